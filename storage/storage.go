@@ -1,0 +1,209 @@
+// Package storage is the contract of the one log everything else watches.
+//
+// It is etcd's data model and nothing of Kubernetes: keys and values are opaque
+// bytes, every transaction that changes something gets one revision, and every
+// change of the past, down to the last compaction, can be read again.
+//
+// # What a reader sees
+//
+//  1. Revisions are assigned in commit order, without gaps, from 2 on (an empty
+//     store is at revision 1, as etcd's is). All changes of a transaction carry
+//     the same revision and are never seen apart.
+//  2. A write is visible to Range, Revision and every Cursor once Commit has
+//     returned, and is durable by then (as far as the Store promises at all).
+//     No reader sees a write that is not durable.
+//  3. Range at a revision answers as of exactly that revision for as long as it
+//     is not compacted; later it fails with ErrCompacted, and a revision that
+//     is not there yet with ErrFutureRevision. It never answers with anything
+//     else.
+//
+// # What a watcher sees
+//
+//  1. A Cursor is a position in the log and a bell. It yields every event of its
+//     range with a revision above its start, once, in revision order, with no
+//     gap; the events of a transaction come in one batch.
+//  2. The store keeps nothing for a cursor: a slow one costs nothing but its own
+//     lateness. If the history it still needs is compacted, Next fails with
+//     ErrCompacted, and the reader lists again.
+//  3. The bell rings after the events can be read, at least once after the last
+//     of them; it may ring for nothing.
+//
+// # Concurrency
+//
+// All methods of a Store may be called from any goroutine. A Cursor belongs to
+// one goroutine at a time. Bytes handed to Commit must not be changed
+// afterwards, and bytes that come out are shared and must not be changed at all.
+package storage
+
+import (
+	"context"
+	"strconv"
+)
+
+// Revision is a position in the log. 0 means "none" or "the latest", as the
+// place says; real revisions begin at 1.
+type Revision int64
+
+// ParseRevision reads the decimal form that String writes.
+func ParseRevision(s string) (Revision, error) {
+	n, err := strconv.ParseUint(s, 10, 63)
+	return Revision(n), err
+}
+
+// String writes the decimal form, as in a Kubernetes resourceVersion.
+func (r Revision) String() string { return strconv.FormatInt(int64(r), 10) }
+
+// KeyValue is one key as of one revision.
+type KeyValue struct {
+	Key   string
+	Value []byte
+	// CreateRevision is where the key last came to be; ModRevision where it was
+	// last written; Version counts the writes since its creation, from 1.
+	CreateRevision, ModRevision Revision
+	Version                     int64
+	// Lease is the ID of the lease the key is bound to, 0 for none.
+	Lease int64
+}
+
+// EventType says what happened to a key.
+type EventType uint8
+
+const (
+	// Put is a creation or a change.
+	Put EventType = iota
+	// Delete leaves a tombstone: the key has no value from here on.
+	Delete
+)
+
+// Event is one change of one key.
+type Event struct {
+	Type EventType
+	// KV is the key after the change. For Delete it carries the key and, as
+	// ModRevision, the revision of the deletion, and no value.
+	KV *KeyValue
+	// Prev is the key before the change, nil if it did not exist.
+	Prev *KeyValue
+}
+
+// Revision is where the event stands in the log.
+func (e Event) Revision() Revision { return e.KV.ModRevision }
+
+// Condition asks that a key be at a revision: Key was last written at
+// ModRevision, or does not exist if that is 0.
+type Condition struct {
+	Key         string
+	ModRevision Revision
+}
+
+// Op is one write of a transaction.
+type Op struct {
+	Type  EventType
+	Key   string
+	Value []byte
+	Lease int64
+}
+
+// Txn is: if all conditions hold then apply all ops at one new revision, else
+// change nothing and tell what the keys of the conditions hold. A key may stand
+// in at most one op. Deleting what does not exist is no change; a transaction
+// that changes nothing gets no revision.
+type Txn struct {
+	If   []Condition
+	Then []Op
+}
+
+// TxnResult is what became of a transaction.
+type TxnResult struct {
+	// Succeeded says whether the conditions held.
+	Succeeded bool
+	// Revision is the revision of the write, or, if nothing was changed, the
+	// one the conditions were read at.
+	Revision Revision
+	// Current holds, if the conditions did not hold, each condition's key as of
+	// Revision, in the order of If; nil for a key that does not exist.
+	Current []*KeyValue
+}
+
+// RangeRequest selects keys in [Start, End); an empty End selects the one key
+// Start.
+type RangeRequest struct {
+	Start, End string
+	// Revision to read at; 0 is the latest.
+	Revision Revision
+	// Limit bounds the keys returned; 0 is no bound.
+	Limit int64
+	// CountOnly leaves KVs empty.
+	CountOnly bool
+}
+
+// RangeResult holds keys in order.
+type RangeResult struct {
+	KVs []*KeyValue
+	// Count is the number of keys in the range, whatever Limit said.
+	Count int64
+	// More says that Limit cut the range.
+	More bool
+	// Revision is the store's revision when it was read: the one asked for if
+	// one was.
+	Revision Revision
+}
+
+// Store is the log and its present state.
+type Store interface {
+	// Range reads keys as of one revision. Errors: ErrCompacted,
+	// ErrFutureRevision, ErrUnavailable.
+	Range(ctx context.Context, r RangeRequest) (RangeResult, error)
+	// Commit applies a transaction. It returns when the write is durable and
+	// visible. A false condition is no error. When it returns an error other
+	// than ErrInvalid, the write may or may not have happened unless the error
+	// is ErrNotWritten. Cancelling ctx stops the waiting, not the write.
+	Commit(ctx context.Context, t Txn) (TxnResult, error)
+	// Watch returns a cursor that stands just after revision after and sees
+	// keys in [start, end); after 0 stands at the present end of the log.
+	// Errors: ErrCompacted, ErrUnavailable. A revision that is not there yet is
+	// waited for: nothing is delivered before it.
+	Watch(start, end string, after Revision) (Cursor, error)
+	// Revision is the last revision that readers can see.
+	Revision() Revision
+	// Compacted is the revision of the last compaction: Range works at it and
+	// above, Watch after it and after anything above. 0 if there was none.
+	Compacted() Revision
+	// Compact forgets what only revisions up to r can see. Errors:
+	// ErrCompacted, ErrFutureRevision.
+	Compact(ctx context.Context, r Revision) error
+	// Close ends all cursors with ErrClosed and releases what is held.
+	Close() error
+}
+
+// Batch is what a cursor yields: whole transactions, in order.
+type Batch struct {
+	// Events in revision order; empty if there was nothing new.
+	Events []Event
+	// Progress: the reader has now seen every event of its range up to here.
+	Progress Revision
+}
+
+// Cursor is a position in the log; see the package comment for its promises.
+type Cursor interface {
+	// Next returns what has come since the last call, without waiting. Errors:
+	// ErrCompacted, ErrClosed, ErrUnavailable; after an error the cursor is
+	// dead.
+	Next() (Batch, error)
+	// Bell is a channel of one slot that is rung when Next may have something,
+	// and when it would fail.
+	Bell() <-chan struct{}
+	// Close frees the bell. Next fails with ErrClosed afterwards.
+	Close()
+}
+
+// PrefixEnd is the end of the range of all keys that begin with prefix.
+func PrefixEnd(prefix string) string {
+	b := []byte(prefix)
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] < 0xff {
+			b[i]++
+			return string(b[:i+1])
+		}
+	}
+	return "\xff\xff\xff\xff"
+}
