@@ -1,0 +1,44 @@
+package auth
+
+import "context"
+
+// Attributes is what a request wants to do. For a resource IsResource is true
+// and Path may be empty; for any other request only User, Verb (the HTTP
+// method in lower case) and Path count.
+type Attributes struct {
+	User                  *User
+	Verb                  string
+	Group, Version        string
+	Resource, Subresource string
+	Namespace, Name       string
+	Path                  string
+	IsResource            bool
+}
+
+// Authorizer answers whether something may be done.
+type Authorizer interface {
+	Authorize(ctx context.Context, a Attributes) (ok bool, reason string, err error)
+}
+
+// AuthorizerFunc is a function as an Authorizer.
+type AuthorizerFunc func(ctx context.Context, a Attributes) (bool, string, error)
+
+// Authorize calls f.
+func (f AuthorizerFunc) Authorize(ctx context.Context, a Attributes) (bool, string, error) {
+	return f(ctx, a)
+}
+
+// AllowAll lets everybody do everything; for tests.
+var AllowAll Authorizer = AuthorizerFunc(func(context.Context, Attributes) (bool, string, error) {
+	return true, "", nil
+})
+
+// Privileged lets system:masters do everything and asks a for the others.
+func Privileged(a Authorizer) Authorizer {
+	return AuthorizerFunc(func(ctx context.Context, at Attributes) (bool, string, error) {
+		if at.User != nil && at.User.InGroup(MastersGroup) {
+			return true, "", nil
+		}
+		return a.Authorize(ctx, at)
+	})
+}

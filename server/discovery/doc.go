@@ -1,0 +1,2 @@
+// Package discovery tells clients what the server serves.
+package discovery
