@@ -75,3 +75,12 @@ func UserFrom(ctx context.Context) (*User, bool) {
 	u, ok := ctx.Value(userKey{}).(*User)
 	return u, ok && u != nil
 }
+
+// Keys of User.Extra.
+const (
+	CredentialID = "authentication.kubernetes.io/credential-id"
+	PodName      = "authentication.kubernetes.io/pod-name"
+	PodUID       = "authentication.kubernetes.io/pod-uid"
+	NodeName     = "authentication.kubernetes.io/node-name"
+	NodeUID      = "authentication.kubernetes.io/node-uid"
+)

@@ -1,0 +1,73 @@
+// Package cert authenticates by client certificates: the common name is the
+// user, each organization a group, as every Kubernetes API server reads them.
+//
+// # Concurrency
+//
+// The Authenticator may be used from any goroutine.
+package cert
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"time"
+
+	"fairlead.dev/server/auth"
+	"fairlead.dev/server/auth/internal/remember"
+)
+
+// trust is how long a verified certificate is not verified again. It bounds
+// what a change of clock can do; the certificate's own end is kept to exactly.
+const trust = 10 * time.Minute
+
+type authenticator struct {
+	roots *x509.CertPool
+	seen  *remember.Memory[*auth.User]
+}
+
+// New believes certificates that chain to roots and allow client use. A
+// request without a certificate is not for it; one whose certificate does not
+// verify is an error. The server's TLS must ask for certificates without
+// verifying them (tls.RequestClientCert).
+func New(roots *x509.CertPool) auth.Authenticator {
+	return &authenticator{roots: roots, seen: remember.New[*auth.User](4096, nil)}
+}
+
+func (a *authenticator) Authenticate(r *http.Request) (*auth.User, bool, error) {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return nil, false, nil
+	}
+	chain := r.TLS.PeerCertificates
+	leaf := chain[0]
+	if u, ok := a.seen.Get(leaf.Raw); ok {
+		return u, true, nil
+	}
+	opts := x509.VerifyOptions{
+		Roots:         a.roots,
+		Intermediates: x509.NewCertPool(),
+		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	for _, c := range chain[1:] {
+		opts.Intermediates.AddCert(c)
+	}
+	if _, err := leaf.Verify(opts); err != nil {
+		return nil, false, fmt.Errorf("verifying certificate %q: %w", leaf.Subject.CommonName, err)
+	}
+	if leaf.Subject.CommonName == "" {
+		return nil, false, nil
+	}
+	sum := sha256.Sum256(leaf.Raw)
+	u := auth.Authenticated(&auth.User{
+		Name:   leaf.Subject.CommonName,
+		Groups: leaf.Subject.Organization,
+		Extra:  map[string][]string{auth.CredentialID: {"X509SHA256=" + hex.EncodeToString(sum[:])}},
+	})
+	until := time.Now().Add(trust)
+	if leaf.NotAfter.Before(until) {
+		until = leaf.NotAfter
+	}
+	a.seen.Put(leaf.Raw, u, until)
+	return u, true, nil
+}

@@ -1,0 +1,137 @@
+package token
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// Claims is the payload of a service account's token.
+type Claims struct {
+	jwt.Claims
+	Kubernetes Binding `json:"kubernetes.io"`
+}
+
+// Binding says whose token it is and what it must not outlive.
+type Binding struct {
+	Namespace      string           `json:"namespace,omitempty"`
+	ServiceAccount Ref              `json:"serviceaccount"`
+	Pod            *Ref             `json:"pod,omitempty"`
+	Secret         *Ref             `json:"secret,omitempty"`
+	Node           *Ref             `json:"node,omitempty"`
+	WarnAfter      *jwt.NumericDate `json:"warnafter,omitempty"`
+}
+
+// Ref names one object over time.
+type Ref struct {
+	Name string `json:"name,omitempty"`
+	UID  string `json:"uid,omitempty"`
+}
+
+// Issuer signs tokens with one key and knows the public halves of all keys
+// whose tokens are still good.
+type Issuer struct {
+	url    string
+	signer jose.Signer
+	keys   []jose.JSONWebKey
+}
+
+// NewIssuer returns an Issuer that calls itself url and signs ES256 with key.
+// Tokens signed with one of the older keys are still taken.
+func NewIssuer(url string, key *ecdsa.PrivateKey, older ...*ecdsa.PublicKey) (*Issuer, error) {
+	if key.Curve != elliptic.P256() {
+		return nil, errors.New("the key of a service account issuer must be on P-256")
+	}
+	i := &Issuer{url: url}
+	for _, pub := range append([]*ecdsa.PublicKey{&key.PublicKey}, older...) {
+		id, err := keyID(pub)
+		if err != nil {
+			return nil, err
+		}
+		i.keys = append(i.keys, jose.JSONWebKey{Key: pub, KeyID: id, Algorithm: string(jose.ES256), Use: "sig"})
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{
+		Algorithm: jose.ES256,
+		Key:       jose.JSONWebKey{Key: key, KeyID: i.keys[0].KeyID},
+	}, nil)
+	i.signer = signer
+	return i, err
+}
+
+// URL is what the issuer calls itself, the iss of its tokens.
+func (i *Issuer) URL() string { return i.url }
+
+// Sign returns the claims as a signed token, with the issuer filled in.
+func (i *Issuer) Sign(c Claims) (string, error) {
+	c.Issuer = i.url
+	return jwt.Signed(i.signer).Claims(c).Serialize()
+}
+
+// read returns the claims of a token that one of the keys signed. A token that
+// is no JWT or of another issuer yields nil and no error.
+func (i *Issuer) read(token string) (*Claims, error) {
+	t, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		return nil, nil
+	}
+	var unsafe jwt.Claims
+	if t.UnsafeClaimsWithoutVerification(&unsafe) != nil || unsafe.Issuer != i.url {
+		return nil, nil
+	}
+	for _, k := range i.keys {
+		if len(t.Headers) == 1 && t.Headers[0].KeyID != "" && t.Headers[0].KeyID != k.KeyID {
+			continue
+		}
+		var c Claims
+		if t.Claims(k.Key, &c) == nil {
+			return &c, nil
+		}
+	}
+	return nil, ErrInvalid
+}
+
+// keyID names a key as kube-apiserver does, by the hash of its PKIX form.
+func keyID(pub crypto.PublicKey) (string, error) {
+	der, err := x509.MarshalPKIXPublicKey(pub)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(der)
+	return base64.RawURLEncoding.EncodeToString(sum[:]), nil
+}
+
+// GenerateKey makes a key for an Issuer.
+func GenerateKey() (*ecdsa.PrivateKey, error) {
+	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+}
+
+// EncodeKey writes a key as PEM.
+func EncodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
+}
+
+// ParseKey reads what EncodeKey wrote.
+func ParseKey(data []byte) (*ecdsa.PrivateKey, error) {
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return nil, errors.New("no PEM block in the service account key")
+	}
+	if block.Type != "EC PRIVATE KEY" {
+		return nil, fmt.Errorf("the service account key is a %q, not an EC PRIVATE KEY", block.Type)
+	}
+	return x509.ParseECPrivateKey(block.Bytes)
+}
