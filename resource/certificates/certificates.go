@@ -1,0 +1,23 @@
+// Package certificates describes signing requests and trust bundles.
+package certificates
+
+import (
+	certificatesv1 "k8s.io/api/certificates/v1"
+
+	"fairlead.dev/resource"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	gv := certificatesv1.SchemeGroupVersion
+	return []*resource.Resource{
+		resource.InCluster[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList](gv, "certificatesigningrequests").
+			Short("csr").With("approval").WithStatus().
+			Select(resource.FieldAt("spec.signerName", "")),
+		resource.InCluster[certificatesv1.ClusterTrustBundle, certificatesv1.ClusterTrustBundleList](gv, "clustertrustbundles").
+			Select(resource.FieldAt("spec.signerName", "")),
+		resource.InNamespace[certificatesv1.PodCertificateRequest, certificatesv1.PodCertificateRequestList](gv, "podcertificaterequests").
+			WithStatus().
+			Select(resource.FieldAt("spec.signerName", ""), resource.FieldAt("spec.podName", ""), resource.FieldAt("spec.nodeName", "")),
+	}
+}

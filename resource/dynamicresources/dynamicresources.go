@@ -1,0 +1,24 @@
+// Package dynamicresources describes the kinds of group resource.k8s.io:
+// devices and the claims on them.
+package dynamicresources
+
+import (
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"fairlead.dev/resource"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	gv := resourcev1.SchemeGroupVersion
+	return []*resource.Resource{
+		resource.InCluster[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses"),
+		resource.InCluster[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
+			WithStatus(),
+		resource.InNamespace[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
+			WithStatus(),
+		resource.InNamespace[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates"),
+		resource.InCluster[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
+			Select(resource.FieldAt("spec.nodeName", ""), resource.FieldAt("spec.driver", "")),
+	}
+}

@@ -1,0 +1,132 @@
+package resource
+
+import (
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// The verbs of discovery, in its order.
+var (
+	AllVerbs    = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	StatusVerbs = []string{"get", "patch", "update"}
+	CreateVerb  = []string{"create"}
+)
+
+type pointer[T any] interface {
+	*T
+	runtime.Object
+}
+
+// InNamespace starts the row of a namespaced kind with Go type T and list type
+// L, served and stored in one version with all verbs. The kind is T's name.
+func InNamespace[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersion, plural string) *Resource {
+	kind := reflect.TypeFor[T]().Name()
+	return &Resource{
+		Group:          gv.Group,
+		Plural:         plural,
+		Singular:       strings.ToLower(kind),
+		Kind:           kind,
+		Namespaced:     true,
+		StoragePrefix:  "/registry/" + plural,
+		StorageVersion: gv.Version,
+		Versions:       []Version{VersionOf[T, L, PT, PL](gv.Version)},
+		Verbs:          AllVerbs,
+	}
+}
+
+// InCluster is InNamespace for a cluster-scoped kind.
+func InCluster[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersion, plural string) *Resource {
+	r := InNamespace[T, L, PT, PL](gv, plural)
+	r.Namespaced = false
+	return r
+}
+
+// Review starts the row of a kind that is created, answered and never stored.
+func Review[T any, PT pointer[T]](gv schema.GroupVersion, plural string) *Resource {
+	r := InNamespace[T, T, PT, PT](gv, plural)
+	r.Namespaced, r.Virtual = false, true
+	r.StoragePrefix, r.Verbs = "", CreateVerb
+	r.Versions[0].NewList = nil
+	return r
+}
+
+// VersionOf is the version of that name with the given Go types.
+func VersionOf[T, L any, PT pointer[T], PL pointer[L]](name string) Version {
+	return Version{
+		Name:    name,
+		New:     func() runtime.Object { return PT(new(T)) },
+		NewList: func() runtime.Object { return PL(new(L)) },
+	}
+}
+
+// Short sets the short names.
+func (r *Resource) Short(names ...string) *Resource {
+	r.ShortNames = names
+	return r
+}
+
+// In sets the categories.
+func (r *Resource) In(categories ...string) *Resource {
+	r.Categories = categories
+	return r
+}
+
+// WithStatus adds the status subresource, its body being the kind itself.
+func (r *Resource) WithStatus() *Resource { return r.With("status") }
+
+// With adds a subresource whose body is the kind itself, to be read and written.
+func (r *Resource) With(name string) *Resource {
+	r.Subresources = append(r.Subresources, Subresource{Name: name, Kind: r.Kind, Verbs: StatusVerbs})
+	return r
+}
+
+// WithScale adds the scale subresource.
+func (r *Resource) WithScale() *Resource {
+	return r.WithOther(Subresource{
+		Name: "scale", Kind: "Scale", Group: "autoscaling", Version: "v1", Verbs: StatusVerbs,
+	})
+}
+
+// WithOther adds a subresource with a body of another kind.
+func (r *Resource) WithOther(s Subresource) *Resource {
+	r.Subresources = append(r.Subresources, s)
+	return r
+}
+
+// Select sets the selectable fields.
+func (r *Resource) Select(fields ...Field) *Resource {
+	r.Fields = fields
+	return r
+}
+
+// Named sets the rule for names.
+func (r *Resource) Named(rule func(name string, prefix bool) []string) *Resource {
+	r.Name = rule
+	return r
+}
+
+// Shown sets how objects look in a Table.
+func (r *Resource) Shown(t Table) *Resource {
+	r.Columns, r.Row = t.Columns, t.Row
+	return r
+}
+
+// Ruled sets how objects change.
+func (r *Resource) Ruled(s Strategy) *Resource {
+	r.Strategy = s
+	return r
+}
+
+// At sets the storage prefix where it is not "/registry/" and the plural.
+func (r *Resource) At(prefix string) *Resource {
+	r.StoragePrefix = prefix
+	return r
+}
+
+// FieldAt is a selectable field named by its path in the object.
+func FieldAt(label, zero string) Field {
+	return Field{Label: label, Zero: zero, Paths: [][]string{strings.Split(label, ".")}}
+}

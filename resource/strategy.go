@@ -1,0 +1,110 @@
+package resource
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Strategy is how objects of one kind change. Every member may be nil: then
+// there is nothing to do at that point. Kinds write theirs with [Rules].
+type Strategy struct {
+	// Default fills what the user left out. It is idempotent.
+	Default func(obj runtime.Object)
+	// PrepareForCreate clears what a user may not set on create (status) and
+	// starts the generation.
+	PrepareForCreate func(obj runtime.Object)
+	// PrepareForUpdate keeps what an update may not change (status) and
+	// counts the generation up if the desired state changed. The caller has
+	// not to touch the generation.
+	PrepareForUpdate func(obj, old runtime.Object)
+	// PrepareForStatusUpdate keeps everything but the status.
+	PrepareForStatusUpdate func(obj, old runtime.Object)
+
+	// Validate reports all faults of an object, bar those of its metadata
+	// (see ValidateObjectMeta).
+	Validate                             func(obj runtime.Object) field.ErrorList
+	ValidateUpdate, ValidateStatusUpdate func(obj, old runtime.Object) field.ErrorList
+	// Warnings are sentences for the Warning header of the answer.
+	Warnings func(obj runtime.Object) []string
+
+	AllowCreateOnUpdate    bool // PUT of a name that does not exist creates it
+	RequireResourceVersion bool // an update must say which version it read
+
+	// Graceful says how long an object goes on after a delete, in seconds,
+	// and whether it does at all. Nil means never: deletes are immediate.
+	Graceful func(obj runtime.Object, opts *metav1.DeleteOptions) (graceSeconds int64, graceful bool)
+
+	Scale *ScaleAccess // nil for kinds without /scale
+}
+
+// Rules are a Strategy with the kind's own Go type in place of runtime.Object.
+type Rules[T Object] struct {
+	Default                              func(T)
+	PrepareForCreate                     func(T)
+	PrepareForUpdate                     func(obj, old T)
+	PrepareForStatusUpdate               func(obj, old T)
+	Validate                             func(T) field.ErrorList
+	ValidateUpdate, ValidateStatusUpdate func(obj, old T) field.ErrorList
+	Warnings                             func(T) []string
+	AllowCreateOnUpdate                  bool
+	RequireResourceVersion               bool
+	Graceful                             func(T, *metav1.DeleteOptions) (int64, bool)
+	Scale                                *ScaleAccess
+}
+
+// Object is what every API object is.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// Strategy gives the rules the table's form. Its updates start from the old
+// object's generation, whatever the new one says.
+func (r Rules[T]) Strategy() Strategy {
+	s := Strategy{
+		AllowCreateOnUpdate:    r.AllowCreateOnUpdate,
+		RequireResourceVersion: r.RequireResourceVersion,
+		Scale:                  r.Scale,
+		Default:                one(r.Default),
+		PrepareForCreate:       one(r.PrepareForCreate),
+		PrepareForUpdate:       prepare(r.PrepareForUpdate),
+		PrepareForStatusUpdate: prepare(r.PrepareForStatusUpdate),
+		ValidateUpdate:         compare(r.ValidateUpdate),
+		ValidateStatusUpdate:   compare(r.ValidateStatusUpdate),
+	}
+	if r.Validate != nil {
+		s.Validate = func(obj runtime.Object) field.ErrorList { return r.Validate(obj.(T)) }
+	}
+	if r.Warnings != nil {
+		s.Warnings = func(obj runtime.Object) []string { return r.Warnings(obj.(T)) }
+	}
+	if r.Graceful != nil {
+		s.Graceful = func(obj runtime.Object, o *metav1.DeleteOptions) (int64, bool) { return r.Graceful(obj.(T), o) }
+	}
+	return s
+}
+
+func one[T runtime.Object](f func(T)) func(runtime.Object) {
+	if f == nil {
+		return nil
+	}
+	return func(obj runtime.Object) { f(obj.(T)) }
+}
+
+func prepare[T Object](f func(T, T)) func(obj, old runtime.Object) {
+	return func(obj, old runtime.Object) {
+		o, p := obj.(T), old.(T)
+		o.SetGeneration(p.GetGeneration())
+		if f != nil {
+			f(o, p)
+		}
+	}
+}
+
+func compare[T runtime.Object](f func(T, T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
+	if f == nil {
+		return nil
+	}
+	return func(obj, old runtime.Object) field.ErrorList { return f(obj.(T), old.(T)) }
+}
