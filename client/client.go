@@ -1,0 +1,80 @@
+package client
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+)
+
+// Object is what every Kubernetes object is: metadata, and a kind.
+type Object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// Options configure a Client. The zero value is ready to use.
+type Options struct {
+	// Scheme knows the Go types. Nil means the package's Scheme.
+	Scheme *runtime.Scheme
+	// UserAgent is how requests introduce themselves. Empty means the UserAgent of
+	// the rest.Config, and if that is empty "fairlead/" and a version.
+	UserAgent string
+	// ContentType is the encoding to prefer where the type has it: JSON if empty,
+	// or Protobuf. A server that cannot do it answers in JSON.
+	ContentType string
+}
+
+// The encodings of objects on the wire.
+const (
+	JSON     = "application/json"
+	Protobuf = "application/vnd.kubernetes.protobuf"
+)
+
+// Version is the version in the default user agent.
+const Version = "v0.1.0"
+
+// Client is the access to one API server. It is safe for concurrent use.
+type Client struct {
+	scheme *runtime.Scheme
+	rest   *REST
+	proto  bool
+	disco  discovery
+}
+
+// New returns a client for the server that cfg describes. It sends nothing yet. The
+// transport, TLS and credentials are those of rest.TransportFor; cfg.Transport may be
+// any http.RoundTripper, also one that reaches a handler in memory, and then cfg.Host
+// may be empty. cfg.Timeout bounds every request but watches; cfg.QPS and cfg.Burst
+// are not looked at, cfg.RateLimiter is.
+func New(cfg *rest.Config, o Options) (*Client, error) {
+	switch o.ContentType {
+	case "", JSON, Protobuf:
+	default:
+		return nil, fmt.Errorf("client: content type %q is not supported", o.ContentType)
+	}
+	if o.Scheme == nil {
+		o.Scheme = Scheme
+	}
+	cfg = rest.CopyConfig(cfg)
+	if o.UserAgent != "" {
+		cfg.UserAgent = o.UserAgent
+	}
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = "fairlead/" + Version
+	}
+	r, err := newREST(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{scheme: o.Scheme, rest: r, proto: o.ContentType == Protobuf}
+	c.disco.init(r)
+	return c, nil
+}
+
+// Scheme returns the scheme that tells kinds and Go types apart.
+func (c *Client) Scheme() *runtime.Scheme { return c.scheme }
+
+// REST returns the layer of plain requests.
+func (c *Client) REST() *REST { return c.rest }

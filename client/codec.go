@@ -1,0 +1,161 @@
+package client
+
+import (
+	stdjson "encoding/json"
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/json"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// List is one page of objects, and where the next one begins (Continue).
+type List[T Object] struct {
+	metav1.ListMeta
+	Items []T
+}
+
+// codec turns objects of one type into bytes and back.
+type codec[T Object] struct {
+	elem  reflect.Type // T without its pointer
+	gvk   schema.GroupVersionKind
+	kind  metav1.TypeMeta // what objects are stamped with; empty for unstructured
+	proto bool
+	// What to ask for: one object, a list, a stream.
+	accept, acceptList, acceptWatch string
+}
+
+func newCodec[T Object](proto bool, gvk schema.GroupVersionKind, partial bool) *codec[T] {
+	c := &codec[T]{elem: reflect.TypeFor[T]().Elem(), gvk: gvk}
+	c.kind.APIVersion, c.kind.Kind = gvk.ToAPIVersionAndKind()
+	_, able := any(c.new()).(protoObject)
+	c.proto = proto && able
+	as := func(base, kind string) string {
+		if partial {
+			return base + ";as=" + kind + ";g=meta.k8s.io;v=v1"
+		}
+		return base
+	}
+	offer := func(stream, kind string) string {
+		if c.proto {
+			return as(Protobuf+stream, kind) + "," + as(JSON, kind)
+		}
+		return as(JSON, kind)
+	}
+	c.accept = offer("", "PartialObjectMetadata")
+	c.acceptList = offer("", "PartialObjectMetadataList")
+	c.acceptWatch = offer(";stream=watch", "PartialObjectMetadata")
+	return c
+}
+
+func (c *codec[T]) new() T { return reflect.New(c.elem).Interface().(T) }
+
+// stamp sets the kind, which servers leave out of lists and protobuf.
+func (c *codec[T]) stamp(obj T) T {
+	if c.kind.Kind != "" {
+		obj.GetObjectKind().SetGroupVersionKind(c.gvk)
+	}
+	return obj
+}
+
+// encode returns obj with its kind, and the content type.
+func (c *codec[T]) encode(obj T) ([]byte, string, error) {
+	if c.kind.Kind == "" {
+		b, err := stdjson.Marshal(obj)
+		return b, JSON, err
+	}
+	v := reflect.New(c.elem)
+	v.Elem().Set(reflect.ValueOf(obj).Elem()) // shallow: the caller's object stays as it is
+	obj = c.stamp(v.Interface().(T))
+	if c.proto {
+		b, err := joinProto(c.kind, any(obj).(protoObject))
+		return b, Protobuf, err
+	}
+	b, err := stdjson.Marshal(obj)
+	return b, JSON, err
+}
+
+// decode reads one object; nothing of b is kept.
+func (c *codec[T]) decode(b []byte) (T, error) {
+	obj := c.new()
+	if err := c.decodeInto(b, obj); err != nil {
+		var none T
+		return none, err
+	}
+	return c.stamp(obj), nil
+}
+
+func (c *codec[T]) decodeInto(b []byte, obj T) error {
+	if _, raw, ok := splitProto(b); ok {
+		m, able := any(obj).(protoObject)
+		if !able {
+			return fmt.Errorf("client: the server sent protobuf for %v", c.elem)
+		}
+		return m.Unmarshal(raw)
+	}
+	if u, ok := any(obj).(*unstructured.Unstructured); ok {
+		return u.UnmarshalJSON(b)
+	}
+	if err := json.UnmarshalCaseSensitivePreserveInts(b, obj); err != nil {
+		return fmt.Errorf("client: decoding %v: %w", c.elem, err)
+	}
+	return nil
+}
+
+// decodeList reads a list; nothing of b is kept.
+func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
+	if _, raw, ok := splitProto(b); ok {
+		err = c.decodeProtoList(raw, &l)
+		return l, err
+	}
+	if c.kind.Kind == "" {
+		var ul unstructured.UnstructuredList
+		if err := ul.UnmarshalJSON(b); err != nil {
+			return l, err
+		}
+		l.ResourceVersion, l.Continue, l.RemainingItemCount = ul.GetResourceVersion(), ul.GetContinue(), ul.GetRemainingItemCount()
+		l.Items = make([]T, len(ul.Items))
+		for i := range ul.Items {
+			l.Items[i] = any(&unstructured.Unstructured{Object: ul.Items[i].Object}).(T)
+		}
+		return l, nil
+	}
+	var w struct {
+		metav1.ListMeta `json:"metadata"`
+		Items           []T `json:"items"`
+	}
+	if err := json.UnmarshalCaseSensitivePreserveInts(b, &w); err != nil {
+		return l, fmt.Errorf("client: decoding a list of %v: %w", c.elem, err)
+	}
+	for _, obj := range w.Items {
+		c.stamp(obj)
+	}
+	return List[T]{w.ListMeta, w.Items}, nil
+}
+
+// decodeProtoList reads what all lists of Kubernetes are in protobuf: field 1 is the
+// metadata, field 2 each item. So items are allocated one by one, and one that lives
+// on does not keep the others.
+func (c *codec[T]) decodeProtoList(raw []byte, l *List[T]) error {
+	return eachField(raw, func(f protowire.Number, v []byte) error {
+		switch f {
+		case 1:
+			return l.ListMeta.Unmarshal(v)
+		case 2:
+			obj := c.new()
+			m, able := any(obj).(protoObject)
+			if !able {
+				return fmt.Errorf("client: the server sent protobuf for %v", c.elem)
+			}
+			if err := m.Unmarshal(v); err != nil {
+				return err
+			}
+			l.Items = append(l.Items, c.stamp(obj))
+		}
+		return nil
+	})
+}

@@ -1,0 +1,173 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// frames reads the events of a watch without their objects decoded. raw is valid
+// until the next call.
+type frames interface {
+	next() (typ watch.EventType, raw []byte, err error)
+	pending() bool
+}
+
+var errUnknownError = errors.New("the server sent an error event that is no Status")
+
+const maxFrame = 256 << 20 // more is no event but a broken stream
+
+// protoFrames reads four bytes of length, then a metav1.WatchEvent, and so on.
+type protoFrames struct {
+	in  *bufio.Reader
+	buf []byte
+}
+
+func (f *protoFrames) pending() bool { return f.in.Buffered() > 0 }
+
+func (f *protoFrames) next() (watch.EventType, []byte, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(f.in, head[:]); err != nil {
+		return "", nil, err
+	}
+	n := int(binary.BigEndian.Uint32(head[:]))
+	if n > maxFrame {
+		return "", nil, fmt.Errorf("client: watch frame of %d bytes", n)
+	}
+	if cap(f.buf) < n {
+		f.buf = make([]byte, n, n+n/2)
+	}
+	f.buf = f.buf[:n]
+	if _, err := io.ReadFull(f.in, f.buf); err != nil {
+		return "", nil, unexpected(err)
+	}
+	var ev metav1.WatchEvent
+	if err := ev.Unmarshal(f.buf); err != nil {
+		return "", nil, err
+	}
+	return watch.EventType(ev.Type), ev.Object.Raw, nil
+}
+
+// jsonFrames reads JSON values that stand one per line, as servers send them, and
+// values spread over lines as well.
+type jsonFrames struct {
+	in  *bufio.Reader
+	buf []byte // a line longer than the reader's buffer, or several
+}
+
+func (f *jsonFrames) pending() bool { return f.in.Buffered() > 0 }
+
+func (f *jsonFrames) next() (watch.EventType, []byte, error) {
+	f.buf = f.buf[:0]
+	for {
+		line, err := f.in.ReadSlice('\n')
+		if err == nil && len(f.buf) == 0 { // the common case: no copy
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			if typ, raw, ok := cutEvent(line); ok {
+				return typ, raw, nil
+			}
+		}
+		f.buf = append(f.buf, line...)
+		if len(f.buf) > maxFrame {
+			return "", nil, fmt.Errorf("client: watch event of more than %d bytes", maxFrame)
+		}
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err != nil && err != io.EOF {
+			return "", nil, err
+		}
+		if typ, raw, ok := cutEvent(f.buf); ok {
+			return typ, raw, nil
+		}
+		typ, raw, perr := parseEvent(f.buf)
+		switch {
+		case perr == nil:
+			return typ, raw, nil
+		case err == io.EOF && len(bytes.TrimSpace(f.buf)) == 0:
+			return "", nil, io.EOF
+		case err == io.EOF:
+			return "", nil, io.ErrUnexpectedEOF
+		case !isTruncated(perr):
+			return "", nil, fmt.Errorf("client: watch event: %w", perr)
+		}
+	}
+}
+
+// cutEvent finds type and object in the form that every known server writes,
+// {"type":"ADDED","object":{...}}, without parsing the object: decoding it will tell if
+// it is not well formed.
+func cutEvent(line []byte) (watch.EventType, []byte, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`))
+	if !ok {
+		return "", nil, false
+	}
+	i := bytes.IndexByte(rest, '"')
+	if i < 0 {
+		return "", nil, false
+	}
+	typ := eventType(rest[:i])
+	rest, ok = bytes.CutPrefix(rest[i+1:], []byte(`,"object":{`))
+	if !ok || typ == "" {
+		return "", nil, false
+	}
+	rest = bytes.TrimRight(rest, " \r\n")
+	if !bytes.HasSuffix(rest, []byte(`}}`)) {
+		return "", nil, false
+	}
+	start := len(`{"type":"`) + i + len(`","object":`) // of the object, brace included
+	return typ, line[start : start+len(rest)], true
+}
+
+func eventType(b []byte) watch.EventType {
+	switch string(b) {
+	case "ADDED":
+		return watch.Added
+	case "MODIFIED":
+		return watch.Modified
+	case "DELETED":
+		return watch.Deleted
+	case "BOOKMARK":
+		return watch.Bookmark
+	case "ERROR":
+		return watch.Error
+	}
+	return ""
+}
+
+// parseEvent reads an event of any form.
+func parseEvent(b []byte) (watch.EventType, []byte, error) {
+	var ev struct {
+		Type   string             `json:"type"`
+		Object stdjson.RawMessage `json:"object"`
+	}
+	if err := stdjson.Unmarshal(b, &ev); err != nil {
+		return "", nil, err
+	}
+	typ := eventType([]byte(ev.Type))
+	if typ == "" {
+		return "", nil, fmt.Errorf("unknown type %q", ev.Type)
+	}
+	return typ, ev.Object, nil
+}
+
+func isTruncated(err error) bool {
+	var syntax *stdjson.SyntaxError
+	return errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input"
+}
+
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// REST sends plain requests to the server: it knows addresses, credentials, retries
+// and Status errors, but no types. It is safe for concurrent use.
+type REST struct {
+	http    *http.Client
+	base    url.URL
+	timeout time.Duration
+	limit   flowcontrol.RateLimiter
+	warn    func(ctx context.Context, code int, agent, text string)
+}
+
+// Request is one plain request.
+type Request struct {
+	Method      string     // GET if empty
+	Path        string     // from the server's root: "/api/v1/namespaces"
+	Query       url.Values // may be nil
+	Body        []byte     // nil for none
+	ContentType string     // of Body; JSON if empty
+	Accept      string     // JSON if empty
+}
+
+// Response is a whole answer with a status of 2xx.
+type Response struct {
+	Code   int
+	Header http.Header
+	Body   []byte
+}
+
+func newREST(cfg *rest.Config) (*REST, error) {
+	if cfg.Host == "" {
+		cfg.Host = "localhost"
+	}
+	base, _, err := rest.DefaultServerUrlFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	// Not rest.HTTPClientFor: it puts the timeout where it would end watches too.
+	rt, err := rest.TransportFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	r := &REST{http: &http.Client{Transport: rt}, base: *base, timeout: cfg.Timeout, limit: cfg.RateLimiter}
+	switch {
+	case cfg.WarningHandlerWithContext != nil:
+		r.warn = cfg.WarningHandlerWithContext.HandleWarningHeaderWithContext
+	case cfg.WarningHandler != nil:
+		h := cfg.WarningHandler
+		r.warn = func(_ context.Context, code int, agent, text string) { h.HandleWarningHeader(code, agent, text) }
+	}
+	return r, nil
+}
+
+// Do sends q and reads the whole answer. Any status but 2xx comes back as a
+// *apierrors.StatusError.
+func (r *REST) Do(ctx context.Context, q Request) (*Response, error) {
+	if r.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.timeout)
+		defer cancel()
+	}
+	for attempt := 0; ; attempt++ {
+		res, err := r.send(ctx, q, attempt)
+		if err != nil {
+			return nil, err
+		}
+		body, err := readAll(res)
+		if err == nil {
+			return &Response{Code: res.StatusCode, Header: res.Header, Body: body}, nil
+		}
+		if q.Method != http.MethodGet && q.Method != "" || !broken(err) || !pause(ctx, attempt, brokenDelay) {
+			return nil, fmt.Errorf("client: reading the answer of %s: %w", q.Path, err)
+		}
+	}
+}
+
+// Stream sends q and returns the answer with its body unread; the caller closes it.
+// The stream ends when ctx does. Errors are as for Do.
+func (r *REST) Stream(ctx context.Context, q Request) (*http.Response, error) {
+	return r.send(ctx, q, 0)
+}
+
+// Address returns the URL of a path on the server.
+func (r *REST) Address(path string, query url.Values) *url.URL {
+	u := r.base
+	u.Path = joinPath(u.Path, path)
+	u.RawQuery = query.Encode()
+	return &u
+}
+
+// send repeats q until it is answered with 2xx or there is no more use in repeating.
+// attempt counts what the caller has already repeated.
+func (r *REST) send(ctx context.Context, q Request, attempt int) (*http.Response, error) {
+	if q.Method == "" {
+		q.Method = http.MethodGet
+	}
+	for ; ; attempt++ {
+		if r.limit != nil {
+			if err := r.limit.Wait(ctx); err != nil {
+				return nil, err
+			}
+		}
+		res, err := r.once(ctx, q)
+		if err != nil {
+			if q.Method == http.MethodGet && broken(err) && pause(ctx, attempt, brokenDelay) {
+				continue
+			}
+			return nil, err
+		}
+		if res.StatusCode >= 200 && res.StatusCode < 300 {
+			return res, nil
+		}
+		wait, again := retryAfter(res)
+		err = statusError(q, res)
+		if !again || !pause(ctx, attempt, wait) {
+			return nil, err
+		}
+	}
+}
+
+func (r *REST) once(ctx context.Context, q Request) (*http.Response, error) {
+	var body io.Reader
+	if q.Body != nil {
+		body = bytes.NewReader(q.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, q.Method, "", body)
+	if err != nil {
+		return nil, err
+	}
+	req.URL = r.Address(q.Path, q.Query)
+	req.Host = req.URL.Host
+	req.Header.Set("Accept", or(q.Accept, JSON))
+	if q.Body != nil {
+		req.Header.Set("Content-Type", or(q.ContentType, JSON))
+	}
+	res, err := r.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if ws := res.Header["Warning"]; len(ws) > 0 && r.warn != nil {
+		parsed, _ := utilnet.ParseWarningHeaders(ws)
+		for _, w := range parsed {
+			r.warn(ctx, w.Code, w.Agent, w.Text)
+		}
+	}
+	return res, nil
+}
+
+// readAll reads and closes the body, into one buffer of the right size if that is known.
+func readAll(res *http.Response) ([]byte, error) {
+	defer res.Body.Close()
+	if n := res.ContentLength; n > 0 && n < 64<<20 {
+		b := make([]byte, n)
+		_, err := io.ReadFull(res.Body, b)
+		return b, err
+	}
+	return io.ReadAll(res.Body)
+}
+
+func joinPath(a, b string) string {
+	for len(a) > 0 && a[len(a)-1] == '/' {
+		a = a[:len(a)-1]
+	}
+	if b == "" || b[0] != '/' {
+		b = "/" + b
+	}
+	return a + b
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,130 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Event is one change of one object. The Object of a Bookmark carries only a
+// resourceVersion and perhaps annotations. There are no Error events: Next returns the
+// error instead.
+type Event[T Object] struct {
+	Type   watch.EventType // Added, Modified, Deleted or Bookmark
+	Object T               // of Deleted: the last state, with the revision of the deletion
+}
+
+// Watch is a stream of events in the order of their revisions. It is read by one
+// goroutine, through Next or Events; nothing is read ahead of it but a buffer of the
+// connection, so a slow reader costs memory nowhere but at the server.
+type Watch[T Object] struct {
+	codec *codec[T]
+	ctx   context.Context
+	stop  context.CancelFunc
+	body  io.ReadCloser
+	in    frames
+	err   error // that ended it
+}
+
+const watchBuffer = 32 << 10
+
+// Watch opens a stream of the changes that the options select. It lives until Stop,
+// the end of ctx, or until the server or the network ends it.
+func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch[T], error) {
+	path, err := r.path(ctx, r.ns)
+	if err != nil {
+		return nil, err
+	}
+	opts.Watch = true
+	q, err := query(&opts)
+	if err != nil {
+		return nil, err
+	}
+	wctx, stop := context.WithCancel(ctx)
+	res, err := r.c.rest.Stream(wctx, Request{Method: http.MethodGet, Path: path, Query: q, Accept: r.codec.acceptWatch})
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	w := &Watch[T]{codec: r.codec, ctx: ctx, stop: stop, body: res.Body}
+	in := bufio.NewReaderSize(res.Body, watchBuffer)
+	if strings.HasPrefix(res.Header.Get("Content-Type"), Protobuf) {
+		w.in = &protoFrames{in: in}
+	} else {
+		w.in = &jsonFrames{in: in}
+	}
+	return w, nil
+}
+
+// Next waits for the next event. When the server ends the watch in the ordinary way
+// the error is io.EOF; when it says why, a *apierrors.StatusError (IsResourceExpired
+// or IsGone mean: list again); when the network breaks, what it says; when ctx or the
+// context of the watch ends, that context's error. After an error the watch is over
+// and every further Next returns the same. The end of ctx ends the watch.
+func (w *Watch[T]) Next(ctx context.Context) (Event[T], error) {
+	var ev Event[T]
+	if w.err != nil {
+		return ev, w.err
+	}
+	if ctx != w.ctx && ctx.Done() != nil {
+		defer context.AfterFunc(ctx, w.stop)()
+	}
+	ev, err := w.next()
+	if err != nil {
+		if e := ctx.Err(); e != nil {
+			err = e
+		} else if e := w.ctx.Err(); e != nil {
+			err = e
+		}
+		w.err = err
+		w.Stop()
+	}
+	return ev, err
+}
+
+func (w *Watch[T]) next() (ev Event[T], err error) {
+	typ, raw, err := w.in.next()
+	if err != nil {
+		return ev, err
+	}
+	if typ == watch.Error {
+		if st, ok := decodeStatus(raw); ok {
+			return ev, &apierrors.StatusError{ErrStatus: *st}
+		}
+		return ev, apierrors.NewInternalError(errUnknownError)
+	}
+	ev.Type = typ
+	ev.Object, err = w.codec.decode(raw)
+	return ev, err
+}
+
+// Pending tells whether the next event, or a part of it, has arrived already, so that
+// a reader can tell a burst from the last one of it.
+func (w *Watch[T]) Pending() bool { return w.err == nil && w.in.pending() }
+
+// Events is Next as an iterator. It ends with the error that ended the watch, unless
+// the loop is left before, and stops the watch.
+func (w *Watch[T]) Events(ctx context.Context) iter.Seq2[Event[T], error] {
+	return func(yield func(Event[T], error) bool) {
+		defer w.Stop()
+		for {
+			ev, err := w.Next(ctx)
+			if !yield(ev, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Stop ends the watch and lets its connection go. A Next that is waiting returns.
+func (w *Watch[T]) Stop() {
+	w.stop()
+	w.body.Close()
+}

@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/json"
+)
+
+// Create writes a new object and returns it as the server stored it. The namespace is
+// that of the Resource, or else the object's.
+func (r Resource[T]) Create(ctx context.Context, obj T, opts ...metav1.CreateOptions) (T, error) {
+	return r.write(ctx, http.MethodPost, obj, first(opts))
+}
+
+// Update replaces an object. If obj has a resourceVersion that is no longer the
+// current one the error is a conflict.
+func (r Resource[T]) Update(ctx context.Context, obj T, opts ...metav1.UpdateOptions) (T, error) {
+	return r.write(ctx, http.MethodPut, obj, first(opts), obj.GetName())
+}
+
+// UpdateStatus replaces the status of an object and nothing else of it.
+func (r Resource[T]) UpdateStatus(ctx context.Context, obj T, opts ...metav1.UpdateOptions) (T, error) {
+	return r.write(ctx, http.MethodPut, obj, first(opts), obj.GetName(), "status")
+}
+
+func (r Resource[T]) write(ctx context.Context, method string, obj T, opts any, names ...string) (T, error) {
+	var none T
+	ns := r.ns
+	if ns == "" {
+		ns = obj.GetNamespace()
+	}
+	path, err := r.path(ctx, ns, names...)
+	if err != nil {
+		return none, err
+	}
+	if r.namespaced && ns == "" {
+		return none, fmt.Errorf("client: %s of %s %q: no namespace", method, r.gvr.Resource, obj.GetName())
+	}
+	q, err := query(opts)
+	if err != nil {
+		return none, err
+	}
+	body, ct, err := r.codec.encode(obj)
+	if err != nil {
+		return none, fmt.Errorf("client: encoding: %w", err)
+	}
+	res, err := r.c.rest.Do(ctx, Request{Method: method, Path: path, Query: q, Body: body, ContentType: ct, Accept: r.codec.accept})
+	if err != nil {
+		return none, err
+	}
+	return r.codec.decode(res.Body)
+}
+
+// Delete deletes an object, or begins to: finalizers and grace may keep it a while.
+func (r Resource[T]) Delete(ctx context.Context, name string, opts ...metav1.DeleteOptions) error {
+	path, err := r.path(ctx, r.ns, name)
+	if err != nil {
+		return err
+	}
+	return r.delete(ctx, path, first(opts), metav1.ListOptions{})
+}
+
+// DeleteCollection deletes all objects that the list options select.
+func (r Resource[T]) DeleteCollection(ctx context.Context, del metav1.DeleteOptions, list metav1.ListOptions) error {
+	path, err := r.path(ctx, r.ns)
+	if err != nil {
+		return err
+	}
+	return r.delete(ctx, path, &del, list)
+}
+
+func (r Resource[T]) delete(ctx context.Context, path string, del *metav1.DeleteOptions, list metav1.ListOptions) error {
+	q, err := query(&list)
+	if err != nil {
+		return err
+	}
+	d := *del
+	d.APIVersion, d.Kind = "v1", "DeleteOptions"
+	body, err := stdjson.Marshal(&d)
+	if err != nil {
+		return err
+	}
+	// The answer, the object or a Status, is not decoded: JSON of any shape will do.
+	_, err = r.c.rest.Do(ctx, Request{Method: http.MethodDelete, Path: path, Query: q, Body: body})
+	return err
+}
+
+// Post sends in to a subresource of an object (binding, eviction, token, scale) and
+// reads the answer into out. out may be nil if the answer does not matter. in must be
+// of a type that the client's scheme knows, or have its kind set.
+func (r Resource[T]) Post(ctx context.Context, name, subresource string, in, out runtime.Object) error {
+	path, err := r.path(ctx, r.ns, name, subresource)
+	if err != nil {
+		return err
+	}
+	body, err := r.c.encodeAny(in)
+	if err != nil {
+		return err
+	}
+	res, err := r.c.rest.Do(ctx, Request{Method: http.MethodPost, Path: path, Body: body})
+	if err != nil || out == nil {
+		return err
+	}
+	if err := json.UnmarshalCaseSensitivePreserveInts(res.Body, out); err != nil {
+		return fmt.Errorf("client: decoding the answer of %s: %w", path, err)
+	}
+	return nil
+}
+
+// encodeAny encodes an object in JSON with its kind, leaving the object as it is.
+func (c *Client) encodeAny(obj runtime.Object) ([]byte, error) {
+	if obj.GetObjectKind().GroupVersionKind().Kind == "" {
+		gvks, _, err := c.scheme.ObjectKinds(obj)
+		if err != nil {
+			return nil, fmt.Errorf("client: %w", err)
+		}
+		v := reflect.New(reflect.TypeOf(obj).Elem())
+		v.Elem().Set(reflect.ValueOf(obj).Elem())
+		obj = v.Interface().(runtime.Object)
+		obj.GetObjectKind().SetGroupVersionKind(gvks[0])
+	}
+	return stdjson.Marshal(obj)
+}

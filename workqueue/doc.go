@@ -1,0 +1,32 @@
+// Package workqueue is the queue of keys between what noticed a change and the
+// worker that acts on it.
+//
+// A key stands for "look at this object again", not for one change of it. So the
+// queue keeps a key once however often it is added, and hands it to one worker at a
+// time: a key added while a worker holds it comes back after that worker calls Done,
+// once.
+//
+//	q := workqueue.New[string](workqueue.Options{})
+//	q.Add("default/web")
+//	for {
+//		k, ok := q.Get(ctx)
+//		if !ok {
+//			return
+//		}
+//		if err := work(k); err != nil {
+//			q.Retry(k) // again after a delay that doubles with each failure
+//		} else {
+//			q.Forget(k)
+//		}
+//		q.Done(k)
+//	}
+//
+// # Concurrency
+//
+//  1. Every method may be called from any goroutine.
+//  2. Between a Get that returned k and the Done of k, no other Get returns k.
+//  3. An Add that happens after a Get returned k leads to another Get of k.
+//  4. Keys come out in the order in which they became ready.
+//  5. The queue owns no goroutine. Delayed keys wait in a heap under one timer.
+//  6. No method but Get blocks.
+package workqueue
