@@ -1,0 +1,148 @@
+package local
+
+import "fairlead.dev/storage"
+
+// A span is a range of keys: [start, end), or the one key start if end is empty.
+type span struct{ start, end string }
+
+func (s span) has(key string) bool {
+	if s.end == "" {
+		return key == s.start
+	}
+	return s.start <= key && key < s.end
+}
+
+// A topic is all cursors on one span.
+type topic struct {
+	span    span
+	cursors []*cursor
+}
+
+// bells finds the cursors that a group of events concerns. Single keys, the case
+// of which there may be very many, are found by hash, at a cost that does not
+// depend on their number. Ranges are few distinct ones, however many cursors
+// share them, and are tried one after the other. (Should there ever be many
+// distinct ranges, an interval tree belongs here, and nothing else changes.)
+type bells struct {
+	points map[string]*topic
+	ranges []*topic
+}
+
+func (b *bells) add(c *cursor) {
+	t := b.find(c.span)
+	if t == nil {
+		t = &topic{span: c.span}
+		if c.span.end == "" {
+			if b.points == nil {
+				b.points = map[string]*topic{}
+			}
+			b.points[c.span.start] = t
+		} else {
+			b.ranges = append(b.ranges, t)
+		}
+	}
+	c.place = len(t.cursors)
+	t.cursors = append(t.cursors, c)
+}
+
+func (b *bells) remove(c *cursor) {
+	t := b.find(c.span)
+	if t == nil || c.place >= len(t.cursors) || t.cursors[c.place] != c {
+		return
+	}
+	last := len(t.cursors) - 1
+	t.cursors[c.place] = t.cursors[last]
+	t.cursors[c.place].place = c.place
+	t.cursors[last] = nil
+	t.cursors = t.cursors[:last]
+	if last > 0 {
+		return
+	}
+	if t.span.end == "" {
+		delete(b.points, t.span.start)
+		return
+	}
+	for i, r := range b.ranges {
+		if r == t {
+			b.ranges = append(b.ranges[:i], b.ranges[i+1:]...)
+			return
+		}
+	}
+}
+
+func (b *bells) find(s span) *topic {
+	if s.end == "" {
+		return b.points[s.start]
+	}
+	for _, t := range b.ranges {
+		if t.span == s {
+			return t
+		}
+	}
+	return nil
+}
+
+// mark tells every cursor concerned that vs, the first of which has the sequence
+// number seq, are about to be published. It returns the topics to ring when they
+// are.
+func (b *bells) mark(seq int64, vs []*version, rung []*topic) []*topic {
+	if len(b.points) > 0 {
+		for i, v := range vs {
+			if t := b.points[v.kv.Key]; t != nil {
+				t.mark(seq+int64(i), seq+int64(i))
+				rung = append(rung, t)
+			}
+		}
+	}
+	for _, t := range b.ranges {
+		first, last := 0, len(vs)-1
+		for first <= last && !t.span.has(vs[first].kv.Key) {
+			first++
+		}
+		if first > last {
+			continue
+		}
+		for !t.span.has(vs[last].kv.Key) {
+			last--
+		}
+		t.mark(seq+int64(first), seq+int64(last))
+		rung = append(rung, t)
+	}
+	return rung
+}
+
+func (t *topic) mark(first, last int64) {
+	for _, c := range t.cursors {
+		c.mark(first, last)
+	}
+}
+
+func (t *topic) ring() {
+	for _, c := range t.cursors {
+		c.ring()
+	}
+}
+
+// ringAll rings every bell.
+func (b *bells) ringAll() {
+	for _, t := range b.points {
+		t.ring()
+	}
+	for _, t := range b.ranges {
+		t.ring()
+	}
+}
+
+// count is the number of cursors.
+func (b *bells) count() int {
+	n := 0
+	for _, t := range b.points {
+		n += len(t.cursors)
+	}
+	for _, t := range b.ranges {
+		n += len(t.cursors)
+	}
+	return n
+}
+
+var _ storage.Cursor = (*cursor)(nil)

@@ -1,0 +1,249 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"fairlead.dev/storage"
+)
+
+// A mark says that all revisions up to rev were committed by the time at.
+type mark struct {
+	rev storage.Revision
+	at  time.Time
+}
+
+// The compactor forgets history by age. It is one goroutine that notes from time
+// to time how far the log is, on disk too, and compacts to the youngest such mark
+// that is older than the history to keep. So history is kept a little longer
+// than asked for, and a restart, which only knows the marks, makes it longer by a
+// tick at most. With FsyncInterval the goroutine syncs as well.
+type compactor struct {
+	store *Store
+	quit  chan struct{}
+	done  chan struct{}
+
+	// mu is held while compacting.
+	mu struct {
+		sync.Mutex
+		marks []mark
+	}
+}
+
+func startCompactor(s *Store, marks []mark) *compactor {
+	c := &compactor{store: s, quit: make(chan struct{}), done: make(chan struct{})}
+	c.mu.marks = marks
+	go c.run()
+	return c
+}
+
+// stop returns when the goroutine has ended, or hangs in the engine.
+func (c *compactor) stop() {
+	close(c.quit)
+	select {
+	case <-c.done:
+	case <-c.store.down:
+	}
+}
+
+func (c *compactor) run() {
+	defer close(c.done)
+	s := c.store
+	var age, sync <-chan time.Time
+	if s.opts.History > 0 {
+		t := time.NewTicker(min(max(s.opts.History/30, 10*time.Millisecond), 10*time.Second))
+		defer t.Stop()
+		age = t.C
+	}
+	if s.engine != nil && s.opts.Fsync == FsyncInterval {
+		t := time.NewTicker(syncInterval)
+		defer t.Stop()
+		sync = t.C
+	}
+	for {
+		var err error
+		select {
+		case <-c.quit:
+			return
+		case <-age:
+			err = c.tick(time.Now())
+		case <-sync:
+			err = s.engine.flush()
+		}
+		if err != nil {
+			s.fail(err)
+		}
+		if s.Err() != nil {
+			return
+		}
+	}
+}
+
+// tick marks how far the log is and compacts what is too old.
+func (c *compactor) tick(now time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.store
+	rev := s.Revision()
+	if n := len(c.mu.marks); rev > 1 && (n == 0 || c.mu.marks[n-1].rev < rev) {
+		if s.engine != nil {
+			if err := s.engine.mark(rev, now); err != nil {
+				return err
+			}
+		}
+		c.mu.marks = append(c.mu.marks, mark{rev, now})
+	}
+	var old storage.Revision
+	for _, m := range c.mu.marks {
+		if now.Sub(m.at) < s.opts.History {
+			break
+		}
+		old = m.rev
+	}
+	if old <= s.Compacted() {
+		return nil
+	}
+	return c.compact(old)
+}
+
+// Compact implements storage.Store.
+func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
+	}
+	s.compactor.mu.Lock()
+	defer s.compactor.mu.Unlock()
+	st := s.state.Load()
+	switch {
+	case s.closed.Load():
+		return storage.ErrClosed
+	case r <= st.compacted || r < 1:
+		return compactedError(r, st.compacted)
+	case r > st.rev:
+		return fmt.Errorf("revision %d, the last is %d: %w", r, st.rev, storage.ErrFutureRevision)
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
+	}
+	if err := s.compactor.compact(r); err != nil {
+		s.fail(err)
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, s.Err())
+	}
+	return nil
+}
+
+// compact forgets what only revisions below r can see. Every event up to r
+// superseded one version at most, so the log of these events names all that
+// goes; keys that did not change cost nothing. The order matters:
+//
+//  1. The new bound is put on disk, so that a crash finds no holes it cannot
+//     explain.
+//  2. It is published, so that a reader who meets a cut chain can know.
+//  3. The chains are cut, and the segments dropped.
+//  4. The superseded records are deleted. A crash here leaves some of them, and
+//     the next Open finds them.
+//
+// c.mu is held.
+func (c *compactor) compact(r storage.Revision) error {
+	s := c.store
+	if s.engine != nil {
+		if err := s.engine.bound(r, c.drop(r)); err != nil {
+			return err
+		}
+	} else {
+		c.drop(r)
+	}
+	s.pub.Lock()
+	old := s.state.Load()
+	first, end := old.log.after(old.compacted), old.log.after(r)
+	st := *old
+	st.compacted, st.log = r, st.log.trim(end)
+	s.state.Store(&st)
+	s.pub.Unlock()
+
+	for first < end {
+		n := min(end, first+compactStep)
+		if err := c.forget(old.log, first, n); err != nil {
+			return err
+		}
+		first = n
+	}
+	return nil
+}
+
+// compactStep is how many events are forgotten under one lock and in one batch.
+const compactStep = 1024
+
+// drop takes the marks below r from the list and returns them. The one at r stays
+// as the time of what is kept.
+func (c *compactor) drop(r storage.Revision) []mark {
+	n := 0
+	for n < len(c.mu.marks) && c.mu.marks[n].rev < r {
+		n++
+	}
+	dropped := c.mu.marks[:n:n]
+	c.mu.marks = c.mu.marks[n:]
+	return dropped
+}
+
+// forget cuts what the events [first, end) have superseded.
+func (c *compactor) forget(log view, first, end int64) error {
+	s := c.store
+	var b *pebble.Batch
+	if s.engine != nil {
+		b = s.engine.db.NewBatch()
+	}
+	s.work.Lock()
+	shrunk := false
+	for seq := first; seq < end; seq++ {
+		v := log.at(seq)
+		if prev := v.prev.Swap(nil); prev != nil {
+			deleteRecord(b, prev)
+		}
+		if v.deleted {
+			deleteRecord(b, v)
+			if e, ok := s.work.tree.Get(v.kv.Key); ok && e.cut(v) {
+				s.work.tree.Delete(v.kv.Key)
+				shrunk = true
+			}
+		}
+	}
+	if shrunk {
+		// Groups that are being written may publish an older tree after this one:
+		// that shows entries which hold a tombstone, and hides nothing.
+		t := s.work.tree.Copy()
+		s.pub.Lock()
+		st := *s.state.Load()
+		st.tree = t
+		s.state.Store(&st)
+		s.pub.Unlock()
+	}
+	s.work.Unlock()
+	if b == nil {
+		return nil
+	}
+	if b.Empty() {
+		return b.Close()
+	}
+	return s.engine.apply(b, pebble.NoSync)
+}
+
+func deleteRecord(b *pebble.Batch, v *version) {
+	if b != nil {
+		b.DeleteSized(appendRecordKey(nil, v.kv.ModRevision, v.sub), uint32(recordSize(v)), nil)
+	}
+}
+
+// bound puts the bound of a compaction on disk and drops old marks.
+func (e *engine) bound(r storage.Revision, old []mark) error {
+	b := e.db.NewBatch()
+	b.Set(compactedKey, uint64Value(uint64(r)), nil)
+	for _, m := range old {
+		b.Delete(markKey(m.rev), nil)
+	}
+	return e.apply(b, pebble.Sync)
+}

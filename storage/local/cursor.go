@@ -1,0 +1,153 @@
+package local
+
+import (
+	"fmt"
+	"sync"
+
+	"fairlead.dev/storage"
+)
+
+// batchEvents bounds a batch, but for one transaction that is larger.
+const batchEvents = 4096
+
+// A cursor stands in the log and holds nothing of it: only the sequence numbers
+// of the first and the last event of its span that it has not read. Nothing
+// unread means that it stands at the end of the log, wherever that is by now, so
+// a cursor on a quiet key is never overtaken by compaction.
+//
+// Publishing marks under mu before the events can be seen, so that a reader who
+// finds no mark has missed nothing of the state it loaded.
+type cursor struct {
+	store *Store
+	span  span
+	after storage.Revision
+	bell  chan struct{}
+	// place is the index within its topic; guarded by Store.pub.
+	place int
+
+	mu struct {
+		sync.Mutex
+		// unread says that [first, last] holds events that were not read.
+		unread      bool
+		first, last int64
+		progress    storage.Revision
+		err         error
+	}
+}
+
+// Watch implements storage.Store.
+func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
+	if after < 0 {
+		return nil, fmt.Errorf("watch after %d: %w", after, storage.ErrInvalid)
+	}
+	c := &cursor{store: s, span: span{start, end}, bell: make(chan struct{}, 1)}
+	s.pub.Lock()
+	defer s.pub.Unlock()
+	if s.closed.Load() {
+		return nil, storage.ErrClosed
+	}
+	st := s.state.Load()
+	if after == 0 {
+		after = st.rev
+	}
+	if after < st.compacted {
+		return nil, compactedError(after, st.compacted)
+	}
+	c.after, c.mu.progress = after, after
+	if first := st.log.after(after); first < st.log.end {
+		c.mark(first, st.log.end-1)
+		c.ring()
+	}
+	s.pub.bells.add(c)
+	return c, nil
+}
+
+func (c *cursor) Bell() <-chan struct{} { return c.bell }
+
+func (c *cursor) ring() {
+	select {
+	case c.bell <- struct{}{}:
+	default:
+	}
+}
+
+// mark notes that [first, last] begins and ends with events of c's span.
+func (c *cursor) mark(first, last int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.mu.unread {
+		c.mu.unread, c.mu.first = true, first
+	}
+	c.mu.last = last
+}
+
+func (c *cursor) Next() (storage.Batch, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.err == nil && c.store.closed.Load() {
+		c.mu.err = storage.ErrClosed
+	}
+	if c.mu.err != nil {
+		return storage.Batch{}, c.mu.err
+	}
+	st := c.store.state.Load()
+	if !c.mu.unread || c.mu.first >= st.log.end {
+		c.mu.progress = max(c.mu.progress, st.rev)
+		return storage.Batch{Progress: c.mu.progress}, nil
+	}
+	if c.mu.first < st.log.base {
+		return c.overtaken(st.compacted)
+	}
+	begin := st.log.at(c.mu.first).kv.ModRevision
+	events, next := c.read(st)
+	// What the events say of before is only right above the last compaction,
+	// which may have happened meanwhile.
+	if compacted := c.store.state.Load().compacted; begin <= compacted {
+		return c.overtaken(compacted)
+	}
+	if next < st.log.end {
+		c.mu.progress = max(c.mu.progress, st.log.at(next-1).kv.ModRevision)
+	} else {
+		c.mu.progress = max(c.mu.progress, st.rev)
+	}
+	c.mu.first = next
+	if c.mu.unread = next <= c.mu.last; c.mu.unread && next < st.log.end {
+		c.ring()
+	}
+	return storage.Batch{Events: events, Progress: c.mu.progress}, nil
+}
+
+// read collects a batch, and says where to go on: between two transactions, at
+// the end of st if there is nothing more for c in it.
+func (c *cursor) read(st *state) (events []storage.Event, next int64) {
+	end := min(c.mu.last+1, st.log.end)
+	size := min(end-c.mu.first, batchEvents)
+	for seq := c.mu.first; seq < end; seq++ {
+		v := st.log.at(seq)
+		if len(events) >= batchEvents && v.kv.ModRevision != events[len(events)-1].Revision() {
+			return events, seq
+		}
+		if v.kv.ModRevision > c.after && c.span.has(v.kv.Key) {
+			if events == nil {
+				events = make([]storage.Event, 0, size)
+			}
+			events = append(events, v.event())
+		}
+	}
+	return events, st.log.end
+}
+
+// overtaken ends c, which needed what is compacted.
+func (c *cursor) overtaken(compacted storage.Revision) (storage.Batch, error) {
+	c.mu.err = compactedError(c.mu.progress, compacted)
+	return storage.Batch{}, c.mu.err
+}
+
+func (c *cursor) Close() {
+	c.store.pub.Lock()
+	c.store.pub.bells.remove(c)
+	c.store.pub.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.err = storage.ErrClosed
+}

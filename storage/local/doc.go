@@ -1,0 +1,2 @@
+// Package local is the embedded storage.Store.
+package local

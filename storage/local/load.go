@@ -1,0 +1,163 @@
+package local
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"fairlead.dev/storage"
+)
+
+// An image is what a store begins with.
+type image struct {
+	rev, compacted storage.Revision
+	tree           tree
+	log            view
+	keys           int64
+	marks          []mark
+}
+
+// newImage is the empty store, which is at revision 1.
+func newImage() *image { return &image{rev: 1} }
+
+// load reads the log from its beginning. It finds out on the way what a
+// compaction that was cut short has left behind, and deletes it; and it refuses a
+// log with a hole above the last compaction.
+func (e *engine) load() (*image, error) {
+	img := newImage()
+	if err := e.loadMeta(img); err != nil {
+		return nil, err
+	}
+	it, err := e.db.NewIter(&pebble.IterOptions{UpperBound: []byte{metaPrefix}})
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	l := loader{image: img, rev: img.compacted, last: true, garbage: e.db.NewBatch()}
+	for it.First(); it.Valid(); it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return nil, err
+		}
+		if err := l.add(it.Key(), value); err != nil {
+			return nil, err
+		}
+	}
+	if err := it.Error(); err != nil {
+		return nil, err
+	}
+	if !l.last {
+		return nil, fmt.Errorf("%w: the end of revision %d is missing", errRecord, l.rev)
+	}
+	img.rev = max(img.rev, l.rev)
+	if l.garbage.Empty() {
+		return img, l.garbage.Close()
+	}
+	return img, e.apply(l.garbage, pebble.NoSync)
+}
+
+// loader adds records in the order of the log.
+type loader struct {
+	*image
+	entry   *entry
+	rev     storage.Revision // the last above the compaction
+	sub     uint32
+	last    bool // the transaction of rev is whole
+	garbage *pebble.Batch
+}
+
+func (l *loader) add(key, value []byte) error {
+	v, last, err := decodeRecord(key, value, l.intern)
+	if err != nil {
+		return err
+	}
+	r := v.kv.ModRevision
+	if r > l.compacted {
+		follows := l.last && r == max(l.rev, 1)+1 && v.sub == 0 || !l.last && r == l.rev && v.sub == l.sub+1
+		if !follows {
+			return fmt.Errorf("%w: revision %d.%d follows %d.%d", errRecord, r, v.sub, l.rev, l.sub)
+		}
+		l.rev, l.sub, l.last = r, v.sub, last
+	}
+	prev := l.entry.head.Load()
+	if r <= l.compacted {
+		if prev != nil {
+			l.discard(prev)
+		}
+		if v.deleted {
+			l.discard(v)
+			l.tree.Delete(v.kv.Key)
+			l.keys += keysDelta(prev, v)
+			return nil
+		}
+	} else {
+		v.prev.Store(prev)
+		l.log = l.log.append([]*version{v})
+	}
+	l.keys += keysDelta(prev, v)
+	l.entry.head.Store(v)
+	return nil
+}
+
+// intern finds the entry of key, or makes one, and returns its string.
+func (l *loader) intern(key []byte) string {
+	if e, ok := l.tree.Get(string(key)); ok {
+		l.entry = e
+		return e.head.Load().kv.Key
+	}
+	k := string(key)
+	l.entry = &entry{}
+	l.tree.Set(k, l.entry)
+	return k
+}
+
+func (l *loader) discard(v *version) {
+	l.garbage.DeleteSized(appendRecordKey(nil, v.kv.ModRevision, v.sub), uint32(recordSize(v)), nil)
+}
+
+func keysDelta(prev, v *version) int64 {
+	var n int64
+	if prev.live() != nil {
+		n--
+	}
+	if v.live() != nil {
+		n++
+	}
+	return n
+}
+
+// loadMeta reads the records that are not of the log.
+func (e *engine) loadMeta(img *image) error {
+	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: []byte{metaPrefix}})
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	var format uint64
+	for it.First(); it.Valid(); it.Next() {
+		key := it.Key()
+		n, err := decodeUint64(it.Value())
+		if err != nil {
+			return err
+		}
+		switch {
+		case string(key) == string(formatKey):
+			format = n
+		case string(key) == string(compactedKey):
+			img.compacted = storage.Revision(n)
+			img.rev = max(img.rev, img.compacted)
+		case len(key) == 10 && key[1] == 't':
+			r := storage.Revision(binary.BigEndian.Uint64(key[2:]))
+			img.marks = append(img.marks, mark{r, time.Unix(0, int64(n))})
+		default:
+			return fmt.Errorf("%w: unknown key %x", errRecord, key)
+		}
+	}
+	if format != formatVersion {
+		return errors.Join(it.Error(), fmt.Errorf("%w: it says format %d where %d should be", errRecord, format, formatVersion))
+	}
+	return it.Error()
+}

@@ -1,0 +1,140 @@
+package local
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"fairlead.dev/storage"
+)
+
+// A Store is a storage.Store in this process. See the package comment.
+type Store struct {
+	opts   Options
+	engine *engine // nil if in memory only
+
+	// state is what readers see; see the type.
+	state  atomic.Pointer[state]
+	closed atomic.Bool
+
+	// pub orders changes of state, and guards who is told of them. It is held
+	// for moments only, never over input or output.
+	pub struct {
+		sync.Mutex
+		bells bells
+		rung  []*topic // scratch
+	}
+
+	// work guards the state that commits are tried against: it is ahead of what
+	// is published by the groups that are being written. Taken before pub.
+	work struct {
+		sync.Mutex
+		tree tree
+		rev  storage.Revision
+		// grown says that tree holds keys that no copy of it holds.
+		grown bool
+	}
+
+	queue     queue
+	committer *committer
+	compactor *compactor
+
+	// down is closed when the engine failed in a way that may leave calls to it
+	// hanging; failure says why, and is set for every failure.
+	down    chan struct{}
+	failure atomic.Pointer[error]
+
+	closing  sync.Once
+	closeErr error
+
+	commits, groups atomic.Int64
+}
+
+// state is one consistent picture: rev, and everything as of it or later.
+// Entries and chains may already show what is above rev; readers skip it.
+type state struct {
+	rev, compacted storage.Revision
+	tree           *tree
+	log            view
+	keys           int64
+}
+
+// Open opens the store in dir, creating it if the directory is empty or missing.
+// Errors: ErrInUse, ErrForeign, ErrCorrupt, or that of the file system.
+func Open(dir string, o Options) (*Store, error) {
+	s := &Store{opts: o.withDefaults(), down: make(chan struct{})}
+	s.queue.bell = make(chan struct{}, 1)
+	img := newImage()
+	if !o.InMemory {
+		var err error
+		if s.engine, img, err = openEngine(dir, s.opts, s.engineFailed); err != nil {
+			return nil, err
+		}
+	}
+	s.work.tree, s.work.rev = img.tree, img.rev
+	s.state.Store(&state{
+		rev: img.rev, compacted: img.compacted,
+		tree: s.work.tree.Copy(), log: img.log, keys: img.keys,
+	})
+	s.committer = startCommitter(s)
+	s.compactor = startCompactor(s, img.marks)
+	return s, nil
+}
+
+// Close implements storage.Store: commits that were queued are finished, later
+// ones are refused.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.compactor.stop()
+		s.queue.close()
+		s.committer.wait()
+		s.pub.Lock()
+		s.closed.Store(true)
+		s.pub.bells.ringAll()
+		s.pub.Unlock()
+		if s.engine != nil {
+			s.closeErr = s.engine.close(s.down)
+		}
+	})
+	return s.closeErr
+}
+
+// Revision implements storage.Store.
+func (s *Store) Revision() storage.Revision { return s.state.Load().rev }
+
+// Compacted implements storage.Store.
+func (s *Store) Compacted() storage.Revision { return s.state.Load().compacted }
+
+// Err is nil while the store is sound. After a failed write it says what failed:
+// from then on nothing is written, and what was published can still be read.
+func (s *Store) Err() error {
+	if p := s.failure.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// fail makes the store read-only, for good.
+func (s *Store) fail(err error) {
+	err = fmt.Errorf("the store is read-only since a write failed, restart it when the cause is mended: %w", err)
+	if s.failure.CompareAndSwap(nil, &err) {
+		s.opts.Logger.Error("storage failed", "err", err)
+	}
+}
+
+// engineFailed is told by the engine what it noticed outside of our calls; the
+// call that is under way may never return.
+func (s *Store) engineFailed(err error) {
+	s.fail(err)
+	s.pub.Lock()
+	defer s.pub.Unlock()
+	select {
+	case <-s.down:
+	default:
+		close(s.down)
+	}
+}
+
+func compactedError(r, compacted storage.Revision) error {
+	return fmt.Errorf("revision %d, compacted up to %d: %w", r, compacted, storage.ErrCompacted)
+}

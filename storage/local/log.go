@@ -1,0 +1,62 @@
+package local
+
+import (
+	"slices"
+	"sort"
+
+	"fairlead.dev/storage"
+)
+
+// segmentSize is how many events a segment of the log holds.
+const segmentSize = 512
+
+type segment [segmentSize]*version
+
+// A view is the log as published: the events with the sequence numbers
+// [base, end) in revision order, base being the first of segs[0]. Sequence
+// numbers count events, from 0 at Open; they are never reused.
+//
+// A view is immutable: append writes only beyond end, and to the slots of a
+// segment that no view shows yet.
+type view struct {
+	segs      []*segment
+	base, end int64
+}
+
+func (l view) at(seq int64) *version {
+	i := seq - l.base
+	return l.segs[i/segmentSize][i%segmentSize]
+}
+
+// append returns a view with vs at its end. Only the newest view may be appended
+// to.
+func (l view) append(vs []*version) view {
+	for _, v := range vs {
+		i := l.end - l.base
+		if int(i/segmentSize) == len(l.segs) {
+			l.segs = append(l.segs, new(segment))
+		}
+		l.segs[i/segmentSize][i%segmentSize] = v
+		l.end++
+	}
+	return l
+}
+
+// after is the sequence number of the first event above a revision.
+func (l view) after(r storage.Revision) int64 {
+	n := sort.Search(int(l.end-l.base), func(i int) bool {
+		return l.at(l.base+int64(i)).kv.ModRevision > r
+	})
+	return l.base + int64(n)
+}
+
+// trim drops the segments that hold nothing at or above seq.
+func (l view) trim(seq int64) view {
+	n := (seq - l.base) / segmentSize
+	if n > 0 {
+		// A fresh slice: the old array would keep the dropped segments alive.
+		l.segs = slices.Clone(l.segs[n:])
+		l.base += n * segmentSize
+	}
+	return l
+}

@@ -1,0 +1,103 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// The marker is a small text file that says whose the directory is, so that
+// nobody opens, or creates files in, a directory that is not ours. It is written
+// twice: as "creating" before the engine's directory is made, and as "ready" once
+// that is whole, so that an engine directory that was lost is told from one that
+// never was.
+const (
+	markerName  = "FAIRLEAD"
+	markerTemp  = "FAIRLEAD.tmp"
+	engineDir   = "log"
+	markerLine  = "fairlead store, format "
+	markerNew   = "creating"
+	markerReady = "ready"
+)
+
+func markerText(state string) string {
+	return fmt.Sprintf("%s%d, %s\n", markerLine, formatVersion, state)
+}
+
+// readMarker finds out what dir is: "" if it is missing or empty.
+func readMarker(f vfs.FS, dir string) (state string, err error) {
+	names, err := f.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	ours := false
+	for _, name := range names {
+		ours = ours || name == markerName
+	}
+	if !ours {
+		for _, name := range names {
+			if name != markerTemp && name != "lost+found" {
+				return "", fmt.Errorf("%w: %s holds %q and no %s file; choose an empty directory", ErrForeign, dir, name, markerName)
+			}
+		}
+		return "", nil
+	}
+	text, err := readFile(f, f.PathJoin(dir, markerName))
+	if err != nil {
+		return "", err
+	}
+	switch text {
+	case markerText(markerNew):
+		return markerNew, nil
+	case markerText(markerReady):
+		return markerReady, nil
+	}
+	if strings.HasPrefix(text, markerLine) {
+		return "", fmt.Errorf("%w: %s was written as %q and this version reads format %d; use the version that wrote it",
+			ErrForeign, dir, strings.TrimSpace(text), formatVersion)
+	}
+	return "", fmt.Errorf("%w: the file %s of %s is damaged; restore the directory from a snapshot", ErrCorrupt, markerName, dir)
+}
+
+// writeMarker replaces the marker durably.
+func writeMarker(f vfs.FS, dir, state string) error {
+	temp := f.PathJoin(dir, markerTemp)
+	file, err := f.Create(temp, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(file, markerText(state))
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err != nil {
+		return err
+	}
+	if err := f.Rename(temp, f.PathJoin(dir, markerName)); err != nil {
+		return err
+	}
+	return syncDir(f, dir)
+}
+
+func syncDir(f vfs.FS, dir string) error {
+	d, err := f.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func readFile(f vfs.FS, name string) (string, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(io.LimitReader(file, 1024))
+	return string(b), err
+}

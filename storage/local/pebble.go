@@ -1,0 +1,58 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// pebbleOptions fit Pebble to a log that is read once: next to no cache, and a
+// memtable that begins small (Pebble doubles it from 256 KB as it fills) so that
+// an idle store stays small.
+func pebbleOptions(o Options, lock *pebble.Lock, exists bool, failed func(error)) *pebble.Options {
+	return &pebble.Options{
+		FS:                          o.FS,
+		Lock:                        lock,
+		ErrorIfNotExists:            exists,
+		FormatMajorVersion:          pebble.FormatValueSeparation,
+		MemTableSize:                16 << 20,
+		MemTableStopWritesThreshold: 4,
+		CacheSize:                   1 << 20,
+		MaxOpenFiles:                128,
+		Logger:                      logger{o.Logger, failed},
+		EventListener:               listener(o.Logger, failed),
+	}
+}
+
+// logger takes Pebble's words to slog.
+type logger struct {
+	log    *slog.Logger
+	failed func(error)
+}
+
+func (l logger) Infof(format string, args ...any)  { l.log.Debug(fmt.Sprintf(format, args...)) }
+func (l logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(format, args...)) }
+
+// Fatalf is called where Pebble cannot go on, and must not return. The store must:
+// its readers are unharmed. So the goroutine that called, with whatever locks it
+// holds, stays here for good, and the store is read-only.
+func (l logger) Fatalf(format string, args ...any) {
+	l.failed(fmt.Errorf(format, args...))
+	select {}
+}
+
+// listener hears of what fails in the background. A flush that fails is tried
+// again and again by Pebble, and commits hang behind it: better to say so.
+func listener(log *slog.Logger, failed func(error)) *pebble.EventListener {
+	return &pebble.EventListener{
+		BackgroundError: func(err error) {
+			if !errors.Is(err, pebble.ErrCancelledCompaction) {
+				failed(err)
+			}
+		},
+		DataCorruption: func(info pebble.DataCorruptionInfo) { failed(fmt.Errorf("%s", info)) },
+		DiskSlow:       func(info pebble.DiskSlowInfo) { log.Warn(info.String()) },
+	}
+}

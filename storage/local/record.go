@@ -1,0 +1,95 @@
+package local
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/storage"
+)
+
+// Keys and values of the engine; the tables are in the package comment.
+const (
+	formatVersion = 1
+
+	recordKeySize = 12
+	recordHead    = 29
+
+	kindPut    = 0
+	kindDelete = 1
+	kindLast   = 0x80
+
+	metaPrefix = 0xff
+)
+
+var (
+	formatKey    = []byte{metaPrefix, 'f'}
+	compactedKey = []byte{metaPrefix, 'c'}
+)
+
+var errRecord = errors.New("malformed record")
+
+func appendRecordKey(b []byte, r storage.Revision, sub uint32) []byte {
+	b = binary.BigEndian.AppendUint64(b, uint64(r))
+	return binary.BigEndian.AppendUint32(b, sub)
+}
+
+func recordSize(v *version) int { return recordHead + len(v.kv.Key) + len(v.kv.Value) }
+
+// encodeRecord writes v to b, which has recordSize bytes. last says that v is the
+// last of its transaction.
+func encodeRecord(b []byte, v *version, last bool) {
+	b[0] = kindPut
+	if v.deleted {
+		b[0] = kindDelete
+	}
+	if last {
+		b[0] |= kindLast
+	}
+	binary.BigEndian.PutUint64(b[1:], uint64(v.kv.CreateRevision))
+	binary.BigEndian.PutUint64(b[9:], uint64(v.kv.Version))
+	binary.BigEndian.PutUint64(b[17:], uint64(v.kv.Lease))
+	binary.BigEndian.PutUint32(b[25:], uint32(len(v.kv.Key)))
+	n := copy(b[recordHead:], v.kv.Key)
+	copy(b[recordHead+n:], v.kv.Value)
+}
+
+// decodeRecord reads a record. It copies what it keeps: the key, unless intern
+// knows a string for it, and the value.
+func decodeRecord(key, b []byte, intern func(key []byte) string) (v *version, last bool, err error) {
+	if len(key) != recordKeySize {
+		return nil, false, fmt.Errorf("%w: its key has %d bytes", errRecord, len(key))
+	}
+	rev := binary.BigEndian.Uint64(key)
+	if len(b) < recordHead || uint64(len(b)-recordHead) < uint64(binary.BigEndian.Uint32(b[25:])) {
+		return nil, false, fmt.Errorf("%w: revision %d is cut at %d bytes", errRecord, rev, len(b))
+	}
+	kind := b[0] &^ kindLast
+	if kind > kindDelete {
+		return nil, false, fmt.Errorf("%w: revision %d is of kind %d", errRecord, rev, kind)
+	}
+	v = &version{sub: binary.BigEndian.Uint32(key[8:]), deleted: kind == kindDelete}
+	v.kv.ModRevision = storage.Revision(rev)
+	v.kv.CreateRevision = storage.Revision(binary.BigEndian.Uint64(b[1:]))
+	v.kv.Version = int64(binary.BigEndian.Uint64(b[9:]))
+	v.kv.Lease = int64(binary.BigEndian.Uint64(b[17:]))
+	n := recordHead + int(binary.BigEndian.Uint32(b[25:]))
+	v.kv.Key = intern(b[recordHead:n])
+	if !v.deleted {
+		v.kv.Value = append(make([]byte, 0, len(b)-n), b[n:]...)
+	}
+	return v, b[0]&kindLast != 0, nil
+}
+
+func uint64Value(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+func decodeUint64(b []byte) (uint64, error) {
+	if len(b) != 8 {
+		return 0, fmt.Errorf("%w: %d bytes instead of 8", errRecord, len(b))
+	}
+	return binary.BigEndian.Uint64(b), nil
+}
+
+func markKey(r storage.Revision) []byte {
+	return binary.BigEndian.AppendUint64([]byte{metaPrefix, 't'}, uint64(r))
+}

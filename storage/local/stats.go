@@ -1,0 +1,40 @@
+package local
+
+import "fairlead.dev/storage"
+
+// Stats tells the size of a store.
+type Stats struct {
+	// Revision is the last one, Compacted the last that was compacted.
+	Revision, Compacted storage.Revision
+	// Keys is the number of keys that exist, Events that of the events kept in
+	// memory for watchers, Cursors that of the cursors that are open.
+	Keys, Events int64
+	Cursors      int
+	// Commits counts the transactions answered since Open, Groups the writes
+	// that made them durable.
+	Commits, Groups int64
+	// DiskBytes is what the directory takes; 0 in memory.
+	DiskBytes uint64
+	// Err is why the store is read-only, nil if it is not.
+	Err error
+}
+
+// Stats tells the size of s.
+func (s *Store) Stats() Stats {
+	s.pub.Lock()
+	cursors := s.pub.bells.count()
+	st := s.state.Load()
+	s.pub.Unlock()
+	out := Stats{
+		Revision: st.rev, Compacted: st.compacted,
+		Keys: st.keys, Events: st.log.end - st.log.base, Cursors: cursors,
+		Commits: s.commits.Load(), Groups: s.groups.Load(),
+		Err: s.Err(),
+	}
+	if s.engine != nil && out.Err == nil && !s.closed.Load() {
+		out.DiskBytes = s.engine.diskUsage()
+	}
+	return out
+}
+
+var _ storage.Store = (*Store)(nil)

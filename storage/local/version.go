@@ -1,0 +1,75 @@
+package local
+
+import (
+	"sync/atomic"
+
+	"github.com/tidwall/btree"
+
+	"fairlead.dev/storage"
+)
+
+// A version is one key as of one revision, and one event of the log. It never
+// changes, but that compaction cuts prev.
+type version struct {
+	kv storage.KeyValue
+	// prev is the version that this one superseded; nil if there was none or if
+	// it is compacted.
+	prev atomic.Pointer[version]
+	// sub is the place of the change within its transaction.
+	sub     uint32
+	deleted bool
+}
+
+// live is v's KeyValue, or nil if v is nil or a tombstone.
+func (v *version) live() *storage.KeyValue {
+	if v == nil || v.deleted {
+		return nil
+	}
+	return &v.kv
+}
+
+// event tells v as it happened. Prev is only right while v's revision is above
+// the last compaction.
+func (v *version) event() storage.Event {
+	e := storage.Event{Type: storage.Put, KV: &v.kv, Prev: v.prev.Load().live()}
+	if v.deleted {
+		e.Type = storage.Delete
+	}
+	return e
+}
+
+// An entry is a key: the chain of its versions, the newest first. The newest may
+// not be published yet; whoever reads, reads as of a revision.
+type entry struct {
+	head atomic.Pointer[version]
+}
+
+// at is the key as of a revision, nil if it does not exist then.
+func (e *entry) at(r storage.Revision) *storage.KeyValue {
+	v := e.head.Load()
+	for v != nil && v.kv.ModRevision > r {
+		v = v.prev.Load()
+	}
+	return v.live()
+}
+
+// cut drops v, a compacted tombstone, from the chain. It reports whether the
+// chain is empty now: nothing is above the tombstone.
+func (e *entry) cut(v *version) bool {
+	w := e.head.Load()
+	if w == v {
+		return true
+	}
+	for w != nil {
+		p := w.prev.Load()
+		if p == v {
+			w.prev.Store(nil)
+			return false
+		}
+		w = p
+	}
+	return false
+}
+
+// tree orders the keys. Copies share their nodes until written to.
+type tree = btree.Map[string, *entry]
