@@ -16,9 +16,13 @@
 //
 // # The order of a write
 //
-// A create runs Default, then admission, then PrepareForCreate, then
-// [ValidateObjectMeta] and Validate. An update runs Default on the new object,
-// PrepareForUpdate with the old one beside it, admission, then
-// [ValidateObjectMetaUpdate] and ValidateUpdate. A write of the status
-// subresource runs the two functions named for it in place of those.
+// A create runs Default, then mutating admission, then PrepareForCreate, then
+// [ValidateObjectMeta] and Validate, then validating admission. An update runs
+// Default on the new object, then mutating admission, PrepareForUpdate with the
+// old object beside it, [ValidateObjectMetaUpdate] and ValidateUpdate. A write
+// of the status subresource runs the two functions named for it in place of
+// those, and other subresources the two that they carry themselves.
+//
+// Default also runs on an object that a patch has made, and on objects read
+// from the store only if an older release wrote them.
 package resource

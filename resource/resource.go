@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Resource is one row of the table: a kind as the API server serves it.
@@ -69,6 +70,12 @@ type Subresource struct {
 	// those of the request.
 	Group, Version string
 	Verbs          []string
+
+	// PrepareForUpdate and ValidateUpdate take the place of the strategy's
+	// functions for writes of this subresource. They are nil for status,
+	// which has its own in Strategy, and for bodies of another kind.
+	PrepareForUpdate func(obj, old runtime.Object)
+	ValidateUpdate   func(obj, old runtime.Object) field.ErrorList
 }
 
 // Field is a selectable field. Its value is the text found at the first of

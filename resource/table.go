@@ -15,3 +15,34 @@ type Table struct {
 func TableOf[T runtime.Object](row func(T) []any, columns ...metav1.TableColumnDefinition) Table {
 	return Table{Columns: columns, Row: func(obj runtime.Object) []any { return row(obj.(T)) }}
 }
+
+// The columns that nearly every table has.
+var (
+	NameColumn = metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name",
+		Description: "The object's name, unique in its namespace or, for cluster-scoped kinds, in the cluster."}
+	AgeColumn = metav1.TableColumnDefinition{Name: "Age", Type: "string",
+		Description: "The time since the object was created."}
+	ContainersColumn = Wide(Text("Containers", "Names of the containers in the template."))
+	ImagesColumn     = Wide(Text("Images", "Images of the containers in the template."))
+)
+
+// Text is a column of strings.
+func Text(name, description string) metav1.TableColumnDefinition {
+	return metav1.TableColumnDefinition{Name: name, Type: "string", Description: description}
+}
+
+// Integer is a column of whole numbers.
+func Integer(name, description string) metav1.TableColumnDefinition {
+	return metav1.TableColumnDefinition{Name: name, Type: "integer", Description: description}
+}
+
+// Boolean is a column of truth values.
+func Boolean(name, description string) metav1.TableColumnDefinition {
+	return metav1.TableColumnDefinition{Name: name, Type: "boolean", Description: description}
+}
+
+// Wide marks a column as one that is shown only when asked for.
+func Wide(c metav1.TableColumnDefinition) metav1.TableColumnDefinition {
+	c.Priority = 1
+	return c
+}

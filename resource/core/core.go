@@ -48,28 +48,6 @@ func Resources() []*resource.Resource {
 	}
 }
 
-func pod() *resource.Resource {
-	return resource.InNamespace[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, "pods").
-		Short("po").In("all").
-		WithOther(resource.Subresource{Name: "binding", Kind: "Binding", Verbs: resource.CreateVerb}).
-		With("ephemeralcontainers").
-		WithOther(resource.Subresource{Name: "eviction", Kind: "Eviction", Group: "policy", Version: "v1", Verbs: resource.CreateVerb}).
-		With("resize").
-		WithStatus().
-		Select(
-			resource.FieldAt("spec.nodeName", ""),
-			resource.Field{Label: "spec.host", Paths: [][]string{{"spec", "nodeName"}}},
-			resource.FieldAt("spec.restartPolicy", ""),
-			resource.FieldAt("spec.schedulerName", ""),
-			resource.FieldAt("spec.serviceAccountName", ""),
-			resource.FieldAt("spec.hostNetwork", "false"),
-			resource.FieldAt("status.phase", ""),
-			resource.FieldAt("status.podIP", ""),
-			resource.Field{Label: "status.podIPs"},
-			resource.FieldAt("status.nominatedNodeName", ""),
-		)
-}
-
 // Event is the row of events. The group events.k8s.io shows the same objects.
 func Event() *resource.Resource {
 	return resource.InNamespace[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, "events").

@@ -1,0 +1,71 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// What a cell says for want of a value.
+const (
+	None    = "<none>"
+	Unset   = "<unset>"
+	Unknown = "<unknown>"
+)
+
+// Since words how long ago t was, the way kubectl users know ages: "5m", "3d4h".
+func Since(t metav1.Time) string { return since(t.Time) }
+
+// SinceMicro is Since for times with microseconds.
+func SinceMicro(t metav1.MicroTime) string { return since(t.Time) }
+
+func since(t time.Time) string {
+	if t.IsZero() {
+		return Unknown
+	}
+	return duration.HumanDuration(time.Since(t))
+}
+
+// AgeOf is the cell of the Age column.
+func AgeOf(obj metav1.Object) string { return Since(obj.GetCreationTimestamp()) }
+
+// Or gives s, or the other text if s is empty.
+func Or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// Containers gives the cells that lay out the containers of a pod template:
+// their names and their images, with commas between.
+func Containers(cs []corev1.Container) (names, images string) {
+	n, i := make([]string, len(cs)), make([]string, len(cs))
+	for k := range cs {
+		n[k], i[k] = cs[k].Name, cs[k].Image
+	}
+	return strings.Join(n, ","), strings.Join(i, ",")
+}
+
+// FirstThree joins the first three items and counts the rest: "a,b,c + 2 more...".
+func FirstThree(items []string, empty string) string {
+	switch {
+	case len(items) == 0:
+		return empty
+	case len(items) > 3:
+		return fmt.Sprintf("%s + %d more...", strings.Join(items[:3], ","), len(items)-3)
+	}
+	return strings.Join(items, ",")
+}
+
+// Sorted joins the distinct items in order.
+func Sorted(items []string) string {
+	items = slices.Clone(items)
+	slices.Sort(items)
+	return strings.Join(slices.Compact(items), ",")
+}

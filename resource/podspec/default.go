@@ -1,0 +1,65 @@
+package podspec
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// DefaultTemplate fills what a pod template leaves out.
+func DefaultTemplate(t *corev1.PodTemplateSpec) { Default(&t.Spec) }
+
+// Default fills what the spec of a pod or template leaves out. What only pods
+// get is in [DefaultPod].
+func Default(s *corev1.PodSpec) {
+	if s.DNSPolicy == "" {
+		s.DNSPolicy = corev1.DNSClusterFirst
+	}
+	if s.RestartPolicy == "" {
+		s.RestartPolicy = corev1.RestartPolicyAlways
+	}
+	if s.SecurityContext == nil {
+		s.SecurityContext = &corev1.PodSecurityContext{}
+	}
+	if s.TerminationGracePeriodSeconds == nil {
+		s.TerminationGracePeriodSeconds = ptr.To[int64](corev1.DefaultTerminationGracePeriodSeconds)
+	}
+	if s.SchedulerName == "" {
+		s.SchedulerName = corev1.DefaultSchedulerName
+	}
+	defaultServiceAccount(s)
+	for i := range s.Volumes {
+		defaultVolume(&s.Volumes[i])
+	}
+	for i := range s.InitContainers {
+		defaultContainer(&s.InitContainers[i], s.HostNetwork)
+	}
+	for i := range s.Containers {
+		defaultContainer(&s.Containers[i], s.HostNetwork)
+	}
+	for i := range s.EphemeralContainers {
+		defaultContainer((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon), false)
+	}
+	RoundUp(s.Overhead)
+	if s.Resources != nil {
+		RoundUp(s.Resources.Limits)
+		RoundUp(s.Resources.Requests)
+	}
+}
+
+// defaultServiceAccount keeps the field and its old name the same. The new
+// name wins.
+func defaultServiceAccount(s *corev1.PodSpec) {
+	if s.ServiceAccountName == "" {
+		s.ServiceAccountName = s.DeprecatedServiceAccount
+	}
+	s.DeprecatedServiceAccount = s.ServiceAccountName
+}
+
+// RoundUp brings amounts to the precision of a thousandth.
+func RoundUp(list corev1.ResourceList) {
+	const milli = -3
+	for name, amount := range list {
+		amount.RoundUp(milli)
+		list[name] = amount
+	}
+}

@@ -1,0 +1,75 @@
+package podspec
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// DefaultPod fills what a pod leaves out: its spec as any spec, and what a
+// template does not get: requests from limits, service links.
+func DefaultPod(p *corev1.Pod) {
+	Default(&p.Spec)
+	for i := range p.Spec.Containers {
+		requestsFromLimits(&p.Spec.Containers[i].Resources)
+	}
+	for i := range p.Spec.InitContainers {
+		requestsFromLimits(&p.Spec.InitContainers[i].Resources)
+	}
+	defaultPodResources(&p.Spec)
+	if p.Spec.EnableServiceLinks == nil {
+		p.Spec.EnableServiceLinks = ptr.To(corev1.DefaultEnableServiceLinks)
+	}
+}
+
+func requestsFromLimits(r *corev1.ResourceRequirements) {
+	if r.Limits == nil {
+		return
+	}
+	if r.Requests == nil {
+		r.Requests = corev1.ResourceList{}
+	}
+	for name, amount := range r.Limits {
+		if _, set := r.Requests[name]; !set {
+			r.Requests[name] = amount.DeepCopy()
+		}
+	}
+}
+
+// defaultPodResources completes requests and limits made for the pod as a
+// whole from those of its containers.
+func defaultPodResources(s *corev1.PodSpec) {
+	r := s.Resources
+	if r == nil || len(r.Limits) == 0 && len(r.Requests) == 0 {
+		return
+	}
+	for name, amount := range sum(s, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Limits }) {
+		_, limited := r.Limits[name]
+		_, requested := r.Requests[name]
+		if isHugePages(name) && !limited && !requested {
+			if r.Limits == nil {
+				r.Limits = corev1.ResourceList{}
+			}
+			r.Limits[name] = amount
+		}
+	}
+	if len(r.Limits) == 0 {
+		return
+	}
+	requests := r.Requests
+	if requests == nil {
+		requests = corev1.ResourceList{}
+	}
+	for name, amount := range sum(s, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests }) {
+		if _, set := requests[name]; !set && podLevel(name) && !isHugePages(name) {
+			requests[name] = amount
+		}
+	}
+	for name, amount := range r.Limits {
+		if _, set := requests[name]; !set && podLevel(name) {
+			requests[name] = amount.DeepCopy()
+		}
+	}
+	if len(requests) > 0 {
+		r.Requests = requests
+	}
+}
