@@ -32,6 +32,15 @@ func (e *Escalation) Error() string {
 // the rules.
 func (p *Policy) MayGrant(u *auth.User, namespace string, rules []rbacv1.PolicyRule) error {
 	held, _ := p.RulesFor(u, namespace)
+	if missing := Lacking(held, rules); len(missing) > 0 {
+		return &Escalation{User: u, Missing: missing}
+	}
+	return nil
+}
+
+// Lacking are the rules, or the parts of them, that held does not allow; what
+// is about the same resources stands together.
+func Lacking(held, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var missing []rbacv1.PolicyRule
 	for _, r := range rules {
 		for _, part := range split(r) {
@@ -40,10 +49,7 @@ func (p *Policy) MayGrant(u *auth.User, namespace string, rules []rbacv1.PolicyR
 			}
 		}
 	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return &Escalation{User: u, Missing: join(missing)}
+	return join(missing)
 }
 
 // split takes a rule apart into rules of one verb and one resource or path.

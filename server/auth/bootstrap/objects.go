@@ -1,0 +1,64 @@
+package bootstrap
+
+import (
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Options says what is particular to one cluster.
+type Options struct {
+	// ServiceCIDR is where cluster IPs are taken from; its first address is
+	// that of the kubernetes service. Without one there is no such service.
+	ServiceCIDR netip.Prefix
+	// Address and Port are where the API server is reached.
+	Address netip.Addr
+	Port    int
+	// ClientCA, in PEM, is published to those who verify client certificates
+	// themselves; it may be empty.
+	ClientCA string
+}
+
+// Objects are all objects a cluster starts with, in the order in which they
+// can be created. They are new with every call.
+func Objects(o Options) []runtime.Object {
+	var list []runtime.Object
+	for _, name := range []string{"kube-system", "kube-public", "kube-node-lease", "default"} {
+		list = append(list, &corev1.Namespace{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+		})
+	}
+	list = append(list, Policy()...)
+	list = append(list, priorityClasses()...)
+	list = append(list, flows()...)
+	if o.ServiceCIDR.IsValid() {
+		list = append(list, service(o)...)
+	}
+	if o.ClientCA != "" {
+		list = append(list, &corev1.ConfigMap{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+			ObjectMeta: metav1.ObjectMeta{Name: "extension-apiserver-authentication", Namespace: "kube-system"},
+			Data:       map[string]string{"client-ca-file": o.ClientCA},
+		})
+	}
+	return list
+}
+
+func priorityClasses() []runtime.Object {
+	class := func(name string, value int32, description string) runtime.Object {
+		return &schedulingv1.PriorityClass{
+			TypeMeta:    metav1.TypeMeta{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass"},
+			ObjectMeta:  metav1.ObjectMeta{Name: name},
+			Value:       value,
+			Description: description,
+		}
+	}
+	return []runtime.Object{
+		class("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
+		class("system-cluster-critical", 2_000_000_000, "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."),
+	}
+}

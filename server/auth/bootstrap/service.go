@@ -1,0 +1,82 @@
+package bootstrap
+
+import (
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// ServiceIP is the address of the kubernetes service, the first of the range.
+func ServiceIP(cidr netip.Prefix) netip.Addr { return cidr.Masked().Addr().Next() }
+
+// service is the kubernetes service and what points from it to the server.
+func service(o Options) []runtime.Object {
+	ip := ServiceIP(o.ServiceCIDR)
+	family, addressType := corev1.IPv4Protocol, discoveryv1.AddressTypeIPv4
+	if ip.Is6() {
+		family = corev1.IPv6Protocol
+	}
+	if o.Address.Is6() {
+		addressType = discoveryv1.AddressTypeIPv6
+	}
+	single := corev1.IPFamilyPolicySingleStack
+	list := []runtime.Object{
+		&networkingv1.ServiceCIDR{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "ServiceCIDR"},
+			ObjectMeta: metav1.ObjectMeta{Name: "kubernetes"},
+			Spec:       networkingv1.ServiceCIDRSpec{CIDRs: []string{o.ServiceCIDR.Masked().String()}},
+		},
+		&corev1.Service{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "kubernetes", Namespace: "default",
+				Labels: map[string]string{"provider": "kubernetes", "component": "apiserver"},
+			},
+			Spec: corev1.ServiceSpec{
+				Type:           corev1.ServiceTypeClusterIP,
+				ClusterIP:      ip.String(),
+				ClusterIPs:     []string{ip.String()},
+				IPFamilies:     []corev1.IPFamily{family},
+				IPFamilyPolicy: &single,
+				Ports: []corev1.ServicePort{{
+					Name: "https", Protocol: corev1.ProtocolTCP, Port: 443, TargetPort: intstr.FromInt(o.Port),
+				}},
+				SessionAffinity: corev1.ServiceAffinityNone,
+			},
+		},
+	}
+	if !o.Address.IsValid() {
+		return list
+	}
+	name, port, protocol, ready := "https", int32(o.Port), corev1.ProtocolTCP, true
+	return append(list,
+		&corev1.Endpoints{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Endpoints"},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "kubernetes", Namespace: "default",
+				Labels: map[string]string{discoveryv1.LabelSkipMirror: "true"},
+			},
+			Subsets: []corev1.EndpointSubset{{
+				Addresses: []corev1.EndpointAddress{{IP: o.Address.String()}},
+				Ports:     []corev1.EndpointPort{{Name: name, Port: port, Protocol: protocol}},
+			}},
+		},
+		&discoveryv1.EndpointSlice{
+			TypeMeta: metav1.TypeMeta{APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice"},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "kubernetes", Namespace: "default",
+				Labels: map[string]string{discoveryv1.LabelServiceName: "kubernetes"},
+			},
+			AddressType: addressType,
+			Endpoints: []discoveryv1.Endpoint{{
+				Addresses:  []string{o.Address.String()},
+				Conditions: discoveryv1.EndpointConditions{Ready: &ready},
+			}},
+			Ports: []discoveryv1.EndpointPort{{Name: &name, Port: &port, Protocol: &protocol}},
+		})
+}

@@ -1,0 +1,132 @@
+package rbac
+
+import (
+	"context"
+	"encoding/json"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"fairlead.dev/watchcache"
+)
+
+// Caches are the watch caches a Source reads.
+type Caches struct {
+	Roles, RoleBindings, ClusterRoles, ClusterRoleBindings *watchcache.Cache
+}
+
+// Source follows the caches. Each is a cursor: a Poll between two changes looks
+// at four bells and nothing else.
+func (c Caches) Source() Source {
+	return &caches{
+		roles:               follower[rbacv1.Role]{cache: c.Roles},
+		roleBindings:        follower[rbacv1.RoleBinding]{cache: c.RoleBindings},
+		clusterRoles:        follower[rbacv1.ClusterRole]{cache: c.ClusterRoles},
+		clusterRoleBindings: follower[rbacv1.ClusterRoleBinding]{cache: c.ClusterRoleBindings},
+	}
+}
+
+type caches struct {
+	dirty               bool // there are changes that no Poll has returned
+	roles               follower[rbacv1.Role]
+	roleBindings        follower[rbacv1.RoleBinding]
+	clusterRoles        follower[rbacv1.ClusterRole]
+	clusterRoleBindings follower[rbacv1.ClusterRoleBinding]
+}
+
+func (c *caches) Poll(ctx context.Context) (o Objects, changed bool, err error) {
+	for _, poll := range []func(context.Context) (bool, error){
+		c.roles.poll, c.roleBindings.poll, c.clusterRoles.poll, c.clusterRoleBindings.poll,
+	} {
+		one, err := poll(ctx)
+		c.dirty = c.dirty || one
+		if err != nil {
+			return o, false, err
+		}
+	}
+	if !c.dirty {
+		return o, false, nil
+	}
+	c.dirty = false
+	return Objects{
+		Roles: c.roles.list(), RoleBindings: c.roleBindings.list(),
+		ClusterRoles: c.clusterRoles.list(), ClusterRoleBindings: c.clusterRoleBindings.list(),
+	}, true, nil
+}
+
+// follower keeps the decoded objects of one cache.
+type follower[T any] struct {
+	cache   *watchcache.Cache
+	watcher *watchcache.Watcher
+	objects map[string]*T
+}
+
+func (f *follower[T]) poll(ctx context.Context) (bool, error) {
+	if f.watcher == nil {
+		return true, f.start(ctx)
+	}
+	select {
+	case <-f.watcher.Bell():
+	default:
+		return false, nil
+	}
+	changed, err := f.apply()
+	if err != nil { // fell behind: begin again
+		f.watcher.Close()
+		f.watcher = nil
+		return true, f.start(ctx)
+	}
+	return changed, nil
+}
+
+// apply takes what the watcher has.
+func (f *follower[T]) apply() (bool, error) {
+	events, _, err := f.watcher.Next()
+	if err != nil {
+		return false, err
+	}
+	for _, e := range events {
+		if e.Type == watch.Deleted {
+			delete(f.objects, e.Object.Key())
+		} else if err := f.put(e.Object); err != nil {
+			return true, err
+		}
+	}
+	return len(events) > 0, nil
+}
+
+// start takes a snapshot and follows from there.
+func (f *follower[T]) start(ctx context.Context) error {
+	s, err := f.cache.Snapshot(ctx, watchcache.ReadAt{Match: watchcache.Any})
+	if err != nil {
+		return err
+	}
+	f.objects = map[string]*T{}
+	for o := range s.List(watchcache.Selection{}, "", 0) {
+		if err := f.put(o); err != nil {
+			return err
+		}
+	}
+	if f.watcher, err = f.cache.WatchFrom(ctx, s, watchcache.Selection{}); err != nil {
+		return err
+	}
+	_, err = f.apply() // what came in between has rung no bell of ours
+	return err
+}
+
+func (f *follower[T]) put(o *watchcache.Object) error {
+	t := new(T)
+	if err := json.Unmarshal(o.Value(), t); err != nil {
+		return err
+	}
+	f.objects[o.Key()] = t
+	return nil
+}
+
+func (f *follower[T]) list() []*T {
+	list := make([]*T, 0, len(f.objects))
+	for _, o := range f.objects {
+		list = append(list, o)
+	}
+	return list
+}
