@@ -1,0 +1,237 @@
+package fairlead_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "fairlead.dev"
+
+// floors gives each room its floor; a folder below a room stands on the room's
+// floor unless it has a line of its own. An import goes down, or stays within
+// the room; it never goes up, and never to a neighbour on the same floor unless
+// neighbours says so.
+var floors = map[string]int{
+	"storage":      0,
+	"workqueue":    0,
+	"client":       1,
+	"informer":     2,
+	"watchcache":   2,
+	"resource":     2,
+	"controller":   3,
+	"server":       3,
+	"scheduler":    4,
+	"node":         4,
+	"controlplane": 5,
+	"testenv":      6,
+	"cmd":          7,
+
+	"storage/local":       1,
+	"storage/storagetest": 1,
+}
+
+// clientSide and serverSide are the two banks of the wire: neither imports the
+// other, so each can be tested against the other's real thing, ours or
+// upstream's.
+var (
+	clientSide = []string{"client", "informer", "workqueue", "controller", "scheduler", "node"}
+	serverSide = []string{"storage", "watchcache", "resource", "server"}
+)
+
+// bans are imports that must not appear outside tests, each with its reason.
+var bans = []struct{ prefix, reason string }{
+	{"k8s.io/kubernetes", "cannot be imported cleanly: whoever imports us would need its replace lines"},
+	{"k8s.io/apiserver", "its storage, cacher and registry are what this project does better"},
+	{"k8s.io/client-go/tools/cache", "informer is ours"},
+	{"k8s.io/client-go/util/workqueue", "workqueue is ours"},
+	{"k8s.io/client-go/kubernetes", "client is ours, by generics"},
+	{"k8s.io/client-go/dynamic", "client is ours"},
+	{"k8s.io/client-go/informers", "informer is ours"},
+	{"k8s.io/client-go/listers", "informer's store lists"},
+	{"sigs.k8s.io/controller-runtime", "a peer: for tests only"},
+}
+
+// upstreamOnly are rooms that are upstream's code as a library and so exempt
+// from the bans.
+var upstreamOnly = map[string]bool{"cmd/kubectl": true}
+
+type source struct {
+	dir, file string
+	imports   []string
+	test      bool
+	doc       bool
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			_, nested := os.Stat(filepath.Join(path, "go.mod"))
+			if path != "." && (nested == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		s := source{
+			dir:  filepath.ToSlash(filepath.Dir(path)),
+			file: filepath.ToSlash(path),
+			test: strings.HasSuffix(path, "_test.go"),
+			doc:  f.Doc != nil,
+		}
+		for _, i := range f.Imports {
+			p, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, p)
+		}
+		all = append(all, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// floor finds the floor of a folder and the room it belongs to.
+func floor(dir string) (room string, n int, ok bool) {
+	for at := dir; at != "."; at = filepath.ToSlash(filepath.Dir(at)) {
+		if n, ok := floors[at]; ok {
+			return at, n, true
+		}
+	}
+	return "", 0, false
+}
+
+func within(dir string, rooms []string) bool {
+	first, _, _ := strings.Cut(dir, "/")
+	for _, r := range rooms {
+		if first == r {
+			return true
+		}
+	}
+	return false
+}
+
+func TestImportsGoDown(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || s.dir == "." || strings.HasPrefix(s.dir, "examples/") {
+			continue
+		}
+		room, from, ok := floor(s.dir)
+		if !ok {
+			t.Errorf("%s: the folder %s stands on no floor: give it one in arch_test.go", s.file, s.dir)
+			continue
+		}
+		for _, i := range s.imports {
+			dir, ours := strings.CutPrefix(i, module+"/")
+			if !ours {
+				continue
+			}
+			to, n, ok := floor(dir)
+			if !ok {
+				t.Errorf("%s imports %s, which stands on no floor", s.file, i)
+				continue
+			}
+			if to != room && n >= from {
+				t.Errorf("%s (floor %d) imports %s (floor %d): imports go down", s.file, from, i, n)
+			}
+		}
+	}
+}
+
+func TestTheWireIsTheOnlyBond(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		for _, i := range s.imports {
+			dir, ours := strings.CutPrefix(i, module+"/")
+			if !ours {
+				continue
+			}
+			if within(s.dir, clientSide) && within(dir, serverSide) {
+				t.Errorf("%s is on the client's side and imports %s of the server's", s.file, i)
+			}
+			if within(s.dir, serverSide) && within(dir, clientSide) {
+				t.Errorf("%s is on the server's side and imports %s of the client's", s.file, i)
+			}
+		}
+	}
+}
+
+func TestControllersDoNotKnowOneAnother(t *testing.T) {
+	shared := func(dir string) bool {
+		return dir == "controller/podcontrol" || strings.HasPrefix(dir, "controller/podcontrol/")
+	}
+	for _, s := range sources(t) {
+		if s.test || !strings.HasPrefix(s.dir, "controller/") {
+			continue
+		}
+		for _, i := range s.imports {
+			dir, ours := strings.CutPrefix(i, module+"/")
+			if ours && strings.HasPrefix(dir, "controller/") && !strings.HasPrefix(dir, s.dir) && !shared(dir) {
+				t.Errorf("%s imports %s: controllers meet only in the API", s.file, i)
+			}
+		}
+	}
+}
+
+func TestBannedImports(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || upstreamOnly[s.dir] {
+			continue
+		}
+		for _, i := range s.imports {
+			for _, b := range bans {
+				if i == b.prefix || strings.HasPrefix(i, b.prefix+"/") {
+					t.Errorf("%s imports %s: %s", s.file, i, b.reason)
+				}
+			}
+		}
+	}
+}
+
+func TestEachPackageHasOneDoc(t *testing.T) {
+	docs := map[string][]string{}
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		if _, ok := docs[s.dir]; !ok {
+			docs[s.dir] = nil
+		}
+		if s.doc {
+			docs[s.dir] = append(docs[s.dir], s.file)
+		}
+	}
+	dirs := make([]string, 0, len(docs))
+	for dir := range docs {
+		dirs = append(dirs, dir)
+	}
+	sort.Strings(dirs)
+	for _, dir := range dirs {
+		if n := len(docs[dir]); n != 1 {
+			t.Errorf("%s has %d package comments, want one: %v", dir, n, docs[dir])
+		}
+	}
+}

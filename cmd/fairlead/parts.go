@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"fairlead.dev/controlplane"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+func registerControllers(flags *pflag.FlagSet, list *[]string) {
+	flags.StringSliceVar(list, "controllers", []string{"*"},
+		"controllers to run: * for all, name for one, -name for all but one. All are: "+strings.Join(controlplane.ControllerNames(), ", "))
+}
+
+// registerKubeconfig is for the parts that run against any API server.
+func registerKubeconfig(flags *pflag.FlagSet, path *string) {
+	flags.StringVar(path, "kubeconfig", "", "the API server to work against (default: as kubectl finds it, or the pod's own cluster)")
+}
+
+func loadConfig(path string) (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	return config, nil
+}
+
+func newControllers() *cobra.Command {
+	var path string
+	var names []string
+	cmd := &cobra.Command{
+		Use:   "controllers",
+		Short: "Run the controllers alone, against any Kubernetes API server",
+		Example: `  fairlead controllers --kubeconfig=.fairlead/kubeconfig
+  fairlead controllers --controllers='deployment,replicaset'`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := controlplane.CheckControllers(names); err != nil {
+				return usageError{err}
+			}
+			config, err := loadConfig(path)
+			if err != nil {
+				return err
+			}
+			return runPart(cmd, "Controllers", func(ctx context.Context) error {
+				return controlplane.RunControllers(ctx, config, names)
+			})
+		},
+	}
+	registerKubeconfig(cmd.Flags(), &path)
+	registerControllers(cmd.Flags(), &names)
+	return cmd
+}
+
+func newScheduler() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:     "scheduler",
+		Short:   "Run the scheduler alone, against any Kubernetes API server",
+		Example: `  fairlead scheduler --kubeconfig=.fairlead/kubeconfig`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := loadConfig(path)
+			if err != nil {
+				return err
+			}
+			return runPart(cmd, "Scheduler", func(ctx context.Context) error {
+				return controlplane.RunScheduler(ctx, config)
+			})
+		},
+	}
+	registerKubeconfig(cmd.Flags(), &path)
+	return cmd
+}
+
+func newNodes() *cobra.Command {
+	var path string
+	var count int
+	cmd := &cobra.Command{
+		Use:     "nodes",
+		Short:   "Run simulated nodes alone, against any Kubernetes API server",
+		Example: `  fairlead nodes --kubeconfig=.fairlead/kubeconfig --nodes=100`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if count < 1 {
+				return usageError{fmt.Errorf("--nodes=%d: want 1 or more", count)}
+			}
+			config, err := loadConfig(path)
+			if err != nil {
+				return err
+			}
+			return runPart(cmd, "Nodes", func(ctx context.Context) error {
+				return controlplane.RunNodes(ctx, config, count)
+			})
+		},
+	}
+	registerKubeconfig(cmd.Flags(), &path)
+	cmd.Flags().IntVar(&count, "nodes", 3, "how many nodes to simulate")
+	return cmd
+}

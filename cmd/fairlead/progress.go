@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// progress writes what was done, a line a step, in colour on a terminal that
+// wants it (https://no-color.org).
+type progress struct {
+	mu struct {
+		sync.Mutex // steps come from several parts
+		out        io.Writer
+	}
+	mark string
+}
+
+func newProgress(out *os.File) *progress {
+	p := &progress{mark: "✓"}
+	p.mu.out = out
+	if os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(out.Fd())) {
+		p.mark = "\x1b[32m✓\x1b[0m"
+	}
+	return p
+}
+
+func (p *progress) step(what, detail string) {
+	p.line(fmt.Sprintf(" %s %-12s %s", p.mark, what, detail))
+}
+
+func (p *progress) line(s string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintln(p.mu.out, s)
+}
+
+// shellQuote makes s one word for a shell.
+func shellQuote(s string) string {
+	if !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;#~") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"fairlead.dev/controlplane"
+	"fairlead.dev/controlplane/kubeconfig"
+	"fairlead.dev/internal/began"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// serveFlags are what `up` and `server` share.
+type serveFlags struct {
+	options controlplane.Options
+	merge   bool
+	output  string
+}
+
+func (f *serveFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "where everything is kept")
+	flags.BoolVar(&f.options.InMemory, "in-memory", false, "keep nothing on disk but the kubeconfig and the CA certificate")
+	flags.StringVar(&f.options.Listen, "listen", "", "address of the API server (default 127.0.0.1:6443 or the next free port; port 0 picks one)")
+	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
+	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
+	flags.StringVarP(&f.output, "output", "o", "", "json: print one line for machines when ready")
+}
+
+func newUp() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Run a whole control plane: store, API server, controllers, scheduler, simulated nodes",
+		Example: `  # Everything, kept under ./.fairlead
+  fairlead up
+
+  # Nothing kept, a free port, one line of JSON when ready
+  fairlead up --in-memory --listen=127.0.0.1:0 -o json
+
+  # All controllers but one, no scheduler, ten nodes
+  fairlead up --controllers='*,-garbagecollector' --scheduler=false --nodes=10`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
+	}
+	f.register(cmd.Flags())
+	registerControllers(cmd.Flags(), &f.options.Controllers)
+	cmd.Flags().BoolVar(&f.options.Scheduler, "scheduler", true, "run the scheduler")
+	cmd.Flags().IntVar(&f.options.Nodes, "nodes", 3, "how many nodes to simulate; 0 for none")
+	return cmd
+}
+
+func newServer() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "server",
+		Short: "Run the store and the API server alone",
+		Example: `  fairlead server --data-dir=/var/lib/fairlead --listen=127.0.0.1:6443
+
+  # The other parts, each on the kubeconfig that the server wrote
+  fairlead controllers --kubeconfig=/var/lib/fairlead/kubeconfig
+  fairlead scheduler --kubeconfig=/var/lib/fairlead/kubeconfig
+  fairlead nodes --kubeconfig=/var/lib/fairlead/kubeconfig --nodes=10`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// serve runs a control plane until a signal comes or a part of it fails.
+func serve(cmd *cobra.Command, f serveFlags) error {
+	if f.output != "" && f.output != "json" {
+		return usageError{fmt.Errorf("-o %s: want json", f.output)}
+	}
+	if f.options.Nodes < 0 {
+		return usageError{fmt.Errorf("--nodes=%d: want 0 or more", f.options.Nodes)}
+	}
+	if err := controlplane.CheckControllers(f.options.Controllers); err != nil {
+		return usageError{err}
+	}
+	p := newProgress(os.Stderr)
+	f.options.Progress = p.step
+	cp, err := controlplane.Start(cmd.Context(), f.options)
+	if err != nil {
+		return err
+	}
+	ready := time.Since(began.At)
+	if err := announce(cmd.OutOrStdout(), p, cp, f, ready); err != nil {
+		cp.Stop()
+		return err
+	}
+	err = cp.Wait(cmd.Context())
+	p.line("Stopping")
+	if stopErr := cp.Stop(); err == nil {
+		err = stopErr
+	}
+	return err
+}
+
+// announce tells people or machines that the control plane is ready.
+func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serveFlags, ready time.Duration) error {
+	if f.merge {
+		path := kubeconfig.DefaultPath()
+		if err := kubeconfig.Merge(path, cp.Entry()); err != nil {
+			return err
+		}
+		p.step("Kubeconfig", "context fairlead in "+path)
+	}
+	if f.output == "json" {
+		return json.NewEncoder(out).Encode(struct {
+			Server      string `json:"server"`
+			Kubeconfig  string `json:"kubeconfig"`
+			CAFile      string `json:"caFile"`
+			PID         int    `json:"pid"`
+			ReadyMillis int64  `json:"readyMillis"`
+		}{cp.URL(), cp.KubeconfigPath(), cp.CAPath(), os.Getpid(), ready.Milliseconds()})
+	}
+	kept := "everything is kept in " + f.options.DataDir
+	if f.options.InMemory {
+		kept = "nothing is kept"
+	}
+	export := "export KUBECONFIG=" + shellQuote(cp.KubeconfigPath())
+	if f.merge {
+		export = "kubectl config use-context " + kubeconfig.Context
+	}
+	p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n  %s\n  kubectl get nodes\n  kubectl create deployment web --image=nginx --replicas=3\n  kubectl get pods --watch\n\nCtrl-C stops it; %s.",
+		ready.Milliseconds(), export, kept))
+	return nil
+}
+
+// runPart runs a part that stands on a kubeconfig until a signal comes.
+func runPart(cmd *cobra.Command, name string, part func(ctx context.Context) error) error {
+	newProgress(os.Stderr).step(name, "running; Ctrl-C stops it")
+	if err := part(cmd.Context()); err != nil && cmd.Context().Err() == nil {
+		return err
+	}
+	return nil
+}

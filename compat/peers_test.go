@@ -1,0 +1,177 @@
+package compat
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// patience bounds every wait; it measures nothing.
+const patience = 3 * time.Minute
+
+// bin holds the programs: upstream's, built from this module, and ours, built
+// from the one above.
+var bin struct{ etcd, apiserver, fairlead string }
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "fairlead-compat-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		for _, b := range []struct{ from, what string }{{".", "./cmd/..."}, {"..", "./cmd/fairlead"}} {
+			fmt.Fprintf(os.Stderr, "building %s in %s\n", b.what, b.from)
+			build := exec.Command("go", "build", "-o", dir+"/", b.what)
+			build.Dir, build.Stderr = b.from, os.Stderr
+			if err := build.Run(); err != nil {
+				fmt.Fprintln(os.Stderr, "build:", err)
+				return 1
+			}
+		}
+		bin.etcd, bin.apiserver, bin.fairlead = filepath.Join(dir, "etcd"), filepath.Join(dir, "kube-apiserver"), filepath.Join(dir, "fairlead")
+		return m.Run()
+	}())
+}
+
+// start runs a program until the test ends; its output is shown if the test
+// fails.
+func start(t *testing.T, program string, args ...string) {
+	t.Helper()
+	log, err := os.CreateTemp(t.TempDir(), filepath.Base(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		timer := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+		cmd.Wait()
+		timer.Stop()
+		log.Close()
+		if t.Failed() {
+			b, _ := os.ReadFile(log.Name())
+			if len(b) > 4000 {
+				b = b[len(b)-4000:]
+			}
+			t.Logf("%s:\n%s", filepath.Base(program), b)
+		}
+	})
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// upstream is a running kube-apiserver over a running etcd.
+type upstream struct {
+	kubeconfig string
+	clients    *kubernetes.Clientset
+}
+
+const adminToken = "admin-token-of-this-test"
+
+func startUpstream(t *testing.T) upstream {
+	t.Helper()
+	dir := t.TempDir()
+	etcd, peer, port := freePort(t), freePort(t), freePort(t)
+	etcdURL, peerURL := fmt.Sprintf("http://127.0.0.1:%d", etcd), fmt.Sprintf("http://127.0.0.1:%d", peer)
+	start(t, bin.etcd, "--data-dir", filepath.Join(dir, "etcd"), "--log-level=error",
+		"--listen-client-urls", etcdURL, "--advertise-client-urls", etcdURL,
+		"--listen-peer-urls", peerURL, "--initial-advertise-peer-urls", peerURL, "--initial-cluster", "default="+peerURL)
+
+	key := filepath.Join(dir, "sa.key")
+	writeKey(t, key)
+	tokens := filepath.Join(dir, "tokens.csv")
+	if err := os.WriteFile(tokens, []byte(adminToken+`,admin,1,"system:masters"`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, bin.apiserver, "--etcd-servers", etcdURL, "--cert-dir", filepath.Join(dir, "certs"),
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--authorization-mode=RBAC",
+		"--token-auth-file", tokens, "--service-cluster-ip-range=10.0.0.0/24",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-signing-key-file", key, "--service-account-key-file", key)
+
+	config := &rest.Config{
+		Host: fmt.Sprintf("https://127.0.0.1:%d", port), BearerToken: adminToken, QPS: -1,
+		TLSClientConfig: rest.TLSClientConfig{Insecure: true},
+	}
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitReady(t, clients)
+	u := upstream{kubeconfig: filepath.Join(dir, "kubeconfig"), clients: clients}
+	file := api.NewConfig()
+	file.Clusters["c"] = &api.Cluster{Server: config.Host, InsecureSkipTLSVerify: true}
+	file.AuthInfos["u"] = &api.AuthInfo{Token: adminToken}
+	file.Contexts["x"] = &api.Context{Cluster: "c", AuthInfo: "u"}
+	file.CurrentContext = "x"
+	if err := clientcmd.WriteToFile(*file, u.kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// waitReady asks /readyz until it says ok: a process that starts has no other
+// way to tell.
+func waitReady(t *testing.T, c *kubernetes.Clientset) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		var code int
+		c.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).StatusCode(&code)
+		if code == http.StatusOK {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatal("kube-apiserver does not become ready")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func writeKey(t *testing.T, path string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,184 @@
+// Package e2e drives the built binary with the built kubectl, as a person would.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// patience bounds every wait of these tests. It is no measure of speed: it is how
+// long a loaded machine may take before a test says that nothing comes.
+const patience = 90 * time.Second
+
+// bin holds the two binaries under test.
+var bin struct{ fairlead, kubectl string }
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "fairlead-e2e-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		build := exec.Command("go", "build", "-o", dir, "fairlead.dev/cmd/fairlead", "fairlead.dev/cmd/kubectl")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build:", err)
+			return 1
+		}
+		bin.fairlead, bin.kubectl = filepath.Join(dir, "fairlead"), filepath.Join(dir, "kubectl")
+		return m.Run()
+	}())
+}
+
+// process is a running fairlead.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr *bytes.Buffer
+	exited chan struct{}
+	err    error
+
+	Server      string
+	Kubeconfig  string
+	CAFile      string
+	PID         int
+	ReadyMillis int
+}
+
+// up starts `fairlead up` with its data in dir and returns when it says that it
+// is ready.
+func up(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, stderr: new(bytes.Buffer), exited: make(chan struct{})}
+	p.cmd = exec.Command(bin.fairlead, append([]string{"up", "-o", "json", "--data-dir", dir, "--listen", "127.0.0.1:0"}, args...)...)
+	p.cmd.Stderr = p.stderr
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.kill(syscall.SIGKILL) })
+	line, err := bufio.NewReader(stdout).ReadBytes('\n')
+	go func() {
+		io.Copy(io.Discard, stdout)
+		p.err = p.cmd.Wait()
+		close(p.exited)
+	}()
+	if err != nil {
+		<-p.exited
+		t.Fatalf("no ready line: %v\n%s", err, p.stderr)
+	}
+	if err := json.Unmarshal(line, p); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return p
+}
+
+// kill sends a signal and waits for the end.
+func (p *process) kill(s syscall.Signal) {
+	p.t.Helper()
+	p.cmd.Process.Signal(s)
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		p.t.Errorf("still running after %v:\n%s", s, p.stderr)
+		p.cmd.Process.Kill()
+		<-p.exited
+	}
+}
+
+// stop ends it as Ctrl-C does and expects success.
+func (p *process) stop() {
+	p.t.Helper()
+	p.kill(syscall.SIGTERM)
+	if p.err != nil {
+		p.t.Errorf("exit: %v\n%s", p.err, p.stderr)
+	}
+}
+
+func (p *process) config() *rest.Config {
+	p.t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	config.QPS = -1
+	return config
+}
+
+func (p *process) clientset() *kubernetes.Clientset {
+	p.t.Helper()
+	c, err := kubernetes.NewForConfig(p.config())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// command prepares a kubectl that is killed when the test's patience ends.
+func (p *process) command(args ...string) (*exec.Cmd, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	cmd := exec.CommandContext(ctx, bin.kubectl, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig, "HOME="+p.t.TempDir())
+	return cmd, cancel
+}
+
+// kubectl runs kubectl, expects success and returns what it printed on stdout.
+func (p *process) kubectl(args ...string) string {
+	p.t.Helper()
+	return p.kubectlWithInput("", args...)
+}
+
+func (p *process) kubectlWithInput(stdin string, args ...string) string {
+	p.t.Helper()
+	cmd, cancel := p.command(args...)
+	defer cancel()
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	if err := cmd.Run(); err != nil {
+		p.t.Fatalf("kubectl %s: %v\n%s%s\nfairlead:\n%s", strings.Join(args, " "), err, &out, &errs, p.stderr)
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// kubectlFails runs kubectl, expects failure and returns what it printed on stderr.
+func (p *process) kubectlFails(args ...string) string {
+	p.t.Helper()
+	cmd, cancel := p.command(args...)
+	defer cancel()
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Run(); err == nil {
+		p.t.Fatalf("kubectl %s succeeded", strings.Join(args, " "))
+	}
+	return strings.TrimSpace(errs.String())
+}
+
+// expect fails the test unless the text holds all the parts.
+func expect(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: no %q in:\n%s", what, part, text)
+		}
+	}
+}
