@@ -17,8 +17,8 @@ type correlator struct {
 // recordKey is what makes two events the same; the fields that do not matter to one of
 // the memories are left empty in its keys.
 type recordKey struct {
-	source                corev1.EventSource
-	object                corev1.ObjectReference
+	source               corev1.EventSource
+	object               corev1.ObjectReference
 	typ, reason, message string
 }
 

@@ -17,7 +17,6 @@ import (
 // until the next call.
 type frames interface {
 	next() (typ watch.EventType, raw []byte, err error)
-	pending() bool
 }
 
 var errUnknownError = errors.New("the server sent an error event that is no Status")
@@ -29,8 +28,6 @@ type protoFrames struct {
 	in  *bufio.Reader
 	buf []byte
 }
-
-func (f *protoFrames) pending() bool { return f.in.Buffered() > 0 }
 
 func (f *protoFrames) next() (watch.EventType, []byte, error) {
 	var head [4]byte
@@ -61,8 +58,6 @@ type jsonFrames struct {
 	in  *bufio.Reader
 	buf []byte // a line longer than the reader's buffer, or several
 }
-
-func (f *jsonFrames) pending() bool { return f.in.Buffered() > 0 }
 
 func (f *jsonFrames) next() (watch.EventType, []byte, error) {
 	f.buf = f.buf[:0]

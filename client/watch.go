@@ -105,10 +105,6 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 	return ev, err
 }
 
-// Pending tells whether the next event, or a part of it, has arrived already, so that
-// a reader can tell a burst from the last one of it.
-func (w *Watch[T]) Pending() bool { return w.err == nil && w.in.pending() }
-
 // Events is Next as an iterator. It ends with the error that ended the watch, unless
 // the loop is left before, and stops the watch.
 func (w *Watch[T]) Events(ctx context.Context) iter.Seq2[Event[T], error] {

@@ -1,0 +1,179 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/client"
+	"fairlead.dev/informer"
+	"fairlead.dev/workqueue"
+)
+
+// Key names the object to reconcile; the namespace is "" for cluster-scoped ones.
+type Key = types.NamespacedName
+
+// Result is what a successful Reconcile asks for.
+type Result struct {
+	// RequeueAfter, if positive, brings the key back after that time even if nothing
+	// changes.
+	RequeueAfter time.Duration
+}
+
+// Reconcile brings the world closer to what the object named by k asks for. The object
+// may be gone. An error, but for a conflict of resource versions, is logged; either way
+// the key comes back after a delay that grows.
+type Reconcile func(ctx context.Context, k Key) (Result, error)
+
+// Options configure a Controller. The zero value is ready to use.
+type Options struct {
+	// Workers is how many keys are reconciled at once. Zero means 4.
+	Workers int
+	// MaxRetries is how often a key that fails comes back before it is dropped until its
+	// next change. Zero means for ever.
+	MaxRetries int
+	// Queue configures the queue; its name is the controller's if empty.
+	Queue workqueue.Options
+	// Log receives failures. Nil means slog.Default.
+	Log *slog.Logger
+}
+
+// Env is what every built-in controller is given.
+type Env struct {
+	Client    *client.Client
+	Informers *informer.Set
+	Recorder  *client.Recorder
+	Log       *slog.Logger
+}
+
+// Runner is what every built-in controller is: something that runs until ctx ends.
+type Runner interface {
+	Run(ctx context.Context) error
+}
+
+// Controller is a queue, what feeds it and what works it off.
+type Controller struct {
+	name  string
+	r     Reconcile
+	o     Options
+	queue *workqueue.Queue[Key]
+
+	mu struct {
+		sync.Mutex
+		running bool
+		regs    []*informer.Registration
+	}
+}
+
+// New returns a controller that reconciles with r. It does nothing until Run.
+func New(name string, r Reconcile, o Options) *Controller {
+	if o.Workers <= 0 {
+		o.Workers = 4
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	o.Log = o.Log.With("controller", name)
+	if o.Queue.Name == "" {
+		o.Queue.Name = name
+	}
+	return &Controller{name: name, r: r, o: o, queue: workqueue.New[Key](o.Queue)}
+}
+
+// Name returns the controller's name.
+func (c *Controller) Name() string { return c.name }
+
+// Enqueue asks for k to be reconciled soon.
+func (c *Controller) Enqueue(k Key) { c.queue.Add(k) }
+
+// EnqueueAfter asks for k to be reconciled when d has passed.
+func (c *Controller) EnqueueAfter(k Key, d time.Duration) { c.queue.AddAfter(k, d) }
+
+// Failures returns how often k has failed since it last succeeded.
+func (c *Controller) Failures(k Key) int { return c.queue.Failures(k) }
+
+// Run waits until the watched informers are synced, runs the workers until ctx ends, and
+// waits for them. It returns nil. The informers themselves are run by their Set, or by
+// who made them. A controller runs once.
+func (c *Controller) Run(ctx context.Context) error {
+	c.mu.Lock()
+	if c.mu.running {
+		c.mu.Unlock()
+		return errors.New("controller " + c.name + ": Run called twice")
+	}
+	c.mu.running = true
+	regs := append([]*informer.Registration(nil), c.mu.regs...)
+	c.mu.Unlock()
+	defer func() {
+		for _, r := range regs {
+			r.Remove()
+		}
+		c.queue.Close()
+	}()
+	for _, r := range regs {
+		select {
+		case <-r.Synced():
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	var workers sync.WaitGroup
+	for range c.o.Workers {
+		workers.Go(func() { c.work(ctx) })
+	}
+	workers.Wait()
+	return nil
+}
+
+func (c *Controller) work(ctx context.Context) {
+	for {
+		k, ok := c.queue.Get(ctx)
+		if !ok {
+			return
+		}
+		c.one(ctx, k)
+	}
+}
+
+// one reconciles a key and settles when it comes back.
+func (c *Controller) one(ctx context.Context, k Key) {
+	defer c.queue.Done(k)
+	res, err := c.safely(ctx, k)
+	switch {
+	case err == nil:
+		c.queue.Forget(k)
+		if res.RequeueAfter > 0 {
+			c.queue.AddAfter(k, res.RequeueAfter)
+		}
+	case ctx.Err() != nil: // the end, not a failure
+	case c.o.MaxRetries > 0 && c.queue.Failures(k) >= c.o.MaxRetries:
+		c.queue.Forget(k)
+		c.o.Log.Error("reconcile failed for the last time", "key", k.String(), "err", err)
+	default:
+		level := slog.LevelWarn
+		if apierrors.IsConflict(err) { // ordinary: the copy was a little old
+			level = slog.LevelDebug
+		}
+		c.o.Log.Log(ctx, level, "reconcile failed", "key", k.String(), "failures", c.queue.Failures(k)+1, "err", err)
+		c.queue.Retry(k)
+	}
+}
+
+// safely calls Reconcile and turns a panic into an error.
+func (c *Controller) safely(ctx context.Context, k Key) (res Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("controller %s: panic: %v", c.name, p)
+			c.o.Log.Error("reconcile panicked", "key", k.String(), "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	return c.r(ctx, k)
+}

@@ -1,0 +1,59 @@
+package controller
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/informer"
+)
+
+// Watch enqueues the keys that keys names for an object whenever the object is added,
+// updated (for the old and the new state) or deleted. Call it before Run.
+func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T) []Key) {
+	enqueue := func(obj T) {
+		for _, k := range keys(obj) {
+			c.Enqueue(k)
+		}
+	}
+	WatchFunc(c, i, informer.Handler[T]{
+		Add: func(obj T, _ bool) { enqueue(obj) },
+		Update: func(old, new T) {
+			enqueue(new)
+			enqueue(old)
+		},
+		Delete: enqueue,
+	})
+}
+
+// WatchFunc registers a handler of the controller's own, which may call Enqueue and
+// EnqueueAfter; Run waits for it to be told the first list, and ends it. Call it before
+// Run.
+func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h informer.Handler[T]) *informer.Registration {
+	reg := i.Handle(h)
+	c.mu.Lock()
+	c.mu.regs = append(c.mu.regs, reg)
+	c.mu.Unlock()
+	return reg
+}
+
+// KeyOf returns the key of an object.
+func KeyOf(obj client.Object) Key {
+	return Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}
+}
+
+// Self names the object's own key. For Watch.
+func Self[T client.Object](obj T) []Key { return []Key{KeyOf(obj)} }
+
+// ControllerOf returns a function that names the owner which controls an object, if it
+// is of that kind. For Watch:
+//
+//	controller.Watch(c, pods, controller.ControllerOf[*corev1.Pod]("ReplicaSet"))
+func ControllerOf[T client.Object](kind string) func(T) []Key {
+	return func(obj T) []Key {
+		ref := metav1.GetControllerOfNoCopy(obj)
+		if ref == nil || ref.Kind != kind {
+			return nil
+		}
+		return []Key{{Namespace: obj.GetNamespace(), Name: ref.Name}}
+	}
+}

@@ -1,0 +1,198 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"fairlead.dev/client"
+)
+
+const (
+	firstPause = 50 * time.Millisecond // after a failure; doubles with each further one
+	mostPause  = 15 * time.Second
+	steady     = time.Second      // a watch that lived so long was no failure
+	stall      = 60 * time.Second // a streamed list that takes longer is taken for not supported
+)
+
+// follow keeps the store at what the server has until ctx ends.
+func (i *Informer[T]) follow(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; {
+		begun, at := time.Now(), i.store.Revision()
+		err := i.connect(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if forgotten(err) {
+			i.listed = false
+		}
+		if err == errListOnly {
+			continue
+		}
+		if i.store.Revision() != at || time.Since(begun) >= steady {
+			failures = 0
+			if err == io.EOF {
+				continue
+			}
+		}
+		failures++
+		wait := min(mostPause, firstPause<<min(failures-1, 20))
+		wait = wait/2 + rand.N(wait)
+		i.fail(err, failures, wait)
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+		}
+	}
+}
+
+// forgotten tells whether the server cannot go on from the revision it was asked for.
+func forgotten(err error) bool {
+	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
+		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
+}
+
+// connect opens one watch, from the store's revision if that is good and from a list if
+// not, and applies what comes until it ends.
+func (i *Informer[T]) connect(ctx context.Context) error {
+	if !i.listed && !i.listOnly {
+		o := i.watchOptions("")
+		yes := true
+		o.SendInitialEvents, o.ResourceVersionMatch = &yes, metav1.ResourceVersionMatchNotOlderThan
+		return i.stream(ctx, o)
+	}
+	if !i.listed {
+		if err := i.list(ctx); err != nil {
+			return err
+		}
+	}
+	return i.stream(ctx, i.watchOptions(i.store.Revision()))
+}
+
+func (i *Informer[T]) watchOptions(rev string) metav1.ListOptions {
+	// Ends are spread so that not all watches of a server come back at the same time.
+	seconds := int64(300 + rand.IntN(300))
+	return metav1.ListOptions{
+		LabelSelector: i.o.LabelSelector, FieldSelector: i.o.FieldSelector,
+		ResourceVersion: rev, AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
+	}
+}
+
+// errListOnly tells that lists cannot be streamed and should be asked for by LIST.
+var errListOnly = errors.New("informer: streamed lists are not supported")
+
+// list puts the answer of a LIST in place. It is read in pages
+// of one revision; if that revision expires on the way, the next attempt asks for all
+// in one.
+func (i *Informer[T]) list(ctx context.Context) error {
+	o := metav1.ListOptions{LabelSelector: i.o.LabelSelector, FieldSelector: i.o.FieldSelector}
+	all, rev := objects[T]{}, ""
+	if i.unpaged {
+		page, err := i.r.List(ctx, o)
+		if err != nil {
+			return err
+		}
+		i.unpaged, rev = false, page.ResourceVersion
+		i.collect(all, page.Items)
+	} else {
+		for page, err := range i.r.Pages(ctx, o) {
+			if err != nil {
+				i.unpaged = apierrors.IsResourceExpired(err)
+				return err
+			}
+			rev = page.ResourceVersion
+			i.collect(all, page.Items)
+		}
+	}
+	i.replace(all, rev)
+	return nil
+}
+
+func (i *Informer[T]) collect(all objects[T], items []T) {
+	for _, obj := range items {
+		all.put(i.transform(obj))
+	}
+}
+
+func (i *Informer[T]) transform(obj T) T {
+	if i.o.Transform != nil {
+		return i.o.Transform(obj)
+	}
+	return obj
+}
+
+// stream reads one watch to its end.
+func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
+	w, err := i.r.Watch(ctx, o)
+	if err != nil {
+		if o.SendInitialEvents != nil && cannotStream(err) {
+			i.listOnly = true
+			return errListOnly
+		}
+		return err
+	}
+	defer w.Stop()
+	if o.SendInitialEvents != nil {
+		if err := i.readList(ctx, w); err != nil {
+			return err
+		}
+	}
+	for {
+		ev, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		switch ev.Type {
+		case watch.Bookmark:
+			i.store.bookmark(ev.Object.GetResourceVersion())
+		case watch.Deleted:
+			i.store.remove(i.transform(ev.Object))
+		default:
+			i.store.put(i.transform(ev.Object))
+		}
+	}
+}
+
+// readList reads the list that a watch begins with, up to the bookmark that ends it, and
+// puts it in place.
+func (i *Informer[T]) readList(ctx context.Context, w *client.Watch[T]) error {
+	t := time.AfterFunc(stall, w.Stop)
+	defer t.Stop()
+	list := objects[T]{}
+	for {
+		ev, err := w.Next(ctx)
+		switch {
+		case err != nil && !t.Stop() && ctx.Err() == nil:
+			i.listOnly = true // an old server took the request for a plain watch
+			return errListOnly
+		case err != nil:
+			return err
+		case ev.Type == watch.Deleted:
+			list.remove(ev.Object.GetNamespace(), ev.Object.GetName())
+		case ev.Type != watch.Bookmark:
+			list.put(i.transform(ev.Object))
+		case ev.Object.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true":
+			i.replace(list, ev.Object.GetResourceVersion())
+			return nil
+		}
+	}
+}
+
+func (i *Informer[T]) replace(list objects[T], rev string) {
+	i.store.replace(list, rev)
+	i.listed = true
+}
+
+// cannotStream tells whether a server refused to stream a list because it does not know how.
+func cannotStream(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
+		apierrors.IsMethodNotSupported(err) || apierrors.IsNotAcceptable(err)
+}

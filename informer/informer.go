@@ -1,0 +1,140 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"fairlead.dev/client"
+)
+
+// Options configure an Informer. The zero value follows all objects.
+type Options[T client.Object] struct {
+	Namespace     string // "" for all
+	LabelSelector string
+	FieldSelector string
+
+	// Indexes by name; each function names the values under which ByIndex finds an
+	// object. It must give the same answer for the same object always.
+	Indexes map[string]func(T) []string
+	// Resync, if positive, is how often each handler is told an Update(obj, obj) for
+	// every object. There is rarely a reason.
+	Resync time.Duration
+	// Transform, if set, may change an object before it is stored, to drop what is not
+	// needed. It runs on the reading goroutine.
+	Transform func(T) T
+	// Log is how many changes are kept for handlers that lag. Zero means 1024.
+	Log int
+	// OnError, if set, is called with each failure to follow the resource, before the
+	// pause that comes before the next attempt. Failures are logged by slog.Default too.
+	OnError func(error)
+}
+
+// Informer keeps a Store equal to what a server has, and tells handlers what changes.
+type Informer[T client.Object] struct {
+	r     client.Resource[T]
+	o     Options[T]
+	store *Store[T]
+
+	// Of Run's goroutine alone.
+	listed   bool // the store is at a revision that the server should still know
+	listOnly bool // the server does not stream lists
+	unpaged  bool // a paged list expired half way
+
+	mu struct {
+		sync.Mutex
+		run     context.Context // nil before Run
+		readers sync.WaitGroup
+	}
+}
+
+// New returns an informer of the resource. It does nothing until Run.
+func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
+	if o.Namespace != "" {
+		r = r.Namespace(o.Namespace)
+	}
+	if o.Log <= 0 {
+		o.Log = 1024
+	}
+	i := &Informer[T]{r: r, o: o, store: newStore[T](o.Log)}
+	for name, f := range o.Indexes {
+		i.Index(name, f)
+	}
+	return i
+}
+
+// Run follows the resource until ctx ends; then it waits for the handlers to return,
+// and returns nil. An informer runs once.
+func (i *Informer[T]) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	i.mu.Lock()
+	if i.mu.run != nil {
+		i.mu.Unlock()
+		return errors.New("informer: Run called twice")
+	}
+	i.mu.run = ctx
+	for _, rd := range i.store.readers() {
+		i.start(rd)
+	}
+	i.mu.Unlock()
+	i.follow(ctx)
+	i.mu.Lock() // no Handle starts a reader from here on: it sees that ctx is over
+	i.mu.Unlock()
+	i.mu.readers.Wait()
+	return nil
+}
+
+// start runs a reader; i.mu is held and i.mu.run is set.
+func (i *Informer[T]) start(rd *reader[T]) {
+	if i.mu.run.Err() != nil {
+		return
+	}
+	ctx := i.mu.run
+	i.mu.readers.Go(func() { rd.run(ctx, i.store, i.o.Resync) })
+}
+
+// Synced returns a channel that is closed when the first list is in the store and the
+// handlers that were registered by then have been told it.
+func (i *Informer[T]) Synced() <-chan struct{} { return i.store.synced }
+
+// Store returns the local copy.
+func (i *Informer[T]) Store() *Store[T] { return i.store }
+
+// Index adds an index, before or after Run. A name that is taken already stays with the
+// function it has, so that several users of one informer may ask for the same index.
+func (i *Informer[T]) Index(name string, f func(T) []string) { i.store.addIndex(name, f) }
+
+// Handle registers a handler, before or after Run. It is told the present state as
+// initial Adds, and then what changes.
+func (i *Informer[T]) Handle(h Handler[T]) *Registration {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	rd := i.store.addReader(h)
+	if i.mu.run != nil {
+		i.start(rd)
+	}
+	return rd.reg
+}
+
+func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
+	if i.o.OnError != nil {
+		i.o.OnError(err)
+	}
+	level := slog.LevelDebug // a single break is ordinary life
+	if times > 1 {
+		level = slog.LevelWarn
+	}
+	slog.Log(context.Background(), level, "informer cannot follow its resource",
+		"resource", i.name(), "failures", times, "again", wait, "err", err)
+}
+
+func (i *Informer[T]) name() string {
+	if k := i.r.GVK(); k.Kind != "" {
+		return k.GroupKind().String()
+	}
+	gvr, _ := i.r.GVR(context.Background()) // known: it is not from For
+	return gvr.GroupResource().String()
+}

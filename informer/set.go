@@ -1,0 +1,158 @@
+package informer
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/client"
+)
+
+// Set shares informers: one per type, of all namespaces, without selectors. Many
+// controllers in a process take theirs from one Set, by In, and each object is kept
+// once. The objects of its informers have no managedFields; an Update or a patch made
+// from one leaves those on the server as they are.
+type Set struct {
+	c  *client.Client
+	mu struct {
+		sync.Mutex
+		members map[any]*member // by reflect.Type, or view
+		run     context.Context // nil before Start
+		cancel  context.CancelFunc
+		running sync.WaitGroup
+	}
+}
+
+// member is an informer whose type the Set does not know.
+type member struct {
+	informer any
+	run      func(context.Context) error
+	synced   <-chan struct{}
+	cancel   context.CancelFunc // nil until it runs
+}
+
+// view is the key of an informer that is not of a Go type of its own.
+type view struct {
+	gvr      schema.GroupVersionResource
+	metadata bool
+}
+
+// NewSet returns an empty set.
+func NewSet(c *client.Client) *Set {
+	s := &Set{c: c}
+	s.mu.members = map[any]*member{}
+	return s
+}
+
+// Client returns the client that the informers use.
+func (s *Set) Client() *client.Client { return s.c }
+
+// In returns the set's informer of a type, which it makes when first asked.
+func In[T client.Object](s *Set) *Informer[T] {
+	return memberOf(s, reflect.TypeFor[T](), func() client.Resource[T] { return client.For[T](s.c) })
+}
+
+// InMetadata is In for the metadata of any resource.
+func InMetadata(s *Set, gvr schema.GroupVersionResource, namespaced bool) *Informer[*metav1.PartialObjectMetadata] {
+	return memberOf(s, view{gvr, true}, func() client.Resource[*metav1.PartialObjectMetadata] {
+		return client.Metadata(s.c, gvr, namespaced)
+	})
+}
+
+// InDynamic is In for any resource as unstructured objects.
+func InDynamic(s *Set, gvr schema.GroupVersionResource, namespaced bool) *Informer[*unstructured.Unstructured] {
+	return memberOf(s, view{gvr, false}, func() client.Resource[*unstructured.Unstructured] {
+		return client.Dynamic(s.c, gvr, namespaced)
+	})
+}
+
+func memberOf[T client.Object](s *Set, k any, resource func() client.Resource[T]) *Informer[T] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.mu.members[k]; m != nil {
+		return m.informer.(*Informer[T])
+	}
+	i := New(resource(), Options[T]{Transform: WithoutManagedFields[T]})
+	m := &member{informer: i, run: i.Run, synced: i.Synced()}
+	s.mu.members[k] = m
+	if s.mu.run != nil {
+		s.start(m)
+	}
+	return i
+}
+
+// WithoutManagedFields is a Transform that drops what server-side apply keeps in every
+// object, which is often half of it.
+func WithoutManagedFields[T client.Object](obj T) T {
+	obj.SetManagedFields(nil)
+	return obj
+}
+
+// start runs a member; s.mu is held.
+func (s *Set) start(m *member) {
+	ctx, cancel := context.WithCancel(s.mu.run)
+	m.cancel = cancel
+	s.mu.running.Go(func() { m.run(ctx) })
+}
+
+// Start runs the informers of the set, those made later too, until ctx ends or Stop.
+// It does not block. A set starts once.
+func (s *Set) Start(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.run != nil {
+		return
+	}
+	s.mu.run, s.mu.cancel = context.WithCancel(ctx)
+	for _, m := range s.mu.members {
+		s.start(m)
+	}
+}
+
+// Wait waits until all informers made so far are synced. It returns ctx's error if that
+// ends before.
+func (s *Set) Wait(ctx context.Context) error {
+	s.mu.Lock()
+	var waits []<-chan struct{}
+	for _, m := range s.mu.members {
+		waits = append(waits, m.synced)
+	}
+	s.mu.Unlock()
+	for _, w := range waits {
+		select {
+		case <-w:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// Remove stops the metadata and dynamic informers of a resource and forgets them: for
+// resources that the server no longer has.
+func (s *Set) Remove(gvr schema.GroupVersionResource) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range []view{{gvr, true}, {gvr, false}} {
+		if m := s.mu.members[k]; m != nil {
+			if m.cancel != nil {
+				m.cancel()
+			}
+			delete(s.mu.members, k)
+		}
+	}
+}
+
+// Stop ends the informers and waits for them and their handlers.
+func (s *Set) Stop() {
+	s.mu.Lock()
+	if s.mu.cancel != nil {
+		s.mu.cancel()
+	}
+	s.mu.Unlock()
+	s.mu.running.Wait()
+}

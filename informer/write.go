@@ -1,0 +1,113 @@
+package informer
+
+// put applies an Added or Modified event.
+func (s *Store[T]) put(obj T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set(obj)
+	s.advance(obj.GetResourceVersion())
+	s.ringAll()
+}
+
+// remove applies a Deleted event.
+func (s *Store[T]) remove(last T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unset(keyOf(last), last)
+	s.advance(last.GetResourceVersion())
+	s.ringAll()
+}
+
+// bookmark moves the revision and nothing else.
+func (s *Store[T]) bookmark(rev string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advance(rev)
+}
+
+// replace puts a complete list in place: what differs from it is changed, and told.
+func (s *Store[T]) replace(list objects[T], rev string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.mu.listed {
+		s.first(list)
+	} else {
+		for ns, m := range s.mu.objects {
+			for name, old := range m {
+				if _, ok := list.get(ns, name); !ok {
+					s.unset(keyOf(old), old)
+				}
+			}
+		}
+		for _, m := range list {
+			for _, obj := range m {
+				s.set(obj)
+			}
+		}
+	}
+	// A server set back to an older state counts: the revision may go down here.
+	s.advance(rev)
+	s.ringAll()
+}
+
+// first takes the first list over as it is; s.mu is held.
+func (s *Store[T]) first(list objects[T]) {
+	s.mu.objects = list
+	for _, ix := range s.mu.indexes {
+		for _, m := range list {
+			for _, obj := range m {
+				ix.put(obj)
+			}
+		}
+	}
+	s.mu.listed = true
+	all := list.list("")
+	for _, rd := range s.mu.readers {
+		rd.joined, rd.initial, rd.first = true, all, true
+		s.mu.telling++
+	}
+	if len(s.mu.readers) == 0 {
+		s.mu.syncDone = true
+		close(s.synced)
+	}
+}
+
+// set stores obj and records the change, if it is one; s.mu is held.
+func (s *Store[T]) set(obj T) {
+	old, exists := s.mu.objects.get(obj.GetNamespace(), obj.GetName())
+	var steps [2]delta[T]
+	ds := change(steps[:0], told[T]{old, exists}, told[T]{obj, true})
+	if len(ds) == 0 {
+		return
+	}
+	s.mu.objects.put(obj)
+	for _, ix := range s.mu.indexes {
+		if exists {
+			ix.replace(old, obj)
+		} else {
+			ix.put(obj)
+		}
+	}
+	for _, d := range ds {
+		s.record(d)
+	}
+}
+
+// unset removes what stands at k; last is its last state. s.mu is held.
+func (s *Store[T]) unset(k key, last T) {
+	old, exists := s.mu.objects.get(k.Namespace, k.Name)
+	if !exists {
+		return
+	}
+	s.mu.objects.remove(k.Namespace, k.Name)
+	for _, ix := range s.mu.indexes {
+		ix.remove(old)
+	}
+	s.record(delta[T]{kind: deleted, old: last})
+}
+
+func (s *Store[T]) ringAll() {
+	for _, rd := range s.mu.readers {
+		rd.ring()
+	}
+}
