@@ -2,7 +2,11 @@ package discovery
 
 import (
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/resource"
 )
@@ -12,7 +16,25 @@ type Handler struct {
 	state atomic.Pointer[state]
 }
 
-type state struct{}
+// state is one set of resources and what has been built of it.
+type state struct {
+	catalog catalog
+	mu      struct {
+		sync.Mutex
+		documents map[documentKey]*document
+	}
+}
+
+type documentKey struct {
+	path string
+	form form
+}
+
+// document is one encoded answer.
+type document struct {
+	body []byte
+	etag string // "" if the answer has none
+}
 
 // New returns a Handler for the resources.
 func New(resources []*resource.Resource) *Handler {
@@ -22,11 +44,76 @@ func New(resources []*resource.Resource) *Handler {
 }
 
 // Set replaces what is served, as when a CRD comes or goes.
-func (h *Handler) Set(resources []*resource.Resource) { h.state.Store(&state{}) }
+func (h *Handler) Set(resources []*resource.Resource) {
+	s := &state{catalog: newCatalog(resources)}
+	s.mu.documents = map[documentKey]*document{}
+	h.state.Store(s)
+}
 
 // Serves says whether the path is one of discovery's: /api, /apis, /api/v1,
 // /apis/g or /apis/g/v, of a group and version that exist.
-func (h *Handler) Serves(path string) bool { return false }
+func (h *Handler) Serves(path string) bool {
+	return h.state.Load().catalog.document(clean(path), "") != nil
+}
+
+func clean(path string) string { return strings.TrimSuffix(path, "/") }
 
 // ServeHTTP answers one discovery request.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := h.state.Load()
+	path := clean(r.URL.Path)
+	obj := s.catalog.document(path, r.Host)
+	if obj == nil {
+		http.NotFound(w, r)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		fail(w, notAllowed(r.Method))
+		return
+	}
+	f, ok := negotiate(r.Header.Values("Accept"), path == "/api" || path == "/apis")
+	if !ok {
+		fail(w, notAcceptable())
+		return
+	}
+	d, err := s.get(documentKey{path, f}, obj)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	head := w.Header()
+	head.Set("Content-Type", f.contentType())
+	head.Add("Vary", "Accept")
+	if d.etag != "" {
+		head.Set("ETag", d.etag)
+		head.Set("Cache-Control", "public")
+		if r.Header.Get("If-None-Match") == d.etag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	w.Write(d.body)
+}
+
+// get returns the document, encoding it if nobody has asked before. What
+// depends on the request (the address in /api) is not kept.
+func (s *state) get(k documentKey, legacy runtime.Object) (*document, error) {
+	s.mu.Lock()
+	d := s.mu.documents[k]
+	s.mu.Unlock()
+	if d != nil {
+		return d, nil
+	}
+	obj := legacy
+	if k.form.aggregated {
+		obj = s.catalog.aggregated(k.path == "/api")
+	}
+	d, err := encode(obj, k.form)
+	if err != nil || k.path == "/api" && !k.form.aggregated {
+		return d, err
+	}
+	s.mu.Lock()
+	s.mu.documents[k] = d
+	s.mu.Unlock()
+	return d, nil
+}

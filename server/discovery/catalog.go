@@ -1,0 +1,173 @@
+package discovery
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/version"
+
+	"fairlead.dev/resource"
+)
+
+// catalog is the resources by group and version.
+type catalog []group
+
+type group struct {
+	name     string
+	versions []groupVersion // preferred first
+}
+
+type groupVersion struct {
+	name      string
+	resources []*resource.Resource // by plural
+}
+
+// newCatalog keeps the order in which groups come; versions are in the order
+// of their maturity.
+func newCatalog(resources []*resource.Resource) catalog {
+	var c []group
+	for _, r := range resources {
+		g := find(&c, func(g *group) bool { return g.name == r.Group }, group{name: r.Group})
+		for _, v := range r.Versions {
+			gv := find(&g.versions, func(gv *groupVersion) bool { return gv.name == v.Name }, groupVersion{name: v.Name})
+			gv.resources = append(gv.resources, r)
+		}
+	}
+	for _, g := range c {
+		slices.SortStableFunc(g.versions, func(a, b groupVersion) int {
+			return version.CompareKubeAwareVersionStrings(b.name, a.name)
+		})
+		for _, gv := range g.versions {
+			slices.SortFunc(gv.resources, func(a, b *resource.Resource) int { return cmp.Compare(a.Plural, b.Plural) })
+		}
+	}
+	return c
+}
+
+// find returns the element that is wanted, appending it if there is none.
+func find[T any](list *[]T, is func(*T) bool, other T) *T {
+	i := slices.IndexFunc(*list, func(t T) bool { return is(&t) })
+	if i < 0 {
+		i = len(*list)
+		*list = append(*list, other)
+	}
+	return &(*list)[i]
+}
+
+// document is the older form of what is at the path, nil if there is nothing.
+func (c catalog) document(path, host string) runtime.Object {
+	parts := strings.Split(path, "/")
+	switch {
+	case path == "/api":
+		if core := c.group(""); core != nil {
+			return apiVersions(core, host)
+		}
+	case path == "/apis":
+		return c.groups()
+	case len(parts) == 3 && parts[1] == "api":
+		return c.resources("", parts[2])
+	case len(parts) == 3 && parts[1] == "apis":
+		if g := c.group(parts[2]); g != nil && g.name != "" {
+			one := apiGroup(g)
+			one.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroup"}
+			return &one
+		}
+	case len(parts) == 4 && parts[1] == "apis" && parts[2] != "":
+		return c.resources(parts[2], parts[3])
+	}
+	return nil
+}
+
+func (c catalog) group(name string) *group {
+	for i := range c {
+		if c[i].name == name {
+			return &c[i]
+		}
+	}
+	return nil
+}
+
+func apiVersions(core *group, host string) runtime.Object {
+	v := &metav1.APIVersions{
+		TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"},
+		ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: host}},
+	}
+	for _, gv := range core.versions {
+		v.Versions = append(v.Versions, gv.name)
+	}
+	return v
+}
+
+func (c catalog) groups() runtime.Object {
+	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroupList"}, Groups: []metav1.APIGroup{}}
+	for i := range c {
+		if c[i].name != "" {
+			list.Groups = append(list.Groups, apiGroup(&c[i]))
+		}
+	}
+	return list
+}
+
+func apiGroup(g *group) metav1.APIGroup {
+	out := metav1.APIGroup{Name: g.name}
+	for _, gv := range g.versions {
+		out.Versions = append(out.Versions, metav1.GroupVersionForDiscovery{GroupVersion: g.name + "/" + gv.name, Version: gv.name})
+	}
+	out.PreferredVersion = out.Versions[0]
+	return out
+}
+
+func (c catalog) resources(groupName, versionName string) runtime.Object {
+	g := c.group(groupName)
+	if g == nil {
+		return nil
+	}
+	i := slices.IndexFunc(g.versions, func(gv groupVersion) bool { return gv.name == versionName })
+	if i < 0 {
+		return nil
+	}
+	list := &metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+		GroupVersion: metav1.GroupVersion{Group: groupName, Version: versionName}.String(),
+		APIResources: []metav1.APIResource{},
+	}
+	if groupName == "" { // the oldest document of all says less
+		list.APIVersion = ""
+	}
+	for _, r := range g.versions[i].resources {
+		list.APIResources = append(list.APIResources, metav1.APIResource{
+			Name: r.Plural, SingularName: r.Singular, Namespaced: r.Namespaced, Kind: r.Kind,
+			Verbs: sorted(r.Verbs), ShortNames: r.ShortNames, Categories: r.Categories,
+			StorageVersionHash: storageVersionHash(r),
+		})
+		for _, s := range subresources(r) {
+			list.APIResources = append(list.APIResources, metav1.APIResource{
+				Name: r.Plural + "/" + s.Name, Namespaced: r.Namespaced,
+				Group: s.Group, Version: s.Version, Kind: s.Kind, Verbs: sorted(s.Verbs),
+			})
+		}
+	}
+	return list
+}
+
+func subresources(r *resource.Resource) []resource.Subresource {
+	return slices.SortedFunc(slices.Values(r.Subresources), func(a, b resource.Subresource) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+func sorted(verbs []string) []string { return slices.Sorted(slices.Values(verbs)) }
+
+// storageVersionHash changes when the storage version does; it is empty for
+// what is not stored.
+func storageVersionHash(r *resource.Resource) string {
+	if r.Virtual || r.StoragePrefix == "" {
+		return ""
+	}
+	gvk := r.StorageGVK()
+	sum := sha256.Sum256([]byte(gvk.Group + "/" + gvk.Version + "/" + gvk.Kind))
+	return base64.StdEncoding.EncodeToString(sum[:8])
+}

@@ -1,0 +1,134 @@
+package discovery
+
+import (
+	"bytes"
+	"crypto/sha512"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+)
+
+const (
+	jsonType     = "application/json"
+	protobufType = "application/vnd.kubernetes.protobuf"
+	asAggregated = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+)
+
+// form is how a document is written.
+type form struct{ protobuf, aggregated bool }
+
+func (f form) contentType() string {
+	t := jsonType
+	if f.protobuf {
+		t = protobufType
+	}
+	if f.aggregated {
+		t += asAggregated
+	}
+	return t
+}
+
+// negotiate takes the first acceptable form, by quality and then by place.
+func negotiate(accept []string, mayAggregate bool) (form, bool) {
+	all := strings.Join(accept, ",")
+	if strings.TrimSpace(all) == "" {
+		return form{}, true
+	}
+	type clause struct {
+		form    form
+		quality float64
+	}
+	var clauses []clause
+	for part := range strings.SplitSeq(all, ",") {
+		t, params, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		c := clause{quality: 1}
+		switch t {
+		case jsonType, "*/*", "application/*":
+		case protobufType:
+			c.form.protobuf = true
+		default:
+			continue
+		}
+		if as := params["as"]; as != "" {
+			if !mayAggregate || as != "APIGroupDiscoveryList" || params["g"] != "apidiscovery.k8s.io" || params["v"] != "v2" {
+				continue
+			}
+			c.form.aggregated = true
+		}
+		if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
+			c.quality = q
+		}
+		clauses = append(clauses, c)
+	}
+	slices.SortStableFunc(clauses, func(a, b clause) int {
+		switch {
+		case a.quality > b.quality:
+			return -1
+		case a.quality < b.quality:
+			return 1
+		}
+		return 0
+	})
+	if len(clauses) == 0 {
+		return form{}, false
+	}
+	return clauses[0].form, true
+}
+
+var protobufSerializer = protobuf.NewSerializer(nil, nil)
+
+func encode(obj runtime.Object, f form) (*document, error) {
+	text, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	d := &document{body: text}
+	if f.aggregated { // the same for all encodings, as Vary says that they differ
+		d.etag = fmt.Sprintf("%q", fmt.Sprintf("%X", sha512.Sum512(text)))
+	}
+	if f.protobuf {
+		var b bytes.Buffer
+		if err := protobufSerializer.Encode(obj, &b); err != nil {
+			return nil, err
+		}
+		d.body = b.Bytes()
+	}
+	return d, nil
+}
+
+type statusError metav1.Status
+
+func (e *statusError) Error() string { return e.Message }
+
+func notAllowed(method string) error {
+	return &statusError{Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
+		Message: fmt.Sprintf("%s is not supported on discovery documents", method)}
+}
+
+func notAcceptable() error {
+	return &statusError{Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
+		Message: "only the following media types are accepted: application/json, application/vnd.kubernetes.protobuf"}
+}
+
+func fail(w http.ResponseWriter, err error) {
+	s, ok := err.(*statusError)
+	if !ok {
+		s = &statusError{Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: err.Error()}
+	}
+	s.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	s.Status = metav1.StatusFailure
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(int(s.Code))
+	json.NewEncoder(w).Encode((*metav1.Status)(s))
+}
