@@ -1,0 +1,92 @@
+package deployment
+
+import (
+	"math"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Reasons of the Progressing and Available conditions. kubectl and other
+// clients compare with these words.
+const (
+	reasonSetUpdated   = "ReplicaSetUpdated"
+	reasonCreateFailed = "ReplicaSetCreateError"
+	reasonNewSet       = "NewReplicaSetCreated"
+	reasonFoundSet     = "FoundNewReplicaSet"
+	reasonSetAvailable = "NewReplicaSetAvailable"
+	reasonTimedOut     = "ProgressDeadlineExceeded"
+	reasonPaused       = "DeploymentPaused"
+	reasonResumed      = "DeploymentResumed"
+	reasonEnough       = "MinimumReplicasAvailable"
+	reasonTooFew       = "MinimumReplicasUnavailable"
+)
+
+func newCondition(t appsv1.DeploymentConditionType, s corev1.ConditionStatus, reason, message string) appsv1.DeploymentCondition {
+	now := metav1.Now()
+	return appsv1.DeploymentCondition{Type: t, Status: s, LastUpdateTime: now, LastTransitionTime: now, Reason: reason, Message: message}
+}
+
+// condition finds a condition in the status, or nil.
+func condition(s *appsv1.DeploymentStatus, t appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == t {
+			return &s.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// setCondition puts the condition into the status unless it says the same
+// already: equal status and reason leave the old one, times and all. The time
+// of transition moves only with the status.
+func setCondition(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
+	if old := condition(s, c.Type); old != nil && old.Status == c.Status {
+		if old.Reason == c.Reason {
+			return
+		}
+		c.LastTransitionTime = old.LastTransitionTime
+	}
+	removeCondition(s, c.Type)
+	s.Conditions = append(s.Conditions, c)
+}
+
+// renewCondition is setCondition that also moves the time of update when
+// status and reason stay.
+func renewCondition(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
+	if old := condition(s, c.Type); old != nil && old.Status == c.Status {
+		c.LastTransitionTime = old.LastTransitionTime
+	}
+	removeCondition(s, c.Type)
+	s.Conditions = append(s.Conditions, c)
+}
+
+func removeCondition(s *appsv1.DeploymentStatus, t appsv1.DeploymentConditionType) {
+	s.Conditions = slices.DeleteFunc(s.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == t })
+}
+
+// hasDeadline reports whether lack of progress is to be noticed.
+func hasDeadline(d *appsv1.Deployment) bool {
+	return d.Spec.ProgressDeadlineSeconds != nil && *d.Spec.ProgressDeadlineSeconds != math.MaxInt32
+}
+
+// notePause makes a pause or its end visible, so that the time spent in it does
+// not count against the deadline. A deadline missed before stays missed.
+func (p *pass) notePause() {
+	if !hasDeadline(p.d) {
+		return
+	}
+	c := condition(&p.d.Status, appsv1.DeploymentProgressing)
+	if c != nil && c.Reason == reasonTimedOut {
+		return
+	}
+	noted := c != nil && c.Reason == reasonPaused
+	switch {
+	case p.d.Spec.Paused && !noted:
+		setCondition(&p.d.Status, newCondition(appsv1.DeploymentProgressing, corev1.ConditionUnknown, reasonPaused, "Deployment is paused"))
+	case !p.d.Spec.Paused && noted:
+		setCondition(&p.d.Status, newCondition(appsv1.DeploymentProgressing, corev1.ConditionUnknown, reasonResumed, "Deployment is resumed"))
+	}
+}

@@ -1,0 +1,54 @@
+package deployment
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// fenceposts resolves maxSurge and maxUnavailable, numbers or percentages, for
+// a wish: surge rounds up, unavailability down. Were both zero nothing could
+// move, so then one may be unavailable. Unreadable values count as zero;
+// validation does not let them in.
+func fenceposts(surge, unavailable *intstr.IntOrString, wish int32) (maxSurge, maxUnavailable int32) {
+	maxSurge = resolve(surge, wish, true)
+	maxUnavailable = resolve(unavailable, wish, false)
+	if maxSurge == 0 && maxUnavailable == 0 {
+		maxUnavailable = 1
+	}
+	return maxSurge, maxUnavailable
+}
+
+func resolve(v *intstr.IntOrString, of int32, up bool) int32 {
+	if v == nil {
+		return 0
+	}
+	n, err := intstr.GetScaledValueFromIntOrPercent(v, int(of), up)
+	if err != nil {
+		return 0
+	}
+	return int32(n)
+}
+
+func isRolling(d *appsv1.Deployment) bool {
+	return d.Spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType
+}
+
+// maxSurge is how many replicas beyond the wish a rolling Deployment may have.
+func maxSurge(d *appsv1.Deployment) int32 {
+	if !isRolling(d) || d.Spec.Strategy.RollingUpdate == nil {
+		return 0
+	}
+	r := d.Spec.Strategy.RollingUpdate
+	surge, _ := fenceposts(r.MaxSurge, r.MaxUnavailable, replicasOf(d))
+	return surge
+}
+
+// maxUnavailable is how many replicas below the wish it may have available.
+func maxUnavailable(d *appsv1.Deployment) int32 {
+	if !isRolling(d) || replicasOf(d) == 0 || d.Spec.Strategy.RollingUpdate == nil {
+		return 0
+	}
+	r := d.Spec.Strategy.RollingUpdate
+	_, n := fenceposts(r.MaxSurge, r.MaxUnavailable, replicasOf(d))
+	return min(n, replicasOf(d))
+}

@@ -1,0 +1,87 @@
+package deployment
+
+import (
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// pass is one reconciliation of one Deployment: the copies it works on and what
+// it has learnt so far. It lives on one goroutine.
+type pass struct {
+	c   *deployments
+	ctx context.Context
+	d   *appsv1.Deployment      // our copy; its status grows into the one to be written
+	was appsv1.DeploymentStatus // as read
+	new *appsv1.ReplicaSet      // the one with d's template; nil while there is none
+	old []*appsv1.ReplicaSet    // all others, oldest first
+
+	// rollingOut says that progress is judged in this pass: a pass that only
+	// scales or pauses says nothing about it.
+	rollingOut bool
+}
+
+func newPass(c *deployments, ctx context.Context, d *appsv1.Deployment, sets []*appsv1.ReplicaSet) *pass {
+	p := &pass{c: c, ctx: ctx, d: d, was: *d.Status.DeepCopy()}
+	slices.SortFunc(sets, byAge)
+	for _, rs := range sets {
+		// Of several with the same template the oldest is the new one.
+		if p.new == nil && sameTemplate(&rs.Spec.Template, &d.Spec.Template) {
+			p.new = rs
+		} else {
+			p.old = append(p.old, rs)
+		}
+	}
+	return p
+}
+
+// every lists all sets, the new one last.
+func (p *pass) every() []*appsv1.ReplicaSet {
+	all := slices.Clone(p.old)
+	if p.new != nil {
+		all = append(all, p.new)
+	}
+	return all
+}
+
+// resize sets the replicas of a set, notes on it what the Deployment wished at
+// the time, and tells so in an event. The set in the pass is replaced.
+func (p *pass) resize(rs *appsv1.ReplicaSet, n int32) (bool, error) {
+	scaling := size(rs) != n
+	wish, most := replicasOf(p.d), replicasOf(p.d)+maxSurge(p.d)
+	if !scaling && !wishDiffers(rs, wish, most) {
+		return false, nil
+	}
+	changed := rs.DeepCopy()
+	changed.Spec.Replicas = &n
+	noteWish(changed, wish, most)
+	written, err := p.c.rsAPI.Namespace(rs.Namespace).Update(p.ctx, changed)
+	if err != nil {
+		return false, err
+	}
+	p.replace(rs, written)
+	if scaling {
+		direction := "up"
+		if size(rs) > n {
+			direction = "down"
+		}
+		p.event(corev1.EventTypeNormal, "ScalingReplicaSet", "Scaled %s replica set %s from %d to %d", direction, rs.Name, size(rs), n)
+	}
+	return scaling, nil
+}
+
+func (p *pass) replace(rs, by *appsv1.ReplicaSet) {
+	if p.new == rs {
+		p.new = by
+		return
+	}
+	if i := slices.Index(p.old, rs); i >= 0 {
+		p.old[i] = by
+	}
+}
+
+func (p *pass) event(eventType, reason, format string, args ...any) {
+	p.c.rec.Event(p.d, eventType, reason, format, args...)
+}

@@ -1,0 +1,117 @@
+package deployment
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What the controller notes on ReplicaSets, and the revision on the Deployment
+// too. kubectl reads the revision for `rollout history` and `undo`.
+const (
+	revisionAnnotation = "deployment.kubernetes.io/revision"
+	historyAnnotation  = "deployment.kubernetes.io/revision-history" // revisions it had before, by comma
+	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas" // the wish when it was last sized
+	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // wish + maxSurge at that time
+
+	// historyLimit bounds historyAnnotation, in bytes; the oldest go.
+	historyLimit = 2000
+)
+
+// private are the Deployment's annotations that its sets do not inherit.
+var private = []string{
+	corev1.LastAppliedConfigAnnotation, revisionAnnotation, historyAnnotation,
+	desiredAnnotation, maxAnnotation, appsv1.DeprecatedRollbackTo,
+}
+
+// revision reads an object's revision; zero if it has none that can be read.
+func revision(o metav1.Object) int64 {
+	n, _ := strconv.ParseInt(o.GetAnnotations()[revisionAnnotation], 10, 64)
+	return n
+}
+
+// nextRevision is one more than the highest among the sets.
+func nextRevision(sets []*appsv1.ReplicaSet) int64 {
+	highest := int64(0)
+	for _, rs := range sets {
+		highest = max(highest, revision(rs))
+	}
+	return highest + 1
+}
+
+// byRevision orders sets from the lowest revision up, and by age where that
+// does not tell.
+func byRevision(a, b *appsv1.ReplicaSet) int {
+	return cmp.Or(cmp.Compare(revision(a), revision(b)), byAge(a, b))
+}
+
+// annotate gives the new set the Deployment's annotations and at least the
+// revision next, remembering the one it had if this is a return to it. It
+// reports whether it changed anything. The set must be the caller's own.
+func annotate(d *appsv1.Deployment, rs *appsv1.ReplicaSet, next int64) bool {
+	if rs.Annotations == nil {
+		rs.Annotations = make(map[string]string)
+	}
+	changed := false
+	for k, v := range d.Annotations {
+		if old, ok := rs.Annotations[k]; (ok && old == v) || slices.Contains(private, k) {
+			continue
+		}
+		rs.Annotations[k] = v
+		changed = true
+	}
+	old, had := rs.Annotations[revisionAnnotation]
+	before, err := strconv.ParseInt(old, 10, 64)
+	if err != nil && old != "" {
+		return changed // not ours to repair
+	}
+	if before >= next {
+		return changed
+	}
+	rs.Annotations[revisionAnnotation] = strconv.FormatInt(next, 10)
+	if had {
+		rs.Annotations[historyAnnotation] = remember(rs.Annotations[historyAnnotation], old)
+	}
+	return true
+}
+
+// remember appends a revision to a history, dropping the oldest beyond the limit.
+func remember(history, revision string) string {
+	if history == "" {
+		return revision
+	}
+	all := history + "," + revision
+	for len(all) > historyLimit {
+		_, rest, ok := strings.Cut(all, ",")
+		if !ok {
+			return history
+		}
+		all = rest
+	}
+	return all
+}
+
+// noteWish writes on the set how large the Deployment wants to be, and may be.
+func noteWish(rs *appsv1.ReplicaSet, wish, most int32) {
+	if rs.Annotations == nil {
+		rs.Annotations = make(map[string]string)
+	}
+	rs.Annotations[desiredAnnotation] = strconv.Itoa(int(wish))
+	rs.Annotations[maxAnnotation] = strconv.Itoa(int(most))
+}
+
+func wishDiffers(rs *appsv1.ReplicaSet, wish, most int32) bool {
+	return rs.Annotations[desiredAnnotation] != strconv.Itoa(int(wish)) ||
+		rs.Annotations[maxAnnotation] != strconv.Itoa(int(most))
+}
+
+// notedNumber reads back what noteWish wrote.
+func notedNumber(rs *appsv1.ReplicaSet, annotation string) (int32, bool) {
+	n, err := strconv.ParseInt(rs.Annotations[annotation], 10, 32)
+	return int32(n), err == nil && n >= 0
+}

@@ -1,0 +1,83 @@
+package deployment
+
+import appsv1 "k8s.io/api/apps/v1"
+
+// roll does one step of a rolling update: grow the new set, or else shrink old
+// ones, or else, when all is done, tidy the history.
+func (p *pass) roll() error {
+	if err := p.ensureNew(); err != nil {
+		return err
+	}
+	if n := newSetSize(p.d, p.every(), p.new); n != size(p.new) {
+		_, err := p.resize(p.new, n)
+		return err
+	}
+	olds := active(p.old)
+	shrunk := false
+	for i, n := range shrinkOld(p.d, olds, p.new) {
+		if n == size(olds[i]) {
+			continue
+		}
+		if _, err := p.resize(olds[i], n); err != nil {
+			return err
+		}
+		shrunk = true
+	}
+	if shrunk || !complete(p.d, &p.was) {
+		return nil
+	}
+	return p.cleanup()
+}
+
+// newSetSize is how many replicas the new set should have now: the wish, but
+// for a rolling update no more than what maxSurge leaves beside the others.
+func newSetSize(d *appsv1.Deployment, all []*appsv1.ReplicaSet, newSet *appsv1.ReplicaSet) int32 {
+	wish, has := replicasOf(d), size(newSet)
+	if has >= wish || !isRolling(d) {
+		return wish
+	}
+	room := wish + maxSurge(d) - total(all, size)
+	if room <= 0 {
+		return has
+	}
+	return has + min(room, wish-has)
+}
+
+// shrinkOld gives the size that each of the old sets should have now. Old sets
+// are given oldest first and with replicas.
+//
+// For a wish of 10 with maxUnavailable 2 and maxSurge 3, take an update whose
+// new pods never become available. Old 8, new 5, 13 in all. At least 8 must be
+// available and 5 of the new ones are not: 13 - 8 - 5 = 0 may go, and the
+// rollout stands still instead of eating into the old ones. On an undo the
+// roles swap: the new set has 8, of them 1 not available, so that 13 - 8 - 1 = 4
+// of the 5 broken ones go at once, which makes room for growing to 10.
+func shrinkOld(d *appsv1.Deployment, old []*appsv1.ReplicaSet, newSet *appsv1.ReplicaSet) []int32 {
+	sizes := make([]int32, len(old))
+	for i, rs := range old {
+		sizes[i] = size(rs)
+	}
+	least := replicasOf(d) - maxUnavailable(d)
+	waiting := size(newSet) - available(newSet)
+	may := total(old, size) + size(newSet) - least - waiting
+	if may <= 0 {
+		return sizes
+	}
+	// First the replicas that are not available anyway: taking them costs nothing.
+	for i, rs := range old {
+		n := min(may, max(0, sizes[i]-available(rs)))
+		sizes[i] -= n
+		may -= n
+	}
+	// Then those that are more than must be available.
+	spare := total(old, available) + available(newSet) - least
+	for i := range sizes {
+		if spare <= 0 {
+			break
+		}
+		n := min(sizes[i], spare)
+		sizes[i] -= n
+		spare -= n
+	}
+	return sizes
+}

@@ -1,0 +1,133 @@
+package namespace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"golang.org/x/sync/errgroup"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller/served"
+)
+
+// atOnce bounds the resources that one pass works on at a time.
+const atOnce = 4
+
+var podsResource = corev1.SchemeGroupVersion.WithResource("pods")
+
+// remainder is what a sweep left and what went wrong.
+type remainder struct {
+	mu struct {
+		sync.Mutex
+		items      map[schema.GroupVersionResource]int
+		finalizers map[string]int
+		contentErr []error
+	}
+	discoveryErr error
+	podsEnding   bool // nothing but pods that end by themselves is in the way
+}
+
+func (r *remainder) remains() bool { return len(r.mu.items) > 0 }
+
+func (r *remainder) err() error {
+	return errors.Join(append(r.mu.contentErr, r.discoveryErr)...)
+}
+
+func (r *remainder) left(gvr schema.GroupVersionResource, items []*metav1.PartialObjectMetadata) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mu.items[gvr] = len(items)
+	for _, o := range items {
+		for _, f := range o.Finalizers {
+			r.mu.finalizers[f]++
+		}
+	}
+}
+
+// sweep deletes what is in the namespace and returns what is there afterwards.
+func (n *namespaces) sweep(ctx context.Context, namespace string) *remainder {
+	r := &remainder{}
+	r.mu.items = make(map[schema.GroupVersionResource]int)
+	r.mu.finalizers = make(map[string]int)
+
+	resources, err := n.env.Client.ServerResources(ctx)
+	r.discoveryErr = err
+	var rest []client.APIResource
+	for _, res := range served.Once(resources) {
+		switch {
+		case !res.Namespaced || !res.Can("delete"):
+		case res.GVR == podsResource:
+			n.clear(ctx, r, res, namespace)
+		default:
+			rest = append(rest, res)
+		}
+	}
+	if r.mu.items[podsResource] > 0 {
+		r.podsEnding = len(r.mu.finalizers) == 0 && r.err() == nil
+		return r
+	}
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	for _, res := range rest {
+		g.Go(func() error { n.clear(ctx, r, res, namespace); return nil })
+	}
+	_ = g.Wait() // errors are in r
+	return r
+}
+
+// clear deletes one resource's objects in the namespace and notes what is left.
+func (n *namespaces) clear(ctx context.Context, r *remainder, res client.APIResource, namespace string) {
+	items, err := n.empty(ctx, res, namespace)
+	if len(items) > 0 {
+		r.left(res.GVR, items)
+	}
+	// A resource that vanished since discovery has no objects either.
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.mu.contentErr = append(r.mu.contentErr, fmt.Errorf("deleting %s: %w", res.GVR.GroupResource(), err))
+	}
+}
+
+// empty returns what is left after deleting. Nothing new can come, since the
+// server admits no creation in a namespace that is going; so a first look that
+// finds nothing settles it.
+func (n *namespaces) empty(ctx context.Context, res client.APIResource, namespace string) ([]*metav1.PartialObjectMetadata, error) {
+	api := client.Metadata(n.env.Client, res.GVR, true).Namespace(namespace)
+	if !res.Can("list") {
+		if !res.Can("deletecollection") {
+			return nil, nil
+		}
+		return nil, api.DeleteCollection(ctx, background(), metav1.ListOptions{})
+	}
+	list, err := api.List(ctx)
+	if err != nil || len(list.Items) == 0 {
+		return nil, err
+	}
+	if res.Can("deletecollection") {
+		err = api.DeleteCollection(ctx, background(), metav1.ListOptions{})
+	} else {
+		for _, o := range list.Items {
+			if e := api.Delete(ctx, o.GetName(), background()); e != nil && !apierrors.IsNotFound(e) {
+				err = e
+			}
+		}
+	}
+	if err != nil {
+		return list.Items, err
+	}
+	list, err = api.List(ctx)
+	return list.Items, err
+}
+
+func background() metav1.DeleteOptions {
+	policy := metav1.DeletePropagationBackground
+	return metav1.DeleteOptions{PropagationPolicy: &policy}
+}

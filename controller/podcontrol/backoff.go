@@ -1,0 +1,37 @@
+package podcontrol
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Backoff gives pauses per key that double from First up to Most, for looking
+// again at what no event tells of.
+type Backoff struct {
+	First, Most time.Duration
+	mu          struct {
+		sync.Mutex
+		next map[types.NamespacedName]time.Duration
+	}
+}
+
+// Next gives the pause to make now.
+func (b *Backoff) Next(k types.NamespacedName) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.mu.next == nil {
+		b.mu.next = make(map[types.NamespacedName]time.Duration)
+	}
+	d := max(b.First, b.mu.next[k])
+	b.mu.next[k] = min(2*d, b.Most)
+	return d
+}
+
+// Forget makes the key start from First again.
+func (b *Backoff) Forget(k types.NamespacedName) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.mu.next, k)
+}

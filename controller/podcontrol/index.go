@@ -1,0 +1,62 @@
+package podcontrol
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/client"
+	"fairlead.dev/informer"
+)
+
+// byOwner is the index of objects by the UID of their controlling owner, or by
+// namespace for those without one.
+const byOwner = "controller"
+
+// Owned is an informer with the index that finds what a controller owns, and
+// what it could adopt, without a walk over the rest.
+type Owned[T client.Object] struct{ *informer.Informer[T] }
+
+// Index returns the set's informer of T with the owner index on it.
+func Index[T client.Object](s *informer.Set) Owned[T] {
+	i := informer.In[T](s)
+	i.Index(byOwner, ownerKeys[T])
+	return Owned[T]{i}
+}
+
+// By lists the objects whose controlling owner has the UID.
+func (o Owned[T]) By(uid types.UID) []T { return o.Store().ByIndex(byOwner, string(uid)) }
+
+// Orphans lists the objects of the namespace that no controller owns.
+func (o Owned[T]) Orphans(namespace string) []T {
+	return o.Store().ByIndex(byOwner, orphanKey(namespace))
+}
+
+// orphanKey cannot be mistaken for a UID: those hold no slash.
+func orphanKey(namespace string) string { return "orphans/" + namespace }
+
+func ownerKeys[T client.Object](o T) []string {
+	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
+		return []string{string(ref.UID)}
+	}
+	return []string{orphanKey(o.GetNamespace())}
+}
+
+// Active keeps the active pods, in a slice of its own.
+func Active(pods []*corev1.Pod) []*corev1.Pod { return filter(pods, IsActive) }
+
+// Terminating keeps the pods that have been told to go and still run.
+func Terminating(pods []*corev1.Pod) []*corev1.Pod { return filter(pods, IsTerminating) }
+
+func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
+	var out []*corev1.Pod
+	for i, p := range pods {
+		if keep(p) {
+			if out == nil {
+				out = make([]*corev1.Pod, 0, len(pods)-i)
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,73 @@
+package podcontrol
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// IsFinished reports whether the pod has reached a phase that it cannot leave.
+func IsFinished(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// IsActive reports whether the pod counts as a replica: it is neither finished
+// nor on its way out.
+func IsActive(p *corev1.Pod) bool {
+	return !IsFinished(p) && p.DeletionTimestamp == nil
+}
+
+// IsTerminating reports whether the pod has been told to go and still runs.
+func IsTerminating(p *corev1.Pod) bool {
+	return !IsFinished(p) && p.DeletionTimestamp != nil
+}
+
+// IsReady reports whether the pod's Ready condition is true.
+func IsReady(p *corev1.Pod) bool {
+	c := Condition(p, corev1.PodReady)
+	return c != nil && c.Status == corev1.ConditionTrue
+}
+
+// ReadySince gives the time at which the pod last became ready, or the zero
+// time when it is not ready.
+func ReadySince(p *corev1.Pod) time.Time {
+	if c := Condition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionTrue {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// Condition finds a condition in the pod's status, or nil. The result points
+// into the pod.
+func Condition(p *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
+	for i := range p.Status.Conditions {
+		if p.Status.Conditions[i].Type == t {
+			return &p.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// AvailableIn gives how long the pod, if it stays ready, still has to wait
+// until it has been ready for minReady: zero for a pod that is available now.
+// ok is false for a pod that is not ready and so will not become available by
+// waiting.
+func AvailableIn(p *corev1.Pod, minReady time.Duration, now time.Time) (wait time.Duration, ok bool) {
+	c := Condition(p, corev1.PodReady)
+	if c == nil || c.Status != corev1.ConditionTrue {
+		return 0, false
+	}
+	if minReady <= 0 {
+		return 0, true
+	}
+	if c.LastTransitionTime.IsZero() {
+		return minReady, true
+	}
+	return max(0, c.LastTransitionTime.Add(minReady).Sub(now)), true
+}
+
+// IsAvailable reports whether the pod has been ready for at least minReady.
+func IsAvailable(p *corev1.Pod, minReady time.Duration, now time.Time) bool {
+	wait, ok := AvailableIn(p, minReady, now)
+	return ok && wait == 0
+}

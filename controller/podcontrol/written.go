@@ -1,0 +1,100 @@
+package podcontrol
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/client"
+)
+
+// Written remembers what a controller wrote for a key until its cache shows it.
+// A pass over a cache that lags behind the controller's own writes would write
+// them again; objects with generated names would then exist twice. The zero
+// value is ready for use. It is safe for concurrent use.
+type Written struct {
+	mu struct {
+		sync.Mutex
+		keys map[types.NamespacedName]map[types.UID]write
+	}
+}
+
+type write struct {
+	revision uint64 // zero for a deletion
+	at       time.Time
+}
+
+// forgetAfter bounds the wait for something that the cache will never show.
+const forgetAfter = time.Minute
+
+// Wrote notes that the object was created or updated as given.
+func (w *Written) Wrote(k types.NamespacedName, o client.Object) {
+	w.note(k, o.GetUID(), write{revision: revisionOf(o), at: time.Now()})
+}
+
+// Deleted notes that the object was deleted.
+func (w *Written) Deleted(k types.NamespacedName, o client.Object) {
+	w.note(k, o.GetUID(), write{at: time.Now()})
+}
+
+func (w *Written) note(k types.NamespacedName, uid types.UID, x write) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.keys == nil {
+		w.mu.keys = make(map[types.NamespacedName]map[types.UID]write)
+	}
+	if w.mu.keys[k] == nil {
+		w.mu.keys[k] = make(map[types.UID]write)
+	}
+	w.mu.keys[k][uid] = x
+}
+
+// Gone notes that the cache has seen the object disappear.
+func (w *Written) Gone(k types.NamespacedName, uid types.UID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.mu.keys[k], uid)
+}
+
+// Forget drops the key.
+func (w *Written) Forget(k types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.mu.keys, k)
+}
+
+// Behind reports whether the objects, as the cache has them for the key, lag
+// behind what was written.
+func Behind[T client.Object](w *Written, k types.NamespacedName, cached []T) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	pending := w.mu.keys[k]
+	if len(pending) == 0 {
+		return false
+	}
+	has := make(map[types.UID]uint64, len(cached))
+	for _, o := range cached {
+		has[o.GetUID()] = max(1, revisionOf(o))
+	}
+	for uid, x := range pending {
+		at, there := has[uid]
+		shown := there && x.revision != 0 && at >= x.revision || !there && x.revision == 0
+		if shown || time.Since(x.at) > forgetAfter {
+			delete(pending, uid)
+		}
+	}
+	if len(pending) == 0 {
+		delete(w.mu.keys, k)
+		return false
+	}
+	return true
+}
+
+// revisionOf reads the resourceVersion as the number that API servers give out.
+// One that is no number compares as shown.
+func revisionOf(o client.Object) uint64 {
+	n, _ := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
+	return n
+}
