@@ -1,0 +1,262 @@
+package watchcache
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"fairlead.dev/storage"
+
+	"github.com/tidwall/btree"
+)
+
+// Field is a field that selections may ask for besides metadata.name and
+// metadata.namespace.
+type Field struct {
+	Label string
+	// Paths are the places in the JSON where the value may stand; the first
+	// that holds a string, number or boolean counts.
+	Paths [][]string
+	// Zero is the value where there is none.
+	Zero string
+}
+
+// Options say what one Cache holds.
+type Options struct {
+	// Prefix is what the resource's keys begin with, ending in a slash:
+	// "/registry/pods/". Prefixes of two caches must not contain one another.
+	Prefix string
+	// Namespaced: the rest of a key is namespace/name, else name.
+	Namespaced bool
+	Fields     []Field
+	// IndexFields are labels of Fields that lists look up instead of scanning.
+	IndexFields []string
+	// Group and Resource name the cache in metrics and errors.
+	Group, Resource string
+}
+
+// Cache holds one resource: its present objects, the recent changes, and who
+// watches what. See the package comment for what readers are promised.
+type Cache struct {
+	hub     *Hub
+	opts    Options
+	paths   *path
+	fieldAt map[string]int
+	indexed map[string]bool
+
+	// snap is the last snapshot made. It shows the present if its changes are
+	// changes.
+	snap    atomic.Pointer[Snapshot]
+	changes atomic.Uint64
+
+	expired, unreadable atomic.Int64
+
+	// mu stands below Hub.mu. Changes are applied with both held.
+	mu struct {
+		sync.RWMutex
+		// err: not to be read: removed, or not loaded.
+		err  error
+		tree *btree.Map[string, *Object]
+		// last is the revision of the newest change.
+		last storage.Revision
+
+		// ring holds the changes after revision floor, of ringBytes.
+		ring      seqLog[change]
+		ringBytes int
+		floor     storage.Revision
+
+		tables           []*table
+		topics, watchers int
+		// refs say which topics a change of the ring stands in, in the ring's
+		// order.
+		refs seqLog[topicRef]
+
+		indexes []*index
+		wanted  map[dimension]int
+		// olds are snapshots of the past that were asked for lately.
+		olds []*Snapshot
+	}
+}
+
+// change is one change of one object, immutable. old or new is nil.
+type change struct {
+	rev      storage.Revision
+	old, new *Object
+	at       int64 // Unix nanoseconds
+}
+
+// any is a state of the object whose key is asked for.
+func (ch *change) any() *Object {
+	if ch.new != nil {
+		return ch.new
+	}
+	return ch.old
+}
+
+// size is what the ring keeps alive by holding the change: the state that was
+// replaced. The new one lives in the tree.
+func (ch *change) size() int {
+	const overhead = 128
+	if ch.old == nil {
+		return overhead
+	}
+	return overhead + len(ch.old.kv.Value)
+}
+
+type topicRef struct {
+	seq   uint64
+	topic *topic
+}
+
+func newCache(h *Hub, o Options) *Cache {
+	c := &Cache{hub: h, opts: o, paths: newPaths(o.Fields), fieldAt: map[string]int{}, indexed: map[string]bool{}}
+	for i, f := range o.Fields {
+		c.fieldAt[f.Label] = i
+	}
+	for _, label := range o.IndexFields {
+		c.indexed[label] = true
+	}
+	c.mu.tree = btree.NewMap[string, *Object](0)
+	c.mu.err = fmt.Errorf("%s: not loaded yet: %w", o.Resource, storage.ErrUnavailable)
+	return c
+}
+
+// Options are those the cache was made with.
+func (c *Cache) Options() Options { return c.opts }
+
+// Key is the store's key of an object of this resource.
+func (c *Cache) Key(namespace, name string) string {
+	if !c.opts.Namespaced {
+		return c.opts.Prefix + name
+	}
+	return c.opts.Prefix + namespace + "/" + name
+}
+
+// reset replaces everything by what the store held at a revision, and ends all
+// watchers, who cannot know what came between.
+func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endAll(storage.ErrCompacted)
+	c.mu.err = nil
+	c.mu.tree = c.treeOf(kvs)
+	c.mu.last, c.mu.floor = rev, rev
+	c.mu.ring, c.mu.ringBytes = seqLog[change]{first: c.mu.ring.end()}, 0
+	c.mu.refs = seqLog[topicRef]{}
+	c.mu.indexes, c.mu.olds = nil, nil
+	c.changes.Add(1)
+}
+
+// treeOf reads keys in order.
+func (c *Cache) treeOf(kvs []*storage.KeyValue) *btree.Map[string, *Object] {
+	tree := btree.NewMap[string, *Object](0)
+	for _, kv := range kvs {
+		if o := c.object(kv); o != nil {
+			tree.Load(kv.Key, o)
+		}
+	}
+	return tree
+}
+
+// object reads a stored key, nil if it cannot be read.
+func (c *Cache) object(kv *storage.KeyValue) *Object {
+	o, err := NewObject(kv, c)
+	if err != nil {
+		c.unreadable.Add(1)
+		return nil
+	}
+	return o
+}
+
+// apply takes one event of the store. The hub calls it in revision order.
+func (c *Cache) apply(ev *storage.Event, now int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.err != nil {
+		return
+	}
+	ch := change{rev: ev.Revision(), at: now}
+	if ev.Type == storage.Put {
+		ch.new = c.object(ev.KV)
+	}
+	if ch.new != nil {
+		ch.old, _ = c.mu.tree.Set(ev.KV.Key, ch.new)
+	} else {
+		ch.old, _ = c.mu.tree.Delete(ev.KV.Key)
+	}
+	c.mu.last = ch.rev
+	if ch.old == nil && ch.new == nil {
+		return
+	}
+	c.changes.Add(1)
+	for _, x := range c.mu.indexes {
+		x.apply(&ch)
+	}
+	c.dispatch(&ch)
+	c.mu.ring.append(ch)
+	c.mu.ringBytes += ch.size()
+	c.forget(now)
+}
+
+// forget drops the changes that are too old or too many.
+func (c *Cache) forget(now int64) {
+	oldest := now - int64(c.hub.opts.History)
+	n := 0
+	for n < len(c.mu.ring.items) {
+		ch := &c.mu.ring.items[n]
+		if ch.at >= oldest && c.mu.ringBytes <= c.hub.opts.HistoryBytes {
+			break
+		}
+		c.mu.ringBytes -= ch.size()
+		c.mu.floor = ch.rev
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	c.mu.ring.cut(n)
+	for len(c.mu.refs.items) > 0 && c.mu.refs.items[0].seq < c.mu.ring.first {
+		t := c.mu.refs.items[0].topic
+		c.mu.refs.cut(1)
+		c.trim(t)
+	}
+}
+
+// endAll ends all watchers.
+func (c *Cache) endAll(err error) {
+	for _, tb := range c.mu.tables {
+		for _, t := range tb.topics {
+			for ; t != nil; t = t.next {
+				c.end(t, err)
+			}
+		}
+	}
+	c.mu.tables, c.mu.topics = nil, 0
+}
+
+// Stats are for metrics.
+type Stats struct {
+	Objects int
+	// Events and EventBytes are the kept history.
+	Events, EventBytes int
+	Topics, Watchers   int
+	// Expired counts watchers that fell off the history; Unreadable the stored
+	// values that are no objects, which the cache leaves out.
+	Expired, Unreadable int64
+}
+
+// Stats are the present figures.
+func (c *Cache) Stats() Stats {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return Stats{
+		Objects:    c.mu.tree.Len(),
+		Events:     len(c.mu.ring.items),
+		EventBytes: c.mu.ringBytes,
+		Topics:     c.mu.topics,
+		Watchers:   c.mu.watchers,
+		Expired:    c.expired.Load(),
+		Unreadable: c.unreadable.Load(),
+	}
+}

@@ -1,0 +1,92 @@
+package watchcache
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"fairlead.dev/storage"
+)
+
+const (
+	// maxOlds and oldFor bound the snapshots of the past that are kept for the
+	// next page of a list.
+	maxOlds = 4
+	oldFor  = time.Minute
+)
+
+// exact is a snapshot of a revision that has been applied.
+func (c *Cache) exact(ctx context.Context, rev storage.Revision) (*Snapshot, error) {
+	if rev <= 0 {
+		return nil, storage.ErrCompacted
+	}
+	s, err := c.present()
+	if err != nil || s.rev == rev {
+		return s, err
+	}
+	if s := c.old(rev); s != nil {
+		return s, nil
+	}
+	if s = c.undo(rev); s == nil {
+		if s, err = c.readStore(ctx, rev); err != nil {
+			return nil, err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.olds = append(c.mu.olds, s); len(c.mu.olds) > maxOlds {
+		c.mu.olds = slices.Delete(c.mu.olds, 0, 1)
+	}
+	return s, nil
+}
+
+// old finds a kept snapshot.
+func (c *Cache) old(rev storage.Revision) *Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.mu.olds {
+		if s.rev == rev {
+			s.used = time.Now()
+			return s
+		}
+	}
+	return nil
+}
+
+func (c *Cache) forgetOlds(now time.Time) {
+	c.mu.olds = slices.DeleteFunc(c.mu.olds, func(s *Snapshot) bool { return now.Sub(s.used) > oldFor })
+}
+
+// undo takes back the changes after rev in a copy of the tree; nil if the ring
+// does not reach that far.
+func (c *Cache) undo(rev storage.Revision) *Snapshot {
+	c.mu.Lock()
+	if rev < c.mu.floor {
+		c.mu.Unlock()
+		return nil
+	}
+	tree, ring := c.mu.tree.Copy(), c.mu.ring.view(c.mu.ring.first)
+	c.mu.Unlock()
+	for i := len(ring) - 1; i >= 0 && ring[i].rev > rev; i-- {
+		if ch := &ring[i]; ch.old != nil {
+			tree.Set(ch.old.Key(), ch.old)
+		} else {
+			tree.Delete(ch.new.Key())
+		}
+	}
+	return &Snapshot{cache: c, rev: rev, tree: tree, used: time.Now()}
+}
+
+func (c *Cache) readStore(ctx context.Context, rev storage.Revision) (*Snapshot, error) {
+	r, err := c.hub.store.Range(ctx, storage.RangeRequest{
+		Start: c.opts.Prefix, End: storage.PrefixEnd(c.opts.Prefix), Revision: rev,
+	})
+	if errors.Is(err, storage.ErrFutureRevision) {
+		return nil, &TooNewError{rev, c.hub.Revision()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Snapshot{cache: c, rev: rev, tree: c.treeOf(r.KVs), used: time.Now()}, nil
+}

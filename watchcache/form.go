@@ -1,0 +1,126 @@
+package watchcache
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Form names an encoding of an object other than its stored bytes: protobuf, a
+// table's row, another API version, a watch frame. Two builders that use the
+// same Form must build the same bytes.
+type Form string
+
+// formKey tells an object's own forms (no type) from those of the events that
+// carry it. An object's state enters and leaves a selection at one revision
+// each, so the type is enough to tell its events apart.
+type formKey struct {
+	form Form
+	typ  watch.EventType
+}
+
+// form is one encoding kept with its object, in a list.
+type form struct {
+	key   formKey
+	next  *form
+	once  sync.Once
+	bytes []byte
+	err   error
+}
+
+// errBuilder is what those get who waited for a builder that panicked.
+var errBuilder = errors.New("watchcache: the builder of a form panicked")
+
+// Form returns the object in another encoding. build runs once however many
+// ask at the same time, and again only if the bytes had to make room for
+// others since: the hub keeps the last HubOptions.FormBytes of all forms. A
+// failure is returned to those who waited for it and is not kept. The bytes are
+// shared and must not be changed.
+func (o *Object) Form(id Form, build func(*Object) ([]byte, error)) ([]byte, error) {
+	return o.form(formKey{form: id}, func() ([]byte, error) { return build(o) })
+}
+
+func (o *Object) form(key formKey, build func() ([]byte, error)) ([]byte, error) {
+	f := o.findForm(key)
+	f.once.Do(func() {
+		f.err = errBuilder
+		if f.bytes, f.err = build(); f.err != nil {
+			o.dropForm(f)
+			return
+		}
+		o.cache.hub.forms.keep(o, f)
+	})
+	return f.bytes, f.err
+}
+
+// findForm finds the form or adds one that is not built yet.
+func (o *Object) findForm(key formKey) *form {
+	var fresh *form
+	for {
+		head := o.forms.Load()
+		for f := head; f != nil; f = f.next {
+			if f.key == key {
+				return f
+			}
+		}
+		if fresh == nil {
+			fresh = &form{key: key}
+		}
+		fresh.next = head
+		if o.forms.CompareAndSwap(head, fresh) {
+			return fresh
+		}
+	}
+}
+
+// dropForm takes one form from the list. Others' nodes are not changed, as
+// readers may stand on them: what stands before the dropped one is replaced,
+// which costs those a second build at worst.
+func (o *Object) dropForm(drop *form) {
+	for {
+		head := o.forms.Load()
+		f := head
+		for f != nil && f != drop {
+			f = f.next
+		}
+		if f == nil || o.forms.CompareAndSwap(head, drop.next) {
+			return
+		}
+	}
+}
+
+// forms bounds the memory of all forms of a hub: first built, first dropped.
+type forms struct {
+	limit int
+	size  atomic.Int64
+	mu    struct {
+		sync.Mutex
+		kept []keptForm
+	}
+}
+
+type keptForm struct {
+	object *Object
+	form   *form
+}
+
+// size is what dropping the entry may set free: the form, and the object, if
+// nothing else holds it any more.
+func (k keptForm) size() int { return len(k.form.bytes) + len(k.object.kv.Value) }
+
+func (fs *forms) keep(o *Object, f *form) {
+	k := keptForm{o, f}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.mu.kept = append(fs.mu.kept, k)
+	size := fs.size.Add(int64(k.size()))
+	for size > int64(fs.limit) && len(fs.mu.kept) > 1 {
+		old := fs.mu.kept[0]
+		fs.mu.kept[0] = keptForm{}
+		fs.mu.kept = fs.mu.kept[1:]
+		old.object.dropForm(old.form)
+		size = fs.size.Add(-int64(old.size()))
+	}
+}

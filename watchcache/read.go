@@ -1,0 +1,174 @@
+package watchcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead.dev/storage"
+)
+
+// Match says how a read relates to its revision.
+type Match uint8
+
+const (
+	// Latest reads what the store holds when the read begins, or later.
+	Latest Match = iota
+	// NotOlder reads the cache's present, which must be at the revision or
+	// above: if it is not, the read waits.
+	NotOlder
+	// Exact reads as of exactly the revision.
+	Exact
+	// Any reads the cache's present, however late it is.
+	Any
+)
+
+// ReadAt is when to read; the zero value is Latest.
+type ReadAt struct {
+	Match Match
+	// Revision is for NotOlder and Exact.
+	Revision storage.Revision
+}
+
+// maxWait bounds the wait for a revision that is not there yet.
+const maxWait = 3 * time.Second
+
+// TooNewError says that a revision had not come within 3 seconds.
+type TooNewError struct{ Requested, Current storage.Revision }
+
+func (e *TooNewError) Error() string {
+	return fmt.Sprintf("revision %d is ahead of the present one, %d", e.Requested, e.Current)
+}
+
+// WaitFor returns once the caches are complete up to rev. It takes in what the
+// store has itself, and waits only for what the store does not have yet: up to
+// 3 seconds, then it fails with a *TooNewError. Other errors:
+// storage.ErrUnavailable, storage.ErrClosed, the context's.
+func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
+	if h.Revision() >= rev {
+		return nil
+	}
+	h.mu.Lock()
+	err := h.advance(rev)
+	if err != nil || h.Revision() >= rev {
+		h.mu.Unlock()
+		return err
+	}
+	w := &waiter{rev, make(chan struct{})}
+	h.mu.waiters = append(h.mu.waiters, w)
+	h.mu.Unlock()
+
+	timeout := time.NewTimer(maxWait)
+	defer timeout.Stop()
+	select {
+	case <-w.done:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.Revision() < rev {
+			return h.mu.err
+		}
+		return nil
+	case <-timeout.C:
+		err = &TooNewError{rev, h.Revision()}
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := slices.Index(h.mu.waiters, w); i >= 0 {
+		h.mu.waiters = slices.Delete(h.mu.waiters, i, i+1)
+	}
+	return err
+}
+
+// await makes the cache fit for a read.
+func (c *Cache) await(ctx context.Context, at ReadAt) error {
+	switch at.Match {
+	case Any:
+		return nil
+	case NotOlder, Exact:
+		return c.hub.WaitFor(ctx, at.Revision)
+	}
+	err := c.hub.WaitFor(ctx, c.hub.store.Revision())
+	if late := (*TooNewError)(nil); errors.As(err, &late) {
+		return fmt.Errorf("%w: the cache stands at %d, the store at %d", storage.ErrUnavailable, late.Current, late.Requested)
+	}
+	return err
+}
+
+// Get returns one object, nil if there is none, and the revision at which this
+// was so. Errors are those of Snapshot.
+func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Object, storage.Revision, error) {
+	if at.Match == Exact {
+		s, err := c.Snapshot(ctx, at)
+		if err != nil {
+			return nil, 0, err
+		}
+		return s.Get(namespace, name), s.Revision(), nil
+	}
+	if err := c.await(ctx, at); err != nil {
+		return nil, 0, err
+	}
+	rev := c.hub.Revision()
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.mu.err != nil {
+		return nil, 0, c.mu.err
+	}
+	o, ok := c.mu.tree.Get(c.Key(namespace, name))
+	if !ok {
+		return nil, rev, nil
+	}
+	return o, max(rev, o.Revision()), nil
+}
+
+// Snapshot returns the resource as of one revision. Errors: *TooNewError for a
+// revision that had not come after 3 seconds; storage.ErrCompacted for an exact
+// one that is no longer kept; storage.ErrUnavailable, for Latest also when the
+// cache cannot catch up; storage.ErrClosed; the context's.
+//
+// A snapshot of the present costs nothing until the next change after it. One
+// of the past is the present with the changes since undone; past the kept
+// history it is read from the store.
+func (c *Cache) Snapshot(ctx context.Context, at ReadAt) (*Snapshot, error) {
+	if err := c.await(ctx, at); err != nil {
+		return nil, err
+	}
+	if at.Match == Exact {
+		return c.exact(ctx, at.Revision)
+	}
+	return c.present()
+}
+
+// present is a snapshot of now. While nothing changes it is the same tree; only
+// the first who asks after a change makes a copy.
+func (c *Cache) present() (*Snapshot, error) {
+	// The order of these loads matters: if the changes are still the
+	// snapshot's, nothing up to rev has touched this cache.
+	rev := c.hub.Revision()
+	if s := c.snap.Load(); s != nil && s.changes == c.changes.Load() {
+		if s.rev >= rev {
+			return s, nil
+		}
+		later := *s
+		later.rev = rev
+		c.snap.CompareAndSwap(s, &later)
+		return &later, nil
+	}
+	// With the hub's lock no batch is half applied.
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.err != nil {
+		return nil, c.mu.err
+	}
+	s := &Snapshot{cache: c, rev: c.hub.Revision(), changes: c.changes.Load(), tree: c.mu.tree.Copy()}
+	for _, x := range c.mu.indexes {
+		s.indexes = append(s.indexes, x.copy())
+	}
+	c.snap.Store(s)
+	return s, nil
+}

@@ -1,0 +1,111 @@
+package watchcache
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"fairlead.dev/storage"
+)
+
+// lost gives up the cursor for a reason. A store that is closed stays so: all
+// caches end.
+func (h *Hub) lost(err error) {
+	if h.mu.cursor != nil {
+		h.mu.cursor.Close()
+		h.mu.cursor = nil
+	}
+	h.mu.err = err
+	h.mu.retryAt = time.Time{}
+	switch {
+	case errors.Is(err, storage.ErrClosed):
+		for _, c := range h.mu.caches {
+			c.close()
+		}
+		for _, w := range h.mu.waiters {
+			close(w.done)
+		}
+		h.mu.waiters = nil
+	case errors.Is(err, storage.ErrCompacted):
+		h.mu.stale = true
+	}
+	h.wakeFeeder()
+}
+
+// follow sees to it that there is a cursor. The first choice is to go on where
+// the last one stood, which nobody notices; if the history between is gone,
+// everything is loaded again and all watchers expire.
+func (h *Hub) follow() error {
+	if h.mu.cursor != nil {
+		return nil
+	}
+	if errors.Is(h.mu.err, storage.ErrClosed) {
+		return h.mu.err
+	}
+	if now := time.Now(); now.Before(h.mu.retryAt) {
+		return h.mu.err
+	}
+	err := h.reopen()
+	if err != nil {
+		if !errors.Is(err, storage.ErrClosed) && !errors.Is(err, storage.ErrUnavailable) {
+			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+		}
+		h.lost(err)
+		h.mu.retryAt = time.Now().Add(retryAfter)
+	}
+	return err
+}
+
+func (h *Hub) reopen() error {
+	if !h.mu.stale {
+		cursor, err := h.store.Watch(Root, storage.PrefixEnd(Root), h.Revision())
+		if err == nil {
+			h.mu.cursor, h.mu.err = cursor, nil
+			h.wakeFeeder()
+			return nil
+		}
+		if !errors.Is(err, storage.ErrCompacted) {
+			return err
+		}
+	}
+	return h.rebuild()
+}
+
+// rebuild loads every cache as of the store's present revision.
+func (h *Hub) rebuild() error {
+	rev := h.store.Revision()
+	cursor, err := h.store.Watch(Root, storage.PrefixEnd(Root), rev)
+	if err != nil {
+		return err
+	}
+	loads := make(map[*Cache][]*storage.KeyValue, len(h.mu.caches))
+	for _, c := range h.mu.caches {
+		if loads[c], err = h.load(c, rev); err != nil {
+			cursor.Close()
+			return err
+		}
+	}
+	now := time.Now()
+	for c, kvs := range loads {
+		c.reset(kvs, rev, now)
+	}
+	h.mu.cursor, h.mu.err, h.mu.stale = cursor, nil, false
+	h.rebuilds.Add(1)
+	if rev < h.Revision() {
+		// The store is not the one it was: it was put back to an older state.
+		h.applied.Store(int64(rev))
+	}
+	h.publish(rev)
+	h.wakeFeeder()
+	return nil
+}
+
+// close ends the cache for good.
+func (c *Cache) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.err = fmt.Errorf("%s: %w", c.opts.Resource, storage.ErrClosed)
+	c.endAll(c.mu.err)
+	c.snap.Store(nil)
+	c.changes.Add(1)
+}

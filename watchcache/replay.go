@@ -1,0 +1,123 @@
+package watchcache
+
+import (
+	"errors"
+
+	"fairlead.dev/storage"
+)
+
+// replay brings a watcher from its start to the point where its topic takes
+// over. It reads from the cache's ring or, where that does not reach, from the
+// store.
+type replay struct {
+	matcher matcher
+	// from and to are positions in the ring.
+	from, to uint64
+	// cursor reads the store up to the revision until; queue is what it gave
+	// that has not been looked at.
+	cursor storage.Cursor
+	until  storage.Revision
+	queue  []storage.Event
+	seen   storage.Revision
+}
+
+// maxReplayed bounds the changes that one Next looks at.
+const maxReplayed = 4096
+
+// replayStore opens the store after a revision.
+func (c *Cache) replayStore(m matcher, after, until storage.Revision) (*replay, error) {
+	if after < c.hub.store.Compacted() {
+		return nil, storage.ErrCompacted
+	}
+	cursor, err := c.hub.store.Watch(c.opts.Prefix, storage.PrefixEnd(c.opts.Prefix), after)
+	if err != nil {
+		return nil, err
+	}
+	return &replay{matcher: m, cursor: cursor, until: until, seen: after}, nil
+}
+
+func (r *replay) close() {
+	if r.cursor != nil {
+		r.cursor.Close()
+	}
+}
+
+// next returns the events of some changes, the revision up to which that is
+// everything, and whether more is to come.
+func (r *replay) next(w *Watcher) (events []Event, progress storage.Revision, more bool, err error) {
+	if r.cursor != nil {
+		return r.nextOfStore(w)
+	}
+	c := w.cache
+	c.mu.RLock()
+	var view []change
+	switch {
+	case w.topic.err != nil:
+		err = w.topic.err
+	case w.slot < 0:
+		err = storage.ErrClosed
+	case r.from < c.mu.ring.first:
+		err = w.expired()
+	default:
+		view = c.mu.ring.view(r.from)[:r.to-r.from]
+	}
+	c.mu.RUnlock()
+	if err != nil {
+		return nil, 0, false, err
+	}
+	n := 0
+	for ; n < len(view) && n < maxReplayed && len(events) < maxEvents; n++ {
+		events = r.add(events, &view[n])
+	}
+	r.from += uint64(n)
+	if n == len(view) {
+		if n > 0 {
+			progress = view[n-1].rev
+		}
+		return events, progress, false, nil
+	}
+	return events, view[n].rev - 1, true, nil
+}
+
+func (r *replay) add(events []Event, ch *change) []Event {
+	if ev, ok := edge(ch, r.matcher.match(ch.old), r.matcher.match(ch.new)); ok {
+		events = append(events, ev)
+	}
+	return events
+}
+
+func (r *replay) nextOfStore(w *Watcher) (events []Event, progress storage.Revision, more bool, err error) {
+	if _, err := w.pending(); err != nil {
+		return nil, 0, false, err
+	}
+	c := w.cache
+	if len(r.queue) == 0 {
+		b, err := r.cursor.Next()
+		if errors.Is(err, storage.ErrCompacted) {
+			c.expired.Add(1)
+		}
+		if err != nil {
+			return nil, 0, false, err
+		}
+		r.queue, r.seen = b.Events, max(r.seen, b.Progress)
+	}
+	n := 0
+	for ; n < len(r.queue) && n < maxReplayed && len(events) < maxEvents; n++ {
+		ev := &r.queue[n]
+		if ev.Revision() > r.until {
+			return events, r.until, false, nil
+		}
+		ch := change{rev: ev.Revision()}
+		if ev.Type == storage.Put {
+			ch.new = c.object(ev.KV)
+		}
+		if ev.Prev != nil {
+			ch.old = c.object(ev.Prev)
+		}
+		events = r.add(events, &ch)
+	}
+	if r.queue = r.queue[n:]; len(r.queue) > 0 {
+		return events, r.queue[0].Revision() - 1, true, nil
+	}
+	return events, r.seen, r.seen < r.until, nil
+}

@@ -1,0 +1,183 @@
+package watchcache
+
+import (
+	"encoding/json"
+	"errors"
+	"unsafe"
+)
+
+// The scanner finds things in stored JSON without decoding it. It relies on
+// its input being valid JSON, which everything in the store is, and stays in
+// bounds when it is not. Where a key stands twice in one object, which no
+// encoder writes, the first counts.
+
+var errNotJSON = errors.New("not a JSON object")
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the place after the string whose opening quote is b[i],
+// and whether it holds escapes; -1 if it does not end.
+func skipString(b []byte, i int) (end int, escaped bool) {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			return i + 1, escaped
+		case '\\':
+			escaped = true
+			i++
+		}
+	}
+	return -1, escaped
+}
+
+// skipValue returns the place after the value that begins at b[i], -1 if it
+// does not end.
+func skipValue(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		end, _ := skipString(b, i)
+		return end
+	case '{', '[':
+		return skipNested(b, i)
+	}
+	start := i
+	for i < len(b) {
+		switch b[i] {
+		case ',', '}', ']', ' ', '\n', '\t', '\r':
+			if i == start {
+				return -1
+			}
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+func skipNested(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			if i, _ = skipString(b, i); i < 0 {
+				return -1
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+		i++
+	}
+	return -1
+}
+
+// members walks the members of one JSON object. After next, key is the member's
+// key and at where its value begins; before the next call the walker must be
+// told where the value ends, by skip or by setting at.
+type members struct {
+	b   []byte
+	at  int
+	key []byte
+	// broken: the input is not what JSON allows.
+	broken bool
+	begun  bool
+}
+
+// membersOf begins at the '{' at b[i].
+func membersOf(b []byte, i int) members { return members{b: b, at: i + 1} }
+
+func (m *members) next() bool {
+	if m.broken {
+		return false
+	}
+	i := skipSpace(m.b, m.at)
+	if i < len(m.b) && m.b[i] == '}' {
+		m.at = i + 1
+		return false
+	}
+	if m.begun {
+		if i >= len(m.b) || m.b[i] != ',' {
+			return m.fail()
+		}
+		i = skipSpace(m.b, i+1)
+	}
+	m.begun = true
+	if i >= len(m.b) || m.b[i] != '"' {
+		return m.fail()
+	}
+	end, escaped := skipString(m.b, i)
+	if end < 0 {
+		return m.fail()
+	}
+	if m.key = m.b[i+1 : end-1]; escaped {
+		m.key = []byte(unquote(m.b[i:end]))
+	}
+	i = skipSpace(m.b, end)
+	if i >= len(m.b) || m.b[i] != ':' {
+		return m.fail()
+	}
+	m.at = skipSpace(m.b, i+1)
+	return true
+}
+
+// skip moves past the present member's value.
+func (m *members) skip() {
+	if m.at = skipValue(m.b, m.at); m.at < 0 {
+		m.fail()
+	}
+}
+
+func (m *members) fail() bool {
+	m.broken = true
+	return false
+}
+
+// unquote decodes a quoted string that holds escapes.
+func unquote(quoted []byte) string {
+	var s string
+	if json.Unmarshal(quoted, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// scalarText is the value at b[i] as text: a string's content, or a number's
+// or boolean's literal. end is the place after it, -1 if it does not end; ok is
+// false for null, objects and arrays. The text shares b's memory if it can.
+func scalarText(b []byte, i int) (text string, end int, ok bool) {
+	if i >= len(b) {
+		return "", -1, false
+	}
+	switch b[i] {
+	case '{', '[':
+		return "", skipNested(b, i), false
+	case '"':
+		end, escaped := skipString(b, i)
+		switch {
+		case end < 0:
+			return "", -1, false
+		case escaped:
+			return unquote(b[i:end]), end, true
+		}
+		return share(b[i+1 : end-1]), end, true
+	}
+	if end = skipValue(b, i); end < 0 || b[i] == 'n' {
+		return "", end, false
+	}
+	return share(b[i:end]), end, true
+}
+
+// share is b as a string without a copy: stored bytes never change.
+func share(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

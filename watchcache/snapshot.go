@@ -1,0 +1,101 @@
+package watchcache
+
+import (
+	"iter"
+	"strings"
+	"time"
+
+	"fairlead.dev/storage"
+
+	"github.com/tidwall/btree"
+)
+
+// Snapshot is a resource as of one revision. It never changes, may be read by
+// any number of goroutines without a lock, and holds nobody up.
+type Snapshot struct {
+	cache   *Cache
+	rev     storage.Revision
+	changes uint64
+	tree    *btree.Map[string, *Object]
+	indexes []*index
+	// used is when a snapshot of the past was last asked for; guarded by
+	// Cache.mu.
+	used time.Time
+}
+
+// Revision is the revision that the snapshot shows.
+func (s *Snapshot) Revision() storage.Revision { return s.rev }
+
+// Len is the number of all objects.
+func (s *Snapshot) Len() int { return s.tree.Len() }
+
+// Get returns one object, nil if there is none.
+func (s *Snapshot) Get(namespace, name string) *Object {
+	o, _ := s.tree.Get(s.cache.Key(namespace, name))
+	return o
+}
+
+// List yields the objects of a selection in the order of their keys, beginning
+// after a key ("" for the beginning), at most limit if that is above 0. A
+// namespace, a name, an indexed field and a label that is often asked for are
+// looked up; anything else is a scan.
+func (s *Snapshot) List(sel Selection, after string, limit int) iter.Seq[*Object] {
+	m := s.cache.compile(sel)
+	return func(yield func(*Object) bool) {
+		n := 0
+		s.walk(&m, after, func(o *Object) bool {
+			n++
+			return yield(o) && (limit <= 0 || n < limit)
+		})
+	}
+}
+
+// Count is the number of objects that List would yield without a limit.
+func (s *Snapshot) Count(sel Selection, after string) int {
+	m := s.cache.compile(sel)
+	if after == "" && m.base.kind == byNothing && m.filter == nil {
+		return s.tree.Len()
+	}
+	n := 0
+	s.walk(&m, after, func(*Object) bool { n++; return true })
+	return n
+}
+
+// walk calls f for the objects of a selection until it returns false.
+func (s *Snapshot) walk(m *matcher, after string, f func(*Object) bool) {
+	if m.filter != nil && m.filter.nothing {
+		return
+	}
+	start := s.cache.opts.Prefix
+	scoped := m.base.kind == byNamespace
+	switch m.base.kind {
+	case byKey:
+		if o, ok := s.tree.Get(m.base.value); ok && o.Key() > after && m.filter.match(o) {
+			f(o)
+		}
+		return
+	case byNamespace:
+		start += m.base.value + "/"
+	case byValue:
+		if x := findIndex(s.indexes, m.base.dim); x != nil {
+			x.touch()
+			x.walk(m.base.value, after, func(o *Object) bool { return !m.filter.match(o) || f(o) })
+			return
+		}
+		defer s.cache.want(m.base.dim)
+	}
+	// Within a namespace the base is known to hold.
+	inBase := m.base.kind != byValue
+	prefix := start
+	s.tree.Ascend(max(start, after), func(key string, o *Object) bool {
+		switch {
+		case key == after:
+			return true
+		case scoped && !strings.HasPrefix(key, prefix):
+			return false
+		case inBase && !m.filter.match(o) || !inBase && !m.match(o):
+			return true
+		}
+		return f(o)
+	})
+}

@@ -1,0 +1,216 @@
+package watchcache
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"fairlead.dev/storage"
+)
+
+// Watcher is a position in a topic and a bell. It belongs to one goroutine at a
+// time.
+type Watcher struct {
+	topic *topic
+	cache *Cache
+	bell  chan struct{}
+	// replay is what comes before pos, nil when it is through.
+	replay *replay
+	// pos is the next event in the topic's log.
+	pos uint64
+	// after: nothing up to here is delivered.
+	after storage.Revision
+	// slot is the place in topic.bells.watchers; guarded by Cache.mu, -1 once
+	// closed.
+	slot int
+}
+
+// maxEvents bounds what Next returns at once, and with it what a reader that
+// is stuck in the middle of it holds on to.
+const maxEvents = 256
+
+// Watch returns a watcher that sees every event of the selection after a
+// revision, once, in order. A revision that has not come yet is waited for:
+// nothing up to it is delivered. After 0 means from now on.
+//
+// What the cache no longer keeps is read from the store. Errors:
+// storage.ErrCompacted if the store does not keep it either,
+// storage.ErrUnavailable, storage.ErrClosed.
+func (c *Cache) Watch(ctx context.Context, sel Selection, after storage.Revision) (*Watcher, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m := c.compile(sel)
+	w, until, err := c.enter(&m, after)
+	if err != nil {
+		return nil, err
+	}
+	if until > 0 {
+		if w.replay, err = c.replayStore(m, after, until); err != nil {
+			w.Close()
+			return nil, err
+		}
+	}
+	if w.replay != nil {
+		w.ring()
+	}
+	return w, nil
+}
+
+// WatchFrom is Watch after a snapshot of this cache: together they show
+// everything, once.
+func (c *Cache) WatchFrom(ctx context.Context, s *Snapshot, sel Selection) (*Watcher, error) {
+	return c.Watch(ctx, sel, s.rev)
+}
+
+// enter puts a new watcher into its topic. If the ring does not reach back to
+// after, the store has to be read until the revision returned. With the hub's
+// lock no batch is half applied: the topic's log from here on, and what has
+// been applied, are exactly the two halves of the history.
+func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until storage.Revision, err error) {
+	c.hub.mu.Lock()
+	defer c.hub.mu.Unlock()
+	if after > c.hub.Revision() {
+		// A store that fails now will say so to the feeder; the watcher waits.
+		_ = c.hub.advance(after)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.err != nil {
+		return nil, 0, c.mu.err
+	}
+	if after == 0 {
+		after = c.hub.Revision()
+	}
+	t := c.topic(m)
+	w = &Watcher{topic: t, cache: c, bell: make(chan struct{}, 1), pos: t.log.end(), after: after, slot: len(t.bells.watchers)}
+	switch {
+	case after >= t.since:
+		if w.pos = t.seek(after); w.pos < t.log.end() {
+			w.ring()
+		}
+	case after >= c.mu.floor:
+		ring := &c.mu.ring
+		i := sort.Search(len(ring.items), func(i int) bool { return ring.items[i].rev > after })
+		w.replay = &replay{matcher: *m, from: ring.first + uint64(i), to: ring.end()}
+	default:
+		until = c.hub.Revision()
+	}
+	t.bells.Lock()
+	t.bells.watchers = append(t.bells.watchers, w)
+	t.bells.Unlock()
+	c.mu.watchers++
+	return w, until, nil
+}
+
+// Bell is rung when Next may have something, and when it would fail. It may
+// ring for nothing.
+func (w *Watcher) Bell() <-chan struct{} { return w.bell }
+
+func (w *Watcher) ring() {
+	select {
+	case w.bell <- struct{}{}:
+	default:
+	}
+}
+
+// Next returns what has come since the last call, without waiting, and the
+// revision up to which the watcher has now seen everything. If there may be
+// more at once, the bell has been rung. The events are shared: they must not
+// be changed.
+//
+// Errors: storage.ErrCompacted if the reader was slower than the history is
+// long, or the cache had to be rebuilt; storage.ErrClosed if the watcher, the
+// cache or the store is closed. After an error the watcher must still be
+// closed.
+func (w *Watcher) Next() ([]Event, storage.Revision, error) {
+	if w.replay != nil {
+		events, progress, more, err := w.replay.next(w)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !more {
+			w.replay.close()
+			w.replay = nil
+		}
+		if more || len(events) > 0 {
+			w.ring()
+			return events, progress, nil
+		}
+	}
+	// Read before the log is: whatever is not in the log then is above it.
+	applied := w.cache.hub.Revision()
+	view, err := w.pending()
+	if err != nil {
+		return nil, 0, err
+	}
+	// What is above has not been published yet, and a transaction may be
+	// there in part only.
+	n := len(view)
+	for n > 0 && view[n-1].Revision > applied {
+		n--
+	}
+	skip := 0
+	for skip < n && view[skip].Revision <= w.after {
+		skip++
+	}
+	progress := max(applied, w.after)
+	if n-skip > maxEvents {
+		n = skip + maxEvents
+		progress = view[n].Revision - 1
+		w.ring()
+	}
+	w.pos += uint64(n)
+	return view[skip:n:n], progress, nil
+}
+
+// pending is what the topic's log holds for the watcher.
+func (w *Watcher) pending() ([]Event, error) {
+	c, t := w.cache, w.topic
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	switch {
+	case w.slot < 0:
+		return nil, storage.ErrClosed
+	case t.err != nil:
+		return nil, t.err
+	case w.pos < t.log.first:
+		return nil, w.expired()
+	}
+	return t.log.view(w.pos), nil
+}
+
+func (w *Watcher) expired() error {
+	w.cache.expired.Add(1)
+	return fmt.Errorf("%s: the watcher is behind the kept history: %w", w.cache.opts.Resource, storage.ErrCompacted)
+}
+
+// Close leaves the topic. Next fails with storage.ErrClosed afterwards. Closing
+// twice is closing once.
+func (w *Watcher) Close() {
+	c, t := w.cache, w.topic
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w.slot < 0 {
+		return
+	}
+	t.bells.Lock()
+	ws := t.bells.watchers
+	last := len(ws) - 1
+	ws[w.slot] = ws[last]
+	ws[w.slot].slot = w.slot
+	ws[last] = nil
+	t.bells.watchers = ws[:last]
+	t.bells.Unlock()
+	w.slot = -1
+	c.mu.watchers--
+	if w.replay != nil {
+		w.replay.close()
+		w.replay = nil
+	}
+	// A topic without a filter costs writes nothing; it stays while its log
+	// can serve one who comes back.
+	if last == 0 && !t.gone && (t.filter != nil || len(t.log.items) == 0) {
+		c.remove(t)
+	}
+}
