@@ -115,8 +115,30 @@ func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
 	}
-	s.compactor.mu.Lock()
-	defer s.compactor.mu.Unlock()
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
+	}
+	if s.engine == nil {
+		return s.compactor.to(r)
+	}
+	// The engine may never come back.
+	done := make(chan error, 1)
+	go func() { done <- s.compactor.to(r) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
+	case <-s.down:
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, s.Err())
+	}
+}
+
+// to compacts to r, if there is anything to compact there.
+func (c *compactor) to(r storage.Revision) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.store
 	st := s.state.Load()
 	switch {
 	case s.closed.Load():
@@ -126,10 +148,7 @@ func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
 	case r > st.rev:
 		return fmt.Errorf("revision %d, the last is %d: %w", r, st.rev, storage.ErrFutureRevision)
 	}
-	if err := s.Err(); err != nil {
-		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
-	}
-	if err := s.compactor.compact(r); err != nil {
+	if err := c.compact(r); err != nil {
 		s.fail(err)
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, s.Err())
 	}

@@ -42,7 +42,7 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 	}
 	sub := o.FS.PathJoin(dir, engineDir)
 	if marker == "" {
-		if err := o.FS.MkdirAll(dir, 0o700); err != nil {
+		if err := makeDir(o.FS, dir); err != nil {
 			return nil, nil, err
 		}
 		if err := writeMarker(o.FS, dir, markerNew); err != nil {
@@ -51,7 +51,7 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 		marker = markerNew
 	}
 	if marker == markerNew {
-		if err := o.FS.MkdirAll(sub, 0o700); err != nil {
+		if err := makeDir(o.FS, sub); err != nil {
 			return nil, nil, err
 		}
 	} else if _, err := o.FS.Stat(sub); errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,8 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 			e.lock.Close()
 		}
 	}()
-	e.db, err = pebble.Open(sub, pebbleOptions(o, e.lock, marker == markerReady, failed))
+	g := &guard{FS: o.FS, failed: failed}
+	e.db, err = pebble.Open(sub, pebbleOptions(o, g, e.lock, marker == markerReady))
 	switch {
 	case errors.Is(err, pebble.ErrDBDoesNotExist):
 		return nil, nil, lostError(dir)
@@ -97,6 +98,7 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 	if err != nil {
 		return nil, nil, err
 	}
+	g.armed.Store(true)
 	return e, img, nil
 }
 
@@ -105,9 +107,6 @@ func (e *engine) create(o Options, dir string) error {
 	b := e.db.NewBatch()
 	b.Set(formatKey, uint64Value(formatVersion), nil)
 	if err := e.apply(b, pebble.Sync); err != nil {
-		return err
-	}
-	if err := syncDir(o.FS, o.FS.PathDir(dir)); err != nil {
 		return err
 	}
 	return writeMarker(o.FS, dir, markerReady)
@@ -185,7 +184,7 @@ func (e *engine) mark(r storage.Revision, t time.Time) error {
 
 // close releases the directory. If the engine hangs it is left as it is: it has
 // the directory until the process ends.
-func (e *engine) close(down <-chan struct{}) error {
+func (e *engine) close(down <-chan struct{}, failure func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		e.use.Lock()
@@ -197,7 +196,7 @@ func (e *engine) close(down <-chan struct{}) error {
 	case err := <-done:
 		return err
 	case <-down:
-		return nil
+		return failure()
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *Store) Close() error {
 		s.pub.bells.ringAll()
 		s.pub.Unlock()
 		if s.engine != nil {
-			s.closeErr = s.engine.close(s.down)
+			s.closeErr = s.engine.close(s.down, s.Err)
 		}
 	})
 	return s.closeErr

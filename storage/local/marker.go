@@ -84,6 +84,30 @@ func writeMarker(f vfs.FS, dir, state string) error {
 	return syncDir(f, dir)
 }
 
+// makeDir creates dir and what is missing above it, durably.
+func makeDir(f vfs.FS, dir string) error {
+	var above []string
+	for d := dir; ; {
+		if _, err := f.Stat(d); err == nil {
+			break
+		}
+		up := f.PathDir(d)
+		if up == d {
+			break
+		}
+		above, d = append(above, up), up
+	}
+	if err := f.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, d := range above {
+		if err := syncDir(f, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func syncDir(f vfs.FS, dir string) error {
 	d, err := f.OpenDir(dir)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 // pebbleOptions fit Pebble to a log that is read once: next to no cache, and a
 // memtable that begins small (Pebble doubles it from 256 KB as it fills) so that
 // an idle store stays small.
-func pebbleOptions(o Options, lock *pebble.Lock, exists bool, failed func(error)) *pebble.Options {
+func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.Options {
 	return &pebble.Options{
-		FS:                          o.FS,
+		FS:                          g,
 		Lock:                        lock,
 		ErrorIfNotExists:            exists,
 		FormatMajorVersion:          pebble.FormatValueSeparation,
@@ -21,8 +21,8 @@ func pebbleOptions(o Options, lock *pebble.Lock, exists bool, failed func(error)
 		MemTableStopWritesThreshold: 4,
 		CacheSize:                   1 << 20,
 		MaxOpenFiles:                128,
-		Logger:                      logger{o.Logger, failed},
-		EventListener:               listener(o.Logger, failed),
+		Logger:                      logger{o.Logger, g.failed},
+		EventListener:               listener(o.Logger, g),
 	}
 }
 
@@ -45,14 +45,18 @@ func (l logger) Fatalf(format string, args ...any) {
 
 // listener hears of what fails in the background. A flush that fails is tried
 // again and again by Pebble, and commits hang behind it: better to say so.
-func listener(log *slog.Logger, failed func(error)) *pebble.EventListener {
+func listener(log *slog.Logger, g *guard) *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: func(err error) {
 			if !errors.Is(err, pebble.ErrCancelledCompaction) {
-				failed(err)
+				g.failed(err)
 			}
 		},
-		DataCorruption: func(info pebble.DataCorruptionInfo) { failed(fmt.Errorf("%s", info)) },
-		DiskSlow:       func(info pebble.DiskSlowInfo) { log.Warn(info.String()) },
+		DataCorruption: func(info pebble.DataCorruptionInfo) { g.failed(fmt.Errorf("%s", info)) },
+		DiskSlow: func(info pebble.DiskSlowInfo) {
+			if !g.broken.Load() {
+				log.Warn(info.String())
+			}
+		},
 	}
 }

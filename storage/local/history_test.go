@@ -1,0 +1,93 @@
+package local_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/local"
+)
+
+// TestHistory lets time pass: what is older than the history is compacted, what
+// is younger is not.
+func TestHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, "", local.Options{InMemory: true})
+		defer s.Close()
+		put(t, s, "/a", "1")
+		put(t, s, "/a", "2")
+		time.Sleep(3 * time.Minute)
+		put(t, s, "/a", "3")
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		if s.Compacted() != 0 {
+			t.Errorf("compacted %d before its time", s.Compacted())
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s.Compacted() != 3 {
+			t.Errorf("compacted %d after 5 minutes, want 3", s.Compacted())
+		}
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if s.Compacted() != 4 {
+			t.Errorf("compacted %d after all, want 4", s.Compacted())
+		}
+	})
+}
+
+// TestHistorySurvivesRestart: a watcher that was at a revision goes on with the
+// next one, and the age of what is kept is not forgotten.
+func TestHistorySurvivesRestart(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, local.Options{})
+	for i := range 10 {
+		put(t, s, "/a", fmt.Sprint(i))
+	}
+	s.Close()
+
+	s = open(t, dir, local.Options{})
+	c, err := s.Watch("/", "0", 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := c.Next()
+	if err != nil || len(b.Events) != 5 || b.Events[0].Revision() != 7 || string(b.Events[0].Prev.Value) != "4" {
+		t.Errorf("after a restart: %+v, %v", b, err)
+	}
+	s.Close()
+
+	// With hardly any history, all is soon compacted, and stays so.
+	s = open(t, dir, local.Options{History: time.Nanosecond})
+	lagging, err := s.Watch("/", "0", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s.Compacted() < s.Revision() {
+		put(t, s, "/b", "x")
+		time.Sleep(time.Millisecond)
+		if s.Revision() > 20_000 {
+			t.Fatal("nothing was compacted")
+		}
+		if s.Compacted() > 11 {
+			break
+		}
+	}
+	_, err = lagging.Next()
+	wantErr(t, "a cursor that was compacted", err, storage.ErrCompacted)
+	compacted := s.Compacted()
+	s.Close()
+	s = open(t, dir, local.Options{})
+	defer s.Close()
+	if s.Compacted() < compacted {
+		t.Errorf("compacted %d after a restart, %d before", s.Compacted(), compacted)
+	}
+	_, err = s.Watch("/", "0", 3)
+	wantErr(t, "Watch", err, storage.ErrCompacted)
+	r, err := s.Range(t.Context(), storage.RangeRequest{Start: "/a"})
+	if err != nil || len(r.KVs) != 1 || r.KVs[0].Version != 10 {
+		t.Errorf("/a is %+v, %v", r.KVs, err)
+	}
+}

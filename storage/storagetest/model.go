@@ -1,0 +1,319 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"fairlead.dev/storage"
+)
+
+// Game says how Model plays.
+type Game struct {
+	// Seed and Steps make the game.
+	Seed  uint64
+	Steps int
+	Open  Open
+	// Restart closes s and opens it again; nil if it cannot be. Cursors do not
+	// survive it, revisions and history do.
+	Restart func(t testing.TB, s storage.Store) storage.Store
+}
+
+// model is the contract in the simplest form there is: a map per revision.
+type model struct {
+	// states[r] is what exists at revision r, events[r] what happened there.
+	states    []map[string]storage.KeyValue
+	events    [][]storage.Event
+	compacted storage.Revision
+}
+
+func (m *model) rev() storage.Revision { return storage.Revision(len(m.states) - 1) }
+
+func (m *model) commit(t storage.Txn) storage.TxnResult {
+	now := m.states[m.rev()]
+	res := storage.TxnResult{Succeeded: true, Revision: m.rev()}
+	for _, c := range t.If {
+		if now[c.Key].ModRevision != c.ModRevision {
+			res.Succeeded = false
+		}
+	}
+	if !res.Succeeded {
+		for _, c := range t.If {
+			res.Current = append(res.Current, lookup(now, c.Key))
+		}
+		return res
+	}
+	next, rev := maps.Clone(now), m.rev()+1
+	var events []storage.Event
+	for _, op := range t.Then {
+		prev := lookup(now, op.Key)
+		e := storage.Event{Type: op.Type, Prev: prev, KV: &storage.KeyValue{Key: op.Key, ModRevision: rev}}
+		switch {
+		case op.Type == storage.Delete && prev == nil:
+			continue
+		case op.Type == storage.Delete:
+			delete(next, op.Key)
+		default:
+			e.KV.Value, e.KV.Lease, e.KV.CreateRevision, e.KV.Version = op.Value, op.Lease, rev, 1
+			if prev != nil {
+				e.KV.CreateRevision, e.KV.Version = prev.CreateRevision, prev.Version+1
+			}
+			next[op.Key] = *e.KV
+		}
+		events = append(events, e)
+	}
+	if len(events) > 0 {
+		m.states, m.events = append(m.states, next), append(m.events, events)
+		res.Revision = rev
+	}
+	return res
+}
+
+func (m *model) scan(r storage.RangeRequest) (storage.RangeResult, error) {
+	at := r.Revision
+	switch {
+	case at == 0:
+		at = m.rev()
+	case at > m.rev():
+		return storage.RangeResult{}, storage.ErrFutureRevision
+	case at < m.compacted:
+		return storage.RangeResult{}, storage.ErrCompacted
+	}
+	res := storage.RangeResult{Revision: at}
+	for _, key := range slices.Sorted(maps.Keys(m.states[at])) {
+		if !within(key, r.Start, r.End) {
+			continue
+		}
+		res.Count++
+		switch {
+		case r.CountOnly:
+		case r.Limit > 0 && res.Count > r.Limit:
+			res.More = true
+		default:
+			res.KVs = append(res.KVs, lookup(m.states[at], key))
+		}
+	}
+	return res, nil
+}
+
+// seen is what a cursor that stands after a revision has yet to see.
+func (m *model) seen(start, end string, after storage.Revision) (events []storage.Event) {
+	for r := after + 1; r <= m.rev(); r++ {
+		for _, e := range m.events[r] {
+			if within(e.KV.Key, start, end) {
+				events = append(events, e)
+			}
+		}
+	}
+	return events
+}
+
+func within(key, start, end string) bool {
+	if end == "" {
+		return key == start
+	}
+	return start <= key && key < end
+}
+
+func lookup(state map[string]storage.KeyValue, key string) *storage.KeyValue {
+	if kv, ok := state[key]; ok {
+		return &kv
+	}
+	return nil
+}
+
+// Model plays g. Every move is a function of the seed: a failure can be played
+// again.
+func Model(t *testing.T, g Game) {
+	p := &player{
+		T: t, Game: g, s: g.Open(t), rand: rand.New(rand.NewPCG(g.Seed, 0)),
+		m: &model{states: make([]map[string]storage.KeyValue, 2), events: make([][]storage.Event, 2)},
+	}
+	p.m.states[1] = map[string]storage.KeyValue{}
+	defer func() { p.s.Close() }()
+	for step := 0; step < g.Steps && !t.Failed(); step++ {
+		switch n := p.rand.IntN(100); {
+		case n < 50:
+			p.commit()
+		case n < 70:
+			p.scan()
+		case n < 76:
+			p.watch()
+		case n < 94:
+			p.next()
+		case n < 98:
+			p.compact()
+		case g.Restart != nil:
+			p.restart()
+		}
+		if t.Failed() {
+			t.Logf("seed %d, step %d", g.Seed, step)
+		}
+	}
+}
+
+type player struct {
+	*testing.T
+	Game
+	s       storage.Store
+	m       *model
+	rand    *rand.Rand
+	cursors []*watcher
+}
+
+// A watcher is a cursor and where it must stand.
+type watcher struct {
+	cursor     storage.Cursor
+	start, end string
+	at         storage.Revision
+}
+
+func (p *player) key() string { return fmt.Sprintf("/%c/%d", 'a'+p.rand.IntN(3), p.rand.IntN(5)) }
+
+// span is a key, a prefix or a range.
+func (p *player) span() (start, end string) {
+	switch p.rand.IntN(4) {
+	case 0:
+		return p.key(), ""
+	case 1:
+		return "/", "0"
+	case 2:
+		start = p.key()[:3]
+		return start, storage.PrefixEnd(start)
+	}
+	return p.key(), p.key()
+}
+
+func (p *player) commit() {
+	var txn storage.Txn
+	for range p.rand.IntN(3) {
+		key := p.key()
+		rev := p.m.states[p.m.rev()][key].ModRevision
+		if p.rand.IntN(4) == 0 {
+			rev = storage.Revision(p.rand.IntN(int(p.m.rev()) + 2))
+		}
+		txn.If = append(txn.If, storage.Condition{Key: key, ModRevision: rev})
+	}
+	used := map[string]bool{}
+	for range p.rand.IntN(4) {
+		key := p.key()
+		if used[key] {
+			continue
+		}
+		used[key] = true
+		if p.rand.IntN(3) == 0 {
+			txn.Then = append(txn.Then, del(key))
+		} else {
+			op := put(key, fmt.Sprint(p.rand.Int()))
+			op.Lease = p.rand.Int64N(2)
+			txn.Then = append(txn.Then, op)
+		}
+	}
+	want := p.m.commit(txn)
+	got, err := p.s.Commit(ctx(p), txn)
+	if err != nil || got.Succeeded != want.Succeeded || got.Revision != want.Revision ||
+		!slices.EqualFunc(got.Current, want.Current, sameKV) {
+		p.Errorf("Commit(%+v): %+v, %v; want %+v", txn, got, err, want)
+	}
+}
+
+func (p *player) scan() {
+	r := storage.RangeRequest{Limit: p.rand.Int64N(6), CountOnly: p.rand.IntN(6) == 0}
+	r.Start, r.End = p.span()
+	if p.rand.IntN(3) > 0 {
+		r.Revision = storage.Revision(p.rand.IntN(int(p.m.rev()) + 2))
+	}
+	want, wantErr := p.m.scan(r)
+	got, err := p.s.Range(ctx(p), r)
+	if !errors.Is(err, wantErr) || got.Revision != want.Revision || got.Count != want.Count || got.More != want.More ||
+		!slices.EqualFunc(got.KVs, want.KVs, sameKV) {
+		p.Errorf("Range(%+v): %+v, %v; want %+v, %v", r, got, err, want, wantErr)
+	}
+}
+
+func (p *player) watch() {
+	after := storage.Revision(p.rand.IntN(int(p.m.rev()) + 3))
+	w := &watcher{at: after}
+	w.start, w.end = p.span()
+	var err error
+	w.cursor, err = p.s.Watch(w.start, w.end, after)
+	if after != 0 && after < p.m.compacted {
+		if !errors.Is(err, storage.ErrCompacted) {
+			p.Errorf("Watch after %d, compacted %d: %v", after, p.m.compacted, err)
+		}
+		return
+	}
+	if err != nil {
+		p.Fatalf("Watch after %d: %v", after, err)
+	}
+	if after == 0 {
+		w.at = p.m.rev()
+	}
+	p.cursors = append(p.cursors, w)
+}
+
+func (p *player) next() {
+	if len(p.cursors) == 0 {
+		return
+	}
+	i := p.rand.IntN(len(p.cursors))
+	w := p.cursors[i]
+	want := p.m.seen(w.start, w.end, w.at)
+	b, err := w.cursor.Next()
+	// Only a cursor that has missed something may fail, and must.
+	lost := len(want) > 0 && want[0].Revision() <= p.m.compacted
+	if err != nil {
+		if !errors.Is(err, storage.ErrCompacted) || w.at >= p.m.compacted {
+			p.Errorf("Next of [%q, %q) at %d: %v", w.start, w.end, w.at, err)
+		}
+		p.cursors = slices.Delete(p.cursors, i, i+1)
+		return
+	}
+	if lost {
+		p.Errorf("Next of [%q, %q) at %d, compacted %d: no error, %+v", w.start, w.end, w.at, p.m.compacted, b)
+	}
+	if b.Progress != max(w.at, p.m.rev()) || !slices.EqualFunc(b.Events, want, sameEvent) {
+		p.Errorf("Next of [%q, %q) at %d: progress %d, %s; want %s", w.start, w.end, w.at, b.Progress, story(b.Events), story(want))
+	}
+	w.at = b.Progress
+	if p.rand.IntN(10) == 0 {
+		w.cursor.Close()
+		p.cursors = slices.Delete(p.cursors, i, i+1)
+	}
+}
+
+func (p *player) compact() {
+	r := p.m.compacted + storage.Revision(p.rand.IntN(30)-2)
+	err := p.s.Compact(ctx(p), r)
+	switch {
+	case r > p.m.rev():
+		wantErr(p, fmt.Sprintf("Compact(%d) at %d", r, p.m.rev()), err, storage.ErrFutureRevision)
+	case r <= p.m.compacted:
+		wantErr(p, fmt.Sprintf("Compact(%d) at %d", r, p.m.compacted), err, storage.ErrCompacted)
+	case err != nil:
+		p.Errorf("Compact(%d): %v", r, err)
+	default:
+		p.m.compacted = r
+	}
+}
+
+// restart also checks that the whole kept history is still there.
+func (p *player) restart() {
+	p.s = p.Restart(p, p.s)
+	p.cursors = nil
+	if p.s.Revision() != p.m.rev() || p.s.Compacted() != p.m.compacted {
+		p.Fatalf("after a restart: revision %d, compacted %d; want %d, %d", p.s.Revision(), p.s.Compacted(), p.m.rev(), p.m.compacted)
+	}
+	after := max(p.m.compacted, 1)
+	got, want := read(p, watchAll(p, p.s, after), p.m.rev()), p.m.seen("/", "0", after)
+	if !slices.EqualFunc(got, want, sameEvent) {
+		p.Errorf("after a restart, events after %d are %s; want %s", after, story(got), story(want))
+	}
+}
+
+func sameEvent(a, b storage.Event) bool {
+	return a.Type == b.Type && sameKV(a.KV, b.KV) && sameKV(a.Prev, b.Prev)
+}
