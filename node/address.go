@@ -1,0 +1,70 @@
+package node
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"net/netip"
+)
+
+// offset returns the address n after that of a prefix, which must hold it.
+func offset(p netip.Prefix, n uint64) (netip.Addr, error) {
+	if !p.Addr().Is4() {
+		return netip.Addr{}, fmt.Errorf("node: %s is not an IPv4 range", p)
+	}
+	if n >= 1<<(32-p.Bits()) {
+		return netip.Addr{}, fmt.Errorf("node: %s has no room for %d addresses", p, n+1)
+	}
+	b := p.Masked().Addr().As4()
+	binary.BigEndian.PutUint32(b[:], binary.BigEndian.Uint32(b[:])+uint32(n))
+	return netip.AddrFrom4(b), nil
+}
+
+// podRange is the i-th node's part of all pod addresses: a /24, or more for nodes with
+// many pods.
+func podRange(all netip.Prefix, i int, pods int64) (netip.Prefix, error) {
+	width := max(8, bits.Len64(uint64(2*pods+2)))
+	a, err := offset(all, uint64(i)<<width)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return netip.PrefixFrom(a, 32-width), nil
+}
+
+// addresses hands out the addresses of a range. It goes round before it gives one out
+// again, so that an address that was just freed is not reused at once.
+type addresses struct {
+	from netip.Prefix
+	used map[netip.Addr]bool
+	next uint64 // 0 is the range itself, 1 its gateway
+}
+
+func newAddresses(from netip.Prefix) *addresses {
+	return &addresses{from: from, used: map[netip.Addr]bool{}, next: 2}
+}
+
+// take returns a free address; an error if there is none.
+func (a *addresses) take() (netip.Addr, error) {
+	size := uint64(1) << (a.from.Addr().BitLen() - a.from.Bits())
+	for range size {
+		if a.next >= size-1 { // the last is for broadcast
+			a.next = 2
+		}
+		ip, err := offset(a.from, a.next)
+		if err != nil {
+			return ip, err
+		}
+		a.next++
+		if !a.used[ip] {
+			a.used[ip] = true
+			return ip, nil
+		}
+	}
+	return netip.Addr{}, fmt.Errorf("node: no free address in %s", a.from)
+}
+
+// reserve marks an address as taken.
+func (a *addresses) reserve(ip netip.Addr) { a.used[ip] = true }
+
+// free gives an address back.
+func (a *addresses) free(ip netip.Addr) { delete(a.used, ip) }

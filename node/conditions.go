@@ -1,0 +1,145 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// conditions derives the pod's conditions from its containers. Conditions of others stay.
+func conditions(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
+	set := func(t corev1.PodConditionType, ok bool, reason, message string) {
+		c := corev1.PodCondition{
+			Type: t, Status: corev1.ConditionFalse, Reason: reason, Message: message,
+			ObservedGeneration: pod.Generation, LastTransitionTime: metav1.NewTime(now),
+		}
+		if ok {
+			c.Status = corev1.ConditionTrue
+		}
+		for i := range s.Conditions {
+			if old := &s.Conditions[i]; old.Type == t {
+				if old.Status == c.Status {
+					c.LastTransitionTime = old.LastTransitionTime
+				}
+				c.LastProbeTime = old.LastProbeTime
+				*old = c
+				return
+			}
+		}
+		s.Conditions = append(s.Conditions, c)
+	}
+	created := s.PodIP != ""
+	ended := s.Phase == corev1.PodSucceeded || s.Phase == corev1.PodFailed
+	set(corev1.PodReadyToStartContainers, created && !ended, "", "")
+	switch {
+	case s.Phase == corev1.PodSucceeded:
+		set(corev1.PodInitialized, true, "PodCompleted", "")
+	case len(pod.Spec.InitContainers) > 0 && !created:
+		set(corev1.PodInitialized, false, "ContainersNotInitialized",
+			"containers with incomplete status: "+nameList(pod.Spec.InitContainers))
+	default:
+		set(corev1.PodInitialized, true, "", "")
+	}
+	reason, message := unready(s)
+	ready, readyReason, readyMessage := reason == "", reason, message
+	if ready {
+		if readyMessage = closedGates(pod, s); readyMessage != "" {
+			ready, readyReason = false, "ReadinessGatesNotReady"
+		}
+	}
+	set(corev1.PodReady, ready, readyReason, readyMessage)
+	set(corev1.ContainersReady, reason == "", reason, message)
+	set(corev1.PodScheduled, true, "", "")
+}
+
+// unready says why the containers are not all ready; an empty reason means they are.
+func unready(s *corev1.PodStatus) (reason, message string) {
+	switch s.Phase {
+	case corev1.PodSucceeded:
+		return "PodCompleted", ""
+	case corev1.PodFailed:
+		return "PodFailed", ""
+	}
+	var names []string
+	for i := range s.InitContainerStatuses {
+		c := &s.InitContainerStatuses[i]
+		if c.State.Running != nil && !c.Ready { // of init containers only sidecars run on
+			names = append(names, c.Name)
+		}
+	}
+	for i := range s.ContainerStatuses {
+		if c := &s.ContainerStatuses[i]; !c.Ready {
+			names = append(names, c.Name)
+		}
+	}
+	if names == nil {
+		return "", ""
+	}
+	return "ContainersNotReady", "containers with unready status: [" + strings.Join(names, " ") + "]"
+}
+
+// closedGates names the readiness gates that keep the pod from being ready.
+func closedGates(pod *corev1.Pod, s *corev1.PodStatus) string {
+	var messages []string
+	for _, gate := range pod.Spec.ReadinessGates {
+		message := fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", gate.ConditionType)
+		for _, c := range s.Conditions {
+			if c.Type != gate.ConditionType {
+				continue
+			}
+			message = ""
+			if c.Status != corev1.ConditionTrue {
+				message = fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %v", gate.ConditionType, c.Status)
+			}
+		}
+		if message != "" {
+			messages = append(messages, message)
+		}
+	}
+	return strings.Join(messages, ", ")
+}
+
+func nameList(cs []corev1.Container) string {
+	names := make([]string, len(cs))
+	for i := range cs {
+		names[i] = cs[i].Name
+	}
+	return "[" + strings.Join(names, " ") + "]"
+}
+
+// qosClass is Guaranteed if every container limits CPU and memory to what it requests,
+// BestEffort if none asks for either, Burstable otherwise.
+func qosClass(pod *corev1.Pod) corev1.PodQOSClass {
+	any, guaranteed := false, true
+	check := func(r *corev1.ResourceRequirements) {
+		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			limit, request := r.Limits[name], r.Requests[name]
+			if !limit.IsZero() || !request.IsZero() {
+				any = true
+			}
+			if limit.IsZero() || !request.IsZero() && request.Cmp(limit) != 0 {
+				guaranteed = false
+			}
+		}
+	}
+	if whole := pod.Spec.Resources; whole != nil {
+		check(whole)
+	} else {
+		for i := range pod.Spec.Containers {
+			check(&pod.Spec.Containers[i].Resources)
+		}
+		for i := range pod.Spec.InitContainers {
+			check(&pod.Spec.InitContainers[i].Resources)
+		}
+	}
+	switch {
+	case !any:
+		return corev1.PodQOSBestEffort
+	case guaranteed:
+		return corev1.PodQOSGuaranteed
+	}
+	return corev1.PodQOSBurstable
+}

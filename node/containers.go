@@ -1,0 +1,176 @@
+package node
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+func isSidecar(c *corev1.Container) bool {
+	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+}
+
+// create shows the containers as waiting to be created.
+func create(pod *corev1.Pod, s *corev1.PodStatus) {
+	reason := "ContainerCreating"
+	if len(pod.Spec.InitContainers) > 0 {
+		reason = "PodInitializing"
+	}
+	waiting := func(cs []corev1.Container) []corev1.ContainerStatus {
+		out := make([]corev1.ContainerStatus, len(cs))
+		for i := range cs {
+			out[i] = corev1.ContainerStatus{
+				Name: cs[i].Name, Image: cs[i].Image, Started: ptr.To(false),
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}},
+			}
+		}
+		return out
+	}
+	s.ContainerStatuses = waiting(pod.Spec.Containers)
+	if len(pod.Spec.InitContainers) > 0 {
+		s.InitContainerStatuses = waiting(pod.Spec.InitContainers)
+	}
+}
+
+// start shows the init containers as done and the containers as running.
+func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) {
+	s.InitContainerStatuses = nil
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		st := containerStatus(pod, c, 0)
+		if isSidecar(c) {
+			run(&st, now)
+		} else {
+			exit(&st, 0, metav1.NewTime(now), now)
+			st.Ready, st.Started = true, ptr.To(false)
+		}
+		s.InitContainerStatuses = append(s.InitContainerStatuses, st)
+	}
+	s.ContainerStatuses = make([]corev1.ContainerStatus, len(pod.Spec.Containers))
+	for i := range pod.Spec.Containers {
+		s.ContainerStatuses[i] = containerStatus(pod, &pod.Spec.Containers[i], 0)
+		run(&s.ContainerStatuses[i], now)
+	}
+}
+
+// proceed lets running containers come to their end, and those that ended start again
+// if they are to. It returns when to look again.
+func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Time) (next time.Time) {
+	at := func(t time.Time) {
+		if next.IsZero() || t.Before(next) {
+			next = t
+		}
+	}
+	for i := range s.ContainerStatuses {
+		c := &s.ContainerStatuses[i]
+		switch {
+		case c.State.Running != nil && sc.ends:
+			end := c.State.Running.StartedAt.Add(sc.runFor)
+			if !ends.IsZero() {
+				end = ends
+			}
+			if now.Before(end) {
+				at(end)
+				continue
+			}
+			exit(c, sc.exitCode, c.State.Running.StartedAt, now)
+			if !sc.restarts(pod) {
+				continue
+			}
+			wait := crashBackoff(c.RestartCount + 1)
+			c.LastTerminationState = c.State
+			c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+				Reason:  "CrashLoopBackOff",
+				Message: fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", wait, c.Name, pod.Name, pod.Namespace, pod.UID),
+			}}
+			at(now.Add(wait))
+		case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
+			again := c.LastTerminationState.Terminated.FinishedAt.Add(crashBackoff(c.RestartCount + 1))
+			if now.Before(again) {
+				at(again)
+				continue
+			}
+			last := c.LastTerminationState
+			*c = containerStatus(pod, &pod.Spec.Containers[i], c.RestartCount+1)
+			c.LastTerminationState = last
+			run(c, now)
+			if sc.ends {
+				at(now.Add(sc.runFor))
+			}
+		}
+	}
+	return next
+}
+
+// terminate ends the containers that run.
+func terminate(s *corev1.PodStatus, code int32, now time.Time) {
+	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+		for i := range list {
+			c := &list[i]
+			switch {
+			case c.State.Running != nil:
+				exit(c, code, c.State.Running.StartedAt, now)
+			case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
+				c.State, c.LastTerminationState = c.LastTerminationState, corev1.ContainerState{}
+			}
+		}
+	}
+}
+
+func run(c *corev1.ContainerStatus, now time.Time) {
+	c.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}}
+	c.Started, c.Ready = ptr.To(true), true
+}
+
+func exit(c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
+	reason := "Completed"
+	if code != 0 {
+		reason = "Error"
+	}
+	c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: code, Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.ContainerID,
+	}}
+	c.Started, c.Ready = ptr.To(false), false
+}
+
+// readiness says of running containers whether they are ready.
+func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc script) {
+	for i := range s.ContainerStatuses {
+		if c := &s.ContainerStatuses[i]; c.State.Running != nil {
+			c.Ready = !sc.notReady
+		}
+	}
+}
+
+func containerStatus(pod *corev1.Pod, c *corev1.Container, restarts int32) corev1.ContainerStatus {
+	return corev1.ContainerStatus{
+		Name:         c.Name,
+		Image:        c.Image,
+		ImageID:      imageID(c.Image),
+		ContainerID:  "fairlead://" + digest(fmt.Sprintf("%s/%s/%d", pod.UID, c.Name, restarts)),
+		RestartCount: restarts,
+	}
+}
+
+// imageID is the name of an image with a digest made of name and tag.
+func imageID(image string) string {
+	if strings.Contains(image, "@") {
+		return image
+	}
+	name := image
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		name = image[:i]
+	}
+	return name + "@sha256:" + digest(image)
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}

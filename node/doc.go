@@ -1,0 +1,49 @@
+// Package node simulates kubelets: as many nodes as wanted in one process, each of which
+// registers itself, keeps its lease and its status fresh, watches the pods bound to it and
+// brings them to Running and Ready, or to their end, without running anything.
+//
+//	nodes := node.New(env, node.Options{Count: 100})
+//	err := nodes.Run(ctx)
+//
+// # What a node does
+//
+// It creates its Node (or takes over the one of its name that exists, keeping labels,
+// taints and cordon as they are), renews the Lease of its name in kube-node-lease every ten
+// seconds, and reports its conditions every five minutes. When its Node has been deleted
+// it retires, as a kubelet does, until the next start.
+//
+// # What becomes of a pod
+//
+// Everything is read off the Pod itself, so a restarted process goes on where the last one
+// was, without starting anything twice. A pod starts Options.StartAfter after it was bound: its
+// init containers are done, its containers run and are ready, it has an address of the node's
+// range (or the node's own with hostNetwork). A pod with restartPolicy Always runs until it is
+// deleted. A pod with restartPolicy Never or OnFailure runs for Options.RunFor, then its
+// containers exit with code 0 and the pod has Succeeded. When a pod is deleted its
+// containers end (at once, unless told otherwise), the last status is written, and the pod
+// is removed.
+//
+// Annotations of the pod play something else:
+//
+//	fairlead.dev/start-after: 3s       ContainerCreating for that long
+//	fairlead.dev/run-for: 5s           how long the containers run; "forever" for no end
+//	fairlead.dev/exit-code: "1"        how they end; not 0: the pod fails, or, if its
+//	                                   restartPolicy says so, starts again with back-off
+//	fairlead.dev/not-ready: "true"     runs, but is not ready
+//	fairlead.dev/terminate-after: 2s   how long it takes to end when deleted, within its
+//	                                   grace period
+//
+// They may be changed while the pod runs. A pod with run-for and restartPolicy Always
+// crashes and restarts, over and over. An annotation that cannot be read is ignored.
+// Logs, exec, probes, resource limits and volumes are not simulated.
+//
+// # Concurrency
+//
+//  1. Each node is one goroutine, which reads the watch of its pods. It never writes after
+//     it has registered, so a slow write delays no event.
+//  2. Pods are written by PodWorkers goroutines that all nodes share, through one queue that
+//     never hands a pod to two of them; its one timer also waits for what pods do later.
+//     Leases and heartbeats go the same way, through a queue of their own.
+//  3. A status is written on top of the version it was made from. When that has been
+//     overtaken the write is refused and made again from the event that brings the newer.
+package node

@@ -1,0 +1,169 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/netip"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// run is the goroutine of a node: it registers and then follows the node's pods.
+func (k *kubelet) run(ctx context.Context) {
+	for !k.join(ctx, k.register) {
+		if ctx.Err() != nil {
+			return
+		}
+	}
+	k.beats.Add(k)
+	revision := ""
+	for ctx.Err() == nil {
+		if revision == "" && !k.join(ctx, func(ctx context.Context) (err error) {
+			revision, err = k.list(ctx)
+			return err
+		}) {
+			continue
+		}
+		began := time.Now()
+		err := k.follow(ctx, &revision)
+		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+			revision = ""
+		} else if ctx.Err() == nil && (!errors.Is(err, io.EOF) || time.Since(began) < time.Second) {
+			k.env.Log.Debug("watch of a node's pods ended", "node", k.name, "err", err)
+			pause(ctx, time.Second)
+		}
+	}
+}
+
+// join does something that many nodes want to do at the same time, not too many at once.
+// After a failure it pauses.
+func (k *kubelet) join(ctx context.Context, do func(context.Context) error) bool {
+	select {
+	case k.joining <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	err := do(ctx)
+	<-k.joining
+	if err == nil {
+		return true
+	}
+	if ctx.Err() == nil {
+		k.env.Log.Warn("node cannot join yet", "node", k.name, "err", err)
+		pause(ctx, time.Second)
+	}
+	return false
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+func (k *kubelet) selection(revision string) metav1.ListOptions {
+	return metav1.ListOptions{
+		FieldSelector:       "spec.nodeName=" + k.name,
+		ResourceVersion:     revision,
+		AllowWatchBookmarks: revision != "",
+	}
+}
+
+// list makes the node's pods what the server says. Addresses that pods have are
+// reserved before any pod can be given one.
+func (k *kubelet) list(ctx context.Context) (revision string, err error) {
+	list, err := k.pods.List(ctx, k.selection(""))
+	if err != nil {
+		return "", err
+	}
+	present := map[types.UID]bool{}
+	for _, p := range list.Items {
+		k.seen(p)
+		present[p.UID] = true
+	}
+	k.mu.Lock()
+	var gone []types.UID
+	for uid := range k.mu.pods {
+		if !present[uid] {
+			gone = append(gone, uid)
+		}
+	}
+	k.mu.Unlock()
+	for _, uid := range gone {
+		k.gone(uid)
+	}
+	for uid := range present {
+		k.work.Add(podKey{k, uid})
+	}
+	return list.ResourceVersion, nil
+}
+
+// follow reads the watch until it ends, and says why; revision moves with it.
+func (k *kubelet) follow(ctx context.Context, revision *string) error {
+	w, err := k.pods.Watch(ctx, k.selection(*revision))
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	for {
+		ev, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		*revision = ev.Object.ResourceVersion
+		switch ev.Type {
+		case watch.Added, watch.Modified:
+			if k.seen(ev.Object) {
+				k.work.Add(podKey{k, ev.Object.UID})
+			}
+		case watch.Deleted:
+			k.gone(ev.Object.UID)
+		}
+	}
+}
+
+// seen takes in a version of a pod. It reports whether that is news, and not what the
+// node wrote itself.
+func (k *kubelet) seen(latest *corev1.Pod) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := k.mu.pods[latest.UID]
+	if p == nil {
+		p = &pod{}
+		k.mu.pods[latest.UID] = p
+	} else if p.latest.ResourceVersion == latest.ResourceVersion {
+		return false
+	} else if p.latest.Annotations[RunForAnnotation] != latest.Annotations[RunForAnnotation] {
+		p.ends = time.Time{}
+	}
+	p.latest = latest
+	ended := latest.Status.Phase == corev1.PodSucceeded || latest.Status.Phase == corev1.PodFailed
+	if ended && p.ip.IsValid() {
+		k.mu.ips.free(p.ip) // its status goes on telling it
+		p.ip = netip.Addr{}
+	}
+	if ip, err := netip.ParseAddr(latest.Status.PodIP); err == nil && !ended && !p.ip.IsValid() && !latest.Spec.HostNetwork {
+		p.ip = ip
+		k.mu.ips.reserve(ip)
+	}
+	return true
+}
+
+// gone forgets a pod.
+func (k *kubelet) gone(uid types.UID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p := k.mu.pods[uid]; p != nil {
+		delete(k.mu.pods, uid)
+		k.mu.ips.free(p.ip)
+	}
+}

@@ -1,0 +1,161 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/workqueue"
+)
+
+// Nodes are the simulated nodes of one process. Make them with New, start them with Run.
+type Nodes struct {
+	env     controller.Env
+	options Options
+	nodes   client.Resource[*corev1.Node]
+	leases  client.Resource[*coordinationv1.Lease]
+	pods    client.Resource[*corev1.Pod]
+	work    *workqueue.Queue[podKey]
+	beats   *workqueue.Queue[*kubelet]
+	joining chan struct{} // tokens of nodes that register or list, which are bounded
+}
+
+// podKey names a pod of a node.
+type podKey struct {
+	node *kubelet
+	uid  types.UID
+}
+
+// kubelet is one node.
+type kubelet struct {
+	*Nodes
+	name     string
+	index    int // from 0
+	ip       netip.Addr
+	recorder *client.Recorder
+	beat     beat // of whoever holds the node in the queue beats
+
+	mu struct {
+		sync.Mutex
+		pods map[types.UID]*pod
+		ips  *addresses
+	}
+}
+
+// pod is a pod of a node.
+type pod struct {
+	latest *corev1.Pod
+	ip     netip.Addr // zero until it starts
+	ends   time.Time  // when its containers exit, if that is known to less than a second
+}
+
+const (
+	joinWorkers = 16
+	beatWorkers = 4
+)
+
+// New returns nodes that live on env's server. They do nothing until Run.
+func New(env controller.Env, o Options) *Nodes {
+	return &Nodes{
+		env:     env,
+		options: o.complete(),
+		nodes:   client.For[*corev1.Node](env.Client),
+		leases:  client.For[*coordinationv1.Lease](env.Client).Namespace(corev1.NamespaceNodeLease),
+		pods:    client.For[*corev1.Pod](env.Client),
+		work:    workqueue.New[podKey](workqueue.Options{Name: "node-pods", MaxDelay: 30 * time.Second}),
+		beats:   workqueue.New[*kubelet](workqueue.Options{Name: "node-beats", MaxDelay: 5 * time.Second}),
+		joining: make(chan struct{}, joinWorkers),
+	}
+}
+
+// Run keeps the nodes alive until ctx ends, which is no error, and all goroutines have.
+// The nodes stay registered. It may be called once.
+func (ns *Nodes) Run(ctx context.Context) error {
+	if ns.options.Count == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	kubelets := make([]*kubelet, ns.options.Count)
+	for i := range kubelets {
+		k, err := ns.kubelet(i)
+		if err != nil {
+			return err
+		}
+		kubelets[i] = k
+	}
+	ns.options.KubeletVersion = cmp.Or(ns.options.KubeletVersion, ns.serverVersion(ctx), "v1.37.2-fairlead")
+	var all sync.WaitGroup
+	for range ns.options.PodWorkers {
+		all.Go(func() { work(ctx, ns.work, podKey.sync) })
+	}
+	for range beatWorkers {
+		all.Go(func() { work(ctx, ns.beats, (*kubelet).keepAlive) })
+	}
+	for _, k := range kubelets {
+		all.Go(func() { k.run(ctx) })
+	}
+	all.Wait()
+	return nil
+}
+
+// work hands keys to sync until ctx ends.
+func work[K comparable](ctx context.Context, q *workqueue.Queue[K], sync func(K, context.Context) (time.Time, error)) {
+	for {
+		k, ok := q.Get(ctx)
+		if !ok {
+			return
+		}
+		next, err := sync(k, ctx)
+		if err != nil {
+			q.Retry(k)
+		} else {
+			q.Forget(k)
+			if !next.IsZero() {
+				q.AddAfter(k, time.Until(next))
+			}
+		}
+		q.Done(k)
+	}
+}
+
+func (ns *Nodes) kubelet(i int) (*kubelet, error) {
+	ip, err := offset(ns.options.NodeCIDR, uint64(2<<16+i+2)) // 172.18.0.2 is the first by default
+	if err != nil {
+		return nil, err
+	}
+	k := &kubelet{Nodes: ns, name: fmt.Sprintf("%s%d", ns.options.NamePrefix, i+1), index: i, ip: ip}
+	cidr, err := podRange(ns.options.PodCIDR, i, ns.options.Capacity.Pods().Value())
+	if err != nil {
+		return nil, err
+	}
+	k.recorder = ns.env.Recorder.From("kubelet", k.name)
+	k.mu.pods = map[types.UID]*pod{}
+	k.mu.ips = newAddresses(cidr)
+	return k, nil
+}
+
+// serverVersion asks the server for its version; "" if it does not say.
+func (ns *Nodes) serverVersion(ctx context.Context) string {
+	res, err := ns.env.Client.REST().Do(ctx, client.Request{Method: http.MethodGet, Path: "/version"})
+	if err != nil {
+		return ""
+	}
+	var v struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if json.Unmarshal(res.Body, &v) != nil {
+		return ""
+	}
+	return v.GitVersion
+}

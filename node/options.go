@@ -1,0 +1,84 @@
+package node
+
+import (
+	"cmp"
+	"net/netip"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Options of the simulated nodes. The zero value of a field means its default.
+type Options struct {
+	// Count is how many nodes there are. Zero is none.
+	Count int
+	// NamePrefix is followed by 1, 2, 3 and so on; "node-" by default.
+	NamePrefix string
+	// Capacity of each node, all of it allocatable; by default 32 CPUs, 256Gi of memory,
+	// 100Gi of ephemeral storage and 110 pods. What is given here adds to that or replaces it.
+	Capacity corev1.ResourceList
+	// Labels are added to each Node when it is created.
+	Labels map[string]string
+	// Zones are given to the nodes in turn, as label topology.kubernetes.io/zone.
+	Zones []string
+	// PodCIDR is where each node gets its range of pod addresses from, large enough for
+	// twice its pods; 10.128.0.0/9 by default. A Node that has a podCIDR keeps it.
+	PodCIDR netip.Prefix
+	// NodeCIDR is where the nodes' own addresses come from; 172.16.0.0/12 by default.
+	NodeCIDR netip.Prefix
+	// LeaseDuration is how long a lease is good for, 40 seconds by default; it is renewed
+	// four times in that time.
+	LeaseDuration time.Duration
+	// StartAfter is how long a pod takes to start, and RunFor how long a pod that ends
+	// runs; by default no time and one second.
+	StartAfter time.Duration
+	RunFor     time.Duration
+	// Events says which events about pods are written.
+	Events Events
+	// KubeletVersion is what the nodes report; by default the server's version.
+	KubeletVersion string
+	// PodWorkers is how many pods are written at once; 32 by default.
+	PodWorkers int
+}
+
+// Events is how much the nodes tell about their pods. Each event is a write to the server,
+// about as dear as the write of the pod's status.
+type Events int
+
+const (
+	// StartEvents tells that a pod's containers have started, or are killed: one event
+	// for the pod in place of one for each container and step.
+	StartEvents Events = iota
+	// NoEvents tells nothing.
+	NoEvents
+	// AllEvents tells what a kubelet does: Pulled, Created, Started and Killing for each
+	// container.
+	AllEvents
+)
+
+const heartbeat = 5 * time.Minute
+
+func (o Options) complete() Options {
+	o.NamePrefix = cmp.Or(o.NamePrefix, "node-")
+	o.LeaseDuration = cmp.Or(o.LeaseDuration, 40*time.Second)
+	o.RunFor = cmp.Or(o.RunFor, time.Second)
+	o.PodWorkers = cmp.Or(o.PodWorkers, 32)
+	if !o.PodCIDR.IsValid() {
+		o.PodCIDR = netip.MustParsePrefix("10.128.0.0/9")
+	}
+	if !o.NodeCIDR.IsValid() {
+		o.NodeCIDR = netip.MustParsePrefix("172.16.0.0/12")
+	}
+	capacity := corev1.ResourceList{
+		corev1.ResourceCPU:              resource.MustParse("32"),
+		corev1.ResourceMemory:           resource.MustParse("256Gi"),
+		corev1.ResourceEphemeralStorage: resource.MustParse("100Gi"),
+		corev1.ResourcePods:             resource.MustParse("110"),
+	}
+	for name, q := range o.Capacity {
+		capacity[name] = q
+	}
+	o.Capacity = capacity
+	return o
+}

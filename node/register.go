@@ -1,0 +1,124 @@
+package node
+
+import (
+	"context"
+	"maps"
+	"net/netip"
+	"runtime"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+)
+
+// register creates the Node or takes over the one that exists.
+func (k *kubelet) register(ctx context.Context) error {
+	node, err := k.nodes.Create(ctx, k.node(time.Now()))
+	if apierrors.IsAlreadyExists(err) {
+		node, err = k.adopt(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	k.beat.uid = node.UID
+	k.beat.reported = time.Now()
+	if cidr, err := netip.ParsePrefix(node.Spec.PodCIDR); err == nil {
+		k.mu.Lock()
+		if k.mu.ips.from != cidr.Masked() {
+			k.mu.ips = newAddresses(cidr.Masked())
+		}
+		k.mu.Unlock()
+	}
+	return nil
+}
+
+// adopt brings an existing Node's status up to date.
+func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
+	node, err := k.nodes.Get(ctx, k.name)
+	if err != nil {
+		return nil, err
+	}
+	status := k.status(time.Now())
+	for i := range status.Conditions {
+		for _, old := range node.Status.Conditions {
+			if c := &status.Conditions[i]; old.Type == c.Type && old.Status == c.Status {
+				c.LastTransitionTime = old.LastTransitionTime
+			}
+		}
+	}
+	return k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"status": status}).On("status"))
+}
+
+func (k *kubelet) node(now time.Time) *corev1.Node {
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: k.name,
+			Labels: map[string]string{
+				corev1.LabelHostname:           k.name,
+				corev1.LabelOSStable:           "linux",
+				corev1.LabelArchStable:         runtime.GOARCH,
+				corev1.LabelInstanceTypeStable: "fairlead-simulated",
+				"beta.kubernetes.io/os":        "linux",
+				"beta.kubernetes.io/arch":      runtime.GOARCH,
+			},
+			Annotations: map[string]string{"fairlead.dev/simulated": "true"},
+		},
+		Spec: corev1.NodeSpec{PodCIDR: k.mu.ips.from.String(), PodCIDRs: []string{k.mu.ips.from.String()}},
+	}
+	if zones := k.options.Zones; len(zones) > 0 {
+		n.Labels[corev1.LabelTopologyZone] = zones[k.index%len(zones)]
+	}
+	maps.Copy(n.Labels, k.options.Labels)
+	n.Status = k.status(now)
+	return n
+}
+
+func (k *kubelet) status(now time.Time) corev1.NodeStatus {
+	id := digest(k.name)
+	s := corev1.NodeStatus{
+		Capacity:    k.options.Capacity.DeepCopy(),
+		Allocatable: k.options.Capacity.DeepCopy(),
+		Addresses: []corev1.NodeAddress{
+			{Type: corev1.NodeInternalIP, Address: k.ip.String()},
+			{Type: corev1.NodeHostName, Address: k.name},
+		},
+		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
+		NodeInfo: corev1.NodeSystemInfo{
+			MachineID:               id[:32],
+			SystemUUID:              id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:32],
+			BootID:                  id[32:40] + "-" + id[40:44] + "-" + id[44:48] + "-" + id[48:52] + "-" + id[52:64],
+			KernelVersion:           "simulated",
+			OSImage:                 "Fairlead simulated node",
+			ContainerRuntimeVersion: "fairlead://simulated",
+			KubeletVersion:          k.options.KubeletVersion,
+			OperatingSystem:         "linux",
+			Architecture:            runtime.GOARCH,
+		},
+		Conditions: healthy(now),
+	}
+	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {
+		if _, given := s.Capacity[size]; !given {
+			s.Capacity[size], s.Allocatable[size] = resource.MustParse("0"), resource.MustParse("0")
+		}
+	}
+	return s
+}
+
+func healthy(now time.Time) []corev1.NodeCondition {
+	at := metav1.NewTime(now)
+	condition := func(t corev1.NodeConditionType, s corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
+		return corev1.NodeCondition{
+			Type: t, Status: s, Reason: reason, Message: message, LastHeartbeatTime: at, LastTransitionTime: at,
+		}
+	}
+	return []corev1.NodeCondition{
+		condition(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+		condition(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+		condition(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+		condition(corev1.NodeReady, corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"),
+	}
+}

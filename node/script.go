@@ -1,0 +1,81 @@
+package node
+
+import (
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Annotations of pods that say how the simulation goes; see the package documentation.
+const (
+	StartAfterAnnotation     = "fairlead.dev/start-after"
+	RunForAnnotation         = "fairlead.dev/run-for"
+	ExitCodeAnnotation       = "fairlead.dev/exit-code"
+	NotReadyAnnotation       = "fairlead.dev/not-ready"
+	TerminateAfterAnnotation = "fairlead.dev/terminate-after"
+)
+
+// script is how a pod is played.
+type script struct {
+	startAfter     time.Duration
+	ends           bool
+	runFor         time.Duration // if it ends
+	exitCode       int32
+	notReady       bool
+	terminateAfter time.Duration
+}
+
+func (o *Options) script(pod *corev1.Pod) script {
+	s := script{
+		startAfter: o.StartAfter,
+		ends:       pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure,
+		runFor:     o.RunFor,
+	}
+	if len(pod.Annotations) == 0 {
+		return s
+	}
+	duration(pod, StartAfterAnnotation, &s.startAfter)
+	duration(pod, TerminateAfterAnnotation, &s.terminateAfter)
+	if pod.Annotations[RunForAnnotation] == "forever" {
+		s.ends = false
+	} else if duration(pod, RunForAnnotation, &s.runFor) {
+		s.ends = true
+	}
+	if code, err := strconv.ParseInt(pod.Annotations[ExitCodeAnnotation], 10, 32); err == nil {
+		s.exitCode = int32(code)
+	}
+	s.notReady, _ = strconv.ParseBool(pod.Annotations[NotReadyAnnotation])
+	return s
+}
+
+func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
+	v, err := time.ParseDuration(pod.Annotations[annotation])
+	if err == nil && v >= 0 {
+		*d = v
+	}
+	return err == nil && v >= 0
+}
+
+// restarts says whether the kubelet starts a container again that exited so.
+func (s *script) restarts(pod *corev1.Pod) bool {
+	switch pod.Spec.RestartPolicy {
+	case corev1.RestartPolicyNever:
+		return false
+	case corev1.RestartPolicyOnFailure:
+		return s.exitCode != 0
+	}
+	return true
+}
+
+// crashBackoff is how long a container waits before its n-th restart; the first is at once.
+func crashBackoff(n int32) time.Duration {
+	if n <= 1 {
+		return 0
+	}
+	d := 10 * time.Second
+	for ; n > 2 && d < 5*time.Minute; n-- {
+		d *= 2
+	}
+	return min(d, 5*time.Minute)
+}

@@ -1,0 +1,144 @@
+package node
+
+import (
+	"net/netip"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// stage is what a pod comes to at some moment.
+type stage struct {
+	status corev1.PodStatus
+	next   time.Time // when to look again; zero: when the pod changes
+	remove bool      // the pod has ended and is to be removed, after status is written
+}
+
+// host is what a pod's status tells of its node.
+type host struct {
+	ip netip.Addr
+}
+
+// advance says what becomes of a pod at a moment. It reads nothing but its arguments, and
+// takes one step at a time, so that every state is written and seen: what it returns, once
+// written, is what the next step begins with. ends is when the containers that run now
+// exit, if the script has an end and the caller knows the moment better than the pod
+// does, which has whole seconds.
+func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time.Time) stage {
+	old := &pod.Status
+	st := stage{status: *old.DeepCopy()}
+	new := &st.status
+	switch {
+	case old.Phase == corev1.PodSucceeded || old.Phase == corev1.PodFailed:
+		st.remove = pod.DeletionTimestamp != nil
+		return st
+	case pod.DeletionTimestamp != nil && !isStarted(old):
+		st.remove = true // never ran: nothing to tell
+		return st
+	case pod.DeletionTimestamp != nil:
+		end := terminationEnd(pod, s)
+		if now.Before(end) {
+			st.next = end
+			break
+		}
+		st.remove = true
+		terminate(new, 0, now)
+		finish(pod, new, now)
+		return st
+	}
+
+	begin(pod, new, h, now)
+	if at := new.StartTime.Add(s.startAfter); !isStarted(old) && now.Before(at) {
+		new.Phase = corev1.PodPending
+		create(pod, new)
+		conditions(pod, new, now)
+		st.next = at
+		return st
+	}
+	setIP(pod, new, h, podIP)
+	new.Phase = corev1.PodRunning
+	if !isStarted(old) {
+		start(pod, new, s, now)
+		if s.ends {
+			st.next = now.Add(s.runFor)
+		}
+	} else if pod.DeletionTimestamp == nil {
+		st.next = proceed(pod, new, s, now, ends)
+	}
+	if s.ends && allTerminated(new) {
+		terminate(new, 0, now) // sidecars
+		finish(pod, new, now)
+		return st
+	}
+	readiness(pod, new, s)
+	conditions(pod, new, now)
+	return st
+}
+
+// isStarted says whether containers have been started.
+func isStarted(s *corev1.PodStatus) bool {
+	for i := range s.ContainerStatuses {
+		c := &s.ContainerStatuses[i]
+		if c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func allTerminated(s *corev1.PodStatus) bool {
+	for i := range s.ContainerStatuses {
+		if s.ContainerStatuses[i].State.Terminated == nil {
+			return false
+		}
+	}
+	return len(s.ContainerStatuses) > 0
+}
+
+// terminationEnd is when a pod that is being deleted has ended: after what the script
+// says, but not past its grace period.
+func terminationEnd(pod *corev1.Pod, s script) time.Time {
+	end := pod.DeletionTimestamp.Time
+	var grace time.Duration
+	if pod.DeletionGracePeriodSeconds != nil {
+		grace = time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	}
+	if at := end.Add(-grace).Add(s.terminateAfter); at.Before(end) {
+		return at
+	}
+	return end
+}
+
+// begin fills in what a kubelet tells first.
+func begin(pod *corev1.Pod, s *corev1.PodStatus, h host, now time.Time) {
+	if s.StartTime == nil {
+		s.StartTime = &metav1.Time{Time: now}
+	}
+	s.HostIP = h.ip.String()
+	s.HostIPs = []corev1.HostIP{{IP: s.HostIP}}
+	if s.QOSClass == "" {
+		s.QOSClass = qosClass(pod)
+	}
+	s.ObservedGeneration = pod.Generation
+}
+
+func setIP(pod *corev1.Pod, s *corev1.PodStatus, h host, ip netip.Addr) {
+	if pod.Spec.HostNetwork {
+		ip = h.ip
+	}
+	s.PodIP = ip.String()
+	s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
+}
+
+// finish gives a pod whose containers have all ended its last phase.
+func finish(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
+	s.ObservedGeneration = pod.Generation
+	s.Phase = corev1.PodSucceeded
+	for i := range s.ContainerStatuses {
+		if t := s.ContainerStatuses[i].State.Terminated; t != nil && t.ExitCode != 0 {
+			s.Phase = corev1.PodFailed
+		}
+	}
+	conditions(pod, s, now)
+}

@@ -1,0 +1,94 @@
+package node
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// sync brings a pod one step on. It returns when the next step is due.
+func (key podKey) sync(ctx context.Context) (time.Time, error) {
+	k := key.node
+	latest, ip, ends, err := k.take(key)
+	if latest == nil || err != nil {
+		return time.Time{}, err
+	}
+	st := advance(latest, k.options.script(latest), host{k.ip}, ip, time.Now(), ends)
+	if !apiequality.Semantic.DeepEqual(latest.Status, st.status) {
+		next := *latest
+		next.Status = st.status
+		written, err := k.pods.Namespace(latest.Namespace).UpdateStatus(ctx, &next)
+		if err != nil {
+			return time.Time{}, k.refused(key, latest, err)
+		}
+		k.wrote(key, latest, written, st.next)
+		k.announce(latest, written)
+		latest = written
+	}
+	if st.remove {
+		return time.Time{}, k.remove(ctx, latest)
+	}
+	return st.next, nil
+}
+
+// take returns the latest version of a pod and the address it has or is given. The pod
+// is nil if it is gone.
+func (k *kubelet) take(key podKey) (latest *corev1.Pod, ip netip.Addr, ends time.Time, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := k.mu.pods[key.uid]
+	if p == nil {
+		return nil, ip, ends, nil
+	}
+	if waits := p.latest.Status.Phase == corev1.PodPending || p.latest.Status.Phase == ""; waits &&
+		!p.ip.IsValid() && !p.latest.Spec.HostNetwork && p.latest.DeletionTimestamp == nil {
+		if p.ip, err = k.mu.ips.take(); err != nil {
+			return nil, ip, ends, err
+		}
+	}
+	return p.latest, p.ip, p.ends, nil
+}
+
+// wrote notes the version that a status write made, unless the watch was faster.
+func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, next time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := k.mu.pods[key.uid]
+	if p == nil {
+		return
+	}
+	if p.latest == on {
+		p.latest = written // what the watch brings next is no news
+	}
+	p.ends = next
+}
+
+// refused decides about a status write that failed. One on an old version is made
+// again when the watch brings the new one; it may have done so already, and then the pod
+// is in the queue again.
+func (k *kubelet) refused(key podKey, on *corev1.Pod, err error) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	k.env.Log.Warn("cannot write a pod's status", "node", k.name, "pod", on.Namespace+"/"+on.Name, "err", err)
+	return err
+}
+
+// remove deletes a pod that has ended, and only this one, not its successor of the
+// same name.
+func (k *kubelet) remove(ctx context.Context, p *corev1.Pod) error {
+	err := k.pods.Namespace(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: ptr.To(int64(0)),
+		Preconditions:      &metav1.Preconditions{UID: &p.UID},
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package scheduler
+
+// carrier is a rule about other pods that pods on nodes carry with them: "no pod like
+// this beside me" keeps an incoming pod away, "rather (not) beside pods like this" draws
+// or repels it. Pods with equal rules share one carrier.
+type carrier struct {
+	*matcher
+	carrierKey
+	pods map[*NodeInfo]int64 // how many pods on each node carry it
+}
+
+type carrierKey struct {
+	match       string
+	topologyKey string
+	forbids     bool  // required anti-affinity
+	weight      int64 // of the rule to a pod that it selects; 0 if it forbids
+}
+
+type carriers struct {
+	byKey map[carrierKey]*carrier
+	index pairIndex[*carrier]
+	// forbidding counts the carriers that forbid.
+	forbidding int
+}
+
+// carry adds or takes away the rules of p, which is on a node.
+func (c *Cluster) carry(p *PodInfo, n int64) {
+	for i := range p.antiAffinity {
+		c.carryRule(p, &p.antiAffinity[i], true, 0, n)
+	}
+	for i := range p.affinity {
+		c.carryRule(p, &p.affinity[i], false, p.affinity[i].weight, n)
+	}
+	for i := range p.preferPods {
+		c.carryRule(p, &p.preferPods[i], false, p.preferPods[i].weight, n)
+	}
+}
+
+func (c *Cluster) carryRule(p *PodInfo, r *affinityRule, forbids bool, weight, n int64) {
+	key := carrierKey{r.key, r.topologyKey, forbids, weight}
+	k := c.carriers.byKey[key]
+	if k == nil {
+		k = &carrier{matcher: r.matcher, carrierKey: key, pods: map[*NodeInfo]int64{}}
+		c.carriers.byKey[key] = k
+		c.carriers.index.add(k, r.terms[0].selector)
+		if forbids {
+			c.carriers.forbidding++
+		}
+	}
+	if k.pods[p.node] += n; k.pods[p.node] == 0 {
+		delete(k.pods, p.node)
+	}
+	if len(k.pods) == 0 {
+		delete(c.carriers.byKey, key)
+		c.carriers.index.remove(k, r.terms[0].selector)
+		if forbids {
+			c.carriers.forbidding--
+		}
+	}
+}
+
+// carriersFor calls f with the rules of pods on nodes that talk about p.
+func (c *Cluster) carriersFor(p *PodInfo, f func(*carrier)) {
+	c.carriers.index.each(p.Pod.Labels, func(k *carrier) {
+		if k.matches(p.Pod.Namespace, p.Pod.Labels, c.objects.NamespaceLabels) {
+			f(k)
+		}
+	})
+}

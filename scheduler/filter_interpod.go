@@ -1,0 +1,99 @@
+package scheduler
+
+// interPodAffinity keeps pods beside, or away from, the pods that their required
+// affinity and anti-affinity name; and away from pods whose anti-affinity names them.
+type interPodAffinity struct{}
+
+func (interPodAffinity) Name() string { return "InterPodAffinity" }
+
+type domainSet struct {
+	topologyKey string
+	values      map[string]int64
+}
+
+func (d *domainSet) has(n *NodeInfo) bool {
+	v, ok := n.Node.Labels[d.topologyKey]
+	return ok && d.values[v] > 0
+}
+
+func (interPodAffinity) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
+	near, first := c.near(p)
+	avoid := make([]domainSet, 0, len(p.antiAffinity))
+	for i := range p.antiAffinity {
+		if r := &p.antiAffinity[i]; c.tally(r.matcher).total > 0 {
+			avoid = append(avoid, domainSet{r.topologyKey, c.domains(c.tally(r.matcher), r.topologyKey)})
+		}
+	}
+	forbidden := c.forbidden(p)
+	if len(near)+len(avoid)+len(forbidden) == 0 {
+		return nil, fits
+	}
+	alone := never("node(s) didn't match pod affinity rules")
+	unwanted := no("node(s) didn't match pod anti-affinity rules")
+	refused := no("node(s) didn't satisfy existing pods anti-affinity rules")
+	return func(n *NodeInfo) Verdict {
+		for i := range near {
+			if _, labeled := n.Node.Labels[near[i].topologyKey]; !labeled || !first && !near[i].has(n) {
+				return alone
+			}
+		}
+		for i := range avoid {
+			if avoid[i].has(n) {
+				return unwanted
+			}
+		}
+		for i := range forbidden {
+			if forbidden[i].has(n) {
+				return refused
+			}
+		}
+		return fits
+	}, fits
+}
+
+// near returns the domains that p's required affinity asks for. If no pod is in any of
+// them and p would be in its own, p is the first of its kind and may go anywhere that has
+// the topology keys.
+func (c *Cluster) near(p *PodInfo) (near []domainSet, first bool) {
+	if p.attract == nil {
+		return nil, false
+	}
+	t, any := c.tally(p.attract), false
+	for i := range p.affinity {
+		d := domainSet{p.affinity[i].topologyKey, c.domains(t, p.affinity[i].topologyKey)}
+		any = any || len(d.values) > 0
+		near = append(near, d)
+	}
+	return near, !any && p.attract.matches(p.Pod.Namespace, p.Pod.Labels, c.objects.NamespaceLabels)
+}
+
+// forbidden returns the domains from which pods there keep p away.
+func (c *Cluster) forbidden(p *PodInfo) (sets []domainSet) {
+	if c.carriers.forbidding == 0 {
+		return nil
+	}
+	c.carriersFor(p, func(k *carrier) {
+		if !k.forbids {
+			return
+		}
+		d := domainSet{k.topologyKey, map[string]int64{}}
+		for n := range k.pods {
+			if n.Node == nil {
+				continue
+			}
+			if v, ok := n.Node.Labels[k.topologyKey]; ok {
+				d.values[v]++
+			}
+		}
+		sets = append(sets, d)
+	})
+	return sets
+}
+
+func (interPodAffinity) Events() EventKind {
+	return NodeAdded | NodeChanged | NamespaceChanged | PodAdded | PodRemoved
+}
+
+func (interPodAffinity) Helps(p *PodInfo, e *Event) bool {
+	return e.Kind != PodAdded || p.attract != nil || len(p.antiAffinity) > 0
+}

@@ -1,0 +1,116 @@
+package scheduler
+
+import "k8s.io/apimachinery/pkg/labels"
+
+const spreadReason = "node(s) didn't match pod topology spread constraints"
+
+// topologySpread keeps the pods that a constraint selects even over the domains of a
+// topology key, for constraints that must hold (DoNotSchedule).
+type topologySpread struct{}
+
+func (topologySpread) Name() string { return "PodTopologySpread" }
+
+// spreadCount is how one constraint stands before the pod is placed.
+type spreadCount struct {
+	rule     *spreadRule
+	inDomain map[string]int64
+	least    int64 // in any domain
+	self     int64 // 1 if the pod counts itself
+}
+
+func (topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
+	var hard []*spreadRule
+	for i := range p.spread {
+		if p.spread[i].hard {
+			hard = append(hard, &p.spread[i])
+		}
+	}
+	if hard == nil {
+		return nil, fits
+	}
+	counts := make([]spreadCount, len(hard))
+	for i, r := range hard {
+		counts[i] = c.spreadCount(p, r, hard)
+	}
+	uneven, unlabeled := no(spreadReason), never(spreadReason+" (missing required label)")
+	return func(n *NodeInfo) Verdict {
+		for i := range counts {
+			k := &counts[i]
+			v, ok := n.Node.Labels[k.rule.topologyKey]
+			if !ok {
+				return unlabeled
+			}
+			if k.inDomain[v]+k.self-k.least > k.rule.maxSkew {
+				return uneven
+			}
+		}
+		return fits
+	}, fits
+}
+
+// spreadCount counts the domains of r. Only nodes that have the keys of all rules, and
+// that r's inclusion policies admit, make a domain.
+func (c *Cluster) spreadCount(p *PodInfo, r *spreadRule, all []*spreadRule) spreadCount {
+	k := spreadCount{rule: r, inDomain: map[string]int64{}}
+	t := c.tally(r.matcher)
+	for _, n := range c.order {
+		if !r.admits(p, n) || !hasKeys(n, all) {
+			continue
+		}
+		k.inDomain[n.Node.Labels[r.topologyKey]] += r.countOn(t, n)
+	}
+	if len(k.inDomain) >= r.minDomains {
+		first := true
+		for _, v := range k.inDomain {
+			if first || v < k.least {
+				k.least, first = v, false
+			}
+		}
+	}
+	if r.terms[0].selector.Matches(labels.Set(p.Pod.Labels)) {
+		k.self = 1
+	}
+	return k
+}
+
+func (r *spreadRule) countOn(t *tally, n *NodeInfo) int64 {
+	if r.selectsNone {
+		return 0
+	}
+	return int64(t.liveOn(n))
+}
+
+// admits says whether the pods of n count for p's rule r.
+func (r *spreadRule) admits(p *PodInfo, n *NodeInfo) bool {
+	return (r.anyNode || p.nodes.matches(n.Node)) &&
+		(!r.byTaint || toleratesAll(p.Pod.Spec.Tolerations, n.taints))
+}
+
+func hasKeys(n *NodeInfo, rules []*spreadRule) bool {
+	for _, r := range rules {
+		if _, ok := n.Node.Labels[r.topologyKey]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (topologySpread) Events() EventKind {
+	return NodeAdded | NodeChanged | NodeRemoved | PodAdded | PodRemoved
+}
+
+func (topologySpread) Helps(p *PodInfo, e *Event) bool {
+	if e.Kind.any(NodeAdded | NodeChanged | NodeRemoved) {
+		return true
+	}
+	if e.Pod.Pod.Namespace != p.Pod.Namespace {
+		return false
+	}
+	for i := range p.spread {
+		// Any constraint that counts the pod, or may have counted it under its old labels.
+		if r := &p.spread[i]; r.hard && (e.Kind == PodAdded || r.terms[0].selector.Matches(labels.Set(e.Pod.Pod.Labels))) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package scheduler
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// nodeRule is a pod's node selector and required node affinity: the selector must
+// match, and one of the terms, if there are any.
+type nodeRule struct {
+	selector labels.Selector
+	terms    []nodeTerm
+	hasTerms bool
+}
+
+type nodeTerm struct {
+	byLabel labels.Selector // nil: the term has no matchExpressions
+	byName  labels.Selector // of metadata.name; nil: no matchFields
+}
+
+func (r *nodeRule) matches(node *corev1.Node) bool {
+	if r == nil {
+		return true
+	}
+	if !r.selector.Matches(labels.Set(node.Labels)) {
+		return false
+	}
+	if !r.hasTerms {
+		return true
+	}
+	for i := range r.terms {
+		if r.terms[i].matches(node) {
+			return true
+		}
+	}
+	return false
+}
+
+// A term without expressions and fields matches nothing.
+func (t *nodeTerm) matches(node *corev1.Node) bool {
+	if t.byLabel == nil && t.byName == nil {
+		return false
+	}
+	if t.byLabel != nil && !t.byLabel.Matches(labels.Set(node.Labels)) {
+		return false
+	}
+	return t.byName == nil || t.byName.Matches(labels.Set{"metadata.name": node.Name})
+}
+
+// newNodeRule returns nil if the pod may run on any node.
+func newNodeRule(spec *corev1.PodSpec) (*nodeRule, error) {
+	var required *corev1.NodeSelector
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil {
+		required = a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	if len(spec.NodeSelector) == 0 && required == nil {
+		return nil, nil
+	}
+	r := &nodeRule{selector: labels.SelectorFromSet(spec.NodeSelector)}
+	if required != nil {
+		r.hasTerms = true
+		for i := range required.NodeSelectorTerms {
+			t, err := newNodeTerm(&required.NodeSelectorTerms[i])
+			if err != nil {
+				return nil, err
+			}
+			r.terms = append(r.terms, t)
+		}
+	}
+	return r, nil
+}
+
+func newNodeTerm(t *corev1.NodeSelectorTerm) (n nodeTerm, err error) {
+	if n.byLabel, err = nodeRequirements(t.MatchExpressions); err != nil {
+		return n, err
+	}
+	n.byName, err = nodeRequirements(t.MatchFields)
+	return n, err
+}
+
+var nodeOperators = map[corev1.NodeSelectorOperator]selection.Operator{
+	corev1.NodeSelectorOpIn:           selection.In,
+	corev1.NodeSelectorOpNotIn:        selection.NotIn,
+	corev1.NodeSelectorOpExists:       selection.Exists,
+	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
+	corev1.NodeSelectorOpGt:           selection.GreaterThan,
+	corev1.NodeSelectorOpLt:           selection.LessThan,
+}
+
+func nodeRequirements(reqs []corev1.NodeSelectorRequirement) (labels.Selector, error) {
+	if len(reqs) == 0 {
+		return nil, nil
+	}
+	s := labels.NewSelector()
+	for _, r := range reqs {
+		op, known := nodeOperators[r.Operator]
+		if !known {
+			return nil, fmt.Errorf("%q is not a valid node selector operator", r.Operator)
+		}
+		req, err := labels.NewRequirement(r.Key, op, r.Values)
+		if err != nil {
+			return nil, err
+		}
+		s = s.Add(*req)
+	}
+	return s, nil
+}

@@ -1,0 +1,95 @@
+package scheduler
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/informer"
+)
+
+// objects is Objects from informers.
+type objects struct {
+	pods         *informer.Informer[*corev1.Pod]
+	nodes        *informer.Informer[*corev1.Node]
+	namespaces   *informer.Informer[*corev1.Namespace]
+	services     *informer.Informer[*corev1.Service]
+	replicaSets  *informer.Informer[*appsv1.ReplicaSet]
+	controllers  *informer.Informer[*corev1.ReplicationController]
+	statefulSets *informer.Informer[*appsv1.StatefulSet]
+	claims       *informer.Informer[*corev1.PersistentVolumeClaim]
+	volumes      *informer.Informer[*corev1.PersistentVolume]
+	classes      *informer.Informer[*storagev1.StorageClass]
+	synced       []<-chan struct{} // what to wait for
+}
+
+func newObjects(set *informer.Set) *objects {
+	o := &objects{
+		pods:         informer.In[*corev1.Pod](set),
+		nodes:        informer.In[*corev1.Node](set),
+		namespaces:   informer.In[*corev1.Namespace](set),
+		services:     informer.In[*corev1.Service](set),
+		replicaSets:  informer.In[*appsv1.ReplicaSet](set),
+		controllers:  informer.In[*corev1.ReplicationController](set),
+		statefulSets: informer.In[*appsv1.StatefulSet](set),
+		claims:       informer.In[*corev1.PersistentVolumeClaim](set),
+		volumes:      informer.In[*corev1.PersistentVolume](set),
+		classes:      informer.In[*storagev1.StorageClass](set),
+	}
+	// The others have handlers, whose registrations are waited for.
+	o.synced = []<-chan struct{}{
+		o.services.Synced(), o.replicaSets.Synced(), o.controllers.Synced(), o.statefulSets.Synced(),
+	}
+	return o
+}
+
+// listening registers h and makes its first delivery something to wait for.
+func listening[T client.Object](o *objects, i *informer.Informer[T], h informer.Handler[T]) (stop func()) {
+	r := i.Handle(h)
+	o.synced = append(o.synced, r.Synced())
+	return r.Remove
+}
+
+func (o *objects) NamespaceLabels(name string) map[string]string {
+	if ns, ok := o.namespaces.Store().Get("", name); ok {
+		return ns.Labels
+	}
+	return nil
+}
+
+func (o *objects) Services(namespace string) []*corev1.Service {
+	return o.services.Store().List(namespace)
+}
+
+func (o *objects) OwnerSelector(namespace string, owner *metav1.OwnerReference) *metav1.LabelSelector {
+	switch owner.APIVersion + "/" + owner.Kind {
+	case "apps/v1/ReplicaSet":
+		if rs, ok := o.replicaSets.Store().Get(namespace, owner.Name); ok {
+			return rs.Spec.Selector
+		}
+	case "apps/v1/StatefulSet":
+		if set, ok := o.statefulSets.Store().Get(namespace, owner.Name); ok {
+			return set.Spec.Selector
+		}
+	case "v1/ReplicationController":
+		if rc, ok := o.controllers.Store().Get(namespace, owner.Name); ok && len(rc.Spec.Selector) > 0 {
+			return &metav1.LabelSelector{MatchLabels: rc.Spec.Selector}
+		}
+	}
+	return nil
+}
+
+func (o *objects) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, bool) {
+	return o.claims.Store().Get(namespace, name)
+}
+
+func (o *objects) Volume(name string) (*corev1.PersistentVolume, bool) {
+	return o.volumes.Store().Get("", name)
+}
+
+func (o *objects) LateBinding(storageClass string) bool {
+	class, ok := o.classes.Store().Get("", storageClass)
+	return ok && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
+}

@@ -1,0 +1,182 @@
+package scheduler
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// placer runs the filters and scores of a profile. It keeps buffers from pod to pod.
+type placer struct {
+	Profile
+	next   int // where in Cluster.order the search goes on
+	fit    []*NodeInfo
+	points []int64
+	total  []int64
+}
+
+// place chooses a node for p: the best of those that fit. The error is a *FitError
+// when there is none.
+func (pl *placer) place(c *Cluster, p *PodInfo) (*NodeInfo, error) {
+	c.clock++
+	if c.Len() == 0 {
+		return nil, &FitError{}
+	}
+	checks, rejected := pl.prepare(c, p)
+	if rejected != nil {
+		return nil, rejected
+	}
+	if !pl.search(c, checks) {
+		return nil, pl.explain(c, checks)
+	}
+	if len(pl.fit) == 1 {
+		return pl.fit[0], nil
+	}
+	return pl.best(c, p), nil
+}
+
+// prepared is a filter's check on the pod at hand.
+type prepared struct {
+	filter Filter
+	check  Check
+}
+
+func (pl *placer) prepare(c *Cluster, p *PodInfo) ([]prepared, *FitError) {
+	checks := make([]prepared, 0, len(pl.Filters))
+	for _, f := range pl.Filters {
+		check, v := f.Prepare(c, p)
+		if !v.Fits() {
+			return nil, &FitError{Nodes: c.Len(), Pod: v, By: []Filter{f}}
+		}
+		if check != nil {
+			checks = append(checks, prepared{f, check})
+		}
+	}
+	return checks, nil
+}
+
+// search collects nodes that fit in pl.fit, beginning where the last search ended, until
+// it has enough to choose from. In a small cluster that is all of them.
+func (pl *placer) search(c *Cluster, checks []prepared) bool {
+	pl.fit = pl.fit[:0]
+	want, nodes := enough(c.Len()), c.order
+	seen := 0
+	for ; seen < len(nodes) && len(pl.fit) < want; seen++ {
+		n := nodes[(pl.next+seen)%len(nodes)]
+		if allow(checks, n) {
+			pl.fit = append(pl.fit, n)
+		}
+	}
+	pl.next = (pl.next + seen) % len(nodes)
+	return len(pl.fit) > 0
+}
+
+func allow(checks []prepared, n *NodeInfo) bool {
+	for i := range checks {
+		if !checks[i].check(n).Fits() {
+			return false
+		}
+	}
+	return true
+}
+
+// enough is how many fitting nodes make a fair choice: all of a hundred, half of a few
+// hundred, a twentieth of many thousands.
+func enough(nodes int) int {
+	if nodes < 100 {
+		return nodes
+	}
+	percent := max(50-nodes/125, 5)
+	return max(nodes*percent/100, 100)
+}
+
+// best adds up the weighted scores of pl.fit. Of equals, one is taken by lot.
+func (pl *placer) best(c *Cluster, p *PodInfo) *NodeInfo {
+	pl.points = slices.Grow(pl.points[:0], len(pl.fit))[:len(pl.fit)]
+	pl.total = slices.Grow(pl.total[:0], len(pl.fit))[:len(pl.fit)]
+	clear(pl.total)
+	for _, s := range pl.Scores {
+		r := s.Prepare(c, p, pl.fit)
+		if r == nil {
+			continue
+		}
+		for i, n := range pl.fit {
+			pl.points[i] = r.Of(n)
+		}
+		r.Normalize(pl.points)
+		for i, v := range pl.points {
+			pl.total[i] += s.Weight * v
+		}
+	}
+	top, equals := 0, 1
+	for i := 1; i < len(pl.total); i++ {
+		switch {
+		case pl.total[i] > pl.total[top]:
+			top, equals = i, 1
+		case pl.total[i] == pl.total[top]:
+			if equals++; rand.IntN(equals) == 0 {
+				top = i
+			}
+		}
+	}
+	return pl.fit[top]
+}
+
+// explain asks the filters again, for the reasons of each node.
+func (pl *placer) explain(c *Cluster, checks []prepared) *FitError {
+	e := &FitError{Nodes: c.Len(), Reasons: map[string]int{}}
+	for _, n := range c.order {
+		for i := range checks {
+			v := checks[i].check(n)
+			if v.Fits() {
+				continue
+			}
+			for _, reason := range v.Reasons {
+				e.Reasons[reason]++
+			}
+			if !v.Final {
+				e.Candidates = append(e.Candidates, n)
+			}
+			if !slices.Contains(e.By, checks[i].filter) {
+				e.By = append(e.By, checks[i].filter)
+			}
+			break
+		}
+	}
+	return e
+}
+
+// FitError says why a pod fits nowhere.
+type FitError struct {
+	Nodes      int            // how many there are
+	Pod        Verdict        // against every node at once; zero: see Reasons
+	Reasons    map[string]int // how many nodes each reason holds for
+	Candidates []*NodeInfo    // where the pod might fit if others were gone
+	By         []Filter       // who said no; none: there are no nodes
+	Preemption string         // what came of the attempt to make room
+}
+
+// Error is worded as kube-scheduler does.
+func (e *FitError) Error() string {
+	if e.Nodes == 0 {
+		return "no nodes available to schedule pods"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "0/%d nodes are available:", e.Nodes)
+	if !e.Pod.Fits() {
+		fmt.Fprintf(&b, " %s.", strings.Join(e.Pod.Reasons, ", "))
+	} else {
+		counted := make([]string, 0, len(e.Reasons))
+		for _, reason := range slices.Collect(maps.Keys(e.Reasons)) {
+			counted = append(counted, fmt.Sprintf("%d %s", e.Reasons[reason], reason))
+		}
+		slices.Sort(counted)
+		fmt.Fprintf(&b, " %s.", strings.Join(counted, ", "))
+	}
+	if e.Preemption != "" {
+		b.WriteString(" " + e.Preemption)
+	}
+	return b.String()
+}

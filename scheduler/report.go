@@ -1,0 +1,109 @@
+package scheduler
+
+import (
+	"context"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/client"
+	"fairlead.dev/workqueue"
+)
+
+// reports writes the condition PodScheduled of pods that have no node. Only the latest
+// about each pod is kept and written, so it is bounded by the number of pods.
+type reports struct {
+	pods  client.Resource[*corev1.Pod]
+	queue *workqueue.Queue[types.UID]
+	mu    struct {
+		sync.Mutex
+		latest map[types.UID]report
+	}
+}
+
+type report struct {
+	pod             *corev1.Pod
+	reason, message string
+}
+
+func newReports(pods client.Resource[*corev1.Pod]) *reports {
+	r := &reports{pods: pods, queue: workqueue.New[types.UID](workqueue.Options{Name: "scheduler-reports"})}
+	r.mu.latest = map[types.UID]report{}
+	return r
+}
+
+// add queues a condition, unless the pod has it already.
+func (r *reports) add(pod *corev1.Pod, reason, message string) {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse &&
+			c.Reason == reason && c.Message == message {
+			return
+		}
+	}
+	r.mu.Lock()
+	r.mu.latest[pod.UID] = report{pod, reason, message}
+	r.mu.Unlock()
+	r.queue.Add(pod.UID)
+}
+
+func (r *reports) run(ctx context.Context) {
+	for {
+		uid, ok := r.queue.Get(ctx)
+		if !ok {
+			return
+		}
+		r.mu.Lock()
+		rep, known := r.mu.latest[uid]
+		delete(r.mu.latest, uid)
+		r.mu.Unlock()
+		if known {
+			r.write(ctx, uid, rep)
+		}
+		r.queue.Done(uid)
+	}
+}
+
+// write patches the condition. A pod that is gone needs none; any other error is
+// tried again unless a newer report has come.
+func (r *reports) write(ctx context.Context, uid types.UID, rep report) {
+	now := metav1.Now()
+	condition := map[string]any{
+		"type":               corev1.PodScheduled,
+		"status":             corev1.ConditionFalse,
+		"reason":             rep.reason,
+		"message":            rep.message,
+		"observedGeneration": rep.pod.Generation,
+	}
+	if !isScheduledFalse(rep.pod) {
+		condition["lastTransitionTime"] = now
+	}
+	_, err := r.pods.Namespace(rep.pod.Namespace).Patch(ctx, rep.pod.Name, client.StrategicPatch(map[string]any{
+		"metadata": map[string]any{"uid": uid},
+		"status":   map[string]any{"conditions": []any{condition}},
+	}).On("status"))
+	if err == nil {
+		r.queue.Forget(uid)
+		return
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) || ctx.Err() != nil {
+		return // deleted, replaced, or never going to be accepted
+	}
+	r.mu.Lock()
+	if _, newer := r.mu.latest[uid]; !newer {
+		r.mu.latest[uid] = rep
+	}
+	r.mu.Unlock()
+	r.queue.Retry(uid)
+}
+
+func isScheduledFalse(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return c.Status == corev1.ConditionFalse
+		}
+	}
+	return false
+}

@@ -1,0 +1,174 @@
+package scheduler
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// spreadPods favours nodes, and zones, with few pods of the same kind: those that the
+// pod's own ScheduleAnyway constraints select, or, for a pod without any constraint, those
+// of the same services and owner.
+type spreadPods struct{}
+
+func (spreadPods) Name() string { return "PodTopologySpread" }
+
+func (spreadPods) Prepare(c *Cluster, p *PodInfo, fit []*NodeInfo) Rate {
+	var rules []*spreadRule
+	own := len(p.spread) > 0
+	if own && !p.prefersSpread {
+		return nil
+	}
+	if own {
+		for i := range p.spread {
+			if !p.spread[i].hard {
+				rules = append(rules, &p.spread[i])
+			}
+		}
+	} else {
+		rules = c.defaultSpread(p)
+	}
+	if len(rules) == 0 {
+		return nil
+	}
+	s := &spreadRate{}
+	// A node that lacks a key of the pod's own constraints gets nothing; the default
+	// constraints take nodes without a zone as they are.
+	counted := fit
+	if own {
+		s.ignored = map[*NodeInfo]bool{}
+		counted = nil
+		for _, n := range fit {
+			if hasKeys(n, rules) {
+				counted = append(counted, n)
+			} else {
+				s.ignored[n] = true
+			}
+		}
+	}
+	for _, r := range rules {
+		s.parts = append(s.parts, c.spreadPart(p, r, rules, counted, own))
+	}
+	return s
+}
+
+type spreadPart struct {
+	rule     *spreadRule
+	tally    *tally
+	inDomain map[string]int64 // nil: the key is the hostname, and the tally says it
+	weight   float64          // the more domains, the less one pod in one of them matters
+}
+
+func (c *Cluster) spreadPart(p *PodInfo, r *spreadRule, rules []*spreadRule, fit []*NodeInfo, own bool) spreadPart {
+	part := spreadPart{rule: r, tally: c.tally(r.matcher)}
+	if r.topologyKey == corev1.LabelHostname {
+		part.weight = math.Log(float64(len(fit) + 2))
+		return part
+	}
+	part.inDomain = map[string]int64{}
+	for _, n := range fit {
+		part.inDomain[n.Node.Labels[r.topologyKey]] = 0
+	}
+	part.weight = math.Log(float64(len(part.inDomain) + 2))
+	if _, only := part.inDomain[""]; only && len(part.inDomain) == 1 {
+		return part // no node has the key
+	}
+	for _, n := range c.order {
+		v := n.Node.Labels[r.topologyKey]
+		if _, wanted := part.inDomain[v]; !wanted || own && !hasKeys(n, rules) || !r.admits(p, n) {
+			continue
+		}
+		part.inDomain[v] += r.countOn(part.tally, n)
+	}
+	return part
+}
+
+type spreadRate struct {
+	parts   []spreadPart
+	ignored map[*NodeInfo]bool
+}
+
+// ignoredPoints marks nodes that Normalize gives nothing.
+const ignoredPoints = -1
+
+func (s *spreadRate) Of(n *NodeInfo) int64 {
+	if s.ignored[n] {
+		return ignoredPoints
+	}
+	var sum float64
+	for i := range s.parts {
+		part := &s.parts[i]
+		v, ok := n.Node.Labels[part.rule.topologyKey]
+		if !ok {
+			continue
+		}
+		k := int64(0)
+		if part.inDomain == nil {
+			k = part.rule.countOn(part.tally, n)
+		} else {
+			k = part.inDomain[v]
+		}
+		sum += float64(k)*part.weight + float64(part.rule.maxSkew-1)
+	}
+	return int64(math.Round(sum))
+}
+
+func (*spreadRate) Normalize(points []int64) {
+	low, high := int64(math.MaxInt64), int64(0)
+	for _, v := range points {
+		if v != ignoredPoints {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	for i, v := range points {
+		switch {
+		case v == ignoredPoints:
+			points[i] = 0
+		case high == 0:
+			points[i] = 100
+		default:
+			points[i] = 100 * (high + low - v) / high
+		}
+	}
+}
+
+// defaultSpread is how a pod without constraints of its own is spread: over nodes, and
+// less strictly over zones, among the pods that its services and its owner select.
+func (c *Cluster) defaultSpread(p *PodInfo) []*spreadRule {
+	s := c.kin(p)
+	if s.Empty() {
+		return nil
+	}
+	byNode := newSpreadRule(p.Pod.Namespace, s, corev1.LabelHostname, 3)
+	byZone := byNode
+	byZone.topologyKey, byZone.maxSkew = corev1.LabelTopologyZone, 5
+	return []*spreadRule{&byNode, &byZone}
+}
+
+// kin selects the pods of the same services and the same owner as p.
+func (c *Cluster) kin(p *PodInfo) labels.Selector {
+	set := labels.Set{}
+	for _, svc := range c.objects.Services(p.Pod.Namespace) {
+		if len(svc.Spec.Selector) == 0 || !labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(p.Pod.Labels)) {
+			continue
+		}
+		for k, v := range svc.Spec.Selector {
+			set[k] = v
+		}
+	}
+	s := set.AsSelector()
+	owner := metav1.GetControllerOfNoCopy(p.Pod)
+	if owner == nil {
+		return s
+	}
+	if byOwner := c.objects.OwnerSelector(p.Pod.Namespace, owner); byOwner != nil {
+		if own, err := metav1.LabelSelectorAsSelector(byOwner); err == nil {
+			if reqs, ok := own.Requirements(); ok {
+				s = s.Add(reqs...)
+			}
+		}
+	}
+	return s
+}
