@@ -1,0 +1,228 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// allocation is what one request takes and gives back. The plugin's lock is
+// held around all of it.
+type allocation struct {
+	a            *ServiceAllocation
+	ctx          context.Context
+	r            *Request
+	owner        string
+	svc, old     *corev1.Service
+	taken, freed []holding
+}
+
+func (t *allocation) do() error {
+	if err := t.families(); err != nil {
+		return err
+	}
+	if err := t.clusterIPs(); err != nil {
+		return err
+	}
+	return t.nodePorts()
+}
+
+// undo gives back what was taken.
+func (t *allocation) undo() {
+	for _, h := range t.taken {
+		delete(t.a.mu.inFlight, h)
+		if p, n, _ := t.a.pool(h); p != nil {
+			p.free(n, t.owner)
+		}
+	}
+	t.taken = nil
+}
+
+// keep makes it final: what was taken belongs to the service, under the name
+// it has by now, and what it has no use for is free.
+func (t *allocation) keep() {
+	now := owner(t.svc)
+	for _, h := range t.taken {
+		delete(t.a.mu.inFlight, h)
+		if p, n, _ := t.a.pool(h); p != nil {
+			p.owners[n] = now
+		}
+	}
+	for _, h := range t.freed {
+		if p, n, _ := t.a.pool(h); p != nil {
+			p.free(n, now)
+		}
+	}
+}
+
+// took notes that h is the service's for now.
+func (t *allocation) took(h holding) {
+	t.taken = append(t.taken, h)
+	t.a.mu.inFlight[h] = true
+}
+
+// take takes h, called what, for the service.
+func (t *allocation) take(h holding, what string) error {
+	p, n, err := t.a.pool(h)
+	if err != nil {
+		return err
+	}
+	if p == nil {
+		return errors.New("no range is configured for it")
+	}
+	if slices.Contains(held(t.old), h) || slices.Contains(t.taken, h) {
+		return nil
+	}
+	if !p.take(n, t.owner, func(owner string, _ int) bool { return t.stale(owner, h) }) {
+		return fmt.Errorf("provided %s is already allocated", what)
+	}
+	t.took(h)
+	return nil
+}
+
+// stale says whether the owner of h does not hold it any more.
+func (t *allocation) stale(owner string, h holding) bool {
+	if t.a.mu.inFlight[h] {
+		return false
+	}
+	namespace, name, _ := strings.Cut(owner, "/")
+	obj, err := t.a.lookup.Get(t.ctx, core("services"), namespace, name)
+	if err != nil {
+		return apierrors.IsNotFound(err)
+	}
+	return !slices.Contains(held(obj.(*corev1.Service)), h)
+}
+
+// families fills in the IP families and their policy.
+func (t *allocation) families() error {
+	s := &t.svc.Spec
+	if s.Type == corev1.ServiceTypeExternalName || len(t.a.mu.addresses) == 0 {
+		return nil
+	}
+	headless := s.ClusterIP == corev1.ClusterIPNone
+	bare := headless && len(s.Selector) == 0
+	if s.IPFamilyPolicy == nil {
+		policy := corev1.IPFamilyPolicySingleStack
+		if t.old.Spec.IPFamilyPolicy != nil {
+			policy = *t.old.Spec.IPFamilyPolicy
+		} else if bare {
+			policy = corev1.IPFamilyPolicyRequireDualStack
+		}
+		s.IPFamilyPolicy = &policy
+	}
+	spec := field.NewPath("spec")
+	single := *s.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack
+	if single && t.r.Verb == Update {
+		if len(s.ClusterIPs) > 1 && slices.Equal(s.ClusterIPs, t.old.Spec.ClusterIPs) {
+			s.ClusterIPs = s.ClusterIPs[:1]
+		}
+		if len(s.IPFamilies) > 1 && slices.Equal(s.IPFamilies, t.old.Spec.IPFamilies) {
+			s.IPFamilies = s.IPFamilies[:1]
+		}
+	}
+	if single && len(s.ClusterIPs) == 2 {
+		return invalidService(t.svc, field.Invalid(spec.Child("ipFamilyPolicy"), *s.IPFamilyPolicy, "must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified"))
+	}
+	if single && len(s.IPFamilies) == 2 {
+		return invalidService(t.svc, field.Invalid(spec.Child("ipFamilyPolicy"), *s.IPFamilyPolicy, "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"))
+	}
+	for i, text := range s.ClusterIPs {
+		ip, err := netip.ParseAddr(text)
+		if err != nil || i < len(s.IPFamilies) {
+			continue // validation speaks about what is no address
+		}
+		family := familyOf(ip)
+		if t.a.family(family) == nil {
+			return invalidService(t.svc, field.Invalid(spec.Child("clusterIPs").Index(i), s.ClusterIPs, fmt.Sprintf("%s is not configured on this cluster", family)))
+		}
+		s.IPFamilies = append(s.IPFamilies, family)
+	}
+	if len(s.IPFamilies) == 0 {
+		s.IPFamilies = []corev1.IPFamily{t.a.mu.addresses[0].family}
+	}
+	dual := len(t.a.mu.addresses) > 1
+	if !bare {
+		if *s.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack && !dual {
+			return invalidService(t.svc, field.Invalid(spec.Child("ipFamilyPolicy"), *s.IPFamilyPolicy, "this cluster is not configured for dual-stack services"))
+		}
+		for i, f := range s.IPFamilies {
+			if t.a.family(f) == nil {
+				return invalidService(t.svc, field.Invalid(spec.Child("ipFamilies").Index(i), f, "not configured on this cluster"))
+			}
+		}
+	}
+	if !single && len(s.IPFamilies) == 1 && (bare || dual) {
+		other := corev1.IPv6Protocol
+		if s.IPFamilies[0] == corev1.IPv6Protocol {
+			other = corev1.IPv4Protocol
+		}
+		s.IPFamilies = append(s.IPFamilies, other)
+	}
+	return nil
+}
+
+func familyOf(ip netip.Addr) corev1.IPFamily {
+	if ip.Is4() {
+		return corev1.IPv4Protocol
+	}
+	return corev1.IPv6Protocol
+}
+
+func (a *ServiceAllocation) family(f corev1.IPFamily) *addresses {
+	for _, r := range a.mu.addresses {
+		if r.family == f {
+			return r
+		}
+	}
+	return nil
+}
+
+// clusterIPs takes an address per family.
+func (t *allocation) clusterIPs() error {
+	s := &t.svc.Spec
+	if s.Type == corev1.ServiceTypeExternalName || s.ClusterIP == corev1.ClusterIPNone || len(t.a.mu.addresses) == 0 {
+		if s.ClusterIP == corev1.ClusterIPNone && len(s.ClusterIPs) == 0 {
+			s.ClusterIPs = []string{corev1.ClusterIPNone}
+		}
+		return nil
+	}
+	if s.ClusterIP != "" && len(s.ClusterIPs) == 0 {
+		s.ClusterIPs = []string{s.ClusterIP}
+	}
+	path := field.NewPath("spec", "clusterIPs")
+	for i, family := range s.IPFamilies {
+		if i < len(s.ClusterIPs) && s.ClusterIPs[i] != "" {
+			ip, err := netip.ParseAddr(s.ClusterIPs[i])
+			if err != nil {
+				continue // validation speaks about it
+			}
+			if err := t.take(holding{ip: ip}, "IP"); err != nil {
+				return invalidService(t.svc, field.Invalid(path, s.ClusterIPs, fmt.Sprintf("failed to allocate IP %v: %v", ip, err)))
+			}
+			continue
+		}
+		r := t.a.family(family)
+		n, err := r.next(t.owner, func(owner string, n int) bool { return t.stale(owner, holding{ip: r.at(n)}) })
+		if err != nil {
+			return apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", t.svc.Name, err))
+		}
+		ip := r.at(n)
+		t.took(holding{ip: ip})
+		if i < len(s.ClusterIPs) {
+			s.ClusterIPs[i] = ip.String()
+		} else {
+			s.ClusterIPs = append(s.ClusterIPs, ip.String())
+		}
+	}
+	if len(s.ClusterIPs) > 0 {
+		s.ClusterIP = s.ClusterIPs[0]
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package admission
+
+import (
+	"fairlead.dev/server/auth"
+	"fairlead.dev/server/auth/rbac"
+)
+
+// Options are what the default chain needs.
+type Options struct {
+	Lookup     Lookup
+	Authorizer auth.Authorizer
+	// RBAC is nil if roles and bindings are not what is authorized by; then
+	// they are not checked for escalation either.
+	RBAC     *rbac.Authorizer
+	Services ServiceOptions
+}
+
+// Default is the chain of a server, in kube-apiserver's order.
+func Default(o Options) Chain {
+	c := Chain{
+		NamespaceLifecycle{o.Lookup},
+		ServiceAccount{o.Lookup},
+		Priority{o.Lookup},
+		DefaultTolerationSeconds{},
+		DefaultStorageClass{o.Lookup},
+		RuntimeClass{o.Lookup},
+		Certificates{o.Authorizer},
+		DefaultIngressClass{o.Lookup},
+		NewServiceAllocation(o.Lookup, o.Services),
+	}
+	if o.RBAC != nil {
+		c = append(c, RBACEscalation{o.Authorizer, o.RBAC.Policy})
+	}
+	return c
+}

@@ -1,0 +1,192 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ServiceOptions are the ranges services are given from.
+type ServiceOptions struct {
+	// CIDRs are one range, or one of each IP family; the first is the default.
+	CIDRs []netip.Prefix
+	// NodePorts is the range of node ports, both ends included; 30000 to 32767
+	// if zero.
+	NodePorts [2]int
+}
+
+// ServiceAllocation gives services their cluster IPs and node ports. What is
+// taken is read from the services once and then kept here, which is right as
+// long as all writes go through this server. A number whose owner does not
+// hold it any more (its service went without a delete that was seen here) is
+// found out when somebody else wants it.
+type ServiceAllocation struct {
+	lookup Lookup
+	port0  int
+	mu     struct {
+		sync.Mutex
+		loaded    bool
+		addresses []*addresses
+		ports     *pool
+		// inFlight is what requests have taken that are not written yet.
+		inFlight map[holding]bool
+	}
+}
+
+// NewServiceAllocation returns the plugin.
+func NewServiceAllocation(l Lookup, o ServiceOptions) *ServiceAllocation {
+	if o.NodePorts == [2]int{} {
+		o.NodePorts = [2]int{30000, 32767}
+	}
+	a := &ServiceAllocation{lookup: l, port0: o.NodePorts[0]}
+	a.mu.inFlight = map[holding]bool{}
+	for _, p := range o.CIDRs {
+		a.mu.addresses = append(a.mu.addresses, newAddresses(p))
+	}
+	size := o.NodePorts[1] - o.NodePorts[0] + 1
+	low := 0
+	if size > 32 {
+		low = min(max(16, size/32), 128)
+	}
+	a.mu.ports = newPool(size, low)
+	return a
+}
+
+// Name implements Plugin.
+func (*ServiceAllocation) Name() string { return "ServiceAllocation" }
+
+// Admit implements Plugin.
+func (a *ServiceAllocation) Admit(ctx context.Context, r *Request) error {
+	if r.GroupResource() != core("services") || r.Subresource != "" || r.Verb == Connect {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.load(ctx); err != nil {
+		return status(err)
+	}
+	t := &allocation{a: a, ctx: ctx, r: r, owner: r.Namespace + "/" + r.Name}
+	switch r.Verb {
+	case Create:
+		t.svc = r.Object.(*corev1.Service)
+		t.old = &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName}}
+	case Update:
+		t.svc, t.old = r.Object.(*corev1.Service), r.Old.(*corev1.Service)
+		keepAllocated(t.svc, t.old)
+	case Delete:
+		t.svc, _ = r.Old.(*corev1.Service)
+		if t.svc == nil || len(t.svc.Finalizers) > 0 {
+			return nil
+		}
+		t.freed = held(t.svc)
+	}
+	if r.Verb != Delete {
+		if err := t.do(); err != nil {
+			t.undo()
+			return err
+		}
+		after := held(t.svc)
+		if r.Verb == Update && t.svc.DeletionTimestamp != nil && len(t.svc.Finalizers) == 0 {
+			after = nil // this update ends it
+		}
+		for _, h := range held(t.old) {
+			if !slices.Contains(after, h) {
+				t.freed = append(t.freed, h)
+			}
+		}
+	}
+	if r.DryRun {
+		t.undo()
+		return nil
+	}
+	r.OnDone(func(written bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if written {
+			t.keep()
+		} else {
+			t.undo()
+		}
+	})
+	return nil
+}
+
+// holding is one thing that a service holds: an address, or a port.
+type holding struct {
+	ip   netip.Addr
+	port int
+}
+
+func held(svc *corev1.Service) []holding {
+	var list []holding
+	for _, s := range svc.Spec.ClusterIPs {
+		if ip, err := netip.ParseAddr(s); err == nil {
+			list = append(list, holding{ip: ip})
+		}
+	}
+	for _, p := range svc.Spec.Ports {
+		if p.NodePort != 0 {
+			list = append(list, holding{port: int(p.NodePort)})
+		}
+	}
+	if p := svc.Spec.HealthCheckNodePort; p != 0 {
+		list = append(list, holding{port: int(p)})
+	}
+	return list
+}
+
+func owner(svc *corev1.Service) string { return svc.Namespace + "/" + svc.Name }
+
+// pool is where a holding comes from, and as what number; nil if it is from
+// outside of the ranges.
+func (a *ServiceAllocation) pool(h holding) (*pool, int, error) {
+	if h.port != 0 {
+		n := h.port - a.port0
+		if n < 0 || n >= a.mu.ports.size {
+			return nil, 0, fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", a.port0, a.port0+a.mu.ports.size-1)
+		}
+		return a.mu.ports, n, nil
+	}
+	var err error
+	for _, r := range a.mu.addresses {
+		if r.prefix.Addr().Is4() != h.ip.Is4() {
+			continue
+		}
+		var n int
+		if n, err = r.index(h.ip); err == nil {
+			return r.pool, n, nil
+		}
+	}
+	return nil, 0, err
+}
+
+// load reads what the services hold, once.
+func (a *ServiceAllocation) load(ctx context.Context) error {
+	if a.mu.loaded {
+		return nil
+	}
+	list, err := a.lookup.List(ctx, core("services"), "")
+	if err != nil {
+		return err
+	}
+	for _, obj := range list {
+		svc := obj.(*corev1.Service)
+		for _, h := range held(svc) {
+			if p, n, _ := a.pool(h); p != nil {
+				p.owners[n] = owner(svc)
+			}
+		}
+	}
+	a.mu.loaded = true
+	return nil
+}
+
+func invalidService(svc *corev1.Service, err *field.Error) error {
+	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), svc.Name, field.ErrorList{err})
+}

@@ -1,0 +1,70 @@
+package admission
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+)
+
+const (
+	tokenVolume = "kube-api-access-"
+	tokenPath   = "/var/run/secrets/kubernetes.io/serviceaccount"
+)
+
+// mountToken mounts a token at its usual place into every container that has
+// nothing mounted there, and adds the volume if one does.
+func mountToken(pod *corev1.Pod) {
+	name, there := "", false
+	for _, v := range pod.Spec.Volumes {
+		if strings.HasPrefix(v.Name, tokenVolume) {
+			name, there = v.Name, true
+			break
+		}
+	}
+	if !there {
+		name = tokenVolume + rand.String(5)
+	}
+	needed := false
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			c := &list[i]
+			if !mountsAt(c, tokenPath) {
+				c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: name, ReadOnly: true, MountPath: tokenPath})
+				needed = true
+			}
+		}
+	}
+	if needed && !there {
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{Projected: tokenSources()}})
+	}
+}
+
+func mountsAt(c *corev1.Container, path string) bool {
+	for _, m := range c.VolumeMounts {
+		if m.MountPath == path {
+			return true
+		}
+	}
+	return false
+}
+
+// tokenSources are a token, the CA to verify the API server by, and the name
+// of the pod's namespace, as files.
+func tokenSources() *corev1.ProjectedVolumeSource {
+	mode, seconds := int32(0o644), int64(60*60+7)
+	return &corev1.ProjectedVolumeSource{
+		DefaultMode: &mode,
+		Sources: []corev1.VolumeProjection{
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: &seconds}},
+			{ConfigMap: &corev1.ConfigMapProjection{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"},
+				Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}},
+			}},
+			{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{
+				Path:     "namespace",
+				FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.namespace"},
+			}}}},
+		},
+	}
+}
