@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,7 +31,7 @@ type engine struct {
 }
 
 // openEngine opens or creates dir and loads what it holds. failed hears of
-// errors in the engine's background.
+// writes that fail once it is open.
 func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image, err error) {
 	// The lock of a directory is known by its name.
 	if dir, err = filepath.Abs(dir); err != nil {
@@ -41,75 +42,83 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 		return nil, nil, err
 	}
 	sub := o.FS.PathJoin(dir, engineDir)
-	if marker == "" {
-		if err := makeDir(o.FS, dir); err != nil {
+	switch _, err := o.FS.Stat(sub); {
+	case marker == markerReady && errors.Is(err, fs.ErrNotExist):
+		return nil, nil, lostError(dir)
+	case marker == "":
+		if err := errors.Join(makeDir(o.FS, dir), writeMarker(o.FS, dir, markerNew)); err != nil {
 			return nil, nil, err
 		}
-		if err := writeMarker(o.FS, dir, markerNew); err != nil {
-			return nil, nil, err
-		}
-		marker = markerNew
-	}
-	if marker == markerNew {
+		fallthrough
+	case marker == markerNew:
 		if err := makeDir(o.FS, sub); err != nil {
 			return nil, nil, err
 		}
-	} else if _, err := o.FS.Stat(sub); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, lostError(dir)
 	}
-	e := &engine{sync: pebble.NoSync}
-	if o.Fsync == FsyncAlways {
-		e.sync = pebble.Sync
-	}
-	if e.lock, err = pebble.LockDirectory(sub, o.FS); err != nil {
+	lock, err := pebble.LockDirectory(sub, o.FS)
+	if err != nil {
 		var path *fs.PathError
 		if errors.As(err, &path) {
 			return nil, nil, err
 		}
 		return nil, nil, fmt.Errorf("%w: another process has %s open; stop it or choose another directory (%w)", ErrInUse, dir, err)
 	}
-	defer func() {
-		if err != nil {
-			if e.db != nil {
-				e.db.Close()
-			}
-			e.lock.Close()
-		}
-	}()
-	g := &guard{FS: o.FS, failed: failed}
-	e.db, err = pebble.Open(sub, pebbleOptions(o, g, e.lock, marker == markerReady))
+	if marker != markerReady {
+		err = create(dir, sub, o, lock)
+	}
+	var e *engine
+	var img *image
+	if err == nil {
+		e, img, err = open(sub, o, lock, failed)
+	}
+	if err == nil {
+		return e, img, nil
+	}
+	lock.Close()
 	switch {
 	case errors.Is(err, pebble.ErrDBDoesNotExist):
-		return nil, nil, lostError(dir)
-	case pebble.IsCorruptionError(err):
-		return nil, nil, corruptError(dir, err)
-	case err != nil:
-		return nil, nil, fmt.Errorf("opening %s: %w", dir, err)
-	}
-	if marker == markerNew {
-		if err := e.create(o, dir); err != nil {
-			return nil, nil, err
-		}
-	}
-	img, err := e.load()
-	if errors.Is(err, errRecord) || pebble.IsCorruptionError(err) {
+		err = lostError(dir)
+	case errors.Is(err, errRecord) || pebble.IsCorruptionError(err):
 		err = corruptError(dir, err)
+	default:
+		err = fmt.Errorf("opening %s: %w", dir, err)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	g.armed.Store(true)
-	return e, img, nil
+	return nil, nil, err
 }
 
-// create finishes a new directory.
-func (e *engine) create(o Options, dir string) error {
-	b := e.db.NewBatch()
-	b.Set(formatKey, uint64Value(formatVersion), nil)
-	if err := e.apply(b, pebble.Sync); err != nil {
+// create makes a new engine directory and closes it again: only a log file that
+// is begun after Pebble has settled on its format notes, as it goes, up to where
+// it was synced, by which damage is told from a torn end.
+func create(dir, sub string, o Options, lock *pebble.Lock) error {
+	g := &guard{FS: o.FS}
+	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, false))
+	if err != nil {
+		return err
+	}
+	err = db.Set(formatKey, uint64Value(formatVersion), pebble.NoSync)
+	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	return writeMarker(o.FS, dir, markerReady)
+}
+
+// open opens an engine directory that is whole, and loads it.
+func open(sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine, *image, error) {
+	g := &guard{FS: o.FS, failed: failed}
+	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, true))
+	if err != nil {
+		return nil, nil, err
+	}
+	e := &engine{db: db, lock: lock, sync: pebble.NoSync}
+	if o.Fsync == FsyncAlways {
+		e.sync = pebble.Sync
+	}
+	img, err := e.load()
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	g.armed.Store(true)
+	return e, img, nil
 }
 
 func lostError(dir string) error {
@@ -117,7 +126,8 @@ func lostError(dir string) error {
 }
 
 func corruptError(dir string, err error) error {
-	return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot (%w)", ErrCorrupt, dir, err)
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot (%s)", ErrCorrupt, dir, why)
 }
 
 // commit writes a group, durable as far as the options promise.
@@ -182,7 +192,8 @@ func (e *engine) mark(r storage.Revision, t time.Time) error {
 	return e.apply(b, pebble.NoSync)
 }
 
-// close releases the directory. If the engine hangs it is left as it is: it has
+// close releases the directory. It moves what is in the log file to tables, whose
+// checksums leave no doubt: the next open has nothing to replay. If the engine hangs it is left as it is: it has
 // the directory until the process ends.
 func (e *engine) close(down <-chan struct{}, failure func() error) error {
 	done := make(chan error, 1)
@@ -190,7 +201,7 @@ func (e *engine) close(down <-chan struct{}, failure func() error) error {
 		e.use.Lock()
 		defer e.use.Unlock()
 		e.use.closed = true
-		done <- errors.Join(e.db.Close(), e.lock.Close())
+		done <- errors.Join(e.db.Flush(), e.db.Close(), e.lock.Close())
 	}()
 	select {
 	case err := <-done:

@@ -151,31 +151,50 @@ func TestCorrupt(t *testing.T) {
 		}
 		refuses(t, dir, local.ErrCorrupt)
 	})
-	for _, pattern := range []string{"MANIFEST-*", "*.log"} {
-		t.Run("Flipped"+pattern, func(t *testing.T) {
-			dir := filled(t)
-			names, _ := filepath.Glob(filepath.Join(dir, "log", pattern))
-			flipped := false
-			for _, name := range names {
-				b, err := os.ReadFile(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(b) < 20 {
-					continue
-				}
-				// The file may be larger than what was written to it.
-				t.Logf("%s has %d bytes, of them %d written", name, len(b), len(bytes.TrimRight(b, "\x00")))
-				b[len(bytes.TrimRight(b, "\x00"))/2] ^= 0x10
-				write(t, name, string(b))
-				flipped = true
-			}
-			if !flipped {
-				t.Fatal("found nothing to flip")
-			}
-			refuses(t, dir, local.ErrCorrupt)
-		})
+	t.Run("FlippedManifest", func(t *testing.T) {
+		dir := filled(t)
+		flip(t, dir, "MANIFEST-*")
+		refuses(t, dir, local.ErrCorrupt)
+	})
+	t.Run("FlippedTable", func(t *testing.T) {
+		dir := filled(t)
+		flip(t, dir, "*.sst")
+		refuses(t, dir, local.ErrCorrupt)
+	})
+	t.Run("FlippedLog", func(t *testing.T) {
+		// Only a crash leaves a log file to replay.
+		dir := t.TempDir()
+		cmd, lines := startChild(t, dir)
+		for n := 0; n < 3000 && lines.Scan(); n++ {
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+		flip(t, dir, "*.log")
+		refuses(t, dir, local.ErrCorrupt)
+	})
+}
+
+// flip changes a bit in the first third of the largest file that matches.
+func flip(t *testing.T, dir, pattern string) {
+	t.Helper()
+	names, _ := filepath.Glob(filepath.Join(dir, "log", pattern))
+	var largest string
+	var content []byte
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The file may be larger than what was written to it.
+		if b = bytes.TrimRight(b, "\x00"); len(b) > len(content) {
+			largest, content = name, b
+		}
 	}
+	if len(content) < 16 {
+		t.Fatalf("nothing to flip in %s", names)
+	}
+	content[len(content)/3] ^= 0x10
+	write(t, largest, string(content))
 }
 
 // TestUnfinished opens what a crash in the middle of creation leaves.
