@@ -34,8 +34,8 @@ type Metrics interface {
 
 // Queue is a set of keys waiting for workers; the package comment has its promises.
 type Queue[K comparable] struct {
-	o      Options
-	bell   chan struct{} // one slot: something may be ready. Whoever takes the ring and leaves more rings again
+	o    Options
+	bell chan struct{} // one slot: something may be ready. Whoever takes the ring and leaves more rings again
 
 	mu struct {
 		sync.Mutex
@@ -46,6 +46,7 @@ type Queue[K comparable] struct {
 		since    map[K]time.Time // when the key became ready or work began; only with Metrics
 		delays   delays[K]
 		timer    *time.Timer // fires at the head of delays
+		waiting  int         // how many Gets wait for the bell
 		closed   bool
 	}
 }
@@ -105,7 +106,11 @@ func (q *Queue[K]) push(k K) {
 	q.ring()
 }
 
+// ring wakes one of those who wait in Get, if any do; q.mu is held.
 func (q *Queue[K]) ring() {
+	if q.mu.waiting == 0 {
+		return
+	}
 	select {
 	case q.bell <- struct{}{}:
 	default:
@@ -116,31 +121,19 @@ func (q *Queue[K]) ring() {
 // is over. ok is false when ctx has ended, or when the queue is closed and its last
 // ready key has been taken.
 func (q *Queue[K]) Get(ctx context.Context) (k K, ok bool) {
-	for {
-		if ctx.Err() != nil {
-			return k, false
-		}
-		k, ok, drained := q.take()
-		if ok || drained {
-			return k, ok
-		}
-		select {
-		case <-q.bell:
-		case <-ctx.Done():
-			return k, false
-		}
+	if ctx.Err() != nil {
+		return k, false
 	}
-}
-
-func (q *Queue[K]) take() (k K, ok, drained bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.mu.ready.n == 0 {
+	for q.mu.ready.n == 0 {
 		if q.mu.closed && q.mu.again == 0 {
 			q.ring() // the next waiter sees the same
-			return k, false, true
+			return k, false
 		}
-		return k, false, false
+		if !q.wait(ctx) {
+			return k, false
+		}
 	}
 	k = q.mu.ready.pop()
 	q.mu.state[k] = working
@@ -152,7 +145,22 @@ func (q *Queue[K]) take() (k K, ok, drained bool) {
 		m.Got(q.mu.ready.n, now.Sub(q.mu.since[k]))
 		q.mu.since[k] = now
 	}
-	return k, true, false
+	return k, true
+}
+
+// wait lets go of q.mu until the bell rings or ctx ends; false means the latter.
+func (q *Queue[K]) wait(ctx context.Context) bool {
+	q.mu.waiting++
+	q.mu.Unlock()
+	ok := true
+	select {
+	case <-q.bell:
+	case <-ctx.Done():
+		ok = false
+	}
+	q.mu.Lock()
+	q.mu.waiting--
+	return ok
 }
 
 // Done ends the work on k that a Get began. If k was added meanwhile it is ready
