@@ -1,0 +1,162 @@
+package review
+
+import (
+	"context"
+	"fmt"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/server/auth"
+)
+
+func (d Deps) subjectAccessReview(ctx context.Context, _ *auth.User, _ string, r *authorizationv1.SubjectAccessReview) error {
+	errs := checkSubject(r.Spec)
+	errs = append(errs, checkMeta(r.ObjectMeta, "must be empty")...)
+	if len(errs) > 0 {
+		return invalid("SubjectAccessReview", errs)
+	}
+	r.Status = d.decide(ctx, subject(r.Spec), r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
+	return nil
+}
+
+func (d Deps) localSubjectAccessReview(ctx context.Context, _ *auth.User, namespace string, r *authorizationv1.LocalSubjectAccessReview) error {
+	errs := checkSubject(r.Spec)
+	m := r.ObjectMeta
+	m.Namespace = ""
+	errs = append(errs, checkMeta(m, "must be empty except for namespace")...)
+	if r.Namespace == "" {
+		r.Namespace = namespace
+	}
+	if a := r.Spec.ResourceAttributes; a != nil && a.Namespace != r.Namespace {
+		errs = append(errs, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"), a.Namespace, "must match metadata.namespace"))
+	}
+	if a := r.Spec.NonResourceAttributes; a != nil {
+		errs = append(errs, field.Invalid(field.NewPath("spec.nonResourceAttributes"), a, "disallowed on this kind of request"))
+	}
+	if len(errs) > 0 {
+		return invalid("LocalSubjectAccessReview", errs)
+	}
+	if a := r.Spec.ResourceAttributes; a.Namespace != namespace {
+		return apierrors.NewBadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %v", namespace))
+	}
+	r.Status = d.decide(ctx, subject(r.Spec), r.Spec.ResourceAttributes, nil)
+	return nil
+}
+
+func (d Deps) selfSubjectAccessReview(ctx context.Context, u *auth.User, _ string, r *authorizationv1.SelfSubjectAccessReview) error {
+	errs := checkAttributes(r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
+	errs = append(errs, checkMeta(r.ObjectMeta, "must be empty")...)
+	if len(errs) > 0 {
+		return invalid("SelfSubjectAccessReview", errs)
+	}
+	r.Status = d.decide(ctx, u, r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
+	return nil
+}
+
+func invalid(kind string, errs field.ErrorList) error {
+	return apierrors.NewInvalid(authorizationv1.SchemeGroupVersion.WithKind(kind).GroupKind(), "", errs)
+}
+
+func checkMeta(m metav1.ObjectMeta, message string) field.ErrorList {
+	m.ManagedFields = nil
+	if equality.Semantic.DeepEqual(m, metav1.ObjectMeta{}) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata"), m, message)}
+}
+
+func checkSubject(s authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
+	errs := checkAttributes(s.ResourceAttributes, s.NonResourceAttributes)
+	if s.User == "" && len(s.Groups) == 0 {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "user"), s.User, "at least one of user or group must be specified"))
+	}
+	return errs
+}
+
+func checkAttributes(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {
+	spec := field.NewPath("spec")
+	switch {
+	case resource != nil && other != nil:
+		return field.ErrorList{field.Invalid(spec.Child("nonResourceAttributes"), other, "cannot be specified in combination with resourceAttributes")}
+	case resource == nil && other == nil:
+		return field.ErrorList{field.Invalid(spec.Child("resourceAttributes"), other, "exactly one of nonResourceAttributes or resourceAttributes must be specified")}
+	}
+	return nil
+}
+
+func subject(s authorizationv1.SubjectAccessReviewSpec) *auth.User {
+	u := &auth.User{Name: s.User, UID: s.UID, Groups: s.Groups}
+	for k, v := range s.Extra {
+		if u.Extra == nil {
+			u.Extra = map[string][]string{}
+		}
+		u.Extra[k] = v
+	}
+	return u
+}
+
+// decide asks the authorizer. Selectors in the attributes are left aside: that
+// can only make the answer stricter.
+func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) authorizationv1.SubjectAccessReviewStatus {
+	a := auth.Attributes{User: u}
+	if resource != nil {
+		a.IsResource = true
+		a.Verb, a.Group, a.Version = resource.Verb, resource.Group, resource.Version
+		a.Resource, a.Subresource = resource.Resource, resource.Subresource
+		a.Namespace, a.Name = resource.Namespace, resource.Name
+	} else {
+		a.Verb, a.Path = other.Verb, other.Path
+	}
+	ok, reason, err := d.Authorizer.Authorize(ctx, a)
+	status := authorizationv1.SubjectAccessReviewStatus{Allowed: ok, Reason: reason}
+	if err != nil {
+		status.EvaluationError = err.Error()
+	}
+	return status
+}
+
+func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string, r *authorizationv1.SelfSubjectRulesReview) error {
+	if r.Spec.Namespace == "" {
+		return apierrors.NewBadRequest("no namespace on request")
+	}
+	status := authorizationv1.SubjectRulesReviewStatus{
+		ResourceRules:    []authorizationv1.ResourceRule{},
+		NonResourceRules: []authorizationv1.NonResourceRule{},
+	}
+	if u.InGroup(auth.MastersGroup) {
+		all := []string{"*"}
+		status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{Verbs: all, APIGroups: all, Resources: all})
+		status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{Verbs: all, NonResourceURLs: all})
+	}
+	if d.Policy == nil {
+		status.Incomplete = true
+		r.Status = status
+		return nil
+	}
+	policy, err := d.Policy(ctx)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	rules, err := policy.RulesFor(u, r.Spec.Namespace)
+	if err != nil {
+		status.EvaluationError = err.Error()
+	}
+	for _, rule := range rules {
+		if len(rule.Resources) > 0 {
+			status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{
+				Verbs: rule.Verbs, APIGroups: rule.APIGroups, Resources: rule.Resources, ResourceNames: rule.ResourceNames,
+			})
+		}
+		if len(rule.NonResourceURLs) > 0 {
+			status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{
+				Verbs: rule.Verbs, NonResourceURLs: rule.NonResourceURLs,
+			})
+		}
+	}
+	r.Status = status
+	return nil
+}
