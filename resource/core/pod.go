@@ -52,7 +52,7 @@ func podStrategy() resource.Strategy {
 	cleared := r.PrepareForCreate
 	r.PrepareForCreate = func(p *corev1.Pod) {
 		cleared(p)
-		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: qosClass(p)}
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: podspec.QOSClass(p)}
 		gateCondition(p)
 		mergeLabelKeys(p)
 	}

@@ -4,62 +4,10 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	table "fairlead.dev/resource"
+	"fairlead.dev/resource"
 )
-
-// qosClass sorts a pod by what it has asked for: Guaranteed if every container
-// has limits for processor and memory and asks for just as much, BestEffort if
-// none asks for anything.
-func qosClass(p *corev1.Pod) corev1.PodQOSClass {
-	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
-	guaranteed := true
-	if r := p.Spec.Resources; r != nil {
-		addCompute(requests, r.Requests)
-		guaranteed = addCompute(limits, r.Limits) == 2 || len(r.Limits) == 0
-	} else {
-		for _, c := range slices.Concat(p.Spec.Containers, p.Spec.InitContainers) {
-			addCompute(requests, c.Resources.Requests)
-			if addCompute(limits, c.Resources.Limits) != 2 {
-				guaranteed = false
-			}
-		}
-	}
-	if len(requests) == 0 && len(limits) == 0 {
-		return corev1.PodQOSBestEffort
-	}
-	for name, amount := range requests {
-		if limit, ok := limits[name]; !ok || limit.Cmp(amount) != 0 {
-			guaranteed = false
-		}
-	}
-	if guaranteed && len(requests) == len(limits) {
-		return corev1.PodQOSGuaranteed
-	}
-	return corev1.PodQOSBurstable
-}
-
-// addCompute adds the processor and memory amounts of a list and says how many
-// of the two it had.
-func addCompute(to, list corev1.ResourceList) int {
-	n := 0
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		amount, ok := list[name]
-		if !ok || amount.Sign() != 1 {
-			continue
-		}
-		n++
-		have, ok := to[name]
-		if !ok {
-			have = resource.Quantity{Format: amount.Format}
-		}
-		have.Add(amount)
-		to[name] = have
-	}
-	return n
-}
 
 // gateCondition tells the scheduler's readers that a gated pod waits.
 func gateCondition(p *corev1.Pod) {
@@ -120,7 +68,7 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	ephemeral := p.Spec.EphemeralContainers
 	keepPod(p, old)
 	p.Spec.EphemeralContainers = ephemeral
-	table.Count(p, old, &p.Spec, &old.Spec)
+	resource.Count(p, old, &p.Spec, &old.Spec)
 }
 
 // prepareResize lets nothing change but the resources of containers and pod.
@@ -133,7 +81,7 @@ func prepareResize(p, old *corev1.Pod) {
 		keepPod(p, old)
 		p.Spec.Containers, p.Spec.InitContainers, p.Spec.Resources = containers, inits, whole
 	}
-	table.Count(p, old, &p.Spec, &old.Spec)
+	resource.Count(p, old, &p.Spec, &old.Spec)
 }
 
 func resized(now, old []corev1.Container) ([]corev1.Container, bool) {
@@ -152,5 +100,5 @@ func resized(now, old []corev1.Container) ([]corev1.Container, bool) {
 
 func keepPod(p, old *corev1.Pod) {
 	p.Spec, p.Status = *old.Spec.DeepCopy(), old.Status
-	table.KeepMeta(p, old)
+	resource.KeepMeta(p, old)
 }

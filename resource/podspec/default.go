@@ -31,13 +31,13 @@ func Default(s *corev1.PodSpec) {
 		defaultVolume(&s.Volumes[i])
 	}
 	for i := range s.InitContainers {
-		defaultContainer(&s.InitContainers[i], s.HostNetwork)
+		defaultContainer(&s.InitContainers[i])
 	}
 	for i := range s.Containers {
-		defaultContainer(&s.Containers[i], s.HostNetwork)
+		defaultContainer(&s.Containers[i])
 	}
 	for i := range s.EphemeralContainers {
-		defaultContainer((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon), false)
+		defaultContainer((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon))
 	}
 	RoundUp(s.Overhead)
 	if s.Resources != nil {

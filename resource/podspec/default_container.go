@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func defaultContainer(c *corev1.Container, hostNetwork bool) {
+func defaultContainer(c *corev1.Container) {
 	if c.ImagePullPolicy == "" {
 		c.ImagePullPolicy = pullPolicy(c.Image)
 	}
@@ -18,12 +18,8 @@ func defaultContainer(c *corev1.Container, hostNetwork bool) {
 		c.TerminationMessagePolicy = corev1.TerminationMessageReadFile
 	}
 	for i := range c.Ports {
-		p := &c.Ports[i]
-		if p.Protocol == "" {
-			p.Protocol = corev1.ProtocolTCP
-		}
-		if hostNetwork && p.HostPort == 0 {
-			p.HostPort = p.ContainerPort
+		if c.Ports[i].Protocol == "" {
+			c.Ports[i].Protocol = corev1.ProtocolTCP
 		}
 	}
 	for i := range c.Env {

@@ -6,7 +6,8 @@ import (
 )
 
 // DefaultPod fills what a pod leaves out: its spec as any spec, and what a
-// template does not get: requests from limits, service links.
+// template does not get: requests from limits, service links, and the node's
+// ports if it lives in the node's network.
 func DefaultPod(p *corev1.Pod) {
 	Default(&p.Spec)
 	for i := range p.Spec.Containers {
@@ -18,6 +19,20 @@ func DefaultPod(p *corev1.Pod) {
 	defaultPodResources(&p.Spec)
 	if p.Spec.EnableServiceLinks == nil {
 		p.Spec.EnableServiceLinks = ptr.To(corev1.DefaultEnableServiceLinks)
+	}
+	if p.Spec.HostNetwork {
+		hostPorts(p.Spec.Containers)
+		hostPorts(p.Spec.InitContainers)
+	}
+}
+
+func hostPorts(containers []corev1.Container) {
+	for i := range containers {
+		for k := range containers[i].Ports {
+			if port := &containers[i].Ports[k]; port.HostPort == 0 {
+				port.HostPort = port.ContainerPort
+			}
+		}
 	}
 }
 
