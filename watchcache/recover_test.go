@@ -1,0 +1,133 @@
+package watchcache_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+func TestOutageIsNotNoticedByWatchers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, watchcache.HubOptions{})
+		w.run()
+		watcher := w.watch("", 0)
+		w.put("a/x")
+		<-watcher.Bell()
+		w.store.fail(storage.ErrUnavailable)
+		synctest.Wait()
+		w.expect(watcher, "ADDED a/x@2")
+		if got := names(w.snapshot(watchcache.ReadAt{Match: watchcache.Any}), watchcache.Selection{}, "", 0); got != "a/x@2" {
+			t.Errorf("Any during the outage: %s", got)
+		}
+		w.store.fail(nil)
+		w.put("a/y")
+		<-watcher.Bell()
+		w.expect(watcher, "ADDED a/y@3")
+		if got := w.hub.Stats().Rebuilds; got != 0 {
+			t.Errorf("%d rebuilds, want none", got)
+		}
+	})
+}
+
+func TestHubBehindCompactionRebuilds(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	w.put("a/x")
+	w.sync()
+	watcher := w.watch("", 0)
+	old := w.snapshot(watchcache.ReadAt{})
+	w.put("a/y")
+	w.delete("a/x")
+	w.put("a/z")
+	w.store.Compact(context.Background(), w.store.Revision())
+	if got := names(w.snapshot(watchcache.ReadAt{}), watchcache.Selection{}, "", 0); got != "a/y@3 a/z@5" {
+		t.Errorf("after the rebuild: %s", got)
+	}
+	if _, _, err := watcher.Next(); !errors.Is(err, storage.ErrCompacted) {
+		t.Errorf("watcher across a rebuild: %v, want ErrCompacted", err)
+	}
+	if got := names(old, watchcache.Selection{}, "", 0); got != "a/x@2" {
+		t.Errorf("old snapshot: %s", got)
+	}
+	if got := w.hub.Stats().Rebuilds; got != 1 {
+		t.Errorf("%d rebuilds, want 1", got)
+	}
+	again := w.watch("", 0)
+	w.put("a/w")
+	w.sync()
+	w.expect(again, "ADDED a/w@6")
+}
+
+func TestStoreCloses(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	watcher := w.watch("", 0)
+	done := make(chan error, 1)
+	go func() { done <- w.hub.Run(context.Background()) }()
+	w.store.Close()
+	if err := <-done; !errors.Is(err, storage.ErrClosed) {
+		t.Errorf("Run: %v", err)
+	}
+	if _, _, err := watcher.Next(); !errors.Is(err, storage.ErrClosed) {
+		t.Errorf("Next: %v", err)
+	}
+	if _, err := w.pods.Snapshot(context.Background(), watchcache.ReadAt{}); !errors.Is(err, storage.ErrClosed) {
+		t.Errorf("Snapshot: %v", err)
+	}
+}
+
+func TestRemoveEndsACache(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	w.run()
+	watcher := w.watch("", 0)
+	w.put("a/x")
+	w.sync()
+	w.hub.Remove(w.pods)
+	<-watcher.Bell()
+	if _, _, err := watcher.Next(); !errors.Is(err, storage.ErrClosed) {
+		t.Errorf("Next: %v", err)
+	}
+	if _, _, err := w.pods.Get(context.Background(), "a", "x", watchcache.ReadAt{}); !errors.Is(err, storage.ErrClosed) {
+		t.Errorf("Get: %v", err)
+	}
+	w.put("a/y")
+	again := w.hub.Add(podOptions)
+	s, err := again.Snapshot(context.Background(), watchcache.ReadAt{})
+	if err != nil || s.Len() != 2 {
+		t.Errorf("a new cache of the same prefix: %v, %v", s, err)
+	}
+}
+
+func TestAddWhileTheStoreIsDown(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	w.put("a/x")
+	w.store.fail(storage.ErrUnavailable)
+	nodes := w.hub.Add(watchcache.Options{Prefix: "/registry/minions/", Resource: "nodes"})
+	if _, err := nodes.Snapshot(context.Background(), watchcache.ReadAt{Match: watchcache.Any}); !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("a cache that could not be loaded: %v", err)
+	}
+	w.store.fail(nil)
+	w.run()
+	w.commit(storage.Op{Key: "/registry/minions/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)})
+	s, err := nodes.Snapshot(context.Background(), watchcache.ReadAt{Match: watchcache.NotOlder, Revision: w.store.Revision()})
+	if err != nil || s.Len() != 1 {
+		t.Errorf("once the store is back: %v, %v", s, err)
+	}
+}
+
+func TestUnreadableValuesAreLeftOut(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	watcher := w.watch("", 0)
+	w.put("a/x")
+	w.commit(storage.Op{Key: "/registry/pods/a/x", Value: []byte("k8s\x00...")})
+	w.commit(storage.Op{Key: "/registry/pods/a/y", Value: []byte("k8s\x00...")})
+	w.delete("a/y")
+	w.put("a/x n1")
+	w.sync()
+	w.expect(watcher, "ADDED a/x@2", "DELETED a/x@3", "ADDED a/x@6 on n1")
+	if got := w.pods.Stats().Unreadable; got != 2 {
+		t.Errorf("%d unreadable, want 2", got)
+	}
+}
