@@ -7,6 +7,8 @@ type carrier struct {
 	*matcher
 	carrierKey
 	pods map[*NodeInfo]int64 // how many pods on each node carry it
+	made uint64              // Cluster.topology when sums was
+	sums map[string]int64    // of pods, by the nodes' values of the topology key; nil: not made
 }
 
 type carrierKey struct {
@@ -50,6 +52,11 @@ func (c *Cluster) carryRule(p *PodInfo, r *affinityRule, forbids bool, weight, n
 	if k.pods[p.node] += n; k.pods[p.node] == 0 {
 		delete(k.pods, p.node)
 	}
+	if k.sums != nil && p.node.Node != nil {
+		if v, ok := p.node.Node.Labels[k.topologyKey]; ok {
+			bump(k.sums, v, n)
+		}
+	}
 	if len(k.pods) == 0 {
 		delete(c.carriers.byKey, key)
 		c.carriers.index.remove(k, r.terms[0].selector)
@@ -66,4 +73,21 @@ func (c *Cluster) carriersFor(p *PodInfo, f func(*carrier)) {
 			f(k)
 		}
 	})
+}
+
+// carried returns how many pods in each domain carry the rule; not to be written.
+func (c *Cluster) carried(k *carrier) map[string]int64 {
+	if k.sums != nil && k.made == c.topology {
+		return k.sums
+	}
+	k.made, k.sums = c.topology, map[string]int64{}
+	for n, pods := range k.pods {
+		if n.Node == nil {
+			continue
+		}
+		if v, ok := n.Node.Labels[k.topologyKey]; ok {
+			k.sums[v] += pods
+		}
+	}
+	return k.sums
 }

@@ -34,7 +34,9 @@ type Cluster struct {
 	slots    int                               // handed out so far
 	free     []int                             // of them, those given back
 	mild     int                               // nodes with PreferNoSchedule taints
-	clock    uint64
+	clock    uint64                            // counts the pods placed
+	topology uint64                            // counts the changes of nodes and their labels
+	keys     map[string]*values
 	tallies  tallies
 	carriers carriers
 }
@@ -47,6 +49,7 @@ func NewCluster(o Objects) *Cluster {
 		pods:     map[types.UID]*PodInfo{},
 		spaces:   map[string]map[types.UID]*PodInfo{},
 		claims:   map[types.NamespacedName]int{},
+		keys:     map[string]*values{},
 		tallies:  tallies{byKey: map[string]*tally{}},
 		carriers: carriers{byKey: map[carrierKey]*carrier{}},
 	}
@@ -69,6 +72,9 @@ func (c *Cluster) SetNode(node *corev1.Node) *NodeInfo {
 	if n.Node != nil && len(n.mild) > 0 {
 		c.mild--
 	}
+	if n.Node == nil || !maps.Equal(n.Node.Labels, node.Labels) {
+		c.topology++
+	}
 	n.setNode(node)
 	if len(n.mild) > 0 {
 		c.mild++
@@ -86,6 +92,7 @@ func (c *Cluster) RemoveNode(name string) {
 	if n == nil || n.Node == nil {
 		return
 	}
+	c.topology++
 	last := len(c.order) - 1
 	c.order[n.place] = c.order[last]
 	c.order[n.place].place = n.place

@@ -21,7 +21,7 @@ func (interPodAffinity) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 	avoid := make([]domainSet, 0, len(p.antiAffinity))
 	for i := range p.antiAffinity {
 		if r := &p.antiAffinity[i]; c.tally(r.matcher).total > 0 {
-			avoid = append(avoid, domainSet{r.topologyKey, c.domains(c.tally(r.matcher), r.topologyKey)})
+			avoid = append(avoid, domainSet{r.topologyKey, c.domains(c.tally(r.matcher), r.topologyKey).all})
 		}
 	}
 	forbidden := c.forbidden(p)
@@ -60,7 +60,7 @@ func (c *Cluster) near(p *PodInfo) (near []domainSet, first bool) {
 	}
 	t, any := c.tally(p.attract), false
 	for i := range p.affinity {
-		d := domainSet{p.affinity[i].topologyKey, c.domains(t, p.affinity[i].topologyKey)}
+		d := domainSet{p.affinity[i].topologyKey, c.domains(t, p.affinity[i].topologyKey).all}
 		any = any || len(d.values) > 0
 		near = append(near, d)
 	}
@@ -73,19 +73,9 @@ func (c *Cluster) forbidden(p *PodInfo) (sets []domainSet) {
 		return nil
 	}
 	c.carriersFor(p, func(k *carrier) {
-		if !k.forbids {
-			return
+		if k.forbids {
+			sets = append(sets, domainSet{k.topologyKey, c.carried(k)})
 		}
-		d := domainSet{k.topologyKey, map[string]int64{}}
-		for n := range k.pods {
-			if n.Node == nil {
-				continue
-			}
-			if v, ok := n.Node.Labels[k.topologyKey]; ok {
-				d.values[v]++
-			}
-		}
-		sets = append(sets, d)
 	})
 	return sets
 }

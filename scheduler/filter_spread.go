@@ -13,9 +13,9 @@ func (topologySpread) Name() string { return "PodTopologySpread" }
 // spreadCount is how one constraint stands before the pod is placed.
 type spreadCount struct {
 	rule     *spreadRule
-	inDomain map[string]int64
-	least    int64 // in any domain
-	self     int64 // 1 if the pod counts itself
+	inDomain map[string]int64 // pods; a domain without any may be missing
+	least    int64            // in any domain
+	self     int64            // 1 if the pod counts itself
 }
 
 func (topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
@@ -49,17 +49,28 @@ func (topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 }
 
 // spreadCount counts the domains of r. Only nodes that have the keys of all rules, and
-// that r's inclusion policies admit, make a domain.
+// that r's inclusion policies admit, make a domain; where that is every node that has r's
+// key, the sums are at hand.
 func (c *Cluster) spreadCount(p *PodInfo, r *spreadRule, all []*spreadRule) spreadCount {
-	k := spreadCount{rule: r, inDomain: map[string]int64{}}
+	k := spreadCount{rule: r}
 	t := c.tally(r.matcher)
-	for _, n := range c.order {
-		if !r.admits(p, n) || !hasKeys(n, all) {
-			continue
+	n := 0 // domains
+	if c.admitsAll(p, r, all) {
+		k.inDomain = c.domains(t, r.topologyKey).live
+		n = len(c.values(r.topologyKey).nodes)
+	} else {
+		k.inDomain = map[string]int64{}
+		for _, node := range c.order {
+			if r.admits(p, node) && hasKeys(node, all) {
+				k.inDomain[node.Node.Labels[r.topologyKey]] += int64(t.liveOn(node))
+			}
 		}
-		k.inDomain[n.Node.Labels[r.topologyKey]] += r.countOn(t, n)
+		n = len(k.inDomain)
 	}
-	if len(k.inDomain) >= r.minDomains {
+	if r.selectsNone {
+		k.inDomain = nil
+	}
+	if n >= r.minDomains && n == len(k.inDomain) {
 		first := true
 		for _, v := range k.inDomain {
 			if first || v < k.least {
@@ -71,6 +82,19 @@ func (c *Cluster) spreadCount(p *PodInfo, r *spreadRule, all []*spreadRule) spre
 		k.self = 1
 	}
 	return k
+}
+
+// admitsAll says that every node with r's key makes a domain for p.
+func (c *Cluster) admitsAll(p *PodInfo, r *spreadRule, all []*spreadRule) bool {
+	if p.nodes != nil && !r.anyNode || r.byTaint {
+		return false
+	}
+	for _, other := range all {
+		if other != r && c.values(other.topologyKey).with < c.Len() {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *spreadRule) countOn(t *tally, n *NodeInfo) int64 {

@@ -57,30 +57,35 @@ func (spreadPods) Prepare(c *Cluster, p *PodInfo, fit []*NodeInfo) Rate {
 type spreadPart struct {
 	rule     *spreadRule
 	tally    *tally
-	inDomain map[string]int64 // nil: the key is the hostname, and the tally says it
-	weight   float64          // the more domains, the less one pod in one of them matters
+	byNode   bool             // the key is the hostname, and the tally says it
+	inDomain map[string]int64 // otherwise
+	weight   float64          // the more domains, the more one pod in one of them matters
 }
 
 func (c *Cluster) spreadPart(p *PodInfo, r *spreadRule, rules []*spreadRule, fit []*NodeInfo, own bool) spreadPart {
 	part := spreadPart{rule: r, tally: c.tally(r.matcher)}
-	if r.topologyKey == corev1.LabelHostname {
+	if part.byNode = r.topologyKey == corev1.LabelHostname; part.byNode {
 		part.weight = math.Log(float64(len(fit) + 2))
 		return part
 	}
-	part.inDomain = map[string]int64{}
+	// How many domains the nodes that fit make up.
+	domains := map[string]struct{}{}
 	for _, n := range fit {
-		part.inDomain[n.Node.Labels[r.topologyKey]] = 0
+		domains[n.Node.Labels[r.topologyKey]] = struct{}{}
 	}
-	part.weight = math.Log(float64(len(part.inDomain) + 2))
-	if _, only := part.inDomain[""]; only && len(part.inDomain) == 1 {
-		return part // no node has the key
+	part.weight = math.Log(float64(len(domains) + 2))
+	if r.selectsNone {
+		return part
 	}
+	if !own && p.nodes == nil || own && c.admitsAll(p, r, rules) {
+		part.inDomain = c.domains(part.tally, r.topologyKey).live
+		return part
+	}
+	part.inDomain = map[string]int64{}
 	for _, n := range c.order {
-		v := n.Node.Labels[r.topologyKey]
-		if _, wanted := part.inDomain[v]; !wanted || own && !hasKeys(n, rules) || !r.admits(p, n) {
-			continue
+		if r.admits(p, n) && (!own || hasKeys(n, rules)) {
+			part.inDomain[n.Node.Labels[r.topologyKey]] += int64(part.tally.liveOn(n))
 		}
-		part.inDomain[v] += r.countOn(part.tally, n)
 	}
 	return part
 }
@@ -104,11 +109,9 @@ func (s *spreadRate) Of(n *NodeInfo) int64 {
 		if !ok {
 			continue
 		}
-		k := int64(0)
-		if part.inDomain == nil {
+		k := part.inDomain[v]
+		if part.byNode {
 			k = part.rule.countOn(part.tally, n)
-		} else {
-			k = part.inDomain[v]
 		}
 		sum += float64(k)*part.weight + float64(part.rule.maxSkew-1)
 	}

@@ -101,43 +101,39 @@ type preferPods struct{}
 
 func (preferPods) Name() string { return "InterPodAffinity" }
 func (preferPods) Prepare(c *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
-	points := map[string]map[string]int64{} // by topology key and value
-	give := func(key, value string, k int64) {
-		if points[key] == nil {
-			points[key] = map[string]int64{}
-		}
-		points[key][value] += k
-	}
+	var r nearness
 	for i := range p.preferPods {
-		r := &p.preferPods[i]
-		for value, pods := range c.domains(c.tally(r.matcher), r.topologyKey) {
-			give(r.topologyKey, value, r.weight*pods)
+		rule := &p.preferPods[i]
+		if pods := c.domains(c.tally(rule.matcher), rule.topologyKey).all; len(pods) > 0 {
+			r = append(r, neighbours{rule.topologyKey, rule.weight, pods})
 		}
 	}
 	if len(c.carriers.byKey) > c.carriers.forbidding {
 		c.carriersFor(p, func(k *carrier) {
-			for n, pods := range k.pods {
-				if n.Node == nil || k.forbids {
-					continue
-				}
-				if value, ok := n.Node.Labels[k.topologyKey]; ok {
-					give(k.topologyKey, value, k.weight*pods)
-				}
+			if !k.forbids {
+				r = append(r, neighbours{k.topologyKey, k.weight, c.carried(k)})
 			}
 		})
 	}
-	if len(points) == 0 {
+	if r == nil {
 		return nil
 	}
-	return nearness(points)
+	return r
 }
 
-type nearness map[string]map[string]int64
+// nearness gives points for each pod in the node's domain.
+type nearness []neighbours
+
+type neighbours struct {
+	topologyKey string
+	weight      int64
+	pods        map[string]int64 // by domain
+}
 
 func (r nearness) Of(n *NodeInfo) (sum int64) {
-	for key, values := range r {
-		if v, ok := n.Node.Labels[key]; ok {
-			sum += values[v]
+	for i := range r {
+		if v, ok := n.Node.Labels[r[i].topologyKey]; ok {
+			sum += r[i].weight * r[i].pods[v]
 		}
 	}
 	return sum

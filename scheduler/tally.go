@@ -5,10 +5,11 @@ package scheduler
 // dropped when no rule has asked for it in a long while.
 type tally struct {
 	*matcher
-	all   []int32 // by NodeInfo.slot
-	live  []int32 // those not being deleted
-	total int     // of all
-	used  uint64  // the cluster's clock when last asked for
+	all   []int32          // by NodeInfo.slot
+	live  []int32          // those not being deleted
+	total int              // of all
+	used  uint64           // the cluster's clock when last asked for
+	sums  map[string]*sums // by topology key
 }
 
 // maxTallies is how many tallies may stand before the unused ones are dropped.
@@ -49,6 +50,14 @@ func (t *tally) count(p *PodInfo, n int32) {
 	if !p.terminating {
 		t.live[slot] += n
 	}
+	if p.node.Node == nil {
+		return
+	}
+	for key, s := range t.sums {
+		if v, ok := p.node.Node.Labels[key]; ok {
+			s.add(v, int64(n), !p.terminating) // if it is outdated, it will be made anew
+		}
+	}
 }
 
 func (t *tally) on(n *NodeInfo) int32     { return at(t.all, n.slot) }
@@ -59,22 +68,6 @@ func at(counts []int32, slot int) int32 {
 		return counts[slot]
 	}
 	return 0
-}
-
-// domains sums the tally over the nodes that share a value of a topology key.
-func (c *Cluster) domains(t *tally, topologyKey string) map[string]int64 {
-	sums := map[string]int64{}
-	if t.total == 0 {
-		return sums
-	}
-	for _, n := range c.order {
-		if k := t.on(n); k > 0 {
-			if v, ok := n.Node.Labels[topologyKey]; ok {
-				sums[v] += int64(k)
-			}
-		}
-	}
-	return sums
 }
 
 // tell updates every tally that selects p.

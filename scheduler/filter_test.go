@@ -1,0 +1,192 @@
+package scheduler
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestFilters places one pod and looks at where it could have gone, or at why not.
+func TestFilters(t *testing.T) {
+	host := corev1.LabelHostname
+	zoned := []*corev1.Node{newNode("a1", zone("a")), newNode("a2", zone("a")), newNode("b1", zone("b"))}
+	hard := corev1.DoNotSchedule
+	web := with("app", "web")
+	isWeb := selecting("app", "web")
+	required := func(terms ...corev1.NodeSelectorTerm) podOption {
+		return func(p *corev1.Pod) {
+			affinityOf(p).NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}
+		}
+	}
+	expr := func(key string, op corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: op, Values: values}}}
+	}
+	field := func(op corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: op, Values: values}}}
+	}
+	claims := &fakeObjects{
+		claims: map[string]*corev1.PersistentVolumeClaim{
+			"bound":   {Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-b"}},
+			"once":    {Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-b", AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}}},
+			"local":   {Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-local"}},
+			"orphan":  {Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "none"}},
+			"unbound": {},
+			"late":    {Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("late")}},
+		},
+		volumes: map[string]*corev1.PersistentVolume{
+			"pv-b": {ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{corev1.LabelTopologyZone: "b"}}},
+			"pv-local": {Spec: corev1.PersistentVolumeSpec{NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{expr(host, corev1.NodeSelectorOpIn, "a2")}}}}},
+		},
+		late: map[string]bool{"late": true},
+	}
+
+	for _, tc := range []struct {
+		name    string
+		objects *fakeObjects
+		nodes   []*corev1.Node
+		there   []*corev1.Pod
+		pod     *corev1.Pod
+		fit     string // names of nodes, sorted
+		err     string
+	}{
+		{name: "no nodes", pod: newPod("p"), err: "no nodes available to schedule pods"},
+		{name: "anywhere", nodes: nodes(2), pod: newPod("p"), fit: "n1 n2"},
+
+		{name: "cpu", nodes: nodes(3), pod: newPod("p", asking("cpu", "5")), err: "0/3 nodes are available: 3 Insufficient cpu."},
+		{name: "cpu taken", nodes: nodes(2), there: []*corev1.Pod{newPod("q", on("n1"), asking("cpu", "3"))},
+			pod: newPod("p", asking("cpu", "2")), fit: "n2"},
+		{name: "several resources", nodes: nodes(2), pod: newPod("p", asking("cpu", "5", "memory", "9Gi", "example.com/gpu", "1")),
+			err: "0/2 nodes are available: 2 Insufficient cpu, 2 Insufficient example.com/gpu, 2 Insufficient memory."},
+		{name: "extended resource", nodes: []*corev1.Node{newNode("n1"), newNode("n2", allocatable("example.com/gpu", "2"))},
+			there: []*corev1.Pod{newPod("q", on("n2"), asking("example.com/gpu", "1"))},
+			pod:   newPod("p", asking("example.com/gpu", "1")), fit: "n2"},
+		{name: "ephemeral storage", nodes: []*corev1.Node{newNode("n1"), newNode("n2", allocatable("ephemeral-storage", "1Gi"))},
+			pod: newPod("p", asking("ephemeral-storage", "1Gi")), fit: "n2"},
+		{name: "number of pods", nodes: []*corev1.Node{newNode("n1", allocatable("pods", "1"))}, there: []*corev1.Pod{newPod("q", on("n1"))},
+			pod: newPod("p"), err: "0/1 nodes are available: 1 Too many pods."},
+
+		{name: "cordoned", nodes: nodes(1, func(n *corev1.Node) { n.Spec.Unschedulable = true }),
+			pod: newPod("p"), err: "0/1 nodes are available: 1 node(s) were unschedulable."},
+		{name: "cordon tolerated", nodes: nodes(1, func(n *corev1.Node) { n.Spec.Unschedulable = true }),
+			pod: newPod("p", tolerating(corev1.TaintNodeUnschedulable)), fit: "n1"},
+		{name: "taint", nodes: nodes(1, tainted("gpu", corev1.TaintEffectNoSchedule)),
+			pod: newPod("p"), err: "0/1 nodes are available: 1 node(s) had untolerated taint(s)."},
+		{name: "NoExecute taint", nodes: nodes(1, tainted("gpu", corev1.TaintEffectNoExecute)),
+			pod: newPod("p"), err: "0/1 nodes are available: 1 node(s) had untolerated taint(s)."},
+		{name: "taint tolerated", nodes: nodes(1, tainted("gpu", corev1.TaintEffectNoSchedule)), pod: newPod("p", tolerating("gpu")), fit: "n1"},
+		{name: "mild taint", nodes: nodes(1, tainted("gpu", corev1.TaintEffectPreferNoSchedule)), pod: newPod("p"), fit: "n1"},
+		{name: "not ready", nodes: nodes(1, func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }),
+			pod: newPod("p"), err: "0/1 nodes are available: 1 node(s) had untolerated taint(s)."},
+		{name: "not ready, tolerated", nodes: nodes(1, func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }),
+			pod: newPod("p", tolerating(corev1.TaintNodeNotReady)), fit: "n1"},
+		{name: "never reported", nodes: nodes(1, func(n *corev1.Node) { n.Status.Conditions = nil }), pod: newPod("p"), fit: "n1"},
+
+		{name: "node selector", nodes: zoned, pod: newPod("p", func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "a"} }), fit: "a1 a2"},
+		{name: "node affinity", nodes: zoned, pod: newPod("p", required(expr(host, corev1.NodeSelectorOpNotIn, "a1", "b1"))), fit: "a2"},
+		{name: "node affinity: one of the terms", nodes: zoned, pod: newPod("p", required(expr(host, corev1.NodeSelectorOpIn, "a1"), field(corev1.NodeSelectorOpIn, "b1"))), fit: "a1 b1"},
+		{name: "node affinity: empty term", nodes: zoned, pod: newPod("p", required(corev1.NodeSelectorTerm{})),
+			err: "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."},
+		{name: "node affinity: name", nodes: zoned, pod: newPod("p", required(field(corev1.NodeSelectorOpIn, "b1"))), fit: "b1"},
+		{name: "node affinity: greater", nodes: []*corev1.Node{newNode("n1", labeled("disks", "2")), newNode("n2", labeled("disks", "12"))},
+			pod: newPod("p", required(expr("disks", corev1.NodeSelectorOpGt, "9"))), fit: "n2"},
+		{name: "selector and affinity differ", nodes: zoned,
+			pod: newPod("p", required(field(corev1.NodeSelectorOpIn, "b1")), func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "a"} }),
+			err: "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."},
+		{name: "unreadable rule", nodes: zoned, pod: newPod("p", required(expr("x", "Near", "y"))),
+			err: `0/3 nodes are available: parsing pod: "Near" is not a valid node selector operator.`},
+
+		{name: "host port", nodes: nodes(2), there: []*corev1.Pod{newPod("q", on("n1"), hostPortOf(80))}, pod: newPod("p", hostPortOf(80)), fit: "n2"},
+		{name: "host port free", nodes: nodes(1), there: []*corev1.Pod{newPod("q", on("n1"), hostPortOf(80))}, pod: newPod("p", hostPortOf(81)), fit: "n1"},
+		{name: "host port taken", nodes: nodes(1), there: []*corev1.Pod{newPod("q", on("n1"), hostPortOf(80))}, pod: newPod("p", hostPortOf(80)),
+			err: "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
+
+		{name: "anti-affinity", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web)}, pod: newPod("p", apart(host, isWeb)), fit: "a2 b1"},
+		{name: "anti-affinity by zone", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web)}, pod: newPod("p", apart(corev1.LabelTopologyZone, isWeb)), fit: "b1"},
+		{name: "anti-affinity, other namespace", nodes: zoned, there: []*corev1.Pod{newPod("q", in("other"), on("a1"), web)}, pod: newPod("p", apart(host, isWeb)), fit: "a1 a2 b1"},
+		{name: "anti-affinity, namespace named", nodes: zoned, there: []*corev1.Pod{newPod("q", in("other"), on("a1"), web)},
+			pod: newPod("p", apart(host, isWeb, func(t *corev1.PodAffinityTerm) { t.Namespaces = []string{"other"} })), fit: "a2 b1"},
+		{name: "anti-affinity, namespace selected", nodes: zoned, there: []*corev1.Pod{newPod("q", in("other"), on("a1"), web)},
+			objects: &fakeObjects{namespaces: map[string]map[string]string{"other": {"team": "x"}}},
+			pod:     newPod("p", apart(host, isWeb, func(t *corev1.PodAffinityTerm) { t.NamespaceSelector = selecting("team", "x") })), fit: "a2 b1"},
+		{name: "anti-affinity of those there", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), apart(corev1.LabelTopologyZone, isWeb))}, pod: newPod("p", web), fit: "b1"},
+		{name: "anti-affinity of those there, everywhere", nodes: nodes(1), there: []*corev1.Pod{newPod("q", on("n1"), apart(host, isWeb))}, pod: newPod("p", web),
+			err: "0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules."},
+		{name: "anti-affinity nowhere", nodes: nodes(1), there: []*corev1.Pod{newPod("q", on("n1"), web)}, pod: newPod("p", apart(host, isWeb)),
+			err: "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules."},
+		{name: "affinity", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web)}, pod: newPod("p", beside(corev1.LabelTopologyZone, isWeb)), fit: "a1 a2"},
+		{name: "affinity to none", nodes: zoned, pod: newPod("p", beside(corev1.LabelTopologyZone, isWeb)),
+			err: "0/3 nodes are available: 3 node(s) didn't match pod affinity rules."},
+		{name: "affinity to itself", nodes: zoned, pod: newPod("p", web, beside(corev1.LabelTopologyZone, isWeb)), fit: "a1 a2 b1"},
+		{name: "affinity to itself needs the key", nodes: append(nodes(1), zoned...), pod: newPod("p", web, beside(corev1.LabelTopologyZone, isWeb)), fit: "a1 a2 b1"},
+
+		{name: "spread", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web)}, pod: newPod("p", web, spread(corev1.LabelTopologyZone, 1, hard, isWeb)), fit: "b1"},
+		{name: "spread within skew", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web)}, pod: newPod("p", web, spread(corev1.LabelTopologyZone, 2, hard, isWeb)), fit: "a1 a2 b1"},
+		{name: "spread by host", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web), newPod("r", on("b1"), web)}, pod: newPod("p", web, spread(host, 1, hard, isWeb)), fit: "a2"},
+		{name: "spread, two rules", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web), newPod("r", on("b1"), web), newPod("s", on("b1"), web)},
+			pod: newPod("p", web, spread(corev1.LabelTopologyZone, 1, hard, isWeb), spread(host, 1, hard, isWeb)), fit: "a2"},
+		{name: "spread without key", nodes: nodes(1), pod: newPod("p", web, spread(corev1.LabelTopologyZone, 1, hard, isWeb)),
+			err: "0/1 nodes are available: 1 node(s) didn't match pod topology spread constraints (missing required label)."},
+		{name: "spread over too few domains", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web), newPod("r", on("b1"), web)},
+			pod: newPod("p", web, spread(corev1.LabelTopologyZone, 1, hard, isWeb), func(p *corev1.Pod) { p.Spec.TopologySpreadConstraints[0].MinDomains = new(int32(3)) }),
+			err: "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints."},
+		{name: "spread counts only admitted nodes", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web)},
+			pod: newPod("p", web, spread(corev1.LabelTopologyZone, 1, hard, isWeb), func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "a"} }), fit: "a1 a2"},
+		{name: "spread ignores the dying", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), web, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} })},
+			pod: newPod("p", web, spread(corev1.LabelTopologyZone, 1, hard, isWeb)), fit: "a1 a2 b1"},
+		{name: "spread by label key", nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), with("app", "web", "v", "1"))},
+			pod: newPod("p", with("app", "web", "v", "2"), spread(corev1.LabelTopologyZone, 1, hard, isWeb), func(p *corev1.Pod) {
+				p.Spec.TopologySpreadConstraints[0].MatchLabelKeys = []string{"v"}
+			}), fit: "a1 a2 b1"},
+
+		{name: "volume in a zone", objects: claims, nodes: zoned, pod: newPod("p", mounting("bound")), fit: "b1"},
+		{name: "volume of a node", objects: claims, nodes: zoned, pod: newPod("p", mounting("local")), fit: "a2"},
+		{name: "volumes that no node reaches", objects: claims, nodes: zoned, pod: newPod("p", mounting("local"), mounting("bound")),
+			err: "0/3 nodes are available: 1 node(s) had no available volume zone, 2 node(s) didn't match PersistentVolume's node affinity."},
+		{name: "no such claim", objects: claims, nodes: zoned, pod: newPod("p", mounting("x")), err: `0/3 nodes are available: persistentvolumeclaim "x" not found.`},
+		{name: "unbound claim", objects: claims, nodes: zoned, pod: newPod("p", mounting("unbound")), err: "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims."},
+		{name: "claim that is bound late", objects: claims, nodes: zoned, pod: newPod("p", mounting("late")),
+			err: `0/3 nodes are available: persistentvolumeclaim "late" waits for its first consumer (volumeBindingMode WaitForFirstConsumer), which this scheduler does not bind.`},
+		{name: "claim for one pod", objects: claims, nodes: zoned, there: []*corev1.Pod{newPod("q", on("b1"), mounting("once"))}, pod: newPod("p", mounting("once")),
+			err: "0/3 nodes are available: node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod."},
+
+		{name: "resource claim", nodes: nodes(1), pod: newPod("p", func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }),
+			err: "0/1 nodes are available: pod has resource claims, which this scheduler does not allocate."},
+
+		{name: "reasons add up", nodes: []*corev1.Node{newNode("n1", tainted("x", corev1.TaintEffectNoSchedule)), newNode("n2"), newNode("n3")},
+			pod: newPod("p", asking("cpu", "5")), err: "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu."},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCluster(tc.objects, tc.nodes, tc.there...)
+			fit, err := fitting(c, tc.pod)
+			if got := strings.Join(fit, " "); got != tc.fit {
+				t.Errorf("fits %q, want %q", got, tc.fit)
+			}
+			if msg := message(err); msg != tc.err {
+				t.Errorf("error:\n got %s\nwant %s", msg, tc.err)
+			}
+		})
+	}
+}
+
+func fitting(c *Cluster, pod *corev1.Pod) (names []string, err error) {
+	pl := placer{Profile: DefaultProfile()}
+	if _, err := pl.place(c, NewPodInfo(pod)); err != nil {
+		return nil, err
+	}
+	for _, n := range pl.fit {
+		names = append(names, n.Node.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
