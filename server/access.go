@@ -1,0 +1,45 @@
+package server
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/server/auth"
+)
+
+// authenticate finds out who asks.
+func (c *call) authenticate() error {
+	user, ok, err := c.s.cfg.Authenticator.Authenticate(c.req)
+	if err != nil {
+		c.s.log.Debug("authentication failed", "path", c.req.URL.Path, "error", err)
+	}
+	if err != nil || !ok {
+		return apierrors.NewUnauthorized("Unauthorized")
+	}
+	c.user = user
+	return nil
+}
+
+// authorize asks whether the user may do the verb to what the path names.
+func (c *call) authorize(verb, name string) error {
+	a := auth.Attributes{
+		User: c.user, Verb: verb, Path: c.info.path, IsResource: c.info.isResource,
+		Group: c.info.group, Version: c.info.version, Resource: c.info.resource,
+		Subresource: c.info.subresource, Namespace: c.info.namespace, Name: name,
+	}
+	ok, reason, err := c.s.cfg.Authorizer.Authorize(c.ctx, a)
+	if ok {
+		return nil
+	}
+	if err != nil {
+		c.s.log.Warn("authorization failed", "user", c.user.Name, "path", c.info.path, "error", err)
+		return apierrors.NewInternalError(err)
+	}
+	return forbidden(a, reason)
+}
+
+func userName(u *auth.User) string {
+	if u == nil {
+		return ""
+	}
+	return u.Name
+}

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
+	"fairlead.dev/watchcache"
+)
+
+// builtinCreates are the subresources that the server itself answers creates
+// of.
+var builtinCreates = map[string]verb{
+	"binding":  bind,
+	"eviction": evict,
+}
+
+var (
+	podResource = schema.GroupResource{Resource: "pods"}
+	bindingKind = schema.GroupVersionKind{Version: "v1", Kind: "Binding"}
+)
+
+// bind puts a pod onto a node.
+func bind(c *call) error {
+	defer c.within(requestTimeout)()
+	b := &corev1.Binding{}
+	if _, err := c.readCreate(b, bindingKind); err != nil {
+		return err
+	}
+	if b.Name != c.info.name {
+		return apierrors.NewBadRequest("name in URL does not match name in Binding object")
+	}
+	return c.bind(b)
+}
+
+// bindLegacy is the old way: a create of a Binding in the namespace.
+func bindLegacy(c *call) error {
+	defer c.within(requestTimeout)()
+	b := &corev1.Binding{}
+	if _, err := c.readCreate(b, bindingKind); err != nil {
+		return err
+	}
+	c.ep = c.s.table.Load().stored[podResource]
+	c.info.name = b.Name
+	return c.bind(b)
+}
+
+func (c *call) bind(b *corev1.Binding) error {
+	if c.ep == nil {
+		return noSuchResource()
+	}
+	if err := settleNamespace(b, c.namespace()); err != nil {
+		return err
+	}
+	if err := checkBinding(b); err != nil {
+		return err
+	}
+	c.info.subresource = "binding"
+	ar := c.admission(admission.Create, b, nil, &metav1.CreateOptions{})
+	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+		return err
+	}
+	_, _, err := c.modify(c.info.name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+		pod := old.DeepCopyObject().(*corev1.Pod)
+		if err := assign(pod, b); err != nil {
+			return nil, apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, pod.Name, err)
+		}
+		return pod, nil
+	}})
+	ar.Done(err == nil)
+	if err != nil {
+		return err
+	}
+	s := success(nil)
+	s.Code = http.StatusCreated
+	return c.write(http.StatusCreated, accept{media: c.accept.media, pretty: c.accept.pretty}, s)
+}
+
+func checkBinding(b *corev1.Binding) error {
+	var errs field.ErrorList
+	target := field.NewPath("target")
+	if k := b.Target.Kind; k != "" && k != "Node" {
+		errs = append(errs, field.NotSupported(target.Child("kind"), k, []string{"Node", "<empty>"}))
+	}
+	if b.Target.Name == "" {
+		errs = append(errs, field.Required(target.Child("name"), ""))
+	}
+	if len(errs) > 0 {
+		return errs.ToAggregate()
+	}
+	return nil
+}
+
+// assign does to the pod what the binding says.
+func assign(pod *corev1.Pod, b *corev1.Binding) error {
+	switch {
+	case b.UID != "" && b.UID != pod.UID:
+		return fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", b.UID, pod.UID)
+	case b.ResourceVersion != "" && b.ResourceVersion != pod.ResourceVersion:
+		return fmt.Errorf("Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", b.ResourceVersion, pod.ResourceVersion)
+	case pod.DeletionTimestamp != nil:
+		return fmt.Errorf("pod %s is being deleted, cannot be assigned to a host", pod.Name)
+	case pod.Spec.NodeName != "":
+		return fmt.Errorf("pod %v is already assigned to node %q", pod.Name, pod.Spec.NodeName)
+	case len(pod.Spec.SchedulingGates) > 0:
+		return errors.New("pod " + pod.Name + " has non-empty .spec.schedulingGates")
+	}
+	pod.Spec.NodeName = b.Target.Name
+	pod.Status.NominatedNodeName = ""
+	pod.Annotations = merged(pod.Annotations, b.Annotations)
+	pod.Labels = merged(pod.Labels, b.Labels)
+	setCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
+	return nil
+}
+
+func merged(into, from map[string]string) map[string]string {
+	if into == nil && len(from) > 0 {
+		into = map[string]string{}
+	}
+	maps.Copy(into, from)
+	return into
+}
+
+// setCondition sets one condition of the pod, as of now if it is news.
+func setCondition(pod *corev1.Pod, cond corev1.PodCondition) {
+	cond.LastTransitionTime = metav1.Now().Rfc3339Copy()
+	for i := range pod.Status.Conditions {
+		was := &pod.Status.Conditions[i]
+		if was.Type != cond.Type {
+			continue
+		}
+		if was.Status == cond.Status {
+			cond.LastTransitionTime = was.LastTransitionTime
+		}
+		*was = cond
+		return
+	}
+	pod.Status.Conditions = append(pod.Status.Conditions, cond)
+}

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// bootstrapAttempts is how often Bootstrap reads again what somebody else has
+// written meanwhile: other replicas start at the same time and want the same.
+const bootstrapAttempts = 5
+
+// Bootstrap makes the objects that a cluster starts with: those that are missing
+// are created, and one that exists is replaced by what mend makes of it, if that
+// is not nil. Objects have their kind set and are in their storage version. They
+// pass no admission and are all written in one transaction, so that a start costs
+// one sync however many they are.
+func (s *Server) Bootstrap(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) error {
+	for range bootstrapAttempts {
+		txn, err := s.bootstrapTxn(ctx, objects, mend)
+		if err != nil || len(txn.Then) == 0 {
+			return err
+		}
+		res, err := s.cfg.Store.Commit(ctx, txn)
+		if err != nil || res.Succeeded {
+			return err
+		}
+	}
+	return fmt.Errorf("the objects to start with change faster than they can be written")
+}
+
+func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) (txn storage.Txn, err error) {
+	for _, want := range objects {
+		gvk := want.GetObjectKind().GroupVersionKind()
+		ep := s.storedKind(gvk)
+		if ep == nil {
+			return txn, fmt.Errorf("bootstrap: %s is not stored here", gvk)
+		}
+		m := want.(resource.Object)
+		o, _, err := ep.cache.Get(ctx, m.GetNamespace(), m.GetName(), watchcache.ReadAt{})
+		if err != nil {
+			return txn, err
+		}
+		write, at := want, storage.Revision(0)
+		if o == nil {
+			ep.newborn(m)
+		} else {
+			have, err := ep.decode(o.Value(), o.Revision())
+			if err != nil {
+				return txn, err
+			}
+			if write, at = mend(have, want), o.Revision(); write == nil {
+				continue
+			}
+		}
+		value, err := encodeStored(write, gvk)
+		if err != nil {
+			return txn, err
+		}
+		key := ep.Key(m.GetNamespace(), m.GetName())
+		txn.If = append(txn.If, storage.Condition{Key: key, ModRevision: at})
+		txn.Then = append(txn.Then, storage.Op{Type: storage.Put, Key: key, Value: value})
+	}
+	return txn, nil
+}
+
+// newborn makes of an object what a create would.
+func (ep *endpoint) newborn(obj resource.Object) {
+	birth(obj)
+	if f := ep.Strategy.Default; f != nil {
+		f(obj)
+	}
+	if f := ep.Strategy.PrepareForCreate; f != nil {
+		f(obj)
+	}
+}
+
+// storedKind finds the endpoint that stores a kind as it is.
+func (s *Server) storedKind(gvk schema.GroupVersionKind) *endpoint {
+	for _, ep := range s.table.Load().endpoints {
+		if ep.gvk == gvk && ep.raw && ep.cache != nil {
+			return ep
+		}
+	}
+	return nil
+}

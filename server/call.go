@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/server/auth"
+)
+
+// call is one request on its way through the server. It belongs to the
+// goroutine that serves it.
+type call struct {
+	s     *Server
+	w     *recorder
+	req   *http.Request
+	ctx   context.Context
+	query url.Values
+	info  info
+	user  *auth.User
+	start time.Time
+
+	// The rest is set once the path has been routed to a resource.
+	ep     *endpoint
+	accept accept
+	dryRun bool
+	// warned holds the warnings given already; each goes out once.
+	warned map[string]bool
+}
+
+// verb answers a call or says why not.
+type verb func(c *call) error
+
+// warn adds a Warning header to the answer, which must not have begun.
+func (c *call) warn(texts ...string) {
+	for _, text := range texts {
+		if c.warned[text] {
+			continue
+		}
+		if c.warned == nil {
+			c.warned = map[string]bool{}
+		}
+		c.warned[text] = true
+		c.w.Header().Add("Warning", "299 - "+quoteWarning(text))
+	}
+}
+
+// quoteWarning makes the quoted string of RFC 7234.
+func quoteWarning(text string) string {
+	b := make([]byte, 0, len(text)+2)
+	b = append(b, '"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r < ' ' || r == 0x7f:
+			b = append(b, ' ')
+		default:
+			b = append(b, string(r)...)
+		}
+	}
+	return string(append(b, '"'))
+}
+
+// options reads a verb's options from the query.
+func (c *call) options(into runtime.Object) error {
+	if len(c.query) == 0 {
+		return nil
+	}
+	err := metainternalscheme.ParameterCodec.DecodeParameters(c.query, metav1.SchemeGroupVersion, into)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return nil
+}
+
+// namespace is the one objects of this call live in.
+func (c *call) namespace() string {
+	if c.ep.Namespaced {
+		return c.info.namespace
+	}
+	return ""
+}
+
+// notFound is the answer for an object that is not there.
+func (c *call) notFound(name string) error { return apierrors.NewNotFound(c.ep.gr, name) }

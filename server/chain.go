@@ -1,0 +1,143 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	c := &call{s: s, req: req, ctx: req.Context(), w: &recorder{ResponseWriter: w}, start: time.Now()}
+	h := w.Header()
+	id := req.Header.Get("Audit-ID")
+	if id == "" {
+		id = uuid.NewString()
+	}
+	h["Audit-Id"] = []string{id}
+	h["Cache-Control"] = noCache
+	defer s.finish(c)
+	if err := c.serve(); err != nil {
+		c.fail(err)
+	}
+}
+
+var noCache = []string{"no-cache, private"}
+
+// serve does what the request asks.
+func (c *call) serve() error {
+	if c.req.URL.RawQuery != "" {
+		c.query = c.req.URL.Query()
+	}
+	var ok bool
+	c.info, ok = parseInfo(c.req, c.query)
+	if !ok {
+		return errNotFoundPath
+	}
+	if err := c.authenticate(); err != nil {
+		return err
+	}
+	leave, err := c.admitOne()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := c.authorize(c.info.verb, c.info.name); err != nil {
+		return err
+	}
+	if !c.info.isResource {
+		return c.servePath()
+	}
+	do, err := c.route()
+	if err != nil {
+		return err
+	}
+	return do(c)
+}
+
+// admitOne passes the gate for the sort of request this is. Requests that run
+// long by nature are not counted against it.
+func (c *call) admitOne() (leave func(), err error) {
+	g := &c.s.writes
+	switch c.info.verb {
+	case "watch":
+		return func() {}, nil
+	case "get", "list":
+		g = &c.s.reads
+	}
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	return g.leave, nil
+}
+
+// finish counts the call; a panic on the way ends the request, not the server.
+func (s *Server) finish(c *call) {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler {
+			s.metrics.observe(c)
+			panic(p)
+		}
+		s.log.Error("panic serving a request", "method", c.req.Method, "path", c.req.URL.Path, "panic", p, "stack", string(debug.Stack()))
+		if c.w.code != 0 {
+			s.metrics.observe(c)
+			panic(http.ErrAbortHandler)
+		}
+		c.fail(fmt.Errorf("This request caused apiserver to panic. Look in the logs for details."))
+	}
+	s.metrics.observe(c)
+	if s.log.Enabled(c.ctx, -4) {
+		s.log.Debug("served", "method", c.req.Method, "path", c.req.URL.RequestURI(), "code", c.w.code,
+			"user", userName(c.user), "took", time.Since(c.start))
+	}
+}
+
+// within bounds the rest of the call's work in time.
+func (c *call) within(d time.Duration) context.CancelFunc {
+	var cancel context.CancelFunc
+	c.ctx, cancel = context.WithTimeout(c.ctx, d)
+	return cancel
+}
+
+// recorder is a ResponseWriter that remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	code    int
+	written int64
+}
+
+func (r *recorder) WriteHeader(code int) {
+	if r.code == 0 {
+		r.code = code
+	}
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.code == 0 {
+		r.code = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(p)
+	r.written += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// FlushError pushes what has been written to the client.
+func (r *recorder) FlushError() error { return http.NewResponseController(r.ResponseWriter).Flush() }
+
+// Flush is for handlers that look for it in place of http.ResponseController.
+func (r *recorder) Flush() { _ = r.FlushError() }
+
+// Hijack likewise.
+func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(r.ResponseWriter).Hijack()
+}

@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
+	"fairlead.dev/server/auth"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// Config is what a server is made of. Store and Resources are required; the
+// rest may be left out, and then everybody is who they say and may do all.
+type Config struct {
+	Store     storage.Store
+	Resources []*resource.Resource
+
+	Authenticator auth.Authenticator
+	Authorizer    auth.Authorizer
+	// Admission is asked before each write, in this order.
+	Admission admission.Chain
+
+	// Wire, if set, is called by New once objects can be looked up. It may set
+	// the members below and above that need to look at objects.
+	Wire func(c *Config, s *Server) error
+
+	// Reviews answer creates of kinds that are never stored.
+	Reviews map[schema.GroupResource]CreateFunc
+	// Subresources answer creates of subresources that the server does not
+	// know itself, such as the token of a service account.
+	Subresources map[Subresource]CreateFunc
+
+	// Discovery serves /api, /apis and what is below them that is no resource;
+	// OpenAPI serves /openapi/. Nil ones answer 404.
+	Discovery, OpenAPI http.Handler
+	// Paths are more handlers by exact path. They come after authorization.
+	Paths map[string]http.Handler
+
+	// Ready are named checks for /readyz and /healthz besides the server's own.
+	Ready map[string]func() error
+
+	Version version.Info
+	Log     *slog.Logger // nil logs nothing
+	// Metrics is the registry the server's collectors go to; nil makes one.
+	Metrics *prometheus.Registry
+
+	// History bounds what the watch caches remember.
+	History watchcache.HubOptions
+
+	// MaxReads and MaxWrites bound the requests that run at once, watches not
+	// counted; one more is told 429. 0 means no bound.
+	MaxReads, MaxWrites int
+
+	// WatchTimeout is the least time a watch without timeoutSeconds runs; each
+	// gets up to twice that, at random. 0 means 30 minutes.
+	WatchTimeout time.Duration
+	// WriteTimeout is how long a client may leave a written part of a stream
+	// unread before it is dropped. 0 means 30 seconds.
+	WriteTimeout time.Duration
+	// BookmarkEvery is the time between a watch's bookmarks. 0 means a minute.
+	BookmarkEvery time.Duration
+}
+
+// Subresource names a subresource of a resource.
+type Subresource struct {
+	schema.GroupResource
+	Name string
+}
+
+// CreateFunc answers a create with an object of the same kind, or another that
+// has its kind set.
+type CreateFunc func(ctx context.Context, r *CreateRequest) (runtime.Object, error)
+
+// CreateRequest is a create that stores nothing by itself.
+type CreateRequest struct {
+	// User is never nil.
+	User *auth.User
+	// Namespace and Name are those of the path; for a review without a
+	// namespace both are empty.
+	Namespace, Name string
+	// Object is the decoded body, of the version of the path.
+	Object runtime.Object
+	// Parent is the object the subresource belongs to, nil for a review.
+	Parent runtime.Object
+	DryRun bool
+}

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// generateAttempts is how often a generated name is tried before giving up.
+const generateAttempts = 8
+
+// create stores a new object.
+func create(c *call) error {
+	defer c.within(requestTimeout)()
+	opts := &metav1.CreateOptions{}
+	if err := c.options(opts); err != nil {
+		return err
+	}
+	if errs := validation.ValidateCreateOptions(opts); len(errs) > 0 {
+		return invalidOptions("CreateOptions", errs)
+	}
+	c.dryRun = len(opts.DryRun) > 0
+	obj, err := c.decodeObject(opts.FieldValidation)
+	if err != nil {
+		return err
+	}
+	wipe(obj)
+	if err := settleNamespace(obj, c.namespace()); err != nil {
+		return err
+	}
+	c.dedupOwners(obj)
+	w, err := c.createAny(obj, opts)
+	if err != nil {
+		return err
+	}
+	return w.answer(c, http.StatusCreated)
+}
+
+// createAny creates the object, and again under other names if its name is
+// generated and taken.
+func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*written, error) {
+	generated := obj.GetName() == "" && obj.GetGenerateName() != ""
+	for attempt := 1; ; attempt++ {
+		try := obj
+		if generated && attempt < generateAttempts {
+			try = obj.DeepCopyObject().(resource.Object)
+		}
+		w, err := c.createOne(try, opts)
+		switch {
+		case err == nil || !generated || !apierrors.IsAlreadyExists(err):
+			return w, err
+		case attempt == generateAttempts:
+			return nil, apierrors.NewGenerateNameConflict(c.ep.gr, try.GetName(), 1)
+		}
+	}
+}
+
+// createOne takes an object through admission, validation and the commit.
+func (c *call) createOne(obj resource.Object, opts runtime.Object) (*written, error) {
+	birth(obj)
+	st := &c.ep.Strategy
+	if st.Default != nil {
+		st.Default(obj)
+	}
+	ar := c.admission(admission.Create, obj, nil, opts)
+	ar.Name = obj.GetName()
+	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+		return nil, err
+	}
+	w, err := c.insert(obj)
+	ar.Done(err == nil)
+	return w, err
+}
+
+// insert is what is left of a create after admission.
+func (c *call) insert(obj resource.Object) (*written, error) {
+	st := &c.ep.Strategy
+	if obj.GetResourceVersion() != "" {
+		return nil, errors.New("resourceVersion should not be set on objects to be created")
+	}
+	if st.PrepareForCreate != nil {
+		st.PrepareForCreate(obj)
+	}
+	errs := resource.ValidateObjectMeta(c.ep.Resource, obj)
+	if st.Validate != nil {
+		errs = append(errs, st.Validate(obj)...)
+	}
+	if len(errs) > 0 {
+		return nil, apierrors.NewInvalid(c.ep.gvk.GroupKind(), obj.GetName(), errs)
+	}
+	if st.Warnings != nil {
+		c.warn(st.Warnings(obj)...)
+	}
+	w, err := c.encode(obj)
+	if err != nil {
+		return nil, err
+	}
+	if c.dryRun {
+		return w, c.refuseExisting(obj)
+	}
+	key := c.ep.Key(obj.GetNamespace(), obj.GetName())
+	res, err := c.s.cfg.Store.Commit(c.ctx, storage.Txn{
+		If:   []storage.Condition{{Key: key}},
+		Then: []storage.Op{{Type: storage.Put, Key: key, Value: w.value}},
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !res.Succeeded:
+		return nil, c.alreadyExists(obj.GetName(), res.Current[0].Value)
+	}
+	w.revise(res.Revision)
+	return w, nil
+}
+
+// refuseExisting is the check a dry run makes in place of the commit.
+func (c *call) refuseExisting(obj resource.Object) error {
+	o, _, err := c.ep.cache.Get(c.ctx, obj.GetNamespace(), obj.GetName(), watchcache.ReadAt{})
+	if err == nil && o != nil {
+		err = c.alreadyExists(obj.GetName(), o.Value())
+	}
+	return err
+}
+
+func (c *call) alreadyExists(name string, there []byte) error {
+	err := apierrors.NewAlreadyExists(c.ep.gr, name)
+	if bytes.Contains(there, []byte(`"deletionTimestamp":"`)) {
+		err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
+	}
+	return err
+}
+
+func invalidOptions(kind string, errs field.ErrorList) error {
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
+}

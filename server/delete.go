@@ -1,0 +1,218 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	kjson "sigs.k8s.io/json"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// deleteVerb deletes an object or, if somebody has to do something first,
+// marks it as going.
+func deleteVerb(c *call) error {
+	defer c.within(requestTimeout)()
+	opts, err := c.deleteOptions()
+	if err != nil {
+		return err
+	}
+	w, gone, err := c.remove(c.info.name, opts)
+	if err != nil {
+		return err
+	}
+	code := http.StatusOK
+	//lint:ignore SA1019 clients still send it
+	if !gone && opts.OrphanDependents != nil && !*opts.OrphanDependents {
+		code = http.StatusAccepted
+	}
+	if (gone || w.pending) && !showsDeleted[c.ep.gr] {
+		return c.write(code, accept{media: c.accept.media, pretty: c.accept.pretty}, success(&metav1.StatusDetails{
+			Name: w.obj.GetName(), Group: c.ep.gr.Group, Kind: c.ep.gr.Resource, UID: w.obj.GetUID(),
+		}))
+	}
+	return w.answer(c, code)
+}
+
+// deleteOptions reads them from the body or, if there is none, the query.
+func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
+	opts := &metav1.DeleteOptions{}
+	body, err := readBody(c.req)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > 0 {
+		err = c.decodeDeleteOptions(body, opts)
+	} else {
+		err = c.options(opts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if errs := validation.ValidateDeleteOptions(opts); len(errs) > 0 {
+		return nil, invalidOptions("DeleteOptions", errs)
+	}
+	c.dryRun = len(opts.DryRun) > 0
+	return opts, nil
+}
+
+// decodeDeleteOptions takes them in meta.k8s.io/v1 or, as old clients send
+// them, in any group's version.
+func (c *call) decodeDeleteOptions(body []byte, opts *metav1.DeleteOptions) error {
+	m, err := contentMedia(c.req)
+	if err != nil {
+		return err
+	}
+	if m == mediaYAML {
+		if body, _, err = yamlToJSON(body, false); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+	}
+	want := schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
+	if m == mediaProto {
+		got, _, err := protoCodec.Decode(body, &want, opts)
+		if err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+		if got != runtime.Object(opts) {
+			return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
+		}
+		return nil
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, opts); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	if opts.Kind != "" && opts.Kind != "DeleteOptions" {
+		return apierrors.NewBadRequest(fmt.Sprintf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:110\"", opts.Kind, opts.APIVersion))
+	}
+	return nil
+}
+
+// removed is what a delete leaves to say.
+type removed struct {
+	written
+	// pending: it was going already, and nothing has changed.
+	pending bool
+}
+
+// remove deletes the named object or marks it. gone says that it is no more.
+func (c *call) remove(name string, opts *metav1.DeleteOptions) (w *removed, gone bool, err error) {
+	for {
+		now, err := c.read(name, watchcache.ReadAt{})
+		if err != nil {
+			return nil, false, err
+		}
+		old, err := c.decodeNow(now)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := c.checkPreconditions(old, opts); err != nil {
+			return nil, false, err
+		}
+		ar := c.admission(admission.Delete, nil, old, opts)
+		ar.Name = name
+		if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+			return nil, false, err
+		}
+		w, gone, lost, err := c.removeFrom(now, old, opts.DeepCopy())
+		ar.Done(err == nil && !lost)
+		if err != nil || !lost {
+			return w, gone, err
+		}
+		if err := c.ctx.Err(); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// removeFrom does it to one state of the object; lost says that the store has
+// another one by now.
+func (c *call) removeFrom(now *watchcache.Object, old resource.Object, opts *metav1.DeleteOptions) (w *removed, gone, lost bool, err error) {
+	obj := old.DeepCopyObject().(resource.Object)
+	do := c.dyingStep(obj, opts)
+	w = &removed{}
+	switch do {
+	case stepPending:
+		w.written = written{obj: old, key: now.Key(), value: now.Value(), rev: now.Revision()}
+		w.pending = true
+		return w, false, false, nil
+	case stepMark:
+		obj.SetResourceVersion("")
+		marked, err := c.encode(obj)
+		if err != nil {
+			return nil, false, false, err
+		}
+		w.written = *marked
+		w.revise(now.Revision())
+		if c.dryRun || string(w.value) == string(now.Value()) {
+			return w, false, false, nil
+		}
+		lost, err := c.commitAt(now, storage.Op{Type: storage.Put, Key: now.Key(), Value: w.value}, &w.written)
+		return w, false, lost, err
+	}
+	// What is shown of an object that went with a grace of 0 says so.
+	last, err := c.encode(obj)
+	if err != nil {
+		return nil, false, false, err
+	}
+	w.written = *last
+	w.revise(now.Revision())
+	if c.dryRun {
+		return w, true, false, nil
+	}
+	lost, err = c.commitAt(now, storage.Op{Type: storage.Delete, Key: now.Key()}, &w.written)
+	return w, true, lost, err
+}
+
+// commitAt does one write on the condition that the object is as it was read.
+func (c *call) commitAt(now *watchcache.Object, op storage.Op, w *written) (lost bool, err error) {
+	res, err := c.s.cfg.Store.Commit(c.ctx, storage.Txn{
+		If:   []storage.Condition{{Key: now.Key(), ModRevision: now.Revision()}},
+		Then: []storage.Op{op},
+	})
+	if err != nil || !res.Succeeded {
+		return err == nil, err
+	}
+	w.revise(res.Revision)
+	return false, nil
+}
+
+func (c *call) checkPreconditions(old resource.Object, opts *metav1.DeleteOptions) error {
+	p := opts.Preconditions
+	if p == nil {
+		return nil
+	}
+	gr := schema.GroupResource{Group: c.ep.gvk.Group, Resource: c.ep.gvk.Kind}
+	if p.UID != nil && *p.UID != old.GetUID() {
+		return conflict(gr, old.GetName(), fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, old.GetUID()))
+	}
+	if rv := ptr.Deref(p.ResourceVersion, old.GetResourceVersion()); rv != old.GetResourceVersion() {
+		return conflict(gr, old.GetName(), fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", rv, old.GetResourceVersion()))
+	}
+	return nil
+}
+
+// showsDeleted has the kinds whose delete answers with the object; the others
+// answer with a Status once it is gone.
+var showsDeleted = func() map[schema.GroupResource]bool {
+	shown := map[schema.GroupResource]bool{}
+	for group, resources := range map[string][]string{
+		"":                {"namespaces", "persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas", "serviceaccounts", "services"},
+		"storage.k8s.io":  {"csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses"},
+		"resource.k8s.io": {"deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"},
+	} {
+		for _, r := range resources {
+			shown[schema.GroupResource{Group: group, Resource: r}] = true
+		}
+	}
+	return shown
+}()

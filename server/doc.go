@@ -1,0 +1,42 @@
+// Package server is the HTTP API server: an http.Handler that speaks the
+// Kubernetes API over one store.
+//
+// Every verb has a file of its own (get.go, list.go, watch.go, create.go,
+// update.go, patch.go, delete.go, collection.go), and so has every subresource
+// that is more than a view of its object. They share one shape: a function of
+// the request's [call] that answers it or returns an error, which becomes a
+// metav1.Status in the encoding the client accepts.
+//
+// # The way of a request
+//
+//	ServeHTTP   panics caught, audit ID, counted and timed      chain.go
+//	parseInfo   what the path asks for                          info.go
+//	authenticate, authorize                                     access.go
+//	route       the endpoint (a resource at a version) and verb  route.go
+//	verb        reads from a watch cache or writes to the store
+//
+// # The way of a write
+//
+// The body is decoded into the Go type of the version it names, converted to
+// the storage version, defaulted, admitted, prepared and validated, and then
+// encoded once, without its resourceVersion. The store takes the bytes on the
+// condition that the key still is at the revision that was read. The revision
+// of the commit is spliced into the same bytes for the answer. An update reads
+// the object from the watch cache; if that was behind, the commit's condition
+// fails and hands back what is there, and the update is done again on it.
+//
+// # Reads
+//
+// GET, LIST and WATCH in JSON of the storage version copy stored bytes and
+// decode nothing. Other encodings, versions, tables and partial metadata are
+// made from the object once and kept with it where the cache keeps them.
+//
+// # Concurrency
+//
+//  1. A [Server] may be used from any goroutine as soon as New has returned;
+//     reads make their own progress even before Run.
+//  2. A request runs on the goroutine that called ServeHTTP and starts none.
+//  3. Run drives the watch caches and returns when its context ends.
+//  4. [Transport] runs streaming requests on one goroutine each; it ends when
+//     the response body is closed or the request's context is.
+package server

@@ -1,0 +1,173 @@
+package server
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/resource"
+)
+
+// step is what a delete does to an object.
+type step uint8
+
+const (
+	stepRemove  step = iota // it goes at once
+	stepMark                // it stays, marked as going
+	stepPending             // it is marked already
+)
+
+// dyingStep decides what a delete does, and marks obj accordingly. Grace comes
+// first: a pod runs on for its grace period, which later deletes can only
+// shorten. Then finalizers keep the object until the last is taken off.
+func (c *call) dyingStep(obj resource.Object, opts *metav1.DeleteOptions) step {
+	now := metav1.Now().Rfc3339Copy()
+	if ns, ok := obj.(*corev1.Namespace); ok && (ns.DeletionTimestamp == nil || len(ns.Spec.Finalizers) > 0) {
+		return c.namespaceStep(ns, opts, now)
+	}
+	graceful, pending := c.grace(obj, opts, now)
+	if pending {
+		return stepPending
+	}
+	c.setFinalizers(obj, opts)
+	if len(obj.GetFinalizers()) > 0 {
+		if !graceful {
+			markNow(obj, now)
+		}
+		return stepMark
+	}
+	if graceful && *obj.GetDeletionGracePeriodSeconds() > 0 {
+		return stepMark
+	}
+	return stepRemove
+}
+
+// grace starts or shortens the grace period. pending says that the object is
+// in one that the request does not shorten.
+func (c *call) grace(obj resource.Object, opts *metav1.DeleteOptions, now metav1.Time) (graceful, pending bool) {
+	if s := opts.GracePeriodSeconds; s != nil && *s < 0 {
+		opts.GracePeriodSeconds = ptr.To[int64](1)
+	}
+	f := c.ep.Strategy.Graceful
+	if f == nil {
+		return false, false
+	}
+	if obj.GetDeletionTimestamp() != nil {
+		return shorten(obj, opts.GracePeriodSeconds, now)
+	}
+	seconds, graceful := f(obj, opts)
+	if !graceful {
+		return false, false
+	}
+	at := metav1.NewTime(now.Add(time.Duration(seconds) * time.Second))
+	obj.SetDeletionTimestamp(&at)
+	obj.SetDeletionGracePeriodSeconds(&seconds)
+	countUp(obj)
+	return true, false
+}
+
+// shorten moves the end of a grace period that has begun.
+func shorten(obj resource.Object, asked *int64, now metav1.Time) (graceful, pending bool) {
+	has := ptr.Deref(obj.GetDeletionGracePeriodSeconds(), 0)
+	if has == 0 {
+		return false, false
+	}
+	if asked == nil || *asked >= has {
+		return false, true
+	}
+	period := *asked
+	at := metav1.NewTime(obj.GetDeletionTimestamp().Add(time.Duration(period-has) * time.Second))
+	if at.Before(&now) {
+		at = now
+		if period != 0 {
+			period = 1 // the time is up, but who runs it shall still end it
+		}
+	}
+	obj.SetDeletionTimestamp(&at)
+	obj.SetDeletionGracePeriodSeconds(&period)
+	return true, false
+}
+
+// markNow marks an object that only finalizers still hold.
+func markNow(obj resource.Object, now metav1.Time) {
+	t := obj.GetDeletionTimestamp()
+	if t == nil {
+		countUp(obj)
+	}
+	if t == nil || t.After(now.Time) {
+		obj.SetDeletionTimestamp(&now)
+	}
+	obj.SetDeletionGracePeriodSeconds(ptr.To[int64](0))
+}
+
+func countUp(obj resource.Object) {
+	if g := obj.GetGeneration(); g > 0 {
+		obj.SetGeneration(g + 1)
+	}
+}
+
+// setFinalizers gives the object the garbage collector's finalizers that the
+// options ask for, and takes off those they don't.
+func (c *call) setFinalizers(obj resource.Object, opts *metav1.DeleteOptions) {
+	if c.ep.gr == (schema.GroupResource{Resource: "events"}) {
+		return // nothing depends on an event
+	}
+	orphan, foreground := propagation(obj, opts)
+	var list []string
+	for _, f := range obj.GetFinalizers() {
+		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
+			list = append(list, f)
+		}
+	}
+	if orphan {
+		list = append(list, metav1.FinalizerOrphanDependents)
+	}
+	if foreground {
+		list = append(list, metav1.FinalizerDeleteDependents)
+	}
+	old := slices.Clone(obj.GetFinalizers())
+	sorted := slices.Clone(list)
+	slices.Sort(old)
+	slices.Sort(sorted)
+	if !slices.Equal(old, sorted) {
+		obj.SetFinalizers(list)
+	}
+}
+
+// propagation says what shall become of an object's dependents: what the
+// request says, else what the object's finalizers say, else the background
+// collector takes them, which needs no finalizer.
+func propagation(obj resource.Object, opts *metav1.DeleteOptions) (orphan, foreground bool) {
+	//lint:ignore SA1019 clients still send it
+	if o := opts.OrphanDependents; o != nil {
+		return *o, false
+	}
+	if p := opts.PropagationPolicy; p != nil {
+		return *p == metav1.DeletePropagationOrphan, *p == metav1.DeletePropagationForeground
+	}
+	for _, f := range obj.GetFinalizers() {
+		switch f {
+		case metav1.FinalizerOrphanDependents:
+			return true, false
+		case metav1.FinalizerDeleteDependents:
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// namespaceStep is for namespaces that are not ready to go: first they are
+// Terminating, until their own finalizers, kept in the spec, are done.
+func (c *call) namespaceStep(ns *corev1.Namespace, opts *metav1.DeleteOptions, now metav1.Time) step {
+	if ns.DeletionTimestamp != nil {
+		return stepPending
+	}
+	ns.DeletionTimestamp = &now
+	ns.Status.Phase = corev1.NamespaceTerminating
+	c.setFinalizers(ns, opts)
+	return stepMark
+}

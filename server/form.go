@@ -1,0 +1,215 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// form is how the objects of an endpoint are written for a client: version,
+// shape and encoding together.
+//
+// The unit is an element: an object's JSON text, its protobuf message without
+// envelope, or its table row. Bodies, lists and watch frames are wrapped
+// around elements, which are kept with the object for the next reader.
+type form struct {
+	ep *endpoint
+	accept
+	include metav1.IncludeObjectPolicy // what a table row carries
+	id      watchcache.Form
+}
+
+// form is the one this call's answers take.
+func (c *call) form() (*form, error) {
+	f := &form{ep: c.ep, accept: c.accept}
+	if f.shape == asTable {
+		opts := metav1.TableOptions{}
+		if err := c.options(&opts); err != nil {
+			return nil, err
+		}
+		if f.include = opts.IncludeObject; f.include == "" {
+			f.include = metav1.IncludeMetadata
+		}
+		if err := checkInclude(f.include); err != nil {
+			return nil, err
+		}
+	}
+	if f.stored() {
+		return f, nil
+	}
+	f.id = watchcache.Form(fmt.Sprint(c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.media == mediaProto, " ", f.shape, f.meta, f.include))
+	return f, nil
+}
+
+// stored says that stored bytes are elements as they are.
+func (f *form) stored() bool { return f.ep.raw && f.shape == asObject && f.media != mediaProto }
+
+// appendElement appends the object's element.
+func (f *form) appendElement(dst []byte, o *watchcache.Object) ([]byte, error) {
+	if f.stored() {
+		return o.AppendJSON(dst), nil
+	}
+	e, err := f.element(o)
+	return append(dst, e...), err
+}
+
+// element is the object's element. Rows tell ages, so they are not kept.
+func (f *form) element(o *watchcache.Object) ([]byte, error) {
+	if f.shape == asTable {
+		return f.build(o, o.Revision())
+	}
+	return o.Form(f.id, func(o *watchcache.Object) ([]byte, error) { return f.build(o, o.Revision()) })
+}
+
+// eventElement is the element of an event, shared by all who watch.
+func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error) {
+	if f.stored() {
+		return e.AppendObject(dst), nil
+	}
+	b, err := e.Form(f.id, func(e watchcache.Event) ([]byte, error) { return f.build(e.Object, e.Revision) })
+	return append(dst, b...), err
+}
+
+func (f *form) build(o *watchcache.Object, rev storage.Revision) ([]byte, error) {
+	obj, err := f.ep.decode(o.Value(), rev)
+	if err != nil {
+		return nil, err
+	}
+	return f.encode(obj)
+}
+
+// encode makes the element of an object of the storage version.
+func (f *form) encode(obj runtime.Object) ([]byte, error) {
+	switch f.shape {
+	case asTable:
+		return f.row(obj)
+	case asPartial, asPartialList:
+		p, err := f.partial(obj)
+		if err != nil {
+			return nil, err
+		}
+		return marshal(p, f.media)
+	}
+	obj, err := f.ep.convert(obj)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(obj, f.media)
+}
+
+func marshal(obj runtime.Object, m media) ([]byte, error) {
+	if m != mediaProto {
+		return json.Marshal(obj)
+	}
+	p, ok := obj.(protoMarshaler)
+	if !ok {
+		return nil, fmt.Errorf("object %T does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message", obj)
+	}
+	return p.Marshal()
+}
+
+// partial keeps only the metadata of an object.
+func (f *form) partial(obj runtime.Object) (*metav1.PartialObjectMetadata, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	p := meta.AsPartialObjectMetadata(m)
+	p.Kind, p.APIVersion = "PartialObjectMetadata", f.metaAPIVersion()
+	return p, nil
+}
+
+// kind is what a body around one element calls itself.
+func (f *form) kind() schema.GroupVersionKind {
+	if f.shape == asObject {
+		return f.ep.gvk
+	}
+	return schema.GroupVersionKind{Group: metav1.GroupName, Version: f.meta, Kind: "PartialObjectMetadata"}
+}
+
+// body wraps one element as an answer.
+func (f *form) body(element []byte, rev string) ([]byte, error) {
+	switch {
+	case f.media == mediaProto:
+		return appendEnvelope(nil, f.kind(), element), nil
+	case f.shape == asTable:
+		b := f.appendTableHead(nil, listMeta{ResourceVersion: rev}, true)
+		return finishJSON(append(append(b, element...), "]}"...), f.accept)
+	}
+	return finishJSON(element, f.accept)
+}
+
+// appendItem appends an element as an item of a list body.
+func (f *form) appendItem(dst []byte, element []byte) []byte {
+	if f.media == mediaProto {
+		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
+		return protowire.AppendBytes(dst, element)
+	}
+	return append(dst, element...)
+}
+
+// decode makes the typed object of stored bytes.
+func (ep *endpoint) decode(value []byte, rev storage.Revision) (runtime.Object, error) {
+	obj, err := ep.newStored()
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(value, obj); err != nil {
+		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	if rev != 0 {
+		m.SetResourceVersion(rev.String())
+	}
+	return obj, nil
+}
+
+// newStored is an empty object of the storage version.
+func (ep *endpoint) newStored() (runtime.Object, error) {
+	if v := ep.Version(ep.StorageVersion); v != nil && !ep.SharesStorage {
+		return v.New(), nil
+	}
+	return resource.Scheme().New(ep.StorageGVK())
+}
+
+// convert turns an object of the storage version into one of the endpoint's.
+// Others are left as they are.
+func (ep *endpoint) convert(obj runtime.Object) (runtime.Object, error) {
+	if ep.version.FromStorage != nil {
+		out, err := ep.version.FromStorage(obj)
+		if err != nil {
+			return nil, err
+		}
+		obj = out
+	}
+	obj.GetObjectKind().SetGroupVersionKind(ep.gvk)
+	return obj, nil
+}
+
+// refuseShape says no to a list asked for as an object and the other way.
+func (f *form) refuseShape(list bool) error {
+	switch {
+	case list && f.shape == asPartial:
+		return notThat("you requested PartialObjectMetadata, but the requested object is a list (%s)", f.ep.version.NewList())
+	case !list && f.shape == asPartialList:
+		return notThat("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", f.ep.version.New())
+	}
+	return nil
+}
+
+func notThat(format string, obj runtime.Object) error {
+	return failure(406, metav1.StatusReasonNotAcceptable, fmt.Sprintf(format, reflect.TypeOf(obj)))
+}

@@ -1,0 +1,112 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// requestTimeout bounds every request that is not a stream.
+const requestTimeout = 34 * time.Second
+
+// get answers with one object, or its status.
+func get(c *call) error {
+	var opts metav1.GetOptions
+	if err := c.options(&opts); err != nil {
+		return err
+	}
+	at, err := parseReadAt(opts.ResourceVersion, "", false)
+	if err != nil {
+		return err
+	}
+	if at.Match != watchcache.Any {
+		defer c.within(requestTimeout)()
+	}
+	o, err := c.read(c.info.name, at)
+	if err != nil {
+		return err
+	}
+	return c.answerStored(http.StatusOK, o)
+}
+
+// read finds an object in the cache; one that is not there is a NotFound.
+func (c *call) read(name string, at watchcache.ReadAt) (*watchcache.Object, error) {
+	o, _, err := c.ep.cache.Get(c.ctx, c.namespace(), name, at)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		return nil, c.notFound(name)
+	}
+	return o, nil
+}
+
+// answerStored answers with an object of the cache.
+func (c *call) answerStored(code int, o *watchcache.Object) error {
+	f, err := c.form()
+	if err != nil {
+		return err
+	}
+	if err := f.refuseShape(false); err != nil {
+		return err
+	}
+	element, err := f.appendElement(nil, o)
+	if err != nil {
+		return err
+	}
+	body, err := f.body(element, o.Revision().String())
+	if err != nil {
+		return err
+	}
+	return c.writeBytes(code, f.media.String(), body)
+}
+
+// answerTyped answers with an object of the storage version.
+func (c *call) answerTyped(code int, obj runtime.Object, rev string) error {
+	f, err := c.form()
+	if err != nil {
+		return err
+	}
+	if err := f.refuseShape(false); err != nil {
+		return err
+	}
+	element, err := f.encode(obj)
+	if err != nil {
+		return err
+	}
+	body, err := f.body(element, rev)
+	if err != nil {
+		return err
+	}
+	return c.writeBytes(code, f.media.String(), body)
+}
+
+// parseReadAt reads resourceVersion and resourceVersionMatch of a get or list.
+func parseReadAt(rv string, match metav1.ResourceVersionMatch, paged bool) (watchcache.ReadAt, error) {
+	if rv == "" {
+		return watchcache.ReadAt{Match: watchcache.Latest}, nil
+	}
+	rev, err := storage.ParseRevision(rv)
+	if err != nil {
+		return watchcache.ReadAt{}, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", invalidRevision(rv, err)))
+	}
+	switch {
+	case rev == 0:
+		return watchcache.ReadAt{Match: watchcache.Any}, nil
+	case match == metav1.ResourceVersionMatchExact, match == "" && paged:
+		return watchcache.ReadAt{Match: watchcache.Exact, Revision: rev}, nil
+	}
+	return watchcache.ReadAt{Match: watchcache.NotOlder, Revision: rev}, nil
+}
+
+func invalidRevision(rv string, err error) field.ErrorList {
+	return field.ErrorList{field.Invalid(field.NewPath("resourceVersion"), rv, err.Error())}
+}

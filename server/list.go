@@ -1,0 +1,194 @@
+package server
+
+import (
+	"errors"
+	"iter"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// list answers with the objects of one snapshot, written while it is walked.
+func list(c *call) error {
+	opts, err := c.listOptions()
+	if err != nil {
+		return err
+	}
+	sel, err := c.selection(opts)
+	if err != nil {
+		return err
+	}
+	f, err := c.form()
+	if err != nil {
+		return err
+	}
+	if err := f.refuseShape(true); err != nil {
+		return err
+	}
+	p, err := c.openPage(sel, opts)
+	if err != nil {
+		return err
+	}
+	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
+	items := p.snap.List(sel, p.after, 0)
+	if p.limit > 0 {
+		items = p.cut(sel, &meta)
+	}
+	return c.writeList(f, meta, items)
+}
+
+// page is where in a snapshot a list stands.
+type page struct {
+	snap   *watchcache.Snapshot
+	prefix string // of the keys that are listed, as tokens leave it out
+	after  string // the last key shown before, "" at the beginning
+	limit  int    // 0 for no limit
+}
+
+// openPage takes the snapshot that the options ask for.
+func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOptions) (*page, error) {
+	p := &page{prefix: c.ep.StoragePrefix + "/", limit: int(opts.Limit)}
+	if sel.Namespace != "" {
+		p.prefix += sel.Namespace + "/"
+	}
+	at, err := parseReadAt(opts.ResourceVersion, opts.ResourceVersionMatch, opts.Limit > 0)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Continue != "" {
+		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
+			return nil, apierrors.NewBadRequest(continueWithRevision)
+		}
+		if p.after, at.Revision, err = parseToken(opts.Continue, p.prefix); err != nil {
+			return nil, err
+		}
+		at.Match = watchcache.Exact
+		if at.Revision == 0 {
+			at.Match = watchcache.Latest
+		}
+	} else if at.Match == watchcache.Any {
+		p.limit = 0 // any revision will do: the whole is as good as a page
+	}
+	p.snap, err = c.ep.cache.Snapshot(c.ctx, at)
+	if errors.Is(err, storage.ErrCompacted) {
+		if opts.Continue != "" {
+			return nil, expiredPage(p.prefix, p.after)
+		}
+		return nil, apierrors.NewResourceExpired(listRevisionTooOld)
+	}
+	return p, err
+}
+
+// cut collects the page's objects and says in meta how to go on.
+func (p *page) cut(sel watchcache.Selection, meta *listMeta) iter.Seq[*watchcache.Object] {
+	objects := make([]*watchcache.Object, 0, min(p.limit, 1000)+1)
+	more := false
+	for o := range p.snap.List(sel, p.after, p.limit+1) {
+		if len(objects) == p.limit {
+			more = true
+			break
+		}
+		objects = append(objects, o)
+	}
+	if more {
+		last := objects[len(objects)-1].Key()
+		meta.Continue = newToken(p.prefix, last, int64(p.snap.Revision()))
+		if everything(sel) {
+			meta.Remaining = int64(p.snap.Count(sel, last))
+		}
+	}
+	return func(yield func(*watchcache.Object) bool) {
+		for _, o := range objects {
+			if !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// writeList writes the list in the encoding of the form.
+func (c *call) writeList(f *form, m listMeta, items iter.Seq[*watchcache.Object]) error {
+	c.w.Header().Set("Content-Type", f.media.String())
+	switch {
+	case c.req.Method == http.MethodHead:
+		c.w.WriteHeader(http.StatusOK)
+		return nil
+	case f.media == mediaProto:
+		return c.writeProtoList(f, m, items)
+	case f.media == mediaYAML || f.pretty:
+		data, err := f.appendList(nil, m, items)
+		if err == nil {
+			data, err = finishJSON(data, f.accept)
+		}
+		if err != nil {
+			return err
+		}
+		return c.writeBytes(http.StatusOK, f.media.String(), data)
+	}
+	out := c.startChunks(items)
+	defer out.release()
+	out.buf = f.appendListHead(out.buf, m)
+	first := true
+	for o := range items {
+		if !first {
+			out.buf = append(out.buf, ',')
+		}
+		first = false
+		var err error
+		if out.buf, err = f.appendListElement(out.buf, o); err != nil {
+			return err
+		}
+		if err = out.spill(); err != nil {
+			return err
+		}
+	}
+	out.buf = append(out.buf, "]}\n"...)
+	return out.end()
+}
+
+// appendList appends the whole list; for the forms that need it in one piece.
+func (f *form) appendList(dst []byte, m listMeta, items iter.Seq[*watchcache.Object]) (_ []byte, err error) {
+	dst = f.appendListHead(dst, m)
+	first := true
+	for o := range items {
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		if dst, err = f.appendListElement(dst, o); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, "]}"...), nil
+}
+
+func (f *form) appendListHead(dst []byte, m listMeta) []byte {
+	switch f.shape {
+	case asTable:
+		return f.appendTableHead(dst, m, true)
+	case asPartialList:
+		dst = append(dst, `{"kind":"PartialObjectMetadataList","apiVersion":"`+f.metaAPIVersion()+`","metadata":`...)
+	default:
+		dst = append(dst, f.ep.listHead...)
+	}
+	return append(m.appendJSON(dst), `,"items":[`...)
+}
+
+// appendListElement appends an element without the kind that the list's kind
+// says already.
+func (f *form) appendListElement(dst []byte, o *watchcache.Object) ([]byte, error) {
+	n := len(dst)
+	dst, err := f.appendElement(dst, o)
+	if err != nil || f.shape != asObject {
+		return dst, err
+	}
+	if p := f.ep.typePrefix; strings.HasPrefix(string(dst[n:min(n+len(p), len(dst))]), p) {
+		dst = append(dst[:n+1], dst[n+len(p):]...)
+	}
+	return dst, nil
+}

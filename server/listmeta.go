@@ -1,0 +1,41 @@
+package server
+
+import (
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// listMeta is the metadata of a list.
+type listMeta struct {
+	ResourceVersion, Continue string
+	// Remaining is 0 if it is not known or there is none.
+	Remaining int64
+}
+
+func (m listMeta) appendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if m.ResourceVersion != "" {
+		dst = append(append(append(dst, `"resourceVersion":"`...), m.ResourceVersion...), '"')
+	}
+	if m.Continue != "" {
+		dst = append(append(append(dst, `,"continue":"`...), m.Continue...), '"')
+	}
+	if m.Remaining > 0 {
+		dst = strconv.AppendInt(append(dst, `,"remainingItemCount":`...), m.Remaining, 10)
+	}
+	return append(dst, '}')
+}
+
+// appendProto appends the message of metav1.ListMeta.
+func (m listMeta) appendProto(dst []byte) []byte {
+	for i, s := range []string{"", m.ResourceVersion, m.Continue} {
+		dst = protowire.AppendTag(dst, protowire.Number(i+1), protowire.BytesType)
+		dst = protowire.AppendString(dst, s)
+	}
+	if m.Remaining > 0 {
+		dst = protowire.AppendTag(dst, 4, protowire.VarintType)
+		dst = protowire.AppendVarint(dst, uint64(m.Remaining))
+	}
+	return dst
+}

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"context"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// lookup is an auth.Lookup over the server's watch caches. What it has decoded
+// once it keeps for as long as the object stays as it is.
+type lookup struct{ s *Server }
+
+// decoded keeps typed objects by storage key. It holds kinds that access and
+// admission ask for, which are few and small.
+type decoded struct{ byKey sync.Map } // string -> decodedObject
+
+type decodedObject struct {
+	from  storage.Revision
+	typed runtime.Object
+}
+
+func (l lookup) Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (runtime.Object, error) {
+	ep, err := l.endpoint(gr)
+	if err != nil {
+		return nil, err
+	}
+	o, _, err := ep.cache.Get(ctx, namespace, name, watchcache.ReadAt{})
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		l.s.decoded.byKey.Delete(ep.Key(namespace, name))
+		return nil, apierrors.NewNotFound(gr, name)
+	}
+	return l.typed(ep, o)
+}
+
+func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace string) ([]runtime.Object, error) {
+	ep, err := l.endpoint(gr)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := ep.cache.Snapshot(ctx, watchcache.ReadAt{})
+	if err != nil {
+		return nil, err
+	}
+	var list []runtime.Object
+	for o := range snap.List(watchcache.Selection{Namespace: namespace}, "", 0) {
+		obj, err := l.typed(ep, o)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, obj)
+	}
+	return list, nil
+}
+
+func (l lookup) endpoint(gr schema.GroupResource) (*endpoint, error) {
+	ep := l.s.table.Load().stored[gr]
+	if ep == nil || ep.cache == nil {
+		return nil, apierrors.NewNotFound(gr, "")
+	}
+	return ep, nil
+}
+
+func (l lookup) typed(ep *endpoint, o *watchcache.Object) (runtime.Object, error) {
+	if d, ok := l.s.decoded.byKey.Load(o.Key()); ok {
+		if d := d.(decodedObject); d.from == o.Revision() {
+			return d.typed, nil
+		}
+	}
+	obj, err := ep.decode(o.Value(), o.Revision())
+	if err != nil {
+		return nil, err
+	}
+	l.s.decoded.byKey.Store(o.Key(), decodedObject{o.Revision(), obj})
+	return obj, nil
+}

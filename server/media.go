@@ -1,0 +1,188 @@
+package server
+
+import (
+	"net/http"
+	"sort"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// media is an encoding of bodies.
+type media uint8
+
+const (
+	mediaJSON media = iota
+	mediaYAML
+	mediaProto
+	mediaCount
+)
+
+var mediaNames = [mediaCount]string{
+	mediaJSON: "application/json", mediaYAML: "application/yaml", mediaProto: "application/vnd.kubernetes.protobuf",
+}
+
+func (m media) String() string { return mediaNames[m] }
+
+// streamType is the content type of a watch in this encoding.
+func (m media) streamType() string {
+	if m == mediaJSON {
+		return m.String()
+	}
+	return m.String() + ";stream=watch"
+}
+
+// shape is what an object is turned into before it is encoded.
+type shape uint8
+
+const (
+	asObject shape = iota
+	asTable
+	asPartial
+	asPartialList
+)
+
+// accept is the form a client wants its answer in.
+type accept struct {
+	media  media
+	shape  shape
+	meta   string // version of meta.k8s.io for the shape
+	pretty bool
+}
+
+// metaAPIVersion is the apiVersion of a shape that is not the object's own.
+func (a accept) metaAPIVersion() string { return metav1.GroupName + "/" + a.meta }
+
+// negotiate picks the first form of the Accept header that can be served.
+func negotiate(req *http.Request, stream bool) (accept, error) {
+	header := req.Header.Get("Accept")
+	a, ok := accept{}, true
+	switch header {
+	case "", "*/*", "application/json", "application/json, */*":
+	case "application/vnd.kubernetes.protobuf":
+		a.media = mediaProto
+	default:
+		a, ok = negotiateHeader(header, stream)
+	}
+	if !ok {
+		return a, notAcceptable(stream)
+	}
+	if a.media != mediaProto {
+		a.pretty = a.pretty || isPretty(req)
+	}
+	return a, nil
+}
+
+func negotiateHeader(header string, stream bool) (accept, bool) {
+	for _, c := range parseAccept(header) {
+		for m := range mediaCount {
+			if stream && m == mediaYAML {
+				continue
+			}
+			if c.kind != "*/*" && c.kind != "application/*" && c.kind != m.String() {
+				continue
+			}
+			if a, ok := c.serve(m); ok {
+				return a, true
+			}
+		}
+	}
+	return accept{}, false
+}
+
+// clause is one alternative of an Accept header.
+type clause struct {
+	kind   string
+	params map[string]string
+	q      float64
+}
+
+func parseAccept(header string) []clause {
+	var list []clause
+	for part := range strings.SplitSeq(header, ",") {
+		kind, rest, _ := strings.Cut(part, ";")
+		c := clause{kind: strings.TrimSpace(kind), q: 1}
+		if c.kind == "*" {
+			c.kind = "*/*"
+		}
+		for p := range strings.SplitSeq(rest, ";") {
+			k, v, ok := strings.Cut(strings.TrimSpace(p), "=")
+			switch {
+			case !ok:
+			case k == "q":
+				if q, err := strconv.ParseFloat(v, 64); err == nil {
+					c.q = q
+				}
+			default:
+				if c.params == nil {
+					c.params = map[string]string{}
+				}
+				c.params[k] = v
+			}
+		}
+		list = append(list, c)
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].q > list[j].q })
+	return list
+}
+
+// serve says in what form the clause can be met in the encoding, if at all.
+func (c *clause) serve(m media) (accept, bool) {
+	a := accept{media: m, pretty: c.params["pretty"] == "1"}
+	if s := c.params["stream"]; s != "" && (s != "watch" || m == mediaYAML) {
+		return a, false
+	}
+	if v := c.params["sv"]; v != "" && v != "v1" {
+		return a, false
+	}
+	as, hasAs := c.params["as"]
+	g, hasG := c.params["g"]
+	v, hasV := c.params["v"]
+	if !hasAs && !hasG && !hasV {
+		return a, true
+	}
+	if g != metav1.GroupName || v != "v1" && v != "v1beta1" {
+		return a, false
+	}
+	a.meta = v
+	switch as {
+	case "Table":
+		a.shape = asTable
+		return a, m != mediaProto
+	case "PartialObjectMetadata":
+		a.shape = asPartial
+	case "PartialObjectMetadataList":
+		a.shape = asPartialList
+	default:
+		return a, false
+	}
+	return a, true
+}
+
+// isPretty reads ?pretty; people with a browser or curl get it unasked.
+func isPretty(req *http.Request) bool {
+	if strings.Contains(req.URL.RawQuery, "pretty") {
+		if v := req.URL.Query().Get("pretty"); v != "" {
+			pretty, _ := strconv.ParseBool(v)
+			return pretty
+		}
+	}
+	agent := req.UserAgent()
+	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
+}
+
+// contentMedia is the encoding of a request's body.
+func contentMedia(req *http.Request) (media, error) {
+	kind, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	if kind == "" {
+		return mediaJSON, nil
+	}
+	for m := range mediaCount {
+		if kind == m.String() {
+			return m, nil
+		}
+	}
+	return 0, unsupportedMedia(mediaNames[:])
+}

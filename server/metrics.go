@@ -1,0 +1,138 @@
+package server
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are the server's collectors, under the names that dashboards of
+// kube-apiserver know.
+type metrics struct {
+	total    *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	events   *prometheus.CounterVec
+	watches  *prometheus.GaugeVec
+	dropped  *prometheus.CounterVec
+	// routes and watched keep resolved collectors: finding one by its labels
+	// costs more than the rest of the counting.
+	routes  sync.Map // routeKey -> *routeCounters
+	watched sync.Map // *endpoint -> *watchCounters
+}
+
+type routeKey struct {
+	ep               *endpoint
+	verb, sub, scope string
+	dryRun           bool
+	code             int
+}
+
+type routeCounters struct {
+	total    prometheus.Counter
+	duration prometheus.Observer
+}
+
+type watchCounters struct {
+	events, dropped prometheus.Counter
+	open            prometheus.Gauge
+}
+
+func newMetrics(reg *prometheus.Registry) *metrics {
+	route := []string{"verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component"}
+	m := &metrics{
+		total: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_request_total", Help: "Requests by verb, resource and answer.",
+		}, append(route, "code")),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "apiserver_request_duration_seconds", Help: "Time to answer a request, in seconds.",
+			Buckets: []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60},
+		}, route),
+		events: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_watch_events_total", Help: "Events sent to watchers.",
+		}, []string{"group", "version", "resource"}),
+		watches: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "apiserver_longrunning_requests", Help: "Watches that are open.",
+		}, []string{"verb", "group", "version", "resource", "component"}),
+		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_terminated_watchers_total", Help: "Watchers dropped because they did not read.",
+		}, []string{"group", "resource"}),
+	}
+	reg.MustRegister(m.total, m.duration, m.events, m.watches, m.dropped)
+	return m
+}
+
+// inflight shows the gates as gauges.
+func inflight(reg *prometheus.Registry, kind string, g *gate) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "apiserver_current_inflight_requests", Help: "Requests being served, watches not counted.",
+		ConstLabels: prometheus.Labels{"request_kind": kind},
+	}, func() float64 { return float64(g.inside.Load()) }))
+}
+
+// observe counts an answered call.
+func (m *metrics) observe(c *call) {
+	key := routeKey{ep: c.ep, verb: c.info.verb, dryRun: c.dryRun, code: c.w.code}
+	if c.ep != nil {
+		key.sub, key.scope = c.info.subresource, c.scope()
+	}
+	found, ok := m.routes.Load(key)
+	if !ok {
+		found, _ = m.routes.LoadOrStore(key, m.resolve(key))
+	}
+	r := found.(*routeCounters)
+	r.total.Inc()
+	r.duration.Observe(time.Since(c.start).Seconds())
+}
+
+func (m *metrics) resolve(k routeKey) *routeCounters {
+	var group, version, resource, dry string
+	if k.ep != nil {
+		group, version, resource = k.ep.gvk.Group, k.ep.gvk.Version, k.ep.Plural
+	}
+	if k.dryRun {
+		dry = "All"
+	}
+	labels := []string{metricVerb(k.verb), dry, group, version, resource, k.sub, k.scope, "apiserver"}
+	return &routeCounters{
+		duration: m.duration.WithLabelValues(labels...),
+		total:    m.total.WithLabelValues(append(labels, strconv.Itoa(k.code))...),
+	}
+}
+
+func (m *metrics) watch(ep *endpoint) *watchCounters {
+	if w, ok := m.watched.Load(ep); ok {
+		return w.(*watchCounters)
+	}
+	w, _ := m.watched.LoadOrStore(ep, &watchCounters{
+		events:  m.events.WithLabelValues(ep.gvk.Group, ep.gvk.Version, ep.Plural),
+		dropped: m.dropped.WithLabelValues(ep.gvk.Group, ep.Plural),
+		open:    m.watches.WithLabelValues("WATCH", ep.gvk.Group, ep.gvk.Version, ep.Plural, "apiserver"),
+	})
+	return w.(*watchCounters)
+}
+
+func metricVerb(v string) string {
+	switch v {
+	case "create":
+		return "POST"
+	case "update":
+		return "PUT"
+	case "get", "list", "watch", "patch", "delete", "deletecollection", "post", "put", "head", "options":
+		return strings.ToUpper(v)
+	}
+	return "other"
+}
+
+// scope says how much the call is about, as the metrics word it.
+func (c *call) scope() string {
+	switch {
+	case c.info.name != "":
+		return "resource"
+	case c.info.namespace != "":
+		return "namespace"
+	}
+	return "cluster"
+}

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// change is a read-modify-write of one object.
+type change struct {
+	// next makes the new object, fresh at each call, from what is there. Both
+	// are of the storage version. now is nil if there is nothing.
+	next func(now *watchcache.Object, old resource.Object) (resource.Object, error)
+	// uid is the one the object must have, if not empty.
+	uid types.UID
+	// mayCreate lets the change bring the object into being.
+	mayCreate bool
+	// trusted marks a change that the server makes by itself: it is neither
+	// admitted nor validated.
+	trusted bool
+	opts    runtime.Object
+	// createOpts are those admission sees if the change creates.
+	createOpts runtime.Object
+}
+
+// modify does a change. If the store holds another state by the time of the
+// commit, it is done again on that one, for as long as the request may last.
+func (c *call) modify(name string, ch change) (w *written, created bool, err error) {
+	for {
+		now, _, err := c.ep.cache.Get(c.ctx, c.namespace(), name, watchcache.ReadAt{})
+		if err != nil {
+			return nil, false, err
+		}
+		w, lost, err := c.attempt(name, now, &ch)
+		if err != nil || !lost {
+			return w, now == nil, err
+		}
+		if err := c.ctx.Err(); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+func revisionOf(o *watchcache.Object) storage.Revision {
+	if o == nil {
+		return 0
+	}
+	return o.Revision()
+}
+
+// attempt does the change on one state of the object. lost says that the store
+// has another one by now.
+func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *written, lost bool, err error) {
+	if now == nil {
+		w, err := c.createByChange(name, ch)
+		return w, false, err
+	}
+	old, err := c.decodeNow(now)
+	if err != nil {
+		return nil, false, err
+	}
+	if ch.uid != "" && ch.uid != old.GetUID() {
+		return nil, false, c.uidConflict(name, ch.uid, old.GetUID())
+	}
+	obj, err := ch.next(now, old)
+	if err != nil {
+		return nil, false, err
+	}
+	if ch.trusted {
+		return c.replace(now, obj, old)
+	}
+	if err := settleNamespace(obj, c.namespace()); err != nil {
+		return nil, false, err
+	}
+	if err := checkName(obj, name); err != nil {
+		return nil, false, err
+	}
+	if err := c.checkRevision(obj, now); err != nil {
+		return nil, false, err
+	}
+	c.defaults(obj)
+	ar := c.admission(admission.Update, obj, old, ch.opts)
+	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+		return nil, false, err
+	}
+	if err = c.prepareUpdate(obj, old); err == nil {
+		w, lost, err = c.replace(now, obj, old)
+	}
+	ar.Done(err == nil && !lost)
+	return w, lost, err
+}
+
+func (c *call) defaults(obj runtime.Object) {
+	if f := c.ep.Strategy.Default; f != nil {
+		f(obj)
+	}
+}
+
+func (c *call) decodeNow(now *watchcache.Object) (resource.Object, error) {
+	obj, err := c.ep.decode(now.Value(), now.Revision())
+	if err != nil {
+		return nil, err
+	}
+	return asObjectOf(obj)
+}
+
+// createByChange is the change of an object that does not exist.
+func (c *call) createByChange(name string, ch *change) (*written, error) {
+	if !ch.mayCreate {
+		return nil, c.notFound(name)
+	}
+	if ch.uid != "" {
+		return nil, c.uidConflict(name, ch.uid, "")
+	}
+	if err := c.authorize("create", name); err != nil {
+		return nil, err
+	}
+	obj, err := ch.next(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := settleNamespace(obj, c.namespace()); err != nil {
+		return nil, err
+	}
+	if err := checkName(obj, name); err != nil {
+		return nil, err
+	}
+	wipe(obj)
+	if obj.GetResourceVersion() != "" {
+		return nil, c.notFound(name)
+	}
+	return c.createOne(obj, ch.createOpts)
+}
+
+// checkRevision holds the object against the revision it was made from, as far
+// as it says so.
+func (c *call) checkRevision(obj resource.Object, now *watchcache.Object) error {
+	said := obj.GetResourceVersion()
+	if said == "" || said == "0" {
+		if !c.ep.Strategy.RequireResourceVersion {
+			return nil
+		}
+		kind := schema.GroupKind{Group: c.ep.gr.Group, Kind: c.ep.gr.Resource}
+		return apierrors.NewInvalid(kind, obj.GetName(), field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
+	}
+	rev, err := storage.ParseRevision(said)
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", invalidRevision(said, err)))
+	}
+	if rev != now.Revision() {
+		return conflict(c.ep.gr, obj.GetName(), optimisticLock)
+	}
+	return nil
+}
+
+func (c *call) uidConflict(name string, want, have types.UID) error {
+	return conflict(c.ep.gr, name, fmt.Sprintf(
+		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s",
+		c.ep.Key(c.namespace(), name), want, have))
+}
+
+// replace commits the new object.
+func (c *call) replace(now *watchcache.Object, obj, old resource.Object) (w *written, lost bool, err error) {
+	if w, err = c.encode(obj); err != nil {
+		return nil, false, err
+	}
+	if c.emptied(obj, old) {
+		return c.removeEmptied(w, now)
+	}
+	if bytes.Equal(w.value, now.Value()) {
+		// Nothing changes, so nothing is written; but only if this is really
+		// what is there.
+		w.revise(now.Revision())
+		if c.dryRun {
+			return w, false, nil
+		}
+		fresh, _, err := c.ep.cache.Get(c.ctx, now.Namespace(), now.Name(), watchcache.ReadAt{})
+		return w, revisionOf(fresh) != now.Revision(), err
+	}
+	if c.dryRun {
+		w.revise(now.Revision())
+		return w, false, nil
+	}
+	res, err := c.s.cfg.Store.Commit(c.ctx, storage.Txn{
+		If:   []storage.Condition{{Key: w.key, ModRevision: now.Revision()}},
+		Then: []storage.Op{{Type: storage.Put, Key: w.key, Value: w.value}},
+	})
+	if err != nil || !res.Succeeded {
+		return nil, err == nil, err
+	}
+	w.revise(res.Revision)
+	return w, false, nil
+}

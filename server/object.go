@@ -1,0 +1,148 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/google/uuid"
+
+	"fairlead.dev/resource"
+)
+
+// decodeObject reads the call's body as an object of the endpoint's version
+// and turns it into one of the storage version.
+func (c *call) decodeObject(directive string) (resource.Object, error) {
+	m, err := contentMedia(c.req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readBody(c.req)
+	if err != nil {
+		return nil, err
+	}
+	obj := c.ep.version.New()
+	warnings, err := decodeBody(body, m, c.ep.gvk, obj, directive)
+	if err != nil {
+		return nil, err
+	}
+	c.warn(warnings...)
+	return c.toStorage(obj)
+}
+
+func (c *call) toStorage(obj runtime.Object) (resource.Object, error) {
+	if f := c.ep.version.ToStorage; f != nil {
+		out, err := f(obj)
+		if err != nil {
+			return nil, err
+		}
+		obj = out
+	}
+	return asObjectOf(obj)
+}
+
+// asObjectOf gives an object its metadata's methods.
+func asObjectOf(obj runtime.Object) (resource.Object, error) {
+	o, ok := obj.(resource.Object)
+	if !ok {
+		return nil, fmt.Errorf("object %T has no metadata", obj)
+	}
+	return o, nil
+}
+
+// settleNamespace makes the object live where the path says.
+func settleNamespace(m metav1.Object, namespace string) error {
+	switch m.GetNamespace() {
+	case namespace:
+	case "":
+		m.SetNamespace(namespace)
+	default:
+		if namespace != "" {
+			return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+		}
+		m.SetNamespace("")
+	}
+	return nil
+}
+
+// checkName says no to a body that is of another name than its path.
+func checkName(m metav1.Object, name string) error {
+	if m.GetName() == "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
+	}
+	if m.GetName() != name {
+		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), name))
+	}
+	return nil
+}
+
+// wipe clears what only the server sets.
+func wipe(m metav1.Object) {
+	m.SetCreationTimestamp(metav1.Time{})
+	m.SetUID("")
+	m.SetDeletionTimestamp(nil)
+	m.SetDeletionGracePeriodSeconds(nil)
+	m.SetSelfLink("")
+}
+
+// birth gives a new object its time, its UID and, if it has only the beginning
+// of one, its name.
+func birth(m metav1.Object) {
+	now := metav1.Now().Rfc3339Copy()
+	m.SetCreationTimestamp(now)
+	m.SetUID(types.UID(uuid.NewString()))
+	if m.GetName() == "" && m.GetGenerateName() != "" {
+		m.SetName(generateName(m.GetGenerateName()))
+	}
+}
+
+// generateName appends five random characters, within the 63 of a label.
+func generateName(base string) string {
+	const random = 5
+	return base[:min(len(base), 63-random)] + utilrand.String(random)
+}
+
+// dedupOwners drops owners that are named twice.
+func (c *call) dedupOwners(m metav1.Object) {
+	refs := m.GetOwnerReferences()
+	if len(refs) < 2 {
+		return
+	}
+	var kept []metav1.OwnerReference
+	var twice []string
+next:
+	for _, r := range refs {
+		for _, k := range kept {
+			if equality.Semantic.DeepEqual(k, r) {
+				twice = append(twice, string(r.UID))
+				continue next
+			}
+		}
+		kept = append(kept, r)
+	}
+	if len(twice) > 0 {
+		m.SetOwnerReferences(kept)
+		c.warn(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(twice, ", "))
+	}
+}
+
+func conflict(gr schema.GroupResource, name, why string) error {
+	return apierrors.NewConflict(gr, name, errors.New(why))
+}
+
+func metaOf(obj runtime.Object) metav1.Object {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		panic(err) // every stored kind has metadata
+	}
+	return m
+}

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/patch"
+	"fairlead.dev/watchcache"
+)
+
+// patchVerb changes an object, or the part of it that a subresource is, as the
+// patch says.
+func patchVerb(c *call) error {
+	defer c.within(requestTimeout)()
+	opts, p, err := c.readPatch()
+	if err != nil {
+		return err
+	}
+	w, _, err := c.modify(c.info.name, change{
+		next: func(now *watchcache.Object, old resource.Object) (resource.Object, error) {
+			current, err := c.currentJSON(now, old)
+			if err != nil {
+				return nil, err
+			}
+			obj := c.ep.version.New()
+			if err := c.applyPatch(p, current, obj, opts.FieldValidation); err != nil {
+				return nil, err
+			}
+			obj.GetObjectKind().SetGroupVersionKind(c.ep.gvk)
+			return c.toStorage(obj)
+		},
+		opts: &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
+	})
+	if err != nil {
+		return err
+	}
+	return w.answer(c, http.StatusOK)
+}
+
+// readPatch reads the request's options and body.
+func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
+	var p patch.Patch
+	kind, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
+	if !slices.Contains(patch.Types, kind) {
+		return nil, p, unsupportedMedia(patch.Types)
+	}
+	body, err := readBody(c.req)
+	if err != nil {
+		return nil, p, err
+	}
+	opts := &metav1.PatchOptions{}
+	if err := c.options(opts); err != nil {
+		return nil, p, err
+	}
+	p = patch.Patch{Type: types.PatchType(kind), Body: body, Strict: opts.FieldValidation != metav1.FieldValidationIgnore}
+	if errs := validation.ValidatePatchOptions(opts, p.Type); len(errs) > 0 {
+		return nil, p, invalidOptions("PatchOptions", errs)
+	}
+	c.dryRun = len(opts.DryRun) > 0
+	return opts, p, nil
+}
+
+// currentJSON is the text a patch is applied to: the object in the version of
+// the path.
+func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte, error) {
+	if c.ep.raw {
+		return now.AppendJSON(nil), nil
+	}
+	obj, err := c.ep.convert(old.DeepCopyObject())
+	if err != nil {
+		return nil, err
+	}
+	return marshal(obj, mediaJSON)
+}
+
+// applyPatch decodes the patched text into obj.
+func (c *call) applyPatch(p patch.Patch, current []byte, obj runtime.Object, directive string) error {
+	r, err := p.Apply(current, obj)
+	if err != nil {
+		return err
+	}
+	var strict []error
+	if p.Strict {
+		strict, err = kjson.UnmarshalStrict(r.JSON, obj)
+	} else {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(r.JSON, obj)
+	}
+	if err != nil {
+		return invalidPatch(r, err)
+	}
+	strict = append(r.Objections, strict...)
+	switch {
+	case len(strict) == 0:
+	case directive == metav1.FieldValidationStrict:
+		return invalidPatch(r, runtime.NewStrictDecodingError(strict))
+	default:
+		c.warn(strictWarnings(strict)...)
+	}
+	return nil
+}
+
+func invalidPatch(r *patch.Result, err error) error {
+	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+		field.Invalid(field.NewPath("patch"), r.Shown(), err.Error())})
+}

@@ -1,0 +1,156 @@
+package patch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	kjson "sigs.k8s.io/json"
+)
+
+// Types are the patches that can be applied, by content type.
+var Types = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType)}
+
+// maxOperations is how many operations a JSON patch may have.
+const maxOperations = 10000
+
+// Patch is a patch as it came, good for any number of objects.
+type Patch struct {
+	Type types.PatchType
+	Body []byte
+	// Strict also looks for fields that stand in the patch twice.
+	Strict bool
+}
+
+// Result is what became of an object.
+type Result struct {
+	JSON []byte
+	// Objections are what the strict reading found in the patch itself.
+	Objections []error
+
+	change map[string]any // of a strategic patch
+}
+
+// Shown is what errors about the result quote as the patch.
+func (r *Result) Shown() string {
+	if r.change != nil {
+		return fmt.Sprintf("%+v", r.change)
+	}
+	return string(r.JSON)
+}
+
+// Apply patches the text of an object. ref is an object of the Go type that a
+// strategic patch takes its merge keys from.
+func (p Patch) Apply(current []byte, ref any) (*Result, error) {
+	r := &Result{}
+	var err error
+	switch p.Type {
+	case types.JSONPatchType:
+		err = p.applyJSON(r, current)
+	case types.MergePatchType:
+		err = p.applyMerge(r, current)
+	case types.StrategicMergePatchType:
+		err = p.applyStrategic(r, current, ref)
+	default:
+		err = fmt.Errorf("%v: unimplemented patch type", p.Type)
+	}
+	return r, err
+}
+
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
+func (p Patch) applyJSON(r *Result, current []byte) (err error) {
+	if p.Strict {
+		var ops []operation
+		if r.Objections, err = kjson.UnmarshalStrict(p.Body, &ops); err != nil {
+			return undecodable(err)
+		}
+		for i, o := range r.Objections {
+			r.Objections[i] = fmt.Errorf("json patch %v", o)
+		}
+	}
+	ops, err := jsonpatch.DecodePatch(p.Body)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	if len(ops) > maxOperations {
+		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
+			"The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(ops)))
+	}
+	if r.JSON, err = ops.Apply(current); err != nil {
+		return unprocessable(err)
+	}
+	return nil
+}
+
+func (p Patch) applyMerge(r *Result, current []byte) (err error) {
+	if p.Strict {
+		var v map[string]any
+		if r.Objections, err = kjson.UnmarshalStrict(p.Body, &v); err != nil {
+			return undecodable(err)
+		}
+	}
+	r.JSON, err = jsonpatch.MergePatch(current, p.Body)
+	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return err
+}
+
+func (p Patch) applyStrategic(r *Result, current []byte, ref any) (err error) {
+	if p.Strict {
+		r.Objections, err = kjson.UnmarshalStrict(p.Body, &r.change)
+	} else {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(p.Body, &r.change)
+	}
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	var now map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(current, &now); err != nil {
+		return err
+	}
+	merged, err := strategicpatch.StrategicMergeMapPatch(now, r.change, ref)
+	if err != nil {
+		return explain(err)
+	}
+	r.JSON, err = json.Marshal(merged)
+	return err
+}
+
+// explain gives the errors that a strategic patch can be blamed for their
+// codes.
+func explain(err error) error {
+	for _, bad := range []error{
+		mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
+		mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat,
+	} {
+		if errors.Is(err, bad) {
+			return apierrors.NewBadRequest(err.Error())
+		}
+	}
+	if errors.Is(err, mergepatch.ErrNoListOfLists) || errors.Is(err, mergepatch.ErrPatchContentNotMatchRetainKeys) {
+		return unprocessable(err)
+	}
+	return err
+}
+
+func undecodable(err error) error {
+	return apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+}
+
+func unprocessable(err error) error {
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+}

@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// pipeLimit is how many bytes of a streamed answer wait for their reader
+// before the handler does.
+const pipeLimit = 64 << 10
+
+// pipe is a streamed answer in memory: a ResponseWriter for the handler and a
+// body for the reader.
+type pipe struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	header http.Header
+	// code and sent are set before started is closed.
+	code    int
+	sent    http.Header
+	started chan struct{}
+
+	mu struct {
+		sync.Mutex
+		buf  []byte
+		read int   // of buf
+		end  error // io.EOF, or why there will be no more; nil while open
+	}
+	// Bells of one slot: rung after bytes were added, or taken.
+	added, taken chan struct{}
+}
+
+func newPipe(ctx context.Context, cancel context.CancelFunc) *pipe {
+	return &pipe{
+		ctx: ctx, cancel: cancel, header: http.Header{}, started: make(chan struct{}),
+		added: make(chan struct{}, 1), taken: make(chan struct{}, 1),
+	}
+}
+
+func (p *pipe) Header() http.Header { return p.header }
+
+func (p *pipe) WriteHeader(code int) {
+	if p.code == 0 {
+		p.code, p.sent = code, p.header.Clone()
+		close(p.started)
+	}
+}
+
+// Write adds to the buffer once there is room in it.
+func (p *pipe) Write(b []byte) (int, error) {
+	p.WriteHeader(http.StatusOK)
+	for {
+		p.mu.Lock()
+		if p.mu.end != nil {
+			p.mu.Unlock()
+			return 0, io.ErrClosedPipe
+		}
+		if len(p.mu.buf)-p.mu.read < pipeLimit {
+			kept := copy(p.mu.buf, p.mu.buf[p.mu.read:])
+			p.mu.buf, p.mu.read = append(p.mu.buf[:kept], b...), 0
+			p.mu.Unlock()
+			ring(p.added)
+			return len(b), nil
+		}
+		p.mu.Unlock()
+		select {
+		case <-p.taken:
+		case <-p.ctx.Done():
+			return 0, p.ctx.Err()
+		}
+	}
+}
+
+// Flush has nothing to do: what is written can be read.
+func (p *pipe) Flush() {}
+
+// SetWriteDeadline with a time that has passed ends the stream.
+func (p *pipe) SetWriteDeadline(t time.Time) error {
+	if !t.IsZero() && t.Before(time.Now()) {
+		p.finish(os.ErrDeadlineExceeded)
+		ring(p.taken)
+	}
+	return nil
+}
+
+// finish says that no more will be written; only the first reason counts.
+func (p *pipe) finish(why error) {
+	p.WriteHeader(http.StatusOK)
+	p.mu.Lock()
+	if p.mu.end == nil {
+		p.mu.end = why
+	}
+	p.mu.Unlock()
+	ring(p.added)
+}
+
+// Read takes what there is, and waits if there is nothing.
+func (p *pipe) Read(b []byte) (int, error) {
+	var cut error
+	for {
+		p.mu.Lock()
+		if n := copy(b, p.mu.buf[p.mu.read:]); n > 0 || len(b) == 0 {
+			if p.mu.read += n; p.mu.read == len(p.mu.buf) {
+				p.mu.buf, p.mu.read = nil, 0 // an idle stream holds nothing
+			}
+			p.mu.Unlock()
+			ring(p.taken)
+			return n, nil
+		}
+		end := p.mu.end
+		p.mu.Unlock()
+		if end == nil {
+			end = cut
+		}
+		if end != nil {
+			return 0, end
+		}
+		select {
+		case <-p.added:
+		case <-p.ctx.Done():
+			cut = p.ctx.Err()
+		}
+	}
+}
+
+// Close ends the handler's request.
+func (p *pipe) Close() error {
+	p.cancel()
+	return nil
+}
+
+func ring(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// prepareUpdate keeps what an update may not change and validates the rest.
+func (c *call) prepareUpdate(obj, old resource.Object) error {
+	prepare, validate := c.updateRules()
+	obj.SetGeneration(old.GetGeneration())
+	if prepare != nil {
+		prepare(obj, old)
+	}
+	if obj.GetUID() == "" {
+		obj.SetUID(old.GetUID())
+	}
+	if t := old.GetCreationTimestamp(); !t.IsZero() {
+		obj.SetCreationTimestamp(t)
+	}
+	if t := old.GetDeletionTimestamp(); t != nil {
+		obj.SetDeletionTimestamp(t)
+	}
+	if s := old.GetDeletionGracePeriodSeconds(); s != nil && obj.GetDeletionGracePeriodSeconds() == nil {
+		obj.SetDeletionGracePeriodSeconds(s)
+	}
+	errs := resource.ValidateObjectMeta(c.ep.Resource, obj)
+	errs = append(errs, resource.ValidateObjectMetaUpdate(obj, old)...)
+	if validate != nil {
+		errs = append(errs, validate(obj, old)...)
+	}
+	if len(errs) > 0 {
+		return apierrors.NewInvalid(c.ep.gvk.GroupKind(), obj.GetName(), errs)
+	}
+	if w := c.ep.Strategy.Warnings; w != nil && c.info.subresource == "" {
+		c.warn(w(obj)...)
+	}
+	return nil
+}
+
+// updateRules are the strategy's functions for what the path names.
+func (c *call) updateRules() (prepare func(obj, old runtime.Object), validate func(obj, old runtime.Object) field.ErrorList) {
+	st := &c.ep.Strategy
+	switch sub := c.info.subresource; sub {
+	case "", "scale":
+		return st.PrepareForUpdate, st.ValidateUpdate
+	case "status":
+		return st.PrepareForStatusUpdate, st.ValidateStatusUpdate
+	default:
+		return partOf[sub], func(obj, _ runtime.Object) field.ErrorList {
+			if st.Validate == nil {
+				return nil
+			}
+			return st.Validate(obj)
+		}
+	}
+}
+
+// emptied says that the update took the last finalizer off an object that is
+// being deleted, so that it goes now.
+func (c *call) emptied(obj, old resource.Object) bool {
+	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil {
+		return false
+	}
+	if s := old.GetDeletionGracePeriodSeconds(); s != nil && *s != 0 {
+		return false
+	}
+	return !hasSpecFinalizers(obj)
+}
+
+// removeEmptied deletes in place of writing w.
+func (c *call) removeEmptied(w *written, now *watchcache.Object) (*written, bool, error) {
+	w.revise(now.Revision())
+	if c.dryRun {
+		return w, false, nil
+	}
+	res, err := c.s.cfg.Store.Commit(c.ctx, storage.Txn{
+		If:   []storage.Condition{{Key: w.key, ModRevision: now.Revision()}},
+		Then: []storage.Op{{Type: storage.Delete, Key: w.key}},
+	})
+	return w, err == nil && !res.Succeeded, err
+}

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// gzipFrom is the size in bytes from which answers are compressed for clients
+// that ask for it.
+const gzipFrom = 128 << 10
+
+// fail answers with an error. If the answer has begun already, it is cut off.
+func (c *call) fail(err error) {
+	if c.w.code != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	if errors.Is(err, errNotFoundPath) {
+		http.Error(c.w, err.Error(), http.StatusNotFound)
+		return
+	}
+	status := statusOf(err)
+	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
+		c.w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
+	}
+	a, e := negotiate(c.req, false)
+	if e != nil {
+		a = accept{}
+	}
+	a.shape = asObject
+	if e := c.write(int(status.Code), a, status); e != nil {
+		c.s.log.Debug("answer not written", "error", e)
+	}
+}
+
+// write answers with an object as it is, its kind set.
+func (c *call) write(code int, a accept, obj runtime.Object) error {
+	data, err := encodeObject(obj, a)
+	if err != nil {
+		return err
+	}
+	return c.writeBytes(code, a.media.String(), data)
+}
+
+// writeBytes answers with a body that is ready.
+func (c *call) writeBytes(code int, contentType string, data []byte) error {
+	h := c.w.Header()
+	h["Content-Type"] = []string{contentType}
+	if len(data) >= gzipFrom && c.wantsGzip() {
+		z := startGzip(c.w, code)
+		defer z.done()
+		_, err := z.Write(data)
+		return err
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(data))}
+	c.w.WriteHeader(code)
+	if c.req.Method == http.MethodHead {
+		return nil
+	}
+	_, err := c.w.Write(data)
+	return err
+}
+
+// wantsGzip says whether the client takes compressed answers.
+func (c *call) wantsGzip() bool {
+	for part := range strings.SplitSeq(c.req.Header.Get("Accept-Encoding"), ",") {
+		name, _, _ := strings.Cut(part, ";")
+		if strings.TrimSpace(name) == "gzip" {
+			return true
+		}
+	}
+	return false
+}
+
+// success is the Status of a request that has nothing else to say.
+func success(details *metav1.StatusDetails) *metav1.Status {
+	return &metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusSuccess, Details: details,
+	}
+}

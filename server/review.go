@@ -1,0 +1,138 @@
+package server
+
+import (
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/watchcache"
+)
+
+// review answers a create of a kind that is never stored.
+func review(c *call) error {
+	if c.ep.gr == (schema.GroupResource{Resource: "bindings"}) {
+		return bindLegacy(c)
+	}
+	f := c.s.cfg.Reviews[c.ep.gr]
+	if f == nil {
+		return methodNotAllowed()
+	}
+	obj := c.ep.version.New()
+	opts, err := c.readCreate(obj, c.ep.gvk)
+	if err != nil {
+		return err
+	}
+	if o, ok := obj.(metav1.Object); ok {
+		if err := settleNamespace(o, c.namespace()); err != nil {
+			return err
+		}
+	}
+	out, err := f(c.ctx, &CreateRequest{User: c.user, Namespace: c.namespace(), Object: obj, DryRun: len(opts.DryRun) > 0})
+	if err != nil {
+		return err
+	}
+	return c.answerOwn(http.StatusCreated, out, c.ep.gvk)
+}
+
+// subresourceCreate answers a create of a subresource with f.
+func subresourceCreate(f CreateFunc) verb {
+	return func(c *call) error {
+		defer c.within(requestTimeout)()
+		gvk := c.subresourceKind()
+		obj, err := resource.Scheme().New(gvk)
+		if err != nil {
+			return err
+		}
+		opts, err := c.readCreate(obj, gvk)
+		if err != nil {
+			return err
+		}
+		now, err := c.read(c.info.name, watchcache.ReadAt{})
+		if err != nil {
+			return err
+		}
+		parent, err := c.decodeNow(now)
+		if err != nil {
+			return err
+		}
+		out, err := f(c.ctx, &CreateRequest{
+			User: c.user, Namespace: c.namespace(), Name: c.info.name,
+			Object: obj, Parent: parent, DryRun: len(opts.DryRun) > 0,
+		})
+		if err != nil {
+			return err
+		}
+		return c.answerOwn(http.StatusCreated, out, gvk)
+	}
+}
+
+// subresourceKind is the kind of the subresource's body.
+func (c *call) subresourceKind() schema.GroupVersionKind {
+	sub := c.ep.Subresource(c.info.subresource)
+	gvk := schema.GroupVersionKind{Group: sub.Group, Version: sub.Version, Kind: sub.Kind}
+	if sub.Version == "" {
+		gvk.Group, gvk.Version = c.ep.gvk.Group, c.ep.gvk.Version
+	}
+	return gvk
+}
+
+// readCreate reads the body and options of a create into obj. An empty body
+// leaves obj as it is.
+func (c *call) readCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*metav1.CreateOptions, error) {
+	opts := &metav1.CreateOptions{}
+	if err := c.options(opts); err != nil {
+		return nil, err
+	}
+	if errs := validation.ValidateCreateOptions(opts); len(errs) > 0 {
+		return nil, invalidOptions("CreateOptions", errs)
+	}
+	c.dryRun = len(opts.DryRun) > 0
+	m, err := contentMedia(c.req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readBody(c.req)
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := decodeBody(body, m, gvk, obj, opts.FieldValidation)
+	if err != nil {
+		return nil, err
+	}
+	c.warn(warnings...)
+	return opts, nil
+}
+
+// answerOwn answers with an object that is not one of the endpoint's stored
+// ones.
+func (c *call) answerOwn(code int, obj runtime.Object, gvk schema.GroupVersionKind) error {
+	if obj.GetObjectKind().GroupVersionKind().Empty() {
+		obj.GetObjectKind().SetGroupVersionKind(gvk)
+	}
+	a := c.accept
+	if a.shape == asPartial {
+		p, err := (&form{ep: c.ep, accept: a}).partial(obj)
+		if err != nil {
+			return err
+		}
+		obj = p
+	}
+	return c.write(code, a, obj)
+}
+
+// componentStatuses answers reads of the one kind that has none.
+func componentStatuses(c *call) error {
+	if len(c.info.parts) > 1 {
+		return apierrors.NewNotFound(c.ep.gr, c.info.name)
+	}
+	f, err := c.form()
+	if err != nil {
+		return err
+	}
+	return c.writeList(f, listMeta{}, func(func(*watchcache.Object) bool) {})
+}

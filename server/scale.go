@@ -1,0 +1,140 @@
+package server
+
+import (
+	"net/http"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/watchcache"
+)
+
+var scaleKind = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
+
+// scale reads and writes the replicas of an object as an autoscaling/v1 Scale.
+func scale(c *call) error {
+	access := c.ep.Strategy.Scale
+	if access == nil {
+		return methodNotAllowed()
+	}
+	defer c.within(requestTimeout)()
+	switch c.info.verb {
+	case "update":
+		return c.updateScale(access)
+	case "patch":
+		return c.patchScale(access)
+	}
+	now, err := c.read(c.info.name, watchcache.ReadAt{})
+	if err != nil {
+		return err
+	}
+	obj, err := c.decodeNow(now)
+	if err != nil {
+		return err
+	}
+	return c.answerScale(access, obj)
+}
+
+func (c *call) answerScale(access *resource.ScaleAccess, obj resource.Object) error {
+	s, err := scaleOf(access, obj)
+	if err != nil {
+		return err
+	}
+	return c.answerOwn(http.StatusOK, s, scaleKind)
+}
+
+// scaleOf is the object as a Scale.
+func scaleOf(access *resource.ScaleAccess, obj resource.Object) (*autoscalingv1.Scale, error) {
+	selector, err := access.Selector(obj)
+	if err != nil {
+		return nil, err
+	}
+	s := &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
+			ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
+		},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: access.Replicas(obj)},
+		Status: autoscalingv1.ScaleStatus{Replicas: access.StatusReplicas(obj), Selector: selector},
+	}
+	s.SetGroupVersionKind(scaleKind)
+	return s, nil
+}
+
+func (c *call) updateScale(access *resource.ScaleAccess) error {
+	opts := &metav1.UpdateOptions{}
+	if err := c.options(opts); err != nil {
+		return err
+	}
+	if errs := validation.ValidateUpdateOptions(opts); len(errs) > 0 {
+		return invalidOptions("UpdateOptions", errs)
+	}
+	asked := &autoscalingv1.Scale{}
+	if _, err := c.readCreate(asked, scaleKind); err != nil {
+		return err
+	}
+	return c.rescale(access, opts, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return asked, nil })
+}
+
+func (c *call) patchScale(access *resource.ScaleAccess) error {
+	opts, p, err := c.readPatch()
+	if err != nil {
+		return err
+	}
+	update := &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation}
+	return c.rescale(access, update, func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+		current, err := marshal(now, mediaJSON)
+		if err != nil {
+			return nil, err
+		}
+		asked := &autoscalingv1.Scale{}
+		return asked, c.applyPatch(p, current, asked, opts.FieldValidation)
+	})
+}
+
+// rescale sets the replicas that next makes of the present Scale.
+func (c *call) rescale(access *resource.ScaleAccess, opts *metav1.UpdateOptions, next func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
+	w, _, err := c.modify(c.info.name, change{opts: opts, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+		now, err := scaleOf(access, old)
+		if err != nil {
+			return nil, err
+		}
+		asked, err := next(now)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.checkScale(asked, old); err != nil {
+			return nil, err
+		}
+		obj := old.DeepCopyObject().(resource.Object)
+		obj.SetResourceVersion(asked.ResourceVersion)
+		access.SetReplicas(obj, asked.Spec.Replicas)
+		return obj, nil
+	}})
+	if err != nil {
+		return err
+	}
+	return c.answerScale(access, w.obj)
+}
+
+func (c *call) checkScale(asked *autoscalingv1.Scale, old resource.Object) error {
+	if err := settleNamespace(asked, c.namespace()); err != nil {
+		return err
+	}
+	if err := checkName(asked, c.info.name); err != nil {
+		return err
+	}
+	if asked.UID != "" && asked.UID != old.GetUID() {
+		return c.uidConflict(asked.Name, asked.UID, old.GetUID())
+	}
+	if asked.Spec.Replicas < 0 {
+		return apierrors.NewInvalid(scaleKind.GroupKind(), asked.Name, field.ErrorList{
+			field.Invalid(field.NewPath("spec", "replicas"), asked.Spec.Replicas, "must be greater than or equal to 0")})
+	}
+	return nil
+}

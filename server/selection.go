@@ -1,0 +1,74 @@
+package server
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/watchcache"
+)
+
+// listOptions reads the options of list, watch and deletecollection.
+func (c *call) listOptions() (*internalversion.ListOptions, error) {
+	opts := &internalversion.ListOptions{}
+	if err := c.options(opts); err != nil {
+		return nil, err
+	}
+	opts.Watch = c.info.verb == "watch"
+	internalversion.SetListOptionsDefaults(opts, true)
+	if errs := validation.ValidateListOptions(opts, true); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
+	}
+	return opts, nil
+}
+
+// selection is which objects the call is about.
+func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selection, error) {
+	sel := watchcache.Selection{Namespace: c.namespace(), Name: c.info.name}
+	if c.ep.gr.Resource == "namespaces" && c.ep.gr.Group == "" {
+		sel.Namespace = ""
+	}
+	if opts.LabelSelector != nil && !opts.LabelSelector.Empty() {
+		sel.Labels = opts.LabelSelector
+	}
+	fs := opts.FieldSelector
+	if fs == nil || fs.Empty() {
+		return sel, nil
+	}
+	fs, err := fs.Transform(func(label, value string) (string, string, error) {
+		if !c.ep.selects(label) {
+			return "", "", unknownField(c.ep, label)
+		}
+		return label, value, nil
+	})
+	if err != nil {
+		return sel, apierrors.NewBadRequest(err.Error())
+	}
+	if sel.Name != "" {
+		name, ok := fs.RequiresExactMatch("metadata.name")
+		if !ok || name != sel.Name {
+			return sel, apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
+		}
+		if len(fs.Requirements()) == 1 {
+			return sel, nil
+		}
+	}
+	sel.Fields = fs
+	return sel, nil
+}
+
+// everything says whether the selection takes each object of its namespace.
+func everything(sel watchcache.Selection) bool {
+	return sel.Labels == nil && sel.Fields == nil && sel.Name == ""
+}
+
+func unknownField(ep *endpoint, label string) error {
+	if len(ep.Fields) > 0 {
+		return fmt.Errorf("field label not supported: %s", label)
+	}
+	return fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
+}

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/auth"
+	"fairlead.dev/watchcache"
+)
+
+// Server is an API server; see the package comment.
+type Server struct {
+	cfg     Config
+	log     *slog.Logger
+	hub     *watchcache.Hub
+	table   atomic.Pointer[table]
+	metrics *metrics
+	reads   gate
+	writes  gate
+	streams streams
+	decoded decoded
+}
+
+// New loads the store's objects into the watch caches and returns a server
+// that can serve at once.
+func New(cfg Config) (*Server, error) {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = prometheus.NewRegistry()
+	}
+	setDefault(&cfg.WatchTimeout, 30*time.Minute)
+	setDefault(&cfg.WriteTimeout, 30*time.Second)
+	setDefault(&cfg.BookmarkEvery, time.Minute)
+
+	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Log, hub: hub,
+		metrics: newMetrics(cfg.Metrics),
+		reads:   gate{limit: int64(cfg.MaxReads)},
+		writes:  gate{limit: int64(cfg.MaxWrites)},
+	}
+	s.streams.limit = cfg.WriteTimeout
+	inflight(cfg.Metrics, "readOnly", &s.reads)
+	inflight(cfg.Metrics, "mutating", &s.writes)
+	s.Set(cfg.Resources)
+	if cfg.Wire != nil {
+		if err := cfg.Wire(&s.cfg, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.cfg.Authenticator == nil {
+		s.cfg.Authenticator = auth.WithAnonymous(auth.InProcess())
+	}
+	if s.cfg.Authorizer == nil {
+		s.cfg.Authorizer = auth.AllowAll
+	}
+	return s, nil
+}
+
+// Run drives the watch caches until ctx ends; then it ends all watches.
+func (s *Server) Run(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.streams.watchdog(ctx)
+	}()
+	err := s.hub.Run(ctx)
+	<-done
+	return err
+}
+
+// Set replaces the resources that are served. Those that were there keep their
+// watch cache; requests that run already end as they began.
+func (s *Server) Set(resources []*resource.Resource) {
+	s.table.Store(newTable(s.hub, resources, s.table.Load()))
+}
+
+// Lookup reads the server's objects.
+func (s *Server) Lookup() auth.Lookup { return lookup{s} }
+
+// Cache is the watch cache of a resource, nil if it is not served or not stored.
+func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {
+	if ep := s.table.Load().stored[gr]; ep != nil {
+		return ep.cache
+	}
+	return nil
+}
+
+func setDefault(d *time.Duration, to time.Duration) {
+	if *d == 0 {
+		*d = to
+	}
+}

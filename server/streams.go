@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// streams are the watches that are open.
+type streams struct {
+	// mu guards the set, and keeps a stream's connection from being touched
+	// once its handler has returned.
+	mu struct {
+		sync.Mutex
+		open  map[*stream]struct{}
+		ended bool
+	}
+	limit time.Duration
+}
+
+// writeGuard tells the watchdog since when a write has been in progress: a
+// time in nanoseconds, 0 for none. A deadline set anew for each write would
+// cost more than the write.
+type writeGuard struct{ since atomic.Int64 }
+
+func (g *writeGuard) enter() { g.since.Store(time.Now().UnixNano()) }
+func (g *writeGuard) leave() { g.since.Store(0) }
+
+func (s *streams) open(c *call, f *form) *stream {
+	st := &stream{
+		c: c, f: f, rc: http.NewResponseController(c.w), done: make(chan struct{}),
+		sent: c.s.metrics.watch(c.ep),
+	}
+	st.sent.open.Inc()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.open == nil {
+		s.mu.open = map[*stream]struct{}{}
+	}
+	s.mu.open[st] = struct{}{}
+	if s.mu.ended {
+		close(st.done)
+	}
+	return st
+}
+
+// close forgets the stream; its handler is about to return.
+func (st *stream) close() {
+	s := &st.c.s.streams
+	s.mu.Lock()
+	delete(s.mu.open, st)
+	s.mu.Unlock()
+	st.sent.open.Dec()
+}
+
+// watchdog drops clients that leave a write unread for longer than the limit,
+// until ctx ends; then it ends all streams.
+func (s *streams) watchdog(ctx context.Context) {
+	t := time.NewTicker(s.limit / 4)
+	defer t.Stop()
+	for {
+		select {
+		case now := <-t.C:
+			s.dropStuck(now)
+		case <-ctx.Done():
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if !s.mu.ended {
+				s.mu.ended = true
+				for st := range s.mu.open {
+					close(st.done)
+				}
+			}
+			return
+		}
+	}
+}
+
+func (s *streams) dropStuck(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for st := range s.mu.open {
+		since := st.guard.since.Load()
+		if since == 0 || now.UnixNano()-since < int64(s.limit) {
+			continue
+		}
+		// A deadline in the past makes the blocked write fail.
+		if err := st.rc.SetWriteDeadline(now.Add(-time.Second)); err == nil {
+			st.sent.dropped.Inc()
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/watchcache"
+)
+
+// table finds the endpoint a path leads to. It is never changed.
+type table struct {
+	endpoints map[schema.GroupVersionResource]*endpoint
+	// stored has the endpoint of each resource's first version.
+	stored map[schema.GroupResource]*endpoint
+	groups map[schema.GroupVersion]bool
+	caches map[string]*watchcache.Cache
+}
+
+// endpoint is a resource at one version.
+type endpoint struct {
+	*resource.Resource
+	version *resource.Version
+	gvk     schema.GroupVersionKind
+	gr      schema.GroupResource
+	// cache is nil for kinds that are never stored.
+	cache *watchcache.Cache
+	// raw says that the stored bytes are of this version.
+	raw bool
+	// typePrefix begins the stored bytes: {"kind":"Pod","apiVersion":"v1",
+	typePrefix string
+	listHead   string
+}
+
+func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table) *table {
+	t := &table{
+		endpoints: map[schema.GroupVersionResource]*endpoint{},
+		stored:    map[schema.GroupResource]*endpoint{},
+		groups:    map[schema.GroupVersion]bool{},
+		caches:    map[string]*watchcache.Cache{},
+	}
+	for _, r := range resources {
+		var cache *watchcache.Cache
+		if r.StoragePrefix != "" {
+			cache = t.cache(hub, r, before)
+		}
+		for i := range r.Versions {
+			ep := newEndpoint(r, &r.Versions[i], cache)
+			t.endpoints[r.GVR(r.Versions[i].Name)] = ep
+			t.groups[ep.gvk.GroupVersion()] = true
+			if i == 0 {
+				t.stored[ep.gr] = ep
+			}
+		}
+	}
+	if before != nil {
+		for prefix, cache := range before.caches {
+			if t.caches[prefix] == nil {
+				hub.Remove(cache)
+			}
+		}
+	}
+	return t
+}
+
+// cache returns the one cache for all resources with the same prefix.
+func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, before *table) *watchcache.Cache {
+	prefix := r.StoragePrefix + "/"
+	if c := t.caches[prefix]; c != nil {
+		return c
+	}
+	if before != nil && before.caches[prefix] != nil {
+		t.caches[prefix] = before.caches[prefix]
+		return t.caches[prefix]
+	}
+	o := watchcache.Options{Prefix: prefix, Namespaced: r.Namespaced, Group: r.Group, Resource: r.Plural}
+	for _, f := range r.Fields {
+		o.Fields = append(o.Fields, watchcache.Field{Label: f.Label, Paths: f.Paths, Zero: f.Zero})
+		if f.Label == "spec.nodeName" {
+			o.IndexFields = append(o.IndexFields, f.Label)
+		}
+	}
+	t.caches[prefix] = hub.Add(o)
+	return t.caches[prefix]
+}
+
+func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Cache) *endpoint {
+	ep := &endpoint{Resource: r, version: v, gvk: r.GVK(v.Name), gr: r.GroupResource(), cache: cache}
+	ep.raw = ep.gvk == r.StorageGVK()
+	apiVersion := ep.gvk.GroupVersion().String()
+	ep.typePrefix = `{"kind":"` + ep.Kind + `","apiVersion":"` + apiVersion + `",`
+	ep.listHead = `{"kind":"` + ep.ListKind() + `","apiVersion":"` + apiVersion + `","metadata":`
+	return ep
+}
+
+// selects says whether the field label may stand in a selector.
+func (ep *endpoint) selects(label string) bool {
+	if label == "metadata.name" || label == "metadata.namespace" {
+		return true
+	}
+	for _, f := range ep.Fields {
+		if f.Label == label {
+			return true
+		}
+	}
+	return false
+}

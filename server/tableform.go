@@ -1,0 +1,80 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// plainColumns are those of kinds without a table of their own.
+var plainColumns = []metav1.TableColumnDefinition{
+	{Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"]},
+	{Name: "Created At", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]},
+}
+
+func (ep *endpoint) columns() []metav1.TableColumnDefinition {
+	if ep.Row == nil {
+		return plainColumns
+	}
+	return ep.Columns
+}
+
+// row makes the table row of an object of the storage version.
+func (f *form) row(obj runtime.Object) ([]byte, error) {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	row := metav1.TableRow{}
+	if f.ep.Row != nil {
+		row.Cells = f.ep.Row(obj)
+	} else {
+		row.Cells = []any{m.GetName(), m.GetCreationTimestamp().UTC().Format(time.RFC3339)}
+	}
+	var carry runtime.Object
+	switch f.include {
+	case metav1.IncludeMetadata:
+		carry, err = f.partial(obj)
+	case metav1.IncludeObject:
+		carry, err = f.ep.convert(obj)
+	}
+	if err == nil && carry != nil {
+		row.Object.Raw, err = json.Marshal(carry)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(row)
+}
+
+// appendTableHead begins a table, up to the first row.
+func (f *form) appendTableHead(dst []byte, m listMeta, columns bool) []byte {
+	dst = append(dst, `{"kind":"Table","apiVersion":"`...)
+	dst = append(dst, f.metaAPIVersion()...)
+	dst = append(dst, `","metadata":`...)
+	dst = m.appendJSON(dst)
+	dst = append(dst, `,"columnDefinitions":`...)
+	if columns {
+		text, err := json.Marshal(f.ep.columns())
+		if err != nil {
+			panic(err) // strings and numbers only
+		}
+		dst = append(dst, text...)
+	} else {
+		dst = append(dst, "null"...)
+	}
+	return append(dst, `,"rows":[`...)
+}
+
+func checkInclude(p metav1.IncludeObjectPolicy) error {
+	switch p {
+	case metav1.IncludeNone, metav1.IncludeMetadata, metav1.IncludeObject:
+		return nil
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", p))
+}

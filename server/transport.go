@@ -1,0 +1,140 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+
+	"fairlead.dev/server/auth"
+)
+
+// Transport is the wire in memory: a RoundTripper that calls the server's
+// handler for requests of the user. A nil user is whoever the request's
+// credentials say.
+//
+// A watch or a list is served on a goroutine of its own, which waits when the
+// reader is a buffer behind; it ends when the body is closed or the request's
+// context is. Every other request is served before RoundTrip returns.
+func Transport(s *Server, user *auth.User) http.RoundTripper { return transport{s, user} }
+
+type transport struct {
+	s    *Server
+	user *auth.User
+}
+
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if t.user != nil {
+		ctx = auth.WithUser(ctx, t.user)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if isStream(req) {
+		return t.stream(ctx, req)
+	}
+	w := &memoryWriter{header: http.Header{}}
+	err := serveInto(t.s, w, incoming(ctx, req))
+	if req.Body != nil {
+		req.Body.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return response(req, w.code, w.sent, io.NopCloser(bytes.NewReader(w.body)), int64(len(w.body))), nil
+}
+
+// stream serves the request on a goroutine and returns when the answer begins.
+func (t transport) stream(ctx context.Context, req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	w := newPipe(ctx, cancel)
+	in := incoming(ctx, req)
+	go func() {
+		defer cancel()
+		err := serveInto(t.s, w, in)
+		if err == nil {
+			err = io.EOF
+		}
+		w.finish(err)
+	}()
+	select {
+	case <-w.started:
+	case <-ctx.Done():
+		select {
+		case <-w.started: // it began and ended at once
+		default:
+			return nil, ctx.Err()
+		}
+	}
+	return response(req, w.code, w.sent, w, -1), nil
+}
+
+// isStream says whether the answer may be long.
+func isStream(req *http.Request) bool {
+	if req.Method != http.MethodGet {
+		return false
+	}
+	var query url.Values
+	if req.URL.RawQuery != "" {
+		query = req.URL.Query()
+	}
+	in, _ := parseInfo(req, query)
+	return in.isResource && (in.verb == "list" || in.verb == "watch")
+}
+
+// incoming makes of a client's request the one a server sees.
+func incoming(ctx context.Context, req *http.Request) *http.Request {
+	in := req.WithContext(ctx)
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	if in.Header == nil {
+		in.Header = http.Header{}
+	}
+	in.RequestURI, in.RemoteAddr = req.URL.RequestURI(), "memory"
+	return in
+}
+
+// serveInto runs the handler; an answer that was cut off is an error.
+func serveInto(s *Server, w http.ResponseWriter, req *http.Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if err = req.Context().Err(); err == nil {
+				err = io.ErrUnexpectedEOF
+			}
+		}
+	}()
+	s.ServeHTTP(w, req)
+	return nil
+}
+
+func response(req *http.Request, code int, header http.Header, body io.ReadCloser, length int64) *http.Response {
+	return &http.Response{
+		Status: http.StatusText(code), StatusCode: code,
+		Proto: "HTTP/2.0", ProtoMajor: 2,
+		Header: header, Body: body, ContentLength: length, Request: req,
+	}
+}
+
+// memoryWriter keeps a whole answer.
+type memoryWriter struct {
+	header, sent http.Header
+	code         int
+	body         []byte
+}
+
+func (w *memoryWriter) Header() http.Header { return w.header }
+
+func (w *memoryWriter) WriteHeader(code int) {
+	if w.code == 0 {
+		w.code, w.sent = code, w.header.Clone()
+	}
+}
+
+func (w *memoryWriter) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	w.body = append(w.body, p...)
+	return len(p), nil
+}

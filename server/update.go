@@ -1,0 +1,52 @@
+package server
+
+import (
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/watchcache"
+)
+
+// update replaces an object, or the part of it that a subresource is.
+func update(c *call) error {
+	defer c.within(requestTimeout)()
+	opts := &metav1.UpdateOptions{}
+	if err := c.options(opts); err != nil {
+		return err
+	}
+	if errs := validation.ValidateUpdateOptions(opts); len(errs) > 0 {
+		return invalidOptions("UpdateOptions", errs)
+	}
+	c.dryRun = len(opts.DryRun) > 0
+	obj, err := c.decodeObject(opts.FieldValidation)
+	if err != nil {
+		return err
+	}
+	if err := settleNamespace(obj, c.namespace()); err != nil {
+		return err
+	}
+	if err := checkName(obj, c.info.name); err != nil {
+		return err
+	}
+	c.dedupOwners(obj)
+	w, created, err := c.modify(c.info.name, change{
+		uid: obj.GetUID(),
+		next: func(*watchcache.Object, resource.Object) (resource.Object, error) {
+			return obj.DeepCopyObject().(resource.Object), nil
+		},
+		mayCreate:  c.ep.Strategy.AllowCreateOnUpdate && c.info.subresource == "",
+		opts:       opts,
+		createOpts: &metav1.CreateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
+	})
+	if err != nil {
+		return err
+	}
+	code := http.StatusOK
+	if created {
+		code = http.StatusCreated
+	}
+	return w.answer(c, code)
+}

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// watchVerb streams what happens to the selected objects.
+func watchVerb(c *call) error {
+	opts, err := c.listOptions()
+	if err != nil {
+		return err
+	}
+	sel, err := c.selection(opts)
+	if err != nil {
+		return err
+	}
+	f, err := c.form()
+	if err != nil {
+		return err
+	}
+	if f.shape == asPartialList {
+		f.shape = asPartial
+	}
+	from, snap, err := c.startWatch(sel, opts)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+
+	st := c.s.streams.open(c, f)
+	defer st.close()
+	if err := st.begin(); err != nil {
+		return nil // the client has gone
+	}
+	if snap != nil {
+		if err := st.initial(snap, sel, opts); err != nil {
+			return nil
+		}
+	}
+	st.follow(from, c.watchTimeout(opts), opts.AllowWatchBookmarks)
+	return nil
+}
+
+// startWatch opens the watcher. If the watch begins with the present state,
+// that is the snapshot returned.
+func (c *call) startWatch(sel watchcache.Selection, opts *internalversion.ListOptions) (*watchcache.Watcher, *watchcache.Snapshot, error) {
+	var after storage.Revision
+	if opts.ResourceVersion != "" {
+		var err error
+		if after, err = storage.ParseRevision(opts.ResourceVersion); err != nil {
+			return nil, nil, apierrors.NewInvalid(c.ep.gvk.GroupKind(), "", invalidRevision(opts.ResourceVersion, err))
+		}
+	}
+	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
+	if after != 0 && !initial {
+		w, err := c.ep.cache.Watch(c.ctx, sel, after)
+		return w, nil, err
+	}
+	at := watchcache.ReadAt{Match: watchcache.Latest}
+	switch {
+	case after != 0:
+		at = watchcache.ReadAt{Match: watchcache.NotOlder, Revision: after}
+	case opts.ResourceVersion == "0":
+		at.Match = watchcache.Any
+	}
+	snap, err := c.ep.cache.Snapshot(c.ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := c.ep.cache.WatchFrom(c.ctx, snap, sel)
+	if !initial {
+		snap = nil
+	}
+	return w, snap, err
+}
+
+// watchTimeout is how long the watch runs.
+func (c *call) watchTimeout(opts *internalversion.ListOptions) time.Duration {
+	if opts.TimeoutSeconds != nil && *opts.TimeoutSeconds > 0 {
+		return time.Duration(*opts.TimeoutSeconds) * time.Second
+	}
+	return time.Duration(float64(c.s.cfg.WatchTimeout) * (1 + rand.Float64()))
+}
+
+// begin sends the head of the answer, so that the client knows it is watching.
+func (st *stream) begin() error {
+	h := st.c.w.Header()
+	h.Set("Content-Type", st.f.media.streamType())
+	st.c.w.WriteHeader(http.StatusOK)
+	if st.c.req.Method == http.MethodHead {
+		return http.ErrAbortHandler
+	}
+	return st.rc.Flush()
+}
+
+// initial sends the present state, and the bookmark that ends it if the client
+// takes bookmarks.
+func (st *stream) initial(snap *watchcache.Snapshot, sel watchcache.Selection, opts *internalversion.ListOptions) error {
+	for o := range snap.List(sel, "", 0) {
+		if err := st.add(watchcache.Event{Type: watch.Added, Object: o, Revision: o.Revision()}); err != nil {
+			return err
+		}
+	}
+	if opts.AllowWatchBookmarks {
+		if err := st.bookmark(snap.Revision(), true); err != nil {
+			return err
+		}
+	}
+	return st.send(true)
+}
+
+// follow streams events until the time is up, the client goes away or the
+// history that it needs is gone.
+func (st *stream) follow(w *watchcache.Watcher, timeout time.Duration, bookmarks bool) {
+	end := time.NewTimer(timeout)
+	defer end.Stop()
+	var tick <-chan time.Time
+	if bookmarks {
+		t := time.NewTicker(st.c.s.cfg.BookmarkEvery)
+		defer t.Stop()
+		tick = t.C
+	}
+	for {
+		progress, err := st.drain(w)
+		if err != nil {
+			return
+		}
+		select {
+		case <-w.Bell():
+		case <-st.c.ctx.Done():
+			return
+		case <-st.done:
+			return
+		case <-tick:
+			err = st.bookmark(progress, false)
+		case <-end.C:
+			if bookmarks && progress != 0 {
+				st.bookmark(progress, false)
+			}
+			st.send(true)
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drain sends all that is pending in one write. An error ends the stream; the
+// client has been told if it is still there.
+func (st *stream) drain(w *watchcache.Watcher) (storage.Revision, error) {
+	for {
+		events, progress, err := w.Next()
+		if err != nil {
+			st.fail(err)
+			return 0, err
+		}
+		if len(events) == 0 {
+			return progress, st.send(true)
+		}
+		for _, e := range events {
+			if err := st.add(e); err != nil {
+				return 0, err
+			}
+		}
+	}
+}

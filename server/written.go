@@ -1,0 +1,54 @@
+package server
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// written is an object with the bytes that are, or would be, stored for it.
+type written struct {
+	obj   resource.Object // nil if only the bytes are known
+	key   string
+	value []byte
+	rev   storage.Revision // 0 for a dry run of a create
+}
+
+// encode makes the bytes to be stored of an object of the storage version.
+func (c *call) encode(obj resource.Object) (*written, error) {
+	value, err := encodeStored(obj, c.ep.StorageGVK())
+	return &written{obj: obj, key: c.ep.Key(obj.GetNamespace(), obj.GetName()), value: value}, err
+}
+
+// revise says which revision the commit had.
+func (w *written) revise(rev storage.Revision) {
+	w.rev = rev
+	if w.obj != nil {
+		w.obj.SetResourceVersion(rev.String())
+	}
+}
+
+// answer sends the object. Where the client wants what is stored, it is made of
+// the same bytes.
+func (w *written) answer(c *call, code int) error {
+	if w.obj != nil && (w.rev == 0 || !c.ep.raw || c.accept.shape != asObject || c.accept.media == mediaProto) {
+		return c.answerTyped(code, w.obj, w.obj.GetResourceVersion())
+	}
+	o, err := watchcache.NewObject(&storage.KeyValue{Key: w.key, Value: w.value, ModRevision: w.rev}, c.ep.cache)
+	if err != nil {
+		return err
+	}
+	return c.answerStored(code, o)
+}
+
+// admission describes a write to the plugins.
+func (c *call) admission(v admission.Verb, obj, old, opts runtime.Object) *admission.Request {
+	return &admission.Request{
+		Resource: c.ep.Resource, Version: c.ep.version.Name, Subresource: c.info.subresource,
+		Namespace: c.namespace(), Name: c.info.name,
+		Verb: v, Object: obj, Old: old, User: c.user, DryRun: c.dryRun, Options: opts,
+	}
+}
