@@ -155,7 +155,7 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 		cut = append(cut, b[from:m.at]...)
 	}
 	if m.broken {
-		return nil, s, errNotJSON
+		return kv, s, errNotJSON
 	}
 	if kept == 0 {
 		s.kind = intoEmptyMetadata

@@ -134,8 +134,10 @@ func (m *members) next() bool {
 
 // skip moves past the present member's value.
 func (m *members) skip() {
-	if m.at = skipValue(m.b, m.at); m.at < 0 {
+	if end := skipValue(m.b, m.at); end < 0 {
 		m.fail()
+	} else {
+		m.at = end
 	}
 }
 

@@ -1,0 +1,92 @@
+package watchcache_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"fairlead.dev/watchcache"
+)
+
+func TestFormIsBuiltOnce(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	o, _ := object(t, w, `{}`)
+	var built atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			id := watchcache.Form(fmt.Sprint("form", i%4))
+			b, err := o.Form(id, func(*watchcache.Object) ([]byte, error) {
+				built.Add(1)
+				return []byte(id), nil
+			})
+			if err != nil || string(b) != string(id) {
+				t.Errorf("%s: %q, %v", id, b, err)
+			}
+		})
+	}
+	wg.Wait()
+	if built.Load() != 4 {
+		t.Errorf("built %d times, want 4", built.Load())
+	}
+}
+
+func TestFailedFormIsNotKept(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	o, _ := object(t, w, `{}`)
+	boom := errors.New("boom")
+	if _, err := o.Form("x", func(*watchcache.Object) ([]byte, error) { return nil, boom }); err != boom {
+		t.Fatal(err)
+	}
+	if b, err := o.Form("x", func(*watchcache.Object) ([]byte, error) { return []byte("ok"), nil }); err != nil || string(b) != "ok" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+func TestFormsOfEventsDiffer(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	all, node := w.watch("", 0), w.watch("fields=spec.nodeName=n1", 0)
+	w.put("a/x")
+	w.put("a/x n1")
+	w.put("a/x n2")
+	w.sync()
+	var got bytes.Buffer
+	for _, watcher := range []*watchcache.Watcher{all, node, w.watch("", 1)} {
+		events, _ := drain(t, watcher)
+		for _, ev := range events {
+			b, err := ev.Form("frame", func(ev watchcache.Event) ([]byte, error) {
+				return fmt.Appendf(nil, "%s@%d ", ev.Type, ev.Revision), nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Write(b)
+		}
+	}
+	want := "ADDED@2 MODIFIED@3 MODIFIED@4 " + "ADDED@3 DELETED@4 " + "ADDED@2 MODIFIED@3 MODIFIED@4 "
+	if got.String() != want {
+		t.Errorf("got %s\nwant %s", got.String(), want)
+	}
+}
+
+func TestFormsAreBounded(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{FormBytes: 1000})
+	build := func(*watchcache.Object) ([]byte, error) { return make([]byte, 98), nil }
+	first, _ := object(t, w, `{}`)
+	first.Form("x", build)
+	for range 50 {
+		o, _ := object(t, w, `{}`)
+		o.Form("x", build)
+	}
+	if got := w.hub.Stats().FormBytes; got != 1000 {
+		t.Errorf("forms hold %d bytes, want 1000", got)
+	}
+	again := false
+	first.Form("x", func(*watchcache.Object) ([]byte, error) { again = true; return nil, nil })
+	if !again {
+		t.Error("the oldest form was not dropped")
+	}
+}
