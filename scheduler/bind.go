@@ -32,6 +32,6 @@ func (s *Scheduler) bind(ctx context.Context, p *placement) {
 		s.tell(func() { s.unbound(p, err) })
 		return
 	}
-	s.env.Recorder.Event(pod, corev1.EventTypeNormal, "Scheduled",
+	s.events.Event(pod, corev1.EventTypeNormal, "Scheduled",
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }

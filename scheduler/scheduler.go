@@ -17,8 +17,8 @@ import (
 
 // Scheduler places pods. Make it with New, start it with Run.
 type Scheduler struct {
-	env     controller.Env
 	options Options
+	events  *client.Recorder
 	pods    client.Resource[*corev1.Pod]
 	objects *objects
 	mail    chan func()
@@ -46,8 +46,8 @@ const mailbox = 1024
 func New(env controller.Env, o Options) *Scheduler {
 	o = o.complete()
 	s := &Scheduler{
-		env:     env,
 		options: o,
+		events:  env.Recorder.From(o.Name, ""),
 		pods:    client.For[*corev1.Pod](env.Client),
 		objects: newObjects(env.Informers),
 		mail:    make(chan func(), mailbox),
@@ -187,7 +187,7 @@ func (s *Scheduler) failed(w *waiting, err error) {
 }
 
 func (s *Scheduler) report(pod *corev1.Pod, reason, message string) {
-	s.env.Recorder.Event(pod, corev1.EventTypeWarning, "FailedScheduling", "%s", message)
+	s.events.Event(pod, corev1.EventTypeWarning, "FailedScheduling", "%s", message)
 	s.reports.add(pod, reason, message)
 }
 

@@ -1,0 +1,257 @@
+package node
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+var (
+	testHost = host{netip.MustParseAddr("172.18.0.2")}
+	testIP   = netip.MustParseAddr("10.128.0.2")
+)
+
+func testPod(policy corev1.RestartPolicy, annotations ...string) *corev1.Pod {
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p", UID: "u", Generation: 3, Annotations: map[string]string{}},
+		Spec: corev1.PodSpec{RestartPolicy: policy, NodeName: "node-1", Containers: []corev1.Container{
+			{Name: "web", Image: "nginx:1.27"}}},
+		Status: corev1.PodStatus{Phase: corev1.PodPending},
+	}
+	for i := 0; i < len(annotations); i += 2 {
+		p.Annotations[annotations[i]] = annotations[i+1]
+	}
+	return p
+}
+
+// line is a pod's status in short.
+func line(s *corev1.PodStatus) string {
+	parts := []string{string(s.Phase)}
+	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+		for _, c := range list {
+			state := "?"
+			switch {
+			case c.State.Waiting != nil:
+				state = c.State.Waiting.Reason
+			case c.State.Running != nil:
+				state = "running"
+			case c.State.Terminated != nil:
+				state = fmt.Sprintf("%s(%d)", c.State.Terminated.Reason, c.State.Terminated.ExitCode)
+			}
+			if c.Ready {
+				state += "+"
+			}
+			if c.RestartCount > 0 {
+				state += fmt.Sprintf("x%d", c.RestartCount)
+			}
+			parts = append(parts, c.Name+"="+state)
+		}
+	}
+	for _, c := range s.Conditions {
+		if c.Type == corev1.PodReady {
+			parts = append(parts, "ready="+string(c.Status))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// TestLife plays pods to their end, step by step, as the workers do. A line is the
+// time since the start, and the status written then.
+func TestLife(t *testing.T) {
+	always, never, onFailure := corev1.RestartPolicyAlways, corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure
+	sidecar := corev1.Container{Name: "proxy", Image: "envoy", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}
+	for _, tc := range []struct {
+		name     string
+		pod      *corev1.Pod
+		change   func(*corev1.Pod)
+		deleteAt time.Duration // never, if zero
+		until    time.Duration
+		want     []string
+	}{
+		{name: "service", pod: testPod(always), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True"}},
+		{name: "service deleted", pod: testPod(always), until: time.Hour, deleteAt: 5 * time.Second, want: []string{
+			"0s Running web=running+ ready=True",
+			"5s Succeeded web=Completed(0) ready=False",
+			"5s removed"}},
+		{name: "slow end", pod: testPod(always, TerminateAfterAnnotation, "2s"), until: time.Hour, deleteAt: 5 * time.Second, want: []string{
+			"0s Running web=running+ ready=True",
+			"7s Succeeded web=Completed(0) ready=False",
+			"7s removed"}},
+		{name: "end slower than its grace", pod: testPod(always, TerminateAfterAnnotation, "5m"), until: time.Hour, deleteAt: 5 * time.Second, want: []string{
+			"0s Running web=running+ ready=True",
+			"35s Succeeded web=Completed(0) ready=False",
+			"35s removed"}},
+		{name: "slow start", pod: testPod(always, StartAfterAnnotation, "3s"), until: time.Hour, want: []string{
+			"0s Pending web=ContainerCreating ready=False",
+			"3s Running web=running+ ready=True"}},
+		{name: "deleted before it started", pod: testPod(always, StartAfterAnnotation, "3s"), until: time.Hour, deleteAt: time.Second, want: []string{
+			"0s Pending web=ContainerCreating ready=False",
+			"1s removed"}},
+		{name: "not ready", pod: testPod(always, NotReadyAnnotation, "true"), until: time.Hour, want: []string{
+			"0s Running web=running ready=False"}},
+		{name: "job", pod: testPod(never), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"1s Succeeded web=Completed(0) ready=False"}},
+		{name: "long job", pod: testPod(onFailure, RunForAnnotation, "5m"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"5m0s Succeeded web=Completed(0) ready=False"}},
+		{name: "job that takes no time", pod: testPod(never, RunForAnnotation, "0s"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"0s Succeeded web=Completed(0) ready=False"}},
+		{name: "endless job", pod: testPod(never, RunForAnnotation, "forever"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True"}},
+		{name: "failing job", pod: testPod(never, ExitCodeAnnotation, "3"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"1s Failed web=Error(3) ready=False"}},
+		{name: "ended job deleted", pod: testPod(never), until: time.Hour, deleteAt: 5 * time.Second, want: []string{
+			"0s Running web=running+ ready=True",
+			"1s Succeeded web=Completed(0) ready=False",
+			"5s removed"}},
+		{name: "job that is tried again", pod: testPod(onFailure, ExitCodeAnnotation, "1"), until: 30 * time.Second, want: []string{
+			"0s Running web=running+ ready=True",
+			"1s Running web=CrashLoopBackOff ready=False",
+			"1s Running web=running+x1 ready=True",
+			"2s Running web=CrashLoopBackOffx1 ready=False",
+			"12s Running web=running+x2 ready=True",
+			"13s Running web=CrashLoopBackOffx2 ready=False"}},
+		{name: "crash loop", pod: testPod(always, RunForAnnotation, "10s", ExitCodeAnnotation, "137"), until: 40 * time.Second, want: []string{
+			"0s Running web=running+ ready=True",
+			"10s Running web=CrashLoopBackOff ready=False",
+			"10s Running web=running+x1 ready=True",
+			"20s Running web=CrashLoopBackOffx1 ready=False",
+			"30s Running web=running+x2 ready=True",
+			"40s Running web=CrashLoopBackOffx2 ready=False"}},
+		{name: "init containers", pod: testPod(always, StartAfterAnnotation, "1s"), until: time.Hour,
+			change: func(p *corev1.Pod) {
+				p.Spec.InitContainers = []corev1.Container{{Name: "init", Image: "busybox"}, sidecar}
+			}, want: []string{
+				"0s Pending init=PodInitializing proxy=PodInitializing web=PodInitializing ready=False",
+				"1s Running init=Completed(0)+ proxy=running+ web=running+ ready=True"}},
+		{name: "sidecar ends with its job", pod: testPod(never), until: time.Hour,
+			change: func(p *corev1.Pod) { p.Spec.InitContainers = []corev1.Container{sidecar} }, want: []string{
+				"0s Running proxy=running+ web=running+ ready=True",
+				"1s Succeeded proxy=Completed(0) web=Completed(0) ready=False"}},
+		{name: "readiness gate", pod: testPod(always), until: time.Hour,
+			change: func(p *corev1.Pod) {
+				p.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "x.com/ok"}}
+			}, want: []string{
+				"0s Running web=running+ ready=False"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.change != nil {
+				tc.change(tc.pod)
+			}
+			for _, precise := range []bool{true, false} { // does the node remember, or was it restarted?
+				if got := play(tc.pod.DeepCopy(), tc.deleteAt, tc.until, precise); !slices.Equal(got, tc.want) {
+					t.Errorf("precise %v:\n got %s\nwant %s", precise, strings.Join(got, "\n     "), strings.Join(tc.want, "\n     "))
+				}
+			}
+		})
+	}
+}
+
+func play(pod *corev1.Pod, deleteAt, until time.Duration, precise bool) (lines []string) {
+	o := Options{}.complete()
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var ends time.Time
+	for now := began; ; {
+		st := advance(pod, o.script(pod), testHost, testIP, now, ends)
+		if line(&st.status) != line(&pod.Status) {
+			lines = append(lines, fmt.Sprintf("%v %s", now.Sub(began), line(&st.status)))
+			if precise {
+				ends = st.next
+			}
+		}
+		pod.Status = st.status
+		if st.remove {
+			return append(lines, fmt.Sprintf("%v removed", now.Sub(began)))
+		}
+		deletion := began.Add(deleteAt)
+		switch deleted := pod.DeletionTimestamp != nil; {
+		case deleteAt > 0 && !deleted && (st.next.IsZero() || st.next.After(deletion)):
+			now = deletion
+			pod.DeletionTimestamp = &metav1.Time{Time: now.Add(30 * time.Second)}
+			pod.DeletionGracePeriodSeconds = ptr.To(int64(30))
+		case st.next.IsZero() || st.next.Sub(began) > until:
+			return lines
+		default:
+			now = st.next
+		}
+	}
+}
+
+func TestRunningStatus(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o := Options{}.complete()
+	pod := testPod(corev1.RestartPolicyAlways)
+	pod.Status.Conditions = []corev1.PodCondition{{Type: "x.com/ok", Status: corev1.ConditionTrue}}
+	s := advance(pod, o.script(pod), testHost, testIP, now, time.Time{}).status
+
+	if s.PodIP != "10.128.0.2" || len(s.PodIPs) != 1 || s.HostIP != "172.18.0.2" || len(s.HostIPs) != 1 {
+		t.Errorf("addresses: %s %v on %s %v", s.PodIP, s.PodIPs, s.HostIP, s.HostIPs)
+	}
+	if !s.StartTime.Time.Equal(now) || s.ObservedGeneration != 3 || s.QOSClass != corev1.PodQOSBestEffort {
+		t.Errorf("startTime %v, observedGeneration %d, qosClass %s", s.StartTime, s.ObservedGeneration, s.QOSClass)
+	}
+	var types []string
+	for _, c := range s.Conditions {
+		types = append(types, string(c.Type)+"="+string(c.Status))
+	}
+	if got, want := strings.Join(types, " "), "x.com/ok=True PodReadyToStartContainers=True Initialized=True Ready=True ContainersReady=True PodScheduled=True"; got != want {
+		t.Errorf("conditions %s, want %s", got, want)
+	}
+	c := s.ContainerStatuses[0]
+	if !strings.HasPrefix(c.ImageID, "nginx@sha256:") || !strings.HasPrefix(c.ContainerID, "fairlead://") || !*c.Started {
+		t.Errorf("container status: %+v", c)
+	}
+
+	pod.Status = s
+	again := advance(pod, o.script(pod), testHost, testIP, now.Add(time.Minute), time.Time{})
+	if !apiequality.Semantic.DeepEqual(again.status, s) || !again.next.IsZero() {
+		t.Error("a pod that runs on is not left alone")
+	}
+	pod.Spec.HostNetwork = true
+	if s := advance(pod, o.script(pod), testHost, netip.Addr{}, now, time.Time{}).status; s.PodIP != s.HostIP {
+		t.Errorf("a pod of the host's network has address %s", s.PodIP)
+	}
+}
+
+func TestQOSClass(t *testing.T) {
+	list := func(cpu, memory string) corev1.ResourceList {
+		l := corev1.ResourceList{}
+		if cpu != "" {
+			l["cpu"] = resource.MustParse(cpu)
+		}
+		if memory != "" {
+			l["memory"] = resource.MustParse(memory)
+		}
+		return l
+	}
+	for _, tc := range []struct {
+		requests, limits corev1.ResourceList
+		want             corev1.PodQOSClass
+	}{
+		{nil, nil, corev1.PodQOSBestEffort},
+		{list("1", ""), nil, corev1.PodQOSBurstable},
+		{nil, list("1", ""), corev1.PodQOSBurstable},
+		{nil, list("1", "1Gi"), corev1.PodQOSGuaranteed},
+		{list("1", "1Gi"), list("1000m", "1024Mi"), corev1.PodQOSGuaranteed},
+		{list("500m", "1Gi"), list("1", "1Gi"), corev1.PodQOSBurstable},
+	} {
+		pod := testPod(corev1.RestartPolicyAlways)
+		pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: tc.requests, Limits: tc.limits}
+		if got := qosClass(pod); got != tc.want {
+			t.Errorf("requests %v, limits %v: %s, want %s", tc.requests, tc.limits, got, tc.want)
+		}
+	}
+}
