@@ -23,10 +23,12 @@
 //     range with a revision above its start, once, in revision order, with no
 //     gap; the events of a transaction come in one batch.
 //  2. The store keeps nothing for a cursor: a slow one costs nothing but its own
-//     lateness. If the history it still needs is compacted, Next fails with
-//     ErrCompacted, and the reader lists again.
+//     lateness. If events that it still needs are compacted, Next fails with
+//     ErrCompacted, and the reader lists again. A cursor whose keys nobody wrote
+//     needs none, and stays good however rarely it is read.
 //  3. The bell rings after the events can be read, at least once after the last
-//     of them; it may ring for nothing.
+//     of them; it may ring for nothing. It does not ring for what is outside of
+//     the cursor's range, which only moves Progress.
 //
 // # Concurrency
 //
@@ -132,7 +134,7 @@ type RangeRequest struct {
 	Revision Revision
 	// Limit bounds the keys returned; 0 is no bound.
 	Limit int64
-	// CountOnly leaves KVs empty.
+	// CountOnly leaves KVs empty and More false.
 	CountOnly bool
 }
 
@@ -151,17 +153,19 @@ type RangeResult struct {
 // Store is the log and its present state.
 type Store interface {
 	// Range reads keys as of one revision. Errors: ErrCompacted,
-	// ErrFutureRevision, ErrUnavailable.
+	// ErrFutureRevision, ErrInvalid, ErrUnavailable, ErrClosed.
 	Range(ctx context.Context, r RangeRequest) (RangeResult, error)
 	// Commit applies a transaction. It returns when the write is durable and
 	// visible. A false condition is no error. When it returns an error other
 	// than ErrInvalid, the write may or may not have happened unless the error
-	// is ErrNotWritten. Cancelling ctx stops the waiting, not the write.
+	// is ErrNotWritten (a store that is closed refuses with ErrNotWritten and
+	// ErrClosed). Cancelling ctx stops the waiting, not the write.
 	Commit(ctx context.Context, t Txn) (TxnResult, error)
 	// Watch returns a cursor that stands just after revision after and sees
 	// keys in [start, end); after 0 stands at the present end of the log.
-	// Errors: ErrCompacted, ErrUnavailable. A revision that is not there yet is
-	// waited for: nothing is delivered before it.
+	// Errors: ErrCompacted, ErrInvalid, ErrUnavailable, ErrClosed. A revision that
+	// is not there yet is waited for: nothing up to it is delivered, and Progress
+	// begins at it.
 	Watch(start, end string, after Revision) (Cursor, error)
 	// Revision is the last revision that readers can see.
 	Revision() Revision
@@ -169,17 +173,19 @@ type Store interface {
 	// above, Watch after it and after anything above. 0 if there was none.
 	Compacted() Revision
 	// Compact forgets what only revisions up to r can see. Errors:
-	// ErrCompacted, ErrFutureRevision.
+	// ErrCompacted, ErrFutureRevision, and as for Commit.
 	Compact(ctx context.Context, r Revision) error
 	// Close ends all cursors with ErrClosed and releases what is held.
 	Close() error
 }
 
-// Batch is what a cursor yields: whole transactions, in order.
+// Batch is what a cursor yields: whole transactions, in order. A cursor that is
+// far behind gets it in several batches, and the bell rings for the next.
 type Batch struct {
 	// Events in revision order; empty if there was nothing new.
 	Events []Event
-	// Progress: the reader has now seen every event of its range up to here.
+	// Progress: the reader has now seen every event of its range up to here. It
+	// never goes back.
 	Progress Revision
 }
 

@@ -1,7 +1,5 @@
 package local
 
-import "fairlead.dev/storage"
-
 // A span is a range of keys: [start, end), or the one key start if end is empty.
 type span struct{ start, end string }
 
@@ -144,5 +142,3 @@ func (b *bells) count() int {
 	}
 	return n
 }
-
-var _ storage.Cursor = (*cursor)(nil)

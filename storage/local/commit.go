@@ -103,8 +103,9 @@ type group struct {
 	bytes    int
 }
 
-// groupBytes is the size at which a group takes no more.
-const groupBytes = 4 << 20
+// groupBytes is the size at which a group takes no more. It stays well below
+// Pebble's memtable, which larger batches go past.
+const groupBytes = 2 << 20
 
 // The committer is two goroutines. The former takes what is queued, tries it
 // against the working state and gathers it in a group; the writer writes a group

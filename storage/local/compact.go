@@ -3,112 +3,11 @@ package local
 import (
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"fairlead.dev/storage"
 )
-
-// A mark says that all revisions up to rev were committed by the time at.
-type mark struct {
-	rev storage.Revision
-	at  time.Time
-}
-
-// The compactor forgets history by age. It is one goroutine that notes from time
-// to time how far the log is, on disk too, and compacts to the youngest such mark
-// that is older than the history to keep. So history is kept a little longer
-// than asked for, and a restart, which only knows the marks, makes it longer by a
-// tick at most. With FsyncInterval the goroutine syncs as well.
-type compactor struct {
-	store *Store
-	quit  chan struct{}
-	done  chan struct{}
-
-	// mu is held while compacting.
-	mu struct {
-		sync.Mutex
-		marks []mark
-	}
-}
-
-func startCompactor(s *Store, marks []mark) *compactor {
-	c := &compactor{store: s, quit: make(chan struct{}), done: make(chan struct{})}
-	c.mu.marks = marks
-	go c.run()
-	return c
-}
-
-// stop returns when the goroutine has ended, or hangs in the engine.
-func (c *compactor) stop() {
-	close(c.quit)
-	select {
-	case <-c.done:
-	case <-c.store.down:
-	}
-}
-
-func (c *compactor) run() {
-	defer close(c.done)
-	s := c.store
-	var age, sync <-chan time.Time
-	if s.opts.History > 0 {
-		t := time.NewTicker(min(max(s.opts.History/30, 10*time.Millisecond), 10*time.Second))
-		defer t.Stop()
-		age = t.C
-	}
-	if s.engine != nil && s.opts.Fsync == FsyncInterval {
-		t := time.NewTicker(syncInterval)
-		defer t.Stop()
-		sync = t.C
-	}
-	for {
-		var err error
-		select {
-		case <-c.quit:
-			return
-		case <-age:
-			err = c.tick(time.Now())
-		case <-sync:
-			err = s.engine.flush()
-		}
-		if err != nil {
-			s.fail(err)
-		}
-		if s.Err() != nil {
-			return
-		}
-	}
-}
-
-// tick marks how far the log is and compacts what is too old.
-func (c *compactor) tick(now time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.store
-	rev := s.Revision()
-	if n := len(c.mu.marks); rev > 1 && (n == 0 || c.mu.marks[n-1].rev < rev) {
-		if s.engine != nil {
-			if err := s.engine.mark(rev, now); err != nil {
-				return err
-			}
-		}
-		c.mu.marks = append(c.mu.marks, mark{rev, now})
-	}
-	var old storage.Revision
-	for _, m := range c.mu.marks {
-		if now.Sub(m.at) < s.opts.History {
-			break
-		}
-		old = m.rev
-	}
-	if old <= s.Compacted() {
-		return nil
-	}
-	return c.compact(old)
-}
 
 // Compact implements storage.Store.
 func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
@@ -178,7 +77,7 @@ func (c *compactor) compact(r storage.Revision) error {
 	}
 	s.pub.Lock()
 	old := s.state.Load()
-	first, end := old.log.after(old.compacted), old.log.after(r)
+	first, end := old.log.first, old.log.after(r)
 	st := *old
 	st.compacted, st.log = r, st.log.trim(end)
 	s.state.Store(&st)
@@ -221,10 +120,10 @@ func (c *compactor) forget(log view, first, end int64) error {
 	for seq := first; seq < end; seq++ {
 		v := log.at(seq)
 		if prev := v.prev.Swap(nil); prev != nil {
-			deleteRecord(b, prev)
+			c.deleteRecord(b, prev)
 		}
 		if v.deleted {
-			deleteRecord(b, v)
+			c.deleteRecord(b, v)
 			if e, ok := s.work.tree.Get(v.kv.Key); ok && e.cut(v) {
 				s.work.tree.Delete(v.kv.Key)
 				shrunk = true
@@ -251,8 +150,9 @@ func (c *compactor) forget(log view, first, end int64) error {
 	return s.engine.apply(b, pebble.NoSync)
 }
 
-func deleteRecord(b *pebble.Batch, v *version) {
+func (c *compactor) deleteRecord(b *pebble.Batch, v *version) {
 	if b != nil {
+		c.mu.garbage += uint64(recordSize(v))
 		b.DeleteSized(appendRecordKey(nil, v.kv.ModRevision, v.sub), uint32(recordSize(v)), nil)
 	}
 }

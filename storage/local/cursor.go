@@ -35,6 +35,8 @@ type cursor struct {
 	}
 }
 
+var _ storage.Cursor = (*cursor)(nil)
+
 // Watch implements storage.Store.
 func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
 	if after < 0 {
@@ -95,7 +97,7 @@ func (c *cursor) Next() (storage.Batch, error) {
 		c.mu.progress = max(c.mu.progress, st.rev)
 		return storage.Batch{Progress: c.mu.progress}, nil
 	}
-	if c.mu.first < st.log.base {
+	if c.mu.first < st.log.first {
 		return c.overtaken(st.compacted)
 	}
 	begin := st.log.at(c.mu.first).kv.ModRevision

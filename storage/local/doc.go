@@ -1,2 +1,114 @@
-// Package local is the embedded storage.Store.
+// Package local is the embedded storage.Store: everything in memory, and Pebble
+// under it as the durable log.
+//
+// # How it works
+//
+// A key is a chain of versions, the newest first, and every version is also an
+// event of the log; both are the same struct, and nothing is stored twice.
+//
+//	tree (B-tree, copy-on-write)       log (segments of 512, by sequence number)
+//	  "/registry/pods/default/a" ──▶ v7 ──▶ v4 ──▶ v2
+//	                                  ▲      ▲      ▲
+//	                                 [6]    [3]    [1]
+//
+// Readers load one pointer to the published state (revision, tree, log) and walk
+// without a lock, skipping versions that are newer than the revision they read
+// at. Writing a key that exists therefore does not touch the tree at all: it puts
+// a version on the chain. Only a new key copies a path of the tree, once per
+// group.
+//
+// A commit waits in a queue. The former tries all that is queued against the
+// newest chains and gathers it in a group; the writer makes the group durable
+// with one batch and one sync, and publishes it. While the writer syncs, the
+// former goes on with the next group, so the more writers wait, the more commits
+// share a sync. What was tried but is not durable sits on the chains with a
+// revision that nobody reads at yet.
+//
+// A cursor is two sequence numbers, the first and the last event it has not read.
+// Publishing finds the cursors that an event concerns (by hash for a cursor on
+// one key; by trying the distinct ranges, of which there are few) and notes the
+// numbers before the events can be seen. A cursor that nothing was noted for is
+// at the end of the log, whatever has been compacted since, and costs nothing.
+//
+// Compaction up to r needs no walk over the keys: each event up to r superseded
+// one version at most, so the part of the log that goes names all that goes with
+// it. It happens by itself when history grows old, see Options.History.
+//
+// # Concurrency
+//
+//  1. Store and its methods are safe for any goroutine; a Cursor belongs to one.
+//  2. Range, Revision, Compacted and Next never wait for a writer or for the
+//     disk. Next takes the lock of its cursor, Range none.
+//  3. Revisions are published one group after the other, in order; a state once
+//     published never changes. Chains are only added to at the head, and cut at
+//     the tail after the new bound of compaction is published, so that who walked
+//     a cut chain finds out by looking at the bound once more.
+//  4. Lock order: compactor.mu, Store.work, Store.pub, cursor.mu. No input or
+//     output happens under the last three.
+//
+// The goroutines of a Store:
+//
+//	former     tries and groups commits              until Close
+//	writer     writes and publishes groups (on disk) until the former ends
+//	compactor  marks time, compacts, makes space     until Close
+//	syncer     syncs, with FsyncInterval only        until Close
+//
+// and Pebble's own.
+//
+// # When the disk fails
+//
+// The first write or sync that fails makes the store read-only, for good: Err and
+// Stats say why, commits under way end with ErrUnavailable (the write may be
+// found after a restart), those not yet begun with ErrNotWritten, and reads and
+// cursors go on with what was published. Nothing is tried again, because a second
+// fsync that succeeds says nothing about the pages that the first one lost. The
+// process keeps the directory until it ends; the next Open finds every
+// acknowledged write.
+//
+// # Memory
+//
+// About 160 bytes per key beside the key and the value, 110 and the value for each
+// version more that history still holds, 400 per open cursor. All values are in
+// memory. On disk, what history keeps is there too, and of what it kept as much
+// again as is needed before making space is worth it (see compactor.space).
+//
+// # Format
+//
+// The directory holds the file FAIRLEAD, one line of text that says whose it is,
+// in which format, and whether creation was finished ("fairlead store, format 1,
+// ready"), and the Pebble database log/. A directory that is not empty and has no
+// such file is foreign and never written to.
+//
+// In Pebble, each change of a key is one record under its revision:
+//
+//	key    bytes  what
+//	0      8      revision, big-endian (so that the order of keys is the order of commits)
+//	8      4      place of the change in its transaction, from 0, big-endian
+//
+//	value  bytes  what
+//	0      1      0 put, 1 delete; 0x80 added on the last record of a transaction
+//	1      8      create revision (0 for delete), big-endian like all that follows
+//	9      8      version: writes since creation (0 for delete)
+//	17     8      lease, 0 for none
+//	25     4      length of the key, n
+//	29     n      key
+//	29+n   rest   value (empty for delete)
+//
+// Other records have keys that begin with 0xff, which no revision does:
+//
+//	ff 'f'              8 bytes: format version, 1
+//	ff 'c'              8 bytes: revision of the last compaction
+//	ff 't' + revision   8 bytes: Unix time in nanoseconds by which all revisions
+//	                    up to this one were committed; one in 30th of the history,
+//	                    every 10 s at most
+//
+// Records carry no checksum of their own: Pebble puts a CRC-32C on every chunk of
+// its log file and on every block of its tables, notes in the log how far it was
+// synced, and refuses what does not match, so a record is either as it was
+// written or an error of Open. What Pebble cannot see, a record that is missing,
+// Open sees: above the last compaction revisions have no gaps, the places of a
+// transaction count from 0, and its last record says that it is the last. One
+// case is left: damage in the last 32 KB of a log file that a crash left behind
+// cannot be told from a write that the crash cut short. A clean Close leaves no
+// log file to replay.
 package local

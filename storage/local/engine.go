@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -190,6 +191,21 @@ func (e *engine) mark(r storage.Revision, t time.Time) error {
 	b := e.db.NewBatch()
 	b.Set(markKey(r), uint64Value(uint64(t.UnixNano())), nil)
 	return e.apply(b, pebble.NoSync)
+}
+
+// merge rewrites the tables of what is below a revision without what is deleted.
+// It is given up, without an error, when ctx ends.
+func (e *engine) merge(ctx context.Context, below storage.Revision) error {
+	e.use.RLock()
+	defer e.use.RUnlock()
+	if e.use.closed {
+		return nil
+	}
+	err := e.db.Compact(ctx, []byte{0}, appendRecordKey(nil, below, 0), false)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // close releases the directory. It moves what is in the log file to tables, whose

@@ -13,14 +13,14 @@ const segmentSize = 512
 type segment [segmentSize]*version
 
 // A view is the log as published: the events with the sequence numbers
-// [base, end) in revision order, base being the first of segs[0]. Sequence
-// numbers count events, from 0 at Open; they are never reused.
+// [first, end) in revision order; base is the number of the first slot of
+// segs[0]. Sequence numbers count events, from 0 at Open; they are never reused.
 //
-// A view is immutable: append writes only beyond end, and to the slots of a
-// segment that no view shows yet.
+// A view is immutable: append writes only beyond end, to slots that no view
+// shows yet.
 type view struct {
-	segs      []*segment
-	base, end int64
+	segs             []*segment
+	base, first, end int64
 }
 
 func (l view) at(seq int64) *version {
@@ -44,19 +44,25 @@ func (l view) append(vs []*version) view {
 
 // after is the sequence number of the first event above a revision.
 func (l view) after(r storage.Revision) int64 {
-	n := sort.Search(int(l.end-l.base), func(i int) bool {
-		return l.at(l.base+int64(i)).kv.ModRevision > r
+	n := sort.Search(int(l.end-l.first), func(i int) bool {
+		return l.at(l.first+int64(i)).kv.ModRevision > r
 	})
-	return l.base + int64(n)
+	return l.first + int64(n)
 }
 
-// trim drops the segments that hold nothing at or above seq.
+// trim drops the events below seq. What older views show stays as it is: the
+// segment that is kept in part is copied.
 func (l view) trim(seq int64) view {
+	if seq == l.first {
+		return l
+	}
 	n := (seq - l.base) / segmentSize
-	if n > 0 {
-		// A fresh slice: the old array would keep the dropped segments alive.
-		l.segs = slices.Clone(l.segs[n:])
-		l.base += n * segmentSize
+	l.segs = slices.Clone(l.segs[n:])
+	l.base += n * segmentSize
+	if l.first = seq; seq > l.base {
+		part := *l.segs[0]
+		clear(part[:seq-l.base])
+		l.segs[0] = &part
 	}
 	return l
 }

@@ -27,7 +27,7 @@ func (s *Store) Stats() Stats {
 	s.pub.Unlock()
 	out := Stats{
 		Revision: st.rev, Compacted: st.compacted,
-		Keys: st.keys, Events: st.log.end - st.log.base, Cursors: cursors,
+		Keys: st.keys, Events: st.log.end - st.log.first, Cursors: cursors,
 		Commits: s.commits.Load(), Groups: s.groups.Load(),
 		Err: s.Err(),
 	}
