@@ -52,12 +52,12 @@ func (c *call) updateRules() (prepare func(obj, old runtime.Object), validate fu
 	case "status":
 		return st.PrepareForStatusUpdate, st.ValidateStatusUpdate
 	default:
-		return partOf[sub], func(obj, _ runtime.Object) field.ErrorList {
-			if st.Validate == nil {
-				return nil
-			}
-			return st.Validate(obj)
+		s := c.ep.Subresource(sub)
+		prepare, validate = s.PrepareForUpdate, s.ValidateUpdate
+		if prepare == nil {
+			prepare = partOf[sub]
 		}
+		return prepare, validate
 	}
 }
 

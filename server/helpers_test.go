@@ -1,0 +1,148 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/resource/builtin"
+	"fairlead.dev/server"
+	"fairlead.dev/storage/local"
+)
+
+// cluster is a server over a store in memory, reached through TLS and HTTP/2.
+type cluster struct {
+	t      testing.TB
+	server *server.Server
+	http   *httptest.Server
+	client *http.Client
+}
+
+func start(t testing.TB, change ...func(*server.Config)) *cluster {
+	t.Helper()
+	store, err := local.Open("", local.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	cfg := server.Config{Store: store, Resources: builtin.Resources()}
+	for _, f := range change {
+		f(&cfg)
+	}
+	s, err := server.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); s.Run(ctx) }()
+
+	h := httptest.NewUnstartedServer(s)
+	h.EnableHTTP2 = true
+	h.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
+	h.StartTLS()
+	c := &cluster{t: t, server: s, http: h, client: h.Client()}
+	c.client.Transport.(*http.Transport).DisableCompression = true
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		h.CloseClientConnections()
+		h.Close()
+	})
+	return c
+}
+
+// config is how client-go reaches the server.
+func (c *cluster) config() *rest.Config {
+	pool := x509.NewCertPool()
+	pool.AddCert(c.http.Certificate())
+	return &rest.Config{Host: c.http.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: certPEM(c.http.Certificate())}}
+}
+
+func (c *cluster) typed() *kubernetes.Clientset {
+	c.t.Helper()
+	k, err := kubernetes.NewForConfig(c.config())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return k
+}
+
+// answer is what came back for a request.
+type answer struct {
+	code   int
+	header http.Header
+	body   string
+}
+
+// do sends a request whose head is "METHOD path" or "METHOD path type".
+func (c *cluster) do(head, body string, headers ...string) answer {
+	c.t.Helper()
+	parts := strings.Fields(head)
+	req, err := http.NewRequest(parts[0], c.http.URL+parts[1], strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if len(parts) > 2 {
+		req.Header.Set("Content-Type", parts[2])
+	}
+	for _, h := range headers {
+		k, v, _ := strings.Cut(h, ": ")
+		req.Header.Set(k, v)
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.t.Fatalf("%s: %v", head, err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(data)}
+}
+
+// must is do for requests that have to succeed.
+func (c *cluster) must(head, body string, headers ...string) answer {
+	c.t.Helper()
+	a := c.do(head, body, headers...)
+	if a.code/100 != 2 {
+		c.t.Fatalf("%s: %d %s", head, a.code, a.body)
+	}
+	return a
+}
+
+// at reads a value out of a JSON answer: at("metadata.name").
+func (a answer) at(path string) any {
+	var v any
+	d := json.NewDecoder(bytes.NewReader([]byte(a.body)))
+	if err := d.Decode(&v); err != nil {
+		return "not JSON: " + a.body
+	}
+	for _, step := range strings.Split(path, ".") {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[step]
+	}
+	return v
+}
+
+func (a answer) text(path string) string {
+	s, _ := a.at(path).(string)
+	return s
+}
