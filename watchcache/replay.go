@@ -66,7 +66,10 @@ func (r *replay) next(w *Watcher) (events []Event, progress storage.Revision, mo
 		return nil, 0, false, err
 	}
 	n := 0
-	for ; n < len(view) && n < maxReplayed && len(events) < maxEvents; n++ {
+	for ; n < len(view); n++ {
+		if r.enough(n, events) && view[n].rev != view[n-1].rev {
+			break
+		}
 		events = r.add(events, &view[n])
 	}
 	r.from += uint64(n)
@@ -77,6 +80,12 @@ func (r *replay) next(w *Watcher) (events []Event, progress storage.Revision, mo
 		return events, progress, false, nil
 	}
 	return events, view[n].rev - 1, true, nil
+}
+
+// enough says whether one Next has looked at enough, unless it is in the middle
+// of a transaction.
+func (r *replay) enough(changes int, events []Event) bool {
+	return changes >= maxReplayed || len(events) >= maxEvents
 }
 
 func (r *replay) add(events []Event, ch *change) []Event {
@@ -102,8 +111,11 @@ func (r *replay) nextOfStore(w *Watcher) (events []Event, progress storage.Revis
 		r.queue, r.seen = b.Events, max(r.seen, b.Progress)
 	}
 	n := 0
-	for ; n < len(r.queue) && n < maxReplayed && len(events) < maxEvents; n++ {
+	for ; n < len(r.queue); n++ {
 		ev := &r.queue[n]
+		if r.enough(n, events) && ev.Revision() != r.queue[n-1].Revision() {
+			break
+		}
 		if ev.Revision() > r.until {
 			return events, r.until, false, nil
 		}

@@ -137,27 +137,22 @@ func TestWatchStartsExactlyAfter(t *testing.T) {
 func TestTransactionIsNotSplit(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{})
 	watcher := w.watch("", 0)
-	ops := []storage.Op{}
+	var ops []storage.Op
 	for i := range 1000 {
 		ops = append(ops, put(fmt.Sprintf("a/p%d", i)))
 	}
 	rev := w.commit(ops...)
 	w.sync()
-	seen := 0
-	for {
+	w.put("a/later")
+	w.sync()
+	replayed := w.watch("", rev-1)
+	w.open(watchcache.HubOptions{})
+	for name, watcher := range map[string]*watchcache.Watcher{"topic": watcher, "ring": replayed, "store": w.watch("", rev-1)} {
 		evs, progress, err := watcher.Next()
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || len(evs) != len(ops) || progress != rev {
+			t.Errorf("%s: %d events to %d, %v; want %d to %d", name, len(evs), progress, err, len(ops), rev)
 		}
-		if len(evs) == 0 {
-			break
-		}
-		if seen += len(evs); progress >= rev && seen < len(ops) {
-			t.Fatalf("progress %d after %d of %d events of the transaction", progress, seen, len(ops))
-		}
-	}
-	if seen != len(ops) {
-		t.Errorf("saw %d events, want %d", seen, len(ops))
+		w.expect(watcher, "ADDED a/later@3")
 	}
 }
 

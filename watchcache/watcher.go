@@ -26,7 +26,8 @@ type Watcher struct {
 }
 
 // maxEvents bounds what Next returns at once, and with it what a reader that
-// is stuck in the middle of it holds on to.
+// is stuck in the middle of it holds on to. A transaction is not split for it:
+// one who saw half of it could not say where to go on.
 const maxEvents = 256
 
 // Watch returns a watcher that sees every event of the selection after a
@@ -155,10 +156,14 @@ func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 		skip++
 	}
 	progress := max(applied, w.after)
-	if n-skip > maxEvents {
-		n = skip + maxEvents
-		progress = view[n].Revision - 1
-		w.ring()
+	if cut := skip + maxEvents; cut < n {
+		for cut < n && view[cut].Revision == view[cut-1].Revision {
+			cut++
+		}
+		if cut < n {
+			n, progress = cut, view[cut].Revision-1
+			w.ring()
+		}
 	}
 	w.pos += uint64(n)
 	return view[skip:n:n], progress, nil
