@@ -24,6 +24,8 @@ type Claim[T client.Object] struct {
 	Kind     schema.GroupVersionKind // of the owner
 	Selector labels.Selector
 	Resource client.Resource[T] // through which references are patched
+	// Finalizers are put on what is adopted.
+	Finalizers []string
 	// Fresh reads the owner from the server. It is called before the first
 	// adoption: a stale cache must not let a deleted owner adopt anything.
 	Fresh func(context.Context) (metav1.Object, error)
@@ -99,15 +101,16 @@ type ownersPatch struct {
 	Metadata struct {
 		UID             types.UID `json:"uid"`
 		OwnerReferences []any     `json:"ownerReferences"`
+		Finalizers      []string  `json:"finalizers,omitempty"`
 	} `json:"metadata"`
 }
 
 func (c Claim[T]) adopt(ctx context.Context, o T) (T, error) {
-	return c.patch(ctx, o, metav1.NewControllerRef(c.Owner, c.Kind))
+	return c.patch(ctx, o, metav1.NewControllerRef(c.Owner, c.Kind), c.Finalizers)
 }
 
 func (c Claim[T]) release(ctx context.Context, o T) error {
-	_, err := c.patch(ctx, o, map[string]string{"$patch": "delete", "uid": string(c.Owner.GetUID())})
+	_, err := c.patch(ctx, o, map[string]string{"$patch": "delete", "uid": string(c.Owner.GetUID())}, nil)
 	// Gone, or replaced by another of the same name, or without owners by now:
 	// released either way.
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
@@ -116,10 +119,11 @@ func (c Claim[T]) release(ctx context.Context, o T) error {
 	return err
 }
 
-func (c Claim[T]) patch(ctx context.Context, o T, ref any) (T, error) {
+func (c Claim[T]) patch(ctx context.Context, o T, ref any, finalizers []string) (T, error) {
 	var p ownersPatch
 	p.Metadata.UID = o.GetUID()
 	p.Metadata.OwnerReferences = []any{ref}
+	p.Metadata.Finalizers = finalizers
 	data, err := json.Marshal(p)
 	if err != nil {
 		var none T

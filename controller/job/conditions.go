@@ -1,0 +1,45 @@
+package job
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func newCondition(t batchv1.JobConditionType, s corev1.ConditionStatus, reason, message string) *batchv1.JobCondition {
+	now := metav1.Now()
+	return &batchv1.JobCondition{Type: t, Status: s, LastProbeTime: now, LastTransitionTime: now, Reason: reason, Message: message}
+}
+
+func failing(reason, message string) *batchv1.JobCondition {
+	return newCondition(batchv1.JobFailureTarget, corev1.ConditionTrue, reason, message)
+}
+
+// condition finds a condition that is true, or nil.
+func condition(j *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+	for i := range j.Status.Conditions {
+		if c := &j.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// ensure sets a condition and reports whether that changed anything. One that
+// is to be false and is not there stays away.
+func ensure(s *batchv1.JobStatus, t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) bool {
+	for i := range s.Conditions {
+		if c := &s.Conditions[i]; c.Type == t {
+			if c.Status == status && c.Reason == reason && c.Message == message {
+				return false
+			}
+			*c = *newCondition(t, status, reason, message)
+			return true
+		}
+	}
+	if status == corev1.ConditionFalse {
+		return false
+	}
+	s.Conditions = append(s.Conditions, *newCondition(t, status, reason, message))
+	return true
+}

@@ -1,0 +1,54 @@
+package job
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+)
+
+// strayPods has the tracked pods of a Job that counts no more let go.
+func (c *jobs) strayPods(j *batchv1.Job) {
+	for _, p := range c.pods.By(j.UID) {
+		if isTracked(p) {
+			c.strays.Enqueue(controller.KeyOf(p))
+		}
+	}
+}
+
+// releaseStray takes the tracking finalizer off a pod whose Job is finished or
+// gone, so that the pod can be deleted.
+func (c *jobs) releaseStray(ctx context.Context, k controller.Key) (controller.Result, error) {
+	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
+	if !ok || !isTracked(p) {
+		return controller.Result{}, nil
+	}
+	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
+		if ref.Kind != kind.Kind || ref.APIVersion != batchv1.SchemeGroupVersion.String() {
+			return controller.Result{}, nil // somebody else's to judge
+		}
+		if j := c.ownerOf(p); j != nil && !isFinished(j) {
+			return controller.Result{}, nil
+		}
+	}
+	return controller.Result{}, c.untrack(ctx, p)
+}
+
+// untrack takes the tracking finalizer off a pod; one that is gone is fine.
+func (c *jobs) untrack(ctx context.Context, p *corev1.Pod) error {
+	_, err := c.podAPI.Namespace(p.Namespace).Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
+		"metadata": map[string]any{
+			"uid":                                 p.UID,
+			"$deleteFromPrimitiveList/finalizers": []string{batchv1.JobTrackingFinalizer},
+		},
+	}))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // gone, or another pod of that name
+	}
+	return err
+}
