@@ -1,7 +1,15 @@
 package openapi
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
 	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -9,15 +17,176 @@ import (
 )
 
 // Handler serves /openapi/v2, /openapi/v3 and the documents below it.
-type Handler struct{}
+type Handler struct {
+	scheme *runtime.Scheme
+	state  atomic.Pointer[state]
+}
+
+// state is one set of resources and the documents built of it.
+type state struct {
+	v2    *document
+	v3    map[string]*document // by path
+	index []byte
+	tag   string // of the index
+}
+
+// document is one document in its two encodings, each built once.
+type document struct {
+	source         *source
+	text, protobuf func() ([]byte, error) // compressed
+}
 
 // New returns a Handler for the resources, whose Go types the scheme knows.
 func New(resources []*resource.Resource, scheme *runtime.Scheme) *Handler {
-	return &Handler{}
+	h := &Handler{scheme: scheme}
+	h.Set(resources)
+	return h
 }
 
-// Set replaces what is served.
-func (h *Handler) Set(resources []*resource.Resource) {}
+// Set replaces what is served. Documents of groups that stay as they were are
+// kept.
+func (h *Handler) Set(resources []*resource.Resource) {
+	old := h.state.Load()
+	v3, v2 := sources(resources, h.scheme)
+	s := &state{v3: map[string]*document{}, v2: newDocument(v2)}
+	type link struct {
+		URL string `json:"serverRelativeURL"`
+	}
+	index := map[string]link{}
+	var tags strings.Builder
+	for _, src := range v3 {
+		d := newDocument(src)
+		if old != nil && old.v3[src.path] != nil && old.v3[src.path].source.hash == src.hash {
+			d = old.v3[src.path]
+		}
+		s.v3[src.path] = d
+		index[src.path] = link{"/openapi/v3/" + src.path + "?hash=" + src.hash}
+		tags.WriteString(src.hash)
+	}
+	s.index, _ = json.Marshal(map[string]any{"paths": index}) // strings only
+	s.tag = (&source{path: tags.String()}).fingerprint()
+	h.state.Store(s)
+}
+
+func newDocument(src *source) *document {
+	return &document{
+		source:   src,
+		text:     sync.OnceValues(func() ([]byte, error) { return compress(src.encode(false)) }),
+		protobuf: sync.OnceValues(func() ([]byte, error) { return compress(src.encode(true)) }),
+	}
+}
+
+func compress(data []byte, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if _, err := z.Write(data); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(b.Bytes()), nil
+}
 
 // ServeHTTP answers one request for a document.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := h.state.Load()
+	at := strings.TrimSuffix(r.URL.Path, "/")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	switch {
+	case at == "/openapi/v2":
+		s.v2.serve(w, r, "application/com.github.proto-openapi.spec.v2", s.v2.source.hash)
+	case at == "/openapi/v3":
+		w.Header().Set("Content-Type", "application/json")
+		if !unchanged(w, r, s.tag) {
+			w.Write(s.index)
+		}
+	default:
+		d := s.v3[strings.TrimPrefix(at, "/openapi/v3/")]
+		if d == nil {
+			http.NotFound(w, r)
+			return
+		}
+		switch asked := r.URL.Query().Get("hash"); asked {
+		case "":
+		case d.source.hash: // what is under this URL never changes
+			w.Header().Set("Cache-Control", "public, immutable")
+			w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
+		default:
+			http.Redirect(w, r, at+"?hash="+d.source.hash, http.StatusMovedPermanently)
+			return
+		}
+		d.serve(w, r, "application/com.github.proto-openapi.spec.v3", d.source.hash)
+	}
+}
+
+// unchanged sets the ETag, and ends the request if the client has that.
+func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
+	tag = `"` + tag + `"`
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return true
+	}
+	return false
+}
+
+func (d *document) serve(w http.ResponseWriter, r *http.Request, protobufType, tag string) {
+	contentType, build := accept(r.Header.Values("Accept"), protobufType), d.text
+	w.Header().Add("Vary", "Accept")
+	w.Header().Add("Vary", "Accept-Encoding")
+	switch contentType {
+	case "":
+		http.Error(w, "only application/json and "+protobufType+".v1.0+protobuf are served here", http.StatusNotAcceptable)
+		return
+	case "application/json":
+	default:
+		build = d.protobuf
+	}
+	w.Header().Set("Content-Type", contentType)
+	if unchanged(w, r, tag) {
+		return
+	}
+	data, err := build()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(data)
+		return
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	io.Copy(w, z)
+}
+
+// accept picks the first form that the client takes; "" if there is none. The
+// protobuf type has an older and a newer spelling.
+func accept(headers []string, protobufType string) string {
+	all := strings.Join(headers, ",")
+	if strings.TrimSpace(all) == "" {
+		return "application/json"
+	}
+	for part := range strings.SplitSeq(all, ",") {
+		t, _, _ := strings.Cut(part, ";")
+		switch t = strings.TrimSpace(t); t {
+		case "application/json", "*/*", "application/*":
+			return "application/json"
+		case protobufType + ".v1.0+protobuf", protobufType + "@v1.0+protobuf":
+			return protobufType + ".v1.0+protobuf"
+		}
+	}
+	return ""
+}

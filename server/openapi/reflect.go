@@ -1,0 +1,268 @@
+package openapi
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// definitions turns Go types into models. Types that others refer to become
+// definitions of their own.
+type definitions struct {
+	scheme *runtime.Scheme
+	facts  *facts
+	models map[string]*model
+}
+
+func newDefinitions(scheme *runtime.Scheme) *definitions {
+	return &definitions{scheme: scheme, facts: readFacts(), models: map[string]*model{}}
+}
+
+// What Go types may know of their own schema.
+type (
+	modelName interface{ OpenAPIModelName() string }
+	swagger   interface{ SwaggerDoc() map[string]string }
+	schemaOf  interface {
+		OpenAPISchemaType() []string
+		OpenAPISchemaFormat() string
+	}
+	oneOfTypes interface{ OpenAPIV3OneOfTypes() []string }
+)
+
+// object returns the name of the definition of an API object, which it enters
+// with all that it refers to. Objects without a Go type of their own (custom
+// resources) get a definition that lets everything through.
+func (d *definitions) object(obj runtime.Object, gvk schema.GroupVersionKind) string {
+	switch obj.(type) {
+	case *unstructured.Unstructured, *unstructured.UnstructuredList:
+		return d.untyped(gvk)
+	}
+	return d.define(reflect.TypeOf(obj).Elem())
+}
+
+func (d *definitions) untyped(gvk schema.GroupVersionKind) string {
+	parts := strings.Split(gvk.Group, ".")
+	slices.Reverse(parts)
+	name := strings.Join(append(parts, gvk.Version, gvk.Kind), ".")
+	meta := d.define(reflect.TypeFor[metav1.ObjectMeta]())
+	text := metav1.TypeMeta{}.SwaggerDoc()
+	d.models[name] = &model{
+		typ: "object", preserveUnknown: true, groupVersionKinds: []schema.GroupVersionKind{gvk},
+		properties: map[string]*model{
+			"apiVersion": {typ: "string", description: text["apiVersion"]},
+			"kind":       {typ: "string", description: text["kind"]},
+			"metadata":   {ref: meta},
+		},
+	}
+	return name
+}
+
+// define enters a struct type and returns its definition's name.
+func (d *definitions) define(t reflect.Type) string {
+	zero := reflect.New(t).Interface()
+	name := restName(t)
+	if n, ok := zero.(modelName); ok {
+		name = n.OpenAPIModelName()
+	}
+	if d.models[name] != nil {
+		return name
+	}
+	m := &model{typ: "object", properties: map[string]*model{}}
+	d.models[name] = m // before its fields, for they may refer back
+	doc := docOf(zero)
+	m.description = doc[""]
+	if m.description == "" {
+		m.description = ownWords[t.Name()]
+	}
+	if s, ok := zero.(schemaOf); ok {
+		m.format = s.OpenAPISchemaFormat()
+		if types := s.OpenAPISchemaType(); len(types) > 0 {
+			m.typ = types[0]
+		}
+		if s, ok := zero.(oneOfTypes); ok {
+			m.oneOf = s.OpenAPIV3OneOfTypes()
+		}
+		return name
+	}
+	if obj, ok := zero.(runtime.Object); ok {
+		m.groupVersionKinds = d.kinds(obj)
+	}
+	if d.facts.atomic[t.PkgPath()+"."+t.Name()] {
+		m.mapType = "atomic"
+	}
+	d.fields(m, t)
+	return name
+}
+
+// kinds are the names under which the scheme knows the type.
+func (d *definitions) kinds(obj runtime.Object) []schema.GroupVersionKind {
+	list, _, err := d.scheme.ObjectKinds(obj)
+	if err != nil {
+		return nil
+	}
+	list = slices.DeleteFunc(list, func(k schema.GroupVersionKind) bool { return k.Version == runtime.APIVersionInternal })
+	slices.SortFunc(list, func(a, b schema.GroupVersionKind) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))
+	})
+	return list
+}
+
+func docOf(v any) map[string]string {
+	if s, ok := v.(swagger); ok {
+		return s.SwaggerDoc()
+	}
+	return nil
+}
+
+// restName is the name of a type that has none of its own: its package's path
+// with the domain turned round.
+func restName(t reflect.Type) string {
+	domain, path, _ := strings.Cut(t.PkgPath(), "/")
+	parts := strings.Split(domain, ".")
+	slices.Reverse(parts)
+	return strings.Join(parts, ".") + "." + strings.ReplaceAll(path, "/", ".") + "." + t.Name()
+}
+
+// fields enters the properties of a struct, those of embedded ones too.
+func (d *definitions) fields(m *model, t reflect.Type) {
+	doc := docOf(reflect.New(t).Interface())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag := f.Tag.Get("json")
+		name, opts, _ := strings.Cut(tag, ",")
+		if name == "-" || !f.IsExported() {
+			continue
+		}
+		if name == "" {
+			if f.Anonymous || strings.Contains(opts, "inline") {
+				d.fields(m, deref(f.Type))
+			}
+			continue
+		}
+		omitted := strings.Contains(opts, "omitempty") || strings.Contains(opts, "omitzero")
+		known := d.facts.fields[t.PkgPath()+"."+t.Name()+"."+name]
+		p := d.value(f.Type)
+		p.description = doc[name]
+		if p.patchStrategy = f.Tag.Get("patchStrategy"); p.patchStrategy != "" {
+			p.patchMergeKey = f.Tag.Get("patchMergeKey")
+		}
+		if kind := deref(f.Type).Kind(); kind == reflect.Slice {
+			p.listType, p.listMapKeys = known.merge, known.keys
+		} else if known.merge != "" {
+			p.mapType = known.merge
+		}
+		switch {
+		case known.def != nil:
+			p.def = known.def
+		case f.Type.Kind() == reflect.Struct && !selfDescribed(f.Type):
+			p.def = json.RawMessage("{}")
+		case !omitted:
+			p.def = zeroOf(f.Type)
+		}
+		if len(p.enum) > 0 {
+			p.description += possible(p.enum)
+		}
+		m.properties[name] = p
+		if known.required || !omitted && !known.optional {
+			m.required = append(m.required, name)
+		}
+	}
+}
+
+func possible(values []string) string {
+	var b strings.Builder
+	b.WriteString("\n\nPossible enum values:")
+	for _, v := range values {
+		b.WriteString("\n - `\"" + v + "\"`")
+	}
+	return b.String()
+}
+
+func deref(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// selfDescribed says whether a struct is no JSON object with fields of its own.
+func selfDescribed(t reflect.Type) bool {
+	if t == reflect.TypeFor[runtime.RawExtension]() {
+		return true
+	}
+	_, ok := reflect.New(t).Interface().(schemaOf)
+	return ok
+}
+
+// zeroOf is the default of a field that is always written.
+func zeroOf(t reflect.Type) json.RawMessage {
+	switch t.Kind() {
+	case reflect.String:
+		return json.RawMessage(`""`)
+	case reflect.Bool:
+		return json.RawMessage("false")
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+		return json.RawMessage("0")
+	}
+	return nil
+}
+
+// value is the model of a field's or an element's type.
+func (d *definitions) value(t reflect.Type) *model {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return d.value(t.Elem())
+	case reflect.Struct:
+		return &model{ref: d.define(t)}
+	case reflect.Interface: // a runtime.Object in an internal list
+		return &model{ref: d.define(reflect.TypeFor[runtime.RawExtension]())}
+	case reflect.String:
+		return &model{typ: "string", enum: d.facts.enums[t.PkgPath()+"."+t.Name()]}
+	case reflect.Bool:
+		return &model{typ: "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return &model{typ: "number", format: "double"}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		return &model{typ: "integer", format: "int32"}
+	case reflect.Int64, reflect.Uint64:
+		return &model{typ: "integer", format: "int64"}
+	case reflect.Map:
+		return &model{typ: "object", additional: d.element(t.Elem())}
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return &model{typ: "string", format: "byte"}
+		}
+		return &model{typ: "array", items: d.element(t.Elem())}
+	}
+	return &model{}
+}
+
+func (d *definitions) element(t reflect.Type) *model {
+	m := d.value(t)
+	if t.Kind() == reflect.Struct && !selfDescribed(t) {
+		m.def = json.RawMessage("{}")
+	} else if t.Kind() != reflect.Slice {
+		m.def = zeroOf(t)
+	}
+	return m
+}
+
+// ownWords describe types that have no SwaggerDoc.
+var ownWords = map[string]string{
+	"Time":         "A point in time, written as in RFC 3339, to the second.",
+	"MicroTime":    "A point in time, written as in RFC 3339, to the microsecond.",
+	"Duration":     "A span of time, such as 1h30m or 200ms.",
+	"IntOrString":  "An integer or a string, such as the number or the name of a port.",
+	"Quantity":     "A number with an optional suffix: 500m, 2, 1.5Gi, 10k, 3e6. It is kept exactly and written in its shortest form.",
+	"RawExtension": "An object of any kind, as it was written.",
+	"FieldsV1":     "A set of fields as a tree: each key f:name is a field, k:{...} an element of a list by its keys, v:value one by its value, and . the field itself.",
+	"Patch":        "The body of a PATCH request, in the form that its content type names.",
+	"Info":         "What the server was built from.",
+}

@@ -1,0 +1,122 @@
+package openapi
+
+import (
+	"crypto/sha512"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/resource"
+)
+
+// format counts the changes of what this package makes of the same resources
+// and types; it is part of every hash.
+const format = "1"
+
+// source is what one document is made of.
+type source struct {
+	path   string // "api/v1", "apis/apps/v1", "version"; "" for the v2 document
+	rows   []row
+	scheme *runtime.Scheme
+	hash   string
+}
+
+type row struct {
+	resource *resource.Resource
+	version  resource.Version
+}
+
+// sources are those of v3's documents, sorted by path, and that of v2's.
+func sources(resources []*resource.Resource, scheme *runtime.Scheme) (v3 []*source, v2 *source) {
+	byPath := map[string]*source{"version": {path: "version", scheme: scheme}}
+	v2 = &source{scheme: scheme}
+	for _, r := range resources {
+		for _, v := range r.Versions {
+			at := "apis/" + r.Group + "/" + v.Name
+			if r.Group == "" {
+				at = "api/" + v.Name
+			}
+			if byPath[at] == nil {
+				byPath[at] = &source{path: at, scheme: scheme}
+			}
+			byPath[at].rows = append(byPath[at].rows, row{r, v})
+			v2.rows = append(v2.rows, row{r, v})
+		}
+	}
+	for _, s := range byPath {
+		s.hash = s.fingerprint()
+		v3 = append(v3, s)
+	}
+	slices.SortFunc(v3, func(a, b *source) int { return strings.Compare(a.path, b.path) })
+	v2.hash = v2.fingerprint()
+	return v3, v2
+}
+
+// fingerprint is the hash of all that the document depends on: the rows, and
+// the build that the Go types and this package are from.
+func (s *source) fingerprint() string {
+	h := sha512.New512_256()
+	fmt.Fprintln(h, format, build(), s.path)
+	for _, r := range s.rows {
+		fmt.Fprintln(h, r.resource.GVK(r.version.Name), r.resource.Plural, r.resource.Namespaced, r.resource.Verbs, r.resource.Subresources)
+	}
+	return fmt.Sprintf("%X", h.Sum(nil))
+}
+
+// build names the versions of the modules that types come from.
+var build = sync.OnceValue(func() string {
+	var b strings.Builder
+	if bi, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range bi.Deps {
+			if strings.HasPrefix(m.Path, "k8s.io/api") {
+				b.WriteString(m.Path + "@" + m.Version + " ")
+			}
+		}
+		for _, s := range bi.Settings {
+			if strings.HasPrefix(s.Key, "vcs.") {
+				b.WriteString(s.Value + " ")
+			}
+		}
+	}
+	return b.String()
+})
+
+// encode builds the document.
+func (s *source) encode(protobuf bool) ([]byte, error) {
+	b := newBuilder(s.scheme)
+	seen := map[string]bool{}
+	for _, r := range s.rows {
+		if gv := r.resource.Group + "/" + r.version.Name; !seen[gv] {
+			seen[gv] = true
+			b.listing(r.resource.Group, r.version.Name)
+		}
+		b.add(r.resource, r.version)
+	}
+	v3 := s.path != ""
+	if !v3 || s.path == "version" {
+		b.version()
+	}
+	text, err := b.encode(v3)
+	if err != nil || !protobuf {
+		return text, err
+	}
+	if v3 {
+		doc, err := openapi_v3.ParseDocument(text)
+		if err != nil {
+			return nil, err
+		}
+		return proto.Marshal(doc)
+	}
+	doc, err := openapi_v2.ParseDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	return proto.Marshal(doc)
+}
