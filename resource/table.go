@@ -46,3 +46,13 @@ func Wide(c metav1.TableColumnDefinition) metav1.TableColumnDefinition {
 	c.Priority = 1
 	return c
 }
+
+// CreatedColumn takes the place of the age in the tables of kinds that have no
+// columns of their own: it holds the time itself.
+var CreatedColumn = metav1.TableColumnDefinition{Name: "Created At", Type: "date",
+	Description: "The time at which the object was created."}
+
+// CreatedAt is the cell of the Created At column.
+func CreatedAt(obj metav1.Object) string {
+	return obj.GetCreationTimestamp().UTC().Format("2006-01-02T15:04:05Z")
+}

@@ -86,9 +86,7 @@ func (f *Faults) QuotaResourceName(p *field.Path, name corev1.ResourceName) {
 // Amount wants an amount that the resource can have: none below zero, and
 // nothing but whole ones of what is counted.
 func (f *Faults) Amount(p *field.Path, name corev1.ResourceName, q resource.Quantity) {
-	if q.Value() < 0 {
-		f.Invalid(p, q.Value(), "must be a valid resource quantity")
-	}
+	f.QuantityNotNegative(p, q)
 	if (slices.Contains(countedResources, string(name)) || IsExtended(name)) && q.MilliValue()%1000 != 0 {
 		f.Invalid(p, q, "must be an integer")
 	}

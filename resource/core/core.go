@@ -4,6 +4,7 @@ package core
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 
 	"fairlead.dev/resource"
 )
@@ -15,66 +16,50 @@ func Resources() []*resource.Resource {
 		binding(),
 		componentStatus(),
 		resource.InNamespace[corev1.ConfigMap, corev1.ConfigMapList](gv, "configmaps").
-			Short("cm"),
+			Short("cm").
+			Shown(configMapTable).Ruled(configMapStrategy),
 		resource.InNamespace[corev1.Endpoints, corev1.EndpointsList](gv, "endpoints").
-			Short("ep").At("/registry/services/endpoints"),
+			Short("ep").At("/registry/services/endpoints").
+			Shown(endpointsTable).Ruled(endpointsStrategy),
 		Event(),
 		resource.InNamespace[corev1.LimitRange, corev1.LimitRangeList](gv, "limitranges").
-			Short("limits"),
+			Short("limits").
+			Shown(limitRangeTable).Ruled(limitRangeStrategy),
 		namespace(),
 		resource.InCluster[corev1.Node, corev1.NodeList](gv, "nodes").
 			Short("no").At("/registry/minions").WithStatus().
-			Select(resource.FieldAt("spec.unschedulable", "false")),
+			Select(resource.FieldAt("spec.unschedulable", "false")).
+			Shown(nodeTable).Ruled(nodeStrategy()),
 		resource.InNamespace[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](gv, "persistentvolumeclaims").
-			Short("pvc").WithStatus(),
+			Short("pvc").WithStatus().
+			Shown(claimTable).Ruled(claimStrategy()),
 		resource.InCluster[corev1.PersistentVolume, corev1.PersistentVolumeList](gv, "persistentvolumes").
-			Short("pv").WithStatus(),
+			Short("pv").WithStatus().
+			Shown(volumeTable).Ruled(volumeStrategy()),
 		pod(),
-		resource.InNamespace[corev1.PodTemplate, corev1.PodTemplateList](gv, "podtemplates"),
+		resource.InNamespace[corev1.PodTemplate, corev1.PodTemplateList](gv, "podtemplates").
+			Shown(podTemplateTable).Ruled(podTemplateStrategy()),
 		resource.InNamespace[corev1.ReplicationController, corev1.ReplicationControllerList](gv, "replicationcontrollers").
 			Short("rc").In("all").At("/registry/controllers").WithScale().WithStatus().
-			Select(resource.FieldAt("status.replicas", "0")),
+			Select(resource.FieldAt("status.replicas", "0")).
+			Shown(replicationControllerTable).Ruled(replicationControllerStrategy()),
 		resource.InNamespace[corev1.ResourceQuota, corev1.ResourceQuotaList](gv, "resourcequotas").
-			Short("quota").WithStatus(),
+			Short("quota").WithStatus().
+			Shown(quotaTable).Ruled(quotaStrategy()),
 		resource.InNamespace[corev1.Secret, corev1.SecretList](gv, "secrets").
-			Select(resource.FieldAt("type", "")),
+			Select(resource.FieldAt("type", "")).
+			Shown(secretTable).Ruled(secretStrategy),
 		resource.InNamespace[corev1.ServiceAccount, corev1.ServiceAccountList](gv, "serviceaccounts").
-			Short("sa").WithOther(resource.Subresource{
-			Name: "token", Kind: "TokenRequest", Group: "authentication.k8s.io", Version: "v1", Verbs: resource.CreateVerb,
-		}),
+			Short("sa").Named(apivalidation.ValidateServiceAccountName).
+			WithOther(resource.Subresource{
+				Name: "token", Kind: "TokenRequest", Group: "authentication.k8s.io", Version: "v1", Verbs: resource.CreateVerb,
+			}).
+			Shown(serviceAccountTable).Ruled(serviceAccountStrategy),
 		resource.InNamespace[corev1.Service, corev1.ServiceList](gv, "services").
-			Short("svc").In("all").At("/registry/services/specs").WithStatus().
-			Select(resource.FieldAt("spec.clusterIP", ""), resource.FieldAt("spec.type", "")),
+			Short("svc").In("all").At("/registry/services/specs").Named(apivalidation.NameIsDNSLabel).WithStatus().
+			Select(resource.FieldAt("spec.clusterIP", ""), resource.FieldAt("spec.type", "")).
+			Shown(serviceTable).Ruled(serviceStrategy()),
 	}
-}
-
-// Event is the row of events. The group events.k8s.io shows the same objects.
-func Event() *resource.Resource {
-	return resource.InNamespace[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, "events").
-		Short("ev").
-		Select(
-			resource.FieldAt("involvedObject.kind", ""),
-			resource.FieldAt("involvedObject.namespace", ""),
-			resource.FieldAt("involvedObject.name", ""),
-			resource.FieldAt("involvedObject.uid", ""),
-			resource.FieldAt("involvedObject.apiVersion", ""),
-			resource.FieldAt("involvedObject.resourceVersion", ""),
-			resource.FieldAt("involvedObject.fieldPath", ""),
-			resource.FieldAt("reason", ""),
-			resource.FieldAt("reportingComponent", ""),
-			resource.Field{Label: "source", Paths: [][]string{{"source", "component"}, {"reportingComponent"}}},
-			resource.FieldAt("type", ""),
-		)
-}
-
-func namespace() *resource.Resource {
-	r := resource.InCluster[corev1.Namespace, corev1.NamespaceList](corev1.SchemeGroupVersion, "namespaces").
-		Short("ns").
-		WithOther(resource.Subresource{Name: "finalize", Kind: "Namespace", Verbs: []string{"update"}}).
-		WithStatus().
-		Select(resource.FieldAt("status.phase", ""))
-	r.Verbs = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
-	return r
 }
 
 func binding() *resource.Resource {
@@ -85,7 +70,7 @@ func binding() *resource.Resource {
 
 func componentStatus() *resource.Resource {
 	r := resource.InCluster[corev1.ComponentStatus, corev1.ComponentStatusList](corev1.SchemeGroupVersion, "componentstatuses").
-		Short("cs").At("")
+		Short("cs").At("").Shown(componentStatusTable)
 	r.Virtual, r.Verbs = true, []string{"get", "list"}
 	return r
 }

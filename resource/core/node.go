@@ -1,0 +1,179 @@
+package core
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/resource/check"
+	"fairlead.dev/resource/podspec"
+)
+
+var nodeTable = resource.TableOf(nodeRow,
+	resource.NameColumn,
+	resource.Text("Status", "Whether the node is ready and takes pods."),
+	resource.Text("Roles", "What the node is for."),
+	resource.AgeColumn,
+	resource.Text("Version", "The kubelet's version."),
+	resource.Wide(resource.Text("Internal-IP", "The node's address within the cluster.")),
+	resource.Wide(resource.Text("External-IP", "The node's address for the outside.")),
+	resource.Wide(resource.Text("OS-Image", "The operating system.")),
+	resource.Wide(resource.Text("Kernel-Version", "The kernel's version and the processor's architecture.")),
+	resource.Wide(resource.Text("Container-Runtime", "What runs the containers.")),
+)
+
+func nodeRow(n *corev1.Node) []any {
+	info := n.Status.NodeInfo
+	kernel := resource.Or(info.KernelVersion, resource.Unknown)
+	if info.Architecture != "" {
+		kernel += " (" + info.Architecture + ")"
+	}
+	return []any{
+		n.Name,
+		nodeStatus(n),
+		resource.Or(nodeRoles(n), resource.None),
+		resource.AgeOf(n),
+		info.KubeletVersion,
+		nodeAddress(n, corev1.NodeInternalIP),
+		nodeAddress(n, corev1.NodeExternalIP),
+		resource.Or(info.OSImage, resource.Unknown),
+		kernel,
+		resource.Or(info.ContainerRuntimeVersion, resource.Unknown),
+	}
+}
+
+func nodeStatus(n *corev1.Node) string {
+	status := "Unknown"
+	for _, c := range n.Status.Conditions {
+		if c.Type != corev1.NodeReady {
+			continue
+		}
+		status = "NotReady"
+		if c.Status == corev1.ConditionTrue {
+			status = "Ready"
+		}
+	}
+	if n.Spec.Unschedulable {
+		status += ",SchedulingDisabled"
+	}
+	return status
+}
+
+func nodeRoles(n *corev1.Node) string {
+	var roles []string
+	for key, value := range n.Labels {
+		if role, ok := strings.CutPrefix(key, "node-role.kubernetes.io/"); ok && role != "" {
+			roles = append(roles, role)
+		} else if key == "kubernetes.io/role" && value != "" {
+			roles = append(roles, value)
+		}
+	}
+	return resource.Sorted(roles)
+}
+
+func nodeAddress(n *corev1.Node, t corev1.NodeAddressType) string {
+	for _, a := range n.Status.Addresses {
+		if a.Type == t {
+			return a.Address
+		}
+	}
+	return resource.None
+}
+
+func nodeStrategy() resource.Strategy {
+	r := resource.Split(func(n *corev1.Node) (*corev1.NodeSpec, *corev1.NodeStatus) { return &n.Spec, &n.Status })
+	r.Default = defaultNode
+	// Kubelets register their nodes complete with status.
+	r.PrepareForCreate = func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil }
+	r.Validate = validateNode
+	r.ValidateUpdate = validateNodeUpdate
+	r.ValidateStatusUpdate = validateNodeUpdate
+	return r.Strategy()
+}
+
+func defaultNode(n *corev1.Node) {
+	s := &n.Status
+	if s.Allocatable == nil && s.Capacity != nil {
+		s.Allocatable = s.Capacity.DeepCopy()
+	}
+	podspec.RoundUp(s.Capacity)
+	podspec.RoundUp(s.Allocatable)
+	// One block of pod addresses is written in two places.
+	if n.Spec.PodCIDR != "" && len(n.Spec.PodCIDRs) == 0 {
+		n.Spec.PodCIDRs = []string{n.Spec.PodCIDR}
+	}
+	if n.Spec.PodCIDR == "" && len(n.Spec.PodCIDRs) > 0 {
+		n.Spec.PodCIDR = n.Spec.PodCIDRs[0]
+	}
+}
+
+func validateNode(n *corev1.Node) field.ErrorList {
+	var f check.Faults
+	taints(&f, field.NewPath("metadata", "taints"), n.Spec.Taints)
+	nodeResources(&f, n)
+	p := field.NewPath("spec", "podCIDRs")
+	for i, c := range n.Spec.PodCIDRs {
+		f.CIDR(p.Index(i), c)
+	}
+	if c := n.Spec.PodCIDRs; len(c) > 2 || len(c) == 2 && isIPv6(c[0]) == isIPv6(c[1]) {
+		f.Invalid(p, c, "may specify no more than one CIDR for each IP family")
+	}
+	return f.List()
+}
+
+func nodeResources(f *check.Faults, n *corev1.Node) {
+	for _, name := range check.Names(n.Status.Capacity) {
+		f.Amount(field.NewPath("status", "capacity", string(name)), name, n.Status.Capacity[name])
+	}
+	for _, name := range check.Names(n.Status.Allocatable) {
+		f.Amount(field.NewPath("status", "allocatable", string(name)), name, n.Status.Allocatable[name])
+	}
+}
+
+func taints(f *check.Faults, p *field.Path, list []corev1.Taint) {
+	type once struct {
+		key    string
+		effect corev1.TaintEffect
+	}
+	seen := map[once]bool{}
+	for i, t := range list {
+		at := p.Index(i)
+		f.LabelKey(at.Child("key"), t.Key)
+		if msgs := validation.IsValidLabelValue(t.Value); len(msgs) > 0 {
+			f.Invalid(at.Child("value"), t.Value, strings.Join(msgs, ";"))
+		}
+		podspec.TaintEffect(f, at.Child("effect"), t.Effect)
+		if key := (once{t.Key, t.Effect}); seen[key] {
+			twice := field.Duplicate(at, t)
+			twice.Detail = "taints must be unique by key and effect pair"
+			f.Add(twice)
+		} else {
+			seen[key] = true
+		}
+	}
+}
+
+func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
+	var f check.Faults
+	f.Add(validateNode(n)...)
+	seen := map[corev1.NodeAddress]bool{}
+	for i, a := range n.Status.Addresses {
+		if seen[a] {
+			f.Duplicate(field.NewPath("status", "addresses").Index(i), a)
+		}
+		seen[a] = true
+	}
+	if was, now := old.Spec.PodCIDRs, n.Spec.PodCIDRs; len(was) > 0 && strings.Join(was, ",") != strings.Join(now, ",") {
+		f.Forbidden(field.NewPath("spec", "podCIDRs"), "node updates may not change podCIDR except from \"\" to valid")
+	}
+	if was := old.Spec.ProviderID; was != "" && was != n.Spec.ProviderID {
+		f.Forbidden(field.NewPath("spec", "providerID"), "node updates may not change providerID except from \"\" to valid")
+	}
+	if n.Spec.DoNotUseExternalID != old.Spec.DoNotUseExternalID {
+		f.Forbidden(field.NewPath("spec", "externalID"), "may not be updated")
+	}
+	return f.List()
+}
