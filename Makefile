@@ -1,4 +1,7 @@
 # `make help` lists what there is.
+# What upstream's release builds tell kubectl of itself.
+KUBECTL_VERSION = -X k8s.io/component-base/version.gitVersion=v1.37.2 \
+	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37
 .DEFAULT_GOAL := help
 .PHONY: help build test race bench compat ci
 
@@ -6,7 +9,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build fairlead and kubectl into bin/
-	go build -o bin/ ./cmd/...
+	go build -o bin/ -ldflags "$(KUBECTL_VERSION)" ./cmd/...
 
 test: ## what go test ./... tests
 	go test ./...

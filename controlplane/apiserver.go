@@ -1,0 +1,129 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+
+	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/resource"
+	"fairlead.dev/resource/builtin"
+	"fairlead.dev/server"
+	"fairlead.dev/server/admission"
+	"fairlead.dev/server/auth"
+	"fairlead.dev/server/auth/bootstrap"
+	"fairlead.dev/server/auth/cert"
+	"fairlead.dev/server/auth/rbac"
+	"fairlead.dev/server/auth/review"
+	"fairlead.dev/server/auth/token"
+	"fairlead.dev/server/discovery"
+	"fairlead.dev/server/openapi"
+	"fairlead.dev/storage"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// issuer is who service account tokens say they are from, as in a cluster that
+// kubeadm made.
+const issuer = "https://kubernetes.default.svc.cluster.local"
+
+// serviceCIDR is where cluster IPs come from, kubeadm's default.
+var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
+
+// newServer assembles the API server over a store: who may come in, what they may
+// do, what is refused or filled in on the way to the store, and what is told
+// about the API itself. It is reached at url.
+func newServer(o Options, store storage.Store, authority *pki.Authority, url string) (*server.Server, error) {
+	resources := builtin.Resources()
+	return server.New(server.Config{
+		Store:     store,
+		Resources: resources,
+		Discovery: discovery.New(resources),
+		OpenAPI:   openapi.New(resources, resource.Scheme()),
+		Version:   kubernetesVersion(),
+		Log:       o.Log,
+		Wire: func(c *server.Config, s *server.Server) error {
+			return guard(c, s, authority, url)
+		},
+	})
+}
+
+// guard sets who may come in and what they may do.
+func guard(c *server.Config, s *server.Server, authority *pki.Authority, url string) error {
+	objects := s.Lookup()
+	signer, err := token.NewIssuer(issuer, authority.TokenKey())
+	if err != nil {
+		return err
+	}
+	accounts := token.NewAccounts(signer, []string{issuer}, token.LivingIn(objects))
+	roles := rbac.New(rbac.Caches{
+		Roles:               s.Cache(rbacv1.Resource("roles")),
+		RoleBindings:        s.Cache(rbacv1.Resource("rolebindings")),
+		ClusterRoles:        s.Cache(rbacv1.Resource("clusterroles")),
+		ClusterRoleBindings: s.Cache(rbacv1.Resource("clusterrolebindings")),
+	}.Source())
+	c.Authenticator = auth.WithAnonymous(auth.Union(
+		auth.InProcess(),
+		cert.New(authority.Pool()),
+		token.Authenticator(accounts),
+	))
+	c.Authorizer = auth.Privileged(roles)
+	c.Admission = admission.Default(admission.Options{
+		Lookup:     objects,
+		Authorizer: c.Authorizer,
+		RBAC:       roles,
+		Services:   admission.ServiceOptions{CIDRs: []netip.Prefix{serviceCIDR}},
+	})
+	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: accounts})
+	c.Subresources = map[server.Subresource]server.CreateFunc{
+		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
+	}
+	keys, err := signer.Handler(url)
+	if err != nil {
+		return err
+	}
+	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys}
+	return nil
+}
+
+// reviews are the kinds that are answered and not stored.
+func reviews(d review.Deps) map[schema.GroupResource]server.CreateFunc {
+	all := map[schema.GroupResource]server.CreateFunc{}
+	for gr, f := range review.All(d) {
+		all[gr] = func(ctx context.Context, r *server.CreateRequest) (runtime.Object, error) {
+			return f(ctx, r.User, r.Namespace, r.Object)
+		}
+	}
+	return all
+}
+
+// tokens answers creates of serviceaccounts/token.
+func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
+	return func(ctx context.Context, r *server.CreateRequest) (runtime.Object, error) {
+		request, ok := r.Object.(*authenticationv1.TokenRequest)
+		if !ok {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("not a TokenRequest: %T", r.Object))
+		}
+		return accounts.Request(ctx, objects, r.Namespace, r.Name, request, r.DryRun)
+	}
+}
+
+func kubernetesVersion() version.Info {
+	return version.Info{Major: "1", Minor: "37", GitVersion: KubernetesVersion}
+}
+
+// startObjects are what the cluster of a server at address starts with.
+func startObjects(authority *pki.Authority, address net.Addr) bootstrap.Options {
+	o := bootstrap.Options{ServiceCIDR: serviceCIDR, ClientCA: string(authority.CertificatePEM())}
+	if a, err := netip.ParseAddrPort(address.String()); err == nil {
+		o.Address, o.Port = a.Addr(), int(a.Port())
+	}
+	return o
+}

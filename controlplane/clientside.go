@@ -1,0 +1,176 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/node"
+	"fairlead.dev/scheduler"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+)
+
+// Who the parts of the client side are, as upstream's programs name themselves.
+// Each built-in controller writes as its own service account of kube-system.
+const (
+	controllersUser = "system:kube-controller-manager"
+	schedulerUser   = "system:kube-scheduler"
+	nodesUser       = "system:node:fairlead"
+)
+
+// wire gives a client of the API server: in one process each part is a user of
+// its own; with a kubeconfig all are that file's.
+type wire func(user string) (*client.Client, error)
+
+// clientSide runs the parts that speak to an API server, each until its context
+// ends.
+type clientSide struct {
+	wire wire
+	log  *slog.Logger
+	ca   []byte
+}
+
+// overKubeconfig is a client side whose every part is config's user.
+func overKubeconfig(config *rest.Config) (clientSide, error) {
+	ca, err := caBundle(config)
+	if err != nil {
+		return clientSide{}, err
+	}
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		return clientSide{}, err
+	}
+	return clientSide{
+		wire: func(string) (*client.Client, error) { return c, nil },
+		log:  slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		ca:   ca,
+	}, nil
+}
+
+// env is what a part works with: its own client and event recorder, and a set of
+// informers that it may share with others.
+func (s clientSide) env(user, component string, informers *informer.Set) (controller.Env, error) {
+	c, err := s.wire(user)
+	if err != nil {
+		return controller.Env{}, err
+	}
+	return controller.Env{
+		Client:    c,
+		Informers: informers,
+		Recorder:  client.NewRecorder(c, component),
+		Log:       s.log.With("component", component),
+	}, nil
+}
+
+// informers is a set that lists and watches as user.
+func (s clientSide) informers(user string) (*informer.Set, error) {
+	c, err := s.wire(user)
+	if err != nil {
+		return nil, err
+	}
+	return informer.NewSet(c), nil
+}
+
+// controllers runs the controllers that list selects, over one set of informers.
+func (s clientSide) controllers(ctx context.Context, list []string) error {
+	informers, err := s.informers(controllersUser)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, b := range selected(list) {
+		env, err := s.env("system:serviceaccount:kube-system:"+b.account, b.account, informers)
+		if err != nil {
+			return err
+		}
+		run := b.new(env, s.ca)
+		group.Go(func() error {
+			defer env.Recorder.Close()
+			if err := run.Run(ctx); err != nil {
+				return fmt.Errorf("controller %s: %w", b.name, err)
+			}
+			return nil
+		})
+	}
+	informers.Start(ctx)
+	err = group.Wait()
+	informers.Stop()
+	return err
+}
+
+// scheduler runs the scheduler.
+func (s clientSide) scheduler(ctx context.Context) error {
+	informers, err := s.informers(schedulerUser)
+	if err != nil {
+		return err
+	}
+	env, err := s.env(schedulerUser, "default-scheduler", informers)
+	if err != nil {
+		return err
+	}
+	defer env.Recorder.Close()
+	run := scheduler.New(env, scheduler.Options{})
+	informers.Start(ctx)
+	defer informers.Stop()
+	return run.Run(ctx)
+}
+
+// nodes runs count simulated nodes.
+func (s clientSide) nodes(ctx context.Context, count int) error {
+	informers, err := s.informers(nodesUser)
+	if err != nil {
+		return err
+	}
+	env, err := s.env(nodesUser, "kubelet", informers)
+	if err != nil {
+		return err
+	}
+	defer env.Recorder.Close()
+	run := node.New(env, node.Options{Count: count})
+	informers.Start(ctx)
+	defer informers.Stop()
+	return run.Run(ctx)
+}
+
+// RunControllers runs built-in controllers against any Kubernetes API server until
+// ctx ends. The list is as CheckControllers says.
+func RunControllers(ctx context.Context, config *rest.Config, list []string) error {
+	s, err := overKubeconfig(config)
+	if err != nil {
+		return err
+	}
+	return s.controllers(ctx, list)
+}
+
+// RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
+func RunScheduler(ctx context.Context, config *rest.Config) error {
+	s, err := overKubeconfig(config)
+	if err != nil {
+		return err
+	}
+	return s.scheduler(ctx)
+}
+
+// RunNodes runs count simulated nodes against any Kubernetes API server until ctx
+// ends.
+func RunNodes(ctx context.Context, config *rest.Config, count int) error {
+	s, err := overKubeconfig(config)
+	if err != nil {
+		return err
+	}
+	return s.nodes(ctx, count)
+}
+
+// caBundle is what config trusts the server by; nil if it trusts the system's
+// authorities or anybody.
+func caBundle(config *rest.Config) ([]byte, error) {
+	if len(config.CAData) > 0 || config.CAFile == "" {
+		return config.CAData, nil
+	}
+	return os.ReadFile(config.CAFile)
+}

@@ -1,0 +1,79 @@
+package controlplane
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/controller"
+	"fairlead.dev/controller/deployment"
+	"fairlead.dev/controller/endpoints"
+	"fairlead.dev/controller/endpointslice"
+	"fairlead.dev/controller/garbagecollector"
+	"fairlead.dev/controller/namespace"
+	"fairlead.dev/controller/replicaset"
+	"fairlead.dev/controller/replication"
+	"fairlead.dev/controller/rootca"
+	"fairlead.dev/controller/serviceaccount"
+)
+
+// entry is a controller of the table: its name for --controllers, and the
+// service account of kube-system whose role it works under, as
+// kube-controller-manager names both.
+type entry struct {
+	name, account string
+	new           func(env controller.Env, caBundle []byte) controller.Runner
+}
+
+// plain is for controllers that need nothing but their Env.
+func plain(n func(controller.Env) controller.Runner) func(controller.Env, []byte) controller.Runner {
+	return func(env controller.Env, _ []byte) controller.Runner { return n(env) }
+}
+
+var builtins = []entry{
+	{"deployment", "deployment-controller", plain(deployment.New)},
+	{"endpoints", "endpoint-controller", plain(endpoints.New)},
+	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
+	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
+	{"namespace", "namespace-controller", plain(namespace.New)},
+	{"replicaset", "replicaset-controller", plain(replicaset.New)},
+	{"replicationcontroller", "replication-controller", plain(replication.New)},
+	{"rootca", "root-ca-cert-publisher", func(env controller.Env, ca []byte) controller.Runner {
+		return rootca.New(env, rootca.Options{CA: ca})
+	}},
+	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
+}
+
+// ControllerNames are the names of all built-in controllers, sorted.
+func ControllerNames() []string {
+	names := make([]string, len(builtins))
+	for i, b := range builtins {
+		names[i] = b.name
+	}
+	return names
+}
+
+// CheckControllers says what is wrong with a list of controllers: each is a name,
+// a name with "-" before it (not this one), or "*" (all that are not named).
+func CheckControllers(list []string) error {
+	for _, item := range list {
+		name := strings.TrimPrefix(item, "-")
+		if item == "*" || slices.Contains(ControllerNames(), name) {
+			continue
+		}
+		return fmt.Errorf("--controllers: there is no controller %q; all are: %s", name, strings.Join(ControllerNames(), ", "))
+	}
+	return nil
+}
+
+// selected picks the controllers that a list asks for.
+func selected(list []string) []entry {
+	var picked []entry
+	for _, b := range builtins {
+		named := slices.Contains(list, b.name) || slices.Contains(list, "*")
+		if named && !slices.Contains(list, "-"+b.name) {
+			picked = append(picked, b)
+		}
+	}
+	return picked
+}

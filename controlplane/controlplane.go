@@ -1,0 +1,232 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"fairlead.dev/controlplane/kubeconfig"
+	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/server"
+	"fairlead.dev/server/auth"
+	"fairlead.dev/server/auth/bootstrap"
+	"fairlead.dev/storage"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+)
+
+// adminUser is who the kubeconfig makes its bearer, as kubeadm names it.
+const adminUser = "kubernetes-admin"
+
+// ControlPlane is a running control plane. Make it with Start.
+type ControlPlane struct {
+	options   Options
+	store     storage.Store
+	authority *pki.Authority
+	server    *server.Server
+	http      *http.Server
+	listener  net.Listener
+	entry     kubeconfig.Entry
+
+	// clients runs the parts of the client side and ends with stopClients; serving
+	// runs the server's goroutines and ends with stopServing. failed is closed
+	// when one of either has given up.
+	clients     *errgroup.Group
+	stopClients context.CancelFunc
+	serving     *errgroup.Group
+	stopServing context.CancelFunc
+	failed      <-chan struct{}
+	stop        func() error
+}
+
+// Start brings a control plane up and returns when its API server answers; the
+// parts of the client side are on their way by then. ctx bounds the start alone.
+// What it can't do it says in one line, and leaves nothing behind that was not
+// there.
+func Start(ctx context.Context, o Options) (*ControlPlane, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	cp := &ControlPlane{options: o}
+	cp.stop = sync.OnceValue(cp.shutdown)
+	if err := cp.start(ctx); err != nil {
+		cp.stop()
+		return nil, err
+	}
+	return cp, nil
+}
+
+func (cp *ControlPlane) start(ctx context.Context) (err error) {
+	o := cp.options
+	if err := checkDataDir(o.DataDir); err != nil {
+		return err
+	}
+	if cp.listener, err = listen(o.Listen); err != nil {
+		return err
+	}
+	if cp.store, err = openStore(o); err != nil {
+		return err
+	}
+	if cp.authority, err = loadAuthority(o); err != nil {
+		return err
+	}
+	if cp.server, err = newServer(o, cp.store, cp.authority, cp.URL()); err != nil {
+		return err
+	}
+	objects := bootstrap.Objects(startObjects(cp.authority, cp.listener.Addr()))
+	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
+		return err
+	}
+	o.progress("Store", cp.describeStore())
+	if err := cp.serve(); err != nil {
+		return err
+	}
+	if err := cp.writeClientFiles(); err != nil {
+		return err
+	}
+	o.progress("API server", cp.URL())
+	o.progress("Kubeconfig", cp.KubeconfigPath())
+	cp.startClients()
+	return nil
+}
+
+func loadAuthority(o Options) (*pki.Authority, error) {
+	if o.InMemory {
+		return pki.New()
+	}
+	return pki.Load(filepath.Join(o.DataDir, pkiDir))
+}
+
+func (cp *ControlPlane) describeStore() string {
+	if cp.options.InMemory {
+		return "in memory"
+	}
+	return fmt.Sprintf("%s, revision %s", filepath.Join(cp.options.DataDir, storeDir), cp.store.Revision())
+}
+
+// serve opens the doors: from here on requests are answered.
+func (cp *ControlPlane) serve() error {
+	config, err := cp.tlsConfig()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	cp.serving, ctx = errgroup.WithContext(ctx)
+	cp.stopServing = stop
+	cp.http = &http.Server{
+		Handler:           cp.server,
+		TLSConfig:         config,
+		ReadHeaderTimeout: 32 * time.Second,
+		IdleTimeout:       90 * time.Second,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 1000},
+		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
+	}
+	cp.serving.Go(func() error { return cp.server.Run(ctx) })
+	cp.serving.Go(func() error {
+		if err := cp.http.ServeTLS(cp.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	cp.failed = ctx.Done()
+	return nil
+}
+
+// writeClientFiles writes what clients need: the kubeconfig and the CA.
+func (cp *ControlPlane) writeClientFiles() error {
+	cert, key, err := cp.authority.Client(adminUser, auth.MastersGroup)
+	if err != nil {
+		return err
+	}
+	cp.entry = kubeconfig.Entry{Server: cp.URL(), CA: cp.authority.CertificatePEM(), Cert: cert, Key: key}
+	if err := os.MkdirAll(cp.options.DataDir, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(cp.CAPath(), cp.entry.CA, 0o644); err != nil {
+		return err
+	}
+	return kubeconfig.Write(cp.KubeconfigPath(), cp.entry)
+}
+
+// startClients starts the parts that speak to the server.
+func (cp *ControlPlane) startClients() {
+	ctx, stop := context.WithCancel(context.Background())
+	cp.clients, ctx = errgroup.WithContext(ctx)
+	cp.stopClients = stop
+	side := clientSide{wire: inProcess(cp.server), log: cp.options.Log, ca: cp.authority.CertificatePEM()}
+	o := cp.options
+	if n := len(selected(o.Controllers)); n > 0 {
+		cp.clients.Go(func() error { return side.controllers(ctx, o.Controllers) })
+		o.progress("Controllers", strconv.Itoa(n)+" running")
+	}
+	if o.Scheduler {
+		cp.clients.Go(func() error { return side.scheduler(ctx) })
+		o.progress("Scheduler", "running")
+	}
+	if o.Nodes > 0 {
+		cp.clients.Go(func() error { return side.nodes(ctx, o.Nodes) })
+		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
+	}
+	go func() {
+		// A part that fails takes the others down with it: half a control plane
+		// would look alive and do nothing.
+		<-ctx.Done()
+		cp.stopServing()
+	}()
+}
+
+// Wait returns when ctx ends, or earlier with the error of a part that failed.
+func (cp *ControlPlane) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-cp.failed:
+		return cp.Stop()
+	}
+}
+
+// Stop ends everything in order and returns the first error that a part ended
+// with. It takes less than two seconds, whatever clients do.
+func (cp *ControlPlane) Stop() error { return cp.stop() }
+
+// URL is the API server's base URL.
+func (cp *ControlPlane) URL() string {
+	host, port, err := net.SplitHostPort(cp.listener.Addr().String())
+	if err != nil {
+		return "https://" + cp.listener.Addr().String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = defaultHost
+	}
+	return "https://" + net.JoinHostPort(host, port)
+}
+
+// KubeconfigPath is the file that clients are pointed at.
+func (cp *ControlPlane) KubeconfigPath() string {
+	if cp.options.Kubeconfig != "" {
+		return cp.options.Kubeconfig
+	}
+	return filepath.Join(cp.options.DataDir, kubeconfigFile)
+}
+
+// CAPath is the file with the certificate that the server's is signed by.
+func (cp *ControlPlane) CAPath() string { return filepath.Join(cp.options.DataDir, caFile) }
+
+// Entry is what the kubeconfig says.
+func (cp *ControlPlane) Entry() kubeconfig.Entry { return cp.entry }
+
+// Config is the access of the kubeconfig, for clients of this process that want
+// to go over the socket.
+func (cp *ControlPlane) Config() *rest.Config {
+	return &rest.Config{Host: cp.entry.Server, TLSClientConfig: rest.TLSClientConfig{
+		CAData: cp.entry.CA, CertData: cp.entry.Cert, KeyData: cp.entry.Key,
+	}}
+}

@@ -1,0 +1,39 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+)
+
+// defaultPort is where kubeconfigs expect a Kubernetes API server; portsToTry is
+// how many from there on are tried before giving up.
+const (
+	defaultHost = "127.0.0.1"
+	defaultPort = 6443
+	portsToTry  = 100
+)
+
+// listen opens the server's port. An address that was asked for is taken or
+// refused; without one, the first free port from 6443 on is.
+func listen(address string) (net.Listener, error) {
+	if address != "" {
+		l, err := net.Listen("tcp", address)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("%s is taken by another process: choose another with --listen (127.0.0.1:0 picks a free one)", address)
+		}
+		return l, err
+	}
+	for port := defaultPort; port < defaultPort+portsToTry; port++ {
+		l, err := net.Listen("tcp", net.JoinHostPort(defaultHost, strconv.Itoa(port)))
+		if err == nil {
+			return l, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("ports %d to %d of %s are all taken: choose one with --listen", defaultPort, defaultPort+portsToTry-1, defaultHost)
+}

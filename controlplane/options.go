@@ -1,0 +1,36 @@
+package controlplane
+
+import "log/slog"
+
+// Options says what to run. The zero value is an API server alone that keeps its
+// data in the present directory; `fairlead up` fills it from its flags.
+type Options struct {
+	// DataDir is where everything is kept; it is made if it is not there.
+	DataDir string
+	// InMemory keeps nothing but the files that clients need: the kubeconfig and
+	// the CA's certificate.
+	InMemory bool
+	// Listen is the address of the API server; "" is the first free port of
+	// 127.0.0.1 from 6443 on.
+	Listen string
+	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.
+	Kubeconfig string
+
+	// Controllers to run, as CheckControllers reads them; none if empty.
+	Controllers []string
+	// Scheduler says whether to run the scheduler.
+	Scheduler bool
+	// Nodes is how many nodes to simulate.
+	Nodes int
+
+	// Progress, if not nil, is told what was done, from several goroutines.
+	Progress func(what, detail string)
+	// Log is for what an operator may want to know; nil logs nothing.
+	Log *slog.Logger
+}
+
+func (o Options) progress(what, detail string) {
+	if o.Progress != nil {
+		o.Progress(what, detail)
+	}
+}
