@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +15,7 @@ type fakeObjects struct {
 	namespaces map[string]map[string]string
 	services   []*corev1.Service
 	owners     map[string]*metav1.LabelSelector
+	budgets    []*policyv1.PodDisruptionBudget
 	claims     map[string]*corev1.PersistentVolumeClaim
 	volumes    map[string]*corev1.PersistentVolume
 	late       map[string]bool
@@ -24,6 +26,7 @@ func (f *fakeObjects) Services(ns string) []*corev1.Service          { return f.
 func (f *fakeObjects) OwnerSelector(ns string, o *metav1.OwnerReference) *metav1.LabelSelector {
 	return f.owners[o.Name]
 }
+func (f *fakeObjects) Budgets(ns string) []*policyv1.PodDisruptionBudget { return f.budgets }
 func (f *fakeObjects) Claim(ns, name string) (*corev1.PersistentVolumeClaim, bool) {
 	c, ok := f.claims[name]
 	return c, ok

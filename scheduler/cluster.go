@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -15,8 +16,9 @@ type Objects interface {
 	// Services of a namespace whose selector may fit pods with these labels.
 	Services(namespace string) []*corev1.Service
 	// OwnerSelector is the selector of a ReplicaSet, ReplicationController or
-	// StatefulSet; nil if it is neither or not known.
+	// StatefulSet; nil if it is none of these or not known.
 	OwnerSelector(namespace string, owner *metav1.OwnerReference) *metav1.LabelSelector
+	Budgets(namespace string) []*policyv1.PodDisruptionBudget
 	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, bool)
 	Volume(name string) (*corev1.PersistentVolume, bool)
 	LateBinding(storageClass string) bool
@@ -25,33 +27,38 @@ type Objects interface {
 // Cluster is the picture of nodes and of the pods on them, changed in place. One
 // goroutine at a time uses it.
 type Cluster struct {
-	objects  Objects
-	nodes    map[string]*NodeInfo
-	order    []*NodeInfo // nodes that exist
-	pods     map[types.UID]*PodInfo
-	spaces   map[string]map[types.UID]*PodInfo // pods by namespace
-	claims   map[types.NamespacedName]int      // pods on nodes that use a claim
-	slots    int                               // handed out so far
-	free     []int                             // of them, those given back
-	mild     int                               // nodes with PreferNoSchedule taints
-	clock    uint64                            // counts the pods placed
-	topology uint64                            // counts the changes of nodes and their labels
-	keys     map[string]*values
-	tallies  tallies
-	carriers carriers
+	objects Objects
+	nodes   map[string]*NodeInfo
+	order   []*NodeInfo // nodes that exist
+	pods    map[types.UID]*PodInfo
+	spaces  map[string]map[types.UID]*PodInfo // pods by namespace
+	claims  map[types.NamespacedName]int      // pods on nodes that use a claim
+	ranks   map[int32]int                     // pods by priority
+	// nominated are the ghosts of pods that wait for others to leave, by the pod's UID.
+	nominated map[types.UID]*PodInfo
+	slots     int    // handed out so far
+	free      []int  // of them, those given back
+	mild      int    // nodes with PreferNoSchedule taints
+	clock     uint64 // counts the pods placed
+	topology  uint64 // counts the changes of nodes and their labels
+	keys      map[string]*values
+	tallies   tallies
+	carriers  carriers
 }
 
 // NewCluster returns an empty cluster.
 func NewCluster(o Objects) *Cluster {
 	return &Cluster{
-		objects:  o,
-		nodes:    map[string]*NodeInfo{},
-		pods:     map[types.UID]*PodInfo{},
-		spaces:   map[string]map[types.UID]*PodInfo{},
-		claims:   map[types.NamespacedName]int{},
-		keys:     map[string]*values{},
-		tallies:  tallies{byKey: map[string]*tally{}},
-		carriers: carriers{byKey: map[carrierKey]*carrier{}},
+		objects:   o,
+		nodes:     map[string]*NodeInfo{},
+		pods:      map[types.UID]*PodInfo{},
+		spaces:    map[string]map[types.UID]*PodInfo{},
+		claims:    map[types.NamespacedName]int{},
+		keys:      map[string]*values{},
+		ranks:     map[int32]int{},
+		nominated: map[types.UID]*PodInfo{},
+		tallies:   tallies{byKey: map[string]*tally{}},
+		carriers:  carriers{byKey: map[carrierKey]*carrier{}},
 	}
 }
 
@@ -111,6 +118,7 @@ func (c *Cluster) AddPod(p *PodInfo, nodeName string) {
 	p.node = c.node(nodeName)
 	p.node.count(p, 1)
 	c.pods[p.Pod.UID] = p
+	c.ranks[p.Priority]++
 	if c.spaces[p.Pod.Namespace] == nil {
 		c.spaces[p.Pod.Namespace] = map[types.UID]*PodInfo{}
 	}
@@ -132,6 +140,9 @@ func (c *Cluster) RemovePod(uid types.UID) (p *PodInfo, n *NodeInfo) {
 	c.tell(p, -1)
 	n.count(p, -1)
 	delete(c.pods, uid)
+	if c.ranks[p.Priority]--; c.ranks[p.Priority] == 0 {
+		delete(c.ranks, p.Priority)
+	}
 	if delete(c.spaces[p.Pod.Namespace], uid); len(c.spaces[p.Pod.Namespace]) == 0 {
 		delete(c.spaces, p.Pod.Namespace)
 	}
@@ -143,6 +154,16 @@ func (c *Cluster) RemovePod(uid types.UID) (p *PodInfo, n *NodeInfo) {
 	}
 	c.release(n)
 	return p, n
+}
+
+// anyBelow says whether there may be pods of a lower priority on nodes.
+func (c *Cluster) anyBelow(priority int32) bool {
+	for rank := range c.ranks {
+		if rank < priority {
+			return true
+		}
+	}
+	return false
 }
 
 // candidates are the pods among which m's can be.

@@ -27,7 +27,15 @@ func (resourcesFit) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 
 func (resourcesFit) Events() EventKind { return NodeAdded | NodeChanged | PodRemoved }
 func (resourcesFit) Helps(p *PodInfo, e *Event) bool {
-	return e.Node.Node != nil && insufficient(p, e.Node).Fits()
+	if e.Node.Node == nil {
+		return false
+	}
+	for _, other := range e.Node.pods {
+		if other.ghost {
+			return true // p may come before that one
+		}
+	}
+	return insufficient(p, e.Node).Fits()
 }
 
 // insufficient names every resource of which n has too little left for p.

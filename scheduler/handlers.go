@@ -103,8 +103,6 @@ func (s *Scheduler) nodeGone(node *corev1.Node) {
 func (s *Scheduler) podUpdate(old, pod *corev1.Pod) {
 	ours := pod.Spec.SchedulerName == s.options.Name
 	switch {
-	case old != nil && old.UID != pod.UID:
-		s.tell(func() { s.podGone(old) })
 	case old != nil && sameToOthers(old, pod):
 		if pod.Spec.NodeName == "" && ours {
 			p := NewPodInfo(pod)
@@ -146,9 +144,15 @@ func (s *Scheduler) podWaits(p *PodInfo) {
 		a.latest = p
 		return
 	}
+	if node := p.Pod.Status.NominatedNodeName; node != "" && s.queue.pods[p.Pod.UID] == nil {
+		s.queue.set(p, time.Now())
+		s.queue.pods[p.Pod.UID].nominee = node // by the scheduler that was here before
+		s.cluster.Nominate(p, node)
+		return
+	}
 	s.queue.set(p, time.Now())
 	if gates := p.Pod.Spec.SchedulingGates; len(gates) > 0 {
-		s.reports.add(p.Pod, corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates")
+		s.reports.add(p.Pod, corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates", "")
 	}
 }
 
@@ -163,6 +167,7 @@ func (s *Scheduler) podRefreshed(p *PodInfo) {
 // podPlaced takes in a pod on a node; often one that was assumed there.
 func (s *Scheduler) podPlaced(p *PodInfo) {
 	s.queue.remove(p.Pod.UID)
+	s.cluster.Withdraw(p.Pod.UID)
 	delete(s.assumed, p.Pod.UID)
 	old, from := s.cluster.RemovePod(p.Pod.UID)
 	s.cluster.AddPod(p, p.Pod.Spec.NodeName)
@@ -178,6 +183,7 @@ func (s *Scheduler) podPlaced(p *PodInfo) {
 
 func (s *Scheduler) podGone(pod *corev1.Pod) {
 	s.queue.remove(pod.UID)
+	s.cluster.Withdraw(pod.UID)
 	delete(s.assumed, pod.UID)
 	if p, n := s.cluster.RemovePod(pod.UID); n != nil {
 		s.queue.happened(&Event{Kind: PodRemoved, Node: n, Pod: p}, time.Now())

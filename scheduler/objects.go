@@ -3,6 +3,7 @@ package scheduler
 import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -19,6 +20,7 @@ type objects struct {
 	replicaSets  *informer.Informer[*appsv1.ReplicaSet]
 	controllers  *informer.Informer[*corev1.ReplicationController]
 	statefulSets *informer.Informer[*appsv1.StatefulSet]
+	budgets      *informer.Informer[*policyv1.PodDisruptionBudget]
 	claims       *informer.Informer[*corev1.PersistentVolumeClaim]
 	volumes      *informer.Informer[*corev1.PersistentVolume]
 	classes      *informer.Informer[*storagev1.StorageClass]
@@ -34,6 +36,7 @@ func newObjects(set *informer.Set) *objects {
 		replicaSets:  informer.In[*appsv1.ReplicaSet](set),
 		controllers:  informer.In[*corev1.ReplicationController](set),
 		statefulSets: informer.In[*appsv1.StatefulSet](set),
+		budgets:      informer.In[*policyv1.PodDisruptionBudget](set),
 		claims:       informer.In[*corev1.PersistentVolumeClaim](set),
 		volumes:      informer.In[*corev1.PersistentVolume](set),
 		classes:      informer.In[*storagev1.StorageClass](set),
@@ -41,6 +44,7 @@ func newObjects(set *informer.Set) *objects {
 	// The others have handlers, whose registrations are waited for.
 	o.synced = []<-chan struct{}{
 		o.services.Synced(), o.replicaSets.Synced(), o.controllers.Synced(), o.statefulSets.Synced(),
+		o.budgets.Synced(), o.classes.Synced(),
 	}
 	return o
 }
@@ -79,6 +83,10 @@ func (o *objects) OwnerSelector(namespace string, owner *metav1.OwnerReference) 
 		}
 	}
 	return nil
+}
+
+func (o *objects) Budgets(namespace string) []*policyv1.PodDisruptionBudget {
+	return o.budgets.Store().List(namespace)
 }
 
 func (o *objects) Claim(namespace, name string) (*corev1.PersistentVolumeClaim, bool) {

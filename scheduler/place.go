@@ -24,9 +24,14 @@ func (pl *placer) place(c *Cluster, p *PodInfo) (*NodeInfo, error) {
 	if c.Len() == 0 {
 		return nil, &FitError{}
 	}
+	nominated, back := c.aside(p)
+	defer back()
 	checks, rejected := pl.prepare(c, p)
 	if rejected != nil {
 		return nil, rejected
+	}
+	if nominated != nil && nominated.Node != nil && allow(checks, nominated) {
+		return nominated, nil
 	}
 	if !pl.search(c, checks) {
 		return nil, pl.explain(c, checks)

@@ -30,6 +30,7 @@ type PodInfo struct {
 	bad           error    // a rule that cannot be read
 	node          *NodeInfo
 	terminating   bool
+	ghost         bool // of a nominated pod
 	prefersSpread bool // spread has a soft rule
 }
 

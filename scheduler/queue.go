@@ -43,6 +43,7 @@ type waiting struct {
 	by       []Filter  // that rejected it; see queue.by
 	parked   time.Time
 	latest   *PodInfo // of a pod taken out: a version that came meanwhile
+	nominee  string   // the node it waits for others to leave
 	in       *waitHeap
 	index    int
 }
@@ -213,7 +214,7 @@ func (q *queue) happened(e *Event, now time.Time) {
 			continue
 		}
 		for w := range pods {
-			if f == nil || f.Helps(w.info, e) {
+			if f == nil || f.Helps(w.info, e) || e.Kind == PodRemoved && w.nominee == e.Node.name {
 				q.wake(w, now)
 			}
 		}

@@ -27,6 +27,7 @@ type reports struct {
 type report struct {
 	pod             *corev1.Pod
 	reason, message string
+	nominee         string
 }
 
 func newReports(pods client.Resource[*corev1.Pod]) *reports {
@@ -36,15 +37,15 @@ func newReports(pods client.Resource[*corev1.Pod]) *reports {
 }
 
 // add queues a condition, unless the pod has it already.
-func (r *reports) add(pod *corev1.Pod, reason, message string) {
+func (r *reports) add(pod *corev1.Pod, reason, message, nominee string) {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse &&
-			c.Reason == reason && c.Message == message {
+			c.Reason == reason && c.Message == message && pod.Status.NominatedNodeName == nominee {
 			return
 		}
 	}
 	r.mu.Lock()
-	r.mu.latest[pod.UID] = report{pod, reason, message}
+	r.mu.latest[pod.UID] = report{pod, reason, message, nominee}
 	r.mu.Unlock()
 	r.queue.Add(pod.UID)
 }
@@ -80,9 +81,15 @@ func (r *reports) write(ctx context.Context, uid types.UID, rep report) {
 	if !isScheduledFalse(rep.pod) {
 		condition["lastTransitionTime"] = now
 	}
+	status := map[string]any{"conditions": []any{condition}}
+	if rep.nominee != "" {
+		status["nominatedNodeName"] = rep.nominee
+	} else if rep.pod.Status.NominatedNodeName != "" {
+		status["nominatedNodeName"] = nil
+	}
 	_, err := r.pods.Namespace(rep.pod.Namespace).Patch(ctx, rep.pod.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": uid},
-		"status":   map[string]any{"conditions": []any{condition}},
+		"status":   status,
 	}).On("status"))
 	if err == nil {
 		r.queue.Forget(uid)

@@ -23,7 +23,7 @@ type Scheduler struct {
 	objects *objects
 	mail    chan func()
 	done    chan struct{} // closed when nobody reads mail any more
-	binds   chan *placement
+	writes  chan func(context.Context)
 	reports *reports
 
 	// Of the goroutine Run.
@@ -52,7 +52,7 @@ func New(env controller.Env, o Options) *Scheduler {
 		objects: newObjects(env.Informers),
 		mail:    make(chan func(), mailbox),
 		done:    make(chan struct{}),
-		binds:   make(chan *placement, o.BindWorkers),
+		writes:  make(chan func(context.Context), o.BindWorkers),
 		queue:   newQueue(),
 		placer:  placer{Profile: o.Profile},
 		assumed: map[types.UID]*placement{},
@@ -72,7 +72,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	defer s.listen()()
 	defer close(s.done)
 	for range s.options.BindWorkers {
-		workers.Go(func() { s.bindLoop(ctx) })
+		workers.Go(func() { s.writeLoop(ctx) })
 	}
 	for range s.options.ReportWorkers {
 		workers.Go(func() { s.reports.run(ctx) })
@@ -150,16 +150,22 @@ func (s *Scheduler) tell(f func()) {
 func (s *Scheduler) schedule(ctx context.Context, w *waiting) {
 	n, err := s.placer.place(s.cluster, w.info)
 	if err != nil {
-		s.unplaced(w, err)
+		s.unplaced(ctx, w, err)
 		return
 	}
 	p := &placement{w, n.name}
+	s.withdraw(w)
 	s.assumed[w.info.Pod.UID] = p
 	s.cluster.AddPod(w.info, n.name)
 	s.queue.happened(&Event{Kind: PodAdded, Node: n, Pod: w.info}, time.Now())
+	s.write(ctx, func(ctx context.Context) { s.bind(ctx, p) })
+}
+
+// write has a worker write something. While it waits for one it reads mail.
+func (s *Scheduler) write(ctx context.Context, f func(context.Context)) {
 	for {
 		select {
-		case s.binds <- p:
+		case s.writes <- f:
 			return
 		case f := <-s.mail:
 			f()
@@ -169,26 +175,46 @@ func (s *Scheduler) schedule(ctx context.Context, w *waiting) {
 	}
 }
 
-// unplaced parks a pod that fits nowhere and says why.
-func (s *Scheduler) unplaced(w *waiting, err error) {
+// unplaced parks a pod that fits nowhere and says why; or it makes room for it.
+func (s *Scheduler) unplaced(ctx context.Context, w *waiting, err error) {
 	var fit *FitError
 	if !errors.As(err, &fit) {
 		s.failed(w, err)
 		return
 	}
+	var room *eviction
+	if !s.options.NoPreemption && fit.Nodes > 0 {
+		room = s.placer.makeRoom(s.cluster, w.info, fit)
+	}
+	waits := room == nil && s.cluster.mayPreempt(w.info) != "" && w.nominee != "" // for its victims
+	if room != nil {
+		w.nominee = room.node.name
+		s.cluster.Nominate(w.info, w.nominee)
+	} else if !waits {
+		s.withdraw(w)
+	}
 	s.queue.park(w, fit.By, time.Now())
-	s.report(w.info.Pod, corev1.PodReasonUnschedulable, fit.Error())
+	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
+	if room != nil {
+		s.write(ctx, func(ctx context.Context) { s.evict(ctx, w.info.Pod, room) })
+	}
+}
+
+// withdraw ends a pod's nomination.
+func (s *Scheduler) withdraw(w *waiting) {
+	w.nominee = ""
+	s.cluster.Withdraw(w.info.Pod.UID)
 }
 
 // failed puts a pod back that met an error.
 func (s *Scheduler) failed(w *waiting, err error) {
 	s.queue.retry(w, time.Now())
-	s.report(w.info.Pod, corev1.PodReasonSchedulerError, err.Error())
+	s.report(w, corev1.PodReasonSchedulerError, err.Error())
 }
 
-func (s *Scheduler) report(pod *corev1.Pod, reason, message string) {
-	s.events.Event(pod, corev1.EventTypeWarning, "FailedScheduling", "%s", message)
-	s.reports.add(pod, reason, message)
+func (s *Scheduler) report(w *waiting, reason, message string) {
+	s.events.Event(w.info.Pod, corev1.EventTypeWarning, "FailedScheduling", "%s", message)
+	s.reports.add(w.info.Pod, reason, message, w.nominee)
 }
 
 // unbound takes back a placement whose binding failed.
