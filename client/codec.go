@@ -2,6 +2,7 @@ package client
 
 import (
 	stdjson "encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -11,6 +12,8 @@ import (
 	"sigs.k8s.io/json"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"fairlead.dev/client/internal/fastjson"
 )
 
 // List is one page of objects, and where the next one begins (Continue).
@@ -80,30 +83,29 @@ func (c *codec[T]) encode(obj T) ([]byte, string, error) {
 }
 
 // decode reads one object; nothing of b is kept.
-func (c *codec[T]) decode(b []byte) (T, error) {
-	obj := c.new()
-	if err := c.decodeInto(b, obj); err != nil {
+func (c *codec[T]) decode(b []byte) (obj T, err error) {
+	obj = c.new()
+	if _, raw, ok := splitProto(b); ok {
+		err = c.decodeProto(raw, obj)
+	} else if u, ok := any(obj).(*unstructured.Unstructured); ok {
+		err = u.UnmarshalJSON(b)
+	} else if !fastjson.Unmarshal(b, obj) {
+		obj = c.new()
+		err = json.UnmarshalCaseSensitivePreserveInts(b, obj)
+	}
+	if err != nil {
 		var none T
-		return none, err
+		return none, fmt.Errorf("client: decoding %v: %w", c.elem, err)
 	}
 	return c.stamp(obj), nil
 }
 
-func (c *codec[T]) decodeInto(b []byte, obj T) error {
-	if _, raw, ok := splitProto(b); ok {
-		m, able := any(obj).(protoObject)
-		if !able {
-			return fmt.Errorf("client: the server sent protobuf for %v", c.elem)
-		}
-		return m.Unmarshal(raw)
+func (c *codec[T]) decodeProto(raw []byte, obj T) error {
+	m, able := any(obj).(protoObject)
+	if !able {
+		return errors.New("the server sent protobuf")
 	}
-	if u, ok := any(obj).(*unstructured.Unstructured); ok {
-		return u.UnmarshalJSON(b)
-	}
-	if err := json.UnmarshalCaseSensitivePreserveInts(b, obj); err != nil {
-		return fmt.Errorf("client: decoding %v: %w", c.elem, err)
-	}
-	return nil
+	return m.Unmarshal(raw)
 }
 
 // decodeList reads a list; nothing of b is kept.
@@ -124,12 +126,16 @@ func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 		}
 		return l, nil
 	}
-	var w struct {
+	type wire struct {
 		metav1.ListMeta `json:"metadata"`
 		Items           []T `json:"items"`
 	}
-	if err := json.UnmarshalCaseSensitivePreserveInts(b, &w); err != nil {
-		return l, fmt.Errorf("client: decoding a list of %v: %w", c.elem, err)
+	var w wire
+	if !fastjson.Unmarshal(b, &w) {
+		w = wire{}
+		if err := json.UnmarshalCaseSensitivePreserveInts(b, &w); err != nil {
+			return l, fmt.Errorf("client: decoding a list of %v: %w", c.elem, err)
+		}
 	}
 	for _, obj := range w.Items {
 		c.stamp(obj)
@@ -147,12 +153,8 @@ func (c *codec[T]) decodeProtoList(raw []byte, l *List[T]) error {
 			return l.ListMeta.Unmarshal(v)
 		case 2:
 			obj := c.new()
-			m, able := any(obj).(protoObject)
-			if !able {
-				return fmt.Errorf("client: the server sent protobuf for %v", c.elem)
-			}
-			if err := m.Unmarshal(v); err != nil {
-				return err
+			if err := c.decodeProto(v, obj); err != nil {
+				return fmt.Errorf("client: decoding %v: %w", c.elem, err)
 			}
 			l.Items = append(l.Items, c.stamp(obj))
 		}

@@ -1,0 +1,127 @@
+package fastjson_test
+
+import (
+	stdjson "encoding/json"
+	"math/rand"
+	"reflect"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/randfill"
+
+	"fairlead.dev/client"
+	"fairlead.dev/client/internal/fastjson"
+)
+
+// filler fills objects with values that survive encoding.
+func filler(seed int64) *randfill.Filler {
+	odd := []string{"", "plain", "with \"quotes\" and \\", "line\nbreak\ttab", "größe 世界", "\u2028", "</script>", "k:{\"uid\":\"1\"}"}
+	return randfill.New().RandSource(rand.NewSource(seed)).NilChance(0.3).NumElements(0, 3).MaxDepth(12).Funcs(
+		func(s *string, c randfill.Continue) { *s = odd[c.Intn(len(odd))] },
+		func(n *int64, c randfill.Continue) { *n = c.Int63n(1e18) - 1e17 }, // of 19 digits it leaves to the other
+		func(t *metav1.Time, c randfill.Continue) { t.Time = time.Unix(c.Int63n(1<<33), 0) },
+		func(t *metav1.MicroTime, c randfill.Continue) { t.Time = time.Unix(c.Int63n(1<<33), c.Int63n(1e6)*1e3) },
+		func(q *resource.Quantity, c randfill.Continue) {
+			*q = *resource.NewMilliQuantity(c.Int63n(1e9), resource.DecimalSI)
+		},
+		func(i *intstr.IntOrString, c randfill.Continue) { *i = intstr.FromInt32(int32(c.Intn(100))) },
+		func(r *runtime.RawExtension, c randfill.Continue) { r.Raw = []byte(`{"a":[1,"]",{"b":null}]}`) },
+		func(f *metav1.FieldsV1, c randfill.Continue) {
+			*f = *metav1.NewFieldsV1(`{"f:metadata":{"k:{\"x\":1}":{}}}`)
+		},
+	)
+}
+
+// TestSameAsTheGeneralDecoder fills every kind of the scheme at random and asks that
+// both decoders read the same from its JSON, and that this one never gives up.
+func TestSameAsTheGeneralDecoder(t *testing.T) {
+	kinds := 0
+	for gvk, typ := range client.Scheme.AllKnownTypes() {
+		if gvk.Version == runtime.APIVersionInternal || gvk.Kind == "WatchEvent" {
+			continue
+		}
+		kinds++
+		f := filler(int64(kinds))
+		for range 20 {
+			in := reflect.New(typ).Interface()
+			f.Fill(in)
+			b, err := stdjson.Marshal(in)
+			if err != nil {
+				t.Fatalf("%v: %v", gvk, err)
+			}
+			compare(t, gvk.String(), b, typ)
+		}
+	}
+	if kinds < 100 {
+		t.Errorf("only %d kinds", kinds)
+	}
+}
+
+func compare(t *testing.T, what string, b []byte, typ reflect.Type) {
+	t.Helper()
+	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
+	if err := json.UnmarshalCaseSensitivePreserveInts(b, want); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if !fastjson.Unmarshal(b, got) {
+		t.Fatalf("%s: gave up on %s", what, b)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s: from %s\nread %+v\nwant %+v", what, b, got, want)
+	}
+}
+
+func TestOddForms(t *testing.T) {
+	pod := reflect.TypeFor[corev1.Pod]()
+	for _, s := range []string{
+		` { "metadata" : { "name" : "a" , "labels" : { } } , "spec" : { "containers" : [ ] } } `,
+		`{"metadata":null,"spec":{"containers":null,"nodeSelector":null,"hostNetwork":null,"nodeName":null,"priority":null}}`,
+		`{"metadata":{"creationTimestamp":null,"labels":{"a":null}}}`,
+		`{"unknown":{"deep":[1.5e3,{"x":"}\"]"},true,null]},"metadata":{"name":"a"}}`,
+		`{"status":{},"metadata":{"name":"a"},"kind":"Pod"}`, // another order
+		`{"METADATA":{"name":"a"},"Spec":{}}`,                // names are case sensitive
+		`{"metadata":{"name":"\u00e9\ud83d\ude00\n","generation":-5}}`,
+		`{"spec":{"priority":2147483647,"activeDeadlineSeconds":123456789012345678}}`,
+		`{"metadata":{"labels":{"a":"1"},"name":"x","labels":{"b":"2"}}}`,
+	} {
+		compare(t, s, []byte(s), pod)
+	}
+}
+
+// TestGivesUp holds that what is wrong or unusual is left to the general decoder.
+func TestGivesUp(t *testing.T) {
+	for _, s := range []string{
+		``, ` `, `{`, `{"metadata"`, `{"metadata":`, `{"metadata":{"name":"a`, `{"metadata":{"name":"a\`, `{"metadata":{"name":"a\"`,
+		`{"metadata":{}}}`, `{"metadata":{}} x`, `{"metadata":{},}`, `{"metadata" {}}`, `[]`, `"x"`, `1`,
+		`{"metadata":"x"}`, `{"metadata":{"name":1}}`, `{"metadata":{"name":tru}}`, `{"metadata":{"name":nul}}`,
+		`{"metadata":{"generation":1.5}}`, `{"metadata":{"generation":1e3}}`, `{"metadata":{"generation":01}}`, `{"metadata":{"generation":-}}`,
+		`{"metadata":{"generation":99999999999999999999}}`, `{"spec":{"priority":2147483648}}`, `{"spec":{"hostNetwork":1}}`,
+		`{"spec":{"containers":[{},]}}`, `{"spec":{"containers":[{}`, `{"spec":{"containers":{}}}`,
+		`{"metadata":{"creationTimestamp":"yesterday"}}`, "{\"metadata\":{\"name\":\"a\nb\"}}", "{\"metadata\":{\"name\":\"a\xff\"}}",
+	} {
+		var p corev1.Pod
+		if fastjson.Unmarshal([]byte(s), &p) && s != "{\"metadata\":{\"name\":\"a\xff\"}}" {
+			t.Errorf("took %q", s)
+		}
+	}
+}
+
+func FuzzSame(f *testing.F) {
+	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"containers":[{"name":"c","ports":[{"containerPort":80}]}]}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var got, want corev1.Pod
+		if !fastjson.Unmarshal(b, &got) {
+			return
+		}
+		if json.UnmarshalCaseSensitivePreserveInts(b, &want) == nil && !equality.Semantic.DeepEqual(got, want) {
+			t.Errorf("read %+v\nwant %+v", got, want)
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package fastjson
+
+import (
+	"encoding/json"
+	"hash/maphash"
+	"unicode/utf8"
+)
+
+// quoted reads a string without copying it. plain is false if it has escapes or is not
+// valid, and then it is only skipped, if it ends at all.
+func (d *decoder) quoted() (s []byte, plain bool) {
+	if d.i >= len(d.b) || d.b[d.i] != '"' {
+		return nil, false
+	}
+	d.i++
+	from, ascii := d.i, true
+	plain = true
+	for ; d.i < len(d.b); d.i++ {
+		switch c := d.b[d.i]; {
+		case c == '"':
+			s = d.b[from:d.i]
+			d.i++
+			return s, plain && (ascii || utf8.Valid(s))
+		case c == '\\':
+			plain = false
+			d.i++
+		case c < ' ':
+			plain = false
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return nil, false
+}
+
+// text reads a string.
+func (d *decoder) text() (string, bool) {
+	if d.space() != '"' {
+		return "", false
+	}
+	from := d.i
+	s, plain := d.quoted()
+	if plain {
+		return d.share(s), true
+	}
+	return d.escaped(from)
+}
+
+// escaped reads a string that quoted has skipped as not plain.
+func (d *decoder) escaped(from int) (s string, ok bool) {
+	if d.i > len(d.b) || json.Unmarshal(d.b[from:d.i], &s) != nil {
+		return "", false
+	}
+	return s, true
+}
+
+// number reads a whole number of up to 18 digits.
+func (d *decoder) number() (int64, bool) {
+	negative := d.i < len(d.b) && d.b[d.i] == '-'
+	if negative {
+		d.i++
+	}
+	digits, n := d.i, int64(0)
+	for ; d.i < len(d.b) && d.b[d.i] >= '0' && d.b[d.i] <= '9' && d.i-digits < 19; d.i++ {
+		n = n*10 + int64(d.b[d.i]-'0')
+	}
+	if l := d.i - digits; l == 0 || l > 18 || l > 1 && d.b[digits] == '0' {
+		return 0, false
+	}
+	if d.i < len(d.b) {
+		switch d.b[d.i] {
+		case '.', 'e', 'E':
+			return 0, false
+		}
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// count returns how many elements the array has that the position is in, without
+// moving it.
+func (d *decoder) count() (int, bool) {
+	from := d.i
+	defer func() { d.i = from }()
+	if d.space() == ']' {
+		return 0, true
+	}
+	for n := 1; ; n++ {
+		d.space()
+		if !d.skip() {
+			return 0, false
+		}
+		switch d.space() {
+		case ',':
+			d.i++
+		case ']':
+			return n, true
+		default:
+			return 0, false
+		}
+	}
+}
+
+// skip moves behind a value. It pairs brackets and strings and checks no more.
+func (d *decoder) skip() bool {
+	depth := 0
+	for d.i < len(d.b) {
+		switch d.b[d.i] {
+		case '"':
+			d.quoted()
+			if d.i > len(d.b) || d.b[d.i-1] != '"' {
+				return false
+			}
+			if depth == 0 {
+				return true
+			}
+		case '{', '[':
+			depth++
+			d.i++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return false
+			}
+			d.i++
+			if depth == 0 {
+				return true
+			}
+		case ',', ':', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return false
+			}
+			d.i++
+		default:
+			d.bare()
+			if depth == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bare moves behind a number, true, false or null.
+func (d *decoder) bare() {
+	for ; d.i < len(d.b); d.i++ {
+		switch d.b[d.i] {
+		case ',', ':', ']', '}', ' ', '\n', '\t', '\r', '"', '{', '[':
+			return
+		}
+	}
+}
+
+// sharing keeps short strings that came lately.
+type sharing struct {
+	lately [1024]string
+}
+
+var seed = maphash.MakeSeed()
+
+func (s *sharing) share(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if len(b) > 64 {
+		return string(b)
+	}
+	at := &s.lately[maphash.Bytes(seed, b)%uint64(len(s.lately))]
+	if *at != string(b) {
+		*at = string(b)
+	}
+	return *at
+}
