@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,22 @@ type change struct {
 	rev      storage.Revision
 	old, new *Object
 	at       int64 // Unix nanoseconds
+
+	// compared and same keep the answer of alike.
+	compared, same bool
+}
+
+// alike says whether both states look the same to every filter, as they do to
+// most when a status is written.
+func (ch *change) alike() bool {
+	if !ch.compared {
+		ch.compared = true
+		if ch.old != nil && ch.new != nil {
+			a, b := ch.old.read(), ch.new.read()
+			ch.same = slices.Equal(a.labels, b.labels) && slices.Equal(a.fields, b.fields)
+		}
+	}
+	return ch.same
 }
 
 // any is a state of the object whose key is asked for.

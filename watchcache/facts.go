@@ -1,6 +1,8 @@
 package watchcache
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -50,12 +52,15 @@ type path struct {
 }
 
 // fieldPath is one of the places a field's value may stand at; the one of the
-// lowest rank that is present counts.
-type fieldPath struct{ field, rank int }
+// lowest rank, from 1, that is present counts.
+type fieldPath struct {
+	field int
+	rank  uint8
+}
 
-func (p *path) kid(name []byte) *path {
+func (p *path) kid(name string) *path {
 	for _, k := range p.kids {
-		if k.name == string(name) {
+		if k.name == name {
 			return k
 		}
 	}
@@ -64,7 +69,7 @@ func (p *path) kid(name []byte) *path {
 
 func (p *path) add(names []string) *path {
 	for _, name := range names {
-		k := p.kid([]byte(name))
+		k := p.kid(name)
 		if k == nil {
 			k = &path{name: name}
 			p.kids = append(p.kids, k)
@@ -82,7 +87,7 @@ func newPaths(fs []Field) *path {
 	for i, f := range fs {
 		for rank, names := range f.Paths {
 			p := root.add(names)
-			p.fields = append(p.fields, fieldPath{i, rank})
+			p.fields = append(p.fields, fieldPath{i, uint8(rank + 1)})
 		}
 	}
 	return root
@@ -92,8 +97,9 @@ func newPaths(fs []Field) *path {
 type reading struct {
 	b     []byte
 	facts *facts
-	// ranks: for each field, 1 + the rank of the path its value came from.
-	ranks []int
+	// ranks: for each field, the rank of the path its value came from; 0 for
+	// none.
+	ranks []uint8
 }
 
 func readFacts(b []byte, paths *path, fs []Field) *facts {
@@ -103,7 +109,7 @@ func readFacts(b []byte, paths *path, fs []Field) *facts {
 		for i := range fs {
 			r.facts.fields[i] = fs[i].Zero
 		}
-		r.ranks = make([]int, len(fs))
+		r.ranks = make([]uint8, len(fs), 16)
 	}
 	if i := skipSpace(b, 0); i < len(b) && b[i] == '{' {
 		r.object(i, paths)
@@ -154,8 +160,8 @@ func (r *reading) value(i int, p *path) int {
 		r.facts.uid = text
 	}
 	for _, f := range p.fields {
-		if had := r.ranks[f.field]; had == 0 || f.rank+1 < had {
-			r.ranks[f.field] = f.rank + 1
+		if had := r.ranks[f.field]; had == 0 || f.rank < had {
+			r.ranks[f.field] = f.rank
 			r.facts.fields[f.field] = text
 		}
 	}
@@ -163,11 +169,14 @@ func (r *reading) value(i int, p *path) int {
 }
 
 func (r *reading) labels(i int) int {
+	var found [8]label
+	labels := found[:0]
+	defer func() { r.facts.labels = slices.Clone(labels) }()
 	m := membersOf(r.b, i)
 	for m.next() {
 		text, end, ok := scalarText(r.b, m.at)
 		if ok && r.b[m.at] == '"' {
-			r.facts.labels = append(r.facts.labels, label{share(m.key), text})
+			labels = append(labels, label{m.key, text})
 		}
 		if m.at = end; end < 0 {
 			return -1

@@ -82,7 +82,7 @@ func findSplice(b []byte) (s splice, null int, err error) {
 	s = splice{int32(i + 1), intoObject}
 	m := membersOf(b, i)
 	for m.next() {
-		if string(m.key) != "metadata" {
+		if m.key != "metadata" {
 			m.skip()
 			continue
 		}
@@ -107,21 +107,37 @@ func findSplice(b []byte) (s splice, null int, err error) {
 	return s, 0, nil
 }
 
-var (
-	versionKey = []byte(`"resourceVersion"`)
-	escape     = []byte(`\u`)
-)
-
 // mayHoldVersion is a quick look that spares most objects the walk through
-// their metadata: a key is either written plainly or with escapes.
+// their metadata: a key is either written plainly or with escapes. It looks for
+// the letter that is rare, which is several times as fast as looking for the
+// whole key among so many quotes.
 func mayHoldVersion(b []byte) bool {
-	return bytes.Contains(b, versionKey) || bytes.Contains(b, escape)
+	for rest := b; ; {
+		i := bytes.IndexByte(rest, 'V')
+		if i < 0 {
+			break
+		}
+		if bytes.HasSuffix(rest[:i], []byte(`"resource`)) {
+			return true
+		}
+		rest = rest[i+1:]
+	}
+	for rest := b; ; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 || i+1 == len(rest) {
+			return false
+		}
+		if rest[i+1] == 'u' {
+			return true
+		}
+		rest = rest[i+2:]
+	}
 }
 
 func holdsVersion(b []byte, s splice) bool {
 	m := membersOf(b, int(s.at)-1)
 	for m.next() {
-		if string(m.key) == "resourceVersion" {
+		if m.key == "resourceVersion" {
 			return true
 		}
 		m.skip()
@@ -145,7 +161,7 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 		if !m.next() {
 			break
 		}
-		drop := string(m.key) == "resourceVersion"
+		drop := m.key == "resourceVersion"
 		if m.skip(); m.broken || drop {
 			continue
 		}

@@ -1,6 +1,7 @@
 package watchcache
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"unsafe"
@@ -20,19 +21,36 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the place after the string whose opening quote is b[i],
-// and whether it holds escapes; -1 if it does not end.
-func skipString(b []byte, i int) (end int, escaped bool) {
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			return i + 1, escaped
-		case '\\':
-			escaped = true
-			i++
+// skipString returns the place after the string whose opening quote is b[i], -1
+// if it does not end. A quote ends the string unless an odd number of
+// backslashes stands before it.
+func skipString(b []byte, i int) int {
+	for at := i + 1; ; at++ {
+		n := bytes.IndexByte(b[at:], '"')
+		if n < 0 {
+			return -1
+		}
+		at += n
+		if b[at-1] != '\\' {
+			return at + 1
+		}
+		before := at - 1
+		for before > i && b[before] == '\\' {
+			before--
+		}
+		if (at-1-before)%2 == 0 {
+			return at + 1
 		}
 	}
-	return -1, escaped
+}
+
+// content is the text between the quotes of the string at b[i:end]. It shares
+// b's memory if it can.
+func content(b []byte, i, end int) string {
+	if raw := b[i+1 : end-1]; bytes.IndexByte(raw, '\\') < 0 {
+		return share(raw)
+	}
+	return unquote(b[i:end])
 }
 
 // skipValue returns the place after the value that begins at b[i], -1 if it
@@ -43,8 +61,7 @@ func skipValue(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '"':
-		end, _ := skipString(b, i)
-		return end
+		return skipString(b, i)
 	case '{', '[':
 		return skipNested(b, i)
 	}
@@ -67,7 +84,7 @@ func skipNested(b []byte, i int) int {
 	for i < len(b) {
 		switch b[i] {
 		case '"':
-			if i, _ = skipString(b, i); i < 0 {
+			if i = skipString(b, i); i < 0 {
 				return -1
 			}
 			continue
@@ -89,7 +106,7 @@ func skipNested(b []byte, i int) int {
 type members struct {
 	b   []byte
 	at  int
-	key []byte
+	key string
 	// broken: the input is not what JSON allows.
 	broken bool
 	begun  bool
@@ -117,13 +134,11 @@ func (m *members) next() bool {
 	if i >= len(m.b) || m.b[i] != '"' {
 		return m.fail()
 	}
-	end, escaped := skipString(m.b, i)
+	end := skipString(m.b, i)
 	if end < 0 {
 		return m.fail()
 	}
-	if m.key = m.b[i+1 : end-1]; escaped {
-		m.key = []byte(unquote(m.b[i:end]))
-	}
+	m.key = content(m.b, i, end)
 	i = skipSpace(m.b, end)
 	if i >= len(m.b) || m.b[i] != ':' {
 		return m.fail()
@@ -166,14 +181,10 @@ func scalarText(b []byte, i int) (text string, end int, ok bool) {
 	case '{', '[':
 		return "", skipNested(b, i), false
 	case '"':
-		end, escaped := skipString(b, i)
-		switch {
-		case end < 0:
+		if end = skipString(b, i); end < 0 {
 			return "", -1, false
-		case escaped:
-			return unquote(b[i:end]), end, true
 		}
-		return share(b[i+1 : end-1]), end, true
+		return content(b, i, end), end, true
 	}
 	if end = skipValue(b, i); end < 0 || b[i] == 'n' {
 		return "", end, false

@@ -169,7 +169,14 @@ func (c *Cache) dispatchValue(tb *table, ch *change) {
 func (c *Cache) offer(t *topic, ch *change, baseWas, baseIs bool) {
 	for ; t != nil; t = t.next {
 		was := baseWas && ch.old != nil && t.filter.match(ch.old)
-		is := baseIs && ch.new != nil && t.filter.match(ch.new)
+		is := false
+		switch {
+		case !baseIs || ch.new == nil:
+		case baseWas && ch.old != nil && (t.filter == nil || ch.alike()):
+			is = was
+		default:
+			is = t.filter.match(ch.new)
+		}
 		ev, ok := edge(ch, was, is)
 		if !ok {
 			continue

@@ -122,7 +122,8 @@ func (w *Watcher) ring() {
 //
 // Errors: storage.ErrCompacted if the reader was slower than the history is
 // long, or the cache had to be rebuilt; storage.ErrClosed if the watcher, the
-// cache or the store is closed. After an error the watcher must still be
+// cache or the store is closed; storage.ErrUnavailable while the start is still
+// read from a store that fails: watch again from the last progress. After an error the watcher must still be
 // closed.
 func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 	if w.replay != nil {
