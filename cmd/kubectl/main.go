@@ -1,7 +1,7 @@
 // Command kubectl is upstream's kubectl, built from k8s.io/kubectl as a library,
 // for machines that have none. It adds nothing: same verbs, flags, kubeconfig
 // rules and plugins. `kubectl version` knows its own version only when the linker
-sets it, as `make build` does.
+// sets it, as `make build` does.
 package main
 
 import (
