@@ -44,7 +44,9 @@ func New(env controller.Env, o Options) controller.Runner {
 	p := &publisher{
 		data: map[string]string{file: string(o.CA)},
 		api:  api,
-		maps: informer.New(api, informer.Options[*corev1.ConfigMap]{
+		// Of all ConfigMaps it wants one in each namespace: an informer of its own,
+		// that reads as the shared ones do.
+		maps: informer.New(client.For[*corev1.ConfigMap](env.Informers.Client()), informer.Options[*corev1.ConfigMap]{
 			FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(),
 		}),
 		namespaces: informer.In[*corev1.Namespace](env.Informers),
