@@ -109,7 +109,7 @@ func readFacts(b []byte, paths *path, fs []Field) *facts {
 		for i := range fs {
 			r.facts.fields[i] = fs[i].Zero
 		}
-		r.ranks = make([]uint8, len(fs), 16)
+		r.ranks = make([]uint8, len(fs))
 	}
 	if i := skipSpace(b, 0); i < len(b) && b[i] == '{' {
 		r.object(i, paths)

@@ -98,7 +98,7 @@ func findIndex(xs []*index, dim dimension) *index {
 func (c *Cache) want(dim dimension) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mu.err != nil || c.mu.tree.Len() < minIndexed || findIndex(c.mu.indexes, dim) != nil {
+	if c.mu.err != nil || findIndex(c.mu.indexes, dim) != nil {
 		return
 	}
 	if dim.label {

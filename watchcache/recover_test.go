@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"fairlead.dev/storage"
+	"fairlead.dev/storage/local"
 	"fairlead.dev/watchcache"
 )
 
@@ -129,5 +130,51 @@ func TestUnreadableValuesAreLeftOut(t *testing.T) {
 	w.expect(watcher, "ADDED a/x@2", "DELETED a/x@3", "ADDED a/x@6 on n1")
 	if got := w.pods.Stats().Unreadable; got != 2 {
 		t.Errorf("%d unreadable, want 2", got)
+	}
+}
+
+// TestWatchersGoOnAcrossRestart: the store has the history, so the new process
+// has it too.
+func TestWatchersGoOnAcrossRestart(t *testing.T) {
+	dir := t.TempDir()
+	open := func() (*local.Store, *watchcache.Cache) {
+		s, err := local.Open(dir, local.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hub, err := watchcache.NewHub(s, watchcache.HubOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, hub.Add(podOptions)
+	}
+	commit := func(s *local.Store, ops ...storage.Op) storage.Revision {
+		r, err := s.Commit(t.Context(), storage.Txn{Then: ops})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Revision
+	}
+	s, pods := open()
+	seen := commit(s, put("a/x n1"))
+	commit(s, put("a/x n2"))
+	commit(s, storage.Op{Type: storage.Delete, Key: "/registry/pods/a/x"}, put("a/y n1"))
+	s.Close()
+
+	s, pods = open()
+	defer s.Close()
+	watcher, err := pods.Watch(t.Context(), ownNode("n1"), seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Close()
+	commit(s, put("a/z n1"))
+	// The watcher is behind, not the cache.
+	if _, err := pods.Snapshot(t.Context(), watchcache.ReadAt{}); err != nil {
+		t.Fatal(err)
+	}
+	events, _ := drain(t, watcher)
+	if got, want := transcript(t, events), "DELETED a/x@3 on n1\nADDED a/y@4 on n1\nADDED a/z@5 on n1"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -82,7 +82,9 @@ func (s *Snapshot) walk(m *matcher, after string, f func(*Object) bool) {
 			x.walk(m.base.value, after, func(o *Object) bool { return !m.filter.match(o) || f(o) })
 			return
 		}
-		defer s.cache.want(m.base.dim)
+		if s.tree.Len() >= minIndexed {
+			defer s.cache.want(m.base.dim)
+		}
 	}
 	// Within a namespace the base is known to hold.
 	inBase := m.base.kind != byValue

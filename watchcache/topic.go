@@ -1,6 +1,7 @@
 package watchcache
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -212,11 +213,22 @@ func (c *Cache) end(t *topic, err error) {
 	c.hub.queue(t)
 }
 
-// ring rings the bells of all watchers.
+// ringChunk is how many bells are rung before others get the lock.
+const ringChunk = 256
+
+// ring rings the bells of all watchers, from the last to the first. Who leaves
+// between two chunks is replaced by the last one, who is then either rung
+// already or moves to where the ringing still has to come; who enters needs no
+// bell for what was there before.
 func (t *topic) ring() {
-	t.bells.Lock()
-	defer t.bells.Unlock()
-	for _, w := range t.bells.watchers {
-		w.ring()
+	for end := math.MaxInt; end > 0; {
+		t.bells.Lock()
+		ws := t.bells.watchers
+		end = min(end, len(ws))
+		for i := 0; i < ringChunk && end > 0; i++ {
+			end--
+			ws[end].ring()
+		}
+		t.bells.Unlock()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"fairlead.dev/storage"
@@ -239,4 +240,44 @@ func TestBellRings(t *testing.T) {
 		t.Error("an event of another node rang the bell")
 	default:
 	}
+}
+
+func TestEveryBellRingsWhileOthersLeave(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	w.run()
+	const n = 2000
+	var stay, leave []*watchcache.Watcher
+	for i := range n {
+		if watcher := w.watch("", 0); i%2 == 0 {
+			stay = append(stay, watcher)
+		} else {
+			leave = append(leave, watcher)
+		}
+	}
+	w.put("a/x")
+	for _, watcher := range leave {
+		watcher.Close()
+	}
+	for _, watcher := range stay {
+		<-watcher.Bell()
+		w.expect(watcher, "ADDED a/x@2")
+	}
+}
+
+// TestIdleWatcherIsSmall: a hundred thousand of them must be possible.
+func TestIdleWatcherIsSmall(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	const n = 20_000
+	watchers := make([]*watchcache.Watcher, n)
+	before := heap()
+	for i := range watchers {
+		var err error
+		if watchers[i], err = w.pods.Watch(t.Context(), ownNode(fmt.Sprintf("node-%d", i)), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := (heap() - before) / n; got >= 500 {
+		t.Errorf("%d bytes for each, want less than 500", got)
+	}
+	runtime.KeepAlive(watchers)
 }
