@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/client"
 	"fairlead.dev/controller/podcontrol"
 )
 
@@ -34,23 +33,18 @@ func (p *pass) syncNew() error {
 		setCondition(&p.d.Status, newCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue,
 			reasonFoundSet, fmt.Sprintf("Found new replica set %q", p.new.Name)))
 	}
-	return p.setRevision(p.new.Annotations[revisionAnnotation])
+	p.setRevision(p.new.Annotations[revisionAnnotation])
+	return nil
 }
 
-// setRevision writes the revision on the Deployment.
-func (p *pass) setRevision(revision string) error {
+// setRevision puts the revision on the Deployment; it is written with the
+// status, which for Deployments takes annotations along.
+func (p *pass) setRevision(revision string) {
 	if p.d.Annotations[revisionAnnotation] == revision {
-		return nil
+		return
 	}
-	patch := client.MergePatch(map[string]any{
-		"metadata": map[string]any{"annotations": map[string]string{revisionAnnotation: revision}},
-	})
-	written, err := p.c.api.Namespace(p.d.Namespace).Patch(p.ctx, p.d.Name, patch)
-	if err != nil {
-		return err
-	}
-	p.d.ResourceVersion, p.d.Annotations = written.ResourceVersion, written.Annotations
-	return nil
+	metav1.SetMetaDataAnnotation(&p.d.ObjectMeta, revisionAnnotation, revision)
+	p.revised = true
 }
 
 // ensureNew creates the set for the Deployment's template if there is none.
@@ -84,7 +78,8 @@ func (p *pass) ensureNew() error {
 		setCondition(&p.d.Status, newCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue,
 			reasonNewSet, fmt.Sprintf("Created new replica set %q", made.Name)))
 	}
-	return p.setRevision(strconv.FormatInt(revision, 10))
+	p.setRevision(strconv.FormatInt(revision, 10))
+	return nil
 }
 
 // buildSet is the set for the Deployment's template, at the size that the
@@ -123,7 +118,8 @@ func (p *pass) meetNamesake(name string, revision int64) error {
 	}
 	if metav1.IsControlledBy(rs, p.d) && sameTemplate(&rs.Spec.Template, &p.d.Spec.Template) {
 		p.new = rs
-		return p.setRevision(strconv.FormatInt(revision, 10))
+		p.setRevision(strconv.FormatInt(revision, 10))
+		return nil
 	}
 	count := int32(1)
 	if p.d.Status.CollisionCount != nil {

@@ -21,6 +21,8 @@ type pass struct {
 	// rollingOut says that progress is judged in this pass: a pass that only
 	// scales or pauses says nothing about it.
 	rollingOut bool
+	// revised says that the Deployment's revision annotation is to be written.
+	revised bool
 }
 
 func newPass(c *deployments, ctx context.Context, d *appsv1.Deployment, sets []*appsv1.ReplicaSet) *pass {

@@ -19,7 +19,7 @@ func (p *pass) writeStatus() (controller.Result, error) {
 		judgeProgress(p.d, &status, p.newName(), now)
 		copyFailure(&status, p.new, p.old)
 	}
-	if !equality.Semantic.DeepEqual(p.was, status) {
+	if p.revised || !equality.Semantic.DeepEqual(p.was, status) {
 		p.d.Status = status
 		if _, err := p.c.api.Namespace(p.d.Namespace).UpdateStatus(p.ctx, p.d); err != nil {
 			return controller.Result{}, err
