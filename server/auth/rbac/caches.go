@@ -15,8 +15,9 @@ type Caches struct {
 	Roles, RoleBindings, ClusterRoles, ClusterRoleBindings *watchcache.Cache
 }
 
-// Source follows the caches. Each is a cursor: a Poll between two changes looks
-// at four bells and nothing else.
+// Source follows the caches, with a cursor in each: a Poll between two changes
+// asks four times whether there is something new. It waits for no bell, so what
+// a cache has, counts.
 func (c Caches) Source() Source {
 	return &caches{
 		roles:               follower[rbacv1.Role]{cache: c.Roles},
@@ -65,11 +66,6 @@ func (f *follower[T]) poll(ctx context.Context) (bool, error) {
 	if f.watcher == nil {
 		return true, f.start(ctx)
 	}
-	select {
-	case <-f.watcher.Bell():
-	default:
-		return false, nil
-	}
 	changed, err := f.apply()
 	if err != nil { // fell behind: begin again
 		f.watcher.Close()
@@ -107,10 +103,7 @@ func (f *follower[T]) start(ctx context.Context) error {
 			return err
 		}
 	}
-	if f.watcher, err = f.cache.WatchFrom(ctx, s, watchcache.Selection{}); err != nil {
-		return err
-	}
-	_, err = f.apply() // what came in between has rung no bell of ours
+	f.watcher, err = f.cache.WatchFrom(ctx, s, watchcache.Selection{})
 	return err
 }
 

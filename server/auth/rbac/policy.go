@@ -42,12 +42,9 @@ type grants struct {
 
 // grant is what one binding gives to one subject.
 type grant struct {
-	rules []rbacv1.PolicyRule
-	err   error // the role is not there
-	// For the reason of a yes.
-	binding string
-	role    rbacv1.RoleRef
-	to      rbacv1.Subject
+	rules  []rbacv1.PolicyRule
+	err    error  // the role is not there
+	reason string // of a yes
 }
 
 // NewPolicy indexes the objects, which must not change afterwards.
@@ -97,7 +94,7 @@ func (p *Policy) bind(namespace, binding string, role rbacv1.RoleRef, subjects [
 			g = &grants{namespaces: map[string][]*grant{}}
 			p.bySubject[k] = g
 		}
-		to := &grant{rules: rules, err: err, binding: binding, role: role, to: s}
+		to := &grant{rules: rules, err: err, reason: reason(binding, role, s)}
 		if namespace == "" {
 			g.cluster = append(g.cluster, to)
 		} else {
@@ -177,19 +174,19 @@ func (p *Policy) Authorize(a auth.Attributes) (bool, string) {
 	})
 	switch {
 	case by != nil:
-		return true, by.reason()
+		return true, by.reason
 	case len(errs) > 0:
 		return false, fmt.Sprintf("RBAC: %v", utilerrors.NewAggregate(errs))
 	}
 	return false, ""
 }
 
-func (g *grant) reason() string {
-	name := g.to.Name
-	if g.to.Kind == rbacv1.ServiceAccountKind {
-		name += "/" + g.to.Namespace
+func reason(binding string, role rbacv1.RoleRef, to rbacv1.Subject) string {
+	name := to.Name
+	if to.Kind == rbacv1.ServiceAccountKind {
+		name += "/" + to.Namespace
 	}
-	return fmt.Sprintf("RBAC: allowed by %s of %s %q to %s %q", g.binding, g.role.Kind, g.role.Name, g.to.Kind, name)
+	return fmt.Sprintf("RBAC: allowed by %s of %s %q to %s %q", binding, role.Kind, role.Name, to.Kind, name)
 }
 
 // RulesFor are all rules the user has in the namespace, those of the cluster
