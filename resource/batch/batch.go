@@ -12,9 +12,11 @@ func Resources() []*resource.Resource {
 	gv := batchv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.InNamespace[batchv1.CronJob, batchv1.CronJobList](gv, "cronjobs").
-			Short("cj").In("all").WithStatus(),
+			Short("cj").In("all").WithStatus().
+			Shown(cronJobTable).Ruled(cronJobStrategy()),
 		resource.InNamespace[batchv1.Job, batchv1.JobList](gv, "jobs").
 			In("all").WithStatus().
-			Select(resource.Field{Label: "status.successful", Zero: "0", Paths: [][]string{{"status", "succeeded"}}}),
+			Select(resource.Field{Label: "status.successful", Zero: "0", Paths: [][]string{{"status", "succeeded"}}}).
+			Shown(jobTable).Ruled(jobStrategy()),
 	}
 }
