@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"fairlead.dev/storage"
 )
@@ -61,6 +62,9 @@ func decodeRecord(key, b []byte, intern func(key []byte) string) (v *version, la
 		return nil, false, fmt.Errorf("%w: its key has %d bytes", errRecord, len(key))
 	}
 	rev := binary.BigEndian.Uint64(key)
+	if rev > math.MaxInt64 {
+		return nil, false, fmt.Errorf("%w: revision %d", errRecord, rev)
+	}
 	if len(b) < recordHead || uint64(len(b)-recordHead) < uint64(binary.BigEndian.Uint32(b[25:])) {
 		return nil, false, fmt.Errorf("%w: revision %d is cut at %d bytes", errRecord, rev, len(b))
 	}

@@ -187,6 +187,20 @@ func testWatchLong(t *testing.T, s storage.Store) {
 	if len(events) != txns*size {
 		t.Errorf("%d events, want %d", len(events), txns*size)
 	}
+	// The bell alone is enough to get all of them.
+	c, seen := watchAll(t, s, 1), 0
+	for seen < txns*size {
+		select {
+		case <-c.Bell():
+		case <-ctx(t).Done():
+			t.Fatalf("no bell after %d of %d events", seen, txns*size)
+		}
+		b, err := c.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += len(b.Events)
+	}
 	half := read(t, watch(t, s, "/0", "/1", 1), 1+txns)
 	if len(half) != txns {
 		t.Errorf("%d events of one key, want %d", len(half), txns)

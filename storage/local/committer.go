@@ -1,0 +1,150 @@
+package local
+
+import (
+	"fmt"
+
+	"fairlead.dev/storage"
+)
+
+// A group is what one sync makes durable.
+type group struct {
+	calls    []*call
+	versions []*version
+	rev      storage.Revision // of the last version; 0 if there is none
+	tree     *tree            // if keys were added
+	keys     int64            // how many more are live
+	bytes    int
+}
+
+// groupBytes is the size at which a group takes no more. It stays well below
+// Pebble's memtable, which larger batches go past.
+const groupBytes = 2 << 20
+
+// The committer is two goroutines. The former takes what is queued, tries it
+// against the working state and gathers it in a group; the writer writes a group
+// to the engine with one sync and publishes it. While the writer is busy the
+// former goes on with the next group, so that a group holds all that came during
+// one sync. In memory the former publishes itself.
+//
+// Trying against unwritten state is safe because nothing of it is answered
+// before it is durable: the answer to a failed condition, too, waits for the
+// groups it was read from. If one cannot be written, none after it is.
+type committer struct {
+	store  *Store
+	groups chan *group
+	done   chan struct{} // closed by the writer, which ends last
+}
+
+func startCommitter(s *Store) *committer {
+	c := &committer{store: s, groups: make(chan *group), done: make(chan struct{})}
+	go c.form()
+	if s.engine != nil {
+		go c.write()
+	}
+	return c
+}
+
+// wait returns when all that was queued before queue.close is finished, or when
+// the engine hangs.
+func (c *committer) wait() {
+	select {
+	case <-c.done:
+	case <-c.store.down:
+	}
+}
+
+func (c *committer) form() {
+	s := c.store
+	var g *group
+	var spare []*call
+	closed := false
+	for g != nil || !closed {
+		bell, groups := s.queue.bell, c.groups
+		if g == nil {
+			groups = nil
+		} else if g.bytes >= groupBytes {
+			bell = nil
+		}
+		select {
+		case groups <- g:
+			g = nil
+			continue
+		case <-s.down:
+			refuse(g, s.Err())
+			g = nil
+			<-s.queue.bell
+		case <-bell:
+		}
+		var calls []*call
+		calls, closed = s.queue.take(spare[:0])
+		if g == nil {
+			g = &group{}
+		}
+		c.gather(g, calls)
+		clear(calls)
+		spare = calls
+		if len(g.calls) == 0 {
+			g = nil
+		} else if s.engine == nil {
+			s.publish(g)
+			g = nil
+		}
+	}
+	if s.engine == nil {
+		close(c.done)
+	} else {
+		close(c.groups)
+	}
+}
+
+// gather tries calls and adds them to g.
+func (c *committer) gather(g *group, calls []*call) {
+	s := c.store
+	s.work.Lock()
+	defer s.work.Unlock()
+	if err := s.Err(); err != nil {
+		refuse(&group{calls: calls}, err)
+		return
+	}
+	for _, call := range calls {
+		call.res = s.try(call.txn, g)
+		g.calls = append(g.calls, call)
+	}
+	if s.work.grown {
+		g.tree, s.work.grown = s.work.tree.Copy(), false
+	}
+}
+
+// write is the second goroutine.
+func (c *committer) write() {
+	defer close(c.done)
+	s := c.store
+	for g := range c.groups {
+		if err := s.Err(); err != nil {
+			refuse(g, err)
+			continue
+		}
+		if len(g.versions) > 0 {
+			if err := s.engine.commit(g); err != nil {
+				s.fail(err)
+				for _, call := range g.calls {
+					call.err = fmt.Errorf("%w: %w", storage.ErrUnavailable, s.Err())
+					close(call.done)
+				}
+				continue
+			}
+		}
+		s.publish(g)
+	}
+}
+
+// refuse answers calls that never reached the engine.
+func refuse(g *group, err error) {
+	if g == nil {
+		return
+	}
+	for _, call := range g.calls {
+		call.err = fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
+		close(call.done)
+	}
+}

@@ -1,0 +1,111 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// openEngine opens or creates dir and loads what it holds. failed hears of
+// writes that fail once it is open.
+func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image, err error) {
+	// The lock of a directory is known by its name.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, nil, err
+	}
+	marker, err := readMarker(o.FS, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	sub := o.FS.PathJoin(dir, engineDir)
+	switch _, err := o.FS.Stat(sub); {
+	case marker == markerReady && errors.Is(err, fs.ErrNotExist):
+		return nil, nil, lostError(dir)
+	case marker == "":
+		if err := errors.Join(makeDir(o.FS, dir), writeMarker(o.FS, dir, markerNew)); err != nil {
+			return nil, nil, err
+		}
+		fallthrough
+	case marker == markerNew:
+		if err := makeDir(o.FS, sub); err != nil {
+			return nil, nil, err
+		}
+	}
+	lock, err := pebble.LockDirectory(sub, o.FS)
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			return nil, nil, err
+		}
+		return nil, nil, fmt.Errorf("%w: another process has %s open; stop it or choose another directory (%w)", ErrInUse, dir, err)
+	}
+	if marker != markerReady {
+		err = create(dir, sub, o, lock)
+	}
+	var e *engine
+	var img *image
+	if err == nil {
+		e, img, err = open(sub, o, lock, failed)
+	}
+	if err == nil {
+		return e, img, nil
+	}
+	lock.Close()
+	switch {
+	case errors.Is(err, pebble.ErrDBDoesNotExist):
+		err = lostError(dir)
+	case errors.Is(err, errRecord) || pebble.IsCorruptionError(err):
+		err = corruptError(dir, err)
+	default:
+		err = fmt.Errorf("opening %s: %w", dir, err)
+	}
+	return nil, nil, err
+}
+
+// create makes a new engine directory and closes it again: only a log file that
+// is begun after Pebble has settled on its format notes, as it goes, up to where
+// it was synced, by which damage is told from a torn end.
+func create(dir, sub string, o Options, lock *pebble.Lock) error {
+	g := &guard{FS: o.FS}
+	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, false))
+	if err != nil {
+		return err
+	}
+	err = db.Set(formatKey, uint64Value(formatVersion), pebble.NoSync)
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	return writeMarker(o.FS, dir, markerReady)
+}
+
+// open opens an engine directory that is whole, and loads it.
+func open(sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine, *image, error) {
+	g := &guard{FS: o.FS, failed: failed}
+	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, true))
+	if err != nil {
+		return nil, nil, err
+	}
+	e := &engine{db: db, lock: lock, sync: pebble.NoSync}
+	if o.Fsync == FsyncAlways {
+		e.sync = pebble.Sync
+	}
+	img, err := e.load()
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	g.armed.Store(true)
+	return e, img, nil
+}
+
+func lostError(dir string) error {
+	return fmt.Errorf("%w: the log of %s is gone; restore the directory from a snapshot, or empty it to begin anew", ErrCorrupt, dir)
+}
+
+func corruptError(dir string, err error) error {
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot (%s)", ErrCorrupt, dir, why)
+}
