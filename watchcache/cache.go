@@ -2,10 +2,8 @@ package watchcache
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"fairlead.dev/storage"
 
@@ -46,10 +44,10 @@ type Cache struct {
 	fieldAt map[string]int
 	indexed map[string]bool
 
-	// snap is the last snapshot made. It shows the present if its changes are
-	// changes.
-	snap    atomic.Pointer[Snapshot]
-	changes atomic.Uint64
+	// snap is a snapshot of the present, nil if nobody has asked for one since
+	// the last change: a change lets go of it, so that what it alone holds is
+	// freed when its readers are done.
+	snap atomic.Pointer[Snapshot]
 
 	expired, unreadable atomic.Int64
 
@@ -78,47 +76,6 @@ type Cache struct {
 		// olds are snapshots of the past that were asked for lately.
 		olds []*Snapshot
 	}
-}
-
-// change is one change of one object, immutable. old or new is nil.
-type change struct {
-	rev      storage.Revision
-	old, new *Object
-	at       int64 // Unix nanoseconds
-
-	// compared and same keep the answer of alike.
-	compared, same bool
-}
-
-// alike says whether both states look the same to every filter, as they do to
-// most when a status is written.
-func (ch *change) alike() bool {
-	if !ch.compared {
-		ch.compared = true
-		if ch.old != nil && ch.new != nil {
-			a, b := ch.old.read(), ch.new.read()
-			ch.same = slices.Equal(a.labels, b.labels) && slices.Equal(a.fields, b.fields)
-		}
-	}
-	return ch.same
-}
-
-// any is a state of the object whose key is asked for.
-func (ch *change) any() *Object {
-	if ch.new != nil {
-		return ch.new
-	}
-	return ch.old
-}
-
-// size is what the ring keeps alive by holding the change: the state that was
-// replaced. The new one lives in the tree.
-func (ch *change) size() int {
-	const overhead = 128
-	if ch.old == nil {
-		return overhead
-	}
-	return overhead + len(ch.old.kv.Value)
 }
 
 type topicRef struct {
@@ -152,7 +109,7 @@ func (c *Cache) Key(namespace, name string) string {
 
 // reset replaces everything by what the store held at a revision, and ends all
 // watchers, who cannot know what came between.
-func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision, now time.Time) {
+func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endAll(storage.ErrCompacted)
@@ -162,7 +119,7 @@ func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision, now time.Ti
 	c.mu.ring, c.mu.ringBytes = seqLog[change]{first: c.mu.ring.end()}, 0
 	c.mu.refs = seqLog[topicRef]{}
 	c.mu.indexes, c.mu.olds = nil, nil
-	c.changes.Add(1)
+	c.snap.Store(nil)
 }
 
 // treeOf reads keys in order.
@@ -184,60 +141,6 @@ func (c *Cache) object(kv *storage.KeyValue) *Object {
 		return nil
 	}
 	return o
-}
-
-// apply takes one event of the store. The hub calls it in revision order.
-func (c *Cache) apply(ev *storage.Event, now int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.mu.err != nil {
-		return
-	}
-	ch := change{rev: ev.Revision(), at: now}
-	if ev.Type == storage.Put {
-		ch.new = c.object(ev.KV)
-	}
-	if ch.new != nil {
-		ch.old, _ = c.mu.tree.Set(ev.KV.Key, ch.new)
-	} else {
-		ch.old, _ = c.mu.tree.Delete(ev.KV.Key)
-	}
-	c.mu.last = ch.rev
-	if ch.old == nil && ch.new == nil {
-		return
-	}
-	c.changes.Add(1)
-	for _, x := range c.mu.indexes {
-		x.apply(&ch)
-	}
-	c.dispatch(&ch)
-	c.mu.ring.append(ch)
-	c.mu.ringBytes += ch.size()
-	c.forget(now)
-}
-
-// forget drops the changes that are too old or too many.
-func (c *Cache) forget(now int64) {
-	oldest := now - int64(c.hub.opts.History)
-	n := 0
-	for n < len(c.mu.ring.items) {
-		ch := &c.mu.ring.items[n]
-		if ch.at >= oldest && c.mu.ringBytes <= c.hub.opts.HistoryBytes {
-			break
-		}
-		c.mu.ringBytes -= ch.size()
-		c.mu.floor = ch.rev
-		n++
-	}
-	if n == 0 {
-		return
-	}
-	c.mu.ring.cut(n)
-	for len(c.mu.refs.items) > 0 && c.mu.refs.items[0].seq < c.mu.ring.first {
-		t := c.mu.refs.items[0].topic
-		c.mu.refs.cut(1)
-		c.trim(t)
-	}
 }
 
 // endAll ends all watchers.

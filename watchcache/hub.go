@@ -1,10 +1,7 @@
 package watchcache
 
 import (
-	"context"
-	"errors"
-	"math"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,10 +42,12 @@ type Hub struct {
 		err     error
 		retryAt time.Time
 		// stale: caches have to be loaded again before the next event.
-		stale   bool
-		caches  map[string]*Cache
-		queue   []*topic
-		waiters []*waiter
+		stale bool
+		// unloaded are caches that could not be loaded when they were added.
+		unloaded []*Cache
+		caches   map[string]*Cache
+		queue    []*topic
+		waiters  []*waiter
 	}
 }
 
@@ -95,16 +94,10 @@ func (h *Hub) Add(o Options) *Cache {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mu.caches[o.Prefix] = c
-	kvs, err := h.load(c, h.Revision())
-	if errors.Is(err, storage.ErrCompacted) && h.advance(h.store.Revision()) == nil {
-		kvs, err = h.load(c, h.Revision())
+	if h.fill(c) != nil {
+		h.mu.unloaded = append(h.mu.unloaded, c)
+		h.wakeFeeder()
 	}
-	if err != nil {
-		h.mu.stale = true
-		h.lost(err)
-		return c
-	}
-	c.reset(kvs, h.Revision(), time.Now())
 	return c
 }
 
@@ -116,159 +109,9 @@ func (h *Hub) Remove(c *Cache) {
 		return
 	}
 	delete(h.mu.caches, c.opts.Prefix)
+	h.mu.unloaded = slices.DeleteFunc(h.mu.unloaded, func(other *Cache) bool { return other == c })
 	c.close()
 	h.wakeFeeder()
-}
-
-// load reads the keys of one cache.
-func (h *Hub) load(c *Cache, rev storage.Revision) ([]*storage.KeyValue, error) {
-	r, err := h.store.Range(context.Background(), storage.RangeRequest{
-		Start: c.opts.Prefix, End: storage.PrefixEnd(c.opts.Prefix), Revision: rev,
-	})
-	return r.KVs, err
-}
-
-// Run feeds the caches and rings the bells until ctx ends, which is no error,
-// or the store is closed (storage.ErrClosed).
-func (h *Hub) Run(ctx context.Context) error {
-	tick := time.NewTicker(max(h.opts.History/20, time.Second))
-	defer tick.Stop()
-	for {
-		n, bell, err := h.feed()
-		if errors.Is(err, storage.ErrClosed) {
-			return err
-		}
-		if n > 0 && ctx.Err() == nil {
-			continue
-		}
-		var retry <-chan time.Time
-		if err != nil {
-			retry = time.After(retryAfter)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-bell:
-		case <-h.kick:
-		case <-retry:
-		case <-tick.C:
-			h.forget()
-		}
-	}
-}
-
-// feed takes one batch and rings the topics that have something new, whoever
-// took it in. Ringing needs none of the locks that readers need.
-func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
-	h.mu.Lock()
-	n, err = h.step()
-	queue := h.mu.queue
-	h.mu.queue = nil
-	for _, t := range queue {
-		t.queued = false
-	}
-	if h.mu.cursor != nil {
-		bell = h.mu.cursor.Bell()
-	}
-	h.mu.Unlock()
-	for _, t := range queue {
-		t.ring()
-	}
-	return n, bell, err
-}
-
-// forget lets quiet caches drop what is too old.
-func (h *Hub) forget() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := time.Now()
-	for _, c := range h.mu.caches {
-		c.mu.Lock()
-		c.forget(now.UnixNano())
-		c.forgetOlds(now)
-		c.mu.Unlock()
-	}
-}
-
-// step applies one batch, and publishes it when all of it is applied. It
-// returns the number of events.
-func (h *Hub) step() (int, error) {
-	if err := h.follow(); err != nil {
-		return 0, err
-	}
-	b, err := h.mu.cursor.Next()
-	if err != nil {
-		h.lost(err)
-		return 0, h.follow()
-	}
-	if len(b.Events) > 0 {
-		now := time.Now().UnixNano()
-		for i := range b.Events {
-			ev := &b.Events[i]
-			if c := h.cacheOf(ev.KV.Key); c != nil {
-				c.apply(ev, now)
-			}
-		}
-	}
-	h.publish(b.Progress)
-	return len(b.Events), nil
-}
-
-// advance applies batches until target or the present end of the log.
-func (h *Hub) advance(target storage.Revision) error {
-	for h.Revision() < target {
-		n, err := h.step()
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			break
-		}
-	}
-	return nil
-}
-
-// cacheOf finds the cache of a key: the one with the longest prefix.
-func (h *Hub) cacheOf(key string) *Cache {
-	for i := strings.LastIndexByte(key, '/'); i >= 0; i = strings.LastIndexByte(key[:i], '/') {
-		if c := h.mu.caches[key[:i+1]]; c != nil {
-			return c
-		}
-	}
-	return nil
-}
-
-// publish makes everything up to rev visible to watchers and to those who wait.
-func (h *Hub) publish(rev storage.Revision) {
-	if rev <= h.Revision() {
-		return
-	}
-	h.applied.Store(int64(rev))
-	kept := h.mu.waiters[:0]
-	for _, w := range h.mu.waiters {
-		if w.rev <= rev {
-			close(w.done)
-		} else {
-			kept = append(kept, w)
-		}
-	}
-	clear(h.mu.waiters[len(kept):])
-	h.mu.waiters = kept
-}
-
-// queue leaves a topic for the feeder to ring.
-func (h *Hub) queue(t *topic) {
-	if !t.queued {
-		t.queued = true
-		h.mu.queue = append(h.mu.queue, t)
-	}
-}
-
-func (h *Hub) wakeFeeder() {
-	select {
-	case h.kick <- struct{}{}:
-	default:
-	}
 }
 
 // HubStats are for metrics.
@@ -292,5 +135,3 @@ func (h *Hub) Stats() HubStats {
 		Rebuilds:  h.rebuilds.Load(),
 	}
 }
-
-const endOfLog = storage.Revision(math.MaxInt64)

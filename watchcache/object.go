@@ -3,7 +3,6 @@ package watchcache
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -25,27 +24,6 @@ type Object struct {
 	forms  atomic.Pointer[form]
 }
 
-// splice is a place in a stored object and what must surround a resource
-// version that is put there.
-type splice struct {
-	at   int32
-	kind spliceKind
-}
-
-type spliceKind uint8
-
-const (
-	// intoMetadata: at is just after "metadata":{ and other members follow.
-	intoMetadata spliceKind = iota
-	// intoEmptyMetadata: at is just after "metadata":{ and } follows.
-	intoEmptyMetadata
-	// intoObject: there is no metadata; at is just after the opening brace and
-	// other members follow.
-	intoObject
-	// intoEmptyObject: the object is {}; at is just after the opening brace.
-	intoEmptyObject
-)
-
 // NewObject reads a stored key. It fails if the value is not a JSON object or
 // its metadata is not one.
 //
@@ -64,120 +42,6 @@ func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
 		return nil, fmt.Errorf("%s: %w", kv.Key, err)
 	}
 	return &Object{cache: c, kv: kv, splice: s}, nil
-}
-
-func withValue(kv *storage.KeyValue, value []byte) *storage.KeyValue {
-	kv2 := *kv
-	kv2.Value = value
-	return &kv2
-}
-
-// findSplice finds where the resource version goes; null is the place of a
-// metadata that is null, else 0.
-func findSplice(b []byte) (s splice, null int, err error) {
-	i := skipSpace(b, 0)
-	if i >= len(b) || b[i] != '{' {
-		return splice{}, 0, errNotJSON
-	}
-	s = splice{int32(i + 1), intoObject}
-	m := membersOf(b, i)
-	for m.next() {
-		if m.key != "metadata" {
-			m.skip()
-			continue
-		}
-		switch {
-		case m.at < len(b) && b[m.at] == '{':
-			s = splice{int32(m.at + 1), intoMetadata}
-			if j := skipSpace(b, m.at+1); j < len(b) && b[j] == '}' {
-				s.kind = intoEmptyMetadata
-			}
-			return s, 0, nil
-		case bytes.HasPrefix(b[m.at:], []byte("null")):
-			return s, m.at, nil
-		}
-		return splice{}, 0, fmt.Errorf("metadata is %w", errNotJSON)
-	}
-	if m.broken {
-		return splice{}, 0, errNotJSON
-	}
-	if !m.begun {
-		s.kind = intoEmptyObject
-	}
-	return s, 0, nil
-}
-
-// mayHoldVersion is a quick look that spares most objects the walk through
-// their metadata: a key is either written plainly or with escapes. It looks for
-// the letter that is rare, which is several times as fast as looking for the
-// whole key among so many quotes.
-func mayHoldVersion(b []byte) bool {
-	for rest := b; ; {
-		i := bytes.IndexByte(rest, 'V')
-		if i < 0 {
-			break
-		}
-		if bytes.HasSuffix(rest[:i], []byte(`"resource`)) {
-			return true
-		}
-		rest = rest[i+1:]
-	}
-	for rest := b; ; {
-		i := bytes.IndexByte(rest, '\\')
-		if i < 0 || i+1 == len(rest) {
-			return false
-		}
-		if rest[i+1] == 'u' {
-			return true
-		}
-		rest = rest[i+2:]
-	}
-}
-
-func holdsVersion(b []byte, s splice) bool {
-	m := membersOf(b, int(s.at)-1)
-	for m.next() {
-		if m.key == "resourceVersion" {
-			return true
-		}
-		m.skip()
-	}
-	return false
-}
-
-// withoutVersion cuts every resourceVersion out of the metadata that begins at
-// s.at.
-func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, error) {
-	b := kv.Value
-	cut := append(make([]byte, 0, len(b)), b[:s.at]...)
-	kept := 0
-	m := membersOf(b, int(s.at)-1)
-	for {
-		// from is after the separator that precedes the member.
-		from := skipSpace(b, m.at)
-		if m.begun && from < len(b) && b[from] == ',' {
-			from = skipSpace(b, from+1)
-		}
-		if !m.next() {
-			break
-		}
-		drop := m.key == "resourceVersion"
-		if m.skip(); m.broken || drop {
-			continue
-		}
-		if kept++; kept > 1 {
-			cut = append(cut, ',')
-		}
-		cut = append(cut, b[from:m.at]...)
-	}
-	if m.broken {
-		return kv, s, errNotJSON
-	}
-	if kept == 0 {
-		s.kind = intoEmptyMetadata
-	}
-	cut = append(cut, '}')
-	return withValue(kv, append(cut, b[m.at:]...)), s, nil
 }
 
 // Key is the object's key in the store.
@@ -210,26 +74,6 @@ func (o *Object) Value() []byte { return o.kv.Value }
 
 // AppendJSON appends the object with its resource version.
 func (o *Object) AppendJSON(dst []byte) []byte { return o.AppendJSONAt(dst, o.kv.ModRevision) }
-
-// AppendJSONAt appends the object with another resource version, as a deletion
-// shows the last state at the deletion's revision.
-func (o *Object) AppendJSONAt(dst []byte, rev storage.Revision) []byte {
-	at, kind := o.splice.at, o.splice.kind
-	dst = append(dst, o.kv.Value[:at]...)
-	if kind >= intoObject {
-		dst = append(dst, `"metadata":{`...)
-	}
-	dst = append(dst, `"resourceVersion":"`...)
-	dst = strconv.AppendInt(dst, int64(rev), 10)
-	dst = append(dst, '"')
-	if kind >= intoObject {
-		dst = append(dst, '}')
-	}
-	if kind == intoMetadata || kind == intoObject {
-		dst = append(dst, ',')
-	}
-	return append(dst, o.kv.Value[at:]...)
-}
 
 // Labels are the object's labels.
 func (o *Object) Labels() labels.Labels { return o.read() }

@@ -145,10 +145,10 @@ func (c *Cache) Snapshot(ctx context.Context, at ReadAt) (*Snapshot, error) {
 // present is a snapshot of now. While nothing changes it is the same tree; only
 // the first who asks after a change makes a copy.
 func (c *Cache) present() (*Snapshot, error) {
-	// The order of these loads matters: if the changes are still the
-	// snapshot's, nothing up to rev has touched this cache.
+	// The order of these loads matters: if there still is a snapshot, nothing
+	// up to rev has touched this cache since it was made.
 	rev := c.hub.Revision()
-	if s := c.snap.Load(); s != nil && s.changes == c.changes.Load() {
+	if s := c.snap.Load(); s != nil {
 		if s.rev >= rev {
 			return s, nil
 		}
@@ -165,7 +165,7 @@ func (c *Cache) present() (*Snapshot, error) {
 	if c.mu.err != nil {
 		return nil, c.mu.err
 	}
-	s := &Snapshot{cache: c, rev: c.hub.Revision(), changes: c.changes.Load(), tree: c.mu.tree.Copy()}
+	s := &Snapshot{cache: c, rev: c.hub.Revision(), tree: c.mu.tree.Copy()}
 	for _, x := range c.mu.indexes {
 		s.indexes = append(s.indexes, x.copy())
 	}

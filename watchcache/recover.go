@@ -1,6 +1,7 @@
 package watchcache
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -85,11 +86,10 @@ func (h *Hub) rebuild() error {
 			return err
 		}
 	}
-	now := time.Now()
 	for c, kvs := range loads {
-		c.reset(kvs, rev, now)
+		c.reset(kvs, rev)
 	}
-	h.mu.cursor, h.mu.err, h.mu.stale = cursor, nil, false
+	h.mu.cursor, h.mu.err, h.mu.stale, h.mu.unloaded = cursor, nil, false, nil
 	h.rebuilds.Add(1)
 	if rev < h.Revision() {
 		// The store is not the one it was: it was put back to an older state.
@@ -100,6 +100,37 @@ func (h *Hub) rebuild() error {
 	return nil
 }
 
+// loadMissing loads the caches that could not be when they were added.
+func (h *Hub) loadMissing() error {
+	for len(h.mu.unloaded) > 0 {
+		if err := h.fill(h.mu.unloaded[0]); err != nil {
+			return err
+		}
+		h.mu.unloaded = h.mu.unloaded[1:]
+	}
+	return nil
+}
+
+// fill loads one cache as of the hub's revision.
+func (h *Hub) fill(c *Cache) error {
+	kvs, err := h.load(c, h.Revision())
+	if errors.Is(err, storage.ErrCompacted) && h.advance(h.store.Revision()) == nil {
+		kvs, err = h.load(c, h.Revision())
+	}
+	if err == nil {
+		c.reset(kvs, h.Revision())
+	}
+	return err
+}
+
+// load reads the keys of one cache.
+func (h *Hub) load(c *Cache, rev storage.Revision) ([]*storage.KeyValue, error) {
+	r, err := h.store.Range(context.Background(), storage.RangeRequest{
+		Start: c.opts.Prefix, End: storage.PrefixEnd(c.opts.Prefix), Revision: rev,
+	})
+	return r.KVs, err
+}
+
 // close ends the cache for good.
 func (c *Cache) close() {
 	c.mu.Lock()
@@ -107,5 +138,4 @@ func (c *Cache) close() {
 	c.mu.err = fmt.Errorf("%s: %w", c.opts.Resource, storage.ErrClosed)
 	c.endAll(c.mu.err)
 	c.snap.Store(nil)
-	c.changes.Add(1)
 }

@@ -15,7 +15,6 @@ import (
 type Snapshot struct {
 	cache   *Cache
 	rev     storage.Revision
-	changes uint64
 	tree    *btree.Map[string, *Object]
 	indexes []*index
 	// used is when a snapshot of the past was last asked for; guarded by

@@ -7,45 +7,7 @@ import (
 	"sync"
 
 	"fairlead.dev/storage"
-
-	"k8s.io/apimachinery/pkg/watch"
 )
-
-// Event is one change as a selection sees it.
-type Event struct {
-	// Type is watch.Added, watch.Modified or watch.Deleted.
-	Type watch.EventType
-	// Object is the new state; for watch.Deleted the last state that was in the
-	// selection.
-	Object *Object
-	// Revision is where the change stands in the log. It is the object's own
-	// unless Type is watch.Deleted.
-	Revision storage.Revision
-}
-
-// AppendObject appends the object as the event shows it: with the event's
-// revision.
-func (e Event) AppendObject(dst []byte) []byte { return e.Object.AppendJSONAt(dst, e.Revision) }
-
-// Form is like Object.Form for bytes that tell the event's type and revision,
-// such as a watch frame.
-func (e Event) Form(id Form, build func(Event) ([]byte, error)) ([]byte, error) {
-	return e.Object.form(formKey{id, e.Type}, func() ([]byte, error) { return build(e) })
-}
-
-// edge is the event that a change is to a selection in which the old and the
-// new state are, or are not.
-func edge(ch *change, was, is bool) (Event, bool) {
-	switch {
-	case was && is:
-		return Event{watch.Modified, ch.new, ch.rev}, true
-	case is:
-		return Event{watch.Added, ch.new, ch.rev}, true
-	case was:
-		return Event{watch.Deleted, ch.old, ch.rev}, true
-	}
-	return Event{}, false
-}
 
 // table holds the topics of one kind of base by the value that is looked up.
 type table struct {
@@ -127,64 +89,6 @@ func (c *Cache) remove(t *topic) {
 			i := slices.Index(c.mu.tables, tb)
 			c.mu.tables = slices.Delete(c.mu.tables, i, i+1)
 		}
-	}
-}
-
-// dispatch appends a change to the topics it concerns: one look-up for each
-// kind of base that anybody watches, however many topics there are.
-func (c *Cache) dispatch(ch *change) {
-	for _, tb := range c.mu.tables {
-		switch tb.kind {
-		case byNothing:
-			c.offer(tb.topics[""], ch, true, true)
-		case byNamespace:
-			c.offer(tb.topics[ch.any().Namespace()], ch, true, true)
-		case byKey:
-			c.offer(tb.topics[ch.any().Key()], ch, true, true)
-		case byValue:
-			c.dispatchValue(tb, ch)
-		}
-	}
-}
-
-func (c *Cache) dispatchValue(tb *table, ch *change) {
-	var was, is string
-	var hadOld, hasNew bool
-	if ch.old != nil {
-		was, hadOld = tb.dim.value(ch.old)
-	}
-	if ch.new != nil {
-		is, hasNew = tb.dim.value(ch.new)
-	}
-	same := hadOld && hasNew && was == is
-	if hadOld {
-		c.offer(tb.topics[was], ch, true, same)
-	}
-	if hasNew && !same {
-		c.offer(tb.topics[is], ch, false, true)
-	}
-}
-
-// offer appends the change to the topics of one base whose filters it concerns.
-// baseWas and baseIs say whether the base holds for the old and new state.
-func (c *Cache) offer(t *topic, ch *change, baseWas, baseIs bool) {
-	for ; t != nil; t = t.next {
-		was := baseWas && ch.old != nil && t.filter.match(ch.old)
-		is := false
-		switch {
-		case !baseIs || ch.new == nil:
-		case baseWas && ch.old != nil && (t.filter == nil || ch.alike()):
-			is = was
-		default:
-			is = t.filter.match(ch.new)
-		}
-		ev, ok := edge(ch, was, is)
-		if !ok {
-			continue
-		}
-		t.log.append(ev)
-		c.mu.refs.append(topicRef{c.mu.ring.end(), t})
-		c.hub.queue(t)
 	}
 }
 
