@@ -10,8 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-
-	"fairlead.dev/client"
 )
 
 // beat is what keeps a node alive.
@@ -26,7 +24,9 @@ type beat struct {
 // it again; never, once the Node is gone.
 func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 	now := time.Now()
-	if now.Sub(k.beat.reported) >= heartbeat {
+	// After a long silence others may have concluded that the node is not well.
+	late := k.beat.lease != nil && now.Sub(k.beat.lease.Spec.RenewTime.Time) > k.options.LeaseDuration
+	if late || now.Sub(k.beat.reported) >= heartbeat {
 		if err := k.report(ctx, now); err != nil {
 			return time.Time{}, err
 		}
@@ -45,19 +45,10 @@ func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 	return now.Add(period - rand.N(period/10)), nil
 }
 
-// report refreshes the conditions' heartbeat times.
+// report brings the Node's status up to date, heartbeat times above all.
 func (k *kubelet) report(ctx context.Context, now time.Time) error {
-	conditions := make([]map[string]any, 0, 4)
-	for _, c := range healthy(now) {
-		conditions = append(conditions, map[string]any{
-			"type": c.Type, "status": c.Status, "reason": c.Reason, "message": c.Message, "lastHeartbeatTime": c.LastHeartbeatTime,
-		})
-	}
-	_, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{
-		"metadata": map[string]any{"uid": k.beat.uid},
-		"status":   map[string]any{"conditions": conditions},
-	}).On("status"))
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	node, err := k.adopt(ctx)
+	if apierrors.IsNotFound(err) || err == nil && node.UID != k.beat.uid {
 		k.retire()
 		return nil
 	}

@@ -26,6 +26,7 @@ func (s *Scheduler) writeLoop(ctx context.Context) {
 
 func (s *Scheduler) bind(ctx context.Context, p *placement) {
 	pod := p.info.Pod
+	s.reports.cancel(ctx, pod.UID)
 	err := s.pods.Namespace(pod.Namespace).Post(ctx, pod.Name, "binding", &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: p.node},

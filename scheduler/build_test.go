@@ -21,8 +21,8 @@ type fakeObjects struct {
 	late       map[string]bool
 }
 
-func (f *fakeObjects) NamespaceLabels(name string) map[string]string { return f.namespaces[name] }
-func (f *fakeObjects) Services(ns string) []*corev1.Service          { return f.services }
+func (f *fakeObjects) NamespaceLabels(name string) map[string]string        { return f.namespaces[name] }
+func (f *fakeObjects) Services(string, map[string]string) []*corev1.Service { return f.services }
 func (f *fakeObjects) OwnerSelector(ns string, o *metav1.OwnerReference) *metav1.LabelSelector {
 	return f.owners[o.Name]
 }

@@ -14,7 +14,7 @@ import (
 type Objects interface {
 	NamespaceLabels(name string) map[string]string
 	// Services of a namespace whose selector may fit pods with these labels.
-	Services(namespace string) []*corev1.Service
+	Services(namespace string, podLabels map[string]string) []*corev1.Service
 	// OwnerSelector is the selector of a ReplicaSet, ReplicationController or
 	// StatefulSet; nil if it is none of these or not known.
 	OwnerSelector(namespace string, owner *metav1.OwnerReference) *metav1.LabelSelector

@@ -41,6 +41,7 @@ func newObjects(set *informer.Set) *objects {
 		volumes:      informer.In[*corev1.PersistentVolume](set),
 		classes:      informer.In[*storagev1.StorageClass](set),
 	}
+	o.services.Index(byAnchor, anchorOf)
 	// The others have handlers, whose registrations are waited for.
 	o.synced = []<-chan struct{}{
 		o.services.Synced(), o.replicaSets.Synced(), o.controllers.Synced(), o.statefulSets.Synced(),
@@ -63,8 +64,30 @@ func (o *objects) NamespaceLabels(name string) map[string]string {
 	return nil
 }
 
-func (o *objects) Services(namespace string) []*corev1.Service {
-	return o.services.Store().List(namespace)
+// byAnchor is the index of services by one pair of their selector, so that those of a pod
+// are found by its labels.
+const byAnchor = "scheduler-anchor"
+
+func anchorOf(svc *corev1.Service) []string {
+	var first string
+	for k := range svc.Spec.Selector {
+		if first == "" || k < first {
+			first = k
+		}
+	}
+	if first == "" {
+		return nil
+	}
+	return []string{anchor(svc.Namespace, first, svc.Spec.Selector[first])}
+}
+
+func anchor(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
+
+func (o *objects) Services(namespace string, podLabels map[string]string) (services []*corev1.Service) {
+	for k, v := range podLabels {
+		services = append(services, o.services.Store().ByIndex(byAnchor, anchor(namespace, k, v))...)
+	}
+	return services
 }
 
 func (o *objects) OwnerSelector(namespace string, owner *metav1.OwnerReference) *metav1.LabelSelector {

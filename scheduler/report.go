@@ -20,7 +20,8 @@ type reports struct {
 	queue *workqueue.Queue[types.UID]
 	mu    struct {
 		sync.Mutex
-		latest map[types.UID]report
+		latest  map[types.UID]report
+		writing map[types.UID]chan struct{} // closed when the write is done
 	}
 }
 
@@ -33,6 +34,7 @@ type report struct {
 func newReports(pods client.Resource[*corev1.Pod]) *reports {
 	r := &reports{pods: pods, queue: workqueue.New[types.UID](workqueue.Options{Name: "scheduler-reports"})}
 	r.mu.latest = map[types.UID]report{}
+	r.mu.writing = map[types.UID]chan struct{}{}
 	return r
 }
 
@@ -50,6 +52,26 @@ func (r *reports) add(pod *corev1.Pod, reason, message, nominee string) {
 	r.queue.Add(pod.UID)
 }
 
+// cancel makes sure that nothing is written about a pod any more: what waits is dropped,
+// what is under way is waited for. A pod is bound after that, so that a late report does
+// not deny it.
+func (r *reports) cancel(ctx context.Context, uid types.UID) {
+	r.mu.Lock()
+	delete(r.mu.latest, uid)
+	writing := r.mu.writing[uid]
+	r.mu.Unlock()
+	if writing == nil {
+		return
+	}
+	select {
+	case <-writing:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	delete(r.mu.latest, uid) // the write may have failed and left itself for later
+	r.mu.Unlock()
+}
+
 func (r *reports) run(ctx context.Context) {
 	for {
 		uid, ok := r.queue.Get(ctx)
@@ -58,10 +80,20 @@ func (r *reports) run(ctx context.Context) {
 		}
 		r.mu.Lock()
 		rep, known := r.mu.latest[uid]
-		delete(r.mu.latest, uid)
+		done := make(chan struct{})
+		if known {
+			delete(r.mu.latest, uid)
+			r.mu.writing[uid] = done
+		}
 		r.mu.Unlock()
 		if known {
 			r.write(ctx, uid, rep)
+			r.mu.Lock()
+			delete(r.mu.writing, uid)
+			r.mu.Unlock()
+			close(done)
+		} else {
+			r.queue.Forget(uid)
 		}
 		r.queue.Done(uid)
 	}
@@ -96,7 +128,8 @@ func (r *reports) write(ctx context.Context, uid types.UID, rep report) {
 		return
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) || ctx.Err() != nil {
-		return // deleted, replaced, or never going to be accepted
+		r.queue.Forget(uid) // deleted, replaced, or never going to be accepted
+		return
 	}
 	r.mu.Lock()
 	if _, newer := r.mu.latest[uid]; !newer {

@@ -234,5 +234,9 @@ func (s *Scheduler) unbound(p *placement, err error) {
 	if p.latest != nil {
 		p.info, p.latest = p.latest, nil
 	}
+	if apierrors.IsConflict(err) {
+		s.queue.retry(p.waiting, time.Now()) // it may be bound already; the watch will tell
+		return
+	}
 	s.failed(p.waiting, fmt.Errorf("binding to %s: %w", p.node, err))
 }

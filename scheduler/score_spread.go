@@ -153,7 +153,7 @@ func (c *Cluster) defaultSpread(p *PodInfo) []*spreadRule {
 // kin selects the pods of the same services and the same owner as p.
 func (c *Cluster) kin(p *PodInfo) labels.Selector {
 	set := labels.Set{}
-	for _, svc := range c.objects.Services(p.Pod.Namespace) {
+	for _, svc := range c.objects.Services(p.Pod.Namespace, p.Pod.Labels) {
 		if len(svc.Spec.Selector) == 0 || !labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(p.Pod.Labels)) {
 			continue
 		}

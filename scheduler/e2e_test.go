@@ -1,0 +1,182 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/testenv"
+)
+
+func pod(name string, cpu string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "nginx", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{"cpu": resource.MustParse(cpu)},
+		}}}},
+	}
+}
+
+// account waits for the service account that pods run as.
+func account(t testing.TB, c *client.Client) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	w, err := client.For[*corev1.ServiceAccount](c).Namespace("default").Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=default"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	if _, err := w.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func await(t *testing.T, pods client.Resource[*corev1.Pod], name string, what string, ok func(*corev1.Pod) bool) *corev1.Pod {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	w, err := pods.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	var last *corev1.Pod
+	for {
+		ev, err := w.Next(ctx)
+		if err != nil {
+			t.Fatalf("%s: never %s: %v; last seen %+v", name, what, err, last)
+		}
+		if last = ev.Object; ok(last) {
+			return last
+		}
+	}
+}
+
+func running(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }
+
+func TestAgainstServer(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount"}, Nodes: 2})
+	ctx, c := t.Context(), env.Client(t)
+	account(t, c)
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	create := func(p *corev1.Pod) {
+		t.Helper()
+		if _, err := pods.Create(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(pod("first", "20"))
+	first := await(t, pods, "first", "running", running)
+
+	create(pod("huge", "33"))
+	huge := await(t, pods, "huge", "unschedulable", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
+	cond := huge.Status.Conditions[0]
+	if want := "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."; cond.Type != corev1.PodScheduled || cond.Status != corev1.ConditionFalse || cond.Reason != "Unschedulable" || cond.Message != want {
+		t.Errorf("condition %+v, want message %s", cond, want)
+	}
+
+	create(pod("second", "20"))
+	second := await(t, pods, "second", "running", running)
+	if first.Spec.NodeName == second.Spec.NodeName {
+		t.Errorf("both on %s", first.Spec.NodeName)
+	}
+	create(pod("third", "20"))
+	await(t, pods, "third", "unschedulable", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
+	if err := pods.Delete(ctx, "first"); err != nil {
+		t.Fatal(err)
+	}
+	third := await(t, pods, "third", "running", running)
+	if third.Spec.NodeName != first.Spec.NodeName {
+		t.Errorf("third on %s, want %s", third.Spec.NodeName, first.Spec.NodeName)
+	}
+
+	gated := pod("gated", "1")
+	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
+	create(gated)
+	held := await(t, pods, "gated", "gated", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
+	if held.Status.Conditions[0].Reason != "SchedulingGated" {
+		t.Errorf("condition of a gated pod: %+v", held.Status.Conditions[0])
+	}
+	open := held.DeepCopy()
+	open.Spec.SchedulingGates = nil
+	if _, err := pods.Update(ctx, open); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "gated", "running", running)
+
+	events := client.For[*corev1.Event](c).Namespace("default")
+	for name, want := range map[string]string{
+		"first": "Scheduled: Successfully assigned default/first to " + first.Spec.NodeName,
+		"huge":  "FailedScheduling: " + cond.Message,
+	} {
+		if !told(t, events, name, want) {
+			t.Errorf("no event of %s: %s", name, want)
+		}
+	}
+}
+
+// told waits for an event about a pod.
+func told(t *testing.T, events client.Resource[*corev1.Event], pod, want string) bool {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	w, err := events.Watch(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	for {
+		ev, err := w.Next(ctx)
+		if err != nil {
+			return false
+		}
+		if ev.Object.Reason+": "+ev.Object.Message == want {
+			return true
+		}
+	}
+}
+
+// BenchmarkBound binds 2,000 pods to 100 nodes through the server; one op is one pod.
+func BenchmarkBound(b *testing.B) {
+	env := testenv.Start(b, testenv.Options{Controllers: []string{"serviceaccount"}, Nodes: 100})
+	c := env.Client(b)
+	account(b, c)
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	b.ResetTimer()
+	made := make(chan error)
+	for range 16 {
+		go func() { made <- nil }()
+	}
+	go func() {
+		for i := range b.N {
+			<-made
+			go func() {
+				_, err := pods.Create(b.Context(), pod(fmt.Sprintf("p%d", i), "100m"))
+				made <- err
+			}()
+		}
+	}()
+	ctx := b.Context()
+	w, err := pods.Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Stop()
+	seen := map[string]bool{}
+	for len(seen) < b.N {
+		ev, err := w.Next(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if running(ev.Object) {
+			seen[ev.Object.Name] = true
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "running/s")
+}
