@@ -171,7 +171,6 @@ func (r *reading) value(i int, p *path) int {
 func (r *reading) labels(i int) int {
 	var found [8]label
 	labels := found[:0]
-	defer func() { r.facts.labels = slices.Clone(labels) }()
 	m := membersOf(r.b, i)
 	for m.next() {
 		text, end, ok := scalarText(r.b, m.at)
@@ -182,6 +181,7 @@ func (r *reading) labels(i int) int {
 			return -1
 		}
 	}
+	r.facts.labels = slices.Clone(labels)
 	if m.broken {
 		return -1
 	}
