@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -414,5 +415,60 @@ func TestRetryOnConflict(t *testing.T) {
 	})
 	if n != 3 || err != nil {
 		t.Errorf("%d calls, %v", n, err)
+	}
+}
+
+// TestGetIsRepeatedOnABrokenConnection over a real socket: a GET is, a POST is not.
+func TestGetIsRepeatedOnABrokenConnection(t *testing.T) {
+	var broken atomic.Int32
+	broken.Store(2)
+	var posts atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			posts.Add(1)
+		}
+		if r.URL.Path != "/api/v1" && broken.Add(-1) >= 0 {
+			panic(http.ErrAbortHandler)
+		}
+		if r.URL.Path == "/api/v1" {
+			io.WriteString(w, `{"resources":[{"name":"pods","kind":"Pod","namespaced":true}]}`)
+			return
+		}
+		answer(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}})(w, r)
+	}))
+	defer srv.Close()
+	c, err := client.New(&rest.Config{Host: srv.URL}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	if p, err := pods.Get(ctx, "web"); err != nil || p.Name != "web" {
+		t.Errorf("%v %v", p, err)
+	}
+	broken.Store(1)
+	if _, err := pods.Create(ctx, &corev1.Pod{}); err == nil || posts.Load() != 1 {
+		t.Errorf("create on a broken connection: %v after %d sendings", err, posts.Load())
+	}
+}
+
+// warnings notes what a server warns of.
+type warnings []string
+
+func (w *warnings) HandleWarningHeader(code int, _ string, text string) {
+	*w = append(*w, fmt.Sprint(code, " ", text))
+}
+
+func TestWarnings(t *testing.T) {
+	var w warnings
+	s := &script{t: t, h: func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Add("Warning", `299 - "v1 Pod is old"`)
+		answer(&corev1.Pod{})(rw, r)
+	}}
+	c, err := client.New(&rest.Config{Transport: s, WarningHandler: &w}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.For[*corev1.Pod](c).Namespace("x").Get(ctx, "y"); err != nil || fmt.Sprint(w) != "[299 v1 Pod is old]" {
+		t.Errorf("%v %v", w, err)
 	}
 }

@@ -26,6 +26,7 @@ type recording struct {
 	events  Resource[*corev1.Event]
 	queue   chan *corev1.Event
 	dropped atomic.Int64
+	cancel  context.CancelFunc
 	close   sync.Once
 	closing chan struct{}
 	done    chan struct{}
@@ -33,20 +34,22 @@ type recording struct {
 }
 
 const (
-	recorderQueue = 1024
+	recorderQueue = 8192
 	recorderFlush = 2 * time.Second // what Close may take
 )
 
 // NewRecorder returns a recorder that writes as component, and starts its goroutine,
 // which Close ends.
 func NewRecorder(c *Client, component string) *Recorder {
+	ctx, cancel := context.WithCancel(context.Background())
 	r := &recording{
+		cancel:  cancel,
 		events:  For[*corev1.Event](c),
 		queue:   make(chan *corev1.Event, recorderQueue),
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
 	}
-	go r.run()
+	go r.run(ctx)
 	return &Recorder{recording: r, source: corev1.EventSource{Component: component}}
 }
 
@@ -112,29 +115,14 @@ func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 // recorded later are dropped.
 func (r *Recorder) Close() {
 	r.close.Do(func() { close(r.closing) })
+	defer time.AfterFunc(recorderFlush, r.cancel).Stop()
 	<-r.done
 }
 
-func (r *recording) run() {
+func (r *recording) run(ctx context.Context) {
 	defer close(r.done)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() { // ends with run: whichever comes first
-		select {
-		case <-r.closing:
-			t := time.AfterFunc(recorderFlush, cancel)
-			<-ctx.Done()
-			t.Stop()
-		case <-ctx.Done():
-		}
-	}()
+	defer r.cancel()
 	for {
-		select {
-		case ev := <-r.queue:
-			r.write(ctx, ev)
-			continue
-		default:
-		}
 		select {
 		case ev := <-r.queue:
 			r.write(ctx, ev)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -244,6 +245,29 @@ func TestExpiredRevisionListsAgain(t *testing.T) {
 				t.Errorf("told %v, want %v", count, want)
 			}
 		})
+	}
+}
+
+// TestPagesExpire lets the revision of a paged list go after each of its first pages.
+func TestPagesExpire(t *testing.T) {
+	s := informertest.New(t)
+	s.NoStreamedLists = true
+	for n := range 600 {
+		s.Put(pod(fmt.Sprint("p", n), ""))
+	}
+	var lists atomic.Int32
+	s.AfterList = func() {
+		if n := lists.Add(1); n <= 5 {
+			s.Put(pod(fmt.Sprint("late", n), ""))
+			s.Compact()
+		}
+	}
+	v := newView(t)
+	i := run(t, s, informer.Options[*corev1.Pod]{}, v.handler())
+	v.equals(s)
+	waitFor(t, i, s.Revision())
+	if i.Store().Len() != 605 {
+		t.Errorf("%d pods, want 605", i.Store().Len())
 	}
 }
 

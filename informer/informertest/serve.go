@@ -38,6 +38,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.watch(w, r, ns)
 	default:
 		s.list(w, r, ns)
+		if s.AfterList != nil {
+			s.AfterList()
+		}
 	}
 }
 

@@ -28,7 +28,8 @@ import (
 // Server is a pod store behind HTTP. Its methods may be called from anywhere.
 type Server struct {
 	// Settings; change them before the first request.
-	NoStreamedLists bool // refuse sendInitialEvents with 422, as servers without WatchList do
+	NoStreamedLists bool   // refuse sendInitialEvents with 422, as servers without WatchList do
+	AfterList       func() // called after each answer to a LIST, each page
 
 	Lists, Watches, StreamedLists atomic.Int64 // requests answered with 200
 

@@ -1,0 +1,123 @@
+package informer_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/client"
+	"fairlead.dev/informer"
+)
+
+// wire is a server in memory, so that time can be the test's.
+type wire func(r *http.Request) (*http.Response, error)
+
+func (f wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path == "/api/v1" {
+		return reply(strings.NewReader(`{"resources":[{"name":"pods","kind":"Pod","namespaced":true}]}`))
+	}
+	return f(r)
+}
+
+func reply(body io.Reader) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {client.JSON}}, Body: io.NopCloser(body), ContentLength: -1}, nil
+}
+
+// silent is the body of a watch in which nothing happens until ctx ends.
+type silent struct{ ctx context.Context }
+
+func (s silent) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
+}
+
+func overWire(t *testing.T, w wire, o informer.Options[*corev1.Pod]) *informer.Informer[*corev1.Pod] {
+	c, err := client.New(&rest.Config{Transport: w}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return informer.New(client.For[*corev1.Pod](c), o)
+}
+
+// TestServerThatNeverEndsItsList is one that does not know sendInitialEvents and takes
+// the request for a plain watch.
+func TestServerThatNeverEndsItsList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := overWire(t, func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("watch") == "true" {
+				return reply(silent{r.Context()})
+			}
+			return reply(strings.NewReader(`{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","namespace":"b"}}]}`))
+		}, informer.Options[*corev1.Pod]{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- i.Run(ctx) }()
+		select {
+		case <-i.Synced():
+		case <-time.After(time.Hour):
+			t.Fatal("not synced within an hour")
+		}
+		if _, ok := i.Store().Get("b", "a"); !ok || i.Store().Revision() != "7" {
+			t.Errorf("store at %s without the pod", i.Store().Revision())
+		}
+		cancel()
+		<-done
+	})
+}
+
+// TestPausesGrow counts the attempts of an informer whose server is away for an hour.
+func TestPausesGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var attempts, failures int
+		away := errors.New("no route to host")
+		i := overWire(t, func(*http.Request) (*http.Response, error) {
+			attempts++
+			return nil, away
+		}, informer.Options[*corev1.Pod]{OnError: func(err error) {
+			if failures++; !errors.Is(err, away) {
+				t.Errorf("error %v", err)
+			}
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := i.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if attempts < 150 || attempts > 600 || failures < attempts-1 {
+			t.Errorf("%d attempts and %d failures in an hour", attempts, failures)
+		}
+		if err := i.Run(ctx); err == nil {
+			t.Error("it ran twice")
+		}
+	})
+}
+
+func TestResync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := overWire(t, func(r *http.Request) (*http.Response, error) {
+			return reply(io.MultiReader(strings.NewReader(`{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}
+{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"5","annotations":{"k8s.io/initial-events-end":"true"}}}}
+`), silent{r.Context()}))
+		}, informer.Options[*corev1.Pod]{Resync: time.Minute})
+		updates := 0
+		i.Handle(informer.Handler[*corev1.Pod]{Update: func(old, new *corev1.Pod) {
+			if updates++; old != new {
+				t.Error("a resync with a change")
+			}
+		}})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+time.Second)
+		defer cancel()
+		i.Run(ctx)
+		if updates != 10 {
+			t.Errorf("%d resyncs in 10 minutes of one pod", updates)
+		}
+	})
+}
