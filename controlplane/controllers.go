@@ -10,7 +10,9 @@ import (
 	"fairlead.dev/controller/endpoints"
 	"fairlead.dev/controller/endpointslice"
 	"fairlead.dev/controller/garbagecollector"
+	"fairlead.dev/controller/job"
 	"fairlead.dev/controller/namespace"
+	"fairlead.dev/controller/podgc"
 	"fairlead.dev/controller/replicaset"
 	"fairlead.dev/controller/replication"
 	"fairlead.dev/controller/rootca"
@@ -35,7 +37,9 @@ var builtins = []entry{
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
 	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
+	{"job", "job-controller", plain(job.New)},
 	{"namespace", "namespace-controller", plain(namespace.New)},
+	{"podgc", "pod-garbage-collector", plain(podgc.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},
 	{"rootca", "root-ca-cert-publisher", func(env controller.Env, ca []byte) controller.Runner {
