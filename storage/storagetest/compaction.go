@@ -157,6 +157,35 @@ func testCompactUnderLoad(t *testing.T, s storage.Store) {
 	wg.Wait()
 }
 
+// testCompactDuringNext compacts the very events that a cursor is reading: it gets
+// them whole, with what was before them, or ErrCompacted.
+func testCompactDuringNext(t *testing.T, s storage.Store) {
+	ops := make([]storage.Op, 2000)
+	for i := range ops {
+		ops[i] = put(fmt.Sprint("/", i), "x")
+	}
+	last := commit(t, s, ops...)
+	for range 30 {
+		c := watchAll(t, s, last)
+		last = commit(t, s, ops...)
+		compacted := make(chan error, 1)
+		go func() { compacted <- s.Compact(ctx(t), last) }()
+		b, err := c.Next()
+		if err != nil {
+			wantErr(t, "Next during Compact", err, storage.ErrCompacted)
+		}
+		for _, e := range b.Events {
+			if e.Prev == nil {
+				t.Fatalf("revision %d of %s came without what was before", e.Revision(), e.KV.Key)
+			}
+		}
+		if err := <-compacted; err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+}
+
 func testClose(t *testing.T, s storage.Store) {
 	c, reading := watchAll(t, s, 0), watchAll(t, s, 0)
 	commit(t, s, put("/a", "1"))

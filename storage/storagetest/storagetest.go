@@ -49,6 +49,7 @@ func Run(t *testing.T, open Open) {
 		{"CompactLaggingCursor", testCompactLagging},
 		{"CompactQuietCursor", testCompactQuiet},
 		{"CompactUnderLoad", testCompactUnderLoad},
+		{"CompactDuringNext", testCompactDuringNext},
 		{"Close", testClose},
 	} {
 		t.Run(test.name, func(t *testing.T) {
