@@ -1,12 +1,14 @@
 package server
 
 import (
+	"errors"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/server/auth"
 )
 
-// authenticate finds out who asks.
+// authenticate finds out who asks, or as whom.
 func (c *call) authenticate() error {
 	user, ok, err := c.s.cfg.Authenticator.Authenticate(c.req)
 	if err != nil {
@@ -15,8 +17,12 @@ func (c *call) authenticate() error {
 	if err != nil || !ok {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
-	c.user = user
-	return nil
+	c.user, err = auth.Impersonate(c.ctx, c.req, user, c.s.cfg.Authorizer)
+	var denied *auth.Denied
+	if errors.As(err, &denied) {
+		return forbidden(denied.Attributes, denied.Reason)
+	}
+	return err
 }
 
 // authorize asks whether the user may do the verb to what the path names.

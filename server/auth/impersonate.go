@@ -17,6 +17,9 @@ import (
 // not gets a *Denied error; headers that make no sense a BadRequest status
 // error.
 func Impersonate(ctx context.Context, r *http.Request, user *User, a Authorizer) (*User, error) {
+	if !hasPrefix(r.Header, "Impersonate-") {
+		return user, nil
+	}
 	wanted, err := impersonated(r.Header)
 	if wanted == nil || err != nil {
 		return user, err
@@ -52,6 +55,16 @@ type Denied struct {
 
 // Error implements error.
 func (d *Denied) Error() string { return ForbiddenMessage(d.Attributes, d.Reason) }
+
+// hasPrefix says whether any header's name begins so.
+func hasPrefix(h http.Header, prefix string) bool {
+	for name := range h {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
 
 type impersonation struct {
 	user User
