@@ -113,6 +113,26 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
+// TestEveryByteEverywhere puts each byte at each place of a string.
+func TestEveryByteEverywhere(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			name := []byte("abcdefghijklmnopqrstuvwxyz"[:20])
+			name[at] = byte(c)
+			b := []byte(`{"metadata":{"name":"` + string(name) + `","namespace":"n"}}`)
+			var got, want corev1.Pod
+			ok := fastjson.Unmarshal(b, &got)
+			err := json.UnmarshalCaseSensitivePreserveInts(b, &want)
+			switch {
+			case ok && (err != nil || !reflect.DeepEqual(got, want)):
+				t.Errorf("byte %#x at %d: read %q, want %q %v", c, at, got.Name, want.Name, err)
+			case !ok && c >= ' ' && c < 0x80 && err == nil:
+				t.Errorf("byte %#x at %d: gave up", c, at)
+			}
+		}
+	}
+}
+
 func FuzzSame(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"containers":[{"name":"c","ports":[{"containerPort":80}]}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -1,36 +1,66 @@
 package fastjson
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"hash/maphash"
+	"math/bits"
 	"unicode/utf8"
 )
 
 // quoted reads a string without copying it. plain is false if it has escapes or is not
 // valid, and then it is only skipped, if it ends at all.
 func (d *decoder) quoted() (s []byte, plain bool) {
-	if d.i >= len(d.b) || d.b[d.i] != '"' {
+	b, i := d.b, d.i
+	if i >= len(b) || b[i] != '"' {
 		return nil, false
 	}
-	d.i++
-	from, ascii := d.i, true
+	i++
+	from, ascii := i, true
 	plain = true
-	for ; d.i < len(d.b); d.i++ {
-		switch c := d.b[d.i]; {
+	for {
+		i = ordinary(b, i)
+		if i >= len(b) {
+			d.i = i
+			return nil, false
+		}
+		switch c := b[i]; {
 		case c == '"':
-			s = d.b[from:d.i]
-			d.i++
+			d.i = i + 1
+			s = b[from:i]
 			return s, plain && (ascii || utf8.Valid(s))
 		case c == '\\':
 			plain = false
-			d.i++
+			i++
 		case c < ' ':
 			plain = false
-		case c >= utf8.RuneSelf:
+		default:
 			ascii = false
 		}
+		i++
 	}
-	return nil, false
+}
+
+// ordinary returns the first position from i on of a quote, a backslash, a control
+// character or a byte that is not ASCII. It looks at eight bytes at a time: in each word
+// below, the high bit of a byte is set where that byte is one of those. (A borrow may
+// set bits above the first one found, never below.)
+func ordinary(b []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^(ones*'"'), x^(ones*'\\')
+		found := ((quote-ones)&^quote | (slash-ones)&^slash | (x - ones*' ') | x) & highs
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c == '"' || c == '\\' || c < ' ' || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return i
 }
 
 // text reads a string.
