@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -179,4 +181,49 @@ func BenchmarkBound(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "running/s")
+}
+
+func TestPreemptionAgainstServer(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount"}, Nodes: 1})
+	ctx, c := t.Context(), env.Client(t)
+	account(t, c)
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	if _, err := client.For[*schedulingv1.PriorityClass](c).Create(ctx, &schedulingv1.PriorityClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "urgent"}, Value: 1000,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"small", "large"} {
+		p := pod(name, map[string]string{"small": "10", "large": "20"}[name])
+		p.Annotations = map[string]string{"fairlead.dev/terminate-after": "200ms"}
+		if _, err := pods.Create(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+		await(t, pods, name, "running", running)
+	}
+	urgent := pod("urgent", "15")
+	urgent.Spec.PriorityClassName = "urgent"
+	if _, err := pods.Create(ctx, urgent); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "urgent", "nominated", func(p *corev1.Pod) bool { return p.Status.NominatedNodeName == "node-1" })
+	if _, err := pods.Create(ctx, pod("thief", "15")); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "urgent", "running", running)
+	await(t, pods, "small", "running", running)
+	thief := await(t, pods, "thief", "unschedulable", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
+	if thief.Spec.NodeName != "" {
+		t.Error("the room that was made went to another pod")
+	}
+	if _, err := pods.Get(ctx, "large"); !apierrors.IsNotFound(err) {
+		t.Errorf("the victim: %v", err)
+	}
+	got, err := pods.Get(ctx, "urgent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !told(t, client.For[*corev1.Event](c).Namespace("default"), "large", fmt.Sprintf("Preempted: Preempted by pod %s on node node-1", got.UID)) {
+		t.Error("no event tells the victim why")
+	}
 }
