@@ -146,3 +146,8 @@ func (a answer) text(path string) string {
 	s, _ := a.at(path).(string)
 	return s
 }
+
+type (
+	httpRequest = http.Request
+	ctx         = context.Context
+)

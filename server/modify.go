@@ -142,12 +142,13 @@ func (c *call) createByChange(name string, ch *change) (*written, error) {
 	return c.createOne(obj, ch.createOpts)
 }
 
-// checkRevision holds the object against the revision it was made from, as far
-// as it says so.
+// checkRevision holds the object against the revision it was made from. One
+// that does not say which takes the present one, if its kind allows that.
 func (c *call) checkRevision(obj resource.Object, now *watchcache.Object) error {
 	said := obj.GetResourceVersion()
 	if said == "" || said == "0" {
 		if !c.ep.Strategy.RequireResourceVersion {
+			obj.SetResourceVersion(now.Revision().String())
 			return nil
 		}
 		kind := schema.GroupKind{Group: c.ep.gr.Group, Kind: c.ep.gr.Resource}

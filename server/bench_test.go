@@ -1,0 +1,150 @@
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"fairlead.dev/server"
+	"fairlead.dev/server/auth"
+)
+
+// podBody is a pod of the size people write.
+func podBody(name string) string {
+	return `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"default","labels":{"app":"web","pod-template-hash":"5d59d67564"},` +
+		`"annotations":{"example.com/revision":"7"},"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-5d59d67564","uid":"9a8e6f5c-3a4e-4a57-9c1b-4f2b5a3d2c1e","controller":true,"blockOwnerDeletion":true}]},` +
+		`"spec":{"containers":[{"name":"web","image":"registry.example.com/shop/web:1.4.2","ports":[{"containerPort":8080,"protocol":"TCP"}],"env":[{"name":"MODE","value":"production"},{"name":"POD_NAME","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}],` +
+		`"resources":{"limits":{"cpu":"500m","memory":"256Mi"},"requests":{"cpu":"100m","memory":"128Mi"}},"readinessProbe":{"httpGet":{"path":"/healthz","port":8080}},"volumeMounts":[{"name":"config","mountPath":"/etc/web"}]}],` +
+		`"volumes":[{"name":"config","configMap":{"name":"web"}}],"serviceAccountName":"web","nodeSelector":{"kubernetes.io/os":"linux"},"tolerations":[{"key":"dedicated","operator":"Equal","value":"web","effect":"NoSchedule"}]}}`
+}
+
+// cpuTime is the CPU time of the whole process, client included.
+func cpuTime() int64 {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+func reportCPU(b *testing.B, before int64) {
+	b.ReportMetric(float64(cpuTime()-before)/float64(b.N)/1000, "us-cpu/op")
+}
+
+// send does one request through rt and reads the answer to its end.
+func send(b *testing.B, rt http.RoundTripper, method, url, body string) {
+	req, _ := http.NewRequest(method, url, bytes.NewReader([]byte(body)))
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	data, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		b.Error(resp.StatusCode, string(data))
+	}
+}
+
+// wires are the ways to the server: the memory transport shows what the
+// handler costs by itself.
+func wires(b *testing.B, run func(b *testing.B, c *cluster, rt http.RoundTripper, base string)) {
+	b.Run("memory", func(b *testing.B) {
+		c := start(b)
+		run(b, c, server.Transport(c.server, &auth.User{Name: "bench"}), "http://memory")
+	})
+	b.Run("https", func(b *testing.B) {
+		c := start(b)
+		run(b, c, c.client.Transport, c.http.URL)
+	})
+}
+
+func BenchmarkCreatePod(b *testing.B) {
+	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
+		var n atomic.Int64
+		b.ReportAllocs()
+		b.ResetTimer()
+		before := cpuTime()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody(fmt.Sprint("web-", n.Add(1))))
+			}
+		})
+		reportCPU(b, before)
+	})
+}
+
+func BenchmarkGetPod(b *testing.B) {
+	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
+		send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody("web"))
+		b.ReportAllocs()
+		b.ResetTimer()
+		before := cpuTime()
+		for b.Loop() {
+			send(b, rt, "GET", base+"/api/v1/namespaces/default/pods/web", "")
+		}
+		reportCPU(b, before)
+	})
+}
+
+func BenchmarkPatchPod(b *testing.B) {
+	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
+		c.must("POST /api/v1/namespaces/default/pods", podBody("web"))
+		before := cpuTime()
+		n := 0
+		for b.Loop() {
+			n++
+			req, _ := http.NewRequest("PATCH", base+"/api/v1/namespaces/default/pods/web", strings.NewReader(fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, n)))
+			req.Header.Set("Content-Type", "application/merge-patch+json")
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				b.Fatal(err)
+			}
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode != 200 {
+				b.Fatal(resp.StatusCode)
+			}
+		}
+		reportCPU(b, before)
+	})
+}
+
+func BenchmarkListPods(b *testing.B) {
+	const pods = 2000
+	c := start(b)
+	rt := server.Transport(c.server, &auth.User{Name: "bench"})
+	for i := range pods {
+		send(b, rt, "POST", "http://memory/api/v1/namespaces/default/pods", podBody(fmt.Sprint("web-", i)))
+	}
+	for _, q := range []struct{ name, query, accept string }{
+		{"json", "", ""},
+		{"protobuf", "", "application/vnd.kubernetes.protobuf"},
+		{"page", "?limit=500", ""},
+	} {
+		b.Run(q.name, func(b *testing.B) {
+			before := cpuTime()
+			var size int64
+			for b.Loop() {
+				req, _ := http.NewRequest("GET", c.http.URL+"/api/v1/pods"+q.query, nil)
+				if q.accept != "" {
+					req.Header.Set("Accept", q.accept)
+				}
+				resp, err := c.client.Do(req)
+				if err != nil {
+					b.Fatal(err)
+				}
+				size, _ = io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+			reportCPU(b, before)
+			b.ReportMetric(float64(size)/1e6, "MB")
+		})
+	}
+}
