@@ -361,6 +361,20 @@ func TestIndexes(t *testing.T) {
 			}
 		}
 	}
+	// A value with many objects, then few again.
+	for n := range 30 {
+		s.Put(pod(fmt.Sprint("q", n), "n4"))
+	}
+	for n := range 30 {
+		if n != 11 {
+			s.Delete("default", fmt.Sprint("q", n))
+		}
+	}
+	s.Put(pod("q11", "n4"))
+	waitFor(t, i, s.Revision())
+	if got := i.Store().ByIndex("node", "n4"); len(got) != 1 || got[0].ResourceVersion != s.Revision() {
+		t.Errorf("n4: %d pods", len(got))
+	}
 	if got := i.Store().ByIndex("none", "n1"); len(got) != 0 {
 		t.Errorf("an index that is not there found %d", len(got))
 	}
