@@ -2,14 +2,58 @@
 package coordination
 
 import (
+	"strings"
+
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/check"
 )
 
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InNamespace[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, "leases"),
+		resource.InNamespace[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, "leases").
+			Shown(leaseTable).Ruled(leaseStrategy),
+	}
+}
+
+var leaseTable = resource.TableOf(func(l *coordinationv1.Lease) []any {
+	return []any{l.Name, ptr.Deref(l.Spec.HolderIdentity, ""), resource.AgeOf(l)}
+}, resource.NameColumn, resource.Text("Holder", "Who holds the lease."), resource.AgeColumn)
+
+var leaseStrategy = resource.Rules[*coordinationv1.Lease]{
+	Validate:               validateLease,
+	ValidateUpdate:         func(l, _ *coordinationv1.Lease) field.ErrorList { return validateLease(l) },
+	AllowCreateOnUpdate:    true,
+	RequireResourceVersion: true,
+}.Strategy()
+
+func validateLease(l *coordinationv1.Lease) field.ErrorList {
+	var f check.Faults
+	p, s := field.NewPath("spec"), &l.Spec
+	if n := s.LeaseDurationSeconds; n != nil && *n <= 0 {
+		f.Invalid(p.Child("leaseDurationSeconds"), n, "must be greater than 0")
+	}
+	if n := s.LeaseTransitions; n != nil && *n < 0 {
+		f.Invalid(p.Child("leaseTransitions"), n, "must be greater than or equal to 0")
+	}
+	if s.Strategy != nil {
+		strategy(&f, p.Child("strategy"), *s.Strategy)
+	}
+	if ptr.Deref(s.PreferredHolder, "") != "" && (s.Strategy == nil || *s.Strategy == "") {
+		f.Forbidden(p.Child("preferredHolder"), "may only be specified if `strategy` is defined")
+	}
+	return f.List()
+}
+
+// strategy wants one of Kubernetes' strategies, or one with a name of its own.
+func strategy(f *check.Faults, p *field.Path, s coordinationv1.CoordinatedLeaseStrategy) {
+	if strings.Contains(string(s), "/") {
+		f.Qualified(p, string(s))
+	} else {
+		check.Known(f, p, s, coordinationv1.OldestEmulationVersion)
 	}
 }

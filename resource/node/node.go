@@ -3,13 +3,70 @@ package node
 
 import (
 	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/check"
+	"fairlead.dev/resource/podspec"
 )
 
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InCluster[nodev1.RuntimeClass, nodev1.RuntimeClassList](nodev1.SchemeGroupVersion, "runtimeclasses"),
+		resource.InCluster[nodev1.RuntimeClass, nodev1.RuntimeClassList](nodev1.SchemeGroupVersion, "runtimeclasses").
+			Shown(classTable).Ruled(classStrategy),
 	}
+}
+
+var classTable = resource.TableOf(func(c *nodev1.RuntimeClass) []any {
+	return []any{c.Name, c.Handler, resource.AgeOf(c)}
+}, resource.NameColumn, resource.Text("Handler", "What runs the class's pods."), resource.AgeColumn)
+
+var classStrategy = resource.Rules[*nodev1.RuntimeClass]{
+	Default: func(c *nodev1.RuntimeClass) {
+		if c.Overhead != nil {
+			podspec.RoundUp(c.Overhead.PodFixed)
+		}
+	},
+	Validate: validateClass,
+	ValidateUpdate: func(c, old *nodev1.RuntimeClass) field.ErrorList {
+		var f check.Faults
+		f.Same(field.NewPath("handler"), c.Handler, old.Handler)
+		return f.List()
+	},
+	AllowCreateOnUpdate:    true,
+	RequireResourceVersion: true,
+}.Strategy()
+
+func validateClass(c *nodev1.RuntimeClass) field.ErrorList {
+	var f check.Faults
+	if c.Handler == "" {
+		f.Required(field.NewPath("handler"), "")
+	} else {
+		f.Label(field.NewPath("handler"), c.Handler)
+	}
+	if c.Overhead != nil {
+		p := field.NewPath("overhead", "limits")
+		for _, name := range check.Names(c.Overhead.PodFixed) {
+			f.ContainerResourceName(p.Key(string(name)), name)
+			f.Amount(p.Key(string(name)), name, c.Overhead.PodFixed[name])
+		}
+	}
+	if s := c.Scheduling; s != nil {
+		p := field.NewPath("scheduling")
+		f.Labels(p.Child("nodeSelector"), s.NodeSelector)
+		podspec.Tolerations(&f, p.Child("tolerations"), s.Tolerations)
+		for i := range s.Tolerations {
+			t := s.Tolerations[i]
+			t.TolerationSeconds = nil
+			for k := range i {
+				o := s.Tolerations[k]
+				if o.TolerationSeconds = nil; o == t {
+					f.Duplicate(p.Child("tolerations").Index(i), s.Tolerations[i])
+					break
+				}
+			}
+		}
+	}
+	return f.List()
 }

@@ -24,7 +24,8 @@ func (v *validator) schedulingGates(p *field.Path) {
 	}
 }
 
-func tolerations(f *check.Faults, p *field.Path, list []corev1.Toleration) {
+// Tolerations reports the faults of tolerations.
+func Tolerations(f *check.Faults, p *field.Path, list []corev1.Toleration) {
 	for i, t := range list {
 		at := p.Index(i)
 		if t.Key != "" {

@@ -56,7 +56,7 @@ func (v *validator) run(p *field.Path) {
 	if s.Subdomain != "" {
 		v.Label(p.Child("subdomain"), s.Subdomain)
 	}
-	tolerations(v.Faults, p.Child("tolerations"), s.Tolerations)
+	Tolerations(v.Faults, p.Child("tolerations"), s.Tolerations)
 	for i, a := range s.HostAliases {
 		at := p.Child("hostAliases").Index(i)
 		v.IP(at.Child("ip"), a.IP)

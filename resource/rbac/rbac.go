@@ -3,17 +3,24 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 
 	"fairlead.dev/resource"
 )
 
-// Resources is the group's part of the table.
+// Resources is the group's part of the table. Names are looser than elsewhere:
+// whatever can stand in a URL.
 func Resources() []*resource.Resource {
 	gv := rbacv1.SchemeGroupVersion
+	name := path.ValidatePathSegmentName
 	return []*resource.Resource{
-		resource.InCluster[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](gv, "clusterrolebindings"),
-		resource.InCluster[rbacv1.ClusterRole, rbacv1.ClusterRoleList](gv, "clusterroles"),
-		resource.InNamespace[rbacv1.RoleBinding, rbacv1.RoleBindingList](gv, "rolebindings"),
-		resource.InNamespace[rbacv1.Role, rbacv1.RoleList](gv, "roles"),
+		resource.InCluster[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](gv, "clusterrolebindings").
+			Named(name).Shown(clusterRoleBindingTable).Ruled(clusterRoleBindingStrategy),
+		resource.InCluster[rbacv1.ClusterRole, rbacv1.ClusterRoleList](gv, "clusterroles").
+			Named(name).Shown(clusterRoleTable).Ruled(clusterRoleStrategy),
+		resource.InNamespace[rbacv1.RoleBinding, rbacv1.RoleBindingList](gv, "rolebindings").
+			Named(name).Shown(roleBindingTable).Ruled(roleBindingStrategy),
+		resource.InNamespace[rbacv1.Role, rbacv1.RoleList](gv, "roles").
+			Named(name).Shown(roleTable).Ruled(roleStrategy),
 	}
 }
