@@ -103,12 +103,16 @@
 //	                    every 10 s at most
 //
 // Records carry no checksum of their own: Pebble puts a CRC-32C on every chunk of
-// its log file and on every block of its tables, notes in the log how far it was
-// synced, and refuses what does not match, so a record is either as it was
+// its log file and on every block of its tables, and notes in the log how far it
+// was synced. Tables, and every log file but the last, are either as they were
 // written or an error of Open. What Pebble cannot see, a record that is missing,
 // Open sees: above the last compaction revisions have no gaps, the places of a
-// transaction count from 0, and its last record says that it is the last. One
-// case is left: damage in the last 32 KB of a log file that a crash left behind
-// cannot be told from a write that the crash cut short. A clean Close leaves no
-// log file to replay.
+// transaction count from 0, and its last record says that it is the last.
+//
+// One case is left. A crash leaves a last log file, and damage in it that lies
+// beyond the synced length that Pebble noted cannot be told from a write that the
+// crash cut short: the log then ends there. The note comes with the next write,
+// leaves out whole blocks of 32 KB when groups are large, and is looked for only
+// in the blocks that follow the damage. A clean Close leaves no log file to
+// replay.
 package local
