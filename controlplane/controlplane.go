@@ -72,9 +72,11 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.listener, err = listen(o.Listen); err != nil {
 		return err
 	}
-	if cp.store, err = openStore(o); err != nil {
+	store, err := openStore(o)
+	if err != nil {
 		return err
 	}
+	cp.store = store
 	if cp.authority, err = loadAuthority(o); err != nil {
 		return err
 	}

@@ -89,7 +89,6 @@ func TestWatchSeesEveryStep(t *testing.T) {
 	objects.until("DELETED", "solo", "end=2")
 
 	rows.until("solo", "0/1", "Pending")
-	rows.until("solo", "0/1", "ContainerCreating")
 	rows.until("solo", "1/1", "Running")
 	rows.until("solo", "Terminating")
 }
