@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,10 +18,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
@@ -172,41 +176,78 @@ func (s *tape) informer(b testing.TB, hs ...informer.Handler[*corev1.Pod]) *info
 	return i
 }
 
-// BenchmarkEvents is what an event of a 3.5 KB pod costs from the wire's bytes to the
-// last of the handlers.
+// peer is client-go's informer on the same tape.
+func (s *tape) peer(b testing.TB, hs ...func(*corev1.Pod)) cache.SharedIndexInformer {
+	cfg := &rest.Config{Transport: s, APIPath: "/api", QPS: -1}
+	cfg.GroupVersion = &corev1.SchemeGroupVersion
+	cfg.NegotiatedSerializer = serializer.NewCodecFactory(client.Scheme).WithoutConversion()
+	if s.proto {
+		cfg.ContentType = client.Protobuf
+	}
+	c, err := rest.RESTClientFor(cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	i := cache.NewSharedIndexInformer(cache.NewListWatchFromClient(c, "pods", "", fields.Everything()), &corev1.Pod{}, 0, cache.Indexers{})
+	i.SetTransform(func(obj any) (any, error) {
+		obj.(metav1.Object).SetManagedFields(nil)
+		return obj, nil
+	})
+	for _, h := range hs {
+		i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, obj any) { h(obj.(*corev1.Pod)) }})
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() { i.Run(stop); close(done) }()
+	b.Cleanup(func() { close(stop); <-done })
+	if !cache.WaitForCacheSync(stop, i.HasSynced) {
+		b.Fatal("not synced")
+	}
+	return i
+}
+
+// BenchmarkEvents is what an event of a 3 KB pod costs from the wire's bytes to the last
+// of the handlers; client-go's informer does the same beside it.
 func BenchmarkEvents(b *testing.B) {
 	for _, enc := range []string{"json", "protobuf"} {
 		for _, handlers := range []int{1, 10} {
-			b.Run(fmt.Sprintf("%s/handlers=%d", enc, handlers), func(b *testing.B) {
-				s := newTape(1000, enc == "protobuf")
-				for rev := range 2000 { // each differs from the one before it of the same pod
-					s.live.frames = append(s.live.frames, s.frame("MODIFIED", servedPod(rev%1000, 1001+rev)))
-				}
-				var last atomic.Pointer[string] // the revision to wait for
-				ended := make(chan struct{}, handlers)
-				var hs []informer.Handler[*corev1.Pod]
-				for range handlers {
-					hs = append(hs, informer.Handler[*corev1.Pod]{Update: func(_, p *corev1.Pod) {
-						if rev := last.Load(); rev != nil && *rev == p.ResourceVersion {
-							ended <- struct{}{}
-						}
-					}})
-				}
-				s.informer(b, hs...)
-				b.SetBytes(int64(len(s.live.frames[0])))
-				b.ReportAllocs()
-				b.ResetTimer()
-				for left := b.N; left > 0; { // a chunk ends when all handlers are through
-					chunk := min(left, len(s.live.frames))
-					left -= chunk
-					rev := fmt.Sprint(1000 + (s.live.at+chunk-1)%len(s.live.frames) + 1)
-					last.Store(&rev)
-					s.live.left <- chunk
-					for range handlers {
-						<-ended
-					}
-				}
-			})
+			for _, who := range []string{"fairlead", "client-go"} {
+				b.Run(fmt.Sprintf("%s/handlers=%d/%s", enc, handlers, who), func(b *testing.B) {
+					benchEvents(b, enc == "protobuf", handlers, who == "client-go")
+				})
+			}
+		}
+	}
+}
+
+func benchEvents(b *testing.B, proto bool, handlers int, peer bool) {
+	s := newTape(1000, proto)
+	for rev := range 2000 { // each differs from the one before it of the same pod
+		s.live.frames = append(s.live.frames, s.frame("MODIFIED", servedPod(rev%1000, 1001+rev)))
+	}
+	var last atomic.Pointer[string] // the revision to wait for
+	ended := make(chan struct{}, handlers)
+	told := func(p *corev1.Pod) {
+		if rev := last.Load(); rev != nil && *rev == p.ResourceVersion {
+			ended <- struct{}{}
+		}
+	}
+	if peer {
+		s.peer(b, slices.Repeat([]func(*corev1.Pod){told}, handlers)...)
+	} else {
+		h := informer.Handler[*corev1.Pod]{Update: func(_, p *corev1.Pod) { told(p) }}
+		s.informer(b, slices.Repeat([]informer.Handler[*corev1.Pod]{h}, handlers)...)
+	}
+	b.SetBytes(int64(len(s.live.frames[0])))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for left := b.N; left > 0; { // a chunk ends when all handlers are through
+		chunk := min(left, len(s.live.frames))
+		left -= chunk
+		rev := fmt.Sprint(1000 + (s.live.at+chunk-1)%len(s.live.frames) + 1)
+		last.Store(&rev)
+		s.live.left <- chunk
+		for range handlers {
+			<-ended
 		}
 	}
 }
@@ -215,30 +256,45 @@ func BenchmarkEvents(b *testing.B) {
 func BenchmarkSync(b *testing.B) {
 	const pods = 10000
 	for _, enc := range []string{"json", "protobuf"} {
-		b.Run(enc, func(b *testing.B) {
-			s := newTape(pods, enc == "protobuf")
-			b.ReportAllocs()
-			var kept uint64
-			for range b.N {
-				var before, after runtime.MemStats
-				b.StopTimer()
-				runtime.GC()
-				runtime.ReadMemStats(&before)
-				b.StartTimer()
-				i := s.informer(b)
-				b.StopTimer()
-				runtime.GC()
-				runtime.ReadMemStats(&after)
-				kept = after.HeapAlloc - before.HeapAlloc
-				if i.Store().Len() != pods {
-					b.Fatal("not all there")
+		for _, who := range []string{"fairlead", "client-go"} {
+			b.Run(enc+"/"+who, func(b *testing.B) {
+				s := newTape(pods, enc == "protobuf")
+				b.ReportAllocs()
+				var kept uint64
+				for range b.N {
+					b.StopTimer()
+					before := heap()
+					b.StartTimer()
+					var n int
+					var keep any
+					if who == "client-go" {
+						i := s.peer(b)
+						n, keep = len(i.GetStore().ListKeys()), i
+					} else {
+						i := s.informer(b)
+						n, keep = i.Store().Len(), i
+					}
+					b.StopTimer()
+					kept = heap() - before
+					runtime.KeepAlive(keep)
+					if n != pods {
+						b.Fatalf("%d pods", n)
+					}
+					b.StartTimer()
 				}
-				b.StartTimer()
-			}
-			b.ReportMetric(float64(kept)/pods, "B/pod")
-			b.ReportMetric(float64(len(s.initial))/pods, "wire-B/pod")
-		})
+				b.ReportMetric(float64(kept)/pods, "B/pod")
+				b.ReportMetric(float64(len(s.initial))/pods, "wire-B/pod")
+			})
+		}
 	}
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // BenchmarkStore is a look-up in a store of 10,000 pods.
