@@ -1,0 +1,279 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"fairlead.dev/server"
+	"fairlead.dev/server/auth"
+	"fairlead.dev/storage/local"
+)
+
+// watching is an open watch; next reads one event.
+type watching struct {
+	t      *testing.T
+	resp   *http.Response
+	lines  *bufio.Reader
+	cancel context.CancelFunc
+}
+
+func (c *cluster) watch(t *testing.T, rt http.RoundTripper, path string, headers ...string) *watching {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	req, err := http.NewRequestWithContext(ctx, "GET", c.http.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range headers {
+		k, v, _ := strings.Cut(h, ": ")
+		req.Header.Set(k, v)
+	}
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return &watching{t, resp, bufio.NewReaderSize(resp.Body, 1<<20), cancel}
+}
+
+// next is the next event in short: "ADDED m001 12", or "end".
+func (w *watching) next() string {
+	w.t.Helper()
+	line, err := w.lines.ReadString('\n')
+	if err != nil {
+		return "end"
+	}
+	var e struct {
+		Type   string
+		Object struct {
+			metav1.ObjectMeta `json:"metadata"`
+			Code              int
+			Message           string
+		}
+	}
+	if err := json.Unmarshal([]byte(line), &e); err != nil {
+		w.t.Fatalf("%s: %v", line, err)
+	}
+	switch o := e.Object; {
+	case e.Type == "ERROR":
+		return fmt.Sprint("ERROR ", o.Code, " ", o.Message)
+	case o.Annotations[metav1.InitialEventsAnnotationKey] == "true":
+		return "INITIAL-END " + o.ResourceVersion
+	default:
+		return strings.TrimSpace(e.Type + " " + o.Name + " " + o.ResourceVersion)
+	}
+}
+
+func (w *watching) expect(want ...string) {
+	w.t.Helper()
+	for _, x := range want {
+		if got := w.next(); got != x {
+			w.t.Fatalf("got %q, want %q", got, x)
+		}
+	}
+}
+
+// bothWires runs a test over TLS and over the wire in memory.
+func bothWires(t *testing.T, run func(t *testing.T, c *cluster, rt http.RoundTripper)) {
+	t.Run("https", func(t *testing.T) {
+		c := start(t)
+		run(t, c, c.client.Transport)
+	})
+	t.Run("memory", func(t *testing.T) {
+		c := start(t)
+		run(t, c, server.Transport(c.server, &auth.User{Name: "me"}))
+	})
+}
+
+func TestWatch(t *testing.T) {
+	bothWires(t, func(t *testing.T, c *cluster, rt http.RoundTripper) {
+		c.fill(2) // revisions 2 and 3
+		unset := c.watch(t, rt, maps+"?watch=1")
+		unset.expect("ADDED m000 2", "ADDED m001 3")
+		zero := c.watch(t, rt, maps+"?watch=true&resourceVersion=0")
+		zero.expect("ADDED m000 2", "ADDED m001 3")
+		after := c.watch(t, rt, maps+"?watch=1&resourceVersion=2")
+		after.expect("ADDED m001 3")
+		now := c.watch(t, rt, maps+"?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan")
+		one := c.watch(t, rt, "/api/v1/watch/namespaces/default/configmaps/m000?resourceVersion=3")
+		named := c.watch(t, rt, maps+"?watch=1&resourceVersion=3&fieldSelector=metadata.name%3Dm000")
+		odd := c.watch(t, rt, maps+"?watch=1&resourceVersion=3&labelSelector=odd%3D0")
+		list := c.watch(t, rt, maps+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
+		list.expect("ADDED m000 2", "ADDED m001 3", "INITIAL-END 3")
+
+		c.must("PATCH "+maps+"/m000 application/merge-patch+json", `{"data":{"k":"w"}}`)                  // 4
+		c.must("PATCH "+maps+"/m000 application/merge-patch+json", `{"metadata":{"labels":{"odd":"2"}}}`) // 5
+		c.must("DELETE "+maps+"/m000", "")                                                                // 6
+		c.must("POST "+maps, mapA)                                                                        // 7
+		whole := []string{"MODIFIED m000 4", "MODIFIED m000 5", "DELETED m000 6"}
+		for _, w := range []*watching{unset, zero, after, now, list} {
+			w.expect(append(whole, "ADDED a 7")...)
+		}
+		one.expect(whole...)
+		named.expect(whole...)
+		odd.expect("MODIFIED m000 4", "DELETED m000 5")
+	})
+}
+
+func TestWatchRefusals(t *testing.T) {
+	c := start(t)
+	w := "GET " + maps + "?watch=1"
+	c.talk([]exchange{
+		{send: w + "&sendInitialEvents=true", code: 422, want: []string{`sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`}},
+		{send: w + "&resourceVersionMatch=NotOlderThan&resourceVersion=2", code: 422, want: []string{`resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided`}},
+		{send: w + "&sendInitialEvents=true&resourceVersionMatch=Exact", code: 422, want: []string{`resourceVersionMatch: Unsupported value: \"Exact\": supported values: \"NotOlderThan\"`}},
+		{send: w + "&resourceVersion=x", code: 422, want: []string{`resourceVersion: Invalid value: \"x\"`}},
+		{send: w + "&fieldSelector=x%3Dy", code: 400},
+		{send: w, headers: []string{"Accept: application/yaml"}, code: 406, want: []string{`application/json;stream=watch,`}},
+	})
+}
+
+func TestWatchEnds(t *testing.T) {
+	c := start(t)
+	c.fill(1)
+	w := c.watch(t, c.client.Transport, maps+"?watch=1&resourceVersion=2&timeoutSeconds=1&allowWatchBookmarks=true")
+	w.expect("BOOKMARK  2", "end")
+	w = c.watch(t, c.client.Transport, maps+"?watch=1&resourceVersion=2&timeoutSeconds=1")
+	w.expect("end")
+}
+
+func TestWatchBookmarks(t *testing.T) {
+	c := start(t, func(cfg *server.Config) { cfg.BookmarkEvery = 10 * time.Millisecond })
+	c.fill(1)
+	w := c.watch(t, c.client.Transport, maps+"?watch=1&resourceVersion=2&allowWatchBookmarks=true")
+	w.expect("BOOKMARK  2", "BOOKMARK  2")
+	c.must("POST /api/v1/namespaces", `{"metadata":{"name":"n"}}`) // 3, of another kind
+	for got := ""; got != "BOOKMARK  3"; {
+		if got = w.next(); !strings.HasPrefix(got, "BOOKMARK  ") {
+			t.Fatal(got)
+		}
+	}
+}
+
+func TestWatchExpired(t *testing.T) {
+	store, err := local.Open("", local.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	c := start(t, func(cfg *server.Config) { cfg.Store = store })
+	c.fill(3)
+	if err := store.Compact(context.Background(), 4); err != nil {
+		t.Fatal(err)
+	}
+	// A server that starts after the compaction has no older history.
+	late := start(t, func(cfg *server.Config) { cfg.Store = store })
+	a := late.do("GET "+maps+"?watch=1&resourceVersion=2", "")
+	if a.code != 410 || a.text("reason") != "Expired" {
+		t.Errorf("%d %s", a.code, a.body)
+	}
+	a = late.do("GET "+maps+"?resourceVersion=2&resourceVersionMatch=Exact", "")
+	if a.code != 410 || !strings.Contains(a.body, "The resourceVersion for the provided list is too old.") {
+		t.Errorf("%d %s", a.code, a.body)
+	}
+	a = late.do("GET "+maps+"?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6Miwic3RhcnQiOiJtMDAwXHUwMDAwIn0", "")
+	if a.code != 410 || a.text("metadata.continue") == "" {
+		t.Fatalf("%d %s", a.code, a.body)
+	}
+	a = late.must("GET "+maps+"?limit=1&continue="+a.text("metadata.continue"), "")
+	if !strings.Contains(a.body, `"name":"m001"`) {
+		t.Errorf("the list does not go on: %s", a.body)
+	}
+}
+
+func TestWatchForms(t *testing.T) {
+	c := start(t)
+	c.fill(1)
+	w := c.watch(t, c.client.Transport, maps+"?watch=1", asTable)
+	c.must("DELETE "+maps+"/m000", "")
+	for _, want := range [][]string{
+		{`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"2"},"columnDefinitions":[{`, `"rows":[{"cells":["m000",`},
+		{`{"type":"DELETED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"3"},"columnDefinitions":null`},
+	} {
+		line, _ := w.lines.ReadString('\n')
+		for _, x := range want {
+			if !strings.Contains(line, x) {
+				t.Errorf("misses %s in %s", x, line)
+			}
+		}
+	}
+	c.must("POST "+maps, mapA)
+	w = c.watch(t, c.client.Transport, maps+"?watch=1", "Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")
+	if line, _ := w.lines.ReadString('\n'); !strings.HasPrefix(line, `{"type":"ADDED","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a"`) {
+		t.Error(line)
+	}
+}
+
+// TestInformers lets client-go's informers follow, in both encodings, with and
+// without the streamed first list.
+func TestInformers(t *testing.T) {
+	c := start(t)
+	c.fill(20)
+	for _, kind := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
+		cfg := rest.CopyConfig(c.config())
+		cfg.ContentType, cfg.AcceptContentTypes = kind, kind
+		k := kubernetes.NewForConfigOrDie(cfg)
+		f := informers.NewSharedInformerFactory(k, 0)
+		inf := f.Core().V1().ConfigMaps().Informer()
+		stop := make(chan struct{})
+		f.Start(stop)
+		if !cache.WaitForCacheSync(t.Context().Done(), inf.HasSynced) {
+			t.Fatal("not synced")
+		}
+		if n := len(inf.GetStore().List()); n != 20 {
+			t.Errorf("%s: %d objects", kind, n)
+		}
+		made, err := k.CoreV1().ConfigMaps("default").Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "new-"}}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := k.CoreV1().ConfigMaps("default").Delete(t.Context(), "m000", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		err = wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+			_, there, _ := inf.GetStore().GetByKey("default/" + made.Name)
+			_, still, _ := inf.GetStore().GetByKey("default/m000")
+			return there && !still, nil
+		})
+		if err != nil {
+			t.Errorf("%s: the informer does not follow: %v", kind, err)
+		}
+		close(stop)
+		f.Shutdown()
+		c.must("POST "+maps, `{"metadata":{"name":"m000"}}`)
+		c.must("DELETE "+maps+"/"+made.Name, "")
+	}
+}
+
+// TestStuckClient: a client that does not read is dropped, and others go on.
+func TestStuckClient(t *testing.T) {
+	c := start(t, func(cfg *server.Config) { cfg.WriteTimeout = 200 * time.Millisecond })
+	stuck := c.watch(t, c.client.Transport, maps+"?watch=1")
+	value := strings.Repeat("x", 256<<10)
+	c.must("POST "+maps, `{"metadata":{"name":"big"}}`)
+	stuck.expect("ADDED big 2")
+	for i := range 40 {
+		c.must("PATCH "+maps+"/big application/merge-patch+json", fmt.Sprintf(`{"data":{"k":"%d%s"}}`, i, value))
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 15*time.Second, true, func(context.Context) (bool, error) {
+		return strings.Contains(c.must("GET /metrics", "").body, `apiserver_terminated_watchers_total{group="",resource="configmaps"} 1`), nil
+	})
+	if err != nil {
+		t.Error("the client was not dropped")
+	}
+}
