@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,6 +42,8 @@ type Client struct {
 	rest   *REST
 	proto  bool
 	disco  discovery
+
+	resources sync.Map // reflect.Type -> Resource[T] that For made
 }
 
 // New returns a client for the server that cfg describes. It sends nothing yet. The

@@ -300,7 +300,7 @@ func TestDynamicAndMetadata(t *testing.T) {
 	if err != nil || len(m.Items) != 1 || m.Items[0].Labels["x"] != "y" {
 		t.Fatalf("%v %v", m, err)
 	}
-	if a := s.head[1].Get("Accept"); a != "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" {
+	if a := s.head[1].Get("Accept"); a != "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json" {
 		t.Errorf("accept %s", a)
 	}
 }

@@ -44,10 +44,14 @@ func newCodec[T Object](proto bool, gvk schema.GroupVersionKind, partial bool) *
 		return base
 	}
 	offer := func(stream, kind string) string {
+		accept := as(JSON, kind)
 		if c.proto {
-			return as(Protobuf+stream, kind) + "," + as(JSON, kind)
+			accept = as(Protobuf+stream, kind) + "," + accept
 		}
-		return as(JSON, kind)
+		if partial { // a server that cannot narrow objects sends them whole
+			accept += "," + JSON
+		}
+		return accept
 	}
 	c.accept = offer("", "PartialObjectMetadata")
 	c.acceptList = offer("", "PartialObjectMetadataList")

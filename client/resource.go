@@ -31,8 +31,11 @@ type Resource[T Object] struct {
 // client's scheme knows. Where they live is asked of the server at first use. A type
 // that the scheme does not know is reported by every method.
 func For[T Object](c *Client) Resource[T] {
-	r := Resource[T]{c: c}
 	t := reflect.TypeFor[T]()
+	if r, ok := c.resources.Load(t); ok {
+		return r.(Resource[T])
+	}
+	r := Resource[T]{c: c}
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		r.err = fmt.Errorf("client: %v is not a pointer to a struct", t)
 		return r
@@ -44,6 +47,7 @@ func For[T Object](c *Client) Resource[T] {
 	}
 	r.gvk = gvks[0]
 	r.codec = newCodec[T](c.proto, r.gvk, false)
+	c.resources.Store(t, r)
 	return r
 }
 

@@ -28,7 +28,8 @@ type Options[T client.Object] struct {
 	// Log is how many changes are kept for handlers that lag. Zero means 1024.
 	Log int
 	// OnError, if set, is called with each failure to follow the resource, before the
-	// pause that comes before the next attempt. Failures are logged by slog.Default too.
+	// pause that comes before the next attempt. Failures that go on are logged by
+	// slog.Default too.
 	OnError func(error)
 }
 
@@ -123,8 +124,8 @@ func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
 	if i.o.OnError != nil {
 		i.o.OnError(err)
 	}
-	level := slog.LevelDebug // a single break is ordinary life
-	if times > 1 {
+	level := slog.LevelDebug
+	if times >= 4 && times&(times-1) == 0 { // short breaks are ordinary life, and long ones need no diary
 		level = slog.LevelWarn
 	}
 	slog.Log(context.Background(), level, "informer cannot follow its resource",

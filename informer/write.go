@@ -61,14 +61,15 @@ func (s *Store[T]) first(list objects[T]) {
 		}
 	}
 	s.mu.listed = true
-	all := list.list("")
-	for _, rd := range s.mu.readers {
-		rd.joined, rd.initial, rd.first = true, all, true
-		s.mu.telling++
-	}
 	if len(s.mu.readers) == 0 {
 		s.mu.syncDone = true
 		close(s.synced)
+		return
+	}
+	all := list.list("") // one for all readers
+	for _, rd := range s.mu.readers {
+		rd.joined, rd.initial, rd.first = true, all, true
+		s.mu.telling++
 	}
 }
 
