@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
-	"fairlead.dev/storage"
+	"fairlead.dev/storage/local"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 )
@@ -29,7 +29,7 @@ const adminUser = "kubernetes-admin"
 // ControlPlane is a running control plane. Make it with Start.
 type ControlPlane struct {
 	options   Options
-	store     storage.Store
+	store     *local.Store
 	authority *pki.Authority
 	server    *server.Server
 	http      *http.Server
@@ -72,11 +72,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.listener, err = listen(o.Listen); err != nil {
 		return err
 	}
-	store, err := openStore(o)
-	if err != nil {
+	if cp.store, err = openStore(o); err != nil {
 		return err
 	}
-	cp.store = store
 	if cp.authority, err = loadAuthority(o); err != nil {
 		return err
 	}
