@@ -20,7 +20,7 @@ func (c *call) authenticate() error {
 	c.user, err = auth.Impersonate(c.ctx, c.req, user, c.s.cfg.Authorizer)
 	var denied *auth.Denied
 	if errors.As(err, &denied) {
-		return forbidden(denied.Attributes, denied.Reason)
+		return auth.Forbidden(denied.Attributes, denied.Reason)
 	}
 	return err
 }
@@ -40,7 +40,7 @@ func (c *call) authorize(verb, name string) error {
 		c.s.log.Warn("authorization failed", "user", c.user.Name, "path", c.info.path, "error", err)
 		return apierrors.NewInternalError(err)
 	}
-	return forbidden(a, reason)
+	return auth.Forbidden(a, reason)
 }
 
 func userName(u *auth.User) string {

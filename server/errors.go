@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/server/auth"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -92,27 +91,4 @@ func methodNotAllowed() error {
 
 func noSuchResource() error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, "", schema.GroupResource{}, "", "404: Page Not Found", 0, false)
-}
-
-// forbidden is a no of the authorizer.
-func forbidden(a auth.Attributes, reason string) error {
-	var text string
-	switch {
-	case !a.IsResource:
-		text = fmt.Sprintf("User %q cannot %s path %q", a.User.Name, a.Verb, a.Path)
-	default:
-		resource := a.Resource
-		if a.Subresource != "" {
-			resource += "/" + a.Subresource
-		}
-		where := "at the cluster scope"
-		if a.Namespace != "" {
-			where = fmt.Sprintf("in the namespace %q", a.Namespace)
-		}
-		text = fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", a.User.Name, a.Verb, resource, a.Group, where)
-	}
-	if reason != "" {
-		text += ": " + reason
-	}
-	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, errors.New(text))
 }

@@ -41,7 +41,7 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 	for _, r := range resources {
 		var cache *watchcache.Cache
 		if r.StoragePrefix != "" {
-			cache = t.cache(hub, r, before)
+			cache = t.cache(hub, r, resources, before)
 		}
 		for i := range r.Versions {
 			ep := newEndpoint(r, &r.Versions[i], cache)
@@ -62,8 +62,9 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 	return t
 }
 
-// cache returns the one cache for all resources with the same prefix.
-func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, before *table) *watchcache.Cache {
+// cache returns the one cache for all resources with the same prefix; it knows
+// the selectable fields of each of them.
+func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, all []*resource.Resource, before *table) *watchcache.Cache {
 	prefix := r.StoragePrefix + "/"
 	if c := t.caches[prefix]; c != nil {
 		return c
@@ -73,10 +74,20 @@ func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, before *table) 
 		return t.caches[prefix]
 	}
 	o := watchcache.Options{Prefix: prefix, Namespaced: r.Namespaced, Group: r.Group, Resource: r.Plural}
-	for _, f := range r.Fields {
-		o.Fields = append(o.Fields, watchcache.Field{Label: f.Label, Paths: f.Paths, Zero: f.Zero})
-		if f.Label == "spec.nodeName" {
-			o.IndexFields = append(o.IndexFields, f.Label)
+	known := map[string]bool{}
+	for _, other := range all {
+		if other.StoragePrefix != r.StoragePrefix {
+			continue
+		}
+		for _, f := range other.Fields {
+			if known[f.Label] {
+				continue
+			}
+			known[f.Label] = true
+			o.Fields = append(o.Fields, watchcache.Field{Label: f.Label, Paths: f.Paths, Zero: f.Zero})
+			if f.Label == "spec.nodeName" {
+				o.IndexFields = append(o.IndexFields, f.Label)
+			}
 		}
 	}
 	t.caches[prefix] = hub.Add(o)

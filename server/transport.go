@@ -90,6 +90,7 @@ func incoming(ctx context.Context, req *http.Request) *http.Request {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
+	in.Header = req.Header.Clone() // the server may take headers off
 	if in.Header == nil {
 		in.Header = http.Header{}
 	}
