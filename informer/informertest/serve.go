@@ -135,7 +135,9 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, ns string) {
 		w.(http.Flusher).Flush()
 		select {
 		case <-bell:
-		case <-broken:
+		case <-broken: // in the middle of an event that never was
+			fmt.Fprint(w, `{"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"gho`)
+			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
 		case <-r.Context().Done():
 			return

@@ -123,7 +123,7 @@ func (s *Server) ring() {
 	s.mu.bell = make(chan struct{})
 }
 
-// Break ends all watches without a word.
+// Break cuts all watches off in the middle of an event.
 func (s *Server) Break() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
