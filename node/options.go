@@ -43,7 +43,8 @@ type Options struct {
 }
 
 // Events is how much the nodes tell about their pods. Each event is a write to the server,
-// about as dear as the write of the pod's status.
+// more than half as dear as that of the pod's status, which is why a kubelet's three for
+// each container are not the default.
 type Events int
 
 const (

@@ -2,14 +2,9 @@ package scheduler
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	"fairlead.dev/client"
 )
 
 // writeLoop is the goroutine of a worker: it writes what it is given, until ctx ends.
@@ -40,53 +35,4 @@ func (s *Scheduler) bind(ctx context.Context, p *placement) {
 	}
 	s.events.Event(pod, corev1.EventTypeNormal, "Scheduled",
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
-}
-
-// evict makes the victims leave, for preemptor.
-func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, e *eviction) {
-	for _, victim := range e.victims {
-		if victim.terminating {
-			continue // it is on its way
-		}
-		if err := s.evictOne(ctx, preemptor, victim.Pod, e.node.name); err != nil && ctx.Err() == nil {
-			s.tell(func() { s.stays(preemptor.UID) })
-			return
-		}
-	}
-}
-
-func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod, node string) error {
-	pods := s.pods.Namespace(victim.Namespace)
-	_, err := pods.Patch(ctx, victim.Name, client.StrategicPatch(map[string]any{
-		"metadata": map[string]any{"uid": victim.UID},
-		"status": map[string]any{"conditions": []corev1.PodCondition{{
-			Type:               corev1.DisruptionTarget,
-			Status:             corev1.ConditionTrue,
-			ObservedGeneration: victim.Generation,
-			Reason:             corev1.PodReasonPreemptionByScheduler,
-			Message:            s.options.Name + ": preempting to accommodate a higher priority pod",
-			LastTransitionTime: metav1.Now(),
-		}}},
-	}).On("status"))
-	if err == nil {
-		err = pods.Delete(ctx, victim.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &victim.UID}})
-	}
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // gone already
-	}
-	if err == nil {
-		s.events.Event(victim, corev1.EventTypeNormal, "Preempted", "Preempted by pod %s on node %s", preemptor.UID, node)
-	}
-	return err
-}
-
-// stays ends the nomination of a pod whose victims would not leave, and tries it again.
-func (s *Scheduler) stays(uid types.UID) {
-	s.cluster.Withdraw(uid)
-	if w := s.queue.pods[uid]; w != nil {
-		w.nominee = ""
-		if w.in == &s.queue.parked {
-			s.queue.wake(w, time.Now())
-		}
-	}
 }

@@ -1,11 +1,8 @@
 package scheduler
 
 import (
-	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 )
 
 // placer runs the filters and scores of a profile. It keeps buffers from pod to pod.
@@ -151,37 +148,4 @@ func (pl *placer) explain(c *Cluster, checks []prepared) *FitError {
 		}
 	}
 	return e
-}
-
-// FitError says why a pod fits nowhere.
-type FitError struct {
-	Nodes      int            // how many there are
-	Pod        Verdict        // against every node at once; zero: see Reasons
-	Reasons    map[string]int // how many nodes each reason holds for
-	Candidates []*NodeInfo    // where the pod might fit if others were gone
-	By         []Filter       // who said no; none: there are no nodes
-	Preemption string         // what came of the attempt to make room
-}
-
-// Error is worded as kube-scheduler does.
-func (e *FitError) Error() string {
-	if e.Nodes == 0 {
-		return "no nodes available to schedule pods"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "0/%d nodes are available:", e.Nodes)
-	if !e.Pod.Fits() {
-		fmt.Fprintf(&b, " %s.", strings.Join(e.Pod.Reasons, ", "))
-	} else {
-		counted := make([]string, 0, len(e.Reasons))
-		for _, reason := range slices.Collect(maps.Keys(e.Reasons)) {
-			counted = append(counted, fmt.Sprintf("%d %s", e.Reasons[reason], reason))
-		}
-		slices.Sort(counted)
-		fmt.Fprintf(&b, " %s.", strings.Join(counted, ", "))
-	}
-	if e.Preemption != "" {
-		b.WriteString(" " + e.Preemption)
-	}
-	return b.String()
 }
