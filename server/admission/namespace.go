@@ -31,7 +31,7 @@ func (p NamespaceLifecycle) Admit(ctx context.Context, r *Request) error {
 	}
 	// Who asks what may be done in a namespace is not told whether it exists.
 	review := schema.GroupResource{Group: "authorization.k8s.io", Resource: "localsubjectaccessreviews"}
-	if r.Namespace == "" || r.Verb != Create && r.Verb != Connect || r.GroupResource() == review {
+	if r.Namespace == "" || r.Verb != Create || r.GroupResource() == review {
 		return nil
 	}
 	obj, err := p.Lookup.Get(ctx, core("namespaces"), "", r.Namespace)
@@ -42,7 +42,7 @@ func (p NamespaceLifecycle) Admit(ctx context.Context, r *Request) error {
 		return status(err)
 	}
 	ns := obj.(*corev1.Namespace)
-	if r.Verb != Create || ns.Status.Phase != corev1.NamespaceTerminating && ns.DeletionTimestamp == nil {
+	if ns.Status.Phase != corev1.NamespaceTerminating && ns.DeletionTimestamp == nil {
 		return nil
 	}
 	refused := forbid(r, fmt.Errorf("unable to create new content in namespace %s because it is being terminated", r.Namespace))

@@ -6,6 +6,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/server/auth"
@@ -100,6 +101,9 @@ func (p RBACEscalation) binding(ctx context.Context, r *Request, ref rbacv1.Role
 	}
 	return p.unless(ctx, r, a, func(policy *rbac.Policy) error {
 		rules, err := policy.Rules(ref, r.Namespace)
+		if apierrors.IsNotFound(err) {
+			return apierrors.NewNotFound(rbacv1.Resource(a.Resource), ref.Name)
+		}
 		if err != nil {
 			return err
 		}

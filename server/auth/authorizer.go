@@ -1,6 +1,10 @@
 package auth
 
-import "context"
+import (
+	"context"
+	"slices"
+	"strings"
+)
 
 // Attributes is what a request wants to do. For a resource IsResource is true
 // and Path may be empty; for any other request only User, Verb (the HTTP
@@ -40,5 +44,28 @@ func Privileged(a Authorizer) Authorizer {
 			return true, "", nil
 		}
 		return a.Authorize(ctx, at)
+	})
+}
+
+// AnyOf asks each in turn until one says yes. If none does, the reasons and the
+// first error of all count.
+func AnyOf(list ...Authorizer) Authorizer {
+	list = slices.Clone(list)
+	return AuthorizerFunc(func(ctx context.Context, a Attributes) (bool, string, error) {
+		var reasons []string
+		var first error
+		for _, z := range list {
+			ok, reason, err := z.Authorize(ctx, a)
+			if ok {
+				return true, reason, nil
+			}
+			if reason != "" {
+				reasons = append(reasons, reason)
+			}
+			if first == nil {
+				first = err
+			}
+		}
+		return false, strings.Join(reasons, "\n"), first
 	})
 }

@@ -12,7 +12,7 @@
 //   - A User is never changed once it is in a context.
 //
 // The packages below hold the ways to do it: cert (client certificates), token
-// (static and service account tokens), rbac (roles and bindings), review (the
+// (static and service account tokens), rbac (roles and bindings), nodes (kubelets), review (the
 // API kinds that ask these questions over the wire) and bootstrap (the objects
 // a cluster starts with).
 //

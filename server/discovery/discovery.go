@@ -50,12 +50,6 @@ func (h *Handler) Set(resources []*resource.Resource) {
 	h.state.Store(s)
 }
 
-// Serves says whether the path is one of discovery's: /api, /apis, /api/v1,
-// /apis/g or /apis/g/v, of a group and version that exist.
-func (h *Handler) Serves(path string) bool {
-	return h.state.Load().catalog.document(clean(path), "") != nil
-}
-
 func clean(path string) string { return strings.TrimSuffix(path, "/") }
 
 // ServeHTTP answers one discovery request.

@@ -52,6 +52,17 @@ func Policy() []runtime.Object {
 	return list
 }
 
+// NodeRules are the rules of the role system:node, which is bound to nobody: a
+// node may do these things only as far as they are about itself.
+func NodeRules() []rbacv1.PolicyRule {
+	for _, obj := range Policy() {
+		if r, ok := obj.(*rbacv1.ClusterRole); ok && r.Name == "system:node" {
+			return r.Rules
+		}
+	}
+	panic("policy.txt: no system:node")
+}
+
 func rbacType(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: "rbac.authorization.k8s.io/v1", Kind: kind}
 }

@@ -84,8 +84,8 @@ func (f *follower[T]) apply() (bool, error) {
 	for _, e := range events {
 		if e.Type == watch.Deleted {
 			delete(f.objects, e.Object.Key())
-		} else if err := f.put(e.Object); err != nil {
-			return true, err
+		} else {
+			f.put(e.Object)
 		}
 	}
 	return len(events) > 0, nil
@@ -99,21 +99,20 @@ func (f *follower[T]) start(ctx context.Context) error {
 	}
 	f.objects = map[string]*T{}
 	for o := range s.List(watchcache.Selection{}, "", 0) {
-		if err := f.put(o); err != nil {
-			return err
-		}
+		f.put(o)
 	}
 	f.watcher, err = f.cache.WatchFrom(ctx, s, watchcache.Selection{})
 	return err
 }
 
-func (f *follower[T]) put(o *watchcache.Object) error {
+// put takes one object. One that cannot be read grants nothing.
+func (f *follower[T]) put(o *watchcache.Object) {
 	t := new(T)
-	if err := json.Unmarshal(o.Value(), t); err != nil {
-		return err
+	if json.Unmarshal(o.Value(), t) != nil {
+		delete(f.objects, o.Key())
+		return
 	}
 	f.objects[o.Key()] = t
-	return nil
 }
 
 func (f *follower[T]) list() []*T {

@@ -9,6 +9,16 @@ import (
 	"fairlead.dev/server/auth"
 )
 
+// Allows says whether any of the rules allows what a asks.
+func Allows(rules []rbacv1.PolicyRule, a auth.Attributes) bool {
+	for i := range rules {
+		if allows(&rules[i], &a) {
+			return true
+		}
+	}
+	return false
+}
+
 // allows says whether one rule allows what a asks.
 func allows(rule *rbacv1.PolicyRule, a *auth.Attributes) bool {
 	if !has(rule.Verbs, a.Verb) {

@@ -127,11 +127,6 @@ func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string
 		ResourceRules:    []authorizationv1.ResourceRule{},
 		NonResourceRules: []authorizationv1.NonResourceRule{},
 	}
-	if u.InGroup(auth.MastersGroup) {
-		all := []string{"*"}
-		status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{Verbs: all, APIGroups: all, Resources: all})
-		status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{Verbs: all, NonResourceURLs: all})
-	}
 	if d.Policy == nil {
 		status.Incomplete = true
 		r.Status = status

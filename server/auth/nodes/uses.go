@@ -1,0 +1,120 @@
+package nodes
+
+import corev1 "k8s.io/api/core/v1"
+
+// What a pod uses, by kind: names in the pod's namespace.
+
+func accounts(p *corev1.Pod) []string { return []string{p.Spec.ServiceAccountName} }
+
+func claims(p *corev1.Pod) (names []string) {
+	for _, v := range p.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			names = append(names, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			names = append(names, p.Name+"-"+v.Name)
+		}
+	}
+	return names
+}
+
+func secrets(p *corev1.Pod) (names []string) {
+	for _, s := range p.Spec.ImagePullSecrets {
+		names = append(names, s.Name)
+	}
+	environments(p, func(from []corev1.EnvFromSource, env []corev1.EnvVar) {
+		for _, f := range from {
+			if f.SecretRef != nil {
+				names = append(names, f.SecretRef.Name)
+			}
+		}
+		for _, e := range env {
+			if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
+				names = append(names, e.ValueFrom.SecretKeyRef.Name)
+			}
+		}
+	})
+	for _, v := range p.Spec.Volumes {
+		names = append(names, volumeSecrets(v)...)
+	}
+	return names
+}
+
+// volumeSecrets are the secrets of one volume, of any type.
+func volumeSecrets(v corev1.Volume) (names []string) {
+	local := func(r *corev1.LocalObjectReference) {
+		if r != nil {
+			names = append(names, r.Name)
+		}
+	}
+	switch {
+	case v.Secret != nil:
+		names = append(names, v.Secret.SecretName)
+	case v.Projected != nil:
+		for _, s := range v.Projected.Sources {
+			if s.Secret != nil {
+				names = append(names, s.Secret.Name)
+			}
+		}
+	case v.AzureFile != nil:
+		names = append(names, v.AzureFile.SecretName)
+	case v.CephFS != nil:
+		local(v.CephFS.SecretRef)
+	case v.Cinder != nil:
+		local(v.Cinder.SecretRef)
+	case v.FlexVolume != nil:
+		local(v.FlexVolume.SecretRef)
+	case v.RBD != nil:
+		local(v.RBD.SecretRef)
+	case v.ScaleIO != nil:
+		local(v.ScaleIO.SecretRef)
+	case v.ISCSI != nil:
+		local(v.ISCSI.SecretRef)
+	case v.StorageOS != nil:
+		local(v.StorageOS.SecretRef)
+	case v.CSI != nil:
+		local(v.CSI.NodePublishSecretRef)
+	}
+	return names
+}
+
+func configMaps(p *corev1.Pod) (names []string) {
+	environments(p, func(from []corev1.EnvFromSource, env []corev1.EnvVar) {
+		for _, f := range from {
+			if f.ConfigMapRef != nil {
+				names = append(names, f.ConfigMapRef.Name)
+			}
+		}
+		for _, e := range env {
+			if e.ValueFrom != nil && e.ValueFrom.ConfigMapKeyRef != nil {
+				names = append(names, e.ValueFrom.ConfigMapKeyRef.Name)
+			}
+		}
+	})
+	for _, v := range p.Spec.Volumes {
+		if v.ConfigMap != nil {
+			names = append(names, v.ConfigMap.Name)
+		}
+		if v.Projected != nil {
+			for _, s := range v.Projected.Sources {
+				if s.ConfigMap != nil {
+					names = append(names, s.ConfigMap.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// environments calls f for each container of each sort.
+func environments(p *corev1.Pod, f func([]corev1.EnvFromSource, []corev1.EnvVar)) {
+	for _, c := range p.Spec.InitContainers {
+		f(c.EnvFrom, c.Env)
+	}
+	for _, c := range p.Spec.Containers {
+		f(c.EnvFrom, c.Env)
+	}
+	for _, c := range p.Spec.EphemeralContainers {
+		f(c.EnvFrom, c.Env)
+	}
+}
