@@ -13,16 +13,22 @@ func Resources() []*resource.Resource {
 	const category = "api-extensions"
 	return []*resource.Resource{
 		resource.InCluster[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](gv, "mutatingadmissionpolicies").
-			In(category),
+			In(category).
+			Shown(mutatingPolicyTable).Ruled(mutatingPolicyStrategy()),
 		resource.InCluster[admissionv1.MutatingAdmissionPolicyBinding, admissionv1.MutatingAdmissionPolicyBindingList](gv, "mutatingadmissionpolicybindings").
-			In(category),
+			In(category).
+			Shown(mutatingBindingTable).Ruled(mutatingBindingStrategy()),
 		resource.InCluster[admissionv1.MutatingWebhookConfiguration, admissionv1.MutatingWebhookConfigurationList](gv, "mutatingwebhookconfigurations").
-			In(category),
+			In(category).
+			Shown(mutatingWebhookTable).Ruled(mutatingWebhookStrategy()),
 		resource.InCluster[admissionv1.ValidatingAdmissionPolicy, admissionv1.ValidatingAdmissionPolicyList](gv, "validatingadmissionpolicies").
-			In(category).WithStatus(),
+			In(category).WithStatus().
+			Shown(validatingPolicyTable).Ruled(validatingPolicyStrategy()),
 		resource.InCluster[admissionv1.ValidatingAdmissionPolicyBinding, admissionv1.ValidatingAdmissionPolicyBindingList](gv, "validatingadmissionpolicybindings").
-			In(category),
+			In(category).
+			Shown(validatingBindingTable).Ruled(validatingBindingStrategy()),
 		resource.InCluster[admissionv1.ValidatingWebhookConfiguration, admissionv1.ValidatingWebhookConfigurationList](gv, "validatingwebhookconfigurations").
-			In(category),
+			In(category).
+			Shown(validatingWebhookTable).Ruled(validatingWebhookStrategy()),
 	}
 }

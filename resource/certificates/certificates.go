@@ -3,6 +3,7 @@ package certificates
 
 import (
 	certificatesv1 "k8s.io/api/certificates/v1"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 
 	"fairlead.dev/resource"
 )
@@ -12,12 +13,15 @@ func Resources() []*resource.Resource {
 	gv := certificatesv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.InCluster[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList](gv, "certificatesigningrequests").
-			Short("csr").With("approval").WithStatus().
-			Select(resource.FieldAt("spec.signerName", "")),
+			Short("csr").Named(path.ValidatePathSegmentName).WithOther(approval()).WithStatus().
+			Select(resource.FieldAt("spec.signerName", "")).
+			Shown(requestTable).Ruled(requestStrategy()),
 		resource.InCluster[certificatesv1.ClusterTrustBundle, certificatesv1.ClusterTrustBundleList](gv, "clustertrustbundles").
-			Select(resource.FieldAt("spec.signerName", "")),
+			Select(resource.FieldAt("spec.signerName", "")).Named(bundleName).
+			Shown(bundleTable).Ruled(bundleStrategy),
 		resource.InNamespace[certificatesv1.PodCertificateRequest, certificatesv1.PodCertificateRequestList](gv, "podcertificaterequests").
 			WithStatus().
-			Select(resource.FieldAt("spec.signerName", ""), resource.FieldAt("spec.podName", ""), resource.FieldAt("spec.nodeName", "")),
+			Select(resource.FieldAt("spec.signerName", ""), resource.FieldAt("spec.podName", ""), resource.FieldAt("spec.nodeName", "")).
+			Shown(podRequestTable).Ruled(podRequestStrategy()),
 	}
 }

@@ -75,14 +75,15 @@ func eventRow(e *corev1.Event) []any {
 }
 
 var eventStrategy = resource.Rules[*corev1.Event]{
-	Validate:            validateEvent,
-	ValidateUpdate:      func(e, _ *corev1.Event) field.ErrorList { return validateEvent(e) },
+	Validate:            func(e *corev1.Event) field.ErrorList { return ValidateEvent(e, "reportingComponent") },
+	ValidateUpdate:      func(e, _ *corev1.Event) field.ErrorList { return ValidateEvent(e, "reportingComponent") },
 	AllowCreateOnUpdate: true,
 }.Strategy()
 
-// validateEvent wants an event to live beside the object it is about. Events
-// with a time of their own are of the newer form, and complete.
-func validateEvent(e *corev1.Event) field.ErrorList {
+// ValidateEvent wants an event to live beside the object it is about. Events
+// with a time of their own are of the newer form, and complete. The reporter's
+// field has a name of its own in each group.
+func ValidateEvent(e *corev1.Event, reporter string) field.ErrorList {
 	var f check.Faults
 	about := e.InvolvedObject.Namespace
 	elsewhere := func() {
@@ -97,13 +98,11 @@ func validateEvent(e *corev1.Event) field.ErrorList {
 	if about == "" && e.Namespace != metav1.NamespaceDefault && e.Namespace != metav1.NamespaceSystem {
 		elsewhere()
 	}
-	NewEvent(&f, e, "reportingComponent")
+	newEvent(&f, e, reporter)
 	return f.List()
 }
 
-// NewEvent reports the faults of an event of the newer form. The reporter's
-// field has a name of its own in each group.
-func NewEvent(f *check.Faults, e *corev1.Event, reporter string) {
+func newEvent(f *check.Faults, e *corev1.Event, reporter string) {
 	if e.ReportingController == "" {
 		f.Required(field.NewPath(reporter), "")
 	}

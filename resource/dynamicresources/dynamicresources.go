@@ -12,13 +12,16 @@ import (
 func Resources() []*resource.Resource {
 	gv := resourcev1.SchemeGroupVersion
 	return []*resource.Resource{
-		resource.InCluster[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses"),
+		resource.InCluster[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses").
+			Shown(classTable).Ruled(classStrategy()),
 		resource.InCluster[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
-			WithStatus(),
+			WithStatus().Shown(taintTable).Ruled(taintStrategy()),
 		resource.InNamespace[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
-			WithStatus(),
-		resource.InNamespace[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates"),
+			WithStatus().Shown(claimTable).Ruled(claimStrategy()),
+		resource.InNamespace[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates").
+			Shown(templateTable).Ruled(templateStrategy),
 		resource.InCluster[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
-			Select(resource.FieldAt("spec.nodeName", ""), resource.FieldAt("spec.driver", "")),
+			Select(resource.FieldAt("spec.nodeName", ""), resource.FieldAt("spec.driver", "")).
+			Shown(sliceTable).Ruled(sliceStrategy()),
 	}
 }

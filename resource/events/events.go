@@ -15,7 +15,7 @@ func Resources() []*resource.Resource {
 	r := resource.InNamespace[eventsv1.Event, eventsv1.EventList](eventsv1.SchemeGroupVersion, "events").
 		Short("ev").At(stored.StoragePrefix).
 		Shown(resource.Table{Columns: stored.Columns, Row: stored.Row}).
-		Ruled(stored.Strategy).
+		Ruled(strategy).
 		Select(
 			renamed("reason", "reason"),
 			renamed("regarding.kind", "involvedObject", "kind"),

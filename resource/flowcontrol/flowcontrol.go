@@ -12,8 +12,8 @@ func Resources() []*resource.Resource {
 	gv := flowcontrolv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.InCluster[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](gv, "flowschemas").
-			WithStatus(),
+			WithStatus().Shown(schemaTable).Ruled(schemaStrategy()),
 		resource.InCluster[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList](gv, "prioritylevelconfigurations").
-			WithStatus(),
+			WithStatus().Shown(levelTable).Ruled(levelStrategy()),
 	}
 }
