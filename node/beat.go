@@ -105,7 +105,7 @@ func (k *kubelet) lease(now time.Time) *coordinationv1.Lease {
 		},
 		Spec: coordinationv1.LeaseSpec{
 			HolderIdentity:       ptr.To(k.name),
-			LeaseDurationSeconds: ptr.To(int32(k.options.LeaseDuration / time.Second)),
+			LeaseDurationSeconds: ptr.To(max(1, int32(k.options.LeaseDuration/time.Second))),
 			RenewTime:            &metav1.MicroTime{Time: now},
 		},
 	}
