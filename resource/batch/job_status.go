@@ -32,7 +32,7 @@ func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 		uids(&f, p.Child("uncountedTerminatedPods", "failed"), u.Failed, seen)
 	}
 	endings(&f, p, j, old)
-	if ptr.Deref(s.Ready, 0) > s.Active {
+	if s.Ready != nil && *s.Ready > s.Active {
 		f.Invalid(p.Child("ready"), *s.Ready, "cannot set more ready pods than active")
 	}
 	if s.CompletedIndexes != "" && !indexed(&j.Spec) {

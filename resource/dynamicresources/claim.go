@@ -37,7 +37,9 @@ var templateTable = resource.TableOf(func(t *resourcev1.ResourceClaimTemplate) [
 }, resource.NameColumn, resource.AgeColumn)
 
 func claimStrategy() resource.Strategy {
-	r := resource.Split(func(c *resourcev1.ResourceClaim) (*resourcev1.ResourceClaimSpec, *resourcev1.ResourceClaimStatus) { return &c.Spec, &c.Status })
+	r := resource.Split(func(c *resourcev1.ResourceClaim) (*resourcev1.ResourceClaimSpec, *resourcev1.ResourceClaimStatus) {
+		return &c.Spec, &c.Status
+	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(c, old *resourcev1.ResourceClaim) {
 		resource.KeepMeta(c, old)

@@ -136,7 +136,9 @@ func validateSlice(s *resourcev1.ResourceSlice) field.ErrorList {
 }
 
 func taintStrategy() resource.Strategy {
-	r := resource.SplitCounted(func(r *resourcev1.DeviceTaintRule) (*resourcev1.DeviceTaintRuleSpec, *resourcev1.DeviceTaintRuleStatus) { return &r.Spec, &r.Status })
+	r := resource.SplitCounted(func(r *resourcev1.DeviceTaintRule) (*resourcev1.DeviceTaintRuleSpec, *resourcev1.DeviceTaintRuleStatus) {
+		return &r.Spec, &r.Status
+	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(r, old *resourcev1.DeviceTaintRule) {
 		resource.KeepMeta(r, old)
