@@ -32,6 +32,9 @@ type groupVersion struct {
 func newCatalog(resources []*resource.Resource) catalog {
 	var c []group
 	for _, r := range resources {
+		if len(r.Versions) == 0 {
+			continue
+		}
 		g := find(&c, func(g *group) bool { return g.name == r.Group }, group{name: r.Group})
 		for _, v := range r.Versions {
 			gv := find(&g.versions, func(gv *groupVersion) bool { return gv.name == v.Name }, groupVersion{name: v.Name})

@@ -44,7 +44,7 @@ func named(namespace, name, uid string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(uid)}
 }
 
-func start(t *testing.T) (world, *token.Issuer, *token.Accounts) {
+func start(t testing.TB) (world, *token.Issuer, *token.Accounts) {
 	t.Helper()
 	w := world{
 		"serviceaccounts/shop/till": &corev1.ServiceAccount{ObjectMeta: named("shop", "till", "u1")},
