@@ -39,6 +39,17 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: gen FILE")
 	}
+	text, err := generate()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(os.Args[1], text, 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// generate reads the packages that API types come from.
+func generate() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString(header)
 	for _, m := range []struct{ module, under string }{
@@ -46,8 +57,11 @@ func main() {
 		{"k8s.io/apimachinery", "pkg/apis/meta/v1"},
 		{"k8s.io/apimachinery", "pkg/runtime"},
 	} {
-		dir := moduleDir(m.module)
-		err := filepath.WalkDir(filepath.Join(dir, m.under), func(path string, d os.DirEntry, err error) error {
+		dir, err := moduleDir(m.module)
+		if err != nil {
+			return nil, err
+		}
+		err = filepath.WalkDir(filepath.Join(dir, m.under), func(path string, d os.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
 				return err
 			}
@@ -58,20 +72,18 @@ func main() {
 			return facts(&out, filepath.ToSlash(filepath.Join(m.module, rel)), path)
 		})
 		if err != nil {
-			log.Fatal(err)
+			return nil, err
 		}
 	}
-	if err := os.WriteFile(os.Args[1], out.Bytes(), 0o644); err != nil {
-		log.Fatal(err)
-	}
+	return out.Bytes(), nil
 }
 
-func moduleDir(module string) string {
+func moduleDir(module string) (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil {
-		log.Fatalf("finding %s: %v", module, err)
+		return "", fmt.Errorf("finding %s: %w", module, err)
 	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(out)), nil
 }
 
 // facts writes what one package's comments say.
