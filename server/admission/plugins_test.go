@@ -298,3 +298,58 @@ func TestEscalation(t *testing.T) {
 		}
 	}
 }
+
+func TestTopologyLabels(t *testing.T) {
+	w := newWorld()
+	w["nodes"] = []metav1.Object{&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{
+		corev1.LabelTopologyZone: "z1", corev1.LabelTopologyRegion: "r1", "other": "x",
+	}}}}
+	p := admission.PodTopologyLabels{Lookup: w}
+	for _, node := range []string{"n1", "gone"} {
+		b := &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}}
+		r := request(admission.Create, "pods", "shop", "p", b, nil)
+		r.Subresource = "binding"
+		if err := admit(t, p, r); err != nil {
+			t.Fatal(err)
+		}
+		if node == "gone" && len(b.Labels) > 0 || node == "n1" && (len(b.Labels) != 2 || b.Labels[corev1.LabelTopologyZone] != "z1") {
+			t.Errorf("bound to %s: %v", node, b.Labels)
+		}
+	}
+	pd := pod(func(p *corev1.Pod) { p.Spec.NodeName, p.Labels = "n1", map[string]string{corev1.LabelTopologyRegion: "mine"} })
+	if err := admit(t, p, request(admission.Create, "pods", "shop", "p", pd, nil)); err != nil || pd.Labels[corev1.LabelTopologyRegion] != "r1" {
+		t.Errorf("created on a node: %v %v", err, pd.Labels)
+	}
+}
+
+func TestClaimResize(t *testing.T) {
+	w := newWorld()
+	yes := true
+	w["storageclasses"] = []metav1.Object{
+		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "grows"}, AllowVolumeExpansion: &yes},
+		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fixed"}},
+	}
+	claim := func(class, size string, phase corev1.PersistentVolumeClaimPhase) *corev1.PersistentVolumeClaim {
+		c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Status: corev1.PersistentVolumeClaimStatus{Phase: phase}}
+		c.Spec.StorageClassName = &class
+		c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
+		return c
+	}
+	for _, c := range []struct {
+		class, from, to string
+		phase           corev1.PersistentVolumeClaimPhase
+		refused         string
+	}{
+		{"grows", "1Gi", "2Gi", corev1.ClaimBound, ""},
+		{"fixed", "1Gi", "1Gi", corev1.ClaimBound, ""},
+		{"fixed", "1Gi", "2Gi", corev1.ClaimBound, "only dynamically provisioned pvc can be resized"},
+		{"gone", "1Gi", "2Gi", corev1.ClaimBound, "only dynamically provisioned pvc can be resized"},
+		{"grows", "1Gi", "2Gi", corev1.ClaimPending, "Only bound persistent volume claims can be expanded"},
+	} {
+		r := request(admission.Update, "persistentvolumeclaims", "shop", "c", claim(c.class, c.to, c.phase), claim(c.class, c.from, c.phase))
+		err := admit(t, admission.ClaimResize{Lookup: w}, r)
+		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.ErrStatus.Message, c.refused) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
