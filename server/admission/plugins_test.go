@@ -316,7 +316,9 @@ func TestTopologyLabels(t *testing.T) {
 			t.Errorf("bound to %s: %v", node, b.Labels)
 		}
 	}
-	pd := pod(func(p *corev1.Pod) { p.Spec.NodeName, p.Labels = "n1", map[string]string{corev1.LabelTopologyRegion: "mine"} })
+	pd := pod(func(p *corev1.Pod) {
+		p.Spec.NodeName, p.Labels = "n1", map[string]string{corev1.LabelTopologyRegion: "mine"}
+	})
 	if err := admit(t, p, request(admission.Create, "pods", "shop", "p", pd, nil)); err != nil || pd.Labels[corev1.LabelTopologyRegion] != "r1" {
 		t.Errorf("created on a node: %v %v", err, pd.Labels)
 	}
