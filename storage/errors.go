@@ -15,6 +15,10 @@ var (
 	// ErrUnavailable: the store cannot answer now; whether a write happened is
 	// unknown.
 	ErrUnavailable = errors.New("storage unavailable")
+	// ErrLeaseNotFound: there is no such lease, or not any more.
+	ErrLeaseNotFound = errors.New("lease not found")
+	// ErrLeaseExists: a lease with this ID exists.
+	ErrLeaseExists = errors.New("lease already exists")
 	// ErrClosed: the store or the cursor is closed.
 	ErrClosed = errors.New("closed")
 )

@@ -30,6 +30,17 @@
 //     of them; it may ring for nothing. It does not ring for what is outside of
 //     the cursor's range, which only moves Progress.
 //
+// # Leases
+//
+//  1. A key that is put with a lease goes when the lease does: by Revoke, or when
+//     its TTL has passed since the last KeepAlive. The keys of a lease are deleted
+//     by ordinary transactions, which watchers see as such; the lease is gone no
+//     later than the last of its keys.
+//  2. A lease never ends early. It may end late: after a restart or a change of
+//     leader it has its full TTL again.
+//  3. A put binds its key to Op.Lease and to no other; a put without one unbinds
+//     it.
+//
 // # Concurrency
 //
 // All methods of a Store may be called from any goroutine. A Cursor belongs to
@@ -63,8 +74,8 @@ type KeyValue struct {
 	// last written; Version counts the writes since its creation, from 1.
 	CreateRevision, ModRevision Revision
 	Version                     int64
-	// Lease is the ID of the lease the key is bound to, 0 for none.
-	Lease int64
+	// Lease is what the key is bound to, 0 for none.
+	Lease LeaseID
 }
 
 // EventType says what happened to a key.
@@ -92,23 +103,32 @@ func (e Event) Revision() Revision { return e.KV.ModRevision }
 
 // Condition asks that a key be at a revision: Key was last written at
 // ModRevision, or does not exist if that is 0.
+//
+// With an End it asks that a range be as it was: no key in [Key, End) was written
+// or deleted after ModRevision, which may not be 0. Commit fails with ErrCompacted
+// if that cannot be told any more; a Store may refuse with ErrInvalid a range
+// that holds more keys than it can compare at once, and must take 100.
 type Condition struct {
-	Key         string
+	Key, End    string
 	ModRevision Revision
 }
 
-// Op is one write of a transaction.
+// Op is one write of a transaction: a Put of Key, a Delete of Key, or, with an
+// End, a Delete of all keys in [Key, End).
 type Op struct {
-	Type  EventType
-	Key   string
-	Value []byte
-	Lease int64
+	Type     EventType
+	Key, End string
+	Value    []byte
+	// Lease binds a Put's key; Commit fails with ErrLeaseNotFound, and nothing is
+	// written, if the conditions hold and there is no such lease.
+	Lease LeaseID
 }
 
 // Txn is: if all conditions hold then apply all ops at one new revision, else
-// change nothing and tell what the keys of the conditions hold. A key may stand
-// in at most one op. Deleting what does not exist is no change; a transaction
-// that changes nothing gets no revision.
+// change nothing and tell what the keys of the conditions hold. A key that is put
+// stands in no other op; deletions may overlap. Deleting what does not exist is
+// no change; a transaction that changes nothing gets no revision. What a
+// transaction at revision r found can be read at r-1, for revisions have no gaps.
 type Txn struct {
 	If   []Condition
 	Then []Op
@@ -122,12 +142,16 @@ type TxnResult struct {
 	// one the conditions were read at.
 	Revision Revision
 	// Current holds, if the conditions did not hold, each condition's key as of
-	// Revision, in the order of If; nil for a key that does not exist.
+	// Revision, in the order of If; nil for a key that does not exist, and for a
+	// condition on a range.
 	Current []*KeyValue
 }
 
+// NoEnd is the End of a range that has none: all keys from its start on.
+const NoEnd = "\x00"
+
 // RangeRequest selects keys in [Start, End); an empty End selects the one key
-// Start.
+// Start, NoEnd all keys from Start on.
 type RangeRequest struct {
 	Start, End string
 	// Revision to read at; 0 is the latest.
@@ -157,8 +181,8 @@ type Store interface {
 	Range(ctx context.Context, r RangeRequest) (RangeResult, error)
 	// Commit applies a transaction. It returns when the write is durable and
 	// visible. A false condition is no error. When it returns an error other
-	// than ErrInvalid, the write may or may not have happened unless the error
-	// is ErrNotWritten (a store that is closed refuses with ErrNotWritten and
+	// than ErrInvalid, ErrCompacted and ErrLeaseNotFound, the write may or may not
+	// have happened unless the error is ErrNotWritten (a store that is closed refuses with ErrNotWritten and
 	// ErrClosed). Cancelling ctx stops the waiting, not the write.
 	Commit(ctx context.Context, t Txn) (TxnResult, error)
 	// Watch returns a cursor that stands just after revision after and sees
@@ -175,6 +199,7 @@ type Store interface {
 	// Compact forgets what only revisions up to r can see. Errors:
 	// ErrCompacted, ErrFutureRevision, and as for Commit.
 	Compact(ctx context.Context, r Revision) error
+	Leaser
 	// Close ends all cursors with ErrClosed and releases what is held.
 	Close() error
 }
@@ -202,7 +227,8 @@ type Cursor interface {
 	Close()
 }
 
-// PrefixEnd is the end of the range of all keys that begin with prefix.
+// PrefixEnd is the end of the range of all keys that begin with prefix: NoEnd
+// where nothing sorts behind them.
 func PrefixEnd(prefix string) string {
 	b := []byte(prefix)
 	for i := len(b) - 1; i >= 0; i-- {
@@ -211,5 +237,5 @@ func PrefixEnd(prefix string) string {
 			return string(b[:i+1])
 		}
 	}
-	return "\xff\xff\xff\xff"
+	return NoEnd
 }

@@ -13,7 +13,8 @@ import (
 // memStore is the smallest Store there is: a list of events. It can be made to
 // fail in the ways a real one does.
 type memStore struct {
-	mu struct {
+	storage.Leaser // none here
+	mu             struct {
 		sync.Mutex
 		rev, compacted storage.Revision
 		now            map[string]*storage.KeyValue

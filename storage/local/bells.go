@@ -1,5 +1,7 @@
 package local
 
+import "fairlead.dev/storage"
+
 // A span is a range of keys: [start, end), or the one key start if end is empty.
 type span struct{ start, end string }
 
@@ -7,8 +9,11 @@ func (s span) has(key string) bool {
 	if s.end == "" {
 		return key == s.start
 	}
-	return s.start <= key && key < s.end
+	return s.start <= key && !s.below(key)
 }
+
+// below says whether s, which has an end, ends before key.
+func (s span) below(key string) bool { return s.end != storage.NoEnd && key >= s.end }
 
 // A topic is all cursors on one span.
 type topic struct {

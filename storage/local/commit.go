@@ -7,12 +7,14 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A call is one Commit that waits.
+// A call is one Commit that waits, or, with an order, something else that takes its
+// turn among them.
 type call struct {
-	txn  storage.Txn
-	res  storage.TxnResult
-	err  error
-	done chan struct{}
+	txn   storage.Txn
+	res   storage.TxnResult
+	order func(g *group) error
+	err   error
+	done  chan struct{}
 }
 
 // Commit implements storage.Store.
@@ -20,28 +22,37 @@ func (s *Store) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, e
 	if err := check(t); err != nil {
 		return storage.TxnResult{}, err
 	}
+	c := &call{txn: t, done: make(chan struct{})}
+	if err := s.do(ctx, c); err != nil {
+		return storage.TxnResult{}, err
+	}
+	return c.res, nil
+}
+
+// do queues a call and waits for it. The call belongs to the committer if do
+// returns earlier, with an error.
+func (s *Store) do(ctx context.Context, c *call) error {
 	if err := ctx.Err(); err != nil {
-		return storage.TxnResult{}, fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
 	}
 	if err := s.Err(); err != nil {
-		return storage.TxnResult{}, fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
 	}
-	c := &call{txn: t, done: make(chan struct{})}
 	if !s.queue.put(c) {
-		return storage.TxnResult{}, fmt.Errorf("%w: %w", storage.ErrNotWritten, storage.ErrClosed)
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, storage.ErrClosed)
 	}
 	select {
 	case <-c.done:
-		return c.res, c.err
+		return c.err
 	case <-ctx.Done():
-		return storage.TxnResult{}, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
 	case <-s.down:
 	}
 	select {
 	case <-c.done:
-		return c.res, c.err
+		return c.err
 	default:
-		return storage.TxnResult{}, fmt.Errorf("%w: %w", storage.ErrUnavailable, s.Err())
+		return fmt.Errorf("%w: %w", storage.ErrUnavailable, s.Err())
 	}
 }
 

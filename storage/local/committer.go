@@ -11,8 +11,9 @@ type group struct {
 	calls    []*call
 	versions []*version
 	rev      storage.Revision // of the last version; 0 if there is none
-	tree     *tree            // if keys were added
-	keys     int64            // how many more are live
+	leases   []leaseRecord
+	tree     *tree // if keys were added
+	keys     int64 // how many more are live
 	bytes    int
 }
 
@@ -107,7 +108,11 @@ func (c *committer) gather(g *group, calls []*call) {
 		return
 	}
 	for _, call := range calls {
-		call.res = s.try(call.txn, g)
+		if call.order != nil {
+			call.err = call.order(g)
+		} else {
+			call.res, call.err = s.try(call.txn, g)
+		}
 		g.calls = append(g.calls, call)
 	}
 	if s.work.grown {
@@ -124,7 +129,7 @@ func (c *committer) write() {
 			refuse(g, err)
 			continue
 		}
-		if len(g.versions) > 0 {
+		if len(g.versions) > 0 || len(g.leases) > 0 {
 			if err := s.engine.commit(g); err != nil {
 				s.fail(err)
 				for _, call := range g.calls {

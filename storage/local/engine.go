@@ -41,6 +41,13 @@ func (e *engine) commit(g *group) error {
 			return err
 		}
 	}
+	for _, l := range g.leases {
+		if l.ttl == 0 {
+			b.Delete(leaseKey(l.id), nil)
+		} else {
+			b.Set(leaseKey(l.id), uint64Value(uint64(l.ttl/time.Second)), nil)
+		}
+	}
 	return e.apply(b, e.sync)
 }
 

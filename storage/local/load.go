@@ -18,6 +18,7 @@ type image struct {
 	log            view
 	keys           int64
 	marks          []mark
+	leases         leases
 }
 
 // newImage is the empty store, which is at revision 1.
@@ -53,6 +54,9 @@ func (e *engine) load() (*image, error) {
 		return nil, fmt.Errorf("%w: the end of revision %d is missing", errRecord, l.rev)
 	}
 	img.rev = max(img.rev, l.rev)
+	if err := img.bind(); err != nil {
+		return nil, err
+	}
 	if l.garbage.Empty() {
 		return img, l.garbage.Close()
 	}
@@ -118,6 +122,20 @@ func (l *loader) discard(v *version) {
 	l.garbage.DeleteSized(appendRecordKey(nil, v.kv.ModRevision, v.sub), uint32(recordSize(v)), nil)
 }
 
+// bind finds the keys of the leases. A key may only name a lease that there is.
+func (img *image) bind() (err error) {
+	img.tree.Scan(func(key string, e *entry) bool {
+		kv := e.head.Load().live()
+		if kv != nil && kv.Lease != 0 && img.leases.find(kv.Lease) == nil {
+			err = fmt.Errorf("%w: key %q is bound to lease %d, which is missing", errRecord, key, kv.Lease)
+		} else if kv != nil {
+			img.leases.rebind(nil, kv)
+		}
+		return err == nil
+	})
+	return err
+}
+
 func keysDelta(prev, v *version) int64 {
 	var n int64
 	if prev.live() != nil {
@@ -152,6 +170,8 @@ func (e *engine) loadMeta(img *image) error {
 		case len(key) == 10 && key[1] == 't':
 			r := storage.Revision(binary.BigEndian.Uint64(key[2:]))
 			img.marks = append(img.marks, mark{r, time.Unix(0, int64(n))})
+		case len(key) == 10 && key[1] == 'l':
+			img.leases.grant(storage.LeaseID(binary.BigEndian.Uint64(key[2:])), time.Duration(n)*time.Second, time.Now())
 		default:
 			return fmt.Errorf("%w: unknown key %x", errRecord, key)
 		}

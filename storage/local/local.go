@@ -29,8 +29,9 @@ type Store struct {
 	// is published by the groups that are being written. Taken before pub.
 	work struct {
 		sync.Mutex
-		tree tree
-		rev  storage.Revision
+		tree   tree
+		rev    storage.Revision
+		leases leases
 		// grown says that tree holds keys that no copy of it holds.
 		grown bool
 	}
@@ -38,6 +39,7 @@ type Store struct {
 	queue     queue
 	committer *committer
 	compactor *compactor
+	lessor    *lessor
 
 	// down is closed when the engine failed in a way that may leave calls to it
 	// hanging; failure says why, and is set for every failure.
@@ -71,13 +73,14 @@ func Open(dir string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	s.work.tree, s.work.rev = img.tree, img.rev
+	s.work.tree, s.work.rev, s.work.leases = img.tree, img.rev, img.leases
 	s.state.Store(&state{
 		rev: img.rev, compacted: img.compacted,
 		tree: s.work.tree.Copy(), log: img.log, keys: img.keys,
 	})
 	s.committer = startCommitter(s)
 	s.compactor = startCompactor(s, img.marks)
+	s.lessor = startLessor(s)
 	return s, nil
 }
 
@@ -85,6 +88,7 @@ func Open(dir string, o Options) (*Store, error) {
 // ones are refused.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
+		s.lessor.stop()
 		s.compactor.stop()
 		s.queue.close()
 		s.committer.wait()

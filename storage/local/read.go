@@ -65,7 +65,7 @@ func (st *state) scan(r storage.RangeRequest, at storage.Revision) storage.Range
 		return res
 	}
 	st.tree.Ascend(r.Start, func(key string, e *entry) bool {
-		if key >= r.End {
+		if (span{r.Start, r.End}).below(key) {
 			return false
 		}
 		take(e)

@@ -76,7 +76,7 @@ func decodeRecord(key, b []byte, intern func(key []byte) string) (v *version, la
 	v.kv.ModRevision = storage.Revision(rev)
 	v.kv.CreateRevision = storage.Revision(binary.BigEndian.Uint64(b[1:]))
 	v.kv.Version = int64(binary.BigEndian.Uint64(b[9:]))
-	v.kv.Lease = int64(binary.BigEndian.Uint64(b[17:]))
+	v.kv.Lease = storage.LeaseID(binary.BigEndian.Uint64(b[17:]))
 	n := recordHead + int(binary.BigEndian.Uint32(b[25:]))
 	v.kv.Key = intern(b[recordHead:n])
 	if !v.deleted {
@@ -92,6 +92,10 @@ func decodeUint64(b []byte) (uint64, error) {
 		return 0, fmt.Errorf("%w: %d bytes instead of 8", errRecord, len(b))
 	}
 	return binary.BigEndian.Uint64(b), nil
+}
+
+func leaseKey(id storage.LeaseID) []byte {
+	return binary.BigEndian.AppendUint64([]byte{metaPrefix, 'l'}, uint64(id))
 }
 
 func markKey(r storage.Revision) []byte {

@@ -9,31 +9,38 @@ import (
 // check says whether a transaction is well formed.
 func check(t storage.Txn) error {
 	for _, c := range t.If {
-		if c.Key == "" || c.ModRevision < 0 {
+		if c.Key == "" || c.ModRevision < 0 || c.End != "" && c.ModRevision == 0 {
 			return fmt.Errorf("condition on key %q at %d: %w", c.Key, c.ModRevision, storage.ErrInvalid)
 		}
 	}
-	for i, op := range t.Then {
-		if op.Key == "" {
+	ranges := false
+	for _, op := range t.Then {
+		switch {
+		case op.Key == "":
 			return fmt.Errorf("an op without a key: %w", storage.ErrInvalid)
-		}
-		if op.Type != storage.Put && op.Type != storage.Delete {
+		case op.Type == storage.Put && op.End != "":
+			return fmt.Errorf("a put of the range %q: %w", op.Key, storage.ErrInvalid)
+		case op.Type != storage.Put && op.Type != storage.Delete:
 			return fmt.Errorf("op of type %d on key %q: %w", op.Type, op.Key, storage.ErrInvalid)
 		}
-		for _, other := range t.Then[:min(i, fewOps)] {
-			if other.Key == op.Key {
-				return twiceError(op.Key)
-			}
-		}
+		ranges = ranges || op.End != ""
 	}
-	if len(t.Then) > fewOps {
-		seen := make(map[string]struct{}, len(t.Then))
-		for _, op := range t.Then {
-			if _, ok := seen[op.Key]; ok {
-				return twiceError(op.Key)
+	if len(t.Then) <= fewOps || ranges {
+		for i, op := range t.Then {
+			for _, other := range t.Then[:i] {
+				if clash(op, other) {
+					return twiceError(op.Key)
+				}
 			}
-			seen[op.Key] = struct{}{}
 		}
+		return nil
+	}
+	seen := make(map[string]storage.EventType, len(t.Then))
+	for _, op := range t.Then {
+		if was, ok := seen[op.Key]; ok && (was == storage.Put || op.Type == storage.Put) {
+			return twiceError(op.Key)
+		}
+		seen[op.Key] = op.Type
 	}
 	return nil
 }
@@ -41,61 +48,128 @@ func check(t storage.Txn) error {
 // fewOps is up to where comparing all with all beats a map.
 const fewOps = 8
 
+// clash says whether a key that one op puts stands in the other.
+func clash(a, b storage.Op) bool {
+	switch {
+	case a.Type == storage.Put:
+		return span{b.Key, b.End}.has(a.Key)
+	case b.Type == storage.Put:
+		return span{a.Key, a.End}.has(b.Key)
+	}
+	return false
+}
+
 func twiceError(key string) error {
 	return fmt.Errorf("key %q stands in two ops: %w", key, storage.ErrInvalid)
 }
 
 // try applies a checked transaction to the working state: its versions are put on
 // their chains, where no reader looks yet, and appended to g. Store.work is held.
-func (s *Store) try(t storage.Txn, g *group) storage.TxnResult {
+func (s *Store) try(t storage.Txn, g *group) (storage.TxnResult, error) {
 	w := &s.work
 	for i, c := range t.If {
-		if kv := s.pending(c.Key); modRevision(kv) != c.ModRevision {
-			return s.refused(t.If, i, kv)
+		if c.End != "" {
+			if same, err := s.unchanged(c); err != nil {
+				return storage.TxnResult{}, err
+			} else if !same {
+				return s.refused(t.If, i, nil), nil
+			}
+		} else if kv := s.pending(c.Key); modRevision(kv) != c.ModRevision {
+			return s.refused(t.If, i, kv), nil
+		}
+	}
+	for _, op := range t.Then {
+		if op.Lease != 0 && w.leases.find(op.Lease) == nil {
+			return storage.TxnResult{}, leaseError(op.Lease, storage.ErrLeaseNotFound)
 		}
 	}
 	first := len(g.versions)
 	for _, op := range t.Then {
-		e, ok := w.tree.Get(op.Key)
-		if !ok {
-			if op.Type == storage.Delete {
-				continue
-			}
-			e = &entry{}
-			w.tree.Set(op.Key, e)
-			w.grown = true
-		}
-		prev := e.head.Load()
-		v := &version{sub: uint32(len(g.versions) - first), deleted: op.Type == storage.Delete}
-		v.kv.Key, v.kv.ModRevision = op.Key, w.rev+1
-		old := prev.live()
-		if prev != nil {
-			v.kv.Key = prev.kv.Key // one string for all versions
-			v.prev.Store(prev)
-		}
-		switch {
-		case v.deleted && old == nil:
+		if op.End == "" {
+			s.write(op, g, first)
 			continue
-		case v.deleted:
-			g.keys--
-		case old == nil:
-			g.keys++
-			v.kv.CreateRevision, v.kv.Version = w.rev+1, 1
-		default:
-			v.kv.CreateRevision, v.kv.Version = old.CreateRevision, old.Version+1
 		}
-		if !v.deleted {
-			v.kv.Value, v.kv.Lease = op.Value, op.Lease
-		}
-		e.head.Store(v)
-		g.versions = append(g.versions, v)
-		g.bytes += len(v.kv.Key) + len(v.kv.Value) + recordHead
+		w.tree.Ascend(op.Key, func(key string, e *entry) bool {
+			if (span{op.Key, op.End}).below(key) {
+				return false
+			}
+			s.put(e, storage.Op{Type: storage.Delete, Key: key}, g, first)
+			return true
+		})
 	}
+	s.finish(g, first)
+	return storage.TxnResult{Succeeded: true, Revision: w.rev}, nil
+}
+
+// finish ends the transaction whose versions in g begin at first.
+func (s *Store) finish(g *group, first int) {
 	if len(g.versions) > first {
-		w.rev++
-		g.rev = w.rev
+		s.work.rev++
+		g.rev = s.work.rev
 	}
-	return storage.TxnResult{Succeeded: true, Revision: w.rev}
+}
+
+// write applies an op on one key. Store.work is held.
+func (s *Store) write(op storage.Op, g *group, first int) {
+	e, ok := s.work.tree.Get(op.Key)
+	if !ok {
+		if op.Type == storage.Delete {
+			return
+		}
+		e = &entry{}
+		s.work.tree.Set(op.Key, e)
+		s.work.grown = true
+	}
+	s.put(e, op, g, first)
+}
+
+// put puts a version on a chain. Store.work is held.
+func (s *Store) put(e *entry, op storage.Op, g *group, first int) {
+	w := &s.work
+	prev := e.head.Load()
+	old := prev.live()
+	if op.Type == storage.Delete && old == nil {
+		return
+	}
+	v := &version{sub: uint32(len(g.versions) - first), deleted: op.Type == storage.Delete}
+	v.kv.Key, v.kv.ModRevision = op.Key, w.rev+1
+	if prev != nil {
+		v.kv.Key = prev.kv.Key // one string for all versions
+		v.prev.Store(prev)
+	}
+	switch {
+	case v.deleted:
+		g.keys--
+	case old == nil:
+		g.keys++
+		v.kv.CreateRevision, v.kv.Version = w.rev+1, 1
+	default:
+		v.kv.CreateRevision, v.kv.Version = old.CreateRevision, old.Version+1
+	}
+	if !v.deleted {
+		v.kv.Value, v.kv.Lease = op.Value, op.Lease
+	}
+	w.leases.rebind(old, v.live())
+	e.head.Store(v)
+	g.versions = append(g.versions, v)
+	g.bytes += len(v.kv.Key) + len(v.kv.Value) + recordHead
+}
+
+// unchanged evaluates a condition on a range. Tombstones that are not compacted
+// are still in the tree. Store.work is held.
+func (s *Store) unchanged(c storage.Condition) (bool, error) {
+	if compacted := s.Compacted(); c.ModRevision < compacted {
+		return false, compactedError(c.ModRevision, compacted)
+	}
+	same := true
+	s.work.tree.Ascend(c.Key, func(key string, e *entry) bool {
+		if (span{c.Key, c.End}).below(key) {
+			return false
+		}
+		same = e.head.Load().kv.ModRevision <= c.ModRevision
+		return same
+	})
+	return same, nil
 }
 
 // refused tells what the keys of the conditions hold; the ith, which did not
@@ -103,9 +177,11 @@ func (s *Store) try(t storage.Txn, g *group) storage.TxnResult {
 func (s *Store) refused(conds []storage.Condition, i int, kv *storage.KeyValue) storage.TxnResult {
 	res := storage.TxnResult{Revision: s.work.rev, Current: make([]*storage.KeyValue, len(conds))}
 	for j, c := range conds {
-		if j == i {
+		switch {
+		case c.End != "":
+		case j == i:
 			res.Current[j] = kv
-		} else {
+		default:
 			res.Current[j] = s.pending(c.Key)
 		}
 	}

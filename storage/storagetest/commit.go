@@ -107,13 +107,6 @@ func testConditions(t *testing.T, s storage.Store) {
 	}
 }
 
-func testLeases(t *testing.T, s storage.Store) {
-	commit(t, s, storage.Op{Key: "/a", Value: []byte("x"), Lease: 7})
-	want(t, get(t, s, "/a", 0), storage.KeyValue{Key: "/a", Value: []byte("x"), CreateRevision: 2, ModRevision: 2, Version: 1, Lease: 7})
-	commit(t, s, put("/a", "y"))
-	want(t, get(t, s, "/a", 0), storage.KeyValue{Key: "/a", Value: []byte("y"), CreateRevision: 2, ModRevision: 3, Version: 2})
-}
-
 func testInvalid(t *testing.T, s storage.Store) {
 	many := make([]storage.Op, 0, 41)
 	for i := range 40 {
@@ -123,6 +116,9 @@ func testInvalid(t *testing.T, s storage.Store) {
 		"one key twice":        {Then: []storage.Op{put("/a", ""), del("/a")}},
 		"one of many twice":    {Then: append(many, put("/20", ""))},
 		"no key":               {Then: []storage.Op{put("", "")}},
+		"put of a range":       {Then: []storage.Op{{Key: "/a", End: "/b"}}},
+		"put of a key deleted": {Then: []storage.Op{put("/b", ""), {Type: storage.Delete, Key: "/a", End: "/c"}}},
+		"a range at nothing":   {If: []storage.Condition{{Key: "/a", End: "/b"}}},
 		"condition on no key":  {If: []storage.Condition{at("", 0)}},
 		"negative revision":    {If: []storage.Condition{at("/a", -1)}},
 		"op of no known type":  {Then: []storage.Op{{Type: 9, Key: "/a"}}},

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"fairlead.dev/storage"
 )
@@ -28,6 +29,7 @@ type model struct {
 	states    []map[string]storage.KeyValue
 	events    [][]storage.Event
 	compacted storage.Revision
+	leases    map[storage.LeaseID]bool
 }
 
 func (m *model) rev() storage.Revision { return storage.Revision(len(m.states) - 1) }
@@ -35,24 +37,24 @@ func (m *model) rev() storage.Revision { return storage.Revision(len(m.states) -
 func (m *model) commit(t storage.Txn) storage.TxnResult {
 	now := m.states[m.rev()]
 	res := storage.TxnResult{Succeeded: true, Revision: m.rev()}
-	for _, c := range t.If {
-		if now[c.Key].ModRevision != c.ModRevision {
-			res.Succeeded = false
-		}
-	}
-	if !res.Succeeded {
+	if !m.holds(t.If) {
+		res.Succeeded = false
 		for _, c := range t.If {
+			if c.End != "" {
+				res.Current = append(res.Current, nil)
+				continue
+			}
 			res.Current = append(res.Current, lookup(now, c.Key))
 		}
 		return res
 	}
 	next, rev := maps.Clone(now), m.rev()+1
 	var events []storage.Event
-	for _, op := range t.Then {
-		prev := lookup(now, op.Key)
+	for _, op := range m.single(t.Then, next) {
+		prev := lookup(next, op.Key)
 		e := storage.Event{Type: op.Type, Prev: prev, KV: &storage.KeyValue{Key: op.Key, ModRevision: rev}}
 		switch {
-		case op.Type == storage.Delete && prev == nil:
+		case op.Type == storage.Delete && prev == nil: // or deleted twice
 			continue
 		case op.Type == storage.Delete:
 			delete(next, op.Key)
@@ -70,6 +72,55 @@ func (m *model) commit(t storage.Txn) storage.TxnResult {
 		res.Revision = rev
 	}
 	return res
+}
+
+func (m *model) holds(conds []storage.Condition) bool {
+	now := m.states[m.rev()]
+	for _, c := range conds {
+		if c.End != "" && m.changed(c) || c.End == "" && now[c.Key].ModRevision != c.ModRevision {
+			return false
+		}
+	}
+	return true
+}
+
+// changed says whether a key of a range changed after a revision.
+func (m *model) changed(c storage.Condition) bool {
+	for _, events := range m.events[min(int(c.ModRevision)+1, len(m.events)):] {
+		for _, e := range events {
+			if within(e.KV.Key, c.Key, c.End) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// single takes deletions of ranges apart.
+func (m *model) single(ops []storage.Op, now map[string]storage.KeyValue) (out []storage.Op) {
+	for _, op := range ops {
+		if op.End == "" {
+			out = append(out, op)
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(now)) {
+			if within(key, op.Key, op.End) {
+				out = append(out, del(key))
+			}
+		}
+	}
+	return out
+}
+
+// revoke is the transaction that the end of a lease is.
+func (m *model) revoke(id storage.LeaseID) (ops []storage.Op) {
+	now := m.states[m.rev()]
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		if now[key].Lease == id {
+			ops = append(ops, del(key))
+		}
+	}
+	return ops
 }
 
 func (m *model) scan(r storage.RangeRequest) (storage.RangeResult, error) {
@@ -115,7 +166,7 @@ func within(key, start, end string) bool {
 	if end == "" {
 		return key == start
 	}
-	return start <= key && key < end
+	return start <= key && (key < end || end == storage.NoEnd)
 }
 
 func lookup(state map[string]storage.KeyValue, key string) *storage.KeyValue {
@@ -130,14 +181,19 @@ func lookup(state map[string]storage.KeyValue, key string) *storage.KeyValue {
 func Model(t *testing.T, g Game) {
 	p := &player{
 		T: t, Game: g, s: g.Open(t), rand: rand.New(rand.NewPCG(g.Seed, 0)),
-		m: &model{states: make([]map[string]storage.KeyValue, 2), events: make([][]storage.Event, 2)},
+		m: &model{
+			states: make([]map[string]storage.KeyValue, 2), events: make([][]storage.Event, 2),
+			leases: map[storage.LeaseID]bool{},
+		},
 	}
 	p.m.states[1] = map[string]storage.KeyValue{}
 	defer func() { p.s.Close() }()
 	for step := 0; step < g.Steps && !t.Failed(); step++ {
 		switch n := p.rand.IntN(100); {
-		case n < 50:
+		case n < 46:
 			p.commit()
+		case n < 50:
+			p.lease()
 		case n < 70:
 			p.scan()
 		case n < 76:
@@ -179,6 +235,9 @@ func (p *player) span() (start, end string) {
 	case 0:
 		return p.key(), ""
 	case 1:
+		if p.rand.IntN(2) == 0 {
+			return p.key(), storage.NoEnd
+		}
 		return "/", "0"
 	case 2:
 		start = p.key()[:3]
@@ -195,7 +254,15 @@ func (p *player) commit() {
 		if p.rand.IntN(4) == 0 {
 			rev = storage.Revision(p.rand.IntN(int(p.m.rev()) + 2))
 		}
-		txn.If = append(txn.If, storage.Condition{Key: key, ModRevision: rev})
+		c := storage.Condition{Key: key, ModRevision: rev}
+		if p.rand.IntN(4) == 0 {
+			c.Key, c.End = p.span()
+			c.ModRevision = max(1, p.m.compacted, p.m.rev()-storage.Revision(p.rand.IntN(3)))
+			if c.End == "" {
+				c.ModRevision = rev
+			}
+		}
+		txn.If = append(txn.If, c)
 	}
 	used := map[string]bool{}
 	for range p.rand.IntN(4) {
@@ -208,16 +275,65 @@ func (p *player) commit() {
 			txn.Then = append(txn.Then, del(key))
 		} else {
 			op := put(key, fmt.Sprint(p.rand.Int()))
-			op.Lease = p.rand.Int64N(2)
+			op.Lease = storage.LeaseID(p.rand.IntN(4))
 			txn.Then = append(txn.Then, op)
 		}
 	}
-	want := p.m.commit(txn)
+	if p.rand.IntN(10) == 0 {
+		start, end := p.span()
+		txn.Then = slices.DeleteFunc(txn.Then, func(op storage.Op) bool {
+			return op.Type == storage.Put && within(op.Key, start, end)
+		})
+		txn.Then = append(txn.Then, storage.Op{Type: storage.Delete, Key: start, End: end})
+	}
 	got, err := p.s.Commit(ctx(p), txn)
+	if p.m.holds(txn.If) {
+		for _, op := range txn.Then {
+			if op.Lease != 0 && !p.m.leases[op.Lease] {
+				wantErr(p, fmt.Sprintf("Commit with lease %d", op.Lease), err, storage.ErrLeaseNotFound)
+				return
+			}
+		}
+	}
+	want := p.m.commit(txn)
 	if err != nil || got.Succeeded != want.Succeeded || got.Revision != want.Revision ||
 		!slices.EqualFunc(got.Current, want.Current, sameKV) {
 		p.Errorf("Commit(%+v): %+v, %v; want %+v", txn, got, err, want)
 	}
+}
+
+// lease makes or ends a lease, or looks at one.
+func (p *player) lease() {
+	id := storage.LeaseID(1 + p.rand.IntN(3))
+	there := p.m.leases[id]
+	if p.rand.IntN(2) == 0 {
+		_, err := p.s.Grant(ctx(p), id, time.Hour)
+		if there {
+			wantErr(p, fmt.Sprintf("Grant(%d)", id), err, storage.ErrLeaseExists)
+		} else if err != nil {
+			p.Errorf("Grant(%d): %v", id, err)
+		}
+		p.m.leases[id] = true
+		return
+	}
+	l, err := p.s.Lease(ctx(p), id)
+	if !there {
+		wantErr(p, fmt.Sprintf("Lease(%d)", id), err, storage.ErrLeaseNotFound)
+		wantErr(p, fmt.Sprintf("Revoke(%d)", id), p.s.Revoke(ctx(p), id), storage.ErrLeaseNotFound)
+		return
+	}
+	ops := p.m.revoke(id)
+	if err != nil || !slices.EqualFunc(l.Keys, ops, func(key string, op storage.Op) bool { return key == op.Key }) {
+		p.Errorf("Lease(%d): %+v, %v; want the keys of %+v", id, l, err, ops)
+	}
+	if p.rand.IntN(3) > 0 {
+		return
+	}
+	if err := p.s.Revoke(ctx(p), id); err != nil {
+		p.Errorf("Revoke(%d): %v", id, err)
+	}
+	p.m.commit(storage.Txn{Then: ops})
+	delete(p.m.leases, id)
 }
 
 func (p *player) scan() {

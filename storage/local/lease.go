@@ -1,0 +1,113 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"fairlead.dev/storage"
+)
+
+// Whatever concerns leases takes its turn among the commits: so a put finds the
+// leases as of its place in the log, an answer tells nothing that is not durable,
+// and the end of a lease and of its keys is one transaction and one write.
+
+// order queues f as a call.
+func (s *Store) order(ctx context.Context, f func(g *group) error) error {
+	return s.do(ctx, &call{order: f, done: make(chan struct{})})
+}
+
+// Grant implements storage.Leaser.
+func (s *Store) Grant(ctx context.Context, id storage.LeaseID, ttl time.Duration) (storage.Lease, error) {
+	if id < 0 || ttl <= 0 || ttl > storage.MaxTTL {
+		return storage.Lease{}, fmt.Errorf("lease %d with a TTL of %v: %w", id, ttl, storage.ErrInvalid)
+	}
+	var out storage.Lease
+	err := s.order(ctx, func(g *group) error {
+		w := &s.work
+		if w.leases.find(id) != nil {
+			return leaseError(id, storage.ErrLeaseExists)
+		}
+		if id == 0 {
+			id = w.leases.free()
+		}
+		now := time.Now()
+		n := w.leases.grant(id, (ttl + time.Second - 1).Truncate(time.Second), now)
+		g.leases = append(g.leases, leaseRecord{n.id, n.ttl})
+		s.lessor.wake()
+		out = n.tell(now, false)
+		return nil
+	})
+	if err != nil {
+		return storage.Lease{}, err
+	}
+	return out, nil
+}
+
+// Revoke implements storage.Leaser.
+func (s *Store) Revoke(ctx context.Context, id storage.LeaseID) error {
+	return s.order(ctx, func(g *group) error { return s.end(id, g) })
+}
+
+// end deletes a lease and its keys. Store.work is held.
+func (s *Store) end(id storage.LeaseID, g *group) error {
+	w := &s.work
+	n := w.leases.find(id)
+	if n == nil {
+		return leaseError(id, storage.ErrLeaseNotFound)
+	}
+	first := len(g.versions)
+	for _, key := range n.tell(time.Time{}, true).Keys {
+		s.write(storage.Op{Type: storage.Delete, Key: key}, g, first)
+	}
+	s.finish(g, first)
+	w.leases.end(n)
+	g.leases = append(g.leases, leaseRecord{id: id})
+	return nil
+}
+
+// KeepAlive implements storage.Leaser.
+func (s *Store) KeepAlive(ctx context.Context, id storage.LeaseID) (storage.Lease, error) {
+	return s.lease(ctx, id, func(n *lease, now time.Time) storage.Lease {
+		n.expiry = now.Add(n.ttl)
+		return n.tell(now, false)
+	})
+}
+
+// Lease implements storage.Leaser.
+func (s *Store) Lease(ctx context.Context, id storage.LeaseID) (storage.Lease, error) {
+	return s.lease(ctx, id, func(n *lease, now time.Time) storage.Lease { return n.tell(now, true) })
+}
+
+func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*lease, time.Time) storage.Lease) (storage.Lease, error) {
+	var out storage.Lease
+	err := s.order(ctx, func(*group) error {
+		n := s.work.leases.find(id)
+		if n == nil {
+			return leaseError(id, storage.ErrLeaseNotFound)
+		}
+		out = f(n, time.Now())
+		return nil
+	})
+	if err != nil {
+		return storage.Lease{}, err
+	}
+	return out, nil
+}
+
+// Leases implements storage.Leaser.
+func (s *Store) Leases(ctx context.Context) ([]storage.LeaseID, error) {
+	var ids []storage.LeaseID
+	err := s.order(ctx, func(*group) error {
+		for id := range s.work.leases.byID {
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ids)
+	return ids, nil
+}

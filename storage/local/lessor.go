@@ -1,0 +1,79 @@
+package local
+
+import (
+	"time"
+
+	"fairlead.dev/storage"
+)
+
+// The lessor is the goroutine that ends leases when their time has come. It sleeps
+// until the next one may, or until a lease is granted.
+type lessor struct {
+	store *Store
+	bell  chan struct{}
+	quit  chan struct{}
+	done  chan struct{}
+}
+
+func startLessor(s *Store) *lessor {
+	l := &lessor{store: s, bell: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	go l.run()
+	return l
+}
+
+func (l *lessor) wake() {
+	select {
+	case l.bell <- struct{}{}:
+	default:
+	}
+}
+
+func (l *lessor) stop() {
+	close(l.quit)
+	<-l.done
+}
+
+func (l *lessor) run() {
+	defer close(l.done)
+	s := l.store
+	for s.Err() == nil {
+		s.work.Lock()
+		ids, next := s.work.leases.due(time.Now())
+		s.work.Unlock()
+		for _, id := range ids {
+			if !l.expire(id) {
+				return
+			}
+		}
+		var timer <-chan time.Time
+		if next > 0 {
+			timer = time.After(next)
+		}
+		select {
+		case <-l.quit:
+			return
+		case <-s.down:
+			return
+		case <-l.bell:
+		case <-timer:
+		}
+	}
+}
+
+// expire queues the end of a lease, which is not its end if a KeepAlive comes
+// first. It does not wait for it.
+func (l *lessor) expire(id storage.LeaseID) bool {
+	s := l.store
+	return s.queue.put(&call{done: make(chan struct{}), order: func(g *group) error {
+		n := s.work.leases.find(id)
+		if n == nil {
+			return nil
+		}
+		if n.expiry.After(time.Now()) {
+			s.work.leases.requeue(n)
+			l.wake()
+			return nil
+		}
+		return s.end(id, g)
+	}})
+}
