@@ -108,7 +108,8 @@ func jobSpec(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
 	}
 	if indexed(s) {
 		indexedSpec(f, p, s)
-	} else {
+	}
+	if s.CompletionMode == nil || *s.CompletionMode == batchv1.NonIndexedCompletion {
 		const why = "requires indexed completion mode"
 		if s.BackoffLimitPerIndex != nil {
 			f.Invalid(p.Child("backoffLimitPerIndex"), *s.BackoffLimitPerIndex, why)
@@ -116,9 +117,9 @@ func jobSpec(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
 		if s.MaxFailedIndexes != nil {
 			f.Invalid(p.Child("maxFailedIndexes"), *s.MaxFailedIndexes, why)
 		}
-		if s.SuccessPolicy != nil {
-			f.Invalid(p.Child("successPolicy"), *s.SuccessPolicy, why)
-		}
+	}
+	if s.SuccessPolicy != nil && !indexed(s) {
+		f.Invalid(p.Child("successPolicy"), *s.SuccessPolicy, "requires indexed completion mode")
 	}
 	if s.PodFailurePolicy != nil {
 		failurePolicy(f, p.Child("podFailurePolicy", "rules"), s)

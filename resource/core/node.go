@@ -101,11 +101,10 @@ func defaultNode(n *corev1.Node) {
 	}
 	podspec.RoundUp(s.Capacity)
 	podspec.RoundUp(s.Allocatable)
-	// One block of pod addresses is written in two places.
-	if n.Spec.PodCIDR != "" && len(n.Spec.PodCIDRs) == 0 {
-		n.Spec.PodCIDRs = []string{n.Spec.PodCIDR}
-	}
-	if n.Spec.PodCIDR == "" && len(n.Spec.PodCIDRs) > 0 {
+	// The first block of pod addresses is written in two places; the older wins.
+	if c := n.Spec.PodCIDR; c != "" && (len(n.Spec.PodCIDRs) == 0 || n.Spec.PodCIDRs[0] != c) {
+		n.Spec.PodCIDRs = []string{c}
+	} else if len(n.Spec.PodCIDRs) > 0 {
 		n.Spec.PodCIDR = n.Spec.PodCIDRs[0]
 	}
 }
@@ -114,6 +113,9 @@ func validateNode(n *corev1.Node) field.ErrorList {
 	var f check.Faults
 	taints(&f, field.NewPath("metadata", "taints"), n.Spec.Taints)
 	nodeResources(&f, n)
+	if swap := n.Status.NodeInfo.Swap; swap != nil && swap.Capacity != nil {
+		f.Positive(field.NewPath("metadata", "nodeSwapStatus", "capacity"), *swap.Capacity)
+	}
 	p := field.NewPath("spec", "podCIDRs")
 	for i, c := range n.Spec.PodCIDRs {
 		f.CIDR(p.Index(i), c)

@@ -42,7 +42,12 @@ func quotaStrategy() resource.Strategy {
 		podspec.RoundUp(q.Status.Hard)
 		podspec.RoundUp(q.Status.Used)
 	}
-	r.Validate = validateQuota
+	r.Validate = func(q *corev1.ResourceQuota) field.ErrorList {
+		var f check.Faults
+		f.Add(validateQuota(q)...)
+		quotaStatus(&f, q)
+		return f.List()
+	}
 	r.ValidateUpdate = func(q, old *corev1.ResourceQuota) field.ErrorList {
 		var f check.Faults
 		f.Add(validateQuota(q)...)
@@ -56,11 +61,15 @@ func quotaStrategy() resource.Strategy {
 		if q.ResourceVersion == "" {
 			f.Required(field.NewPath("resourceVersion"), "")
 		}
-		quotaAmounts(&f, field.NewPath("status", "hard"), q.Status.Hard)
-		quotaAmounts(&f, field.NewPath("status", "used"), q.Status.Used)
+		quotaStatus(&f, q)
 		return f.List()
 	}
 	return r.Strategy()
+}
+
+func quotaStatus(f *check.Faults, q *corev1.ResourceQuota) {
+	quotaAmounts(f, field.NewPath("status", "hard"), q.Status.Hard)
+	quotaAmounts(f, field.NewPath("status", "used"), q.Status.Used)
 }
 
 func quotaAmounts(f *check.Faults, p *field.Path, list corev1.ResourceList) {

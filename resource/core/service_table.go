@@ -24,14 +24,14 @@ var serviceTable = resource.TableOf(serviceRow,
 )
 
 func serviceRow(s *corev1.Service) []any {
-	ip := ""
+	ip := resource.None
 	if len(s.Spec.ClusterIPs) > 0 {
 		ip = s.Spec.ClusterIPs[0]
 	}
 	return []any{
 		s.Name,
 		string(s.Spec.Type),
-		resource.Or(ip, resource.None),
+		ip,
 		externalIP(s),
 		resource.Or(portList(s.Spec.Ports), resource.None),
 		resource.AgeOf(s),

@@ -116,28 +116,7 @@ func defaultVolume(v *corev1.PersistentVolume) {
 		s.VolumeMode = ptr.To(corev1.PersistentVolumeFilesystem)
 	}
 	podspec.RoundUp(s.Capacity)
-	or := func(s *string, otherwise string) {
-		if *s == "" {
-			*s = otherwise
-		}
-	}
-	switch {
-	case s.HostPath != nil:
-		if s.HostPath.Type == nil {
-			s.HostPath.Type = ptr.To(corev1.HostPathUnset)
-		}
-	case s.ISCSI != nil:
-		or(&s.ISCSI.ISCSIInterface, "default")
-	case s.RBD != nil:
-		or(&s.RBD.RBDPool, "rbd")
-		or(&s.RBD.RadosUser, "admin")
-		or(&s.RBD.Keyring, "/etc/ceph/keyring")
-	case s.AzureDisk != nil:
-		podspec.DefaultAzureDisk(s.AzureDisk)
-	case s.ScaleIO != nil:
-		or(&s.ScaleIO.StorageMode, "ThinProvisioned")
-		or(&s.ScaleIO.FSType, "xfs")
-	}
+	podspec.DefaultVolumeSource(&s.PersistentVolumeSource)
 }
 
 func validateVolume(v *corev1.PersistentVolume) field.ErrorList {

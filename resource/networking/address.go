@@ -30,8 +30,8 @@ var ipAddressTable = resource.TableOf(func(a *networkingv1.IPAddress) []any {
 		}
 		parent += "/" + r.Name
 	}
-	return []any{a.Name, parent, resource.AgeOf(a)}
-}, resource.NameColumn, resource.Text("ParentRef", "The object that has the address."), resource.AgeColumn)
+	return []any{a.Name, parent}
+}, resource.NameColumn, resource.Text("ParentRef", "The object that has the address."))
 
 var ipAddressStrategy = resource.Rules[*networkingv1.IPAddress]{
 	Validate: func(a *networkingv1.IPAddress) field.ErrorList {

@@ -40,10 +40,7 @@ func Default(s *corev1.PodSpec) {
 		defaultContainer((*corev1.Container)(&s.EphemeralContainers[i].EphemeralContainerCommon))
 	}
 	RoundUp(s.Overhead)
-	if s.Resources != nil {
-		RoundUp(s.Resources.Limits)
-		RoundUp(s.Resources.Requests)
-	}
+	roundRequirements(s.Resources)
 }
 
 // defaultServiceAccount keeps the field and its old name the same. The new

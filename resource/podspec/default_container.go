@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,15 +44,27 @@ func defaultContainer(c *corev1.Container) {
 	}
 }
 
+// An image's name without its host, and its tag.
+var (
+	imageName = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
+	imageTag  = regexp.MustCompile(`^[\w][\w.-]{0,127}$`)
+)
+
 // pullPolicy is Always for images that move (no tag, or the tag latest) and
-// IfNotPresent for those pinned by another tag or by digest.
+// IfNotPresent for those pinned by another tag or by digest. What is no image's
+// name is left for validation.
 func pullPolicy(image string) corev1.PullPolicy {
 	if strings.Contains(image, "@") {
 		return corev1.PullIfNotPresent
 	}
-	last := image[strings.LastIndexByte(image, '/')+1:]
-	_, tag, tagged := strings.Cut(last, ":")
-	if tagged && tag != "latest" || image == "" {
+	name, tag := image, "latest"
+	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
+		name, tag = image[:i], image[i+1:]
+	}
+	if host, rest, ok := strings.Cut(name, "/"); ok && (strings.ContainsAny(host, ".:") || host == "localhost" || host != strings.ToLower(host)) {
+		name = rest
+	}
+	if tag != "latest" || !imageName.MatchString(name) || !imageTag.MatchString(tag) {
 		return corev1.PullIfNotPresent
 	}
 	return corev1.PullAlways

@@ -10,6 +10,9 @@ import (
 // ports if it lives in the node's network.
 func DefaultPod(p *corev1.Pod) {
 	Default(&p.Spec)
+	if s := p.Spec.TerminationGracePeriodSeconds; s != nil && *s < 0 {
+		p.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1)
+	}
 	for i := range p.Spec.Containers {
 		requestsFromLimits(&p.Spec.Containers[i].Resources)
 	}
@@ -23,6 +26,32 @@ func DefaultPod(p *corev1.Pod) {
 	if p.Spec.HostNetwork {
 		hostPorts(p.Spec.Containers)
 		hostPorts(p.Spec.InitContainers)
+	}
+	defaultStatus(&p.Status)
+}
+
+// defaultStatus keeps the pod's first address the same in the two fields that
+// hold it; the older one wins.
+func defaultStatus(s *corev1.PodStatus) {
+	if s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP) {
+		s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
+	} else if len(s.PodIPs) > 0 {
+		s.PodIP = s.PodIPs[0].IP
+	}
+	RoundUp(s.AllocatedResources)
+	roundRequirements(s.Resources)
+	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses} {
+		for i := range list {
+			RoundUp(list[i].AllocatedResources)
+			roundRequirements(list[i].Resources)
+		}
+	}
+}
+
+func roundRequirements(r *corev1.ResourceRequirements) {
+	if r != nil {
+		RoundUp(r.Limits)
+		RoundUp(r.Requests)
 	}
 }
 

@@ -9,41 +9,65 @@ func defaultVolume(v *corev1.Volume) {
 	if (v.VolumeSource == corev1.VolumeSource{}) {
 		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
 	}
-	switch s := &v.VolumeSource; {
-	case s.Secret != nil:
+	s := &v.VolumeSource
+	if s.Secret != nil {
 		unsetMode(&s.Secret.DefaultMode, corev1.SecretVolumeSourceDefaultMode)
-	case s.ConfigMap != nil:
+	}
+	if s.ConfigMap != nil {
 		unsetMode(&s.ConfigMap.DefaultMode, corev1.ConfigMapVolumeSourceDefaultMode)
-	case s.DownwardAPI != nil:
+	}
+	if s.DownwardAPI != nil {
 		unsetMode(&s.DownwardAPI.DefaultMode, corev1.DownwardAPIVolumeSourceDefaultMode)
 		for i := range s.DownwardAPI.Items {
 			defaultFieldRef(s.DownwardAPI.Items[i].FieldRef)
 		}
-	case s.Projected != nil:
+	}
+	if s.Projected != nil {
 		defaultProjected(s.Projected)
-	case s.HostPath != nil:
-		if s.HostPath.Type == nil {
-			s.HostPath.Type = ptr.To(corev1.HostPathUnset)
-		}
-	case s.Ephemeral != nil:
-		if t := s.Ephemeral.VolumeClaimTemplate; t != nil {
-			DefaultClaim(&t.Spec)
-		}
-	case s.Image != nil:
-		if s.Image.PullPolicy == "" {
-			s.Image.PullPolicy = pullPolicy(s.Image.Reference)
-		}
-	case s.ISCSI != nil:
-		s.ISCSI.ISCSIInterface = or(s.ISCSI.ISCSIInterface, "default")
-	case s.RBD != nil:
-		s.RBD.RBDPool = or(s.RBD.RBDPool, "rbd")
-		s.RBD.RadosUser = or(s.RBD.RadosUser, "admin")
-		s.RBD.Keyring = or(s.RBD.Keyring, "/etc/ceph/keyring")
-	case s.AzureDisk != nil:
-		DefaultAzureDisk(s.AzureDisk)
-	case s.ScaleIO != nil:
-		s.ScaleIO.StorageMode = or(s.ScaleIO.StorageMode, "ThinProvisioned")
-		s.ScaleIO.FSType = or(s.ScaleIO.FSType, "xfs")
+	}
+	if s.Ephemeral != nil && s.Ephemeral.VolumeClaimTemplate != nil {
+		DefaultClaim(&s.Ephemeral.VolumeClaimTemplate.Spec)
+	}
+	if s.Image != nil && s.Image.PullPolicy == "" {
+		s.Image.PullPolicy = pullPolicy(s.Image.Reference)
+	}
+	defaultHostPath(s.HostPath)
+	defaultAzureDisk(s.AzureDisk)
+	if s.ISCSI != nil {
+		unset(&s.ISCSI.ISCSIInterface, "default")
+	}
+	if s.RBD != nil {
+		unset(&s.RBD.RBDPool, "rbd")
+		unset(&s.RBD.RadosUser, "admin")
+		unset(&s.RBD.Keyring, "/etc/ceph/keyring")
+	}
+	if s.ScaleIO != nil {
+		unset(&s.ScaleIO.StorageMode, "ThinProvisioned")
+		unset(&s.ScaleIO.FSType, "xfs")
+	}
+}
+
+// DefaultVolumeSource fills what the source of a persistent volume leaves out.
+func DefaultVolumeSource(s *corev1.PersistentVolumeSource) {
+	defaultHostPath(s.HostPath)
+	defaultAzureDisk(s.AzureDisk)
+	if s.ISCSI != nil {
+		unset(&s.ISCSI.ISCSIInterface, "default")
+	}
+	if s.RBD != nil {
+		unset(&s.RBD.RBDPool, "rbd")
+		unset(&s.RBD.RadosUser, "admin")
+		unset(&s.RBD.Keyring, "/etc/ceph/keyring")
+	}
+	if s.ScaleIO != nil {
+		unset(&s.ScaleIO.StorageMode, "ThinProvisioned")
+		unset(&s.ScaleIO.FSType, "xfs")
+	}
+}
+
+func defaultHostPath(h *corev1.HostPathVolumeSource) {
+	if h != nil && h.Type == nil {
+		h.Type = ptr.To(corev1.HostPathUnset)
 	}
 }
 
@@ -56,8 +80,10 @@ func DefaultClaim(s *corev1.PersistentVolumeClaimSpec) {
 	RoundUp(s.Resources.Requests)
 }
 
-// DefaultAzureDisk fills what an Azure disk source leaves out.
-func DefaultAzureDisk(d *corev1.AzureDiskVolumeSource) {
+func defaultAzureDisk(d *corev1.AzureDiskVolumeSource) {
+	if d == nil {
+		return
+	}
 	if d.CachingMode == nil {
 		d.CachingMode = ptr.To(corev1.AzureDataDiskCachingReadWrite)
 	}
@@ -96,9 +122,8 @@ func unsetMode(mode **int32, otherwise int32) {
 	}
 }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
+func unset(s *string, otherwise string) {
+	if *s == "" {
+		*s = otherwise
 	}
-	return s
 }

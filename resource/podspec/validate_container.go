@@ -42,7 +42,11 @@ func (v *validator) initContainers(p *field.Path) {
 	for i := range v.spec.InitContainers {
 		c, at := &v.spec.InitContainers[i], p.Index(i)
 		v.container(at, c)
-		v.restartRules(at, c)
+		if c.RestartPolicy == nil && len(c.RestartPolicyRules) > 0 {
+			v.Required(at.Child("restartPolicy"), "must specify restartPolicy when restart rules are used")
+		} else {
+			v.restartRules(at, c)
+		}
 		if names[c.Name] {
 			v.Duplicate(at.Child("name"), c.Name)
 		} else if c.Name != "" {

@@ -89,11 +89,29 @@ func (v *validator) fileKeyRef(p *field.Path, r *corev1.FileKeySelector) {
 		return
 	}
 	v.Label(at, r.VolumeName)
-	if source, ok := v.volumes[r.VolumeName]; !ok {
-		v.NotFound(at, r.VolumeName)
-	} else if source.EmptyDir == nil {
-		v.Invalid(at, r.VolumeName, "referenced volume must be of type emptyDir")
+}
+
+// fileKeyVolumes wants the volumes with files of variables to be there, and of
+// the one kind that has such files.
+func (v *validator) fileKeyVolumes(p *field.Path) {
+	dirs := map[string]bool{}
+	for i := range v.spec.Volumes {
+		dirs[v.spec.Volumes[i].Name] = v.spec.Volumes[i].EmptyDir != nil
 	}
+	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+		for i, e := range c.Env {
+			if e.ValueFrom == nil || e.ValueFrom.FileKeyRef == nil {
+				continue
+			}
+			name := e.ValueFrom.FileKeyRef.VolumeName
+			at := p.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName")
+			if isDir, ok := dirs[name]; !ok {
+				v.NotFound(at, name)
+			} else if !isDir {
+				v.Invalid(at, name, "referenced volume must be of type emptyDir")
+			}
+		}
+	})
 }
 
 func (v *validator) envFrom(p *field.Path, from []corev1.EnvFromSource) {

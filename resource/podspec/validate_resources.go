@@ -37,6 +37,7 @@ func (v *validator) podResources(p *field.Path) {
 			v.Add(field.NotSupported(p, name, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}))
 		}
 	})
+	v.claimNames(p.Child("claims"), r.Claims)
 	together := sum(v.spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
 	for _, name := range check.Names(together) {
 		whole, ok := r.Requests[name]

@@ -41,14 +41,14 @@ func (v *validator) podSecurity(p *field.Path) {
 		check.Known(v.Faults, p.Child("fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)
 	}
 	v.seccomp(p.Child("seccompProfile"), s.SeccompProfile)
+	v.windowsOptions(p.Child("windowsOptions"), s.WindowsOptions)
 	v.appArmor(p.Child("appArmorProfile"), s.AppArmorProfile)
 	if s.SupplementalGroupsPolicy != nil {
 		check.Known(v.Faults, p.Child("supplementalGroupsPolicy"), *s.SupplementalGroupsPolicy,
 			corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)
 	}
 	if s.SELinuxChangePolicy != nil {
-		check.Known(v.Faults, p.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy,
-			corev1.SELinuxChangePolicyMountOption, corev1.SELinuxChangePolicyRecursive)
+		check.Known(v.Faults, p.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy, corev1.SELinuxChangePolicyRecursive)
 	}
 }
 
@@ -103,6 +103,7 @@ func (v *validator) security(p *field.Path, s *corev1.SecurityContext) {
 			}
 		}
 	}
+	v.windowsOptions(p.Child("windowsOptions"), s.WindowsOptions)
 	v.appArmor(p.Child("appArmorProfile"), s.AppArmorProfile)
 }
 
@@ -176,6 +177,11 @@ func (v *validator) hostUsers(p *field.Path) {
 	if s.HostIPC {
 		v.Forbidden(p.Child("HostIPC"), why)
 	}
+	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+		if len(c.VolumeDevices) > 0 {
+			v.Forbidden(p.Child("volumeDevices"), why)
+		}
+	})
 }
 
 // os reports what a pod has set that its system does not know.

@@ -39,6 +39,7 @@ func (v *validator) run(p *field.Path) {
 	}
 	v.schedulingGates(p.Child("schedulingGates"))
 	v.spread(p.Child("topologySpreadConstraints"))
+	v.hostProcess(p)
 	v.hostUsers(p)
 	v.hostNames(p)
 	if s.ServiceAccountName != "" {
@@ -79,6 +80,15 @@ func (v *validator) run(p *field.Path) {
 	if s.OS != nil {
 		v.os(p)
 	}
+	if g := s.SchedulingGroup; g != nil {
+		at := p.Child("schedulingGroup", "podGroupName")
+		if g.PodGroupName == nil {
+			v.Invalid(at, g.PodGroupName, "must specify one of: `podGroupName`")
+		} else {
+			v.Subdomain(at, *g.PodGroupName)
+		}
+	}
+	v.fileKeyVolumes(p)
 }
 
 func (v *validator) hostNetworkPorts(p *field.Path) {

@@ -2,6 +2,8 @@ package podspec
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,7 +30,7 @@ func (v *validator) allVolumes(p *field.Path) {
 		vol, at := &v.spec.Volumes[i], p.Index(i)
 		before := v.Len()
 		v.volumeSource(at, vol)
-		if vol.Ephemeral != nil && named && vol.Name != "" {
+		if vol.Ephemeral != nil && named && vol.Name != "" && first(&vol.VolumeSource) {
 			claim := v.meta.Name + "-" + vol.Name
 			for _, msg := range validation.IsDNS1123Subdomain(claim) {
 				v.Invalid(at.Child("name"), vol.Name, fmt.Sprintf("PVC name %q: %v", claim, msg))
@@ -58,14 +60,18 @@ type source struct {
 	check func(p *field.Path)
 }
 
+// spelled is how some sources are called where they are one too many. Clients
+// know these spellings.
+var spelled = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+
 func (v *validator) volumeSource(p *field.Path, vol *corev1.Volume) {
 	n := 0
-	for _, s := range v.sources(vol) {
+	for _, s := range v.sources(p, vol) {
 		if !s.set {
 			continue
 		}
 		if n++; n > 1 {
-			v.Forbidden(p.Child(s.name), "may not specify more than 1 volume type")
+			v.Forbidden(p.Child(or(spelled[s.name], s.name)), "may not specify more than 1 volume type")
 		} else if s.check != nil {
 			s.check(p.Child(s.name))
 		}
@@ -75,7 +81,7 @@ func (v *validator) volumeSource(p *field.Path, vol *corev1.Volume) {
 	}
 }
 
-func (v *validator) sources(vol *corev1.Volume) []source {
+func (v *validator) sources(p *field.Path, vol *corev1.Volume) []source {
 	s := &vol.VolumeSource
 	return []source{
 		{"emptyDir", s.EmptyDir != nil, func(p *field.Path) {
@@ -88,8 +94,12 @@ func (v *validator) sources(vol *corev1.Volume) []source {
 			v.need(p.Child("repository"), s.GitRepo.Repository)
 			v.Descending(p.Child("directory"), s.GitRepo.Directory)
 		}},
-		{"gcePersistentDisk", s.GCEPersistentDisk != nil, func(p *field.Path) { v.need(p.Child("pdName"), s.GCEPersistentDisk.PDName) }},
-		{"awsElasticBlockStore", s.AWSElasticBlockStore != nil, func(p *field.Path) { v.need(p.Child("volumeID"), s.AWSElasticBlockStore.VolumeID) }},
+		{"gcePersistentDisk", s.GCEPersistentDisk != nil, func(*field.Path) {
+			disk(v.Faults, p.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
+		}},
+		{"awsElasticBlockStore", s.AWSElasticBlockStore != nil, func(p *field.Path) {
+			disk(v.Faults, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
+		}},
 		{"secret", s.Secret != nil, func(p *field.Path) {
 			v.need(p.Child("secretName"), s.Secret.SecretName)
 			v.FileMode(p.Child("defaultMode"), s.Secret.DefaultMode)
@@ -126,7 +136,7 @@ func (v *validator) sources(vol *corev1.Volume) []source {
 			}
 		}},
 		{"fc", s.FC != nil, nil},
-		{"flexVolume", s.FlexVolume != nil, func(p *field.Path) { v.need(p.Child("driver"), s.FlexVolume.Driver) }},
+		{"flexVolume", s.FlexVolume != nil, func(p *field.Path) { FlexVolume(v.Faults, p, s.FlexVolume.Driver, s.FlexVolume.Options) }},
 		{"configMap", s.ConfigMap != nil, func(p *field.Path) {
 			v.need(p.Child("name"), s.ConfigMap.Name)
 			v.FileMode(p.Child("defaultMode"), s.ConfigMap.DefaultMode)
@@ -171,6 +181,13 @@ func (v *validator) sources(vol *corev1.Volume) []source {
 			check.OneOf(v.Faults, p.Child("pullPolicy"), s.Image.PullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 		}},
 	}
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
 }
 
 func (v *validator) need(p *field.Path, s string) {
@@ -246,4 +263,33 @@ func CSIDriverName(f *check.Faults, p *field.Path, name string) {
 		f.Add(field.TooLong(p, "", 63))
 	}
 	f.Each(p, name, validation.IsDNS1123Subdomain(strings.ToLower(name)))
+}
+
+// FlexVolume reports the faults of a volume of someone else's driver.
+func FlexVolume(f *check.Faults, p *field.Path, driver string, options map[string]string) {
+	if driver == "" {
+		f.Required(p.Child("driver"), "")
+	}
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		prefix, _, _ := strings.Cut(key, "/")
+		if prefix = "." + strings.ToLower(prefix); strings.HasSuffix(prefix, ".kubernetes.io") || strings.HasSuffix(prefix, ".k8s.io") {
+			f.Invalid(p.Child("options").Key(key), key, "kubernetes.io and k8s.io namespaces are reserved")
+		}
+	}
+}
+
+func disk(f *check.Faults, p *field.Path, name, id string, partition int32) {
+	if id == "" {
+		f.Required(p.Child(name), "")
+	}
+	if partition < 0 || partition > 255 {
+		f.Invalid(p.Child("partition"), partition, validation.InclusiveRangeError(1, 255))
+	}
+}
+
+// first says whether no source is set that is looked at before ephemeral.
+func first(s *corev1.VolumeSource) bool {
+	rest := *s
+	rest.Ephemeral, rest.Image = nil, nil
+	return rest == corev1.VolumeSource{}
 }

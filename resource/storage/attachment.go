@@ -34,6 +34,12 @@ func attachmentStrategy() resource.Strategy {
 		resource.KeepMeta(a, old)
 		keep(a, old)
 	}
+	r.Default = func(a *storagev1.VolumeAttachment) {
+		if s := a.Spec.Source.InlineVolumeSpec; s != nil {
+			podspec.DefaultVolumeSource(&s.PersistentVolumeSource)
+			podspec.RoundUp(s.Capacity)
+		}
+	}
 	r.Validate = validateAttachment
 	r.ValidateUpdate = func(a, old *storagev1.VolumeAttachment) field.ErrorList {
 		var f check.Faults

@@ -176,11 +176,6 @@ var capacityTable = resource.TableOf(func(c *storagev1.CSIStorageCapacity) []any
 }, resource.NameColumn, resource.Text("StorageClassName", "The class of storage."), resource.Text("Capacity", "How much room there is."))
 
 var capacityStrategy = resource.Rules[*storagev1.CSIStorageCapacity]{
-	Default: func(c *storagev1.CSIStorageCapacity) {
-		if c.Capacity != nil {
-			c.Capacity.RoundUp(-3)
-		}
-	},
 	Validate: func(c *storagev1.CSIStorageCapacity) field.ErrorList {
 		var f check.Faults
 		f.Selector(field.NewPath("nodeTopology"), c.NodeTopology)
