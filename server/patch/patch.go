@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,11 +103,11 @@ func (p Patch) applyMerge(r *Result, current []byte) (err error) {
 			return undecodable(err)
 		}
 	}
-	r.JSON, err = jsonpatch.MergePatch(current, p.Body)
-	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
-		return apierrors.NewBadRequest(err.Error())
+	if b := bytes.TrimSpace(p.Body); len(b) == 0 || b[0] != '{' || !json.Valid(b) {
+		return apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
 	}
-	return err
+	r.JSON = merge(current, p.Body)
+	return nil
 }
 
 func (p Patch) applyStrategic(r *Result, current []byte, ref any) (err error) {
