@@ -94,7 +94,9 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		cp.Stop()
 		return err
 	}
+	stopTrim := trimAfterStart()
 	err = cp.Wait(cmd.Context())
+	stopTrim()
 	p.line("Stopping")
 	if stopErr := cp.Stop(); err == nil {
 		err = stopErr
