@@ -9,9 +9,11 @@
 //  1. Revisions are assigned in commit order, without gaps, from 2 on (an empty
 //     store is at revision 1, as etcd's is). All changes of a transaction carry
 //     the same revision and are never seen apart.
-//  2. A write is visible to Range, Revision and every Cursor once Commit has
-//     returned, and is durable by then (as far as the Store promises at all).
-//     No reader sees a write that is not durable.
+//  2. A write is visible to Range, Revision and Current once Commit has returned,
+//     and is durable by then (as far as the Store promises at all). No reader
+//     sees a write that is not durable. A Cursor of a store in this process shows
+//     it by then too; one that is fed over a network does soon after, and says by
+//     its Progress how far it is (see Cursor.Want).
 //  3. Range at a revision answers as of exactly that revision for as long as it
 //     is not compacted; later it fails with ErrCompacted, and a revision that
 //     is not there yet with ErrFutureRevision. It never answers with anything
@@ -191,10 +193,18 @@ type Store interface {
 	// is not there yet is waited for: nothing up to it is delivered, and Progress
 	// begins at it.
 	Watch(start, end string, after Revision) (Cursor, error)
-	// Revision is the last revision that readers can see.
+	// Revision is the last revision that this process knows readers can see: no
+	// less than any it has been told. Where others write to the same log, it may
+	// be behind.
 	Revision() Revision
-	// Compacted is the revision of the last compaction: Range works at it and
-	// above, Watch after it and after anything above. 0 if there was none.
+	// Current is the last revision that readers can see, whoever wrote it: no
+	// write that was acknowledged before the call is above it. To read the present
+	// from a copy, wait until the copy is that far. Errors: ErrUnavailable,
+	// ErrClosed.
+	Current(ctx context.Context) (Revision, error)
+	// Compacted is the revision of the last compaction that this process knows of:
+	// Range works at it and above, Watch after it and after anything above. 0 if
+	// there was none.
 	Compacted() Revision
 	// Compact forgets what only revisions up to r can see. Errors:
 	// ErrCompacted, ErrFutureRevision, and as for Commit.
@@ -223,6 +233,11 @@ type Cursor interface {
 	// Bell is a channel of one slot that is rung when Next may have something,
 	// and when it would fail.
 	Bell() <-chan struct{}
+	// Want asks that Progress come up to r as soon as there is such a revision,
+	// whether anything happens in the range or not, and that the bell ring then;
+	// it may ring before. What does not come within some seconds may be
+	// forgotten.
+	Want(r Revision)
 	// Close frees the bell. Next fails with ErrClosed afterwards.
 	Close()
 }

@@ -25,6 +25,9 @@ type feed struct {
 
 func (f *feed) Revision() storage.Revision  { return f.rev }
 func (f *feed) Compacted() storage.Revision { return 0 }
+func (f *feed) Current(context.Context) (storage.Revision, error) {
+	return f.rev, nil
+}
 func (f *feed) Range(context.Context, storage.RangeRequest) (storage.RangeResult, error) {
 	return storage.RangeResult{KVs: f.kvs, Revision: f.rev}, nil
 }
@@ -40,6 +43,7 @@ func (f feedCursor) Next() (storage.Batch, error) {
 	return b, nil
 }
 func (f feedCursor) Bell() <-chan struct{} { return f.bell }
+func (f feedCursor) Want(storage.Revision) {}
 func (f feedCursor) Close()                {}
 
 // pod is 3.5 KB as stored, of the shape of a running pod.

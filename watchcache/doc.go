@@ -10,9 +10,10 @@
 //
 // # What a reader sees
 //
-//  1. A read of Latest shows everything that was committed before it began: if
-//     the hub is behind the store, the reader advances it itself and waits for
-//     no goroutine. NotOlder shows at least its revision and waits up to 3
+//  1. A read of Latest shows everything that was committed before it began,
+//     whoever wrote it: it asks the store how far it is, and if the hub is behind
+//     that, the reader advances it itself and waits for no goroutine, only for a
+//     store that is fed over a network. NotOlder shows at least its revision and waits up to 3
 //     seconds for one that has not come, then fails with a [*TooNewError].
 //     Exact shows exactly its revision, or fails with storage.ErrCompacted. Any
 //     shows the cache's present without looking at the store.
@@ -73,7 +74,9 @@
 //     goroutine. A Watcher belongs to one goroutine at a time.
 //  2. There is one goroutine, [Hub.Run]. It takes in what no reader has taken
 //     in, drops what is too old, and rings all bells. Without it reads are
-//     right, but no bell rings and nothing expires by age.
+//     right, but no bell rings and nothing expires by age. A watcher that starts
+//     before the cache's history has one more, until it has caught up: it passes
+//     on the store's bell.
 //  3. Changes are applied by whoever holds Hub.mu: the feeder, or a reader that
 //     will not wait for it. They become visible to watchers and snapshots
 //     together, when a whole batch of the store has been applied, and bells

@@ -112,6 +112,14 @@ func (h *Hub) advance(target storage.Revision) error {
 	return nil
 }
 
+// want has the cursor come up to rev and ring for it, though nothing of ours may
+// happen there. A cursor that is opened later is told again.
+func (h *Hub) want(rev storage.Revision) {
+	if h.mu.cursor != nil {
+		h.mu.cursor.Want(rev)
+	}
+}
+
 // cacheOf finds the cache of a key: the one with the longest prefix.
 func (h *Hub) cacheOf(key string) *Cache {
 	for i := strings.LastIndexByte(key, '/'); i >= 0; i = strings.LastIndexByte(key[:i], '/') {

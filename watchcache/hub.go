@@ -1,6 +1,7 @@
 package watchcache
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -74,7 +75,10 @@ func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
 	h := &Hub{store: s, opts: o, kick: make(chan struct{}, 1)}
 	h.forms.limit = o.FormBytes
 	h.mu.caches = map[string]*Cache{}
-	rev := s.Revision()
+	rev, err := s.Current(context.Background())
+	if err != nil {
+		return nil, err
+	}
 	cursor, err := s.Watch(Root, storage.PrefixEnd(Root), rev)
 	if err != nil {
 		return nil, err

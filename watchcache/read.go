@@ -58,6 +58,7 @@ func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
 	}
 	w := &waiter{rev, make(chan struct{})}
 	h.mu.waiters = append(h.mu.waiters, w)
+	h.want(rev)
 	h.mu.Unlock()
 
 	timeout := time.NewTimer(maxWait)
@@ -91,7 +92,11 @@ func (c *Cache) await(ctx context.Context, at ReadAt) error {
 	case NotOlder, Exact:
 		return c.hub.WaitFor(ctx, at.Revision)
 	}
-	err := c.hub.WaitFor(ctx, c.hub.store.Revision())
+	rev, err := c.hub.store.Current(ctx)
+	if err != nil {
+		return err
+	}
+	err = c.hub.WaitFor(ctx, rev)
 	if late := (*TooNewError)(nil); errors.As(err, &late) {
 		return fmt.Errorf("%w: the cache stands at %d, the store at %d", storage.ErrUnavailable, late.Current, late.Requested)
 	}

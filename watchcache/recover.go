@@ -62,6 +62,9 @@ func (h *Hub) reopen() error {
 		cursor, err := h.store.Watch(Root, storage.PrefixEnd(Root), h.Revision())
 		if err == nil {
 			h.mu.cursor, h.mu.err = cursor, nil
+			for _, w := range h.mu.waiters {
+				cursor.Want(w.rev)
+			}
 			h.wakeFeeder()
 			return nil
 		}
@@ -74,7 +77,10 @@ func (h *Hub) reopen() error {
 
 // rebuild loads every cache as of the store's present revision.
 func (h *Hub) rebuild() error {
-	rev := h.store.Revision()
+	rev, err := h.store.Current(context.Background())
+	if err != nil {
+		return err
+	}
 	cursor, err := h.store.Watch(Root, storage.PrefixEnd(Root), rev)
 	if err != nil {
 		return err
@@ -111,11 +117,15 @@ func (h *Hub) loadMissing() error {
 	return nil
 }
 
-// fill loads one cache as of the hub's revision.
+// fill loads one cache as of the hub's revision. If that is compacted, the hub is
+// behind: it takes in what there is, and if that does not do, asks for more, to
+// be tried again.
 func (h *Hub) fill(c *Cache) error {
 	kvs, err := h.load(c, h.Revision())
 	if errors.Is(err, storage.ErrCompacted) && h.advance(h.store.Revision()) == nil {
-		kvs, err = h.load(c, h.Revision())
+		if kvs, err = h.load(c, h.Revision()); errors.Is(err, storage.ErrCompacted) {
+			h.want(h.store.Revision())
+		}
 	}
 	if err == nil {
 		c.reset(kvs, h.Revision())

@@ -16,6 +16,7 @@ type replay struct {
 	// cursor reads the store up to the revision until; queue is what it gave
 	// that has not been looked at.
 	cursor storage.Cursor
+	closed chan struct{}
 	until  storage.Revision
 	queue  []storage.Event
 	seen   storage.Revision
@@ -33,12 +34,30 @@ func (c *Cache) replayStore(m matcher, after, until storage.Revision) (*replay, 
 	if err != nil {
 		return nil, err
 	}
-	return &replay{matcher: m, cursor: cursor, until: until, seen: after}, nil
+	cursor.Want(until)
+	return &replay{matcher: m, cursor: cursor, closed: make(chan struct{}), until: until, seen: after}, nil
 }
+
+// hear rings w for the store's cursor, until the replay is closed.
+func (r *replay) hear(w *Watcher) {
+	bell := r.cursor.Bell()
+	for {
+		select {
+		case <-bell:
+			w.ring()
+		case <-r.closed:
+			return
+		}
+	}
+}
+
+// idle says that what is to come is the store's to ring for.
+func (r *replay) idle() bool { return r.cursor != nil && len(r.queue) == 0 }
 
 func (r *replay) close() {
 	if r.cursor != nil {
 		r.cursor.Close()
+		close(r.closed)
 	}
 }
 

@@ -129,6 +129,12 @@ func (s *memStore) Revision() storage.Revision {
 	return s.mu.rev
 }
 
+func (s *memStore) Current(context.Context) (storage.Revision, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.rev, s.mu.down
+}
+
 func (s *memStore) Compacted() storage.Revision {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,6 +199,14 @@ func (c *memCursor) Next() (storage.Batch, error) {
 }
 
 func (c *memCursor) Bell() <-chan struct{} { return c.bell }
+
+// Want has nothing to do: a commit rings all cursors.
+func (c *memCursor) Want(storage.Revision) {
+	select {
+	case c.bell <- struct{}{}:
+	default:
+	}
+}
 
 func (c *memCursor) Close() {
 	c.store.mu.Lock()

@@ -51,6 +51,7 @@ func (c *Cache) Watch(ctx context.Context, sel Selection, after storage.Revision
 			w.Close()
 			return nil, err
 		}
+		go w.replay.hear(w)
 	}
 	if w.replay != nil {
 		w.ring()
@@ -131,12 +132,15 @@ func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 		if err != nil {
 			return nil, 0, err
 		}
+		idle := more && w.replay.idle()
 		if !more {
 			w.replay.close()
 			w.replay = nil
 		}
 		if more || len(events) > 0 {
-			w.ring()
+			if !idle {
+				w.ring()
+			}
 			return events, progress, nil
 		}
 	}

@@ -29,6 +29,25 @@ type topic struct {
 type bells struct {
 	points map[string]*topic
 	ranges []*topic
+	// wanting are cursors that wait for a revision, whatever it changes. They are
+	// rung for every one until then.
+	wanting map[*cursor]storage.Revision
+}
+
+func (b *bells) want(c *cursor, r storage.Revision) {
+	if b.wanting == nil {
+		b.wanting = map[*cursor]storage.Revision{}
+	}
+	b.wanting[c] = max(r, b.wanting[c])
+}
+
+// reached rings those who wait for revisions up to r.
+func (b *bells) reached(r storage.Revision) {
+	for c, wanted := range b.wanting {
+		if c.ring(); wanted <= r {
+			delete(b.wanting, c)
+		}
+	}
 }
 
 func (b *bells) add(c *cursor) {
@@ -49,6 +68,7 @@ func (b *bells) add(c *cursor) {
 }
 
 func (b *bells) remove(c *cursor) {
+	delete(b.wanting, c)
 	t := b.find(c.span)
 	if t == nil || c.place >= len(t.cursors) || t.cursors[c.place] != c {
 		return

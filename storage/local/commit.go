@@ -72,6 +72,7 @@ func (s *Store) publish(g *group) {
 			t.ring()
 			rung[i] = nil
 		}
+		s.pub.bells.reached(st.rev)
 		s.pub.rung = rung
 		s.pub.Unlock()
 		s.groups.Add(1)

@@ -66,6 +66,17 @@ func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor
 
 func (c *cursor) Bell() <-chan struct{} { return c.bell }
 
+// Want implements storage.Cursor.
+func (c *cursor) Want(r storage.Revision) {
+	c.store.pub.Lock()
+	defer c.store.pub.Unlock()
+	if c.store.state.Load().rev >= r {
+		c.ring()
+		return
+	}
+	c.store.pub.bells.want(c, r)
+}
+
 func (c *cursor) ring() {
 	select {
 	case c.bell <- struct{}{}:

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -105,6 +106,14 @@ func (s *Store) Close() error {
 
 // Revision implements storage.Store.
 func (s *Store) Revision() storage.Revision { return s.state.Load().rev }
+
+// Current implements storage.Store: nobody else writes.
+func (s *Store) Current(context.Context) (storage.Revision, error) {
+	if s.closed.Load() {
+		return 0, storage.ErrClosed
+	}
+	return s.Revision(), nil
+}
 
 // Compacted implements storage.Store.
 func (s *Store) Compacted() storage.Revision { return s.state.Load().compacted }
