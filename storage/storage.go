@@ -141,8 +141,9 @@ type TxnResult struct {
 	// Succeeded says whether the conditions held.
 	Succeeded bool
 	// Revision is the revision of the write, or, if nothing was changed, the
-	// one the conditions were read at.
+	// one the conditions were read at. Changed tells which.
 	Revision Revision
+	Changed  bool
 	// Current holds, if the conditions did not hold, each condition's key as of
 	// Revision, in the order of If; nil for a key that does not exist, and for a
 	// condition on a range.

@@ -98,7 +98,7 @@ func (s *Store) try(t storage.Txn, g *group) (storage.TxnResult, error) {
 		})
 	}
 	s.finish(g, first)
-	return storage.TxnResult{Succeeded: true, Revision: w.rev}, nil
+	return storage.TxnResult{Succeeded: true, Revision: w.rev, Changed: len(g.versions) > first}, nil
 }
 
 // finish ends the transaction whose versions in g begin at first.

@@ -55,10 +55,17 @@ func testNoChange(t *testing.T, s storage.Store) {
 	if s.Revision() != 1 {
 		t.Errorf("Revision is %d, want 1", s.Revision())
 	}
-	if r := commit(t, s, del("/a"), put("/b", "x")); r != 2 {
+	for _, op := range []storage.Op{del("/a"), put("/x", ""), del("/x"), del("/x")} {
+		before := s.Revision()
+		res, err := s.Commit(ctx(t), storage.Txn{Then: []storage.Op{op}})
+		if err != nil || res.Changed != (res.Revision > before) {
+			t.Errorf("%+v at %d: %+v, %v", op, before, res, err)
+		}
+	}
+	if r := commit(t, s, del("/a"), put("/b", "x")); r != 4 {
 		t.Errorf("a put beside a vain deletion got revision %d, want 2", r)
 	}
-	if events := read(t, watchAll(t, s, 1), 2); len(events) != 1 {
+	if events := read(t, watchAll(t, s, 3), 4); len(events) != 1 {
 		t.Errorf("events %v, want only the put", events)
 	}
 }
@@ -86,12 +93,12 @@ func testConditions(t *testing.T, s storage.Store) {
 			continue
 		}
 		if test.holds {
-			if res.Revision != before+1 || res.Current != nil {
+			if res.Revision != before+1 || !res.Changed || res.Current != nil {
 				t.Errorf("%s: %+v, want revision %d and no current", test.name, res, before+1)
 			}
 			continue
 		}
-		if res.Revision != before || s.Revision() != before || len(res.Current) != len(test.conds) {
+		if res.Revision != before || res.Changed || s.Revision() != before || len(res.Current) != len(test.conds) {
 			t.Fatalf("%s: %+v, want revision %d and what the keys hold", test.name, res, before)
 		}
 		for i, c := range test.conds {

@@ -69,7 +69,7 @@ func (m *model) commit(t storage.Txn) storage.TxnResult {
 	}
 	if len(events) > 0 {
 		m.states, m.events = append(m.states, next), append(m.events, events)
-		res.Revision = rev
+		res.Revision, res.Changed = rev, true
 	}
 	return res
 }
@@ -296,7 +296,7 @@ func (p *player) commit() {
 		}
 	}
 	want := p.m.commit(txn)
-	if err != nil || got.Succeeded != want.Succeeded || got.Revision != want.Revision ||
+	if err != nil || got.Succeeded != want.Succeeded || got.Revision != want.Revision || got.Changed != want.Changed ||
 		!slices.EqualFunc(got.Current, want.Current, sameKV) {
 		p.Errorf("Commit(%+v): %+v, %v; want %+v", txn, got, err, want)
 	}
