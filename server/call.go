@@ -25,6 +25,8 @@ type call struct {
 	info  info
 	user  *auth.User
 	start time.Time
+	// timeout is what the client gives the call; 0 if it does not say.
+	timeout time.Duration
 
 	// The rest is set once the path has been routed to a resource.
 	ep     *endpoint

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // ServeHTTP answers one request.
@@ -39,6 +40,9 @@ func (c *call) serve() error {
 	c.info, ok = parseInfo(c.req, c.query)
 	if !ok {
 		return errNotFoundPath
+	}
+	if err := c.readTimeout(); err != nil {
+		return err
 	}
 	if err := c.authenticate(); err != nil {
 		return err
@@ -98,8 +102,26 @@ func (s *Server) finish(c *call) {
 	}
 }
 
-// within bounds the rest of the call's work in time.
+// readTimeout reads the time the client gives the call, if it says so.
+func (c *call) readTimeout() error {
+	text := c.query.Get("timeout")
+	if text == "" {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return apierrors.NewBadRequest("invalid timeout specified in the request URL")
+	}
+	c.timeout = d
+	return nil
+}
+
+// within bounds the rest of the call's work in time: to d, or to less if the
+// client has said so.
 func (c *call) within(d time.Duration) context.CancelFunc {
+	if c.timeout > 0 {
+		d = min(d, c.timeout)
+	}
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(c.ctx, d)
 	return cancel

@@ -56,6 +56,10 @@ type Config struct {
 	// History bounds what the watch caches remember.
 	History watchcache.HubOptions
 
+	// EventTTL is how long events are kept after their last change. 0 means an
+	// hour, less than 0 for ever.
+	EventTTL time.Duration
+
 	// MaxReads and MaxWrites bound the requests that run at once, watches not
 	// counted; one more is told 429. 0 means no bound.
 	MaxReads, MaxWrites int

@@ -111,10 +111,7 @@ func (c *call) insert(obj resource.Object) (*written, error) {
 		return w, c.refuseExisting(obj)
 	}
 	key := c.ep.Key(obj.GetNamespace(), obj.GetName())
-	res, err := c.s.cfg.Store.Commit(c.ctx, storage.Txn{
-		If:   []storage.Condition{{Key: key}},
-		Then: []storage.Op{{Type: storage.Put, Key: key, Value: w.value}},
-	})
+	res, err := c.commit(key, 0, storage.Put, w.value)
 	switch {
 	case err != nil:
 		return nil, err

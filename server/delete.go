@@ -156,7 +156,7 @@ func (c *call) removeFrom(now *watchcache.Object, old resource.Object, opts *met
 		if c.dryRun || string(w.value) == string(now.Value()) {
 			return w, false, false, nil
 		}
-		lost, err := c.commitAt(now, storage.Op{Type: storage.Put, Key: now.Key(), Value: w.value}, &w.written)
+		lost, err := c.commitAt(now, storage.Put, &w.written)
 		return w, false, lost, err
 	}
 	// What is shown of an object that went with a grace of 0 says so.
@@ -169,16 +169,13 @@ func (c *call) removeFrom(now *watchcache.Object, old resource.Object, opts *met
 	if c.dryRun {
 		return w, true, false, nil
 	}
-	lost, err = c.commitAt(now, storage.Op{Type: storage.Delete, Key: now.Key()}, &w.written)
+	lost, err = c.commitAt(now, storage.Delete, &w.written)
 	return w, true, lost, err
 }
 
 // commitAt does one write on the condition that the object is as it was read.
-func (c *call) commitAt(now *watchcache.Object, op storage.Op, w *written) (lost bool, err error) {
-	res, err := c.s.cfg.Store.Commit(c.ctx, storage.Txn{
-		If:   []storage.Condition{{Key: now.Key(), ModRevision: now.Revision()}},
-		Then: []storage.Op{op},
-	})
+func (c *call) commitAt(now *watchcache.Object, t storage.EventType, w *written) (lost bool, err error) {
+	res, err := c.commit(now.Key(), now.Revision(), t, w.value)
 	if err != nil || !res.Succeeded {
 		return err == nil, err
 	}

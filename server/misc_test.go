@@ -9,10 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server"
@@ -224,5 +227,53 @@ func TestTooManyRequests(t *testing.T) {
 	close(leave)
 	if a := <-done; a.code != 201 {
 		t.Errorf("%d %s", a.code, a.body)
+	}
+}
+
+// TestEventsExpire: events go after their time, other objects do not.
+func TestEventsExpire(t *testing.T) {
+	c := start(t, func(cfg *server.Config) { cfg.EventTTL = time.Second })
+	events := "/api/v1/namespaces/default/events"
+	c.must("POST "+maps, mapA)
+	c.must("POST "+events, `{"metadata":{"name":"e","namespace":"default"},"involvedObject":{"namespace":"default"}}`)
+	w := c.watch(t, c.client.Transport, events+"?watch=1&resourceVersion=2")
+	w.expect("ADDED e 3", "DELETED e 4")
+	c.must("GET "+maps+"/a", "")
+}
+
+func TestTimeoutParameter(t *testing.T) {
+	c := start(t, func(cfg *server.Config) {
+		cfg.Admission = admission.Chain{waits{}}
+	})
+	c.talk([]exchange{
+		{send: "GET " + maps + "?timeout=x", code: 400, want: []string{`invalid timeout specified in the request URL`}},
+		{send: "POST " + maps + "?timeout=50ms", body: mapA, code: 504, want: []string{`"reason":"Timeout"`}},
+	})
+}
+
+// waits is an admission plugin that waits until the request's time is up.
+type waits struct{}
+
+func (waits) Name() string { return "Waits" }
+func (waits) Admit(ctx context.Context, _ *admission.Request) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestProtobufOptions: clients send delete options in the group's version.
+func TestProtobufOptions(t *testing.T) {
+	c := start(t)
+	cfg := c.config()
+	cfg.ContentType = "application/vnd.kubernetes.protobuf"
+	k := kubernetes.NewForConfigOrDie(cfg)
+	d := `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
+	c.must("POST /apis/apps/v1/namespaces/default/deployments", d)
+	policy := metav1.DeletePropagationForeground
+	if err := k.AppsV1().Deployments("default").Delete(t.Context(), "d", metav1.DeleteOptions{PropagationPolicy: &policy}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := k.AppsV1().Deployments("default").Get(t.Context(), "d", metav1.GetOptions{})
+	if err != nil || len(got.Finalizers) != 1 || got.Generation != 2 {
+		t.Errorf("%v %v", got, err)
 	}
 }

@@ -193,10 +193,7 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object) (w *wri
 		w.revise(now.Revision())
 		return w, false, nil
 	}
-	res, err := c.s.cfg.Store.Commit(c.ctx, storage.Txn{
-		If:   []storage.Condition{{Key: w.key, ModRevision: now.Revision()}},
-		Then: []storage.Op{{Type: storage.Put, Key: w.key, Value: w.value}},
-	})
+	res, err := c.commit(w.key, now.Revision(), storage.Put, w.value)
 	if err != nil || !res.Succeeded {
 		return nil, err == nil, err
 	}

@@ -79,9 +79,6 @@ func (c *call) removeEmptied(w *written, now *watchcache.Object) (*written, bool
 	if c.dryRun {
 		return w, false, nil
 	}
-	res, err := c.s.cfg.Store.Commit(c.ctx, storage.Txn{
-		If:   []storage.Condition{{Key: w.key, ModRevision: now.Revision()}},
-		Then: []storage.Op{{Type: storage.Delete, Key: w.key}},
-	})
+	res, err := c.commit(w.key, now.Revision(), storage.Delete, nil)
 	return w, err == nil && !res.Succeeded, err
 }

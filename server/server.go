@@ -25,6 +25,7 @@ type Server struct {
 	writes  gate
 	streams streams
 	decoded decoded
+	events  lifetime
 }
 
 // New loads the store's objects into the watch caches and returns a server
@@ -39,6 +40,7 @@ func New(cfg Config) (*Server, error) {
 	setDefault(&cfg.WatchTimeout, 30*time.Minute)
 	setDefault(&cfg.WriteTimeout, 30*time.Second)
 	setDefault(&cfg.BookmarkEvery, time.Minute)
+	setDefault(&cfg.EventTTL, time.Hour)
 
 	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
 	if err != nil {
@@ -51,6 +53,7 @@ func New(cfg Config) (*Server, error) {
 		writes:  gate{limit: int64(cfg.MaxWrites)},
 	}
 	s.streams.limit = cfg.WriteTimeout
+	s.events.ttl = cfg.EventTTL
 	inflight(cfg.Metrics, "readOnly", &s.reads)
 	inflight(cfg.Metrics, "mutating", &s.writes)
 	s.Set(cfg.Resources)

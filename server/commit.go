@@ -1,0 +1,74 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"fairlead.dev/storage"
+)
+
+// commit writes one key on the condition that it is at the revision.
+func (c *call) commit(key string, at storage.Revision, t storage.EventType, value []byte) (storage.TxnResult, error) {
+	op := storage.Op{Type: t, Key: key}
+	txn := storage.Txn{If: []storage.Condition{{Key: key, ModRevision: at}}}
+	if t == storage.Delete {
+		txn.Then = []storage.Op{op}
+		return c.s.cfg.Store.Commit(c.ctx, txn)
+	}
+	op.Value = value
+	for {
+		if c.ep.Plural == "events" {
+			var err error
+			if op.Lease, err = c.s.events.lease(c.ctx, c.s.cfg.Store); err != nil {
+				return storage.TxnResult{}, err
+			}
+		}
+		txn.Then = []storage.Op{op}
+		res, err := c.s.cfg.Store.Commit(c.ctx, txn)
+		if op.Lease == 0 || !errors.Is(err, storage.ErrLeaseNotFound) {
+			return res, err
+		}
+		c.s.events.forget(op.Lease)
+	}
+}
+
+// lifetime hands out leases of one TTL. Keys written within a twentieth of it
+// share a lease, which lives as much longer, so that none goes early.
+type lifetime struct {
+	ttl time.Duration // not above 0: for ever
+	mu  struct {
+		sync.Mutex
+		id    storage.LeaseID
+		until time.Time // from then on a new one is used
+	}
+}
+
+func (l *lifetime) lease(ctx context.Context, s storage.Leaser) (storage.LeaseID, error) {
+	if l.ttl <= 0 {
+		return 0, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	if l.mu.id != 0 && now.Before(l.mu.until) {
+		return l.mu.id, nil
+	}
+	shared := l.ttl / 20
+	got, err := s.Grant(ctx, 0, l.ttl+shared)
+	if err != nil {
+		return 0, err
+	}
+	l.mu.id, l.mu.until = got.ID, now.Add(shared)
+	return got.ID, nil
+}
+
+// forget stops handing out a lease that has gone.
+func (l *lifetime) forget(id storage.LeaseID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mu.id == id {
+		l.mu.id = 0
+	}
+}
