@@ -88,6 +88,8 @@ func defaultStatefulSet(set *appsv1.StatefulSet) {
 			c.APIVersion, c.Kind = "v1", "PersistentVolumeClaim"
 		}
 		podspec.DefaultClaim(&c.Spec)
+		podspec.RoundUp(c.Status.Capacity)
+		podspec.RoundUp(c.Status.AllocatedResources)
 		if c.Status.Phase == "" {
 			c.Status.Phase = corev1.ClaimPending
 		}

@@ -137,6 +137,9 @@ func validateVolume(v *corev1.PersistentVolume) field.ErrorList {
 		if q.Sign() <= 0 {
 			f.Invalid(p.Child("capacity").Key(string(name)), q.String(), "must be greater than zero")
 		}
+		if q.Value() < 0 {
+			f.Invalid(p.Child("capacity").Key(string(name)), q.Value(), "must be a valid resource quantity")
+		}
 	}
 	if s.PersistentVolumeReclaimPolicy != "" {
 		check.Known(&f, p.Child("persistentVolumeReclaimPolicy"), s.PersistentVolumeReclaimPolicy,
@@ -190,9 +193,21 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 		}
 	}
 	one("hostPath", s.HostPath != nil, func(p *field.Path) { podspec.HostPath(f, p, s.HostPath) })
-	one("gcePersistentDisk", s.GCEPersistentDisk != nil, func(p *field.Path) { need(p.Child("pdName"), s.GCEPersistentDisk.PDName) })
-	one("awsElasticBlockStore", s.AWSElasticBlockStore != nil, func(p *field.Path) { need(p.Child("volumeID"), s.AWSElasticBlockStore.VolumeID) })
-	one("glusterfs", s.Glusterfs != nil, nil)
+	one("gcePersistentDisk", s.GCEPersistentDisk != nil, func(*field.Path) {
+		podspec.Disk(f, p.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
+	})
+	one("awsElasticBlockStore", s.AWSElasticBlockStore != nil, func(p *field.Path) {
+		podspec.Disk(f, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
+	})
+	one("glusterfs", s.Glusterfs != nil, func(p *field.Path) {
+		need(p.Child("endpoints"), s.Glusterfs.EndpointsName)
+		need(p.Child("path"), s.Glusterfs.Path)
+		if ns := s.Glusterfs.EndpointsNamespace; ns != nil && *ns == "" {
+			f.Invalid(p.Child("endpointsNamespace"), *ns, "if the endpointnamespace is set, it must be a valid namespace name")
+		} else if ns != nil {
+			f.Label(p.Child("endpointsNamespace"), *ns)
+		}
+	})
 	one("flocker", s.Flocker != nil, nil)
 	one("nfs", s.NFS != nil, func(p *field.Path) { podspec.NFS(f, p, s.NFS) })
 	one("rbd", s.RBD != nil, func(p *field.Path) { need(p.Child("image"), s.RBD.RBDImage) })
@@ -201,7 +216,10 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 	one("iscsi", s.ISCSI != nil, func(p *field.Path) { need(p.Child("targetPortal"), s.ISCSI.TargetPortal) })
 	one("cinder", s.Cinder != nil, func(p *field.Path) { need(p.Child("volumeID"), s.Cinder.VolumeID) })
 	one("fc", s.FC != nil, nil)
-	one("flexVolume", s.FlexVolume != nil, func(p *field.Path) { need(p.Child("driver"), s.FlexVolume.Driver) })
+	if s.FlexVolume != nil { // the one source that may stand beside another
+		n++
+		podspec.FlexVolume(f, p.Child("flexVolume"), s.FlexVolume.Driver, s.FlexVolume.Options)
+	}
 	one("azureFile", s.AzureFile != nil, func(p *field.Path) { need(p.Child("shareName"), s.AzureFile.ShareName) })
 	one("vsphereVolume", s.VsphereVolume != nil, func(p *field.Path) { need(p.Child("volumePath"), s.VsphereVolume.VolumePath) })
 	one("photonPersistentDisk", s.PhotonPersistentDisk != nil, func(p *field.Path) { need(p.Child("pdID"), s.PhotonPersistentDisk.PdID) })

@@ -23,11 +23,6 @@ var classTable = resource.TableOf(func(c *nodev1.RuntimeClass) []any {
 }, resource.NameColumn, resource.Text("Handler", "What runs the class's pods."), resource.AgeColumn)
 
 var classStrategy = resource.Rules[*nodev1.RuntimeClass]{
-	Default: func(c *nodev1.RuntimeClass) {
-		if c.Overhead != nil {
-			podspec.RoundUp(c.Overhead.PodFixed)
-		}
-	},
 	Validate: validateClass,
 	ValidateUpdate: func(c, old *nodev1.RuntimeClass) field.ErrorList {
 		var f check.Faults

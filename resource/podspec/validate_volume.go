@@ -95,10 +95,10 @@ func (v *validator) sources(p *field.Path, vol *corev1.Volume) []source {
 			v.Descending(p.Child("directory"), s.GitRepo.Directory)
 		}},
 		{"gcePersistentDisk", s.GCEPersistentDisk != nil, func(*field.Path) {
-			disk(v.Faults, p.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
+			Disk(v.Faults, p.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
 		}},
 		{"awsElasticBlockStore", s.AWSElasticBlockStore != nil, func(p *field.Path) {
-			disk(v.Faults, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
+			Disk(v.Faults, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
 		}},
 		{"secret", s.Secret != nil, func(p *field.Path) {
 			v.need(p.Child("secretName"), s.Secret.SecretName)
@@ -278,7 +278,8 @@ func FlexVolume(f *check.Faults, p *field.Path, driver string, options map[strin
 	}
 }
 
-func disk(f *check.Faults, p *field.Path, name, id string, partition int32) {
+// Disk checks a numbered partition of a cloud disk, whose id is in the field name.
+func Disk(f *check.Faults, p *field.Path, name, id string, partition int32) {
 	if id == "" {
 		f.Required(p.Child(name), "")
 	}
