@@ -1,0 +1,156 @@
+package cronjob
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/controller/podcontrol"
+	"fairlead.dev/informer"
+)
+
+var kind = batchv1.SchemeGroupVersion.WithKind("CronJob")
+
+type cronJobs struct {
+	api    client.Resource[*batchv1.CronJob]
+	jobAPI client.Resource[*batchv1.Job]
+	all    *informer.Informer[*batchv1.CronJob]
+	jobs   podcontrol.Owned[*batchv1.Job]
+	rec    *client.Recorder
+}
+
+// New returns the CronJob controller.
+func New(env controller.Env) controller.Runner {
+	c := &cronJobs{
+		api:    client.For[*batchv1.CronJob](env.Client),
+		jobAPI: client.For[*batchv1.Job](env.Client),
+		all:    informer.In[*batchv1.CronJob](env.Informers),
+		jobs:   podcontrol.Index[*batchv1.Job](env.Informers),
+		rec:    env.Recorder.From("cronjob-controller", ""),
+	}
+	loop := controller.New("cronjob", c.reconcile, controller.Options{})
+	controller.Watch(loop, c.all, controller.Self[*batchv1.CronJob])
+	controller.Watch(loop, c.jobs.Informer, controller.ControllerOf[*batchv1.Job](kind.Kind))
+	return loop
+}
+
+func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	cached, ok := c.all.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	cj := cached.DeepCopy()
+	jobs := c.jobs.By(cj.UID)
+	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
+	active := c.settle(cj, jobs)
+	if err := c.trim(ctx, cj, jobs); err != nil {
+		return controller.Result{}, err
+	}
+	wait, startErr := c.start(ctx, cj, active)
+	if !equality.Semantic.DeepEqual(cached.Status, cj.Status) {
+		if _, err := c.api.Namespace(k.Namespace).UpdateStatus(ctx, cj); err != nil {
+			return controller.Result{}, ignoreNotFound(err)
+		}
+	}
+	return controller.Result{RequeueAfter: wait}, startErr
+}
+
+// settle brings the status in line with the Jobs there are, and lists those
+// that still run.
+func (c *cronJobs) settle(cj *batchv1.CronJob, jobs []*batchv1.Job) (active []*batchv1.Job) {
+	was := cj.Status.Active
+	cj.Status.Active = nil
+	for _, j := range jobs {
+		end := endOf(j)
+		known := slices.ContainsFunc(was, func(r corev1.ObjectReference) bool { return r.UID == j.UID })
+		if end == nil {
+			active = append(active, j)
+			cj.Status.Active = append(cj.Status.Active, refTo(j))
+			continue
+		}
+		if known {
+			c.rec.Event(cj, corev1.EventTypeNormal, "SawCompletedJob", "Saw completed job: %s, condition: %v", j.Name, end.Type)
+		}
+		if end.Type == batchv1.JobComplete && j.Status.CompletionTime != nil &&
+			(cj.Status.LastSuccessfulTime == nil || j.Status.CompletionTime.After(cj.Status.LastSuccessfulTime.Time)) {
+			cj.Status.LastSuccessfulTime = j.Status.CompletionTime
+		}
+	}
+	return active
+}
+
+// start creates the Job that is due, if any, and says when to come back.
+func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob, active []*batchv1.Job) (wait time.Duration, err error) {
+	if cj.DeletionTimestamp != nil || (cj.Spec.Suspend != nil && *cj.Spec.Suspend) {
+		return 0, nil
+	}
+	schedule, err := parse(cj)
+	if err != nil {
+		c.rec.Event(cj, corev1.EventTypeWarning, "UnparseableSchedule", "unparseable schedule: %q : %s", cj.Spec.Schedule, err)
+		return 0, nil
+	}
+	now := time.Now()
+	if next := schedule.Next(now); !next.IsZero() {
+		wait = next.Sub(now) + 100*time.Millisecond
+	}
+	due, missed := lastDue(cj, schedule, now)
+	if due.IsZero() {
+		return wait, nil
+	}
+	if missed > tooMany {
+		c.rec.Event(cj, corev1.EventTypeWarning, "TooManyMissedTimes",
+			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
+	}
+	switch {
+	case len(active) == 0:
+	case cj.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent:
+		c.rec.Event(cj, corev1.EventTypeNormal, "JobAlreadyActive",
+			"Not starting job because prior execution is running and concurrency policy is Forbid")
+		return wait, nil
+	case cj.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent:
+		for _, j := range active {
+			if err := c.delete(ctx, cj, j); err != nil {
+				return wait, err
+			}
+		}
+		cj.Status.Active = nil
+	}
+	j, err := c.jobAPI.Namespace(cj.Namespace).Create(ctx, build(cj, due))
+	switch {
+	case podcontrol.NamespaceGoing(err):
+		return 0, nil
+	case apierrors.IsAlreadyExists(err):
+		if j, err = c.jobAPI.Namespace(cj.Namespace).Get(ctx, jobName(cj, due)); err != nil {
+			return wait, err
+		}
+		if !metav1.IsControlledBy(j, cj) {
+			return wait, nil // the name is taken; this time is lost
+		}
+	case err != nil:
+		c.rec.Event(cj, corev1.EventTypeWarning, "FailedCreate", "Error creating job: %v", err)
+		return wait, err
+	default:
+		c.rec.Event(cj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job %v", j.Name)
+	}
+	cj.Status.LastScheduleTime = &metav1.Time{Time: due}
+	if endOf(j) == nil && !slices.ContainsFunc(cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == j.UID }) {
+		cj.Status.Active = append(cj.Status.Active, refTo(j))
+	}
+	return wait, nil
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
