@@ -1,11 +1,13 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -147,4 +149,46 @@ func BenchmarkListPods(b *testing.B) {
 			b.ReportMetric(float64(size)/1e6, "MB")
 		})
 	}
+}
+
+// BenchmarkFanout: one write is delivered to all who watch; an op is a
+// delivery.
+func BenchmarkFanout(b *testing.B) {
+	const watchers = 200
+	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
+		send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody("web"))
+		events := b.N/watchers + 1
+		var wg sync.WaitGroup
+		for range watchers {
+			req, _ := http.NewRequest("GET", base+"/api/v1/pods?watch=1&resourceVersion=2", nil)
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				b.Fatal(err)
+			}
+			wg.Go(func() {
+				defer resp.Body.Close()
+				lines := bufio.NewReaderSize(resp.Body, 64<<10)
+				for range events {
+					if _, err := lines.ReadSlice('\n'); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		b.ResetTimer()
+		before := cpuTime()
+		for n := range events {
+			req, _ := http.NewRequest("PATCH", base+"/api/v1/namespaces/default/pods/web", strings.NewReader(fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, n)))
+			req.Header.Set("Content-Type", "application/merge-patch+json")
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				b.Fatal(err)
+			}
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+		wg.Wait()
+		reportCPU(b, before)
+	})
 }

@@ -35,8 +35,12 @@
 //
 //  1. A [Server] may be used from any goroutine as soon as New has returned;
 //     reads make their own progress even before Run.
-//  2. A request runs on the goroutine that called ServeHTTP and starts none.
-//  3. Run drives the watch caches and returns when its context ends.
+//  2. A request runs on the goroutine that called ServeHTTP and starts none; only
+//     a watch through a WebSocket has a second one, which waits for the client
+//     to go.
+//  3. Run drives the watch caches, drops watchers that do not read (one goroutine
+//     for all of them), and returns when its context has ended and with it every
+//     watch.
 //  4. [Transport] runs streaming requests on one goroutine each; it ends when
 //     the response body is closed or the request's context is.
 package server

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,9 +17,22 @@ import (
 // once it keeps for as long as the object stays as it is.
 type lookup struct{ s *Server }
 
-// decoded keeps typed objects by storage key. It holds kinds that access and
-// admission ask for, which are few and small.
-type decoded struct{ byKey sync.Map } // string -> decodedObject
+// decoded keeps typed objects by storage key. It holds those that access and
+// admission ask for, which are few; should they become many, it starts anew.
+type decoded struct {
+	byKey sync.Map // string -> decodedObject
+	count atomic.Int64
+}
+
+const mostDecoded = 4096
+
+func (d *decoded) keep(key string, o decodedObject) {
+	if d.count.Add(1) > mostDecoded {
+		d.byKey.Clear()
+		d.count.Store(1)
+	}
+	d.byKey.Store(key, o)
+}
 
 type decodedObject struct {
 	from  storage.Revision
@@ -79,6 +93,6 @@ func (l lookup) typed(ep *endpoint, o *watchcache.Object) (runtime.Object, error
 	if err != nil {
 		return nil, err
 	}
-	l.s.decoded.byKey.Store(o.Key(), decodedObject{o.Revision(), obj})
+	l.s.decoded.keep(o.Key(), decodedObject{o.Revision(), obj})
 	return obj, nil
 }

@@ -35,18 +35,22 @@ func watchVerb(c *call) error {
 		return err
 	}
 	defer from.Close()
-
-	st := c.s.streams.open(c, f)
-	defer st.close()
-	if err := st.begin(); err != nil {
-		return nil // the client has gone
-	}
-	if snap != nil {
-		if err := st.initial(snap, sel, opts); err != nil {
-			return nil
+	stream := func() {
+		st := c.s.streams.open(c, f)
+		defer st.close()
+		if st.begin() != nil {
+			return // the client has gone
 		}
+		if snap != nil && st.initial(snap, sel, opts) != nil {
+			return
+		}
+		st.follow(from, c.watchTimeout(opts), opts.AllowWatchBookmarks)
 	}
-	st.follow(from, c.watchTimeout(opts), opts.AllowWatchBookmarks)
+	if wantsWebSocket(c.req) {
+		c.upgrade(f.media, stream)
+	} else {
+		stream()
+	}
 	return nil
 }
 

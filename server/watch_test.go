@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/websocket"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -276,4 +277,28 @@ func TestStuckClient(t *testing.T) {
 	if err != nil {
 		t.Error("the client was not dropped")
 	}
+}
+
+func TestWatchThroughWebSocket(t *testing.T) {
+	c := start(t)
+	c.fill(1)
+	cfg, err := websocket.NewConfig(strings.Replace(c.http.URL, "https", "wss", 1)+maps+"?watch=1", c.http.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.TlsConfig = c.client.Transport.(*http.Transport).TLSClientConfig.Clone()
+	cfg.TlsConfig.NextProtos = []string{"http/1.1"}
+	conn, err := websocket.DialConfig(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.must("DELETE "+maps+"/m000", "")
+	for _, want := range []string{`{"type":"ADDED","object":{"kind":"ConfigMap",`, `{"type":"DELETED","object":{"kind":"ConfigMap",`} {
+		var got string
+		if err := websocket.Message.Receive(conn, &got); err != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%q %v, want %s", got, err, want)
+		}
+	}
+	conn.Close()
+	(&watching{t: t}).expectOpen(c, 0)
 }

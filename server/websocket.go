@@ -1,0 +1,79 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/net/websocket"
+)
+
+// wantsWebSocket says whether the client asks to watch through a WebSocket, as
+// browsers do.
+func wantsWebSocket(req *http.Request) bool {
+	return strings.EqualFold(req.Header.Get("Upgrade"), "websocket") &&
+		strings.Contains(strings.ToLower(req.Header.Get("Connection")), "upgrade")
+}
+
+// upgrade turns the connection into a WebSocket and runs the stream on it, one
+// message for each frame. A second goroutine waits for the client to go; what
+// the client says is not listened to.
+func (c *call) upgrade(m media, stream func()) {
+	accept := func(*websocket.Config, *http.Request) error { return nil }
+	websocket.Server{Handshake: accept, Handler: func(conn *websocket.Conn) {
+		ctx, cancel := context.WithCancel(c.ctx)
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			defer cancel()
+			io.Copy(io.Discard, conn)
+		}()
+		c.ctx = ctx
+		c.w = &recorder{ResponseWriter: &messages{conn: conn, media: m}, code: http.StatusOK}
+		stream()
+		conn.Close()
+		<-gone
+	}}.ServeHTTP(c.w, c.req)
+	if c.w.code == 0 {
+		c.w.code = http.StatusSwitchingProtocols
+	}
+}
+
+// messages is a ResponseWriter that sends each frame as a message.
+type messages struct {
+	conn  *websocket.Conn
+	media media
+}
+
+func (m *messages) Header() http.Header { return http.Header{} }
+
+func (m *messages) WriteHeader(int) {}
+
+// Write takes whole frames.
+func (m *messages) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		var err error
+		if m.media == mediaProto {
+			end := 4 + int(binary.BigEndian.Uint32(p))
+			err = websocket.Message.Send(m.conn, p[4:end])
+			p = p[end:]
+		} else {
+			end := bytes.IndexByte(p, '\n') + 1
+			err = websocket.Message.Send(m.conn, string(p[:end]))
+			p = p[end:]
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+func (m *messages) Flush() {}
+
+func (m *messages) SetWriteDeadline(t time.Time) error { return m.conn.SetWriteDeadline(t) }
