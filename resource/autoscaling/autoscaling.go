@@ -27,8 +27,8 @@ func strategy() resource.Strategy {
 		return &h.Spec, &h.Status
 	})
 	r.Default = defaultAutoscaler
-	r.Validate = validateAutoscaler
-	r.ValidateUpdate = func(h, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList { return validateAutoscaler(h) }
+	r.Validate = func(h *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList { return validateAutoscaler(h, nil) }
+	r.ValidateUpdate = validateAutoscaler
 	r.ValidateStatusUpdate = validateAutoscalerStatus
 	return r.Strategy()
 }

@@ -3,6 +3,7 @@ package autoscaling
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/validation/path"
@@ -12,11 +13,17 @@ import (
 	"fairlead.dev/resource/check"
 )
 
-func validateAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+// validateAutoscaler checks a new autoscaler, for which old is nil, or a
+// changed one, which may keep what was let in before.
+func validateAutoscaler(h, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	var f check.Faults
 	p, s := field.NewPath("spec"), &h.Spec
-	if s.MinReplicas != nil && *s.MinReplicas < 1 {
-		f.Invalid(p.Child("minReplicas"), *s.MinReplicas, "must be greater than or equal to 1")
+	least := int32(1)
+	if old != nil && old.Spec.MinReplicas != nil && *old.Spec.MinReplicas == 0 {
+		least = 0
+	}
+	if s.MinReplicas != nil && *s.MinReplicas < least {
+		f.Invalid(p.Child("minReplicas"), *s.MinReplicas, fmt.Sprintf("must be greater than or equal to %d", least))
 	}
 	at := p.Child("maxReplicas")
 	switch {
@@ -28,9 +35,15 @@ func validateAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) field.ErrorLis
 	if s.MinReplicas != nil && s.MaxReplicas < *s.MinReplicas {
 		f.Invalid(at, s.MaxReplicas, "must be greater than or equal to `minReplicas`")
 	}
-	reference(&f, p.Child("scaleTargetRef"), s.ScaleTargetRef, true)
+	scaleTarget(&f, p.Child("scaleTargetRef"), s.ScaleTargetRef, old)
 	for i := range s.Metrics {
 		metric(&f, p.Child("metrics").Index(i), &s.Metrics[i])
+	}
+	outside := func(m autoscalingv2.MetricSpec) bool {
+		return m.Type == autoscalingv2.ObjectMetricSourceType || m.Type == autoscalingv2.ExternalMetricSourceType
+	}
+	if s.MinReplicas != nil && *s.MinReplicas == 0 && !slices.ContainsFunc(s.Metrics, outside) {
+		f.Forbidden(p.Child("metrics"), "must specify at least one Object or External metric to support scaling to zero replicas")
 	}
 	if s.Behavior != nil {
 		rules(&f, p.Child("behavior", "scaleUp"), s.Behavior.ScaleUp)
@@ -55,16 +68,34 @@ func segment(f *check.Faults, p *field.Path, s, why string) {
 	}
 }
 
-func reference(f *check.Faults, p *field.Path, r autoscalingv2.CrossVersionObjectReference, coreAllowed bool) {
-	segment(f, p.Child("kind"), r.Kind, "")
-	segment(f, p.Child("name"), r.Name, "")
-	gv, err := schema.ParseGroupVersion(r.APIVersion)
-	if err == nil && !coreAllowed && gv.Group == "" {
-		err = errors.New("apiVersion must specify API group")
+// scaleTarget names its API group, unless it is the core's one scalable kind
+// or was let in before.
+func scaleTarget(f *check.Faults, p *field.Path, r autoscalingv2.CrossVersionObjectReference, old *autoscalingv2.HorizontalPodAutoscaler) {
+	if old == nil || old.Spec.ScaleTargetRef.APIVersion != r.APIVersion || old.Spec.ScaleTargetRef.Kind != r.Kind {
+		gv, err := schema.ParseGroupVersion(r.APIVersion)
+		if err == nil && gv.Group == "" && r.Kind != "ReplicationController" {
+			err = errors.New("apiVersion must specify API group")
+		}
+		apiVersion(f, p, r, err)
 	}
+	named(f, p, r)
+}
+
+func reference(f *check.Faults, p *field.Path, r autoscalingv2.CrossVersionObjectReference) {
+	_, err := schema.ParseGroupVersion(r.APIVersion)
+	apiVersion(f, p, r, err)
+	named(f, p, r)
+}
+
+func apiVersion(f *check.Faults, p *field.Path, r autoscalingv2.CrossVersionObjectReference, err error) {
 	if err != nil {
 		f.Invalid(p.Child("apiVersion"), r.APIVersion, err.Error())
 	}
+}
+
+func named(f *check.Faults, p *field.Path, r autoscalingv2.CrossVersionObjectReference) {
+	segment(f, p.Child("kind"), r.Kind, "")
+	segment(f, p.Child("name"), r.Name, "")
 }
 
 const longest = 3600 // seconds that rules look back
@@ -101,115 +132,5 @@ func rules(f *check.Faults, p *field.Path, r *autoscalingv2.HPAScalingRules) {
 	}
 	if r.Tolerance != nil {
 		f.QuantityNotNegative(p.Child("tolerance"), *r.Tolerance)
-	}
-}
-
-// metric wants the source that the metric's type names, and no other.
-func metric(f *check.Faults, p *field.Path, m *autoscalingv2.MetricSpec) {
-	if m.Type == "" {
-		f.Required(p.Child("type"), "must specify a metric source type")
-	}
-	n, want := 0, ""
-	var also []string
-	source := func(name string, t autoscalingv2.MetricSourceType, set bool, look func(p *field.Path)) {
-		if m.Type == t {
-			want = name
-			if !set {
-				f.Required(p.Child(name), "must populate information for the given metric source")
-			}
-		}
-		if !set {
-			return
-		}
-		if n++; n == 1 {
-			look(p.Child(name))
-		}
-		also = append(also, name)
-	}
-	source("object", autoscalingv2.ObjectMetricSourceType, m.Object != nil, func(p *field.Path) {
-		reference(f, p.Child("describedObject"), m.Object.DescribedObject, true)
-		segment(f, p.Child("metric", "name"), m.Object.Metric.Name, "must specify a metric name")
-		metricTarget(f, p.Child("target"), &m.Object.Target)
-		if m.Object.Target.Value == nil && m.Object.Target.AverageValue == nil {
-			f.Required(p.Child("target", "averageValue"), "must set either a target value or averageValue")
-		}
-	})
-	source("external", autoscalingv2.ExternalMetricSourceType, m.External != nil, func(p *field.Path) {
-		segment(f, p.Child("metric", "name"), m.External.Metric.Name, "must specify a metric name")
-		metricTarget(f, p.Child("target"), &m.External.Target)
-		switch t := &m.External.Target; {
-		case t.Value == nil && t.AverageValue == nil:
-			f.Required(p.Child("target", "averageValue"), "must set either a target value for metric or a per-pod target")
-		case t.Value != nil && t.AverageValue != nil:
-			f.Forbidden(p.Child("target", "value"), "may not set both a target value for metric and a per-pod target")
-		}
-	})
-	source("pods", autoscalingv2.PodsMetricSourceType, m.Pods != nil, func(p *field.Path) {
-		segment(f, p.Child("metric", "name"), m.Pods.Metric.Name, "must specify a metric name")
-		metricTarget(f, p.Child("target"), &m.Pods.Target)
-		if m.Pods.Target.AverageValue == nil {
-			f.Required(p.Child("target", "averageValue"), "must specify a positive target averageValue")
-		}
-	})
-	source("resource", autoscalingv2.ResourceMetricSourceType, m.Resource != nil, func(p *field.Path) {
-		if m.Resource.Name == "" {
-			f.Required(p.Child("name"), "must specify a resource name")
-		}
-		resourceTarget(f, p.Child("target"), &m.Resource.Target)
-	})
-	source("containerResource", autoscalingv2.ContainerResourceMetricSourceType, m.ContainerResource != nil, func(p *field.Path) {
-		if m.ContainerResource.Name == "" {
-			f.Required(p.Child("name"), "must specify a resource name")
-		} else {
-			f.ContainerResourceName(p.Child("name"), m.ContainerResource.Name)
-		}
-		if m.ContainerResource.Container == "" {
-			f.Required(p.Child("container"), "must specify a container")
-		} else {
-			f.Label(p.Child("container"), m.ContainerResource.Container)
-		}
-		resourceTarget(f, p.Child("target"), &m.ContainerResource.Target)
-	})
-	if want == "" {
-		check.Known(f, p.Child("type"), m.Type, autoscalingv2.ContainerResourceMetricSourceType, autoscalingv2.ExternalMetricSourceType,
-			autoscalingv2.ObjectMetricSourceType, autoscalingv2.PodsMetricSourceType, autoscalingv2.ResourceMetricSourceType)
-	}
-	if n == 1 {
-		return
-	}
-	for _, name := range also {
-		if name != want {
-			f.Forbidden(p.Child(name), "must populate the given metric source only")
-		}
-	}
-}
-
-func metricTarget(f *check.Faults, p *field.Path, t *autoscalingv2.MetricTarget) {
-	switch t.Type {
-	case autoscalingv2.UtilizationMetricType, autoscalingv2.ValueMetricType, autoscalingv2.AverageValueMetricType:
-	case "":
-		f.Required(p.Child("type"), "must specify a metric target type")
-		fallthrough
-	default:
-		f.Invalid(p.Child("type"), t.Type, "must be either Utilization, Value, or AverageValue")
-	}
-	if t.Value != nil && t.Value.Sign() != 1 {
-		f.Invalid(p.Child("value"), t.Value, "must be positive")
-	}
-	if t.AverageValue != nil && t.AverageValue.Sign() != 1 {
-		f.Invalid(p.Child("averageValue"), t.AverageValue, "must be positive")
-	}
-	if n := t.AverageUtilization; n != nil && *n < 1 {
-		f.Invalid(p.Child("averageUtilization"), n, "must be greater than 0")
-	}
-}
-
-func resourceTarget(f *check.Faults, p *field.Path, t *autoscalingv2.MetricTarget) {
-	metricTarget(f, p, t)
-	switch {
-	case t.AverageUtilization == nil && t.AverageValue == nil:
-		f.Required(p.Child("averageUtilization"), "must set either a target raw value or a target utilization")
-	case t.AverageUtilization != nil && t.AverageValue != nil:
-		f.Forbidden(p.Child("averageValue"), "may not set both a target raw value and a target utilization")
 	}
 }

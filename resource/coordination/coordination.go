@@ -41,7 +41,7 @@ func validateLease(l *coordinationv1.Lease) field.ErrorList {
 		f.Invalid(p.Child("leaseTransitions"), n, "must be greater than or equal to 0")
 	}
 	if s.Strategy != nil {
-		strategy(&f, p.Child("strategy"), *s.Strategy)
+		strategy(&f, p.Child("strategy", "strategy"), *s.Strategy)
 	}
 	if ptr.Deref(s.PreferredHolder, "") != "" && (s.Strategy == nil || *s.Strategy == "") {
 		f.Forbidden(p.Child("preferredHolder"), "may only be specified if `strategy` is defined")

@@ -4,11 +4,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
-	"fairlead.dev/resource/check"
 	"fairlead.dev/resource/podspec"
 )
 
@@ -107,75 +104,4 @@ func defaultNode(n *corev1.Node) {
 	} else if len(n.Spec.PodCIDRs) > 0 {
 		n.Spec.PodCIDR = n.Spec.PodCIDRs[0]
 	}
-}
-
-func validateNode(n *corev1.Node) field.ErrorList {
-	var f check.Faults
-	taints(&f, field.NewPath("metadata", "taints"), n.Spec.Taints)
-	nodeResources(&f, n)
-	if swap := n.Status.NodeInfo.Swap; swap != nil && swap.Capacity != nil {
-		f.Positive(field.NewPath("metadata", "nodeSwapStatus", "capacity"), *swap.Capacity)
-	}
-	p := field.NewPath("spec", "podCIDRs")
-	for i, c := range n.Spec.PodCIDRs {
-		f.CIDR(p.Index(i), c)
-	}
-	if c := n.Spec.PodCIDRs; len(c) > 2 || len(c) == 2 && isIPv6(c[0]) == isIPv6(c[1]) {
-		f.Invalid(p, c, "may specify no more than one CIDR for each IP family")
-	}
-	return f.List()
-}
-
-func nodeResources(f *check.Faults, n *corev1.Node) {
-	for _, name := range check.Names(n.Status.Capacity) {
-		f.Amount(field.NewPath("status", "capacity", string(name)), name, n.Status.Capacity[name])
-	}
-	for _, name := range check.Names(n.Status.Allocatable) {
-		f.Amount(field.NewPath("status", "allocatable", string(name)), name, n.Status.Allocatable[name])
-	}
-}
-
-func taints(f *check.Faults, p *field.Path, list []corev1.Taint) {
-	type once struct {
-		key    string
-		effect corev1.TaintEffect
-	}
-	seen := map[once]bool{}
-	for i, t := range list {
-		at := p.Index(i)
-		f.LabelKey(at.Child("key"), t.Key)
-		if msgs := validation.IsValidLabelValue(t.Value); len(msgs) > 0 {
-			f.Invalid(at.Child("value"), t.Value, strings.Join(msgs, ";"))
-		}
-		podspec.TaintEffect(f, at.Child("effect"), t.Effect)
-		if key := (once{t.Key, t.Effect}); seen[key] {
-			twice := field.Duplicate(at, t)
-			twice.Detail = "taints must be unique by key and effect pair"
-			f.Add(twice)
-		} else {
-			seen[key] = true
-		}
-	}
-}
-
-func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
-	var f check.Faults
-	f.Add(validateNode(n)...)
-	seen := map[corev1.NodeAddress]bool{}
-	for i, a := range n.Status.Addresses {
-		if seen[a] {
-			f.Duplicate(field.NewPath("status", "addresses").Index(i), a)
-		}
-		seen[a] = true
-	}
-	if was, now := old.Spec.PodCIDRs, n.Spec.PodCIDRs; len(was) > 0 && strings.Join(was, ",") != strings.Join(now, ",") {
-		f.Forbidden(field.NewPath("spec", "podCIDRs"), "node updates may not change podCIDR except from \"\" to valid")
-	}
-	if was := old.Spec.ProviderID; was != "" && was != n.Spec.ProviderID {
-		f.Forbidden(field.NewPath("spec", "providerID"), "node updates may not change providerID except from \"\" to valid")
-	}
-	if n.Spec.DoNotUseExternalID != old.Spec.DoNotUseExternalID {
-		f.Forbidden(field.NewPath("spec", "externalID"), "may not be updated")
-	}
-	return f.List()
 }

@@ -126,11 +126,29 @@ func schemaRule(f *check.Faults, p *field.Path, r *flowcontrolv1.PolicyRulesWith
 		verbs(f, at.Child("verbs"), rule.Verbs)
 		some(f, at.Child("nonResourceURLs"), rule.NonResourceURLs, "nonResourceURLs must contain at least one value", "non-resource URLs")
 		for k, url := range rule.NonResourceURLs {
-			if url != "*" && !strings.HasPrefix(url, "/") {
-				f.Invalid(at.Child("nonResourceURLs").Index(k), url, "must start with slash")
+			if fault := faultOfURL(url); fault != "" && !slices.Contains(rule.NonResourceURLs, "*") {
+				f.Invalid(at.Child("nonResourceURLs").Index(k), url, fault)
 			}
 		}
 	}
+}
+
+// faultOfURL says what is wrong with a path that rules name, if anything.
+func faultOfURL(url string) string {
+	switch {
+	case url == "":
+		return "must not be empty"
+	case url[0] != '/':
+		return "must start with slash"
+	case strings.Contains(url, " "):
+		return "must not contain white-space"
+	case strings.Contains(url, "//"):
+		return "must not contain double slash"
+	}
+	if n := strings.Count(url, "*"); n > 1 || n == 1 && !strings.HasSuffix(url, "/*") {
+		return "wildcard can only do suffix matching"
+	}
+	return ""
 }
 
 func some(f *check.Faults, p *field.Path, list []string, why, what string) {
@@ -141,7 +159,7 @@ func some(f *check.Faults, p *field.Path, list []string, why, what string) {
 	}
 }
 
-var known = []string{"connect", "create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
+var known = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 
 func verbs(f *check.Faults, p *field.Path, list []string) {
 	some(f, p, list, "verbs must contain at least one value", "verbs")
@@ -154,12 +172,13 @@ func verbs(f *check.Faults, p *field.Path, list []string) {
 }
 
 func subject(f *check.Faults, p *field.Path, s *flowcontrolv1.Subject) {
-	fields := []struct {
+	type field struct {
 		kind    flowcontrolv1.SubjectKind
 		name    string
 		set     bool
 		subject string
-	}{
+	}
+	fields := []field{
 		{flowcontrolv1.SubjectKindServiceAccount, "serviceAccount", s.ServiceAccount != nil, ""},
 		{flowcontrolv1.SubjectKindUser, "user", s.User != nil, ""},
 		{flowcontrolv1.SubjectKindGroup, "group", s.Group != nil, ""},
@@ -171,6 +190,9 @@ func subject(f *check.Faults, p *field.Path, s *flowcontrolv1.Subject) {
 		fields[2].subject = s.Group.Name
 	}
 	check.Known(f, p.Child("kind"), s.Kind, flowcontrolv1.SubjectKindGroup, flowcontrolv1.SubjectKindServiceAccount, flowcontrolv1.SubjectKindUser)
+	if !slices.ContainsFunc(fields, func(x field) bool { return x.kind == s.Kind }) {
+		return
+	}
 	for _, x := range fields {
 		at := p.Child(x.name)
 		switch {

@@ -1,9 +1,12 @@
 package storage
 
 import (
+	"math"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -68,6 +71,17 @@ func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 		inline(&f, at.Child("inlineVolumeSpec"), s.InlineVolumeSpec)
 	}
 	f.Subdomain(p.Child("nodeName"), a.Spec.NodeName)
+	if name := s.PersistentVolumeName; name != nil {
+		f.Subdomain(at.Child("persistentVolumeName"), *name)
+	}
+	for _, e := range []struct {
+		name  string
+		fault *storagev1.VolumeError
+	}{{"attachError", a.Status.AttachError}, {"detachError", a.Status.DetachError}} {
+		if e.fault != nil && ptr.Deref(e.fault.ErrorCode, 0) < 0 {
+			f.Invalid(field.NewPath("status", e.name, "errorCode"), *e.fault.ErrorCode, validation.InclusiveRangeError(0, math.MaxInt32))
+		}
+	}
 	const largest = 256 * 1024
 	size := 0
 	for key, value := range a.Status.AttachmentMetadata {

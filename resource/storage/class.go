@@ -1,12 +1,15 @@
 package storage
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -101,6 +104,14 @@ func parameters(f *check.Faults, p *field.Path, params map[string]string) {
 	}
 }
 
+func valuesByKey(t corev1.TopologySelectorTerm) map[string]sets.Set[string] {
+	values := map[string]sets.Set[string]{}
+	for _, r := range t.MatchLabelExpressions {
+		values[r.Key] = sets.New(r.Values...)
+	}
+	return values
+}
+
 func topologies(f *check.Faults, p *field.Path, terms []corev1.TopologySelectorTerm) {
 	for i, t := range terms {
 		at := p.Index(i).Child("matchLabelExpressions")
@@ -123,11 +134,12 @@ func topologies(f *check.Faults, p *field.Path, terms []corev1.TopologySelectorT
 			}
 			keys[r.Key] = true
 		}
-		for k := range i {
-			if reflect.DeepEqual(terms[k], t) {
-				f.Duplicate(at, "")
-				break
-			}
+		same := func(other corev1.TopologySelectorTerm) bool {
+			return maps.EqualFunc(valuesByKey(other), valuesByKey(t), sets.Set[string].Equal)
+		}
+		// An empty term is as bad as one said twice.
+		if len(t.MatchLabelExpressions) == 0 || slices.ContainsFunc(terms[:i], same) {
+			f.Duplicate(at, "")
 		}
 	}
 }
