@@ -6,17 +6,20 @@ import (
 	"strings"
 
 	"fairlead.dev/controller"
+	"fairlead.dev/controller/cronjob"
 	"fairlead.dev/controller/deployment"
 	"fairlead.dev/controller/endpoints"
 	"fairlead.dev/controller/endpointslice"
 	"fairlead.dev/controller/garbagecollector"
 	"fairlead.dev/controller/job"
 	"fairlead.dev/controller/namespace"
+	"fairlead.dev/controller/nodelifecycle"
 	"fairlead.dev/controller/podgc"
 	"fairlead.dev/controller/replicaset"
 	"fairlead.dev/controller/replication"
 	"fairlead.dev/controller/rootca"
 	"fairlead.dev/controller/serviceaccount"
+	"fairlead.dev/controller/ttlafterfinished"
 )
 
 // entry is a controller of the table: its name for --controllers, and the
@@ -33,12 +36,14 @@ func plain(n func(controller.Env) controller.Runner) func(controller.Env, []byte
 }
 
 var builtins = []entry{
+	{"cronjob", "cronjob-controller", plain(cronjob.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
 	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
 	{"job", "job-controller", plain(job.New)},
 	{"namespace", "namespace-controller", plain(namespace.New)},
+	{"nodelifecycle", "node-controller", plain(nodelifecycle.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},
@@ -46,6 +51,7 @@ var builtins = []entry{
 		return rootca.New(env, rootca.Options{CA: ca})
 	}},
 	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
+	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
 }
 
 // ControllerNames are the names of all built-in controllers, sorted.
