@@ -109,7 +109,8 @@ func (e Event) Revision() Revision { return e.KV.ModRevision }
 // With an End it asks that a range be as it was: no key in [Key, End) was written
 // or deleted after ModRevision, which may not be 0. Commit fails with ErrCompacted
 // if that cannot be told any more; a Store may refuse with ErrInvalid a range
-// that holds more keys than it can compare at once, and must take 100.
+// that holds more keys than it can compare at once, and must take 100. A Store
+// that only sees what is there may overlook what both came and went since.
 type Condition struct {
 	Key, End    string
 	ModRevision Revision

@@ -137,6 +137,9 @@ func testCompactUnderLoad(t *testing.T, s storage.Store) {
 				}
 			}
 			last = b.Progress
+			if len(b.Events) == 0 && last < rounds {
+				<-c.Bell()
+			}
 		}
 	})
 	for i := storage.Revision(3); i < rounds; i++ {

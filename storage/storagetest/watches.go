@@ -60,14 +60,13 @@ func testWatchStart(t *testing.T, s storage.Store) {
 
 func testWatchFuture(t *testing.T, s storage.Store) {
 	c := watchAll(t, s, 3)
+	if b, err := c.Next(); err != nil || len(b.Events) > 0 || b.Progress < 3 {
+		t.Fatalf("Next: %+v, %v; its progress begins where it was asked to stand", b, err)
+	}
 	for i := range 3 {
 		commit(t, s, put("/a", fmt.Sprint(i)))
 	}
-	if b, err := c.Next(); err != nil || b.Progress < 3 {
-		t.Fatalf("Next: %+v, %v; its progress begins where it was asked to stand", b, err)
-	} else {
-		wantStory(t, b.Events, "+/a=2@4")
-	}
+	wantStory(t, read(t, c, 4), "+/a=2@4")
 }
 
 func testWatchKey(t *testing.T, s storage.Store) {

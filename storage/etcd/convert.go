@@ -1,0 +1,47 @@
+package etcd
+
+import (
+	"fmt"
+
+	"fairlead.dev/storage"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+func (k keys) keyValue(kv *mvccpb.KeyValue) *storage.KeyValue {
+	return &storage.KeyValue{
+		Key:            k.in(kv.Key),
+		Value:          kv.Value,
+		CreateRevision: storage.Revision(kv.CreateRevision),
+		ModRevision:    storage.Revision(kv.ModRevision),
+		Version:        kv.Version,
+		Lease:          storage.LeaseID(kv.Lease),
+	}
+}
+
+// event fails with ErrCompacted if what was before is gone: the cluster then sends
+// the event without it, as if the key were new.
+func (k keys) event(e *clientv3.Event) (storage.Event, error) {
+	if e.PrevKv == nil && !e.IsCreate() {
+		return storage.Event{}, fmt.Errorf("what was before revision %d: %w", e.Kv.ModRevision, storage.ErrCompacted)
+	}
+	out := storage.Event{Type: storage.Put, KV: k.keyValue(e.Kv)}
+	if e.Type == clientv3.EventTypeDelete {
+		out.Type = storage.Delete
+		out.KV = &storage.KeyValue{Key: out.KV.Key, ModRevision: out.KV.ModRevision}
+	}
+	if e.PrevKv != nil {
+		out.Prev = k.keyValue(e.PrevKv)
+	}
+	return out, nil
+}
+
+// size is what an event holds of memory that grows.
+func size(e storage.Event) int {
+	n := 200 + len(e.KV.Key) + len(e.KV.Value)
+	if e.Prev != nil {
+		n += len(e.KV.Key) + len(e.Prev.Value)
+	}
+	return n
+}

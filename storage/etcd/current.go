@@ -1,0 +1,89 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"fairlead.dev/storage"
+)
+
+// rounds let all who ask for the present revision share the asking. An answer is
+// good for those only who asked before it was sought: so one question is under
+// way at most, and whoever comes meanwhile waits for the next one.
+type rounds struct {
+	mu struct {
+		sync.Mutex
+		running bool
+		next    *round
+	}
+}
+
+type round struct {
+	done chan struct{}
+	rev  storage.Revision
+	err  error
+}
+
+// Current implements storage.Store by a read of nothing that a majority of the
+// members confirms.
+func (s *Store) Current(ctx context.Context) (storage.Revision, error) {
+	if s.isClosed() {
+		return 0, storage.ErrClosed
+	}
+	r := s.join()
+	if r == nil {
+		return 0, storage.ErrClosed
+	}
+	select {
+	case <-r.done:
+		return r.rev, r.err
+	case <-ctx.Done():
+		return 0, fmt.Errorf("%w: %w", storage.ErrUnavailable, ctx.Err())
+	}
+}
+
+// join finds the round that has not begun; nil if the store is closed.
+func (s *Store) join() *round {
+	mu := &s.rounds.mu
+	mu.Lock()
+	defer mu.Unlock()
+	if mu.next == nil {
+		mu.next = &round{done: make(chan struct{})}
+	}
+	if !mu.running {
+		if mu.running = s.start(s.runRounds); !mu.running {
+			return nil
+		}
+	}
+	return mu.next
+}
+
+// runRounds runs one round after the other until nobody asks.
+func (s *Store) runRounds() {
+	mu := &s.rounds.mu
+	for {
+		mu.Lock()
+		r := mu.next
+		mu.next = nil
+		if r == nil {
+			mu.running = false
+			mu.Unlock()
+			return
+		}
+		mu.Unlock()
+		page, err := s.page(s.ctx, span{start: s.keys.probe()}, 0, 0, true)
+		if err == nil {
+			r.rev = storage.Revision(page.Header.Revision)
+		}
+		r.err = err
+		close(r.done)
+	}
+}
+
+// at asks the cluster whether a revision can be read. Errors: ErrCompacted,
+// ErrFutureRevision and so on.
+func (s *Store) at(ctx context.Context, r storage.Revision) error {
+	_, err := s.page(ctx, span{start: s.keys.probe()}, r, 0, true)
+	return err
+}

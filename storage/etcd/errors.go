@@ -1,0 +1,72 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"fairlead.dev/storage"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// known are the cluster's answers that say what became of a request.
+var known = []struct{ theirs, ours error }{
+	{rpctypes.ErrCompacted, storage.ErrCompacted},
+	{rpctypes.ErrFutureRev, storage.ErrFutureRevision},
+	{rpctypes.ErrEmptyKey, storage.ErrInvalid},
+	{rpctypes.ErrDuplicateKey, storage.ErrInvalid},
+	{rpctypes.ErrTooManyOps, storage.ErrInvalid},
+	{rpctypes.ErrRequestTooLarge, storage.ErrInvalid},
+	{rpctypes.ErrLeaseNotFound, storage.ErrLeaseNotFound},
+	{rpctypes.ErrLeaseExist, storage.ErrLeaseExists},
+	{rpctypes.ErrLeaseTTLTooLarge, storage.ErrInvalid},
+}
+
+// failure says in the contract's words what err means. Whoever cannot be told
+// what happened gets ErrUnavailable.
+func (s *Store) failure(err error) error {
+	if err == nil {
+		return nil
+	}
+	if s.isClosed() {
+		return fmt.Errorf("%w: %w", storage.ErrClosed, storage.ErrUnavailable)
+	}
+	for _, k := range known {
+		if errors.Is(err, k.theirs) {
+			return fmt.Errorf("%w (%w)", k.ours, err)
+		}
+	}
+	if refused(err) {
+		return fmt.Errorf("%w: %w: %w", storage.ErrNotWritten, storage.ErrUnavailable, err)
+	}
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+}
+
+// refused says that the cluster did not begin with a request: it has no room, too
+// much to do, or does not let us.
+func refused(err error) bool {
+	var e rpctypes.EtcdError
+	code := status.Code(err)
+	if errors.As(err, &e) {
+		code = e.Code()
+	}
+	switch code {
+	case codes.ResourceExhausted, codes.PermissionDenied, codes.Unauthenticated:
+		return true
+	}
+	return false
+}
+
+// writable refuses a write that need not be tried.
+func (s *Store) writable(ctx context.Context) error {
+	if s.isClosed() {
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, storage.ErrClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w: %w", storage.ErrNotWritten, storage.ErrUnavailable, err)
+	}
+	return nil
+}

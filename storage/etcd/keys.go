@@ -1,0 +1,71 @@
+package etcd
+
+import (
+	"fmt"
+	"strings"
+
+	"fairlead.dev/storage"
+)
+
+// keys translates between the keys of the store, which begin with root, and those
+// of the cluster, which have prefix in its place.
+type keys struct{ root, prefix string }
+
+// out is the cluster's name of a key.
+func (k keys) out(key string) (string, error) {
+	rest, ok := strings.CutPrefix(key, k.root)
+	if !ok || key == "" {
+		return "", fmt.Errorf("the key %q does not begin with %q: %w", key, k.root, storage.ErrInvalid)
+	}
+	return k.prefix + rest, nil
+}
+
+// in is the store's name of one of the cluster's keys.
+func (k keys) in(key []byte) string {
+	if k.root == k.prefix {
+		return string(key)
+	}
+	return k.root + string(key[len(k.prefix):])
+}
+
+// A span is a range of the cluster's keys, in the form of its requests: end is ""
+// for the one key start and NoEnd for all from start on.
+type span struct{ start, end string }
+
+// span translates a range of keys, cut to what the store has; ok is false if
+// nothing is left of it.
+func (k keys) span(start, end string) (s span, ok bool) {
+	if end == "" {
+		key, err := k.out(start)
+		return span{start: key}, err == nil
+	}
+	last := storage.PrefixEnd(k.root)
+	if before(last, end) {
+		end = last
+	}
+	start = max(start, k.root)
+	if end != storage.NoEnd && start >= end {
+		return span{}, false
+	}
+	s = span{k.prefix + start[len(k.root):], storage.PrefixEnd(k.prefix)}
+	if end != last {
+		// It lies within the root: it is above start and below last.
+		s.end = k.prefix + end[len(k.root):]
+	}
+	if s.start == "" {
+		s.start = "\x00" // the least key there is
+	}
+	return s, true
+}
+
+// before compares two ends.
+func before(a, b string) bool {
+	if a == storage.NoEnd || b == storage.NoEnd {
+		return b == storage.NoEnd && a != b
+	}
+	return a < b
+}
+
+// probe is a key that nobody writes, to ask the cluster about itself. It lies
+// within the prefix, where the store is allowed to read.
+func (k keys) probe() string { return k.prefix + "\x00" }

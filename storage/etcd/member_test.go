@@ -1,0 +1,43 @@
+package etcd_test
+
+import (
+	"net/url"
+	"testing"
+
+	"fairlead.dev/storage/etcd"
+
+	"go.etcd.io/etcd/server/v3/embed"
+)
+
+// startMember starts a cluster of one in this process, and returns its URL. It
+// keeps nothing: the tests are about what the client makes of it.
+func startMember(t testing.TB) string {
+	t.Helper()
+	any := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	c := embed.NewConfig()
+	c.Dir = t.TempDir()
+	c.LogLevel = "fatal"
+	c.UnsafeNoFsync = true
+	c.TickMs, c.ElectionMs = 10, 100
+	c.MaxTxnOps = 10_000
+	c.ListenClientUrls, c.ListenPeerUrls = []url.URL{any}, []url.URL{any}
+	e, err := embed.StartEtcd(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	<-e.Server.ReadyNotify()
+	return "http://" + e.Clients[0].Addr().String()
+}
+
+// open opens a store that is closed with the test.
+func open(t testing.TB, url string, o etcd.Options) *etcd.Store {
+	t.Helper()
+	o.Endpoints = []string{url}
+	s, err := etcd.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}

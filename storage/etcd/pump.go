@@ -1,0 +1,257 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"fairlead.dev/storage"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
+)
+
+const (
+	// retryAfter is the pause before a watch that broke is taken up again.
+	retryAfter = 100 * time.Millisecond
+	// firstAsk and lastAsk are the pauses between two requests for progress. The
+	// cluster leaves one unanswered that finds a watch behind.
+	firstAsk = 5 * time.Millisecond
+	lastAsk  = 100 * time.Millisecond
+	// stallAfter is how long a member may leave requests for a progress that the
+	// cluster is known to have made unanswered: it is another member's turn then.
+	stallAfter = 2 * time.Second
+)
+
+var (
+	errFull    = errors.New("the cursor is full")
+	errBroken  = errors.New("the watch ended")
+	errStalled = errors.New("the member is behind")
+)
+
+// pump feeds the cursor until it ends: by one watch after the other, each from
+// where the last one came to.
+func (c *cursor) pump() {
+	for c.ctx.Err() == nil {
+		err := c.follow()
+		switch {
+		case c.ctx.Err() != nil:
+			return
+		case errors.Is(err, storage.ErrCompacted):
+			c.end(err)
+			return
+		case errors.Is(err, errFull):
+			c.awaitRoom()
+		default:
+			c.store.opts.Logger.Info("a watch of etcd is taken up again", "err", err)
+			select {
+			case <-time.After(retryAfter):
+			case <-c.ctx.Done():
+			}
+		}
+	}
+}
+
+func (c *cursor) awaitRoom() {
+	for c.ctx.Err() == nil {
+		c.mu.Lock()
+		full := c.full()
+		c.mu.Unlock()
+		if !full {
+			return
+		}
+		select {
+		case <-c.kick:
+		case <-c.ctx.Done():
+		}
+	}
+}
+
+// follow runs one watch, and returns why it ended. The watch has a stream of its
+// own, as the metadata of its context make it: progress is a stream's, and would
+// wait for the slowest watch on it.
+func (c *cursor) follow() error {
+	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(c.ctx))
+	defer cancel()
+	ctx = metadata.AppendToOutgoingContext(ctx, "fairlead-stream", strconv.FormatInt(c.store.streams.Add(1), 10))
+	c.mu.Lock()
+	after := c.mu.progress
+	c.mu.Unlock()
+	responses := c.store.client.Watch(ctx, c.span.start, c.watchOptions(after)...)
+	asks := asker{cursor: c, ctx: ctx}
+	defer asks.stop()
+	asks.look()
+	for {
+		select {
+		case r, ok := <-responses:
+			if !ok {
+				return errBroken
+			}
+			if err := c.take(&r); err != nil {
+				return err
+			}
+			if !c.wants() {
+				asks.stop()
+			}
+		case <-c.kick:
+			asks.look()
+		case <-asks.due():
+			if err := asks.ask(); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (c *cursor) watchOptions(after storage.Revision) []clientv3.OpOption {
+	opts := []clientv3.OpOption{
+		clientv3.WithRev(int64(after) + 1),
+		clientv3.WithPrevKV(),
+		clientv3.WithCreatedNotify(),
+		clientv3.WithProgressNotify(),
+		// A large transaction comes in several messages, which the client puts
+		// together again.
+		clientv3.WithFragment(),
+	}
+	if c.span.end != "" {
+		opts = append(opts, clientv3.WithRange(c.span.end))
+	}
+	if c.empty {
+		opts = append(opts, clientv3.WithFilterPut(), clientv3.WithFilterDelete())
+	}
+	return opts
+}
+
+// take adds what has come. A response holds whole transactions.
+func (c *cursor) take(r *clientv3.WatchResponse) error {
+	if r.CompactRevision != 0 {
+		c.store.sawCompacted(r.CompactRevision)
+		return fmt.Errorf("compacted up to %d: %w", r.CompactRevision, storage.ErrCompacted)
+	}
+	if err := r.Err(); err != nil {
+		if errors.Is(err, rpctypes.ErrCompacted) {
+			return fmt.Errorf("%w (%w)", storage.ErrCompacted, err)
+		}
+		return err
+	}
+	if r.Created {
+		c.open.Do(func() { close(c.opened) })
+		return nil
+	}
+	c.store.saw(r.Header.Revision)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	progress := storage.Revision(r.Header.Revision)
+	if len(r.Events) > 0 {
+		// The header tells how far the member is, not the watch.
+		progress = storage.Revision(r.Events[len(r.Events)-1].Kv.ModRevision)
+	}
+	for _, e := range r.Events {
+		if storage.Revision(e.Kv.ModRevision) <= c.mu.progress {
+			continue
+		}
+		ev, err := c.store.keys.event(e)
+		if err != nil {
+			// What came with it of the same transaction must not be seen alone.
+			c.cutAbove(storage.Revision(e.Kv.ModRevision) - 1)
+			return err
+		}
+		c.mu.events = append(c.mu.events, ev)
+		c.mu.size += size(ev)
+	}
+	c.mu.progress = max(c.mu.progress, progress)
+	if len(r.Events) > 0 || c.mu.wanted > 0 {
+		c.ring()
+	}
+	if c.mu.progress >= c.mu.wanted {
+		c.mu.wanted = 0
+	}
+	if c.full() {
+		return errFull
+	}
+	return nil
+}
+
+func (c *cursor) wants() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.wanted > 0
+}
+
+// cutAbove takes back the events above r; mu is held.
+func (c *cursor) cutAbove(r storage.Revision) {
+	n := len(c.mu.events)
+	for n > 0 && c.mu.events[n-1].Revision() > r {
+		n--
+	}
+	c.mu.events = c.mu.events[:n]
+	if n > 0 {
+		c.mu.progress = max(c.mu.progress, c.mu.events[n-1].Revision())
+		c.ring()
+	}
+}
+
+// An asker asks for progress while something is wanted, at growing intervals.
+type asker struct {
+	cursor *cursor
+	ctx    context.Context
+	timer  *time.Timer
+	pause  time.Duration
+	// since is when the member was last not behind, at progress.
+	since    time.Time
+	progress storage.Revision
+}
+
+// look asks at once if something is wanted and no question is due.
+func (a *asker) look() {
+	if a.timer == nil {
+		a.pause, a.since = firstAsk, time.Now()
+		a.timer = time.NewTimer(0)
+	}
+}
+
+func (a *asker) due() <-chan time.Time {
+	if a.timer == nil {
+		return nil
+	}
+	return a.timer.C
+}
+
+func (a *asker) ask() error {
+	c := a.cursor
+	c.mu.Lock()
+	now := time.Now()
+	if now.After(c.mu.until) {
+		c.mu.wanted = 0
+	}
+	wanted, progress := c.mu.wanted, c.mu.progress
+	c.mu.Unlock()
+	if wanted == 0 {
+		a.stop()
+		return nil
+	}
+	if progress > a.progress || c.store.Revision() <= progress {
+		a.progress, a.since = progress, now
+	}
+	if now.Sub(a.since) > stallAfter {
+		return errStalled
+	}
+	if err := c.store.client.RequestProgress(a.ctx); err != nil {
+		return err
+	}
+	a.timer.Reset(a.pause)
+	a.pause = min(2*a.pause, lastAsk)
+	return nil
+}
+
+func (a *asker) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+		a.timer = nil
+	}
+}
