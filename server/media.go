@@ -60,7 +60,7 @@ func negotiate(req *http.Request, stream bool) (accept, error) {
 	a, ok := accept{}, true
 	switch header {
 	case "", "*/*", "application/json", "application/json, */*":
-	case "application/vnd.kubernetes.protobuf":
+	case "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json":
 		a.media = mediaProto
 	default:
 		a, ok = negotiateHeader(header, stream)

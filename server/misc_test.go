@@ -2,6 +2,13 @@ package server_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +58,7 @@ func TestAutoscalersHaveTwoVersions(t *testing.T) {
 	c := start(t)
 	v1, v2 := "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
 	c.talk([]exchange{
-		{send: "POST " + v1, body: `{"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d"},"targetCPUUtilizationPercentage":60}}`, code: 201, want: []string{`"apiVersion":"autoscaling/v1"`, `"targetCPUUtilizationPercentage":60`}},
+		{send: "POST " + v1, body: `{"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"targetCPUUtilizationPercentage":60}}`, code: 201, want: []string{`"apiVersion":"autoscaling/v1"`, `"targetCPUUtilizationPercentage":60`}},
 		{send: "GET " + v2 + "/h", code: 200, want: []string{`"apiVersion":"autoscaling/v2"`, `"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":60}}}]`}},
 		{send: "POST " + v2, body: `{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v1","metadata":{"name":"i"}}`, code: 400, want: []string{`the API version in the data (autoscaling/v1) does not match the expected API version (autoscaling/v2)`}},
 		{send: "PATCH " + v1 + "/h application/merge-patch+json", body: `{"spec":{"maxReplicas":5}}`, code: 200, want: []string{`"apiVersion":"autoscaling/v1"`, `"maxReplicas":5`}},
@@ -276,4 +283,28 @@ func TestProtobufOptions(t *testing.T) {
 	if err != nil || len(got.Finalizers) != 1 || got.Generation != 2 {
 		t.Errorf("%v %v", got, err)
 	}
+}
+
+// TestApproval: what is decided about a certificate request is written through
+// one subresource, what is issued through another.
+func TestApproval(t *testing.T) {
+	c := start(t)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: "joe"}}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}))
+	csrs := "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+	c.must("POST "+csrs, `{"metadata":{"name":"r"},"spec":{"request":"`+request+`","signerName":"example.com/x","usages":["client auth"]}}`)
+	approved := `{"status":{"conditions":[{"type":"Approved","status":"True","reason":"Yes"}]`
+	merge := " application/merge-patch+json"
+	c.talk([]exchange{
+		{send: "PATCH " + csrs + "/r" + merge, body: approved + `}}`, code: 200, want: []string{`!Approved`}},
+		{send: "PATCH " + csrs + "/r/approval" + merge, body: approved + `,"certificate":"eA=="},"spec":{"signerName":"example.com/y"}}`, code: 200, want: []string{`"type":"Approved"`, `"signerName":"example.com/x"`, `!"certificate":"eA=="`}},
+		{send: "GET " + csrs + "/r/approval", code: 200, want: []string{`"type":"Approved"`}},
+	})
 }
