@@ -45,7 +45,14 @@ func claimStrategy() resource.Strategy {
 		resource.KeepMeta(c, old)
 		keep(c, old)
 	}
-	r.Default = func(c *resourcev1.ResourceClaim) { defaultClaim(&c.Spec) }
+	r.Default = func(c *resourcev1.ResourceClaim) {
+		defaultClaim(&c.Spec)
+		if a := c.Status.Allocation; a != nil {
+			for i := range a.Devices.Results {
+				defaultTolerations(a.Devices.Results[i].Tolerations)
+			}
+		}
+	}
 	r.Validate = func(c *resourcev1.ResourceClaim) field.ErrorList {
 		var f check.Faults
 		claim(&f, field.NewPath("spec"), &c.Spec)
@@ -96,11 +103,7 @@ func defaultClaim(s *resourcev1.ResourceClaimSpec) {
 		if *mode == resourcev1.DeviceAllocationModeExactCount && *count == 0 {
 			*count = 1
 		}
-		for i := range tolerations {
-			if tolerations[i].Operator == "" {
-				tolerations[i].Operator = resourcev1.DeviceTolerationOpEqual
-			}
-		}
+		defaultTolerations(tolerations)
 	}
 	for i := range s.Devices.Requests {
 		r := &s.Devices.Requests[i]
@@ -167,5 +170,13 @@ func device(f *check.Faults, p *field.Path, class string, mode resourcev1.Device
 		f.Positive(p.Child("count"), count)
 	default:
 		check.Known(f, p.Child("allocationMode"), mode, resourcev1.DeviceAllocationModeAll, resourcev1.DeviceAllocationModeExactCount)
+	}
+}
+
+func defaultTolerations(list []resourcev1.DeviceToleration) {
+	for i := range list {
+		if list[i].Operator == "" {
+			list[i].Operator = resourcev1.DeviceTolerationOpEqual
+		}
 	}
 }

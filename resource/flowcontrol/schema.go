@@ -54,6 +54,7 @@ func schemaStrategy() resource.Strategy {
 	}
 	r.Validate = validateSchema
 	r.ValidateUpdate = func(s, _ *flowcontrolv1.FlowSchema) field.ErrorList { return validateSchema(s) }
+	r.ValidateStatusUpdate = func(s, _ *flowcontrolv1.FlowSchema) field.ErrorList { return schemaConditions(s) }
 	return r.Strategy()
 }
 
@@ -87,6 +88,22 @@ func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
 	}
 	for i := range spec.Rules {
 		schemaRule(&f, p.Child("rules").Index(i), &spec.Rules[i])
+	}
+	return f.List()
+}
+
+func schemaConditions(s *flowcontrolv1.FlowSchema) field.ErrorList {
+	var f check.Faults
+	seen := map[flowcontrolv1.FlowSchemaConditionType]bool{}
+	for i, c := range s.Status.Conditions {
+		at := field.NewPath("status", "conditions").Index(i).Child("type")
+		if c.Type == "" {
+			f.Required(at, "")
+		}
+		if seen[c.Type] {
+			f.Duplicate(at, c.Type)
+		}
+		seen[c.Type] = true
 	}
 	return f.List()
 }

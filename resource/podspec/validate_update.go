@@ -137,7 +137,7 @@ func narrowed(f *check.Faults, p *field.Path, rest, old *corev1.PodSpec) {
 	if !apiequality.Semantic.DeepEqual(rest.NodeSelector, old.NodeSelector) {
 		for key, value := range old.NodeSelector {
 			if now, ok := rest.NodeSelector[key]; !ok || now != value {
-				f.Invalid(p.Child("nodeSelector"), rest.NodeSelector, "only additions are allowed (no mutations or deletions)")
+				f.Invalid(p.Child("nodeSelector"), rest.NodeSelector, "only additions to spec.nodeSelector are allowed (no mutations or deletions)")
 				break
 			}
 		}
