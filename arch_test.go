@@ -35,6 +35,7 @@ var floors = map[string]int{
 	"cmd":          7,
 
 	"storage/local":       1,
+	"storage/etcd":        1,
 	"storage/storagetest": 1,
 }
 

@@ -20,7 +20,6 @@ import (
 	"fairlead.dev/server/auth/token"
 	"fairlead.dev/server/discovery"
 	"fairlead.dev/server/openapi"
-	"fairlead.dev/storage/local"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -40,7 +39,7 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // newServer assembles the API server over a store: who may come in, what they may
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
-func newServer(o Options, store *local.Store, authority *pki.Authority, url string) (*server.Server, error) {
+func newServer(o Options, store store, authority *pki.Authority, url string) (*server.Server, error) {
 	resources := builtin.Resources()
 	return server.New(server.Config{
 		Store:     store,

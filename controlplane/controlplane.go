@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +19,6 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
-	"fairlead.dev/storage/local"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 )
@@ -29,7 +29,7 @@ const adminUser = "kubernetes-admin"
 // ControlPlane is a running control plane. Make it with Start.
 type ControlPlane struct {
 	options   Options
-	store     *local.Store
+	store     store
 	authority *pki.Authority
 	server    *server.Server
 	http      *http.Server
@@ -72,7 +72,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.listener, err = listen(o.Listen); err != nil {
 		return err
 	}
-	if cp.store, err = openStore(o); err != nil {
+	if cp.store, err = openStore(ctx, o); err != nil {
 		return err
 	}
 	if cp.authority, err = loadAuthority(o); err != nil {
@@ -108,6 +108,9 @@ func loadAuthority(o Options) (*pki.Authority, error) {
 func (cp *ControlPlane) describeStore() string {
 	if cp.options.InMemory {
 		return "in memory"
+	}
+	if servers := cp.options.Etcd.Servers; len(servers) > 0 {
+		return fmt.Sprintf("etcd at %s, revision %s", strings.Join(servers, ", "), cp.store.Revision())
 	}
 	return fmt.Sprintf("%s, revision %s", filepath.Join(cp.options.DataDir, storeDir), cp.store.Revision())
 }

@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-
-	"fairlead.dev/storage/local"
 )
 
 // What lies in a data directory. Nothing else is ever written there.
@@ -38,21 +35,4 @@ func checkDataDir(dir string) error {
 		}
 	}
 	return nil
-}
-
-// openStore opens the embedded store of a data directory, and says in one line
-// what is wrong with it if it can't.
-func openStore(o Options) (*local.Store, error) {
-	if o.InMemory {
-		return local.Open("", local.Options{InMemory: true})
-	}
-	dir := filepath.Join(o.DataDir, storeDir)
-	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
-	}
-	s, err := local.Open(dir, local.Options{})
-	if errors.Is(err, local.ErrInUse) {
-		return nil, fmt.Errorf("%s is in use by another process: stop it, or choose another with --data-dir", o.DataDir)
-	}
-	return s, err
 }

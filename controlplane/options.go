@@ -10,6 +10,10 @@ type Options struct {
 	// InMemory keeps nothing but the files that clients need: the kubeconfig and
 	// the CA's certificate.
 	InMemory bool
+	// Etcd is the cluster to keep everything in but what DataDir then holds: the
+	// keys and certificates, which all servers on one cluster must share, and the
+	// files that clients need.
+	Etcd Etcd
 	// Listen is the address of the API server; "" is the first free port of
 	// 127.0.0.1 from 6443 on.
 	Listen string

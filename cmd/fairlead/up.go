@@ -25,6 +25,11 @@ type serveFlags struct {
 func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "where everything is kept")
 	flags.BoolVar(&f.options.InMemory, "in-memory", false, "keep nothing on disk but the kubeconfig and the CA certificate")
+	flags.StringSliceVar(&f.options.Etcd.Servers, "etcd-servers", nil, "client URLs of an etcd cluster to keep everything in; data-dir then holds keys, certificates and the kubeconfig")
+	flags.StringVar(&f.options.Etcd.CAFile, "etcd-cafile", "", "certificates that those of the etcd servers are signed by (default the machine's)")
+	flags.StringVar(&f.options.Etcd.CertFile, "etcd-certfile", "", "client certificate for the etcd servers")
+	flags.StringVar(&f.options.Etcd.KeyFile, "etcd-keyfile", "", "key of the client certificate")
+	flags.StringVar(&f.options.Etcd.Prefix, "etcd-prefix", controlplane.DefaultEtcdPrefix, "what the keys begin with in etcd")
 	flags.StringVar(&f.options.Listen, "listen", "", "address of the API server (default 127.0.0.1:6443 or the next free port; port 0 picks one)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
@@ -125,6 +130,8 @@ func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serve
 	kept := "everything is kept in " + f.options.DataDir
 	if f.options.InMemory {
 		kept = "nothing is kept"
+	} else if len(f.options.Etcd.Servers) > 0 {
+		kept = "everything is kept in etcd"
 	}
 	export := "export KUBECONFIG=" + shellQuote(cp.KubeconfigPath())
 	if f.merge {

@@ -1,0 +1,135 @@
+package controlplane
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/adopt"
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/etcd"
+	"fairlead.dev/storage/local"
+	"fairlead.dev/watchcache"
+)
+
+// store is what a control plane stands on: the embedded store or an etcd cluster.
+type store interface {
+	storage.Store
+	// Err says why the store can't be written, nil if it can.
+	Err() error
+}
+
+// Etcd says which etcd cluster to stand on instead of the embedded store.
+type Etcd struct {
+	// Servers are the client URLs of its members; none means the embedded store.
+	Servers []string
+	// CAFile holds the certificates that the members' are signed by, if those of
+	// the machine don't do; CertFile and KeyFile are the client's own.
+	CAFile, CertFile, KeyFile string
+	// Prefix is what all keys begin with; "" is DefaultEtcdPrefix.
+	Prefix string
+}
+
+// DefaultEtcdPrefix is kube-apiserver's.
+const DefaultEtcdPrefix = "/registry"
+
+// openStore opens what the options ask for, and says in one line what is wrong
+// with it if it can't.
+func openStore(ctx context.Context, o Options) (store, error) {
+	if len(o.Etcd.Servers) > 0 {
+		if o.InMemory {
+			return nil, errors.New("an etcd cluster and a store in memory are two things: choose one")
+		}
+		return openEtcd(ctx, o)
+	}
+	return openLocal(o)
+}
+
+func openLocal(o Options) (store, error) {
+	if o.InMemory {
+		s, err := local.Open("", local.Options{InMemory: true})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	dir := filepath.Join(o.DataDir, storeDir)
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	s, err := local.Open(dir, local.Options{})
+	if errors.Is(err, local.ErrInUse) {
+		return nil, fmt.Errorf("%s is in use by another process: stop it, or choose another with --data-dir", o.DataDir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// adopted is an etcd cluster as the server sees it: whatever wrote there before,
+// the values are JSON.
+type adopted struct {
+	*adopt.Store
+	etcd *etcd.Store
+}
+
+func (s adopted) Err() error { return s.etcd.Err() }
+
+func openEtcd(ctx context.Context, o Options) (store, error) {
+	config, err := o.Etcd.tls()
+	if err != nil {
+		return nil, err
+	}
+	prefix := o.Etcd.Prefix
+	if prefix == "" {
+		prefix = DefaultEtcdPrefix
+	}
+	s, err := etcd.Open(ctx, etcd.Options{
+		Endpoints: o.Etcd.Servers,
+		TLS:       config,
+		Root:      watchcache.Root,
+		Prefix:    strings.TrimRight("/"+strings.Trim(prefix, "/"), "/") + "/",
+		Logger:    o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return adopted{adopt.New(s, resource.Scheme()), s}, nil
+}
+
+// tls is how to speak to the members; nil if none of them speaks it.
+func (e Etcd) tls() (*tls.Config, error) {
+	secure := false
+	for _, url := range e.Servers {
+		secure = secure || strings.HasPrefix(url, "https://")
+	}
+	if !secure {
+		return nil, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if e.CAFile != "" {
+		pem, err := os.ReadFile(e.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("etcd's CA: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("etcd's CA: no certificate in %s", e.CAFile)
+		}
+	}
+	if e.CertFile != "" || e.KeyFile != "" {
+		cert, err := tls.LoadX509KeyPair(e.CertFile, e.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("the client certificate for etcd: %w", err)
+		}
+		config.Certificates = []tls.Certificate{cert}
+	}
+	return config, nil
+}
