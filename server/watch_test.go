@@ -89,11 +89,17 @@ func (w *watching) expect(want ...string) {
 	}
 }
 
-// bothWires runs a test over TLS and over the wire in memory.
-func bothWires(t *testing.T, run func(t *testing.T, c *cluster, rt http.RoundTripper)) {
-	t.Run("https", func(t *testing.T) {
+// allWires runs a test over HTTP/2, HTTP/1.1 and the wire in memory.
+func allWires(t *testing.T, run func(t *testing.T, c *cluster, rt http.RoundTripper)) {
+	t.Run("http2", func(t *testing.T) {
 		c := start(t)
 		run(t, c, c.client.Transport)
+	})
+	t.Run("http1", func(t *testing.T) {
+		c := start(t)
+		one := &http.Transport{TLSClientConfig: c.client.Transport.(*http.Transport).TLSClientConfig.Clone(), DisableCompression: true}
+		one.TLSClientConfig.NextProtos = []string{"http/1.1"}
+		run(t, c, one)
 	})
 	t.Run("memory", func(t *testing.T) {
 		c := start(t)
@@ -102,7 +108,7 @@ func bothWires(t *testing.T, run func(t *testing.T, c *cluster, rt http.RoundTri
 }
 
 func TestWatch(t *testing.T) {
-	bothWires(t, func(t *testing.T, c *cluster, rt http.RoundTripper) {
+	allWires(t, func(t *testing.T, c *cluster, rt http.RoundTripper) {
 		c.fill(2) // revisions 2 and 3
 		unset := c.watch(t, rt, maps+"?watch=1")
 		unset.expect("ADDED m000 2", "ADDED m001 3")
