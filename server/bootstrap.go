@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -12,6 +13,10 @@ import (
 	"fairlead.dev/watchcache"
 )
 
+// bootstrapPart is how many objects are written in one transaction: a start costs
+// few syncs, and no store finds it too many (etcd takes 128).
+const bootstrapPart = 100
+
 // bootstrapAttempts is how often Bootstrap reads again what somebody else has
 // written meanwhile: other replicas start at the same time and want the same.
 const bootstrapAttempts = 5
@@ -19,9 +24,17 @@ const bootstrapAttempts = 5
 // Bootstrap makes the objects that a cluster starts with: those that are missing
 // are created, and one that exists is replaced by what mend makes of it, if that
 // is not nil. Objects have their kind set and are in their storage version. They
-// pass no admission and are all written in one transaction, so that a start costs
-// one sync however many they are.
+// pass no admission.
 func (s *Server) Bootstrap(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) error {
+	for part := range slices.Chunk(objects, bootstrapPart) {
+		if err := s.bootstrapPart(ctx, part, mend); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) bootstrapPart(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) error {
 	for range bootstrapAttempts {
 		txn, err := s.bootstrapTxn(ctx, objects, mend)
 		if err != nil || len(txn.Then) == 0 {
