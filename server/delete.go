@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"net/http"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
-	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/admission"
@@ -41,60 +37,6 @@ func deleteVerb(c *call) error {
 		}))
 	}
 	return w.answer(c, code)
-}
-
-// deleteOptions reads them from the body or, if there is none, the query.
-func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
-	opts := &metav1.DeleteOptions{}
-	body, err := readBody(c.req)
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > 0 {
-		err = c.decodeDeleteOptions(body, opts)
-	} else {
-		err = c.options(opts)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if errs := validation.ValidateDeleteOptions(opts); len(errs) > 0 {
-		return nil, invalidOptions("DeleteOptions", errs)
-	}
-	c.dryRun = len(opts.DryRun) > 0
-	return opts, nil
-}
-
-// decodeDeleteOptions takes them in meta.k8s.io/v1 or, as old clients send
-// them, in any group's version.
-func (c *call) decodeDeleteOptions(body []byte, opts *metav1.DeleteOptions) error {
-	m, err := contentMedia(c.req)
-	if err != nil {
-		return err
-	}
-	if m == mediaYAML {
-		if body, _, err = yamlToJSON(body, false); err != nil {
-			return apierrors.NewBadRequest(err.Error())
-		}
-	}
-	want := schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
-	if m == mediaProto {
-		got, _, err := protoCodec.Decode(body, &want, opts)
-		if err != nil {
-			return apierrors.NewBadRequest(err.Error())
-		}
-		if got != runtime.Object(opts) {
-			return apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
-		}
-		return nil
-	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, opts); err != nil {
-		return apierrors.NewBadRequest(err.Error())
-	}
-	if opts.Kind != "" && opts.Kind != "DeleteOptions" {
-		return apierrors.NewBadRequest(fmt.Sprintf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:110\"", opts.Kind, opts.APIVersion))
-	}
-	return nil
 }
 
 // removed is what a delete leaves to say.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -10,7 +9,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
@@ -74,108 +72,6 @@ func evictionOptions(ev *policyv1.Eviction, create *metav1.CreateOptions) (*meta
 		return nil, fmt.Errorf("Non-matching dry-run options in request and content: %v and %v", create.DryRun, opts.DryRun)
 	}
 	return opts, nil
-}
-
-// askBudget takes one disruption from the pod's budget, if it needs one.
-func (c *call) askBudget(pod *corev1.Pod, opts *metav1.DeleteOptions) error {
-	switch pod.Status.Phase {
-	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
-		return nil
-	}
-	if pod.DeletionTimestamp != nil {
-		return nil
-	}
-	budgets, err := c.budgets(pod)
-	if err != nil || len(budgets) == 0 {
-		return err
-	}
-	if len(budgets) > 1 {
-		return failure(http.StatusInternalServerError, "",
-			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
-	}
-	pdb := budgets[0]
-	if !isReady(pod) && unhealthyMayGo(pdb) {
-		if opts.Preconditions == nil {
-			opts.Preconditions = &metav1.Preconditions{}
-		}
-		if opts.Preconditions.ResourceVersion == nil {
-			opts.Preconditions.ResourceVersion = &pod.ResourceVersion
-		}
-		return nil
-	}
-	sub := *c
-	sub.ep = c.s.table.Load().stored[pdbResource]
-	sub.info.name, sub.info.subresource = pdb.Name, "status"
-	_, _, err = sub.modify(pdb.Name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
-		b := old.DeepCopyObject().(*policyv1.PodDisruptionBudget)
-		return b, takeDisruption(b, pod.Name)
-	}})
-	return err
-}
-
-func (c *call) budgets(pod *corev1.Pod) ([]*policyv1.PodDisruptionBudget, error) {
-	list, err := lookup{c.s}.List(c.ctx, pdbResource, pod.Namespace)
-	if apierrors.IsNotFound(err) {
-		return nil, nil // no such kind is served
-	}
-	if err != nil {
-		return nil, err
-	}
-	var found []*policyv1.PodDisruptionBudget
-	for _, obj := range list {
-		pdb := obj.(*policyv1.PodDisruptionBudget)
-		sel, err := metav1.LabelSelectorAsSelector(pdb.Spec.Selector)
-		if err == nil && sel.Matches(labels.Set(pod.Labels)) {
-			found = append(found, pdb)
-		}
-	}
-	return found, nil
-}
-
-func isReady(pod *corev1.Pod) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
-
-// unhealthyMayGo says whether a pod that is not ready needs no disruption.
-func unhealthyMayGo(pdb *policyv1.PodDisruptionBudget) bool {
-	if p := pdb.Spec.UnhealthyPodEvictionPolicy; p != nil && *p == policyv1.AlwaysAllow {
-		return true
-	}
-	return pdb.Status.CurrentHealthy >= pdb.Status.DesiredHealthy && pdb.Status.DesiredHealthy > 0
-}
-
-// takeDisruption notes a disruption in the budget, or says that there is none
-// left.
-func takeDisruption(b *policyv1.PodDisruptionBudget, pod string) error {
-	st := &b.Status
-	switch {
-	case st.ObservedGeneration < b.Generation:
-		return tooManyDisruptions(10, fmt.Sprintf("The disruption budget %s is still being processed by the server.", b.Name))
-	case st.DisruptionsAllowed < 0:
-		return apierrors.NewForbidden(schema.GroupResource{Group: "policy", Resource: "poddisruptionbudget"}, b.Name, errors.New("pdb disruptions allowed is negative"))
-	case st.DisruptionsAllowed == 0 && st.CurrentHealthy <= st.DesiredHealthy:
-		return tooManyDisruptions(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, st.DesiredHealthy, st.CurrentHealthy))
-	case st.DisruptionsAllowed == 0:
-		return tooManyDisruptions(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", b.Name))
-	}
-	st.DisruptionsAllowed--
-	if st.DisruptedPods == nil {
-		st.DisruptedPods = map[string]metav1.Time{}
-	}
-	st.DisruptedPods[pod] = metav1.Now().Rfc3339Copy()
-	return nil
-}
-
-func tooManyDisruptions(retry int, why string) error {
-	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retry)
-	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
-		metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: why})
-	return err
 }
 
 // evictNow notes in the pod why it goes, and deletes it.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/resource"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -156,47 +155,6 @@ func (f *form) appendItem(dst []byte, element []byte) []byte {
 		return protowire.AppendBytes(dst, element)
 	}
 	return append(dst, element...)
-}
-
-// decode makes the typed object of stored bytes.
-func (ep *endpoint) decode(value []byte, rev storage.Revision) (runtime.Object, error) {
-	obj, err := ep.newStored()
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(value, obj); err != nil {
-		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
-	}
-	m, err := meta.Accessor(obj)
-	if err != nil {
-		return nil, err
-	}
-	if rev != 0 {
-		m.SetResourceVersion(rev.String())
-	}
-	return obj, nil
-}
-
-// newStored is an empty object of the storage version.
-func (ep *endpoint) newStored() (runtime.Object, error) {
-	if v := ep.Version(ep.StorageVersion); v != nil && !ep.SharesStorage {
-		return v.New(), nil
-	}
-	return resource.Scheme().New(ep.StorageGVK())
-}
-
-// convert turns an object of the storage version into one of the endpoint's.
-// Others are left as they are.
-func (ep *endpoint) convert(obj runtime.Object) (runtime.Object, error) {
-	if ep.version.FromStorage != nil {
-		out, err := ep.version.FromStorage(obj)
-		if err != nil {
-			return nil, err
-		}
-		obj = out
-	}
-	obj.GetObjectKind().SetGroupVersionKind(ep.gvk)
-	return obj, nil
 }
 
 // refuseShape says no to a list asked for as an object and the other way.

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/storage"
+)
+
+// decode makes the typed object of stored bytes.
+func (ep *endpoint) decode(value []byte, rev storage.Revision) (runtime.Object, error) {
+	obj, err := ep.newStored()
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(value, obj); err != nil {
+		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	if rev != 0 {
+		m.SetResourceVersion(rev.String())
+	}
+	return obj, nil
+}
+
+// newStored is an empty object of the storage version.
+func (ep *endpoint) newStored() (runtime.Object, error) {
+	if v := ep.Version(ep.StorageVersion); v != nil && !ep.SharesStorage {
+		return v.New(), nil
+	}
+	return resource.Scheme().New(ep.StorageGVK())
+}
+
+// convert turns an object of the storage version into one of the endpoint's.
+// Others are left as they are.
+func (ep *endpoint) convert(obj runtime.Object) (runtime.Object, error) {
+	if ep.version.FromStorage != nil {
+		out, err := ep.version.FromStorage(obj)
+		if err != nil {
+			return nil, err
+		}
+		obj = out
+	}
+	obj.GetObjectKind().SetGroupVersionKind(ep.gvk)
+	return obj, nil
+}

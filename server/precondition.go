@@ -1,0 +1,43 @@
+package server
+
+import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// checkRevision holds the object against the revision it was made from. One
+// that does not say which takes the present one, if its kind allows that.
+func (c *call) checkRevision(obj resource.Object, now *watchcache.Object) error {
+	said := obj.GetResourceVersion()
+	if said == "" || said == "0" {
+		if !c.ep.Strategy.RequireResourceVersion {
+			obj.SetResourceVersion(now.Revision().String())
+			return nil
+		}
+		kind := schema.GroupKind{Group: c.ep.gr.Group, Kind: c.ep.gr.Resource}
+		return apierrors.NewInvalid(kind, obj.GetName(), field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
+	}
+	rev, err := storage.ParseRevision(said)
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", invalidRevision(said, err)))
+	}
+	if rev != now.Revision() {
+		return conflict(c.ep.gr, obj.GetName(), optimisticLock)
+	}
+	return nil
+}
+
+func (c *call) uidConflict(name string, want, have types.UID) error {
+	return conflict(c.ep.gr, name, fmt.Sprintf(
+		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s",
+		c.ep.Key(c.namespace(), name), want, have))
+}
