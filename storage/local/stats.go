@@ -37,4 +37,15 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
+// DiskBytes is what the directory takes, and what of it is not known to be
+// garbage; 0 in memory.
+func (s *Store) DiskBytes() (total, live uint64) {
+	if total = s.Stats().DiskBytes; total == 0 {
+		return 0, 0
+	}
+	s.compactor.mu.Lock()
+	defer s.compactor.mu.Unlock()
+	return total, total - min(total, s.compactor.mu.garbage)
+}
+
 var _ storage.Store = (*Store)(nil)

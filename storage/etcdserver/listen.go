@@ -1,0 +1,153 @@
+package etcdserver
+
+import (
+	"crypto/tls"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// handshakePatience bounds how long a connection may take to say what it wants.
+const handshakePatience = 10 * time.Second
+
+// split accepts l's connections and gives each to the side it speaks to. In plain
+// text the first bytes tell: HTTP/2 begins with "PRI", and gRPC is the only thing
+// spoken over it. With TLS the protocols that the client offers do: those of gRPC
+// offer nothing but h2.
+func (s *Server) split(l net.Listener, rpc, web *side) error {
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		select {
+		case <-s.closed:
+		case <-stop:
+		}
+		l.Close()
+	}()
+	config := serverTLS(s.config.TLS)
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			c.SetDeadline(time.Now().Add(handshakePatience))
+			side, c, err := choose(c, config, rpc, web)
+			if err != nil {
+				s.config.Log.Debug("etcd connection refused", "from", c.RemoteAddr(), "err", err)
+				c.Close()
+				return
+			}
+			c.SetDeadline(time.Time{})
+			side.put(c)
+		}()
+	}
+}
+
+func choose(c net.Conn, config *tls.Config, rpc, web *side) (*side, net.Conn, error) {
+	if config != nil {
+		t := tls.Server(c, config)
+		if err := t.Handshake(); err != nil {
+			return nil, c, err
+		}
+		if t.ConnectionState().NegotiatedProtocol == "http/1.1" {
+			return web, t, nil
+		}
+		return rpc, t, nil
+	}
+	var first [3]byte
+	for n := 0; n < len(first); {
+		m, err := c.Read(first[n:])
+		if err != nil {
+			return nil, c, err
+		}
+		n += m
+	}
+	c = &peeked{Conn: c, first: first[:]}
+	if string(first[:]) == "PRI" {
+		return rpc, c, nil
+	}
+	return web, c, nil
+}
+
+// serverTLS lets a client that can speak HTTP/1.1 do so.
+func serverTLS(c *tls.Config) *tls.Config {
+	if c == nil {
+		return nil
+	}
+	web, rpc := c.Clone(), c.Clone()
+	web.NextProtos, rpc.NextProtos = []string{"http/1.1"}, []string{"h2"}
+	inner := c.GetConfigForClient
+	rpc.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		protos := rpc.NextProtos
+		if len(hello.SupportedProtos) == 0 || slices.Contains(hello.SupportedProtos, "http/1.1") {
+			protos = web.NextProtos
+		}
+		if inner != nil {
+			if own, err := inner(hello); own != nil || err != nil {
+				if own != nil {
+					own = own.Clone()
+					own.NextProtos = protos
+				}
+				return own, err
+			}
+		}
+		if &protos[0] == &web.NextProtos[0] {
+			return web, nil
+		}
+		return nil, nil
+	}
+	return rpc
+}
+
+// peeked is a connection of which something was read already.
+type peeked struct {
+	net.Conn
+	first []byte
+}
+
+func (p *peeked) Read(b []byte) (int, error) {
+	if len(p.first) == 0 {
+		return p.Conn.Read(b)
+	}
+	n := copy(b, p.first)
+	p.first = p.first[n:]
+	return n, nil
+}
+
+// side is a listener of connections that were accepted elsewhere.
+type side struct {
+	addr   net.Addr
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newSide(addr net.Addr) *side {
+	return &side{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+func (s *side) put(c net.Conn) {
+	select {
+	case s.conns <- c:
+	case <-s.closed:
+		c.Close()
+	}
+}
+
+func (s *side) Accept() (net.Conn, error) {
+	select {
+	case c := <-s.conns:
+		return c, nil
+	case <-s.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (s *side) Close() error {
+	s.once.Do(func() { close(s.closed) })
+	return nil
+}
+
+func (s *side) Addr() net.Addr { return s.addr }

@@ -1,0 +1,210 @@
+package etcdserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fairlead.dev/storage"
+)
+
+// txn carries a checked transaction out; see the package comment for how.
+func (s *Server) txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, error) {
+	s.compaction.RLock()
+	defer s.compaction.RUnlock()
+	if p := hope(r); p != nil {
+		if out, err := s.carry(ctx, p); err != errAgain {
+			return out, err
+		}
+	}
+	for {
+		v := view{ctx: ctx, store: s.store}
+		p, err := decide(&v, r)
+		if err == nil {
+			var out *pb.TxnResponse
+			if out, err = s.carry(ctx, p); err == nil {
+				return out, nil
+			}
+		}
+		// What it was decided on may be compacted by now.
+		if err != errAgain && (!errors.Is(err, storage.ErrCompacted) || v.wanted) {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// errAgain says that a transaction has to be decided again; nothing was written.
+var errAgain = errors.New("decide again")
+
+// A plan is a transaction whose comparisons are decided.
+type plan struct {
+	request *pb.TxnRequest
+	branch  branch
+	// If is what the decisions rest on, read at revision at.
+	conds []storage.Condition
+	at    storage.Revision
+	then  []storage.Op
+	// other is what to answer if the conditions do not hold, nil to decide again.
+	other *pb.TxnRequest
+}
+
+// branch is which way a transaction goes, and those nested in that way.
+type branch struct {
+	succeeded bool
+	nested    []branch
+}
+
+func (b branch) ops(r *pb.TxnRequest) []*pb.RequestOp {
+	if b.succeeded {
+		return r.Success
+	}
+	return r.Failure
+}
+
+// hope plans without a read: for a transaction that compares nothing but revisions
+// of single keys, puts and deletes if they are as they should be, and only reads
+// if not. nil if r is not like that.
+func hope(r *pb.TxnRequest) *plan {
+	p := &plan{request: r, branch: branch{succeeded: true}, other: r}
+	for _, c := range r.Compare {
+		mod := c.GetModRevision()
+		absent := c.Target == pb.Compare_CREATE && c.GetCreateRevision() == 0 ||
+			c.Target == pb.Compare_VERSION && c.GetVersion() == 0 || c.Target == pb.Compare_MOD && mod == 0
+		if len(c.RangeEnd) > 0 || c.Result != pb.Compare_EQUAL || mod < 0 || !absent && c.Target != pb.Compare_MOD {
+			return nil
+		}
+		p.conds = append(p.conds, storage.Condition{Key: string(c.Key), ModRevision: storage.Revision(mod)})
+	}
+	for _, op := range r.Success {
+		switch {
+		case op.GetRequestPut() != nil && !op.GetRequestPut().IgnoreLease && !op.GetRequestPut().IgnoreValue:
+			p.then = append(p.then, putOp(op.GetRequestPut()))
+		case op.GetRequestDeleteRange() != nil:
+			p.then = append(p.then, deleteOp(op.GetRequestDeleteRange()))
+		default:
+			return nil
+		}
+	}
+	for _, op := range r.Failure {
+		if op.GetRequestRange() == nil {
+			return nil
+		}
+	}
+	if len(p.then) == 0 {
+		return nil
+	}
+	return p
+}
+
+func deleteOp(r *pb.DeleteRangeRequest) storage.Op {
+	return storage.Op{Type: storage.Delete, Key: string(r.Key), End: string(r.RangeEnd)}
+}
+
+// decide reads what the comparisons ask for and plans.
+func decide(v *view, r *pb.TxnRequest) (*plan, error) {
+	p := &plan{request: r}
+	var err error
+	if p.branch, err = v.decide(r); err != nil {
+		return nil, err
+	}
+	if err := p.collect(v, r, p.branch); err != nil {
+		return nil, err
+	}
+	p.conds, p.at = v.conds, v.at
+	if p.at == 0 && len(p.then) == 0 {
+		if _, err := v.get("\x00"); err != nil { // nothing was read: find out where we are
+			return nil, err
+		}
+		p.at = v.at
+	}
+	return p, nil
+}
+
+// collect gathers the writes of a branch, and finds out what they need.
+func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
+	nested := b.nested
+	for _, op := range b.ops(r) {
+		switch r := op.Request.(type) {
+		case *pb.RequestOp_RequestRange:
+			if err := v.check(r.RequestRange); err != nil {
+				return err
+			}
+		case *pb.RequestOp_RequestDeleteRange:
+			p.then = append(p.then, deleteOp(r.RequestDeleteRange))
+		case *pb.RequestOp_RequestTxn:
+			if err := p.collect(v, r.RequestTxn, nested[0]); err != nil {
+				return err
+			}
+			nested = nested[1:]
+		case *pb.RequestOp_RequestPut:
+			put := putOp(r.RequestPut)
+			if r.RequestPut.IgnoreValue || r.RequestPut.IgnoreLease {
+				kv, err := v.get(put.Key)
+				if err != nil {
+					return err
+				}
+				if kv == nil {
+					return rpctypes.ErrGRPCKeyNotFound
+				}
+				keep(&put, r.RequestPut, kv)
+			}
+			p.then = append(p.then, put)
+		}
+	}
+	return nil
+}
+
+// keep takes over what a put leaves as it was.
+func keep(put *storage.Op, r *pb.PutRequest, kv *storage.KeyValue) {
+	if r.IgnoreValue {
+		put.Value = kv.Value
+	}
+	if r.IgnoreLease {
+		put.Lease = kv.Lease
+	}
+}
+
+// carry commits a plan and answers. Once it has committed it fails for good: the
+// error is then no ErrCompacted.
+func (s *Server) carry(ctx context.Context, p *plan) (*pb.TxnResponse, error) {
+	if len(p.then) == 0 {
+		e := effects{ctx: ctx, store: s.store, base: p.at, rev: p.at}
+		return e.top(p.request, p.branch)
+	}
+	res, err := s.store.Commit(ctx, storage.Txn{If: p.conds, Then: p.then})
+	if err != nil {
+		return nil, err
+	}
+	if !res.Succeeded {
+		if p.other == nil {
+			return nil, errAgain
+		}
+		e := effects{ctx: ctx, store: s.store, base: res.Revision, rev: res.Revision}
+		out, err := e.top(p.other, branch{})
+		if errors.Is(err, storage.ErrCompacted) {
+			err = errAgain
+		}
+		return out, err
+	}
+	e := effects{ctx: ctx, store: s.store, base: res.Revision, rev: res.Revision}
+	if res.Changed {
+		e.base--
+	}
+	for _, c := range p.conds {
+		if c.End == "" && c.ModRevision != 0 {
+			e.know(c.Key)
+		}
+	}
+	out, err := e.top(p.request, p.branch)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it was written at revision %d, but what it found there cannot be told: %v",
+			storage.ErrUnavailable, res.Revision, err)
+	}
+	return out, nil
+}

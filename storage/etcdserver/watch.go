@@ -1,0 +1,155 @@
+package etcdserver
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"fairlead.dev/storage"
+)
+
+type watchServer struct {
+	*Server
+	pb.UnimplementedWatchServer
+}
+
+// Watch serves one stream of watches: this goroutine owns it and sends, a second
+// one receives.
+func (s *watchServer) Watch(stream pb.Watch_WatchServer) error {
+	w := newWatchStream(s.Server, stream)
+	defer w.close()
+	requests, received := make(chan *pb.WatchRequest), make(chan error, 1)
+	go func() { received <- receive(stream, requests) }()
+	err := w.run(requests, received)
+	if errors.Is(err, context.Canceled) {
+		return rpctypes.ErrGRPCWatchCanceled
+	}
+	return rpcError(err)
+}
+
+// receive ends when the client says no more, or the stream ends.
+func receive(stream pb.Watch_WatchServer, to chan<- *pb.WatchRequest) error {
+	for {
+		r, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case to <- r:
+		case <-stream.Context().Done():
+			return stream.Context().Err()
+		}
+	}
+}
+
+// A watch is one of a stream. It belongs to the stream's goroutine; the small one
+// that carries its bell knows the cursor's bell and done only.
+type watch struct {
+	id       int64
+	cursor   storage.Cursor
+	done     chan struct{}
+	noPut    bool
+	noDelete bool
+	prev     bool
+	fragment bool
+	// progress says that it wants to be told how far it is; quiet, that nothing was
+	// sent since it was last told.
+	progress, quiet bool
+}
+
+// Reasons that etcd gives for refusing a watch.
+const (
+	reasonDuplicateID = "mvcc: duplicate watch ID provided on the WatchStream"
+	reasonEmptyRange  = "mvcc: watcher range is empty"
+)
+
+// noWatch is the ID where none is meant.
+const noWatch = -1
+
+// create makes a watch and tells the client.
+func (w *watchStream) create(r *pb.WatchCreateRequest) error {
+	key, end := string(r.Key), string(r.RangeEnd)
+	if key == "" {
+		key = "\x00"
+	}
+	n := &watch{
+		id: r.WatchId, prev: r.PrevKv, fragment: r.Fragment, progress: r.ProgressNotify,
+		done: make(chan struct{}),
+	}
+	for _, f := range r.Filters {
+		n.noPut = n.noPut || f == pb.WatchCreateRequest_NOPUT
+		n.noDelete = n.noDelete || f == pb.WatchCreateRequest_NODELETE
+	}
+	switch {
+	case r.StartRevision < 0:
+		return w.refuse(rpctypes.ErrCompacted.Error())
+	case end != "" && end != storage.NoEnd && key >= end:
+		return w.refuse(reasonEmptyRange)
+	case n.id == 0:
+		n.id = w.freeID()
+	case n.id == noWatch || w.watches[n.id] != nil:
+		return w.refuse(reasonDuplicateID)
+	}
+	after := storage.Revision(0)
+	if r.StartRevision > 0 {
+		after = max(1, storage.Revision(r.StartRevision)-1) // nothing happened at 1
+	}
+	var err error
+	n.cursor, err = w.store.Watch(key, end, after)
+	lost := errors.Is(err, storage.ErrCompacted)
+	if err != nil && !lost {
+		return err
+	}
+	created := &pb.WatchResponse{Header: header(w.store.Revision()), WatchId: n.id, Created: true}
+	if err := w.stream.Send(created); err != nil {
+		return err
+	}
+	if lost {
+		return w.lose(n.id)
+	}
+	w.watches[n.id] = n
+	go w.carry(n)
+	return nil
+}
+
+func (w *watchStream) freeID() int64 {
+	for w.watches[w.nextID] != nil {
+		w.nextID++
+	}
+	w.nextID++
+	return w.nextID - 1
+}
+
+func (w *watchStream) refuse(reason string) error {
+	return w.stream.Send(&pb.WatchResponse{
+		Header: header(w.store.Revision()), WatchId: noWatch, Created: true, Canceled: true, CancelReason: reason,
+	})
+}
+
+// lose tells the client that what a watch needs next is compacted.
+func (w *watchStream) lose(id int64) error {
+	return w.stream.Send(&pb.WatchResponse{
+		Header: header(w.store.Revision()), WatchId: id, Canceled: true, CompactRevision: int64(w.store.Compacted()),
+	})
+}
+
+func (w *watchStream) cancel(id int64) error {
+	n := w.watches[id]
+	if n == nil {
+		return nil
+	}
+	w.drop(n)
+	return w.stream.Send(&pb.WatchResponse{Header: header(w.store.Revision()), WatchId: id, Canceled: true})
+}
+
+func (w *watchStream) drop(n *watch) {
+	delete(w.watches, n.id)
+	close(n.done)
+	n.cursor.Close()
+}

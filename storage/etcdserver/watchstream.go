@@ -1,0 +1,259 @@
+package etcdserver
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"google.golang.org/protobuf/proto"
+
+	"fairlead.dev/storage"
+)
+
+// A watchStream is all watches of one stream. Its goroutine takes what the client
+// asks for, and the watches whose bells have rung, one after the other.
+type watchStream struct {
+	*Server
+	stream  pb.Watch_WatchServer
+	ctx     context.Context
+	watches map[int64]*watch
+	nextID  int64
+
+	// rung are the watches that may have something to send.
+	bell chan struct{}
+	rung struct {
+		sync.Mutex
+		watches []*watch
+	}
+}
+
+func newWatchStream(s *Server, stream pb.Watch_WatchServer) *watchStream {
+	return &watchStream{
+		Server: s, stream: stream, ctx: stream.Context(),
+		watches: map[int64]*watch{}, bell: make(chan struct{}, 1),
+	}
+}
+
+// carry takes the bell of a watch to the stream.
+func (w *watchStream) carry(n *watch) {
+	for {
+		select {
+		case <-n.cursor.Bell():
+			w.ring(n)
+		case <-n.done:
+			return
+		}
+	}
+}
+
+func (w *watchStream) ring(n *watch) {
+	w.rung.Lock()
+	w.rung.watches = append(w.rung.watches, n)
+	w.rung.Unlock()
+	select {
+	case w.bell <- struct{}{}:
+	default:
+	}
+}
+
+func (w *watchStream) run(requests <-chan *pb.WatchRequest, received <-chan error) error {
+	// Streams that began together are not told together.
+	pause := w.config.ProgressInterval
+	pause += time.Duration(rand.Int64N(int64(pause)/10 + 1))
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	for {
+		var err error
+		select {
+		case <-w.ctx.Done():
+			return w.ctx.Err()
+		case err := <-received:
+			return err
+		case r := <-requests:
+			err = w.request(r)
+		case <-w.bell:
+			err = w.drain()
+		case <-ticker.C:
+			err = w.notify()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (w *watchStream) request(r *pb.WatchRequest) error {
+	switch r := r.RequestUnion.(type) {
+	case *pb.WatchRequest_CreateRequest:
+		if r.CreateRequest != nil {
+			return w.create(r.CreateRequest)
+		}
+	case *pb.WatchRequest_CancelRequest:
+		if r.CancelRequest != nil {
+			return w.cancel(r.CancelRequest.WatchId)
+		}
+	case *pb.WatchRequest_ProgressRequest:
+		return w.progress()
+	}
+	return nil
+}
+
+// drain sends what the watches that have rung have.
+func (w *watchStream) drain() error {
+	w.rung.Lock()
+	rung := w.rung.watches
+	w.rung.watches = nil
+	w.rung.Unlock()
+	for _, n := range rung {
+		if w.watches[n.id] != n {
+			continue
+		}
+		if _, _, err := w.next(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// next sends one batch of a watch. It returns how far the watch is now, and
+// whether it still lives.
+func (w *watchStream) next(n *watch) (storage.Revision, bool, error) {
+	b, err := n.cursor.Next()
+	if errors.Is(err, storage.ErrCompacted) {
+		w.drop(n)
+		return 0, false, w.lose(n.id)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	if err := w.send(n, b); err != nil {
+		return 0, false, err
+	}
+	return b.Progress, true, nil
+}
+
+// progress tells the client that all watches of the stream are as far as the store
+// is now, after bringing them there.
+func (w *watchStream) progress() error {
+	now := w.store.Revision()
+	for _, n := range w.watches {
+		for {
+			at, lives, err := w.next(n)
+			if err != nil {
+				return err
+			}
+			if !lives || at >= now {
+				break
+			}
+		}
+	}
+	return w.stream.Send(&pb.WatchResponse{Header: header(now), WatchId: noWatch})
+}
+
+// notify tells the watches that asked for it how far they are, if nothing else
+// has lately.
+func (w *watchStream) notify() error {
+	for _, n := range w.watches {
+		if !n.progress {
+			continue
+		}
+		quiet := n.quiet
+		n.quiet = true
+		if !quiet {
+			continue
+		}
+		at, lives, err := w.next(n)
+		if err != nil {
+			return err
+		}
+		if lives && n.quiet && at <= w.store.Revision() {
+			if err := w.stream.Send(&pb.WatchResponse{Header: header(at), WatchId: n.id}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// messageBytes is about how large an answer gets if its transactions allow.
+const messageBytes = 1 << 20
+
+// send sends a batch in messages of whole transactions.
+func (w *watchStream) send(n *watch, b storage.Batch) error {
+	var events []*mvccpb.Event
+	size := 0
+	for i, e := range b.Events {
+		if out := n.event(e); out != nil {
+			events = append(events, out)
+			size += len(e.KV.Key) + len(e.KV.Value)
+			if n.prev && e.Prev != nil {
+				size += len(e.Prev.Key) + len(e.Prev.Value)
+			}
+		}
+		last := i+1 == len(b.Events)
+		if !last && (size < messageBytes || b.Events[i+1].Revision() == e.Revision()) {
+			continue
+		}
+		at := e.Revision()
+		if last {
+			at = b.Progress
+		}
+		if len(events) > 0 {
+			if err := w.emit(n, &pb.WatchResponse{Header: header(at), WatchId: n.id, Events: events}); err != nil {
+				return err
+			}
+			n.quiet = false
+		}
+		events, size = nil, 0
+	}
+	return nil
+}
+
+// emit sends an answer, in fragments if it is too large for a client that asked
+// for them.
+func (w *watchStream) emit(n *watch, r *pb.WatchResponse) error {
+	if !n.fragment || len(r.Events) < 2 || proto.Size(r) < MaxRequestBytes+requestOverhead {
+		return w.stream.Send(r)
+	}
+	events := r.Events
+	for len(events) > 0 {
+		part := &pb.WatchResponse{Header: r.Header, WatchId: r.WatchId}
+		size := 0
+		for len(events) > 0 && (len(part.Events) == 0 || size+proto.Size(events[0]) < MaxRequestBytes) {
+			size += proto.Size(events[0])
+			part.Events, events = append(part.Events, events[0]), events[1:]
+		}
+		part.Fragment = len(events) > 0
+		if err := w.stream.Send(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// event is an event as the watch wants it, nil if it does not.
+func (n *watch) event(e storage.Event) *mvccpb.Event {
+	out := &mvccpb.Event{Kv: message(e.KV)}
+	if e.Type == storage.Delete {
+		if n.noDelete {
+			return nil
+		}
+		out.Type = mvccpb.Event_DELETE
+	} else if n.noPut {
+		return nil
+	}
+	if n.prev {
+		out.PrevKv = message(e.Prev)
+	}
+	return out
+}
+
+func (w *watchStream) close() {
+	for _, n := range w.watches {
+		w.drop(n)
+	}
+}
