@@ -60,28 +60,53 @@ func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
 	h.mu.waiters = append(h.mu.waiters, w)
 	h.want(rev)
 	h.mu.Unlock()
-
-	timeout := time.NewTimer(maxWait)
-	defer timeout.Stop()
-	select {
-	case <-w.done:
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if h.Revision() < rev {
-			return h.mu.err
-		}
-		return nil
-	case <-timeout.C:
-		err = &TooNewError{rev, h.Revision()}
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	err = h.wait(ctx, w)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err == nil && h.Revision() < rev {
+		err = h.mu.err // the store was closed
+	}
 	if i := slices.Index(h.mu.waiters, w); i >= 0 {
 		h.mu.waiters = slices.Delete(h.mu.waiters, i, i+1)
 	}
 	return err
+}
+
+// wait returns when w's revision is there. Whoever hears the store's bell first,
+// a reader or the feeder, takes in what it was rung for.
+func (h *Hub) wait(ctx context.Context, w *waiter) error {
+	timeout := time.NewTimer(maxWait)
+	defer timeout.Stop()
+	for {
+		select {
+		case <-w.done:
+			return nil
+		case <-h.bell():
+			h.mu.Lock()
+			err := h.advance(w.rev)
+			if err == nil {
+				_ = h.loadMissing() // what still fails, its own readers are told
+			}
+			h.wakeFeeder()
+			h.mu.Unlock()
+			if err != nil {
+				return err
+			}
+		case <-timeout.C:
+			return &TooNewError{w.rev, h.Revision()}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (h *Hub) bell() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mu.cursor == nil {
+		return nil
+	}
+	return h.mu.cursor.Bell()
 }
 
 // await makes the cache fit for a read.
