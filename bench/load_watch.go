@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+func podsOfNode(node, revision string) string {
+	return "/api/v1/pods?watch=1&fieldSelector=spec.nodeName%3D" + node + "&resourceVersion=" + revision
+}
+
+// idleWatches tells what the server's memory grows by for each watch that sees
+// nothing, its share of the connection included.
+func idleWatches(ctx context.Context, b *bench) ([]figure, error) {
+	revision, err := b.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, err := b.server.resident()
+	if err != nil {
+		return nil, err
+	}
+	open, done, err := b.watchers(ctx, b.Idle, func(i int) string { return podsOfNode(fmt.Sprintf("idle-%d", i), revision) })
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var ended atomic.Int64
+	for _, f := range open {
+		go func() {
+			f.next()
+			ended.Add(1)
+		}()
+	}
+	if err := sleep(ctx, 2*time.Second); err != nil {
+		return nil, err
+	}
+	after, err := b.server.resident()
+	if n := ended.Load(); n > 0 && err == nil {
+		err = fmt.Errorf("%d watches have ended or seen something", n)
+	}
+	return []figure{{"idle-watch", float64(after-before) / 1024 / float64(b.Idle)}}, err
+}
+
+// watchList has many read all pods at once, as informers do.
+func watchList(ctx context.Context, b *bench) ([]figure, error) {
+	const path = podsPath + "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+	cs := make([]*client, b.Streams)
+	for i := range cs {
+		c, err := b.dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer c.close()
+		cs[i] = c
+	}
+	cpu, _, err := b.spent(func() error {
+		return each(ctx, b.Streams, b.Streams, func(ctx context.Context, i int) error {
+			f, err := cs[i].watch(ctx, path)
+			if err != nil {
+				return err
+			}
+			defer f.close()
+			for n := 0; ; n++ {
+				e, err := f.next()
+				if err != nil {
+					return err
+				}
+				if e.expect("ADDED") != nil {
+					return errors.Join(e.expect("BOOKMARK"), counted(n, b.Pods))
+				}
+			}
+		})
+	})
+	return []figure{{"watchlist", ms(cpu) / float64(b.Streams)}}, err
+}
+
+// fanOut has one writer change a pod as fast as it is answered, and many watch
+// all pods. Each must see each change, in order.
+func fanOut(ctx context.Context, b *bench) ([]figure, error) {
+	revision, err := b.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	open, done, err := b.watchers(ctx, b.Watchers, func(int) string { return podsPath + "?watch=1&resourceVersion=" + revision })
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var (
+		begin = time.Now()
+		sent  = make([]atomic.Int64, b.Events) // since begin
+		late  = make([]time.Duration, b.Events*b.Watchers)
+	)
+	cpu, wall, err := b.spent(func() error {
+		return each(ctx, b.Watchers+1, b.Watchers+1, func(ctx context.Context, i int) error {
+			if i == b.Watchers {
+				for e := range b.Events {
+					sent[e].Store(int64(time.Since(begin)))
+					if err := b.patch(ctx, 0, "fan-"+strconv.Itoa(e)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			for e := range b.Events {
+				ev, err := open[i].next()
+				if err == nil {
+					err = ev.of("fan-" + strconv.Itoa(e))
+				}
+				if err != nil {
+					return fmt.Errorf("watcher %d, event %d: %w", i, e, err)
+				}
+				late[i*b.Events+e] = time.Since(begin) - time.Duration(sent[e].Load())
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(late)
+	return []figure{
+		{"fan-out", us(cpu) / float64(len(late))},
+		{"fan-out-rate", float64(len(late)) / wall.Seconds()},
+		{"fan-out-p50", ms(late[len(late)/2])},
+		{"fan-out-p99", ms(late[len(late)*99/100])},
+	}, nil
+}
+
+// of fails unless the event is the change that the patch made.
+func (e event) of(seq string) error {
+	if err := e.expect("MODIFIED"); err != nil {
+		return err
+	}
+	if got := e.seq(); got != seq {
+		return fmt.Errorf("want patch %s, got %q", seq, got)
+	}
+	return nil
+}
+
+// ownNode has as many watchers as nodes, as kubelets are, and one pod of each
+// node changed once.
+func ownNode(ctx context.Context, b *bench) ([]figure, error) {
+	revision, err := b.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	open, done, err := b.watchers(ctx, b.Nodes, func(i int) string { return podsOfNode(nodeName(i), revision) })
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	cpu, _, err := b.spent(func() error {
+		var seen sync.WaitGroup
+		failed := make([]error, b.Nodes)
+		for i, f := range open {
+			seen.Go(func() {
+				ev, err := f.next()
+				if err == nil {
+					err = ev.of("node-" + strconv.Itoa(i))
+				}
+				failed[i] = err
+			})
+		}
+		err := each(ctx, b.Nodes, writers, func(ctx context.Context, i int) error {
+			return b.patch(ctx, i, "node-"+strconv.Itoa(i))
+		})
+		if err != nil {
+			done() // ends the readers
+		}
+		seen.Wait()
+		if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); i >= 0 && err == nil {
+			err = fmt.Errorf("watcher %d: %w", i, failed[i])
+		}
+		return err
+	})
+	return []figure{{"own-node", us(cpu) / float64(b.Nodes)}}, err
+}

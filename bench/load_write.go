@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+)
+
+// create makes the pods that the other loads need.
+func create(ctx context.Context, b *bench) ([]figure, error) {
+	made := 0
+	cpu, wall, err := b.spent(func() (err error) {
+		made, err = b.populate(ctx)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case made == 0:
+		return nil, errors.New("the pods were there")
+	}
+	return []figure{
+		{"create", us(cpu) / float64(made)},
+		{"create-rate", float64(made) / wall.Seconds()},
+	}, nil
+}
+
+// patch changes an annotation of one pod after the other.
+func patch(ctx context.Context, b *bench) ([]figure, error) {
+	cpu, wall, err := b.spent(func() error {
+		return each(ctx, b.Patches, writers, func(ctx context.Context, i int) error {
+			return b.patch(ctx, i%b.Pods, "patch-"+strconv.Itoa(i))
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []figure{
+		{"patch", us(cpu) / float64(b.Patches)},
+		{"patch-rate", float64(b.Patches) / wall.Seconds()},
+	}, nil
+}
+
+func (b *bench) patch(ctx context.Context, pod int, seq string) error {
+	return b.conn(pod).call(ctx, request{
+		method: http.MethodPatch, path: podPath(pod), contentType: mediaMerge,
+		body: seqPatch(seq), want: http.StatusOK,
+	})
+}

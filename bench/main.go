@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// options are what the command line says.
+type options struct {
+	loads  []load
+	peers  []peer
+	rounds int
+	dir    string
+	output string
+	bin    binaries
+	sizes  sizes
+}
+
+func main() {
+	o, err := parse(os.Args[1:])
+	if err != nil {
+		if err != flag.ErrHelp {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		}
+		os.Exit(exitUsage)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(exitFailed)
+	}
+}
+
+func parse(args []string) (*options, error) {
+	o := &options{sizes: small}
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	names := f.String("loads", "all", "loads to run, comma-separated: "+strings.Join(loadNames(), ", "))
+	against := f.String("against", "fairlead,kube-apiserver", "servers to run, comma-separated")
+	full := f.Bool("full", false, "the sizes of the goals: 10,000 pods, 2,000 nodes; the other sizes can still be set")
+	f.IntVar(&o.rounds, "rounds", 3, "how often each server has its turn")
+	f.StringVar(&o.dir, "dir", "", "where the servers keep their data: a real disk, or fsync costs nothing (default a temporary folder)")
+	f.StringVar(&o.output, "o", "table", "table or json")
+	o.bin.register(f)
+	o.sizes.register(f)
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	}
+	if *full {
+		o.sizes = o.sizes.raised(f)
+	}
+	if err := o.sizes.check(); err != nil {
+		return nil, err
+	}
+	if o.output != "table" && o.output != "json" {
+		return nil, fmt.Errorf("-o %s: want table or json", o.output)
+	}
+	if o.rounds < 1 {
+		return nil, fmt.Errorf("-rounds %d: want 1 or more", o.rounds)
+	}
+	var err error
+	if o.loads, err = selectLoads(*names); err != nil {
+		return nil, err
+	}
+	o.peers, err = selectPeers(*against)
+	return o, err
+}
+
+// run gives every server its turns and prints what was measured.
+func run(ctx context.Context, o *options) error {
+	dir, err := os.MkdirTemp(o.dir, "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := o.bin.find(ctx, dir, o.peers); err != nil {
+		return err
+	}
+	r := newReport(o, dir)
+	for round := range o.rounds {
+		for i := range o.peers {
+			p := o.peers[i]
+			if round%2 == 1 { // there and back, so that drift hits both
+				p = o.peers[len(o.peers)-1-i]
+			}
+			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, o.rounds, p.name)
+			if err := turn(ctx, o, p, dir, round, r); err != nil {
+				return err
+			}
+		}
+	}
+	r.finish()
+	if err := r.print(os.Stdout, o.output); err != nil {
+		return err
+	}
+	if n := len(r.Failures); n > 0 {
+		return fmt.Errorf("%d loads failed", n)
+	}
+	return nil
+}

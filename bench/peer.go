@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// peer is a server to be measured.
+type peer struct {
+	name string
+	// start runs it with an empty store in dir and returns at once.
+	start func(b *binaries, dir string) (*server, error)
+}
+
+var peers = []peer{{"fairlead", startFairlead}, {"kube-apiserver", startKubeAPIServer}}
+
+func selectPeers(names string) ([]peer, error) {
+	var picked []peer
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(peers, func(p peer) bool { return p.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("-against: there is no server %q", name)
+		}
+		picked = append(picked, peers[i])
+	}
+	return picked, nil
+}
+
+// server is a peer that runs.
+type server struct {
+	url       string
+	processes []*process
+	// admin finds the credentials of one who may do everything, once the server
+	// is ready.
+	admin func() (credentials, error)
+	// began is when the first of its programs was executed.
+	began time.Time
+	ready time.Duration
+}
+
+// credentials are a bearer token or a client certificate.
+type credentials struct {
+	token string
+	cert  *tls.Certificate
+}
+
+func (s *server) stop() {
+	for _, p := range slices.Backward(s.processes) {
+		p.stop()
+	}
+}
+
+// cpu is what all processes together have used.
+func (s *server) cpu() (time.Duration, error) {
+	var sum time.Duration
+	for _, p := range s.processes {
+		t, err := p.cpu()
+		if err != nil {
+			return 0, err
+		}
+		sum += t
+	}
+	return sum, nil
+}
+
+// resident is the memory of all processes together, in bytes.
+func (s *server) resident() (int64, error) {
+	var sum int64
+	for _, p := range s.processes {
+		n, err := p.resident()
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// await waits until the server says that it is ready, and notes how long that
+// took.
+func (s *server) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c := newClient(s.url, credentials{})
+	defer c.close()
+	for {
+		if c.call(ctx, request{path: "/readyz", want: http.StatusOK}) == nil {
+			s.ready = time.Since(s.began)
+			return nil
+		}
+		if gone := s.ended(); gone != "" {
+			return errors.New(gone)
+		}
+		if err := sleep(ctx, 5*time.Millisecond); err != nil {
+			return fmt.Errorf("%s is not ready: %w", s.url, err)
+		}
+	}
+}
+
+// ended says how the first process that is no longer there has ended; "" as long
+// as all run.
+func (s *server) ended() string {
+	for _, p := range s.processes {
+		select {
+		case <-p.done:
+			return fmt.Sprintf("%s has ended (%v):\n%s", p.cmd.Path, p.cmd.ProcessState, p.said())
+		default:
+		}
+	}
+	return ""
+}
+
+// freeAddress is an address of this machine that nobody listens at.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+)
+
+// sizes are how much of everything the loads do.
+type sizes struct {
+	Pods     int `json:"pods"`     // in the store while it is read
+	Gets     int `json:"gets"`     // single reads
+	Patches  int `json:"patches"`  // merge patches, and writers' turns
+	Lists    int `json:"lists"`    // of all pods, in each encoding
+	Selected int `json:"selected"` // lists by label
+	Walks    int `json:"walks"`    // through all pages of 500
+	Streams  int `json:"streams"`  // WatchLists at once
+	Watchers int `json:"watchers"` // of one fan-out
+	Events   int `json:"events"`   // that each of them sees
+	Nodes    int `json:"nodes"`    // watchers of a node's own pods
+	Idle     int `json:"idle"`     // watches that see nothing
+	PerConn  int `json:"perConn"`  // watches on one connection
+}
+
+// small fits a side-by-side run of three rounds into ten minutes.
+var small = sizes{
+	Pods: 2000, Gets: 5000, Patches: 2000, Lists: 10, Selected: 200, Walks: 10, Streams: 20,
+	Watchers: 500, Events: 100, Nodes: 1000, Idle: 2000, PerConn: 50,
+}
+
+// full is what the goals are stated for.
+var full = sizes{
+	Pods: 10000, Gets: 20000, Patches: 10000, Lists: 10, Selected: 500, Walks: 5, Streams: 20,
+	Watchers: 500, Events: 200, Nodes: 2000, Idle: 4000, PerConn: 50,
+}
+
+// fields are the sizes by the names of their flags.
+func (s *sizes) fields() []struct {
+	name, usage string
+	at          *int
+} {
+	return []struct {
+		name, usage string
+		at          *int
+	}{
+		{"pods", "pods in the store", &s.Pods},
+		{"gets", "single reads", &s.Gets},
+		{"patches", "merge patches", &s.Patches},
+		{"lists", "lists of all pods in each encoding", &s.Lists},
+		{"selected", "lists of 100 pods by label", &s.Selected},
+		{"walks", "walks through all pods in pages of 500", &s.Walks},
+		{"streams", "WatchLists at once", &s.Streams},
+		{"watchers", "watchers of the fan-out", &s.Watchers},
+		{"events", "events that each of them sees", &s.Events},
+		{"nodes", "watchers that watch one node's pods each", &s.Nodes},
+		{"idle", "idle watches", &s.Idle},
+		{"per-conn", "watches on one connection", &s.PerConn},
+	}
+}
+
+func (s *sizes) register(f *flag.FlagSet) {
+	for _, x := range s.fields() {
+		f.IntVar(x.at, x.name, *x.at, x.usage)
+	}
+}
+
+// raised is full but for what the command line sets.
+func (s *sizes) raised(f *flag.FlagSet) sizes {
+	set := map[string]bool{}
+	f.Visit(func(g *flag.Flag) { set[g.Name] = true })
+	r := full
+	for i, x := range r.fields() {
+		if set[x.name] {
+			*x.at = *s.fields()[i].at
+		}
+	}
+	return r
+}
+
+func (s *sizes) check() error {
+	for _, x := range s.fields() {
+		if *x.at < 1 {
+			return fmt.Errorf("-%s %d: want 1 or more", x.name, *x.at)
+		}
+	}
+	if s.Pods%labelled != 0 {
+		return fmt.Errorf("-pods %d: want a multiple of %d", s.Pods, labelled)
+	}
+	if s.Nodes > s.Pods {
+		return fmt.Errorf("-nodes %d: want no more than the %d pods", s.Nodes, s.Pods)
+	}
+	return nil
+}

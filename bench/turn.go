@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// writers is how many requests are under way at once, where it matters.
+	writers = 32
+	// loadTimeout bounds one load.
+	loadTimeout = 5 * time.Minute
+	// pause is between two loads, so that none pays for what the one before it
+	// left to do.
+	pause = 500 * time.Millisecond
+)
+
+// bench is one server's turn.
+type bench struct {
+	sizes
+	server *server
+	user   credentials
+	conns  []*client // for all but watches
+	// podBytes is the size of a pod as served.
+	podBytes atomic.Int64
+	// podsMade says that the store has its pods.
+	podsMade bool
+}
+
+// figure is one measured value of a load.
+type figure struct {
+	row   string // key of a row of the table
+	value float64
+}
+
+// turn starts a peer, puts the loads on it and stops it.
+func turn(ctx context.Context, o *options, p peer, dir string, round int, r *report) error {
+	dir = filepath.Join(dir, fmt.Sprintf("%s-%d", p.name, round))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	s, err := p.start(&o.bin, dir)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	if err := s.await(ctx); err != nil {
+		return err
+	}
+	b := &bench{sizes: o.sizes, server: s}
+	if err := b.setUp(ctx); err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	defer b.tearDown()
+	for _, l := range o.loads {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if l.pods {
+			if _, err := b.populate(ctx); err != nil {
+				return fmt.Errorf("%s: pods: %w", p.name, err)
+			}
+		}
+		time.Sleep(pause)
+		begin := time.Now()
+		figures, err := b.bounded(ctx, l)
+		if err != nil {
+			if gone := s.ended(); gone != "" {
+				err = fmt.Errorf("%w\n%s", err, gone)
+			}
+			r.fail(p.name, round, l.name, err)
+			fmt.Fprintf(os.Stderr, "  %-12s failed: %v\n", l.name, err)
+			if s.ended() != "" {
+				return nil
+			}
+			continue
+		}
+		var text []string
+		for _, f := range figures {
+			r.add(p.name, round, f)
+			text = append(text, rowOf(f.row).format(f.value))
+		}
+		fmt.Fprintf(os.Stderr, "  %-12s %s (%.1f s)\n", l.name, strings.Join(text, ", "), time.Since(begin).Seconds())
+	}
+	r.note(p.name, b)
+	return nil
+}
+
+func (b *bench) bounded(ctx context.Context, l load) ([]figure, error) {
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	defer cancel()
+	return l.run(ctx, b)
+}
+
+// spent runs f and returns the CPU time that the server spent meanwhile, and how
+// long it took.
+func (b *bench) spent(f func() error) (cpu, wall time.Duration, err error) {
+	before, err := b.server.cpu()
+	if err != nil {
+		return 0, 0, err
+	}
+	begin := time.Now()
+	if err := f(); err != nil {
+		return 0, 0, err
+	}
+	wall = time.Since(begin)
+	after, err := b.server.cpu()
+	return after - before, wall, err
+}
+
+// conn is the connection that i uses.
+func (b *bench) conn(i int) *client { return b.conns[i%len(b.conns)] }
+
+// each calls f for 0 to n-1, workers at once, and stops at the first error.
+func each(ctx context.Context, n, workers int, f func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, n) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := f(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
