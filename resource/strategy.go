@@ -30,6 +30,11 @@ type Strategy struct {
 
 	AllowCreateOnUpdate    bool // PUT of a name that does not exist creates it
 	RequireResourceVersion bool // an update must say which version it read
+	// OrphanByDefault keeps an object's dependents when a delete does not say
+	// what shall become of them: the default of the kinds that are older than
+	// the garbage collector. OrphanWarning, if there is one, then tells so.
+	OrphanByDefault bool
+	OrphanWarning   string
 
 	// Graceful says how long an object goes on after a delete, in seconds,
 	// and whether it does at all. Nil means never: deletes are immediate.
@@ -49,6 +54,8 @@ type Rules[T Object] struct {
 	Warnings                             func(T) []string
 	AllowCreateOnUpdate                  bool
 	RequireResourceVersion               bool
+	OrphanByDefault                      bool
+	OrphanWarning                        string
 	Graceful                             func(T, *metav1.DeleteOptions) (int64, bool)
 	Scale                                *ScaleAccess
 }
@@ -65,6 +72,8 @@ func (r Rules[T]) Strategy() Strategy {
 	s := Strategy{
 		AllowCreateOnUpdate:    r.AllowCreateOnUpdate,
 		RequireResourceVersion: r.RequireResourceVersion,
+		OrphanByDefault:        r.OrphanByDefault,
+		OrphanWarning:          r.OrphanWarning,
 		Scale:                  r.Scale,
 		Default:                one(r.Default),
 		PrepareForCreate:       one(r.PrepareForCreate),

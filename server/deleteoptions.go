@@ -30,6 +30,10 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 		return nil, invalidOptions("DeleteOptions", errs)
 	}
 	c.dryRun = len(opts.DryRun) > 0
+	//lint:ignore SA1019 clients still send it
+	if w := c.ep.Strategy.OrphanWarning; w != "" && opts.PropagationPolicy == nil && opts.OrphanDependents == nil {
+		c.warn(w)
+	}
 	return opts, nil
 }
 

@@ -116,7 +116,7 @@ func (c *call) setFinalizers(obj resource.Object, opts *metav1.DeleteOptions) {
 	if c.ep.gr == (schema.GroupResource{Resource: "events"}) {
 		return // nothing depends on an event
 	}
-	orphan, foreground := propagation(obj, opts)
+	orphan, foreground := propagation(obj, opts, c.ep.Strategy.OrphanByDefault)
 	var list []string
 	for _, f := range obj.GetFinalizers() {
 		if f != metav1.FinalizerOrphanDependents && f != metav1.FinalizerDeleteDependents {
@@ -139,9 +139,10 @@ func (c *call) setFinalizers(obj resource.Object, opts *metav1.DeleteOptions) {
 }
 
 // propagation says what shall become of an object's dependents: what the
-// request says, else what the object's finalizers say, else the background
-// collector takes them, which needs no finalizer.
-func propagation(obj resource.Object, opts *metav1.DeleteOptions) (orphan, foreground bool) {
+// request says, else what the object's finalizers say, else what is the kind's
+// default: to be orphaned, or to be left to the background collector, which
+// needs no finalizer.
+func propagation(obj resource.Object, opts *metav1.DeleteOptions, orphanByDefault bool) (orphan, foreground bool) {
 	//lint:ignore SA1019 clients still send it
 	if o := opts.OrphanDependents; o != nil {
 		return *o, false
@@ -157,7 +158,7 @@ func propagation(obj resource.Object, opts *metav1.DeleteOptions) (orphan, foreg
 			return false, true
 		}
 	}
-	return false, false
+	return orphanByDefault, false
 }
 
 // namespaceStep is for namespaces that are not ready to go: first they are

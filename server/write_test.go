@@ -111,6 +111,30 @@ func TestDelete(t *testing.T) {
 	})
 }
 
+// Kinds older than the garbage collector keep what depends on them unless the
+// request says otherwise.
+func TestOrphanByDefault(t *testing.T) {
+	const template = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":%q,"containers":[{"name":"c","image":"i"}]}}`
+	rcs, jobs := "/api/v1/namespaces/default/replicationcontrollers", "/apis/batch/v1/namespaces/default/jobs"
+	rc := `{"kind":"ReplicationController","apiVersion":"v1","metadata":{"name":"a"},"spec":{` + fmt.Sprintf(template, "Always") + `}}`
+	job := `{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"a"},"spec":{` + fmt.Sprintf(template, "Never") + `}}`
+	c := start(t)
+	c.must("POST "+rcs, rc)
+	c.must("POST "+jobs, job)
+	c.talk([]exchange{
+		{send: "DELETE " + rcs + "/a", code: 200, want: []string{`"finalizers":["orphan"]`}},
+		{send: "DELETE " + rcs + "/a?propagationPolicy=Background", code: 200},
+		{send: "GET " + rcs + "/a", code: 404},
+		{send: "DELETE " + jobs + "/a?propagationPolicy=Background", code: 200},
+		{send: "GET " + jobs + "/a", code: 404},
+	})
+	c.must("POST "+jobs, job)
+	answer := c.do("DELETE "+jobs+"/a", "")
+	if w := answer.header.Get("Warning"); !strings.Contains(w, "child pods are preserved by default") {
+		t.Errorf("warning %q", w)
+	}
+}
+
 func TestGracefulPods(t *testing.T) {
 	c := start(t)
 	c.must("POST "+pods, smallPod)

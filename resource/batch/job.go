@@ -98,6 +98,9 @@ func jobStrategy() resource.Strategy {
 		}
 		return append(out, podspec.TemplateWarnings(&j.Spec.Template, field.NewPath("spec", "template"))...)
 	}
+	r.OrphanByDefault = true
+	r.OrphanWarning = "child pods are preserved by default when jobs are deleted; " +
+		"set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 	return r.Strategy()
 }
 

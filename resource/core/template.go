@@ -83,6 +83,7 @@ func replicationControllerStrategy() resource.Strategy {
 			return labels.Set(o.(*corev1.ReplicationController).Spec.Selector).String(), nil
 		},
 	}
+	r.OrphanByDefault = true
 	return r.Strategy()
 }
 
