@@ -43,7 +43,9 @@ var builtins = []entry{
 	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
 	{"job", "job-controller", plain(job.New)},
 	{"namespace", "namespace-controller", plain(namespace.New)},
-	{"nodelifecycle", "node-controller", plain(nodelifecycle.New)},
+	{"nodelifecycle", "node-controller", func(env controller.Env, _ []byte) controller.Runner {
+		return nodelifecycle.New(env, nodelifecycle.Options{})
+	}},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},

@@ -64,7 +64,7 @@ func await(t *testing.T, pods client.Resource[*corev1.Pod], name string, what st
 func running(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }
 
 func TestAgainstServer(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount"}, Nodes: 2})
+	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 2})
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
@@ -146,7 +146,7 @@ func told(t *testing.T, events client.Resource[*corev1.Event], pod, want string)
 
 // BenchmarkBound binds 2,000 pods to 100 nodes through the server; one op is one pod.
 func BenchmarkBound(b *testing.B) {
-	env := testenv.Start(b, testenv.Options{Controllers: []string{"serviceaccount"}, Nodes: 100})
+	env := testenv.Start(b, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 100})
 	c := env.Client(b)
 	account(b, c)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
@@ -184,7 +184,7 @@ func BenchmarkBound(b *testing.B) {
 }
 
 func TestPreemptionAgainstServer(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount"}, Nodes: 1})
+	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 1})
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	pods := client.For[*corev1.Pod](c).Namespace("default")

@@ -12,30 +12,29 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	"fairlead.dev/controller/podcontrol"
 	"fairlead.dev/informer"
 )
 
-const (
-	grace        = 50 * time.Second
-	startupGrace = 60 * time.Second
-	byNode       = "node"
-)
+const byNode = "node"
 
 type lifecycle struct {
+	o        Options
 	nodesAPI client.Resource[*corev1.Node]
 	podsAPI  client.Resource[*corev1.Pod]
 	nodes    *informer.Informer[*corev1.Node]
 	pods     *informer.Informer[*corev1.Pod]
 	leases   *informer.Informer[*coordinationv1.Lease]
 	heard    hearing
+	zones    *zones
 	rec      *client.Recorder
-	loop     *controller.Controller
+	loop     *controller.Controller // keys without a namespace are nodes, the others pods
+	evictor  *evictor
 }
 
 // New returns the node lifecycle controller.
-func New(env controller.Env) controller.Runner {
+func New(env controller.Env, o Options) controller.Runner {
 	c := &lifecycle{
+		o:        o.withDefaults(),
 		nodesAPI: client.For[*corev1.Node](env.Client),
 		podsAPI:  client.For[*corev1.Pod](env.Client),
 		nodes:    informer.In[*corev1.Node](env.Informers),
@@ -43,7 +42,7 @@ func New(env controller.Env) controller.Runner {
 		leases: informer.New(client.For[*coordinationv1.Lease](env.Informers.Client()), informer.Options[*coordinationv1.Lease]{
 			Namespace: corev1.NamespaceNodeLease,
 		}),
-		rec: env.Recorder.From("node-controller", ""),
+		rec: env.Recorder,
 	}
 	c.pods.Index(byNode, func(p *corev1.Pod) []string {
 		if p.Spec.NodeName == "" {
@@ -51,86 +50,103 @@ func New(env controller.Env) controller.Runner {
 		}
 		return []string{p.Spec.NodeName}
 	})
-	c.loop = controller.New("nodelifecycle", c.reconcile, controller.Options{})
+	c.loop = controller.New("nodelifecycle", c.reconcile, controller.Options{Workers: 8})
+	c.zones = newZones(c.o.Pace, func(node string, after time.Duration) {
+		c.loop.EnqueueAfter(controller.Key{Name: node}, after)
+	})
 	c.watch()
+	c.evictor = newEvictor(env, c.nodes, c.pods)
 	return c
 }
 
-// Run runs the loop and the informer of node leases.
+// Run runs the loops and the informer of node leases.
 func (c *lifecycle) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return c.leases.Run(ctx) })
 	g.Go(func() error { return c.loop.Run(ctx) })
+	g.Go(func() error { return c.evictor.loop.Run(ctx) })
 	return g.Wait()
 }
 
 func (c *lifecycle) watch() {
 	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{
 		Add: func(n *corev1.Node, _ bool) {
-			c.heard.from(n.Name)
-			c.wake(n, isReady(n))
+			since := time.Now()
+			if _, beats := c.leases.Store().Get(corev1.NamespaceNodeLease, n.Name); !beats && condition(n, corev1.NodeReady) == nil {
+				since = n.CreationTimestamp.Time
+			}
+			c.heard.know(n.Name, since)
+			c.rec.Event(n, corev1.EventTypeNormal, "RegisteredNode", "Node %s event: Registered Node %s in Controller", n.Name, n.Name)
+			c.seen(n.Name, c.zones.set(n))
 		},
 		Update: func(old, n *corev1.Node) {
-			if beat(old) != beat(n) {
+			if !beat(old).Equal(beat(n)) {
 				c.heard.from(n.Name)
 			}
-			c.wake(n, isReady(old) != isReady(n))
+			c.seen(n.Name, c.zones.set(n))
 		},
 		Delete: func(n *corev1.Node) {
 			c.heard.forget(n.Name)
-			c.wake(n, isReady(n))
+			c.rec.Event(n, corev1.EventTypeNormal, "RemovingNode", "Node %s event: Removing Node %s from Controller", n.Name, n.Name)
+			c.seen(n.Name, c.zones.drop(n.Name))
 		},
 	})
 	controller.WatchFunc(c.loop, c.leases, informer.Handler[*coordinationv1.Lease]{
 		Add: func(l *coordinationv1.Lease, _ bool) { c.heard.from(l.Name) },
 		Update: func(old, l *coordinationv1.Lease) {
-			if a, b := old.Spec.RenewTime, l.Spec.RenewTime; b != nil && (a == nil || !a.Equal(b)) {
+			if old.Spec.RenewTime.Before(l.Spec.RenewTime) {
 				c.heard.from(l.Name)
+			}
+		},
+	})
+	controller.WatchFunc(c.loop, c.pods, informer.Handler[*corev1.Pod]{
+		Add: func(p *corev1.Pod, _ bool) { c.landed(p) },
+		Update: func(old, p *corev1.Pod) {
+			if old.Spec.NodeName != p.Spec.NodeName {
+				c.landed(p)
 			}
 		},
 	})
 }
 
-// wake has a node looked at, and all that are in trouble too when it may matter
-// to them whether any node is ready.
-func (c *lifecycle) wake(n *corev1.Node, readinessMoved bool) {
-	c.loop.Enqueue(controller.KeyOf(n))
-	if !readinessMoved {
+// seen has a node looked at, and all of them when the first became ready or the
+// last stopped being so.
+func (c *lifecycle) seen(node string, turned bool) {
+	c.loop.Enqueue(controller.Key{Name: node})
+	if !turned {
 		return
 	}
-	for _, other := range c.nodes.Store().List("") {
-		if !isReady(other) {
-			c.loop.Enqueue(controller.KeyOf(other))
-		}
+	if !c.zones.down() {
+		c.heard.fromAll()
+	}
+	for _, name := range c.zones.all() {
+		c.loop.Enqueue(controller.Key{Name: name})
+	}
+}
+
+// landed has a pod looked at that was bound to a node that is not well.
+func (c *lifecycle) landed(p *corev1.Pod) {
+	if n, ok := c.nodes.Store().Get("", p.Spec.NodeName); ok && isBad(n) {
+		c.loop.Enqueue(controller.KeyOf(p))
 	}
 }
 
 func (c *lifecycle) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	if k.Namespace != "" {
+		return controller.Result{}, c.reconcilePod(ctx, k)
+	}
 	n, ok := c.nodes.Store().Get("", k.Name)
 	if !ok {
 		return controller.Result{}, nil
 	}
-	patience := grace
-	if condition(n, corev1.NodeReady) == nil {
-		patience = startupGrace
+	n, left, err := c.listen(ctx, n)
+	if err == nil {
+		err = c.mark(ctx, n)
 	}
-	left := patience - c.heard.ago(n.Name)
-	var err error
-	if left <= 0 {
-		if n, err = c.markUnknown(ctx, n); err != nil {
-			return controller.Result{}, ignoreNotFound(err)
-		}
-		left = patience // it may come back by itself; its event tells
+	if err == nil {
+		err = c.markPods(ctx, n)
 	}
-	if err := c.taint(ctx, n); err != nil {
-		return controller.Result{}, ignoreNotFound(err)
-	}
-	if !isReady(n) {
-		if err := c.markPods(ctx, n); err != nil {
-			return controller.Result{}, err
-		}
-	}
-	return controller.Result{RequeueAfter: left}, nil
+	return controller.Result{RequeueAfter: left}, ignoreNotFound(err)
 }
 
 func condition(n *corev1.Node, t corev1.NodeConditionType) *corev1.NodeCondition {
@@ -147,25 +163,8 @@ func isReady(n *corev1.Node) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// beat is when the kubelet last wrote that the node is ready or not.
-func beat(n *corev1.Node) time.Time {
-	if c := condition(n, corev1.NodeReady); c != nil {
-		return c.LastHeartbeatTime.UTC()
-	}
-	return time.Time{}
-}
-
-// markPods says of the node's pods that they are not ready: nobody can tell.
-func (c *lifecycle) markPods(ctx context.Context, n *corev1.Node) error {
-	var ready []*corev1.Pod
-	for _, p := range c.pods.Store().ByIndex(byNode, n.Name) {
-		if podcontrol.IsReady(p) {
-			ready = append(ready, p)
-		}
-	}
-	_, err := podcontrol.Parallel(len(ready), func(i int) error { return c.markPod(ctx, ready[i]) })
-	return err
-}
+// isBad reports whether the node is known not to be ready, or not known to be.
+func isBad(n *corev1.Node) bool { return condition(n, corev1.NodeReady) != nil && !isReady(n) }
 
 func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {

@@ -3,38 +3,133 @@ package nodelifecycle
 import (
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestReconcileTaints(t *testing.T) {
-	node := func(ready corev1.ConditionStatus, taints ...string) *corev1.Node {
-		n := &corev1.Node{}
-		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}
-		for i := 0; i < len(taints); i += 2 {
-			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: taints[i], Effect: corev1.TaintEffect(taints[i+1])})
-		}
-		return n
+// node is one with conditions ("Ready", "True", ...).
+func node(name string, conditions ...string) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for i := 0; i < len(conditions); i += 2 {
+		n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
+			Type: corev1.NodeConditionType(conditions[i]), Status: corev1.ConditionStatus(conditions[i+1]),
+		})
 	}
-	const notReady, gone = corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable
+	return n
+}
+
+// tainted gives a node taints ("key", "effect", ...) that were set long ago.
+func tainted(n *corev1.Node, taints ...string) *corev1.Node {
+	long := metav1.NewTime(time.Unix(1000, 0))
+	for i := 0; i < len(taints); i += 2 {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: taints[i], Effect: corev1.TaintEffect(taints[i+1]), TimeAdded: &long})
+	}
+	return n
+}
+
+func TestTaintsFollowTheNodesState(t *testing.T) {
+	const prefix = "node.kubernetes.io/"
+	cordoned := node("n", "Ready", "True")
+	cordoned.Spec.Unschedulable = true
 	for _, c := range []struct {
-		name     string
-		node     *corev1.Node
-		anyReady bool
-		want     []string
+		name    string
+		node    *corev1.Node
+		execute bool
+		want    []string // with a * where the time is new
 	}{
-		{"ready", node(corev1.ConditionTrue), true, nil},
-		{"recovered", node(corev1.ConditionTrue, gone, "NoSchedule", "mine", "NoExecute", gone, "NoExecute"), true, []string{"mine:NoExecute"}},
-		{"not ready", node(corev1.ConditionFalse), true, []string{notReady + ":NoSchedule", notReady + ":NoExecute"}},
-		{"silent", node(corev1.ConditionUnknown, notReady, "NoExecute"), true, []string{gone + ":NoSchedule", gone + ":NoExecute"}},
-		{"all are silent", node(corev1.ConditionUnknown, gone, "NoExecute"), false, []string{gone + ":NoSchedule"}},
+		{"ready", node("n", "Ready", "True"), true, nil},
+		{"new and ready", tainted(node("n", "Ready", "True"), prefix+"not-ready", "NoSchedule"), true, nil},
+		{"recovered", tainted(node("n", "Ready", "True"), prefix+"unreachable", "NoSchedule", "mine", "NoExecute", prefix+"unreachable", "NoExecute"), true,
+			[]string{"mine:NoExecute"}},
+		{"not ready", node("n", "Ready", "False"), true, []string{prefix + "not-ready:NoSchedule*", prefix + "not-ready:NoExecute*"}},
+		{"not its turn", node("n", "Ready", "False"), false, []string{prefix + "not-ready:NoSchedule*"}},
+		{"not ready for long", tainted(node("n", "Ready", "False"), prefix+"not-ready", "NoExecute"), true,
+			[]string{prefix + "not-ready:NoExecute", prefix + "not-ready:NoSchedule*"}},
+		{"silent now", tainted(node("n", "Ready", "Unknown"), prefix+"not-ready", "NoExecute"), true,
+			[]string{prefix + "unreachable:NoSchedule*", prefix + "unreachable:NoExecute*"}},
+		{"nobody is ready", tainted(node("n", "Ready", "Unknown"), prefix+"unreachable", "NoExecute"), false,
+			[]string{prefix + "unreachable:NoSchedule*"}},
+		{"under pressure", node("n", "Ready", "True", "MemoryPressure", "True", "DiskPressure", "True", "PIDPressure", "True", "NetworkUnavailable", "True"), true,
+			[]string{prefix + "memory-pressure:NoSchedule*", prefix + "disk-pressure:NoSchedule*", prefix + "pid-pressure:NoSchedule*", prefix + "network-unavailable:NoSchedule*"}},
+		{"pressure not known", node("n", "Ready", "True", "MemoryPressure", "Unknown"), true, nil},
+		{"cordoned", cordoned, true, []string{prefix + "unschedulable:NoSchedule*"}},
+		{"others' effects stay", tainted(node("n", "Ready", "True"), prefix+"memory-pressure", "NoExecute", prefix+"not-ready", "PreferNoSchedule"), true,
+			[]string{prefix + "memory-pressure:NoExecute", prefix + "not-ready:PreferNoSchedule"}},
 	} {
+		key := ""
+		if c.execute {
+			key = executeTaint(c.node)
+		}
+		now := metav1.Now()
 		var got []string
-		for _, x := range reconcileTaints(c.node, c.anyReady) {
-			got = append(got, x.Key+":"+string(x.Effect))
+		for _, x := range withTaints(c.node, key, now) {
+			s := x.Key + ":" + string(x.Effect)
+			if x.TimeAdded.Equal(&now) {
+				s += "*"
+			}
+			got = append(got, s)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestUnknownSaysSoOnce(t *testing.T) {
+	n := node("n", "Ready", "True", "MemoryPressure", "False", "NetworkUnavailable", "False")
+	n.Status.Conditions[0].Reason = "KubeletReady"
+	u := unknown(n, metav1.Now())
+	for typ, want := range map[corev1.NodeConditionType]string{
+		"Ready": "NodeStatusUnknown", "MemoryPressure": "NodeStatusUnknown",
+		"DiskPressure": "NodeStatusNeverUpdated", "PIDPressure": "NodeStatusNeverUpdated",
+	} {
+		if c := condition(u, typ); c.Status != corev1.ConditionUnknown || c.Reason != want {
+			t.Errorf("%s is %s, %s; want Unknown, %s", typ, c.Status, c.Reason, want)
+		}
+	}
+	if c := condition(u, corev1.NodeNetworkUnavailable); c.Status != corev1.ConditionFalse {
+		t.Error("the network is not the kubelet's to tell")
+	}
+	if n.Status.Conditions[0].Reason != "KubeletReady" {
+		t.Error("the shared object was changed")
+	}
+	if unknown(u, metav1.Now()) != nil {
+		t.Error("said twice")
+	}
+}
+
+func TestTolerates(t *testing.T) {
+	seconds := func(key string, s int64) corev1.Toleration {
+		return corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &s}
+	}
+	always := corev1.Toleration{Key: "a", Operator: corev1.TolerationOpExists}
+	taints := func(keys ...string) (list []corev1.Taint) {
+		for _, k := range keys {
+			list = append(list, corev1.Taint{Key: k, Effect: corev1.TaintEffectNoExecute})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name    string
+		have    []corev1.Toleration
+		taints  []corev1.Taint
+		stay    time.Duration
+		forever bool
+	}{
+		{"no taints", nil, nil, 0, true},
+		{"no tolerations", nil, taints("a"), 0, false},
+		{"one of two", []corev1.Toleration{always}, taints("a", "b"), 0, false},
+		{"for ever", []corev1.Toleration{always}, taints("a"), 0, true},
+		{"a while", []corev1.Toleration{seconds("a", 300)}, taints("a"), 5 * time.Minute, false},
+		{"the shortest counts", []corev1.Toleration{seconds("a", 300), seconds("b", 10)}, taints("a", "b"), 10 * time.Second, false},
+		{"the first of a taint counts", []corev1.Toleration{always, seconds("a", 10)}, taints("a"), 0, true},
+		{"not at all", []corev1.Toleration{seconds("a", -5)}, taints("a"), 0, false},
+		{"longer than time goes", []corev1.Toleration{seconds("a", 1<<62)}, taints("a"), time.Duration(maxSeconds) * time.Second, false},
+	} {
+		if stay, forever := tolerates(c.have, c.taints); stay != c.stay || forever != c.forever {
+			t.Errorf("%s: %v, %v", c.name, stay, forever)
 		}
 	}
 }

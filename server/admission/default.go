@@ -20,6 +20,7 @@ func Default(o Options) Chain {
 	c := Chain{
 		NamespaceLifecycle{o.Lookup},
 		ServiceAccount{o.Lookup},
+		TaintNodesByCondition{},
 		Priority{o.Lookup},
 		DefaultTolerationSeconds{},
 		PodTopologyLabels{o.Lookup},

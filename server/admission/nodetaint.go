@@ -1,0 +1,30 @@
+package admission
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// TaintNodesByCondition has every new node begin as one that is not ready, so
+// that no pod is bound to it before the node lifecycle controller has seen that
+// it is. Where nobody runs that controller the taint stays, and only pods that
+// tolerate it are scheduled.
+type TaintNodesByCondition struct{}
+
+// Name implements Plugin.
+func (TaintNodesByCondition) Name() string { return "TaintNodesByCondition" }
+
+// Admit implements Plugin.
+func (TaintNodesByCondition) Admit(_ context.Context, r *Request) error {
+	if !r.on(Create, core("nodes")) {
+		return nil
+	}
+	node := r.Object.(*corev1.Node)
+	notReady := corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
+	if !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&notReady) }) {
+		node.Spec.Taints = append(node.Spec.Taints, notReady)
+	}
+	return nil
+}
