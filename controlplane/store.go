@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server/adopt"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/etcd"
@@ -101,7 +101,7 @@ func openEtcd(ctx context.Context, o Options) (store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return adopted{adopt.New(s, resource.Scheme()), s}, nil
+	return adopted{adopt.New(s, builtin.Resources()), s}, nil
 }
 
 // tls is how to speak to the members; nil if none of them speaks it.

@@ -4,21 +4,25 @@
 // kube-apiserver keeps built-in kinds as protobuf unless it is told otherwise
 // (--storage-media-type), custom resources as JSON. Everything of ours above the
 // store takes values for JSON. So a [Store] passes JSON through as it is, and
-// turns protobuf into JSON as it is read, with the same revision. What is written
-// is JSON, which kube-apiserver reads too.
+// turns protobuf into JSON as it is read: of the version that is stored here, with
+// the defaults that came to be since it was written, at the same revision. What is
+// written is JSON, which kube-apiserver reads too.
 //
-// A kind that the scheme does not know and a value that is encrypted stay as they
-// are; the watch cache leaves them out and counts them.
+// A kind or version that is not served here and a value that is encrypted stay as
+// they are; the watch cache leaves them out and counts them.
 package adopt
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 
+	"fairlead.dev/resource"
 	"fairlead.dev/storage"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
@@ -27,13 +31,31 @@ import (
 type Store struct {
 	storage.Store
 	decoder runtime.Decoder
+	kinds   map[schema.GroupVersionKind]kind
+}
+
+// kind is what becomes of the values of a kind in one version.
+type kind struct {
+	stored    schema.GroupVersionKind
+	toStorage func(runtime.Object) (runtime.Object, error)
+	defaults  func(runtime.Object)
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// New returns s with the values of the scheme's kinds as JSON.
-func New(s storage.Store, scheme *runtime.Scheme) *Store {
-	return &Store{Store: s, decoder: protobuf.NewSerializer(scheme, scheme)}
+// New returns s with the values of these resources as JSON.
+func New(s storage.Store, resources []*resource.Resource) *Store {
+	kinds := map[schema.GroupVersionKind]kind{}
+	for _, r := range resources {
+		if r.StoragePrefix == "" || r.SharesStorage {
+			continue
+		}
+		for _, v := range r.Versions {
+			kinds[r.GVK(v.Name)] = kind{r.StorageGVK(), v.ToStorage, r.Strategy.Default}
+		}
+	}
+	scheme := resource.Scheme()
+	return &Store{Store: s, decoder: protobuf.NewSerializer(scheme, scheme), kinds: kinds}
 }
 
 // magic begins every value that kube-apiserver stored as protobuf.
@@ -115,10 +137,22 @@ func (s *Store) one(kv *storage.KeyValue) *storage.KeyValue {
 }
 
 func (s *Store) json(value []byte) ([]byte, error) {
-	obj, kind, err := s.decoder.Decode(value, nil, nil)
+	obj, gvk, err := s.decoder.Decode(value, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	obj.GetObjectKind().SetGroupVersionKind(*kind)
+	kind, ok := s.kinds[*gvk]
+	if !ok {
+		return nil, fmt.Errorf("%s is not stored here", gvk)
+	}
+	if kind.toStorage != nil {
+		if obj, err = kind.toStorage(obj); err != nil {
+			return nil, err
+		}
+	}
+	if kind.defaults != nil {
+		kind.defaults(obj)
+	}
+	obj.GetObjectKind().SetGroupVersionKind(kind.stored)
 	return json.Marshal(obj)
 }

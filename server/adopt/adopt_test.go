@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/resource"
-	_ "fairlead.dev/resource/builtin"
+	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server/adopt"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
@@ -37,8 +37,14 @@ func stored(t *testing.T, p *corev1.Pod) []byte {
 	return b.Bytes()
 }
 
+// check looks for want with its defaults.
 func check(t *testing.T, what string, kv *storage.KeyValue, want *corev1.Pod) {
 	t.Helper()
+	for _, r := range builtin.Resources() {
+		if r.GroupResource() == corev1.Resource("pods") {
+			r.Strategy.Default(want)
+		}
+	}
 	if kv == nil {
 		t.Fatalf("%s: nothing", what)
 	}
@@ -56,7 +62,7 @@ func TestProtobufIsReadAsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := adopt.New(below, resource.Scheme())
+	s := adopt.New(below, builtin.Resources())
 	defer s.Close()
 	c, err := s.Watch("/", storage.NoEnd, 1)
 	if err != nil {
