@@ -124,11 +124,9 @@ func TestLifeOnServer(t *testing.T) {
 	}
 
 	stop()
-	cordoned := n.DeepCopy()
-	if got, err := nodes.Get(ctx, "node-2"); err != nil {
+	cordoned, err := nodes.Get(ctx, "node-2")
+	if err != nil {
 		t.Fatal(err)
-	} else {
-		cordoned = got
 	}
 	cordoned.Spec.Unschedulable = true
 	if _, err := nodes.Update(ctx, cordoned); err != nil {

@@ -66,7 +66,7 @@ func TestQueueErrorBackoff(t *testing.T) {
 			}
 			time.Sleep(time.Duration(seconds)*time.Second - 1)
 			expect(t, q, "")
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			w = expect(t, q, "p")
 		}
 	})
@@ -106,7 +106,7 @@ func TestQueueWakesByEvent(t *testing.T) {
 
 		time.Sleep(longestWait - 1)
 		expect(t, q, "")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		park()
 		q.set(NewPodInfo(newPod("big", asking("cpu", "1"))), time.Now()) // the pod itself changed
 		expect(t, q, "big")

@@ -86,12 +86,6 @@ func (r *Resources) atLeast(o *Resources) {
 	}
 }
 
-func (r *Resources) clone() Resources {
-	var c Resources
-	c.add(r, 1)
-	return c
-}
-
 // podRequests is what a pod asks of its node. Containers and sidecars run together;
 // each ordinary init container runs alone with the sidecars that started before it; the
 // pod needs the larger of the two, plus its overhead. Requests of the pod as a whole

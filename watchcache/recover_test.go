@@ -155,13 +155,13 @@ func TestWatchersGoOnAcrossRestart(t *testing.T) {
 		}
 		return r.Revision
 	}
-	s, pods := open()
+	s, _ := open()
 	seen := commit(s, put("a/x n1"))
 	commit(s, put("a/x n2"))
 	commit(s, storage.Op{Type: storage.Delete, Key: "/registry/pods/a/x"}, put("a/y n1"))
 	s.Close()
 
-	s, pods = open()
+	s, pods := open()
 	defer s.Close()
 	watcher, err := pods.Watch(t.Context(), ownNode("n1"), seen)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -285,7 +285,7 @@ func bindingSpec(f *check.Faults, p *field.Path, policy string, ref *admissionv1
 	p = p.Child("paramRef")
 	const exclusive = "name and selector are mutually exclusive"
 	if ref.Name != "" {
-		f.Each(p.Child("name"), ref.Name, path.IsValidPathSegmentName(ref.Name))
+		f.Each(p.Child("name"), ref.Name, content.IsPathSegmentName(ref.Name))
 	}
 	f.Selector(p.Child("selector"), ref.Selector)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -64,7 +64,7 @@ func segment(f *check.Faults, p *field.Path, s, why string) {
 	if s == "" {
 		f.Required(p, why)
 	} else {
-		f.Each(p, s, path.IsValidPathSegmentName(s))
+		f.Each(p, s, content.IsPathSegmentName(s))
 	}
 }
 

@@ -3,7 +3,6 @@ package certificates
 
 import (
 	certificatesv1 "k8s.io/api/certificates/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 
 	"fairlead.dev/resource"
 )
@@ -13,7 +12,7 @@ func Resources() []*resource.Resource {
 	gv := certificatesv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.InCluster[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList](gv, "certificatesigningrequests").
-			Short("csr").Named(path.ValidatePathSegmentName).WithOther(approval()).WithStatus().
+			Short("csr").Named(resource.PathSegmentName).WithOther(approval()).WithStatus().
 			Select(resource.FieldAt("spec.signerName", "")).
 			Shown(requestTable).Ruled(requestStrategy()),
 		resource.InCluster[certificatesv1.ClusterTrustBundle, certificatesv1.ClusterTrustBundleList](gv, "clustertrustbundles").

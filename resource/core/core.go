@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 Endpoints are deprecated, and served
+
 // Package core describes the kinds of the group without a name: pods, services,
 // nodes, namespaces and what else the cluster is made of.
 package core

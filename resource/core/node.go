@@ -84,6 +84,7 @@ func nodeStrategy() resource.Strategy {
 	r := resource.Split(func(n *corev1.Node) (*corev1.NodeSpec, *corev1.NodeStatus) { return &n.Spec, &n.Status })
 	r.Default = defaultNode
 	// Kubelets register their nodes complete with status.
+	//lint:ignore SA1019 it is dropped because it is no more
 	r.PrepareForCreate = func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil }
 	r.Validate = validateNode
 	r.ValidateUpdate = validateNodeUpdate

@@ -2,8 +2,8 @@ package networking
 
 import (
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -95,6 +95,6 @@ func segment(f *check.Faults, p *field.Path, s string) {
 	if s == "" {
 		f.Required(p, "")
 	} else {
-		f.Each(p, s, path.IsValidPathSegmentName(s))
+		f.Each(p, s, content.IsPathSegmentName(s))
 	}
 }

@@ -3,7 +3,6 @@ package policy
 
 import (
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,7 +15,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.InNamespace[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](policyv1.SchemeGroupVersion, "poddisruptionbudgets").
-			Short("pdb").Named(path.ValidatePathSegmentName).WithStatus().Shown(budgetTable).Ruled(budgetStrategy()),
+			Short("pdb").Named(resource.PathSegmentName).WithStatus().Shown(budgetTable).Ruled(budgetStrategy()),
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -100,7 +100,7 @@ func validateBinding(ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced b
 	if ref.Name == "" {
 		f.Required(p.Child("name"), "")
 	} else {
-		f.Each(p.Child("name"), ref.Name, path.IsValidPathSegmentName(ref.Name))
+		f.Each(p.Child("name"), ref.Name, content.IsPathSegmentName(ref.Name))
 	}
 	for i := range subjects {
 		subject(&f, field.NewPath("subjects").Index(i), &subjects[i], namespaced)

@@ -3,7 +3,6 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 
 	"fairlead.dev/resource"
 )
@@ -12,7 +11,7 @@ import (
 // whatever can stand in a URL.
 func Resources() []*resource.Resource {
 	gv := rbacv1.SchemeGroupVersion
-	name := path.ValidatePathSegmentName
+	name := resource.PathSegmentName
 	return []*resource.Resource{
 		resource.InCluster[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](gv, "clusterrolebindings").
 			Named(name).Shown(clusterRoleBindingTable).Ruled(clusterRoleBindingStrategy),

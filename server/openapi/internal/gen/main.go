@@ -86,42 +86,59 @@ func moduleDir(module string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
+// parse reads the files of a package that people wrote.
+func parse(dir string) ([]*ast.File, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	var files []*ast.File
+	set := token.NewFileSet()
+	for _, name := range names {
+		base := filepath.Base(name)
+		if strings.HasSuffix(base, "_test.go") || strings.HasPrefix(base, "zz_") || strings.HasSuffix(base, ".pb.go") {
+			continue
+		}
+		f, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
 // facts writes what one package's comments say.
 func facts(out *bytes.Buffer, pkg, dir string) error {
-	set := token.NewFileSet()
-	parsed, err := parser.ParseDir(set, dir, func(f os.FileInfo) bool {
-		return !strings.HasSuffix(f.Name(), "_test.go") && !strings.HasPrefix(f.Name(), "zz_") && !strings.HasSuffix(f.Name(), ".pb.go")
-	}, parser.ParseComments)
+	files, err := parse(dir)
 	if err != nil {
 		return err
 	}
 	var lines []string
-	for _, p := range parsed {
-		enums, texts := map[string][]string{}, map[string]string{}
-		for _, f := range p.Files {
-			constants(f, texts)
-		}
-		for _, f := range p.Files {
-			for _, d := range f.Decls {
-				if g, ok := d.(*ast.GenDecl); ok {
-					lines = append(lines, types(g, enums, texts)...)
-				}
+	enums, texts := map[string][]string{}, map[string]string{}
+	for _, f := range files {
+		constants(f, texts)
+	}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if g, ok := d.(*ast.GenDecl); ok {
+				lines = append(lines, types(g, enums, texts)...)
 			}
 		}
-		for _, f := range p.Files {
-			for _, d := range f.Decls {
-				if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
-					values(g, enums)
-				}
+	}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
+				values(g, enums)
 			}
 		}
-		for name, v := range enums {
-			if len(v) == 0 {
-				continue // its constants are another package's
-			}
-			slices.Sort(v)
-			lines = append(lines, name+" enum "+strings.Join(slices.Compact(v), " "))
+	}
+	for name, v := range enums {
+		if len(v) == 0 {
+			continue // its constants are another package's
 		}
+		slices.Sort(v)
+		lines = append(lines, name+" enum "+strings.Join(slices.Compact(v), " "))
 	}
 	if len(lines) == 0 {
 		return nil
