@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -16,21 +17,39 @@ func dropProgramPages() {
 	if err != nil {
 		return
 	}
-	maps, err := os.Open("/proc/self/maps")
+	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return
 	}
 	defer maps.Close()
-	for lines := bufio.NewScanner(maps); lines.Scan(); {
-		var from, to uintptr
-		var mode string
-		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s", &from, &to, &mode); n != 3 {
-			continue
-		}
-		if !strings.HasSuffix(lines.Text(), " "+program) || mode[1] == 'w' {
-			continue
-		}
+	for from, to := range cleanMappings(maps, program) {
 		// Advice only: where the kernel declines, the pages stay.
 		_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_DONTNEED)
+	}
+}
+
+// cleanMappings yields the mappings of the program in smaps, as from and to, that
+// hold what the file holds. Read-only is not enough for that: where cgo is in, the
+// loader writes its own addresses into a page of the program and protects it
+// afterwards. Without them the first call of any function of the C library that
+// was not called before jumps to 0.
+func cleanMappings(smaps io.Reader, program string) func(yield func(from, to uintptr) bool) {
+	return func(yield func(from, to uintptr) bool) {
+		var from, to uintptr
+		ours := false
+		for lines := bufio.NewScanner(smaps); lines.Scan(); {
+			line := lines.Text()
+			var start, end uintptr
+			var mode string
+			if n, _ := fmt.Sscanf(line, "%x-%x %s", &start, &end, &mode); n == 3 {
+				from, to = start, end
+				ours = strings.HasSuffix(line, " "+program) && mode[1] != 'w'
+				continue
+			}
+			key, value, _ := strings.Cut(line, ":")
+			if ours && key == "Anonymous" && strings.TrimSpace(value) == "0 kB" && !yield(from, to) {
+				return
+			}
+		}
 	}
 }
