@@ -14,6 +14,7 @@ type group struct {
 	leases   []leaseRecord
 	tree     *tree // if keys were added
 	keys     int64 // how many more are live
+	sync     bool  // something in it must survive
 	bytes    int
 }
 

@@ -18,7 +18,8 @@ type mark struct {
 // far the log is, on disk too, and compacts to the youngest such mark that is
 // older than the history to keep. So history is kept a little longer than asked
 // for, and a restart, which only knows the marks, makes it longer by a tick at
-// most. With FsyncInterval a second goroutine syncs.
+// most. With FsyncInterval or NoSync a second goroutine
+// syncs.
 type compactor struct {
 	store   *Store
 	ctx     context.Context // ends with stop
@@ -41,7 +42,7 @@ func startCompactor(s *Store, marks []mark) *compactor {
 	if h := s.opts.History; h > 0 {
 		c.every(min(max(h/30, 10*time.Millisecond), 10*time.Second), c.tick)
 	}
-	if s.engine != nil && s.opts.Fsync == FsyncInterval {
+	if s.engine != nil && (s.opts.Fsync == FsyncInterval || s.opts.Fsync == FsyncAlways && len(s.opts.NoSync) > 0) {
 		c.every(syncInterval, func(time.Time) error { return s.engine.flush() })
 	}
 	return c
@@ -134,11 +135,28 @@ func (c *compactor) space() error {
 	if garbage < garbageMin || garbage < e.diskUsage()/garbageShare {
 		return nil
 	}
-	if err := e.merge(c.ctx, c.store.Compacted()+1); err != nil {
+	return c.merge(c.ctx, garbage)
+}
+
+// merge makes space of so much garbage.
+func (c *compactor) merge(ctx context.Context, garbage uint64) error {
+	e := c.store.engine
+	if err := e.merge(ctx, c.store.Compacted()+1); err != nil {
 		return err
 	}
 	c.mu.Lock()
-	c.mu.garbage -= garbage
+	c.mu.garbage -= min(garbage, c.mu.garbage)
 	c.mu.Unlock()
 	return nil
+}
+
+// Defragment gives the disk all that compaction has freed, now.
+func (s *Store) Defragment(ctx context.Context) error {
+	if err := s.Err(); err != nil || s.engine == nil {
+		return err
+	}
+	s.compactor.mu.Lock()
+	garbage := s.compactor.mu.garbage
+	s.compactor.mu.Unlock()
+	return s.compactor.merge(ctx, garbage)
 }

@@ -51,7 +51,8 @@
 //	former     tries and groups commits              until Close
 //	writer     writes and publishes groups (on disk) until the former ends
 //	compactor  marks time, compacts, makes space     until Close
-//	syncer     syncs, with FsyncInterval only        until Close
+//	syncer     syncs, with FsyncInterval or NoSync   until Close
+//	lessor     ends leases when their time has come  until Close
 //
 // and Pebble's own.
 //
@@ -98,6 +99,7 @@
 //
 //	ff 'f'              8 bytes: format version, 1
 //	ff 'c'              8 bytes: revision of the last compaction
+//	ff 'l' + lease      8 bytes: TTL in seconds
 //	ff 't' + revision   8 bytes: Unix time in nanoseconds by which all revisions
 //	                    up to this one were committed; one in 30th of the history,
 //	                    every 10 s at most

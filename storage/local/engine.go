@@ -16,10 +16,14 @@ import (
 // An engine is Pebble as a durable log: it is written in revision order, read
 // once when it is opened, and emptied by compaction.
 type engine struct {
-	db    *pebble.DB
-	lock  *pebble.Lock
-	sync  *pebble.WriteOptions
-	dirty atomic.Bool // written since the last sync
+	db *pebble.DB
+	// inspected says that the directory is only looked at.
+	inspected bool
+	// progress, if not nil, hears how many records are loaded.
+	progress func(records int64)
+	lock     *pebble.Lock
+	sync     *pebble.WriteOptions
+	dirty    atomic.Bool // written since the last sync
 
 	// use is held for reading by whoever calls db, for writing to close it.
 	use struct {
@@ -47,6 +51,9 @@ func (e *engine) commit(g *group) error {
 		} else {
 			b.Set(leaseKey(l.id), uint64Value(uint64(l.ttl/time.Second)), nil)
 		}
+	}
+	if !g.sync && len(g.leases) == 0 {
+		return e.apply(b, pebble.NoSync)
 	}
 	return e.apply(b, e.sync)
 }

@@ -37,7 +37,12 @@ func (e *engine) load() (*image, error) {
 		return nil, err
 	}
 	defer it.Close()
+	progress := e.progress
+	if progress == nil {
+		progress = func(int64) {}
+	}
 	l := loader{image: img, rev: img.compacted, last: true, garbage: e.db.NewBatch()}
+	n := int64(0)
 	for it.First(); it.Valid(); it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
@@ -45,6 +50,9 @@ func (e *engine) load() (*image, error) {
 		}
 		if err := l.add(it.Key(), value); err != nil {
 			return nil, err
+		}
+		if n++; n%progressStep == 0 {
+			progress(n)
 		}
 	}
 	if err := it.Error(); err != nil {
@@ -57,11 +65,14 @@ func (e *engine) load() (*image, error) {
 	if err := img.bind(); err != nil {
 		return nil, err
 	}
-	if l.garbage.Empty() {
+	if l.garbage.Empty() || e.inspected {
 		return img, l.garbage.Close()
 	}
 	return img, e.apply(l.garbage, pebble.NoSync)
 }
+
+// progressStep is how many records are read between two reports.
+const progressStep = 50_000
 
 // loader adds records in the order of the log.
 type loader struct {

@@ -27,6 +27,7 @@ func TestConformance(t *testing.T) {
 		"Never":    {Fsync: local.FsyncNever},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			storagetest.Run(t, func(t testing.TB) storage.Store { return open(t, t.TempDir(), o) })
 		})
 	}

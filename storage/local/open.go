@@ -35,13 +35,9 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 			return nil, nil, err
 		}
 	}
-	lock, err := pebble.LockDirectory(sub, o.FS)
+	lock, err := lockDir(dir, sub, o)
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			return nil, nil, err
-		}
-		return nil, nil, fmt.Errorf("%w: another process has %s open; stop it or choose another directory (%w)", ErrInUse, dir, err)
+		return nil, nil, err
 	}
 	if marker != markerReady {
 		err = create(dir, sub, o, lock)
@@ -55,27 +51,44 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 		return e, img, nil
 	}
 	lock.Close()
+	return nil, nil, openError(dir, err)
+}
+
+func lockDir(dir, sub string, o Options) (*pebble.Lock, error) {
+	lock, err := pebble.LockDirectory(sub, o.FS)
+	var path *fs.PathError
+	if err != nil && !errors.As(err, &path) {
+		err = fmt.Errorf("%w: another process has %s open; stop it or choose another directory (%w)", ErrInUse, dir, err)
+	}
+	return lock, err
+}
+
+// openError says in one line what is wrong with dir.
+func openError(dir string, err error) error {
 	switch {
 	case errors.Is(err, pebble.ErrDBDoesNotExist):
-		err = lostError(dir)
+		return lostError(dir)
 	case errors.Is(err, errRecord) || pebble.IsCorruptionError(err):
-		err = corruptError(dir, err)
-	default:
-		err = fmt.Errorf("opening %s: %w", dir, err)
+		return corruptError(dir, err)
 	}
-	return nil, nil, err
+	return fmt.Errorf("opening %s: %w", dir, err)
 }
 
 // create makes a new engine directory and closes it again: only a log file that
 // is begun after Pebble has settled on its format notes, as it goes, up to where
 // it was synced, by which damage is told from a torn end.
 func create(dir, sub string, o Options, lock *pebble.Lock) error {
+	return createWith(dir, sub, o, lock, func(*pebble.DB) error { return nil })
+}
+
+// createWith also puts something into it.
+func createWith(dir, sub string, o Options, lock *pebble.Lock, fill func(*pebble.DB) error) error {
 	g := &guard{FS: o.FS}
 	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, false))
 	if err != nil {
 		return err
 	}
-	err = db.Set(formatKey, uint64Value(formatVersion), pebble.NoSync)
+	err = errors.Join(db.Set(formatKey, uint64Value(formatVersion), pebble.NoSync), fill(db))
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package local
 import (
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -31,6 +32,11 @@ type Options struct {
 	History time.Duration
 	// Fsync is when a commit is on disk.
 	Fsync Fsync
+	// NoSync names prefixes of keys that need not survive a crash of the machine: a
+	// commit of nothing else is acknowledged before it is synced, which happens
+	// with the next that must be, or within 100 ms. After such a crash the last
+	// revisions may be missing, and be given again to other writes.
+	NoSync []string
 	// FS is the file system; nil is the machine's.
 	FS vfs.FS
 	// Logger hears what the engine does (debug) and what fails (error); nil is
@@ -55,6 +61,16 @@ var (
 	// ErrCorrupt: the directory is ours, but what it holds cannot be trusted.
 	ErrCorrupt = errors.New("data directory is corrupt")
 )
+
+// relaxed says whether a key need not be synced.
+func (o *Options) relaxed(key string) bool {
+	for _, p := range o.NoSync {
+		if strings.HasPrefix(key, p) {
+			return true
+		}
+	}
+	return false
+}
 
 func (o Options) withDefaults() Options {
 	if o.History == 0 {

@@ -152,6 +152,7 @@ func (s *Store) put(e *entry, op storage.Op, g *group, first int) {
 	w.leases.rebind(old, v.live())
 	e.head.Store(v)
 	g.versions = append(g.versions, v)
+	g.sync = g.sync || !s.opts.relaxed(v.kv.Key)
 	g.bytes += len(v.kv.Key) + len(v.kv.Value) + recordHead
 }
 

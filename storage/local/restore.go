@@ -1,0 +1,86 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"fairlead.dev/storage"
+)
+
+// Restore makes dir a store that holds kvs, each at the revisions it says and in
+// their order, and leases, with their full TTL, and is at revision r, compacted there: watchers of
+// the store that kvs come from list again, and revisions go on from r. dir must be
+// empty or missing; a Restore that was cut short can be begun again. Errors: as for
+// Open, and ErrForeign if dir holds a store.
+func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease, progress func(done, total int64)) error {
+	o = o.withDefaults()
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	marker, err := readMarker(o.FS, dir)
+	if err != nil {
+		return err
+	}
+	if marker == markerReady {
+		return fmt.Errorf("%w: %s holds a store already; choose an empty directory", ErrForeign, dir)
+	}
+	sub := o.FS.PathJoin(dir, engineDir)
+	err = errors.Join(makeDir(o.FS, dir), writeMarker(o.FS, dir, markerNew), o.FS.RemoveAll(sub), makeDir(o.FS, sub))
+	if err != nil {
+		return err
+	}
+	lock, err := lockDir(dir, sub, o)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	return createWith(dir, sub, o, lock, func(db *pebble.DB) error {
+		return fill(db, r, kvs, leases, progress)
+	})
+}
+
+// fillBytes is about the size of a batch.
+const fillBytes = 1 << 20
+
+func fill(db *pebble.DB, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease, progress func(done, total int64)) error {
+	b := db.NewBatch()
+	b.Set(compactedKey, uint64Value(uint64(r)), nil)
+	for _, l := range leases {
+		b.Set(leaseKey(l.ID), uint64Value(uint64(l.TTL/time.Second)), nil)
+	}
+	next := func() error {
+		err := errors.Join(db.Apply(b, pebble.NoSync), b.Close())
+		b = db.NewBatch()
+		return err
+	}
+	var last storage.Revision
+	var place uint32
+	for i, kv := range kvs {
+		if kv.ModRevision < max(1, last) || kv.ModRevision > r || kv.CreateRevision > kv.ModRevision {
+			return fmt.Errorf("key %q, written at revision %d after %d, of %d: %w", kv.Key, kv.ModRevision, last, r, storage.ErrInvalid)
+		}
+		if place++; kv.ModRevision != last {
+			last, place = kv.ModRevision, 0
+		}
+		v := &version{sub: place}
+		v.kv = *kv
+		value := make([]byte, recordSize(v))
+		encodeRecord(value, v, false)
+		b.Set(appendRecordKey(nil, kv.ModRevision, v.sub), value, nil)
+		if b.Len() < fillBytes && i+1 < len(kvs) {
+			continue
+		}
+		if err := next(); err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(int64(i+1), int64(len(kvs)))
+		}
+	}
+	return errors.Join(next(), db.Flush())
+}
