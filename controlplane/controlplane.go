@@ -34,6 +34,7 @@ type ControlPlane struct {
 	server    *server.Server
 	http      *http.Server
 	listener  net.Listener
+	etcd      etcdEndpoint
 	entry     kubeconfig.Entry
 
 	// clients runs the parts of the client side and ends with stopClients; serving
@@ -72,6 +73,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.listener, err = listen(o.Listen); err != nil {
 		return err
 	}
+	if cp.etcd.listener, err = listenEtcd(o); err != nil {
+		return err
+	}
 	if cp.store, err = openStore(ctx, o); err != nil {
 		return err
 	}
@@ -93,6 +97,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 		return err
 	}
 	o.progress("API server", cp.URL())
+	cp.serveEtcd()
 	o.progress("Kubeconfig", cp.KubeconfigPath())
 	cp.startClients()
 	return nil

@@ -1,6 +1,12 @@
 package controlplane
 
-import "log/slog"
+import (
+	"crypto/tls"
+	"log/slog"
+	"time"
+
+	"fairlead.dev/storage/local"
+)
 
 // Options says what to run. The zero value is an API server alone that keeps its
 // data in the present directory; `fairlead up` fills it from its flags.
@@ -17,6 +23,16 @@ type Options struct {
 	// Listen is the address of the API server; "" is the first free port of
 	// 127.0.0.1 from 6443 on.
 	Listen string
+	// EtcdListen is where the store is served as etcd, "" for nowhere; EtcdTLS is
+	// nil for plain text.
+	EtcdListen string
+	EtcdTLS    *tls.Config
+	// Fsync is when a write is on disk, NoSync the prefixes of keys that need not
+	// be there before it is acknowledged, History how long superseded revisions
+	// are kept; see local.Options.
+	Fsync   local.Fsync
+	NoSync  []string
+	History time.Duration
 	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.
 	Kubeconfig string
 

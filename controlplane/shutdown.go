@@ -24,6 +24,7 @@ func (cp *ControlPlane) shutdown() error {
 	}
 	if cp.serving != nil {
 		cp.stopServing()
+		cp.etcd.close()
 		ctx, cancel := context.WithTimeout(context.Background(), requestsPatience)
 		if err := cp.http.Shutdown(ctx); err != nil {
 			cp.http.Close()
@@ -32,6 +33,7 @@ func (cp *ControlPlane) shutdown() error {
 		errs = append(errs, cp.serving.Wait())
 	} else if cp.listener != nil {
 		cp.listener.Close()
+		cp.etcd.close()
 	}
 	if cp.store != nil {
 		errs = append(errs, cp.store.Close())
