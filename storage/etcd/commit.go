@@ -27,7 +27,7 @@ func (s *Store) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, e
 	defer cancel()
 	res, err := s.client.Txn(ctx).If(cmps...).Then(puts...).Else(gets...).Commit()
 	if err != nil {
-		return storage.TxnResult{}, s.failure(err)
+		return storage.TxnResult{}, s.writeFailure(err)
 	}
 	s.saw(res.Header.Revision)
 	out := storage.TxnResult{Succeeded: res.Succeeded, Revision: storage.Revision(res.Header.Revision)}

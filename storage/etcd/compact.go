@@ -22,7 +22,7 @@ func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
 	ctx, cancel := s.request(ctx)
 	defer cancel()
 	if _, err := s.client.Compact(ctx, int64(r)); err != nil {
-		return s.failure(err)
+		return s.writeFailure(err)
 	}
 	s.sawCompacted(int64(r))
 	return nil
@@ -91,7 +91,7 @@ func (s *Store) takeTurn(turn, old int64) (mine bool, next, now int64, err error
 		Else(clientv3.OpGet(compactKey)).
 		Commit()
 	if err != nil {
-		return false, 0, 0, s.failure(err)
+		return false, 0, 0, s.writeFailure(err)
 	}
 	s.saw(res.Header.Revision)
 	if res.Succeeded {

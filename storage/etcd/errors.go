@@ -39,15 +39,24 @@ func (s *Store) failure(err error) error {
 			return fmt.Errorf("%w (%w)", k.ours, err)
 		}
 	}
-	if refused(err) {
-		return fmt.Errorf("%w: %w: %w", storage.ErrNotWritten, storage.ErrUnavailable, err)
-	}
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 }
 
-// refused says that the cluster did not begin with a request: it has no room, too
-// much to do, or does not let us.
+// writeFailure is failure for a write.
+func (s *Store) writeFailure(err error) error {
+	out := s.failure(err)
+	if errors.Is(out, storage.ErrUnavailable) && refused(err) {
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, out)
+	}
+	return out
+}
+
+// refused says that the cluster did not begin with a request: the member knew of no
+// leader to send it to, or there is no room, or too much to do, or we may not.
 func refused(err error) bool {
+	if errors.Is(err, rpctypes.ErrNoLeader) {
+		return true
+	}
 	var e rpctypes.EtcdError
 	code := status.Code(err)
 	if errors.As(err, &e) {

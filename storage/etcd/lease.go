@@ -26,7 +26,7 @@ func (s *Store) Grant(ctx context.Context, id storage.LeaseID, ttl time.Duration
 	// The client's own Grant cannot name the lease.
 	res, err := s.leases().LeaseGrant(ctx, &pb.LeaseGrantRequest{ID: int64(id), TTL: int64((ttl + time.Second - 1) / time.Second)})
 	if err != nil {
-		return storage.Lease{}, s.failure(clientv3.ContextError(ctx, err))
+		return storage.Lease{}, s.writeFailure(clientv3.ContextError(ctx, err))
 	}
 	ttl = time.Duration(res.TTL) * time.Second
 	return storage.Lease{ID: storage.LeaseID(res.ID), TTL: ttl, Remaining: ttl}, nil
@@ -45,7 +45,7 @@ func (s *Store) Revoke(ctx context.Context, id storage.LeaseID) error {
 	defer cancel()
 	res, err := s.leases().LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: int64(id)})
 	if err != nil {
-		return s.failure(clientv3.ContextError(ctx, err))
+		return s.writeFailure(clientv3.ContextError(ctx, err))
 	}
 	s.saw(res.Header.GetRevision())
 	return nil
@@ -60,7 +60,7 @@ func (s *Store) KeepAlive(ctx context.Context, id storage.LeaseID) (storage.Leas
 	defer cancel()
 	res, err := s.client.KeepAliveOnce(ctx, clientv3.LeaseID(id))
 	if err != nil {
-		return storage.Lease{}, s.failure(err)
+		return storage.Lease{}, s.writeFailure(err)
 	}
 	ttl := time.Duration(res.TTL) * time.Second
 	return storage.Lease{ID: id, TTL: ttl, Remaining: ttl}, nil

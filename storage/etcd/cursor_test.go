@@ -1,0 +1,254 @@
+package etcd_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/etcd"
+)
+
+func put(t *testing.T, s storage.Store, key, value string) storage.Revision {
+	t.Helper()
+	res, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{{Key: key, Value: []byte(value)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Revision
+}
+
+func watch(t *testing.T, s storage.Store, start, end string, after storage.Revision) storage.Cursor {
+	t.Helper()
+	c, err := s.Watch(start, end, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// readTo reads until progress is at rev or the cursor fails.
+func readTo(t *testing.T, c storage.Cursor, rev storage.Revision) (events []storage.Event, err error) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		b, err := c.Next()
+		if err != nil {
+			return events, err
+		}
+		events = append(events, b.Events...)
+		if b.Progress >= rev {
+			return events, nil
+		}
+		c.Want(rev)
+		select {
+		case <-c.Bell():
+		case <-deadline:
+			t.Fatalf("progress is %d, want %d", b.Progress, rev)
+		}
+	}
+}
+
+// small is a cursor's room in the tests of slow ones: some ten events.
+const small = 4 << 10
+
+// TestSlowCursor: a cursor that is read late has let go of its watch, and takes it
+// up again without a gap.
+func TestSlowCursor(t *testing.T) {
+	s := open(t, startMember(t), etcd.Options{Buffer: small})
+	c := watch(t, s, "/", storage.NoEnd, 0)
+	var last storage.Revision
+	const n = 300
+	for i := range n {
+		last = put(t, s, "/k", fmt.Sprint(i))
+	}
+	events, err := readTo(t, c, last)
+	if err != nil || len(events) != n {
+		t.Fatalf("%d events, %v; want %d", len(events), err, n)
+	}
+	for i, e := range events {
+		if string(e.KV.Value) != fmt.Sprint(i) {
+			t.Fatalf("event %d is %s", i, e.KV.Value)
+		}
+	}
+}
+
+// TestSlowCursorIsOvertaken: what a slow cursor has not been fed is compacted.
+func TestSlowCursorIsOvertaken(t *testing.T) {
+	s := open(t, startMember(t), etcd.Options{Buffer: small})
+	c := watch(t, s, "/", storage.NoEnd, 0)
+	var last storage.Revision
+	const n = 300
+	for i := range n {
+		last = put(t, s, "/k", fmt.Sprint(i))
+	}
+	if err := s.Compact(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	events, err := readTo(t, c, last)
+	if !errors.Is(err, storage.ErrCompacted) || len(events) >= n {
+		t.Errorf("%d of %d events, %v; want ErrCompacted", len(events), n, err)
+	}
+	for i, e := range events {
+		if string(e.KV.Value) != fmt.Sprint(i) || (e.Prev == nil) != (i == 0) {
+			t.Fatalf("event %d is %s, before it was %+v", i, e.KV.Value, e.Prev)
+		}
+	}
+}
+
+// TestQuietCursorComesUp: others write, elsewhere; a cursor that nothing is sent to
+// still learns how far the log is.
+func TestQuietCursorComesUp(t *testing.T) {
+	url := startMember(t)
+	a, b := open(t, url, etcd.Options{}), open(t, url, etcd.Options{})
+	c := watch(t, b, "/quiet/", "/quiet0", 0)
+	empty := watch(t, b, "/z", "/a", 0)
+	for range 20 {
+		put(t, a, "/loud", "x")
+		rev, err := b.Current(t.Context())
+		if err != nil || rev != a.Revision() {
+			t.Fatalf("Current is %d, %v; another has written %d", rev, err, a.Revision())
+		}
+		for _, c := range []storage.Cursor{c, empty} {
+			if events, err := readTo(t, c, rev); err != nil || len(events) > 0 {
+				t.Fatalf("%v, %v", events, err)
+			}
+		}
+	}
+}
+
+// TestLargeTransaction comes in fragments, and is seen whole.
+func TestLargeTransaction(t *testing.T) {
+	s := open(t, startMember(t), etcd.Options{})
+	c := watch(t, s, "/", storage.NoEnd, 0)
+	var last storage.Revision
+	for round := range 3 {
+		var txn storage.Txn
+		for i := range 100 {
+			txn.Then = append(txn.Then, storage.Op{Key: fmt.Sprint("/", i), Value: []byte(strings.Repeat(fmt.Sprint(round), 14_000))})
+		}
+		res, err := s.Commit(t.Context(), txn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = res.Revision
+	}
+	for seen, progress := 0, storage.Revision(0); progress < last; {
+		b, err := c.Next()
+		if err != nil || len(b.Events)%100 != 0 {
+			t.Fatalf("%d events, %v", len(b.Events), err)
+		}
+		if seen, progress = seen+len(b.Events), b.Progress; progress == last && seen != 300 {
+			t.Errorf("%d events", seen)
+		}
+		if progress < last {
+			select {
+			case <-c.Bell():
+			case <-time.After(patience):
+				t.Fatal("no bell")
+			}
+		}
+	}
+}
+
+// TestSharedCompaction: those who share a cluster compact it by themselves.
+func TestSharedCompaction(t *testing.T) {
+	url := startMember(t)
+	o := etcd.Options{History: 100 * time.Millisecond}
+	a, b := open(t, url, o), open(t, url, o)
+	for deadline := time.Now().Add(patience); ; {
+		rev := put(t, a, "/k", "x")
+		_, err := b.Range(t.Context(), storage.RangeRequest{Start: "/k", Revision: 2})
+		if errors.Is(err, storage.ErrCompacted) {
+			// Who opens now finds out how far.
+			c := open(t, url, etcd.Options{}).Compacted()
+			if c < 2 || c > rev {
+				t.Errorf("compacted up to %d at revision %d", c, rev)
+			}
+			if _, err := b.Range(t.Context(), storage.RangeRequest{Start: "/k", Revision: rev}); err != nil {
+				t.Errorf("what was just written: %v", err)
+			}
+			return
+		}
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("not compacted: %v", err)
+		}
+	}
+}
+
+func TestPrefixIsAWall(t *testing.T) {
+	url := startMember(t)
+	all := open(t, url, etcd.Options{})
+	s := open(t, url, etcd.Options{Root: "/registry/", Prefix: "/other/"})
+	for _, key := range []string{"/othe", "/other", "/other0", "/registry/x", "\x00", "z"} {
+		put(t, all, key, "x")
+	}
+	c := watch(t, s, "", storage.NoEnd, 1)
+	rev := put(t, s, "/registry/pods/a", "x")
+	put(t, all, "/z", "x")
+	if kv, err := all.Range(t.Context(), storage.RangeRequest{Start: "/other/pods/a"}); err != nil || kv.Count != 1 {
+		t.Errorf("the cluster has %+v, %v", kv, err)
+	}
+	r, err := s.Range(t.Context(), storage.RangeRequest{Start: "", End: storage.NoEnd})
+	if err != nil || r.Count != 1 || r.KVs[0].Key != "/registry/pods/a" {
+		t.Errorf("the store has %+v, %v", r, err)
+	}
+	events, err := readTo(t, c, rev)
+	if err != nil || len(events) != 1 || events[0].KV.Key != "/registry/pods/a" {
+		t.Errorf("the cursor saw %+v, %v", events, err)
+	}
+	_, err = s.Commit(t.Context(), storage.Txn{Then: []storage.Op{{Key: "/other/pods/a"}}})
+	if !errors.Is(err, storage.ErrInvalid) {
+		t.Errorf("a write outside of the root: %v", err)
+	}
+	if _, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{{Type: storage.Delete, Key: "", End: storage.NoEnd}}}); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := all.Range(t.Context(), storage.RangeRequest{Start: "", End: storage.NoEnd}); err != nil || left.Count != 7 {
+		t.Errorf("after deleting all of the store, the cluster has %+v, %v", left, err)
+	}
+}
+
+// TestLongRange is put together from several answers, of one revision.
+func TestLongRange(t *testing.T) {
+	s := open(t, startMember(t), etcd.Options{})
+	const n = 3500
+	for from := 0; from < n; from += 500 {
+		var txn storage.Txn
+		for i := range 500 {
+			txn.Then = append(txn.Then, storage.Op{Key: fmt.Sprintf("/%05d", from+i), Value: []byte("x")})
+		}
+		if _, err := s.Commit(t.Context(), txn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, limit := range []int64{0, 1, 999, 1000, 1001, 2500, n, n + 1} {
+		r, err := s.Range(t.Context(), storage.RangeRequest{Start: "/", End: "0", Limit: limit})
+		want := int64(n)
+		if limit > 0 {
+			want = min(limit, n)
+		}
+		if err != nil || int64(len(r.KVs)) != want || r.Count != n || r.More != (want < n) {
+			t.Errorf("limit %d: %d keys, count %d, more %v, %v", limit, len(r.KVs), r.Count, r.More, err)
+		}
+		for i, kv := range r.KVs {
+			if kv.Key != fmt.Sprintf("/%05d", i) {
+				t.Fatalf("limit %d: key %d is %s", limit, i, kv.Key)
+			}
+		}
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	_, err := etcd.Open(t.Context(), etcd.Options{Endpoints: []string{"http://127.0.0.1:1"}, Timeout: 100 * time.Millisecond})
+	if !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("Open: %v", err)
+	}
+	_, err = etcd.Open(t.Context(), etcd.Options{})
+	if !errors.Is(err, storage.ErrInvalid) {
+		t.Errorf("Open of nothing: %v", err)
+	}
+}

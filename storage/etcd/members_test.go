@@ -1,0 +1,115 @@
+package etcd_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/etcd"
+)
+
+// TestMembersComeAndGo plays what happens to a cluster of three, one thing after
+// the other, while one store writes and another one watches.
+func TestMembersComeAndGo(t *testing.T) {
+	c := startCluster(t)
+	writer := c.open(t, etcd.Options{Timeout: time.Second})
+	watched := c.open(t, etcd.Options{Timeout: time.Second})
+	h := begin(t, writer, watched)
+	h.progress(50)
+
+	_, follower, move := c.leader(t)
+	t.Log("the leader is moved")
+	move()
+	h.progress(50)
+
+	t.Log("a member is killed")
+	follower.kill()
+	h.progress(50)
+	h.take(writer.Revision())
+	follower.start(t)
+
+	leader := c.waitHealthy(t)
+	t.Log("the leader is killed")
+	leader.kill()
+	h.progress(50)
+	h.take(writer.Revision())
+
+	t.Log("the majority is lost")
+	var left []*member
+	for _, m := range c {
+		if m != leader {
+			left = append(left, m)
+		}
+	}
+	left[0].kill()
+	awaitUnavailable(t, watched)
+	if b, err := h.cursor.Next(); err != nil {
+		t.Errorf("the cursor without a majority: %v", err)
+	} else {
+		h.seen = append(h.seen, b.Events...)
+	}
+	_, err := watched.Range(t.Context(), storage.RangeRequest{Start: "/h/b"})
+	wantUnavailable(t, "Range", err)
+	_, err = watched.Watch("/", storage.NoEnd, 0)
+	wantUnavailable(t, "Watch", err)
+	_, err = watched.Commit(t.Context(), storage.Txn{Then: []storage.Op{{Key: "/lost", Value: []byte("x")}}})
+	wantUnavailable(t, "Commit", err)
+	wantUnavailable(t, "Err", watched.Err())
+
+	t.Log("and is there again")
+	left[0].start(t)
+	leader.start(t)
+	h.progress(50)
+	h.end()
+}
+
+// waitHealthy waits until every member answers and knows the leader, and returns
+// the leader.
+func (c cluster) waitHealthy(t *testing.T) *member {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		healthy := true
+		for _, m := range c {
+			one := cluster{m}
+			ctx, cancel := context.WithDeadline(t.Context(), deadline)
+			s, err := etcd.Open(ctx, etcd.Options{Endpoints: []string{one[0].url()}, Timeout: time.Second, History: -1})
+			cancel()
+			if err != nil {
+				healthy = false
+				continue
+			}
+			s.Close()
+		}
+		if healthy {
+			leader, _, _ := c.leader(t)
+			return leader
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the cluster does not get well")
+		}
+	}
+}
+
+// awaitUnavailable returns when a store has noticed that there is no majority.
+func awaitUnavailable(t *testing.T, s *etcd.Store) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		_, err := s.Current(t.Context())
+		if errors.Is(err, storage.ErrUnavailable) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("Current without a majority: %v", err)
+		}
+	}
+}
+
+func wantUnavailable(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("%s without a majority: %v, want ErrUnavailable", what, err)
+	}
+}
