@@ -19,6 +19,7 @@ type Options struct {
 func Default(o Options) Chain {
 	c := Chain{
 		NamespaceLifecycle{o.Lookup},
+		LimitRanger{o.Lookup},
 		ServiceAccount{o.Lookup},
 		TaintNodesByCondition{},
 		Priority{o.Lookup},

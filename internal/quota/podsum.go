@@ -1,0 +1,179 @@
+package quota
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Sum says what a pod's sum is made of. The zero value takes what its spec says of
+// the containers, or of the pod where that says anything.
+type Sum struct {
+	// Actual counts also what containers hold while they are being resized: each
+	// resource is the largest of what is asked for, allotted and in use.
+	Actual bool
+	// Overhead adds the overhead of the pod's runtime class: to limits only where
+	// there is one.
+	Overhead bool
+}
+
+// Requests is what the pod asks for.
+func (s Sum) Requests(pod *corev1.Pod) corev1.ResourceList {
+	asked := total(pod, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
+	if s.Actual {
+		infeasible := resizeInfeasible(pod)
+		spec := func(c *corev1.Container) corev1.ResourceList {
+			if infeasible {
+				return nil
+			}
+			return c.Resources.Requests
+		}
+		allotted := func(c *corev1.Container) corev1.ResourceList {
+			if s := statusOf(pod, c.Name); s != nil && s.AllocatedResources != nil {
+				return s.AllocatedResources
+			}
+			return spec(c)
+		}
+		used := total(pod, func(c *corev1.Container) corev1.ResourceList {
+			if s := statusOf(pod, c.Name); s != nil && s.Resources != nil && s.Resources.Requests != nil {
+				return s.Resources.Requests
+			}
+			return allotted(c)
+		})
+		if infeasible {
+			asked = corev1.ResourceList{}
+		}
+		raise(asked, total(pod, allotted))
+		raise(asked, used)
+	}
+	if pod.Spec.Resources != nil {
+		override(asked, pod.Spec.Resources.Requests)
+	}
+	if s.Overhead {
+		add(asked, pod.Spec.Overhead)
+	}
+	return asked
+}
+
+// Limits is what the pod is held to.
+func (s Sum) Limits(pod *corev1.Pod) corev1.ResourceList {
+	limits := total(pod, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Limits })
+	if s.Actual {
+		infeasible := resizeInfeasible(pod)
+		used := total(pod, func(c *corev1.Container) corev1.ResourceList {
+			if s := statusOf(pod, c.Name); s != nil && s.Resources != nil && s.Resources.Limits != nil {
+				return s.Resources.Limits
+			}
+			if infeasible {
+				return nil
+			}
+			return c.Resources.Limits
+		})
+		if infeasible {
+			limits = corev1.ResourceList{}
+		}
+		raise(limits, used)
+	}
+	if pod.Spec.Resources != nil {
+		override(limits, pod.Spec.Resources.Limits)
+	}
+	if s.Overhead {
+		for name, q := range pod.Spec.Overhead {
+			if have, ok := limits[name]; ok && !have.IsZero() {
+				have.Add(q)
+				limits[name] = have
+			}
+		}
+	}
+	return limits
+}
+
+// total sums containers as they run: all of them together with the sidecars, but at
+// least each init container with the sidecars that started before it.
+func total(pod *corev1.Pod, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
+	running, sidecars, most := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
+	for i := range pod.Spec.Containers {
+		add(running, of(&pod.Spec.Containers[i]))
+	}
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			add(running, of(c))
+			add(sidecars, of(c))
+			raise(most, sidecars)
+			continue
+		}
+		step := sidecars.DeepCopy()
+		add(step, of(c))
+		raise(most, step)
+	}
+	raise(running, most)
+	return running
+}
+
+func statusOf(pod *corev1.Pod, container string) *corev1.ContainerStatus {
+	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
+		if i := slices.IndexFunc(list, func(s corev1.ContainerStatus) bool { return s.Name == container }); i >= 0 {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+func resizeInfeasible(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodResizePending && c.Reason == corev1.PodReasonInfeasible
+	})
+}
+
+// add adds more to list; raise raises list to it; override replaces by it what a pod
+// as a whole may ask for.
+func add(list, more corev1.ResourceList) {
+	for name, q := range more {
+		have := list[name]
+		if have.IsZero() {
+			have = q.DeepCopy() // with its format
+		} else {
+			have.Add(q)
+		}
+		list[name] = have
+	}
+}
+
+func raise(list, least corev1.ResourceList) {
+	for name, q := range least {
+		if have, ok := list[name]; !ok || q.Cmp(have) > 0 {
+			list[name] = q.DeepCopy()
+		}
+	}
+}
+
+func override(list, by corev1.ResourceList) {
+	for name, q := range by {
+		if podLevel(name) {
+			list[name] = q.DeepCopy()
+		}
+	}
+}
+
+// podLevel reports whether a pod as a whole may ask for the resource.
+func podLevel(name corev1.ResourceName) bool {
+	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+}
+
+// AsAWhole reports whether the pod asks for anything as a whole, and not by
+// container.
+func AsAWhole(pod *corev1.Pod) bool {
+	if pod.Spec.Resources == nil {
+		return false
+	}
+	for _, list := range []corev1.ResourceList{pod.Spec.Resources.Requests, pod.Spec.Resources.Limits} {
+		for name := range list {
+			if podLevel(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
