@@ -96,6 +96,7 @@ func openEtcd(ctx context.Context, o Options) (store, error) {
 		TLS:       config,
 		Root:      watchcache.Root,
 		Prefix:    strings.TrimRight("/"+strings.Trim(prefix, "/"), "/") + "/",
+		History:   o.History,
 		Logger:    o.Log,
 	})
 	if err != nil {

@@ -1,0 +1,155 @@
+package controlplane_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controlplane"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// startEtcd starts a cluster of one that speaks TLS with a certificate of its own.
+// It returns its URL and the file with that certificate.
+func startEtcd(t *testing.T) (server, caFile string) {
+	t.Helper()
+	c := embed.NewConfig()
+	c.Dir = t.TempDir()
+	c.LogLevel = "fatal"
+	c.UnsafeNoFsync = true
+	c.TickMs, c.ElectionMs = 10, 100
+	c.ListenClientUrls = []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
+	c.ListenPeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	c.ClientAutoTLS, c.SelfSignedCertValidity = true, 1
+	e, err := embed.StartEtcd(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	<-e.Server.ReadyNotify()
+	return "https://" + e.Clients[0].Addr().String(), filepath.Join(c.Dir, "fixtures", "client", "cert.pem")
+}
+
+// startReplica starts an API server over the cluster. It shares the keys of the
+// replica whose directory is given.
+func startReplica(t *testing.T, o controlplane.Options, keysOf string) (*controlplane.ControlPlane, *client.Client) {
+	t.Helper()
+	if keysOf != "" {
+		if err := os.CopyFS(filepath.Join(o.DataDir, "pki"), os.DirFS(filepath.Join(keysOf, "pki"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.Listen = "127.0.0.1:0"
+	cp, err := controlplane.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cp.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	config := cp.Config()
+	config.QPS = -1
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cp, c
+}
+
+func configMap(name, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Data: map[string]string{"v": value}}
+}
+
+// TestReplicas: two API servers on one etcd cluster are one API server. What was
+// written through one is read through the other, at once; a watch of one goes on
+// at the other, and at one that has just started.
+func TestReplicas(t *testing.T) {
+	server, ca := startEtcd(t)
+	etcd := controlplane.Etcd{Servers: []string{server}, CAFile: ca, Prefix: "/cluster-1"}
+	dirA, dirB := t.TempDir(), t.TempDir()
+	cpA, a := startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd}, "")
+	_, b := startReplica(t, controlplane.Options{DataDir: dirB, Etcd: etcd}, dirA)
+	mapsA, mapsB := client.For[*corev1.ConfigMap](a).Namespace("default"), client.For[*corev1.ConfigMap](b).Namespace("default")
+
+	start, err := mapsA.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 30
+	for i := range n {
+		name := fmt.Sprint("m", i)
+		wrote, err := mapsA.Create(t.Context(), configMap(name, "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := mapsB.Get(t.Context(), name)
+		if err != nil || read.ResourceVersion != wrote.ResourceVersion || read.UID != wrote.UID {
+			t.Fatalf("written at A as %s: B reads %v, %v", wrote.ResourceVersion, read, err)
+		}
+		list, err := mapsB.List(t.Context())
+		if err != nil || len(list.Items) != len(start.Items)+i+1 {
+			t.Fatalf("B lists %d, %v", len(list.Items), err)
+		}
+		// Each sees the other's writes as a conflict, not too late.
+		read.Data["v"] = "2"
+		if _, err := mapsB.Update(t.Context(), read); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mapsA.Update(t.Context(), wrote); !apierrors.IsConflict(err) {
+			t.Fatalf("A updates what B has changed: %v", err)
+		}
+		if err := mapsA.Delete(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mapsB.Get(t.Context(), name); !apierrors.IsNotFound(err) {
+			t.Fatalf("deleted at A: B reads %v", err)
+		}
+		if _, err := mapsA.Create(t.Context(), configMap(name, "3")); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// The same events at B as at A, from where A's list was.
+	story := func(maps client.Resource[*corev1.ConfigMap]) (told []string) {
+		t.Helper()
+		w, err := maps.Watch(t.Context(), metav1.ListOptions{ResourceVersion: start.ResourceVersion})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Stop()
+		timer := time.AfterFunc(20*time.Second, w.Stop)
+		defer timer.Stop()
+		for len(told) < 4*n {
+			e, err := w.Next(t.Context())
+			if err != nil {
+				t.Fatalf("after %d events: %v", len(told), err)
+			}
+			if e.Type != watch.Bookmark {
+				told = append(told, fmt.Sprintf("%s %s=%s@%s", e.Type, e.Object.Name, e.Object.Data["v"], e.Object.ResourceVersion))
+			}
+		}
+		return told
+	}
+	want := fmt.Sprint(story(mapsA))
+	if got := fmt.Sprint(story(mapsB)); got != want {
+		t.Errorf("B tells\n%s\nA told\n%s", got, want)
+	}
+	if err := cpA.Stop(); err != nil {
+		t.Error(err)
+	}
+	_, a = startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd}, "")
+	if got := fmt.Sprint(story(client.For[*corev1.ConfigMap](a).Namespace("default"))); got != want {
+		t.Errorf("A, started again, tells\n%s\nbefore it told\n%s", got, want)
+	}
+}
