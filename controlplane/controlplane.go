@@ -97,7 +97,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 		return err
 	}
 	o.progress("API server", cp.URL())
-	cp.serveEtcd()
+	if err := cp.serveEtcd(); err != nil {
+		return err
+	}
 	o.progress("Kubeconfig", cp.KubeconfigPath())
 	cp.startClients()
 	return nil

@@ -1,9 +1,12 @@
 package controlplane
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"syscall"
 
 	"fairlead.dev/storage/etcdserver"
@@ -32,7 +35,7 @@ func listenEtcd(o Options) (net.Listener, error) {
 	}
 	if host, _, err := net.SplitHostPort(o.EtcdListen); err != nil {
 		return nil, fmt.Errorf("etcd's address %s: %w", o.EtcdListen, err)
-	} else if ip := net.ParseIP(host); o.EtcdTLS == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	} else if ip := net.ParseIP(host); o.EtcdTLS == (ServingFiles{}) && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, fmt.Errorf("%s would serve every secret in plain text to whoever reaches it: listen on 127.0.0.1, or give --etcd-cert-file, --etcd-key-file and --etcd-trusted-ca-file", o.EtcdListen)
 	}
 	l, err := net.Listen("tcp", o.EtcdListen)
@@ -42,18 +45,55 @@ func listenEtcd(o Options) (net.Listener, error) {
 	return l, err
 }
 
+// ServingFiles are the PEM files that something is served over TLS with; none means
+// plain text.
+type ServingFiles struct {
+	// CertFile and KeyFile are the server's own. Clients must have a certificate
+	// signed by one of TrustedCAFile, if that is given.
+	CertFile, KeyFile, TrustedCAFile string
+}
+
+// TLS reads the files; nil for plain text.
+func (f ServingFiles) TLS() (*tls.Config, error) {
+	if f == (ServingFiles{}) {
+		return nil, nil
+	}
+	cert, err := tls.LoadX509KeyPair(f.CertFile, f.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("serving certificate: %w", err)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}}
+	if f.TrustedCAFile == "" {
+		return config, nil
+	}
+	pem, err := os.ReadFile(f.TrustedCAFile)
+	if err != nil {
+		return nil, fmt.Errorf("trusted CA: %w", err)
+	}
+	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+	if !config.ClientCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("trusted CA: no certificate in %s", f.TrustedCAFile)
+	}
+	return config, nil
+}
+
 // serveEtcd serves the store as etcd, if that was asked for.
-func (cp *ControlPlane) serveEtcd() {
+func (cp *ControlPlane) serveEtcd() error {
 	l := cp.etcd.listener
 	if l == nil {
-		return
+		return nil
+	}
+	config, err := cp.options.EtcdTLS.TLS()
+	if err != nil {
+		return fmt.Errorf("etcd: %w", err)
 	}
 	s := etcdserver.New(etcdserver.Config{
-		Store: cp.store, TLS: cp.options.EtcdTLS, ClientURLs: []string{cp.EtcdURL()}, Log: cp.options.Log,
+		Store: cp.store, TLS: config, ClientURLs: []string{cp.EtcdURL()}, Log: cp.options.Log,
 	})
 	cp.etcd.server = s
 	cp.serving.Go(func() error { return s.Serve(l) })
 	cp.options.progress("etcd", cp.EtcdURL())
+	return nil
 }
 
 // EtcdURL is where the store is served as etcd, "" if it is not.
@@ -61,7 +101,7 @@ func (cp *ControlPlane) EtcdURL() string {
 	switch l := cp.etcd.listener; {
 	case l == nil:
 		return ""
-	case cp.options.EtcdTLS == nil:
+	case cp.options.EtcdTLS == (ServingFiles{}):
 		return "http://" + l.Addr().String()
 	default:
 		return "https://" + l.Addr().String()

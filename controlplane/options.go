@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"crypto/tls"
 	"log/slog"
 	"time"
 
@@ -23,10 +22,9 @@ type Options struct {
 	// Listen is the address of the API server; "" is the first free port of
 	// 127.0.0.1 from 6443 on.
 	Listen string
-	// EtcdListen is where the store is served as etcd, "" for nowhere; EtcdTLS is
-	// nil for plain text.
+	// EtcdListen is where the store is served as etcd, "" for nowhere.
 	EtcdListen string
-	EtcdTLS    *tls.Config
+	EtcdTLS    ServingFiles
 	// Fsync is when a write is on disk, NoSync the prefixes of keys that need not
 	// be there before it is acknowledged, History how long superseded revisions
 	// are kept; see local.Options.

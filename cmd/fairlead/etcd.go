@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/began"
+	"fairlead.dev/storage/etcdserver"
+	"fairlead.dev/storage/local"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// fsyncValue is the flag --fsync.
+type fsyncValue struct{ to *local.Fsync }
+
+var fsyncNames = map[local.Fsync]string{
+	local.FsyncAlways: "always", local.FsyncInterval: "interval", local.FsyncNever: "never",
+}
+
+func (v fsyncValue) Type() string   { return "when" }
+func (v fsyncValue) String() string { return fsyncNames[*v.to] }
+func (v fsyncValue) Set(s string) error {
+	for f, name := range fsyncNames {
+		if name == s {
+			*v.to = f
+			return nil
+		}
+	}
+	return errors.New("want always, interval or never")
+}
+
+// registerStore is for what runs an embedded store.
+func registerStore(flags *pflag.FlagSet, fsync *local.Fsync, history *time.Duration, noSync *[]string) {
+	flags.Var(fsyncValue{fsync}, "fsync", "when a write is on disk: always (before it is acknowledged), interval (within 100 ms), never (when the system likes)")
+	flags.DurationVar(history, "history", local.DefaultHistory, "how long superseded revisions are kept, for watchers to go on from")
+	flags.StringSliceVar(noSync, "nosync-prefixes", nil, "keys that need not survive a crash of the machine, such as /registry/events/,/registry/leases/: not waited for when synced")
+}
+
+// registerEtcd is for `up` and `server`.
+func registerEtcd(flags *pflag.FlagSet, o *controlplane.Options) {
+	registerStore(flags, &o.Fsync, &o.History, &o.NoSync)
+	flags.StringVar(&o.EtcdListen, "etcd-listen", "", "serve the store as etcd v3 on this address too, such as 127.0.0.1:2379")
+	registerServing(flags, "etcd-", &o.EtcdTLS)
+}
+
+func registerServing(flags *pflag.FlagSet, prefix string, f *controlplane.ServingFiles) {
+	flags.StringVar(&f.CertFile, prefix+"cert-file", "", "certificate to serve etcd with (default plain text)")
+	flags.StringVar(&f.KeyFile, prefix+"key-file", "", "key of the serving certificate")
+	flags.StringVar(&f.TrustedCAFile, prefix+"trusted-ca-file", "", "who signs the certificates that etcd's clients must have")
+}
+
+func newEtcd() *cobra.Command {
+	var (
+		dir, listen, output string
+		o                   local.Options
+		files               controlplane.ServingFiles
+	)
+	cmd := &cobra.Command{
+		Use:   "etcd",
+		Short: "Run the store alone, as an etcd: for etcdctl, kube-apiserver and whatever else speaks etcd v3",
+		Example: `  fairlead etcd --data-dir=/var/lib/fairlead-etcd
+  etcdctl --endpoints=127.0.0.1:2379 put greeting hello
+
+  # For other machines: with certificates
+  fairlead etcd --listen=0.0.0.0:2379 --cert-file=server.crt --key-file=server.key --trusted-ca-file=ca.crt`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output != "" && output != "json" {
+				return usageError{fmt.Errorf("-o %s: want json", output)}
+			}
+			return serveEtcd(cmd, dir, listen, output, o, files)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&dir, "data-dir", ".fairlead-etcd", "where everything is kept")
+	flags.BoolVar(&o.InMemory, "in-memory", false, "keep nothing")
+	flags.StringVar(&listen, "listen", "127.0.0.1:2379", "address to serve on; port 0 picks one")
+	flags.StringVarP(&output, "output", "o", "", "json: print one line for machines when ready")
+	registerStore(flags, &o.Fsync, &o.History, &o.NoSync)
+	registerServing(flags, "", &files)
+	return cmd
+}
+
+// serveEtcd runs the store and its etcd endpoint until a signal comes.
+func serveEtcd(cmd *cobra.Command, dir, listen, output string, o local.Options, files controlplane.ServingFiles) error {
+	config, err := files.TLS()
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	p := newProgress(os.Stderr)
+	store, err := local.Open(filepath.Join(dir, storeName), o)
+	if err != nil {
+		return err
+	}
+	kept := "in memory"
+	if !o.InMemory {
+		kept = filepath.Join(dir, storeName)
+	}
+	p.step("Store", fmt.Sprintf("%s, revision %s", kept, store.Revision()))
+	url := "http://" + l.Addr().String()
+	if config != nil {
+		url = "https://" + l.Addr().String()
+	}
+	s := etcdserver.New(etcdserver.Config{Store: store, TLS: config, ClientURLs: []string{url}})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	p.step("etcd", url)
+	if output == "json" {
+		json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
+			Endpoint    string `json:"endpoint"`
+			PID         int    `json:"pid"`
+			ReadyMillis int64  `json:"readyMillis"`
+		}{url, os.Getpid(), time.Since(began.At).Milliseconds()})
+	} else {
+		p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n  etcdctl --endpoints=%s put greeting hello\n\nCtrl-C stops it.", time.Since(began.At).Milliseconds(), url))
+	}
+	select {
+	case <-cmd.Context().Done():
+		p.line("Stopping")
+	case err = <-served:
+	}
+	s.Close()
+	return errors.Join(err, store.Close())
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/local"
+	"fairlead.dev/storage/snapshot"
+	"github.com/spf13/cobra"
+)
+
+func newStoreSnapshot(f *storeFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "snapshot",
+		Short: "Take a store into one file, and out of it again",
+		Long: `Take a store into one file, and out of it again.
+
+The file is a snapshot as etcd writes them: what is saved here can be restored with
+'etcdutl snapshot restore', and what 'etcdctl snapshot save' saved can be restored
+here.`,
+		Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	save := &cobra.Command{
+		Use:   "save FILE",
+		Short: "Save all keys as of now, with a checksum; the store goes on meanwhile",
+		Example: `  fairlead store snapshot save backup.db --endpoints=127.0.0.1:2379
+  fairlead store snapshot save backup.db --data-dir=.fairlead`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error { return saveSnapshot(cmd, f, args[0]) },
+	}
+	restore := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Restore a snapshot into an empty data directory, or into an empty etcd",
+		Long: `Restore a snapshot into an empty data directory, or into an empty etcd.
+
+A data directory continues at the revision of the snapshot. An etcd that runs gives
+the keys new revisions.`,
+		Example: `  fairlead store snapshot restore backup.db --data-dir=.restored
+  fairlead store snapshot restore backup.db --endpoints=https://etcd-1:2379 --cacert=ca.crt --cert=me.crt --key=me.key`,
+		Args: oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error { return restoreSnapshot(cmd, f, args[0]) },
+	}
+	cmd.AddCommand(save, restore)
+	return cmd
+}
+
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError{fmt.Errorf("%s takes one file", cmd.CommandPath())}
+	}
+	return nil
+}
+
+// snapshotReport is what save and restore print for machines.
+type snapshotReport struct {
+	Revision storage.Revision `json:"revision"`
+	Keys     int64            `json:"keys"`
+	Bytes    int64            `json:"bytes"`
+}
+
+func (r snapshotReport) print(cmd *cobra.Command, output, did, where string) error {
+	newProgress(os.Stderr).step(did, fmt.Sprintf("%s: %d keys at revision %d, %d bytes", where, r.Keys, r.Revision, r.Bytes))
+	if output == "json" {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
+	}
+	return nil
+}
+
+// saveSnapshot writes the file under another name first, so that what has the name
+// is whole.
+func saveSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
+	s, err := f.open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	taken, err := snapshot.Take(cmd.Context(), s, filepath.Dir(file), counter(newProgress(os.Stderr), "keys saved"))
+	if err != nil {
+		return err
+	}
+	defer taken.Close()
+	part, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name())
+	w := bufio.NewWriterSize(part, 1<<20)
+	_, err = taken.WriteTo(w)
+	if err := errors.Join(err, w.Flush(), part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(part.Name(), file); err != nil {
+		return err
+	}
+	return snapshotReport{taken.Revision, taken.Keys, taken.Size}.print(cmd, f.output, "Saved", file)
+}
+
+func restoreSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	snap, err := snapshot.Read(file)
+	if err != nil {
+		return err
+	}
+	count := counter(newProgress(os.Stderr), "keys restored")
+	r := snapshotReport{snap.Revision, int64(len(snap.KVs)), info.Size()}
+	if len(f.endpoints) == 0 {
+		if err := local.Restore(f.path(), local.Options{}, snap.Revision, snap.KVs, snap.Leases, count); err != nil {
+			return err
+		}
+		return r.print(cmd, f.output, "Restored", f.path())
+	}
+	s, err := f.open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := snap.Into(cmd.Context(), s, count); err != nil {
+		return err
+	}
+	r.Revision = s.Revision()
+	return r.print(cmd, f.output, "Restored", f.endpoints[0])
+}
