@@ -1,0 +1,46 @@
+// Package semantics holds what clients may rely on when they list and watch,
+// written as transcripts of HTTP: a request, then exactly what comes back.
+//
+// The transcripts in testdata are run against a server of ours by go test, and
+// against any other API server by
+//
+//	SEMANTICS_SERVER=https://127.0.0.1:6443 SEMANTICS_TOKEN=... \
+//	SEMANTICS_ETCD=http://127.0.0.1:2379 go test ./server/semantics -run Transcripts
+//
+// where SEMANTICS_ETCD, which only the transcripts that compact the history
+// need, is the etcd the server stands on. With SEMANTICS_REWRITE=1 the answers
+// are written into the files instead of being compared.
+//
+// # The form of a transcript
+//
+// A file is a list of blocks with an empty line between them; lines that begin
+// with # are comments. A block is a command, a line of four dashes and what
+// the command printed. A block may have a second answer, after "---- fairlead":
+// the first is then kube-apiserver's alone, and the comment says why they are
+// not the same.
+//
+//	GET PATH                   one request (any method); headers and a body may
+//	                           follow on lines of their own
+//	watch W GET PATH           opens a watch; only what it begins with is printed
+//	websocket W PATH           the same through a WebSocket
+//	next W N                   the next N events of a watch
+//	end W                      all that comes until the server ends the watch
+//	close W                    hangs up
+//	compact REVISION           forgets the history up to a revision
+//
+// Options follow a bar: brief prints an object as its kind, name, revision and
+// labels; raw prints the body as it came; save=NAME:path keeps a value of
+// the answer as $NAME; header=NAME prints a header; http1 uses HTTP/1.1.
+//
+// Every transcript has a namespace of its own, $ns, and a word of its own, $run.
+// $cm and $pods are the paths of the namespace's config maps and pods.
+//
+// # What is made the same
+//
+// Members are sorted, managedFields left out, UIDs and times replaced. The
+// revision of an object is printed as r1, r2, ... in the order in which the
+// transcript comes to know them, and can be used as $r1 in what follows; so
+// equal names are equal revisions. The revision of a list or a bookmark is
+// printed as the saved name it is equal to, if the request asked for a certain
+// one, else as "now" if no known revision is above it, else as "past".
+package semantics

@@ -1,0 +1,65 @@
+package semantics_test
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// names are what a transcript calls the values that differ from run to run.
+type names struct {
+	ns, run string
+	// of has the name of each object's revision, saved that of kept values.
+	of, saved map[string]string
+	newest    int64
+}
+
+// object names the revision of an object, a new one if it is not known yet.
+func (n *names) object(rev string) string {
+	if _, ok := n.of[rev]; !ok {
+		n.of[rev] = fmt.Sprint("r", len(n.of)+1)
+		if i, err := strconv.ParseInt(rev, 10, 64); err == nil {
+			n.newest = max(n.newest, i)
+		}
+	}
+	return n.of[rev]
+}
+
+// list names the revision of a list or a bookmark.
+func (n *names) list(rev string, certain bool) string {
+	if certain {
+		if name := n.saved[rev]; name != "" {
+			return name
+		}
+		if name := n.of[rev]; name != "" {
+			return name
+		}
+	}
+	i, err := strconv.ParseInt(rev, 10, 64)
+	switch {
+	case err != nil:
+		return "not a revision: " + rev
+	case i >= n.newest:
+		return "now"
+	}
+	return "past"
+}
+
+var changing = []struct {
+	find *regexp.Regexp
+	put  string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uid>"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"},
+	{regexp.MustCompile(`current: \d+`), "current: <n>"},
+	{regexp.MustCompile(`(too old resource version: \d+) \(\d+\)`), "$1 (<n>)"},
+}
+
+// plain replaces in a text what is recognized by its form.
+func (n *names) plain(s string) string {
+	for _, c := range changing {
+		s = c.find.ReplaceAllString(s, c.put)
+	}
+	return strings.NewReplacer(n.ns, "$ns", n.run, "$run").Replace(s)
+}
