@@ -195,7 +195,7 @@ func TestPreemptionAgainstServer(t *testing.T) {
 	}
 	for _, name := range []string{"small", "large"} {
 		p := pod(name, map[string]string{"small": "10", "large": "20"}[name])
-		p.Annotations = map[string]string{"fairlead.dev/terminate-after": "200ms"}
+		p.Annotations = map[string]string{"fairlead.dev/terminate-after": "1h"} // goes when the test says so
 		if _, err := pods.Create(ctx, p); err != nil {
 			t.Fatal(err)
 		}
@@ -208,6 +208,12 @@ func TestPreemptionAgainstServer(t *testing.T) {
 	}
 	await(t, pods, "urgent", "nominated", func(p *corev1.Pod) bool { return p.Status.NominatedNodeName == "node-1" })
 	if _, err := pods.Create(ctx, pod("thief", "15")); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "thief", "unschedulable", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
+	await(t, pods, "large", "told to go", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
+	now := int64(0)
+	if err := pods.Delete(ctx, "large", metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, pods, "urgent", "running", running)
