@@ -93,13 +93,13 @@ func freePort(t *testing.T) int {
 
 // upstream is a running kube-apiserver over a running etcd.
 type upstream struct {
-	kubeconfig string
-	clients    *kubernetes.Clientset
+	etcd, kubeconfig string
+	clients          *kubernetes.Clientset
 }
 
 const adminToken = "admin-token-of-this-test"
 
-func startUpstream(t *testing.T) upstream {
+func startUpstream(t *testing.T, args ...string) upstream {
 	t.Helper()
 	dir := t.TempDir()
 	etcd, peer, port := freePort(t), freePort(t), freePort(t)
@@ -114,11 +114,11 @@ func startUpstream(t *testing.T) upstream {
 	if err := os.WriteFile(tokens, []byte(adminToken+`,admin,1,"system:masters"`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start(t, bin.apiserver, "--etcd-servers", etcdURL, "--cert-dir", filepath.Join(dir, "certs"),
+	start(t, bin.apiserver, append(args, "--etcd-servers", etcdURL, "--cert-dir", filepath.Join(dir, "certs"),
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--authorization-mode=RBAC",
 		"--token-auth-file", tokens, "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-signing-key-file", key, "--service-account-key-file", key)
+		"--service-account-signing-key-file", key, "--service-account-key-file", key)...)
 
 	config := &rest.Config{
 		Host: fmt.Sprintf("https://127.0.0.1:%d", port), BearerToken: adminToken, QPS: -1,
@@ -129,7 +129,7 @@ func startUpstream(t *testing.T) upstream {
 		t.Fatal(err)
 	}
 	waitReady(t, clients)
-	u := upstream{kubeconfig: filepath.Join(dir, "kubeconfig"), clients: clients}
+	u := upstream{etcd: etcdURL, kubeconfig: filepath.Join(dir, "kubeconfig"), clients: clients}
 	file := api.NewConfig()
 	file.Clusters["c"] = &api.Cluster{Server: config.Host, InsecureSkipTLSVerify: true}
 	file.AuthInfos["u"] = &api.AuthInfo{Token: adminToken}
