@@ -1,0 +1,5 @@
+//go:build soak
+
+package etcdserver_test
+
+func init() { crashes = 200 }
