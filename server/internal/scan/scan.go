@@ -1,0 +1,153 @@
+// Package scan finds its way through valid JSON text without decoding it.
+//
+// What it is given must be valid: of other text it may panic or loop over the
+// end. All functions are pure.
+package scan
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Space is the index of the first byte from i on that is no white space.
+func Space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// Value is the index behind the value that begins at i.
+func Value(b []byte, i int) int {
+	switch b[i] {
+	case '"':
+		return quoted(b, i)
+	case '{', '[':
+		depth := 0
+		for {
+			switch b[i] {
+			case '"':
+				i = quoted(b, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+	}
+	for i < len(b) {
+		switch b[i] {
+		case ',', ']', '}', ' ', '\n', '\t', '\r':
+			return i
+		}
+		i++
+	}
+	return i
+}
+
+// quoted is the index behind the string that begins at i.
+func quoted(b []byte, i int) int {
+	for i++; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		i += n
+		if b[i-1] != '\\' {
+			return i + 1
+		}
+		// An odd number of backslashes escapes the quote.
+		k := i - 1
+		for b[k-1] == '\\' {
+			k--
+		}
+		i++
+		if (i-1-k)%2 == 0 {
+			return i
+		}
+	}
+}
+
+// Unquote is what a JSON string says.
+func Unquote(q []byte) string {
+	if bytes.IndexByte(q, '\\') < 0 {
+		return string(q[1 : len(q)-1])
+	}
+	var s string
+	if err := json.Unmarshal(q, &s); err != nil {
+		return string(q)
+	}
+	return s
+}
+
+// Member is one member of an object, as written.
+type Member struct {
+	Quote []byte // the name with its quotes
+	Value []byte
+}
+
+// Name is the member's name.
+func (m Member) Name() string { return Unquote(m.Quote) }
+
+// Is compares the name with one that needs no escapes.
+func (m Member) Is(name string) bool { return string(m.Quote[1:len(m.Quote)-1]) == name }
+
+// Members appends the members of an object in the order of the text; anything
+// else has none.
+func Members(list []Member, text []byte) []Member {
+	i := Space(text, 0)
+	if i == len(text) || text[i] != '{' {
+		return list
+	}
+	for i = Space(text, i+1); text[i] != '}'; {
+		end := Value(text, i)
+		m := Member{Quote: text[i:end]}
+		i = Space(text, Space(text, end)+1) // over the colon
+		end = Value(text, i)
+		m.Value = text[i:end]
+		list = append(list, m)
+		if i = Space(text, end); text[i] == ',' {
+			i = Space(text, i+1)
+		}
+	}
+	return list
+}
+
+// Find is the value of the object's member of that name, which needs no
+// escapes; nil if there is none.
+func Find(text []byte, name string) []byte {
+	i := Space(text, 0)
+	if i == len(text) || text[i] != '{' {
+		return nil
+	}
+	for i = Space(text, i+1); text[i] != '}'; {
+		end := Value(text, i)
+		quote := text[i:end]
+		i = Space(text, Space(text, end)+1)
+		end = Value(text, i)
+		if string(quote[1:len(quote)-1]) == name {
+			return text[i:end]
+		}
+		if i = Space(text, end); text[i] == ',' {
+			i = Space(text, i+1)
+		}
+	}
+	return nil
+}
+
+// Items appends the elements of an array; anything else has none.
+func Items(list [][]byte, text []byte) [][]byte {
+	i := Space(text, 0)
+	if i == len(text) || text[i] != '[' {
+		return list
+	}
+	for i = Space(text, i+1); text[i] != ']'; {
+		end := Value(text, i)
+		list = append(list, text[i:end])
+		if i = Space(text, end); text[i] == ',' {
+			i = Space(text, i+1)
+		}
+	}
+	return list
+}

@@ -1,0 +1,65 @@
+package managed
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// capUpdates merges the oldest updates, per version, until there are not too
+// many: into one entry of the manager "ancient-changes".
+func capUpdates(holders []*holder) ([]*holder, error) {
+	var updates []*holder
+	for _, h := range holders {
+		if h.Operation == metav1.ManagedFieldsOperationUpdate {
+			updates = append(updates, h)
+		}
+	}
+	excess := len(updates) - mostUpdates
+	if excess <= 0 {
+		return holders, nil
+	}
+	slices.SortStableFunc(updates, func(a, b *holder) int {
+		return cmp.Or(cmp.Compare(seconds(a.Time), seconds(b.Time)), cmp.Compare(a.Manager, b.Manager),
+			cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Subresource, b.Subresource))
+	})
+	bucketOf := map[string]*holder{} // by version; first the oldest of it, as it is
+	for _, h := range updates {
+		if h.Manager == ancient && h.Subresource == "" {
+			bucketOf[h.APIVersion] = h
+		}
+	}
+	first := map[string]*holder{}
+	for _, h := range updates {
+		if excess == 0 {
+			break
+		}
+		was := first[h.APIVersion]
+		if was == nil {
+			first[h.APIVersion] = h
+			continue
+		}
+		bucket := bucketOf[h.APIVersion]
+		if bucket == nil {
+			was.Manager, was.Subresource = ancient, ""
+			bucket, bucketOf[h.APIVersion] = was, was
+		}
+		if h == bucket {
+			continue
+		}
+		into, err := bucket.fields()
+		if err != nil {
+			return nil, err
+		}
+		from, err := h.fields()
+		if err != nil {
+			return nil, err
+		}
+		into.union(from, member)
+		bucket.Time = h.Time
+		holders = slices.DeleteFunc(holders, func(x *holder) bool { return x == h })
+		excess--
+	}
+	return holders, nil
+}

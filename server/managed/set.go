@@ -1,0 +1,202 @@
+package managed
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"fairlead.dev/server/internal/scan"
+)
+
+// marks say what a path is in a tree: a member of a set, or what became of it.
+type mark uint8
+
+const (
+	member mark = 1 << iota
+	added
+	modified
+	removed
+)
+
+// node is a set of paths, or a tree of changes: what is below one path. The
+// zero node is empty.
+type node struct {
+	element string
+	mark    mark
+	kids    []node // sorted by element
+}
+
+func (n *node) empty() bool { return n.mark == 0 && len(n.kids) == 0 }
+
+// add appends a child; sort puts it into its place.
+func (n *node) add(element string) *node {
+	n.kids = append(n.kids, node{element: element})
+	return &n.kids[len(n.kids)-1]
+}
+
+// drop takes the last child back if nothing is in it.
+func (n *node) dropEmpty() {
+	if last := len(n.kids) - 1; n.kids[last].empty() {
+		n.kids = n.kids[:last]
+	}
+}
+
+func (n *node) sort() {
+	for i := range n.kids {
+		n.kids[i].sort()
+	}
+	less := func(a, b node) int { return order(a.element, b.element) }
+	if !slices.IsSortedFunc(n.kids, less) {
+		slices.SortStableFunc(n.kids, less)
+	}
+}
+
+// kid finds a child of a sorted node.
+func (n *node) kid(element string) *node {
+	i := sort.Search(len(n.kids), func(i int) bool { return order(n.kids[i].element, element) >= 0 })
+	if i < len(n.kids) && n.kids[i].element == element {
+		return &n.kids[i]
+	}
+	return nil
+}
+
+// subtract takes out of the set what is so marked in the changes, and says
+// whether there was any.
+func (n *node) subtract(changes *node, what mark) bool {
+	hit := false
+	if changes.mark&what != 0 && n.mark != 0 {
+		n.mark, hit = 0, true
+	}
+	for i := range changes.kids {
+		k := n.kid(changes.kids[i].element)
+		if k == nil || !k.subtract(&changes.kids[i], what) {
+			continue
+		}
+		hit = true
+		if k.empty() {
+			at := slices.IndexFunc(n.kids, func(x node) bool { return x.element == k.element })
+			n.kids = slices.Delete(n.kids, at, at+1)
+		}
+	}
+	return hit
+}
+
+// union adds what is so marked in the other tree.
+func (n *node) union(other *node, what mark) {
+	if other.mark&what != 0 {
+		n.mark = member
+	}
+	for i := range other.kids {
+		o := &other.kids[i]
+		if !o.has(what) {
+			continue
+		}
+		at := sort.Search(len(n.kids), func(i int) bool { return order(n.kids[i].element, o.element) >= 0 })
+		if at == len(n.kids) || n.kids[at].element != o.element {
+			n.kids = slices.Insert(n.kids, at, node{element: o.element})
+		}
+		n.kids[at].union(o, what)
+	}
+}
+
+// has says whether anything in the tree is so marked.
+func (n *node) has(what mark) bool {
+	if n.mark&what != 0 {
+		return true
+	}
+	for i := range n.kids {
+		if n.kids[i].has(what) {
+			return true
+		}
+	}
+	return false
+}
+
+// parse reads a set of FieldsV1. Elements of unknown types are left out.
+func parse(text []byte) (*node, error) {
+	if !json.Valid(text) {
+		return nil, fmt.Errorf("error decoding set: invalid JSON")
+	}
+	n := &node{}
+	if err := n.parse(text, make([]scan.Member, 0, 16)); err != nil {
+		return nil, err
+	}
+	n.mark = 0
+	n.sort()
+	return n, nil
+}
+
+func (n *node) parse(text []byte, buf []scan.Member) error {
+	list := scan.Members(buf[:0], text)
+	if len(list) > 0 {
+		n.kids = make([]node, 0, len(list))
+	}
+	for i := range list {
+		name := list[i].Name()
+		if name == "." {
+			n.mark = member
+			continue
+		}
+		if len(name) < 2 || name[1] != ':' {
+			return fmt.Errorf("error decoding set: bad path element %q", name)
+		}
+		switch name[0] {
+		case 'f', 'i':
+		case 'k', 'v':
+			if !json.Valid([]byte(name[2:])) || name[0] == 'k' && name[2] != '{' {
+				return fmt.Errorf("error decoding set: bad path element %q", name)
+			}
+		default:
+			continue
+		}
+		k := n.add(name)
+		if v := list[i].Value; len(v) > 2 || len(scan.Members(nil, v)) > 0 {
+			if err := k.parse(v, nil); err != nil {
+				return err
+			}
+		}
+		if len(k.kids) == 0 {
+			k.mark = member
+		}
+	}
+	return nil
+}
+
+// appendFields appends the set as FieldsV1.
+func (n *node) appendFields(dst []byte) []byte {
+	dst = append(dst, '{')
+	first := true
+	if n.mark != 0 && len(n.kids) > 0 && n.element != "" {
+		dst, first = append(dst, `".":{}`...), false
+	}
+	for i := range n.kids {
+		k := &n.kids[i]
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(appendQuoted(dst, k.element), ':')
+		dst = k.appendFields(dst)
+	}
+	return append(dst, '}')
+}
+
+// appendQuoted appends a JSON string as encoding/json writes it.
+func appendQuoted(dst []byte, s string) []byte {
+	begin := len(dst)
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ' || c == '<' || c == '>' || c == '&' || c >= utf8.RuneSelf:
+			q, _ := json.Marshal(s)
+			return append(dst[:begin], q...)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,195 @@
+package managed
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/server/openapi"
+)
+
+// Write is a create, an update or a patch that is not an apply.
+type Write struct {
+	// Manager is who writes, Subresource through what; APIVersion is the
+	// version of Old and New, which Shape describes.
+	Manager, Subresource, APIVersion string
+	Shape                            *openapi.Shape
+	Filter                           *Filter
+	// Old and New are the object before and after. For a create, Old is an
+	// object without anything.
+	Old, New []byte
+	// Create begins a record. Otherwise, what has no record gets none.
+	Create bool
+	// Other gives the two in another version. It is asked for the sake of
+	// managers who wrote in that one; ok is false if there is no such version.
+	Other func(apiVersion string) (old, new []byte, s *openapi.Shape, ok bool)
+	Time  time.Time
+}
+
+// mostUpdates is how many entries of updates an object may have; when they are
+// more, the oldest are merged.
+const (
+	mostUpdates = 10
+	ancient     = "ancient-changes"
+)
+
+// holder is an entry at work. set is nil as long as its text stands.
+type holder struct {
+	metav1.ManagedFieldsEntry
+	set *node
+}
+
+// fields is the holder's set, parsed.
+func (h *holder) fields() (*node, error) {
+	if h.set == nil {
+		text := []byte("{}")
+		if h.FieldsV1 != nil {
+			text = h.FieldsV1.GetRawBytes()
+		}
+		var err error
+		if h.set, err = parse(text); err != nil {
+			return nil, err
+		}
+	}
+	return h.set, nil
+}
+
+// Update returns the entries after the write, given those before it, which it
+// leaves alone.
+func (w *Write) Update(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+	if len(entries) == 0 && !w.Create {
+		return nil, nil
+	}
+	own := changes(w.Old, w.New, w.Shape, w.Filter)
+	holders := make([]*holder, len(entries), len(entries)+1)
+	for i := range entries {
+		holders[i] = &holder{ManagedFieldsEntry: entries[i]}
+	}
+	holders, err := w.takeFromOthers(holders, own)
+	if err != nil {
+		return nil, err
+	}
+	if own.has(added | modified) {
+		if holders, err = w.giveToOwn(holders, own); err != nil {
+			return nil, err
+		}
+	}
+	if holders, err = capUpdates(holders); err != nil {
+		return nil, err
+	}
+	return encode(holders), nil
+}
+
+// takeFromOthers takes from all managers what this write changes or removes.
+// Those that are left without any field, or whose version is unknown, go.
+func (w *Write) takeFromOthers(holders []*holder, own *node) ([]*holder, error) {
+	byVersion := map[string]*node{w.APIVersion: own}
+	kept := holders[:0]
+	for _, h := range holders {
+		seen, ok := byVersion[h.APIVersion]
+		if !ok {
+			old, new, s, known := w.Other(h.APIVersion)
+			if !known {
+				continue
+			}
+			seen = changes(old, new, s, w.Filter)
+			byVersion[h.APIVersion] = seen
+		}
+		if seen.has(added | modified | removed) {
+			set, err := h.fields()
+			if err != nil {
+				return nil, err
+			}
+			if !set.subtract(seen, added|modified|removed) {
+				h.set = nil // the text stands
+			} else if set.empty() {
+				continue
+			}
+		}
+		kept = append(kept, h)
+	}
+	return kept, nil
+}
+
+// giveToOwn adds to the writer's own entry what the write set.
+func (w *Write) giveToOwn(holders []*holder, own *node) ([]*holder, error) {
+	manager := cmp.Or(w.Manager, "unknown")
+	now := metav1.NewTime(w.Time.UTC().Truncate(time.Second))
+	for _, h := range holders {
+		if h.Operation == metav1.ManagedFieldsOperationUpdate && h.Manager == manager && h.APIVersion == w.APIVersion && h.Subresource == w.Subresource {
+			set, err := h.fields()
+			if err != nil {
+				return nil, err
+			}
+			set.union(own, added|modified)
+			h.Time = &now
+			return holders, nil
+		}
+	}
+	set := &node{}
+	set.union(own, added|modified)
+	return append(holders, &holder{set: set, ManagedFieldsEntry: metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: w.APIVersion,
+		Time: &now, FieldsType: "FieldsV1", Subresource: w.Subresource,
+	}}), nil
+}
+
+func encode(holders []*holder) []metav1.ManagedFieldsEntry {
+	if len(holders) == 0 {
+		return nil
+	}
+	list := make([]metav1.ManagedFieldsEntry, len(holders))
+	for i, h := range holders {
+		if h.set != nil {
+			h.FieldsV1 = &metav1.FieldsV1{}
+			h.FieldsV1.SetRawBytes(h.set.appendFields(nil))
+		}
+		list[i] = h.ManagedFieldsEntry
+	}
+	slices.SortStableFunc(list, func(a, b metav1.ManagedFieldsEntry) int {
+		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a.Time), seconds(b.Time)),
+			cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Subresource, b.Subresource))
+	})
+	return list
+}
+
+func seconds(t *metav1.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.Unix()
+}
+
+// Check says what is wrong with entries that a client sent.
+func Check(entries []metav1.ManagedFieldsEntry) error {
+	for i, e := range entries {
+		switch {
+		case e.Operation != metav1.ManagedFieldsOperationApply && e.Operation != metav1.ManagedFieldsOperationUpdate:
+			return errors.New("operation must be `Apply` or `Update`")
+		case e.APIVersion == "":
+			return errors.New("apiVersion must not be empty")
+		case e.FieldsType == "":
+			return fmt.Errorf("missing fieldsType in managed fields entry %d", i)
+		case e.FieldsType != "FieldsV1":
+			return fmt.Errorf("invalid fieldsType %q in managed fields entry %d", e.FieldsType, i)
+		}
+		if e.FieldsV1 != nil {
+			if _, err := parse(e.FieldsV1.GetRawBytes()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Resets says that a client asks for its object's record to begin anew.
+func Resets(entries []metav1.ManagedFieldsEntry) bool {
+	if len(entries) != 1 {
+		return len(entries) == 0 && entries != nil
+	}
+	return entries[0] == metav1.ManagedFieldsEntry{}
+}

@@ -1,0 +1,191 @@
+package openapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Shape says how the values of a Go type divide into the fields that managers
+// can own each for itself.
+type Shape struct {
+	Kind ShapeKind
+	// Fields are those of a struct by their JSON names.
+	Fields map[string]*Shape
+	// Elem is the shape of a map's values or of a list's elements.
+	Elem *Shape
+	// Keys tell the elements of a keyed list apart, sorted by name.
+	Keys []ShapeKey
+}
+
+// ShapeKey is one key of a keyed list.
+type ShapeKey struct {
+	Name    string
+	Default json.RawMessage // what a missing key counts as; nil for none
+}
+
+// ShapeKind is the way a value divides.
+type ShapeKind uint8
+
+// The kinds of shapes.
+const (
+	// Leaf is owned as a whole: scalars, atomic lists, maps and structs.
+	Leaf ShapeKind = iota
+	// Object has members, by Fields or, if there is no such field, by Elem.
+	Object
+	// Keyed is a list whose elements are told apart by Keys.
+	Keyed
+	// Set is a list of scalars.
+	Set
+	// Loose is whatever its text is: an object of loose values, or a leaf.
+	Loose
+)
+
+var leaf = &Shape{Kind: Leaf}
+
+// LooseShape is that of objects without a Go type of their own.
+var LooseShape = &Shape{Kind: Loose}
+
+var shapes struct {
+	sync.Mutex
+	facts  *facts
+	byType map[reflect.Type]*Shape
+}
+
+// ShapeOf is the shape of a struct type. It is made when it is first asked for,
+// and kept.
+func ShapeOf(t reflect.Type) *Shape {
+	shapes.Lock()
+	defer shapes.Unlock()
+	if shapes.byType == nil {
+		shapes.byType, shapes.facts = map[reflect.Type]*Shape{}, readFacts()
+	}
+	return shapeOf(t)
+}
+
+// shapeOf is ShapeOf for any type, under the lock.
+func shapeOf(t reflect.Type) *Shape {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return shapeOf(t.Elem())
+	case reflect.Interface:
+		return leaf
+	case reflect.Map:
+		return &Shape{Kind: Object, Elem: shapeOf(t.Elem())}
+	case reflect.Struct:
+		if shapes.facts.atomic[t.PkgPath()+"."+t.Name()] {
+			return leaf
+		}
+		return shapeOfStruct(t)
+	}
+	return leaf // scalars, and lists that no field's marker divides
+}
+
+func shapeOfStruct(t reflect.Type) *Shape {
+	if s := shapes.byType[t]; s != nil {
+		return s
+	}
+	if t == reflect.TypeFor[runtime.RawExtension]() {
+		return leaf
+	}
+	if s, ok := reflect.New(t).Interface().(schemaOf); ok {
+		types := s.OpenAPISchemaType()
+		if len(types) == 0 || types[0] == "object" {
+			return LooseShape
+		}
+		return leaf
+	}
+	s := &Shape{Kind: Object, Fields: map[string]*Shape{}}
+	shapes.byType[t] = s // before its fields, for they may refer back
+	s.addFields(t)
+	return s
+}
+
+func (s *Shape) addFields(t reflect.Type) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || !f.IsExported() {
+			continue
+		}
+		if name == "" {
+			if f.Anonymous || strings.Contains(opts, "inline") {
+				s.addFields(deref(f.Type))
+			}
+			continue
+		}
+		s.Fields[name] = shapeOfField(t, f, name)
+	}
+}
+
+func shapeOfField(t reflect.Type, f reflect.StructField, name string) *Shape {
+	known := shapes.facts.fields[t.PkgPath()+"."+t.Name()+"."+name]
+	ft := deref(f.Type)
+	if ft.Kind() == reflect.Slice {
+		return shapeOfList(ft, f, known)
+	}
+	switch {
+	case known.merge == "atomic":
+		return leaf
+	case known.merge == "granular" && ft.Kind() == reflect.Struct:
+		return shapeOfStruct(ft)
+	}
+	return shapeOf(ft)
+}
+
+func shapeOfList(t reflect.Type, f reflect.StructField, known fieldFacts) *Shape {
+	merge, keys := known.merge, known.keys
+	if merge == "" && strings.HasPrefix(f.Tag.Get("patchStrategy"), "merge") {
+		merge = "set"
+		if key := f.Tag.Get("patchMergeKey"); key != "" {
+			merge, keys = "map", []string{key}
+		}
+	}
+	switch merge {
+	case "set":
+		return &Shape{Kind: Set, Elem: leaf}
+	case "map":
+		elem := deref(t.Elem())
+		s := &Shape{Kind: Keyed, Elem: shapeOf(elem)}
+		for _, key := range keys {
+			s.addKey(elem, key)
+		}
+		return s
+	}
+	return leaf
+}
+
+func (s *Shape) addKey(elem reflect.Type, name string) {
+	k := ShapeKey{Name: name, Default: defaultOf(elem, name)}
+	at := 0
+	for at < len(s.Keys) && s.Keys[at].Name < name {
+		at++
+	}
+	s.Keys = append(s.Keys[:at], append([]ShapeKey{k}, s.Keys[at:]...)...)
+}
+
+// defaultOf is the default of the field as the schemas give it.
+func defaultOf(t reflect.Type, name string) json.RawMessage {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if tag == "" && f.Anonymous {
+			if def := defaultOf(deref(f.Type), name); def != nil {
+				return def
+			}
+		}
+		if tag != name {
+			continue
+		}
+		if def := shapes.facts.fields[t.PkgPath()+"."+t.Name()+"."+name].def; def != nil {
+			return def
+		}
+		if !strings.Contains(opts, "omitempty") && !strings.Contains(opts, "omitzero") {
+			return zeroOf(f.Type)
+		}
+	}
+	return nil
+}
