@@ -33,8 +33,8 @@ func patchVerb(c *call) error {
 			if err != nil {
 				return nil, err
 			}
-			obj := c.ep.version.New()
-			if err := c.applyPatch(p, current, obj, opts.FieldValidation); err != nil {
+			obj, err := c.applyPatch(p, current, c.ep.version.New(), old, opts.FieldValidation)
+			if err != nil {
 				return nil, err
 			}
 			obj.GetObjectKind().SetGroupVersionKind(c.ep.gvk)
@@ -84,30 +84,37 @@ func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte,
 	return marshal(obj, mediaJSON)
 }
 
-// applyPatch decodes the patched text into obj.
-func (c *call) applyPatch(p patch.Patch, current []byte, obj runtime.Object, directive string) error {
+// applyPatch decodes the patched text into obj, or into a copy of old, which the
+// text is of, if that spares work; old may be nil.
+func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object, directive string) (runtime.Object, error) {
 	r, err := p.Apply(current, obj)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	text := r.JSON
+	if c.ep.raw && old != nil {
+		if o, changed, ok := unpatched(obj, old, current, text); ok {
+			obj, text = o, changed
+		}
 	}
 	var strict []error
 	if p.Strict {
-		strict, err = kjson.UnmarshalStrict(r.JSON, obj)
+		strict, err = kjson.UnmarshalStrict(text, obj)
 	} else {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(r.JSON, obj)
+		err = kjson.UnmarshalCaseSensitivePreserveInts(text, obj)
 	}
 	if err != nil {
-		return invalidPatch(r, err)
+		return nil, invalidPatch(r, err)
 	}
 	strict = append(r.Objections, strict...)
 	switch {
 	case len(strict) == 0:
 	case directive == metav1.FieldValidationStrict:
-		return invalidPatch(r, runtime.NewStrictDecodingError(strict))
+		return nil, invalidPatch(r, runtime.NewStrictDecodingError(strict))
 	default:
 		c.warn(strictWarnings(strict)...)
 	}
-	return nil
+	return obj, nil
 }
 
 func invalidPatch(r *patch.Result, err error) error {

@@ -93,7 +93,8 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 			return nil, err
 		}
 		asked := &autoscalingv1.Scale{}
-		return asked, c.applyPatch(p, current, asked, opts.FieldValidation)
+		_, err = c.applyPatch(p, current, asked, nil, opts.FieldValidation)
+		return asked, err
 	})
 }
 
