@@ -22,6 +22,10 @@
 //     another member; they are repeated until the timeout. A write that was under
 //     way fails with ErrUnavailable, unless it is certain that no member began
 //     with it.
+//   - A member that hangs, its connections open: reads are tried elsewhere after a
+//     third of the timeout, cursors after 2 seconds if anybody wants to know how
+//     far they are. Writes, and cursors that nobody waits for, find out when the
+//     connection is given up, after 15 seconds at most.
 //   - A lost majority, or a member cut off from it: reads and writes fail with
 //     ErrUnavailable after the timeout. Cursors stay, deliver nothing, and go on
 //     where they stood when there is a majority again.

@@ -3,6 +3,7 @@ package etcd_test
 import (
 	"context"
 	"errors"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +23,22 @@ func TestMembersComeAndGo(t *testing.T) {
 	_, follower, move := c.leader(t)
 	t.Log("the leader is moved")
 	move()
+	h.progress(50)
+
+	t.Log("a member hangs")
+	c.waitHealthy(t)
+	_, follower, _ = c.leader(t)
+	follower.signal(t, syscall.SIGSTOP)
+	for range 6 {
+		if _, err := watched.Current(t.Context()); err != nil {
+			t.Errorf("Current while a member hangs: %v", err)
+		}
+		if _, err := watched.Range(t.Context(), storage.RangeRequest{Start: "/h/", End: "/h0"}); err != nil {
+			t.Errorf("Range while a member hangs: %v", err)
+		}
+	}
+	h.take(writer.Revision())
+	follower.signal(t, syscall.SIGCONT)
 	h.progress(50)
 
 	t.Log("a member is killed")

@@ -21,15 +21,16 @@ const (
 	// cluster leaves one unanswered that finds a watch behind.
 	firstAsk = 5 * time.Millisecond
 	lastAsk  = 100 * time.Millisecond
-	// stallAfter is how long a member may leave requests for a progress that the
-	// cluster is known to have made unanswered: it is another member's turn then.
+	// stallAfter is how long a member may take to begin a watch, or leave requests
+	// for a progress that the cluster is known to have made unanswered: it is
+	// another member's turn then.
 	stallAfter = 2 * time.Second
 )
 
 var (
 	errFull    = errors.New("the cursor is full")
 	errBroken  = errors.New("the watch ended")
-	errStalled = errors.New("the member is behind")
+	errStalled = errors.New("the member is behind or does not answer")
 )
 
 // pump feeds the cursor until it ends: by one watch after the other, each from
@@ -80,7 +81,11 @@ func (c *cursor) follow() error {
 	c.mu.Lock()
 	after := c.mu.progress
 	c.mu.Unlock()
+	patience := time.AfterFunc(stallAfter, cancel)
 	responses := c.store.client.Watch(ctx, c.span.start, c.watchOptions(after)...)
+	if !patience.Stop() {
+		return errStalled
+	}
 	asks := asker{cursor: c, ctx: ctx}
 	defer asks.stop()
 	asks.look()

@@ -82,10 +82,21 @@ func (s *Store) page(ctx context.Context, sp span, at storage.Revision, limit in
 	if count {
 		opts = append(opts, clientv3.WithCountOnly())
 	}
-	page, err := s.client.Get(ctx, sp.start, opts...)
-	if err != nil {
-		return nil, s.failure(err)
+	for {
+		// A member that hangs does not refuse: the next one is asked in time.
+		try, cancel := context.WithTimeout(ctx, s.opts.Timeout/tries)
+		page, err := s.client.Get(try, sp.start, opts...)
+		hung := try.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case err == nil:
+			s.saw(page.Header.Revision)
+			return page, nil
+		case !hung:
+			return nil, s.failure(err)
+		}
 	}
-	s.saw(page.Header.Revision)
-	return page, nil
 }
+
+// tries is how often a read that is not answered is tried within the timeout.
+const tries = 3
