@@ -17,6 +17,7 @@ const (
 	roleEnv     = "FAIRLEAD_TEST_ROLE"
 	roleEtcdctl = "etcdctl"
 	roleServer  = "server"
+	roleEtcd    = "etcd"
 )
 
 func TestMain(m *testing.M) {
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	case roleServer:
 		serveForever()
+	case roleEtcd:
+		etcdForever()
 	}
 	os.Exit(m.Run())
 }
