@@ -1,8 +1,9 @@
 package resource
 
 import (
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/resource/check"
 )
 
 // Split gives the rules that follow from a kind having a spec and a status:
@@ -58,7 +59,7 @@ func Counted[T Object, Spec any](spec func(T) *Spec) Rules[T] {
 // are the same.
 func Count(obj, old metav1.Object, desired, was any) {
 	n := old.GetGeneration()
-	if !apiequality.Semantic.DeepEqual(desired, was) {
+	if !check.Same(desired, was) {
 		n++
 	}
 	obj.SetGeneration(n)

@@ -43,7 +43,7 @@ func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	}
 	addedTolerations(&f, path.Child("tolerations"), p.Spec.Tolerations, old.Spec.Tolerations)
 	removedGates(&f, path.Child("schedulingGates"), p.Spec.SchedulingGates, old.Spec.SchedulingGates)
-	if apiequality.Semantic.DeepEqual(p.Spec, old.Spec) {
+	if check.Same(&p.Spec, &old.Spec) {
 		return f.List()
 	}
 	// Undo what may change; what is then still different may not.
@@ -62,7 +62,7 @@ func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	if len(old.Spec.SchedulingGates) > 0 {
 		narrowed(&f, path, rest, &old.Spec)
 	}
-	if !apiequality.Semantic.DeepEqual(*rest, old.Spec) {
+	if !check.Same(rest, &old.Spec) {
 		f.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%v", changeable, diff.Diff(old.Spec, *rest)))
 	}
 	return f.List()
