@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,10 +66,29 @@ func tooLarge(e *watchcache.TooNewError) error {
 	return err
 }
 
-func notAcceptable(stream bool) error {
+// streamNames are the encodings that a watch can have.
+var streamNames = []string{mediaJSON.String() + ";stream=watch", mediaProto.streamType()}
+
+// noRepresentation is the answer to an Accept header of foreign media types.
+func noRepresentation(stream bool) error {
 	names := mediaNames[:]
 	if stream {
-		names = []string{mediaJSON.String() + ";stream=watch", mediaProto.streamType()}
+		names = append(slices.Clone(names), streamNames...)
+	}
+	err := failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
+		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(names, ", "))
+	err.ErrStatus.Details = &metav1.StatusDetails{}
+	return err
+}
+
+// notAcceptable is the answer to one that asks for a known media type in a form
+// that it does not have.
+func notAcceptable(header string, stream bool) error {
+	names := mediaNames[:]
+	if stream {
+		if _, ok := negotiateHeader(header, false); ok {
+			names = streamNames
+		}
 	}
 	return failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
 		"only the following media types are accepted: "+strings.Join(names, ", "))
@@ -79,7 +99,7 @@ func unsupportedMedia(accepted []string) error {
 		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(accepted, ", "))
 }
 
-func failure(code int32, reason metav1.StatusReason, message string) error {
+func failure(code int32, reason metav1.StatusReason, message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
 	}}

@@ -3,7 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -161,13 +161,19 @@ func (f *form) appendItem(dst []byte, element []byte) []byte {
 func (f *form) refuseShape(list bool) error {
 	switch {
 	case list && f.shape == asPartial:
-		return notThat("you requested PartialObjectMetadata, but the requested object is a list (%s)", f.ep.version.NewList())
+		return f.notThat("you requested PartialObjectMetadata, but the requested object is a list (*%s.%s)", f.ep.ListKind())
 	case !list && f.shape == asPartialList:
-		return notThat("you requested PartialObjectMetadataList, but the requested object is not a list (%s)", f.ep.version.New())
+		return f.notThat("you requested PartialObjectMetadataList, but the requested object is not a list (*%s.%s)", f.ep.Kind)
 	}
 	return nil
 }
 
-func notThat(format string, obj runtime.Object) error {
-	return failure(406, metav1.StatusReasonNotAcceptable, fmt.Sprintf(format, reflect.TypeOf(obj)))
+// notThat names a kind as kube-apiserver's own type is named, since clients see
+// that in the message: by the first word of its group, but for the oldest ones.
+func (f *form) notThat(format, kind string) error {
+	family, _, _ := strings.Cut(f.ep.gvk.Group, ".")
+	if family == "" || f.ep.gvk.Group == "events.k8s.io" {
+		family = "core"
+	}
+	return failure(406, metav1.StatusReasonNotAcceptable, fmt.Sprintf(format, family, kind))
 }

@@ -1,11 +1,11 @@
 package server
 
 import (
-	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -25,7 +25,7 @@ func get(c *call) error {
 	}
 	at, err := parseReadAt(opts.ResourceVersion, "", false)
 	if err != nil {
-		return err
+		return failure(http.StatusInternalServerError, "", err.Error())
 	}
 	if at.Match != watchcache.Any {
 		defer c.within(requestTimeout)()
@@ -90,13 +90,14 @@ func (c *call) answerTyped(code int, obj runtime.Object, rev string) error {
 }
 
 // parseReadAt reads resourceVersion and resourceVersionMatch of a get or list.
+// Its error is a *field.Error, which verbs answer with codes of their own.
 func parseReadAt(rv string, match metav1.ResourceVersionMatch, paged bool) (watchcache.ReadAt, error) {
 	if rv == "" {
 		return watchcache.ReadAt{Match: watchcache.Latest}, nil
 	}
-	rev, err := storage.ParseRevision(rv)
+	rev, err := parseRevision(rv)
 	if err != nil {
-		return watchcache.ReadAt{}, apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", invalidRevision(rv, err)))
+		return watchcache.ReadAt{}, err
 	}
 	switch {
 	case rev == 0:
@@ -107,6 +108,12 @@ func parseReadAt(rv string, match metav1.ResourceVersionMatch, paged bool) (watc
 	return watchcache.ReadAt{Match: watchcache.NotOlder, Revision: rev}, nil
 }
 
-func invalidRevision(rv string, err error) field.ErrorList {
-	return field.ErrorList{field.Invalid(field.NewPath("resourceVersion"), rv, err.Error())}
+// parseRevision reads a resourceVersion. Clients may send any 64 bits; what no
+// store can reach is as far ahead as what this one has not reached.
+func parseRevision(rv string) (storage.Revision, error) {
+	n, err := strconv.ParseUint(rv, 10, 64)
+	if err != nil {
+		return 0, field.Invalid(field.NewPath("resourceVersion"), rv, err.Error())
+	}
+	return storage.Revision(min(n, math.MaxInt64)), nil
 }

@@ -41,9 +41,6 @@ func list(c *call) error {
 func (c *call) writeList(f *form, m listMeta, items iter.Seq[*watchcache.Object]) error {
 	c.w.Header().Set("Content-Type", f.media.String())
 	switch {
-	case c.req.Method == http.MethodHead:
-		c.w.WriteHeader(http.StatusOK)
-		return nil
 	case f.media == mediaProto:
 		return c.writeProtoList(f, m, items)
 	case f.media == mediaYAML || f.pretty:
@@ -73,7 +70,11 @@ func (c *call) writeList(f *form, m listMeta, items iter.Seq[*watchcache.Object]
 			return err
 		}
 	}
-	out.buf = append(out.buf, "]}\n"...)
+	if first && f.shape == asPartialList {
+		out.buf = append(out.buf[:len(out.buf)-1], "null}\n"...)
+	} else {
+		out.buf = append(out.buf, "]}\n"...)
+	}
 	return out.end()
 }
 
@@ -89,6 +90,9 @@ func (f *form) appendList(dst []byte, m listMeta, items iter.Seq[*watchcache.Obj
 		if dst, err = f.appendListElement(dst, o); err != nil {
 			return nil, err
 		}
+	}
+	if first && f.shape == asPartialList {
+		return append(dst[:len(dst)-1], "null}"...), nil
 	}
 	return append(dst, "]}"...), nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -55,7 +56,8 @@ type accept struct {
 func (a accept) metaAPIVersion() string { return metav1.GroupName + "/" + a.meta }
 
 // negotiate picks the first form of the Accept header that can be served.
-func negotiate(req *http.Request, stream bool) (accept, error) {
+// A collection can be watched, and says so when nothing else can be served.
+func negotiate(req *http.Request, collection, stream bool) (accept, error) {
 	header := req.Header.Get("Accept")
 	a, ok := accept{}, true
 	switch header {
@@ -63,15 +65,29 @@ func negotiate(req *http.Request, stream bool) (accept, error) {
 	case "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json":
 		a.media = mediaProto
 	default:
+		if !names(header) {
+			return a, noRepresentation(collection)
+		}
 		a, ok = negotiateHeader(header, stream)
 	}
 	if !ok {
-		return a, notAcceptable(stream)
+		return a, notAcceptable(header, stream)
 	}
 	if a.media != mediaProto {
 		a.pretty = a.pretty || isPretty(req)
 	}
 	return a, nil
+}
+
+// names says whether the header has a media type, whatever its parameters, that
+// can be served at all.
+func names(header string) bool {
+	for _, c := range parseAccept(header) {
+		if c.kind == "*/*" || slices.Contains(mediaNames[:], c.kind) {
+			return true
+		}
+	}
+	return false
 }
 
 func negotiateHeader(header string, stream bool) (accept, bool) {
@@ -80,7 +96,7 @@ func negotiateHeader(header string, stream bool) (accept, bool) {
 			if stream && m == mediaYAML {
 				continue
 			}
-			if c.kind != "*/*" && c.kind != "application/*" && c.kind != m.String() {
+			if c.kind != "*/*" && c.kind != m.String() {
 				continue
 			}
 			if a, ok := c.serve(m); ok {

@@ -27,7 +27,10 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 	}
 	at, err := parseReadAt(opts.ResourceVersion, opts.ResourceVersionMatch, opts.Limit > 0)
 	if err != nil {
-		return nil, err
+		return nil, apierrors.NewBadRequest("invalid resource version: " + err.Error())
+	}
+	if at.Match == watchcache.Any {
+		p.limit = 0 // any revision will do: the whole is as good as a page
 	}
 	if opts.Continue != "" {
 		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
@@ -40,8 +43,6 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 		if at.Revision == 0 {
 			at.Match = watchcache.Latest
 		}
-	} else if at.Match == watchcache.Any {
-		p.limit = 0 // any revision will do: the whole is as good as a page
 	}
 	p.snap, err = c.ep.cache.Snapshot(c.ctx, at)
 	if errors.Is(err, storage.ErrCompacted) {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
-	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
@@ -26,9 +25,9 @@ func (c *call) checkRevision(obj resource.Object, now *watchcache.Object) error 
 		return apierrors.NewInvalid(kind, obj.GetName(), field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
 	}
-	rev, err := storage.ParseRevision(said)
+	rev, err := parseRevision(said)
 	if err != nil {
-		return apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", invalidRevision(said, err)))
+		return apierrors.NewBadRequest("invalid resource version: " + err.Error())
 	}
 	if rev != now.Revision() {
 		return conflict(c.ep.gr, obj.GetName(), optimisticLock)

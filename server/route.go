@@ -23,6 +23,8 @@ func (c *call) route() (verb, error) {
 		return nil, noSuchResource()
 	case !c.pathFits():
 		return nil, noSuchResource()
+	case c.req.Method == http.MethodHead:
+		return nil, methodNotAllowed()
 	}
 	if err := c.negotiate(); err != nil {
 		return nil, err
@@ -50,7 +52,8 @@ func (c *call) pathFits() bool {
 }
 
 func (c *call) negotiate() (err error) {
-	c.accept, err = negotiate(c.req, c.info.verb == "watch")
+	collection := c.req.Method == http.MethodGet && (len(c.info.parts) == 1 || c.info.legacyWatch)
+	c.accept, err = negotiate(c.req, collection, c.info.verb == "watch")
 	return err
 }
 

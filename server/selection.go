@@ -40,6 +40,9 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 		return sel, nil
 	}
 	fs, err := fs.Transform(func(label, value string) (string, string, error) {
+		if label == "spec.host" && c.ep.gr == (schema.GroupResource{Resource: "pods"}) {
+			label = "spec.nodeName" // as it was called once
+		}
 		if !c.ep.selects(label) {
 			return "", "", unknownField(c.ep, label)
 		}
@@ -67,7 +70,12 @@ func everything(sel watchcache.Selection) bool {
 }
 
 func unknownField(ep *endpoint, label string) error {
-	if len(ep.Fields) > 0 {
+	switch {
+	case ep.gr == schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}:
+		return fmt.Errorf("field label not supported for %s: %s", ep.gvk, label)
+	case ep.gr == schema.GroupResource{Group: "batch", Resource: "jobs"}:
+		return fmt.Errorf("field label %q not supported for Job", label)
+	case len(ep.Fields) > 0:
 		return fmt.Errorf("field label not supported: %s", label)
 	}
 	return fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")

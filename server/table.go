@@ -105,8 +105,12 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 
 // selects says whether the field label may stand in a selector.
 func (ep *endpoint) selects(label string) bool {
-	if label == "metadata.name" || label == "metadata.namespace" {
+	switch label {
+	case "metadata.name":
 		return true
+	case "metadata.namespace":
+		// Kinds that know their fields know whether they have this one.
+		return ep.Namespaced || len(ep.Fields) == 0
 	}
 	for _, f := range ep.Fields {
 		if f.Label == label {

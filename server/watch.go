@@ -1,6 +1,8 @@
 package server
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -13,7 +15,9 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// watchVerb streams what happens to the selected objects.
+// watchVerb streams what happens to the selected objects. What is wrong with
+// the request is its answer; what keeps a proper request from being met, such
+// as a history that does not reach so far, is the first event of the stream.
 func watchVerb(c *call) error {
 	opts, err := c.listOptions()
 	if err != nil {
@@ -30,16 +34,25 @@ func watchVerb(c *call) error {
 	if f.shape == asPartialList {
 		f.shape = asPartial
 	}
-	from, snap, err := c.startWatch(sel, opts)
-	if err != nil {
-		return err
+	var after storage.Revision
+	if opts.ResourceVersion != "" {
+		if after, err = parseRevision(opts.ResourceVersion); err != nil {
+			return failure(http.StatusInternalServerError, "", err.Error())
+		}
 	}
-	defer from.Close()
+	from, snap, failed := c.startWatch(sel, after, opts)
+	if failed == nil {
+		defer from.Close()
+	}
 	stream := func() {
 		st := c.s.streams.open(c, f)
 		defer st.close()
 		if st.begin() != nil {
 			return // the client has gone
+		}
+		if failed != nil {
+			st.fail(c.tooOld(after, failed))
+			return
 		}
 		if snap != nil && st.initial(snap, sel, opts) != nil {
 			return
@@ -54,16 +67,17 @@ func watchVerb(c *call) error {
 	return nil
 }
 
+// tooOld says of a start that the history does not hold how far back it goes.
+func (c *call) tooOld(after storage.Revision, err error) error {
+	if !errors.Is(err, storage.ErrCompacted) {
+		return err
+	}
+	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", after, c.s.cfg.Store.Compacted()))
+}
+
 // startWatch opens the watcher. If the watch begins with the present state,
 // that is the snapshot returned.
-func (c *call) startWatch(sel watchcache.Selection, opts *internalversion.ListOptions) (*watchcache.Watcher, *watchcache.Snapshot, error) {
-	var after storage.Revision
-	if opts.ResourceVersion != "" {
-		var err error
-		if after, err = storage.ParseRevision(opts.ResourceVersion); err != nil {
-			return nil, nil, apierrors.NewInvalid(c.ep.gvk.GroupKind(), "", invalidRevision(opts.ResourceVersion, err))
-		}
-	}
+func (c *call) startWatch(sel watchcache.Selection, after storage.Revision, opts *internalversion.ListOptions) (*watchcache.Watcher, *watchcache.Snapshot, error) {
 	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
 	if after != 0 && !initial {
 		w, err := c.ep.cache.Watch(c.ctx, sel, after)
@@ -100,9 +114,6 @@ func (st *stream) begin() error {
 	h := st.c.w.Header()
 	h.Set("Content-Type", st.f.media.streamType())
 	st.c.w.WriteHeader(http.StatusOK)
-	if st.c.req.Method == http.MethodHead {
-		return http.ErrAbortHandler
-	}
 	return st.rc.Flush()
 }
 

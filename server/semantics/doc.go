@@ -5,11 +5,12 @@
 // against any other API server by
 //
 //	SEMANTICS_SERVER=https://127.0.0.1:6443 SEMANTICS_TOKEN=... \
-//	SEMANTICS_ETCD=http://127.0.0.1:2379 go test ./server/semantics -run Transcripts
+//	go test ./server/semantics -run Transcripts
 //
-// where SEMANTICS_ETCD, which only the transcripts that compact the history
-// need, is the etcd the server stands on. With SEMANTICS_REWRITE=1 the answers
-// are written into the files instead of being compared.
+// Transcripts that compact the history need a server that compacts its own soon
+// (kube-apiserver --etcd-compaction-interval=2s) and are run if
+// SEMANTICS_COMPACTS=1 says so. With SEMANTICS_REWRITE=1 the answers are written
+// into the files instead of being compared.
 //
 // # The form of a transcript
 //
@@ -26,7 +27,8 @@
 //	next W N                   the next N events of a watch
 //	end W                      all that comes until the server ends the watch
 //	close W                    hangs up
-//	compact REVISION           forgets the history up to a revision
+//	fields PATH                the field labels a kind can be selected by
+//	compact REVISION           forgets the history before a revision
 //
 // Options follow a bar: brief prints an object as its kind, name, revision and
 // labels; raw prints the body as it came; save=NAME:path keeps a value of

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
 )
 
 type tree = map[string]any
@@ -40,7 +41,9 @@ func (r *run) print(b *block, path, contentType string, data []byte) string {
 
 // certain says whether the request leads to one revision alone.
 func certain(path string) bool {
-	return strings.Contains(path, "continue=") || strings.Contains(path, "Exact") || strings.Contains(path, "limit=")
+	q := path[strings.IndexByte(path+"?", '?'):]
+	page := strings.Contains(q, "limit=") && strings.Contains(q, "resourceVersion=") && !strings.Contains(q, "Match=") && !strings.Contains(q, "resourceVersion=0")
+	return strings.Contains(q, "continue=") || strings.Contains(q, "Exact") || page
 }
 
 func (r *run) save(name string, v tree, path string) {
@@ -57,6 +60,12 @@ func (r *run) save(name string, v tree, path string) {
 func (r *run) decode(contentType string, data []byte) (tree, bool) {
 	if strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf") {
 		return r.decodeProto(data)
+	}
+	if strings.HasPrefix(contentType, "application/yaml") {
+		var err error
+		if data, err = yaml.YAMLToJSON(data); err != nil {
+			r.t.Error(err)
+		}
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -22,7 +22,13 @@ func TestTranscripts(t *testing.T) {
 		t.Fatal("no transcripts", err)
 	}
 	for _, f := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) { runFile(t, newTarget(t), f) })
+		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
+			g := newTarget(t)
+			if g.ours {
+				t.Parallel()
+			}
+			runFile(t, g, f)
+		})
 	}
 }
 
@@ -126,12 +132,14 @@ func (r *run) do(b *block) string {
 	case "close":
 		r.watches[words[1]].close()
 		return ""
+	case "fields":
+		return r.fields(words[1])
 	case "compact":
 		rev, err := strconv.ParseInt(r.expand(words[1]), 10, 64)
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		r.g.compact(r.t, rev)
+		r.g.compact(r, rev)
 		return ""
 	}
 	path := r.expand(words[1])

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -114,11 +113,10 @@ func (r *run) openSocket(b *block, name, path string) string {
 	}
 	conn, err := websocket.DialConfig(cfg)
 	if err != nil {
-		return fmt.Sprintln("refused:", err)
+		return fmt.Sprintln("refused:", strings.TrimPrefix(err.Error(), "websocket.Dial "+cfg.Location.String()+": "))
 	}
 	w := &watching{name: name, path: path, events: make(chan tree, 100), close: func() { conn.Close() }}
 	_, w.brief = b.options["brief"]
-	base64ed := len(cfg.Protocol) > 0 && strings.HasPrefix(cfg.Protocol[0], "base64")
 	r.watches[name] = w
 	go func() {
 		defer close(w.events)
@@ -126,11 +124,6 @@ func (r *run) openSocket(b *block, name, path string) string {
 			var frame []byte
 			if websocket.Message.Receive(conn, &frame) != nil {
 				return
-			}
-			if base64ed {
-				if frame, err = base64.StdEncoding.DecodeString(string(frame)); err != nil {
-					r.t.Error(err)
-				}
 			}
 			if !w.push(r, frame) {
 				return

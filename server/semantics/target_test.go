@@ -6,16 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"testing"
 	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
-	"fairlead.dev/watchcache"
 )
 
 // target is the server that the transcripts are run against.
@@ -24,7 +22,8 @@ type target struct {
 	ours        bool
 	// two and one speak HTTP/2 and HTTP/1.1.
 	two, one *http.Client
-	compact  func(t *testing.T, rev int64)
+	// store is under a server of ours.
+	store storage.Store
 }
 
 func clients() (two, one *http.Client) {
@@ -39,27 +38,25 @@ func clients() (two, one *http.Client) {
 // newTarget is the server named by the environment, or a new one of ours.
 func newTarget(t *testing.T) *target {
 	t.Helper()
-	if base := os.Getenv("SEMANTICS_SERVER"); base != "" {
-		g := &target{base: base, token: os.Getenv("SEMANTICS_TOKEN")}
-		g.two, g.one = clients()
-		g.compact = compactEtcd
+	g := &target{base: os.Getenv("SEMANTICS_SERVER"), token: os.Getenv("SEMANTICS_TOKEN")}
+	g.two, g.one = clients()
+	if g.base != "" {
 		return g
 	}
 	store, err := local.Open("", local.Options{InMemory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ourTarget(t, store)
+	t.Cleanup(func() { store.Close() })
+	g.ours, g.store = true, store
+	g.base = serve(t, store)
+	return g
 }
 
-func ourTarget(t *testing.T, store storage.Store) *target {
+// serve starts a server of ours on the store.
+func serve(t *testing.T, store storage.Store) (base string) {
 	t.Helper()
-	g := &target{ours: true}
-	s, err := server.New(server.Config{
-		Store: store, Resources: builtin.Resources(),
-		// The cache keeps little, so that a compaction is felt.
-		History: watchcache.HubOptions{HistoryBytes: 1},
-	})
+	s, err := server.New(server.Config{Store: store, Resources: builtin.Resources()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,31 +71,32 @@ func ourTarget(t *testing.T, store storage.Store) *target {
 		<-done
 		h.CloseClientConnections()
 		h.Close()
-		store.Close()
 	})
-	g.base = h.URL
-	g.two, g.one = clients()
-	g.compact = func(t *testing.T, rev int64) {
-		if err := store.Compact(context.Background(), storage.Revision(rev)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return g
+	return h.URL
 }
 
-// compactEtcd compacts the etcd under a foreign server, and waits until that
-// has noticed, which it does within its own time.
-func compactEtcd(t *testing.T, rev int64) {
-	url := os.Getenv("SEMANTICS_ETCD")
-	if url == "" {
-		t.Skip("SEMANTICS_ETCD is not set")
+// compact has the server forget what was before a revision. Ours is replaced by
+// another one on the same store, which knows no more than that does; a foreign
+// one is waited for until it has done so by itself.
+func (g *target) compact(r *run, rev int64) {
+	if g.ours {
+		if err := g.store.Compact(context.Background(), storage.Revision(rev)); err != nil {
+			r.t.Fatal(err)
+		}
+		g.base = serve(r.t, g.store)
+		return
 	}
-	c, err := clientv3.New(clientv3.Config{Endpoints: []string{url}, DialTimeout: 5 * time.Second})
-	if err != nil {
-		t.Fatal(err)
+	if os.Getenv("SEMANTICS_COMPACTS") == "" {
+		r.t.Skip("SEMANTICS_COMPACTS is not set")
 	}
-	defer c.Close()
-	if _, err := c.Compact(context.Background(), rev); err != nil {
-		t.Fatal(err)
+	old := r.expand("$cm") + "?resourceVersionMatch=Exact&resourceVersion=" + strconv.FormatInt(rev-1, 10)
+	for range 3000 {
+		resp := r.request("GET", old, nil, "", g.two)
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusGone {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
+	r.t.Fatal("the server does not compact its history")
 }
