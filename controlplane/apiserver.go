@@ -75,11 +75,16 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		token.Authenticator(accounts),
 	))
 	c.Authorizer = auth.Privileged(roles)
+	quotas, err := newQuotas(s)
+	if err != nil {
+		return err
+	}
 	c.Admission = admission.Default(admission.Options{
 		Lookup:     objects,
 		Authorizer: c.Authorizer,
 		RBAC:       roles,
 		Services:   admission.ServiceOptions{CIDRs: []netip.Prefix{serviceCIDR}},
+		Quotas:     quotas,
 	})
 	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: accounts})
 	c.Subresources = map[server.Subresource]server.CreateFunc{

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/controller/podgc"
 	"fairlead.dev/controller/replicaset"
 	"fairlead.dev/controller/replication"
+	"fairlead.dev/controller/resourcequota"
 	"fairlead.dev/controller/rootca"
 	"fairlead.dev/controller/serviceaccount"
 	"fairlead.dev/controller/ttlafterfinished"
@@ -49,6 +50,7 @@ var builtins = []entry{
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},
+	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
 	{"rootca", "root-ca-cert-publisher", func(env controller.Env, ca []byte) controller.Runner {
 		return rootca.New(env, rootca.Options{CA: ca})
 	}},

@@ -51,7 +51,7 @@ func (s Sum) Requests(pod *corev1.Pod) corev1.ResourceList {
 		override(asked, pod.Spec.Resources.Requests)
 	}
 	if s.Overhead {
-		add(asked, pod.Spec.Overhead)
+		AddTo(asked, pod.Spec.Overhead)
 	}
 	return asked
 }
@@ -94,18 +94,18 @@ func (s Sum) Limits(pod *corev1.Pod) corev1.ResourceList {
 func total(pod *corev1.Pod, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
 	running, sidecars, most := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range pod.Spec.Containers {
-		add(running, of(&pod.Spec.Containers[i]))
+		AddTo(running, of(&pod.Spec.Containers[i]))
 	}
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			add(running, of(c))
-			add(sidecars, of(c))
+			AddTo(running, of(c))
+			AddTo(sidecars, of(c))
 			raise(most, sidecars)
 			continue
 		}
 		step := sidecars.DeepCopy()
-		add(step, of(c))
+		AddTo(step, of(c))
 		raise(most, step)
 	}
 	raise(running, most)
@@ -127,20 +127,8 @@ func resizeInfeasible(pod *corev1.Pod) bool {
 	})
 }
 
-// add adds more to list; raise raises list to it; override replaces by it what a pod
-// as a whole may ask for.
-func add(list, more corev1.ResourceList) {
-	for name, q := range more {
-		have := list[name]
-		if have.IsZero() {
-			have = q.DeepCopy() // with its format
-		} else {
-			have.Add(q)
-		}
-		list[name] = have
-	}
-}
-
+// raise raises list to least; override replaces by it what a pod as a whole may ask
+// for.
 func raise(list, least corev1.ResourceList) {
 	for name, q := range least {
 		if have, ok := list[name]; !ok || q.Cmp(have) > 0 {

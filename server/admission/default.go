@@ -13,6 +13,8 @@ type Options struct {
 	// they are not checked for escalation either.
 	RBAC     *rbac.Authorizer
 	Services ServiceOptions
+	// Quotas writes what quotas are charged with; nil if nobody is held to them.
+	Quotas QuotaWriter
 }
 
 // Default is the chain of a server, in kube-apiserver's order.
@@ -35,5 +37,5 @@ func Default(o Options) Chain {
 	if o.RBAC != nil {
 		c = append(c, RBACEscalation{o.Authorizer, o.RBAC.Policy})
 	}
-	return c
+	return append(c, NewResourceQuota(o.Lookup, o.Quotas))
 }

@@ -190,9 +190,11 @@ func (f *limitFaults) ratio(item corev1.LimitRangeItem, requests, limits corev1.
 	}
 }
 
+type quantity = resource.Quantity
+
 // byName goes over a list in the order of its names.
-func byName(l corev1.ResourceList) func(func(corev1.ResourceName, resource.Quantity) bool) {
-	return func(yield func(corev1.ResourceName, resource.Quantity) bool) {
+func byName(l corev1.ResourceList) func(func(corev1.ResourceName, quantity) bool) {
+	return func(yield func(corev1.ResourceName, quantity) bool) {
 		for _, name := range slices.Sorted(maps.Keys(l)) {
 			if !yield(name, l[name]) {
 				return

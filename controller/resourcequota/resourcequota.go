@@ -1,0 +1,141 @@
+package resourcequota
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/controller/podcontrol"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/quota"
+)
+
+const (
+	resync = 5 * time.Minute
+	pace   = 500 * time.Millisecond
+	again  = 2 * time.Second // after a count that found less than before
+)
+
+type counter struct {
+	env      controller.Env
+	api      client.Resource[*corev1.ResourceQuota]
+	quotas   *informer.Informer[*corev1.ResourceQuota]
+	pods     *informer.Informer[*corev1.Pod]
+	services *informer.Informer[*corev1.Service]
+	claims   *informer.Informer[*corev1.PersistentVolumeClaim]
+	pace     podcontrol.Pace
+	loop     *controller.Controller
+
+	mu struct {
+		sync.Mutex
+		follows map[schema.GroupResource]metadata
+		served  []client.APIResource
+		asked   time.Time
+	}
+}
+
+// New returns the resource quota controller.
+func New(env controller.Env) controller.Runner {
+	c := &counter{
+		env:      env,
+		api:      client.For[*corev1.ResourceQuota](env.Client),
+		quotas:   informer.In[*corev1.ResourceQuota](env.Informers),
+		pods:     informer.In[*corev1.Pod](env.Informers),
+		services: informer.In[*corev1.Service](env.Informers),
+		claims:   informer.In[*corev1.PersistentVolumeClaim](env.Informers),
+		pace:     podcontrol.Pace{Every: pace},
+	}
+	c.mu.follows = map[schema.GroupResource]metadata{}
+	c.loop = controller.New("resourcequota", c.reconcile, controller.Options{})
+	controller.WatchFunc(c.loop, c.quotas, informer.Handler[*corev1.ResourceQuota]{
+		Add: func(q *corev1.ResourceQuota, _ bool) { c.loop.Enqueue(controller.KeyOf(q)) },
+		Update: func(old, q *corev1.ResourceQuota) {
+			if !equality.Semantic.DeepEqual(old.Spec, q.Spec) {
+				c.loop.Enqueue(controller.KeyOf(q))
+			}
+		},
+		Delete: func(q *corev1.ResourceQuota) { c.pace.Forget(controller.KeyOf(q)) },
+	})
+	follow(c, c.pods, "pods", func(a, b *corev1.Pod) bool {
+		if b.DeletionTimestamp != nil && a.DeletionTimestamp == nil && quota.PodCounts(b) {
+			c.wake(b.Namespace, time.Until(b.DeletionTimestamp.Time)+time.Duration(*b.DeletionGracePeriodSeconds)*time.Second+time.Second)
+		}
+		return quota.PodTerminates(a) == quota.PodTerminates(b) && quota.PodCounts(a) == quota.PodCounts(b)
+	})
+	follow(c, c.services, "services", func(a, b *corev1.Service) bool { return true })
+	follow(c, c.claims, "persistentvolumeclaims", func(a, b *corev1.PersistentVolumeClaim) bool {
+		return equality.Semantic.DeepEqual(quota.AttributesClasses(a), quota.AttributesClasses(b))
+	})
+	return c.loop
+}
+
+// follow wakes the quotas of a namespace when an object there goes, uses another
+// amount, or is no longer alike in what scopes look at.
+func follow[T client.Object](c *counter, i *informer.Informer[T], resource string, alike func(a, b T) bool) {
+	m, _ := quota.For(schema.GroupResource{Resource: resource})
+	controller.WatchFunc(c.loop, i, informer.Handler[T]{
+		Update: func(old, o T) {
+			if !c.bounded(o.GetNamespace()) {
+				return
+			}
+			if !alike(old, o) || !quota.Equal(m.Usage(old), m.Usage(o)) {
+				c.wake(o.GetNamespace(), 0)
+			}
+		},
+		Delete: func(o T) { c.wake(o.GetNamespace(), 0) },
+	})
+}
+
+// bounded reports whether the namespace has a quota at all.
+func (c *counter) bounded(namespace string) bool { return len(c.quotas.Store().List(namespace)) > 0 }
+
+// wake has the quotas of a namespace counted when that time has passed.
+func (c *counter) wake(namespace string, after time.Duration) {
+	for _, q := range c.quotas.Store().List(namespace) {
+		k := controller.KeyOf(q)
+		c.loop.EnqueueAfter(k, max(after, c.pace.Delay(k)))
+	}
+}
+
+func (c *counter) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	q, ok := c.quotas.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	c.pace.Mark(k)
+	counted, err := c.count(ctx, q)
+	used := q.Status.Used.DeepCopy()
+	if used == nil {
+		used = corev1.ResourceList{}
+	}
+	next := resync
+	for name, n := range counted {
+		if was, ok := used[name]; ok && n.Cmp(was) < 0 {
+			next = again
+		}
+		used[name] = n
+	}
+	for name := range used {
+		if _, bounded := q.Spec.Hard[name]; !bounded {
+			delete(used, name)
+		}
+	}
+	if q.Status.Hard == nil || !quota.Equal(q.Status.Hard, q.Spec.Hard) || !quota.Equal(q.Status.Used, used) {
+		changed := q.DeepCopy()
+		changed.Status = corev1.ResourceQuotaStatus{Hard: q.Spec.Hard.DeepCopy(), Used: used}
+		if changed.Status.Hard == nil {
+			changed.Status.Hard = corev1.ResourceList{}
+		}
+		if _, werr := c.api.Namespace(k.Namespace).UpdateStatus(ctx, changed); werr != nil && !apierrors.IsNotFound(werr) {
+			return controller.Result{}, werr
+		}
+	}
+	return controller.Result{RequeueAfter: next}, err
+}

@@ -1,0 +1,171 @@
+package quota
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Measure tells what the objects of one resource use of quotas.
+type Measure struct {
+	names []corev1.ResourceName
+	// more, if set, says what else than names is measured.
+	more func(corev1.ResourceName) bool
+	// usage is what an object uses; nil: one of each name.
+	usage func(runtime.Object) corev1.ResourceList
+	// scope says whether an object is in a scope; nil: none is in any.
+	scope func(runtime.Object, corev1.ScopedResourceSelectorRequirement) (bool, error)
+}
+
+var (
+	pods     = schema.GroupResource{Resource: "pods"}
+	services = schema.GroupResource{Resource: "services"}
+	claims   = schema.GroupResource{Resource: "persistentvolumeclaims"}
+)
+
+// aliases are the counts that quotas knew before there was a name for each.
+var aliases = map[string]corev1.ResourceName{
+	"configmaps":             corev1.ResourceConfigMaps,
+	"resourcequotas":         corev1.ResourceQuotas,
+	"replicationcontrollers": corev1.ResourceReplicationControllers,
+	"secrets":                corev1.ResourceSecrets,
+}
+
+// For returns the measure of a resource: its own, or one that counts objects. ok is
+// false for events, which no quota holds back.
+func For(gr schema.GroupResource) (_ Measure, ok bool) {
+	switch gr {
+	case pods:
+		return podMeasure, true
+	case services:
+		return serviceMeasure, true
+	case claims:
+		return claimMeasure, true
+	}
+	if gr.Resource == "events" && (gr.Group == "" || gr.Group == "events.k8s.io") {
+		return Measure{}, false
+	}
+	m := Measure{names: []corev1.ResourceName{Count(gr)}}
+	if alias, ok := aliases[gr.Resource]; ok && gr.Group == "" {
+		m.names = append(m.names, alias)
+	}
+	return m, true
+}
+
+// Count is the name by which quotas count the objects of a resource.
+func Count(gr schema.GroupResource) corev1.ResourceName {
+	return corev1.ResourceName("count/" + gr.String())
+}
+
+// Counted is the resource that a name counts; ok is false for other names.
+func Counted(name corev1.ResourceName) (_ schema.GroupResource, ok bool) {
+	if s, ok := strings.CutPrefix(string(name), "count/"); ok {
+		return schema.ParseGroupResource(s), true
+	}
+	for r, alias := range aliases {
+		if alias == name {
+			return schema.GroupResource{Resource: r}, true
+		}
+	}
+	return schema.GroupResource{}, false
+}
+
+// Covers are the names of a quota's list that the measure is about, sorted.
+func (m Measure) Covers(hard corev1.ResourceList) []corev1.ResourceName {
+	var covered []corev1.ResourceName
+	for name := range hard {
+		if slices.Contains(m.names, name) || m.more != nil && m.more(name) {
+			covered = append(covered, name)
+		}
+	}
+	slices.Sort(covered)
+	return covered
+}
+
+// Usage is what the object uses, of everything the measure is about.
+func (m Measure) Usage(obj runtime.Object) corev1.ResourceList {
+	if m.usage != nil {
+		return m.usage(obj)
+	}
+	l := corev1.ResourceList{}
+	for _, name := range m.names {
+		l[name] = one
+	}
+	return l
+}
+
+// InScope reports whether the object is in all scopes of the quota.
+func (m Measure) InScope(q *corev1.ResourceQuota, obj runtime.Object) (bool, error) {
+	var all []corev1.ScopedResourceSelectorRequirement
+	for _, s := range q.Spec.Scopes {
+		all = append(all, corev1.ScopedResourceSelectorRequirement{ScopeName: s, Operator: corev1.ScopeSelectorOpExists})
+	}
+	if q.Spec.ScopeSelector != nil {
+		all = append(all, q.Spec.ScopeSelector.MatchExpressions...)
+	}
+	for _, s := range all {
+		if m.scope == nil {
+			return false, nil
+		}
+		if in, err := m.scope(obj, s); err != nil || !in {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+var one = *resource.NewQuantity(1, resource.DecimalSI)
+
+// Add is the sum of two lists.
+func Add(a, b corev1.ResourceList) corev1.ResourceList {
+	sum := a.DeepCopy()
+	if sum == nil {
+		sum = corev1.ResourceList{}
+	}
+	AddTo(sum, b)
+	return sum
+}
+
+// AddTo adds a list to a sum, in place.
+func AddTo(sum, l corev1.ResourceList) {
+	for name, q := range l {
+		have := sum[name]
+		if have.IsZero() {
+			have = q.DeepCopy() // with its format
+		} else {
+			have.Add(q)
+		}
+		sum[name] = have
+	}
+}
+
+// Less is a less b, for the names of a; never below nothing.
+func Less(a, b corev1.ResourceList) corev1.ResourceList {
+	rest := corev1.ResourceList{}
+	for name, q := range a {
+		q = q.DeepCopy()
+		q.Sub(b[name])
+		if q.Sign() < 0 {
+			q = resource.Quantity{Format: q.Format}
+		}
+		rest[name] = q
+	}
+	return rest
+}
+
+// Only keeps the names of a list that are also in names.
+func Only(l corev1.ResourceList, names []corev1.ResourceName) corev1.ResourceList {
+	kept := maps.Clone(l)
+	maps.DeleteFunc(kept, func(name corev1.ResourceName, _ resource.Quantity) bool { return !slices.Contains(names, name) })
+	return kept
+}
+
+// Equal reports whether two lists have the same names and amounts.
+func Equal(a, b corev1.ResourceList) bool {
+	return maps.EqualFunc(a, b, func(x, y resource.Quantity) bool { return x.Cmp(y) == 0 })
+}

@@ -1,0 +1,265 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/internal/quota"
+)
+
+// QuotaWriter writes a quota's status, and fails with a conflict if the quota has
+// changed meanwhile.
+type QuotaWriter interface {
+	UpdateStatus(ctx context.Context, q *corev1.ResourceQuota) error
+}
+
+// ResourceQuota refuses what would take more than a quota of the namespace leaves,
+// and charges quotas with the rest, before it is written. What then fails is given
+// back; what is deleted later, the resourcequota controller gives back.
+//
+// A charge is a write of the quota's status that holds only for the revision it was
+// computed from: several servers can share a quota. Within this one the charges of a
+// namespace take turns, so that they don't waste each other's time.
+type ResourceQuota struct {
+	lookup Lookup
+	writer QuotaWriter
+	turns  *turns
+}
+
+// NewResourceQuota returns the plugin; without a writer it lets everything pass.
+func NewResourceQuota(l Lookup, w QuotaWriter) ResourceQuota {
+	return ResourceQuota{l, w, newTurns()}
+}
+
+// Name implements Plugin.
+func (ResourceQuota) Name() string { return "ResourceQuota" }
+
+// quotaAttempts is how often a charge is tried while others change the quota.
+const quotaAttempts = 10
+
+// Admit implements Plugin.
+func (p ResourceQuota) Admit(ctx context.Context, r *Request) error {
+	gr := r.GroupResource()
+	if p.writer == nil || r.Namespace == "" || gr == core("namespaces") {
+		return nil
+	}
+	m, ok := quota.For(gr)
+	if !ok || !chargeable(r) {
+		return nil
+	}
+	if list, err := p.quotas(ctx, r.Namespace); err != nil || len(list) == 0 {
+		return err
+	}
+	done, err := p.turns.take(ctx, r.Namespace)
+	if err != nil {
+		return status(err)
+	}
+	defer done()
+	return p.charge(ctx, r, m)
+}
+
+func (p ResourceQuota) charge(ctx context.Context, r *Request, m quota.Measure) error {
+	var again []string // nil: all quotas
+	for attempt := 1; ; attempt++ {
+		list, err := p.quotas(ctx, r.Namespace)
+		if err != nil {
+			return err
+		}
+		if again != nil {
+			// Those that changed are looked at anew; one that is gone counts no more.
+			list = slices.DeleteFunc(list, func(q *corev1.ResourceQuota) bool { return !slices.Contains(again, q.Name) })
+		}
+		taken, err := takes(r, m, list)
+		if err != nil || r.DryRun {
+			return err
+		}
+		again = []string{}
+		for _, t := range taken {
+			switch err = p.writer.UpdateStatus(ctx, t.charged); {
+			case err == nil:
+				r.OnDone(func(written bool) {
+					if !written {
+						p.giveBack(ctx, t)
+					}
+				})
+			case attempt < quotaAttempts && (apierrors.IsConflict(err) || apierrors.IsNotFound(err)):
+				again = append(again, t.charged.Name)
+			default:
+				return status(err)
+			}
+		}
+		if len(again) == 0 {
+			return nil
+		}
+	}
+}
+
+func (p ResourceQuota) quotas(ctx context.Context, namespace string) ([]*corev1.ResourceQuota, error) {
+	list, err := p.lookup.List(ctx, core("resourcequotas"), namespace)
+	if err != nil {
+		return nil, status(err)
+	}
+	quotas := make([]*corev1.ResourceQuota, len(list))
+	for i, q := range list {
+		quotas[i] = q.(*corev1.ResourceQuota)
+	}
+	return quotas, nil
+}
+
+// giveBack takes off a quota what it was charged with. If that can't be done now, the
+// controller's next count does it.
+func (p ResourceQuota) giveBack(ctx context.Context, t taking) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	done, err := p.turns.take(ctx, t.charged.Namespace)
+	if err != nil {
+		return
+	}
+	defer done()
+	for range quotaAttempts {
+		obj, err := p.lookup.Get(ctx, core("resourcequotas"), t.charged.Namespace, t.charged.Name)
+		if err != nil {
+			return
+		}
+		q := obj.(*corev1.ResourceQuota).DeepCopy()
+		if q.UID != t.charged.UID {
+			return
+		}
+		maps.Copy(q.Status.Used, quota.Less(quota.Only(q.Status.Used, slices.Collect(maps.Keys(t.delta))), t.delta))
+		if err := p.writer.UpdateStatus(ctx, q); !apierrors.IsConflict(err) {
+			return
+		}
+	}
+}
+
+// chargeable says whether the request can change what its object uses.
+func chargeable(r *Request) bool {
+	switch r.GroupResource() {
+	case core("pods"):
+		switch {
+		case r.Verb == Update && r.Subresource == "resize":
+			return true
+		case r.Verb == Update && r.Subresource == "":
+			return quota.PodTerminates(r.Old.(*corev1.Pod)) != quota.PodTerminates(r.Object.(*corev1.Pod))
+		}
+	case core("services"):
+		return r.Subresource == "" && (r.Verb == Create || r.Verb == Update)
+	case core("persistentvolumeclaims"):
+		if r.Subresource == "status" && r.Verb == Update {
+			a, b := r.Old.(*corev1.PersistentVolumeClaim), r.Object.(*corev1.PersistentVolumeClaim)
+			return a.Status.AllocatedResources.Storage().Cmp(*b.Status.AllocatedResources.Storage()) != 0 ||
+				!slices.Equal(quota.AttributesClasses(a), quota.AttributesClasses(b))
+		}
+		return r.Subresource == "" && (r.Verb == Create || r.Verb == Update)
+	}
+	return r.Verb == Create && r.Subresource == ""
+}
+
+// taking is a quota as it is once it is charged with delta.
+type taking struct {
+	charged *corev1.ResourceQuota
+	delta   corev1.ResourceList
+}
+
+// takes computes what a request takes of each quota, and refuses it where there is
+// not enough.
+func takes(r *Request, m quota.Measure, list []*corev1.ResourceQuota) ([]taking, error) {
+	usage := m.Usage(r.Object)
+	for name, q := range usage {
+		if q.Sign() < 0 {
+			return nil, forbid(r, fmt.Errorf("quota usage is negative for resource(s): %s", name))
+		}
+	}
+	var taken []taking
+	for _, q := range list {
+		covered := m.Covers(q.Status.Hard)
+		applies, err := within(m, q, covered, r.Object)
+		if err != nil {
+			return nil, internal(err)
+		}
+		if !applies {
+			continue
+		}
+		if pod, ok := r.Object.(*corev1.Pod); ok {
+			if err := quota.PodLacks(pod, covered); err != nil {
+				return nil, forbid(r, fmt.Errorf("failed quota: %s: %v", q.Name, err))
+			}
+		}
+		if slices.ContainsFunc(covered, func(n corev1.ResourceName) bool { _, known := q.Status.Used[n]; return !known }) {
+			return nil, forbid(r, fmt.Errorf("status unknown for quota: %s, resources: %s", q.Name, joined(covered)))
+		}
+		delta := usage
+		if r.Verb == Update {
+			if before, err := within(m, q, covered, r.Old); err != nil {
+				return nil, internal(err)
+			} else if before {
+				delta = quota.Less(usage, m.Usage(r.Old))
+			}
+		}
+		delta = quota.Only(delta, covered)
+		maps.DeleteFunc(delta, func(_ corev1.ResourceName, q quantity) bool { return q.IsZero() })
+		if len(delta) == 0 {
+			continue
+		}
+		used := quota.Add(q.Status.Used, delta)
+		if err := exceeds(r, q, delta, used); err != nil {
+			return nil, err
+		}
+		charged := q.DeepCopy()
+		charged.Status.Used = used
+		taken = append(taken, taking{charged, delta})
+	}
+	return taken, nil
+}
+
+// within reports whether a quota is about an object.
+func within(m quota.Measure, q *corev1.ResourceQuota, covered []corev1.ResourceName, obj runtime.Object) (bool, error) {
+	if len(covered) == 0 {
+		return false, nil
+	}
+	return m.InScope(q, obj)
+}
+
+// exceeds refuses a request for the resources of which it takes more than there are
+// left. A write of status is never refused.
+func exceeds(r *Request, q *corev1.ResourceQuota, delta, used corev1.ResourceList) error {
+	if r.Subresource == "status" {
+		return nil
+	}
+	var over []corev1.ResourceName
+	for name := range delta {
+		sum := used[name]
+		if sum.Cmp(q.Status.Hard[name]) > 0 {
+			over = append(over, name)
+		}
+	}
+	if over == nil {
+		return nil
+	}
+	return forbid(r, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s", q.Name,
+		listed(quota.Only(delta, over)), listed(quota.Only(q.Status.Used, over)), listed(quota.Only(q.Status.Hard, over))))
+}
+
+func listed(l corev1.ResourceList) string {
+	var parts []string
+	for name, q := range byName(l) {
+		parts = append(parts, string(name)+"="+q.String())
+	}
+	return strings.Join(parts, ",")
+}
+
+func joined(names []corev1.ResourceName) string {
+	parts := make([]string, len(names))
+	for i, n := range names {
+		parts[i] = string(n)
+	}
+	return strings.Join(parts, ",")
+}
