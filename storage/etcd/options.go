@@ -11,6 +11,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 )
 
 // Options for Open. Endpoints are required.
@@ -73,6 +75,13 @@ const (
 	maxMessage = 1<<31 - 1
 )
 
+// reconnect is how soon a member that is back is found: by default it may take two
+// minutes after a long outage.
+var reconnect = grpc.ConnectParams{
+	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
+	MinConnectTimeout: 3 * time.Second,
+}
+
 // Open connects to a cluster, and fails if a majority of it does not answer before
 // ctx ends or the timeout has passed. Errors: storage.ErrUnavailable,
 // storage.ErrInvalid.
@@ -87,6 +96,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		MaxCallSendMsgSize:   maxMessage,
+		DialOptions:          []grpc.DialOption{grpc.WithConnectParams(reconnect)},
 		Logger:               zap.NewNop(),
 	})
 	if err != nil {
