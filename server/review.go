@@ -130,6 +130,13 @@ func componentStatuses(c *call) error {
 	if len(c.info.parts) > 1 {
 		return apierrors.NewNotFound(c.ep.gr, c.info.name)
 	}
+	opts, err := c.listOptions()
+	if err != nil {
+		return err
+	}
+	if _, err := c.selection(opts); err != nil {
+		return err
+	}
 	f, err := c.form()
 	if err != nil {
 		return err

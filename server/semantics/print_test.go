@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -127,6 +128,8 @@ func (r *run) listMeta(v any, certain bool) string {
 	return r.text(m)
 }
 
+var age = regexp.MustCompile(`^(\d+[smhd])+$`)
+
 func (r *run) showTable(v tree, certain bool) string {
 	var columns []string
 	list, _ := v["columnDefinitions"].([]any)
@@ -137,8 +140,8 @@ func (r *run) showTable(v tree, certain bool) string {
 	rows, _ := v["rows"].([]any)
 	for _, row := range rows {
 		cells := row.(tree)["cells"].([]any)
-		for i, c := range columns {
-			if c == "Age" {
+		for i := range cells {
+			if s, ok := cells[i].(string); ok && age.MatchString(s) {
 				cells[i] = "<age>"
 			}
 		}
