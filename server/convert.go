@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/server/managed"
 	"fairlead.dev/storage"
 )
 
@@ -17,12 +18,20 @@ func (ep *endpoint) decode(value []byte, rev storage.Revision) (runtime.Object, 
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(value, obj); err != nil {
+	text, entries := managed.Cut(value)
+	if err := json.Unmarshal(text, obj); err != nil {
 		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 	}
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, err
+	}
+	if entries != nil {
+		list, err := managed.Decode(entries)
+		if err != nil {
+			return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
+		}
+		m.SetManagedFields(list)
 	}
 	if rev != 0 {
 		m.SetResourceVersion(rev.String())

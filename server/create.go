@@ -51,13 +51,14 @@ func create(c *call) error {
 // createAny creates the object, and again under other names if its name is
 // generated and taken.
 func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*written, error) {
+	record := c.recorder(c.fieldManager(opts.FieldManager))
 	generated := obj.GetName() == "" && obj.GetGenerateName() != ""
 	for attempt := 1; ; attempt++ {
 		try := obj
 		if generated && attempt < generateAttempts {
 			try = obj.DeepCopyObject().(resource.Object)
 		}
-		w, err := c.createOne(try, opts)
+		w, err := c.createOne(try, opts, record)
 		switch {
 		case err == nil || !generated || !apierrors.IsAlreadyExists(err):
 			return w, err
@@ -68,11 +69,15 @@ func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*writ
 }
 
 // createOne takes an object through admission, validation and the commit.
-func (c *call) createOne(obj resource.Object, opts runtime.Object) (*written, error) {
+// record enters who owns its fields; it is nil if the object says so already.
+func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(resource.Object)) (*written, error) {
 	birth(obj)
 	st := &c.ep.Strategy
 	if st.Default != nil {
 		st.Default(obj)
+	}
+	if record != nil {
+		record(obj)
 	}
 	ar := c.admission(admission.Create, obj, nil, opts)
 	ar.Name = obj.GetName()

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/server/managed"
 )
 
 // protoPrefix begins every protobuf body.
@@ -19,19 +21,25 @@ var protoPrefix = []byte("k8s\x00")
 type protoMarshaler interface{ Marshal() ([]byte, error) }
 
 // encodeStored makes the bytes that are stored: JSON that begins with kind and
-// apiVersion and has no resourceVersion. The object is left with neither
-// changed but its type.
+// apiVersion and has no resourceVersion. Nothing of the object is changed but
+// its type.
 func encodeStored(obj runtime.Object, gvk schema.GroupVersionKind) ([]byte, error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, err
 	}
 	rv := m.GetResourceVersion()
+	entries := m.GetManagedFields()
 	m.SetResourceVersion("")
+	m.SetManagedFields(nil) // whose text is there already
 	obj.GetObjectKind().SetGroupVersionKind(gvk)
 	data, err := json.Marshal(obj)
 	m.SetResourceVersion(rv)
-	return data, err
+	m.SetManagedFields(entries)
+	if err != nil {
+		return nil, err
+	}
+	return managed.Insert(data, entries), nil
 }
 
 // encodeObject writes an object whose kind is set as a body.

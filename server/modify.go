@@ -24,7 +24,11 @@ type change struct {
 	// trusted marks a change that the server makes by itself: it is neither
 	// admitted nor validated.
 	trusted bool
-	opts    runtime.Object
+	// manager becomes the owner of what changes; but a change that is trusted
+	// or recorded leaves the record of owners as next makes it.
+	manager  string
+	recorded bool
+	opts     runtime.Object
 	// createOpts are those admission sees if the change creates.
 	createOpts runtime.Object
 }
@@ -73,7 +77,7 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 		return nil, false, err
 	}
 	if ch.trusted {
-		return c.replace(now, obj, old)
+		return c.replace(now, obj, old, ch)
 	}
 	if err := settleNamespace(obj, c.namespace()); err != nil {
 		return nil, false, err
@@ -85,12 +89,15 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 		return nil, false, err
 	}
 	c.defaults(obj)
+	if !ch.recorded {
+		c.recordFields(obj, old, now, ch.manager)
+	}
 	ar := c.admission(admission.Update, obj, old, ch.opts)
 	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
 		return nil, false, err
 	}
 	if err = c.prepareUpdate(obj, old); err == nil {
-		w, lost, err = c.replace(now, obj, old)
+		w, lost, err = c.replace(now, obj, old, ch)
 	}
 	ar.Done(err == nil && !lost)
 	return w, lost, err
@@ -135,18 +142,28 @@ func (c *call) createByChange(name string, ch *change) (*written, error) {
 	if obj.GetResourceVersion() != "" {
 		return nil, c.notFound(name)
 	}
-	return c.createOne(obj, ch.createOpts)
+	record := c.recorder(ch.manager)
+	if ch.recorded {
+		record = nil
+	}
+	return c.createOne(obj, ch.createOpts, record)
 }
 
 // replace commits the new object.
-func (c *call) replace(now *watchcache.Object, obj, old resource.Object) (w *written, lost bool, err error) {
+func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *change) (w *written, lost bool, err error) {
 	if w, err = c.encode(obj); err != nil {
 		return nil, false, err
 	}
 	if c.emptied(obj, old) {
 		return c.removeEmptied(w, now)
 	}
-	if bytes.Equal(w.value, now.Value()) {
+	unchanged := bytes.Equal(w.value, now.Value())
+	if !unchanged && !ch.trusted {
+		if unchanged, err = w.sinceThen(now); err != nil {
+			return nil, false, err
+		}
+	}
+	if unchanged {
 		// Nothing changes, so nothing is written; but only if this is really
 		// what is there.
 		w.revise(now.Revision())

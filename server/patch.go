@@ -27,6 +27,9 @@ func patchVerb(c *call) error {
 	if err != nil {
 		return err
 	}
+	if p.Type == types.ApplyYAMLPatchType {
+		return c.apply(p, opts)
+	}
 	w, _, err := c.modify(c.info.name, change{
 		next: func(now *watchcache.Object, old resource.Object) (resource.Object, error) {
 			current, err := c.currentJSON(now, old)
@@ -40,7 +43,8 @@ func patchVerb(c *call) error {
 			obj.GetObjectKind().SetGroupVersionKind(c.ep.gvk)
 			return c.toStorage(obj)
 		},
-		opts: &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
+		manager: c.fieldManager(opts.FieldManager),
+		opts:    &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
 	})
 	if err != nil {
 		return err

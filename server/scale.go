@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
@@ -78,7 +79,8 @@ func (c *call) updateScale(access *resource.ScaleAccess) error {
 	if _, err := c.readCreate(asked, scaleKind); err != nil {
 		return err
 	}
-	return c.rescale(access, opts, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return asked, nil })
+	ch := change{opts: opts, manager: c.fieldManager(opts.FieldManager)}
+	return c.rescale(access, ch, func(*autoscalingv1.Scale, resource.Object) (*autoscalingv1.Scale, error) { return asked, nil })
 }
 
 func (c *call) patchScale(access *resource.ScaleAccess) error {
@@ -86,8 +88,12 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 	if err != nil {
 		return err
 	}
+	if p.Type == types.ApplyYAMLPatchType {
+		return c.applyScale(access, p, opts)
+	}
 	update := &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation}
-	return c.rescale(access, update, func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+	ch := change{opts: update, manager: c.fieldManager(opts.FieldManager)}
+	return c.rescale(access, ch, func(now *autoscalingv1.Scale, _ resource.Object) (*autoscalingv1.Scale, error) {
 		current, err := marshal(now, mediaJSON)
 		if err != nil {
 			return nil, err
@@ -98,25 +104,27 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 	})
 }
 
-// rescale sets the replicas that next makes of the present Scale.
-func (c *call) rescale(access *resource.ScaleAccess, opts *metav1.UpdateOptions, next func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
-	w, _, err := c.modify(c.info.name, change{opts: opts, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+// rescale sets the replicas that next makes of the present Scale. next is also
+// given the object to be, of which it may change the record of owners.
+func (c *call) rescale(access *resource.ScaleAccess, ch change, next func(now *autoscalingv1.Scale, obj resource.Object) (*autoscalingv1.Scale, error)) error {
+	ch.next = func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
 		now, err := scaleOf(access, old)
 		if err != nil {
 			return nil, err
 		}
-		asked, err := next(now)
+		obj := old.DeepCopyObject().(resource.Object)
+		asked, err := next(now, obj)
 		if err != nil {
 			return nil, err
 		}
 		if err := c.checkScale(asked, old); err != nil {
 			return nil, err
 		}
-		obj := old.DeepCopyObject().(resource.Object)
 		obj.SetResourceVersion(asked.ResourceVersion)
 		access.SetReplicas(obj, asked.Spec.Replicas)
 		return obj, nil
-	}})
+	}
+	w, _, err := c.modify(c.info.name, ch)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type Server struct {
 	streams streams
 	decoded decoded
 	events  lifetime
+	merges  merges
 }
 
 // New loads the store's objects into the watch caches and returns a server

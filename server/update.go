@@ -37,6 +37,7 @@ func update(c *call) error {
 		next: func(*watchcache.Object, resource.Object) (resource.Object, error) {
 			return obj.DeepCopyObject().(resource.Object), nil
 		},
+		manager:    c.fieldManager(opts.FieldManager),
 		mayCreate:  c.ep.Strategy.AllowCreateOnUpdate && c.info.subresource == "",
 		opts:       opts,
 		createOpts: &metav1.CreateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},

@@ -18,10 +18,7 @@ type written struct {
 }
 
 // encode makes the bytes to be stored of an object of the storage version.
-// Nobody keeps track of field managers, so what a client says of them is not
-// stored.
 func (c *call) encode(obj resource.Object) (*written, error) {
-	obj.SetManagedFields(nil)
 	value, err := encodeStored(obj, c.ep.StorageGVK())
 	return &written{obj: obj, key: c.ep.Key(obj.GetNamespace(), obj.GetName()), value: value}, err
 }

@@ -16,8 +16,9 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Types are the patches that can be applied, by content type.
-var Types = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType)}
+// Types are the patches that a server takes, by content type. Applied
+// configurations are the server's own business.
+var Types = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType)}
 
 // maxOperations is how many operations a JSON patch may have.
 const maxOperations = 10000

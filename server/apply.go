@@ -1,0 +1,103 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/patch"
+	"fairlead.dev/watchcache"
+)
+
+// apply merges a configuration into an object, which it creates if there is
+// none: the manager comes to own the fields it gives, and gives up the others
+// it had.
+func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
+	config, err := decodeConfig(p.Body)
+	if err != nil {
+		return err
+	}
+	fm, err := c.s.merges.manager(c.ep, c.info.subresource)
+	if err != nil {
+		return err
+	}
+	w, created, err := c.modify(c.info.name, change{
+		recorded:  true,
+		mayCreate: true,
+		next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+			live, err := c.liveOrNew(old)
+			if err != nil {
+				return nil, err
+			}
+			out, err := fm.Apply(live, config.DeepCopy(), opts.FieldManager, ptr.Deref(opts.Force, false))
+			if err != nil {
+				return nil, err
+			}
+			obj, err := asObjectOf(out)
+			if err != nil {
+				return nil, err
+			}
+			if old == nil && obj.GetUID() != "" {
+				return nil, c.uidConflict(c.info.name, obj.GetUID(), "")
+			}
+			return obj, c.objectTo(p.Body, opts.FieldValidation)
+		},
+		opts:       &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
+		createOpts: &metav1.CreateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
+	})
+	if err != nil {
+		return err
+	}
+	code := http.StatusOK
+	if created {
+		code = http.StatusCreated
+	}
+	return w.answer(c, code)
+}
+
+// decodeConfig reads an applied configuration.
+func decodeConfig(body []byte) (*unstructured.Unstructured, error) {
+	if _, err := yaml.YAMLToJSON(body); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
+	}
+	config := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := unmarshalYAML(body, &config.Object); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	return config, nil
+}
+
+// liveOrNew is what a configuration is merged into.
+func (c *call) liveOrNew(old resource.Object) (resource.Object, error) {
+	if old != nil {
+		live := old.DeepCopyObject().(resource.Object)
+		live.GetObjectKind().SetGroupVersionKind(c.ep.StorageGVK())
+		return live, nil
+	}
+	obj, err := c.ep.newStored()
+	if err != nil {
+		return nil, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(c.ep.StorageGVK())
+	return asObjectOf(obj)
+}
+
+// objectTo objects to what stands in a configuration twice.
+func (c *call) objectTo(body []byte, directive string) error {
+	if directive == metav1.FieldValidationIgnore {
+		return nil
+	}
+	if _, err := yaml.YAMLToJSONStrict(body); err != nil {
+		if directive == metav1.FieldValidationStrict {
+			return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))
+		}
+		c.warn(strictWarnings([]error{err})...)
+	}
+	return nil
+}

@@ -1,0 +1,214 @@
+package server
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/managed"
+	"fairlead.dev/server/openapi"
+	"fairlead.dev/watchcache"
+)
+
+// fieldManager is the name under which the call's writes are recorded: the one
+// it gives, else the beginning of its user agent.
+func (c *call) fieldManager(asked string) string {
+	if asked != "" {
+		return asked
+	}
+	agent, _, _ := strings.Cut(c.req.UserAgent(), "/")
+	var b strings.Builder
+	for _, r := range agent {
+		if !unicode.IsPrint(r) {
+			continue
+		}
+		if b.Len()+utf8.RuneLen(r) > validation.FieldManagerMaxLength {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// recordFields enters into obj who owns its fields after this write. old is nil
+// if the write creates; else now is its text. What fails is left as it was.
+func (c *call) recordFields(obj, old resource.Object, now *watchcache.Object, manager string) {
+	if err := c.tryRecord(obj, old, now, manager); err != nil {
+		c.s.log.Warn("field managers not recorded", "resource", c.ep.gr, "name", obj.GetName(), "error", err)
+		var entries []metav1.ManagedFieldsEntry
+		if old != nil {
+			entries = old.GetManagedFields()
+		}
+		obj.SetManagedFields(entries)
+	}
+}
+
+// recorder is recordFields for a create.
+func (c *call) recorder(manager string) func(resource.Object) {
+	return func(obj resource.Object) { c.recordFields(obj, nil, nil, manager) }
+}
+
+func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manager string) (err error) {
+	entries := c.recordBefore(obj, old)
+	if len(entries) == 0 && old != nil {
+		obj.SetManagedFields(nil) // without a record none is begun
+		return nil
+	}
+	obj.SetManagedFields(nil)
+	w := managed.Write{
+		Manager: manager, Subresource: c.info.subresource, APIVersion: c.ep.gvk.GroupVersion().String(),
+		Filter: filterOf(c.ep.Reset(c.info.subresource)), Create: old == nil, Time: time.Now(),
+		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) { return c.textsIn(v, obj, old) },
+	}
+	if c.info.subresource == "scale" {
+		w.Filter = replicasOnly
+	}
+	w.Shape = shapeOf(c.ep.version.New())
+	if w.New, err = c.ep.text(obj); err != nil {
+		return err
+	}
+	switch {
+	case old == nil:
+		w.Old, err = marshal(c.ep.version.New(), mediaJSON)
+	case c.ep.raw:
+		w.Old, _ = managed.Cut(now.Value())
+	default:
+		w.Old, err = c.ep.text(old)
+	}
+	if err != nil {
+		return err
+	}
+	if entries, err = w.Update(entries); err == nil {
+		obj.SetManagedFields(entries)
+	}
+	return err
+}
+
+var replicasOnly = &managed.Filter{Only: [][]string{{"spec", "replicas"}}}
+
+func filterOf(r *resource.Reset) *managed.Filter {
+	if r == nil {
+		return nil
+	}
+	return &managed.Filter{Without: r.Without, Only: r.Only}
+}
+
+// recordBefore is the record that a write starts from: what the client sends,
+// since it may edit that, if it is sound, and else what is there.
+func (c *call) recordBefore(obj, old resource.Object) []metav1.ManagedFieldsEntry {
+	var there []metav1.ManagedFieldsEntry
+	if old != nil {
+		there = old.GetManagedFields()
+	}
+	sent := obj.GetManagedFields()
+	switch {
+	case c.info.subresource != "":
+	case managed.Resets(sent):
+		return nil
+	case len(sent) > 0 && !sameEntries(sent, there) && managed.Check(sent) == nil:
+		return sent
+	}
+	return there
+}
+
+func sameEntries(a, b []metav1.ManagedFieldsEntry) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !sameEntry(a[i], b[i]) || !a[i].Time.Equal(b[i].Time) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameEntry compares all but the times.
+func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
+	x, y := a.FieldsV1, b.FieldsV1
+	a.FieldsV1, b.FieldsV1, a.Time, b.Time = nil, nil, nil, nil
+	return a == b && (x == nil) == (y == nil) && (x == nil || x.Equal(*y))
+}
+
+// text is an object of the storage version, which has no entries, as JSON of
+// the endpoint's version.
+func (ep *endpoint) text(obj resource.Object) ([]byte, error) {
+	entries := obj.GetManagedFields()
+	obj.SetManagedFields(nil)
+	defer obj.SetManagedFields(entries)
+	if f := ep.version.FromStorage; f != nil {
+		out, err := f(obj)
+		if err != nil {
+			return nil, err
+		}
+		return marshal(out, mediaJSON)
+	}
+	return marshal(obj, mediaJSON)
+}
+
+// textsIn is the object before and after in another of its versions.
+func (c *call) textsIn(apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
+	other := *c.ep
+	if gv := c.ep.StorageGVK().GroupVersion(); gv.String() == apiVersion {
+		other.version = &resource.Version{New: func() runtime.Object { o, _ := c.ep.newStored(); return o }}
+	} else {
+		for i := range c.ep.Versions {
+			if v := &c.ep.Versions[i]; c.ep.GVK(v.Name).GroupVersion().String() == apiVersion {
+				other.version, ok = v, true
+			}
+		}
+		if !ok {
+			return nil, nil, nil, false
+		}
+	}
+	empty := other.version.New()
+	after, err := other.text(obj)
+	if err == nil && old == nil {
+		before, err = marshal(empty, mediaJSON)
+	} else if err == nil {
+		before, err = other.text(old)
+	}
+	return before, after, shapeOf(empty), err == nil
+}
+
+func shapeOf(obj runtime.Object) *openapi.Shape {
+	if _, ok := obj.(*unstructured.Unstructured); ok {
+		return openapi.LooseShape
+	}
+	return openapi.ShapeOf(reflect.TypeOf(obj).Elem())
+}
+
+// sinceThen gives the entries their old times back where nothing else about
+// the object has changed, and says whether that is so.
+func (w *written) sinceThen(now *watchcache.Object) (bool, error) {
+	rest, entries := managed.Cut(now.Value())
+	mine, _ := managed.Cut(w.value)
+	if string(rest) != string(mine) {
+		return false, nil
+	}
+	was, err := managed.Decode(entries)
+	if err != nil {
+		return false, fmt.Errorf("stored managedFields cannot be decoded: %w", err)
+	}
+	list := w.obj.GetManagedFields()
+	if len(list) != len(was) {
+		return false, nil
+	}
+	for i := range list {
+		if !sameEntry(list[i], was[i]) {
+			return false, nil
+		}
+	}
+	w.obj.SetManagedFields(was)
+	w.value = now.Value()
+	return true, nil
+}

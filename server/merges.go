@@ -1,0 +1,204 @@
+package server
+
+import (
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/openapi"
+)
+
+// merges holds what merges applied configurations, by resource and version. It
+// is made of the kind's schemas when somebody first applies to it.
+type merges struct {
+	mu struct {
+		sync.Mutex
+		converters map[*resource.Resource]managedfields.TypeConverter
+		managers   map[mergeKey]*managedfields.FieldManager
+		scale      *managedfields.FieldManager
+	}
+}
+
+type mergeKey struct {
+	r                    *resource.Resource
+	version, subresource string
+}
+
+// manager merges configurations of the endpoint's version.
+func (m *merges) manager(ep *endpoint, subresource string) (*managedfields.FieldManager, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := mergeKey{ep.Resource, ep.version.Name, subresource}
+	if f := m.mu.managers[key]; f != nil {
+		return f, nil
+	}
+	if m.mu.managers == nil {
+		m.mu.managers = map[mergeKey]*managedfields.FieldManager{}
+		m.mu.converters = map[*resource.Resource]managedfields.TypeConverter{}
+	}
+	types := m.mu.converters[ep.Resource]
+	if types == nil {
+		var err error
+		if types, err = typesOf(ep.Resource); err != nil {
+			return nil, err
+		}
+		m.mu.converters[ep.Resource] = types
+	}
+	conv := converter{ep}
+	f, err := managedfields.NewDefaultFieldManager(types, conv, conv, conv, ep.gvk, ep.StorageGVK().GroupVersion(), subresource, resetFilters(ep, subresource))
+	if err == nil {
+		m.mu.managers[key] = f
+	}
+	return f, err
+}
+
+func typesOf(r *resource.Resource) (managedfields.TypeConverter, error) {
+	if _, ok := r.Versions[0].New().(*unstructured.Unstructured); ok {
+		return managedfields.NewDeducedTypeConverter(), nil
+	}
+	models, err := openapi.Models([]*resource.Resource{r}, resource.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	return managedfields.NewTypeConverter(models, false)
+}
+
+// resetFilters is the resource's Reset for every version.
+func resetFilters(ep *endpoint, subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
+	reset := ep.Reset(subresource)
+	if reset == nil {
+		return nil
+	}
+	var f fieldpath.Filter
+	if len(reset.Only) > 0 {
+		var list []*fieldpath.SetMatcher
+		for _, p := range reset.Only {
+			list = append(list, fieldpath.MakePrefixMatcherOrDie(steps(p)...))
+		}
+		f = fieldpath.NewIncludeMatcherFilter(list...)
+	} else {
+		set := fieldpath.NewSet()
+		for _, p := range reset.Without {
+			set.Insert(fieldpath.MakePathOrDie(steps(p)...))
+		}
+		f = fieldpath.NewExcludeSetFilter(set)
+	}
+	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
+	for _, v := range ep.Versions {
+		filters[fieldpath.APIVersion(ep.GVK(v.Name).GroupVersion().String())] = f
+	}
+	return filters
+}
+
+func steps(path []string) []any {
+	list := make([]any, len(path))
+	for i, s := range path {
+		if list[i] = s; s == "*" {
+			list[i] = fieldpath.MatchAnyPathElement()
+		}
+	}
+	return list
+}
+
+// converter takes an endpoint's objects from version to version. The storage
+// version is the one in the middle.
+type converter struct{ ep *endpoint }
+
+// New makes an empty object of the storage version for the endpoint's kind,
+// and for others what the scheme has.
+func (c converter) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	v := c.ep.Version(gvk.Version)
+	if gvk.Kind != c.ep.Kind || gvk.Group != c.ep.Group || v == nil {
+		return resource.Scheme().New(gvk)
+	}
+	obj := v.New()
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return obj, nil
+}
+
+// Default does nothing: defaults are filled in behind the merge.
+func (converter) Default(runtime.Object) {}
+
+func (converter) Convert(in, out, context any) error {
+	return fmt.Errorf("conversion of %T into %T is not provided for", in, out)
+}
+
+func (converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
+	return label, value, nil
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (c converter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	from := in.GetObjectKind().GroupVersionKind()
+	if u, ok := in.(*unstructured.Unstructured); ok {
+		typed, err := c.New(from)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := typed.(*unstructured.Unstructured); !ok {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
+				return nil, err
+			}
+			in = typed
+		}
+	}
+	gv, ok := target.(schema.GroupVersion)
+	if !ok {
+		return nil, fmt.Errorf("%v is not one version", target)
+	}
+	to := gv.WithKind(c.ep.Kind)
+	if from == to {
+		return in, nil
+	}
+	stored := c.ep.StorageGVK()
+	if from != stored {
+		v := c.ep.versionOf(from)
+		if v == nil || v.ToStorage == nil {
+			return nil, runtime.NewNotRegisteredErrForKind("fairlead", from)
+		}
+		out, err := v.ToStorage(in)
+		if err != nil {
+			return nil, err
+		}
+		in = out
+	}
+	if to != stored {
+		v := c.ep.versionOf(to)
+		if v == nil || v.FromStorage == nil {
+			return nil, runtime.NewNotRegisteredErrForKind("fairlead", to)
+		}
+		out, err := v.FromStorage(in)
+		if err != nil {
+			return nil, err
+		}
+		in = out
+	}
+	in.GetObjectKind().SetGroupVersionKind(to)
+	return in, nil
+}
+
+// versionOf is the served version of a kind, nil if it is not one of them.
+func (ep *endpoint) versionOf(gvk schema.GroupVersionKind) *resource.Version {
+	if gvk.Group != ep.Group || gvk.Kind != ep.Kind {
+		return nil
+	}
+	return ep.Version(gvk.Version)
+}
+
+// unmarshalYAML decodes YAML the way JSON bodies are decoded: names by their
+// case, whole numbers as int64.
+func unmarshalYAML(body []byte, into any) error {
+	text, err := yaml.YAMLToJSON(body)
+	if err != nil {
+		return err
+	}
+	return kjson.UnmarshalCaseSensitivePreserveInts(text, into)
+}
