@@ -15,6 +15,8 @@ import (
 	"fairlead.dev/controller/namespace"
 	"fairlead.dev/controller/nodelifecycle"
 	"fairlead.dev/controller/podgc"
+	"fairlead.dev/controller/pvcprotection"
+	"fairlead.dev/controller/pvprotection"
 	"fairlead.dev/controller/replicaset"
 	"fairlead.dev/controller/replication"
 	"fairlead.dev/controller/resourcequota"
@@ -48,6 +50,8 @@ var builtins = []entry{
 		return nodelifecycle.New(env, nodelifecycle.Options{})
 	}},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
+	{"pv-protection", "pv-protection-controller", plain(pvprotection.New)},
+	{"pvc-protection", "pvc-protection-controller", plain(pvcprotection.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},

@@ -28,6 +28,7 @@ func Default(o Options) Chain {
 		DefaultTolerationSeconds{},
 		PodTopologyLabels{o.Lookup},
 		DefaultStorageClass{o.Lookup},
+		StorageObjectInUseProtection{},
 		ClaimResize{o.Lookup},
 		RuntimeClass{o.Lookup},
 		Certificates{o.Authorizer},

@@ -1,0 +1,138 @@
+// Package pvcprotection keeps claims that pods use: a claim has the finalizer
+// kubernetes.io/pvc-protection, from its creation or from here, and loses it when it
+// is told to go and no pod on a node refers to it. A pod that is on no node yet does
+// not count: it will not be started with a claim that goes.
+//
+// Before a claim is let go the server is asked for the pods of its namespace: the
+// informer may not have heard of the latest.
+package pvcprotection
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+)
+
+const (
+	finalizer = "kubernetes.io/pvc-protection"
+	byClaim   = "claim"
+)
+
+type protector struct {
+	claimsAPI client.Resource[*corev1.PersistentVolumeClaim]
+	podsAPI   client.Resource[*corev1.Pod]
+	claims    *informer.Informer[*corev1.PersistentVolumeClaim]
+	pods      *informer.Informer[*corev1.Pod]
+}
+
+// New returns the controller.
+func New(env controller.Env) controller.Runner {
+	p := &protector{
+		claimsAPI: client.For[*corev1.PersistentVolumeClaim](env.Client),
+		podsAPI:   client.For[*corev1.Pod](env.Client),
+		claims:    informer.In[*corev1.PersistentVolumeClaim](env.Informers),
+		pods:      informer.In[*corev1.Pod](env.Informers),
+	}
+	p.pods.Index(byClaim, func(pod *corev1.Pod) (keys []string) {
+		for _, name := range claimsOf(pod) {
+			keys = append(keys, pod.Namespace+"/"+name)
+		}
+		return keys
+	})
+	loop := controller.New("pvcprotection", p.reconcile, controller.Options{})
+	controller.Watch(loop, p.claims, controller.Self)
+	wake := func(pod *corev1.Pod) {
+		for _, name := range claimsOf(pod) {
+			if c, ok := p.claims.Store().Get(pod.Namespace, name); ok && c.DeletionTimestamp != nil {
+				loop.Enqueue(controller.KeyOf(c))
+			}
+		}
+	}
+	controller.WatchFunc(loop, p.pods, informer.Handler[*corev1.Pod]{
+		Update: func(old, pod *corev1.Pod) {
+			if shutDown(pod) && !shutDown(old) {
+				wake(pod)
+			}
+		},
+		Delete: wake,
+	})
+	return loop
+}
+
+func (p *protector) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	c, ok := p.claims.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	has, goes := slices.Contains(c.Finalizers, finalizer), c.DeletionTimestamp != nil
+	if has != goes {
+		return controller.Result{}, nil
+	}
+	if goes {
+		if used, err := p.used(ctx, c); used || err != nil {
+			return controller.Result{}, err // the pod's end brings it back here
+		}
+	}
+	c = c.DeepCopy()
+	if goes {
+		c.Finalizers = slices.DeleteFunc(c.Finalizers, func(f string) bool { return f == finalizer })
+	} else {
+		c.Finalizers = append(c.Finalizers, finalizer)
+	}
+	_, err := p.claimsAPI.Namespace(k.Namespace).Update(ctx, c)
+	if apierrors.IsNotFound(err) {
+		err = nil
+	}
+	return controller.Result{}, err
+}
+
+// used reports whether a pod uses the claim.
+func (p *protector) used(ctx context.Context, c *corev1.PersistentVolumeClaim) (bool, error) {
+	by := func(pod *corev1.Pod) bool { return uses(pod, c) }
+	if slices.ContainsFunc(p.pods.Store().ByIndex(byClaim, c.Namespace+"/"+c.Name), by) {
+		return true, nil
+	}
+	list, err := p.podsAPI.Namespace(c.Namespace).List(ctx)
+	return slices.ContainsFunc(list.Items, by), err
+}
+
+// uses reports whether a pod holds on to the claim. One that was made for a pod is
+// free as soon as the kubelet has done with that pod.
+func uses(pod *corev1.Pod, c *corev1.PersistentVolumeClaim) bool {
+	return pod.Spec.NodeName != "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			return v.PersistentVolumeClaim.ClaimName == c.Name
+		case v.Ephemeral != nil:
+			return !shutDown(pod) && ephemeralClaim(pod, &v) == c.Name && metav1.IsControlledBy(c, pod)
+		}
+		return false
+	})
+}
+
+// shutDown reports whether nothing of the pod runs any more, although it is still
+// there.
+func shutDown(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
+}
+
+func claimsOf(pod *corev1.Pod) (names []string) {
+	for i := range pod.Spec.Volumes {
+		switch v := &pod.Spec.Volumes[i]; {
+		case v.PersistentVolumeClaim != nil:
+			names = append(names, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			names = append(names, ephemeralClaim(pod, v))
+		}
+	}
+	return names
+}
+
+func ephemeralClaim(pod *corev1.Pod, v *corev1.Volume) string { return pod.Name + "-" + v.Name }
