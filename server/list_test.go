@@ -50,7 +50,7 @@ func TestList(t *testing.T) {
 		{send: "GET " + maps + "?resourceVersion=zero", code: 400, want: []string{`invalid resource version`}},
 		{send: "GET " + maps, headers: []string{asTable}, code: 200, want: []string{`"kind":"Table"`, `"rows":[{"cells":["m000",`, `]}`}},
 		{send: "GET " + maps, headers: []string{"Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"}, code: 200, want: []string{`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion"`, `!"data"`}},
-		{send: "GET " + maps, headers: []string{"Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}, code: 406, want: []string{`you requested PartialObjectMetadata, but the requested object is a list (*v1.ConfigMapList)`}},
+		{send: "GET " + maps, headers: []string{"Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}, code: 406, want: []string{`you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)`}},
 		{send: "GET " + maps, headers: []string{"Accept: application/yaml"}, code: 200, want: []string{"kind: ConfigMapList\n"}},
 		{send: "GET " + maps + "?pretty=1", code: 200, want: []string{"{\n  \"kind\": \"ConfigMapList\""}},
 		{send: "GET /api/v1/componentstatuses", code: 200, want: []string{`"items":[]`}},
