@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/controller"
+	"fairlead.dev/controller/clusterroleaggregation"
 	"fairlead.dev/controller/cronjob"
 	"fairlead.dev/controller/deployment"
 	"fairlead.dev/controller/endpoints"
@@ -39,6 +40,7 @@ func plain(n func(controller.Env) controller.Runner) func(controller.Env, []byte
 }
 
 var builtins = []entry{
+	{"clusterrole-aggregation", "clusterrole-aggregation-controller", plain(clusterroleaggregation.New)},
 	{"cronjob", "cronjob-controller", plain(cronjob.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
