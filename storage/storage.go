@@ -132,6 +132,8 @@ type Op struct {
 // stands in no other op; deletions may overlap. Deleting what does not exist is
 // no change; a transaction that changes nothing gets no revision. What a
 // transaction at revision r found can be read at r-1, for revisions have no gaps.
+// A Store must take 100 ops and 100 conditions, and may refuse more with
+// ErrInvalid.
 type Txn struct {
 	If   []Condition
 	Then []Op
@@ -242,6 +244,15 @@ type Cursor interface {
 	Want(r Revision)
 	// Close frees the bell. Next fails with ErrClosed afterwards.
 	Close()
+}
+
+// A Ringer is a Cursor that can do without a goroutine of its own to wait at its
+// bell, for who has very many. Stores need not have it.
+type Ringer interface {
+	// RingTo has f called where the bell would be rung, and once at once; the bell
+	// is silent then. f must return at once and call nothing of the Store. It
+	// may be called until Close has returned.
+	RingTo(f func())
 }
 
 // PrefixEnd is the end of the range of all keys that begin with prefix: NoEnd

@@ -10,6 +10,9 @@
 //   - History is compacted by the store, by age, whether or not clients compact.
 //   - A watch from exactly the revision of the last compaction is cancelled as
 //     compacted; etcd would replay what is left of that revision.
+//   - A transaction that puts a key and deletes it, by a range without an end or by
+//     one whose end is before its start, is refused for its duplicate key; etcd
+//     refuses that of proper ranges only.
 //   - There are no users: Auth answers as an etcd in which authentication is not
 //     enabled, and cannot be enabled. TLS client certificates guard the port.
 //   - The cluster has one member and cannot grow; snapshots are the way to move.
@@ -35,8 +38,8 @@
 //  1. A Server is safe for any goroutine. Requests are answered by gRPC's
 //     goroutines and share nothing but the store.
 //  2. A watch stream is two goroutines, one that receives and one that owns all
-//     watches of the stream and sends; and a small one per watch that carries its
-//     bell. Slow readers hold up their own stream and nothing else, and no event
+//     watches of the stream and sends (and a small one per watch to carry its bell,
+//     if the store's cursors are no storage.Ringers). Slow readers hold up their own stream and nothing else, and no event
 //     is queued for them: a watch is a cursor.
 //  3. What a watch yields is in revision order, without gaps, and a transaction is
 //     never split but into fragments, if the client allows them.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 
 	"fairlead.dev/storage"
@@ -49,7 +50,7 @@ func serveStore(t testing.TB, c etcdserver.Config) string {
 
 func connect(t testing.TB, address string) *clientv3.Client {
 	t.Helper()
-	c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, DialTimeout: patience, DialOptions: []grpc.DialOption{grpc.WithBlock()}})
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, DialTimeout: patience, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithBlock()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,6 +77,11 @@ func answer(r *pb.RangeRequest, res storage.RangeResult) *pb.RangeResponse {
 		kvs, out.More = kvs[:r.Limit], true
 	}
 	out.Kvs = messages(kvs, r.KeysOnly)
+	if r.KeysOnly && r.SortTarget != pb.RangeRequest_VALUE {
+		for _, kv := range out.Kvs {
+			kv.Lease = 0 // etcd 3.7 answers from its index, which knows no leases
+		}
+	}
 	return out
 }
 

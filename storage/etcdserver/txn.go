@@ -50,6 +50,8 @@ type plan struct {
 	conds []storage.Condition
 	at    storage.Revision
 	then  []storage.Op
+	// leases are those that puts name.
+	leases []storage.LeaseID
 	// other is what to answer if the conditions do not hold, nil to decide again.
 	other *pb.TxnRequest
 }
@@ -114,7 +116,7 @@ func decide(v *view, r *pb.TxnRequest) (*plan, error) {
 		return nil, err
 	}
 	if err := p.collect(v, r, p.branch); err != nil {
-		return nil, err
+		return nil, p.first(v, err)
 	}
 	p.conds, p.at = v.conds, v.at
 	if p.at == 0 && len(p.then) == 0 {
@@ -144,6 +146,9 @@ func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
 			nested = nested[1:]
 		case *pb.RequestOp_RequestPut:
 			put := putOp(r.RequestPut)
+			if put.Lease != 0 {
+				p.leases = append(p.leases, put.Lease)
+			}
 			if r.RequestPut.IgnoreValue || r.RequestPut.IgnoreLease {
 				kv, err := v.get(put.Key)
 				if err != nil {
@@ -158,6 +163,20 @@ func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
 		}
 	}
 	return nil
+}
+
+// first is the error that etcd, which looks at one operation after the other, finds
+// first: a lease that is missing may come before err.
+func (p *plan) first(v *view, err error) error {
+	if errors.Is(err, storage.ErrCompacted) && !v.wanted {
+		return err
+	}
+	for _, id := range p.leases {
+		if _, missing := v.store.Lease(v.ctx, id); errors.Is(missing, storage.ErrLeaseNotFound) {
+			return missing
+		}
+	}
+	return err
 }
 
 // keep takes over what a put leaves as it was.

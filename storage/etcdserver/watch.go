@@ -48,11 +48,11 @@ func receive(stream pb.Watch_WatchServer, to chan<- *pb.WatchRequest) error {
 	}
 }
 
-// A watch is one of a stream. It belongs to the stream's goroutine; the small one
-// that carries its bell knows the cursor's bell and done only.
+// A watch is one of a stream. It belongs to the stream's goroutine.
 type watch struct {
-	id       int64
-	cursor   storage.Cursor
+	id     int64
+	cursor storage.Cursor
+	// done ends the goroutine that carries the bell, if there is one.
 	done     chan struct{}
 	noPut    bool
 	noDelete bool
@@ -61,6 +61,8 @@ type watch struct {
 	// progress says that it wants to be told how far it is; quiet, that nothing was
 	// sent since it was last told.
 	progress, quiet bool
+	// rung says that it is among the stream's rung watches, and is guarded by them.
+	rung bool
 }
 
 // Reasons that etcd gives for refusing a watch.
@@ -80,7 +82,6 @@ func (w *watchStream) create(r *pb.WatchCreateRequest) error {
 	}
 	n := &watch{
 		id: r.WatchId, prev: r.PrevKv, fragment: r.Fragment, progress: r.ProgressNotify,
-		done: make(chan struct{}),
 	}
 	for _, f := range r.Filters {
 		n.noPut = n.noPut || f == pb.WatchCreateRequest_NOPUT
@@ -114,7 +115,7 @@ func (w *watchStream) create(r *pb.WatchCreateRequest) error {
 		return w.lose(n.id)
 	}
 	w.watches[n.id] = n
-	go w.carry(n)
+	w.carry(n)
 	return nil
 }
 
@@ -150,6 +151,8 @@ func (w *watchStream) cancel(id int64) error {
 
 func (w *watchStream) drop(n *watch) {
 	delete(w.watches, n.id)
-	close(n.done)
+	if n.done != nil {
+		close(n.done)
+	}
 	n.cursor.Close()
 }

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
-	"go.etcd.io/etcd/api/v3/mvccpb"
-	"google.golang.org/protobuf/proto"
+	"google.golang.org/grpc/mem"
 
 	"fairlead.dev/storage"
 )
@@ -22,8 +21,9 @@ type watchStream struct {
 	ctx     context.Context
 	watches map[int64]*watch
 	nextID  int64
+	recent  recent
 
-	// rung are the watches that may have something to send.
+	// rung are the watches that may have something to send, each once.
 	bell chan struct{}
 	rung struct {
 		sync.Mutex
@@ -38,21 +38,33 @@ func newWatchStream(s *Server, stream pb.Watch_WatchServer) *watchStream {
 	}
 }
 
-// carry takes the bell of a watch to the stream.
+// carry takes the bell of a watch to the stream, by a goroutine if the store knows
+// no other way.
 func (w *watchStream) carry(n *watch) {
-	for {
-		select {
-		case <-n.cursor.Bell():
-			w.ring(n)
-		case <-n.done:
-			return
-		}
+	if r, ok := n.cursor.(storage.Ringer); ok {
+		r.RingTo(func() { w.ring(n) })
+		return
 	}
+	bell, done := n.cursor.Bell(), make(chan struct{})
+	n.done = done
+	go func() {
+		for {
+			select {
+			case <-bell:
+				w.ring(n)
+			case <-done:
+				return
+			}
+		}
+	}()
 }
 
 func (w *watchStream) ring(n *watch) {
 	w.rung.Lock()
-	w.rung.watches = append(w.rung.watches, n)
+	if !n.rung {
+		n.rung = true
+		w.rung.watches = append(w.rung.watches, n)
+	}
 	w.rung.Unlock()
 	select {
 	case w.bell <- struct{}{}:
@@ -107,6 +119,9 @@ func (w *watchStream) drain() error {
 	w.rung.Lock()
 	rung := w.rung.watches
 	w.rung.watches = nil
+	for _, n := range rung {
+		n.rung = false
+	}
 	w.rung.Unlock()
 	for _, n := range rung {
 		if w.watches[n.id] != n {
@@ -184,15 +199,13 @@ const messageBytes = 1 << 20
 
 // send sends a batch in messages of whole transactions.
 func (w *watchStream) send(n *watch, b storage.Batch) error {
-	var events []*mvccpb.Event
+	var events mem.BufferSlice
 	size := 0
 	for i, e := range b.Events {
-		if out := n.event(e); out != nil {
+		if n.wants(e) {
+			out := w.recent.encode(e, n.prev)
 			events = append(events, out)
-			size += len(e.KV.Key) + len(e.KV.Value)
-			if n.prev && e.Prev != nil {
-				size += len(e.Prev.Key) + len(e.Prev.Value)
-			}
+			size += out.Len()
 		}
 		last := i+1 == len(b.Events)
 		if !last && (size < messageBytes || b.Events[i+1].Revision() == e.Revision()) {
@@ -203,7 +216,7 @@ func (w *watchStream) send(n *watch, b storage.Batch) error {
 			at = b.Progress
 		}
 		if len(events) > 0 {
-			if err := w.emit(n, &pb.WatchResponse{Header: header(at), WatchId: n.id, Events: events}); err != nil {
+			if err := w.emit(n, at, events, size); err != nil {
 				return err
 			}
 			n.quiet = false
@@ -215,41 +228,34 @@ func (w *watchStream) send(n *watch, b storage.Batch) error {
 
 // emit sends an answer, in fragments if it is too large for a client that asked
 // for them.
-func (w *watchStream) emit(n *watch, r *pb.WatchResponse) error {
-	if !n.fragment || len(r.Events) < 2 || proto.Size(r) < MaxRequestBytes+requestOverhead {
-		return w.stream.Send(r)
-	}
-	events := r.Events
+func (w *watchStream) emit(n *watch, at storage.Revision, events mem.BufferSlice, size int) error {
 	for len(events) > 0 {
-		part := &pb.WatchResponse{Header: r.Header, WatchId: r.WatchId}
-		size := 0
-		for len(events) > 0 && (len(part.Events) == 0 || size+proto.Size(events[0]) < MaxRequestBytes) {
-			size += proto.Size(events[0])
-			part.Events, events = append(part.Events, events[0]), events[1:]
+		part := len(events)
+		if n.fragment && size >= MaxRequestBytes {
+			part = fit(events)
 		}
-		part.Fragment = len(events) > 0
-		if err := w.stream.Send(part); err != nil {
+		head := encodeHead(at, n.id, part < len(events))
+		if err := w.stream.SendMsg(encoded{append(mem.BufferSlice{mem.SliceBuffer(head)}, events[:part]...)}); err != nil {
 			return err
 		}
+		events = events[part:]
 	}
 	return nil
 }
 
-// event is an event as the watch wants it, nil if it does not.
-func (n *watch) event(e storage.Event) *mvccpb.Event {
-	out := &mvccpb.Event{Kv: message(e.KV)}
-	if e.Type == storage.Delete {
-		if n.noDelete {
-			return nil
-		}
-		out.Type = mvccpb.Event_DELETE
-	} else if n.noPut {
-		return nil
+// fit is how many events go into one fragment: one at least.
+func fit(events mem.BufferSlice) int {
+	size := events[0].Len()
+	n := 1
+	for ; n < len(events) && size+events[n].Len() <= MaxRequestBytes; n++ {
+		size += events[n].Len()
 	}
-	if n.prev {
-		out.PrevKv = message(e.Prev)
-	}
-	return out
+	return n
+}
+
+// wants says whether the watch's filters leave an event.
+func (n *watch) wants(e storage.Event) bool {
+	return e.Type == storage.Put && !n.noPut || e.Type == storage.Delete && !n.noDelete
 }
 
 func (w *watchStream) close() {

@@ -3,6 +3,7 @@ package local
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"fairlead.dev/storage"
 )
@@ -21,7 +22,12 @@ type cursor struct {
 	store *Store
 	span  span
 	after storage.Revision
-	bell  chan struct{}
+	// bell, which is made when it is asked for, and ringTo, which takes its place,
+	// are written by the reader under Store.pub, and read by it or under Store.pub.
+	// early says that there was neither when it rang.
+	bell   chan struct{}
+	ringTo func()
+	early  atomic.Bool
 	// place is the index within its topic; guarded by Store.pub.
 	place int
 
@@ -35,14 +41,17 @@ type cursor struct {
 	}
 }
 
-var _ storage.Cursor = (*cursor)(nil)
+var _ interface {
+	storage.Cursor
+	storage.Ringer
+} = (*cursor)(nil)
 
 // Watch implements storage.Store.
 func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
 	if after < 0 {
 		return nil, fmt.Errorf("watch after %d: %w", after, storage.ErrInvalid)
 	}
-	c := &cursor{store: s, span: span{start, end}, bell: make(chan struct{}, 1)}
+	c := &cursor{store: s, span: span{start, end}}
 	s.pub.Lock()
 	defer s.pub.Unlock()
 	if s.closed.Load() {
@@ -64,7 +73,25 @@ func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor
 	return c, nil
 }
 
-func (c *cursor) Bell() <-chan struct{} { return c.bell }
+func (c *cursor) Bell() <-chan struct{} {
+	if c.bell == nil {
+		c.store.pub.Lock()
+		defer c.store.pub.Unlock()
+		c.bell = make(chan struct{}, 1)
+		if c.early.Load() {
+			c.bell <- struct{}{}
+		}
+	}
+	return c.bell
+}
+
+// RingTo implements storage.Ringer.
+func (c *cursor) RingTo(f func()) {
+	c.store.pub.Lock()
+	c.ringTo = f
+	c.store.pub.Unlock()
+	f()
+}
 
 // Want implements storage.Cursor.
 func (c *cursor) Want(r storage.Revision) {
@@ -78,9 +105,16 @@ func (c *cursor) Want(r storage.Revision) {
 }
 
 func (c *cursor) ring() {
-	select {
-	case c.bell <- struct{}{}:
+	switch {
+	case c.ringTo != nil:
+		c.ringTo()
+	case c.bell == nil:
+		c.early.Store(true)
 	default:
+		select {
+		case c.bell <- struct{}{}:
+		default:
+		}
 	}
 }
 
