@@ -46,7 +46,6 @@ func serveMember(spec string) {
 	c.LogLevel = "fatal"
 	c.UnsafeNoFsync = true
 	c.TickMs, c.ElectionMs = 20, 200
-	c.MaxTxnOps = 10_000
 	client, peer := []url.URL{{Scheme: "http", Host: m.Client}}, []url.URL{{Scheme: "http", Host: m.Peer}}
 	c.ListenClientUrls, c.AdvertiseClientUrls = client, client
 	c.ListenPeerUrls, c.AdvertisePeerUrls = peer, peer

@@ -216,9 +216,9 @@ func TestPrefixIsAWall(t *testing.T) {
 func TestLongRange(t *testing.T) {
 	s := open(t, startMember(t), etcd.Options{})
 	const n = 3500
-	for from := 0; from < n; from += 500 {
+	for from := 0; from < n; from += 100 {
 		var txn storage.Txn
-		for i := range 500 {
+		for i := range 100 {
 			txn.Then = append(txn.Then, storage.Op{Key: fmt.Sprintf("/%05d", from+i), Value: []byte("x")})
 		}
 		if _, err := s.Commit(t.Context(), txn); err != nil {

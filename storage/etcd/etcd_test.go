@@ -1,10 +1,13 @@
 package etcd_test
 
 import (
+	"net"
 	"testing"
 
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/etcd"
+	"fairlead.dev/storage/etcdserver"
+	"fairlead.dev/storage/local"
 	"fairlead.dev/storage/storagetest"
 )
 
@@ -29,4 +32,30 @@ func TestModel(t *testing.T) {
 			},
 		})
 	}
+}
+
+// TestConformanceOnOurs runs the suite against this project's own etcd, over the
+// embedded store: what etcd's protocol makes of the contract, and back.
+func TestConformanceOnOurs(t *testing.T) {
+	storagetest.RunRemote(t, func(t testing.TB) storage.Store {
+		below, err := local.Open("", local.Options{InMemory: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := etcdserver.New(etcdserver.Config{Store: below})
+		done := make(chan error, 1)
+		go func() { done <- server.Serve(l) }()
+		t.Cleanup(func() {
+			server.Close()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			below.Close()
+		})
+		return open(t, "http://"+l.Addr().String(), etcd.Options{})
+	})
 }

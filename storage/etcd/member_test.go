@@ -19,7 +19,6 @@ func startMember(t testing.TB) string {
 	c.LogLevel = "fatal"
 	c.UnsafeNoFsync = true
 	c.TickMs, c.ElectionMs = 10, 100
-	c.MaxTxnOps = 10_000
 	c.ListenClientUrls, c.ListenPeerUrls = []url.URL{any}, []url.URL{any}
 	e, err := embed.StartEtcd(c)
 	if err != nil {

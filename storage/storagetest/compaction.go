@@ -163,14 +163,20 @@ func testCompactUnderLoad(t *testing.T, s storage.Store) {
 // testCompactDuringNext compacts the very events that a cursor is reading: it gets
 // them whole, with what was before them, or ErrCompacted.
 func testCompactDuringNext(t *testing.T, s storage.Store) {
-	ops := make([]storage.Op, 2000)
-	for i := range ops {
-		ops[i] = put(fmt.Sprint("/", i), "x")
+	write := func() (last storage.Revision) {
+		for i := range 20 {
+			ops := make([]storage.Op, 100)
+			for j := range ops {
+				ops[j] = put(fmt.Sprint("/", i*len(ops)+j), "x")
+			}
+			last = commit(t, s, ops...)
+		}
+		return last
 	}
-	last := commit(t, s, ops...)
+	last := write()
 	for range 30 {
 		c := watchAll(t, s, last)
-		last = commit(t, s, ops...)
+		last = write()
 		compacted := make(chan error, 1)
 		go func() { compacted <- s.Compact(ctx(t), last) }()
 		b, err := c.Next()

@@ -174,7 +174,7 @@ func testWatchStorm(t *testing.T, s storage.Store) {
 // testWatchLong replays more events than anyone would put in one batch, in large
 // transactions: none may be split.
 func testWatchLong(t *testing.T, s storage.Store) {
-	const txns, size = 40, 300
+	const txns, size = 120, 100
 	for i := range txns {
 		ops := make([]storage.Op, size)
 		for j := range ops {
