@@ -43,6 +43,7 @@
 // revision of an object is printed as r1, r2, ... in the order in which the
 // transcript comes to know them, and can be used as $r1 in what follows; so
 // equal names are equal revisions. The revision of a list or a bookmark is
-// printed as the saved name it is equal to, if the request asked for a certain
-// one, else as "now" if no known revision is above it, else as "past".
+// printed as "now" if no known revision is above it, else as the name it is
+// equal to, else as "past"; if the request asked for a certain revision, it is
+// printed as that.
 package semantics

@@ -28,20 +28,20 @@ func (n *names) object(rev string) string {
 
 // list names the revision of a list or a bookmark.
 func (n *names) list(rev string, certain bool) string {
-	if certain {
-		if name := n.saved[rev]; name != "" {
-			return name
-		}
-		if name := n.of[rev]; name != "" {
-			return name
-		}
-	}
 	i, err := strconv.ParseInt(rev, 10, 64)
 	switch {
 	case err != nil:
 		return "not a revision: " + rev
+	case certain && n.saved[rev] != "":
+		return n.saved[rev]
+	case certain && n.of[rev] != "":
+		return n.of[rev]
 	case i >= n.newest:
 		return "now"
+	case n.saved[rev] != "":
+		return n.saved[rev]
+	case n.of[rev] != "":
+		return n.of[rev]
 	}
 	return "past"
 }

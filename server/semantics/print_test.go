@@ -44,7 +44,7 @@ func (r *run) print(b *block, path, contentType string, data []byte) string {
 func certain(path string) bool {
 	q := path[strings.IndexByte(path+"?", '?'):]
 	page := strings.Contains(q, "limit=") && strings.Contains(q, "resourceVersion=") && !strings.Contains(q, "Match=") && !strings.Contains(q, "resourceVersion=0")
-	return strings.Contains(q, "continue=") || strings.Contains(q, "Exact") || page
+	return strings.Contains(q, "Exact") || page
 }
 
 func (r *run) save(name string, v tree, path string) {
