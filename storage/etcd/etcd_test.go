@@ -12,12 +12,14 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	storagetest.RunRemote(t, func(t testing.TB) storage.Store {
 		return open(t, startMember(t), etcd.Options{})
 	})
 }
 
 func TestModel(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(2) {
 		var url string
 		storagetest.Model(t, storagetest.Game{
@@ -37,6 +39,7 @@ func TestModel(t *testing.T) {
 // TestConformanceOnOurs runs the suite against this project's own etcd, over the
 // embedded store: what etcd's protocol makes of the contract, and back.
 func TestConformanceOnOurs(t *testing.T) {
+	t.Parallel()
 	storagetest.RunRemote(t, func(t testing.TB) storage.Store {
 		below, err := local.Open("", local.Options{InMemory: true})
 		if err != nil {

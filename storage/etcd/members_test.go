@@ -14,6 +14,7 @@ import (
 // TestMembersComeAndGo plays what happens to a cluster of three, one thing after
 // the other, while one store writes and another one watches.
 func TestMembersComeAndGo(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	writer := c.open(t, etcd.Options{Timeout: time.Second})
 	watched := c.open(t, etcd.Options{Timeout: time.Second})
