@@ -26,6 +26,8 @@ type cluster struct {
 	server *server.Server
 	http   *httptest.Server
 	client *http.Client
+	// base is where the server is reached.
+	base string
 }
 
 func start(t testing.TB, change ...func(*server.Config)) *cluster {
@@ -51,7 +53,7 @@ func start(t testing.TB, change ...func(*server.Config)) *cluster {
 	h.EnableHTTP2 = true
 	h.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
 	h.StartTLS()
-	c := &cluster{t: t, server: s, http: h, client: h.Client()}
+	c := &cluster{t: t, server: s, http: h, client: h.Client(), base: h.URL}
 	c.client.Transport.(*http.Transport).DisableCompression = true
 	t.Cleanup(func() {
 		cancel()
@@ -89,7 +91,7 @@ type answer struct {
 func (c *cluster) do(head, body string, headers ...string) answer {
 	c.t.Helper()
 	parts := strings.Fields(head)
-	req, err := http.NewRequest(parts[0], c.http.URL+parts[1], strings.NewReader(body))
+	req, err := http.NewRequest(parts[0], c.base+parts[1], strings.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (c *cluster) watch(t *testing.T, rt http.RoundTripper, path string, headers
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
-	req, err := http.NewRequestWithContext(ctx, "GET", c.http.URL+path, nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", c.base+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
