@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 
@@ -35,8 +36,7 @@ var errBuilder = errors.New("watchcache: the builder of a form panicked")
 
 // Form returns the object in another encoding. build runs once however many
 // ask at the same time, and again only if the bytes had to make room for
-// others since: the hub keeps the last HubOptions.FormBytes of all forms. A
-// failure is returned to those who waited for it and is not kept. The bytes are
+// others since: the hub keeps HubOptions.FormBytes of all forms. A failure is returned to those who waited for it and is not kept. The bytes are
 // shared and must not be changed.
 func (o *Object) Form(id Form, build func(*Object) ([]byte, error)) ([]byte, error) {
 	return o.form(formKey{form: id}, func() ([]byte, error) { return build(o) })
@@ -91,7 +91,10 @@ func (o *Object) dropForm(drop *form) {
 	}
 }
 
-// forms bounds the memory of all forms of a hub: first built, first dropped.
+// forms bounds the memory of all forms of a hub. What has to make room is drawn by
+// lot: the first or the least used one would be the wrong choice for lists, which
+// walk over all objects again and again. If those were one more than there is
+// room for, each form would be dropped just before it is asked for again.
 type forms struct {
 	limit int
 	size  atomic.Int64
@@ -106,21 +109,30 @@ type keptForm struct {
 	form   *form
 }
 
-// size is what dropping the entry may set free: the form, and the object, if
-// nothing else holds it any more.
-func (k keptForm) size() int { return len(k.form.bytes) + len(k.object.kv.Value) }
+// size is what dropping the entry may set free. Objects that are listed are in
+// their cache anyhow; those of events are soon replaced, and held by nothing else.
+func (k keptForm) size() int {
+	n := len(k.form.bytes)
+	if k.form.key.typ != "" {
+		n += len(k.object.kv.Value)
+	}
+	return n
+}
 
 func (fs *forms) keep(o *Object, f *form) {
 	k := keptForm{o, f}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.mu.kept = append(fs.mu.kept, k)
 	size := fs.size.Add(int64(k.size()))
-	for size > int64(fs.limit) && len(fs.mu.kept) > 1 {
-		old := fs.mu.kept[0]
-		fs.mu.kept[0] = keptForm{}
-		fs.mu.kept = fs.mu.kept[1:]
-		old.object.dropForm(old.form)
-		size = fs.size.Add(-int64(old.size()))
+	for size > int64(fs.limit) && len(fs.mu.kept) > 0 {
+		last := len(fs.mu.kept) - 1
+		i := rand.IntN(last + 1)
+		out := fs.mu.kept[i]
+		fs.mu.kept[i] = fs.mu.kept[last]
+		fs.mu.kept[last] = keptForm{}
+		fs.mu.kept = fs.mu.kept[:last]
+		out.object.dropForm(out.form)
+		size = fs.size.Add(-int64(out.size()))
 	}
+	fs.mu.kept = append(fs.mu.kept, k)
 }

@@ -74,10 +74,10 @@ func TestFormsOfEventsDiffer(t *testing.T) {
 
 func TestFormsAreBounded(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{FormBytes: 1000})
-	build := func(*watchcache.Object) ([]byte, error) { return make([]byte, 98), nil }
+	build := func(*watchcache.Object) ([]byte, error) { return make([]byte, 100), nil }
 	first, _ := object(t, w, `{}`)
 	first.Form("x", build)
-	for range 50 {
+	for range 1000 { // to still be there, one in ten would have to be lucky 990 times
 		o, _ := object(t, w, `{}`)
 		o.Form("x", build)
 	}
@@ -87,6 +87,26 @@ func TestFormsAreBounded(t *testing.T) {
 	again := false
 	first.Form("x", func(*watchcache.Object) ([]byte, error) { again = true; return nil, nil })
 	if !again {
-		t.Error("the oldest form was not dropped")
+		t.Error("an old form was never dropped")
+	}
+}
+
+// Walking again and again over somewhat more than there is room for must not
+// build everything each time.
+func TestFormsSurviveWalksOverTooMany(t *testing.T) {
+	const objects, walks = 125, 20
+	w := newWorld(t, watchcache.HubOptions{FormBytes: 100 * 100})
+	all := make([]*watchcache.Object, objects)
+	for i := range all {
+		all[i], _ = object(t, w, `{}`)
+	}
+	built := 0
+	for range walks {
+		for _, o := range all {
+			o.Form("x", func(*watchcache.Object) ([]byte, error) { built++; return make([]byte, 100), nil })
+		}
+	}
+	if built > objects*walks*3/4 {
+		t.Errorf("%d of %d times a form was built", built, objects*walks)
 	}
 }

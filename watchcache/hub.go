@@ -19,8 +19,8 @@ type HubOptions struct {
 	History time.Duration
 	// HistoryBytes bounds the changes that each cache keeps; 32 MiB.
 	HistoryBytes int
-	// FormBytes bounds the other encodings that all objects of the hub keep,
-	// counting the objects that are kept alive by it; 32 MiB.
+	// FormBytes bounds the other encodings that all objects of the hub keep, with
+	// the objects of events, which it keeps alive; 32 MiB.
 	FormBytes int
 }
 
@@ -123,7 +123,7 @@ type HubStats struct {
 	// Revision is Hub.Revision; Behind is how much further the store is.
 	Revision storage.Revision
 	Behind   int64
-	// FormBytes is what the kept forms take, with their objects.
+	// FormBytes is what the kept forms take, as HubOptions counts them.
 	FormBytes int64
 	// Rebuilds counts how often all caches had to be loaded again.
 	Rebuilds int64
