@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 )
 
 // frames are the events of one watch, a line of JSON each.
@@ -64,19 +65,22 @@ func (e event) seq() string {
 	return string(value)
 }
 
-// watchers opens n watches, on as many connections as they need.
+// watchers opens n watches, on as many connections as they need. done ends them
+// all; it may be called more than once.
 func (b *bench) watchers(ctx context.Context, n int, path func(i int) string) (open []*frames, done func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var cs []*client
-	done = func() {
+	done = sync.OnceFunc(func() {
 		cancel()
 		for _, f := range open {
-			f.close()
+			if f != nil {
+				f.close()
+			}
 		}
 		for _, c := range cs {
 			c.close()
 		}
-	}
+	})
 	for range (n + b.PerConn - 1) / b.PerConn {
 		c, err := b.dial(ctx)
 		if err != nil {
@@ -91,7 +95,6 @@ func (b *bench) watchers(ctx context.Context, n int, path func(i int) string) (o
 		return err
 	})
 	if err != nil {
-		open = nil
 		done()
 		return nil, nil, err
 	}

@@ -16,7 +16,7 @@ func start(_ context.Context, b *bench) ([]figure, error) {
 // idle looks at a server that nobody asks anything.
 func idle(ctx context.Context, b *bench) ([]figure, error) {
 	const watched = 3 * time.Second
-	if err := sleep(ctx, settled-time.Since(b.server.began.Add(b.server.ready))); err != nil {
+	if err := b.settle(ctx); err != nil {
 		return nil, err
 	}
 	cpu, wall, err := b.spent(func() error { return sleep(ctx, watched) })
@@ -28,6 +28,10 @@ func idle(ctx context.Context, b *bench) ([]figure, error) {
 		{"idle-memory", float64(bytes) / (1 << 20)},
 		{"idle-cpu", ms(cpu) / wall.Seconds()},
 	}, err
+}
+
+func (b *bench) settle(ctx context.Context) error {
+	return sleep(ctx, settled-time.Since(b.server.began.Add(b.server.ready)))
 }
 
 // memory tells what is resident when the loads are over.

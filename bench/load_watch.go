@@ -16,17 +16,30 @@ func podsOfNode(node, revision string) string {
 }
 
 // idleWatches tells what the server's memory grows by for each watch that sees
-// nothing, its share of the connection included.
+// nothing, its share of the connection included. A connection's worth of watches
+// comes and goes before, so that what the first one needs is not counted.
 func idleWatches(ctx context.Context, b *bench) ([]figure, error) {
+	if err := b.settle(ctx); err != nil {
+		return nil, err
+	}
 	revision, err := b.revision(ctx)
 	if err != nil {
+		return nil, err
+	}
+	path := func(i int) string { return podsOfNode(fmt.Sprintf("idle-%d", i), revision) }
+	_, end, err := b.watchers(ctx, b.PerConn, path)
+	if err != nil {
+		return nil, err
+	}
+	end()
+	if err := sleep(ctx, pause); err != nil {
 		return nil, err
 	}
 	before, err := b.server.resident()
 	if err != nil {
 		return nil, err
 	}
-	open, done, err := b.watchers(ctx, b.Idle, func(i int) string { return podsOfNode(fmt.Sprintf("idle-%d", i), revision) })
+	open, done, err := b.watchers(ctx, b.Idle, path)
 	if err != nil {
 		return nil, err
 	}
@@ -98,28 +111,35 @@ func fanOut(ctx context.Context, b *bench) ([]figure, error) {
 		sent  = make([]atomic.Int64, b.Events) // since begin
 		late  = make([]time.Duration, b.Events*b.Watchers)
 	)
+	write := func(ctx context.Context) error {
+		for e := range b.Events {
+			sent[e].Store(int64(time.Since(begin)))
+			if err := b.patch(ctx, 0, "fan-"+strconv.Itoa(e)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	read := func(i int) error {
+		for e := range b.Events {
+			ev, err := open[i].next()
+			if err == nil {
+				err = ev.of("fan-" + strconv.Itoa(e))
+			}
+			if err != nil {
+				return fmt.Errorf("watcher %d, event %d: %w", i, e, err)
+			}
+			late[i*b.Events+e] = time.Since(begin) - time.Duration(sent[e].Load())
+		}
+		return nil
+	}
 	cpu, wall, err := b.spent(func() error {
 		return each(ctx, b.Watchers+1, b.Watchers+1, func(ctx context.Context, i int) error {
+			defer context.AfterFunc(ctx, done)() // who fails ends the others
 			if i == b.Watchers {
-				for e := range b.Events {
-					sent[e].Store(int64(time.Since(begin)))
-					if err := b.patch(ctx, 0, "fan-"+strconv.Itoa(e)); err != nil {
-						return err
-					}
-				}
-				return nil
+				return write(ctx)
 			}
-			for e := range b.Events {
-				ev, err := open[i].next()
-				if err == nil {
-					err = ev.of("fan-" + strconv.Itoa(e))
-				}
-				if err != nil {
-					return fmt.Errorf("watcher %d, event %d: %w", i, e, err)
-				}
-				late[i*b.Events+e] = time.Since(begin) - time.Duration(sent[e].Load())
-			}
-			return nil
+			return read(i)
 		})
 	})
 	if err != nil {

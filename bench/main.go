@@ -50,7 +50,7 @@ func parse(args []string) (*options, error) {
 	full := f.Bool("full", false, "the sizes of the goals: 10,000 pods, 2,000 nodes; the other sizes can still be set")
 	f.IntVar(&o.rounds, "rounds", 3, "how often each server has its turn")
 	f.StringVar(&o.dir, "dir", "", "where the servers keep their data: a real disk, or fsync costs nothing (default a temporary folder)")
-	f.StringVar(&o.output, "o", "table", "table or json")
+	f.StringVar(&o.output, "o", "table", "table, or json for machines (the table is then on stderr)")
 	o.bin.register(f)
 	o.sizes.register(f)
 	if err := f.Parse(args); err != nil {
@@ -103,7 +103,7 @@ func run(ctx context.Context, o *options) error {
 		}
 	}
 	r.finish()
-	if err := r.print(os.Stdout, o.output); err != nil {
+	if err := r.print(o.output); err != nil {
 		return err
 	}
 	if n := len(r.Failures); n > 0 {

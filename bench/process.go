@@ -82,14 +82,13 @@ func (p *process) resident() (int64, error) {
 	return 0, fmt.Errorf("%s: no resident memory", p.cmd.Path)
 }
 
-// said is the beginning of what the process said last, for errors.
+// said is what the process said about its end, for errors.
 func (p *process) said() string {
 	text, _ := os.ReadFile(p.log)
-	if i := bytes.LastIndex(text, []byte("\npanic: ")); i >= 0 {
-		return string(text[i+1 : min(len(text), i+4000)])
-	}
-	if i := bytes.LastIndex(text, []byte("\nfatal error: ")); i >= 0 {
-		return string(text[i+1 : min(len(text), i+4000)])
+	for _, mark := range []string{"\npanic: ", "\nfatal error: ", "\nSIG"} {
+		if i := bytes.Index(text, []byte(mark)); i >= 0 {
+			return string(text[i+1 : min(len(text), i+4000)])
+		}
 	}
 	return string(text[max(0, len(text)-1000):])
 }

@@ -146,12 +146,21 @@ func median(vs []float64) float64 {
 	return (vs[(n-1)/2] + vs[n/2]) / 2
 }
 
-func (r *report) print(w io.Writer, output string) error {
-	if output == "json" {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+// print writes the report to stdout in the form asked for, and the table to
+// stderr if that is another one.
+func (r *report) print(output string) error {
+	if output != "json" {
+		return r.table(os.Stdout)
 	}
+	if err := r.table(os.Stderr); err != nil {
+		return err
+	}
+	e := json.NewEncoder(os.Stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+func (r *report) table(w io.Writer) error {
 	m := r.Machine
 	fmt.Fprintf(w, "%s, %d CPUs, %s, data on %s, load average %s before and %s after; medians of %d rounds\n",
 		m.Platform, m.CPUs, m.Go, m.Filesystem, m.LoadBefore, m.LoadAfter, r.Rounds)
