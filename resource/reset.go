@@ -2,32 +2,15 @@ package resource
 
 import "slices"
 
-// Reset tells which fields a write through a path cannot set, because the
-// strategy puts back what was there: nobody comes to own them that way.
-type Reset struct {
-	// Without are paths of fields that are put back.
-	Without [][]string
-	// Only, if there are any, are paths (a step "*" is any list element)
-	// outside of which everything is put back.
-	Only [][]string
-}
-
-func without(paths ...[]string) *Reset { return &Reset{Without: paths} }
-
 var (
-	specReset         = without([]string{"spec"})
-	statusReset       = without([]string{"status"})
-	metaAndSpecReset  = without([]string{"metadata"}, []string{"spec"})
-	deploymentReset   = without([]string{"spec"}, []string{"metadata", "labels"})
-	podReset          = without([]string{"spec"}, []string{"metadata", "deletionTimestamp"}, []string{"metadata", "ownerReferences"})
-	requestReset      = without([]string{"spec"}, []string{"status"})
-	requestStateReset = without([]string{"spec"}, []string{"status", "conditions"})
-	approvalReset     = without([]string{"spec"}, []string{"status", "certificate"})
-	debugReset        = &Reset{Only: [][]string{{"spec", "ephemeralContainers"}}}
-	resizeReset       = &Reset{Only: [][]string{
-		{"spec", "containers", "*", "resources"}, {"spec", "containers", "*", "resizePolicy"},
-		{"spec", "initContainers", "*", "resources"}, {"spec", "initContainers", "*", "resizePolicy"},
-	}}
+	specReset         = [][]string{{"spec"}}
+	statusReset       = [][]string{{"status"}}
+	metaAndSpecReset  = [][]string{{"metadata"}, {"spec"}}
+	deploymentReset   = [][]string{{"spec"}, {"metadata", "labels"}}
+	podReset          = [][]string{{"spec"}, {"metadata", "deletionTimestamp"}, {"metadata", "ownerReferences"}}
+	requestReset      = [][]string{{"spec"}, {"status"}}
+	requestStateReset = [][]string{{"spec"}, {"status", "conditions"}}
+	approvalReset     = [][]string{{"spec"}, {"status", "certificate"}}
 )
 
 // keepsMeta are the kinds, by group, whose status writes change no metadata.
@@ -42,8 +25,10 @@ var keepsMeta = map[string][]string{
 	"storagemigration.k8s.io":      {"storageversionmigrations"},
 }
 
-// Reset is that of the resource's own path, with "", or of a subresource.
-func (r *Resource) Reset(subresource string) *Reset {
+// Reset are the paths of the fields that a write through the resource's own
+// path, with "", or through a subresource cannot set, because the strategy puts
+// back what was there. Nobody comes to own them that way.
+func (r *Resource) Reset(subresource string) [][]string {
 	switch key := r.Plural + "/" + subresource; {
 	case key == "certificatesigningrequests/":
 		return requestReset
@@ -51,10 +36,6 @@ func (r *Resource) Reset(subresource string) *Reset {
 		return requestStateReset
 	case subresource == "approval":
 		return approvalReset
-	case subresource == "ephemeralcontainers":
-		return debugReset
-	case subresource == "resize":
-		return resizeReset
 	case subresource == "finalize", subresource == "" && r.Subresource("status") != nil:
 		return statusReset
 	case subresource != "status":

@@ -7,8 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/patch"
@@ -43,10 +43,15 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 			if err != nil {
 				return nil, err
 			}
-			if old == nil && obj.GetUID() != "" {
-				return nil, c.uidConflict(c.info.name, obj.GetUID(), "")
+			if err := c.objectTo(p.Body, opts.FieldValidation); err != nil {
+				return nil, err
 			}
-			return obj, c.objectTo(p.Body, opts.FieldValidation)
+			if old == nil {
+				if uid := obj.GetUID(); uid != "" {
+					return nil, conflict(c.ep.gr, c.info.name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+				}
+			}
+			return obj, nil
 		},
 		opts:       &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
 		createOpts: &metav1.CreateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
@@ -63,11 +68,11 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 
 // decodeConfig reads an applied configuration.
 func decodeConfig(body []byte) (*unstructured.Unstructured, error) {
-	if _, err := yaml.YAMLToJSON(body); err != nil {
+	if _, err := yaml.ToJSON(body); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
 	}
 	config := &unstructured.Unstructured{Object: map[string]any{}}
-	if err := unmarshalYAML(body, &config.Object); err != nil {
+	if err := yaml.Unmarshal(body, &config.Object); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	return config, nil
@@ -93,7 +98,7 @@ func (c *call) objectTo(body []byte, directive string) error {
 	if directive == metav1.FieldValidationIgnore {
 		return nil
 	}
-	if _, err := yaml.YAMLToJSONStrict(body); err != nil {
+	if err := yaml.UnmarshalStrict(body, &map[string]any{}); err != nil {
 		if directive == metav1.FieldValidationStrict {
 			return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))
 		}

@@ -103,8 +103,9 @@ func (c *call) insert(obj resource.Object) (*written, error) {
 		errs = append(errs, st.Validate(obj)...)
 	}
 	if len(errs) > 0 {
-		return nil, apierrors.NewInvalid(c.ep.gvk.GroupKind(), obj.GetName(), errs)
+		return nil, apierrors.NewInvalid(c.ep.StorageGVK().GroupKind(), obj.GetName(), errs)
 	}
+	c.defaults(obj) // of what the strategy has filled in
 	if st.Warnings != nil {
 		c.warn(st.Warnings(obj)...)
 	}

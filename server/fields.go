@@ -66,11 +66,11 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	obj.SetManagedFields(nil)
 	w := managed.Write{
 		Manager: manager, Subresource: c.info.subresource, APIVersion: c.ep.gvk.GroupVersion().String(),
-		Filter: filterOf(c.ep.Reset(c.info.subresource)), Create: old == nil, Time: time.Now(),
+		Filter: managed.Filter{Without: c.ep.Reset(c.info.subresource)}, Create: old == nil, Time: time.Now(),
 		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) { return c.textsIn(v, obj, old) },
 	}
 	if c.info.subresource == "scale" {
-		w.Filter = replicasOnly
+		w.Filter, w.Time = replicasOnly, time.Time{} // kube-apiserver notes no time here
 	}
 	w.Shape = shapeOf(c.ep.version.New())
 	if w.New, err = c.ep.text(obj); err != nil {
@@ -93,14 +93,7 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	return err
 }
 
-var replicasOnly = &managed.Filter{Only: [][]string{{"spec", "replicas"}}}
-
-func filterOf(r *resource.Reset) *managed.Filter {
-	if r == nil {
-		return nil
-	}
-	return &managed.Filter{Without: r.Without, Only: r.Only}
-}
+var replicasOnly = managed.Filter{Only: []string{"spec", "replicas"}}
 
 // recordBefore is the record that a write starts from: what the client sends,
 // since it may edit that, if it is sound, and else what is there.

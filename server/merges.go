@@ -8,9 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/openapi"
@@ -77,35 +75,19 @@ func resetFilters(ep *endpoint, subresource string) map[fieldpath.APIVersion]fie
 	if reset == nil {
 		return nil
 	}
-	var f fieldpath.Filter
-	if len(reset.Only) > 0 {
-		var list []*fieldpath.SetMatcher
-		for _, p := range reset.Only {
-			list = append(list, fieldpath.MakePrefixMatcherOrDie(steps(p)...))
+	set := fieldpath.NewSet()
+	for _, path := range reset {
+		steps := make([]any, len(path))
+		for i, s := range path {
+			steps[i] = s
 		}
-		f = fieldpath.NewIncludeMatcherFilter(list...)
-	} else {
-		set := fieldpath.NewSet()
-		for _, p := range reset.Without {
-			set.Insert(fieldpath.MakePathOrDie(steps(p)...))
-		}
-		f = fieldpath.NewExcludeSetFilter(set)
+		set.Insert(fieldpath.MakePathOrDie(steps...))
 	}
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
 	for _, v := range ep.Versions {
-		filters[fieldpath.APIVersion(ep.GVK(v.Name).GroupVersion().String())] = f
+		filters[fieldpath.APIVersion(ep.GVK(v.Name).GroupVersion().String())] = fieldpath.NewExcludeSetFilter(set)
 	}
 	return filters
-}
-
-func steps(path []string) []any {
-	list := make([]any, len(path))
-	for i, s := range path {
-		if list[i] = s; s == "*" {
-			list[i] = fieldpath.MatchAnyPathElement()
-		}
-	}
-	return list
 }
 
 // converter takes an endpoint's objects from version to version. The storage
@@ -191,14 +173,4 @@ func (ep *endpoint) versionOf(gvk schema.GroupVersionKind) *resource.Version {
 		return nil
 	}
 	return ep.Version(gvk.Version)
-}
-
-// unmarshalYAML decodes YAML the way JSON bodies are decoded: names by their
-// case, whole numbers as int64.
-func unmarshalYAML(body []byte, into any) error {
-	text, err := yaml.YAMLToJSON(body)
-	if err != nil {
-		return err
-	}
-	return kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 }

@@ -139,9 +139,7 @@ func (c *call) createByChange(name string, ch *change) (*written, error) {
 		return nil, err
 	}
 	wipe(obj)
-	if obj.GetResourceVersion() != "" {
-		return nil, c.notFound(name)
-	}
+	obj.SetResourceVersion("") // no condition where there is nothing yet
 	record := c.recorder(ch.manager)
 	if ch.recorded {
 		record = nil

@@ -57,7 +57,7 @@ func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 	var p patch.Patch
 	kind, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
 	if !slices.Contains(patch.Types, kind) {
-		return nil, p, unsupportedMedia(patch.Types)
+		return nil, p, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", "415: Unsupported Media Type", 0, false)
 	}
 	body, err := readBody(c.req)
 	if err != nil {

@@ -35,7 +35,7 @@ func (c *call) prepareUpdate(obj, old resource.Object) error {
 		errs = append(errs, validate(obj, old)...)
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(c.ep.gvk.GroupKind(), obj.GetName(), errs)
+		return apierrors.NewInvalid(c.ep.StorageGVK().GroupKind(), obj.GetName(), errs)
 	}
 	if w := c.ep.Strategy.Warnings; w != nil && c.info.subresource == "" {
 		c.warn(w(obj)...)

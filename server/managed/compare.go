@@ -16,7 +16,7 @@ var notManaged = map[string]bool{
 
 // changes compares two objects and returns what was added, modified and
 // removed, as a sorted tree.
-func changes(old, new []byte, s *openapi.Shape, only *Filter) *node {
+func changes(old, new []byte, s *openapi.Shape, only Filter) *node {
 	root := &node{}
 	eachPair(old, new, func(name, o, n []byte) {
 		key := string(name)

@@ -2,20 +2,19 @@ package managed
 
 // Filter takes fields out of what a write is seen to change, since the write
 // cannot set them: what a resource's own path does to the status, for example.
-// Nil lets everything through.
+// The zero Filter lets everything through.
 type Filter struct {
-	// Without are paths below which nothing is seen.
+	// Without are paths of fields below which nothing is seen.
 	Without [][]string
-	// Only are, if there are any, the paths below which all is seen that is
-	// seen at all. A step "*" stands for any element.
-	Only [][]string
+	// Only is, unless empty, the one field that is seen.
+	Only []string
 }
 
 // drops says that a top-level field is not seen, so that it need not be
 // compared.
-func (f *Filter) drops(name string) bool {
-	if f == nil {
-		return false
+func (f Filter) drops(name string) bool {
+	if len(f.Only) > 0 && f.Only[0] != name {
+		return true
 	}
 	for _, p := range f.Without {
 		if len(p) == 1 && p[0] == name {
@@ -25,15 +24,21 @@ func (f *Filter) drops(name string) bool {
 	return false
 }
 
-func (f *Filter) apply(n *node) {
-	if f == nil {
-		return
-	}
+func (f Filter) apply(n *node) {
 	for _, p := range f.Without {
 		n.cut(p)
 	}
-	if len(f.Only) > 0 {
-		n.keep(f.Only)
+	for _, step := range f.Only {
+		kept := n.kids[:0]
+		for _, k := range n.kids {
+			if k.element == "f:"+step {
+				kept = append(kept, k)
+			}
+		}
+		if n.kids = kept; len(kept) == 0 {
+			return
+		}
+		n = &kept[0]
 	}
 }
 
@@ -52,34 +57,4 @@ func (n *node) cut(path []string) {
 		}
 		return
 	}
-}
-
-// keep removes what is on none of the paths. What leads there stays.
-func (n *node) keep(paths [][]string) {
-	kept := n.kids[:0]
-	for _, k := range n.kids {
-		var below [][]string
-		on, whole := false, false
-		for _, p := range paths {
-			if p[0] != "*" && k.element != "f:"+p[0] {
-				continue
-			}
-			on = true
-			if len(p) == 1 {
-				whole = true
-			} else {
-				below = append(below, p[1:])
-			}
-		}
-		if !on {
-			continue
-		}
-		if !whole {
-			k.keep(below)
-		}
-		if !k.empty() {
-			kept = append(kept, k)
-		}
-	}
-	n.kids = kept
 }

@@ -18,7 +18,7 @@ type Write struct {
 	// version of Old and New, which Shape describes.
 	Manager, Subresource, APIVersion string
 	Shape                            *openapi.Shape
-	Filter                           *Filter
+	Filter                           Filter
 	// Old and New are the object before and after. For a create, Old is an
 	// object without anything.
 	Old, New []byte
@@ -27,7 +27,9 @@ type Write struct {
 	// Other gives the two in another version. It is asked for the sake of
 	// managers who wrote in that one; ok is false if there is no such version.
 	Other func(apiVersion string) (old, new []byte, s *openapi.Shape, ok bool)
-	Time  time.Time
+	// Time is when; the zero time leaves the writer's entry with the time it
+	// had, if any.
+	Time time.Time
 }
 
 // mostUpdates is how many entries of updates an object may have; when they are
@@ -118,7 +120,10 @@ func (w *Write) takeFromOthers(holders []*holder, own *node) ([]*holder, error) 
 // giveToOwn adds to the writer's own entry what the write set.
 func (w *Write) giveToOwn(holders []*holder, own *node) ([]*holder, error) {
 	manager := cmp.Or(w.Manager, "unknown")
-	now := metav1.NewTime(w.Time.UTC().Truncate(time.Second))
+	var now *metav1.Time
+	if !w.Time.IsZero() {
+		now = &metav1.Time{Time: w.Time.Truncate(time.Second)}
+	}
 	for _, h := range holders {
 		if h.Operation == metav1.ManagedFieldsOperationUpdate && h.Manager == manager && h.APIVersion == w.APIVersion && h.Subresource == w.Subresource {
 			set, err := h.fields()
@@ -126,7 +131,7 @@ func (w *Write) giveToOwn(holders []*holder, own *node) ([]*holder, error) {
 				return nil, err
 			}
 			set.union(own, added|modified)
-			h.Time = &now
+			h.Time = cmp.Or(now, h.Time)
 			return holders, nil
 		}
 	}
@@ -134,7 +139,7 @@ func (w *Write) giveToOwn(holders []*holder, own *node) ([]*holder, error) {
 	set.union(own, added|modified)
 	return append(holders, &holder{set: set, ManagedFieldsEntry: metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: w.APIVersion,
-		Time: &now, FieldsType: "FieldsV1", Subresource: w.Subresource,
+		Time: now, FieldsType: "FieldsV1", Subresource: w.Subresource,
 	}}), nil
 }
 
