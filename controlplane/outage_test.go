@@ -88,16 +88,14 @@ func (l *link) cut() {
 // serves what it has to others, and goes on when the etcd is back: its watches
 // have missed nothing.
 func TestEtcdOutage(t *testing.T) {
-	server, ca := startEtcd(t)
-	u, err := url.Parse(server)
+	far := startEtcd(t)
+	u, err := url.Parse(far.Servers[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	etcd := newLink(t, u.Host)
-	_, cl := startReplica(t, controlplane.Options{
-		DataDir: t.TempDir(),
-		Etcd:    controlplane.Etcd{Servers: []string{"https://" + etcd.address}, CAFile: ca},
-	}, "")
+	far.Servers[0] = "https://" + etcd.address
+	_, cl := startReplica(t, controlplane.Options{DataDir: t.TempDir(), Etcd: far}, "")
 	maps := client.For[*corev1.ConfigMap](cl).Namespace("default")
 	before, err := maps.Create(t.Context(), configMap("before", "1"))
 	if err != nil {

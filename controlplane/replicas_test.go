@@ -1,16 +1,22 @@
 package controlplane_test
 
 import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controlplane"
+	"fairlead.dev/controlplane/pki"
 
+	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/server/v3/embed"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,25 +24,62 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// startEtcd starts a cluster of one that speaks TLS with a certificate of its own.
-// It returns its URL and the file with that certificate.
-func startEtcd(t *testing.T) (server, caFile string) {
+// startEtcd starts a cluster of one that speaks TLS and lets in who has a
+// certificate.
+func startEtcd(t *testing.T) controlplane.Etcd {
 	t.Helper()
+	dir := t.TempDir()
+	file := func(name string, content []byte) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	authority, err := pki.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving, err := authority.Serving("127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(serving.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key, err := authority.Client("apiserver")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := file("ca.crt", authority.CertificatePEM())
+
 	c := embed.NewConfig()
-	c.Dir = t.TempDir()
+	c.Dir = filepath.Join(dir, "data")
 	c.LogLevel = "fatal"
 	c.UnsafeNoFsync = true
 	c.TickMs, c.ElectionMs = 10, 100
 	c.ListenClientUrls = []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
 	c.ListenPeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
-	c.ClientAutoTLS, c.SelfSignedCertValidity = true, 1
+	c.ClientTLSInfo = transport.TLSInfo{
+		CertFile:       file("server.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serving.Certificate[0]})),
+		KeyFile:        file("server.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		TrustedCAFile:  ca,
+		ClientCertAuth: true,
+	}
 	e, err := embed.StartEtcd(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Close)
 	<-e.Server.ReadyNotify()
-	return "https://" + e.Clients[0].Addr().String(), filepath.Join(c.Dir, "fixtures", "client", "cert.pem")
+	return controlplane.Etcd{
+		Servers:  []string{"https://" + e.Clients[0].Addr().String()},
+		CAFile:   ca,
+		CertFile: file("client.crt", cert),
+		KeyFile:  file("client.key", key),
+	}
 }
 
 // startReplica starts an API server over the cluster. It shares the keys of the
@@ -75,8 +118,15 @@ func configMap(name, value string) *corev1.ConfigMap {
 // written through one is read through the other, at once; a watch of one goes on
 // at the other, and at one that has just started.
 func TestReplicas(t *testing.T) {
-	server, ca := startEtcd(t)
-	etcd := controlplane.Etcd{Servers: []string{server}, CAFile: ca, Prefix: "/cluster-1"}
+	etcd := startEtcd(t)
+	etcd.Prefix = "/cluster-1"
+	stranger := etcd
+	stranger.CertFile, stranger.KeyFile = "", ""
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := controlplane.Start(ctx, controlplane.Options{DataDir: t.TempDir(), Listen: "127.0.0.1:0", Etcd: stranger}); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Fatalf("started without a certificate for etcd: %v, want an error that tells", err)
+	}
 	dirA, dirB := t.TempDir(), t.TempDir()
 	cpA, a := startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd}, "")
 	_, b := startReplica(t, controlplane.Options{DataDir: dirB, Etcd: etcd}, dirA)

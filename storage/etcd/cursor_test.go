@@ -244,7 +244,7 @@ func TestLongRange(t *testing.T) {
 
 func TestNobodyAnswers(t *testing.T) {
 	_, err := etcd.Open(t.Context(), etcd.Options{Endpoints: []string{"http://127.0.0.1:1"}, Timeout: 100 * time.Millisecond})
-	if !errors.Is(err, storage.ErrUnavailable) {
+	if !errors.Is(err, storage.ErrUnavailable) || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("Open: %v", err)
 	}
 	_, err = etcd.Open(t.Context(), etcd.Options{})

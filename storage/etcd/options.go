@@ -3,12 +3,15 @@ package etcd
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"fairlead.dev/storage"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
@@ -104,8 +107,20 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := newStore(client, o)
 	if err := s.begin(ctx); err != nil {
+		if why := s.why(); why != nil && errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, why)
+		}
 		s.Close()
-		return nil, fmt.Errorf("the etcd cluster at %v: %w", o.Endpoints, err)
+		return nil, fmt.Errorf("the etcd cluster at %s: %w", strings.Join(o.Endpoints, ", "), err)
 	}
 	return s, nil
+}
+
+// why asks a member without trying again. A request that is repeated until its time
+// is over does not tell what was wrong with the connection.
+func (s *Store) why() error {
+	ctx, cancel := context.WithTimeout(s.ctx, time.Second)
+	defer cancel()
+	_, err := pb.NewKVClient(s.client.ActiveConnection()).Range(ctx, &pb.RangeRequest{Key: []byte(s.keys.probe())})
+	return err
 }
