@@ -17,10 +17,6 @@ import (
 const (
 	// retryAfter is the pause before a watch that broke is taken up again.
 	retryAfter = 100 * time.Millisecond
-	// firstAsk and lastAsk are the pauses between two requests for progress. The
-	// cluster leaves one unanswered that finds a watch behind.
-	firstAsk = 5 * time.Millisecond
-	lastAsk  = 100 * time.Millisecond
 	// stallAfter is how long a member may take to begin a watch, or leave requests
 	// for a progress that the cluster is known to have made unanswered: it is
 	// another member's turn then.
@@ -198,65 +194,5 @@ func (c *cursor) cutAbove(r storage.Revision) {
 	if n > 0 {
 		c.mu.progress = max(c.mu.progress, c.mu.events[n-1].Revision())
 		c.ring()
-	}
-}
-
-// An asker asks for progress while something is wanted, at growing intervals.
-type asker struct {
-	cursor *cursor
-	ctx    context.Context
-	timer  *time.Timer
-	pause  time.Duration
-	// since is when the member was last not behind, at progress.
-	since    time.Time
-	progress storage.Revision
-}
-
-// look asks at once if something is wanted and no question is due.
-func (a *asker) look() {
-	if a.timer == nil {
-		a.pause, a.since = firstAsk, time.Now()
-		a.timer = time.NewTimer(0)
-	}
-}
-
-func (a *asker) due() <-chan time.Time {
-	if a.timer == nil {
-		return nil
-	}
-	return a.timer.C
-}
-
-func (a *asker) ask() error {
-	c := a.cursor
-	c.mu.Lock()
-	now := time.Now()
-	if now.After(c.mu.until) {
-		c.mu.wanted = 0
-	}
-	wanted, progress := c.mu.wanted, c.mu.progress
-	c.mu.Unlock()
-	if wanted == 0 {
-		a.stop()
-		return nil
-	}
-	if progress > a.progress || c.store.Revision() <= progress {
-		a.progress, a.since = progress, now
-	}
-	if now.Sub(a.since) > stallAfter {
-		return errStalled
-	}
-	if err := c.store.client.RequestProgress(a.ctx); err != nil {
-		return err
-	}
-	a.timer.Reset(a.pause)
-	a.pause = min(2*a.pause, lastAsk)
-	return nil
-}
-
-func (a *asker) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-		a.timer = nil
 	}
 }

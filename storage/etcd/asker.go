@@ -1,0 +1,75 @@
+package etcd
+
+import (
+	"context"
+	"time"
+
+	"fairlead.dev/storage"
+)
+
+// firstAsk and lastAsk are the pauses between two requests for progress. The
+// cluster leaves one unanswered that finds a watch behind.
+const (
+	firstAsk = 5 * time.Millisecond
+	lastAsk  = 100 * time.Millisecond
+)
+
+// An asker asks for progress while something is wanted, at growing intervals.
+type asker struct {
+	cursor *cursor
+	ctx    context.Context
+	timer  *time.Timer
+	pause  time.Duration
+	// since is when the member was last not behind, at progress.
+	since    time.Time
+	progress storage.Revision
+}
+
+// look asks at once if something is wanted and no question is due.
+func (a *asker) look() {
+	if a.timer == nil {
+		a.pause, a.since = firstAsk, time.Now()
+		a.timer = time.NewTimer(0)
+	}
+}
+
+func (a *asker) due() <-chan time.Time {
+	if a.timer == nil {
+		return nil
+	}
+	return a.timer.C
+}
+
+func (a *asker) ask() error {
+	c := a.cursor
+	c.mu.Lock()
+	now := time.Now()
+	if now.After(c.mu.until) {
+		c.mu.wanted = 0
+	}
+	wanted, progress := c.mu.wanted, c.mu.progress
+	c.mu.Unlock()
+	if wanted == 0 {
+		a.stop()
+		return nil
+	}
+	if progress > a.progress || c.store.Revision() <= progress {
+		a.progress, a.since = progress, now
+	}
+	if now.Sub(a.since) > stallAfter {
+		return errStalled
+	}
+	if err := c.store.client.RequestProgress(a.ctx); err != nil {
+		return err
+	}
+	a.timer.Reset(a.pause)
+	a.pause = min(2*a.pause, lastAsk)
+	return nil
+}
+
+func (a *asker) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
+		a.timer = nil
+	}
+}
