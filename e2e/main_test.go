@@ -36,6 +36,10 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
+		if err := lookAtSources(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		build := exec.Command("go", "build", "-o", dir, "fairlead.dev/cmd/fairlead", "fairlead.dev/cmd/kubectl")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
@@ -45,6 +49,18 @@ func TestMain(m *testing.M) {
 		bin.fairlead, bin.kubectl = filepath.Join(dir, "fairlead"), filepath.Join(dir, "kubectl")
 		return m.Run()
 	}())
+}
+
+// lookAtSources makes the go command see what these tests depend on: it keeps the
+// result of a test as long as the files that the test looked at stay the same, and
+// it does not know what a build by the test has read.
+func lookAtSources() error {
+	return filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") {
+			_, err = os.Stat(path)
+		}
+		return err
+	})
 }
 
 // process is a running fairlead.
