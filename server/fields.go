@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -78,7 +79,7 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	}
 	switch {
 	case old == nil:
-		w.Old, err = marshal(c.ep.version.New(), mediaJSON)
+		w.Old, err = emptyText(c.ep.version)
 	case c.ep.raw:
 		w.Old, _ = managed.Cut(now.Value())
 	default:
@@ -87,10 +88,8 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	if err != nil {
 		return err
 	}
-	if entries, err = w.Update(entries); err == nil {
-		obj.SetManagedFields(entries)
-	}
-	return err
+	obj.SetManagedFields(w.Update(entries))
+	return nil
 }
 
 var replicasOnly = managed.Filter{Only: []string{"spec", "replicas"}}
@@ -146,6 +145,21 @@ func (ep *endpoint) text(obj resource.Object) ([]byte, error) {
 		return marshal(out, mediaJSON)
 	}
 	return marshal(obj, mediaJSON)
+}
+
+// emptyTexts has what emptyText has made.
+var emptyTexts sync.Map // *resource.Version -> []byte
+
+// emptyText is the JSON of an object of which nothing is known yet.
+func emptyText(v *resource.Version) ([]byte, error) {
+	if text, ok := emptyTexts.Load(v); ok {
+		return text.([]byte), nil
+	}
+	text, err := marshal(v.New(), mediaJSON)
+	if err == nil {
+		emptyTexts.Store(v, text)
+	}
+	return text, err
 }
 
 // textsIn is the object before and after in another of its versions.

@@ -9,7 +9,7 @@ import (
 
 // capUpdates merges the oldest updates, per version, until there are not too
 // many: into one entry of the manager "ancient-changes".
-func capUpdates(holders []*holder) ([]*holder, error) {
+func capUpdates(holders []*holder) []*holder {
 	var updates []*holder
 	for _, h := range holders {
 		if h.Operation == metav1.ManagedFieldsOperationUpdate {
@@ -18,7 +18,7 @@ func capUpdates(holders []*holder) ([]*holder, error) {
 	}
 	excess := len(updates) - mostUpdates
 	if excess <= 0 {
-		return holders, nil
+		return holders
 	}
 	slices.SortStableFunc(updates, func(a, b *holder) int {
 		return cmp.Or(cmp.Compare(seconds(a.Time), seconds(b.Time)), cmp.Compare(a.Manager, b.Manager),
@@ -48,18 +48,10 @@ func capUpdates(holders []*holder) ([]*holder, error) {
 		if h == bucket {
 			continue
 		}
-		into, err := bucket.fields()
-		if err != nil {
-			return nil, err
-		}
-		from, err := h.fields()
-		if err != nil {
-			return nil, err
-		}
-		into.union(from, member)
+		bucket.fields().union(h.fields(), member)
 		bucket.Time = h.Time
 		holders = slices.DeleteFunc(holders, func(x *holder) bool { return x == h })
 		excess--
 	}
-	return holders, nil
+	return holders
 }

@@ -2,6 +2,8 @@ package managed
 
 import (
 	"bytes"
+	"iter"
+	"slices"
 
 	"fairlead.dev/server/internal/scan"
 	"fairlead.dev/server/openapi"
@@ -18,23 +20,22 @@ var notManaged = map[string]bool{
 // removed, as a sorted tree.
 func changes(old, new []byte, s *openapi.Shape, only Filter) *node {
 	root := &node{}
-	eachPair(old, new, func(name, o, n []byte) {
-		key := string(name)
-		switch {
+	for p := range pairs(old, new) {
+		switch key := string(p.name); {
 		case key == "kind" || key == "apiVersion" || only.drops(key):
 		case key == "metadata":
+			_, shape := fieldOf(s, p.name)
 			m := root.add("f:metadata")
-			meta := fieldShape(s, key)
-			eachPair(o, n, func(name, o, n []byte) {
-				if !notManaged[string(name)] {
-					m.compareMember(string(name), o, n, meta)
+			for p := range pairs(p.old, p.new) {
+				if !notManaged[string(p.name)] {
+					m.compareMember(p, shape)
 				}
-			})
+			}
 			root.dropEmpty()
 		default:
-			root.compareMember(key, o, n, s)
+			root.compareMember(p, s)
 		}
-	})
+	}
 	root.sort()
 	only.apply(root)
 	return root
@@ -116,52 +117,62 @@ func (n *node) loose(old, new []byte, s *openapi.Shape) {
 }
 
 func (n *node) compareMembers(old, new []byte, s *openapi.Shape) {
-	eachPair(old, new, func(name, o, nv []byte) { n.compareMember(string(name), o, nv, s) })
+	for p := range pairs(old, new) {
+		n.compareMember(p, s)
+	}
 }
 
-func (n *node) compareMember(name string, old, new []byte, s *openapi.Shape) {
-	if bytes.Equal(old, new) && (old == nil) == (new == nil) {
+func (n *node) compareMember(p pair, s *openapi.Shape) {
+	if bytes.Equal(p.old, p.new) && (p.old == nil) == (p.new == nil) {
 		return
 	}
-	f := fieldShape(s, name)
+	element, f := fieldOf(s, p.name)
 	if f == nil {
 		return // nobody can own what no type knows
 	}
-	n.add("f:"+name).compare(old, new, f)
+	n.add(element).compare(p.old, p.new, f)
 	n.dropEmpty()
 }
 
-func fieldShape(s *openapi.Shape, name string) *openapi.Shape {
-	if s.Kind == openapi.Loose {
-		return s
+// fieldOf is the element and the shape of an object's member.
+func fieldOf(s *openapi.Shape, name []byte) (element string, shape *openapi.Shape) {
+	if f, ok := s.Fields[string(name)]; ok {
+		return f.Element, f.Shape
 	}
-	if f := s.Fields[name]; f != nil {
-		return f
+	if shape = s.Elem; s.Kind == openapi.Loose {
+		shape = s
 	}
-	return s.Elem
+	return "f:" + string(name), shape
 }
 
-// eachPair calls f for each member that either object has.
-func eachPair(old, new []byte, f func(name, old, new []byte)) {
-	var space [48]scan.Member
-	a := scan.Members(space[:0:24], old)
-	b := scan.Members(space[24:24:48], new)
-	next := 0
-	for i := range b {
-		var was []byte
-		for k := range a {
-			m := &a[(next+k)%len(a)]
-			if bytes.Equal(m.Quote, b[i].Quote) {
-				was, m.Quote = m.Value, nil
-				next += k + 1
-				break
+// pair is a member of two objects; what is missing in one is nil there.
+type pair struct{ name, old, new []byte }
+
+// pairs are the members that either object has.
+func pairs(old, new []byte) iter.Seq[pair] {
+	return func(yield func(pair) bool) {
+		var space [48]scan.Member
+		a := scan.Members(space[:0:24], old)
+		b := scan.Members(space[24:24:48], new)
+		next := 0
+		for i := range b {
+			var was []byte
+			for k := range a {
+				m := &a[(next+k)%len(a)]
+				if bytes.Equal(m.Quote, b[i].Quote) {
+					was, m.Quote = m.Value, nil
+					next += k + 1
+					break
+				}
+			}
+			if !yield(pair{nameOf(b[i].Quote), was, b[i].Value}) {
+				return
 			}
 		}
-		f(nameOf(b[i].Quote), was, b[i].Value)
-	}
-	for i := range a {
-		if a[i].Quote != nil {
-			f(nameOf(a[i].Quote), a[i].Value, nil)
+		for i := range a {
+			if a[i].Quote != nil && !yield(pair{nameOf(a[i].Quote), a[i].Value, nil}) {
+				return
+			}
 		}
 	}
 }
@@ -178,12 +189,19 @@ func nameOf(quote []byte) []byte {
 // Items that have the same element twice are compared as a whole.
 func (n *node) compareItems(old, new []byte, s *openapi.Shape) {
 	a, b := itemsOf(old, s), itemsOf(new, s)
-	for _, i := range b.list {
-		n.compareItem(i.element, a.byElement[i.element], i.values, s)
+	if n.kids == nil {
+		n.kids = make([]node, 0, len(b))
 	}
-	for _, i := range a.list {
-		if b.byElement[i.element] == nil {
-			n.compareItem(i.element, i.values, nil, s)
+	for i := range b {
+		var was [][]byte
+		if at := find(a, b[i].element); at >= 0 {
+			was, a[at].seen = a[at].values, true
+		}
+		n.compareItem(b[i].element, was, b[i].values, s)
+	}
+	for i := range a {
+		if !a[i].seen {
+			n.compareItem(a[i].element, a[i].values, nil, s)
 		}
 	}
 }
@@ -194,7 +212,7 @@ func (n *node) compareItem(element string, old, new [][]byte, s *openapi.Shape) 
 	case len(old) <= 1 && len(new) <= 1:
 		k.compare(one(old), one(new), s.Elem)
 	case len(old) > 1 && len(new) > 1:
-		if !sameList(old, new) {
+		if !slices.EqualFunc(old, new, same) {
 			k.mark = modified
 		}
 	case len(old) > 1:
@@ -218,32 +236,27 @@ func one(list [][]byte) []byte {
 	return list[0]
 }
 
-func sameList(a, b [][]byte) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !same(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-type items struct {
-	list      []item
-	byElement map[string][][]byte
-}
-
+// item is what stands in a list under one element: one value, as a rule.
 type item struct {
 	element string
 	values  [][]byte
+	seen    bool
+}
+
+// find is the index of an element, -1 if there is none.
+func find(list []item, element string) int {
+	return slices.IndexFunc(list, func(i item) bool { return i.element == element })
 }
 
 // itemsOf gives the items of a list their elements, each once.
-func itemsOf(text []byte, s *openapi.Shape) (all items) {
-	all.byElement = map[string][][]byte{}
-	for _, v := range scan.Items(nil, text) {
+func itemsOf(text []byte, s *openapi.Shape) []item {
+	values := scan.Items(nil, text)
+	list := make([]item, 0, len(values))
+	var index map[string]int // of long lists
+	if len(values) > 32 {
+		index = make(map[string]int, len(values))
+	}
+	for i, v := range values {
 		var e string
 		switch {
 		case s.Kind == openapi.Set && v[0] != '{' && v[0] != '[' && v[0] != 'n':
@@ -254,13 +267,20 @@ func itemsOf(text []byte, s *openapi.Shape) (all items) {
 		if e == "" {
 			continue
 		}
-		all.byElement[e] = append(all.byElement[e], v)
-		if len(all.byElement[e]) == 1 {
-			all.list = append(all.list, item{element: e})
+		at, ok := -1, false
+		if index != nil {
+			at, ok = index[e]
+		} else if at = find(list, e); at >= 0 {
+			ok = true
 		}
+		if ok {
+			list[at].values = append(list[at].values, v)
+			continue
+		}
+		if index != nil {
+			index[e] = len(list)
+		}
+		list = append(list, item{element: e, values: values[i : i+1 : i+1]})
 	}
-	for i := range all.list {
-		all.list[i].values = all.byElement[all.list[i].element]
-	}
-	return all
+	return list
 }

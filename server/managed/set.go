@@ -2,9 +2,11 @@ package managed
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"fairlead.dev/server/internal/scan"
@@ -114,54 +116,71 @@ func (n *node) has(what mark) bool {
 	return false
 }
 
-// parse reads a set of FieldsV1. Elements of unknown types are left out.
-func parse(text []byte) (*node, error) {
-	if !json.Valid(text) {
-		return nil, fmt.Errorf("error decoding set: invalid JSON")
-	}
+// parse reads a set of FieldsV1, which must be valid. Elements of unknown types
+// are left out.
+func parse(text []byte) *node {
 	n := &node{}
-	if err := n.parse(text, make([]scan.Member, 0, 16)); err != nil {
-		return nil, err
-	}
+	n.parse(text)
 	n.mark = 0
 	n.sort()
-	return n, nil
+	return n
 }
 
-func (n *node) parse(text []byte, buf []scan.Member) error {
-	list := scan.Members(buf[:0], text)
-	if len(list) > 0 {
-		n.kids = make([]node, 0, len(list))
+// check says what is wrong with a set.
+func check(text []byte) error {
+	if !json.Valid(text) {
+		return errors.New("error decoding set: invalid JSON")
 	}
+	for _, m := range scan.Members(nil, text) {
+		name := m.Name()
+		bad := len(name) < 2 && name != "." || len(name) > 1 && name[1] != ':'
+		if !bad && (strings.HasPrefix(name, "k:") || strings.HasPrefix(name, "v:")) {
+			bad = !json.Valid([]byte(name[2:])) || name[0] == 'k' && name[2] != '{'
+		}
+		if bad {
+			return fmt.Errorf("error decoding set: bad path element %q", name)
+		}
+		if err := check(m.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *node) parse(text []byte) {
+	var buf [16]scan.Member
+	list := scan.Members(buf[:0], text)
+	n.kids = make([]node, 0, len(list))
 	for i := range list {
 		name := list[i].Name()
 		if name == "." {
 			n.mark = member
 			continue
 		}
-		if len(name) < 2 || name[1] != ':' {
-			return fmt.Errorf("error decoding set: bad path element %q", name)
-		}
-		switch name[0] {
-		case 'f', 'i':
-		case 'k', 'v':
-			if !json.Valid([]byte(name[2:])) || name[0] == 'k' && name[2] != '{' {
-				return fmt.Errorf("error decoding set: bad path element %q", name)
-			}
-		default:
+		if !strings.Contains("fkvi", name[:1]) {
 			continue
 		}
 		k := n.add(name)
-		if v := list[i].Value; len(v) > 2 || len(scan.Members(nil, v)) > 0 {
-			if err := k.parse(v, nil); err != nil {
-				return err
-			}
+		if v := list[i].Value; len(v) > len("{}") {
+			k.parse(v)
 		}
 		if len(k.kids) == 0 {
 			k.mark = member
 		}
 	}
-	return nil
+}
+
+// claim makes a tree of changes the set of what it added or modified.
+func (n *node) claim() {
+	if n.mark&(added|modified) != 0 {
+		n.mark = member
+	} else {
+		n.mark = 0
+	}
+	for i := range n.kids {
+		n.kids[i].claim()
+	}
+	n.kids = slices.DeleteFunc(n.kids, func(k node) bool { return k.empty() })
 }
 
 // appendFields appends the set as FieldsV1.

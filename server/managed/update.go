@@ -46,49 +46,37 @@ type holder struct {
 }
 
 // fields is the holder's set, parsed.
-func (h *holder) fields() (*node, error) {
+func (h *holder) fields() *node {
 	if h.set == nil {
-		text := []byte("{}")
+		h.set = &node{}
 		if h.FieldsV1 != nil {
-			text = h.FieldsV1.GetRawBytes()
-		}
-		var err error
-		if h.set, err = parse(text); err != nil {
-			return nil, err
+			h.set = parse(h.FieldsV1.GetRawBytes())
 		}
 	}
-	return h.set, nil
+	return h.set
 }
 
-// Update returns the entries after the write, given those before it, which it
-// leaves alone.
-func (w *Write) Update(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+// Update returns the entries after the write, given those before it, which must
+// be sound (see Check) and are left alone.
+func (w *Write) Update(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	if len(entries) == 0 && !w.Create {
-		return nil, nil
+		return nil
 	}
 	own := changes(w.Old, w.New, w.Shape, w.Filter)
 	holders := make([]*holder, len(entries), len(entries)+1)
 	for i := range entries {
 		holders[i] = &holder{ManagedFieldsEntry: entries[i]}
 	}
-	holders, err := w.takeFromOthers(holders, own)
-	if err != nil {
-		return nil, err
-	}
+	holders = w.takeFromOthers(holders, own)
 	if own.has(added | modified) {
-		if holders, err = w.giveToOwn(holders, own); err != nil {
-			return nil, err
-		}
+		holders = w.giveToOwn(holders, own)
 	}
-	if holders, err = capUpdates(holders); err != nil {
-		return nil, err
-	}
-	return encode(holders), nil
+	return encode(capUpdates(holders))
 }
 
 // takeFromOthers takes from all managers what this write changes or removes.
 // Those that are left without any field, or whose version is unknown, go.
-func (w *Write) takeFromOthers(holders []*holder, own *node) ([]*holder, error) {
+func (w *Write) takeFromOthers(holders []*holder, own *node) []*holder {
 	byVersion := map[string]*node{w.APIVersion: own}
 	kept := holders[:0]
 	for _, h := range holders {
@@ -102,11 +90,7 @@ func (w *Write) takeFromOthers(holders []*holder, own *node) ([]*holder, error) 
 			byVersion[h.APIVersion] = seen
 		}
 		if seen.has(added | modified | removed) {
-			set, err := h.fields()
-			if err != nil {
-				return nil, err
-			}
-			if !set.subtract(seen, added|modified|removed) {
+			if set := h.fields(); !set.subtract(seen, added|modified|removed) {
 				h.set = nil // the text stands
 			} else if set.empty() {
 				continue
@@ -114,11 +98,11 @@ func (w *Write) takeFromOthers(holders []*holder, own *node) ([]*holder, error) 
 		}
 		kept = append(kept, h)
 	}
-	return kept, nil
+	return kept
 }
 
-// giveToOwn adds to the writer's own entry what the write set.
-func (w *Write) giveToOwn(holders []*holder, own *node) ([]*holder, error) {
+// giveToOwn adds to the writer's own entry what the write set. It uses up own.
+func (w *Write) giveToOwn(holders []*holder, own *node) []*holder {
 	manager := cmp.Or(w.Manager, "unknown")
 	var now *metav1.Time
 	if !w.Time.IsZero() {
@@ -126,21 +110,16 @@ func (w *Write) giveToOwn(holders []*holder, own *node) ([]*holder, error) {
 	}
 	for _, h := range holders {
 		if h.Operation == metav1.ManagedFieldsOperationUpdate && h.Manager == manager && h.APIVersion == w.APIVersion && h.Subresource == w.Subresource {
-			set, err := h.fields()
-			if err != nil {
-				return nil, err
-			}
-			set.union(own, added|modified)
+			h.fields().union(own, added|modified)
 			h.Time = cmp.Or(now, h.Time)
-			return holders, nil
+			return holders
 		}
 	}
-	set := &node{}
-	set.union(own, added|modified)
-	return append(holders, &holder{set: set, ManagedFieldsEntry: metav1.ManagedFieldsEntry{
+	own.claim()
+	return append(holders, &holder{set: own, ManagedFieldsEntry: metav1.ManagedFieldsEntry{
 		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: w.APIVersion,
 		Time: now, FieldsType: "FieldsV1", Subresource: w.Subresource,
-	}}), nil
+	}})
 }
 
 func encode(holders []*holder) []metav1.ManagedFieldsEntry {
@@ -151,7 +130,7 @@ func encode(holders []*holder) []metav1.ManagedFieldsEntry {
 	for i, h := range holders {
 		if h.set != nil {
 			h.FieldsV1 = &metav1.FieldsV1{}
-			h.FieldsV1.SetRawBytes(h.set.appendFields(nil))
+			h.FieldsV1.SetRawBytes(h.set.appendFields(make([]byte, 0, 1024)))
 		}
 		list[i] = h.ManagedFieldsEntry
 	}
@@ -183,7 +162,7 @@ func Check(entries []metav1.ManagedFieldsEntry) error {
 			return fmt.Errorf("invalid fieldsType %q in managed fields entry %d", e.FieldsType, i)
 		}
 		if e.FieldsV1 != nil {
-			if _, err := parse(e.FieldsV1.GetRawBytes()); err != nil {
+			if err := check(e.FieldsV1.GetRawBytes()); err != nil {
 				return err
 			}
 		}

@@ -14,11 +14,17 @@ import (
 type Shape struct {
 	Kind ShapeKind
 	// Fields are those of a struct by their JSON names.
-	Fields map[string]*Shape
+	Fields map[string]ShapeField
 	// Elem is the shape of a map's values or of a list's elements.
 	Elem *Shape
 	// Keys tell the elements of a keyed list apart, sorted by name.
 	Keys []ShapeKey
+}
+
+// ShapeField is a field of a struct.
+type ShapeField struct {
+	Element string // what FieldsV1 calls it: f:name
+	Shape   *Shape
 }
 
 // ShapeKey is one key of a keyed list.
@@ -98,7 +104,7 @@ func shapeOfStruct(t reflect.Type) *Shape {
 		}
 		return leaf
 	}
-	s := &Shape{Kind: Object, Fields: map[string]*Shape{}}
+	s := &Shape{Kind: Object, Fields: map[string]ShapeField{}}
 	shapes.byType[t] = s // before its fields, for they may refer back
 	s.addFields(t)
 	return s
@@ -117,7 +123,7 @@ func (s *Shape) addFields(t reflect.Type) {
 			}
 			continue
 		}
-		s.Fields[name] = shapeOfField(t, f, name)
+		s.Fields[name] = ShapeField{"f:" + name, shapeOfField(t, f, name)}
 	}
 }
 

@@ -74,11 +74,29 @@ func Unquote(q []byte) string {
 	if bytes.IndexByte(q, '\\') < 0 {
 		return string(q[1 : len(q)-1])
 	}
+	if s, ok := unescape(q[1 : len(q)-1]); ok {
+		return s
+	}
 	var s string
 	if err := json.Unmarshal(q, &s); err != nil {
 		return string(q)
 	}
 	return s
+}
+
+// unescape takes the backslashes off quotes and backslashes, which is all there
+// is of escapes in most strings that have some.
+func unescape(q []byte) (string, bool) {
+	b := make([]byte, 0, len(q))
+	for i := 0; i < len(q); i++ {
+		if q[i] == '\\' {
+			if i++; q[i] != '"' && q[i] != '\\' {
+				return "", false
+			}
+		}
+		b = append(b, q[i])
+	}
+	return string(b), true
 }
 
 // Member is one member of an object, as written.
