@@ -73,7 +73,7 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 // TestSumsAreKubernetes adds up random pods as the library of Kubernetes does.
 func TestSumsAreKubernetes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 20000 {
+	for i := range 5000 {
 		p := randomPod(r)
 		for _, s := range []quota.Sum{{}, {Overhead: true}, {Actual: true}, {Actual: true, Overhead: true}} {
 			o := upstream.PodResourcesOptions{UseStatusResources: s.Actual, ExcludeOverhead: !s.Overhead}
