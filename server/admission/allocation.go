@@ -184,6 +184,13 @@ func (a *ServiceAllocation) family(f corev1.IPFamily) *addresses {
 	return nil
 }
 
+// moves says that the update replaces an address that the service has, which
+// no service may.
+func (t *allocation) moves(i int) bool {
+	was := &t.old.Spec
+	return was.Type != corev1.ServiceTypeExternalName && i < len(was.ClusterIPs) && was.ClusterIPs[i] != "" && was.ClusterIPs[i] != t.svc.Spec.ClusterIPs[i]
+}
+
 // clusterIPs takes an address per family.
 func (t *allocation) clusterIPs() error {
 	s := &t.svc.Spec
@@ -199,6 +206,9 @@ func (t *allocation) clusterIPs() error {
 	path := field.NewPath("spec", "clusterIPs")
 	for i, family := range s.IPFamilies {
 		if i < len(s.ClusterIPs) && s.ClusterIPs[i] != "" {
+			if t.moves(i) {
+				continue // validation refuses it
+			}
 			ip, err := netip.ParseAddr(s.ClusterIPs[i])
 			if err != nil {
 				continue // validation speaks about it
