@@ -71,9 +71,11 @@ func (c *cluster) config() *rest.Config {
 	return &rest.Config{Host: c.http.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: certPEM(c.http.Certificate())}}
 }
 
-func (c *cluster) typed() *kubernetes.Clientset {
+func (c *cluster) typed() *kubernetes.Clientset { return c.typedWith(c.config()) }
+
+func (c *cluster) typedWith(config *rest.Config) *kubernetes.Clientset {
 	c.t.Helper()
-	k, err := kubernetes.NewForConfig(c.config())
+	k, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		c.t.Fatal(err)
 	}
