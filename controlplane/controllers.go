@@ -26,9 +26,9 @@ import (
 	"fairlead.dev/controller/ttlafterfinished"
 )
 
-// entry is a controller of the table: its name for --controllers, and the
-// service account of kube-system whose role it works under, as
-// kube-controller-manager names both.
+// entry is a controller of the table: its name for --controllers, which is that of
+// its folder, and the service account of kube-system under whose role it works, as
+// kube-controller-manager names it.
 type entry struct {
 	name, account string
 	new           func(env controller.Env, caBundle []byte) controller.Runner
@@ -40,7 +40,7 @@ func plain(n func(controller.Env) controller.Runner) func(controller.Env, []byte
 }
 
 var builtins = []entry{
-	{"clusterrole-aggregation", "clusterrole-aggregation-controller", plain(clusterroleaggregation.New)},
+	{"clusterroleaggregation", "clusterrole-aggregation-controller", plain(clusterroleaggregation.New)},
 	{"cronjob", "cronjob-controller", plain(cronjob.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
@@ -52,8 +52,8 @@ var builtins = []entry{
 		return nodelifecycle.New(env, nodelifecycle.Options{})
 	}},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
-	{"pv-protection", "pv-protection-controller", plain(pvprotection.New)},
-	{"pvc-protection", "pvc-protection-controller", plain(pvcprotection.New)},
+	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
+	{"pvcprotection", "pvc-protection-controller", plain(pvcprotection.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
