@@ -1,14 +1,17 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
+	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/patch"
@@ -35,7 +38,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 			if err != nil {
 				return nil, err
 			}
-			out, err := fm.Apply(live, config.DeepCopy(), opts.FieldManager, ptr.Deref(opts.Force, false))
+			out, err := fm.Apply(live, config.fresh(), opts.FieldManager, ptr.Deref(opts.Force, false))
 			if err != nil {
 				return nil, err
 			}
@@ -43,7 +46,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 			if err != nil {
 				return nil, err
 			}
-			if err := c.objectTo(p.Body, opts.FieldValidation); err != nil {
+			if err := c.objectTo(config.twice, opts.FieldValidation); err != nil {
 				return nil, err
 			}
 			if old == nil {
@@ -66,16 +69,35 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	return w.answer(c, code)
 }
 
-// decodeConfig reads an applied configuration.
-func decodeConfig(body []byte) (*unstructured.Unstructured, error) {
+// config is an applied configuration, read once.
+type config struct {
+	object map[string]any
+	twice  error // what stands in it twice
+}
+
+// decodeConfig reads an applied configuration: YAML, or JSON, which is what
+// clients send, and much quicker read.
+func decodeConfig(body []byte) (*config, error) {
+	c := &config{}
+	if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '{' {
+		if twice, err := kjson.UnmarshalStrict(b, &c.object); err == nil && len(twice) == 0 {
+			return c, nil
+		}
+	}
 	if _, err := yaml.ToJSON(body); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
 	}
-	config := &unstructured.Unstructured{Object: map[string]any{}}
-	if err := yaml.Unmarshal(body, &config.Object); err != nil {
+	c.object = map[string]any{}
+	if err := yaml.Unmarshal(body, &c.object); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	return config, nil
+	c.twice = yaml.UnmarshalStrict(body, &map[string]any{})
+	return c, nil
+}
+
+// fresh is the configuration for one attempt.
+func (c *config) fresh() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.object)}
 }
 
 // liveOrNew is what a configuration is merged into.
@@ -94,15 +116,13 @@ func (c *call) liveOrNew(old resource.Object) (resource.Object, error) {
 }
 
 // objectTo objects to what stands in a configuration twice.
-func (c *call) objectTo(body []byte, directive string) error {
-	if directive == metav1.FieldValidationIgnore {
+func (c *call) objectTo(twice error, directive string) error {
+	switch {
+	case twice == nil || directive == metav1.FieldValidationIgnore:
 		return nil
+	case directive == metav1.FieldValidationStrict:
+		return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", twice))
 	}
-	if err := yaml.UnmarshalStrict(body, &map[string]any{}); err != nil {
-		if directive == metav1.FieldValidationStrict {
-			return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", err))
-		}
-		c.warn(strictWarnings([]error{err})...)
-	}
+	c.warn(strictWarnings([]error{twice})...)
 	return nil
 }

@@ -35,7 +35,7 @@ func (c *call) applyScale(access *resource.ScaleAccess, p patch.Patch, opts *met
 		if now.ManagedFields, err = h.ToSubresource(); err != nil {
 			return nil, err
 		}
-		out, err := fm.Apply(now, config.DeepCopy(), opts.FieldManager, ptr.Deref(opts.Force, false))
+		out, err := fm.Apply(now, config.fresh(), opts.FieldManager, ptr.Deref(opts.Force, false))
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (c *call) applyScale(access *resource.ScaleAccess, p patch.Patch, opts *met
 			return nil, err
 		}
 		obj.SetManagedFields(entries)
-		return asked, c.objectTo(p.Body, opts.FieldValidation)
+		return asked, c.objectTo(config.twice, opts.FieldValidation)
 	})
 }
 
