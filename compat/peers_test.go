@@ -102,12 +102,18 @@ const adminToken = "admin-token-of-this-test"
 func startUpstream(t *testing.T, args ...string) upstream {
 	t.Helper()
 	dir := t.TempDir()
-	etcd, peer, port := freePort(t), freePort(t), freePort(t)
+	etcd, peer := freePort(t), freePort(t)
 	etcdURL, peerURL := fmt.Sprintf("http://127.0.0.1:%d", etcd), fmt.Sprintf("http://127.0.0.1:%d", peer)
 	start(t, bin.etcd, "--data-dir", filepath.Join(dir, "etcd"), "--log-level=error",
 		"--listen-client-urls", etcdURL, "--advertise-client-urls", etcdURL,
 		"--listen-peer-urls", peerURL, "--initial-advertise-peer-urls", peerURL, "--initial-cluster", "default="+peerURL)
+	return startUpstreamOn(t, etcdURL, args...)
+}
 
+// startUpstreamOn runs a kube-apiserver over an etcd that is there.
+func startUpstreamOn(t *testing.T, etcdURL string, args ...string) upstream {
+	t.Helper()
+	dir, port := t.TempDir(), freePort(t)
 	key := filepath.Join(dir, "sa.key")
 	writeKey(t, key)
 	tokens := filepath.Join(dir, "tokens.csv")
