@@ -127,7 +127,7 @@ func (f *follower) selects(l labels.Set, namespace, name string) bool {
 func (f *follower) settle(want map[string]string) {
 	f.t.Helper()
 	var stored map[string]string
-	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
 		stored = map[string]string{}
 		for _, o := range f.informer.GetStore().List() {
 			m := o.(*corev1.ConfigMap)
