@@ -1,0 +1,115 @@
+package server_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// BenchmarkIdleWatch is what a watch that waits takes of the server's memory,
+// heap and stacks, over TLS and HTTP/2. The client is a few bytes of framing,
+// so that nearly all that is counted is the server's.
+func BenchmarkIdleWatch(b *testing.B) {
+	const connections, streams = 20, 200
+	for _, q := range []struct{ name, path string }{
+		{"one object", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=2&allowWatchBookmarks=true&fieldSelector=metadata.name%%3Dm%d"},
+		{"one topic", "/api/v1/configmaps?watch=1&resourceVersion=2&allowWatchBookmarks=true&n=%d"},
+	} {
+		b.Run(q.name, func(b *testing.B) {
+			c := start(b)
+			c.must("POST "+maps, `{"metadata":{"name":"first"}}`)
+			for b.Loop() {
+				conns := make([]*tls.Conn, connections)
+				for i := range conns {
+					conns[i] = dialIdle(b, c)
+				}
+				before := inUse()
+				for i, conn := range conns {
+					openIdle(b, c, conn, streams, func(n int) string { return fmt.Sprintf(q.path, i*streams+n) })
+				}
+				after := inUse()
+				if name := os.Getenv("IDLE_PROFILE"); name != "" {
+					f, _ := os.Create(name)
+					pprof.Lookup("heap").WriteTo(f, 0)
+					f.Close()
+				}
+				for i, what := range []string{"heap-B/watch", "stack-B/watch"} {
+					b.ReportMetric(float64(after[i]-before[i])/(connections*streams), what)
+				}
+				b.ReportMetric(float64(after[0]+after[1]-before[0]-before[1])/(connections*streams), "B/watch")
+				for _, conn := range conns {
+					conn.Close()
+				}
+			}
+		})
+	}
+}
+
+func inUse() [2]int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return [2]int64{int64(m.HeapAlloc), int64(m.StackInuse)}
+}
+
+func dialIdle(b *testing.B, c *cluster) *tls.Conn {
+	cfg := c.client.Transport.(*http.Transport).TLSClientConfig.Clone()
+	cfg.NextProtos = []string{"h2"}
+	conn, err := tls.Dial("tcp", strings.TrimPrefix(c.http.URL, "https://"), cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
+		b.Fatal(err)
+	}
+	f := http2.NewFramer(conn, conn)
+	f.WriteSettings()
+	f.WriteWindowUpdate(0, 1<<20)
+	return conn
+}
+
+// openIdle opens streams and waits for the head of each answer.
+func openIdle(b *testing.B, c *cluster, conn *tls.Conn, streams int, path func(int) string) {
+	f := http2.NewFramer(conn, conn)
+	var head bytes.Buffer
+	enc := hpack.NewEncoder(&head)
+	for n := range streams {
+		head.Reset()
+		for _, h := range [][2]string{
+			{":method", "GET"}, {":scheme", "https"}, {":authority", "server"}, {":path", path(n)},
+			{"accept", "application/json"}, {"user-agent", "kubelet/v1.37.0 (linux/amd64) kubernetes/0123456"},
+		} {
+			enc.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]})
+		}
+		if err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*n + 1), BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for begun := 0; begun < streams; {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			b.Fatal(err)
+		}
+		switch frame := frame.(type) {
+		case *http2.HeadersFrame:
+			begun++
+		case *http2.SettingsFrame:
+			if !frame.IsAck() {
+				f.WriteSettingsAck()
+			}
+		case *http2.GoAwayFrame, *http2.RSTStreamFrame:
+			b.Fatal(frame)
+		}
+	}
+}
