@@ -14,6 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/server/managed"
 	"fairlead.dev/server/patch"
 	"fairlead.dev/watchcache"
 )
@@ -30,6 +31,8 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	if err != nil {
 		return err
 	}
+	own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.gvk.GroupVersion().String(), Subresource: c.info.subresource}
+	shape := shapeOf(c.ep.version.New())
 	w, created, err := c.modify(c.info.name, change{
 		recorded:  true,
 		mayCreate: true,
@@ -37,6 +40,9 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 			live, err := c.liveOrNew(old)
 			if err != nil {
 				return nil, err
+			}
+			if old != nil {
+				live.SetManagedFields(managed.Unburden(live.GetManagedFields(), own, config.text, shape))
 			}
 			out, err := fm.Apply(live, config.fresh(), opts.FieldManager, ptr.Deref(opts.Force, false))
 			if err != nil {
@@ -72,7 +78,8 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 // config is an applied configuration, read once.
 type config struct {
 	object map[string]any
-	twice  error // what stands in it twice
+	text   []byte // as JSON
+	twice  error  // what stands in it twice
 }
 
 // decodeConfig reads an applied configuration: YAML, or JSON, which is what
@@ -81,10 +88,12 @@ func decodeConfig(body []byte) (*config, error) {
 	c := &config{}
 	if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '{' {
 		if twice, err := kjson.UnmarshalStrict(b, &c.object); err == nil && len(twice) == 0 {
+			c.text = b
 			return c, nil
 		}
 	}
-	if _, err := yaml.ToJSON(body); err != nil {
+	var err error
+	if c.text, err = yaml.ToJSON(body); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
 	}
 	c.object = map[string]any{}

@@ -28,7 +28,7 @@ type object interface {
 	metav1.Object
 }
 
-// same is an object convertor for kinds of one version.
+// same converts between the versions of kinds that have only one.
 type same struct{}
 
 func (same) Convert(in, out, context any) error { return nil }
@@ -39,6 +39,9 @@ func (same) ConvertFieldLabel(gvk schema.GroupVersionKind, label, value string) 
 	return label, value, nil
 }
 func (same) Default(runtime.Object) {}
+func (same) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	return kind{gvk: gvk}.empty(), nil
+}
 
 // reference is apimachinery's field manager for a kind.
 func reference(t *testing.T, gvk schema.GroupVersionKind, sub string, reset *fieldpath.Set) *managedfields.FieldManager {
@@ -47,7 +50,7 @@ func reference(t *testing.T, gvk schema.GroupVersionKind, sub string, reset *fie
 	if reset != nil {
 		filter = fieldpath.NewExcludeFilterSetMap(map[fieldpath.APIVersion]*fieldpath.Set{fieldpath.APIVersion(gvk.GroupVersion().String()): reset})
 	}
-	m, err := managedfields.NewDefaultFieldManager(converter(t), same{}, same{}, resource.Scheme(), gvk, gvk.GroupVersion(), sub, filter)
+	m, err := managedfields.NewDefaultFieldManager(converter(t), same{}, same{}, same{}, gvk, gvk.GroupVersion(), sub, filter)
 	if err != nil {
 		t.Fatal(err)
 	}
