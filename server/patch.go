@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/server/managed"
 	"fairlead.dev/server/patch"
 	"fairlead.dev/watchcache"
 )
@@ -36,7 +38,7 @@ func patchVerb(c *call) error {
 			if err != nil {
 				return nil, err
 			}
-			obj, err := c.applyPatch(p, current, c.ep.version.New(), old, opts.FieldValidation)
+			obj, err := c.applyLight(p, current, old, opts.FieldValidation)
 			if err != nil {
 				return nil, err
 			}
@@ -86,6 +88,18 @@ func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte,
 		return nil, err
 	}
 	return marshal(obj, mediaJSON)
+}
+
+// applyLight is applyPatch without the record of owners in the text, which few
+// patches are about. Should that fail, the error is made of the whole text.
+func (c *call) applyLight(p patch.Patch, current []byte, old runtime.Object, directive string) (runtime.Object, error) {
+	if !bytes.Contains(p.Body, []byte("managedFields")) {
+		rest, _ := managed.Cut(current)
+		if obj, err := c.applyPatch(p, rest, c.ep.version.New(), old, directive); err == nil {
+			return obj, nil
+		}
+	}
+	return c.applyPatch(p, current, c.ep.version.New(), old, directive)
 }
 
 // applyPatch decodes the patched text into obj, or into a copy of old, which the
