@@ -36,7 +36,7 @@ func listenEtcd(o Options) (net.Listener, error) {
 	if host, _, err := net.SplitHostPort(o.EtcdListen); err != nil {
 		return nil, fmt.Errorf("etcd's address %s: %w", o.EtcdListen, err)
 	} else if ip := net.ParseIP(host); o.EtcdTLS == (ServingFiles{}) && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("%s would serve every secret in plain text to whoever reaches it: listen on 127.0.0.1, or give --etcd-cert-file, --etcd-key-file and --etcd-trusted-ca-file", o.EtcdListen)
+		return nil, fmt.Errorf("%s would serve every secret in plain text to whoever reaches it: listen on 127.0.0.1, or give --etcd-listen-cert-file, --etcd-listen-key-file and --etcd-listen-trusted-ca-file", o.EtcdListen)
 	}
 	l, err := net.Listen("tcp", o.EtcdListen)
 	if errors.Is(err, syscall.EADDRINUSE) {
