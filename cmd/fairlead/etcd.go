@@ -47,7 +47,7 @@ func registerStore(flags *pflag.FlagSet, fsync *local.Fsync, history *time.Durat
 func registerEtcd(flags *pflag.FlagSet, o *controlplane.Options) {
 	registerStore(flags, &o.Fsync, &o.History, &o.NoSync)
 	flags.StringVar(&o.EtcdListen, "etcd-listen", "", "serve the store as etcd v3 on this address too, such as 127.0.0.1:2379")
-	registerServing(flags, "etcd-", &o.EtcdTLS)
+	registerServing(flags, "etcd-listen-", &o.EtcdTLS)
 }
 
 func registerServing(flags *pflag.FlagSet, prefix string, f *controlplane.ServingFiles) {
