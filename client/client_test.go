@@ -196,7 +196,7 @@ func TestErrors(t *testing.T) {
 			w.WriteHeader(409)
 			json.NewEncoder(w).Encode(st)
 		case strings.HasSuffix(r.URL.Path, "/proxy"):
-			http.Error(w, "bad gateway", 502)
+			http.Error(w, "bad gateway", http.StatusBadGateway)
 		default:
 			http.NotFound(w, r)
 		}

@@ -144,7 +144,7 @@ func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 	for _, obj := range w.Items {
 		c.stamp(obj)
 	}
-	return List[T]{w.ListMeta, w.Items}, nil
+	return List[T](w), nil
 }
 
 // decodeProtoList reads what all lists of Kubernetes are in protobuf: field 1 is the

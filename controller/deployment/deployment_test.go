@@ -75,7 +75,7 @@ func TestDeploymentLife(t *testing.T) {
 	}
 
 	update(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "web:2" })
-	d = waittest.One(t, deployments, "web", "the update", func(d *appsv1.Deployment) bool {
+	waittest.One(t, deployments, "web", "the update", func(d *appsv1.Deployment) bool {
 		return rolledOut(d) && d.Annotations["deployment.kubernetes.io/revision"] == "2"
 	})
 	waittest.For(t, pods, "only new pods", "app=web", func(have map[string]*corev1.Pod) bool {
@@ -94,7 +94,7 @@ func TestDeploymentLife(t *testing.T) {
 	}
 
 	update(func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "web:1" })
-	d = waittest.One(t, deployments, "web", "the undo", func(d *appsv1.Deployment) bool {
+	waittest.One(t, deployments, "web", "the undo", func(d *appsv1.Deployment) bool {
 		return rolledOut(d) && d.Annotations["deployment.kubernetes.io/revision"] == "3"
 	})
 

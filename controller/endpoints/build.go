@@ -1,3 +1,7 @@
+//lint:file-ignore SA1019 Endpoints are deprecated, and served
+
+//lint:file-ignore SA1019 Endpoints are deprecated, and served
+
 package endpoints
 
 import (

@@ -21,14 +21,14 @@ func TestMembersComeAndGo(t *testing.T) {
 	h := begin(t, writer, watched)
 	h.progress(50)
 
-	_, follower, move := c.leader(t)
+	_, _, move := c.leader(t)
 	t.Log("the leader is moved")
 	move()
 	h.progress(50)
 
 	t.Log("a member hangs")
 	c.waitHealthy(t)
-	_, follower, _ = c.leader(t)
+	_, follower, _ := c.leader(t)
 	follower.signal(t, syscall.SIGSTOP)
 	for range 6 {
 		if _, err := watched.Current(t.Context()); err != nil {

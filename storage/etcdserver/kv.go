@@ -210,6 +210,7 @@ func (s *kvServer) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.Co
 	}
 	// Whoever commits from here on does it at a revision above r.
 	s.compaction.Lock()
+	//lint:ignore SA2001 passing through the lock is the point
 	s.compaction.Unlock()
 	if err := s.store.Compact(ctx, storage.Revision(r.Revision)); err != nil {
 		return nil, rpcError(err)

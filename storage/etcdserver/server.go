@@ -81,7 +81,6 @@ func New(c Config) *Server {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 2 * time.Hour, Timeout: 20 * time.Second}),
 		grpc.NumStreamWorkers(uint32(2*runtime.GOMAXPROCS(0))),
-		grpc.SharedWriteBuffer(true),
 		grpc.ForceServerCodecV2(newCodec()),
 	)
 	pb.RegisterKVServer(s.grpc, &kvServer{Server: s})
