@@ -18,7 +18,7 @@ type chunks struct {
 	started bool
 }
 
-const chunkSize = 32 << 10
+const chunkSize = 16 << 10
 
 // startChunks begins a body of the items. Whether they are worth compressing
 // is told from the stored size of the first of them.
@@ -83,6 +83,6 @@ func (out *chunks) release() {
 
 // chunkBuffers are pieces of streams being put together.
 var chunkBuffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, chunkSize+8<<10)
+	b := make([]byte, 0, chunkSize+4<<10)
 	return &b
 }}

@@ -67,8 +67,10 @@ func (f *form) element(o *watchcache.Object) ([]byte, error) {
 	if f.shape == asTable {
 		return f.build(o, o.Revision())
 	}
-	return o.Form(f.id, func(o *watchcache.Object) ([]byte, error) { return f.build(o, o.Revision()) })
+	return o.Form(f.id, f.buildForm)
 }
+
+func (f *form) buildForm(o *watchcache.Object) ([]byte, error) { return f.build(o, o.Revision()) }
 
 // eventElement is the element of an event, shared by all who watch.
 func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"iter"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -10,7 +11,8 @@ import (
 )
 
 // writeProtoList writes a list as one message. Its length stands before it, so
-// the elements are gathered first; they are mostly shared ones.
+// the items are walked twice: for their sizes, which are kept with the objects,
+// and to be written. So no request holds more than one of them.
 func (c *call) writeProtoList(f *form, m listMeta, items iter.Seq[*watchcache.Object]) error {
 	gvk := schema.GroupVersionKind{Group: f.ep.gvk.Group, Version: f.ep.gvk.Version, Kind: f.ep.ListKind()}
 	if f.shape == asPartialList {
@@ -18,14 +20,12 @@ func (c *call) writeProtoList(f *form, m listMeta, items iter.Seq[*watchcache.Ob
 	}
 	head := m.appendProto(nil)
 	size := 1 + protowire.SizeBytes(len(head))
-	var elements [][]byte
 	for o := range items {
-		e, err := f.element(o)
+		n, err := o.FormSize(f.id, f.buildForm)
 		if err != nil {
 			return err
 		}
-		elements = append(elements, e)
-		size += 1 + protowire.SizeBytes(len(e))
+		size += 1 + protowire.SizeBytes(n)
 	}
 
 	out := c.startChunks(items)
@@ -35,11 +35,22 @@ func (c *call) writeProtoList(f *form, m listMeta, items iter.Seq[*watchcache.Ob
 	out.buf = protowire.AppendVarint(out.buf, uint64(size))
 	out.buf = protowire.AppendTag(out.buf, 1, protowire.BytesType)
 	out.buf = protowire.AppendBytes(out.buf, head)
-	for _, e := range elements {
+	size -= 1 + protowire.SizeBytes(len(head))
+	for o := range items {
+		e, err := f.element(o)
+		if err != nil {
+			return err
+		}
+		if size -= 1 + protowire.SizeBytes(len(e)); size < 0 {
+			return fmt.Errorf("%s: an encoding differs from time to time", o.Key())
+		}
 		out.buf = f.appendItem(out.buf, e)
 		if err := out.spill(); err != nil {
 			return err
 		}
+	}
+	if size != 0 {
+		return fmt.Errorf("%s: a list's length is off by %d", f.ep.gr, size)
 	}
 	out.buf = appendEnvelopeTail(out.buf)
 	return out.end()

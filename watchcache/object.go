@@ -22,6 +22,7 @@ type Object struct {
 	splice splice
 	facts  atomic.Pointer[facts]
 	forms  atomic.Pointer[form]
+	sizes  atomic.Pointer[formSize]
 }
 
 // NewObject reads a stored key. It fails if the value is not a JSON object or
