@@ -31,7 +31,7 @@ func BenchmarkWriteBesideWatchers(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			c := start(b)
 			rt := server.Transport(c.server, &auth.User{Name: "bench"})
-			const pods = 100
+			const pods = 10_000
 			for i := range pods {
 				send(b, rt, "POST", "http://memory/api/v1/namespaces/default/pods", podBody(fmt.Sprint("web-", i)))
 			}

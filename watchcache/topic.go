@@ -32,6 +32,9 @@ type topic struct {
 	bells struct {
 		sync.Mutex
 		watchers []*Watcher
+		// first is room for the one watcher that most topics have: what is
+		// not allocated, the garbage collector need not visit.
+		first [1]*Watcher
 	}
 	// err ends all watchers; the topic is then out of its table.
 	err error
@@ -65,6 +68,7 @@ func (c *Cache) topic(m *matcher) *topic {
 		}
 	}
 	t := &topic{table: tb, value: m.base.value, next: head, filter: m.filter, since: c.mu.last}
+	t.bells.watchers = t.bells.first[:0]
 	tb.topics[t.value] = t
 	c.mu.topics++
 	return t
