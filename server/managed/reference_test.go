@@ -3,8 +3,11 @@ package managed_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,7 +118,8 @@ func mix(r *rand.Rand, a, b any) any {
 	if ok && ok2 {
 		out := map[string]any{}
 		for _, m := range []map[string]any{x, y} {
-			for k, v := range m {
+			for _, k := range slices.Sorted(maps.Keys(m)) {
+				v := m[k]
 				switch {
 				case x[k] != nil && y[k] != nil:
 					out[k] = mix(r, x[k], y[k])
@@ -184,19 +188,21 @@ func text(t *testing.T, obj object) []byte {
 	return b
 }
 
-// timeless are the entries as text, without their times.
+// timeless are the entries as text, without their times and the order these
+// give them.
 func timeless(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
 	t.Helper()
-	s := ""
+	var lines []string
 	for _, e := range entries {
 		e.Time = nil
 		b, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s += string(b) + "\n"
+		lines = append(lines, string(b)+"\n")
 	}
-	return s
+	slices.Sort(lines)
+	return strings.Join(lines, "")
 }
 
 // TestUpdatesAreTheReference lets managers write random objects over one
