@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"fairlead.dev/server/internal/scan"
 	"fairlead.dev/server/openapi"
@@ -49,9 +50,9 @@ func order(a, b string) int {
 	}
 	switch a[0] {
 	case 'k':
-		return orderKeys([]byte(a[2:]), []byte(b[2:]))
+		return orderKeys(bytesOf(a[2:]), bytesOf(b[2:]))
 	case 'v':
-		return orderValues([]byte(a[2:]), []byte(b[2:]))
+		return orderValues(bytesOf(a[2:]), bytesOf(b[2:]))
 	case 'i':
 		x, _ := strconv.Atoi(a[2:])
 		y, _ := strconv.Atoi(b[2:])
@@ -60,8 +61,12 @@ func order(a, b string) int {
 	return strings.Compare(a, b)
 }
 
+// bytesOf is the string as bytes that nobody may write to.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
 func orderKeys(a, b []byte) int {
-	x, y := scan.Members(nil, a), scan.Members(nil, b)
+	var space [8]scan.Member
+	x, y := scan.Members(space[:0:4], a), scan.Members(space[4:4:8], b)
 	for i := range min(len(x), len(y)) {
 		if c := strings.Compare(x[i].Name(), y[i].Name()); c != 0 {
 			return c

@@ -34,11 +34,14 @@ func (n *node) empty() bool { return n.mark == 0 && len(n.kids) == 0 }
 
 // add appends a child; sort puts it into its place.
 func (n *node) add(element string) *node {
+	if n.kids == nil {
+		n.kids = make([]node, 0, 4)
+	}
 	n.kids = append(n.kids, node{element: element})
 	return &n.kids[len(n.kids)-1]
 }
 
-// drop takes the last child back if nothing is in it.
+// dropEmpty takes the last child back if nothing is in it.
 func (n *node) dropEmpty() {
 	if last := len(n.kids) - 1; n.kids[last].empty() {
 		n.kids = n.kids[:last]

@@ -127,10 +127,11 @@ func encode(holders []*holder) []metav1.ManagedFieldsEntry {
 		return nil
 	}
 	list := make([]metav1.ManagedFieldsEntry, len(holders))
+	var space [2048]byte
 	for i, h := range holders {
 		if h.set != nil {
 			h.FieldsV1 = &metav1.FieldsV1{}
-			h.FieldsV1.SetRawBytes(h.set.appendFields(make([]byte, 0, 1024)))
+			h.FieldsV1.SetRawBytes(h.set.appendFields(space[:0]))
 		}
 		list[i] = h.ManagedFieldsEntry
 	}
