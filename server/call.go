@@ -32,6 +32,8 @@ type call struct {
 	ep     *endpoint
 	accept accept
 	dryRun bool
+	// tail is a watch that has begun and is to be run.
+	tail *stream
 	// warned holds the warnings given already; each goes out once.
 	warned map[string]bool
 }

@@ -27,6 +27,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err := c.serve(); err != nil {
 		c.fail(err)
 	}
+	if c.tail != nil {
+		c.query, c.info.parts, c.warned = nil, nil, nil // nobody asks any more
+		c.tail.run()
+	}
 }
 
 var noCache = []string{"no-cache, private"}

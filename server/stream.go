@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"net/http"
+	"sync/atomic"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,8 +28,18 @@ type stream struct {
 	buf *[]byte
 	// headed says that a table's columns have been sent.
 	headed bool
-	// done is closed when the server lets go of the stream.
-	done chan struct{}
+	// from is what is watched; nil if it could not be.
+	from *watchcache.Watcher
+	// live: the stream goes on, until end, with a bookmark at mark and every so
+	// often from then on; 0 for none. clock rings for both, and unhook stops
+	// the request's end from ringing.
+	live      bool
+	end, mark time.Time
+	every     time.Duration
+	clock     *time.Timer
+	unhook    func() bool
+	// ended: the server has let go of the stream.
+	ended atomic.Bool
 	// watchdog's view of a write in progress.
 	guard writeGuard
 	sent  *watchCounters

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"fairlead.dev/watchcache"
 )
 
 // streams are the watches that are open.
@@ -28,9 +30,9 @@ type writeGuard struct{ since atomic.Int64 }
 func (g *writeGuard) enter() { g.since.Store(time.Now().UnixNano()) }
 func (g *writeGuard) leave() { g.since.Store(0) }
 
-func (s *streams) open(c *call, f *form) *stream {
+func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 	st := &stream{
-		c: c, f: f, rc: http.NewResponseController(c.w), done: make(chan struct{}),
+		c: c, f: f, from: from, rc: http.NewResponseController(c.w),
 		sent: c.s.metrics.watch(c.ep),
 	}
 	st.sent.open.Inc()
@@ -40,9 +42,7 @@ func (s *streams) open(c *call, f *form) *stream {
 		s.mu.open = map[*stream]struct{}{}
 	}
 	s.mu.open[st] = struct{}{}
-	if s.mu.ended {
-		close(st.done)
-	}
+	st.ended.Store(s.mu.ended)
 	return st
 }
 
@@ -53,6 +53,13 @@ func (st *stream) close() {
 	delete(s.mu.open, st)
 	s.mu.Unlock()
 	st.sent.open.Dec()
+	if st.live {
+		st.clock.Stop()
+		st.unhook()
+	}
+	if st.from != nil {
+		st.from.Close()
+	}
 }
 
 // watchdog drops clients that leave a write unread for longer than the limit,
@@ -70,7 +77,10 @@ func (s *streams) watchdog(ctx context.Context) {
 			if !s.mu.ended {
 				s.mu.ended = true
 				for st := range s.mu.open {
-					close(st.done)
+					st.ended.Store(true)
+					if st.from != nil {
+						st.from.Ring()
+					}
 				}
 			}
 			return

@@ -109,6 +109,10 @@ func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until sto
 // ring for nothing.
 func (w *Watcher) Bell() <-chan struct{} { return w.bell }
 
+// Ring rings the bell, for one who waits for something else beside events. It
+// may be called from any goroutine.
+func (w *Watcher) Ring() { w.ring() }
+
 func (w *Watcher) ring() {
 	select {
 	case w.bell <- struct{}{}:
