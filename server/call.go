@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/server/auth"
+	"fairlead.dev/watchcache"
 )
 
 // call is one request on its way through the server. It belongs to the
@@ -32,6 +33,12 @@ type call struct {
 	ep     *endpoint
 	accept accept
 	dryRun bool
+	// lastRead is the object that was decoded last, and its text without the
+	// record of owners.
+	lastRead struct {
+		of   *watchcache.Object
+		text []byte
+	}
 	// tail is a watch that has begun and is to be run.
 	tail *stream
 	// warned holds the warnings given already; each goes out once.

@@ -14,11 +14,16 @@ import (
 
 // decode makes the typed object of stored bytes.
 func (ep *endpoint) decode(value []byte, rev storage.Revision) (runtime.Object, error) {
+	text, entries := managed.Cut(value)
+	return ep.decodeParts(text, entries, rev)
+}
+
+// decodeParts makes it of the text and that of its record of owners.
+func (ep *endpoint) decodeParts(text, entries []byte, rev storage.Revision) (runtime.Object, error) {
 	obj, err := ep.newStored()
 	if err != nil {
 		return nil, err
 	}
-	text, entries := managed.Cut(value)
 	if err := json.Unmarshal(text, obj); err != nil {
 		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 	}

@@ -1,8 +1,9 @@
 package server
 
 import (
-	"fmt"
+	"bytes"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -81,7 +82,7 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	case old == nil:
 		w.Old, err = emptyText(c.ep.version)
 	case c.ep.raw:
-		w.Old, _ = managed.Cut(now.Value())
+		w.Old = c.textOf(now)
 	default:
 		w.Old, err = c.ep.text(old)
 	}
@@ -113,15 +114,9 @@ func (c *call) recordBefore(obj, old resource.Object) []metav1.ManagedFieldsEntr
 }
 
 func sameEntries(a, b []metav1.ManagedFieldsEntry) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !sameEntry(a[i], b[i]) || !a[i].Time.Equal(b[i].Time) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b metav1.ManagedFieldsEntry) bool {
+		return sameEntry(a, b) && a.Time.Equal(b.Time)
+	})
 }
 
 // sameEntry compares all but the times.
@@ -196,26 +191,18 @@ func shapeOf(obj runtime.Object) *openapi.Shape {
 
 // sinceThen gives the entries their old times back where nothing else about
 // the object has changed, and says whether that is so.
-func (w *written) sinceThen(now *watchcache.Object) (bool, error) {
-	rest, entries := managed.Cut(now.Value())
-	mine, _ := managed.Cut(w.value)
-	if string(rest) != string(mine) {
-		return false, nil
-	}
-	was, err := managed.Decode(entries)
-	if err != nil {
-		return false, fmt.Errorf("stored managedFields cannot be decoded: %w", err)
-	}
-	list := w.obj.GetManagedFields()
-	if len(list) != len(was) {
-		return false, nil
-	}
-	for i := range list {
-		if !sameEntry(list[i], was[i]) {
-			return false, nil
-		}
+func (w *written) sinceThen(now *watchcache.Object, old resource.Object) bool {
+	list, was := w.obj.GetManagedFields(), old.GetManagedFields()
+	if len(list) == 0 || !slices.EqualFunc(list, was, sameEntry) {
+		return false
 	}
 	w.obj.SetManagedFields(was)
-	w.value = now.Value()
-	return true, nil
+	rest, _ := managed.Cut(w.value)
+	value := managed.Insert(rest, was)
+	if !bytes.Equal(value, now.Value()) {
+		w.obj.SetManagedFields(list)
+		return false
+	}
+	w.value = value
+	return true
 }

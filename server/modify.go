@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/admission"
+	"fairlead.dev/server/managed"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -110,11 +111,22 @@ func (c *call) defaults(obj runtime.Object) {
 }
 
 func (c *call) decodeNow(now *watchcache.Object) (resource.Object, error) {
-	obj, err := c.ep.decode(now.Value(), now.Revision())
+	text, entries := managed.Cut(now.Value())
+	c.lastRead.of, c.lastRead.text = now, text
+	obj, err := c.ep.decodeParts(text, entries, now.Revision())
 	if err != nil {
 		return nil, err
 	}
 	return asObjectOf(obj)
+}
+
+// textOf is an object's stored text without its record of owners.
+func (c *call) textOf(now *watchcache.Object) []byte {
+	if c.lastRead.of == now {
+		return c.lastRead.text
+	}
+	text, _ := managed.Cut(now.Value())
+	return text
 }
 
 // createByChange is the change of an object that does not exist.
@@ -157,9 +169,7 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 	}
 	unchanged := bytes.Equal(w.value, now.Value())
 	if !unchanged && !ch.trusted {
-		if unchanged, err = w.sinceThen(now); err != nil {
-			return nil, false, err
-		}
+		unchanged = w.sinceThen(now, old)
 	}
 	if unchanged {
 		// Nothing changes, so nothing is written; but only if this is really
