@@ -308,3 +308,26 @@ func TestWatchThroughWebSocket(t *testing.T) {
 	conn.Close()
 	(&watching{t: t}).expectOpen(c, 0)
 }
+
+// TestSlowReaderIsTold: a client that reads too late is told where it stands in
+// the middle of its stream: what it got is without a gap, and then comes the end.
+func TestSlowReaderIsTold(t *testing.T) {
+	c := start(t, func(cfg *server.Config) { cfg.History.HistoryBytes = 64 << 10 })
+	slow := c.watch(t, c.client.Transport, maps+"?watch=1")
+	c.must("POST "+maps, `{"metadata":{"name":"big"}}`)
+	value := strings.Repeat("x", 256<<10)
+	const writes = 60
+	for i := range writes {
+		c.must("PATCH "+maps+"/big application/merge-patch+json", fmt.Sprintf(`{"data":{"k":"%d%s"}}`, i, value))
+	}
+	slow.expect("ADDED big 2")
+	next := 3
+	got := slow.next()
+	for ; got == fmt.Sprint("MODIFIED big ", next); got = slow.next() {
+		next++
+	}
+	if got != "ERROR 410 The resourceVersion for the provided watch is too old." || next > writes {
+		t.Errorf("after %d events: %.200s", next-3, got)
+	}
+	slow.expect("end")
+}
