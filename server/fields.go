@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"reflect"
 	"slices"
 	"strings"
@@ -193,16 +192,10 @@ func shapeOf(obj runtime.Object) *openapi.Shape {
 // the object has changed, and says whether that is so.
 func (w *written) sinceThen(now *watchcache.Object, old resource.Object) bool {
 	list, was := w.obj.GetManagedFields(), old.GetManagedFields()
-	if len(list) == 0 || !slices.EqualFunc(list, was, sameEntry) {
+	if len(list) == 0 || !slices.EqualFunc(list, was, sameEntry) || !managed.SameBut(w.value, now.Value()) {
 		return false
 	}
 	w.obj.SetManagedFields(was)
-	rest, _ := managed.Cut(w.value)
-	value := managed.Insert(rest, was)
-	if !bytes.Equal(value, now.Value()) {
-		w.obj.SetManagedFields(list)
-		return false
-	}
-	w.value = value
+	w.value = now.Value()
 	return true
 }

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"time"
@@ -18,32 +19,62 @@ var (
 // Cut takes the entries out of an object's text. rest is the text without them;
 // entries is nil, and rest the text itself, if there are none.
 func Cut(text []byte) (rest, entries []byte) {
-	meta, end := metadata(text)
-	if meta == 0 {
+	from, to, entries := locate(text)
+	if entries == nil {
 		return text, nil
 	}
-	m := text[meta:end]
-	i := scan.Space(m, 1)
-	for before := i; m[i] != '}'; {
-		nameEnd := scan.Value(m, i)
-		v := scan.Space(m, scan.Space(m, nameEnd)+1)
-		vEnd := scan.Value(m, v)
-		after := scan.Space(m, vEnd)
-		if string(m[i:nameEnd]) == string(entriesName) {
-			if m[after] == ',' {
-				before, after = i, scan.Space(m, after+1) // the comma behind goes with it
+	rest = make([]byte, 0, len(text)-(to-from))
+	return append(append(rest, text[:from]...), text[to:]...), entries
+}
+
+// SameBut says whether two objects' texts are the same but for their entries.
+func SameBut(a, b []byte) bool {
+	fromA, toA, _ := locate(a)
+	fromB, toB, _ := locate(b)
+	return bytes.Equal(a[:fromA], b[:fromB]) && bytes.Equal(a[toA:], b[toB:])
+}
+
+// locate finds the entries in an object's text, and what has to go with them
+// if they go: a comma. If there are none, that is nothing, at the beginning.
+func locate(text []byte) (from, to int, entries []byte) {
+	i := scan.Space(text, 0)
+	for i = scan.Space(text, i+1); text[i] == '"'; {
+		nameEnd := scan.Value(text, i)
+		v := scan.Space(text, scan.Space(text, nameEnd)+1)
+		if string(text[i:nameEnd]) == string(metadataName) {
+			if text[v] != '{' {
+				return 0, 0, nil
 			}
-			rest = make([]byte, 0, len(text))
-			rest = append(append(rest, text[:meta+before]...), text[meta+after:]...)
-			return rest, m[v:vEnd]
+			return locateIn(text, v)
 		}
-		if before = after; m[after] == ',' {
-			i = scan.Space(m, after+1)
+		if i = scan.Space(text, scan.Value(text, v)); text[i] == ',' {
+			i = scan.Space(text, i+1)
+		}
+	}
+	return 0, 0, nil
+}
+
+// locateIn does it for metadata that begin at i.
+func locateIn(text []byte, i int) (from, to int, entries []byte) {
+	i = scan.Space(text, i+1)
+	for before := i; text[i] != '}'; {
+		nameEnd := scan.Value(text, i)
+		v := scan.Space(text, scan.Space(text, nameEnd)+1)
+		vEnd := scan.Value(text, v)
+		after := scan.Space(text, vEnd)
+		if string(text[i:nameEnd]) == string(entriesName) {
+			if text[after] == ',' {
+				return i, scan.Space(text, after+1), text[v:vEnd]
+			}
+			return before, after, text[v:vEnd]
+		}
+		if before = after; text[after] == ',' {
+			i = scan.Space(text, after+1)
 		} else {
 			i = after
 		}
 	}
-	return text, nil
+	return 0, 0, nil
 }
 
 // Insert puts entries into an object's text, which has none, at the end of its
