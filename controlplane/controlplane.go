@@ -187,9 +187,12 @@ func (cp *ControlPlane) startClients() {
 	}
 	go func() {
 		// A part that fails takes the others down with it: half a control plane
-		// would look alive and do nothing.
+		// would look alive and do nothing. In an ordinary stop the server goes on
+		// answering until the parts have ended.
 		<-ctx.Done()
-		cp.stopServing()
+		if !errors.Is(context.Cause(ctx), context.Canceled) {
+			cp.stopServing()
+		}
 	}()
 }
 
