@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
-	"fairlead.dev/server/admission"
 	"fairlead.dev/watchcache"
 )
 
@@ -33,28 +32,30 @@ var (
 func bind(c *call) error {
 	defer c.within(requestTimeout)()
 	b := &corev1.Binding{}
-	if _, err := c.readCreate(b, bindingKind); err != nil {
+	create, err := c.readCreate(b, bindingKind)
+	if err != nil {
 		return err
 	}
 	if b.Name != c.info.name {
 		return apierrors.NewBadRequest("name in URL does not match name in Binding object")
 	}
-	return c.bind(b)
+	return c.bind(b, create)
 }
 
 // bindLegacy is the old way: a create of a Binding in the namespace.
 func bindLegacy(c *call) error {
 	defer c.within(requestTimeout)()
 	b := &corev1.Binding{}
-	if _, err := c.readCreate(b, bindingKind); err != nil {
+	create, err := c.readCreate(b, bindingKind)
+	if err != nil {
 		return err
 	}
 	c.ep = c.s.table.Load().stored[podResource]
 	c.info.name = b.Name
-	return c.bind(b)
+	return c.bind(b, create)
 }
 
-func (c *call) bind(b *corev1.Binding) error {
+func (c *call) bind(b *corev1.Binding, create *metav1.CreateOptions) error {
 	if c.ep == nil {
 		return noSuchResource()
 	}
@@ -65,18 +66,17 @@ func (c *call) bind(b *corev1.Binding) error {
 		return err
 	}
 	c.info.subresource = "binding"
-	ar := c.admission(admission.Create, b, nil, &metav1.CreateOptions{})
-	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+	b, err := admitBody(c, b, create)
+	if err != nil {
 		return err
 	}
-	_, _, err := c.modify(c.info.name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+	_, _, err = c.modify(c.info.name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
 		pod := old.DeepCopyObject().(*corev1.Pod)
 		if err := assign(pod, b); err != nil {
 			return nil, apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, pod.Name, err)
 		}
 		return pod, nil
 	}})
-	ar.Done(err == nil)
 	if err != nil {
 		return err
 	}

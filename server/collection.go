@@ -42,7 +42,7 @@ func deleteCollection(c *call) error {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		if _, _, err := c.remove(o.Name(), opts); err != nil && !apierrors.IsNotFound(err) {
+		if _, _, err := c.remove(o.Name(), opts, true); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}

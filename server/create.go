@@ -71,7 +71,6 @@ func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*writ
 // createOne takes an object through admission, validation and the commit.
 // record enters who owns its fields; it is nil if the object says so already.
 func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(resource.Object)) (*written, error) {
-	birth(obj)
 	st := &c.ep.Strategy
 	if st.Default != nil {
 		st.Default(obj)
@@ -84,13 +83,25 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
-	w, err := c.insert(obj)
+	obj, err := asObjectOf(ar.Object)
+	if err == nil {
+		err = settleNamespace(obj, c.namespace())
+	}
+	if err != nil {
+		return nil, err
+	}
+	birth(obj)
+	ar.Name = obj.GetName()
+	if err := c.s.cfg.Admission.Complete(c.ctx, ar); err != nil {
+		return nil, err
+	}
+	w, err := c.insert(obj, ar)
 	ar.Done(err == nil)
 	return w, err
 }
 
-// insert is what is left of a create after admission.
-func (c *call) insert(obj resource.Object) (*written, error) {
+// insert is what is left of a create after it has been admitted.
+func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, error) {
 	st := &c.ep.Strategy
 	if obj.GetResourceVersion() != "" {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
@@ -106,6 +117,9 @@ func (c *call) insert(obj resource.Object) (*written, error) {
 		return nil, apierrors.NewInvalid(c.ep.StorageGVK().GroupKind(), obj.GetName(), errs)
 	}
 	c.defaults(obj) // of what the strategy has filled in
+	if err := c.s.cfg.Admission.Validate(c.ctx, ar); err != nil {
+		return nil, err
+	}
 	if st.Warnings != nil {
 		c.warn(st.Warnings(obj)...)
 	}

@@ -22,7 +22,7 @@ func deleteVerb(c *call) error {
 	if err != nil {
 		return err
 	}
-	w, gone, err := c.remove(c.info.name, opts)
+	w, gone, err := c.remove(c.info.name, opts, true)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,9 @@ type removed struct {
 	pending bool
 }
 
-// remove deletes the named object or marks it. gone says that it is no more.
-func (c *call) remove(name string, opts *metav1.DeleteOptions) (w *removed, gone bool, err error) {
+// remove deletes the named object or marks it, and asks admission first unless it
+// has allowed the request already. gone says that it is no more.
+func (c *call) remove(name string, opts *metav1.DeleteOptions, admit bool) (w *removed, gone bool, err error) {
 	for {
 		now, err := c.read(name, watchcache.ReadAt{})
 		if err != nil {
@@ -62,8 +63,10 @@ func (c *call) remove(name string, opts *metav1.DeleteOptions) (w *removed, gone
 		}
 		ar := c.admission(admission.Delete, nil, old, opts)
 		ar.Name = name
-		if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
-			return nil, false, err
+		if admit {
+			if err := c.s.cfg.Admission.All(c.ctx, ar); err != nil {
+				return nil, false, err
+			}
 		}
 		w, gone, lost, err := c.removeFrom(now, old, opts.DeepCopy())
 		ar.Done(err == nil && !lost)

@@ -34,6 +34,9 @@ func evict(c *call) error {
 	if err := settleNamespace(ev, c.namespace()); err != nil {
 		return err
 	}
+	if ev, err = admitBody(c, ev, create); err != nil {
+		return err
+	}
 	opts, err := evictionOptions(ev, create)
 	if err != nil {
 		return err
@@ -96,6 +99,6 @@ func (c *call) evictNow(opts *metav1.DeleteOptions) error {
 			p.ResourceVersion = &rv
 		}
 	}
-	_, _, err := c.remove(c.info.name, opts)
+	_, _, err := c.remove(c.info.name, opts, false)
 	return err
 }

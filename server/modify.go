@@ -94,14 +94,32 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 		c.recordFields(obj, old, now, ch.manager)
 	}
 	ar := c.admission(admission.Update, obj, old, ch.opts)
-	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+	if obj, err = c.admitUpdate(ar, obj, old); err != nil {
 		return nil, false, err
 	}
 	if err = c.prepareUpdate(obj, old); err == nil {
+		err = c.s.cfg.Admission.Validate(c.ctx, ar)
+	}
+	if err == nil {
 		w, lost, err = c.replace(now, obj, old, ch)
 	}
 	ar.Done(err == nil && !lost)
 	return w, lost, err
+}
+
+// admitUpdate takes an update through the plugins that may change it.
+func (c *call) admitUpdate(ar *admission.Request, obj, old resource.Object) (resource.Object, error) {
+	if c.info.subresource == "scale" {
+		return c.admitScale(ar, obj, old)
+	}
+	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+		return nil, err
+	}
+	obj, err := asObjectOf(ar.Object)
+	if err != nil {
+		return nil, err
+	}
+	return obj, c.s.cfg.Admission.Complete(c.ctx, ar)
 }
 
 func (c *call) defaults(obj runtime.Object) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
 	"fairlead.dev/watchcache"
 )
 
@@ -60,6 +62,9 @@ func subresourceCreate(f CreateFunc) verb {
 		if err != nil {
 			return err
 		}
+		if obj, err = admitBody(c, obj, opts); err != nil {
+			return err
+		}
 		out, err := f(c.ctx, &CreateRequest{
 			User: c.user, Namespace: c.namespace(), Name: c.info.name,
 			Object: obj, Parent: parent, DryRun: len(opts.DryRun) > 0,
@@ -69,6 +74,21 @@ func subresourceCreate(f CreateFunc) verb {
 		}
 		return c.answerOwn(http.StatusCreated, out, gvk)
 	}
+}
+
+// admitBody asks admission about a body that is not stored as it is, and returns what
+// has become of it.
+func admitBody[T runtime.Object](c *call, obj T, opts *metav1.CreateOptions) (T, error) {
+	ar := c.admission(admission.Create, obj, nil, opts)
+	if err := c.s.cfg.Admission.All(c.ctx, ar); err != nil {
+		return obj, err
+	}
+	ar.Done(true)
+	out, ok := ar.Object.(T)
+	if !ok {
+		return obj, fmt.Errorf("admission made a %T of a %T", ar.Object, obj)
+	}
+	return out, nil
 }
 
 // subresourceKind is the kind of the subresource's body.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
 	"fairlead.dev/watchcache"
 )
 
@@ -129,6 +131,32 @@ func (c *call) rescale(access *resource.ScaleAccess, ch change, next func(now *a
 		return err
 	}
 	return c.answerScale(access, w.obj)
+}
+
+// admitScale shows the plugins a Scale in place of the object that is scaled.
+func (c *call) admitScale(ar *admission.Request, obj, old resource.Object) (resource.Object, error) {
+	access := c.ep.Strategy.Scale
+	asked, err := scaleOf(access, obj)
+	if err != nil {
+		return nil, err
+	}
+	now, err := scaleOf(access, old)
+	if err != nil {
+		return nil, err
+	}
+	ar.Object, ar.Old = asked, now
+	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+		return nil, err
+	}
+	asked, ok := ar.Object.(*autoscalingv1.Scale)
+	if !ok {
+		return nil, fmt.Errorf("admission made a %T of a Scale", ar.Object)
+	}
+	if err := c.checkScale(asked, old); err != nil {
+		return nil, err
+	}
+	access.SetReplicas(obj, asked.Spec.Replicas)
+	return obj, c.s.cfg.Admission.Complete(c.ctx, ar)
 }
 
 func (c *call) checkScale(asked *autoscalingv1.Scale, old resource.Object) error {

@@ -47,6 +47,7 @@ func (w *written) answer(c *call, code int) error {
 // admission describes a write to the plugins.
 func (c *call) admission(v admission.Verb, obj, old, opts runtime.Object) *admission.Request {
 	return &admission.Request{
+		Warn:     func(text string) { c.warn(text) },
 		Resource: c.ep.Resource, Version: c.ep.version.Name, Subresource: c.info.subresource,
 		Namespace: c.namespace(), Name: c.info.name,
 		Verb: v, Object: obj, Old: old, User: c.user, DryRun: c.dryRun, Options: opts,

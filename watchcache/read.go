@@ -202,3 +202,15 @@ func (c *Cache) present() (*Snapshot, error) {
 	c.snap.Store(s)
 	return s, nil
 }
+
+// Changed is the revision of the resource's newest change, or of when the cache was
+// loaded: it tells at next to no cost whether anything is new. Errors are those of
+// Snapshot; Exact is not for this.
+func (c *Cache) Changed(ctx context.Context, at ReadAt) (storage.Revision, error) {
+	if err := c.await(ctx, at); err != nil {
+		return 0, err
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.mu.last, c.mu.err
+}

@@ -19,7 +19,7 @@ func BenchmarkPodCreate(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r := request(admission.Create, "pods", "shop", "", template.DeepCopy(), nil)
-		if err := chain.Admit(context.Background(), r); err != nil {
+		if err := chain.All(context.Background(), r); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -33,7 +33,7 @@ func BenchmarkServiceCreate(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r := request(admission.Create, "services", "shop", "s", template.DeepCopy(), nil)
-		if err := p.Admit(context.Background(), r); err != nil {
+		if err := p.Complete(context.Background(), r); err != nil {
 			b.Fatal(err)
 		}
 		r.Done(false)

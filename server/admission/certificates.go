@@ -27,8 +27,8 @@ var csrs = schema.GroupResource{Group: "certificates.k8s.io", Resource: "certifi
 // Name implements Plugin.
 func (Certificates) Name() string { return "Certificates" }
 
-// Admit implements Plugin.
-func (p Certificates) Admit(ctx context.Context, r *Request) error {
+// Complete implements Completer.
+func (p Certificates) Complete(ctx context.Context, r *Request) error {
 	if r.GroupResource() != csrs {
 		return nil
 	}

@@ -16,7 +16,7 @@ type DefaultStorageClass struct{ Lookup Lookup }
 // Name implements Plugin.
 func (DefaultStorageClass) Name() string { return "DefaultStorageClass" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (p DefaultStorageClass) Admit(ctx context.Context, r *Request) error {
 	if !r.on(Create, core("persistentvolumeclaims")) {
 		return nil
@@ -40,7 +40,7 @@ type DefaultIngressClass struct{ Lookup Lookup }
 // Name implements Plugin.
 func (DefaultIngressClass) Name() string { return "DefaultIngressClass" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (p DefaultIngressClass) Admit(ctx context.Context, r *Request) error {
 	if !r.on(Create, schema.GroupResource{Group: "networking.k8s.io", Resource: "ingresses"}) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"fairlead.dev/internal/quota"
@@ -22,31 +23,48 @@ type LimitRanger struct{ Lookup Lookup }
 // Name implements Plugin.
 func (LimitRanger) Name() string { return "LimitRanger" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (p LimitRanger) Admit(ctx context.Context, r *Request) error {
+	pod, ok := r.Object.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	list, err := p.ranges(ctx, r)
+	for _, l := range list {
+		fillPod(pod, l.(*corev1.LimitRange))
+	}
+	return err
+}
+
+// ranges are those that count for the request.
+func (p LimitRanger) ranges(ctx context.Context, r *Request) ([]runtime.Object, error) {
 	pods := r.GroupResource() == core("pods")
 	switch {
 	case pods && r.Verb == Create && r.Subresource == "":
 	case pods && r.Verb == Update && r.Subresource == "resize":
 	case r.on(Create, core("persistentvolumeclaims")), r.on(Update, core("persistentvolumeclaims")):
 	default:
-		return nil
+		return nil, nil
 	}
 	if r.Old != nil {
 		if m, err := meta.Accessor(r.Old); err != nil || m.GetDeletionTimestamp() != nil {
-			return nil
+			return nil, nil
 		}
 	}
 	list, err := p.Lookup.List(ctx, core("limitranges"), r.Namespace)
 	if err != nil {
-		return status(err)
+		return nil, status(err)
+	}
+	return list, nil
+}
+
+// Validate implements Validator.
+func (p LimitRanger) Validate(ctx context.Context, r *Request) error {
+	list, err := p.ranges(ctx, r)
+	if err != nil {
+		return err
 	}
 	pod, _ := r.Object.(*corev1.Pod)
-	if pod != nil {
-		for _, l := range list {
-			fillPod(pod, l.(*corev1.LimitRange))
-		}
-	}
 	for _, l := range list {
 		var faults limitFaults
 		for _, item := range l.(*corev1.LimitRange).Spec.Limits {

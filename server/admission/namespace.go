@@ -21,7 +21,7 @@ func (NamespaceLifecycle) Name() string { return "NamespaceLifecycle" }
 
 var immortal = map[string]bool{"default": true, "kube-system": true, "kube-public": true}
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (p NamespaceLifecycle) Admit(ctx context.Context, r *Request) error {
 	if r.GroupResource() == core("namespaces") {
 		if r.Verb == Delete && r.Subresource == "" && immortal[r.Name] {

@@ -16,7 +16,7 @@ type TaintNodesByCondition struct{}
 // Name implements Plugin.
 func (TaintNodesByCondition) Name() string { return "TaintNodesByCondition" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (TaintNodesByCondition) Admit(_ context.Context, r *Request) error {
 	if !r.on(Create, core("nodes")) {
 		return nil

@@ -19,7 +19,7 @@ var priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource:
 // Name implements Plugin.
 func (Priority) Name() string { return "Priority" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (p Priority) Admit(ctx context.Context, r *Request) error {
 	switch {
 	case r.on(Create, core("pods")):

@@ -23,8 +23,8 @@ type RBACEscalation struct {
 // Name implements Plugin.
 func (RBACEscalation) Name() string { return "RBACEscalation" }
 
-// Admit implements Plugin.
-func (p RBACEscalation) Admit(ctx context.Context, r *Request) error {
+// Complete implements Completer.
+func (p RBACEscalation) Complete(ctx context.Context, r *Request) error {
 	if r.Resource.Group != rbacv1.GroupName || r.Subresource != "" || r.Verb != Create && r.Verb != Update || r.User.InGroup(auth.MastersGroup) {
 		return nil
 	}

@@ -16,8 +16,8 @@ type ClaimResize struct{ Lookup Lookup }
 // Name implements Plugin.
 func (ClaimResize) Name() string { return "PersistentVolumeClaimResize" }
 
-// Admit implements Plugin.
-func (p ClaimResize) Admit(ctx context.Context, r *Request) error {
+// Validate implements Validator.
+func (p ClaimResize) Validate(ctx context.Context, r *Request) error {
 	if !r.on(Update, core("persistentvolumeclaims")) {
 		return nil
 	}

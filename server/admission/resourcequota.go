@@ -45,8 +45,8 @@ func (ResourceQuota) Name() string { return "ResourceQuota" }
 // quotaAttempts is how often a charge is tried while others change the quota.
 const quotaAttempts = 10
 
-// Admit implements Plugin.
-func (p ResourceQuota) Admit(ctx context.Context, r *Request) error {
+// Validate implements Validator.
+func (p ResourceQuota) Validate(ctx context.Context, r *Request) error {
 	gr := r.GroupResource()
 	if p.writer == nil || r.Namespace == "" || gr == core("namespaces") {
 		return nil

@@ -240,7 +240,7 @@ func TestQuotaUnderLoad(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 50 {
 		wg.Go(func() {
-			if err := p.Admit(context.Background(), request(admission.Create, "pods", "shop", "p", podOf("", ""), nil)); err == nil {
+			if err := p.Validate(context.Background(), request(admission.Create, "pods", "shop", "p", podOf("", ""), nil)); err == nil {
 				admitted.Store(i, true)
 			} else {
 				refused.Store(i, true)

@@ -19,7 +19,7 @@ type RuntimeClass struct{ Lookup Lookup }
 // Name implements Plugin.
 func (RuntimeClass) Name() string { return "RuntimeClass" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (p RuntimeClass) Admit(ctx context.Context, r *Request) error {
 	if !r.on(Create, core("pods")) {
 		return nil

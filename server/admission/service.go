@@ -61,8 +61,8 @@ func NewServiceAllocation(l Lookup, o ServiceOptions) *ServiceAllocation {
 // Name implements Plugin.
 func (*ServiceAllocation) Name() string { return "ServiceAllocation" }
 
-// Admit implements Plugin.
-func (a *ServiceAllocation) Admit(ctx context.Context, r *Request) error {
+// Complete implements Completer.
+func (a *ServiceAllocation) Complete(ctx context.Context, r *Request) error {
 	if r.GroupResource() != core("services") || r.Subresource != "" || r.Verb == Connect {
 		return nil
 	}

@@ -158,7 +158,7 @@ func TestNotWritten(t *testing.T) {
 	refuse := admission.Chain{c.p, refusal{}}
 	for range 3 {
 		r := request(admission.Create, "services", "shop", "s", service("s", nil), nil)
-		if err := refuse.Admit(context.Background(), r); err == nil || strings.Contains(err.Error(), "full") {
+		if err := refuse.All(context.Background(), r); err == nil || strings.Contains(err.Error(), "full") {
 			t.Fatal(err)
 		}
 	}
@@ -167,7 +167,7 @@ func TestNotWritten(t *testing.T) {
 type refusal struct{}
 
 func (refusal) Name() string { return "Refusal" }
-func (refusal) Admit(context.Context, *admission.Request) error {
+func (refusal) Validate(context.Context, *admission.Request) error {
 	return fmt.Errorf("no")
 }
 
@@ -236,7 +236,7 @@ func TestAtOnce(t *testing.T) {
 		wg.Go(func() {
 			s := service(fmt.Sprintf("s%d", i), nil)
 			r := request(admission.Create, "services", "shop", s.Name, s, nil)
-			if err := c.p.Admit(context.Background(), r); err != nil {
+			if err := c.p.Complete(context.Background(), r); err != nil {
 				t.Error(err)
 				return
 			}

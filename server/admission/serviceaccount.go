@@ -17,7 +17,7 @@ type ServiceAccount struct{ Lookup Lookup }
 // Name implements Plugin.
 func (ServiceAccount) Name() string { return "ServiceAccount" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (p ServiceAccount) Admit(ctx context.Context, r *Request) error {
 	if !r.on(Create, core("pods")) {
 		return nil

@@ -15,7 +15,7 @@ type StorageObjectInUseProtection struct{}
 // Name implements Plugin.
 func (StorageObjectInUseProtection) Name() string { return "StorageObjectInUseProtection" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (StorageObjectInUseProtection) Admit(_ context.Context, r *Request) error {
 	switch {
 	case r.on(Create, core("persistentvolumes")):

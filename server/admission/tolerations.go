@@ -13,7 +13,7 @@ type DefaultTolerationSeconds struct{}
 // Name implements Plugin.
 func (DefaultTolerationSeconds) Name() string { return "DefaultTolerationSeconds" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (DefaultTolerationSeconds) Admit(_ context.Context, r *Request) error {
 	if !r.on(Create, core("pods")) && !r.on(Update, core("pods")) {
 		return nil

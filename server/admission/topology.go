@@ -14,7 +14,7 @@ type PodTopologyLabels struct{ Lookup Lookup }
 // Name implements Plugin.
 func (PodTopologyLabels) Name() string { return "PodTopologyLabels" }
 
-// Admit implements Plugin.
+// Admit implements Mutator.
 func (p PodTopologyLabels) Admit(ctx context.Context, r *Request) error {
 	if r.Verb != Create || r.GroupResource() != core("pods") {
 		return nil

@@ -70,7 +70,7 @@ func newWorld() world {
 
 func admit(t *testing.T, p admission.Plugin, r *admission.Request) *apierrors.StatusError {
 	t.Helper()
-	err := p.Admit(context.Background(), r)
+	err := (admission.Chain{p}).All(context.Background(), r)
 	if err == nil {
 		return nil
 	}
