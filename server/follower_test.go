@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/pager"
 )
 
 // follower is an informer of client-go on some of the config maps that holds
@@ -55,10 +56,13 @@ func (f *follower) follow(ctx context.Context, k kubernetes.Interface) {
 			f.mu.lists++
 			f.mu.Unlock()
 			narrow(&o)
-			if f.pages {
-				o.Limit = 50
+			if !f.pages {
+				return in.List(ctx, o)
 			}
-			return in.List(ctx, o)
+			p := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return in.List(ctx, o) })
+			p.PageSize = 50
+			list, _, err := p.List(ctx, o)
+			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.LabelSelector, o.FieldSelector = f.labels, f.fields
@@ -123,11 +127,13 @@ func (f *follower) selects(l labels.Set, namespace, name string) bool {
 	return ls.Matches(l) && fs.Matches(fields.Set{"metadata.name": name}) && (f.namespace == "" || f.namespace == namespace)
 }
 
-// settle waits until the store and the handlers have what is wanted.
+// settle waits until the store and the handlers have what is wanted, as long as
+// the handlers go on.
 func (f *follower) settle(want map[string]string) {
 	f.t.Helper()
 	var stored map[string]string
-	err := wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+	heard, at := 0, time.Now()
+	err := wait.PollUntilContextCancel(context.Background(), 10*time.Millisecond, true, func(context.Context) (bool, error) {
 		stored = map[string]string{}
 		for _, o := range f.informer.GetStore().List() {
 			m := o.(*corev1.ConfigMap)
@@ -135,7 +141,16 @@ func (f *follower) settle(want map[string]string) {
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return gomaps.Equal(stored, want) && gomaps.Equal(f.mu.known, want), nil
+		if gomaps.Equal(stored, want) && gomaps.Equal(f.mu.known, want) {
+			return true, nil
+		}
+		if f.mu.events != heard {
+			heard, at = f.mu.events, time.Now()
+		}
+		if time.Since(at) > 20*time.Second {
+			return false, context.DeadlineExceeded
+		}
+		return false, nil
 	})
 	if err != nil {
 		f.mu.Lock()

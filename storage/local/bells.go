@@ -111,7 +111,7 @@ func (b *bells) find(s span) *topic {
 func (b *bells) mark(seq int64, vs []*version, rung []*topic) []*topic {
 	if len(b.points) > 0 {
 		for i, v := range vs {
-			if t := b.points[v.kv.Key]; t != nil {
+			if t := b.points[v.kv().Key]; t != nil {
 				t.mark(seq+int64(i), seq+int64(i))
 				rung = append(rung, t)
 			}
@@ -119,13 +119,13 @@ func (b *bells) mark(seq int64, vs []*version, rung []*topic) []*topic {
 	}
 	for _, t := range b.ranges {
 		first, last := 0, len(vs)-1
-		for first <= last && !t.span.has(vs[first].kv.Key) {
+		for first <= last && !t.span.has(vs[first].kv().Key) {
 			first++
 		}
 		if first > last {
 			continue
 		}
-		for !t.span.has(vs[last].kv.Key) {
+		for !t.span.has(vs[last].kv().Key) {
 			last--
 		}
 		t.mark(seq+int64(first), seq+int64(last))

@@ -64,6 +64,7 @@ func (s *Store) publish(g *group) {
 		rung := s.pub.bells.mark(st.log.end, g.versions, s.pub.rung[:0])
 		st.rev, st.keys = g.rev, st.keys+g.keys
 		st.log = st.log.append(g.versions)
+		s.packer.published(st.log.end-int64(len(g.versions)), st.log.end)
 		if g.tree != nil {
 			st.tree = g.tree
 		}

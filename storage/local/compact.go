@@ -124,8 +124,8 @@ func (c *compactor) forget(log view, first, end int64) error {
 		}
 		if v.deleted {
 			c.deleteRecord(b, v)
-			if e, ok := s.work.tree.Get(v.kv.Key); ok && e.cut(v) {
-				s.work.tree.Delete(v.kv.Key)
+			if e, ok := s.work.tree.Get(v.kv().Key); ok && e.cut(v) {
+				s.work.tree.Delete(v.kv().Key)
 				shrunk = true
 			}
 		}
@@ -153,7 +153,7 @@ func (c *compactor) forget(log view, first, end int64) error {
 func (c *compactor) deleteRecord(b *pebble.Batch, v *version) {
 	if b != nil {
 		c.mu.garbage += uint64(recordSize(v))
-		b.DeleteSized(appendRecordKey(nil, v.kv.ModRevision, v.sub), uint32(recordSize(v)), nil)
+		b.DeleteSized(appendRecordKey(nil, v.kv().ModRevision, v.sub), uint32(recordSize(v)), nil)
 	}
 }
 

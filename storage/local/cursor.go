@@ -145,7 +145,7 @@ func (c *cursor) Next() (storage.Batch, error) {
 	if c.mu.first < st.log.first {
 		return c.overtaken(st.compacted)
 	}
-	begin := st.log.at(c.mu.first).kv.ModRevision
+	begin := st.log.at(c.mu.first).kv().ModRevision
 	events, next := c.read(st)
 	// What the events say of before is only right above the last compaction,
 	// which may have happened meanwhile.
@@ -153,7 +153,7 @@ func (c *cursor) Next() (storage.Batch, error) {
 		return c.overtaken(compacted)
 	}
 	if next < st.log.end {
-		c.mu.progress = max(c.mu.progress, st.log.at(next-1).kv.ModRevision)
+		c.mu.progress = max(c.mu.progress, st.log.at(next-1).kv().ModRevision)
 	} else {
 		c.mu.progress = max(c.mu.progress, st.rev)
 	}
@@ -171,10 +171,10 @@ func (c *cursor) read(st *state) (events []storage.Event, next int64) {
 	size := min(end-c.mu.first, batchEvents)
 	for seq := c.mu.first; seq < end; seq++ {
 		v := st.log.at(seq)
-		if len(events) >= batchEvents && v.kv.ModRevision != events[len(events)-1].Revision() {
+		if len(events) >= batchEvents && v.kv().ModRevision != events[len(events)-1].Revision() {
 			return events, seq
 		}
-		if v.kv.ModRevision > c.after && c.span.has(v.kv.Key) {
+		if v.kv().ModRevision > c.after && c.span.has(v.kv().Key) {
 			if events == nil {
 				events = make([]storage.Event, 0, size)
 			}

@@ -53,6 +53,7 @@
 //	compactor  marks time, compacts, makes space     until Close
 //	syncer     syncs, with FsyncInterval or NoSync   until Close
 //	lessor     ends leases when their time has come  until Close
+//	packer     packs what history keeps              until Close
 //
 // and Pebble's own.
 //
@@ -68,9 +69,11 @@
 //
 // # Memory
 //
-// About 160 bytes per key beside the key and the value, 110 and the value for each
+// About 170 bytes per key beside the key and the value, 130 and the value for each
 // version more that history still holds, 400 per open cursor. All values are in
-// memory. On disk, what history keeps is there too, and of what it kept as much
+// memory. Of what history holds, all but the last 256 events and one version in 16
+// of a key are kept as the difference to the version after it: some hundred bytes
+// for a pod of 4 KB. On disk, what history keeps is there too, and of what it kept as much
 // again as is needed before making space is worth it (see compactor.space).
 //
 // # Format

@@ -38,8 +38,8 @@ func (e *engine) commit(g *group) error {
 	for i, v := range g.versions {
 		size := recordSize(v)
 		op := b.SetDeferred(recordKeySize, size)
-		appendRecordKey(op.Key[:0], v.kv.ModRevision, v.sub)
-		last := i+1 == len(g.versions) || g.versions[i+1].kv.ModRevision != v.kv.ModRevision
+		appendRecordKey(op.Key[:0], v.kv().ModRevision, v.sub)
+		last := i+1 == len(g.versions) || g.versions[i+1].kv().ModRevision != v.kv().ModRevision
 		encodeRecord(op.Value, v, last)
 		if err := op.Finish(); err != nil {
 			return err

@@ -89,7 +89,7 @@ func (l *loader) add(key, value []byte) error {
 	if err != nil {
 		return err
 	}
-	r := v.kv.ModRevision
+	r := v.kv().ModRevision
 	if r > l.compacted {
 		follows := l.last && r == max(l.rev, 1)+1 && v.sub == 0 || !l.last && r == l.rev && v.sub == l.sub+1
 		if !follows {
@@ -104,7 +104,7 @@ func (l *loader) add(key, value []byte) error {
 		}
 		if v.deleted {
 			l.discard(v)
-			l.tree.Delete(v.kv.Key)
+			l.tree.Delete(v.kv().Key)
 			l.keys += keysDelta(prev, v)
 			return nil
 		}
@@ -121,7 +121,7 @@ func (l *loader) add(key, value []byte) error {
 func (l *loader) intern(key []byte) string {
 	if e, ok := l.tree.Get(string(key)); ok {
 		l.entry = e
-		return e.head.Load().kv.Key
+		return e.head.Load().kv().Key
 	}
 	k := string(key)
 	l.entry = &entry{}
@@ -130,7 +130,7 @@ func (l *loader) intern(key []byte) string {
 }
 
 func (l *loader) discard(v *version) {
-	l.garbage.DeleteSized(appendRecordKey(nil, v.kv.ModRevision, v.sub), uint32(recordSize(v)), nil)
+	l.garbage.DeleteSized(appendRecordKey(nil, v.kv().ModRevision, v.sub), uint32(recordSize(v)), nil)
 }
 
 // bind finds the keys of the leases. A key may only name a lease that there is.

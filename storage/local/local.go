@@ -41,6 +41,7 @@ type Store struct {
 	committer *committer
 	compactor *compactor
 	lessor    *lessor
+	packer    *packer
 
 	// down is closed when the engine failed in a way that may leave calls to it
 	// hanging; failure says why, and is set for every failure.
@@ -79,6 +80,7 @@ func Open(dir string, o Options) (*Store, error) {
 		rev: img.rev, compacted: img.compacted,
 		tree: s.work.tree.Copy(), log: img.log, keys: img.keys,
 	})
+	s.packer = startPacker(s)
 	s.committer = startCommitter(s)
 	s.compactor = startCompactor(s, img.marks)
 	s.lessor = startLessor(s)
@@ -93,6 +95,7 @@ func (s *Store) Close() error {
 		s.compactor.stop()
 		s.queue.close()
 		s.committer.wait()
+		s.packer.end()
 		s.pub.Lock()
 		s.closed.Store(true)
 		s.pub.bells.ringAll()

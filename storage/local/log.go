@@ -45,7 +45,7 @@ func (l view) append(vs []*version) view {
 // after is the sequence number of the first event above a revision.
 func (l view) after(r storage.Revision) int64 {
 	n := sort.Search(int(l.end-l.first), func(i int) bool {
-		return l.at(l.first+int64(i)).kv.ModRevision > r
+		return l.at(l.first+int64(i)).kv().ModRevision > r
 	})
 	return l.first + int64(n)
 }

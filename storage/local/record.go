@@ -35,7 +35,7 @@ func appendRecordKey(b []byte, r storage.Revision, sub uint32) []byte {
 	return binary.BigEndian.AppendUint32(b, sub)
 }
 
-func recordSize(v *version) int { return recordHead + len(v.kv.Key) + len(v.kv.Value) }
+func recordSize(v *version) int { return recordHead + len(v.kv().Key) + v.body.Load().size() }
 
 // encodeRecord writes v to b, which has recordSize bytes. last says that v is the
 // last of its transaction.
@@ -47,12 +47,12 @@ func encodeRecord(b []byte, v *version, last bool) {
 	if last {
 		b[0] |= kindLast
 	}
-	binary.BigEndian.PutUint64(b[1:], uint64(v.kv.CreateRevision))
-	binary.BigEndian.PutUint64(b[9:], uint64(v.kv.Version))
-	binary.BigEndian.PutUint64(b[17:], uint64(v.kv.Lease))
-	binary.BigEndian.PutUint32(b[25:], uint32(len(v.kv.Key)))
-	n := copy(b[recordHead:], v.kv.Key)
-	copy(b[recordHead+n:], v.kv.Value)
+	binary.BigEndian.PutUint64(b[1:], uint64(v.kv().CreateRevision))
+	binary.BigEndian.PutUint64(b[9:], uint64(v.kv().Version))
+	binary.BigEndian.PutUint64(b[17:], uint64(v.kv().Lease))
+	binary.BigEndian.PutUint32(b[25:], uint32(len(v.kv().Key)))
+	n := copy(b[recordHead:], v.kv().Key)
+	copy(b[recordHead+n:], v.kv().Value)
 }
 
 // decodeRecord reads a record. It copies what it keeps: the key, unless intern
@@ -72,16 +72,18 @@ func decodeRecord(key, b []byte, intern func(key []byte) string) (v *version, la
 	if kind > kindDelete {
 		return nil, false, fmt.Errorf("%w: revision %d is of kind %d", errRecord, rev, kind)
 	}
-	v = &version{sub: binary.BigEndian.Uint32(key[8:]), deleted: kind == kindDelete}
-	v.kv.ModRevision = storage.Revision(rev)
-	v.kv.CreateRevision = storage.Revision(binary.BigEndian.Uint64(b[1:]))
-	v.kv.Version = int64(binary.BigEndian.Uint64(b[9:]))
-	v.kv.Lease = storage.LeaseID(binary.BigEndian.Uint64(b[17:]))
-	n := recordHead + int(binary.BigEndian.Uint32(b[25:]))
-	v.kv.Key = intern(b[recordHead:n])
-	if !v.deleted {
-		v.kv.Value = append(make([]byte, 0, len(b)-n), b[n:]...)
+	kv := storage.KeyValue{
+		ModRevision:    storage.Revision(rev),
+		CreateRevision: storage.Revision(binary.BigEndian.Uint64(b[1:])),
+		Version:        int64(binary.BigEndian.Uint64(b[9:])),
+		Lease:          storage.LeaseID(binary.BigEndian.Uint64(b[17:])),
 	}
+	n := recordHead + int(binary.BigEndian.Uint32(b[25:]))
+	kv.Key = intern(b[recordHead:n])
+	if kind == kindPut {
+		kv.Value = append(make([]byte, 0, len(b)-n), b[n:]...)
+	}
+	v = newVersion(kv, binary.BigEndian.Uint32(key[8:]), kind == kindDelete)
 	return v, b[0]&kindLast != 0, nil
 }
 

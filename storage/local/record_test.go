@@ -9,8 +9,7 @@ import (
 // FuzzRecord feeds the decoder with anything: it takes what the encoder makes of
 // it again, byte for byte, or refuses.
 func FuzzRecord(f *testing.F) {
-	seed := &version{sub: 3}
-	seed.kv = storage.KeyValue{Key: "/a", Value: []byte("b"), CreateRevision: 2, ModRevision: 5, Version: 2, Lease: 9}
+	seed := newVersion(storage.KeyValue{Key: "/a", Value: []byte("b"), CreateRevision: 2, ModRevision: 5, Version: 2, Lease: 9}, 3, false)
 	b := make([]byte, recordSize(seed))
 	encodeRecord(b, seed, true)
 	f.Add(appendRecordKey(nil, 5, 3), b)
@@ -25,7 +24,7 @@ func FuzzRecord(f *testing.F) {
 		}
 		again := make([]byte, recordSize(v))
 		encodeRecord(again, v, last)
-		if string(again) != string(b) || string(appendRecordKey(nil, v.kv.ModRevision, v.sub)) != string(key) {
+		if string(again) != string(b) || string(appendRecordKey(nil, v.kv().ModRevision, v.sub)) != string(key) {
 			t.Errorf("%x %x became %x", key, b, again)
 		}
 	})

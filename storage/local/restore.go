@@ -67,8 +67,7 @@ func fill(db *pebble.DB, r storage.Revision, kvs []*storage.KeyValue, leases []s
 		if place++; kv.ModRevision != last {
 			last, place = kv.ModRevision, 0
 		}
-		v := &version{sub: place}
-		v.kv = *kv
+		v := newVersion(*kv, place, false)
 		value := make([]byte, recordSize(v))
 		encodeRecord(value, v, false)
 		b.Set(appendRecordKey(nil, kv.ModRevision, v.sub), value, nil)

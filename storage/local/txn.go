@@ -131,29 +131,29 @@ func (s *Store) put(e *entry, op storage.Op, g *group, first int) {
 	if op.Type == storage.Delete && old == nil {
 		return
 	}
-	v := &version{sub: uint32(len(g.versions) - first), deleted: op.Type == storage.Delete}
-	v.kv.Key, v.kv.ModRevision = op.Key, w.rev+1
+	kv := storage.KeyValue{Key: op.Key, ModRevision: w.rev + 1}
 	if prev != nil {
-		v.kv.Key = prev.kv.Key // one string for all versions
-		v.prev.Store(prev)
+		kv.Key = prev.kv().Key // one string for all versions
 	}
 	switch {
-	case v.deleted:
+	case op.Type == storage.Delete:
 		g.keys--
 	case old == nil:
 		g.keys++
-		v.kv.CreateRevision, v.kv.Version = w.rev+1, 1
+		kv.CreateRevision, kv.Version = w.rev+1, 1
 	default:
-		v.kv.CreateRevision, v.kv.Version = old.CreateRevision, old.Version+1
+		kv.CreateRevision, kv.Version = old.CreateRevision, old.Version+1
 	}
-	if !v.deleted {
-		v.kv.Value, v.kv.Lease = op.Value, op.Lease
+	if op.Type == storage.Put {
+		kv.Value, kv.Lease = op.Value, op.Lease
 	}
+	v := newVersion(kv, uint32(len(g.versions)-first), op.Type == storage.Delete)
+	v.prev.Store(prev)
 	w.leases.rebind(old, v.live())
 	e.head.Store(v)
 	g.versions = append(g.versions, v)
-	g.sync = g.sync || !s.opts.relaxed(v.kv.Key)
-	g.bytes += len(v.kv.Key) + len(v.kv.Value) + recordHead
+	g.sync = g.sync || !s.opts.relaxed(kv.Key)
+	g.bytes += len(kv.Key) + len(kv.Value) + recordHead
 }
 
 // unchanged evaluates a condition on a range. Tombstones that are not compacted
@@ -167,7 +167,7 @@ func (s *Store) unchanged(c storage.Condition) (bool, error) {
 		if (span{c.Key, c.End}).below(key) {
 			return false
 		}
-		same = e.head.Load().kv.ModRevision <= c.ModRevision
+		same = e.head.Load().kv().ModRevision <= c.ModRevision
 		return same
 	})
 	return same, nil

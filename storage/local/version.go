@@ -9,9 +9,9 @@ import (
 )
 
 // A version is one key as of one revision, and one event of the log. It never
-// changes, but that compaction cuts prev.
+// changes, but that compaction cuts prev and that its value may be packed.
 type version struct {
-	kv storage.KeyValue
+	body atomic.Pointer[body]
 	// prev is the version that this one superseded; nil if there was none or if
 	// it is compacted.
 	prev atomic.Pointer[version]
@@ -20,18 +20,28 @@ type version struct {
 	deleted bool
 }
 
+func newVersion(kv storage.KeyValue, sub uint32, deleted bool) *version {
+	v := &version{sub: sub, deleted: deleted}
+	v.body.Store(&body{kv: kv})
+	return v
+}
+
+// kv is v's key and its revisions. Whether Value is the value or what it was packed
+// into, value knows.
+func (v *version) kv() *storage.KeyValue { return &v.body.Load().kv }
+
 // live is v's KeyValue, or nil if v is nil or a tombstone.
 func (v *version) live() *storage.KeyValue {
 	if v == nil || v.deleted {
 		return nil
 	}
-	return &v.kv
+	return v.body.Load().whole()
 }
 
 // event tells v as it happened. Prev is only right while v's revision is above
 // the last compaction.
 func (v *version) event() storage.Event {
-	e := storage.Event{Type: storage.Put, KV: &v.kv, Prev: v.prev.Load().live()}
+	e := storage.Event{Type: storage.Put, KV: v.body.Load().whole(), Prev: v.prev.Load().live()}
 	if v.deleted {
 		e.Type = storage.Delete
 	}
@@ -47,7 +57,7 @@ type entry struct {
 // at is the key as of a revision, nil if it does not exist then.
 func (e *entry) at(r storage.Revision) *storage.KeyValue {
 	v := e.head.Load()
-	for v != nil && v.kv.ModRevision > r {
+	for v != nil && v.kv().ModRevision > r {
 		v = v.prev.Load()
 	}
 	return v.live()
