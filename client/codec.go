@@ -13,7 +13,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"fairlead.dev/client/internal/fastjson"
+	"fairlead.dev/internal/fastjson"
 )
 
 // List is one page of objects, and where the next one begins (Continue).

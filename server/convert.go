@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,7 +23,7 @@ func (ep *endpoint) decodeParts(text, entries []byte, rev storage.Revision) (run
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, obj); err != nil {
+	if err := decodeStored(text, obj); err != nil {
 		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 	}
 	m, err := meta.Accessor(obj)

@@ -35,13 +35,8 @@ func decodeBody(data []byte, m media, want schema.GroupVersionKind, obj runtime.
 			return nil, undecodable(want, data, fmt.Errorf("couldn't get version/kind; json parse error: %w", err))
 		}
 	}
-	if directive == metav1.FieldValidationIgnore {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(text, obj)
-	} else {
-		var more []error
-		more, err = kjson.UnmarshalStrict(text, obj)
-		strict = append(strict, more...)
-	}
+	more, err := decodeText(text, obj, directive != metav1.FieldValidationIgnore)
+	strict = append(strict, more...)
 	if kindErr := checkKind(text, data, want, obj, err); kindErr != nil {
 		return nil, kindErr
 	}

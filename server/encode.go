@@ -33,7 +33,7 @@ func encodeStored(obj runtime.Object, gvk schema.GroupVersionKind) ([]byte, erro
 	m.SetResourceVersion("")
 	m.SetManagedFields(nil) // whose text is there already
 	obj.GetObjectKind().SetGroupVersionKind(gvk)
-	data, err := json.Marshal(obj)
+	data, err := encodeJSON(obj)
 	m.SetResourceVersion(rv)
 	m.SetManagedFields(entries)
 	if err != nil {
@@ -55,7 +55,7 @@ func encodeObject(obj runtime.Object, a accept) ([]byte, error) {
 		}
 		return appendEnvelope(nil, obj.GetObjectKind().GroupVersionKind(), raw), nil
 	}
-	data, err := json.Marshal(obj)
+	data, err := encodeJSON(obj)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -110,7 +109,7 @@ func (f *form) encode(obj runtime.Object) ([]byte, error) {
 
 func marshal(obj runtime.Object, m media) ([]byte, error) {
 	if m != mediaProto {
-		return json.Marshal(obj)
+		return encodeJSON(obj)
 	}
 	p, ok := obj.(protoMarshaler)
 	if !ok {

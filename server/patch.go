@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	kjson "sigs.k8s.io/json"
 
+	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/resource"
 	"fairlead.dev/server/managed"
 	"fairlead.dev/server/patch"
@@ -109,30 +109,28 @@ func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object
 	if err != nil {
 		return nil, err
 	}
-	text := r.JSON
 	if c.ep.raw && old != nil {
-		if o, changed, ok := unpatched(obj, old, current, text); ok {
-			obj, text = o, changed
+		if o, changed, ok := unpatched(obj, old, current, r.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
+			return o, c.objectToPatch(r, r.Objections, directive)
 		}
 	}
-	var strict []error
-	if p.Strict {
-		strict, err = kjson.UnmarshalStrict(text, obj)
-	} else {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(text, obj)
-	}
+	strict, err := decodeText(r.JSON, obj, p.Strict)
 	if err != nil {
 		return nil, invalidPatch(r, err)
 	}
-	strict = append(r.Objections, strict...)
+	return obj, c.objectToPatch(r, append(r.Objections, strict...), directive)
+}
+
+// objectToPatch does what the directive says about the strict rules' objections.
+func (c *call) objectToPatch(r *patch.Result, objections []error, directive string) error {
 	switch {
-	case len(strict) == 0:
+	case len(objections) == 0:
 	case directive == metav1.FieldValidationStrict:
-		return nil, invalidPatch(r, runtime.NewStrictDecodingError(strict))
+		return invalidPatch(r, runtime.NewStrictDecodingError(objections))
 	default:
-		c.warn(strictWarnings(strict)...)
+		c.warn(strictWarnings(objections)...)
 	}
-	return obj, nil
+	return nil
 }
 
 func invalidPatch(r *patch.Result, err error) error {

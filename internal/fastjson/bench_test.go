@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
 
-	"fairlead.dev/client/internal/fastjson"
+	"fairlead.dev/internal/fastjson"
 )
 
 // BenchmarkPod decodes a pod of the size that clusters have, with this package and with
@@ -26,6 +26,26 @@ func BenchmarkPod(b *testing.B) {
 		for range b.N {
 			if !fastjson.Unmarshal(in, new(corev1.Pod)) {
 				b.Fatal("gave up")
+			}
+		}
+	})
+	b.Run("write", func(b *testing.B) {
+		b.SetBytes(int64(len(in)))
+		b.ReportAllocs()
+		pod := servedPod()
+		for range b.N {
+			if _, ok := fastjson.Marshal(pod); !ok {
+				b.Fatal("gave up")
+			}
+		}
+	})
+	b.Run("write-general", func(b *testing.B) {
+		b.SetBytes(int64(len(in)))
+		b.ReportAllocs()
+		pod := servedPod()
+		for range b.N {
+			if _, err := stdjson.Marshal(pod); err != nil {
+				b.Fatal(err)
 			}
 		}
 	})

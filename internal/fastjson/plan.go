@@ -7,23 +7,40 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// plan is how to decode one Go type.
+// plan is how to decode and encode one Go type.
 type plan struct {
 	op     op
 	typ    reflect.Type
 	elem   *plan // of pointer, slice, map
+	size   uintptr
 	fields []field
 	byName map[string]int // into fields
+	writes bool           // of a custom type: it has a MarshalJSON for values
 }
 
+// field is a field of a struct, one of a struct embedded in it included.
 type field struct {
-	name  string
-	index []int
-	plan  *plan
+	name   string
+	quoted string // "name":
+	offset uintptr
+	plan   *plan
+	empty  emptiness
 }
+
+// emptiness says when a field is not written.
+type emptiness uint8
+
+const (
+	always emptiness = iota // it is always written
+	omitEmpty
+	omitZero
+	omitZeroOf // by its IsZero method
+)
 
 type op uint8
 
@@ -40,15 +57,28 @@ const (
 	structure
 	stringMap // map[string]string
 	timestamp // metav1.Time
+	quantity  // resource.Quantity
+	intOrText // intstr.IntOrString
 	custom    // its own UnmarshalJSON
 )
 
+type zeroer interface{ IsZero() bool }
+
 var (
+	marshaler       = reflect.TypeFor[json.Marshaler]()
 	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
+	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
-	timeType        = reflect.TypeFor[metav1.Time]()
+	zeroerType      = reflect.TypeFor[zeroer]()
 	stringMapType   = reflect.TypeFor[map[string]string]()
 )
+
+// special are types that are common enough to have an op of their own.
+var special = map[reflect.Type]op{
+	reflect.TypeFor[metav1.Time]():        timestamp,
+	reflect.TypeFor[resource.Quantity]():  quantity,
+	reflect.TypeFor[intstr.IntOrString](): intOrText,
+}
 
 var plans struct {
 	sync.Mutex
@@ -75,16 +105,17 @@ func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	if p := making[t]; p != nil {
 		return p
 	}
-	p := &plan{typ: t}
+	p := &plan{typ: t, size: t.Size()}
 	making[t] = p
+	ptr := reflect.PointerTo(t)
 	switch {
-	case t == timeType:
-		p.op = timestamp
+	case special[t] != unknown:
+		p.op = special[t]
 	case t.Kind() == reflect.Pointer:
 		p.op, p.elem = pointer, build(t.Elem(), making)
-	case reflect.PointerTo(t).Implements(unmarshaler):
-		p.op = custom
-	case reflect.PointerTo(t).Implements(textUnmarshaler):
+	case ptr.Implements(unmarshaler):
+		p.op, p.writes = custom, t.Implements(marshaler)
+	case ptr.Implements(textUnmarshaler), ptr.Implements(marshaler), ptr.Implements(textMarshaler):
 		p.op = unknown
 	case t == stringMapType:
 		p.op = stringMap
@@ -110,12 +141,13 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 			p.op = bytes
 		}
 	case reflect.Map:
-		if t.Key().Kind() == reflect.String && !reflect.PointerTo(t.Key()).Implements(textUnmarshaler) {
+		key := reflect.PointerTo(t.Key())
+		if t.Key().Kind() == reflect.String && !key.Implements(textUnmarshaler) && !key.Implements(textMarshaler) {
 			p.op, p.elem = mapping, build(t.Elem(), making)
 		}
 	case reflect.Struct:
 		p.op, p.byName = structure, map[string]int{}
-		if !p.addFields(t, nil, making) {
+		if !p.addFields(t, 0, making) || len(p.fields) > 8*len(seen{}) {
 			p.op = unknown
 		}
 	}
@@ -123,19 +155,18 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 
 // addFields adds the fields of a struct, those of structs embedded in it included. It
 // returns false where the rules for names would take more than this.
-func (p *plan) addFields(t reflect.Type, at []int, making map[reflect.Type]*plan) bool {
+func (p *plan) addFields(t reflect.Type, at uintptr, making map[reflect.Type]*plan) bool {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
 		name, opts, _ := strings.Cut(tag, ",")
-		index := append(append([]int(nil), at...), i)
 		switch {
 		case tag == "-":
 			continue
-		case strings.Contains(opts, "string"):
+		case has(opts, "string"):
 			return false
 		case f.Anonymous && name == "":
-			if f.Type.Kind() != reflect.Struct || !p.addFields(f.Type, index, making) {
+			if f.Type.Kind() != reflect.Struct || !p.addFields(f.Type, at+f.Offset, making) {
 				return false
 			}
 			continue
@@ -144,11 +175,32 @@ func (p *plan) addFields(t reflect.Type, at []int, making map[reflect.Type]*plan
 		case name == "":
 			name = f.Name
 		}
-		if _, twice := p.byName[name]; twice {
+		if _, twice := p.byName[name]; twice || strings.ContainsAny(name, `"\<>&`) {
 			return false
 		}
 		p.byName[name] = len(p.fields)
-		p.fields = append(p.fields, field{name, index, build(f.Type, making)})
+		p.fields = append(p.fields, field{name, `"` + name + `":`, at + f.Offset, build(f.Type, making), emptinessOf(f.Type, opts)})
 	}
 	return true
+}
+
+func emptinessOf(t reflect.Type, opts string) emptiness {
+	switch {
+	case has(opts, "omitzero") && (t.Implements(zeroerType) || reflect.PointerTo(t).Implements(zeroerType)):
+		return omitZeroOf
+	case has(opts, "omitzero"):
+		return omitZero
+	case has(opts, "omitempty"):
+		return omitEmpty
+	}
+	return always
+}
+
+func has(opts, option string) bool {
+	for o := range strings.SplitSeq(opts, ",") {
+		if o == option {
+			return true
+		}
+	}
+	return false
 }

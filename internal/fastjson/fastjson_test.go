@@ -4,10 +4,12 @@ import (
 	stdjson "encoding/json"
 	"math/rand"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +19,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	"fairlead.dev/client"
-	"fairlead.dev/client/internal/fastjson"
+	"fairlead.dev/internal/fastjson"
 )
 
 // filler fills objects with values that survive encoding.
@@ -57,6 +59,13 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 				t.Fatalf("%v: %v", gvk, err)
 			}
 			compare(t, gvk.String(), b, typ)
+			written, ok := fastjson.Marshal(in)
+			if !ok && !leftOut[gvk.Kind] {
+				t.Fatalf("%v: gave up", gvk)
+			}
+			if ok && string(written) != string(b) {
+				t.Fatalf("%v: wrote %s\nwant %s", gvk, written, b)
+			}
 		}
 	}
 	if kinds < 100 {
@@ -66,6 +75,7 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 
 func compare(t *testing.T, what string, b []byte, typ reflect.Type) {
 	t.Helper()
+	compareStrict(t, what, b, typ)
 	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
 	if err := json.UnmarshalCaseSensitivePreserveInts(b, want); err != nil {
 		t.Fatalf("%s: %v", what, err)
@@ -75,6 +85,79 @@ func compare(t *testing.T, what string, b []byte, typ reflect.Type) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("%s: from %s\nread %+v\nwant %+v", what, b, got, want)
+	}
+}
+
+// leftOut are kinds whose values no plan writes.
+var leftOut = map[string]bool{}
+
+// compareStrict asks that the strict decoder takes what the general one takes without
+// objections, and nothing else.
+func compareStrict(t *testing.T, what string, b []byte, typ reflect.Type) {
+	t.Helper()
+	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
+	objections, err := json.UnmarshalStrict(b, want)
+	clean := err == nil && len(objections) == 0
+	switch took := fastjson.UnmarshalStrict(b, got); {
+	case took && !clean:
+		t.Fatalf("%s: took %s, objections %v %v", what, b, objections, err)
+	case !took && clean:
+		t.Fatalf("%s: gave up on %s", what, b)
+	case took && !reflect.DeepEqual(got, want):
+		t.Fatalf("%s: from %s\nread %+v\nwant %+v", what, b, got, want)
+	}
+}
+
+// TestStrings writes each byte at each place of a string, and what is not UTF-8.
+func TestStrings(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			name := []byte("abcdefghijklmnopqrstuvwxyz"[:20])
+			name[at] = byte(c)
+			for _, s := range []string{string(name), string(name[:at+1]), string(name) + "\xe2\x80\xa8", "é" + string(name)} {
+				in := &corev1.ConfigMap{Data: map[string]string{s: s}, ObjectMeta: metav1.ObjectMeta{Name: s}}
+				want, err := stdjson.Marshal(in)
+				got, ok := fastjson.Marshal(in)
+				if err != nil || !ok || string(got) != string(want) {
+					t.Fatalf("%q: wrote %s %v, want %s", s, got, ok, want)
+				}
+			}
+		}
+	}
+}
+
+// TestStrictGivesUp: what the strict reading objects to is left to those who say so,
+// wherever it stands.
+func TestStrictGivesUp(t *testing.T) {
+	pod := reflect.TypeFor[corev1.Pod]()
+	for _, s := range []string{
+		`{"metadata":{"name":"a","name":"a"}}`, `{"metadata":{"labels":{"a":"1","a":"1"}}}`, `{"metadata":{"labels":{"a":null,"a":null}}}`,
+		`{"spec":{"containers":[{"name":"c","resources":{"limits":{"cpu":"1","cpu":"1"}}}]}}`,
+		`{"spec":{"containers":[{"name":"c","imag":"x"}]}}`, `{"Spec":{}}`, `{"spec":{"volumes":[{"name":"v","emptyDir":{},"emptyDir":{}}]}}`,
+		`{"metadata":{"labels":{}},"metadata":{}}`, `{"x":1}`, `{"metadata":null,"metadata":null}`,
+		`{"spec":{"containers":[{"ports":[{"containerPort":8e1}]}]}}`,
+		`{"spec":{"containers":[{"livenessProbe":{"httpGet":{"port":[1,}}}]}}`,
+		`{"spec":{"containers":[{"resources":{"limits":{"cpu":1x}}}]}}`,
+		`{"spec":{"containers":[{"resources":{"limits":{"cpu":1.50,"memory":null}}}]}}`,
+	} {
+		compareStrictly(t, s, pod)
+	}
+	deep := strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300)
+	if fastjson.UnmarshalStrict([]byte(deep), new(apiextensionsv1.JSONSchemaProps)) {
+		t.Error("took an object of any depth")
+	}
+}
+
+// compareStrictly is compareStrict for what may be given up on.
+func compareStrictly(t *testing.T, s string, typ reflect.Type) {
+	t.Helper()
+	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
+	objections, err := json.UnmarshalStrict([]byte(s), want)
+	if !fastjson.UnmarshalStrict([]byte(s), got) {
+		return
+	}
+	if err != nil || len(objections) > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("took %s as %+v, objections %v %v", s, got, objections, err)
 	}
 }
 
@@ -136,6 +219,7 @@ func TestEveryByteEverywhere(t *testing.T) {
 func FuzzSame(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"containers":[{"name":"c","ports":[{"containerPort":80}]}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		compareStrictly(t, string(b), reflect.TypeFor[corev1.Pod]())
 		var got, want corev1.Pod
 		if !fastjson.Unmarshal(b, &got) {
 			return

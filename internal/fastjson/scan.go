@@ -63,6 +63,29 @@ func ordinary(b []byte, i int) int {
 	return i
 }
 
+// harmless returns the first position from i on of a byte that does not stand for
+// itself in a string, or might not: what ordinary finds, and what is not to stand in
+// HTML.
+func harmless(b []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^(ones*'"'), x^(ones*'\\')
+		and, angle := x^(ones*'&'), x&^(ones*2)^(ones*'<') // < and > differ in one bit
+		found := ((quote-ones)&^quote | (slash-ones)&^slash | (and-ones)&^and | (angle-ones)&^angle | (x - ones*' ') | x) & highs
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"', c == '\\', c == '<', c == '>', c == '&', c < ' ', c >= utf8.RuneSelf:
+			return i
+		}
+	}
+	return i
+}
+
 // text reads a string.
 func (d *decoder) text() (string, bool) {
 	if d.space() != '"' {
@@ -110,14 +133,10 @@ func (d *decoder) number() (int64, bool) {
 }
 
 // count returns how many elements the array has that the position is in, without
-// moving it.
-func (d *decoder) count() (int, bool) {
+// moving it. There is at least one.
+func (d *decoder) count() (n int, ok bool) {
 	from := d.i
-	defer func() { d.i = from }()
-	if d.space() == ']' {
-		return 0, true
-	}
-	for n := 1; ; n++ {
+	for n = 1; ; n++ {
 		d.space()
 		if !d.skip() {
 			return 0, false
@@ -126,6 +145,7 @@ func (d *decoder) count() (int, bool) {
 		case ',':
 			d.i++
 		case ']':
+			d.i = from
 			return n, true
 		default:
 			return 0, false

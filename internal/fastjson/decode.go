@@ -1,0 +1,363 @@
+package fastjson
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"reflect"
+	"sync"
+	"time"
+	"unsafe"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Unmarshal decodes one JSON value into what into points to, which must be zero. False
+// means that it could not; what into points to is then undefined.
+//
+// It does not look closely at what it has no field for: b must come from somebody who
+// encodes soundly.
+func Unmarshal(b []byte, into any) bool { return unmarshal(b, into, false) }
+
+// UnmarshalStrict is Unmarshal for input that may be anything. It also gives up on
+// fields that the type does not have and on names that an object has twice.
+func UnmarshalStrict(b []byte, into any) bool { return unmarshal(b, into, true) }
+
+func unmarshal(b []byte, into any, strict bool) bool {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return false
+	}
+	p := planOf(v.Type().Elem())
+	d := decoders.Get().(*decoder)
+	d.b, d.i, d.depth, d.strict = b, 0, 0, strict
+	ok := d.value(p, v.UnsafePointer())
+	d.space()
+	ok = ok && d.i == len(d.b)
+	d.b = nil
+	decoders.Put(d)
+	return ok
+}
+
+// decoder is a position in the input. Its methods return false to give up.
+type decoder struct {
+	b      []byte
+	i      int
+	depth  int
+	strict bool
+	sharing
+}
+
+// deepest is how deep objects may stand in one another.
+const deepest = 200
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// space skips white space and returns the byte after it, or 0 at the end.
+func (d *decoder) space() byte {
+	for ; d.i < len(d.b); d.i++ {
+		if c := d.b[d.i]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return c
+		}
+	}
+	return 0
+}
+
+func (d *decoder) literal(s string) bool {
+	if len(d.b)-d.i < len(s) || string(d.b[d.i:d.i+len(s)]) != s {
+		return false
+	}
+	d.i += len(s)
+	return true
+}
+
+// header is a slice in memory.
+type header struct {
+	data     unsafe.Pointer
+	len, cap int
+}
+
+// value decodes into the value of the plan's type at v.
+func (d *decoder) value(p *plan, v unsafe.Pointer) bool {
+	c := d.space()
+	if c == 'n' && p.op != unknown && p.op != custom && p.op != quantity && p.op != intOrText {
+		switch p.op {
+		case pointer, slice, bytes, mapping, stringMap, timestamp:
+			reflect.NewAt(p.typ, v).Elem().SetZero()
+		}
+		return d.literal("null")
+	}
+	switch p.op {
+	case text:
+		s, ok := d.text()
+		if ok {
+			*(*string)(v) = s
+		}
+		return ok
+	case structure:
+		return d.structure(p, v)
+	case pointer:
+		at := (*unsafe.Pointer)(v)
+		if *at == nil {
+			*at = reflect.New(p.elem.typ).UnsafePointer()
+		}
+		return d.value(p.elem, *at)
+	case slice:
+		return d.slice(p, v)
+	case stringMap:
+		return d.stringMap((*map[string]string)(v))
+	case mapping:
+		return d.mapping(p, reflect.NewAt(p.typ, v).Elem())
+	case integer:
+		n, ok := d.number()
+		return ok && setInt(v, p.size, n)
+	case unsigned:
+		n, ok := d.number()
+		if !ok || n < 0 {
+			return false
+		}
+		to := reflect.NewAt(p.typ, v).Elem()
+		if to.OverflowUint(uint64(n)) {
+			return false
+		}
+		to.SetUint(uint64(n))
+		return true
+	case boolean:
+		*(*bool)(v) = c == 't'
+		return c == 't' && d.literal("true") || c == 'f' && d.literal("false")
+	case timestamp:
+		return d.timestamp((*metav1.Time)(v))
+	case bytes:
+		s, ok := d.text()
+		b, err := base64.StdEncoding.DecodeString(s)
+		if !ok || err != nil {
+			return false
+		}
+		*(*[]byte)(v) = b
+		return true
+	case quantity:
+		b, ok := d.raw()
+		return ok && (*resource.Quantity)(v).UnmarshalJSON(b) == nil
+	case intOrText:
+		b, ok := d.raw()
+		return ok && (*intstr.IntOrString)(v).UnmarshalJSON(b) == nil
+	case custom:
+		b, ok := d.raw()
+		return ok && reflect.NewAt(p.typ, v).Interface().(json.Unmarshaler).UnmarshalJSON(b) == nil
+	}
+	return false
+}
+
+// setInt sets an integer of a size in bytes, if n fits into it.
+func setInt(v unsafe.Pointer, size uintptr, n int64) bool {
+	switch size {
+	case 8:
+		*(*int64)(v) = n
+		return true
+	case 4:
+		*(*int32)(v) = int32(n)
+		return int64(int32(n)) == n
+	case 2:
+		*(*int16)(v) = int16(n)
+		return int64(int16(n)) == n
+	}
+	*(*int8)(v) = int8(n)
+	return int64(int8(n)) == n
+}
+
+// raw reads a value that its type decodes for itself.
+func (d *decoder) raw() ([]byte, bool) {
+	from := d.i
+	if d.i < len(d.b) && d.b[d.i] == '"' {
+		if _, plain := d.quoted(); plain {
+			return d.b[from:d.i], true
+		}
+		d.i = from
+	}
+	if !d.skip() {
+		return nil, false
+	}
+	b := d.b[from:d.i]
+	return b, !d.strict || json.Valid(b)
+}
+
+// seen has a bit for each field of a struct.
+type seen [16]byte
+
+// structure reads an object into a struct. Servers write fields in the order of the
+// struct, so each is looked for behind the one before it first.
+func (d *decoder) structure(p *plan, v unsafe.Pointer) bool {
+	var had seen
+	next := 0
+	for more := d.open('{'); more; more = d.more('}') {
+		name, ok := d.name()
+		if !ok {
+			return false
+		}
+		i := -1
+		for j := next; j < len(p.fields) && j < next+4; j++ {
+			if p.fields[j].name == string(name) {
+				i = j
+				break
+			}
+		}
+		if i < 0 {
+			j, ok := p.byName[string(name)]
+			if !ok {
+				d.space()
+				if d.strict || !d.skip() {
+					return false
+				}
+				continue
+			}
+			i = j
+		}
+		if next = i + 1; d.strict {
+			if had[i/8]&(1<<(i%8)) != 0 {
+				return false
+			}
+			had[i/8] |= 1 << (i % 8)
+		}
+		f := &p.fields[i]
+		if !d.value(f.plan, unsafe.Add(v, f.offset)) {
+			return false
+		}
+	}
+	return d.close('}')
+}
+
+// open moves behind a bracket and says whether anything is in it.
+func (d *decoder) open(bracket byte) bool {
+	if d.space() != bracket {
+		d.i = len(d.b) + 1 // which close does not forgive
+		return false
+	}
+	d.i++
+	if d.depth++; d.depth > deepest {
+		d.i = len(d.b) + 1
+		return false
+	}
+	c := d.space()
+	return c != '}' && c != ']'
+}
+
+// more moves behind the comma before another member or element, if there is one.
+func (d *decoder) more(bracket byte) bool {
+	if d.space() != ',' {
+		return false
+	}
+	d.i++
+	return true
+}
+
+// close moves behind the bracket that ends what open has begun.
+func (d *decoder) close(bracket byte) bool {
+	if d.i > len(d.b) || d.space() != bracket {
+		return false
+	}
+	d.i++
+	d.depth--
+	return true
+}
+
+// name reads the name of a member and the colon.
+func (d *decoder) name() ([]byte, bool) {
+	d.space()
+	from := d.i
+	name, plain := d.quoted()
+	if !plain {
+		s, ok := d.escaped(from)
+		if !ok {
+			return nil, false
+		}
+		name = []byte(s)
+	}
+	if d.space() != ':' {
+		return nil, false
+	}
+	d.i++
+	return name, true
+}
+
+func (d *decoder) stringMap(into *map[string]string) bool {
+	m := *into
+	if m == nil {
+		m = map[string]string{}
+		*into = m
+	}
+	for more := d.open('{'); more; more = d.more('}') {
+		name, ok := d.name()
+		if !ok {
+			return false
+		}
+		k, s := d.share(name), ""
+		if d.space() == 'n' {
+			ok = d.literal("null")
+		} else {
+			s, ok = d.text()
+		}
+		before := len(m)
+		if m[k] = s; !ok || d.strict && len(m) == before {
+			return false
+		}
+	}
+	return d.close('}')
+}
+
+func (d *decoder) mapping(p *plan, v reflect.Value) bool {
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(p.typ))
+	}
+	k, e := reflect.New(p.typ.Key()).Elem(), reflect.New(p.elem.typ)
+	at, elem := e.UnsafePointer(), e.Elem()
+	for more := d.open('{'); more; more = d.more('}') {
+		name, ok := d.name()
+		if !ok {
+			return false
+		}
+		k.SetString(d.share(name))
+		elem.SetZero()
+		if !d.value(p.elem, at) {
+			return false
+		}
+		before := v.Len()
+		if v.SetMapIndex(k, elem); d.strict && v.Len() == before {
+			return false
+		}
+	}
+	return d.close('}')
+}
+
+// slice reads an array into a slice of just its length.
+func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
+	if !d.open('[') {
+		*(*header)(v) = header{reflect.MakeSlice(p.typ, 0, 0).UnsafePointer(), 0, 0}
+		return d.close(']')
+	}
+	n, ok := d.count()
+	if !ok {
+		return false
+	}
+	items := reflect.MakeSlice(p.typ, n, n).UnsafePointer()
+	*(*header)(v) = header{items, n, n}
+	for i := range n {
+		if i > 0 {
+			d.more(']')
+		}
+		if !d.value(p.elem, unsafe.Add(items, uintptr(i)*p.elem.size)) {
+			return false
+		}
+	}
+	return d.close(']')
+}
+
+func (d *decoder) timestamp(t *metav1.Time) bool {
+	s, plain := d.quoted()
+	if !plain {
+		return false
+	}
+	x, err := time.Parse(time.RFC3339, string(s))
+	t.Time = x.Local()
+	return err == nil
+}

@@ -1,0 +1,21 @@
+// Package fastjson decodes JSON into Go structs, and encodes them, several times faster
+// than a general codec, and gives up on what it does not know.
+//
+// Nearly all that a watch costs a client is decoding; of what a write costs a server,
+// half was decoding the body and the stored object and encoding the new one. What comes
+// is regular: written by programs that encode the same Go types, fields in their order,
+// no surprises. So the plan of a type is made once, fields are found at their offsets and
+// looked for where they should come next, slices are counted before they are made, and
+// short strings that were seen lately (names of labels, images, conditions) are shared
+// instead of copied.
+//
+// The functions return false whenever they meet something else: a type that they have no
+// plan for, input that is not well formed, a number that does not fit. The caller then
+// asks sigs.k8s.io/json or encoding/json, which know all cases and all error messages. So
+// a difference between the two can only be in what this package accepts, and tests
+// compare that for every kind of the scheme, both ways.
+//
+// # Concurrency
+//
+// All functions may be called from any goroutine. Nothing of their input is kept.
+package fastjson
