@@ -47,11 +47,14 @@ func (n *node) compare(old, new []byte, s *openapi.Shape) {
 	if bytes.Equal(old, new) {
 		return
 	}
-	switch s.Kind {
-	case openapi.Leaf:
+	switch {
+	case s.Kind == openapi.Leaf:
 		n.leaf(old, new)
 		return
-	case openapi.Loose:
+	case old == nil && (s.Kind != openapi.Loose || isObject(new)):
+		n.addWhole(new, s)
+		return
+	case s.Kind == openapi.Loose:
 		n.loose(old, new, s)
 		return
 	}
@@ -139,10 +142,18 @@ func fieldOf(s *openapi.Shape, name []byte) (element string, shape *openapi.Shap
 	if f, ok := s.Fields[string(name)]; ok {
 		return f.Element, f.Shape
 	}
-	if shape = s.Elem; s.Kind == openapi.Loose {
-		shape = s
+	return "f:" + string(name), shapeIn(s, name)
+}
+
+// shapeIn is the shape of an object's member, nil if no type knows it.
+func shapeIn(s *openapi.Shape, name []byte) *openapi.Shape {
+	if f, ok := s.Fields[string(name)]; ok {
+		return f.Shape
 	}
-	return "f:" + string(name), shape
+	if s.Kind == openapi.Loose {
+		return s
+	}
+	return s.Elem
 }
 
 // pair is a member of two objects; what is missing in one is nil there.

@@ -29,6 +29,7 @@ func (f Filter) apply(n *node) {
 		n.cut(p)
 	}
 	for _, step := range f.Only {
+		n.open()
 		kept := n.kids[:0]
 		for _, k := range n.kids {
 			if k.element == "f:"+step {
@@ -44,6 +45,7 @@ func (f Filter) apply(n *node) {
 
 // cut removes the path and all below it.
 func (n *node) cut(path []string) {
+	n.open()
 	for i := range n.kids {
 		k := &n.kids[i]
 		if k.element != "f:"+path[0] {

@@ -28,6 +28,7 @@ type node struct {
 	element string
 	mark    mark
 	kids    []node // sorted by element
+	whole   []byte // in place of kids, the FieldsV1 of a value that is all added
 }
 
 func (n *node) empty() bool { return n.mark == 0 && len(n.kids) == 0 }
@@ -74,6 +75,9 @@ func (n *node) subtract(changes *node, what mark) bool {
 	if changes.mark&what != 0 && n.mark != 0 {
 		n.mark, hit = 0, true
 	}
+	if len(n.kids) > 0 {
+		changes.open()
+	}
 	for i := range changes.kids {
 		k := n.kid(changes.kids[i].element)
 		if k == nil || !k.subtract(&changes.kids[i], what) {
@@ -93,6 +97,8 @@ func (n *node) union(other *node, what mark) {
 	if other.mark&what != 0 {
 		n.mark = member
 	}
+	n.open()
+	other.open()
 	for i := range other.kids {
 		o := &other.kids[i]
 		if !o.has(what) {
@@ -188,6 +194,9 @@ func (n *node) claim() {
 
 // appendFields appends the set as FieldsV1.
 func (n *node) appendFields(dst []byte) []byte {
+	if n.whole != nil {
+		return append(dst, n.whole...)
+	}
 	dst = append(dst, '{')
 	first := true
 	if n.mark != 0 && len(n.kids) > 0 && n.element != "" {

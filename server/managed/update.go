@@ -43,6 +43,16 @@ const (
 type holder struct {
 	metav1.ManagedFieldsEntry
 	set *node
+	// settled says that the writer's entry has all that the write sets already.
+	settled bool
+}
+
+// text is the holder's set as it came.
+func (h *holder) text() []byte {
+	if h.FieldsV1 == nil {
+		return []byte("{}")
+	}
+	return h.FieldsV1.GetRawBytes()
 }
 
 // fields is the holder's set, parsed.
@@ -78,6 +88,7 @@ func (w *Write) Update(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFiel
 // Those that are left without any field, or whose version is unknown, go.
 func (w *Write) takeFromOthers(holders []*holder, own *node) []*holder {
 	byVersion := map[string]*node{w.APIVersion: own}
+	found := false // the writer's own entry; of two, the second is just another
 	kept := holders[:0]
 	for _, h := range holders {
 		seen, ok := byVersion[h.APIVersion]
@@ -89,35 +100,55 @@ func (w *Write) takeFromOthers(holders []*holder, own *node) []*holder {
 			seen = changes(old, new, s, w.Filter)
 			byVersion[h.APIVersion] = seen
 		}
-		if seen.has(added | modified | removed) {
-			if set := h.fields(); !set.subtract(seen, added|modified|removed) {
+		if any, _ := seen.hits(h.text(), added|modified|removed); any {
+			if !found && w.owns(h) && settles(h.text(), own) {
+				h.settled = true
+			} else if set := h.fields(); !set.subtract(seen, added|modified|removed) {
 				h.set = nil // the text stands
 			} else if set.empty() {
 				continue
 			}
 		}
+		found = found || w.owns(h)
 		kept = append(kept, h)
 	}
 	return kept
 }
 
+// owns says that the entry is the writer's own.
+func (w *Write) owns(h *holder) bool {
+	return h.Operation == metav1.ManagedFieldsOperationUpdate && h.Manager == w.manager() && h.APIVersion == w.APIVersion && h.Subresource == w.Subresource
+}
+
+func (w *Write) manager() string { return cmp.Or(w.Manager, "unknown") }
+
+// settles says that the changes leave the writer's own set as it is.
+func settles(set []byte, changes *node) bool {
+	if _, all := changes.hits(set, added|modified); !all {
+		return false
+	}
+	gone, _ := changes.hits(set, removed)
+	return !gone
+}
+
 // giveToOwn adds to the writer's own entry what the write set. It uses up own.
 func (w *Write) giveToOwn(holders []*holder, own *node) []*holder {
-	manager := cmp.Or(w.Manager, "unknown")
 	var now *metav1.Time
 	if !w.Time.IsZero() {
 		now = &metav1.Time{Time: w.Time.Truncate(time.Second)}
 	}
 	for _, h := range holders {
-		if h.Operation == metav1.ManagedFieldsOperationUpdate && h.Manager == manager && h.APIVersion == w.APIVersion && h.Subresource == w.Subresource {
-			h.fields().union(own, added|modified)
+		if w.owns(h) {
+			if !h.settled {
+				h.fields().union(own, added|modified)
+			}
 			h.Time = cmp.Or(now, h.Time)
 			return holders
 		}
 	}
 	own.claim()
 	return append(holders, &holder{set: own, ManagedFieldsEntry: metav1.ManagedFieldsEntry{
-		Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: w.APIVersion,
+		Manager: w.manager(), Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: w.APIVersion,
 		Time: now, FieldsType: "FieldsV1", Subresource: w.Subresource,
 	}})
 }
