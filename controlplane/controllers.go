@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/controller/job"
 	"fairlead.dev/controller/namespace"
 	"fairlead.dev/controller/nodelifecycle"
+	"fairlead.dev/controller/persistentvolume"
 	"fairlead.dev/controller/podgc"
 	"fairlead.dev/controller/pvcprotection"
 	"fairlead.dev/controller/pvprotection"
@@ -23,6 +24,7 @@ import (
 	"fairlead.dev/controller/resourcequota"
 	"fairlead.dev/controller/rootca"
 	"fairlead.dev/controller/serviceaccount"
+	"fairlead.dev/controller/statefulset"
 	"fairlead.dev/controller/ttlafterfinished"
 )
 
@@ -51,6 +53,7 @@ var builtins = []entry{
 	{"nodelifecycle", "node-controller", func(env controller.Env, _ []byte) controller.Runner {
 		return nodelifecycle.New(env, nodelifecycle.Options{})
 	}},
+	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
 	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
 	{"pvcprotection", "pvc-protection-controller", plain(pvcprotection.New)},
@@ -61,6 +64,7 @@ var builtins = []entry{
 		return rootca.New(env, rootca.Options{CA: ca})
 	}},
 	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
+	{"statefulset", "statefulset-controller", plain(statefulset.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
 }
 

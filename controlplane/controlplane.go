@@ -85,7 +85,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.server, err = newServer(o, cp.store, cp.authority, cp.URL()); err != nil {
 		return err
 	}
-	objects := bootstrap.Objects(startObjects(cp.authority, cp.listener.Addr()))
+	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.listener.Addr())), firstObjects(o, cp.store.Revision())...)
 	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
 		return err
 	}

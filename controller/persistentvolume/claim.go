@@ -1,0 +1,151 @@
+package persistentvolume
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/controller"
+)
+
+func (b *binder) syncClaim(ctx context.Context, k controller.Key) (controller.Result, error) {
+	c, ok := b.claims.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	if _, bound := c.Annotations[bindCompleted]; bound {
+		return controller.Result{}, b.syncBound(ctx, c)
+	}
+	if c.Spec.VolumeName != "" {
+		return controller.Result{}, b.syncNamed(ctx, c)
+	}
+	return controller.Result{}, b.syncFree(ctx, c)
+}
+
+// syncFree finds a volume for a claim that takes any.
+func (b *binder) syncFree(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
+	class, known := b.classes.Store().Get("", classOf(c))
+	late := known && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
+	v, err := b.best(c, late)
+	if err != nil {
+		return err
+	}
+	if v != nil {
+		return b.bind(ctx, c, v)
+	}
+	if given, err := b.giveClass(ctx, c); given || err != nil {
+		return err
+	}
+	_, placed := c.Annotations[selectedNode]
+	switch {
+	case late && !placed:
+		b.rec.Event(c, corev1.EventTypeNormal, "WaitForFirstConsumer", "waiting for first consumer to be created before binding")
+	case known:
+		return b.provision(ctx, c, class)
+	case classOf(c) != "":
+		b.rec.Event(c, corev1.EventTypeWarning, "ProvisioningFailed", "storageclass.storage.k8s.io %q not found", classOf(c))
+	default:
+		b.rec.Event(c, corev1.EventTypeNormal, "FailedBinding", "no persistent volumes available for this claim and no storage class is set")
+	}
+	return b.claimPhase(ctx, c, corev1.ClaimPending, nil)
+}
+
+// syncNamed binds a claim that asks for one volume by name.
+func (b *binder) syncNamed(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
+	v, ok := b.volumes.Store().Get("", c.Spec.VolumeName)
+	switch {
+	case !ok:
+	case v.Spec.ClaimRef == nil:
+		err := satisfies(v, c)
+		if err == nil {
+			return b.bind(ctx, c, v)
+		}
+		b.rec.Event(c, corev1.EventTypeWarning, "VolumeMismatch", "Cannot bind to requested volume %q: %s", v.Name, err)
+	case refersTo(v, c):
+		return b.bind(ctx, c, v)
+	default:
+		b.rec.Event(c, corev1.EventTypeWarning, "FailedBinding", "volume %q already bound to a different claim.", v.Name)
+		if c.Annotations[boundByUs] != "" {
+			return fmt.Errorf("invalid binding of claim %s/%s to volume %q: volume already claimed by %s/%s",
+				c.Namespace, c.Name, v.Name, v.Spec.ClaimRef.Namespace, v.Spec.ClaimRef.Name)
+		}
+	}
+	return b.claimPhase(ctx, c, corev1.ClaimPending, nil)
+}
+
+// syncBound looks after a claim whose binding has been completed once.
+func (b *binder) syncBound(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
+	if c.Spec.VolumeName == "" {
+		return b.lost(ctx, c, "ClaimLost", "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!")
+	}
+	v, ok := b.volumes.Store().Get("", c.Spec.VolumeName)
+	switch {
+	case !ok:
+		return b.lost(ctx, c, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!")
+	case v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID == c.UID:
+		if err := b.bind(ctx, c, v); err != nil {
+			return err
+		}
+		return b.grow(ctx, c, v)
+	}
+	return b.lost(ctx, c, "ClaimMisbound", "Two claims are bound to the same volume, this one is bound incorrectly")
+}
+
+func (b *binder) lost(ctx context.Context, c *corev1.PersistentVolumeClaim, reason, message string) error {
+	if c.Status.Phase != corev1.ClaimLost {
+		b.rec.Event(c, corev1.EventTypeWarning, reason, "%s", message)
+	}
+	return b.claimPhase(ctx, c, corev1.ClaimLost, nil)
+}
+
+// giveClass gives a claim that names no class the default one, which may have come later
+// than the claim.
+func (b *binder) giveClass(ctx context.Context, c *corev1.PersistentVolumeClaim) (bool, error) {
+	if c.Spec.StorageClassName != nil || c.Annotations[corev1.BetaStorageClassAnnotation] != "" {
+		return false, nil
+	}
+	var best *storagev1.StorageClass
+	for _, s := range b.classes.Store().List("") {
+		if s.Annotations[defaultClass] != "true" && s.Annotations[defaultClassOld] != "true" {
+			continue
+		}
+		// Of several the newest, and of those the first by name.
+		if best == nil || best.CreationTimestamp.Before(&s.CreationTimestamp) ||
+			best.CreationTimestamp.Equal(&s.CreationTimestamp) && s.Name < best.Name {
+			best = s
+		}
+	}
+	if best == nil {
+		return false, nil
+	}
+	changed := c.DeepCopy()
+	changed.Spec.StorageClassName = &best.Name
+	_, err := b.claimAPI.Namespace(c.Namespace).Update(ctx, changed)
+	return true, err
+}
+
+func classOf(c *corev1.PersistentVolumeClaim) string {
+	if class, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return class
+	}
+	if c.Spec.StorageClassName != nil {
+		return *c.Spec.StorageClassName
+	}
+	return ""
+}
+
+func refersTo(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+	ref := v.Spec.ClaimRef
+	return ref != nil && ref.Namespace == c.Namespace && ref.Name == c.Name && (ref.UID == "" || ref.UID == c.UID)
+}
+
+func annotate(m *metav1.ObjectMeta, key, value string) bool {
+	if m.Annotations[key] == value {
+		return false
+	}
+	metav1.SetMetaDataAnnotation(m, key, value)
+	return true
+}

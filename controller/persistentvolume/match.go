@@ -1,0 +1,84 @@
+package persistentvolume
+
+import (
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
+)
+
+// best finds the volume for a claim: one that refers to it already, or the smallest that
+// satisfies it, the first by name of several. With late binding only the former: what is
+// free is for the scheduler to pick. Nil means none.
+func (b *binder) best(c *corev1.PersistentVolumeClaim, late bool) (*corev1.PersistentVolume, error) {
+	for _, v := range b.volumes.Store().ByIndex(byClaim, c.Namespace+"/"+c.Name) {
+		if refersTo(v, c) && v.DeletionTimestamp == nil && satisfies(v, c) == nil {
+			return v, nil
+		}
+	}
+	if late {
+		return nil, nil
+	}
+	selector := labels.Everything()
+	if c.Spec.Selector != nil {
+		s, err := metav1.LabelSelectorAsSelector(c.Spec.Selector)
+		if err != nil {
+			return nil, err
+		}
+		selector = s
+	}
+	var best *corev1.PersistentVolume
+	for _, v := range b.volumes.Store().List("") {
+		if v.Spec.ClaimRef != nil || v.DeletionTimestamp != nil || v.Status.Phase != corev1.VolumeAvailable ||
+			!selector.Matches(labels.Set(v.Labels)) || satisfies(v, c) != nil {
+			continue
+		}
+		if best == nil || smaller(v, best) {
+			best = v
+		}
+	}
+	return best, nil
+}
+
+func smaller(a, b *corev1.PersistentVolume) bool {
+	x, y := a.Spec.Capacity[corev1.ResourceStorage], b.Spec.Capacity[corev1.ResourceStorage]
+	if d := x.Cmp(y); d != 0 {
+		return d < 0
+	}
+	return a.Name < b.Name
+}
+
+// satisfies tells what the volume lacks of what the claim asks for.
+func satisfies(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) error {
+	want, have := c.Spec.Resources.Requests[corev1.ResourceStorage], v.Spec.Capacity[corev1.ResourceStorage]
+	switch {
+	case have.Cmp(want) < 0:
+		return errors.New("requested PV is too small")
+	case classOfVolume(v) != classOf(c):
+		return errors.New("storageClassName does not match")
+	case ptr.Deref(v.Spec.VolumeAttributesClassName, "") != ptr.Deref(c.Spec.VolumeAttributesClassName, ""):
+		return errors.New("volumeAttributesClassName does not match")
+	case modeOf(v.Spec.VolumeMode) != modeOf(c.Spec.VolumeMode):
+		return errors.New("incompatible volumeMode")
+	}
+	for _, m := range c.Spec.AccessModes {
+		if !slices.Contains(v.Spec.AccessModes, m) {
+			return errors.New("incompatible accessMode")
+		}
+	}
+	return nil
+}
+
+func classOfVolume(v *corev1.PersistentVolume) string {
+	if class, ok := v.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return class
+	}
+	return v.Spec.StorageClassName
+}
+
+func modeOf(m *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
+	return ptr.Deref(m, corev1.PersistentVolumeFilesystem)
+}
