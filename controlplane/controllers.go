@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/controller"
 	"fairlead.dev/controller/clusterroleaggregation"
 	"fairlead.dev/controller/cronjob"
+	"fairlead.dev/controller/daemonset"
 	"fairlead.dev/controller/deployment"
 	"fairlead.dev/controller/endpoints"
 	"fairlead.dev/controller/endpointslice"
@@ -44,6 +45,7 @@ func plain(n func(controller.Env) controller.Runner) func(controller.Env, []byte
 var builtins = []entry{
 	{"clusterroleaggregation", "clusterrole-aggregation-controller", plain(clusterroleaggregation.New)},
 	{"cronjob", "cronjob-controller", plain(cronjob.New)},
+	{"daemonset", "daemon-set-controller", plain(daemonset.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},

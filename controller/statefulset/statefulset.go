@@ -46,7 +46,7 @@ func New(env controller.Env) controller.Runner {
 		all:      informer.In[*appsv1.StatefulSet](env.Informers),
 		pods:     podcontrol.Index[*corev1.Pod](env.Informers),
 		claims:   informer.In[*corev1.PersistentVolumeClaim](env.Informers),
-		history:  history.New(env, kind),
+		history:  history.New(env, kind, "controller.kubernetes.io/hash"),
 		rec:      env.Recorder.From("statefulset-controller", ""),
 	}
 	c.loop = controller.New("statefulset", c.reconcile, controller.Options{})

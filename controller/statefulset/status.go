@@ -1,6 +1,7 @@
 package statefulset
 
 import (
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -86,15 +87,8 @@ func (p *pass) nextAvailable() time.Duration {
 	return next
 }
 
-// isLive reports whether a revision of that name is in use.
-func (p *pass) isLive(name string) bool {
-	if name == p.current.Name || name == p.update.Name {
-		return true
-	}
-	for _, pod := range p.owned {
-		if revisionOf(pod) == name {
-			return true
-		}
-	}
-	return false
+// isLive reports whether the revision is in use.
+func (p *pass) isLive(r *appsv1.ControllerRevision) bool {
+	return r.Name == p.current.Name || r.Name == p.update.Name ||
+		slices.ContainsFunc(p.owned, func(pod *corev1.Pod) bool { return revisionOf(pod) == r.Name })
 }

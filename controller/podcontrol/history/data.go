@@ -12,9 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// HashLabel is on every revision: the hash in its name.
-const HashLabel = "controller.kubernetes.io/hash"
-
 // maxPrefix bounds what a revision's name takes from its owner's.
 const maxPrefix = 223
 

@@ -22,17 +22,20 @@ import (
 
 // Keeper reads and writes the revisions of one kind of owner.
 type Keeper struct {
-	kind schema.GroupVersionKind
-	api  client.Resource[*appsv1.ControllerRevision]
+	kind  schema.GroupVersionKind
+	label string
+	api   client.Resource[*appsv1.ControllerRevision]
 	// Revisions is the informer that Of reads; a controller waits for it to be told
 	// its first list.
 	Revisions podcontrol.Owned[*appsv1.ControllerRevision]
 }
 
-// New returns the Keeper of owners of the kind.
-func New(env controller.Env, kind schema.GroupVersionKind) *Keeper {
+// New returns the Keeper of owners of the kind, whose revisions carry the hash of their
+// name under label.
+func New(env controller.Env, kind schema.GroupVersionKind, label string) *Keeper {
 	return &Keeper{
 		kind:      kind,
+		label:     label,
 		api:       client.For[*appsv1.ControllerRevision](env.Client),
 		Revisions: podcontrol.Index[*appsv1.ControllerRevision](env.Informers),
 	}
@@ -109,7 +112,7 @@ func (k *Keeper) create(ctx context.Context, o Owner, data []byte, revision int6
 			Data:     runtime.RawExtension{Raw: data},
 			Revision: revision,
 		}
-		metav1.SetMetaDataLabel(&r.ObjectMeta, HashLabel, h)
+		metav1.SetMetaDataLabel(&r.ObjectMeta, k.label, h)
 		made, err := api.Create(ctx, r)
 		if !apierrors.IsAlreadyExists(err) {
 			return made, collisions, err
@@ -126,8 +129,8 @@ func (k *Keeper) create(ctx context.Context, o Owner, data []byte, revision int6
 }
 
 // Trim deletes the oldest revisions that are not live until limit of those are left.
-func (k *Keeper) Trim(ctx context.Context, all []*appsv1.ControllerRevision, live func(name string) bool, limit int) error {
-	spare := slices.DeleteFunc(slices.Clone(all), func(r *appsv1.ControllerRevision) bool { return live(r.Name) })
+func (k *Keeper) Trim(ctx context.Context, all []*appsv1.ControllerRevision, live func(*appsv1.ControllerRevision) bool, limit int) error {
+	spare := slices.DeleteFunc(slices.Clone(all), live)
 	for _, r := range spare[:max(0, len(spare)-limit)] {
 		if err := k.api.Namespace(r.Namespace).Delete(ctx, r.Name); err != nil && !apierrors.IsNotFound(err) {
 			return err

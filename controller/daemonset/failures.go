@@ -1,0 +1,61 @@
+package daemonset
+
+import (
+	"sync"
+	"time"
+
+	"fairlead.dev/controller"
+)
+
+// A pod that keeps failing on a node is replaced ever more slowly.
+const (
+	firstPause = time.Second
+	mostPause  = 15 * time.Minute
+)
+
+// failures remembers, per set and node, when a failed pod was last replaced and how
+// long to wait before the next one is. The zero value is ready.
+type failures struct {
+	mu struct {
+		sync.Mutex
+		sets map[controller.Key]map[string]pause
+	}
+}
+
+type pause struct {
+	since time.Time
+	last  time.Duration
+}
+
+// wait says how long a failed pod has to stay; zero means that it is to be replaced
+// now, and lengthens the next pause. A node that has been well for twice the longest pause
+// starts anew.
+func (f *failures) wait(k controller.Key, node string, now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mu.sets == nil {
+		f.mu.sets = make(map[controller.Key]map[string]pause)
+	}
+	if f.mu.sets[k] == nil {
+		f.mu.sets[k] = make(map[string]pause)
+	}
+	x, ok := f.mu.sets[k][node]
+	passed := now.Sub(x.since)
+	switch {
+	case ok && passed < x.last:
+		return x.last - passed
+	case !ok || passed > 2*mostPause:
+		x.last = firstPause
+	default:
+		x.last = min(2*x.last, mostPause)
+	}
+	x.since = now
+	f.mu.sets[k][node] = x
+	return 0
+}
+
+func (f *failures) forget(k controller.Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.mu.sets, k)
+}
