@@ -1,9 +1,13 @@
 package resource
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/plain"
 )
 
 // ValidateObjectMeta reports the faults of a new object's metadata: name (by
@@ -12,14 +16,30 @@ import (
 func ValidateObjectMeta(r *Resource, m metav1.Object) field.ErrorList {
 	name := r.Name
 	if name == nil {
-		name = validation.NameIsDNSSubdomain
+		name = subdomainName
+	}
+	if m.GetName() != "" && len(name(m.GetName(), false)) == 0 && soundMeta(r.Namespaced, m) {
+		if g := m.GetGenerateName(); g == "" || len(name(g, true)) == 0 {
+			return nil
+		}
 	}
 	return validation.ValidateObjectMetaAccessor(m, r.Namespaced, name, field.NewPath("metadata"))
+}
+
+// subdomainName is the rule for names that most kinds have.
+func subdomainName(name string, prefix bool) []string {
+	if plain.Subdomain(name) || prefix && plain.Subdomain(strings.TrimSuffix(name, "-")) {
+		return nil
+	}
+	return validation.NameIsDNSSubdomain(name, prefix)
 }
 
 // ValidateObjectMetaUpdate reports the faults of changed metadata: what must
 // stay as it was (name, namespace, uid, creation and deletion time) and what
 // is now not well-formed.
 func ValidateObjectMetaUpdate(obj, old metav1.Object) field.ErrorList {
+	if soundUpdate(obj, old) {
+		return nil
+	}
 	return validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))
 }

@@ -8,6 +8,8 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/plain"
 )
 
 // Faults is what has been found wrong so far. The zero value is empty. A
@@ -46,13 +48,25 @@ func (f *Faults) Each(p *field.Path, value any, messages []string) {
 }
 
 // Label wants a DNS label.
-func (f *Faults) Label(p *field.Path, s string) { f.Each(p, s, validation.IsDNS1123Label(s)) }
+func (f *Faults) Label(p *field.Path, s string) {
+	if !plain.Label(s) {
+		f.Each(p, s, validation.IsDNS1123Label(s))
+	}
+}
 
 // Subdomain wants a DNS subdomain, the form most names have.
-func (f *Faults) Subdomain(p *field.Path, s string) { f.Each(p, s, validation.IsDNS1123Subdomain(s)) }
+func (f *Faults) Subdomain(p *field.Path, s string) {
+	if !plain.Subdomain(s) {
+		f.Each(p, s, validation.IsDNS1123Subdomain(s))
+	}
+}
 
 // Qualified wants a name with an optional DNS prefix: "example.com/name".
-func (f *Faults) Qualified(p *field.Path, s string) { f.Each(p, s, validation.IsQualifiedName(s)) }
+func (f *Faults) Qualified(p *field.Path, s string) {
+	if !plain.Qualified(s) {
+		f.Each(p, s, validation.IsQualifiedName(s))
+	}
+}
 
 // NotNegative wants zero or more.
 func (f *Faults) NotNegative(p *field.Path, n int64) {

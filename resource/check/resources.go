@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/plain"
 )
 
 // The names of resources that need no prefix.
@@ -45,9 +47,10 @@ func Overcommits(name corev1.ResourceName) bool { return IsNative(name) && !IsHu
 
 // ResourceName wants the name of a resource, and reports whether it is one.
 func (f *Faults) ResourceName(p *field.Path, name corev1.ResourceName) bool {
-	n := f.Len()
-	f.Each(p, name, validation.IsQualifiedName(string(name)))
-	s := string(name)
+	n, s := f.Len(), string(name)
+	if !plain.Qualified(s) {
+		f.Each(p, name, validation.IsQualifiedName(s))
+	}
 	if f.Len() == n && !strings.Contains(s, "/") && !isStandard(s) {
 		f.Invalid(p, name, "must be a standard resource type or fully qualified")
 	}

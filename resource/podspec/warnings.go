@@ -6,13 +6,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/plain"
 )
 
 // Warnings says what is odd about a new pod, though not wrong.
 func Warnings(p *corev1.Pod) []string {
 	var out []string
-	if msgs := validation.IsDNS1123Label(p.Name); len(msgs) > 0 {
-		out = append(out, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
+	if !plain.Label(p.Name) {
+		out = append(out, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", validation.IsDNS1123Label(p.Name)))
 	}
 	return append(out, specWarnings(field.NewPath("spec"), &p.Spec)...)
 }

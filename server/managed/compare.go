@@ -165,16 +165,11 @@ func pairs(old, new []byte) iter.Seq[pair] {
 		var space [48]scan.Member
 		a := scan.Members(space[:0:24], old)
 		b := scan.Members(space[24:24:48], new)
-		next := 0
+		find := finder{list: a}
 		for i := range b {
 			var was []byte
-			for k := range a {
-				m := &a[(next+k)%len(a)]
-				if bytes.Equal(m.Quote, b[i].Quote) {
-					was, m.Quote = m.Value, nil
-					next += k + 1
-					break
-				}
+			if m := find.take(b[i].Quote); m != nil {
+				was, m.Quote = m.Value, nil
 			}
 			if !yield(pair{nameOf(b[i].Quote), was, b[i].Value}) {
 				return
@@ -186,6 +181,41 @@ func pairs(old, new []byte) iter.Seq[pair] {
 			}
 		}
 	}
+}
+
+// finder finds members by their names, which mostly come in the order of the
+// list. One that was taken has no name any more.
+type finder struct {
+	list  []scan.Member
+	next  int
+	index map[string]int // of a long list
+}
+
+// take is the member of that name, nil if there is none.
+func (f *finder) take(quote []byte) *scan.Member {
+	const long = 48
+	for k := range min(len(f.list), long) {
+		at := (f.next + k) % len(f.list)
+		if m := &f.list[at]; bytes.Equal(m.Quote, quote) {
+			f.next = at + 1
+			return m
+		}
+	}
+	if len(f.list) <= long {
+		return nil
+	}
+	if f.index == nil {
+		f.index = make(map[string]int, len(f.list))
+		for i := range f.list {
+			f.index[string(f.list[i].Quote)] = i
+		}
+	}
+	at, ok := f.index[string(quote)]
+	if !ok || f.list[at].Quote == nil {
+		return nil
+	}
+	f.next = at + 1
+	return &f.list[at]
 }
 
 // nameOf is the name in the quotes.

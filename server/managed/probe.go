@@ -23,6 +23,9 @@ func (n *node) hits(set []byte, what mark) (any, all bool) {
 		return any, all && len(n.whole) == len("{}")
 	}
 	n.open()
+	if len(n.kids) > 64 {
+		return true, false // whoever changes so much may as well read the set
+	}
 	for i := range n.kids {
 		k := &n.kids[i]
 		sub := below(set, k.element)

@@ -78,16 +78,14 @@ func (n *node) subtract(changes *node, what mark) bool {
 	if len(n.kids) > 0 {
 		changes.open()
 	}
+	emptied := false
 	for i := range changes.kids {
-		k := n.kid(changes.kids[i].element)
-		if k == nil || !k.subtract(&changes.kids[i], what) {
-			continue
+		if k := n.kid(changes.kids[i].element); k != nil && k.subtract(&changes.kids[i], what) {
+			hit, emptied = true, emptied || k.empty()
 		}
-		hit = true
-		if k.empty() {
-			at := slices.IndexFunc(n.kids, func(x node) bool { return x.element == k.element })
-			n.kids = slices.Delete(n.kids, at, at+1)
-		}
+	}
+	if emptied {
+		n.kids = slices.DeleteFunc(n.kids, func(k node) bool { return k.empty() })
 	}
 	return hit
 }
@@ -99,17 +97,30 @@ func (n *node) union(other *node, what mark) {
 	}
 	n.open()
 	other.open()
+	var more []*node // what n has nothing of
 	for i := range other.kids {
 		o := &other.kids[i]
 		if !o.has(what) {
 			continue
 		}
-		at := sort.Search(len(n.kids), func(i int) bool { return order(n.kids[i].element, o.element) >= 0 })
-		if at == len(n.kids) || n.kids[at].element != o.element {
-			n.kids = slices.Insert(n.kids, at, node{element: o.element})
+		if k := n.kid(o.element); k != nil {
+			k.union(o, what)
+		} else {
+			more = append(more, o)
 		}
-		n.kids[at].union(o, what)
 	}
+	if len(more) == 0 {
+		return
+	}
+	was := n.kids
+	n.kids = make([]node, 0, len(was)+len(more))
+	for _, o := range more {
+		for len(was) > 0 && order(was[0].element, o.element) < 0 {
+			n.kids, was = append(n.kids, was[0]), was[1:]
+		}
+		n.add(o.element).union(o, what)
+	}
+	n.kids = append(n.kids, was...)
 }
 
 // has says whether anything in the tree is so marked.

@@ -6,7 +6,9 @@ package scan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 )
 
 // Space is the index of the first byte from i on that is no white space.
@@ -23,21 +25,7 @@ func Value(b []byte, i int) int {
 	case '"':
 		return quoted(b, i)
 	case '{', '[':
-		depth := 0
-		for {
-			switch b[i] {
-			case '"':
-				i = quoted(b, i)
-				continue
-			case '{', '[':
-				depth++
-			case '}', ']':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-			i++
-		}
+		return nested(b, i)
 	}
 	for i < len(b) {
 		switch b[i] {
@@ -49,24 +37,52 @@ func Value(b []byte, i int) int {
 	return i
 }
 
+// brackets says of each byte what it does to the depth.
+var brackets = [256]int8{'{': 1, '[': 1, '}': -1, ']': -1, '"': 2}
+
+// nested is the index behind the object or array that begins at i.
+func nested(b []byte, i int) int {
+	for depth := 0; ; i++ {
+		switch brackets[b[i]] {
+		case 1:
+			depth++
+		case -1:
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case 2:
+			i = quoted(b, i) - 1
+		}
+	}
+}
+
 // quoted is the index behind the string that begins at i.
 func quoted(b []byte, i int) int {
 	for i++; ; {
-		n := bytes.IndexByte(b[i:], '"')
-		i += n
-		if b[i-1] != '\\' {
+		i = quoteOrSlash(b, i)
+		if b[i] == '"' {
 			return i + 1
 		}
-		// An odd number of backslashes escapes the quote.
-		k := i - 1
-		for b[k-1] == '\\' {
-			k--
-		}
-		i++
-		if (i-1-k)%2 == 0 {
-			return i
+		i += 2 // what a backslash escapes
+	}
+}
+
+// quoteOrSlash is the first position from i on of a quote or a backslash. It looks
+// at eight bytes at a time: in found the high bit of a byte is set where it is one
+// of those. (A borrow may set bits above the first one found, never below.)
+func quoteOrSlash(b []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^(ones*'"'), x^(ones*'\\')
+		if found := ((quote-ones)&^quote | (slash-ones)&^slash) & highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
 		}
 	}
+	for b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 // Unquote is what a JSON string says.
