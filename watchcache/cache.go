@@ -64,6 +64,10 @@ type Cache struct {
 		ring      seqLog[change]
 		ringBytes int
 		floor     storage.Revision
+		// packed is the first change of the ring that the packer has not come to;
+		// whole is the size of those from there on.
+		packed uint64
+		whole  int
 
 		tables           []*table
 		topics, watchers int
@@ -117,6 +121,7 @@ func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision) {
 	c.mu.tree = c.treeOf(kvs)
 	c.mu.last, c.mu.floor = rev, rev
 	c.mu.ring, c.mu.ringBytes = seqLog[change]{first: c.mu.ring.end()}, 0
+	c.mu.packed, c.mu.whole = c.mu.ring.first, 0
 	c.mu.refs = seqLog[topicRef]{}
 	c.mu.indexes, c.mu.olds = nil, nil
 	c.snap.Store(nil)

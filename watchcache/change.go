@@ -44,7 +44,7 @@ func (ch *change) size() int {
 	if ch.old == nil {
 		return overhead
 	}
-	return overhead + len(ch.old.kv.Value)
+	return overhead + len(ch.old.kv().Value)
 }
 
 // apply takes one event of the store. The hub calls it in revision order.
@@ -74,6 +74,9 @@ func (c *Cache) apply(ev *storage.Event, now int64) {
 	c.dispatch(&ch)
 	c.mu.ring.append(ch)
 	c.mu.ringBytes += ch.size()
+	if c.mu.whole += ch.size(); c.mu.whole > packBehind+packStep {
+		c.hub.queuePack(c)
+	}
 	c.forget(now)
 }
 
@@ -87,6 +90,9 @@ func (c *Cache) forget(now int64) {
 			break
 		}
 		c.mu.ringBytes -= ch.size()
+		if c.mu.ring.first+uint64(n) >= c.mu.packed {
+			c.mu.whole -= ch.size()
+		}
 		c.mu.floor = ch.rev
 		n++
 	}
@@ -94,6 +100,7 @@ func (c *Cache) forget(now int64) {
 		return
 	}
 	c.mu.ring.cut(n)
+	c.mu.packed = max(c.mu.packed, c.mu.ring.first)
 	for len(c.mu.refs.items) > 0 && c.mu.refs.items[0].seq < c.mu.ring.first {
 		t := c.mu.refs.items[0].topic
 		c.mu.refs.cut(1)

@@ -42,6 +42,13 @@
 //     and holds nobody up. When the first event it has not read leaves the
 //     cache's history, by age or by size, Next fails with storage.ErrCompacted.
 //
+// # What the past costs
+//
+// All but the newest MiB of a cache's history is packed: an object that was
+// replaced is kept as its difference to the one after it, and made whole again for
+// who asks. Other encodings of objects, see [Object.Form], are dropped when nobody
+// has asked for them during two sweeps, which are a twentieth of the history apart.
+//
 // # What a write costs
 //
 // Watchers with the same selection share a topic: a log of the events of that
@@ -73,7 +80,7 @@
 //  1. Methods of Hub, Cache, Snapshot and Object may be called from any
 //     goroutine. A Watcher belongs to one goroutine at a time.
 //  2. There is one goroutine, [Hub.Run]. It takes in what no reader has taken
-//     in, drops what is too old, and rings all bells. Without it reads are
+//     in, drops what is too old, packs the past, and rings all bells. Without it reads are
 //     right, but no bell rings and nothing expires by age. A watcher that starts
 //     before the cache's history has one more, until it has caught up: it passes
 //     on the store's bell.

@@ -3,6 +3,7 @@ package watchcache
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-retry:
 		case <-tick.C:
 			h.forget()
+			h.forms.sweep()
 		}
 	}
 }
@@ -46,8 +48,8 @@ func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
 	if err == nil {
 		err = h.loadMissing()
 	}
-	queue := h.mu.queue
-	h.mu.queue = nil
+	queue, packs := h.mu.queue, h.mu.packs
+	h.mu.queue, h.mu.packs = nil, nil
 	for _, t := range queue {
 		t.queued = false
 	}
@@ -57,6 +59,9 @@ func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
 	h.mu.Unlock()
 	for _, t := range queue {
 		t.ring()
+	}
+	for _, c := range packs {
+		c.pack()
 	}
 	return n, bell, err
 }
@@ -153,6 +158,13 @@ func (h *Hub) queue(t *topic) {
 	if !t.queued {
 		t.queued = true
 		h.mu.queue = append(h.mu.queue, t)
+	}
+}
+
+// queuePack leaves a cache for the feeder to pack.
+func (h *Hub) queuePack(c *Cache) {
+	if !slices.Contains(h.mu.packs, c) {
+		h.mu.packs = append(h.mu.packs, c)
 	}
 }
 

@@ -3,6 +3,7 @@ package watchcache
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,8 +25,10 @@ type formKey struct {
 
 // form is one encoding kept with its object, in a list.
 type form struct {
-	key   formKey
-	next  *form
+	key  formKey
+	next *form
+	// used is the round of forms in which somebody asked last.
+	used  atomic.Uint32
 	once  sync.Once
 	bytes []byte
 	err   error
@@ -35,8 +38,8 @@ type form struct {
 var errBuilder = errors.New("watchcache: the builder of a form panicked")
 
 // Form returns the object in another encoding. build runs once however many
-// ask at the same time, and again only if the bytes had to make room for
-// others since: the hub keeps HubOptions.FormBytes of all forms. A failure is returned to those who waited for it and is not kept. The bytes are
+// ask at the same time, and again only if nobody asked for a while or the bytes had
+// to make room for others: the hub keeps HubOptions.FormBytes of all forms. A failure is returned to those who waited for it and is not kept. The bytes are
 // shared and must not be changed.
 func (o *Object) Form(id Form, build func(*Object) ([]byte, error)) ([]byte, error) {
 	return o.form(formKey{form: id}, func() ([]byte, error) { return build(o) })
@@ -44,6 +47,9 @@ func (o *Object) Form(id Form, build func(*Object) ([]byte, error)) ([]byte, err
 
 func (o *Object) form(key formKey, build func() ([]byte, error)) ([]byte, error) {
 	f := o.findForm(key)
+	if now := o.cache.hub.forms.round.Load(); f.used.Load() != now {
+		f.used.Store(now)
+	}
 	f.once.Do(func() {
 		f.err = errBuilder
 		if f.bytes, f.err = build(); f.err != nil {
@@ -98,6 +104,8 @@ func (o *Object) dropForm(drop *form) {
 type forms struct {
 	limit int
 	size  atomic.Int64
+	// round counts sweeps.
+	round atomic.Uint32
 	mu    struct {
 		sync.Mutex
 		kept []keptForm
@@ -107,32 +115,48 @@ type forms struct {
 type keptForm struct {
 	object *Object
 	form   *form
-}
-
-// size is what dropping the entry may set free. Objects that are listed are in
-// their cache anyhow; those of events are soon replaced, and held by nothing else.
-func (k keptForm) size() int {
-	n := len(k.form.bytes)
-	if k.form.key.typ != "" {
-		n += len(k.object.kv.Value)
-	}
-	return n
+	// size is what dropping the entry may set free. Objects that are listed are in
+	// their cache anyhow; those of events are soon replaced, and held by nothing
+	// else.
+	size int
 }
 
 func (fs *forms) keep(o *Object, f *form) {
-	k := keptForm{o, f}
+	k := keptForm{o, f, len(f.bytes)}
+	if f.key.typ != "" {
+		k.size += len(o.kv().Value)
+	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	size := fs.size.Add(int64(k.size()))
+	size := fs.size.Add(int64(k.size))
 	for size > int64(fs.limit) && len(fs.mu.kept) > 0 {
-		last := len(fs.mu.kept) - 1
-		i := rand.IntN(last + 1)
-		out := fs.mu.kept[i]
-		fs.mu.kept[i] = fs.mu.kept[last]
-		fs.mu.kept[last] = keptForm{}
-		fs.mu.kept = fs.mu.kept[:last]
-		out.object.dropForm(out.form)
-		size = fs.size.Add(-int64(out.size()))
+		size = fs.drop(rand.IntN(len(fs.mu.kept)))
 	}
 	fs.mu.kept = append(fs.mu.kept, k)
+}
+
+// drop lets go of one entry and returns the size of the rest. fs.mu is held.
+func (fs *forms) drop(i int) int64 {
+	last := len(fs.mu.kept) - 1
+	out := fs.mu.kept[i]
+	fs.mu.kept[i] = fs.mu.kept[last]
+	fs.mu.kept[last] = keptForm{}
+	fs.mu.kept = fs.mu.kept[:last]
+	out.object.dropForm(out.form)
+	return fs.size.Add(-int64(out.size))
+}
+
+// sweep drops what nobody has asked for since the sweep before the last one.
+func (fs *forms) sweep() {
+	now := fs.round.Add(1)
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for i := len(fs.mu.kept) - 1; i >= 0; i-- {
+		if now-fs.mu.kept[i].form.used.Load() > 1 {
+			fs.drop(i)
+		}
+	}
+	if len(fs.mu.kept) < cap(fs.mu.kept)/4 {
+		fs.mu.kept = slices.Clone(fs.mu.kept)
+	}
 }

@@ -50,14 +50,17 @@ func (w *world) open(o watchcache.HubOptions) {
 }
 
 // run runs the feeder until the test ends.
-func (w *world) run() {
+func (w *world) run() { w.t.Cleanup(w.feed()) }
+
+// feed runs the feeder until stop is called.
+func (w *world) feed() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		w.hub.Run(ctx)
 	}()
-	w.t.Cleanup(func() { cancel(); <-done })
+	return func() { cancel(); <-done }
 }
 
 func (w *world) commit(ops ...storage.Op) storage.Revision {

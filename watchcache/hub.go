@@ -48,7 +48,9 @@ type Hub struct {
 		unloaded []*Cache
 		caches   map[string]*Cache
 		queue    []*topic
-		waiters  []*waiter
+		// packs are caches with something to pack.
+		packs   []*Cache
+		waiters []*waiter
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // who read it; what is learned from its bytes is learned once and kept.
 type Object struct {
 	cache *Cache
-	kv    *storage.KeyValue
+	body  atomic.Pointer[body]
 	// splice is where the resource version goes into the value.
 	splice splice
 	facts  atomic.Pointer[facts]
@@ -42,21 +42,23 @@ func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kv.Key, err)
 	}
-	return &Object{cache: c, kv: kv, splice: s}, nil
+	o := &Object{cache: c, splice: s}
+	o.body.Store(&body{kv: kv})
+	return o, nil
 }
 
 // Key is the object's key in the store.
-func (o *Object) Key() string { return o.kv.Key }
+func (o *Object) Key() string { return o.kv().Key }
 
 // Namespace is the object's namespace, "" if its resource has none.
 func (o *Object) Namespace() string {
-	namespace, _ := o.cache.names(o.kv.Key)
+	namespace, _ := o.cache.names(o.Key())
 	return namespace
 }
 
 // Name is the object's name.
 func (o *Object) Name() string {
-	_, name := o.cache.names(o.kv.Key)
+	_, name := o.cache.names(o.Key())
 	return name
 }
 
@@ -64,17 +66,17 @@ func (o *Object) Name() string {
 func (o *Object) UID() types.UID { return types.UID(o.read().uid) }
 
 // Revision is where the object was last written: its resource version.
-func (o *Object) Revision() storage.Revision { return o.kv.ModRevision }
+func (o *Object) Revision() storage.Revision { return o.kv().ModRevision }
 
 // CreateRevision is where the object came to be.
-func (o *Object) CreateRevision() storage.Revision { return o.kv.CreateRevision }
+func (o *Object) CreateRevision() storage.Revision { return o.kv().CreateRevision }
 
 // Value is the object as stored, JSON without a resource version. It must not
 // be changed.
-func (o *Object) Value() []byte { return o.kv.Value }
+func (o *Object) Value() []byte { return o.body.Load().value() }
 
 // AppendJSON appends the object with its resource version.
-func (o *Object) AppendJSON(dst []byte) []byte { return o.AppendJSONAt(dst, o.kv.ModRevision) }
+func (o *Object) AppendJSON(dst []byte) []byte { return o.AppendJSONAt(dst, o.Revision()) }
 
 // Labels are the object's labels.
 func (o *Object) Labels() labels.Labels { return o.read() }
@@ -100,9 +102,16 @@ func (o *Object) field(name string) (string, bool) {
 // at once may both scan; they find the same.
 func (o *Object) read() *facts {
 	f := o.facts.Load()
-	if f == nil {
-		f = readFacts(o.kv.Value, o.cache.paths, o.cache.opts.Fields)
+	if f != nil {
+		return f
+	}
+	b := o.body.Load()
+	f = readFacts(b.value(), o.cache.paths, o.cache.opts.Fields)
+	if b.base == nil {
 		o.facts.Store(f)
+		if o.body.Load() != b {
+			o.facts.Store(nil) // packed meanwhile: nothing may hold its bytes
+		}
 	}
 	return f
 }

@@ -147,7 +147,8 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 // shows the last state at the deletion's revision.
 func (o *Object) AppendJSONAt(dst []byte, rev storage.Revision) []byte {
 	at, kind := o.splice.at, o.splice.kind
-	dst = append(dst, o.kv.Value[:at]...)
+	value := o.Value()
+	dst = append(dst, value[:at]...)
 	if kind >= intoObject {
 		dst = append(dst, `"metadata":{`...)
 	}
@@ -160,5 +161,5 @@ func (o *Object) AppendJSONAt(dst []byte, rev storage.Revision) []byte {
 	if kind == intoMetadata || kind == intoObject {
 		dst = append(dst, ',')
 	}
-	return append(dst, o.kv.Value[at:]...)
+	return append(dst, value[at:]...)
 }

@@ -2,21 +2,115 @@ package main
 
 import (
 	"runtime/debug"
+	"runtime/metrics"
 	"time"
 )
 
-// settled is how long after being ready the start is over: controllers have
-// listed, nodes are registered, and what was only needed for that is garbage.
-const settled = 2 * time.Second
+// trimmer keeps the program small. Once it has been quiet for a moment, what the
+// work before has left is given back: garbage, the heap's free pages, and the pages
+// of the program itself that ran once. Pages that are needed again come back from
+// the page cache, 64 KB at a fault. And it keeps the collector from letting garbage
+// grow to as much as is alive, see headroom.
+type trimmer struct {
+	samples []metrics.Sample
+	// allocated is how many bytes had been allocated at the last look.
+	allocated uint64
+	// percent is the headroom that was set last.
+	percent int
+	// trimmed is when memory was given back last.
+	trimmed time.Time
+}
 
-// trimAfterStart gives back the memory that only the start needed, so that an
-// idle control plane is as small as it can be: the heap's free pages, and the
-// pages of the program itself that ran once (two thirds of what is resident by
-// then). Pages that are needed again come back from the page cache, 64 KB at a
-// fault. The returned function calls it off.
-func trimAfterStart() (stop func() bool) {
-	return time.AfterFunc(settled, func() {
-		debug.FreeOSMemory()
-		dropProgramPages()
-	}).Stop
+const (
+	// settled is how long after being ready the start is over: controllers have
+	// listed, nodes are registered, and what was only needed for that is garbage.
+	settled = 2 * time.Second
+	// trimPause is between two looks, quietBytes what is allocated from one to the
+	// next at most when it is quiet.
+	trimPause  = 500 * time.Millisecond
+	quietBytes = 2 << 20
+	// trimFrom is how much there must be to give back, and trimEvery how often it
+	// may be: a full collection costs some ten milliseconds.
+	trimFrom  = 16 << 20
+	trimEvery = 5 * time.Second
+)
+
+const (
+	sampleAllocated = iota
+	sampleLive
+	sampleObjects
+	sampleFree
+)
+
+// startTrimmer runs a trimmer until it is called off.
+func startTrimmer() (stop func()) {
+	t := &trimmer{samples: []metrics.Sample{
+		sampleAllocated: {Name: "/gc/heap/allocs:bytes"},
+		sampleLive:      {Name: "/gc/heap/live:bytes"},
+		sampleObjects:   {Name: "/memory/classes/heap/objects:bytes"},
+		sampleFree:      {Name: "/memory/classes/heap/free:bytes"},
+	}}
+	done := make(chan struct{})
+	go t.run(done)
+	return func() { close(done) }
+}
+
+func (t *trimmer) run(done <-chan struct{}) {
+	select {
+	case <-done:
+		return
+	case <-time.After(settled):
+	}
+	t.trim()
+	for tick := time.NewTicker(trimPause); ; {
+		select {
+		case <-done:
+			tick.Stop()
+			return
+		case <-tick.C:
+			t.look()
+		}
+	}
+}
+
+// look trims if it is quiet and worth it.
+func (t *trimmer) look() {
+	metrics.Read(t.samples)
+	allocated, live := t.value(sampleAllocated), t.value(sampleLive)
+	if p := headroom(live); p != t.percent {
+		debug.SetGCPercent(p) // which stops the world
+		t.percent = p
+	}
+	quiet := allocated-t.allocated < quietBytes
+	t.allocated = allocated
+	garbage := t.value(sampleObjects) - min(live, t.value(sampleObjects))
+	if quiet && garbage+t.value(sampleFree) > max(trimFrom, live/4) && time.Since(t.trimmed) >= trimEvery {
+		t.trim()
+	}
+}
+
+func (t *trimmer) value(i int) uint64 { return t.samples[i].Value.Uint64() }
+
+func (t *trimmer) trim() {
+	debug.FreeOSMemory()
+	dropProgramPages()
+	t.trimmed = time.Now()
+}
+
+const (
+	// freely is the garbage that may gather however much is alive.
+	freely = 64 << 20
+	// leastPercent bounds what collections cost in large heaps.
+	leastPercent = 50
+)
+
+// headroom is how much garbage may gather before a collection, in percent of what is
+// alive: Go's default of as much again in small heaps, less in large ones. Most of
+// a large heap are stored values, which the collector marks without looking into
+// them.
+func headroom(live uint64) int {
+	if live <= freely {
+		return 100
+	}
+	return int(max(leastPercent, freely*100/live/5*5)) // in steps, as setting it is not free
 }

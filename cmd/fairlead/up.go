@@ -100,7 +100,7 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		cp.Stop()
 		return err
 	}
-	stopTrim := trimAfterStart()
+	stopTrim := startTrimmer()
 	err = cp.Wait(cmd.Context())
 	stopTrim()
 	p.line("Stopping")
