@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server"
 	"fairlead.dev/server/admission"
+	"fairlead.dev/server/admission/webhook"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
 	"fairlead.dev/server/auth/cert"
@@ -20,6 +21,7 @@ import (
 	"fairlead.dev/server/auth/token"
 	"fairlead.dev/server/discovery"
 	"fairlead.dev/server/openapi"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -79,7 +81,13 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 	if err != nil {
 		return err
 	}
+	mutating, validating := webhook.New(webhook.Options{
+		Mutating:   s.Cache(admissionregistrationv1.Resource("mutatingwebhookconfigurations")),
+		Validating: s.Cache(admissionregistrationv1.Resource("validatingwebhookconfigurations")),
+		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
+	})
 	c.Admission = admission.Default(admission.Options{
+		Dynamic:    []admission.Plugin{mutating, validating},
 		Lookup:     objects,
 		Authorizer: c.Authorizer,
 		RBAC:       roles,

@@ -90,6 +90,9 @@ func (s *Server) Set(resources []*resource.Resource) {
 	s.table.Store(newTable(s.hub, resources, s.table.Load()))
 }
 
+// Resources are those that are served now. They are shared.
+func (s *Server) Resources() []*resource.Resource { return s.table.Load().rows }
+
 // Lookup reads the server's objects.
 func (s *Server) Lookup() auth.Lookup { return lookup{s} }
 

@@ -14,6 +14,7 @@ type table struct {
 	stored map[schema.GroupResource]*endpoint
 	groups map[schema.GroupVersion]bool
 	caches map[string]*watchcache.Cache
+	rows   []*resource.Resource
 }
 
 // endpoint is a resource at one version.
@@ -37,6 +38,7 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 		stored:    map[schema.GroupResource]*endpoint{},
 		groups:    map[schema.GroupVersion]bool{},
 		caches:    map[string]*watchcache.Cache{},
+		rows:      resources,
 	}
 	for _, r := range resources {
 		var cache *watchcache.Cache

@@ -13,6 +13,9 @@ type Options struct {
 	// they are not checked for escalation either.
 	RBAC     *rbac.Authorizer
 	Services ServiceOptions
+	// Dynamic are the plugins that objects of the API configure: policies, then
+	// webhooks.
+	Dynamic []Plugin
 	// Quotas writes what quotas are charged with; nil if nobody is held to them.
 	Quotas QuotaWriter
 }
@@ -38,5 +41,6 @@ func Default(o Options) Chain {
 	if o.RBAC != nil {
 		c = append(c, RBACEscalation{o.Authorizer, o.RBAC.Policy})
 	}
+	c = append(c, o.Dynamic...)
 	return append(c, NewResourceQuota(o.Lookup, o.Quotas))
 }

@@ -1,0 +1,172 @@
+package expr
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/util/version"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/cel/environment"
+	"k8s.io/apiserver/pkg/cel/library"
+	"k8s.io/apiserver/pkg/cel/mutation"
+)
+
+// Mode says by which rules expressions are compiled: those for what is written now, or
+// the wider ones for what has been accepted once.
+type Mode = environment.Type
+
+// The modes.
+const (
+	New    = environment.NewExpressions
+	Stored = environment.StoredExpressions
+)
+
+// Options are the names that not every expression has.
+type Options struct{ Params, Authorizer, Patches bool }
+
+// Scope is what expressions can name; see the package comment.
+type Scope struct {
+	mode      Mode
+	base      *environment.EnvSet
+	variables *apiservercel.DeclType // nil if none can be defined
+	defined   []definition
+
+	mu   sync.Mutex
+	envs map[Options]*cel.Env
+}
+
+type definition struct {
+	name string
+	*Program
+}
+
+var baseSet = sync.OnceValue(func() *environment.EnvSet {
+	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+})
+
+var plain = sync.OnceValue(func() map[Mode]*Scope {
+	all := map[Mode]*Scope{}
+	for _, m := range []Mode{New, Stored} {
+		all[m] = &Scope{mode: m, base: baseSet(), envs: map[Options]*cel.Env{}}
+	}
+	return all
+})
+
+// Plain is the scope of expressions without variables.
+func Plain(m Mode) *Scope { return plain()[m] }
+
+// WithVariables returns a new scope in which variables can be defined.
+func WithVariables(m Mode) (*Scope, error) {
+	s := &Scope{mode: m, envs: map[Options]*cel.Env{}}
+	s.variables = apiservercel.NewObjectType("kubernetes.variables", map[string]*apiservercel.DeclField{})
+	var err error
+	s.base, err = baseSet().Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0),
+		EnvOptions:        []cel.EnvOption{cel.Variable("variables", s.variables.CelType())},
+		DeclTypes:         []*apiservercel.DeclType{s.variables},
+	})
+	return s, err
+}
+
+// Define compiles a variable, which later expressions see as variables.name. One that
+// does not compile fails those that use it.
+func (s *Scope) Define(name, expression string, o Options) *Program {
+	p := s.Compile(expression, o, cel.AnyType)
+	s.variables.Fields[name] = apiservercel.NewDeclField(name, declType(p.Type), true, nil, nil)
+	s.defined = append(s.defined, definition{name, p})
+	return p
+}
+
+func (s *Scope) env(o Options) (*cel.Env, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.envs[o]; e != nil {
+		return e, nil
+	}
+	request, namespace := requestType(), namespaceType()
+	vars := []cel.EnvOption{
+		cel.Variable("object", cel.DynType),
+		cel.Variable("oldObject", cel.DynType),
+		cel.Variable("namespaceObject", namespace.CelType()),
+		cel.Variable("request", request.CelType()),
+	}
+	if o.Params {
+		vars = append(vars, cel.Variable("params", cel.DynType))
+	}
+	if o.Authorizer {
+		vars = append(vars, cel.Variable("authorizer", library.AuthorizerType),
+			cel.Variable("authorizer.requestResource", library.ResourceCheckType))
+	}
+	if o.Patches {
+		vars = append(vars, common.ResolverEnvOption(&mutation.DynamicTypeResolver{}), environment.UnversionedLib(library.JSONPatch))
+	}
+	set, err := s.base.Extend(environment.VersionedOptions{
+		IntroducedVersion: version.MajorMinor(1, 0),
+		EnvOptions:        vars,
+		DeclTypes:         []*apiservercel.DeclType{namespace, request},
+	}, environment.StrictCostOpt)
+	if err != nil {
+		return nil, err
+	}
+	e, err := set.Env(s.mode)
+	if err == nil {
+		s.envs[o] = e
+	}
+	return e, err
+}
+
+// Program is a compiled expression, or why it is none.
+type Program struct {
+	Expression string
+	Type       *cel.Type // nil with an Err
+	Err        *apiservercel.Error
+	run        cel.Program
+}
+
+// Compile compiles an expression that must be of one of the types.
+func (s *Scope) Compile(expression string, o Options, want ...*cel.Type) *Program {
+	p := &Program{Expression: expression}
+	fail := func(t apiservercel.ErrorType, format string, args ...any) *Program {
+		p.Err = &apiservercel.Error{Type: t, Detail: fmt.Sprintf(format, args...)}
+		return p
+	}
+	env, err := s.env(o)
+	if err != nil {
+		return fail(apiservercel.ErrorTypeInternal, "unexpected error loading CEL environment: %v", err)
+	}
+	ast, issues := env.Compile(expression)
+	if issues != nil {
+		return fail(apiservercel.ErrorTypeInvalid, "compilation failed: %s", issues)
+	}
+	if !oneOf(ast.OutputType(), want) {
+		if len(want) == 1 {
+			return fail(apiservercel.ErrorTypeInvalid, "must evaluate to %v but got %v", want[0], ast.OutputType())
+		}
+		return fail(apiservercel.ErrorTypeInvalid, "must evaluate to one of %v but got %v", want, ast.OutputType())
+	}
+	p.run, err = env.Program(ast, cel.InterruptCheckFrequency(celconfig.CheckFrequency))
+	if err != nil {
+		return fail(apiservercel.ErrorTypeInternal, "program instantiation failed: %s", err)
+	}
+	p.Type = ast.OutputType()
+	return p
+}
+
+func oneOf(got *cel.Type, want []*cel.Type) bool {
+	for _, w := range want {
+		if got.IsExactType(w) || cel.AnyType.IsExactType(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// The types that expressions of admission are of.
+var (
+	Bool   = cel.BoolType
+	String = cel.StringType
+	Null   = cel.NullType
+)
