@@ -32,7 +32,7 @@ func decodeBody(data []byte, m media, want schema.GroupVersionKind, obj runtime.
 	case mediaYAML:
 		text, strict, err = yamlToJSON(data, directive != metav1.FieldValidationIgnore)
 		if err != nil {
-			return nil, undecodable(want, data, fmt.Errorf("couldn't get version/kind; json parse error: %w", err))
+			return nil, undecodable(want, data, err)
 		}
 	}
 	more, err := decodeText(text, obj, directive != metav1.FieldValidationIgnore)
@@ -54,11 +54,10 @@ func decodeBody(data []byte, m media, want schema.GroupVersionKind, obj runtime.
 func checkKind(text, original []byte, want schema.GroupVersionKind, obj runtime.Object, err error) error {
 	got := obj.GetObjectKind().GroupVersionKind()
 	if err != nil {
-		var tm metav1.TypeMeta
-		if e := kjson.UnmarshalCaseSensitivePreserveInts(text, &tm); e != nil {
-			return undecodable(want, original, fmt.Errorf("couldn't get version/kind; json parse error: %w", e))
+		var e error
+		if got, e = kindOf(text); e != nil {
+			return undecodable(want, original, e)
 		}
-		got = tm.GroupVersionKind()
 	}
 	if got.Kind == "" {
 		got.Kind = want.Kind
@@ -76,19 +75,37 @@ func checkKind(text, original []byte, want schema.GroupVersionKind, obj runtime.
 	return nil
 }
 
+// kindOf is the kind that a text says it is of. What is wrong with one that does
+// not is worded as decoders of Kubernetes do, down to the type they decode into.
+func kindOf(text []byte) (schema.GroupVersionKind, error) {
+	var said struct {
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &said); err != nil {
+		return schema.GroupVersionKind{}, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+	}
+	return schema.FromAPIVersionAndKind(said.APIVersion, said.Kind), nil
+}
+
 func wrongKind(got, want schema.GroupVersionKind) error {
+	if got.Kind == want.Kind && resource.Scheme().Recognizes(got) {
+		return versionMismatch(got.GroupVersion(), want.GroupVersion())
+	}
+	return unhandled(got, want, otherKind(got, want))
+}
+
+// otherKind is why an object of one kind is none of another.
+func otherKind(got, want schema.GroupVersionKind) error {
 	other, err := resource.Scheme().New(got)
 	if err != nil {
-		return unhandled(got, want, fmt.Errorf("no kind %q is registered for version %q in scheme \"pkg/api/legacyscheme/scheme.go:30\"", got.Kind, got.GroupVersion()))
-	}
-	if got.Kind == want.Kind {
-		return versionMismatch(got.GroupVersion(), want.GroupVersion())
+		return fmt.Errorf("no kind %q is registered for version %q in scheme \"pkg/api/legacyscheme/scheme.go:30\"", got.Kind, got.GroupVersion())
 	}
 	internal, _, _ := strings.Cut(want.Group, ".")
 	if internal == "" {
 		internal = "core"
 	}
-	return unhandled(got, want, fmt.Errorf("converting (%s) to (%s.%s): unknown conversion", reflect.TypeOf(other).Elem(), internal, want.Kind))
+	return fmt.Errorf("converting (%s) to (%s.%s): unknown conversion", reflect.TypeOf(other).Elem(), internal, want.Kind)
 }
 
 func versionMismatch(got, want schema.GroupVersion) error {

@@ -60,6 +60,9 @@ func (c *call) decodeDeleteOptions(body []byte, opts *metav1.DeleteOptions) erro
 		}
 		return nil
 	}
+	if _, err := kindOf(body); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, opts); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}

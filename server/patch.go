@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/resource"
+	"fairlead.dev/server/internal/scan"
 	"fairlead.dev/server/managed"
 	"fairlead.dev/server/patch"
 	"fairlead.dev/watchcache"
@@ -99,6 +100,12 @@ func (c *call) applyLight(p patch.Patch, current []byte, old runtime.Object, dir
 			return obj, nil
 		}
 	}
+	// The object's members are to stand in the order in which they are encoded.
+	if obj, err := c.ep.convert(old.DeepCopyObject()); err == nil {
+		if text, err := marshal(obj, mediaJSON); err == nil {
+			current = text
+		}
+	}
 	return c.applyPatch(p, current, c.ep.version.New(), old, directive)
 }
 
@@ -109,6 +116,9 @@ func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object
 	if err != nil {
 		return nil, err
 	}
+	if err := c.sameKind(p, r); err != nil {
+		return nil, err
+	}
 	if c.ep.raw && old != nil {
 		if o, changed, ok := unpatched(obj, old, current, r.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
 			return o, c.objectToPatch(r, r.Objections, directive)
@@ -116,9 +126,35 @@ func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object
 	}
 	strict, err := decodeText(r.JSON, obj, p.Strict)
 	if err != nil {
-		return nil, invalidPatch(r, err)
+		return nil, invalidPatch(r, r.Explain(c.ep.version.New(), err))
 	}
 	return obj, c.objectToPatch(r, append(r.Objections, strict...), directive)
+}
+
+// sameKind objects to a patch that makes the object one of another kind. A
+// strategic patch cannot: it is of fields alone.
+func (c *call) sameKind(p patch.Patch, r *patch.Result) error {
+	if p.Type == types.StrategicMergePatchType {
+		return nil
+	}
+	apiVersion, kind := c.ep.gvk.ToAPIVersionAndKind()
+	said, version := scan.Find(r.JSON, "kind"), scan.Find(r.JSON, "apiVersion")
+	if len(said) == len(kind)+2 && string(said[1:len(said)-1]) == kind && len(version) == len(apiVersion)+2 && string(version[1:len(version)-1]) == apiVersion {
+		return nil
+	}
+	got, err := kindOf(r.JSON)
+	switch {
+	case err != nil:
+		return invalidPatch(r, err)
+	case got.Version == "":
+		return checkName(&metav1.ObjectMeta{}, c.info.name) // nobody can tell what it is
+	case got.Kind == "":
+		got.Kind = kind
+	}
+	if c.ep.versionOf(got) != nil {
+		return nil
+	}
+	return invalidPatch(r, otherKind(got, c.ep.gvk))
 }
 
 // objectToPatch does what the directive says about the strict rules' objections.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
@@ -25,11 +27,11 @@ func (c *call) checkRevision(obj resource.Object, now *watchcache.Object) error 
 		return apierrors.NewInvalid(kind, obj.GetName(), field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
 	}
-	rev, err := parseRevision(said)
+	rev, err := strconv.ParseUint(said, 10, 64)
 	if err != nil {
-		return apierrors.NewBadRequest("invalid resource version: " + err.Error())
+		return err // which clients see as it is
 	}
-	if rev != now.Revision() {
+	if storage.Revision(rev) != now.Revision() {
 		return conflict(c.ep.gr, obj.GetName(), optimisticLock)
 	}
 	return nil

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
@@ -37,15 +39,33 @@ type Result struct {
 	// Objections are what the strict reading found in the patch itself.
 	Objections []error
 
-	change map[string]any // of a strategic patch
+	current, body  []byte         // of a merge patch
+	change, merged map[string]any // of a strategic patch
 }
 
 // Shown is what errors about the result quote as the patch.
 func (r *Result) Shown() string {
-	if r.change != nil {
+	switch {
+	case r.change != nil:
 		return fmt.Sprintf("%+v", r.change)
+	case r.body != nil:
+		// Clients know it with the members sorted that were touched.
+		if text, err := jsonpatch.MergePatch(r.current, r.body); err == nil {
+			return string(text)
+		}
 	}
 	return string(r.JSON)
+}
+
+// Explain words the error of decoding the result into ref's type: what a strategic
+// patch makes is not decoded from text by others, so they have other words.
+func (r *Result) Explain(ref any, err error) error {
+	if r.merged != nil {
+		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(r.merged, ref); e != nil {
+			return e
+		}
+	}
+	return err
 }
 
 // Apply patches the text of an object. ref is an object of the Go type that a
@@ -77,7 +97,7 @@ func (p Patch) applyJSON(r *Result, current []byte) (err error) {
 	if p.Strict {
 		var ops []operation
 		if r.Objections, err = kjson.UnmarshalStrict(p.Body, &ops); err != nil {
-			return undecodable(err)
+			return undecodable(errors.New(strings.Replace(err.Error(), "patch.operation", "handlers.jsonPatchOp", 1)))
 		}
 		for i, o := range r.Objections {
 			r.Objections[i] = fmt.Errorf("json patch %v", o)
@@ -108,6 +128,7 @@ func (p Patch) applyMerge(r *Result, current []byte) (err error) {
 		return apierrors.NewBadRequest(jsonpatch.ErrBadJSONPatch.Error())
 	}
 	r.JSON = merge(current, p.Body)
+	r.current, r.body = current, p.Body
 	return nil
 }
 
@@ -124,11 +145,10 @@ func (p Patch) applyStrategic(r *Result, current []byte, ref any) (err error) {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(current, &now); err != nil {
 		return err
 	}
-	merged, err := strategicpatch.StrategicMergeMapPatch(now, r.change, ref)
-	if err != nil {
+	if r.merged, err = strategicpatch.StrategicMergeMapPatch(now, r.change, ref); err != nil {
 		return explain(err)
 	}
-	r.JSON, err = json.Marshal(merged)
+	r.JSON, err = json.Marshal(r.merged)
 	return err
 }
 

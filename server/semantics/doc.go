@@ -1,4 +1,4 @@
-// Package semantics holds what clients may rely on when they list and watch,
+// Package semantics holds what clients may rely on when they list, watch and write,
 // written as transcripts of HTTP: a request, then exactly what comes back.
 //
 // The transcripts in testdata are run against a server of ours by go test, and
@@ -33,6 +33,9 @@
 // Options follow a bar: brief prints an object as its kind, name, revision and
 // labels; raw prints the body as it came; save=NAME:path keeps a value of
 // the answer as $NAME; header=NAME prints a header; http1 uses HTTP/1.1.
+//
+// A body is one line of JSON, or lines of YAML that begin with a bar and a space. $$ is
+// a dollar.
 //
 // Every transcript has a namespace of its own, $ns, and a word of its own, $run.
 // $cm and $pods are the paths of the namespace's config maps and pods.

@@ -53,6 +53,9 @@ var changing = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uid>"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"},
 	{regexp.MustCompile(`("resourceVersion": ?)"\d+"`), `$1"<rv>"`},
+	{regexp.MustCompile(`(resourceVersion\\*": ?\\*")\d+`), "$1<rv>"},
+	{regexp.MustCompile(`in record \(\d+\)`), "in record (<rv>)"},
+	{regexp.MustCompile(`in scheme (\\*)"[^"\\]*`), `in scheme $1"<place>`},
 	{regexp.MustCompile(`current: \d+`), "current: <n>"},
 	{regexp.MustCompile(`(too old resource version: \d+) \(\d+\)`), "$1 (<n>)"},
 }

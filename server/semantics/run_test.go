@@ -80,7 +80,7 @@ func newRun(t *testing.T, g *target) *run {
 	ns := "sem-" + id
 	base := "/api/v1/namespaces/" + ns
 	r := &run{t: t, g: g, vars: map[string]string{
-		"run": "w" + id, "ns": ns, "cm": base + "/configmaps", "pods": base + "/pods",
+		"$": "$", "run": "w" + id, "ns": ns, "cm": base + "/configmaps", "pods": base + "/pods",
 	}, watches: map[string]*watching{}}
 	r.names = names{ns: ns, run: "w" + id, of: map[string]string{}, saved: map[string]string{}}
 	resp := r.request("POST", "/api/v1/namespaces", nil, `{"metadata":{"name":"`+ns+`"}}`, g.two)
@@ -155,7 +155,9 @@ func (r *run) do(b *block) string {
 
 func (r *run) parts(b *block) (headers []string, body string) {
 	for _, line := range b.rest {
-		if strings.HasPrefix(line, "{") {
+		if yaml, ok := strings.CutPrefix(line, "| "); ok {
+			body += r.expand(yaml) + "\n"
+		} else if strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") {
 			body += r.expand(line)
 		} else {
 			headers = append(headers, r.expand(line))
@@ -202,7 +204,7 @@ func (r *run) head(b *block, resp *http.Response) string {
 		head = fmt.Sprintln(resp.StatusCode, resp.Header.Get("Content-Type"), resp.Proto, strings.Join(resp.TransferEncoding, " "))
 	}
 	if name := b.options["header"]; name != "" {
-		head += fmt.Sprintf("%s: %s\n", name, resp.Header.Get(name))
+		head += fmt.Sprintf("%s: %s\n", name, strings.Join(resp.Header.Values(name), "; "))
 	}
 	return head
 }
