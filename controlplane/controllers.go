@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/controller/cronjob"
 	"fairlead.dev/controller/daemonset"
 	"fairlead.dev/controller/deployment"
+	"fairlead.dev/controller/disruption"
 	"fairlead.dev/controller/endpoints"
 	"fairlead.dev/controller/endpointslice"
 	"fairlead.dev/controller/garbagecollector"
@@ -47,6 +48,7 @@ var builtins = []entry{
 	{"cronjob", "cronjob-controller", plain(cronjob.New)},
 	{"daemonset", "daemon-set-controller", plain(daemonset.New)},
 	{"deployment", "deployment-controller", plain(deployment.New)},
+	{"disruption", "disruption-controller", plain(disruption.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
 	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},

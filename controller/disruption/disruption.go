@@ -1,0 +1,136 @@
+package disruption
+
+import (
+	"context"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"golang.org/x/sync/errgroup"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+)
+
+const (
+	// deletionTimeout is how long an evicted pod may take to be seen going.
+	deletionTimeout = 2 * time.Minute
+	// staleCondition is when a pod that was to be disrupted counts as spared.
+	staleCondition = 2 * time.Minute
+)
+
+type budgets struct {
+	env         controller.Env
+	api         client.Resource[*policyv1.PodDisruptionBudget]
+	podAPI      client.Resource[*corev1.Pod]
+	all         *informer.Informer[*policyv1.PodDisruptionBudget]
+	pods        *informer.Informer[*corev1.Pod]
+	sets        *informer.Informer[*appsv1.ReplicaSet]
+	deployments *informer.Informer[*appsv1.Deployment]
+	rec         *client.Recorder
+	loop        *controller.Controller
+	spared      *controller.Controller
+}
+
+// New returns the disruption controller.
+func New(env controller.Env) controller.Runner {
+	b := &budgets{
+		env:         env,
+		api:         client.For[*policyv1.PodDisruptionBudget](env.Client),
+		podAPI:      client.For[*corev1.Pod](env.Client),
+		all:         informer.In[*policyv1.PodDisruptionBudget](env.Informers),
+		pods:        informer.In[*corev1.Pod](env.Informers),
+		sets:        informer.In[*appsv1.ReplicaSet](env.Informers),
+		deployments: informer.In[*appsv1.Deployment](env.Informers),
+		rec:         env.Recorder.From("controllermanager", ""),
+	}
+	b.loop = controller.New("disruption", b.reconcile, controller.Options{})
+	b.spared = controller.New("disruption-spared", b.clear, controller.Options{})
+	b.watch()
+	return b
+}
+
+// Run runs both loops: over budgets, and over pods that were spared.
+func (b *budgets) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return b.loop.Run(ctx) })
+	g.Go(func() error { return b.spared.Run(ctx) })
+	return g.Wait()
+}
+
+func (b *budgets) watch() {
+	controller.Watch(b.loop, b.all, controller.Self[*policyv1.PodDisruptionBudget])
+	controller.WatchFunc(b.loop, b.pods, informer.Handler[*corev1.Pod]{
+		Add:    func(p *corev1.Pod, _ bool) { b.podChanged(nil, p) },
+		Update: b.podChanged,
+		Delete: func(p *corev1.Pod) { b.podChanged(p, nil) },
+	})
+	// What controls the pods: a change of its size changes what its budget expects.
+	controller.Watch(b.loop, b.sets, func(o *appsv1.ReplicaSet) []controller.Key { return b.over(o.Namespace, o.Spec.Template.Labels) })
+	controller.Watch(b.loop, b.deployments, func(o *appsv1.Deployment) []controller.Key { return b.over(o.Namespace, o.Spec.Template.Labels) })
+	controller.WatchFunc(b.spared, b.pods, informer.Handler[*corev1.Pod]{})
+}
+
+// podChanged wakes the budgets over the old and the new state of a pod.
+func (b *budgets) podChanged(old, p *corev1.Pod) {
+	for _, o := range []*corev1.Pod{old, p} {
+		if o == nil {
+			continue
+		}
+		for _, k := range b.over(o.Namespace, o.Labels) {
+			b.loop.Enqueue(k)
+		}
+	}
+	if p != nil && isTarget(p) {
+		b.spared.Enqueue(controller.KeyOf(p))
+	}
+}
+
+// over names the budgets that select objects with the labels.
+func (b *budgets) over(namespace string, set labels.Set) (keys []controller.Key) {
+	for _, pdb := range b.all.Store().List(namespace) {
+		s, err := metav1.LabelSelectorAsSelector(pdb.Spec.Selector)
+		if err == nil && s.Matches(set) {
+			keys = append(keys, controller.KeyOf(pdb))
+		}
+	}
+	return keys
+}
+
+func (b *budgets) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	pdb, ok := b.all.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	again, err := b.sync(ctx, pdb)
+	if err == nil || apierrors.IsConflict(err) {
+		return controller.Result{RequeueAfter: again}, err
+	}
+	b.env.Log.Warn("no disruption is allowed", "controller", "disruption", "object", k, "error", err)
+	return controller.Result{}, b.forbid(ctx, pdb, err)
+}
+
+// forbid writes that nothing may be disrupted, and why.
+func (b *budgets) forbid(ctx context.Context, pdb *policyv1.PodDisruptionBudget, why error) error {
+	changed := pdb.DeepCopy()
+	changed.Status.DisruptionsAllowed = 0
+	dirty := meta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
+		Type:               policyv1.DisruptionAllowedCondition,
+		Status:             metav1.ConditionFalse,
+		Reason:             policyv1.SyncFailedReason,
+		Message:            why.Error(),
+		ObservedGeneration: pdb.Status.ObservedGeneration,
+	})
+	if !dirty && pdb.Status.DisruptionsAllowed == 0 {
+		return nil
+	}
+	_, err := b.api.Namespace(pdb.Namespace).UpdateStatus(ctx, changed)
+	return err
+}
