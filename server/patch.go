@@ -116,8 +116,10 @@ func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object
 	if err != nil {
 		return nil, err
 	}
-	if err := c.sameKind(p, r); err != nil {
-		return nil, err
+	if old != nil {
+		if err := c.sameKind(p, r); err != nil {
+			return nil, err
+		}
 	}
 	if c.ep.raw && old != nil {
 		if o, changed, ok := unpatched(obj, old, current, r.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
