@@ -34,6 +34,7 @@ var floors = map[string]int{
 	"testenv":      6,
 	"cmd":          7,
 
+	"server/h2":           0,
 	"storage/local":       1,
 	"storage/etcd":        1,
 	"storage/storagetest": 1,

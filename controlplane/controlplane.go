@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
+	"fairlead.dev/server/h2"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 )
@@ -139,6 +140,7 @@ func (cp *ControlPlane) serve() error {
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 1000},
 		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
 	}
+	h2.Install(cp.http, h2.Options{})
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error {
 		if err := cp.http.ServeTLS(cp.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 
 	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server"
+	"fairlead.dev/server/h2"
 	"fairlead.dev/storage/local"
 )
 
@@ -51,6 +53,9 @@ func start(t testing.TB, change ...func(*server.Config)) *cluster {
 
 	h := httptest.NewUnstartedServer(s)
 	h.EnableHTTP2 = true
+	if os.Getenv("NET_HTTP") == "" { // else by net/http's own, to compare
+		h2.Install(h.Config, h2.Options{WriteTimeout: cfg.WriteTimeout})
+	}
 	h.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
 	h.StartTLS()
 	c := &cluster{t: t, server: s, http: h, client: h.Client(), base: h.URL}

@@ -21,6 +21,7 @@ import (
 
 	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server"
+	"fairlead.dev/server/h2"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/watchcache"
 )
@@ -55,6 +56,7 @@ func newStorm(t *testing.T) *storm {
 		back.servers[rand.IntN(2)].ServeHTTP(w, req)
 	}))
 	s.front.EnableHTTP2 = true
+	h2.Install(s.front.Config, h2.Options{WriteTimeout: time.Second})
 	s.front.StartTLS()
 	t.Cleanup(func() {
 		s.front.CloseClientConnections()

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server"
+	"fairlead.dev/server/h2"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
 )
@@ -65,6 +66,7 @@ func serve(t *testing.T, store storage.Store) (base string) {
 	go func() { defer close(done); s.Run(ctx) }()
 	h := httptest.NewUnstartedServer(s)
 	h.EnableHTTP2 = true
+	h2.Install(h.Config, h2.Options{})
 	h.StartTLS()
 	t.Cleanup(func() {
 		cancel()

@@ -1,0 +1,217 @@
+package h2
+
+import (
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// exchange is a request while its handler runs.
+type exchange struct {
+	st      *stream
+	ctx     requestContext
+	req     *http.Request
+	handler http.Handler
+	body    *body // nil if the request has none
+	w       response
+
+	// The rest is guarded by conn.mu.
+
+	// credit is what the client may send of the body.
+	credit credit
+	// trailer is what came behind the body.
+	trailer http.Header
+	// pending is what is to be sent next, and ends that it is the last; sending
+	// until it is on its way, which moved tells.
+	pending []byte
+	ends    bool
+	sending bool
+	moved   sync.Cond
+
+	readTimer, writeTimer *time.Timer
+}
+
+// cut ends the exchange from outside; conn.mu is held.
+func (x *exchange) cut(err error) {
+	x.pending, x.sending = nil, false
+	if x.body != nil {
+		x.body.fail(err)
+	}
+	x.ctx.cancel()
+	x.moved.Broadcast()
+	stop(x.readTimer)
+	stop(x.writeTimer)
+}
+
+func stop(t *time.Timer) {
+	if t != nil {
+		t.Stop()
+	}
+}
+
+// start runs the exchange's handler, now or when another one has left.
+func (c *conn) start(st *stream) error {
+	if c.mu.handlers < c.most {
+		c.mu.handlers++
+		go st.x.run()
+		return nil
+	}
+	// There are more handlers than streams: the client has reset some whose
+	// handlers have not noticed yet.
+	if len(c.mu.waiting) >= 4*c.most {
+		return http2.ConnectionError(http2.ErrCodeEnhanceYourCalm)
+	}
+	c.mu.waiting = append(c.mu.waiting, st)
+	return nil
+}
+
+// run is the handler's goroutine.
+func (x *exchange) run() {
+	c := x.st.c
+	good := false
+	defer func() {
+		if !good {
+			x.panicked(recover())
+		}
+		x.w.release()
+		if x.body != nil {
+			x.body.Close()
+		}
+		if x.req.MultipartForm != nil {
+			x.req.MultipartForm.RemoveAll()
+		}
+		c.left(x)
+	}()
+	x.handler.ServeHTTP(&x.w, x.req)
+	x.w.finish()
+	good = true
+}
+
+func (x *exchange) panicked(p any) {
+	c := x.st.c
+	if p != nil && p != http.ErrAbortHandler {
+		stack := make([]byte, 64<<10)
+		stack = stack[:runtime.Stack(stack, false)]
+		c.server.logf("h2: panic serving %s: %v\n%s", c.remote, p, stack)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reset(x.st, http2.ErrCodeInternal, errClosed)
+}
+
+// left is called when a handler has: its source takes over, and those that
+// wait for its place have a turn.
+func (c *conn) left(x *exchange) {
+	st := x.st
+	c.mu.Lock()
+	var orphan Source
+	if c.mu.err != nil {
+		c.close(st, errGone)
+		orphan = st.src
+	}
+	x.cut(errClosed)
+	st.unlink()
+	st.x = nil
+	if orphan != nil {
+		st.src = nil
+	}
+	if st.src != nil {
+		st.born = c.mu.epoch
+		c.mu.ready.push(st)
+		c.wake()
+	}
+	c.mu.handlers--
+	for len(c.mu.waiting) > 0 && c.mu.handlers < c.most {
+		next := c.mu.waiting[0]
+		c.mu.waiting[0], c.mu.waiting = nil, c.mu.waiting[1:]
+		if next.closed {
+			if b := next.x.body; b != nil {
+				c.mu.Unlock()
+				b.Close()
+				c.mu.Lock()
+			}
+			continue
+		}
+		c.mu.handlers++
+		go next.x.run()
+	}
+	c.mu.Unlock()
+	if orphan != nil {
+		orphan.Close(st.err)
+	}
+}
+
+// proceed tells the client to send the body that it holds back.
+func (x *exchange) proceed() {
+	c := x.st.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if x.w.sent || x.st.closed {
+		return
+	}
+	c.writeHead(x.st, http.StatusContinue, nil, false)
+	c.wake()
+}
+
+// takeTrailer gives the handler what came behind the body of what had been
+// announced.
+func (x *exchange) takeTrailer() {
+	c := x.st.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, v := range x.trailer {
+		if _, ok := x.req.Trailer[k]; ok {
+			x.req.Trailer[k] = v
+		}
+	}
+}
+
+// send puts a piece of the answer on its way, after the head if that has not
+// gone yet, and returns when it has been taken for writing or the stream has
+// ended. end is for the last piece.
+func (x *exchange) send(p []byte, end bool) error {
+	st, c := x.st, x.st.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if st.closed {
+		return st.err
+	}
+	if !x.w.sent {
+		x.w.sent = true
+		c.writeHead(st, x.w.status, x.w.fields, end && len(p) == 0)
+		if end && len(p) == 0 {
+			c.finished(st)
+			c.flush()
+			return nil
+		}
+	}
+	if len(p) > 0 || end {
+		x.pending, x.ends, x.sending = p, end, true
+		c.mu.queue.push(st)
+		c.fill()
+	}
+	c.flush()
+	for x.sending {
+		x.moved.Wait()
+	}
+	if st.closed && !st.said {
+		return st.err
+	}
+	return nil
+}
+
+// sendTrailer ends the answer with trailers.
+func (x *exchange) sendTrailer() {
+	st, c := x.st, x.st.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if st.closed {
+		return
+	}
+	c.writeHead(st, 0, x.w.fields, true)
+	c.finished(st)
+	c.flush()
+}

@@ -1,0 +1,104 @@
+package h2
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// headerBlock is a compressed header being put together.
+type headerBlock []byte
+
+func (b *headerBlock) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}
+
+// writeHead writes a head, or trailers if status is 0; end if nothing follows.
+// conn.mu is held: what is compressed first must go out first.
+func (c *conn) writeHead(st *stream, status int, fields []hpack.HeaderField, end bool) {
+	c.mu.block = c.mu.block[:0]
+	if status != 0 {
+		c.mu.hpack.WriteField(hpack.HeaderField{Name: ":status", Value: statusText(status)})
+	}
+	for _, f := range fields {
+		c.mu.hpack.WriteField(f)
+	}
+	b := []byte(c.mu.block)
+	n := min(len(b), c.mu.maxFrame)
+	c.framer.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: st.id, BlockFragment: b[:n], EndStream: end, EndHeaders: n == len(b),
+	})
+	for b = b[n:]; len(b) > 0; b = b[n:] {
+		n = min(len(b), c.mu.maxFrame)
+		c.framer.WriteContinuation(st.id, n == len(b), b[:n])
+	}
+}
+
+func statusText(status int) string {
+	if status == http.StatusOK {
+		return "200"
+	}
+	return strconv.Itoa(status)
+}
+
+// appendFields appends the values of a header as they go over the wire.
+func appendFields(fields []hpack.HeaderField, name string, values []string) []hpack.HeaderField {
+	if !httpguts.ValidHeaderFieldName(name) {
+		return fields
+	}
+	lower := lowered(name)
+	for _, v := range values {
+		if httpguts.ValidHeaderFieldValue(v) {
+			// What differs from answer to answer would only push out of the
+			// table what does not.
+			fields = append(fields, hpack.HeaderField{Name: lower, Value: v, Sensitive: lower == "audit-id"})
+		}
+	}
+	return fields
+}
+
+// names are header names in lower case, by their canonical form. Servers set
+// few; the limit is for those that make them up.
+var names struct {
+	sync.Map
+	n atomic.Int32
+}
+
+func lowered(name string) string {
+	if l, ok := names.Load(name); ok {
+		return l.(string)
+	}
+	l := strings.ToLower(name)
+	if names.n.Load() < 200 {
+		names.n.Add(1)
+		names.Store(name, l)
+	}
+	return l
+}
+
+// day is the text of a second.
+type day struct {
+	second int64
+	text   string
+}
+
+var lastDay atomic.Pointer[day]
+
+// today is the present as the Date header has it.
+func today() string {
+	now := time.Now()
+	if d := lastDay.Load(); d != nil && d.second == now.Unix() {
+		return d.text
+	}
+	d := &day{now.Unix(), now.UTC().Format(http.TimeFormat)}
+	lastDay.Store(d)
+	return d.text
+}

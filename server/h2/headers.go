@@ -1,0 +1,98 @@
+package h2
+
+import (
+	"errors"
+	"net/http"
+
+	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/http2"
+)
+
+// headers opens a stream, or takes in the trailers of one. It is the reader's.
+func (c *conn) headers(f *http2.MetaHeadersFrame) error {
+	id := f.StreamID
+	if id%2 != 1 {
+		return http2.ConnectionError(http2.ErrCodeProtocol)
+	}
+	if c.known(id) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.trailers(f)
+	}
+	st := &stream{c: c, id: id, heard: f.StreamEnded()}
+	x := &exchange{st: st}
+	bad := x.read(f)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.last = id
+	switch {
+	case c.mu.leaving:
+		return nil
+	case bad != nil || f.HasPriority() && f.Priority.StreamDep == id:
+		return c.complain(id, http2.ErrCodeProtocol)
+	case len(c.mu.streams) >= c.most:
+		return c.complain(id, http2.ErrCodeRefusedStream)
+	}
+	x.moved.L = &c.mu.Mutex
+	x.credit = credit{left: bodyWindow, full: bodyWindow}
+	st.x, st.window = x, c.mu.initial
+	c.mu.streams[id] = st
+	if len(c.mu.streams) == 1 && c.server.hs.ConnState != nil {
+		go c.announce()
+	}
+	return c.start(st)
+}
+
+// known says whether a stream has been opened before.
+func (c *conn) known(id uint32) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return id <= c.mu.last
+}
+
+// trailers takes in what comes behind a body.
+func (c *conn) trailers(f *http2.MetaHeadersFrame) error {
+	st := c.mu.streams[f.StreamID]
+	switch {
+	case st == nil && len(f.PseudoFields()) > 0:
+		// A request, on a stream that is over or has been passed by.
+		return http2.ConnectionError(http2.ErrCodeProtocol)
+	case st == nil || st.heard:
+		return c.complain(f.StreamID, http2.ErrCodeStreamClosed)
+	case !f.StreamEnded() || len(f.PseudoFields()) > 0:
+		return c.complain(f.StreamID, http2.ErrCodeProtocol)
+	case st.x == nil || st.x.body == nil:
+		st.heard = true
+		return nil
+	}
+	trailer := http.Header{}
+	for _, hf := range f.RegularFields() {
+		key := http.CanonicalHeaderKey(hf.Name)
+		if !httpguts.ValidTrailerHeader(key) {
+			return c.complain(f.StreamID, http2.ErrCodeProtocol)
+		}
+		trailer[key] = append(trailer[key], hf.Value)
+	}
+	st.x.trailer = trailer
+	st.hear()
+	return nil
+}
+
+var errMalformed = errors.New("h2: malformed request")
+
+// goAway lets the connection finish what it has begun, and take on nothing new.
+func (c *conn) goAway() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leave()
+}
+
+func (c *conn) leave() {
+	if c.mu.leaving || c.mu.err != nil {
+		return
+	}
+	c.mu.leaving, c.mu.until = true, c.mu.last
+	c.framer.WriteGoAway(c.mu.until, http2.ErrCodeNo, nil)
+	c.wake()
+}

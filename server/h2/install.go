@@ -1,0 +1,107 @@
+package h2
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Options are what an http.Server does not say itself.
+type Options struct {
+	// WriteTimeout is how long a peer may leave unread what is sent to it; 0
+	// means 30 seconds.
+	WriteTimeout time.Duration
+}
+
+// Server is the HTTP/2 side of one http.Server.
+type Server struct {
+	hs      *http.Server
+	timeout time.Duration
+
+	mu struct {
+		sync.Mutex
+		conns map[*conn]struct{}
+		down  bool
+	}
+}
+
+// Install has hs serve HTTP/2 by this package. It is to be called before hs
+// serves. Of hs count Handler, IdleTimeout, MaxHeaderBytes, ErrorLog, ConnState,
+// BaseContext, ConnContext and HTTP2.MaxConcurrentStreams; its ReadTimeout and
+// WriteTimeout do not, handlers set deadlines by http.ResponseController.
+func Install(hs *http.Server, o Options) *Server {
+	s := &Server{hs: hs, timeout: cmp.Or(o.WriteTimeout, 30*time.Second)}
+	s.mu.conns = map[*conn]struct{}{}
+	if hs.TLSNextProto == nil {
+		hs.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
+	}
+	hs.TLSNextProto["h2"] = func(_ *http.Server, tc *tls.Conn, h http.Handler) {
+		ctx := context.Background()
+		if b, ok := h.(interface{ BaseContext() context.Context }); ok {
+			ctx = b.BaseContext()
+		}
+		state := tc.ConnectionState()
+		s.Serve(ctx, tc, &state, h)
+	}
+	hs.RegisterOnShutdown(s.shutdown)
+	return s
+}
+
+// Serve serves one connection and returns when it has ended and is closed. A
+// nil state is a connection without TLS.
+func (s *Server) Serve(ctx context.Context, nc net.Conn, state *tls.ConnectionState, h http.Handler) {
+	c := newConn(s, ctx, nc, state, h)
+	s.mu.Lock()
+	s.mu.conns[c] = struct{}{}
+	down := s.mu.down
+	s.mu.Unlock()
+	if down {
+		c.goAway()
+	}
+	c.serve()
+	s.mu.Lock()
+	delete(s.mu.conns, c)
+	s.mu.Unlock()
+}
+
+// shutdown lets every connection finish what it has begun.
+func (s *Server) shutdown() {
+	s.mu.Lock()
+	s.mu.down = true
+	conns := make([]*conn, 0, len(s.mu.conns))
+	for c := range s.mu.conns {
+		conns = append(conns, c)
+	}
+	s.mu.Unlock()
+	for _, c := range conns {
+		c.goAway()
+	}
+}
+
+func (s *Server) logf(format string, args ...any) {
+	if l := s.hs.ErrorLog; l != nil {
+		l.Printf(format, args...)
+		return
+	}
+	log.Printf(format, args...)
+}
+
+// maxStreams is how many streams a client may have open at once.
+func (s *Server) maxStreams() int {
+	if c := s.hs.HTTP2; c != nil && c.MaxConcurrentStreams > 0 {
+		return c.MaxConcurrentStreams
+	}
+	return 250
+}
+
+// maxHeaderList is the size of a request's headers that is read, as RFC 9113
+// counts it: 32 bytes are added to each field.
+func (s *Server) maxHeaderList() uint32 {
+	const fields, overhead = 10, 32
+	return uint32(cmp.Or(max(s.hs.MaxHeaderBytes, 0), http.DefaultMaxHeaderBytes) + fields*overhead)
+}

@@ -1,0 +1,52 @@
+package h2
+
+// list is a list of streams, each of which is in one list at most.
+type list struct{ first, last *stream }
+
+func (l *list) push(st *stream) {
+	st.in, st.prev, st.next = l, l.last, nil
+	if l.last != nil {
+		l.last.next = st
+	} else {
+		l.first = st
+	}
+	l.last = st
+}
+
+func (l *list) pop() *stream {
+	st := l.first
+	if st != nil {
+		st.unlink()
+	}
+	return st
+}
+
+// unpop puts back what has been popped.
+func (l *list) unpop(st *stream) {
+	st.in, st.prev, st.next = l, nil, l.first
+	if l.first != nil {
+		l.first.prev = st
+	} else {
+		l.last = st
+	}
+	l.first = st
+}
+
+// unlink takes the stream out of the list it is in, if it is in one.
+func (st *stream) unlink() {
+	l := st.in
+	if l == nil {
+		return
+	}
+	if st.prev != nil {
+		st.prev.next = st.next
+	} else {
+		l.first = st.next
+	}
+	if st.next != nil {
+		st.next.prev = st.prev
+	} else {
+		l.last = st.prev
+	}
+	st.in, st.prev, st.next = nil, nil, nil
+}

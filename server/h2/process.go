@@ -1,0 +1,200 @@
+package h2
+
+import (
+	"golang.org/x/net/http2"
+)
+
+// process deals with one frame. An error ends the connection.
+func (c *conn) process(f http2.Frame) error {
+	if mh, ok := f.(*http2.MetaHeadersFrame); ok {
+		return c.headers(mh)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch f := f.(type) {
+	case *http2.SettingsFrame:
+		return c.settings(f)
+	case *http2.WindowUpdateFrame:
+		return c.windowUpdate(f)
+	case *http2.PingFrame:
+		if f.IsAck() {
+			return nil
+		}
+		c.framer.WritePing(true, f.Data)
+		return c.answered()
+	case *http2.DataFrame:
+		return c.data(f)
+	case *http2.RSTStreamFrame:
+		return c.rstStream(f)
+	case *http2.PriorityFrame:
+		if f.StreamID == f.StreamDep {
+			return c.complain(f.StreamID, http2.ErrCodeProtocol)
+		}
+	case *http2.GoAwayFrame:
+		c.leave()
+	case *http2.PushPromiseFrame:
+		return http2.ConnectionError(http2.ErrCodeProtocol)
+	}
+	return nil
+}
+
+// answer counts a frame that the peer has caused.
+func (c *conn) answer() { c.mu.answers++ }
+
+// answered counts one, and has it written. A peer that causes many and reads
+// none wants us to run out of memory.
+func (c *conn) answered() error {
+	if c.answer(); c.mu.answers > maxAnswers {
+		return http2.ConnectionError(http2.ErrCodeEnhanceYourCalm)
+	}
+	c.wake()
+	return nil
+}
+
+// refuse deals with a frame that the framer has found wrong for its stream.
+func (c *conn) refuse(se http2.StreamError) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if se.StreamID%2 == 1 {
+		c.mu.last = max(c.mu.last, se.StreamID)
+	}
+	return c.complain(se.StreamID, se.Code)
+}
+
+// complain resets a stream that may be gone already.
+func (c *conn) complain(id uint32, code http2.ErrCode) error {
+	c.framer.WriteRSTStream(id, code)
+	if st := c.mu.streams[id]; st != nil {
+		c.close(st, http2.StreamError{StreamID: id, Code: code})
+	}
+	return c.answered()
+}
+
+// idle streams are those that the client has not opened yet.
+func (c *conn) unopened(id uint32) bool { return id%2 == 0 || id > c.mu.last }
+
+func (c *conn) settings(f *http2.SettingsFrame) error {
+	if f.IsAck() {
+		if c.mu.unsaid--; c.mu.unsaid < 0 {
+			return http2.ConnectionError(http2.ErrCodeProtocol)
+		}
+		return nil
+	}
+	if f.NumSettings() > 100 || f.HasDuplicates() {
+		return http2.ConnectionError(http2.ErrCodeProtocol)
+	}
+	if err := f.ForeachSetting(c.setting); err != nil {
+		return err
+	}
+	c.framer.WriteSettingsAck()
+	return c.answered()
+}
+
+func (c *conn) setting(s http2.Setting) error {
+	if err := s.Valid(); err != nil {
+		return err
+	}
+	switch s.ID {
+	case http2.SettingHeaderTableSize:
+		c.mu.hpack.SetMaxDynamicTableSize(min(s.Val, 4096))
+	case http2.SettingMaxFrameSize:
+		c.mu.maxFrame = int(min(s.Val, outLimit))
+	case http2.SettingInitialWindowSize:
+		more := int64(s.Val) - c.mu.initial
+		c.mu.initial = int64(s.Val)
+		for _, st := range c.mu.streams {
+			if !widen(&st.window, st.granted, more) {
+				return http2.ConnectionError(http2.ErrCodeFlowControl)
+			}
+			c.allowStream(st)
+		}
+	}
+	return nil
+}
+
+func (c *conn) windowUpdate(f *http2.WindowUpdateFrame) error {
+	n := int64(f.Increment)
+	if f.StreamID == 0 {
+		if !widen(&c.mu.window, c.mu.granted, n) {
+			return http2.ConnectionError(http2.ErrCodeFlowControl)
+		}
+		c.allow()
+		c.write()
+		return nil
+	}
+	if c.unopened(f.StreamID) {
+		return http2.ConnectionError(http2.ErrCodeProtocol)
+	}
+	st := c.mu.streams[f.StreamID]
+	if st == nil {
+		return nil
+	}
+	if !widen(&st.window, st.granted, n) {
+		return c.complain(st.id, http2.ErrCodeFlowControl)
+	}
+	if st.in == nil || st.in == &c.mu.stalled {
+		c.allowStream(st)
+		c.write()
+	}
+	return nil
+}
+
+func (c *conn) rstStream(f *http2.RSTStreamFrame) error {
+	if c.unopened(f.StreamID) {
+		return http2.ConnectionError(http2.ErrCodeProtocol)
+	}
+	if st := c.mu.streams[f.StreamID]; st != nil {
+		c.close(st, http2.StreamError{StreamID: st.id, Code: f.ErrCode})
+	}
+	return nil
+}
+
+// data takes in a piece of a body.
+func (c *conn) data(f *http2.DataFrame) error {
+	id, n := f.StreamID, int64(f.Length)
+	if c.unopened(id) {
+		if c.mu.leaving {
+			return nil
+		}
+		return http2.ConnectionError(http2.ErrCodeProtocol)
+	}
+	if !c.mu.credit.take(n) {
+		return http2.ConnectionError(http2.ErrCodeFlowControl)
+	}
+	st := c.mu.streams[id]
+	if st != nil && !st.heard && (st.x == nil || st.x.body == nil) {
+		c.consumed(nil, int(n)) // the handler has left
+		st.heard = f.StreamEnded()
+		return nil
+	}
+	if st == nil || st.heard {
+		c.consumed(nil, int(n)) // nobody will
+		if c.mu.leaving && id > c.mu.until {
+			return nil
+		}
+		return c.complain(id, http2.ErrCodeStreamClosed)
+	}
+	body, data := st.x.body, f.Data()
+	if !st.x.credit.take(n) {
+		c.consumed(nil, int(n))
+		return c.complain(id, http2.ErrCodeFlowControl)
+	}
+	if !body.fits(len(data)) {
+		c.consumed(nil, int(n))
+		return c.complain(id, http2.ErrCodeProtocol)
+	}
+	c.consumed(st, int(n)-len(data)) // the padding
+	if !body.add(data) {
+		c.consumed(nil, len(data))
+	}
+	if f.StreamEnded() {
+		st.hear()
+	}
+	return nil
+}
+
+// hear notes that the client has said all.
+func (st *stream) hear() {
+	st.heard = true
+	st.x.body.finish()
+}

@@ -1,0 +1,262 @@
+package h2_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/http2"
+)
+
+// echo answers with the body.
+var echo = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	w.Header().Set("Content-Type", "text/plain")
+	io.Copy(w, req.Body)
+})
+
+// waits answers when the client has gone, and says so on the channel.
+type waits chan string
+
+func (c waits) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	http.NewResponseController(w).Flush()
+	<-req.Context().Done()
+	_, err := io.ReadAll(req.Body)
+	c <- req.Context().Err().Error() + "; " + err.Error()
+}
+
+func TestConversation(t *testing.T) {
+	p := dial(t, echo, options{})
+	p.request(1, true, "GET", "/")
+	p.expect("HEADERS 1 200 END")
+	p.request(3, false, "POST", "/")
+	p.check(p.framer.WriteData(3, false, []byte("one ")))
+	p.check(p.framer.WriteData(3, true, []byte("two")))
+	p.expect("HEADERS 3 200", "DATA 3 one two END")
+	p.check(p.framer.WritePing(false, [8]byte([]byte("12345678"))))
+	p.expect("PING true 12345678")
+	p.check(p.framer.WritePriority(5, http2.PriorityParam{StreamDep: 3}))
+	p.check(p.framer.WriteRawFrame(0xbb, 0, 5, []byte("unknown")))
+	p.request(7, true, "HEAD", "/")
+	p.expect("HEADERS 7 200 END")
+}
+
+// TestFaults has the peer do what it must not, and holds the answers to RFC 9113.
+func TestFaults(t *testing.T) {
+	const protocol, flow, size, compression, closed, calm = "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "STREAM_CLOSED", "ENHANCE_YOUR_CALM"
+	raw := func(p *peer, t http2.FrameType, flags http2.Flags, id uint32, payload string) {
+		p.check(p.framer.WriteRawFrame(t, flags, id, []byte(payload)))
+	}
+	open := func(p *peer) { // a stream whose body is still to come
+		p.request(1, false, "POST", "/", "expect", "100-continue")
+		p.expect("HEADERS 1 100")
+	}
+	for _, q := range []struct {
+		name string
+		do   func(p *peer)
+		want string
+	}{
+		{"headers on an even stream", func(p *peer) { p.request(2, true, "GET", "/") }, "GOAWAY 0 " + protocol},
+		{"headers on stream 0", func(p *peer) { raw(p, http2.FrameHeaders, 5, 0, "\x82") }, "GOAWAY 0 " + protocol},
+		{"data on stream 0", func(p *peer) { raw(p, http2.FrameData, 0, 0, "x") }, "GOAWAY 0 " + protocol},
+		{"data on an idle stream", func(p *peer) { raw(p, http2.FrameData, 0, 1, "x") }, "GOAWAY 0 " + protocol},
+		{"reset of an idle stream", func(p *peer) { raw(p, http2.FrameRSTStream, 0, 1, "\x00\x00\x00\x08") }, "GOAWAY 0 " + protocol},
+		{"window of an idle stream", func(p *peer) { raw(p, http2.FrameWindowUpdate, 0, 1, "\x00\x00\x00\x08") }, "GOAWAY 0 " + protocol},
+		{"window by 0", func(p *peer) { raw(p, http2.FrameWindowUpdate, 0, 0, "\x00\x00\x00\x00") }, "GOAWAY 0 " + protocol},
+		{"window by 0 of a stream", func(p *peer) { open(p); raw(p, http2.FrameWindowUpdate, 0, 1, "\x00\x00\x00\x00") }, "RST_STREAM 1 " + protocol},
+		{"window of the connection overflows", func(p *peer) { p.check(p.framer.WriteWindowUpdate(0, 1<<31-1)) }, "GOAWAY 0 " + flow},
+		{"window of a stream overflows", func(p *peer) { open(p); p.check(p.framer.WriteWindowUpdate(1, 1<<31-1)) }, "RST_STREAM 1 " + flow},
+		{"initial window overflows a stream's", func(p *peer) {
+			open(p)
+			p.check(p.framer.WriteWindowUpdate(1, 1<<30))
+			p.check(p.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1<<31 - 1}))
+		}, "GOAWAY 1 " + flow},
+		{"window too short", func(p *peer) { raw(p, http2.FrameWindowUpdate, 0, 0, "\x00\x00") }, "GOAWAY 0 " + size},
+		{"ping too short", func(p *peer) { raw(p, http2.FramePing, 0, 0, "123") }, "GOAWAY 0 " + size},
+		{"ping on a stream", func(p *peer) { raw(p, http2.FramePing, 0, 1, "12345678") }, "GOAWAY 0 " + protocol},
+		{"settings of odd length", func(p *peer) { raw(p, http2.FrameSettings, 0, 0, "12345") }, "GOAWAY 0 " + size},
+		{"settings on a stream", func(p *peer) { raw(p, http2.FrameSettings, 0, 1, "") }, "GOAWAY 0 " + protocol},
+		{"settings out of range", func(p *peer) {
+			p.check(p.framer.WriteSettings(http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1}))
+		}, "GOAWAY 0 " + protocol},
+		{"settings said twice", func(p *peer) {
+			s := http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1}
+			p.check(p.framer.WriteSettings(s, s))
+		}, "GOAWAY 0 " + protocol},
+		{"acknowledged nothing", func(p *peer) { p.check(p.framer.WriteSettingsAck()) }, "GOAWAY 0 " + protocol},
+		{"push", func(p *peer) { raw(p, http2.FramePushPromise, 4, 1, "\x00\x00\x00\x02") }, "GOAWAY 0 " + protocol},
+		{"continuation of nothing", func(p *peer) { raw(p, http2.FrameContinuation, 4, 1, "\x82") }, "GOAWAY 0 " + protocol},
+		{"headers interrupted", func(p *peer) { raw(p, http2.FrameHeaders, 0, 1, "\x82"); raw(p, http2.FramePing, 0, 0, "12345678") }, "GOAWAY 0 " + protocol},
+		{"headers that do not decompress", func(p *peer) { raw(p, http2.FrameHeaders, 5, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff") }, "GOAWAY 0 " + compression},
+		{"frame too long", func(p *peer) { // a server may stop reading at its head
+			p.must(p.conn.Write([]byte{0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1}))
+		}, "GOAWAY 0 " + size},
+		{"stream that was passed by", func(p *peer) {
+			p.request(5, true, "GET", "/")
+			p.expect("HEADERS 5 200 END")
+			p.request(3, true, "GET", "/")
+		}, "GOAWAY 5 " + protocol},
+		{"no path", func(p *peer) { p.headers(1, true, ":method", "GET", ":scheme", "https") }, "RST_STREAM 1 " + protocol},
+		{"path that is none", func(p *peer) { p.request(1, true, "GET", "over there") }, "RST_STREAM 1 " + protocol},
+		{"scheme that is none", func(p *peer) { p.headers(1, true, ":method", "GET", ":scheme", "gopher", ":path", "/") }, "RST_STREAM 1 " + protocol},
+		{"no such pseudo-header", func(p *peer) { p.request(1, true, "GET", "/", ":color", "red") }, "RST_STREAM 1 " + protocol},
+		{"extended connect", func(p *peer) { p.request(1, true, "CONNECT", "/", ":protocol", "websocket") }, "RST_STREAM 1 " + protocol},
+		{"pseudo-header too late", func(p *peer) { p.headers(1, true, ":method", "GET", "a", "b", ":path", "/", ":scheme", "https") }, "RST_STREAM 1 " + protocol},
+		{"pseudo-header said twice", func(p *peer) { p.request(1, true, "GET", "/", ":path", "/") }, "RST_STREAM 1 " + protocol},
+		{"header in upper case", func(p *peer) { p.request(1, true, "GET", "/", "Accept", "x") }, "RST_STREAM 1 " + protocol},
+		{"header with a line feed", func(p *peer) { p.request(1, true, "GET", "/", "accept", "x\ny") }, "RST_STREAM 1 " + protocol},
+		{"another host", func(p *peer) { p.request(1, true, "GET", "/", "host", "other") }, "RST_STREAM 1 " + protocol},
+		{"user in the authority", func(p *peer) {
+			p.headers(1, true, ":method", "GET", ":scheme", "https", ":path", "/", ":authority", "me@server")
+		}, "RST_STREAM 1 " + protocol},
+		{"stream that depends on itself", func(p *peer) { p.check(p.framer.WritePriority(1, http2.PriorityParam{StreamDep: 1})) }, "RST_STREAM 1 " + protocol},
+		{"data after the end", func(p *peer) {
+			p.request(1, true, "POST", "/")
+			p.expect("HEADERS 1 200 END")
+			raw(p, http2.FrameData, 0, 1, "x")
+		}, "RST_STREAM 1 " + closed},
+		{"headers after the end", func(p *peer) {
+			p.request(1, true, "POST", "/")
+			p.expect("HEADERS 1 200 END")
+			p.headers(1, true, "a", "b")
+		}, "RST_STREAM 1 " + closed},
+		{"trailers that do not end", func(p *peer) { open(p); p.headers(1, false, "a", "b") }, "RST_STREAM 1 " + protocol},
+		{"trailers with a pseudo-header", func(p *peer) { open(p); p.headers(1, true, ":path", "/") }, "RST_STREAM 1 " + protocol},
+		{"trailer that is no trailer", func(p *peer) { open(p); p.headers(1, true, "content-length", "1") }, "RST_STREAM 1 " + protocol},
+		{"more than was announced", func(p *peer) {
+			p.request(1, false, "POST", "/", "content-length", "3", "expect", "100-continue")
+			p.expect("HEADERS 1 100")
+			raw(p, http2.FrameData, 0, 1, "four")
+		}, "RST_STREAM 1 " + protocol},
+		{"padding longer than the frame", func(p *peer) { open(p); raw(p, http2.FrameData, 8, 1, "\xffx") }, "GOAWAY 1 " + protocol},
+	} {
+		t.Run(q.name, func(t *testing.T) {
+			p := dial(t, echo, options{})
+			q.do(p)
+			p.expect(q.want)
+			if strings.HasPrefix(q.want, "RST") {
+				// Nobody else has noticed.
+				p.request(101, true, "GET", "/")
+				for got := ""; got != "HEADERS 101 200 END"; {
+					if got = p.next(); got == "" || strings.HasPrefix(got, "GOAWAY") {
+						t.Fatal("the connection has ended")
+					}
+				}
+				return
+			}
+			p.conn.Close()
+			<-p.served
+		})
+	}
+}
+
+// TestFarewell: one who has been told to go and does not is left.
+func TestFarewell(t *testing.T) {
+	p := dial(t, echo, options{})
+	p.check(p.framer.WriteSettingsAck())
+	p.expect("GOAWAY 0 PROTOCOL_ERROR", "")
+	<-p.served
+}
+
+func TestNotHTTP2(t *testing.T) {
+	s := serve(t, echo)
+	cfg := clientTLS(s)
+	conn := dialTLS(t, s, cfg)
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: server\r\n\r\n")
+	data, _ := io.ReadAll(conn)
+	if bytes.Contains(data, []byte("HTTP/1.1 200")) {
+		t.Errorf("%q", data)
+	}
+}
+
+// TestFloods: a peer that wants much work or memory for little is sent away.
+func TestFloods(t *testing.T) {
+	away := func(t *testing.T, p *peer, want string, flood func(i int) error) {
+		t.Helper()
+		for i := 0; flood(i) == nil; i++ {
+		}
+		for got := p.next(); got != want; got = p.next() {
+			if got == "" {
+				t.Fatal("the connection ended without a word")
+			}
+		}
+	}
+	t.Run("requests reset at once", func(t *testing.T) {
+		block := make(chan struct{})
+		defer close(block)
+		h := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-block })
+		p := dial(t, h, options{server: &http.Server{HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 10}}})
+		away(t, p, "GOAWAY 101 ENHANCE_YOUR_CALM", func(i int) error {
+			id := uint32(2*i + 1)
+			p.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: p.encode(":method", "GET", ":scheme", "https", ":path", "/"), EndStream: true, EndHeaders: true})
+			return p.framer.WriteRSTStream(id, http2.ErrCodeCancel)
+		})
+	})
+	t.Run("continuations", func(t *testing.T) {
+		p := dial(t, echo, options{server: &http.Server{MaxHeaderBytes: 10_000}})
+		p.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: p.encode(":method", "GET")})
+		away(t, p, "GOAWAY 0 PROTOCOL_ERROR", func(int) error {
+			return p.framer.WriteContinuation(1, false, p.encode("a", strings.Repeat("b", 10_000)))
+		})
+	})
+	for name, flood := range map[string]func(p *peer) func(i int) error{
+		"pings":    func(p *peer) func(int) error { return func(int) error { return p.framer.WritePing(false, [8]byte{}) } },
+		"settings": func(p *peer) func(int) error { return func(int) error { return p.framer.WriteSettings() } },
+		"streams above the limit": func(p *peer) func(int) error {
+			return func(i int) error {
+				return p.framer.WriteHeaders(http2.HeadersFrameParam{
+					StreamID: uint32(2*i + 1), EndStream: true, EndHeaders: true,
+					BlockFragment: p.encode(":method", "GET", ":scheme", "https", ":path", "/"),
+				})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			block := make(chan struct{})
+			defer close(block)
+			h := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-block })
+			p := dialDeaf(t, h, options{server: &http.Server{HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 10}}})
+			write := flood(p)
+			n := 0
+			for write(n) == nil {
+				n++
+			}
+			if n < 5000 {
+				t.Errorf("the connection ended after %d", n)
+			}
+			<-p.served
+		})
+	}
+}
+
+func TestTooManyHeaders(t *testing.T) {
+	p := dial(t, echo, options{server: &http.Server{MaxHeaderBytes: 1000}})
+	p.request(1, true, "GET", "/", "a", strings.Repeat("b", 700), "c", strings.Repeat("d", 700))
+	p.expect("HEADERS 1 431")
+}
+
+func TestTooManyStreams(t *testing.T) {
+	h := waits(make(chan string, 10))
+	p := dial(t, h, options{server: &http.Server{HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 2}}})
+	for id := uint32(1); id < 6; id += 2 {
+		p.request(id, false, "POST", "/")
+	}
+	seen := map[string]bool{p.next(): true, p.next(): true, p.next(): true}
+	if !seen["HEADERS 1 200"] || !seen["HEADERS 3 200"] || !seen["RST_STREAM 5 REFUSED_STREAM"] {
+		t.Fatal(seen)
+	}
+	p.check(p.framer.WriteRSTStream(1, http2.ErrCodeCancel))
+	if got := <-h; got != "context canceled; stream error: stream ID 1; CANCEL" {
+		t.Error(got)
+	}
+	p.request(7, false, "POST", "/")
+	p.expect("HEADERS 7 200")
+	p.conn.Close()
+	for range 2 {
+		if got := <-h; got != "context canceled; h2: the client has disconnected" {
+			t.Error(got)
+		}
+	}
+}

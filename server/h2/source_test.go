@@ -1,0 +1,277 @@
+package h2_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/net/http2"
+
+	"fairlead.dev/server/h2"
+)
+
+// script is a Source that tells what a test writes to it.
+type script struct {
+	mu     sync.Mutex
+	ring   func()
+	text   strings.Builder
+	ended  bool
+	inside bool
+	closed chan error
+}
+
+func newScript() *script { return &script{closed: make(chan error, 1)} }
+
+func (s *script) Next(dst []byte, limit int) ([]byte, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inside {
+		panic("asked twice at once")
+	}
+	dst = append(dst, s.text.String()...)
+	s.text.Reset()
+	if s.ended {
+		return dst, false, io.EOF
+	}
+	return dst, false, nil
+}
+
+func (s *script) Close(err error) { s.closed <- err }
+
+func (s *script) say(text string, end bool) {
+	s.mu.Lock()
+	s.text.WriteString(text)
+	s.ended = end
+	s.mu.Unlock()
+	s.ring()
+}
+
+// handing is a handler that hands each request over to a script.
+type handing struct{ to chan *script }
+
+func newHanding() handing { return handing{make(chan *script, 1000)} }
+
+func (h handing) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	s := newScript()
+	w.Header().Set("Content-Type", "text/plain")
+	io.WriteString(w, "head\n")
+	ring, ok := h2.HandOver(w, s)
+	if !ok {
+		panic("not ours")
+	}
+	s.ring = ring
+	h.to <- s
+}
+
+func TestHandOver(t *testing.T) {
+	h := newHanding()
+	p := dial(t, h, options{})
+	p.request(1, true, "GET", "/")
+	a := <-h.to
+	p.expect("HEADERS 1 200", "DATA 1 head")
+	a.say("one", false)
+	p.expect("DATA 1 one")
+	p.request(3, true, "GET", "/")
+	b := <-h.to
+	p.expect("HEADERS 3 200", "DATA 3 head")
+	b.say("two", false)
+	p.expect("DATA 3 two")
+	a.say(strings.Repeat("x", 40_000), false)
+	p.expect("DATA 1 (16384)", "DATA 1 (16384)", "DATA 1 (7232)")
+	a.say("last", true)
+	p.expect("DATA 1 last END")
+	if err := <-a.closed; err != nil {
+		t.Error(err)
+	}
+	a.say("after", false)
+	p.check(p.framer.WriteRSTStream(3, http2.ErrCodeCancel))
+	var se http2.StreamError
+	if err := <-b.closed; !errors.As(err, &se) || se.Code != http2.ErrCodeCancel {
+		t.Error(err)
+	}
+	b.say("after", true)
+	p.request(5, true, "GET", "/")
+	c := <-h.to
+	p.expect("HEADERS 5 200", "DATA 5 head")
+	c.say("", true)
+	p.expect("DATA 5 END")
+	if err := <-c.closed; err != nil {
+		t.Error(err)
+	}
+	p.request(7, true, "GET", "/")
+	d := <-h.to
+	p.conn.Close()
+	if err := <-d.closed; err == nil {
+		t.Error("the end of the connection is a good end")
+	}
+	d.say("after", false)
+}
+
+// TestHandOverWindows: what the windows do not allow waits, alone.
+func TestHandOverWindows(t *testing.T) {
+	h := newHanding()
+	p := dial(t, h, options{settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 15}}})
+	p.request(1, true, "GET", "/")
+	a := <-h.to
+	p.expect("HEADERS 1 200", "DATA 1 head")
+	p.request(3, true, "GET", "/")
+	b := <-h.to
+	p.expect("HEADERS 3 200", "DATA 3 head")
+	a.say("0123456789abcde", false)
+	p.expect("DATA 1 0123456789")
+	b.say("free", false)
+	p.expect("DATA 3 free")
+	a.say("f", true)
+	p.check(p.framer.WriteWindowUpdate(1, 3))
+	p.expect("DATA 1 abc")
+	p.check(p.framer.WriteWindowUpdate(1, 3))
+	p.expect("DATA 1 de", "DATA 1 f END")
+	if err := <-a.closed; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHandOverConnectionWindow: all wait for the one window, and all go on.
+func TestHandOverConnectionWindow(t *testing.T) {
+	const n = 20
+	h := newHanding()
+	p := dial(t, h, options{settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 1 << 20}}})
+	var all []*script
+	for i := range n {
+		p.request(uint32(2*i+1), true, "GET", "/")
+		all = append(all, <-h.to)
+	}
+	for _, s := range all {
+		s.say(strings.Repeat("x", 9_995), true)
+	}
+	total, ended := 0, 0
+	for ended < n {
+		f := p.next()
+		var id, k int
+		if strings.HasSuffix(f, " END") {
+			ended++
+		}
+		if strings.HasPrefix(f, "DATA") {
+			if strings.Contains(f, "head") {
+				k = 5
+			} else if _, err := fmt.Sscanf(f, "DATA %d (%d)", &id, &k); err != nil {
+				k = len(f) - len(strings.TrimRight(f, "x END")) - strings.Count(f, " END")*4
+			}
+			total += k
+			p.check(p.framer.WriteWindowUpdate(0, uint32(k)))
+		}
+	}
+	if total != n*10_000 {
+		t.Errorf("%d bytes", total)
+	}
+}
+
+// TestHandOverStuck: who does not read a stream loses it, and only that.
+func TestHandOverStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHanding()
+		p := dial(t, h, options{Options: h2.Options{WriteTimeout: time.Minute}, settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 10}}})
+		p.request(1, true, "GET", "/")
+		a := <-h.to
+		p.expect("HEADERS 1 200", "DATA 1 head")
+		begin := time.Now()
+		a.say("0123456789", false)
+		p.expect("DATA 1 01234")
+		if err := <-a.closed; err != h2.ErrStuck {
+			t.Error(err)
+		}
+		if d := time.Since(begin); d != time.Minute {
+			t.Errorf("after %v", d)
+		}
+		p.expect("RST_STREAM 1 INTERNAL_ERROR")
+		p.request(3, true, "GET", "/")
+		b := <-h.to
+		p.expect("HEADERS 3 200", "DATA 3 head")
+		b.say("", true)
+		p.expect("DATA 3 END")
+	})
+}
+
+// TestHandOverDeaf: who does not read the connection loses all.
+func TestHandOverDeaf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHanding()
+		p := dialDeaf(t, h, options{Options: h2.Options{WriteTimeout: time.Minute}})
+		begin := time.Now()
+		p.request(1, true, "GET", "/")
+		a := <-h.to
+		a.say("unheard", false)
+		if err := <-a.closed; err != h2.ErrStuck {
+			t.Error(err)
+		}
+		if d := time.Since(begin); d != time.Minute {
+			t.Errorf("after %v", d)
+		}
+		<-p.served
+	})
+}
+
+// TestHandOverShutdown: a connection whose answers go on is not ended.
+func TestHandOverShutdown(t *testing.T) {
+	h := newHanding()
+	hs := &http.Server{}
+	p := dialOn(t, h, h2.Install(hs, h2.Options{}), options{})
+	p.request(1, true, "GET", "/")
+	a := <-h.to
+	p.expect("HEADERS 1 200", "DATA 1 head")
+	hs.Shutdown(t.Context())
+	p.expect("GOAWAY 1 NO_ERROR")
+	a.say("more", false)
+	p.expect("DATA 1 more")
+	p.request(3, true, "GET", "/")
+	a.say("last", true)
+	p.expect("DATA 1 last END", "")
+	<-p.served
+}
+
+// TestHandOverCrowd has many sources rung from many sides; each client reads what
+// was said to it, in order.
+func TestHandOverCrowd(t *testing.T) {
+	const n, words = 200, 300
+	h := newHanding()
+	s := serve(t, h)
+	var readers, writers sync.WaitGroup
+	for range n {
+		resp, err := s.Client().Get(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := <-h.to
+		writers.Go(func() {
+			for i := range words {
+				src.say(fmt.Sprintln(i, strings.Repeat("x", i%50*20)), i == words-1)
+			}
+		})
+		readers.Go(func() {
+			defer resp.Body.Close()
+			data, err := io.ReadAll(resp.Body)
+			lines := strings.Split(string(data), "\n")
+			if err != nil || len(lines) != words+2 {
+				t.Error(len(lines), err)
+				return
+			}
+			for i := range words {
+				if !strings.HasPrefix(lines[i+1], fmt.Sprint(i, " ")) {
+					t.Errorf("%q where %d should be", lines[i+1], i)
+					return
+				}
+			}
+			if err := <-src.closed; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	readers.Wait()
+}

@@ -1,0 +1,163 @@
+package h2
+
+import (
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+const (
+	frameHead = 9
+	// roundLimit is how much is gathered from sources for one write, and
+	// turnLimit how much of one of them.
+	roundLimit = 64 << 10
+	turnLimit  = 32 << 10
+)
+
+// appendData appends the head of a DATA frame.
+func appendData(b []byte, id uint32, n int, end bool) []byte {
+	var flags http2.Flags
+	if end {
+		flags = http2.FlagDataEndStream
+	}
+	b = append(b, byte(n>>16), byte(n>>8), byte(n), byte(http2.FrameData), byte(flags))
+	return binary.BigEndian.AppendUint32(b, id)
+}
+
+// fill moves what handlers want to send into out: a frame of each in turn,
+// while windows and out have room.
+func (c *conn) fill() {
+	for c.mu.out == nil || len(c.mu.out.b) < outLimit {
+		st := c.mu.queue.pop()
+		if st == nil {
+			return
+		}
+		x := st.x
+		n := int(min(int64(len(x.pending)), int64(c.mu.maxFrame), st.window, c.mu.window))
+		if n <= 0 && len(x.pending) > 0 {
+			if st.window <= 0 {
+				continue // until its window grows
+			}
+			// The connection's window is used up. Those that only have an end to
+			// send would not need it, and can wait as well.
+			c.mu.queue.unpop(st)
+			return
+		}
+		n = max(n, 0)
+		all := n == len(x.pending)
+		out := c.buffer()
+		out.b = append(appendData(out.b, st.id, n, all && x.ends), x.pending[:n]...)
+		st.window -= int64(n)
+		c.mu.window -= int64(n)
+		if x.pending = x.pending[n:]; !all {
+			c.mu.queue.push(st)
+			continue
+		}
+		x.pending, x.sending = nil, false
+		x.moved.Signal()
+		if x.ends {
+			c.finished(st)
+		}
+	}
+}
+
+// write has what can be written written, by another goroutine.
+func (c *conn) write() {
+	c.fill()
+	c.wake()
+}
+
+// wake has what is in out, or ready, written by another goroutine.
+func (c *conn) wake() {
+	if !c.mu.writing && c.mu.err == nil && c.more() {
+		c.mu.writing = true
+		go c.run()
+	}
+}
+
+// flush writes what is in out, if nobody is writing; what comes in the meantime
+// is another goroutine's.
+func (c *conn) flush() {
+	if c.mu.writing || c.mu.err != nil || c.mu.out == nil {
+		return
+	}
+	c.mu.writing = true
+	c.round(false)
+	if c.mu.err == nil && c.more() {
+		go c.run()
+		return
+	}
+	c.release()
+}
+
+func (c *conn) more() bool { return c.mu.out != nil || c.mu.ready.first != nil }
+
+// run has the role until there is nothing to write.
+func (c *conn) run() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.mu.err == nil && c.more() {
+		c.round(true)
+	}
+	c.release()
+}
+
+// release gives the role up.
+func (c *conn) release() {
+	c.mu.writing = false
+	c.mu.released.Signal()
+	if c.mu.err == nil && c.mu.leaving && len(c.mu.streams) == 0 {
+		c.partEasily()
+	}
+}
+
+// buffer is a piece of what goes over the wire.
+type buffer struct{ b []byte }
+
+var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 0, 16<<10)} }}
+
+// give gives a buffer back, unless it has grown too large to be kept.
+func (b *buffer) give() {
+	if cap(b.b) <= 4*roundLimit {
+		b.b = b.b[:0]
+		buffers.Put(b)
+	}
+}
+
+// buffer is mu.out, to append to.
+func (c *conn) buffer() *buffer {
+	if c.mu.out == nil {
+		c.mu.out = buffers.Get().(*buffer)
+	}
+	return c.mu.out
+}
+
+// round writes what is in out, and then, if it is to feed, what the sources
+// have that were ready when it began.
+func (c *conn) round(feed bool) {
+	buf := c.mu.out
+	c.mu.out, c.mu.answers = nil, 0
+	c.mu.epoch++
+	if buf == nil {
+		buf = buffers.Get().(*buffer)
+	}
+	if feed {
+		c.feed(buf)
+	}
+	c.fill()
+	if len(buf.b) > 0 {
+		c.mu.since = time.Now()
+		c.due(c.mu.since.Add(c.server.timeout))
+		c.mu.Unlock()
+		_, err := c.nc.Write(buf.b)
+		c.mu.Lock()
+		c.mu.since = time.Time{}
+		if err != nil && c.mu.err == nil {
+			c.mu.err = errGone
+			abort(c.nc) // the reader ends the rest
+		}
+	}
+	buf.give()
+}
