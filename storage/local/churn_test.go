@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -12,54 +15,80 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// BenchmarkChurn overwrites keys at random and reports how much disk that takes,
-// as a multiple of what is live and of what is kept of the history: at the worst
-// moment, and of what is live after it has been quiet for a while.
+// blocks is what the files under a directory take on the disk, with what is
+// reserved for them.
+func blocks(dir string) (sum int64) {
+	filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
+		var st syscall.Stat_t
+		if syscall.Lstat(path, &st) == nil {
+			sum += st.Blocks * 512
+		}
+		return nil
+	})
+	return sum
+}
+
+// BenchmarkChurn overwrites keys at random from four writers and reports how much
+// disk that takes: at the worst moment, as a multiple of what is live and of what
+// is live or history, and of what is live after it has been quiet for a while.
 func BenchmarkChurn(b *testing.B) {
-	const keys = 100_000
 	const size = 2 << 10
 	const history = 2 * time.Second
-	s := open(b, b.TempDir(), local.Options{History: history, Fsync: local.FsyncNever})
-	defer s.Close()
-	value := func(r *rand.ChaCha8) []byte {
-		v := make([]byte, size)
-		r.Read(v) // does not compress
-		return v
-	}
-	worst := 0.0
-	sample := func() float64 {
-		st := s.Stats()
-		kept := float64(st.Keys+st.Events) * size
-		worst = max(worst, float64(st.DiskBytes)/kept)
-		return float64(st.DiskBytes) / (keys * size)
-	}
-	var wg sync.WaitGroup
-	for w := range 4 {
-		wg.Go(func() {
-			r := rand.NewChaCha8([32]byte{byte(w)})
-			n := rand.New(r)
-			for i := w; i < max(b.N, keys); i += 4 {
-				k := i
-				if i >= keys {
-					k = n.IntN(keys)
-				}
-				if i > keys && i%50 < 4 {
-					time.Sleep(10 * time.Millisecond) // 10 MB a second
-				}
-				op := storage.Op{Key: fmt.Sprintf("/registry/pods/default/pod-%06d", k), Value: value(r)}
+	for _, c := range []struct{ live, pace int }{{1, 1}, {8, 1}, {8, 100}, {50, 5}, {50, 100}, {200, 10}} { // MB, MB/s at most
+		b.Run(fmt.Sprintf("live=%dMB/pace=%dMB", c.live, c.pace), func(b *testing.B) {
+			dir := b.TempDir()
+			s := open(b, dir, local.Options{History: history, Fsync: local.FsyncNever})
+			defer s.Close()
+			keys := c.live << 20 / size
+			put := func(k int, r *rand.ChaCha8) {
+				v := make([]byte, size)
+				r.Read(v) // does not compress
+				op := storage.Op{Key: fmt.Sprintf("/registry/pods/default/pod-%06d", k), Value: v}
 				if _, err := s.Commit(context.Background(), storage.Txn{Then: []storage.Op{op}}); err != nil {
 					b.Error(err)
-					return
-				}
-				if i%1000 == 0 && i > keys {
-					sample()
 				}
 			}
+			for k := range keys {
+				put(k, rand.NewChaCha8([32]byte{}))
+			}
+			var worst, worstLive float64
+			sample := func() float64 {
+				st := s.Stats()
+				used := float64(blocks(dir))
+				worst = max(worst, used/float64(st.KeptBytes))
+				worstLive = max(worstLive, used/float64(st.LiveBytes))
+				return used / float64(st.LiveBytes)
+			}
+			var wg sync.WaitGroup
+			began := time.Now()
+			for w := range 4 {
+				wg.Go(func() {
+					r := rand.NewChaCha8([32]byte{byte(w)})
+					n := rand.New(r)
+					for i := w; i < b.N; i += 4 {
+						time.Sleep(time.Until(began.Add(time.Duration(i*size) * time.Second / time.Duration(c.pace<<20))))
+						put(n.IntN(keys), r)
+					}
+				})
+			}
+			over := make(chan struct{})
+			go func() {
+				wg.Wait()
+				close(over)
+			}()
+			for wait := true; wait; sample() {
+				select {
+				case <-over:
+					wait = false
+				case <-time.After(5 * time.Millisecond):
+				}
+			}
+			b.ReportMetric(float64(b.N*size)/time.Since(began).Seconds()/(1<<20), "MB/s")
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(worst, "disk/kept-worst")
+			b.ReportMetric(worstLive, "disk/live-worst")
+			time.Sleep(2 * history)
+			b.ReportMetric(sample(), "disk/live-quiet")
 		})
 	}
-	wg.Wait()
-	b.StopTimer()
-	b.ReportMetric(worst, "disk/kept-worst")
-	time.Sleep(5 * history)
-	b.ReportMetric(sample(), "disk/live-quiet")
 }

@@ -62,7 +62,9 @@ func (s *Store) publish(g *group) {
 		s.pub.Lock()
 		st := *s.state.Load()
 		rung := s.pub.bells.mark(st.log.end, g.versions, s.pub.rung[:0])
-		st.rev, st.keys = g.rev, st.keys+g.keys
+		st.rev = g.rev
+		st.live.keys += g.live.keys
+		st.live.bytes += g.live.bytes
 		st.log = st.log.append(g.versions)
 		s.packer.published(st.log.end-int64(len(g.versions)), st.log.end)
 		if g.tree != nil {

@@ -13,7 +13,7 @@ type group struct {
 	rev      storage.Revision // of the last version; 0 if there is none
 	leases   []leaseRecord
 	tree     *tree // if keys were added
-	keys     int64 // how many more are live
+	live     size  // how much more is live
 	sync     bool  // something in it must survive
 	bytes    int
 }
@@ -138,6 +138,10 @@ func (c *committer) write() {
 					close(call.done)
 				}
 				continue
+			}
+			s.kept.Add(int64(g.bytes))
+			if err := s.compactor.makeRoom(); err != nil {
+				s.fail(err)
 			}
 		}
 		s.publish(g)

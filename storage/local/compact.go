@@ -90,6 +90,7 @@ func (c *compactor) compact(r storage.Revision) error {
 		}
 		first = n
 	}
+	c.ring()
 	return nil
 }
 
@@ -153,6 +154,7 @@ func (c *compactor) forget(log view, first, end int64) error {
 func (c *compactor) deleteRecord(b *pebble.Batch, v *version) {
 	if b != nil {
 		c.mu.garbage += uint64(recordSize(v))
+		c.store.kept.Add(-int64(recordSize(v)))
 		b.DeleteSized(appendRecordKey(nil, v.kv().ModRevision, v.sub), uint32(recordSize(v)), nil)
 	}
 }
@@ -160,6 +162,7 @@ func (c *compactor) deleteRecord(b *pebble.Batch, v *version) {
 // bound puts the bound of a compaction on disk and drops old marks.
 func (e *engine) bound(r storage.Revision, old []mark) error {
 	b := e.db.NewBatch()
+	e.note(b)
 	b.Set(compactedKey, uint64Value(uint64(r)), nil)
 	for _, m := range old {
 		b.Delete(markKey(m.rev), nil)

@@ -33,14 +33,22 @@ type compactor struct {
 		// garbage is the size of the records deleted since space was made.
 		garbage uint64
 	}
+	// merging is held while Pebble merges for us. Taken before mu.
+	merging sync.Mutex
+	// bell rings when there may be enough garbage to make space of.
+	bell chan struct{}
 }
 
-func startCompactor(s *Store, marks []mark) *compactor {
-	c := &compactor{store: s}
+func startCompactor(s *Store, img *image) *compactor {
+	c := &compactor{store: s, bell: make(chan struct{}, 1)}
 	c.ctx, c.quit = context.WithCancel(context.Background())
-	c.mu.marks = marks
+	c.mu.marks, c.mu.garbage = img.marks, img.garbage
 	if h := s.opts.History; h > 0 {
-		c.every(min(max(h/30, 10*time.Millisecond), 10*time.Second), c.tick)
+		c.every(min(max(h/30, 10*time.Millisecond), 10*time.Second), c.age)
+	}
+	if s.engine != nil {
+		c.running.Go(c.clean)
+		c.ring()
 	}
 	if s.engine != nil && (s.opts.Fsync == FsyncInterval || s.opts.Fsync == FsyncAlways && len(s.opts.NoSync) > 0) {
 		c.every(syncInterval, func(time.Time) error { return s.engine.flush() })
@@ -80,14 +88,6 @@ func (c *compactor) stop() {
 	}
 }
 
-// tick forgets what is too old, and makes space.
-func (c *compactor) tick(now time.Time) error {
-	if err := c.age(now); err != nil {
-		return err
-	}
-	return c.space()
-}
-
 // age marks how far the log is and compacts what is too old.
 func (c *compactor) age(now time.Time) error {
 	c.mu.Lock()
@@ -115,38 +115,72 @@ func (c *compactor) age(now time.Time) error {
 	return c.compact(old)
 }
 
-// Deleted records take their space until Pebble merges the tables they are in,
-// which it may never do by itself if what is live is scattered among them.
-const (
-	garbageMin   = 32 << 20
-	garbageShare = 3 // of the disk used, one in so many
-)
+// ring wakes the cleaner.
+func (c *compactor) ring() {
+	select {
+	case c.bell <- struct{}{}:
+	default:
+	}
+}
 
-// space makes Pebble merge what is compacted, if enough of it is garbage to be
-// worth it.
-func (c *compactor) space() error {
+// clean makes Pebble merge what is compacted whenever enough of it is garbage to
+// be worth it. Deleted records take their space until the tables they are in are
+// merged, which Pebble may never do by itself if what is live is scattered among
+// them.
+func (c *compactor) clean() {
+	for c.store.Err() == nil {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-c.bell:
+		}
+		if err := c.merge(c.ctx, c.wasteful); err != nil {
+			c.store.fail(err)
+		}
+	}
+}
+
+// wasteful says whether there is much garbage.
+func (c *compactor) wasteful() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.garbage >= garbageMin && c.mu.garbage >= uint64(c.store.kept.Load())/garbageShare
+}
+
+// makeRoom is called by the writer. It returns when there is room for more.
+func (c *compactor) makeRoom() error {
 	e := c.store.engine
-	if e == nil {
+	due, err := e.rotate(c.store.kept.Load())
+	if err != nil || !due {
+		return err
+	}
+	crowded := func() bool { return e.crowded(c.store.kept.Load()) }
+	if !crowded() {
+		return nil
+	}
+	return c.merge(c.ctx, crowded)
+}
+
+// merge makes space of what is garbage, if that is worth it still when its turn
+// comes and what was merged before is gone.
+func (c *compactor) merge(ctx context.Context, worth func() bool) error {
+	c.merging.Lock()
+	defer c.merging.Unlock()
+	if !worth() {
+		return nil
+	}
+	if c.store.engine.settle(ctx); !worth() {
 		return nil
 	}
 	c.mu.Lock()
 	garbage := c.mu.garbage
 	c.mu.Unlock()
-	if garbage < garbageMin || garbage < e.diskUsage()/garbageShare {
-		return nil
-	}
-	return c.merge(c.ctx, garbage)
-}
-
-// merge makes space of so much garbage.
-func (c *compactor) merge(ctx context.Context, garbage uint64) error {
-	e := c.store.engine
-	if err := e.merge(ctx, c.store.Compacted()+1); err != nil {
+	if err := c.store.engine.merge(ctx, c.store.Compacted()+1); err != nil {
 		return err
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.mu.garbage -= min(garbage, c.mu.garbage)
-	c.mu.Unlock()
 	return nil
 }
 
@@ -155,8 +189,5 @@ func (s *Store) Defragment(ctx context.Context) error {
 	if err := s.Err(); err != nil || s.engine == nil {
 		return err
 	}
-	s.compactor.mu.Lock()
-	garbage := s.compactor.mu.garbage
-	s.compactor.mu.Unlock()
-	return s.compactor.merge(ctx, garbage)
+	return s.compactor.merge(ctx, func() bool { return true })
 }

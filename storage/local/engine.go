@@ -23,7 +23,12 @@ type engine struct {
 	progress func(records int64)
 	lock     *pebble.Lock
 	sync     *pebble.WriteOptions
+	guard    *guard
 	dirty    atomic.Bool // written since the last sync
+	// logged is about how much the log file holds.
+	logged atomic.Int64
+	// merged is what the directory took after the last merge.
+	merged atomic.Uint64
 
 	// use is held for reading by whoever calls db, for writing to close it.
 	use struct {
@@ -34,7 +39,8 @@ type engine struct {
 
 // commit writes a group, durable as far as the options promise.
 func (e *engine) commit(g *group) error {
-	b := e.db.NewBatchWithSize(g.bytes + len(g.versions)*(recordKeySize+8) + 32)
+	b := e.db.NewBatchWithSize(g.bytes + len(g.versions)*(recordKeySize+8) + 64)
+	e.note(b)
 	for i, v := range g.versions {
 		size := recordSize(v)
 		op := b.SetDeferred(recordKeySize, size)
@@ -66,11 +72,8 @@ func (e *engine) apply(b *pebble.Batch, w *pebble.WriteOptions) (err error) {
 	if e.use.closed {
 		return storage.ErrClosed
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("engine: %v", p)
-		}
-	}()
+	defer recovered(&err)
+	e.logged.Add(int64(b.Len()))
 	if w.Sync {
 		if err := e.db.ApplyNoSyncWait(b, w); err != nil {
 			return err
@@ -87,26 +90,41 @@ func (e *engine) apply(b *pebble.Batch, w *pebble.WriteOptions) (err error) {
 	return b.Close()
 }
 
+// recovered makes an error of a panic of Pebble's.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("engine: %v", p)
+	}
+}
+
 // flush syncs what was written without.
 func (e *engine) flush() error {
 	if !e.dirty.Swap(false) {
 		return nil
 	}
 	b := e.db.NewBatch()
-	b.LogData(nil, nil)
+	if !e.note(b) {
+		b.LogData(nil, nil)
+	}
 	return e.apply(b, pebble.Sync)
 }
 
-// mark notes that all revisions up to r were committed by the time t.
+// mark notes that all revisions up to r were committed by the time t. It is synced
+// as commits are, so that the last of them is followed by something (see tail.go).
 func (e *engine) mark(r storage.Revision, t time.Time) error {
 	b := e.db.NewBatch()
+	e.note(b)
 	b.Set(markKey(r), uint64Value(uint64(t.UnixNano())), nil)
-	return e.apply(b, pebble.NoSync)
+	return e.apply(b, e.sync)
 }
 
 // merge rewrites the tables of what is below a revision without what is deleted.
 // It is given up, without an error, when ctx ends.
 func (e *engine) merge(ctx context.Context, below storage.Revision) error {
+	defer func() {
+		e.settle(ctx)
+		e.merged.Store(e.standing())
+	}()
 	e.use.RLock()
 	defer e.use.RUnlock()
 	if e.use.closed {
@@ -120,8 +138,8 @@ func (e *engine) merge(ctx context.Context, below storage.Revision) error {
 }
 
 // close releases the directory. It moves what is in the log file to tables, whose
-// checksums leave no doubt: the next open has nothing to replay. If the engine hangs it is left as it is: it has
-// the directory until the process ends.
+// checksums leave no doubt: the next open has nothing to replay. If the engine hangs
+// it is left as it is: it has the directory until the process ends.
 func (e *engine) close(down <-chan struct{}, failure func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -136,14 +154,4 @@ func (e *engine) close(down <-chan struct{}, failure func() error) error {
 	case <-down:
 		return failure()
 	}
-}
-
-// diskUsage is what the directory takes, in bytes.
-func (e *engine) diskUsage() uint64 {
-	e.use.RLock()
-	defer e.use.RUnlock()
-	if e.use.closed {
-		return 0
-	}
-	return e.db.Metrics().DiskSpaceUsage()
 }

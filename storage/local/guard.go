@@ -19,6 +19,21 @@ type guard struct {
 	failed func(error)
 	armed  atomic.Bool
 	broken atomic.Bool
+	// synced is how far the log file is known to be on disk.
+	synced atomic.Pointer[syncNote]
+	// gone rings when a table was deleted.
+	gone chan struct{}
+}
+
+func newGuard(f vfs.FS, failed func(error)) *guard {
+	return &guard{FS: f, failed: failed, gone: make(chan struct{}, 1)}
+}
+
+func (g *guard) deleted() {
+	select {
+	case g.gone <- struct{}{}:
+	default:
+	}
 }
 
 // stop does not return if err is an error of an open store.
@@ -35,7 +50,8 @@ func (g *guard) wrap(f vfs.File, name string, err error) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &guardedFile{File: f, guard: g, name: name}, nil
+	n, _ := logNumber(name)
+	return &guardedFile{File: f, guard: g, name: name, log: n}, nil
 }
 
 func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
@@ -74,16 +90,46 @@ func (g *guard) Link(old, name string) error {
 
 func (g *guard) Unwrap() vfs.FS { return g.FS }
 
+// A guardedFile also counts what is written to a log file, which one goroutine
+// does at a time, and limits how much room Pebble reserves for it.
 type guardedFile struct {
 	vfs.File
 	guard *guard
 	name  string
+	log   uint64 // its number, 0 for other files
+	size  int64  // written
+	// reserved is how much room there is, wanted how much Pebble wants.
+	reserved, wanted int64
+}
+
+// reserveStep is how much room is reserved at once. Pebble would take that of a
+// whole memtable, which is much for a store that does little.
+const reserveStep = 256 << 10
+
+func (f *guardedFile) Preallocate(offset, length int64) error {
+	f.wanted = offset + length
+	return nil
 }
 
 func (f *guardedFile) Write(b []byte) (int, error) {
+	for f.reserved < min(f.wanted, f.size+int64(len(b))) {
+		if f.File.Preallocate(f.reserved, reserveStep) != nil {
+			f.wanted = 0 // it is a favour, not a need
+			break
+		}
+		f.reserved += reserveStep
+	}
 	n, err := f.File.Write(b)
 	f.guard.stop("writing", f.name, err)
+	f.size += int64(n)
 	return n, err
+}
+
+// durable notes that the first bytes of a log file are on disk.
+func (f *guardedFile) durable(size int64, err error) {
+	if f.log != 0 && err == nil {
+		f.guard.synced.Store(&syncNote{log: f.log, size: size})
+	}
 }
 
 func (f *guardedFile) WriteAt(b []byte, at int64) (int, error) {
@@ -93,19 +139,27 @@ func (f *guardedFile) WriteAt(b []byte, at int64) (int, error) {
 }
 
 func (f *guardedFile) Sync() error {
+	size := f.size
 	err := f.File.Sync()
 	f.guard.stop("syncing", f.name, err)
+	f.durable(size, err)
 	return err
 }
 
 func (f *guardedFile) SyncData() error {
+	size := f.size
 	err := f.File.SyncData()
 	f.guard.stop("syncing", f.name, err)
+	f.durable(size, err)
 	return err
 }
 
 func (f *guardedFile) SyncTo(length int64) (bool, error) {
+	size := f.size
 	full, err := f.File.SyncTo(length)
 	f.guard.stop("syncing", f.name, err)
+	if full {
+		f.durable(size, err)
+	}
 	return full, err
 }

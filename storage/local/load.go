@@ -16,9 +16,13 @@ type image struct {
 	rev, compacted storage.Revision
 	tree           tree
 	log            view
-	keys           int64
+	live           size
 	marks          []mark
 	leases         leases
+	// kept and garbage are the sizes of the records that count, and of those that
+	// compaction has left behind.
+	kept    int64
+	garbage uint64
 }
 
 // newImage is the empty store, which is at revision 1.
@@ -41,7 +45,7 @@ func (e *engine) load() (*image, error) {
 	if progress == nil {
 		progress = func(int64) {}
 	}
-	l := loader{image: img, rev: img.compacted, last: true, garbage: e.db.NewBatch()}
+	l := loader{image: img, rev: img.compacted, last: true, waste: e.db.NewBatch()}
 	n := int64(0)
 	for it.First(); it.Valid(); it.Next() {
 		value, err := it.ValueAndErr()
@@ -65,10 +69,10 @@ func (e *engine) load() (*image, error) {
 	if err := img.bind(); err != nil {
 		return nil, err
 	}
-	if l.garbage.Empty() || e.inspected {
-		return img, l.garbage.Close()
+	if l.waste.Empty() || e.inspected {
+		return img, l.waste.Close()
 	}
-	return img, e.apply(l.garbage, pebble.NoSync)
+	return img, e.apply(l.waste, pebble.NoSync)
 }
 
 // progressStep is how many records are read between two reports.
@@ -77,11 +81,11 @@ const progressStep = 50_000
 // loader adds records in the order of the log.
 type loader struct {
 	*image
-	entry   *entry
-	rev     storage.Revision // the last above the compaction
-	sub     uint32
-	last    bool // the transaction of rev is whole
-	garbage *pebble.Batch
+	entry *entry
+	rev   storage.Revision // the last above the compaction
+	sub   uint32
+	last  bool // the transaction of rev is whole
+	waste *pebble.Batch
 }
 
 func (l *loader) add(key, value []byte) error {
@@ -89,6 +93,7 @@ func (l *loader) add(key, value []byte) error {
 	if err != nil {
 		return err
 	}
+	l.kept += int64(recordSize(v))
 	r := v.kv().ModRevision
 	if r > l.compacted {
 		follows := l.last && r == max(l.rev, 1)+1 && v.sub == 0 || !l.last && r == l.rev && v.sub == l.sub+1
@@ -105,14 +110,14 @@ func (l *loader) add(key, value []byte) error {
 		if v.deleted {
 			l.discard(v)
 			l.tree.Delete(v.kv().Key)
-			l.keys += keysDelta(prev, v)
+			l.live.replace(prev, v)
 			return nil
 		}
 	} else {
 		v.prev.Store(prev)
 		l.log = l.log.append([]*version{v})
 	}
-	l.keys += keysDelta(prev, v)
+	l.live.replace(prev, v)
 	l.entry.head.Store(v)
 	return nil
 }
@@ -130,7 +135,9 @@ func (l *loader) intern(key []byte) string {
 }
 
 func (l *loader) discard(v *version) {
-	l.garbage.DeleteSized(appendRecordKey(nil, v.kv().ModRevision, v.sub), uint32(recordSize(v)), nil)
+	l.kept -= int64(recordSize(v))
+	l.garbage += uint64(recordSize(v))
+	l.waste.DeleteSized(appendRecordKey(nil, v.kv().ModRevision, v.sub), uint32(recordSize(v)), nil)
 }
 
 // bind finds the keys of the leases. A key may only name a lease that there is.
@@ -145,17 +152,6 @@ func (img *image) bind() (err error) {
 		return err == nil
 	})
 	return err
-}
-
-func keysDelta(prev, v *version) int64 {
-	var n int64
-	if prev.live() != nil {
-		n--
-	}
-	if v.live() != nil {
-		n++
-	}
-	return n
 }
 
 // loadMeta reads the records that are not of the log.

@@ -52,6 +52,8 @@ type Store struct {
 	closeErr error
 
 	commits, groups atomic.Int64
+	// kept is the size of the records that are not garbage.
+	kept atomic.Int64
 }
 
 // state is one consistent picture: rev, and everything as of it or later.
@@ -60,7 +62,7 @@ type state struct {
 	rev, compacted storage.Revision
 	tree           *tree
 	log            view
-	keys           int64
+	live           size
 }
 
 // Open opens the store in dir, creating it if the directory is empty or missing.
@@ -78,11 +80,12 @@ func Open(dir string, o Options) (*Store, error) {
 	s.work.tree, s.work.rev, s.work.leases = img.tree, img.rev, img.leases
 	s.state.Store(&state{
 		rev: img.rev, compacted: img.compacted,
-		tree: s.work.tree.Copy(), log: img.log, keys: img.keys,
+		tree: s.work.tree.Copy(), log: img.log, live: img.live,
 	})
+	s.kept.Store(img.kept)
 	s.packer = startPacker(s)
 	s.committer = startCommitter(s)
-	s.compactor = startCompactor(s, img.marks)
+	s.compactor = startCompactor(s, img)
 	s.lessor = startLessor(s)
 	return s, nil
 }

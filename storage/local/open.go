@@ -68,7 +68,7 @@ func openError(dir string, err error) error {
 	switch {
 	case errors.Is(err, pebble.ErrDBDoesNotExist):
 		return lostError(dir)
-	case errors.Is(err, errRecord) || pebble.IsCorruptionError(err):
+	case errors.Is(err, errRecord) || errors.Is(err, errTail) || pebble.IsCorruptionError(err):
 		return corruptError(dir, err)
 	}
 	return fmt.Errorf("opening %s: %w", dir, err)
@@ -83,7 +83,7 @@ func create(dir, sub string, o Options, lock *pebble.Lock) error {
 
 // createWith also puts something into it.
 func createWith(dir, sub string, o Options, lock *pebble.Lock, fill func(*pebble.DB) error) error {
-	g := &guard{FS: o.FS}
+	g := newGuard(o.FS, nil)
 	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, false))
 	if err != nil {
 		return err
@@ -97,12 +97,15 @@ func createWith(dir, sub string, o Options, lock *pebble.Lock, fill func(*pebble
 
 // open opens an engine directory that is whole, and loads it.
 func open(sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine, *image, error) {
-	g := &guard{FS: o.FS, failed: failed}
+	if err := checkTail(o.FS, sub); err != nil {
+		return nil, nil, err
+	}
+	g := newGuard(o.FS, failed)
 	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, true))
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &engine{db: db, lock: lock, sync: pebble.NoSync}
+	e := &engine{db: db, guard: g, lock: lock, sync: pebble.NoSync}
 	if o.Fsync == FsyncAlways {
 		e.sync = pebble.Sync
 	}

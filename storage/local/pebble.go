@@ -8,6 +8,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
+// memtableSize is the size at which Pebble flushes a memtable by itself.
+const memtableSize = 8 << 20
+
 // pebbleOptions fit Pebble to a log that is read once: next to no cache, and a
 // memtable that begins small (Pebble doubles it from 256 KB as it fills) so that
 // an idle store stays small.
@@ -17,8 +20,10 @@ func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.
 		Lock:                        lock,
 		ErrorIfNotExists:            exists,
 		FormatMajorVersion:          pebble.FormatValueSeparation,
-		MemTableSize:                8 << 20,
-		MemTableStopWritesThreshold: 3,
+		MemTableSize:                memtableSize,
+		MemTableStopWritesThreshold: 2,
+		L0CompactionThreshold:       32,
+		L0StopWritesThreshold:       96,
 		CacheSize:                   1 << 20,
 		MaxOpenFiles:                128,
 		Logger:                      logger{o.Logger, g.failed},
@@ -52,6 +57,7 @@ func listener(log *slog.Logger, g *guard) *pebble.EventListener {
 				g.failed(err)
 			}
 		},
+		TableDeleted:   func(pebble.TableDeleteInfo) { g.deleted() },
 		DataCorruption: func(info pebble.DataCorruptionInfo) { g.failed(fmt.Errorf("%s", info)) },
 		DiskSlow: func(info pebble.DiskSlowInfo) {
 			if !g.broken.Load() {

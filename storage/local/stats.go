@@ -13,8 +13,10 @@ type Stats struct {
 	// Commits counts the transactions answered since Open, Groups the writes
 	// that made them durable.
 	Commits, Groups int64
-	// DiskBytes is what the directory takes; 0 in memory.
-	DiskBytes uint64
+	// LiveBytes is the size of the keys that exist and of their values, KeptBytes
+	// that of the records of what exists and of what history keeps beside, and
+	// DiskBytes what the directory takes. The last two are 0 in memory.
+	LiveBytes, KeptBytes, DiskBytes uint64
 	// Err is why the store is read-only, nil if it is not.
 	Err error
 }
@@ -27,11 +29,12 @@ func (s *Store) Stats() Stats {
 	s.pub.Unlock()
 	out := Stats{
 		Revision: st.rev, Compacted: st.compacted,
-		Keys: st.keys, Events: st.log.end - st.log.first, Cursors: cursors,
+		Keys: st.live.keys, LiveBytes: uint64(st.live.bytes), Events: st.log.end - st.log.first, Cursors: cursors,
 		Commits: s.commits.Load(), Groups: s.groups.Load(),
 		Err: s.Err(),
 	}
 	if s.engine != nil && out.Err == nil && !s.closed.Load() {
+		out.KeptBytes = uint64(s.kept.Load())
 		out.DiskBytes = s.engine.diskUsage()
 	}
 	return out

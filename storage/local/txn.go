@@ -137,9 +137,7 @@ func (s *Store) put(e *entry, op storage.Op, g *group, first int) {
 	}
 	switch {
 	case op.Type == storage.Delete:
-		g.keys--
 	case old == nil:
-		g.keys++
 		kv.CreateRevision, kv.Version = w.rev+1, 1
 	default:
 		kv.CreateRevision, kv.Version = old.CreateRevision, old.Version+1
@@ -149,6 +147,7 @@ func (s *Store) put(e *entry, op storage.Op, g *group, first int) {
 	}
 	v := newVersion(kv, uint32(len(g.versions)-first), op.Type == storage.Delete)
 	v.prev.Store(prev)
+	g.live.replace(prev, v)
 	w.leases.rebind(old, v.live())
 	e.head.Store(v)
 	g.versions = append(g.versions, v)

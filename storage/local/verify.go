@@ -47,7 +47,10 @@ func Verify(dir string, o Options, progress func(records int64)) (Report, error)
 		return Report{}, err
 	}
 	defer lock.Close()
-	po := pebbleOptions(o, &guard{FS: o.FS, failed: func(error) {}}, lock, true)
+	if err := checkTail(o.FS, sub); err != nil {
+		return Report{}, openError(dir, err)
+	}
+	po := pebbleOptions(o, newGuard(o.FS, func(error) {}), lock, true)
 	po.ReadOnly = true
 	db, err := pebble.Open(sub, po)
 	if err != nil {
@@ -62,13 +65,8 @@ func Verify(dir string, o Options, progress func(records int64)) (Report, error)
 	if err := errors.Join(err, db.Close()); err != nil {
 		return Report{}, openError(dir, err)
 	}
-	r.Revision, r.Compacted, r.Keys = img.rev, img.compacted, img.keys
+	r.Revision, r.Compacted, r.Keys = img.rev, img.compacted, img.live.keys
 	r.Events, r.Leases = img.log.end-img.log.first, int64(len(img.leases.byID))
-	img.tree.Scan(func(key string, e *entry) bool {
-		if kv := e.head.Load().live(); kv != nil {
-			r.LiveBytes += uint64(len(key) + len(kv.Value))
-		}
-		return true
-	})
+	r.LiveBytes = uint64(img.live.bytes)
 	return r, nil
 }

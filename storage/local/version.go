@@ -38,6 +38,24 @@ func (v *version) live() *storage.KeyValue {
 	return v.body.Load().whole()
 }
 
+// A size is that of the keys that exist: how many, and the bytes of them and their
+// values.
+type size struct{ keys, bytes int64 }
+
+// replace counts next, which takes the place of prev; either may be nil.
+func (s *size) replace(prev, next *version) {
+	s.add(prev, -1)
+	s.add(next, 1)
+}
+
+func (s *size) add(v *version, sign int64) {
+	if v == nil || v.deleted {
+		return
+	}
+	s.keys += sign
+	s.bytes += sign * int64(len(v.kv().Key)+v.body.Load().size())
+}
+
 // event tells v as it happened. Prev is only right while v's revision is above
 // the last compaction.
 func (v *version) event() storage.Event {

@@ -1,0 +1,117 @@
+package local_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/local"
+)
+
+// A meter is a file system in memory that knows how much it has held at most.
+type meter struct {
+	vfs.FS
+	mem  *vfs.MemFS
+	ops  atomic.Int64
+	peak atomic.Int64
+}
+
+func newMeter() *meter {
+	m := &meter{mem: vfs.NewMem()}
+	m.FS = errorfs.Wrap(m.mem, errorfs.InjectorFunc(func(o errorfs.Op) error {
+		switch o.Kind {
+		case errorfs.OpFileWrite:
+			if m.ops.Add(1)%8 != 0 {
+				return nil
+			}
+			fallthrough
+		case errorfs.OpRemove, errorfs.OpFileClose:
+			now := m.used()
+			for old := m.peak.Load(); now > old && !m.peak.CompareAndSwap(old, now); old = m.peak.Load() {
+			}
+		}
+		return nil
+	}))
+	return m
+}
+
+// used is the sum of the sizes of all files.
+func (m *meter) used() (sum int64) {
+	names, _ := m.mem.List("/data/log")
+	for _, name := range names {
+		if info, err := m.mem.Stat("/data/log/" + name); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
+}
+
+// TestDiskUnderChurn overwrites keys at random as fast as it goes. At no moment may
+// the directory take more than three times what is kept or, in a small store, what
+// the package comment says.
+func TestDiskUnderChurn(t *testing.T) {
+	for _, c := range []struct {
+		live    int // MB
+		size    int // of a value
+		history int // of what is live, one in so many
+		rounds  int
+	}{
+		{1, 2 << 10, 16, 20},
+		{8, 2 << 10, 16, 10},
+		{8, 300, 4, 4},
+		{8, 100 << 10, 16, 10},
+		{24, 4 << 10, 2, 4},
+		{24, 4 << 10, 64, 4},
+	} {
+		t.Run(fmt.Sprintf("%dMB,values=%d,history=1:%d", c.live, c.size, c.history), func(t *testing.T) {
+			t.Parallel()
+			m := newMeter()
+			s := open(t, "/data", local.Options{FS: m, History: -1})
+			defer s.Close()
+			keys := c.live << 20 / c.size
+			step := max(1, keys/c.history)
+			noise := make([]byte, 1<<20)
+			r := rand.NewChaCha8([32]byte{})
+			r.Read(noise) // does not compress
+			n := rand.New(r)
+			var worst, overLive float64
+			for i := range keys * c.rounds {
+				k := i
+				if i >= keys {
+					k = n.IntN(keys)
+				}
+				at := n.IntN(len(noise) - c.size)
+				op := storage.Op{Key: fmt.Sprintf("/registry/pods/default/pod-%06d", k), Value: noise[at : at+c.size]}
+				if _, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{op}}); err != nil {
+					t.Fatal(err)
+				}
+				if i%step != 0 || i < keys {
+					continue
+				}
+				peak := m.peak.Swap(0)
+				before := s.Stats()
+				if err := s.Compact(t.Context(), s.Revision()); err != nil {
+					t.Fatal(err)
+				}
+				kept := s.Stats().KeptBytes
+				if before.LiveBytes > kept || kept > before.KeptBytes {
+					t.Fatalf("%+v, and %d when that was compacted", before, kept)
+				}
+				if i == keys {
+					continue // what came before was no churn
+				}
+				worst = max(worst, float64(peak)/float64(before.KeptBytes))
+				overLive = max(overLive, float64(peak)/float64(before.LiveBytes))
+				if peak > max(3*int64(before.KeptBytes), 2*int64(before.KeptBytes)+6<<20) {
+					t.Errorf("%d bytes on disk, of %d kept, %d live", peak, before.KeptBytes, before.LiveBytes)
+				}
+			}
+			t.Logf("at most %.2f times what is kept, %.2f what is live", worst, overLive)
+		})
+	}
+}

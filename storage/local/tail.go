@@ -1,0 +1,169 @@
+package local
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// A crash leaves a last log file that ends anywhere: what was being written may
+// be there in part, later bytes without earlier ones. So a damaged place in it is
+// the end of the log, or damage to what was acknowledged, and only what follows
+// can tell: every batch begins with a note of how much of the file was on disk
+// before the batch was written. If a batch that is whole says so of bytes that are
+// not, they were damaged since.
+//
+// Pebble has such notes of its own, but they leave out what was synced in whole
+// blocks of 32 KB, and it does not look for them in the rest of the damaged block.
+
+// A syncNote says that so many bytes of a log file are on disk.
+type syncNote struct {
+	log  uint64
+	size int64
+}
+
+var errTail = errors.New("damaged log")
+
+const (
+	noteSize = 17
+	noteMark = 'n'
+
+	batchHead   = 12 // sequence number and count
+	kindLogData = 3
+)
+
+// note puts the note at the beginning of a batch.
+func (e *engine) note(b *pebble.Batch) bool {
+	n := e.guard.synced.Load()
+	if n == nil {
+		return false
+	}
+	var buf [noteSize]byte
+	buf[0] = noteMark
+	binary.BigEndian.PutUint64(buf[1:], n.log)
+	binary.BigEndian.PutUint64(buf[9:], uint64(n.size))
+	return b.LogData(buf[:], nil) == nil
+}
+
+// readNote finds the note of a batch, or of its beginning.
+func readNote(batch []byte) (n syncNote, ok bool) {
+	if len(batch) < batchHead+2+noteSize {
+		return n, false
+	}
+	b := batch[batchHead:]
+	if b[0] != kindLogData || b[1] != noteSize || b[2] != noteMark {
+		return n, false
+	}
+	return syncNote{binary.BigEndian.Uint64(b[3:]), int64(binary.BigEndian.Uint64(b[11:]))}, true
+}
+
+// Pebble's log is blocks of 32 KB, and a block is chunks: a checksum of what
+// follows the length (4 bytes, little-endian as all), the length of the payload (2),
+// a type (1), the low bytes of the file's number (4), Pebble's own note (8), and
+// the payload, which is a batch or a part of one. What is left of a block that no
+// chunk fits in is zero.
+const (
+	blockSize = 32 << 10
+	chunkHead = 19
+	chunkFull = 9 // a whole batch; then the first, a middle and the last part
+	chunkLast = 12
+)
+
+// checkTail refuses a last log file with damage in what was acknowledged.
+func checkTail(f vfs.FS, dir string) error {
+	names, err := f.List(dir)
+	if err != nil {
+		return err
+	}
+	var last uint64
+	var name string
+	for _, s := range names {
+		if n, ok := logNumber(s); ok && n >= last {
+			last, name = n, s
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	file, err := f.Open(f.PathJoin(dir, name))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(file)
+	if err != nil {
+		return err
+	}
+	return scanTail(name, b, last)
+}
+
+// logNumber is the number of a log file.
+func logNumber(name string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(path.Base(name), ".log")
+	n, err := strconv.ParseUint(digits, 10, 64)
+	return n, ok && err == nil
+}
+
+func scanTail(name string, b []byte, log uint64) error {
+	bad := int64(-1) // where the log stops making sense
+	for at := 0; at < len(b); {
+		rest := b[at:min(len(b), (at/blockSize+1)*blockSize)]
+		size, note := readChunk(rest, log)
+		switch {
+		case size == 0 && len(rest) < chunkHead && zero(rest):
+			at += len(rest)
+		case size == 0:
+			if bad < 0 {
+				bad = int64(at)
+			}
+			at++
+		case bad >= 0 && note > bad:
+			return fmt.Errorf("%w: %s is damaged at byte %d, and byte %d says that it was written up to byte %d", errTail, name, bad, at, note)
+		default:
+			at += size
+		}
+	}
+	return nil
+}
+
+// readChunk reads the chunk at the beginning of b: its size, 0 if there is none
+// that is whole, and how much of the file it says is on disk.
+func readChunk(b []byte, log uint64) (size int, note int64) {
+	if len(b) < chunkHead || b[6] < chunkFull || b[6] > chunkLast || binary.LittleEndian.Uint32(b[7:]) != uint32(log) {
+		return 0, 0
+	}
+	size = chunkHead + int(binary.LittleEndian.Uint16(b[4:]))
+	if size > len(b) || checksum(b[6:size]) != binary.LittleEndian.Uint32(b) {
+		return 0, 0
+	}
+	note = int64(binary.LittleEndian.Uint64(b[11:]))
+	if n, ok := readNote(b[chunkHead:size]); ok && b[6] <= chunkFull+1 && n.log == log {
+		note = max(note, n.size)
+	}
+	return size, note
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum is Pebble's: CRC-32C, rotated and shifted.
+func checksum(b []byte) uint32 {
+	c := crc32.Checksum(b, castagnoli)
+	return (c>>15 | c<<17) + 0xa282ead8
+}
+
+func zero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
