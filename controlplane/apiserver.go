@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server"
 	"fairlead.dev/server/admission"
+	"fairlead.dev/server/admission/policy"
 	"fairlead.dev/server/admission/webhook"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
@@ -21,6 +22,7 @@ import (
 	"fairlead.dev/server/auth/token"
 	"fairlead.dev/server/discovery"
 	"fairlead.dev/server/openapi"
+	"fairlead.dev/watchcache"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -42,7 +44,7 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
 func newServer(o Options, store store, authority *pki.Authority, url string) (*server.Server, error) {
-	resources := builtin.Resources()
+	resources := policy.Checked(builtin.Resources())
 	return server.New(server.Config{
 		Store:     store,
 		Resources: resources,
@@ -81,13 +83,19 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 	if err != nil {
 		return err
 	}
+	cache := func(plural string) *watchcache.Cache { return s.Cache(admissionregistrationv1.Resource(plural)) }
+	changes, checks := policy.New(policy.Options{
+		Mutating:   policy.Caches{Policies: cache("mutatingadmissionpolicies"), Bindings: cache("mutatingadmissionpolicybindings")},
+		Validating: policy.Caches{Policies: cache("validatingadmissionpolicies"), Bindings: cache("validatingadmissionpolicybindings")},
+		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
+	})
 	mutating, validating := webhook.New(webhook.Options{
-		Mutating:   s.Cache(admissionregistrationv1.Resource("mutatingwebhookconfigurations")),
-		Validating: s.Cache(admissionregistrationv1.Resource("validatingwebhookconfigurations")),
+		Mutating:   cache("mutatingwebhookconfigurations"),
+		Validating: cache("validatingwebhookconfigurations"),
 		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
 	})
 	c.Admission = admission.Default(admission.Options{
-		Dynamic:    []admission.Plugin{mutating, validating},
+		Dynamic:    []admission.Plugin{changes, mutating, checks, validating},
 		Lookup:     objects,
 		Authorizer: c.Authorizer,
 		RBAC:       roles,

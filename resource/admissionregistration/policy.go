@@ -1,6 +1,7 @@
 package admissionregistration
 
 import (
+	"regexp"
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -169,10 +170,24 @@ func matchResources(f *check.Faults, p *field.Path, m *admissionv1.MatchResource
 	}
 }
 
+// identifier and reserved say what CEL takes for a name.
+var (
+	identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
+	reserved   = func() map[string]bool {
+		words := map[string]bool{}
+		for _, w := range strings.Fields("true false null in as break const continue else for function if import let loop package namespace return var void while") {
+			words[w] = true
+		}
+		return words
+	}()
+)
+
 func variables(f *check.Faults, p *field.Path, list []admissionv1.Variable) {
 	for i, v := range list {
-		if v.Name == "" {
+		if strings.TrimSpace(v.Name) == "" {
 			f.Required(p.Index(i).Child("name"), "name is not specified")
+		} else if !identifier.MatchString(v.Name) || reserved[v.Name] {
+			f.Invalid(p.Index(i).Child("name"), v.Name, "must be a valid CEL identifier")
 		}
 		if strings.TrimSpace(v.Expression) == "" {
 			f.Required(p.Index(i).Child("expression"), "expression is not specified")

@@ -43,3 +43,6 @@ func core(resource string) schema.GroupResource { return schema.GroupResource{Re
 func (r *Request) on(verb Verb, gr schema.GroupResource) bool {
 	return r.Verb == verb && r.Subresource == "" && r.GroupResource() == gr
 }
+
+// Forbidden is the 403 for a request, for plugins of other packages.
+func Forbidden(r *Request, err error) *apierrors.StatusError { return forbid(r, err) }

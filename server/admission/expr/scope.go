@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/cel"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/version"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
@@ -100,14 +101,16 @@ func (s *Scope) env(o Options) (*cel.Env, error) {
 		vars = append(vars, cel.Variable("authorizer", library.AuthorizerType),
 			cel.Variable("authorizer.requestResource", library.ResourceCheckType))
 	}
-	if o.Patches {
-		vars = append(vars, common.ResolverEnvOption(&mutation.DynamicTypeResolver{}), environment.UnversionedLib(library.JSONPatch))
-	}
 	set, err := s.base.Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
 		EnvOptions:        vars,
 		DeclTypes:         []*apiservercel.DeclType{namespace, request},
 	}, environment.StrictCostOpt)
+	if err == nil && o.Patches { // after the declared types, which it asks first
+		set, err = set.Extend(environment.VersionedOptions{IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: []cel.EnvOption{
+			common.ResolverEnvOption(&mutation.DynamicTypeResolver{}), environment.UnversionedLib(library.JSONPatch),
+		}})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +166,23 @@ func oneOf(got *cel.Type, want []*cel.Type) bool {
 	}
 	return false
 }
+
+// Fault is what is wrong with a program as an error of the field it stands in; nil if
+// nothing is.
+func (p *Program) Fault(at *field.Path, text string) *field.Error {
+	switch {
+	case p.Err == nil:
+		return nil
+	case p.Err.Type == apiservercel.ErrorTypeRequired:
+		return field.Required(at, p.Err.Detail)
+	case p.Err.Type == apiservercel.ErrorTypeInvalid:
+		return field.Invalid(at, text, p.Err.Detail)
+	}
+	return field.InternalError(at, p.Err)
+}
+
+// Type is the type of an expression.
+type Type = cel.Type
 
 // The types that expressions of admission are of.
 var (
