@@ -38,6 +38,8 @@ type call struct {
 	lastRead struct {
 		of   *watchcache.Object
 		text []byte
+		// foreign says that the text may have more than the object.
+		foreign bool
 	}
 	// tail is a watch that has begun and is to be run.
 	tail *stream

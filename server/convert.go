@@ -14,33 +14,34 @@ import (
 // decode makes the typed object of stored bytes.
 func (ep *endpoint) decode(value []byte, rev storage.Revision) (runtime.Object, error) {
 	text, entries := managed.Cut(value)
-	return ep.decodeParts(text, entries, rev)
+	obj, _, err := ep.decodeParts(text, entries, rev)
+	return obj, err
 }
 
-// decodeParts makes it of the text and that of its record of owners.
-func (ep *endpoint) decodeParts(text, entries []byte, rev storage.Revision) (runtime.Object, error) {
-	obj, err := ep.newStored()
-	if err != nil {
-		return nil, err
+// decodeParts makes it of the text and that of its record of owners. foreign says
+// that there may be more in the text than in the object.
+func (ep *endpoint) decodeParts(text, entries []byte, rev storage.Revision) (obj runtime.Object, foreign bool, err error) {
+	if obj, err = ep.newStored(); err != nil {
+		return nil, false, err
 	}
-	if err := decodeStored(text, obj); err != nil {
-		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
+	if foreign, err = decodeStored(text, obj); err != nil {
+		return nil, false, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 	}
 	m, err := meta.Accessor(obj)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if entries != nil {
 		list, err := managed.Decode(entries)
 		if err != nil {
-			return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
+			return nil, false, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 		}
 		m.SetManagedFields(list)
 	}
 	if rev != 0 {
 		m.SetResourceVersion(rev.String())
 	}
-	return obj, nil
+	return obj, foreign, nil
 }
 
 // newStored is an empty object of the storage version.

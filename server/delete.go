@@ -96,6 +96,7 @@ func (c *call) removeFrom(now *watchcache.Object, old resource.Object, opts *met
 		if err != nil {
 			return nil, false, false, err
 		}
+		c.keepForeign(now, marked)
 		w.written = *marked
 		w.revise(now.Revision())
 		if c.dryRun || string(w.value) == string(now.Value()) {

@@ -11,15 +11,17 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// decodeStored decodes the text of a stored object into a new one.
-func decodeStored(text []byte, into runtime.Object) error {
-	if hasPlan(into) {
-		if fastjson.Unmarshal(text, into) {
-			return nil
-		}
-		reflect.ValueOf(into).Elem().SetZero()
+// decodeStored decodes the text of a stored object into a new one. foreign says that
+// there may be more in it than the type knows.
+func decodeStored(text []byte, into runtime.Object) (foreign bool, err error) {
+	if !hasPlan(into) {
+		return false, kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 	}
-	return kjson.UnmarshalCaseSensitivePreserveInts(text, into)
+	if fastjson.UnmarshalStrict(text, into) {
+		return false, nil
+	}
+	reflect.ValueOf(into).Elem().SetZero()
+	return true, kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 }
 
 // decodeText decodes a client's text into a new object. With strict it also says

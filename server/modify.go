@@ -130,11 +130,11 @@ func (c *call) defaults(obj runtime.Object) {
 
 func (c *call) decodeNow(now *watchcache.Object) (resource.Object, error) {
 	text, entries := managed.Cut(now.Value())
-	c.lastRead.of, c.lastRead.text = now, text
-	obj, err := c.ep.decodeParts(text, entries, now.Revision())
+	obj, foreign, err := c.ep.decodeParts(text, entries, now.Revision())
 	if err != nil {
 		return nil, err
 	}
+	c.lastRead.of, c.lastRead.text, c.lastRead.foreign = now, text, foreign
 	return asObjectOf(obj)
 }
 
@@ -182,6 +182,7 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 	if w, err = c.encode(obj); err != nil {
 		return nil, false, err
 	}
+	c.keepForeign(now, w)
 	if c.emptied(obj, old) {
 		return c.removeEmptied(w, now)
 	}

@@ -130,7 +130,21 @@ func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object
 	if err != nil {
 		return nil, invalidPatch(r, r.Explain(c.ep.version.New(), err))
 	}
+	if len(strict) > 0 && c.lastRead.foreign {
+		strict = without(strict, current, c.ep.version.New())
+	}
 	return obj, c.objectToPatch(r, append(r.Objections, strict...), directive)
+}
+
+// without leaves out the objections that there are to the text before the patch
+// already: they are about what a newer server has stored.
+func without(objections []error, before []byte, obj runtime.Object) []error {
+	had := map[string]bool{}
+	old, _ := decodeText(before, obj, true)
+	for _, err := range old {
+		had[err.Error()] = true
+	}
+	return slices.DeleteFunc(objections, func(err error) bool { return had[err.Error()] })
 }
 
 // sameKind objects to a patch that makes the object one of another kind. A
