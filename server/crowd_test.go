@@ -116,10 +116,11 @@ func BenchmarkCrowd(b *testing.B) {
 		{"list/16", list, "application/json", 16},
 		{"list/1000", list, "application/json", 1000},
 		{"list protobuf/16", list, "application/vnd.kubernetes.protobuf", 16},
-		{"list protobuf/200", list, "application/vnd.kubernetes.protobuf", 200},
+		{"list protobuf/1000", list, "application/vnd.kubernetes.protobuf", 1000},
 		{"watchlist/16", begin, "application/json", 16},
 		{"watchlist/1000", begin, "application/json", 1000},
 		{"watchlist protobuf/16", begin, "application/vnd.kubernetes.protobuf", 16},
+		{"watchlist protobuf/1000", begin, "application/vnd.kubernetes.protobuf", 1000},
 	} {
 		b.Run(q.name, func(b *testing.B) {
 			read := func(begun *sync.WaitGroup) {

@@ -73,8 +73,11 @@ func (f *form) buildForm(o *watchcache.Object) ([]byte, error) { return f.build(
 
 // eventElement is the element of an event, shared by all who watch.
 func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error) {
-	if f.stored() {
+	switch {
+	case f.stored():
 		return e.AppendObject(dst), nil
+	case f.shape != asTable && e.Revision == e.Object.Revision():
+		return f.appendElement(dst, e.Object) // the object as lists show it
 	}
 	b, err := e.Form(f.id, func(e watchcache.Event) ([]byte, error) { return f.build(e.Object, e.Revision) })
 	return append(dst, b...), err

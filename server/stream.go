@@ -1,13 +1,11 @@
 package server
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"net/http"
 	"sync/atomic"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -137,26 +135,11 @@ func (st *stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte
 func (st *stream) finish(b []byte, at, element int, t watch.EventType) []byte {
 	switch {
 	case st.f.media == mediaProto:
-		// Lengths stand before a message, so the frame is put together anew.
-		object := appendEnvelope(nil, st.f.kind(), b[element:])
-		return appendProtoFrame(b[:at], t, object)
+		return wrapProtoFrame(b, at, t, st.f.kind())
 	case st.f.shape == asTable:
 		return append(b, "]}}\n"...)
 	}
 	return append(b, "}\n"...)
-}
-
-// appendProtoFrame appends a metav1.WatchEvent behind its length.
-func appendProtoFrame(dst []byte, t watch.EventType, object []byte) []byte {
-	inner := 1 + protowire.SizeBytes(len(object))
-	size := 1 + protowire.SizeBytes(len(t)) + 1 + protowire.SizeBytes(inner)
-	dst = binary.BigEndian.AppendUint32(dst, uint32(size))
-	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-	dst = protowire.AppendString(dst, string(t))
-	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
-	dst = protowire.AppendVarint(dst, uint64(inner))
-	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-	return protowire.AppendBytes(dst, object)
 }
 
 // send writes what the buffer holds; flush also pushes it to the client and
