@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
 	"fairlead.dev/server/h2"
+	"fairlead.dev/storage/etcdserver"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 )
@@ -36,6 +37,7 @@ type ControlPlane struct {
 	http      *http.Server
 	listener  net.Listener
 	etcd      etcdEndpoint
+	socket    *socket
 	entry     kubeconfig.Entry
 
 	// clients runs the parts of the client side and ends with stopClients; serving
@@ -100,6 +102,12 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	o.progress("API server", cp.URL())
 	if err := cp.serveEtcd(); err != nil {
 		return err
+	}
+	if cp.socket, err = listenSocket(o); err != nil {
+		return fmt.Errorf("the store's socket: %w", err)
+	}
+	if cp.socket != nil {
+		cp.serving.Go(func() error { return cp.socket.serve(etcdserver.Config{Store: cp.store, Log: o.Log}) })
 	}
 	o.progress("Kubeconfig", cp.KubeconfigPath())
 	cp.startClients()

@@ -25,6 +25,7 @@ func (cp *ControlPlane) shutdown() error {
 	if cp.serving != nil {
 		cp.stopServing()
 		cp.etcd.close()
+		cp.socket.close()
 		ctx, cancel := context.WithTimeout(context.Background(), requestsPatience)
 		if err := cp.http.Shutdown(ctx); err != nil {
 			cp.http.Close()

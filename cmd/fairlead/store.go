@@ -6,11 +6,13 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"fairlead.dev/controlplane"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/etcd"
 	"fairlead.dev/storage/local"
@@ -36,17 +38,17 @@ func newStore() *cobra.Command {
 		Short: "Look into a store, check it, take snapshots of it and restore them",
 		Long: `Look into a store, check it, take snapshots of it and restore them.
 
-The store is the one in --data-dir, which no process may have open, or, with
---endpoints, one that runs: started with --etcd-listen, by 'fairlead etcd', or any
-etcd 3.5 or later.`,
+The store is the one in --data-dir, whether or not it runs, or, with --endpoints,
+another that runs: started with --etcd-listen, by 'fairlead etcd', or any etcd 3.5
+or later. verify and restore want a directory that no process has open.`,
 		Example: `  fairlead store status --data-dir=.fairlead
-  fairlead store snapshot save backup.db --endpoints=127.0.0.1:2379
+  fairlead store snapshot save backup.db
   fairlead store watch /registry/pods/ --prefix --endpoints=127.0.0.1:2379`,
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&f.dir, "data-dir", ".fairlead", "data directory of a store that does not run")
+	flags.StringVar(&f.dir, "data-dir", ".fairlead", "data directory of the store")
 	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "client URLs of a store, or an etcd, that runs")
 	flags.StringVar(&f.caCert, "cacert", "", "who signs the certificates of the endpoints")
 	flags.StringVar(&f.cert, "cert", "", "client certificate for the endpoints")
@@ -76,9 +78,27 @@ func (f *storeFlags) exists() error {
 // hint says how to reach a store that runs.
 func hint(err error) error {
 	if errors.Is(err, local.ErrInUse) {
-		return fmt.Errorf("%w; to reach a store that runs, start it with --etcd-listen and name it with --endpoints", err)
+		return fmt.Errorf("%w; verify and restore need it stopped, and the others reach one that runs at its socket, or with --etcd-listen and --endpoints", err)
 	}
 	return err
+}
+
+// reach names the socket of the store in the data directory, if one runs there and
+// no other is asked for.
+func (f *storeFlags) reach() {
+	if len(f.endpoints) > 0 {
+		return
+	}
+	path, err := filepath.Abs(filepath.Join(f.path(), controlplane.SocketName))
+	if err != nil {
+		return
+	}
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		return
+	}
+	c.Close()
+	f.endpoints = []string{"unix://" + path}
 }
 
 // open opens the store that is meant. What it keeps of its history is left alone.
@@ -86,6 +106,7 @@ func (f *storeFlags) open(ctx context.Context) (storage.Store, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
+	f.reach()
 	if len(f.endpoints) == 0 {
 		if err := f.exists(); err != nil {
 			return nil, err

@@ -121,7 +121,7 @@ func newStoreWatch(f *storeFlags) *cobra.Command {
 		Example: `  fairlead store watch /registry/pods/ --prefix --endpoints=127.0.0.1:2379`,
 		Args:    oneKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(f.endpoints) == 0 {
+			if f.reach(); len(f.endpoints) == 0 {
 				return usageError{errors.New("nothing happens to a store that does not run: name one that does with --endpoints")}
 			}
 			s, err := f.open(cmd.Context())

@@ -43,7 +43,7 @@ func newStoreStatus(f *storeFlags) *cobra.Command {
   fairlead store status --endpoints=127.0.0.1:2379 -o json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(f.endpoints) == 0 {
+			if f.reach(); len(f.endpoints) == 0 {
 				s, err := f.inspect()
 				if err != nil {
 					return err
