@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server"
 	"fairlead.dev/server/admission"
+	"fairlead.dev/server/admission/podsecurity"
 	"fairlead.dev/server/admission/policy"
 	"fairlead.dev/server/admission/webhook"
 	"fairlead.dev/server/auth"
@@ -95,7 +96,7 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
 	})
 	c.Admission = admission.Default(admission.Options{
-		Dynamic:    []admission.Plugin{changes, mutating, checks, validating},
+		Dynamic:    []admission.Plugin{podsecurity.Plugin{Lookup: objects}, changes, mutating, checks, validating},
 		Lookup:     objects,
 		Authorizer: c.Authorizer,
 		RBAC:       roles,

@@ -13,8 +13,8 @@ type Options struct {
 	// they are not checked for escalation either.
 	RBAC     *rbac.Authorizer
 	Services ServiceOptions
-	// Dynamic are the plugins that objects of the API configure: policies, then
-	// webhooks.
+	// Dynamic are the plugins that objects of the API configure: pod security,
+	// policies, then webhooks.
 	Dynamic []Plugin
 	// Quotas writes what quotas are charged with; nil if nobody is held to them.
 	Quotas QuotaWriter
