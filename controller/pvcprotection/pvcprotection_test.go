@@ -16,7 +16,8 @@ import (
 // A claim that a pod uses stays until the pod is gone; so does a bound volume until
 // it is not bound.
 func TestWhatIsInUseStays(t *testing.T) {
-	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
+	// The test itself plays the binder.
+	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"*", "-persistentvolume"}})
 	c, ctx := env.Client(t), t.Context()
 	claims := client.For[*corev1.PersistentVolumeClaim](c).Namespace("default")
 	volumes := client.For[*corev1.PersistentVolume](c)
