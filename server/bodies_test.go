@@ -1,0 +1,102 @@
+package server_test
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/server"
+	"fairlead.dev/server/auth"
+)
+
+// seeds are bodies that something is done to.
+var seeds = []string{
+	`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"x","labels":{"a":"b"},"annotations":{"n":"1"},"finalizers":["example.com/f"]},"spec":{"containers":[{"name":"c","image":"i","ports":[{"containerPort":80}],"resources":{"limits":{"cpu":"1"}}}]}}`,
+	`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"x"},"data":{"a":"b"},"binaryData":{"k":"eA=="},"immutable":false}`,
+	`{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"x"},"spec":{"replicas":2,"selector":{"matchLabels":{"a":"b"}},"strategy":{"rollingUpdate":{"maxSurge":"25%"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
+	`{"metadata":{"labels":{"a":null,"z":"y"},"managedFields":[{"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:a":{}}}}]},"data":{"a":null},"spec":{"replicas":3,"containers":[{"name":"c","$patch":"delete"}],"$setElementOrder/containers":[{"name":"c"}]}}`,
+	`[{"op":"add","path":"/metadata/labels","value":{"q":"r"}},{"op":"test","path":"/kind","value":"Pod"},{"op":"copy","from":"/metadata","path":"/data"},{"op":"remove","path":"/spec/containers/0"}]`,
+	"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  labels: {a: b}\ndata:\n  a: |\n    b\n",
+	`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":1,"propagationPolicy":"Foreground","preconditions":{"uid":"u","resourceVersion":"1"},"dryRun":["All"]}`,
+	`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"x"},"spec":{"replicas":1}}`,
+	"k8s\x00\n\x0f\n\x02v1\x12\tConfigMap\x12\x09\n\x07\n\x01x\x12\x00\x1a\x00\x1a\x00\"\x00",
+}
+
+// pieces are put into them.
+var pieces = []string{
+	"null", "{}", "[]", `""`, "0", "-1", "1e999", "99999999999999999999", "true", `"x"`, `"\u0000"`, "\xff", "{", "}", "[", "]", ",", ":", `"`, "\\", "\n", "\t",
+	`"metadata":null,`, `"name":"x",`, `"uid":"1",`, `"resourceVersion":"7",`, `"$patch":"replace",`, `"$retainKeys":["a"],`, "&a *a", "*a", "!!binary x", "- ", "  ", strings.Repeat("[", 300), strings.Repeat(`{"a":`, 300),
+}
+
+// spoil changes a text in a few places.
+func spoil(r *rand.Rand, s string) string {
+	for range r.IntN(4) {
+		at, end := r.IntN(len(s)+1), 0
+		end = min(len(s), at+r.IntN(1+r.IntN(12)))
+		s = s[:at] + pieces[r.IntN(len(pieces))] + s[end:]
+	}
+	return s
+}
+
+// TestBodiesOfAnyKind sends what is nearly right, as everything it might be, to
+// everything that takes bodies. The server never panics, answers soon, and is well
+// afterwards.
+func TestBodiesOfAnyKind(t *testing.T) {
+	c := start(t)
+	rt := server.Transport(c.server, &auth.User{Name: "anyone"})
+	r := rand.New(rand.NewPCG(20, 26))
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	types := []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/merge-patch+json", "application/strategic-merge-patch+json",
+		"application/json-patch+json", "application/apply-patch+yaml", "application/cbor", "", ";", "application/json; charset=\"", "*/*"}
+	codes := map[int]int{}
+	for i := range 6000 {
+		if i%20 == 0 { // so that there is something to change
+			for n, path := range []string{"/api/v1/namespaces/default/pods", "/api/v1/namespaces/default/configmaps", "/apis/apps/v1/namespaces/default/deployments"} {
+				c.do("POST "+path, seeds[n])
+			}
+		}
+		kind := pick("/api/v1/namespaces/default/pods", "/api/v1/namespaces/default/configmaps", "/apis/apps/v1/namespaces/default/deployments")
+		path := kind + pick("", "/x", "/x", "/x", "/x/status", "/x/scale", "/x/eviction", "/x/binding", "/x/ephemeralcontainers")
+		path += pick("?", "?dryRun=All", "?fieldValidation=Strict", "?fieldValidation=Ignore", "?fieldManager=m", "?fieldManager=m&force=true", "?propagationPolicy=Orphan", "?gracePeriodSeconds=0")
+		method := pick("POST", "POST", "PUT", "PATCH", "PATCH", "PATCH", "DELETE")
+		body := spoil(r, seeds[r.IntN(len(seeds))])
+		req, err := http.NewRequest(method, "http://memory"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := types[r.IntN(len(types))]
+		if r.IntN(4) > 0 {
+			m = pick(types[:2]...)
+			if method == "PATCH" {
+				m = pick(types[3:7]...)
+			}
+		}
+		req.Header.Set("Content-Type", m)
+		req.Header.Set("Accept", pick("application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json;as=Table;g=meta.k8s.io;v=v1,application/json", "text/html", "*/*;q=x"))
+		began := time.Now()
+		resp, err := rt.RoundTrip(req)
+		if err != nil {
+			t.Fatalf("%s %s %q: %v", method, path, body, err)
+		}
+		answer, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		codes[resp.StatusCode]++
+		// Some patches that cannot be merged are 500 to clients of kube-apiserver too.
+		if resp.StatusCode > 500 || strings.Contains(string(answer), "panic") || resp.StatusCode == 500 && method != "PATCH" {
+			t.Errorf("%s %s %s: %d for %q", method, path, m, resp.StatusCode, body)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s %s took %v for %q", method, path, took, body)
+		}
+	}
+	if codes[200] < 50 || codes[422] < 20 || codes[400] < 500 {
+		t.Errorf("too few of a sort: %v", codes)
+	}
+	for _, kind := range []string{"pods", "configmaps"} {
+		c.must("GET /api/v1/namespaces/default/"+kind, "")
+		c.must("GET /api/v1/namespaces/default/"+kind, "", "Accept: application/vnd.kubernetes.protobuf")
+	}
+}
