@@ -41,8 +41,10 @@ type call struct {
 		// foreign says that the text may have more than the object.
 		foreign bool
 	}
-	// tail is a watch that has begun and is to be run.
-	tail *stream
+	// tail is a watch that has begun and is to be run; handed says that the
+	// connection does.
+	tail   *stream
+	handed bool
 	// warned holds the warnings given already; each goes out once.
 	warned map[string]bool
 }

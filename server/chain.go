@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -28,6 +29,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		c.fail(err)
 	}
 	if c.tail != nil {
+		if c.handed = c.tail.handOver(c.served()); c.handed {
+			return
+		}
 		c.query, c.info.parts, c.warned = nil, nil, nil // nobody asks any more
 		c.tail.run()
 	}
@@ -99,10 +103,22 @@ func (s *Server) finish(c *call) {
 		}
 		c.fail(fmt.Errorf("This request caused apiserver to panic. Look in the logs for details."))
 	}
-	s.metrics.observe(c)
-	if s.log.Enabled(c.ctx, -4) {
-		s.log.Debug("served", "method", c.req.Method, "path", c.req.URL.RequestURI(), "code", c.w.code,
-			"user", userName(c.user), "took", time.Since(c.start))
+	if !c.handed {
+		c.served()()
+	}
+}
+
+// served tells how to count the call, and log it, when it has been answered. It
+// holds nothing of the call, whose answer may go on without it.
+func (c *call) served() func() {
+	route, start := c.s.metrics.route(c), c.start
+	if !c.s.log.Enabled(c.ctx, slog.LevelDebug) {
+		return func() { route.observe(start) }
+	}
+	log := c.s.log.With("method", c.req.Method, "path", c.req.URL.RequestURI(), "code", c.w.code, "user", userName(c.user))
+	return func() {
+		route.observe(start)
+		log.Debug("served", "took", time.Since(start))
 	}
 }
 

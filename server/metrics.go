@@ -73,7 +73,15 @@ func inflight(reg *prometheus.Registry, kind string, g *gate) {
 }
 
 // observe counts an answered call.
-func (m *metrics) observe(c *call) {
+func (m *metrics) observe(c *call) { m.route(c).observe(c.start) }
+
+func (r *routeCounters) observe(start time.Time) {
+	r.total.Inc()
+	r.duration.Observe(time.Since(start).Seconds())
+}
+
+// route is where the call is to be counted.
+func (m *metrics) route(c *call) *routeCounters {
 	key := routeKey{ep: c.ep, verb: c.info.verb, dryRun: c.dryRun, code: c.w.code}
 	if c.ep != nil {
 		key.sub, key.scope = c.info.subresource, c.scope()
@@ -82,9 +90,7 @@ func (m *metrics) observe(c *call) {
 	if !ok {
 		found, _ = m.routes.LoadOrStore(key, m.resolve(key))
 	}
-	r := found.(*routeCounters)
-	r.total.Inc()
-	r.duration.Observe(time.Since(c.start).Seconds())
+	return found.(*routeCounters)
 }
 
 func (m *metrics) resolve(k routeKey) *routeCounters {

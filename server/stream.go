@@ -2,7 +2,7 @@ package server
 
 import (
 	"encoding/json"
-	"net/http"
+	"io"
 	"sync/atomic"
 	"time"
 
@@ -16,61 +16,98 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// stream is the answer to one watch: frames, put together in a buffer that
-// exists only while there is something to send.
+// stream is a watch that is open: a cursor, and how what it shows is told. It
+// belongs to who runs it: a goroutine of its own, or the connection that it has
+// been handed over to, one at a time.
 type stream struct {
-	c  *call
-	f  *form
-	rc *http.ResponseController
-	// buf holds frames that are not written yet; nil while idle.
-	buf *[]byte
+	s *Server
+	f *form
 	// headed says that a table's columns have been sent.
 	headed bool
-	// from is what is watched; nil if it could not be.
+	// from is what is watched; nil if it could not be. left is what it has
+	// shown that there was no room for.
 	from *watchcache.Watcher
+	left []watchcache.Event
 	// live: the stream goes on, until end, with a bookmark at mark and every so
-	// often from then on; 0 for none. clock rings for both, and unhook stops
-	// the request's end from ringing.
+	// often from then on; 0 for none. clock rings for both.
 	live      bool
 	end, mark time.Time
 	every     time.Duration
 	clock     *time.Timer
-	unhook    func() bool
 	// ended: the server has let go of the stream.
 	ended atomic.Bool
-	// watchdog's view of a write in progress.
-	guard writeGuard
-	sent  *watchCounters
+	// push is the stream's own way to the client, nil once it has been handed
+	// over; guarded by streams.mu. done is then to be called at its end.
+	push *push
+	done func()
+	sent *watchCounters
 }
 
-// add puts one event into the buffer, and writes it out when it is full.
-func (st *stream) add(e watchcache.Event) error {
-	b := st.buffer()
-	at := len(b)
-	b = st.open(b, e.Type, e.Revision)
-	element := len(b)
-	b, err := st.f.appendEventElement(b, e)
+// next appends the frames that are due to dst, about limit bytes of them, and
+// says whether there are more at once. With an error they are the last.
+func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
+	if st.ended.Load() {
+		return dst, false, io.EOF
+	}
+	var progress storage.Revision
+	for full := len(dst) + limit; ; {
+		if len(st.left) == 0 {
+			if st.left, progress, err = st.from.Next(); err != nil {
+				return st.appendFailure(dst, err), false, io.EOF
+			}
+			if len(st.left) == 0 {
+				break
+			}
+		}
+		if dst, err = st.appendEvent(dst, st.left[0]); err != nil {
+			return dst, false, err
+		}
+		if st.left = st.left[1:]; len(st.left) == 0 {
+			st.left = nil
+		}
+		if len(dst) >= full {
+			return dst, true, nil
+		}
+	}
+	now := time.Now()
+	switch {
+	case !now.Before(st.end):
+		if st.every != 0 && progress != 0 {
+			dst, _ = st.appendBookmark(dst, progress, false)
+		}
+		return dst, false, io.EOF
+	case st.every != 0 && !now.Before(st.mark):
+		if dst, err = st.appendBookmark(dst, progress, false); err != nil {
+			return dst, false, err
+		}
+		st.mark = now.Add(st.every)
+		st.clock.Reset(min(st.every, st.end.Sub(now)))
+	}
+	return dst, false, nil
+}
+
+// appendEvent appends the frame of one event.
+func (st *stream) appendEvent(dst []byte, e watchcache.Event) ([]byte, error) {
+	at := len(dst)
+	dst = st.open(dst, e.Type, e.Revision)
+	dst, err := st.f.appendEventElement(dst, e)
 	if err != nil {
-		st.c.s.log.Error("watch event cannot be encoded", "key", e.Object.Key(), "error", err)
-		return err
+		st.s.log.Error("watch event cannot be encoded", "key", e.Object.Key(), "error", err)
+		return dst[:at], err
 	}
-	*st.buf = st.finish(b, at, element, e.Type)
 	st.sent.events.Inc()
-	if len(*st.buf) >= chunkSize {
-		return st.send(false)
-	}
-	return nil
+	return st.finish(dst, at, e.Type), nil
 }
 
-// bookmark adds an event that tells how far the client has got.
-func (st *stream) bookmark(rev storage.Revision, initialEnd bool) error {
+// appendBookmark appends an event that tells how far the client has got.
+func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bool) ([]byte, error) {
 	obj, err := st.f.ep.newStored()
 	if err != nil {
-		return err
+		return dst, err
 	}
 	m, err := meta.Accessor(obj)
 	if err != nil {
-		return err
+		return dst, err
 	}
 	m.SetResourceVersion(rev.String())
 	if initialEnd {
@@ -78,44 +115,30 @@ func (st *stream) bookmark(rev storage.Revision, initialEnd bool) error {
 	}
 	element, err := st.f.encode(obj)
 	if err != nil {
-		return err
+		return dst, err
 	}
-	b := st.buffer()
-	at := len(b)
-	b = st.open(b, watch.Bookmark, rev)
-	start := len(b)
-	*st.buf = st.finish(append(b, element...), at, start, watch.Bookmark)
-	return nil
+	at := len(dst)
+	dst = st.open(dst, watch.Bookmark, rev)
+	return st.finish(append(dst, element...), at, watch.Bookmark), nil
 }
 
-// fail tells the client why the stream ends.
-func (st *stream) fail(err error) {
+// appendFailure appends the event that tells the client why the stream ends.
+func (st *stream) appendFailure(dst []byte, err error) []byte {
 	status := statusOf(err)
-	b := st.buffer()
 	if st.f.media == mediaProto {
 		raw, err := status.Marshal()
 		if err != nil {
-			return
+			return dst
 		}
 		gvk := schema.GroupVersionKind{Version: "v1", Kind: "Status"}
-		*st.buf = appendProtoFrame(b, watch.Error, appendEnvelope(nil, gvk, raw))
-	} else {
-		text, err := json.Marshal(runtime.Object(status))
-		if err != nil {
-			return
-		}
-		b = append(b, `{"type":"ERROR","object":`...)
-		*st.buf = append(append(b, text...), "}\n"...)
+		return appendProtoFrame(dst, watch.Error, appendEnvelope(nil, gvk, raw))
 	}
-	st.send(true)
-}
-
-func (st *stream) buffer() []byte {
-	if st.buf == nil {
-		st.buf = chunkBuffers.Get().(*[]byte)
-		*st.buf = (*st.buf)[:0]
+	text, err := json.Marshal(runtime.Object(status))
+	if err != nil {
+		return dst
 	}
-	return *st.buf
+	dst = append(dst, `{"type":"ERROR","object":`...)
+	return append(append(dst, text...), "}\n"...)
 }
 
 // open begins a frame, up to the element.
@@ -131,8 +154,8 @@ func (st *stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte
 	return b
 }
 
-// finish ends the frame that began at at and has its element from element on.
-func (st *stream) finish(b []byte, at, element int, t watch.EventType) []byte {
+// finish ends the frame that began at at.
+func (st *stream) finish(b []byte, at int, t watch.EventType) []byte {
 	switch {
 	case st.f.media == mediaProto:
 		return wrapProtoFrame(b, at, t, st.f.kind())
@@ -140,28 +163,4 @@ func (st *stream) finish(b []byte, at, element int, t watch.EventType) []byte {
 		return append(b, "]}}\n"...)
 	}
 	return append(b, "}\n"...)
-}
-
-// send writes what the buffer holds; flush also pushes it to the client and
-// gives the buffer back.
-func (st *stream) send(flush bool) error {
-	if st.buf == nil {
-		return nil
-	}
-	st.guard.enter()
-	defer st.guard.leave()
-	if len(*st.buf) > 0 {
-		if _, err := st.c.w.Write(*st.buf); err != nil {
-			return err
-		}
-		*st.buf = (*st.buf)[:0]
-	}
-	if !flush {
-		return nil
-	}
-	if cap(*st.buf) <= 4*chunkSize {
-		chunkBuffers.Put(st.buf)
-	}
-	st.buf = nil
-	return st.rc.Flush()
 }

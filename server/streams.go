@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fairlead.dev/watchcache"
@@ -22,18 +21,10 @@ type streams struct {
 	limit time.Duration
 }
 
-// writeGuard tells the watchdog since when a write has been in progress: a
-// time in nanoseconds, 0 for none. A deadline set anew for each write would
-// cost more than the write.
-type writeGuard struct{ since atomic.Int64 }
-
-func (g *writeGuard) enter() { g.since.Store(time.Now().UnixNano()) }
-func (g *writeGuard) leave() { g.since.Store(0) }
-
 func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 	st := &stream{
-		c: c, f: f, from: from, rc: http.NewResponseController(c.w),
-		sent: c.s.metrics.watch(c.ep),
+		s: c.s, f: f, from: from, sent: c.s.metrics.watch(c.ep),
+		push: &push{ctx: c.ctx, w: c.w, rc: http.NewResponseController(c.w), unhook: func() bool { return false }},
 	}
 	st.sent.open.Inc()
 	s.mu.Lock()
@@ -46,16 +37,18 @@ func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 	return st
 }
 
-// close forgets the stream; its handler is about to return.
+// close forgets the stream, whose time is over.
 func (st *stream) close() {
-	s := &st.c.s.streams
+	s := &st.s.streams
 	s.mu.Lock()
 	delete(s.mu.open, st)
 	s.mu.Unlock()
 	st.sent.open.Dec()
 	if st.live {
 		st.clock.Stop()
-		st.unhook()
+	}
+	if st.push != nil {
+		st.push.unhook()
 	}
 	if st.from != nil {
 		st.from.Close()
@@ -92,12 +85,15 @@ func (s *streams) dropStuck(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for st := range s.mu.open {
-		since := st.guard.since.Load()
+		if st.push == nil {
+			continue // its connection sees to that
+		}
+		since := st.push.since.Load()
 		if since == 0 || now.UnixNano()-since < int64(s.limit) {
 			continue
 		}
 		// A deadline in the past makes the blocked write fail.
-		if err := st.rc.SetWriteDeadline(now.Add(-time.Second)); err == nil {
+		if err := st.push.rc.SetWriteDeadline(now.Add(-time.Second)); err == nil {
 			st.sent.dropped.Inc()
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -118,101 +117,16 @@ func (c *call) watchTimeout(opts *internalversion.ListOptions) time.Duration {
 	return time.Duration(float64(c.s.cfg.WatchTimeout) * (1 + rand.Float64()))
 }
 
-// begin sends the head of the answer, so that the client knows it is watching.
-func (st *stream) begin() error {
-	h := st.c.w.Header()
-	h.Set("Content-Type", st.f.media.streamType())
-	st.c.w.WriteHeader(http.StatusOK)
-	return st.rc.Flush()
-}
-
-// initial sends the present state, and the bookmark that ends it if the client
-// takes bookmarks.
-func (st *stream) initial(snap *watchcache.Snapshot, sel watchcache.Selection, opts *internalversion.ListOptions) error {
-	for o := range snap.List(sel, "", 0) {
-		if err := st.add(watchcache.Event{Type: watch.Added, Object: o, Revision: o.Revision()}); err != nil {
-			return err
-		}
-	}
-	if opts.AllowWatchBookmarks {
-		if err := st.bookmark(snap.Revision(), true); err != nil {
-			return err
-		}
-	}
-	return st.send(true)
-}
-
 // start sets the stream's clock.
 func (st *stream) start(timeout time.Duration, bookmarks bool) {
 	now := time.Now()
 	st.live, st.end = true, now.Add(timeout)
 	wake := timeout
 	if bookmarks {
-		st.every = st.c.s.cfg.BookmarkEvery
+		st.every = st.s.cfg.BookmarkEvery
 		st.mark = now.Add(st.every)
 		wake = min(wake, st.every)
 	}
 	st.clock = time.AfterFunc(wake, st.from.Ring)
-	st.unhook = context.AfterFunc(st.c.ctx, st.from.Ring)
-}
-
-// run streams events until the time is up, the client goes away or the history
-// that it needs is gone.
-//
-// A hundred thousand streams do nothing but wait here, each on a stack of its
-// own. So everything that may happen rings the watcher's one bell, which takes
-// less stack to wait for than a choice; and run is called when what has begun
-// the watch is off the stack. Both together let the collector halve it.
-func (st *stream) run() {
-	defer st.close()
-	for st.live && st.step() {
-		<-st.from.Bell()
-	}
-}
-
-// step does what there is to do, and says whether there may be more.
-func (st *stream) step() bool {
-	if st.c.ctx.Err() != nil || st.ended.Load() {
-		return false
-	}
-	progress, err := st.drain(st.from)
-	if err != nil {
-		return false
-	}
-	now := time.Now()
-	switch {
-	case !now.Before(st.end):
-		if st.every != 0 && progress != 0 {
-			st.bookmark(progress, false)
-		}
-		st.send(true)
-		return false
-	case st.every != 0 && !now.Before(st.mark):
-		if st.bookmark(progress, false) != nil || st.send(true) != nil {
-			return false
-		}
-		st.mark = now.Add(st.every)
-		st.clock.Reset(min(st.every, st.end.Sub(now)))
-	}
-	return true
-}
-
-// drain sends all that is pending in one write. An error ends the stream; the
-// client has been told if it is still there.
-func (st *stream) drain(w *watchcache.Watcher) (storage.Revision, error) {
-	for {
-		events, progress, err := w.Next()
-		if err != nil {
-			st.fail(err)
-			return 0, err
-		}
-		if len(events) == 0 {
-			return progress, st.send(true)
-		}
-		for _, e := range events {
-			if err := st.add(e); err != nil {
-				return 0, err
-			}
-		}
-	}
+	st.push.unhook = context.AfterFunc(st.push.ctx, st.from.Ring)
 }

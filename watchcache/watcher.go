@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"sync/atomic"
 
 	"fairlead.dev/storage"
 )
@@ -14,6 +15,8 @@ type Watcher struct {
 	topic *topic
 	cache *Cache
 	bell  chan struct{}
+	// hook is rung in place of the bell once it is set.
+	hook atomic.Pointer[func()]
 	// replay is what comes before pos, nil when it is through.
 	replay *replay
 	// pos is the next event in the topic's log.
@@ -113,7 +116,19 @@ func (w *Watcher) Bell() <-chan struct{} { return w.bell }
 // may be called from any goroutine.
 func (w *Watcher) Ring() { w.ring() }
 
+// OnRing has f called from now on, and once now, where the bell would be rung.
+// It is called with locks held: it must not block, nor call the watcher or its
+// cache.
+func (w *Watcher) OnRing(f func()) {
+	w.hook.Store(&f)
+	f()
+}
+
 func (w *Watcher) ring() {
+	if f := w.hook.Load(); f != nil {
+		(*f)()
+		return
+	}
 	select {
 	case w.bell <- struct{}{}:
 	default:
