@@ -37,7 +37,8 @@
 //     reads make their own progress even before Run.
 //  2. A request runs on the goroutine that called ServeHTTP and starts none; only
 //     a watch through a WebSocket has a second one, which waits for the client
-//     to go.
+//     to go. A watch on a connection of package h2 has none once it has begun:
+//     the handler returns, and the connection asks the stream for its frames.
 //  3. Run drives the watch caches, drops watchers that do not read (one goroutine
 //     for all of them), and returns when its context has ended and with it every
 //     watch.
