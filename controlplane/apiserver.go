@@ -22,7 +22,9 @@ import (
 	"fairlead.dev/server/auth/review"
 	"fairlead.dev/server/auth/token"
 	"fairlead.dev/server/discovery"
+	"fairlead.dev/server/extension"
 	"fairlead.dev/server/openapi"
+	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -44,20 +46,31 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // newServer assembles the API server over a store: who may come in, what they may
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
-func newServer(o Options, store store, authority *pki.Authority, url string) (*server.Server, error) {
+func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string) (*server.Server, *extension.Extensions, error) {
 	resources := policy.Checked(builtin.Resources())
-	return server.New(server.Config{
+	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
+	var extensions *extension.Extensions
+	s, err := server.New(server.Config{
 		Store:     store,
 		Resources: resources,
-		Discovery: discovery.New(resources),
-		OpenAPI:   openapi.New(resources, resource.Scheme()),
+		Discovery: kinds,
+		OpenAPI:   schemas,
 		Version:   kubernetesVersion(),
 		Log:       o.Log,
 		Ready:     map[string]func() error{"store": store.Err},
-		Wire: func(c *server.Config, s *server.Server) error {
-			return guard(c, s, authority, url)
+		Wire: func(c *server.Config, s *server.Server) (err error) {
+			if err := guard(c, s, authority, url); err != nil {
+				return err
+			}
+			extensions, err = extension.New(ctx, extension.Options{
+				Server: s, Builtin: resources, Log: o.Log,
+				Describes: []interface{ Set([]*resource.Resource) }{kinds, schemas},
+			})
+			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: extensions.Written}
+			return err
 		},
 	})
+	return s, extensions, err
 }
 
 // guard sets who may come in and what they may do.

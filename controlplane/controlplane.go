@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
+	"fairlead.dev/server/extension"
 	"fairlead.dev/server/h2"
 	"fairlead.dev/storage/etcdserver"
 	"golang.org/x/sync/errgroup"
@@ -34,11 +35,13 @@ type ControlPlane struct {
 	store     store
 	authority *pki.Authority
 	server    *server.Server
-	http      *http.Server
-	listener  net.Listener
-	etcd      etcdEndpoint
-	socket    *socket
-	entry     kubeconfig.Entry
+	// extensions are the kinds that definitions make the server serve.
+	extensions *extension.Extensions
+	http       *http.Server
+	listener   net.Listener
+	etcd       etcdEndpoint
+	socket     *socket
+	entry      kubeconfig.Entry
 
 	// clients runs the parts of the client side and ends with stopClients; serving
 	// runs the server's goroutines and ends with stopServing. failed is closed
@@ -85,7 +88,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.authority, err = loadAuthority(o); err != nil {
 		return err
 	}
-	if cp.server, err = newServer(o, cp.store, cp.authority, cp.URL()); err != nil {
+	if cp.server, cp.extensions, err = newServer(ctx, o, cp.store, cp.authority, cp.URL()); err != nil {
 		return err
 	}
 	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.listener.Addr())), firstObjects(o, cp.store.Revision())...)
@@ -150,6 +153,7 @@ func (cp *ControlPlane) serve() error {
 	}
 	h2.Install(cp.http, h2.Options{})
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
+	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
 	cp.serving.Go(func() error {
 		if err := cp.http.ServeTLS(cp.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
 			return err

@@ -44,7 +44,7 @@ func (r *Resource) Reset(subresource string) [][]string {
 		return podReset
 	case key == "deployments/status":
 		return deploymentReset
-	case slices.Contains(keepsMeta[r.Group], r.Plural):
+	case r.Custom != nil, slices.Contains(keepsMeta[r.Group], r.Plural):
 		return metaAndSpecReset
 	}
 	return specReset

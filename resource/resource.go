@@ -46,6 +46,16 @@ type Resource struct {
 
 	Strategy Strategy
 
+	// List is the kind of a list of these objects where that is not Kind
+	// with "List" behind it.
+	List string
+
+	// Custom is set for kinds that have no Go type. Each served version of
+	// such a kind is a row of its own, with this one in Versions.
+	Custom Custom
+	// Closed, if not empty, is why no object can be created any more.
+	Closed string
+
 	// Virtual marks a kind that is answered and never stored
 	// (TokenReview, SubjectAccessReview, Binding, ComponentStatus).
 	Virtual bool
@@ -60,6 +70,8 @@ type Version struct {
 	// leave their argument alone; parts may be shared between the two. Both
 	// are nil for the storage version.
 	ToStorage, FromStorage func(runtime.Object) (runtime.Object, error)
+	// Warning is told to all who use the version, if not empty.
+	Warning string
 }
 
 // Subresource is a part of a resource with an URL of its own.
@@ -112,7 +124,21 @@ func (r *Resource) StorageGVK() schema.GroupVersionKind {
 }
 
 // ListKind is the kind of a list of these objects.
-func (r *Resource) ListKind() string { return r.Kind + "List" }
+func (r *Resource) ListKind() string {
+	if r.List != "" {
+		return r.List
+	}
+	return r.Kind + "List"
+}
+
+// Hub is the kind as the row's functions see it: the stored one, or for custom
+// kinds that of the row's version.
+func (r *Resource) Hub() schema.GroupVersionKind {
+	if r.Custom != nil {
+		return r.GVK(r.Versions[0].Name)
+	}
+	return r.StorageGVK()
+}
 
 // Version returns the served version of that name, or nil.
 func (r *Resource) Version(name string) *Version {

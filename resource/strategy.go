@@ -25,8 +25,10 @@ type Strategy struct {
 	// (see ValidateObjectMeta).
 	Validate                             func(obj runtime.Object) field.ErrorList
 	ValidateUpdate, ValidateStatusUpdate func(obj, old runtime.Object) field.ErrorList
-	// Warnings are sentences for the Warning header of the answer.
-	Warnings func(obj runtime.Object) []string
+	// Warnings are sentences for the Warning header of the answer. On an update
+	// UpdateWarnings takes its place if it is set.
+	Warnings       func(obj runtime.Object) []string
+	UpdateWarnings func(obj, old runtime.Object) []string
 
 	AllowCreateOnUpdate    bool // PUT of a name that does not exist creates it
 	RequireResourceVersion bool // an update must say which version it read
@@ -40,6 +42,11 @@ type Strategy struct {
 	// and whether it does at all. Nil means never: deletes are immediate.
 	Graceful func(obj runtime.Object, opts *metav1.DeleteOptions) (graceSeconds int64, graceful bool)
 
+	// PrepareForDelete is set for kinds whose objects are always waited for. The
+	// first delete marks an object as going, lets this function add the finalizer
+	// that is waited for, and does nothing else.
+	PrepareForDelete func(obj runtime.Object)
+
 	Scale *ScaleAccess // nil for kinds without /scale
 }
 
@@ -52,6 +59,8 @@ type Rules[T Object] struct {
 	Validate                             func(T) field.ErrorList
 	ValidateUpdate, ValidateStatusUpdate func(obj, old T) field.ErrorList
 	Warnings                             func(T) []string
+	UpdateWarnings                       func(obj, old T) []string
+	PrepareForDelete                     func(T)
 	AllowCreateOnUpdate                  bool
 	RequireResourceVersion               bool
 	OrphanByDefault                      bool
@@ -81,12 +90,16 @@ func (r Rules[T]) Strategy() Strategy {
 		PrepareForStatusUpdate: prepare(r.PrepareForStatusUpdate),
 		ValidateUpdate:         compare(r.ValidateUpdate),
 		ValidateStatusUpdate:   compare(r.ValidateStatusUpdate),
+		PrepareForDelete:       one(r.PrepareForDelete),
 	}
 	if r.Validate != nil {
 		s.Validate = func(obj runtime.Object) field.ErrorList { return r.Validate(obj.(T)) }
 	}
 	if r.Warnings != nil {
 		s.Warnings = func(obj runtime.Object) []string { return r.Warnings(obj.(T)) }
+	}
+	if r.UpdateWarnings != nil {
+		s.UpdateWarnings = func(obj, old runtime.Object) []string { return r.UpdateWarnings(obj.(T), old.(T)) }
 	}
 	if r.Graceful != nil {
 		s.Graceful = func(obj runtime.Object, o *metav1.DeleteOptions) (int64, bool) { return r.Graceful(obj.(T), o) }

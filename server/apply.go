@@ -32,7 +32,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 		return err
 	}
 	own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.gvk.GroupVersion().String(), Subresource: c.info.subresource}
-	shape := shapeOf(c.ep.version.New())
+	shape := c.ep.shape()
 	w, created, err := c.modify(c.info.name, change{
 		recorded:  true,
 		mayCreate: true,
@@ -113,14 +113,14 @@ func (c *config) fresh() *unstructured.Unstructured {
 func (c *call) liveOrNew(old resource.Object) (resource.Object, error) {
 	if old != nil {
 		live := old.DeepCopyObject().(resource.Object)
-		live.GetObjectKind().SetGroupVersionKind(c.ep.StorageGVK())
+		live.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
 		return live, nil
 	}
 	obj, err := c.ep.newStored()
 	if err != nil {
 		return nil, err
 	}
-	obj.GetObjectKind().SetGroupVersionKind(c.ep.StorageGVK())
+	obj.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
 	return asObjectOf(obj)
 }
 

@@ -31,7 +31,14 @@ func (c *call) applyScale(access *resource.ScaleAccess, p patch.Patch, opts *met
 	update := &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation}
 	return c.rescale(access, change{opts: update, recorded: true}, func(now *autoscalingv1.Scale, obj resource.Object) (*autoscalingv1.Scale, error) {
 		gv := c.ep.gvk.GroupVersion()
-		h := managedfields.NewScaleHandler(obj.GetManagedFields(), gv, managedfields.ResourcePathMappings{gv.String(): replicasPath})
+		path := replicasPath
+		if access.Path != nil {
+			path = fieldpath.Path{}
+			for i := range access.Path {
+				path = append(path, fieldpath.PathElement{FieldName: &access.Path[i]})
+			}
+		}
+		h := managedfields.NewScaleHandler(obj.GetManagedFields(), gv, managedfields.ResourcePathMappings{gv.String(): path})
 		if now.ManagedFields, err = h.ToSubresource(); err != nil {
 			return nil, err
 		}

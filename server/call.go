@@ -33,6 +33,7 @@ type call struct {
 	ep     *endpoint
 	accept accept
 	dryRun bool
+	quiet  bool // nobody is told of the write; see Config.Written
 	// lastRead is the object that was decoded last, and its text without the
 	// record of owners.
 	lastRead struct {

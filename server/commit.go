@@ -15,7 +15,7 @@ func (c *call) commit(key string, at storage.Revision, t storage.EventType, valu
 	txn := storage.Txn{If: []storage.Condition{{Key: key, ModRevision: at}}}
 	if t == storage.Delete {
 		txn.Then = []storage.Op{op}
-		return c.s.cfg.Store.Commit(c.ctx, txn)
+		return c.committed(c.s.cfg.Store.Commit(c.ctx, txn))
 	}
 	op.Value = value
 	for {
@@ -26,12 +26,26 @@ func (c *call) commit(key string, at storage.Revision, t storage.EventType, valu
 			}
 		}
 		txn.Then = []storage.Op{op}
-		res, err := c.s.cfg.Store.Commit(c.ctx, txn)
+		res, err := c.committed(c.s.cfg.Store.Commit(c.ctx, txn))
 		if op.Lease == 0 || !errors.Is(err, storage.ErrLeaseNotFound) {
 			return res, err
 		}
 		c.s.events.forget(op.Lease)
 	}
+}
+
+// committed lets those know whom a write concerns at once, before it is answered.
+func (c *call) committed(res storage.TxnResult, err error) (storage.TxnResult, error) {
+	if err != nil || !res.Succeeded {
+		return res, err
+	}
+	if c.ep.Custom != nil {
+		c.outlived(res.Revision)
+	}
+	if f := c.s.cfg.Written[c.ep.gr]; f != nil && !c.quiet {
+		f(c.ctx, res.Revision)
+	}
+	return res, nil
 }
 
 // lifetime hands out leases of one TTL. Keys written within a twentieth of it

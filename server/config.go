@@ -39,6 +39,10 @@ type Config struct {
 	// know itself, such as the token of a service account.
 	Subresources map[Subresource]CreateFunc
 
+	// Written is called after each write of an object of the resource, before
+	// it is answered.
+	Written map[schema.GroupResource]func(ctx context.Context, at storage.Revision)
+
 	// Discovery serves /api, /apis and what is below them that is no resource;
 	// OpenAPI serves /openapi/. Nil ones answer 404.
 	Discovery, OpenAPI http.Handler

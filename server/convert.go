@@ -21,6 +21,10 @@ func (ep *endpoint) decode(value []byte, rev storage.Revision) (runtime.Object, 
 // decodeParts makes it of the text and that of its record of owners. foreign says
 // that there may be more in the text than in the object.
 func (ep *endpoint) decodeParts(text, entries []byte, rev storage.Revision) (obj runtime.Object, foreign bool, err error) {
+	if ep.Custom != nil {
+		obj, err = ep.decodeCustom(text, entries, rev)
+		return obj, false, err
+	}
 	if obj, err = ep.newStored(); err != nil {
 		return nil, false, err
 	}
@@ -44,8 +48,12 @@ func (ep *endpoint) decodeParts(text, entries []byte, rev storage.Revision) (obj
 	return obj, foreign, nil
 }
 
-// newStored is an empty object of the storage version.
+// newStored is an empty object of the storage version, or for a custom kind of
+// the endpoint's.
 func (ep *endpoint) newStored() (runtime.Object, error) {
+	if ep.Custom != nil {
+		return ep.version.New(), nil
+	}
 	if v := ep.Version(ep.StorageVersion); v != nil && !ep.SharesStorage {
 		return v.New(), nil
 	}

@@ -80,6 +80,9 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 	}
 	ar := c.admission(admission.Create, obj, nil, opts)
 	ar.Name = obj.GetName()
+	if why := c.ep.Closed; why != "" {
+		return nil, apierrors.NewForbidden(c.ep.gr, obj.GetName(), errors.New(why))
+	}
 	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
@@ -114,7 +117,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 		errs = append(errs, st.Validate(obj)...)
 	}
 	if len(errs) > 0 {
-		return nil, apierrors.NewInvalid(c.ep.StorageGVK().GroupKind(), obj.GetName(), errs)
+		return nil, apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), errs)
 	}
 	c.defaults(obj) // of what the strategy has filled in
 	if err := c.s.cfg.Admission.Validate(c.ctx, ar); err != nil {

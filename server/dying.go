@@ -29,6 +29,11 @@ func (c *call) dyingStep(obj resource.Object, opts *metav1.DeleteOptions) step {
 	if ns, ok := obj.(*corev1.Namespace); ok && (ns.DeletionTimestamp == nil || len(ns.Spec.Finalizers) > 0) {
 		return c.namespaceStep(ns, opts, now)
 	}
+	if f := c.ep.Strategy.PrepareForDelete; f != nil && obj.GetDeletionTimestamp() == nil {
+		obj.SetDeletionTimestamp(&now)
+		f(obj)
+		return stepMark
+	}
 	graceful, pending := c.grace(obj, opts, now)
 	if pending {
 		return stepPending

@@ -86,7 +86,7 @@ func noRepresentation(stream bool) error {
 func notAcceptable(header string, stream bool) error {
 	names := mediaNames[:]
 	if stream {
-		if _, ok := negotiateHeader(header, false); ok {
+		if _, ok := negotiateHeader(header, false, false); ok {
 			names = streamNames
 		}
 	}

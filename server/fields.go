@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -71,16 +70,16 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) { return c.textsIn(v, obj, old) },
 	}
 	if c.info.subresource == "scale" {
-		w.Filter, w.Time = replicasOnly, time.Time{} // kube-apiserver notes no time here
+		w.Filter, w.Time = c.ep.replicasOnly(), time.Time{} // kube-apiserver notes no time here
 	}
-	w.Shape = shapeOf(c.ep.version.New())
+	w.Shape = c.ep.shape()
 	if w.New, err = c.ep.text(obj); err != nil {
 		return err
 	}
 	switch {
 	case old == nil:
-		w.Old, err = emptyText(c.ep.version)
-	case c.ep.raw:
+		w.Old, err = emptyText(c.ep)
+	case c.ep.raw && c.ep.current(now):
 		w.Old = c.textOf(now)
 	default:
 		w.Old, err = c.ep.text(old)
@@ -92,7 +91,13 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	return nil
 }
 
-var replicasOnly = managed.Filter{Only: []string{"spec", "replicas"}}
+// replicasOnly is what a write of the scale can set.
+func (ep *endpoint) replicasOnly() managed.Filter {
+	if s := ep.Strategy.Scale; s != nil && s.Path != nil {
+		return managed.Filter{Only: s.Path}
+	}
+	return managed.Filter{Only: []string{"spec", "replicas"}}
+}
 
 // recordBefore is the record that a write starts from: what the client sends,
 // since it may edit that, if it is sound, and else what is there.
@@ -145,7 +150,11 @@ func (ep *endpoint) text(obj resource.Object) ([]byte, error) {
 var emptyTexts sync.Map // *resource.Version -> []byte
 
 // emptyText is the JSON of an object of which nothing is known yet.
-func emptyText(v *resource.Version) ([]byte, error) {
+func emptyText(ep *endpoint) ([]byte, error) {
+	v := ep.version
+	if ep.Custom != nil { // rows come and go
+		return marshal(v.New(), mediaJSON)
+	}
 	if text, ok := emptyTexts.Load(v); ok {
 		return text.([]byte), nil
 	}
@@ -158,7 +167,10 @@ func emptyText(v *resource.Version) ([]byte, error) {
 
 // textsIn is the object before and after in another of its versions.
 func (c *call) textsIn(apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
-	other := *c.ep
+	if c.ep.Custom != nil {
+		return c.customTextsIn(apiVersion, obj, old)
+	}
+	other := &endpoint{Resource: c.ep.Resource}
 	if gv := c.ep.StorageGVK().GroupVersion(); gv.String() == apiVersion {
 		other.version = &resource.Version{New: func() runtime.Object { o, _ := c.ep.newStored(); return o }}
 	} else {
@@ -182,9 +194,6 @@ func (c *call) textsIn(apiVersion string, obj, old resource.Object) (before, aft
 }
 
 func shapeOf(obj runtime.Object) *openapi.Shape {
-	if _, ok := obj.(*unstructured.Unstructured); ok {
-		return openapi.LooseShape
-	}
 	return openapi.ShapeOf(reflect.TypeOf(obj).Elem())
 }
 

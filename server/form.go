@@ -43,19 +43,26 @@ func (c *call) form() (*form, error) {
 		}
 	}
 	if f.stored() {
+		f.id = c.ep.refresh // for events of older objects
 		return f, nil
 	}
-	f.id = watchcache.Form(fmt.Sprint(c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.media == mediaProto, " ", f.shape, f.meta, f.include))
+	f.id = watchcache.Form(fmt.Sprint(c.ep.refresh, c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.media == mediaProto, " ", f.shape, f.meta, f.include))
 	return f, nil
 }
 
-// stored says that stored bytes are elements as they are.
+// stored says that stored bytes are elements as they are, those of custom
+// objects if they follow the kind's definition.
 func (f *form) stored() bool { return f.ep.raw && f.shape == asObject && f.media != mediaProto }
+
+// current says that an object's bytes can be shown.
+func (ep *endpoint) current(o *watchcache.Object) bool {
+	return ep.Custom == nil || int64(o.Revision()) > ep.since.Load()
+}
 
 // appendElement appends the object's element.
 func (f *form) appendElement(dst []byte, o *watchcache.Object) ([]byte, error) {
 	if f.stored() {
-		return o.AppendJSON(dst), nil
+		return f.ep.appendStored(dst, o)
 	}
 	e, err := f.element(o)
 	return append(dst, e...), err
@@ -74,7 +81,7 @@ func (f *form) buildForm(o *watchcache.Object) ([]byte, error) { return f.build(
 // eventElement is the element of an event, shared by all who watch.
 func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error) {
 	switch {
-	case f.stored():
+	case f.stored() && f.ep.current(e.Object):
 		return e.AppendObject(dst), nil
 	case f.shape != asTable && e.Revision == e.Object.Revision():
 		return f.appendElement(dst, e.Object) // the object as lists show it
@@ -84,9 +91,16 @@ func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error
 }
 
 func (f *form) build(o *watchcache.Object, rev storage.Revision) ([]byte, error) {
-	obj, err := f.ep.decode(o.Value(), rev)
+	obj, err := f.ep.decode(o.Value(), o.Revision())
 	if err != nil {
 		return nil, err
+	}
+	if rev != o.Revision() {
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return nil, err
+		}
+		m.SetResourceVersion(rev.String())
 	}
 	return f.encode(obj)
 }

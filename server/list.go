@@ -106,6 +106,7 @@ func (f *form) appendListHead(dst []byte, m listMeta) []byte {
 	default:
 		dst = append(dst, f.ep.listHead...)
 	}
+	m.ends = f.ep.Custom != nil && f.shape == asObject
 	return append(m.appendJSON(dst), `,"items":[`...)
 }
 

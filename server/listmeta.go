@@ -11,6 +11,9 @@ type listMeta struct {
 	ResourceVersion, Continue string
 	// Remaining is 0 if it is not known or there is none.
 	Remaining int64
+	// ends says that there is no more by an empty Continue, as lists of custom
+	// objects do.
+	ends bool
 }
 
 func (m listMeta) appendJSON(dst []byte) []byte {
@@ -18,7 +21,7 @@ func (m listMeta) appendJSON(dst []byte) []byte {
 	if m.ResourceVersion != "" {
 		dst = append(append(append(dst, `"resourceVersion":"`...), m.ResourceVersion...), '"')
 	}
-	if m.Continue != "" {
+	if m.Continue != "" || m.ends {
 		dst = append(append(append(dst, `,"continue":"`...), m.Continue...), '"')
 	}
 	if m.Remaining > 0 {

@@ -55,20 +55,21 @@ type accept struct {
 // metaAPIVersion is the apiVersion of a shape that is not the object's own.
 func (a accept) metaAPIVersion() string { return metav1.GroupName + "/" + a.meta }
 
-// negotiate picks the first form of the Accept header that can be served.
+// negotiate picks the first form of the Accept header that can be served. Custom
+// objects themselves have no protobuf form; their metadata do.
 // A collection can be watched, and says so when nothing else can be served.
-func negotiate(req *http.Request, collection, stream bool) (accept, error) {
+func negotiate(req *http.Request, collection, stream, custom bool) (accept, error) {
 	header := req.Header.Get("Accept")
 	a, ok := accept{}, true
-	switch header {
-	case "", "*/*", "application/json", "application/json, */*":
-	case "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json":
+	switch {
+	case header == "", header == "*/*", header == "application/json", header == "application/json, */*":
+	case !custom && (header == "application/vnd.kubernetes.protobuf" || header == "application/vnd.kubernetes.protobuf,application/json"):
 		a.media = mediaProto
 	default:
 		if !names(header) {
 			return a, noRepresentation(collection)
 		}
-		a, ok = negotiateHeader(header, stream)
+		a, ok = negotiateHeader(header, stream, custom)
 	}
 	if !ok {
 		return a, notAcceptable(header, stream)
@@ -90,7 +91,7 @@ func names(header string) bool {
 	return false
 }
 
-func negotiateHeader(header string, stream bool) (accept, bool) {
+func negotiateHeader(header string, stream, custom bool) (accept, bool) {
 	for _, c := range parseAccept(header) {
 		for m := range mediaCount {
 			if stream && m == mediaYAML {
@@ -99,7 +100,7 @@ func negotiateHeader(header string, stream bool) (accept, bool) {
 			if c.kind != "*/*" && c.kind != m.String() {
 				continue
 			}
-			if a, ok := c.serve(m); ok {
+			if a, ok := c.serve(m); ok && !(custom && m == mediaProto && a.shape == asObject) {
 				return a, true
 			}
 		}

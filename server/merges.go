@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,6 +31,18 @@ type mergeKey struct {
 	version, subresource string
 }
 
+// keep forgets the resources that are not served any more.
+func (m *merges) keep(resources []*resource.Resource) {
+	served := map[*resource.Resource]bool{}
+	for _, r := range resources {
+		served[r] = true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.mu.converters, func(r *resource.Resource, _ managedfields.TypeConverter) bool { return !served[r] })
+	maps.DeleteFunc(m.mu.managers, func(k mergeKey, _ *managedfields.FieldManager) bool { return !served[k.r] })
+}
+
 // manager merges configurations of the endpoint's version.
 func (m *merges) manager(ep *endpoint, subresource string) (*managedfields.FieldManager, error) {
 	m.mu.Lock()
@@ -51,7 +64,11 @@ func (m *merges) manager(ep *endpoint, subresource string) (*managedfields.Field
 		m.mu.converters[ep.Resource] = types
 	}
 	conv := converter{ep}
-	f, err := managedfields.NewDefaultFieldManager(types, conv, conv, conv, ep.gvk, ep.StorageGVK().GroupVersion(), subresource, resetFilters(ep, subresource))
+	build := managedfields.NewDefaultFieldManager
+	if ep.Custom != nil {
+		build = managedfields.NewDefaultCRDFieldManager
+	}
+	f, err := build(types, conv, conv, conv, ep.gvk, ep.Hub().GroupVersion(), subresource, resetFilters(ep, subresource))
 	if err == nil {
 		m.mu.managers[key] = f
 	}
@@ -59,8 +76,8 @@ func (m *merges) manager(ep *endpoint, subresource string) (*managedfields.Field
 }
 
 func typesOf(r *resource.Resource) (managedfields.TypeConverter, error) {
-	if _, ok := r.Versions[0].New().(*unstructured.Unstructured); ok {
-		return managedfields.NewDeducedTypeConverter(), nil
+	if r.Custom != nil {
+		return customTypes(r)
 	}
 	models, err := openapi.Models([]*resource.Resource{r}, resource.Scheme())
 	if err != nil {
@@ -84,8 +101,15 @@ func resetFilters(ep *endpoint, subresource string) map[fieldpath.APIVersion]fie
 		set.Insert(fieldpath.MakePathOrDie(steps...))
 	}
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
-	for _, v := range ep.Versions {
-		filters[fieldpath.APIVersion(ep.GVK(v.Name).GroupVersion().String())] = fieldpath.NewExcludeSetFilter(set)
+	names := []string{ep.version.Name}
+	if ep.Custom == nil {
+		names = names[:0]
+		for _, v := range ep.Versions {
+			names = append(names, v.Name)
+		}
+	}
+	for _, name := range names {
+		filters[fieldpath.APIVersion(ep.GVK(name).GroupVersion().String())] = fieldpath.NewExcludeSetFilter(set)
 	}
 	return filters
 }
@@ -97,6 +121,11 @@ type converter struct{ ep *endpoint }
 // New makes an empty object of the storage version for the endpoint's kind,
 // and for others what the scheme has.
 func (c converter) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	if c.ep.Custom != nil {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(gvk)
+		return u, nil
+	}
 	v := c.ep.Version(gvk.Version)
 	if gvk.Kind != c.ep.Kind || gvk.Group != c.ep.Group || v == nil {
 		return resource.Scheme().New(gvk)
@@ -120,6 +149,9 @@ func (converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value strin
 // ConvertToVersion implements runtime.ObjectConvertor.
 func (c converter) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
 	from := in.GetObjectKind().GroupVersionKind()
+	if c.ep.Custom != nil {
+		return c.convertCustom(in, target)
+	}
 	if u, ok := in.(*unstructured.Unstructured); ok {
 		typed, err := c.New(from)
 		if err != nil {

@@ -30,6 +30,9 @@ func (c *call) decodeObject(directive string) (resource.Object, error) {
 		return nil, err
 	}
 	obj := c.ep.version.New()
+	if c.ep.Custom != nil {
+		return c.decodeCustomBody(body, m, directive)
+	}
 	warnings, err := decodeBody(body, m, c.ep.gvk, obj, directive)
 	if err != nil {
 		return nil, err

@@ -59,6 +59,9 @@ func patchVerb(c *call) error {
 func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 	var p patch.Patch
 	kind, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
+	if c.ep.Custom != nil && c.info.subresource != "scale" && !slices.Contains(customPatches, kind) {
+		return nil, p, unsupportedMedia(customPatches)
+	}
 	if !slices.Contains(patch.Types, kind) {
 		return nil, p, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", "415: Unsupported Media Type", 0, false)
 	}
@@ -81,7 +84,7 @@ func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 // currentJSON is the text a patch is applied to: the object in the version of
 // the path.
 func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte, error) {
-	if c.ep.raw {
+	if c.ep.raw && c.ep.current(now) {
 		return now.AppendJSON(nil), nil
 	}
 	obj, err := c.ep.convert(old.DeepCopyObject())
@@ -115,6 +118,9 @@ func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object
 	r, err := p.Apply(current, obj)
 	if err != nil {
 		return nil, err
+	}
+	if c.ep.Custom != nil && c.info.subresource != "scale" {
+		return c.decodePatched(r, directive)
 	}
 	if old != nil {
 		if err := c.sameKind(p, r); err != nil {

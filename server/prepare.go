@@ -3,6 +3,7 @@ package server
 import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
@@ -35,12 +36,25 @@ func (c *call) prepareUpdate(obj, old resource.Object) error {
 		errs = append(errs, validate(obj, old)...)
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(c.ep.StorageGVK().GroupKind(), obj.GetName(), errs)
+		return apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), errs)
 	}
-	if w := c.ep.Strategy.Warnings; w != nil && c.info.subresource == "" {
+	if c.info.subresource != "" {
+		return nil
+	}
+	if w := c.ep.Strategy.UpdateWarnings; w != nil {
+		c.warn(w(obj, old)...)
+	} else if w := c.ep.Strategy.Warnings; w != nil {
 		c.warn(w(obj)...)
 	}
 	return nil
+}
+
+// kindOf is the kind that errors about an object name: a custom one says it itself.
+func (c *call) kindOf(obj runtime.Object) schema.GroupKind {
+	if c.ep.Custom != nil {
+		return obj.GetObjectKind().GroupVersionKind().GroupKind()
+	}
+	return c.ep.StorageGVK().GroupKind()
 }
 
 // updateRules are the strategy's functions for what the path names.

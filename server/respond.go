@@ -27,7 +27,7 @@ func (c *call) fail(err error) {
 	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
 	}
-	a, e := negotiate(c.req, false, false)
+	a, e := negotiate(c.req, false, false, false)
 	if e != nil {
 		a = accept{}
 	}

@@ -21,6 +21,8 @@ func (c *call) route() (verb, error) {
 		return nil, errNotFoundPath
 	case c.ep == nil:
 		return nil, noSuchResource()
+	case c.ep.Custom != nil && !c.customPathFits():
+		return nil, errNotFoundPath
 	case !c.pathFits():
 		return nil, noSuchResource()
 	case c.req.Method == http.MethodHead:
@@ -28,6 +30,9 @@ func (c *call) route() (verb, error) {
 	}
 	if err := c.negotiate(); err != nil {
 		return nil, err
+	}
+	if w := c.ep.version.Warning; w != "" {
+		c.warn(w)
 	}
 	if in.subresource != "" {
 		return c.routeSubresource()
@@ -51,9 +56,19 @@ func (c *call) pathFits() bool {
 	return in.namespace != "" || len(in.parts) == 1
 }
 
+// customPathFits is the same for custom kinds, where every path of a namespaced
+// one has a namespace but those that read all.
+func (c *call) customPathFits() bool {
+	in := &c.info
+	if c.ep.Namespaced && in.namespace == "" {
+		return len(in.parts) == 1 && (in.verb == "list" || in.verb == "watch")
+	}
+	return c.pathFits()
+}
+
 func (c *call) negotiate() (err error) {
 	collection := c.req.Method == http.MethodGet && (len(c.info.parts) == 1 || c.info.legacyWatch)
-	c.accept, err = negotiate(c.req, collection, c.info.verb == "watch")
+	c.accept, err = negotiate(c.req, collection, c.info.verb == "watch", c.ep.Custom != nil && c.info.subresource != "scale")
 	return err
 }
 
@@ -113,6 +128,9 @@ func (c *call) virtualRead(named bool) (verb, error) {
 // routeSubresource picks the verb for a subresource of one object.
 func (c *call) routeSubresource() (verb, error) {
 	sub := c.ep.Subresource(c.info.subresource)
+	if sub == nil && c.ep.Custom != nil {
+		return nil, c.notFound(c.info.name)
+	}
 	if sub == nil {
 		return nil, noSuchResource()
 	}

@@ -2,7 +2,9 @@ package server
 
 import (
 	"fmt"
+	"math"
 	"net/http"
+	"strings"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,6 +41,11 @@ func scale(c *call) error {
 	obj, err := c.decodeNow(now)
 	if err != nil {
 		return err
+	}
+	if access.Check != nil {
+		if err := access.Check(obj); err != nil {
+			return err
+		}
 	}
 	return c.answerScale(access, obj)
 }
@@ -169,7 +176,10 @@ func (c *call) checkScale(asked *autoscalingv1.Scale, old resource.Object) error
 	if asked.UID != "" && asked.UID != old.GetUID() {
 		return c.uidConflict(asked.Name, asked.UID, old.GetUID())
 	}
-	if asked.Spec.Replicas < 0 {
+	if asked.Spec.Replicas == math.MinInt32 && c.ep.Strategy.Scale.Path != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", "."+strings.Join(c.ep.Strategy.Scale.Path, ".")))
+	}
+	if asked.Spec.Replicas < 0 && c.ep.Custom == nil { // a custom kind's own rules say it
 		return apierrors.NewInvalid(scaleKind.GroupKind(), asked.Name, field.ErrorList{
 			field.Invalid(field.NewPath("spec", "replicas"), asked.Spec.Replicas, "must be greater than or equal to 0")})
 	}

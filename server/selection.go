@@ -75,7 +75,7 @@ func unknownField(ep *endpoint, label string) error {
 		return fmt.Errorf("field label not supported for %s: %s", ep.gvk, label)
 	case ep.gr == schema.GroupResource{Group: "batch", Resource: "jobs"}:
 		return fmt.Errorf("field label %q not supported for Job", label)
-	case len(ep.Fields) > 0:
+	case len(ep.Fields) > 0, ep.Custom != nil:
 		return fmt.Errorf("field label not supported: %s", label)
 	}
 	return fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")

@@ -88,6 +88,7 @@ func (s *Server) Run(ctx context.Context) error {
 // watch cache; requests that run already end as they began.
 func (s *Server) Set(resources []*resource.Resource) {
 	s.table.Store(newTable(s.hub, resources, s.table.Load()))
+	s.merges.keep(resources)
 }
 
 // Resources are those that are served now. They are shared.

@@ -1,9 +1,14 @@
 package server
 
 import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/server/openapi"
 	"fairlead.dev/watchcache"
 )
 
@@ -30,6 +35,13 @@ type endpoint struct {
 	// typePrefix begins the stored bytes: {"kind":"Pod","apiVersion":"v1",
 	typePrefix string
 	listHead   string
+	// since, for a custom kind, is the revision above which stored bytes follow
+	// the kind's definition. What a write by an older definition stores late
+	// moves it.
+	since atomic.Int64
+	// refresh is the form in which older bytes are kept as they are now.
+	refresh watchcache.Form
+	shapes  func() *openapi.Shape
 }
 
 func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table) *table {
@@ -46,22 +58,34 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 			cache = t.cache(hub, r, resources, before)
 		}
 		for i := range r.Versions {
-			ep := newEndpoint(r, &r.Versions[i], cache)
-			t.endpoints[r.GVR(r.Versions[i].Name)] = ep
+			gvr := r.GVR(r.Versions[i].Name)
+			ep := before.endpoint(gvr)
+			if ep == nil || ep.Resource != r || ep.cache != cache {
+				ep = newEndpoint(r, &r.Versions[i], cache)
+			}
+			t.endpoints[gvr] = ep
 			t.groups[ep.gvk.GroupVersion()] = true
-			if i == 0 {
+			if i == 0 && (r.Custom == nil || ep.raw || t.stored[ep.gr] == nil) {
 				t.stored[ep.gr] = ep
 			}
 		}
 	}
 	if before != nil {
 		for prefix, cache := range before.caches {
-			if t.caches[prefix] == nil {
+			if t.caches[prefix] != cache {
 				hub.Remove(cache)
 			}
 		}
 	}
 	return t
+}
+
+// endpoint is that of a resource's version, nil if there is none or no table.
+func (t *table) endpoint(gvr schema.GroupVersionResource) *endpoint {
+	if t == nil {
+		return nil
+	}
+	return t.endpoints[gvr]
 }
 
 // cache returns the one cache for all resources with the same prefix; it knows
@@ -70,10 +94,6 @@ func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, all []*resource
 	prefix := r.StoragePrefix + "/"
 	if c := t.caches[prefix]; c != nil {
 		return c
-	}
-	if before != nil && before.caches[prefix] != nil {
-		t.caches[prefix] = before.caches[prefix]
-		return t.caches[prefix]
 	}
 	o := watchcache.Options{Prefix: prefix, Namespaced: r.Namespaced, Group: r.Group, Resource: r.Plural}
 	known := map[string]bool{}
@@ -92,8 +112,21 @@ func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, all []*resource
 			}
 		}
 	}
+	if before != nil {
+		if c := before.caches[prefix]; c != nil && sameFields(c.Options().Fields, o.Fields) {
+			t.caches[prefix] = c
+			return c
+		}
+	}
 	t.caches[prefix] = hub.Add(o)
 	return t.caches[prefix]
+}
+
+// sameFields says whether a cache can go on with these fields.
+func sameFields(a, b []watchcache.Field) bool {
+	return slices.EqualFunc(a, b, func(a, b watchcache.Field) bool {
+		return a.Label == b.Label && a.Zero == b.Zero && slices.EqualFunc(a.Paths, b.Paths, slices.Equal)
+	})
 }
 
 func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Cache) *endpoint {
@@ -102,6 +135,13 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 	apiVersion := ep.gvk.GroupVersion().String()
 	ep.typePrefix = `{"kind":"` + ep.Kind + `","apiVersion":"` + apiVersion + `",`
 	ep.listHead = `{"kind":"` + ep.ListKind() + `","apiVersion":"` + apiVersion + `","metadata":`
+	if r.Custom != nil {
+		ep.since.Store(r.Custom.Since())
+		ep.refresh = watchcache.Form(r.Custom.Tag() + " " + apiVersion)
+		ep.shapes = sync.OnceValue(func() *openapi.Shape {
+			return openapi.CustomShape(r.Custom.Schema(v.Name), r.Custom.KeepsUnknown())
+		})
+	}
 	return ep
 }
 
@@ -112,7 +152,7 @@ func (ep *endpoint) selects(label string) bool {
 		return true
 	case "metadata.namespace":
 		// Kinds that know their fields know whether they have this one.
-		return ep.Namespaced || len(ep.Fields) == 0
+		return ep.Namespaced || len(ep.Fields) == 0 && ep.Custom == nil
 	}
 	for _, f := range ep.Fields {
 		if f.Label == label {

@@ -19,8 +19,18 @@ type written struct {
 
 // encode makes the bytes to be stored of an object of the storage version.
 func (c *call) encode(obj resource.Object) (*written, error) {
-	value, err := encodeStored(obj, c.ep.StorageGVK())
-	return &written{obj: obj, key: c.ep.Key(obj.GetNamespace(), obj.GetName()), value: value}, err
+	value, err := c.ep.encodeStored(c.ctx, obj)
+	if err == nil && c.ep.Custom != nil && !c.ep.raw {
+		// What is answered is what will be read.
+		var read runtime.Object
+		if read, err = c.ep.decode(value, 0); err == nil {
+			obj, err = asObjectOf(read)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &written{obj: obj, key: c.ep.Key(obj.GetNamespace(), obj.GetName()), value: value}, nil
 }
 
 // revise says which revision the commit had.

@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/admissionregistration"
+	"fairlead.dev/resource/apiextensions"
 	"fairlead.dev/resource/apps"
 	"fairlead.dev/resource/authentication"
 	"fairlead.dev/resource/authorization"
@@ -51,5 +52,6 @@ func Resources() []*resource.Resource {
 		dynamicresources.Resources(),
 		storagemigration.Resources(),
 		flowcontrol.Resources(),
+		apiextensions.Resources(),
 	)
 }

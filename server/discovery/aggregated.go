@@ -38,7 +38,7 @@ func describe(r *resource.Resource) apidiscoveryv2.APIResourceDiscovery {
 		ResponseKind:     &metav1.GroupVersionKind{Kind: r.Kind},
 		Scope:            apidiscoveryv2.ScopeCluster,
 		SingularResource: r.Singular,
-		Verbs:            sorted(r.Verbs),
+		Verbs:            verbs(r),
 		ShortNames:       r.ShortNames,
 		Categories:       r.Categories,
 	}

@@ -145,7 +145,7 @@ func (c catalog) resources(groupName, versionName string) runtime.Object {
 	for _, r := range g.versions[i].resources {
 		list.APIResources = append(list.APIResources, metav1.APIResource{
 			Name: r.Plural, SingularName: r.Singular, Namespaced: r.Namespaced, Kind: r.Kind,
-			Verbs: sorted(r.Verbs), ShortNames: r.ShortNames, Categories: r.Categories,
+			Verbs: verbs(r), ShortNames: r.ShortNames, Categories: r.Categories,
 			StorageVersionHash: storageVersionHash(r),
 		})
 		for _, s := range subresources(r) {
@@ -159,7 +159,17 @@ func (c catalog) resources(groupName, versionName string) runtime.Object {
 }
 
 func subresources(r *resource.Resource) []resource.Subresource {
+	if r.Custom != nil { // as they come
+		return r.Subresources
+	}
 	return slices.SortedFunc(slices.Values(r.Subresources), func(a, b resource.Subresource) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+func verbs(r *resource.Resource) []string {
+	if r.Custom != nil {
+		return r.Verbs
+	}
+	return sorted(r.Verbs)
 }
 
 func sorted(verbs []string) []string { return slices.Sorted(slices.Values(verbs)) }

@@ -34,13 +34,7 @@ func newBuilder(scheme *runtime.Scheme) *builder {
 
 // add adds one version of a resource.
 func (b *builder) add(r *resource.Resource, v resource.Version) {
-	item := b.defs.object(v.New(), r.GVK(v.Name))
-	list := ""
-	if v.NewList != nil && r.Has("list") {
-		listKind := r.GVK(v.Name)
-		listKind.Kind = r.ListKind()
-		list = b.defs.object(v.NewList(), listKind)
-	}
+	item, list := b.kinds(r, v)
 	b.paths = append(b.paths, paths(r, v.Name, item, list, func(s resource.Subresource) (string, schema.GroupVersionKind) {
 		gvk := schema.GroupVersionKind{Group: s.Group, Version: s.Version, Kind: s.Kind}
 		if s.Version == "" {
@@ -53,8 +47,21 @@ func (b *builder) add(r *resource.Resource, v resource.Version) {
 		if err != nil {
 			return "", gvk
 		}
-		return b.defs.object(obj, gvk), gvk
+		return b.defs.object(obj), gvk
 	})...)
+}
+
+// kinds are the definitions of the resource's objects and of their lists.
+func (b *builder) kinds(r *resource.Resource, v resource.Version) (item, list string) {
+	if r.Custom != nil {
+		item = b.defs.custom(r, v.Name)
+		return item, b.defs.customList(r, v.Name, item)
+	}
+	item = b.defs.object(v.New())
+	if v.NewList != nil && r.Has("list") {
+		list = b.defs.object(v.NewList())
+	}
+	return item, list
 }
 
 // listing adds the discovery document of a group's version.

@@ -19,8 +19,13 @@ func Models(resources []*resource.Resource, scheme *runtime.Scheme) (map[string]
 			b.add(r, v)
 		}
 	}
-	models := make(map[string]*spec.Schema, len(b.defs.models))
-	for name, m := range b.defs.models {
+	return b.defs.specs()
+}
+
+// specs are the definitions as v3 has them.
+func (d *definitions) specs() (map[string]*spec.Schema, error) {
+	models := make(map[string]*spec.Schema, len(d.models))
+	for name, m := range d.models {
 		text, err := json.Marshal(m.write(true))
 		if err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,7 +18,12 @@ import (
 // Handler serves /openapi/v2, /openapi/v3 and the documents below it.
 type Handler struct {
 	scheme *runtime.Scheme
-	state  atomic.Pointer[state]
+	mu     struct {
+		sync.Mutex
+		resources []*resource.Resource
+		state     *state // nil if nobody has asked for these resources yet
+		before    *state
+	}
 }
 
 // state is one set of resources and the documents built of it.
@@ -44,10 +48,28 @@ func New(resources []*resource.Resource, scheme *runtime.Scheme) *Handler {
 }
 
 // Set replaces what is served. Documents of groups that stay as they were are
-// kept.
+// kept. It costs nothing until somebody asks.
 func (h *Handler) Set(resources []*resource.Resource) {
-	old := h.state.Load()
-	v3, v2 := sources(resources, h.scheme)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.resources = resources
+	if h.mu.state != nil {
+		h.mu.before, h.mu.state = h.mu.state, nil
+	}
+}
+
+func (h *Handler) current() *state {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mu.state == nil {
+		h.mu.state = newState(h.mu.resources, h.scheme, h.mu.before)
+		h.mu.before = nil
+	}
+	return h.mu.state
+}
+
+func newState(resources []*resource.Resource, scheme *runtime.Scheme, old *state) *state {
+	v3, v2 := sources(resources, scheme)
 	s := &state{v3: map[string]*document{}, v2: newDocument(v2)}
 	type link struct {
 		URL string `json:"serverRelativeURL"`
@@ -65,7 +87,7 @@ func (h *Handler) Set(resources []*resource.Resource) {
 	}
 	s.index, _ = json.Marshal(map[string]any{"paths": index}) // strings only
 	s.tag = (&source{path: tags.String()}).fingerprint()
-	h.state.Store(s)
+	return s
 }
 
 func newDocument(src *source) *document {
@@ -93,7 +115,7 @@ func compress(data []byte, err error) ([]byte, error) {
 
 // ServeHTTP answers one request for a document.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s := h.state.Load()
+	s := h.current()
 	at := strings.TrimSuffix(r.URL.Path, "/")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/cli-runtime/pkg/resource"
@@ -25,6 +24,7 @@ import (
 
 	table "fairlead.dev/resource"
 	"fairlead.dev/resource/builtin"
+	"fairlead.dev/resource/custom"
 	"fairlead.dev/server/openapi"
 )
 
@@ -284,24 +284,38 @@ func TestServing(t *testing.T) {
 	}
 }
 
-// TestCustomResource: kinds without a Go type are described too.
+const widgets = `{"metadata":{"name":"widgets.shop.example.com","uid":"1","generation":1},
+"spec":{"group":"shop.example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,
+"schema":{"openAPIV3Schema":{"type":"object","description":"A widget.","properties":{"spec":{"type":"object","required":["size","maybe"],"properties":{
+"size":{"type":"integer"},"maybe":{"type":"string","nullable":true},"port":{"x-kubernetes-int-or-string":true},"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}}}]},
+"status":{"acceptedNames":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},"conditions":[{"type":"Established","status":"True"}]}}`
+
+// TestCustomResource: kinds without a Go type are described by their schema, in
+// v2 without what that cannot say.
 func TestCustomResource(t *testing.T) {
-	widget := &table.Resource{
-		Group: "shop.example.com", Plural: "widgets", Singular: "widget", Kind: "Widget", Namespaced: true,
-		Versions: []table.Version{{Name: "v1", New: newWidget, NewList: newWidgets}},
-		Verbs:    []string{"get", "list", "patch", "update"},
+	k, err := custom.New([]byte(widgets), custom.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	srv := httptest.NewServer(openapi.New([]*table.Resource{widget}, table.Scheme()))
+	srv := httptest.NewServer(openapi.New(k.Resources(), table.Scheme()))
 	defer srv.Close()
 	var doc spec3.OpenAPI
 	if err := json.Unmarshal([]byte(body(t, srv.URL+"/openapi/v3/apis/shop.example.com/v1")), &doc); err != nil {
 		t.Fatal(err)
 	}
 	s := doc.Components.Schemas["com.example.shop.v1.Widget"]
-	if s == nil || s.Extensions["x-kubernetes-preserve-unknown-fields"] != true || doc.Paths.Paths["/apis/shop.example.com/v1/namespaces/{namespace}/widgets/{name}"] == nil {
-		t.Errorf("widgets are %+v", doc.Components.Schemas)
+	if s == nil || s.Description != "A widget." || s.Properties["spec"].Properties["size"].Type[0] != "integer" || len(s.Properties["spec"].Properties["port"].AnyOf) != 2 {
+		t.Errorf("widgets are %+v", s)
+	}
+	if doc.Paths.Paths["/apis/shop.example.com/v1/namespaces/{namespace}/widgets/{name}"] == nil || doc.Components.Schemas["com.example.shop.v1.WidgetList"] == nil {
+		t.Errorf("paths are %+v", doc.Paths.Paths)
+	}
+	var old spec.Swagger
+	if err := json.Unmarshal([]byte(body(t, srv.URL+"/openapi/v2")), &old); err != nil {
+		t.Fatal(err)
+	}
+	got := old.Definitions["com.example.shop.v1.Widget"].Properties["spec"]
+	if len(got.Required) != 1 || len(got.Properties["maybe"].Type) != 0 || len(got.Properties["port"].AnyOf) != 0 || len(got.Properties["free"].Type) != 0 {
+		t.Errorf("in v2 a spec is %+v", got)
 	}
 }
-
-func newWidget() runtime.Object  { return &unstructured.Unstructured{} }
-func newWidgets() runtime.Object { return &unstructured.UnstructuredList{} }

@@ -18,6 +18,7 @@ type operation struct {
 	bodyRequired                 bool
 	bodyTypes                    []string
 	answer                       string // definition
+	custom                       bool   // neither protobuf nor strategic merges
 	codes                        []string
 	stream                       bool
 }
@@ -44,6 +45,9 @@ var (
 		"application/apply-patch+yaml", "application/json-patch+json",
 		"application/merge-patch+json", "application/strategic-merge-patch+json",
 	}
+	customTypes   = []string{"application/json", "application/yaml"}
+	customStreams = []string{"application/json;stream=watch"}
+	customPatches = patchTypes[:3]
 )
 
 // paths are those of one resource in one version. names says under which
@@ -82,7 +86,24 @@ func paths(r *resource.Resource, version, item, list string, sub func(resource.S
 			out = append(out, path{collection + "/{name}/" + s.Name, append(scope, pretty), ops})
 		}
 	}
+	if r.Custom != nil {
+		for _, p := range out {
+			for i := range p.operations {
+				p.operations[i].toCustom()
+			}
+		}
+	}
 	return out
+}
+
+// toCustom takes from an operation the forms that custom objects do not have.
+func (op *operation) toCustom() {
+	op.custom = true
+	if op.method == "patch" {
+		op.bodyTypes = customPatches
+	} else if op.body != "" {
+		op.bodyTypes = customTypes
+	}
 }
 
 // tag is "apps_v1", idGroup "AppsV1": the group without its k8s.io.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -37,32 +35,8 @@ type (
 )
 
 // object returns the name of the definition of an API object, which it enters
-// with all that it refers to. Objects without a Go type of their own (custom
-// resources) get a definition that lets everything through.
-func (d *definitions) object(obj runtime.Object, gvk schema.GroupVersionKind) string {
-	switch obj.(type) {
-	case *unstructured.Unstructured, *unstructured.UnstructuredList:
-		return d.untyped(gvk)
-	}
-	return d.define(reflect.TypeOf(obj).Elem())
-}
-
-func (d *definitions) untyped(gvk schema.GroupVersionKind) string {
-	parts := strings.Split(gvk.Group, ".")
-	slices.Reverse(parts)
-	name := strings.Join(append(parts, gvk.Version, gvk.Kind), ".")
-	meta := d.define(reflect.TypeFor[metav1.ObjectMeta]())
-	text := metav1.TypeMeta{}.SwaggerDoc()
-	d.models[name] = &model{
-		typ: "object", preserveUnknown: true, groupVersionKinds: []schema.GroupVersionKind{gvk},
-		properties: map[string]*model{
-			"apiVersion": {typ: "string", description: text["apiVersion"]},
-			"kind":       {typ: "string", description: text["kind"]},
-			"metadata":   {ref: meta},
-		},
-	}
-	return name
-}
+// with all that it refers to.
+func (d *definitions) object(obj runtime.Object) string { return d.define(reflect.TypeOf(obj).Elem()) }
 
 // define enters a struct type and returns its definition's name.
 func (d *definitions) define(t reflect.Type) string {
@@ -83,8 +57,8 @@ func (d *definitions) define(t reflect.Type) string {
 	}
 	if s, ok := zero.(schemaOf); ok {
 		m.format = s.OpenAPISchemaFormat()
-		if types := s.OpenAPISchemaType(); len(types) > 0 {
-			m.typ = types[0]
+		if m.typ = ""; len(s.OpenAPISchemaType()) > 0 {
+			m.typ = s.OpenAPISchemaType()[0]
 		}
 		if s, ok := zero.(oneOfTypes); ok {
 			m.oneOf = s.OpenAPIV3OneOfTypes()

@@ -24,6 +24,7 @@ type model struct {
 	patchMergeKey     string
 	preserveUnknown   bool
 	groupVersionKinds []schema.GroupVersionKind
+	raw               func(v3 bool) object // makes the whole, if set
 }
 
 type object = map[string]any
@@ -31,6 +32,9 @@ type object = map[string]any
 // write gives the model as JSON values. Keys come out sorted, since
 // encoding/json writes maps so.
 func (m *model) write(v3 bool) object {
+	if m.raw != nil {
+		return m.raw(v3)
+	}
 	o := object{}
 	if m.description != "" {
 		o["description"] = m.description

@@ -66,6 +66,9 @@ func (s *source) fingerprint() string {
 	fmt.Fprintln(h, format, build(), s.path)
 	for _, r := range s.rows {
 		fmt.Fprintln(h, r.resource.GVK(r.version.Name), r.resource.Plural, r.resource.Namespaced, r.resource.Verbs, r.resource.Subresources)
+		if c := r.resource.Custom; c != nil {
+			fmt.Fprintln(h, c.Tag())
+		}
 	}
 	return fmt.Sprintf("%X", h.Sum(nil))
 }

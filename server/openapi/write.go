@@ -32,6 +32,12 @@ func (op operation) common() object {
 }
 
 func (op operation) types() []string {
+	if op.custom {
+		if op.stream {
+			return append(customTypes[:len(customTypes):len(customTypes)], customStreams...)
+		}
+		return customTypes
+	}
 	if op.stream {
 		return append(answerTypes[:len(answerTypes):len(answerTypes)], streamTypes...)
 	}

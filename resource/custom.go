@@ -1,0 +1,42 @@
+package resource
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/kube-openapi/pkg/validation/spec"
+)
+
+// Custom is how objects of a kind without a Go type come from their text and go
+// to it. They are *unstructured.Unstructured, and the functions of a row see
+// them in the row's version. Methods may be called from many goroutines; an
+// object is changed only where it says so.
+type Custom interface {
+	// Tag is another one whenever the kind's definition is.
+	Tag() string
+	// Since is the definition's revision: what is stored later was written by
+	// its rules, and in the storage version is read as it stands.
+	Since() int64
+
+	// Coerce takes from an object of any version what the version's schema has
+	// no place for. With paths it says what that was.
+	Coerce(obj *unstructured.Unstructured, paths bool) (dropped []string, err error)
+	// Read makes an object of the row's version of one as it was stored,
+	// whenever and in whatever version that was. It may use up its argument.
+	Read(ctx context.Context, stored *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// In gives an object in another of the kind's versions. It is the same
+	// object if there is nothing to do.
+	In(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)
+
+	// Store is In for the storage version, with that version's defaults, so that
+	// what is stored is what will be read.
+	Store(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)
+
+	// Schema is that of the version, in the form of OpenAPI v3, without
+	// metadata; nil if everything is allowed.
+	Schema(version string) *spec.Schema
+	// Known are the names of all versions, also of those that are not served.
+	Known() []string
+	// KeepsUnknown: fields that the schema does not have are kept.
+	KeepsUnknown() bool
+}

@@ -1,0 +1,127 @@
+package custom
+
+import (
+	"context"
+	"fmt"
+
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// coercion says how strictly an object is made to fit.
+type coercion struct {
+	paths  bool // report what is dropped
+	stored bool // drop malformed metadata too, and begin a generation
+}
+
+// coerce does for a custom object what decoding into a Go type does for others:
+// it drops what has no place, and reads metadata as what they are.
+func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []string, err error) {
+	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
+	if err != nil {
+		return nil, err
+	}
+	apiVersion, hasVersion, err := unstructured.NestedString(u.Object, "apiVersion")
+	if err != nil {
+		return nil, err
+	}
+	meta, hasMeta, dropped, err := objectmeta.GetObjectMetaWithOptions(u.Object, objectmeta.ObjectMetaOptions{
+		DropMalformedFields: c.stored, ReturnUnknownFieldPaths: c.paths,
+	})
+	if err != nil {
+		return nil, err
+	}
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	d := k.Definition
+	if gv.Group == d.Spec.Group && kind == d.Spec.Names.Kind {
+		tree, err := k.tree(gv.Version)
+		if err != nil {
+			return nil, err
+		}
+		if !d.Spec.PreserveUnknownFields {
+			o := structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: c.paths}
+			dropped = append(dropped, pruning.PruneWithOptions(u.Object, tree, true, o)...)
+			defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, tree)
+		}
+		fault, more := objectmeta.CoerceWithOptions(nil, u.Object, tree, false, objectmeta.CoerceOptions{
+			DropInvalidFields: c.stored, ReturnUnknownFieldPaths: c.paths,
+		})
+		if fault != nil {
+			return nil, fault
+		}
+		dropped = append(dropped, more...)
+		if c.stored && meta.Generation == 0 {
+			meta.Generation = 1
+		}
+	}
+	if hasKind {
+		u.SetKind(kind)
+	}
+	if hasVersion {
+		u.SetAPIVersion(apiVersion)
+	}
+	if hasMeta {
+		if err := objectmeta.SetObjectMeta(u.Object, meta); err != nil {
+			return nil, err
+		}
+	}
+	return dropped, nil
+}
+
+// tree is the version's structural schema, nil if it has none.
+func (k *Kind) tree(version string) (*structural.Structural, error) {
+	all, err := k.schemas()
+	if err != nil || all[version] == nil {
+		return nil, err
+	}
+	return all[version].tree, nil
+}
+
+// setDefaults fills in the defaults of the object's own version.
+func (k *Kind) setDefaults(u *unstructured.Unstructured) {
+	d, gvk := k.Definition, u.GroupVersionKind()
+	if gvk.Group != d.Spec.Group || gvk.Kind != d.Spec.Names.Kind {
+		return
+	}
+	if tree, err := k.tree(gvk.Version); err == nil && tree != nil {
+		defaulting.Default(u.Object, tree)
+	}
+}
+
+// read makes an object of the version of one as it was stored.
+func (k *Kind) read(ctx context.Context, u *unstructured.Unstructured, version string) (*unstructured.Unstructured, error) {
+	if _, err := k.coerce(u, coercion{stored: true}); err != nil {
+		return nil, fmt.Errorf("stored %s cannot be read: %w", k.GroupResource(), err)
+	}
+	k.setDefaults(u)
+	return k.in(ctx, u, version)
+}
+
+// in converts an object. Its argument is left as it is.
+func (k *Kind) in(ctx context.Context, u *unstructured.Unstructured, version string) (*unstructured.Unstructured, error) {
+	to := schema.GroupVersion{Group: k.Definition.Spec.Group, Version: version}
+	from := u.GroupVersionKind()
+	if from.GroupVersion() == to {
+		return u, nil
+	}
+	if k.versions[version] == nil {
+		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", to)
+	}
+	if k.versions[from.Version] == nil || from.Group != to.Group {
+		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s", from.GroupVersion())
+	}
+	list, err := k.convert.Convert(ctx, []*unstructured.Unstructured{u}, to)
+	if err != nil {
+		return nil, err
+	}
+	out := list[0]
+	_, err = k.coerce(out, coercion{})
+	return out, err
+}

@@ -1,0 +1,134 @@
+package custom
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Kind is what one CustomResourceDefinition defines.
+type Kind struct {
+	// Definition has everything but the schemas. It must not be changed.
+	Definition *apiextensionsv1.CustomResourceDefinition
+
+	text     []byte
+	since    int64
+	tag      string
+	convert  Converter
+	schemas  func() (map[string]*structure, error)
+	versions map[string]*version
+}
+
+// Options are what a Kind needs from its surroundings.
+type Options struct {
+	// Since is the revision from which on all writers know the definition.
+	Since int64
+	// Webhook makes the converter of a definition that names one. Nil fails
+	// each conversion.
+	Webhook func(definition *apiextensionsv1.CustomResourceDefinition) Converter
+}
+
+// New reads a definition's stored JSON, which is kept and must not be changed.
+func New(text []byte, o Options) (*Kind, error) {
+	d, err := readHead(text)
+	if err != nil {
+		return nil, err
+	}
+	var convert Converter = rename{}
+	if c := d.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
+		convert = unreachable{}
+		if o.Webhook != nil {
+			convert = o.Webhook(d)
+		}
+	}
+	return newKind(d, text, o.Since, convert), nil
+}
+
+func newKind(d *apiextensionsv1.CustomResourceDefinition, text []byte, since int64, convert Converter) *Kind {
+	k := &Kind{Definition: d, text: text, since: since, convert: convert, versions: map[string]*version{}}
+	k.tag = string(d.UID) + "/" + strconv.FormatInt(d.Generation, 10)
+	k.schemas = sync.OnceValues(k.readSchemas)
+	for i := range d.Spec.Versions {
+		v := newVersion(k, &d.Spec.Versions[i])
+		k.versions[v.Name] = v
+	}
+	return k
+}
+
+// Name is the definition's name.
+func (k *Kind) Name() string { return k.Definition.Name }
+
+// GroupResource names what is defined.
+func (k *Kind) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: k.Definition.Spec.Group, Resource: k.Definition.Spec.Names.Plural}
+}
+
+// Same says whether another state of the definition serves the same.
+func (k *Kind) Same(other *Kind) bool {
+	a, b := k.Definition, other.Definition
+	return a.UID == b.UID && a.Generation == b.Generation && closed(a) == closed(b) && accepted(a) == accepted(b) && sameNames(a, b)
+}
+
+func sameNames(a, b *apiextensionsv1.CustomResourceDefinition) bool {
+	x, _ := json.Marshal(a.Status.AcceptedNames)
+	y, _ := json.Marshal(b.Status.AcceptedNames)
+	return string(x) == string(y)
+}
+
+// head is a definition without its schemas, which are nearly all of its text.
+type head struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		Group                 string                                        `json:"group"`
+		Names                 apiextensionsv1.CustomResourceDefinitionNames `json:"names"`
+		Scope                 apiextensionsv1.ResourceScope                 `json:"scope"`
+		Versions              []headVersion                                 `json:"versions"`
+		Conversion            *apiextensionsv1.CustomResourceConversion     `json:"conversion"`
+		PreserveUnknownFields bool                                          `json:"preserveUnknownFields"`
+	} `json:"spec"`
+	Status apiextensionsv1.CustomResourceDefinitionStatus `json:"status"`
+}
+
+type headVersion struct {
+	Name                     string                                           `json:"name"`
+	Served                   bool                                             `json:"served"`
+	Storage                  bool                                             `json:"storage"`
+	Deprecated               bool                                             `json:"deprecated"`
+	DeprecationWarning       *string                                          `json:"deprecationWarning"`
+	Subresources             *apiextensionsv1.CustomResourceSubresources      `json:"subresources"`
+	AdditionalPrinterColumns []apiextensionsv1.CustomResourceColumnDefinition `json:"additionalPrinterColumns"`
+	SelectableFields         []apiextensionsv1.SelectableField                `json:"selectableFields"`
+}
+
+func readHead(text []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
+	var h head
+	if err := json.Unmarshal(text, &h); err != nil {
+		return nil, fmt.Errorf("custom resource definition cannot be read: %w", err)
+	}
+	d := &apiextensionsv1.CustomResourceDefinition{TypeMeta: h.TypeMeta, ObjectMeta: h.ObjectMeta, Status: h.Status}
+	d.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
+		Group: h.Spec.Group, Names: h.Spec.Names, Scope: h.Spec.Scope,
+		Conversion: h.Spec.Conversion, PreserveUnknownFields: h.Spec.PreserveUnknownFields,
+	}
+	d.ManagedFields = nil
+	for _, v := range h.Spec.Versions {
+		d.Spec.Versions = append(d.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{
+			Name: v.Name, Served: v.Served, Storage: v.Storage, Deprecated: v.Deprecated, DeprecationWarning: v.DeprecationWarning,
+			Subresources: v.Subresources, AdditionalPrinterColumns: v.AdditionalPrinterColumns, SelectableFields: v.SelectableFields,
+		})
+	}
+	return d, nil
+}
+
+// WithStatus is the kind of the same definition with another status.
+func (k *Kind) WithStatus(status apiextensionsv1.CustomResourceDefinitionStatus) *Kind {
+	d := k.Definition.DeepCopy()
+	d.Status = status
+	return newKind(d, k.text, k.since, k.convert)
+}

@@ -1,0 +1,133 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/server/managed"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// decodeCustom makes an object of the endpoint's version of stored text.
+func (ep *endpoint) decodeCustom(text, entries []byte, rev storage.Revision) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object); err != nil {
+		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
+	}
+	if !ep.raw || u.GetAPIVersion() != ep.gvk.GroupVersion().String() || int64(rev) <= ep.since.Load() || rev == 0 {
+		var err error
+		if u, err = ep.Custom.Read(context.Background(), u); err != nil {
+			return nil, err
+		}
+	}
+	if entries != nil {
+		list, err := managed.Decode(entries)
+		if err != nil {
+			return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
+		}
+		u.SetManagedFields(list)
+	}
+	if rev != 0 {
+		u.SetResourceVersion(rev.String())
+	}
+	return u, nil
+}
+
+// encodeStored makes the bytes to be stored of an object as the endpoint's rules
+// see it.
+func (ep *endpoint) encodeStored(ctx context.Context, obj resource.Object) ([]byte, error) {
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok || ep.Custom == nil {
+		return encodeStored(obj, ep.StorageGVK())
+	}
+	entries := u.GetManagedFields()
+	bare := withoutRecord(u)
+	if !ep.raw {
+		var err error
+		if bare, err = ep.Custom.Store(ctx, bare, ep.StorageVersion); err != nil {
+			return nil, err
+		}
+		bare = withoutRecord(bare)
+	}
+	data, err := json.Marshal(bare.Object)
+	if err != nil {
+		return nil, err
+	}
+	return managed.Insert(data, entries), nil
+}
+
+// withoutRecord is the object without its revision and its record of owners,
+// which it shares the rest with.
+func withoutRecord(u *unstructured.Unstructured) *unstructured.Unstructured {
+	m, ok := u.Object["metadata"].(map[string]any)
+	if !ok {
+		return u
+	}
+	meta, top := make(map[string]any, len(m)), make(map[string]any, len(u.Object))
+	for k, v := range m {
+		if k != "resourceVersion" && k != "managedFields" {
+			meta[k] = v
+		}
+	}
+	for k, v := range u.Object {
+		top[k] = v
+	}
+	top["metadata"] = meta
+	return &unstructured.Unstructured{Object: top}
+}
+
+// appendStored appends an object whose stored bytes are of the endpoint's
+// version. Older ones are brought up to the kind's definition, once.
+func (ep *endpoint) appendStored(dst []byte, o *watchcache.Object) ([]byte, error) {
+	if ep.current(o) {
+		return o.AppendJSON(dst), nil
+	}
+	text, err := o.Form(ep.refresh, func(o *watchcache.Object) ([]byte, error) {
+		obj, err := ep.decode(o.Value(), o.Revision())
+		if err != nil {
+			return nil, err
+		}
+		return marshal(obj, mediaJSON)
+	})
+	return append(dst, text...), err
+}
+
+// outlived notes that a write by a definition that has been replaced meanwhile
+// was stored at rev: what is there up to then has to be read with care.
+func (c *call) outlived(rev storage.Revision) {
+	now := c.s.table.Load()
+	if now.endpoints[c.ep.GVR(c.ep.version.Name)] == c.ep {
+		return
+	}
+	for _, ep := range now.endpoints {
+		if ep.Custom == nil || ep.gr != c.ep.gr {
+			continue
+		}
+		for {
+			since := ep.since.Load()
+			if since >= int64(rev) || ep.since.CompareAndSwap(since, int64(rev)) {
+				break
+			}
+		}
+	}
+}
+
+// marshalCustom is an object as JSON text without its record of owners.
+func marshalCustom(u *unstructured.Unstructured) ([]byte, error) {
+	m, ok := u.Object["metadata"].(map[string]any)
+	if !ok || m["managedFields"] == nil {
+		return json.Marshal(u.Object)
+	}
+	bare := withoutRecord(u)
+	if rv, ok := m["resourceVersion"]; ok {
+		bare.Object["metadata"].(map[string]any)["resourceVersion"] = rv
+	}
+	return json.Marshal(bare.Object)
+}

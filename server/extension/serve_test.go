@@ -1,0 +1,74 @@
+package extension_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/resource/builtin"
+	"fairlead.dev/server"
+	"fairlead.dev/server/discovery"
+	"fairlead.dev/server/extension"
+	"fairlead.dev/server/openapi"
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/local"
+)
+
+// serving is a server of ours with extensions.
+type serving struct {
+	*httptest.Server
+	api   *server.Server
+	store *local.Store
+	stop  func()
+}
+
+func serve(t testing.TB) *serving {
+	store, err := local.Open("", local.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return serveFrom(t, store)
+}
+
+// serveFrom starts a server over a store, as one that starts again does.
+func serveFrom(t testing.TB, store *local.Store) *serving {
+	rows := builtin.Resources()
+	kinds, schemas := discovery.New(rows), openapi.New(rows, resource.Scheme())
+	var x *extension.Extensions
+	s, err := server.New(server.Config{
+		Store: store, Resources: rows, Discovery: kinds, OpenAPI: schemas,
+		Wire: func(c *server.Config, s *server.Server) (err error) {
+			x, err = extension.New(t.Context(), extension.Options{
+				Server: s, Builtin: rows, Describes: []interface{ Set([]*resource.Resource) }{kinds, schemas},
+			})
+			if err == nil {
+				c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: x.Written}
+			}
+			return err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		go s.Run(ctx)
+		x.Run(ctx)
+	}()
+	h := httptest.NewTLSServer(s)
+	out := &serving{Server: h, api: s, store: store}
+	out.stop = func() {
+		cancel()
+		<-done
+		h.CloseClientConnections()
+		h.Close()
+	}
+	t.Cleanup(out.stop)
+	return out
+}
