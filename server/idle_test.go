@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -11,9 +12,11 @@ import (
 	"runtime/pprof"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // BenchmarkIdleWatch is what a watch that waits takes of the server's memory,
@@ -55,6 +58,35 @@ func BenchmarkIdleWatch(b *testing.B) {
 	}
 }
 
+// TestIdleWatchesHaveNoGoroutine: what an open watch over HTTP/2 has is a place
+// in its connection, and events still come.
+func TestIdleWatchesHaveNoGoroutine(t *testing.T) {
+	const streams = 200
+	c := start(t)
+	c.must("POST "+maps, `{"metadata":{"name":"first"}}`)
+	conn := dialIdle(t, c)
+	before := runtime.NumGoroutine()
+	openIdle(t, c, conn, streams, func(n int) string { return fmt.Sprint("/api/v1/configmaps?watch=1&resourceVersion=2&n=", n) })
+	// A handler that has answered may still be on its way out.
+	err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+		return runtime.NumGoroutine() < before+streams/10, nil
+	})
+	if err != nil {
+		t.Errorf("%d goroutines for %d watches", runtime.NumGoroutine()-before, streams)
+	}
+	c.must("POST "+maps, `{"metadata":{"name":"second"}}`)
+	f := http2.NewFramer(conn, conn)
+	for seen := map[uint32]bool{}; len(seen) < streams; {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := frame.(*http2.DataFrame); ok && bytes.Contains(d.Data(), []byte(`"name":"second"`)) {
+			seen[d.StreamID] = true
+		}
+	}
+}
+
 func inUse() [2]int64 {
 	runtime.GC()
 	runtime.GC()
@@ -63,7 +95,7 @@ func inUse() [2]int64 {
 	return [2]int64{int64(m.HeapAlloc), int64(m.StackInuse)}
 }
 
-func dialIdle(b *testing.B, c *cluster) *tls.Conn {
+func dialIdle(b testing.TB, c *cluster) *tls.Conn {
 	cfg := c.client.Transport.(*http.Transport).TLSClientConfig.Clone()
 	cfg.NextProtos = []string{"h2"}
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(c.http.URL, "https://"), cfg)
@@ -80,7 +112,7 @@ func dialIdle(b *testing.B, c *cluster) *tls.Conn {
 }
 
 // openIdle opens streams and waits for the head of each answer.
-func openIdle(b *testing.B, c *cluster, conn *tls.Conn, streams int, path func(int) string) {
+func openIdle(b testing.TB, c *cluster, conn *tls.Conn, streams int, path func(int) string) {
 	f := http2.NewFramer(conn, conn)
 	var head bytes.Buffer
 	enc := hpack.NewEncoder(&head)

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"golang.org/x/net/http2"
 )
 
 // Options are what an http.Server does not say itself.
@@ -46,10 +48,26 @@ func Install(hs *http.Server, o Options) *Server {
 			ctx = b.BaseContext()
 		}
 		state := tc.ConnectionState()
+		if !adequate(&state) {
+			http2.NewFramer(tc, nil).WriteGoAway(0, http2.ErrCodeInadequateSecurity, nil)
+			return
+		}
 		s.Serve(ctx, tc, &state, h)
 	}
 	hs.RegisterOnShutdown(s.shutdown)
 	return s
+}
+
+// adequate says whether HTTP/2 may be spoken: of the suites of TLS 1.2 RFC 9113
+// leaves those with an ephemeral key and authenticated encryption.
+func adequate(state *tls.ConnectionState) bool {
+	switch state.CipherSuite {
+	case tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+		tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256:
+		return true
+	}
+	return state.Version >= tls.VersionTLS13
 }
 
 // Serve serves one connection and returns when it has ended and is closed. A

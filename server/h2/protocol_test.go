@@ -2,6 +2,7 @@ package h2_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"io"
 	"net/http"
 	"strings"
@@ -167,6 +168,25 @@ func TestNotHTTP2(t *testing.T) {
 	data, _ := io.ReadAll(conn)
 	if bytes.Contains(data, []byte("HTTP/1.1 200")) {
 		t.Errorf("%q", data)
+	}
+}
+
+// TestWeakTLS: a suite that HTTP/2 must not be spoken with is refused.
+func TestWeakTLS(t *testing.T) {
+	s := serve(t, echo)
+	for suite, want := range map[uint16]string{
+		tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA:    "GOAWAY 0 INADEQUATE_SECURITY",
+		tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: "SETTINGS",
+	} {
+		cfg := clientTLS(s)
+		cfg.MaxVersion, cfg.CipherSuites = tls.VersionTLS12, []uint16{suite}
+		f, err := http2.NewFramer(nil, dialTLS(t, s, cfg)).ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := words(f); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 
