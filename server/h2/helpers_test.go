@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,6 +53,8 @@ type peer struct {
 	enc    *hpack.Encoder
 	// said are the frames that came, in words. It is closed with the connection.
 	said chan string
+	// got is how many bytes of data came.
+	got atomic.Int64
 	// served is closed when Serve has returned.
 	served chan struct{}
 }
@@ -127,6 +130,9 @@ func (p *peer) read() {
 				p.said <- err.Error()
 			}
 			return
+		}
+		if d, ok := f.(*http2.DataFrame); ok {
+			p.got.Add(int64(len(d.Data())))
 		}
 		p.said <- words(f)
 	}
