@@ -184,6 +184,7 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 	}
 	c.keepForeign(now, w)
 	if c.emptied(obj, old) {
+		w.obj = obj // nobody will read what would have been stored
 		return c.removeEmptied(w, now)
 	}
 	unchanged := bytes.Equal(w.value, now.Value())

@@ -105,6 +105,11 @@ func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {
 	return nil
 }
 
+// holds says whether the endpoint's cache is still the one of its resource.
+func (s *Server) holds(ep *endpoint) bool {
+	return s.table.Load().caches[ep.StoragePrefix+"/"] == ep.cache
+}
+
 func setDefault(d *time.Duration, to time.Duration) {
 	if *d == 0 {
 		*d = to

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"sync/atomic"
 	"time"
@@ -53,7 +54,10 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	for full := len(dst) + limit; ; {
 		if len(st.left) == 0 {
 			if st.left, progress, err = st.from.Next(); err != nil {
-				return st.appendFailure(dst, err), false, io.EOF
+				if !errors.Is(err, storage.ErrClosed) || st.s.holds(st.f.ep) {
+					dst = st.appendFailure(dst, err)
+				} // else the kind has gone, or is watched in another way: no failure
+				return dst, false, io.EOF
 			}
 			if len(st.left) == 0 {
 				break

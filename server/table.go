@@ -17,6 +17,8 @@ type table struct {
 	endpoints map[schema.GroupVersionResource]*endpoint
 	// stored has the endpoint of each resource's first version.
 	stored map[schema.GroupResource]*endpoint
+	// groups are the versions of groups that have built-in kinds. Elsewhere a
+	// path to no resource is a path to nowhere.
 	groups map[schema.GroupVersion]bool
 	caches map[string]*watchcache.Cache
 	rows   []*resource.Resource
@@ -64,7 +66,7 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 				ep = newEndpoint(r, &r.Versions[i], cache)
 			}
 			t.endpoints[gvr] = ep
-			t.groups[ep.gvk.GroupVersion()] = true
+			t.groups[ep.gvk.GroupVersion()] = t.groups[ep.gvk.GroupVersion()] || r.Custom == nil
 			if i == 0 && (r.Custom == nil || ep.raw || t.stored[ep.gr] == nil) {
 				t.stored[ep.gr] = ep
 			}

@@ -87,6 +87,10 @@ func TestRemoveEndsACache(t *testing.T) {
 	w.sync()
 	w.hub.Remove(w.pods)
 	<-watcher.Bell()
+	if events, _, err := watcher.Next(); err != nil || len(events) != 1 {
+		t.Errorf("what came before the end: %v, %v", events, err)
+	}
+	<-watcher.Bell()
 	if _, _, err := watcher.Next(); !errors.Is(err, storage.ErrClosed) {
 		t.Errorf("Next: %v", err)
 	}

@@ -1,6 +1,7 @@
 package watchcache
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sort"
@@ -117,7 +118,9 @@ func (t *topic) seek(after storage.Revision) uint64 {
 // end ends all watchers of the topic.
 func (c *Cache) end(t *topic, err error) {
 	t.err, t.gone = err, true
-	t.log = seqLog[Event]{}
+	if !errors.Is(err, storage.ErrClosed) { // else what has come is still to be read
+		t.log = seqLog[Event]{}
+	}
 	c.hub.queue(t)
 }
 

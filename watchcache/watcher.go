@@ -142,7 +142,7 @@ func (w *Watcher) ring() {
 //
 // Errors: storage.ErrCompacted if the reader was slower than the history is
 // long, or the cache had to be rebuilt; storage.ErrClosed if the watcher, the
-// cache or the store is closed; storage.ErrUnavailable while the start is still
+// cache or the store is closed, after all that had come by then; storage.ErrUnavailable while the start is still
 // read from a store that fails: watch again from the last progress. After an error the watcher must still be
 // closed.
 func (w *Watcher) Next() ([]Event, storage.Revision, error) {
@@ -166,8 +166,12 @@ func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 	// Read before the log is: whatever is not in the log then is above it.
 	applied := w.cache.hub.Revision()
 	view, err := w.pending()
-	if err != nil {
+	if err != nil && len(view) == 0 {
 		return nil, 0, err
+	}
+	if err != nil { // the end: there is nothing that comes later
+		applied = view[len(view)-1].Revision
+		w.ring()
 	}
 	// What is above has not been published yet, and a transaction may be
 	// there in part only.
@@ -193,7 +197,8 @@ func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 	return view[skip:n:n], progress, nil
 }
 
-// pending is what the topic's log holds for the watcher.
+// pending is what the topic's log holds for the watcher, with the error that
+// comes after it if the topic has ended.
 func (w *Watcher) pending() ([]Event, error) {
 	c, t := w.cache, w.topic
 	c.mu.RLock()
@@ -201,8 +206,10 @@ func (w *Watcher) pending() ([]Event, error) {
 	switch {
 	case w.slot < 0:
 		return nil, storage.ErrClosed
-	case t.err != nil:
+	case t.err != nil && (w.pos < t.log.first || w.pos >= t.log.end()):
 		return nil, t.err
+	case t.err != nil:
+		return t.log.view(w.pos), t.err
 	case w.pos < t.log.first:
 		return nil, w.expired()
 	}

@@ -82,9 +82,13 @@ func setDefaults(d definition) {
 // version.
 func noteStorage(d definition) {
 	for _, v := range d.Spec.Versions {
-		if v.Storage && !slices.Contains(d.Status.StoredVersions, v.Name) {
+		if !v.Storage {
+			continue
+		}
+		if !slices.Contains(d.Status.StoredVersions, v.Name) {
 			d.Status.StoredVersions = append(d.Status.StoredVersions, v.Name)
 		}
+		return // a second one is a fault
 	}
 }
 

@@ -27,8 +27,8 @@ import (
 // headers, the body (JSON, or YAML if it does not begin with a brace), "----",
 // and what came back: the code, warnings, and the object without what the server
 // sets, or the Status. A second answer, behind "---- fairlead", is ours where it
-// is not the same; a comment then says why. "established NAME" and "gone PATH"
-// wait. $run is a word of the transcript's own, as part of API groups; $ns is its
+// is not the same; a comment then says why. "established NAME", "gone PATH" and
+// "await REQUEST WORD" wait. $run is a word of the transcript's own, as part of API groups; $ns is its
 // namespace. After "show fields" the owners of fields are printed too, as
 // "show raw" prints bodies as they came.
 func TestTranscripts(t *testing.T) {
@@ -115,6 +115,9 @@ func (p *peer) command(block string) bool {
 		p.show = map[string]bool{arg: true}
 	case "established":
 		p.await("GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+arg, `"InitialNamesAccepted"`)
+	case "await":
+		at := strings.LastIndex(arg, " ")
+		p.await(arg[:at], arg[at+1:])
 	case "gone":
 		p.await("GET "+arg, "NotFound")
 	default:
