@@ -41,6 +41,8 @@ func statusOf(err error) *metav1.Status {
 		return statusOf(tooLarge(ahead))
 	case errors.Is(err, storage.ErrCompacted):
 		return statusOf(apierrors.NewResourceExpired("The resourceVersion for the provided watch is too old."))
+	case errors.Is(err, storage.ErrTooLarge):
+		return statusOf(apierrors.NewRequestEntityTooLargeError(err.Error()))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return statusOf(apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed), errors.Is(err, storage.ErrNotWritten):

@@ -10,6 +10,9 @@ var (
 	ErrFutureRevision = errors.New("revision is a future revision")
 	// ErrInvalid: the transaction is malformed; nothing was written.
 	ErrInvalid = errors.New("invalid transaction")
+	// ErrTooLarge: the transaction holds more bytes than the store takes; nothing
+	// was written.
+	ErrTooLarge = errors.New("request is too large")
 	// ErrNotWritten: the write was refused and is certain not to have happened.
 	ErrNotWritten = errors.New("not written")
 	// ErrUnavailable: the store cannot answer now; whether a write happened is

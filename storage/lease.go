@@ -37,6 +37,7 @@ type Leaser interface {
 	KeepAlive(ctx context.Context, id LeaseID) (Lease, error)
 	// Lease tells of a lease. Errors: ErrLeaseNotFound.
 	Lease(ctx context.Context, id LeaseID) (Lease, error)
-	// Leases are the IDs of all leases, in order.
+	// Leases are the IDs of all leases, as far as the store knows in the order in
+	// which they end.
 	Leases(ctx context.Context) ([]LeaseID, error)
 }

@@ -133,11 +133,15 @@ type Op struct {
 // no change; a transaction that changes nothing gets no revision. What a
 // transaction at revision r found can be read at r-1, for revisions have no gaps.
 // A Store must take 100 ops and 100 conditions, and may refuse more with
-// ErrInvalid.
+// ErrInvalid; it must take MinTxnBytes, and may refuse more with ErrTooLarge.
 type Txn struct {
 	If   []Condition
 	Then []Op
 }
+
+// MinTxnBytes is how many bytes of keys and values, in its ops, every Store takes in
+// a transaction.
+const MinTxnBytes = 1 << 20
 
 // TxnResult is what became of a transaction.
 type TxnResult struct {
@@ -187,9 +191,9 @@ type Store interface {
 	Range(ctx context.Context, r RangeRequest) (RangeResult, error)
 	// Commit applies a transaction. It returns when the write is durable and
 	// visible. A false condition is no error. When it returns an error other
-	// than ErrInvalid, ErrCompacted and ErrLeaseNotFound, the write may or may not
-	// have happened unless the error is ErrNotWritten (a store that is closed refuses with ErrNotWritten and
-	// ErrClosed). Cancelling ctx stops the waiting, not the write.
+	// than ErrInvalid, ErrTooLarge, ErrCompacted and ErrLeaseNotFound, the write may
+	// or may not have happened unless the error is ErrNotWritten (a store that is
+	// closed refuses with ErrNotWritten and ErrClosed). Cancelling ctx stops the waiting, not the write.
 	Commit(ctx context.Context, t Txn) (TxnResult, error)
 	// Watch returns a cursor that stands just after revision after and sees
 	// keys in [start, end); after 0 stands at the present end of the log.

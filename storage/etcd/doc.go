@@ -40,8 +40,8 @@
 // An answer of the cluster holds 1000 keys at most; longer ranges are put together
 // from several, all of one revision. An open cursor holds up to Options.Buffer
 // unread, and beyond that lets go of its watch until it is read. A transaction
-// may have 128 operations and 128 conditions, and 1.5 MB, unless the cluster is
-// configured otherwise; more is ErrInvalid.
+// may have 128 operations and 128 conditions, and 1.5 MiB, unless the cluster is
+// configured otherwise; more is ErrInvalid and ErrTooLarge.
 //
 // # Concurrency
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"fairlead.dev/storage"
 
@@ -19,7 +20,7 @@ var known = []struct{ theirs, ours error }{
 	{rpctypes.ErrEmptyKey, storage.ErrInvalid},
 	{rpctypes.ErrDuplicateKey, storage.ErrInvalid},
 	{rpctypes.ErrTooManyOps, storage.ErrInvalid},
-	{rpctypes.ErrRequestTooLarge, storage.ErrInvalid},
+	{rpctypes.ErrRequestTooLarge, storage.ErrTooLarge},
 	{rpctypes.ErrLeaseNotFound, storage.ErrLeaseNotFound},
 	{rpctypes.ErrLeaseExist, storage.ErrLeaseExists},
 	{rpctypes.ErrLeaseTTLTooLarge, storage.ErrInvalid},
@@ -38,6 +39,9 @@ func (s *Store) failure(err error) error {
 		if errors.Is(err, k.theirs) {
 			return fmt.Errorf("%w (%w)", k.ours, err)
 		}
+	}
+	if status.Code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max") {
+		return fmt.Errorf("%w (%w)", storage.ErrTooLarge, err) // than gRPC carries, before anyone looked at it
 	}
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 }

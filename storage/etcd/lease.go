@@ -109,6 +109,5 @@ func (s *Store) Leases(ctx context.Context) ([]storage.LeaseID, error) {
 	for _, l := range res.Leases {
 		ids = append(ids, storage.LeaseID(l.ID))
 	}
-	slices.Sort(ids)
 	return ids, nil
 }

@@ -68,6 +68,8 @@ func rpcError(err error) error {
 		return rpctypes.ErrGRPCCompacted
 	case errors.Is(err, storage.ErrFutureRevision):
 		return rpctypes.ErrGRPCFutureRev
+	case errors.Is(err, storage.ErrTooLarge):
+		return rpctypes.ErrGRPCRequestTooLarge
 	case errors.Is(err, storage.ErrLeaseNotFound):
 		return rpctypes.ErrGRPCLeaseNotFound
 	case errors.Is(err, storage.ErrLeaseExists):

@@ -81,7 +81,7 @@ func (w *watchStream) create(r *pb.WatchCreateRequest) error {
 		key = "\x00"
 	}
 	n := &watch{
-		id: r.WatchId, prev: r.PrevKv, fragment: r.Fragment, progress: r.ProgressNotify,
+		id: r.WatchId, prev: r.PrevKv, fragment: r.Fragment, progress: r.ProgressNotify, quiet: true,
 	}
 	for _, f := range r.Filters {
 		n.noPut = n.noPut || f == pb.WatchCreateRequest_NOPUT

@@ -301,6 +301,16 @@ func TestLease(t *testing.T) {
 	if err != nil || ttl.GrantedTTL != 600 || ttl.TTL < 590 || len(ttl.Keys) != 2 {
 		t.Errorf("TimeToLive: %v, %v", ttl, err)
 	}
+	sooner, err := c.Grant(ctx(t), 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := c.Leases(ctx(t)); err != nil || len(all.Leases) != 2 || all.Leases[0].ID != sooner.ID || all.Leases[1].ID != l.ID {
+		t.Errorf("Leases, the one that ends first first: %v, %v", all, err)
+	}
+	if _, err := c.Revoke(ctx(t), sooner.ID); err != nil {
+		t.Fatal(err)
+	}
 	all, err := c.Leases(ctx(t))
 	if err != nil || len(all.Leases) != 1 || all.Leases[0].ID != l.ID {
 		t.Errorf("Leases: %v, %v", all, err)

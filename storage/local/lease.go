@@ -1,8 +1,10 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -100,14 +102,17 @@ func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*lease, ti
 func (s *Store) Leases(ctx context.Context) ([]storage.LeaseID, error) {
 	var ids []storage.LeaseID
 	err := s.order(ctx, func(*group) error {
-		for id := range s.work.leases.byID {
-			ids = append(ids, id)
+		leases := slices.Collect(maps.Values(s.work.leases.byID))
+		slices.SortFunc(leases, func(a, b *lease) int {
+			return cmp.Or(a.expiry.Compare(b.expiry), cmp.Compare(a.id, b.id))
+		})
+		for _, l := range leases {
+			ids = append(ids, l.id)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(ids)
 	return ids, nil
 }

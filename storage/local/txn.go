@@ -6,6 +6,10 @@ import (
 	"fairlead.dev/storage"
 )
 
+// MaxTxnBytes bounds the keys and values in the ops of a transaction. It is what etcd
+// takes unless it is told otherwise, so that what fits here fits there.
+const MaxTxnBytes = 1536 << 10
+
 // check says whether a transaction is well formed.
 func check(t storage.Txn) error {
 	for _, c := range t.If {
@@ -13,8 +17,9 @@ func check(t storage.Txn) error {
 			return fmt.Errorf("condition on key %q at %d: %w", c.Key, c.ModRevision, storage.ErrInvalid)
 		}
 	}
-	ranges := false
+	ranges, size := false, 0
 	for _, op := range t.Then {
+		size += len(op.Key) + len(op.End) + len(op.Value)
 		switch {
 		case op.Key == "":
 			return fmt.Errorf("an op without a key: %w", storage.ErrInvalid)
@@ -24,6 +29,9 @@ func check(t storage.Txn) error {
 			return fmt.Errorf("op of type %d on key %q: %w", op.Type, op.Key, storage.ErrInvalid)
 		}
 		ranges = ranges || op.End != ""
+	}
+	if size > MaxTxnBytes {
+		return fmt.Errorf("%w: %d bytes, limit is %d", storage.ErrTooLarge, size, MaxTxnBytes)
 	}
 	if len(t.Then) <= fewOps || ranges {
 		for i, op := range t.Then {

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -135,6 +136,18 @@ func testInvalid(t *testing.T, s storage.Store) {
 		wantErr(t, name, err, storage.ErrInvalid)
 	}
 	if s.Revision() != 1 {
+		t.Errorf("something was written: revision %d", s.Revision())
+	}
+}
+
+func testTooLarge(t *testing.T, s storage.Store) {
+	half := strings.Repeat("x", storage.MinTxnBytes/2-8)
+	commit(t, s, put("/a", half), put("/b", half))
+	for name, size := range map[string]int{"a little": 4 << 20, "by far": 64 << 20} {
+		_, err := s.Commit(ctx(t), storage.Txn{Then: []storage.Op{put("/a", strings.Repeat("x", size)), del("/b")}})
+		wantErr(t, name+" too large", err, storage.ErrTooLarge)
+	}
+	if s.Revision() != 2 {
 		t.Errorf("something was written: revision %d", s.Revision())
 	}
 }

@@ -48,6 +48,7 @@ func testLease(t *testing.T, s storage.Store) {
 	ids, err := s.Leases(ctx(t))
 	all := []storage.LeaseID{7, chosen.ID}
 	slices.Sort(all)
+	slices.Sort(ids)
 	if err != nil || !slices.Equal(ids, all) {
 		t.Errorf("Leases: %v, %v; want %v", ids, err, all)
 	}

@@ -42,6 +42,7 @@ func run(t *testing.T, open Open, remote bool) {
 		{"LeaseExpires", testLeaseExpires},
 		{"LeaseKeptAlive", testLeaseKeptAlive},
 		{"Invalid", testInvalid},
+		{"TooLarge", testTooLarge},
 		{"Cancelled", testCancelled},
 		{"OneWinner", testOneWinner},
 		{"Range", testRange},
