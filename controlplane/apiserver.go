@@ -63,7 +63,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 				return err
 			}
 			extensions, err = extension.New(ctx, extension.Options{
-				Server: s, Builtin: resources, Log: o.Log,
+				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Lookup())),
 				Describes: []interface{ Set([]*resource.Resource) }{kinds, schemas},
 			})
 			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: extensions.Written}

@@ -25,26 +25,28 @@ type serving struct {
 	stop  func()
 }
 
-func serve(t testing.TB) *serving {
+func serve(t testing.TB, hooks ...extension.Poster) *serving {
 	store, err := local.Open("", local.Options{InMemory: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	return serveFrom(t, store)
+	return serveFrom(t, store, hooks...)
 }
 
 // serveFrom starts a server over a store, as one that starts again does.
-func serveFrom(t testing.TB, store *local.Store) *serving {
+func serveFrom(t testing.TB, store *local.Store, hooks ...extension.Poster) *serving {
 	rows := builtin.Resources()
 	kinds, schemas := discovery.New(rows), openapi.New(rows, resource.Scheme())
 	var x *extension.Extensions
 	s, err := server.New(server.Config{
 		Store: store, Resources: rows, Discovery: kinds, OpenAPI: schemas,
 		Wire: func(c *server.Config, s *server.Server) (err error) {
-			x, err = extension.New(t.Context(), extension.Options{
-				Server: s, Builtin: rows, Describes: []interface{ Set([]*resource.Resource) }{kinds, schemas},
-			})
+			o := extension.Options{Server: s, Builtin: rows, Describes: []interface{ Set([]*resource.Resource) }{kinds, schemas}}
+			for _, h := range hooks {
+				o.Webhook = extension.Webhooks(h)
+			}
+			x, err = extension.New(t.Context(), o)
 			if err == nil {
 				c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: x.Written}
 			}

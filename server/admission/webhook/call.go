@@ -85,6 +85,15 @@ func review(h *hook, v *dynamic.View, uid types.UID) ([]byte, error) {
 
 // post sends a body and reads the answer.
 func post(ctx context.Context, client *http.Client, url string, body []byte, answer *reviewv1.AdmissionReview) error {
+	data, err := exchange(ctx, client, url, body)
+	if err != nil {
+		return err
+	}
+	return decode(data, answer)
+}
+
+// exchange sends a body and returns the answer's.
+func exchange(ctx context.Context, client *http.Client, url string, body []byte) ([]byte, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		if d := time.Until(deadline); d > 0 {
 			if whole := d.Truncate(time.Second); whole != d {
@@ -95,29 +104,29 @@ func post(ctx context.Context, client *http.Client, url string, body []byte, ans
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req.Header.Set("Content-Type", runtime.ContentTypeJSON)
 	req.Header.Set("Accept", "application/json, */*")
 	req.Header.Set("User-Agent", "kube-apiserver-admission")
 	resp, err := client.Do(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+		return nil, fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
 	case len(data) > maxAnswer:
-		return fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 	case resp.StatusCode < http.StatusOK || resp.StatusCode > http.StatusPartialContent:
-		return refused(resp, data)
+		return nil, refused(resp, data)
 	case len(data) == 0:
 		media := cmp.Or(resp.Header.Get("Content-Type"), runtime.ContentTypeJSON)
-		return fmt.Errorf("0-length response with status code: %d and content type: %s", resp.StatusCode, media)
+		return nil, fmt.Errorf("0-length response with status code: %d and content type: %s", resp.StatusCode, media)
 	}
-	return decode(data, answer)
+	return data, nil
 }
 
 // refused is the error of an answer that is none, worded as by upstream's client.

@@ -1,0 +1,25 @@
+package webhook
+
+import (
+	"context"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"fairlead.dev/server/admission"
+)
+
+// Caller posts to webhooks that are not admission's, by the same rules: services
+// are resolved here, and connections used again. It may be used from any goroutine.
+type Caller struct{ clients *clients }
+
+// NewCaller returns a Caller that looks up services and their endpoints in l.
+func NewCaller(l admission.Lookup) *Caller { return &Caller{newClients(l)} }
+
+// Post sends a body to the webhook and returns what it answers.
+func (c *Caller) Post(ctx context.Context, config *admissionv1.WebhookClientConfig, body []byte) ([]byte, error) {
+	client, url, err := c.clients.of(config)
+	if err != nil {
+		return nil, err
+	}
+	return exchange(ctx, client, url, body)
+}
