@@ -85,13 +85,17 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.store, err = openStore(ctx, o); err != nil {
 		return err
 	}
-	if cp.authority, err = loadAuthority(o); err != nil {
+	if cp.authority, err = loadAuthority(ctx, o, cp.store); err != nil {
 		return err
 	}
 	if cp.server, cp.extensions, err = newServer(ctx, o, cp.store, cp.authority, cp.URL()); err != nil {
 		return err
 	}
-	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.listener.Addr())), firstObjects(o, cp.store.Revision())...)
+	first, err := firstObjects(ctx, o, cp.store)
+	if err != nil {
+		return err
+	}
+	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.listener.Addr())), first...)
 	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
 		return err
 	}
@@ -115,13 +119,6 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	o.progress("Kubeconfig", cp.KubeconfigPath())
 	cp.startClients()
 	return nil
-}
-
-func loadAuthority(o Options) (*pki.Authority, error) {
-	if o.InMemory {
-		return pki.New()
-	}
-	return pki.Load(filepath.Join(o.DataDir, pkiDir))
 }
 
 func (cp *ControlPlane) describeStore() string {

@@ -95,7 +95,7 @@ func TestEtcdOutage(t *testing.T) {
 	}
 	etcd := newLink(t, u.Host)
 	far.Servers[0] = "https://" + etcd.address
-	_, cl := startReplica(t, controlplane.Options{DataDir: t.TempDir(), Etcd: far}, "")
+	_, cl := startReplica(t, controlplane.Options{DataDir: t.TempDir(), Etcd: far})
 	maps := client.For[*corev1.ConfigMap](cl).Namespace("default")
 	before, err := maps.Create(t.Context(), configMap("before", "1"))
 	if err != nil {

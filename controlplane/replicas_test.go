@@ -1,6 +1,7 @@
 package controlplane_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -82,15 +83,9 @@ func startEtcd(t *testing.T) controlplane.Etcd {
 	}
 }
 
-// startReplica starts an API server over the cluster. It shares the keys of the
-// replica whose directory is given.
-func startReplica(t *testing.T, o controlplane.Options, keysOf string) (*controlplane.ControlPlane, *client.Client) {
+// startReplica starts an API server over the cluster.
+func startReplica(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, *client.Client) {
 	t.Helper()
-	if keysOf != "" {
-		if err := os.CopyFS(filepath.Join(o.DataDir, "pki"), os.DirFS(filepath.Join(keysOf, "pki"))); err != nil {
-			t.Fatal(err)
-		}
-	}
 	o.Listen = "127.0.0.1:0"
 	cp, err := controlplane.Start(t.Context(), o)
 	if err != nil {
@@ -130,8 +125,8 @@ func TestReplicas(t *testing.T) {
 		t.Fatalf("started without a certificate for etcd: %v, want an error that names the server", err)
 	}
 	dirA, dirB := t.TempDir(), t.TempDir()
-	cpA, a := startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd}, "")
-	_, b := startReplica(t, controlplane.Options{DataDir: dirB, Etcd: etcd}, dirA)
+	cpA, a := startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd})
+	_, b := startReplica(t, controlplane.Options{DataDir: dirB, Etcd: etcd})
 	mapsA, mapsB := client.For[*corev1.ConfigMap](a).Namespace("default"), client.For[*corev1.ConfigMap](b).Namespace("default")
 
 	start, err := mapsA.List(t.Context())
@@ -200,8 +195,53 @@ func TestReplicas(t *testing.T) {
 	if err := cpA.Stop(); err != nil {
 		t.Error(err)
 	}
-	_, a = startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd}, "")
+	_, a = startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd})
 	if got := fmt.Sprint(story(client.For[*corev1.ConfigMap](a).Namespace("default"))); got != want {
 		t.Errorf("A, started again, tells\n%s\nbefore it told\n%s", got, want)
+	}
+}
+
+// TestReplicasShareKeys: servers on one cluster need nothing copied between them. A
+// directory with keys of its own is refused once the cluster has others.
+func TestReplicasShareKeys(t *testing.T) {
+	etcd := startEtcd(t)
+	dirs := [2]string{t.TempDir(), t.TempDir()}
+	a, _ := startReplica(t, controlplane.Options{DataDir: dirs[0], Etcd: etcd})
+	b, _ := startReplica(t, controlplane.Options{DataDir: dirs[1], Etcd: etcd})
+	if _, err := os.Stat(filepath.Join(dirs[1], "pki")); !os.IsNotExist(err) {
+		t.Errorf("keys lie in the directory: %v", err)
+	}
+	// A's client certificate is good at B.
+	config := a.Config()
+	config.Host = b.Config().Host
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps := client.For[*corev1.ConfigMap](c).Namespace("default")
+	if _, err := maps.Create(t.Context(), configMap("one", "1")); err != nil {
+		t.Fatal(err)
+	}
+	// No request finds the keys.
+	for _, path := range []string{"/registry/fairlead-pki", "/api/v1/fairlead-pki", "/fairlead-pki"} {
+		if _, err := c.REST().Do(t.Context(), client.Request{Path: path}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+
+	own := t.TempDir()
+	if _, err := pki.Load(filepath.Join(own, "pki")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = controlplane.Start(t.Context(), controlplane.Options{DataDir: own, Listen: "127.0.0.1:0", Etcd: etcd})
+	if err == nil || !strings.Contains(err.Error(), "are not those that the servers of this etcd cluster share") {
+		t.Errorf("with other keys: %v", err)
+	}
+	// On a new cluster they become the shared ones.
+	etcd.Prefix = "/cluster-2"
+	keeper, _ := startReplica(t, controlplane.Options{DataDir: own, Etcd: etcd})
+	follower, _ := startReplica(t, controlplane.Options{DataDir: t.TempDir(), Etcd: etcd})
+	if !bytes.Equal(keeper.Config().CAData, follower.Config().CAData) {
+		t.Error("the second server has another authority")
 	}
 }

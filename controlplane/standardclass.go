@@ -1,6 +1,8 @@
 package controlplane
 
 import (
+	"context"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,19 +11,22 @@ import (
 
 	"fairlead.dev/controller/persistentvolume"
 	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
 )
-
-// firstRevision is the highest revision of a store that nobody has written to.
-const firstRevision storage.Revision = 1
 
 // firstObjects are what a cluster with simulated nodes gets once, when its store is
 // new: whoever deletes one of them later is not contradicted by the next start.
 //
 // The default storage class gives claims simulated volumes, as the local clusters that
 // people know come with one.
-func firstObjects(o Options, at storage.Revision) []runtime.Object {
-	if o.Nodes == 0 || at > firstRevision {
-		return nil
+func firstObjects(ctx context.Context, o Options, s storage.Store) ([]runtime.Object, error) {
+	if o.Nodes == 0 {
+		return nil, nil
+	}
+	// The namespace that every start makes and nobody can delete tells a new store.
+	res, err := s.Range(ctx, storage.RangeRequest{Start: watchcache.Root + "namespaces/kube-system", CountOnly: true})
+	if err != nil || res.Count > 0 {
+		return nil, err
 	}
 	return []runtime.Object{&storagev1.StorageClass{
 		TypeMeta: metav1.TypeMeta{APIVersion: storagev1.SchemeGroupVersion.String(), Kind: "StorageClass"},
@@ -33,5 +38,5 @@ func firstObjects(o Options, at storage.Revision) []runtime.Object {
 		ReclaimPolicy:        ptr.To(corev1.PersistentVolumeReclaimDelete),
 		VolumeBindingMode:    ptr.To(storagev1.VolumeBindingImmediate),
 		AllowVolumeExpansion: ptr.To(true),
-	}}
+	}}, nil
 }

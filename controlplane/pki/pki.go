@@ -89,24 +89,41 @@ func Load(dir string) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
+	keyPEM, err := os.ReadFile(filepath.Join(dir, caKeyFile))
+	if err != nil {
+		return nil, err
+	}
+	tokenPEM, err := os.ReadFile(filepath.Join(dir, tokenKeyFile))
+	if err != nil {
+		return nil, err
+	}
+	a, err := parse(certPEM, keyPEM, tokenPEM)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return a, nil
+}
+
+// parse puts an authority together from the PEM forms of its parts.
+func parse(certPEM, keyPEM, tokenPEM []byte) (*Authority, error) {
 	certDER, err := decode(certPEM, "CERTIFICATE")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, caCertFile), err)
+		return nil, fmt.Errorf("%s: %w", caCertFile, err)
 	}
 	cert, err := x509.ParseCertificate(certDER)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, caCertFile), err)
+		return nil, fmt.Errorf("%s: %w", caCertFile, err)
 	}
-	key, err := readKey(filepath.Join(dir, caKeyFile))
+	key, err := parseKey(keyPEM)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", caKeyFile, err)
 	}
-	token, err := readKey(filepath.Join(dir, tokenKeyFile))
+	token, err := parseKey(tokenPEM)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", tokenKeyFile, err)
 	}
 	if !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, fmt.Errorf("%s: %s does not belong to %s", dir, caKeyFile, caCertFile)
+		return nil, fmt.Errorf("%s does not belong to %s", caKeyFile, caCertFile)
 	}
 	return &Authority{cert: cert, key: key, token: token, pem: certPEM}, nil
 }
@@ -211,27 +228,27 @@ func template(subject pkix.Name, life time.Duration) (*x509.Certificate, error) 
 func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
 
 func writeKey(path string, key *ecdsa.PrivateKey) error {
-	der, err := x509.MarshalECPrivateKey(key)
+	text, err := encodeKey(key)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, encode("EC PRIVATE KEY", der), 0o600)
+	return os.WriteFile(path, text, 0o600)
 }
 
-func readKey(path string) (*ecdsa.PrivateKey, error) {
-	b, err := os.ReadFile(path)
+func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
+	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
 		return nil, err
 	}
-	der, err := decode(b, "EC PRIVATE KEY")
+	return encode("EC PRIVATE KEY", der), nil
+}
+
+func parseKey(text []byte) (*ecdsa.PrivateKey, error) {
+	der, err := decode(text, "EC PRIVATE KEY")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	key, err := x509.ParseECPrivateKey(der)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return key, nil
+	return x509.ParseECPrivateKey(der)
 }
 
 func encode(kind string, der []byte) []byte {

@@ -1,0 +1,95 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// sharedKeys is where the servers of one etcd cluster keep the authority and the token
+// key that they share. It lies below no resource's prefix, so no request reaches it.
+const sharedKeys = watchcache.Root + "fairlead-pki"
+
+// loadAuthority reads the keys that this server works with, or makes them: in the data
+// directory, or, on an etcd cluster, in the cluster, where all its servers find them.
+func loadAuthority(ctx context.Context, o Options, s storage.Store) (*pki.Authority, error) {
+	dir := filepath.Join(o.DataDir, pkiDir)
+	switch {
+	case o.InMemory:
+		return pki.New()
+	case len(o.Etcd.Servers) > 0:
+		return shareAuthority(ctx, s, dir)
+	}
+	return pki.Load(dir)
+}
+
+// shareAuthority agrees with the other servers of the cluster: who comes first writes,
+// all others read. Keys that lie in dir come from a server that had them for itself, or
+// from an operator who wants these; they are offered, and refused if the cluster has
+// others, for then one of the two would not be trusted.
+func shareAuthority(ctx context.Context, s storage.Store, dir string) (*pki.Authority, error) {
+	kept, err := pki.Kept(dir)
+	if err != nil {
+		return nil, err
+	}
+	var own *pki.Authority
+	if kept {
+		if own, err = pki.Load(dir); err != nil {
+			return nil, err
+		}
+	}
+	shared, err := readShared(ctx, s)
+	if err == nil && shared == nil {
+		offer := own
+		if offer == nil {
+			if offer, err = pki.New(); err != nil {
+				return nil, err
+			}
+		}
+		shared, err = offerShared(ctx, s, offer)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case own != nil && !own.Equal(shared):
+		return nil, fmt.Errorf("the keys in %s are not those that the servers of this etcd cluster share: move the directory away to use theirs", dir)
+	}
+	return shared, nil
+}
+
+// readShared returns nil if the cluster has no keys yet.
+func readShared(ctx context.Context, s storage.Store) (*pki.Authority, error) {
+	res, err := s.Range(ctx, storage.RangeRequest{Start: sharedKeys})
+	if err != nil || len(res.KVs) == 0 {
+		return nil, err
+	}
+	return pki.Unmarshal(res.KVs[0].Value)
+}
+
+// offerShared writes the keys if nobody else has, and returns what stands there then.
+func offerShared(ctx context.Context, s storage.Store, a *pki.Authority) (*pki.Authority, error) {
+	text, err := a.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.Commit(ctx, storage.Txn{
+		If:   []storage.Condition{{Key: sharedKeys}},
+		Then: []storage.Op{{Type: storage.Put, Key: sharedKeys, Value: text}},
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case res.Succeeded:
+		return a, nil
+	}
+	shared, err := readShared(ctx, s)
+	if err == nil && shared == nil {
+		err = errors.New("the keys that the servers of this etcd cluster share came and went")
+	}
+	return shared, err
+}

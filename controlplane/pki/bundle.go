@@ -1,0 +1,59 @@
+package pki
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// bundle is an authority as one JSON text, its parts in PEM form.
+type bundle struct {
+	CertificateAuthority string `json:"certificateAuthority"`
+	Key                  string `json:"key"`
+	TokenKey             string `json:"tokenKey"`
+}
+
+// Marshal gives the authority, its private keys included, as one JSON text: what the
+// servers of one cluster share.
+func (a *Authority) Marshal() ([]byte, error) {
+	key, err := encodeKey(a.key)
+	if err != nil {
+		return nil, err
+	}
+	token, err := encodeKey(a.token)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(bundle{string(a.pem), string(key), string(token)})
+}
+
+// Unmarshal reads what Marshal wrote.
+func Unmarshal(text []byte) (*Authority, error) {
+	var b bundle
+	if err := json.Unmarshal(text, &b); err != nil {
+		return nil, fmt.Errorf("the shared keys: %w", err)
+	}
+	a, err := parse([]byte(b.CertificateAuthority), []byte(b.Key), []byte(b.TokenKey))
+	if err != nil {
+		return nil, fmt.Errorf("the shared keys: %w", err)
+	}
+	return a, nil
+}
+
+// Equal reports whether both are the same authority with the same token key.
+func (a *Authority) Equal(b *Authority) bool {
+	return bytes.Equal(a.cert.Raw, b.cert.Raw) && a.token.Equal(b.token)
+}
+
+// Kept reports whether dir holds an authority.
+func Kept(dir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(dir, caCertFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
