@@ -85,10 +85,10 @@ func (s *socket) close() {
 	s.closed = true
 	server := s.server
 	s.mu.Unlock()
-	s.listener.Close()
 	if server != nil {
-		server.Close()
+		server.Close() // first: then the listener's end is no failure
 	}
+	s.listener.Close()
 }
 
 // accepted is a listener of which one connection was taken already. One goroutine
