@@ -43,6 +43,15 @@ func (c claims) replace(before, after *apiextensionsv1.CustomResourceDefinition)
 	c.count(after, 1)
 }
 
+// settled says that there is nothing to work out: the definition has the names it
+// asks for, and the conditions.
+func settled(d *apiextensionsv1.CustomResourceDefinition) bool {
+	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) &&
+		apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) &&
+		!apihelpers.IsProtectedCommunityGroup(d.Spec.Group) &&
+		equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames)
+}
+
 // settle gives a definition the names it asks for and that are free, and the
 // conditions that follow.
 func (c claims) settle(d *apiextensionsv1.CustomResourceDefinition) {

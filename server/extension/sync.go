@@ -85,6 +85,13 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 // that have to be written. The kinds already have them.
 func (x *Extensions) settle() map[string]*apiextensionsv1.CustomResourceDefinitionStatus {
 	wanted := map[string]*apiextensionsv1.CustomResourceDefinitionStatus{}
+	open := false
+	for _, s := range x.mu.served {
+		open = open || !settled(s.definition)
+	}
+	if !open { // as nearly always
+		return nil
+	}
 	all := slices.SortedFunc(maps.Values(x.mu.served), func(a, b *served) int {
 		s, t := a.definition.CreationTimestamp, b.definition.CreationTimestamp
 		return cmp.Or(s.Compare(t.Time), strings.Compare(a.definition.Name, b.definition.Name))
@@ -92,6 +99,9 @@ func (x *Extensions) settle() map[string]*apiextensionsv1.CustomResourceDefiniti
 	names := claim(all)
 	for _, s := range all {
 		d := s.definition
+		if settled(d) {
+			continue
+		}
 		after := d.DeepCopy()
 		names.settle(after)
 		approve(after)
