@@ -70,9 +70,9 @@ func TestCreate(t *testing.T) {
 		{send: "POST " + maps + "?dryRun=some", body: mapA, code: 422, want: []string{`dryRun: Unsupported value: [\"some\"]: supported values: \"All\"`}},
 		{send: "GET " + maps + "/dry", code: 404},
 		{send: "POST " + maps, body: strings.Repeat(" ", 3<<20) + mapA, code: 413, want: []string{`Request entity too large: limit is 3145728`, `"reason":"RequestEntityTooLarge"`}},
-		{send: "POST " + maps, body: `{"metadata":{"name":"fat"},"data":{"a":"` + strings.Repeat("x", 1<<20) + `","b":"` + strings.Repeat("x", 1<<19) + `"}}`, code: 413,
-			want: []string{`Request entity too large: request is too large: `, `"reason":"RequestEntityTooLarge"`}},
-		{send: "GET " + maps + "/fat", code: 404},
+		{send: "POST /api/v1/namespaces/default/pods", body: `{"metadata":{"name":"fat"},"spec":{"containers":[{"name":"c","image":"i","args":["` + strings.Repeat("x", 1600<<10) + `"]}]}}`,
+			code: 413, want: []string{`Request entity too large: request is too large: `, `"reason":"RequestEntityTooLarge"`}},
+		{send: "GET /api/v1/namespaces/default/pods/fat", code: 404},
 	})
 }
 
