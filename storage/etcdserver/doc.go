@@ -16,6 +16,9 @@
 //   - There are no users: Auth answers as an etcd in which authentication is not
 //     enabled, and cannot be enabled. TLS client certificates guard the port.
 //   - The cluster has one member and cannot grow; snapshots are the way to move.
+//   - What a watch has missed comes in answers of about a megabyte, each of whole
+//     transactions; etcd sends one answer, however large, unless it may fragment it.
+//   - There is no quota of space, and metadata that asks for a leader asks for nothing.
 //   - Hash and HashKV are sums of what is stored, not of etcd's file, and are only
 //     comparable among themselves.
 //
