@@ -7,11 +7,14 @@ import (
 	"os"
 
 	"fairlead.dev/client"
+	"fairlead.dev/client/leader"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -21,6 +24,14 @@ const (
 	controllersUser = "system:kube-controller-manager"
 	schedulerUser   = "system:kube-scheduler"
 	nodesUser       = "system:node:fairlead"
+)
+
+// The leases, in kube-system, of what only one process may do at a time. The first two
+// are upstream's, so that its programs and ours take turns as well.
+const (
+	controllersLease = "kube-controller-manager"
+	schedulerLease   = "kube-scheduler"
+	nodesLease       = "fairlead-nodes"
 )
 
 // wire gives a client of the API server: in one process each part is a user of
@@ -33,10 +44,32 @@ type clientSide struct {
 	wire wire
 	log  *slog.Logger
 	ca   []byte
+	// elect makes each part wait for its lease, since others like it may run
+	// elsewhere; nil runs it at once.
+	elect *leader.Timing
+}
+
+// once runs a part, now or when its turn comes, until ctx ends.
+func (s clientSide) once(ctx context.Context, user, lease string, part func(context.Context) error) error {
+	if s.elect == nil {
+		return part(ctx)
+	}
+	c, err := s.wire(user)
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	return leader.Run(ctx, c, leader.Candidate{
+		Namespace: metav1.NamespaceSystem, Name: lease, Identity: host + "_" + uuid.NewString(),
+		Timing: *s.elect, Log: s.log,
+	}, part)
 }
 
 // overKubeconfig is a client side whose every part is config's user.
-func overKubeconfig(config *rest.Config) (clientSide, error) {
+func overKubeconfig(config *rest.Config, elect *leader.Timing) (clientSide, error) {
 	ca, err := caBundle(config)
 	if err != nil {
 		return clientSide{}, err
@@ -46,9 +79,10 @@ func overKubeconfig(config *rest.Config) (clientSide, error) {
 		return clientSide{}, err
 	}
 	return clientSide{
-		wire: func(string) (*client.Client, error) { return c, nil },
-		log:  slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		ca:   ca,
+		wire:  func(string) (*client.Client, error) { return c, nil },
+		log:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		ca:    ca,
+		elect: elect,
 	}, nil
 }
 
@@ -78,6 +112,10 @@ func (s clientSide) informers(user string) (*informer.Set, error) {
 
 // controllers runs the controllers that list selects, over one set of informers.
 func (s clientSide) controllers(ctx context.Context, list []string) error {
+	return s.once(ctx, controllersUser, controllersLease, func(ctx context.Context) error { return s.runControllers(ctx, list) })
+}
+
+func (s clientSide) runControllers(ctx context.Context, list []string) error {
 	informers, err := s.informers(controllersUser)
 	if err != nil {
 		return err
@@ -105,6 +143,10 @@ func (s clientSide) controllers(ctx context.Context, list []string) error {
 
 // scheduler runs the scheduler.
 func (s clientSide) scheduler(ctx context.Context) error {
+	return s.once(ctx, schedulerUser, schedulerLease, s.runScheduler)
+}
+
+func (s clientSide) runScheduler(ctx context.Context) error {
 	informers, err := s.informers(schedulerUser)
 	if err != nil {
 		return err
@@ -122,6 +164,10 @@ func (s clientSide) scheduler(ctx context.Context) error {
 
 // nodes runs count simulated nodes.
 func (s clientSide) nodes(ctx context.Context, count int) error {
+	return s.once(ctx, nodesUser, nodesLease, func(ctx context.Context) error { return s.runNodes(ctx, count) })
+}
+
+func (s clientSide) runNodes(ctx context.Context, count int) error {
 	informers, err := s.informers(nodesUser)
 	if err != nil {
 		return err
@@ -138,9 +184,11 @@ func (s clientSide) nodes(ctx context.Context, count int) error {
 }
 
 // RunControllers runs built-in controllers against any Kubernetes API server until
-// ctx ends. The list is as CheckControllers says.
-func RunControllers(ctx context.Context, config *rest.Config, list []string) error {
-	s, err := overKubeconfig(config)
+// ctx ends. The list is as CheckControllers says. With elect, one of all processes that
+// run them does the work at a time; without, this one does, whatever others do. So it is
+// with RunScheduler and RunNodes.
+func RunControllers(ctx context.Context, config *rest.Config, list []string, elect *leader.Timing) error {
+	s, err := overKubeconfig(config, elect)
 	if err != nil {
 		return err
 	}
@@ -148,8 +196,8 @@ func RunControllers(ctx context.Context, config *rest.Config, list []string) err
 }
 
 // RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
-func RunScheduler(ctx context.Context, config *rest.Config) error {
-	s, err := overKubeconfig(config)
+func RunScheduler(ctx context.Context, config *rest.Config, elect *leader.Timing) error {
+	s, err := overKubeconfig(config, elect)
 	if err != nil {
 		return err
 	}
@@ -158,8 +206,8 @@ func RunScheduler(ctx context.Context, config *rest.Config) error {
 
 // RunNodes runs count simulated nodes against any Kubernetes API server until ctx
 // ends.
-func RunNodes(ctx context.Context, config *rest.Config, count int) error {
-	s, err := overKubeconfig(config)
+func RunNodes(ctx context.Context, config *rest.Config, count int, elect *leader.Timing) error {
+	s, err := overKubeconfig(config, elect)
 	if err != nil {
 		return err
 	}

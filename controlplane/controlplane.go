@@ -182,7 +182,7 @@ func (cp *ControlPlane) startClients() {
 	ctx, stop := context.WithCancel(context.Background())
 	cp.clients, ctx = errgroup.WithContext(ctx)
 	cp.stopClients = stop
-	side := clientSide{wire: inProcess(cp.server), log: cp.options.Log, ca: cp.authority.CertificatePEM()}
+	side := clientSide{wire: inProcess(cp.server), log: cp.options.Log, ca: cp.authority.CertificatePEM(), elect: cp.options.Elect}
 	o := cp.options
 	if n := len(selected(o.Controllers)); n > 0 {
 		cp.clients.Go(func() error { return side.controllers(ctx, o.Controllers) })

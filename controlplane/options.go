@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"fairlead.dev/client/leader"
 	"fairlead.dev/storage/local"
 )
 
@@ -40,6 +41,11 @@ type Options struct {
 	Scheduler bool
 	// Nodes is how many nodes to simulate.
 	Nodes int
+
+	// Elect makes the controllers, the scheduler and the nodes run in one of all
+	// processes on the cluster at a time; nil runs them here at once, as is right
+	// where nobody else can have the store.
+	Elect *leader.Timing
 
 	// Progress, if not nil, is told what was done, from several goroutines.
 	Progress func(what, detail string)

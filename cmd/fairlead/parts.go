@@ -35,6 +35,7 @@ func loadConfig(path string) (*rest.Config, error) {
 func newControllers() *cobra.Command {
 	var path string
 	var names []string
+	var election electFlags
 	cmd := &cobra.Command{
 		Use:   "controllers",
 		Short: "Run the controllers alone, against any Kubernetes API server",
@@ -45,44 +46,56 @@ func newControllers() *cobra.Command {
 			if err := controlplane.CheckControllers(names); err != nil {
 				return usageError{err}
 			}
+			elect, err := election.elect()
+			if err != nil {
+				return err
+			}
 			config, err := loadConfig(path)
 			if err != nil {
 				return err
 			}
 			return runPart(cmd, "Controllers", func(ctx context.Context) error {
-				return controlplane.RunControllers(ctx, config, names)
+				return controlplane.RunControllers(ctx, config, names, elect)
 			})
 		},
 	}
 	registerKubeconfig(cmd.Flags(), &path)
+	election.registerPart(cmd.Flags())
 	registerControllers(cmd.Flags(), &names)
 	return cmd
 }
 
 func newScheduler() *cobra.Command {
 	var path string
+	var election electFlags
 	cmd := &cobra.Command{
 		Use:     "scheduler",
 		Short:   "Run the scheduler alone, against any Kubernetes API server",
 		Example: `  fairlead scheduler --kubeconfig=.fairlead/kubeconfig`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			elect, err := election.elect()
+			if err != nil {
+				return err
+			}
 			config, err := loadConfig(path)
 			if err != nil {
 				return err
 			}
 			return runPart(cmd, "Scheduler", func(ctx context.Context) error {
-				return controlplane.RunScheduler(ctx, config)
+				return controlplane.RunScheduler(ctx, config, elect)
 			})
 		},
 	}
 	registerKubeconfig(cmd.Flags(), &path)
+	election.registerPart(cmd.Flags())
 	return cmd
 }
 
 func newNodes() *cobra.Command {
 	var path string
 	var count int
+	var election electFlags
 	cmd := &cobra.Command{
 		Use:     "nodes",
 		Short:   "Run simulated nodes alone, against any Kubernetes API server",
@@ -92,16 +105,21 @@ func newNodes() *cobra.Command {
 			if count < 1 {
 				return usageError{fmt.Errorf("--nodes=%d: want 1 or more", count)}
 			}
+			elect, err := election.elect()
+			if err != nil {
+				return err
+			}
 			config, err := loadConfig(path)
 			if err != nil {
 				return err
 			}
 			return runPart(cmd, "Nodes", func(ctx context.Context) error {
-				return controlplane.RunNodes(ctx, config, count)
+				return controlplane.RunNodes(ctx, config, count, elect)
 			})
 		},
 	}
 	registerKubeconfig(cmd.Flags(), &path)
+	election.registerPart(cmd.Flags())
 	cmd.Flags().IntVar(&count, "nodes", 3, "how many nodes to simulate")
 	return cmd
 }

@@ -39,6 +39,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 
 func newUp() *cobra.Command {
 	var f serveFlags
+	var election electFlags
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Run a whole control plane: store, API server, controllers, scheduler, simulated nodes",
@@ -51,9 +52,18 @@ func newUp() *cobra.Command {
   # All controllers but one, no scheduler, ten nodes
   fairlead up --controllers='*,-garbagecollector' --scheduler=false --nodes=10`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if !cmd.Flags().Changed("leader-elect") {
+				election.on = len(f.options.Etcd.Servers) > 0
+			}
+			if f.options.Elect, err = election.elect(); err != nil {
+				return err
+			}
+			return serve(cmd, f)
+		},
 	}
 	f.register(cmd.Flags())
+	election.register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)
 	cmd.Flags().BoolVar(&f.options.Scheduler, "scheduler", true, "run the scheduler")
 	cmd.Flags().IntVar(&f.options.Nodes, "nodes", 3, "how many nodes to simulate; 0 for none")

@@ -1,0 +1,228 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/client"
+)
+
+// Timing of an election; what is zero is kube-controller-manager's.
+type Timing struct {
+	// LeaseDuration is how long a lease that is not renewed keeps others out; whole
+	// seconds, since the lease tells it so. 15 s.
+	LeaseDuration time.Duration
+	// RenewDeadline is how long the holder tries to renew before it gives up; less
+	// than LeaseDuration. 10 s.
+	RenewDeadline time.Duration
+	// RetryPeriod is the pause between two tries. 2 s.
+	RetryPeriod time.Duration
+}
+
+func (t Timing) orDefaults() Timing {
+	set := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	set(&t.LeaseDuration, 15*time.Second)
+	set(&t.RenewDeadline, 10*time.Second)
+	set(&t.RetryPeriod, 2*time.Second)
+	return t
+}
+
+// Check says what is wrong with the timing.
+func (t Timing) Check() error {
+	switch t = t.orDefaults(); {
+	case t.LeaseDuration < time.Second:
+		return errors.New("the lease duration must be at least a second")
+	case t.RenewDeadline >= t.LeaseDuration:
+		return errors.New("the renew deadline must be shorter than the lease duration")
+	case t.RetryPeriod <= 0 || t.RetryPeriod >= t.RenewDeadline:
+		return errors.New("the retry period must be shorter than the renew deadline")
+	}
+	return nil
+}
+
+// Candidate is who runs for which lease.
+type Candidate struct {
+	// Namespace and Name are the lease's. It is created if it is not there.
+	Namespace, Name string
+	// Identity tells this process from all others.
+	Identity string
+	Timing   Timing
+	// Log is told of gain and loss; nil is slog.Default.
+	Log *slog.Logger
+}
+
+// Run does work whenever this candidate holds the lease, until ctx ends; then it gives
+// the lease up for the next one to take at once. The context of work ends when the lease
+// is lost; what work returns then does not matter, and the candidate runs again. If work
+// returns before that, Run gives up the lease and returns its error.
+func Run(ctx context.Context, c *client.Client, who Candidate, work func(context.Context) error) error {
+	if err := who.Timing.Check(); err != nil {
+		return fmt.Errorf("leader election: %w", err)
+	}
+	if who.Log == nil {
+		who.Log = slog.Default()
+	}
+	who.Timing = who.Timing.orDefaults()
+	e := &election{who: who, leases: client.For[*coordinationv1.Lease](c).Namespace(who.Namespace)}
+	for e.acquire(ctx) {
+		who.Log.Info("became the leader", "lease", who.Name, "identity", who.Identity)
+		if ended, err := e.lead(ctx, work); ended {
+			return err
+		}
+		who.Log.Warn("lost the lease", "lease", who.Name, "identity", who.Identity)
+	}
+	return nil
+}
+
+// election is one Run. It lives on one goroutine.
+type election struct {
+	who    Candidate
+	leases client.Resource[*coordinationv1.Lease]
+	// seen is the lease as last read or written, and since when it has stood so by
+	// our clock.
+	seen  *coordinationv1.Lease
+	since time.Time
+}
+
+// acquire waits until the lease is held; false if ctx ends first.
+func (e *election) acquire(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		held, err := e.try(ctx)
+		if held {
+			return true
+		}
+		if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
+			e.who.Log.Debug("the lease can't be had", "lease", e.who.Name, "error", err)
+		}
+		// Candidates that started together should not ask together for ever.
+		pause := e.who.Timing.RetryPeriod
+		pause += rand.N(pause/5 + 1)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+	return false
+}
+
+// lead does the work and renews the lease meanwhile. ended says that Run is over.
+func (e *election) lead(ctx context.Context, work func(context.Context) error) (ended bool, err error) {
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- work(inner) }()
+	renewed := time.Now()
+	tick := time.NewTicker(e.who.Timing.RetryPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			e.release(ctx)
+			return true, err
+		case <-ctx.Done():
+			err := <-done
+			e.release(ctx)
+			return true, err
+		case <-tick.C:
+		}
+		try, cancel := context.WithDeadline(ctx, renewed.Add(e.who.Timing.RenewDeadline))
+		held, err := e.try(try)
+		cancel()
+		switch {
+		case held:
+			renewed = time.Now()
+			continue
+		case err != nil && time.Since(renewed) < e.who.Timing.RenewDeadline:
+			continue // a server that was away for a moment
+		}
+		stop()
+		<-done
+		return ctx.Err() != nil, nil
+	}
+}
+
+// try takes or renews the lease, if nobody else holds it.
+func (e *election) try(ctx context.Context) (held bool, err error) {
+	now := time.Now()
+	if e.seen == nil || ptr.Deref(e.seen.Spec.HolderIdentity, "") != e.who.Identity {
+		lease, err := e.leases.Get(ctx, e.who.Name)
+		if apierrors.IsNotFound(err) {
+			return e.wrote(e.leases.Create(ctx, e.claim(&coordinationv1.Lease{
+				ObjectMeta: metav1.ObjectMeta{Name: e.who.Name, Namespace: e.who.Namespace}}, now)))
+		}
+		if err != nil {
+			return false, err
+		}
+		if e.seen == nil || e.seen.ResourceVersion != lease.ResourceVersion {
+			e.seen, e.since = lease, now
+		}
+	}
+	if holder := ptr.Deref(e.seen.Spec.HolderIdentity, ""); holder != "" && holder != e.who.Identity {
+		lasts := time.Duration(ptr.Deref(e.seen.Spec.LeaseDurationSeconds, 0)) * time.Second
+		if now.Before(e.since.Add(lasts)) {
+			return false, nil
+		}
+	}
+	held, err = e.wrote(e.leases.Update(ctx, e.claim(e.seen.DeepCopy(), now)))
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		e.seen = nil // somebody was faster: look before the next try
+	}
+	return held, err
+}
+
+func (e *election) wrote(lease *coordinationv1.Lease, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	e.seen, e.since = lease, time.Now()
+	return true, nil
+}
+
+// claim writes the candidate into the lease.
+func (e *election) claim(lease *coordinationv1.Lease, now time.Time) *coordinationv1.Lease {
+	s := &lease.Spec
+	at := metav1.NewMicroTime(now)
+	if before := ptr.Deref(s.HolderIdentity, ""); before != e.who.Identity {
+		if before != "" || s.AcquireTime != nil {
+			s.LeaseTransitions = ptr.To(ptr.Deref(s.LeaseTransitions, 0) + 1)
+		} else {
+			s.LeaseTransitions = ptr.To(int32(0))
+		}
+		s.AcquireTime = &at
+	}
+	s.HolderIdentity, s.RenewTime = &e.who.Identity, &at
+	s.LeaseDurationSeconds = ptr.To(int32(e.who.Timing.LeaseDuration / time.Second))
+	return lease
+}
+
+// releasePatience is what giving up the lease may take when all is ending.
+const releasePatience = 2 * time.Second
+
+// release gives the lease up, so that the next candidate need not wait it out.
+func (e *election) release(ctx context.Context) {
+	if e.seen == nil || ptr.Deref(e.seen.Spec.HolderIdentity, "") != e.who.Identity {
+		return // it is somebody else's by now
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasePatience)
+	defer cancel()
+	lease := e.seen.DeepCopy()
+	lease.Spec.HolderIdentity = ptr.To("")
+	lease.Spec.LeaseDurationSeconds = ptr.To(int32(1))
+	lease.Spec.RenewTime = ptr.To(metav1.NowMicro())
+	if _, err := e.leases.Update(ctx, lease); err != nil {
+		e.who.Log.Debug("the lease was not given up", "lease", e.who.Name, "error", err)
+	}
+}

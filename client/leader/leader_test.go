@@ -1,0 +1,108 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/client/leader"
+	"fairlead.dev/testenv"
+)
+
+var fast = leader.Timing{LeaseDuration: time.Second, RenewDeadline: 600 * time.Millisecond, RetryPeriod: 50 * time.Millisecond}
+
+// candidate runs until its context ends and tells when it leads and when it stops.
+type candidate struct {
+	name     string
+	begin    chan string
+	end      chan string
+	stop     context.CancelFunc
+	finished chan error
+}
+
+func run(t *testing.T, c *client.Client, name string, begin, end chan string) candidate {
+	ctx, stop := context.WithCancel(t.Context())
+	x := candidate{name: name, begin: begin, end: end, stop: stop, finished: make(chan error, 1)}
+	go func() {
+		x.finished <- leader.Run(ctx, c, leader.Candidate{Namespace: "kube-system", Name: "work", Identity: name, Timing: fast},
+			func(ctx context.Context) error {
+				begin <- name
+				<-ctx.Done()
+				end <- name
+				return nil
+			})
+	}()
+	return x
+}
+
+func TestOneLeadsAndTheNextTakesOver(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true})
+	c := env.Client(t)
+	leases := client.For[*coordinationv1.Lease](c).Namespace("kube-system")
+	begin, end := make(chan string, 2), make(chan string, 2)
+	all := map[string]candidate{}
+	for _, name := range []string{"a", "b"} {
+		all[name] = run(t, c, name, begin, end)
+	}
+	first := <-begin
+	lease, err := leases.Get(t.Context(), "work")
+	if err != nil || *lease.Spec.HolderIdentity != first || *lease.Spec.LeaseTransitions != 0 {
+		t.Fatalf("lease %+v, %v", lease, err)
+	}
+
+	// Orderly: the lease is given up, and the other has it.
+	all[first].stop()
+	if err := <-all[first].finished; err != nil || <-end != first {
+		t.Fatalf("%s ended with %v", first, err)
+	}
+	second := <-begin
+	if second == first {
+		t.Fatal("who stopped leads")
+	}
+	if lease, err = leases.Get(t.Context(), "work"); err != nil || *lease.Spec.HolderIdentity != second || *lease.Spec.LeaseTransitions < 1 {
+		t.Fatalf("lease %+v, %v", lease, err)
+	}
+
+	// Robbed: somebody else writes into the lease; the leader stops, and leads again
+	// when the thief has been silent for the lease's duration.
+	for {
+		thief := "thief"
+		lease.Spec.HolderIdentity = &thief
+		if lease, err = leases.Update(t.Context(), lease); err == nil {
+			break
+		}
+		if lease, err = leases.Get(t.Context(), "work"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if who := <-end; who != second {
+		t.Fatalf("%s ended", who)
+	}
+	if who := <-begin; who != second {
+		t.Fatalf("%s began", who)
+	}
+	all[second].stop()
+	<-all[second].finished
+}
+
+func TestWorkThatEndsEndsTheRun(t *testing.T) {
+	c := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true}).Client(t)
+	boom := errors.New("boom")
+	err := leader.Run(t.Context(), c, leader.Candidate{Namespace: "default", Name: "work", Identity: "a", Timing: fast},
+		func(context.Context) error { return boom })
+	if !errors.Is(err, boom) {
+		t.Errorf("got %v", err)
+	}
+	lease, err := client.For[*coordinationv1.Lease](c).Namespace("default").Get(t.Context(), "work")
+	if err != nil || *lease.Spec.HolderIdentity != "" {
+		t.Errorf("the lease was kept: %+v, %v", lease, err)
+	}
+	bad := leader.Timing{LeaseDuration: time.Second, RenewDeadline: 2 * time.Second}
+	if err := leader.Run(t.Context(), c, leader.Candidate{Name: "work", Timing: bad}, nil); err == nil {
+		t.Error("a deadline longer than the duration was taken")
+	}
+}
