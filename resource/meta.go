@@ -3,6 +3,7 @@ package resource
 import (
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,7 +24,27 @@ func ValidateObjectMeta(r *Resource, m metav1.Object) field.ErrorList {
 			return nil
 		}
 	}
-	return validation.ValidateObjectMetaAccessor(m, r.Namespaced, name, field.NewPath("metadata"))
+	at := field.NewPath("metadata")
+	return append(validation.ValidateObjectMetaAccessor(m, r.Namespaced, name, at), shortFinalizers(r, m, at.Child("finalizers"))...)
+}
+
+// shortFinalizers reports finalizers without a domain in front that are none of
+// Kubernetes' own. Some groups, and kinds that are not built in, may have them.
+func shortFinalizers(r *Resource, m metav1.Object, p *field.Path) (errs field.ErrorList) {
+	switch r.Group {
+	case "admissionregistration.k8s.io", "coordination.k8s.io":
+		return nil
+	}
+	for i, f := range m.GetFinalizers() {
+		switch f {
+		case string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents:
+			continue
+		}
+		if !strings.Contains(f, "/") && Scheme().IsGroupRegistered(r.Group) {
+			errs = append(errs, field.Invalid(p.Index(i), f, "name is neither a standard finalizer name nor is it fully qualified"))
+		}
+	}
+	return errs
 }
 
 // subdomainName is the rule for names that most kinds have.

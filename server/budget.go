@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,9 +47,13 @@ func (c *call) askBudget(pod *corev1.Pod, opts *metav1.DeleteOptions) error {
 	sub := *c
 	sub.ep = c.s.table.Load().stored[pdbResource]
 	sub.info.name, sub.info.subresource = pdb.Name, "status"
-	_, _, err = sub.modify(pdb.Name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+	_, _, err = sub.modify(pdb.Name, change{trusted: true, next: func(now *watchcache.Object, old resource.Object) (resource.Object, error) {
 		b := old.DeepCopyObject().(*policyv1.PodDisruptionBudget)
-		return b, takeDisruption(b, pod.Name)
+		if err := takeDisruption(b, pod.Name); err != nil {
+			return nil, err
+		}
+		sub.recordFields(b, old, now, "kube-apiserver")
+		return b, nil
 	}})
 	return err
 }
@@ -108,6 +113,14 @@ func takeDisruption(b *policyv1.PodDisruptionBudget, pod string) error {
 		st.DisruptedPods = map[string]metav1.Time{}
 	}
 	st.DisruptedPods[pod] = metav1.Now().Rfc3339Copy()
+	allowed := metav1.Condition{
+		Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionTrue, Reason: policyv1.SufficientPodsReason,
+		ObservedGeneration: st.ObservedGeneration,
+	}
+	if st.DisruptionsAllowed == 0 {
+		allowed.Status, allowed.Reason = metav1.ConditionFalse, policyv1.InsufficientPodsReason
+	}
+	meta.SetStatusCondition(&st.Conditions, allowed)
 	return nil
 }
 

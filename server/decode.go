@@ -99,7 +99,7 @@ func wrongKind(got, want schema.GroupVersionKind) error {
 func otherKind(got, want schema.GroupVersionKind) error {
 	other, err := resource.Scheme().New(got)
 	if err != nil {
-		return fmt.Errorf("no kind %q is registered for version %q in scheme \"pkg/api/legacyscheme/scheme.go:30\"", got.Kind, got.GroupVersion())
+		return fmt.Errorf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:111\"", got.Kind, got.GroupVersion())
 	}
 	internal, _, _ := strings.Cut(want.Group, ".")
 	if internal == "" {

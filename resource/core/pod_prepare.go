@@ -15,10 +15,11 @@ func gateCondition(p *corev1.Pod) {
 		return
 	}
 	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
-		Type:    corev1.PodScheduled,
-		Status:  corev1.ConditionFalse,
-		Reason:  corev1.PodReasonSchedulingGated,
-		Message: "Scheduling is blocked due to non-empty scheduling gates",
+		Type:               corev1.PodScheduled,
+		Status:             corev1.ConditionFalse,
+		Reason:             corev1.PodReasonSchedulingGated,
+		Message:            "Scheduling is blocked due to non-empty scheduling gates",
+		LastTransitionTime: metav1.Now(),
 	})
 }
 

@@ -1,6 +1,8 @@
 package podspec
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -24,36 +26,80 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 	if now, was := QOSClass(p), QOSClass(old); now != was {
 		f.Invalid(path, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing")
 	}
-	if len(p.Spec.Containers) != len(old.Spec.Containers) {
-		f.Forbidden(path.Child("containers"), "containers may not be added or removed on resize")
-		return f.List()
-	}
-	if len(p.Spec.InitContainers) != len(old.Spec.InitContainers) {
-		f.Forbidden(path.Child("initContainers"), "initContainers may not be added or removed on resize")
+	n := f.Len()
+	sameNames(&f, path.Child("containers"), p.Spec.Containers, old.Spec.Containers)
+	sameNames(&f, path.Child("initContainers"), p.Spec.InitContainers, old.Spec.InitContainers)
+	if f.Len() > n {
 		return f.List()
 	}
 	rest := p.Spec.DeepCopy()
-	undo := func(p *field.Path, now, was []corev1.Container) {
-		for i := range now {
-			at := p.Index(i).Child("resources")
-			if taken(now[i].Resources.Requests, was[i].Resources.Requests) {
-				f.Forbidden(at.Child("requests"), "resource requests cannot be removed")
-			}
-			if taken(now[i].Resources.Limits, was[i].Resources.Limits) {
-				f.Forbidden(at.Child("limits"), "resource limits cannot be removed")
-			}
-			undoResize(&now[i].Resources, &was[i].Resources)
+	if now, was := rest.Resources, old.Spec.Resources; now != nil && was != nil {
+		notTaken(&f, path.Child("resources"), now, was, "pod-level resource")
+		undoResize(now, was)
+		if !apiequality.Semantic.DeepEqual(now, was) {
+			f.Forbidden(path, "only cpu and memory resources are mutable at pod-level")
 		}
+	} else if was != nil {
+		f.Forbidden(path.Child("resources"), "pod-level resources cannot be removed")
 	}
-	undo(path.Child("initContainers"), rest.InitContainers, old.Spec.InitContainers)
-	undo(path.Child("containers"), rest.Containers, old.Spec.Containers)
-	if rest.Resources != nil && old.Spec.Resources != nil {
-		undoResize(rest.Resources, old.Spec.Resources)
+	for i := range rest.InitContainers {
+		resizeInit(&f, path, i, &rest.InitContainers[i], &old.Spec.InitContainers[i])
+	}
+	for i := range rest.Containers {
+		now, was := &rest.Containers[i], &old.Spec.Containers[i]
+		notTaken(&f, path.Child("containers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
+		undoResize(&now.Resources, &was.Resources)
+		if !apiequality.Semantic.DeepEqual(now, was) {
+			f.Forbidden(path, "only cpu and memory resources are mutable")
+		}
 	}
 	if f.Len() == 0 && !apiequality.Semantic.DeepEqual(*rest, old.Spec) {
 		f.Forbidden(path, "only cpu and memory resources are mutable")
 	}
 	return f.List()
+}
+
+// resizeInit looks at one init container. Only those that go on running can be
+// resized.
+func resizeInit(f *check.Faults, path *field.Path, i int, now, was *corev1.Container) {
+	changed := !apiequality.Semantic.DeepEqual(now, was)
+	if restarts(was) {
+		notTaken(f, path.Child("initContainers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
+	}
+	if !restarts(now) {
+		if changed {
+			f.Forbidden(path, "resources for non-sidecar init containers are immutable")
+		}
+		return
+	}
+	undoResize(&now.Resources, &was.Resources)
+	if !apiequality.Semantic.DeepEqual(now, was) {
+		f.Forbidden(path.Child("initContainers").Index(i), "only cpu and memory resources for init or sidecar containers are mutable")
+	}
+}
+
+// sameNames wants the containers that were there, in their order.
+func sameNames(f *check.Faults, p *field.Path, now, was []corev1.Container) {
+	kind := strings.TrimPrefix(p.String(), "spec.")
+	if len(now) != len(was) {
+		f.Forbidden(p, kind+" may not be added or removed on resize")
+		return
+	}
+	for i := range now {
+		if now[i].Name != was[i].Name {
+			f.Forbidden(p.Index(i).Child("name"), kind+" may not be renamed or reordered on resize")
+		}
+	}
+}
+
+// notTaken wants no amount to be taken away.
+func notTaken(f *check.Faults, p *field.Path, now, was *corev1.ResourceRequirements, what string) {
+	if taken(now.Requests, was.Requests) {
+		f.Forbidden(p.Child("requests"), what+" requests cannot be removed")
+	}
+	if taken(now.Limits, was.Limits) {
+		f.Forbidden(p.Child("limits"), what+" limits cannot be removed")
+	}
 }
 
 func taken(now, was corev1.ResourceList) bool {

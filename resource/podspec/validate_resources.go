@@ -34,7 +34,7 @@ func (v *validator) podResources(p *field.Path) {
 	}
 	requirements(v.Faults, p, r, func(p *field.Path, name corev1.ResourceName) {
 		if v.ResourceName(p, name) && !podLevel(name) {
-			v.Add(field.NotSupported(p, name, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}))
+			v.Add(field.NotSupported(p, name, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceHugePagesPrefix, corev1.ResourceMemory}))
 		}
 	})
 	v.claimNames(p.Child("claims"), r.Claims)

@@ -45,6 +45,9 @@ func Tolerations(f *check.Faults, p *field.Path, list []corev1.Toleration) {
 			if t.Value != "" {
 				f.Invalid(at.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'")
 			}
+		case corev1.TolerationOpLt, corev1.TolerationOpGt: // known, and switched off
+			f.Add(field.NotSupported(at.Child("operator"), t.Operator,
+				[]corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt}))
 		default:
 			check.Known(f, at.Child("operator"), t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists)
 		}

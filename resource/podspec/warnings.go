@@ -2,8 +2,10 @@ package podspec
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -12,83 +14,108 @@ import (
 
 // Warnings says what is odd about a new pod, though not wrong.
 func Warnings(p *corev1.Pod) []string {
-	var out []string
+	w := warner{meta: &p.ObjectMeta, spec: &p.Spec}
 	if !plain.Label(p.Name) {
-		out = append(out, fmt.Sprintf("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", validation.IsDNS1123Label(p.Name)))
+		w.warn("metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", validation.IsDNS1123Label(p.Name))
 	}
-	return append(out, specWarnings(field.NewPath("spec"), &p.Spec)...)
+	w.pod(nil)
+	return w.list
 }
 
 // TemplateWarnings says what is odd about a pod template, though not wrong.
 func TemplateWarnings(t *corev1.PodTemplateSpec, p *field.Path) []string {
-	return specWarnings(p.Child("spec"), &t.Spec)
+	w := warner{meta: &t.ObjectMeta, spec: &t.Spec}
+	w.pod(p)
+	return w.list
 }
 
-// movedLabels are node labels with a newer name.
-var movedLabels = map[string]string{
-	"beta.kubernetes.io/arch":                  "kubernetes.io/arch",
-	"beta.kubernetes.io/os":                    "kubernetes.io/os",
-	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
-	"failure-domain.beta.kubernetes.io/zone":   "topology.kubernetes.io/zone",
-	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
+// warner collects what is odd about a pod or a template.
+type warner struct {
+	meta *metav1.ObjectMeta
+	spec *corev1.PodSpec
+	list []string
 }
 
-func specWarnings(p *field.Path, s *corev1.PodSpec) []string {
-	var out []string
-	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	for key := range s.NodeSelector {
-		if now, ok := movedLabels[key]; ok {
-			warn("%s: deprecated since %s; use %q instead", p.Child("nodeSelector").Key(key), since(key), now)
-		}
-	}
-	secrets := map[string]bool{}
-	for i, r := range s.ImagePullSecrets {
-		at := p.Child("imagePullSecrets").Index(i)
-		switch {
-		case r.Name == "":
-			warn("%s: invalid empty name %q", at.Child("name"), r.Name)
-		case secrets[r.Name]:
-			warn("%s: duplicate name %q", at, r.Name)
-		}
-		secrets[r.Name] = true
-	}
-	for i := range s.Volumes {
-		if s.Volumes[i].GitRepo != nil {
-			warn("%s: deprecated in v1.11, and disabled by default in v1.33+", p.Child("volumes").Index(i).Child("gitRepo"))
-		}
-	}
-	hosts := map[string]bool{}
-	for i, a := range s.HostAliases {
-		if hosts[a.IP] {
-			warn("%s: duplicate ip %q", p.Child("hostAliases").Index(i).Child("ip"), a.IP)
-		}
-		hosts[a.IP] = true
-	}
-	v := validator{spec: s}
-	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
-		env := map[string]bool{}
-		for i, e := range c.Env {
-			if env[e.Name] {
-				warn("%s: hides previous definition of %q, which may be dropped when using apply", p.Child("env").Index(i), e.Name)
-			}
-			env[e.Name] = true
-		}
-		ports := map[string]bool{}
-		for i, port := range c.Ports {
-			k := fmt.Sprintf("%d/%s/%d/%s", port.ContainerPort, port.Protocol, port.HostPort, port.HostIP)
-			if ports[k] {
-				warn("%s: duplicate port definition with %s", p.Child("ports").Index(i), p.Child("ports"))
-			}
-			ports[k] = true
-		}
-	})
-	return out
+func (w *warner) warn(format string, args ...any) {
+	w.list = append(w.list, fmt.Sprintf(format, args...))
 }
 
-func since(label string) string {
-	switch label {
-	case "beta.kubernetes.io/arch", "beta.kubernetes.io/os":
-		return "v1.14"
+// pod looks at what is at the path; a pod itself is at none.
+func (w *warner) pod(at *field.Path) {
+	p, s := at.Child("spec"), w.spec
+	w.nodes(p)
+	w.annotations(at.Child("metadata", "annotations"))
+	w.volumes(p.Child("volumes"))
+	w.names(p)
+	w.fractions(p.Child("overhead"), s.Overhead)
+	w.seccomp(at.Child("metadata", "annotations"), corev1.SeccompPodAnnotationKey, s.SecurityContext != nil && s.SecurityContext.SeccompProfile != nil)
+	w.containers(at, p)
+	if n := s.TerminationGracePeriodSeconds; n != nil && *n < 0 {
+		w.warn("%s: must be >= 0; negative values are invalid and will be treated as 1", p.Child("terminationGracePeriodSeconds"))
 	}
-	return "v1.17"
+	w.affinities(p.Child("affinity"))
+	w.addresses(p)
+}
+
+// annotations finds those that nobody reads any more.
+func (w *warner) annotations(p *field.Path) {
+	for _, old := range []struct{ key, why string }{
+		{"scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`},
+		{"security.alpha.kubernetes.io/sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
+		{"security.alpha.kubernetes.io/unsafe-sysctls", `non-functional in v1.11+; use the "sysctls" field instead`},
+	} {
+		if _, ok := w.meta.Annotations[old.key]; ok {
+			w.warn("%s: %s", p.Key(old.key), old.why)
+		}
+	}
+}
+
+// names finds what stands twice in lists of names.
+func (w *warner) names(p *field.Path) {
+	var hosts, secrets []string
+	for i, a := range w.spec.HostAliases {
+		if slices.Contains(hosts, a.IP) {
+			w.warn("%s: duplicate ip %q", p.Child("hostAliases").Index(i).Child("ip"), a.IP)
+		}
+		hosts = append(hosts, a.IP)
+	}
+	for i, r := range w.spec.ImagePullSecrets {
+		if slices.Contains(secrets, r.Name) {
+			w.warn("%s: duplicate name %q", p.Child("imagePullSecrets").Index(i).Child("name"), r.Name)
+		}
+		secrets = append(secrets, r.Name)
+	}
+	for i, r := range w.spec.ImagePullSecrets {
+		if r.Name == "" {
+			w.warn("%s: invalid empty name %q", p.Child("imagePullSecrets").Index(i).Child("name"), r.Name)
+		}
+	}
+}
+
+// fractions finds parts of a byte.
+func (w *warner) fractions(p *field.Path, list corev1.ResourceList) {
+	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+		if q, ok := list[name]; ok && q.MilliValue()%1000 != 0 {
+			w.warn("%s: fractional byte value %q is invalid, must be an integer", p.Key(string(name)), q.String())
+		}
+	}
+}
+
+// seccomp finds an annotation in place of the field.
+func (w *warner) seccomp(p *field.Path, key string, hasField bool) {
+	if _, ok := w.meta.Annotations[key]; ok && !hasField {
+		w.warn(`%s: non-functional in v1.27+; use the "seccompProfile" field instead`, p.Key(key))
+	}
+}
+
+// addresses finds those that are not written as they should be.
+func (w *warner) addresses(p *field.Path) {
+	if d := w.spec.DNSConfig; d != nil {
+		for i, ip := range d.Nameservers {
+			w.list = append(w.list, validation.GetWarningsForIP(p.Child("dnsConfig", "nameservers").Index(i), ip)...)
+		}
+	}
+	for i, a := range w.spec.HostAliases {
+		w.list = append(w.list, validation.GetWarningsForIP(p.Child("hostAliases").Index(i).Child("ip"), a.IP)...)
+	}
 }

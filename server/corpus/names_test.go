@@ -1,0 +1,61 @@
+package corpus_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// names are what a case's answers call the values that differ from run to run.
+type names struct {
+	ns, run string
+	known   map[string]string // by value
+	counts  map[string]int    // by the kind of value
+}
+
+// name is what a value is called: the kind of value and its number.
+func (n *names) name(kind, value string) string {
+	if n.known == nil {
+		n.known, n.counts = map[string]string{}, map[string]int{}
+	}
+	if _, ok := n.known[value]; !ok {
+		n.counts[kind]++
+		n.known[value] = fmt.Sprintf("<%s%d>", kind, n.counts[kind])
+	}
+	return n.known[value]
+}
+
+// changing are found by their form. The group 1 is what is replaced.
+var changing = []struct {
+	kind string
+	find *regexp.Regexp
+}{
+	{"uid", regexp.MustCompile(`([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)},
+	{"ip", regexp.MustCompile(`\b(10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+)\b`)},
+	{"port", regexp.MustCompile(`nodePort"?: ?(3[0-2]\d\d\d)\b`)},
+	{"suffix", regexp.MustCompile(`kube-api-access-([0-9a-z]{5})\b`)},
+	{"suffix", regexp.MustCompile(`[Mm]ade-([0-9a-z]{5})\b`)},
+}
+
+var words = []struct {
+	find *regexp.Regexp
+	put  string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC( m=\S+)?`), "<time>"},
+	{regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`), "<token>"},
+}
+
+// plain replaces in a text what is recognized by its form.
+func (n *names) plain(s string) string {
+	for _, c := range changing {
+		s = c.find.ReplaceAllStringFunc(s, func(match string) string {
+			value := c.find.FindStringSubmatch(match)[1]
+			return strings.Replace(match, value, n.name(c.kind, value), 1)
+		})
+	}
+	for _, w := range words {
+		s = w.find.ReplaceAllString(s, w.put)
+	}
+	return strings.NewReplacer(n.ns, "$ns", n.run, "$run").Replace(s)
+}

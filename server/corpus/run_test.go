@@ -1,0 +1,110 @@
+package corpus_test
+
+import (
+	"crypto/tls"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/testenv"
+)
+
+// TestCorpus runs every case of testdata.
+func TestCorpus(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
+			g := newTarget(t)
+			if g.ours {
+				t.Parallel()
+			}
+			runScript(t, g, f)
+		})
+	}
+}
+
+// target is the server that the cases are run against.
+type target struct {
+	base, token string
+	ours        bool
+	client      *http.Client
+}
+
+// newTarget is the server named by the environment, or a new one of ours: no
+// controller, scheduler or node that would change what the cases write.
+func newTarget(t *testing.T) *target {
+	t.Helper()
+	if base := os.Getenv("CORPUS_SERVER"); base != "" {
+		insecure := &tls.Config{InsecureSkipVerify: true} // certificates are not what is tested
+		return &target{base: base, token: os.Getenv("CORPUS_TOKEN"), client: &http.Client{Transport: &http.Transport{TLSClientConfig: insecure}, Timeout: time.Minute}}
+	}
+	config := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1}).Config()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &target{base: config.Host, ours: true, client: client}
+}
+
+func runScript(t *testing.T, g *target, path string) {
+	s := parseScript(t, path)
+	rewrite := os.Getenv("CORPUS_REWRITE") != ""
+	for _, c := range s.cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRun(t, g, s.lets)
+			for _, b := range c.requests {
+				r.step(b, rewrite)
+			}
+		})
+	}
+	if rewrite {
+		s.write(t, path)
+	}
+}
+
+// step does one request and compares its answer, or puts it into the block.
+func (r *run) step(b *block, rewrite bool) {
+	r.t.Helper()
+	got := r.do(b.request)
+	want := b.theirs
+	if r.g.ours && b.differs {
+		want = b.ours
+	}
+	switch {
+	case got == want:
+	case !rewrite:
+		r.t.Errorf("%s\n got:\n%s\nwant:\n%s", b.request, got, want)
+	case r.g.ours:
+		b.ours, b.differs = got, got != b.theirs
+	default:
+		b.theirs = got
+	}
+}
+
+// run is one case being run.
+type run struct {
+	t    *testing.T
+	g    *target
+	lets map[string]string
+	names
+	// seen is each object as it was last answered, by kind and name.
+	seen map[string]tree
+	last tree
+}
+
+func newRun(t *testing.T, g *target, lets map[string]string) *run {
+	id := rand.String(6)
+	r := &run{t: t, g: g, lets: lets, seen: map[string]tree{}, names: names{ns: "corpus-" + id, run: "w" + id}}
+	r.mustCreate("/api/v1/namespaces", `{metadata: {name: $ns}}`)
+	r.mustCreate("v1/serviceaccounts", `{metadata: {name: default}}`)
+	return r
+}
