@@ -106,6 +106,10 @@ func TestEtcdOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Stop()
+	// The server has it when it answers for that revision from what it has.
+	if _, err := maps.Get(t.Context(), "before", metav1.GetOptions{ResourceVersion: before.ResourceVersion}); err != nil {
+		t.Fatal(err)
+	}
 
 	etcd.cut()
 	if got, err := maps.Get(t.Context(), "before", metav1.GetOptions{ResourceVersion: "0"}); err != nil || got.UID != before.UID {

@@ -35,6 +35,7 @@ func filler(seed int64) *randfill.Filler {
 		},
 		func(i *intstr.IntOrString, c randfill.Continue) { *i = intstr.FromInt32(int32(c.Intn(100))) },
 		func(r *runtime.RawExtension, c randfill.Continue) { r.Raw = []byte(`{"a":[1,"]",{"b":null}]}`) },
+		func(j *apiextensionsv1.JSON, c randfill.Continue) { j.Raw = []byte(`{"a":[1,"]",{"b":null}]}`) },
 		func(f *metav1.FieldsV1, c randfill.Continue) {
 			*f = *metav1.NewFieldsV1(`{"f:metadata":{"k:{\"x\":1}":{}}}`)
 		},
@@ -58,7 +59,7 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v", gvk, err)
 			}
-			compare(t, gvk.String(), b, typ)
+			compare(t, gvk.String(), b, typ, leftOut[gvk.Kind])
 			written, ok := fastjson.Marshal(in)
 			if !ok && !leftOut[gvk.Kind] {
 				t.Fatalf("%v: gave up", gvk)
@@ -73,14 +74,17 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, what string, b []byte, typ reflect.Type) {
+func compare(t *testing.T, what string, b []byte, typ reflect.Type, mayGiveUp bool) {
 	t.Helper()
-	compareStrict(t, what, b, typ)
+	compareStrict(t, what, b, typ, mayGiveUp)
 	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
 	if err := json.UnmarshalCaseSensitivePreserveInts(b, want); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if !fastjson.Unmarshal(b, got) {
+	switch took := fastjson.Unmarshal(b, got); {
+	case !took && mayGiveUp:
+		return
+	case !took:
 		t.Fatalf("%s: gave up on %s", what, b)
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -88,12 +92,15 @@ func compare(t *testing.T, what string, b []byte, typ reflect.Type) {
 	}
 }
 
-// leftOut are kinds whose values no plan writes.
-var leftOut = map[string]bool{}
+// leftOut are kinds with values that have no plan: the schema of a definition refers to
+// itself and has codecs of its own.
+var leftOut = map[string]bool{
+	"CustomResourceDefinition": true, "CustomResourceDefinitionList": true, "ConversionReview": true,
+}
 
 // compareStrict asks that the strict decoder takes what the general one takes without
 // objections, and nothing else.
-func compareStrict(t *testing.T, what string, b []byte, typ reflect.Type) {
+func compareStrict(t *testing.T, what string, b []byte, typ reflect.Type, mayGiveUp bool) {
 	t.Helper()
 	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
 	objections, err := json.UnmarshalStrict(b, want)
@@ -101,7 +108,7 @@ func compareStrict(t *testing.T, what string, b []byte, typ reflect.Type) {
 	switch took := fastjson.UnmarshalStrict(b, got); {
 	case took && !clean:
 		t.Fatalf("%s: took %s, objections %v %v", what, b, objections, err)
-	case !took && clean:
+	case !took && clean && !mayGiveUp:
 		t.Fatalf("%s: gave up on %s", what, b)
 	case took && !reflect.DeepEqual(got, want):
 		t.Fatalf("%s: from %s\nread %+v\nwant %+v", what, b, got, want)
@@ -174,7 +181,7 @@ func TestOddForms(t *testing.T) {
 		`{"spec":{"priority":2147483647,"activeDeadlineSeconds":123456789012345678}}`,
 		`{"metadata":{"labels":{"a":"1"},"name":"x","labels":{"b":"2"}}}`,
 	} {
-		compare(t, s, []byte(s), pod)
+		compare(t, s, []byte(s), pod, false)
 	}
 }
 
