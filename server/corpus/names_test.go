@@ -33,6 +33,7 @@ var changing = []struct {
 	{"uid", regexp.MustCompile(`([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)},
 	{"ip", regexp.MustCompile(`\b(10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+)\b`)},
 	{"port", regexp.MustCompile(`nodePort"?: ?(3[0-2]\d\d\d)\b`)},
+	{"port", regexp.MustCompile(`:(3[0-2]\d\d\d)/`)},
 	{"suffix", regexp.MustCompile(`kube-api-access-([0-9a-z]{5})\b`)},
 	{"suffix", regexp.MustCompile(`[Mm]ade-([0-9a-z]{5})\b`)},
 }
@@ -43,6 +44,7 @@ var words = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC( m=\S+)?`), "<time>"},
+	{regexp.MustCompile(`(resourceVersion\\":\\")\d+`), "${1}<revision>"},
 	{regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`), "<token>"},
 }
 

@@ -55,6 +55,9 @@ func (r *run) printObject(base, v tree) string {
 	} else {
 		base = clone(base)
 	}
+	if base == nil {
+		base = tree{}
+	}
 	managed, _ := meta["managedFields"].([]any)
 	hide(base)
 	hide(v)
