@@ -37,7 +37,13 @@ func deploymentStrategy() resource.Strategy {
 	r := resource.SplitCounted(func(d *appsv1.Deployment) (*appsv1.DeploymentSpec, *appsv1.DeploymentStatus) {
 		return &d.Spec, &d.Status
 	})
-	keepSpec := r.PrepareForStatusUpdate
+	update, keepSpec := r.PrepareForUpdate, r.PrepareForStatusUpdate
+	r.PrepareForUpdate = func(d, old *appsv1.Deployment) { // annotations count too, for they go on to the replica sets
+		update(d, old)
+		if d.Generation == old.Generation && !check.Same(d.Annotations, old.Annotations) {
+			d.Generation++
+		}
+	}
 	r.PrepareForStatusUpdate = func(d, old *appsv1.Deployment) {
 		keepSpec(d, old)
 		d.Labels = old.Labels

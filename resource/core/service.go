@@ -30,6 +30,7 @@ func serviceStrategy() resource.Strategy {
 	r.Validate = func(s *corev1.Service) field.ErrorList { return validateService(s, nil) }
 	r.ValidateUpdate = validateServiceUpdate
 	r.ValidateStatusUpdate = validateServiceStatus
+	r.Warnings = serviceWarnings
 	r.AllowCreateOnUpdate = true
 	return r.Strategy()
 }
@@ -125,6 +126,9 @@ func dropForType(s, old *corev1.Service) {
 		if reflect.DeepEqual(now.IPFamilyPolicy, was.IPFamilyPolicy) {
 			now.IPFamilyPolicy = nil
 		}
+	}
+	if now.Type == corev1.ServiceTypeExternalName {
+		now.InternalTrafficPolicy = nil
 	}
 	if hasNodePorts(old) && !hasNodePorts(s) && sameNodePorts(was.Ports, now.Ports) {
 		for i := range now.Ports {

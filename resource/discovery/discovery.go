@@ -60,6 +60,13 @@ var sliceStrategy = resource.Rules[*discoveryv1.EndpointSlice]{
 	PrepareForUpdate: countSlice,
 	Validate:         validateSlice,
 	ValidateUpdate:   validateSliceUpdate,
+	Warnings: func(s *discoveryv1.EndpointSlice) []string {
+		if s.AddressType == discoveryv1.AddressTypeFQDN {
+			return []string{"spec.addressType: FQDN endpoints are deprecated"}
+		}
+		return nil
+	},
+	UpdateWarnings: func(_, _ *discoveryv1.EndpointSlice) []string { return nil },
 }.Strategy()
 
 // countSlice counts every change but those of annotations that tell when a

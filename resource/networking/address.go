@@ -102,6 +102,7 @@ func cidrs(f *check.Faults, list []string) {
 	}
 	if len(list) > 2 {
 		f.Invalid(p, list, "may only hold up to 2 values")
+		return
 	}
 	for i, c := range list {
 		f.Add(validation.IsValidCIDR(p.Index(i), c)...)

@@ -84,6 +84,7 @@ func validatePolicy(n *networkingv1.NetworkPolicy, was []string) field.ErrorList
 	}
 	if len(s.PolicyTypes) > 2 {
 		f.Invalid(p.Child("policyTypes"), &s.PolicyTypes, "may not specify more than two policyTypes")
+		return f.List()
 	}
 	for i, t := range s.PolicyTypes {
 		check.Known(&f, p.Child("policyTypes").Index(i), t, networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress)

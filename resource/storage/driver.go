@@ -168,12 +168,8 @@ func validateCSINode(n *storagev1.CSINode) field.ErrorList {
 }
 
 var capacityTable = resource.TableOf(func(c *storagev1.CSIStorageCapacity) []any {
-	room := resource.Unset
-	if c.Capacity != nil {
-		room = c.Capacity.String()
-	}
-	return []any{c.Name, c.StorageClassName, room}
-}, resource.NameColumn, resource.Text("StorageClassName", "The class of storage."), resource.Text("Capacity", "How much room there is."))
+	return []any{c.Name, resource.CreatedAt(c)}
+}, resource.NameColumn, resource.CreatedColumn)
 
 var capacityStrategy = resource.Rules[*storagev1.CSIStorageCapacity]{
 	Validate: func(c *storagev1.CSIStorageCapacity) field.ErrorList {

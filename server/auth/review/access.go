@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/server/auth"
@@ -17,7 +18,7 @@ func (d Deps) subjectAccessReview(ctx context.Context, _ *auth.User, _ string, r
 	errs := checkSubject(r.Spec)
 	errs = append(errs, checkMeta(r.ObjectMeta, "must be empty")...)
 	if len(errs) > 0 {
-		return invalid("SubjectAccessReview", errs)
+		return invalid(errs)
 	}
 	r.Status = d.decide(ctx, subject(r.Spec), r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
 	return nil
@@ -38,7 +39,7 @@ func (d Deps) localSubjectAccessReview(ctx context.Context, _ *auth.User, namesp
 		errs = append(errs, field.Invalid(field.NewPath("spec.nonResourceAttributes"), a, "disallowed on this kind of request"))
 	}
 	if len(errs) > 0 {
-		return invalid("LocalSubjectAccessReview", errs)
+		return invalid(errs)
 	}
 	if a := r.Spec.ResourceAttributes; a.Namespace != namespace {
 		return apierrors.NewBadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %v", namespace))
@@ -51,14 +52,15 @@ func (d Deps) selfSubjectAccessReview(ctx context.Context, u *auth.User, _ strin
 	errs := checkAttributes(r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
 	errs = append(errs, checkMeta(r.ObjectMeta, "must be empty")...)
 	if len(errs) > 0 {
-		return invalid("SelfSubjectAccessReview", errs)
+		return invalid(errs)
 	}
 	r.Status = d.decide(ctx, u, r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
 	return nil
 }
 
-func invalid(kind string, errs field.ErrorList) error {
-	return apierrors.NewInvalid(authorizationv1.SchemeGroupVersion.WithKind(kind).GroupKind(), "", errs)
+// invalid names no kind, for a review is no stored object.
+func invalid(errs field.ErrorList) error {
+	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", errs)
 }
 
 func checkMeta(m metav1.ObjectMeta, message string) field.ErrorList {
