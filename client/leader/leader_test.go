@@ -72,7 +72,7 @@ func TestOneLeadsAndTheNextTakesOver(t *testing.T) {
 	for {
 		thief := "thief"
 		lease.Spec.HolderIdentity = &thief
-		if lease, err = leases.Update(t.Context(), lease); err == nil {
+		if _, err = leases.Update(t.Context(), lease); err == nil {
 			break
 		}
 		if lease, err = leases.Get(t.Context(), "work"); err != nil {

@@ -42,13 +42,13 @@ func (v *version) table() resource.Table {
 		for i, c := range asked {
 			paths[i] = parse(c.JSONPath)
 		}
-		return paths
+		return &paths
 	}}
 	return resource.TableOf(func(u *unstructured.Unstructured) []any {
-		paths := pool.Get().([]*jsonpath.JSONPath)
+		paths := pool.Get().(*[]*jsonpath.JSONPath)
 		defer pool.Put(paths)
 		cells := append(make([]any, 0, len(columns)), u.GetName())
-		for i, p := range paths {
+		for i, p := range *paths {
 			cells = append(cells, cell(p, asked[i].Type, u.Object))
 		}
 		return cells

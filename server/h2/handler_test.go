@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 another client than net/http's own is wanted: the streams of one connection without a limit
+
 package h2_test
 
 import (
@@ -236,11 +238,14 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
+// key is that of a value in a context.
+type key struct{}
+
 // TestClientLeaves: the handler's context ends, and its children's.
 func TestClientLeaves(t *testing.T) {
 	begun, done := make(chan struct{}), make(chan error, 1)
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		ctx, cancel := context.WithTimeout(context.WithValue(req.Context(), "k", "v"), time.Hour)
+		ctx, cancel := context.WithTimeout(context.WithValue(req.Context(), key{}, "v"), time.Hour)
 		defer cancel()
 		close(begun)
 		<-ctx.Done()
