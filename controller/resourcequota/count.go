@@ -81,6 +81,7 @@ func (c *counter) number(ctx context.Context, gr schema.GroupResource, q *corev1
 	if c.mu.follows[gr] != i { // the first time, or the resource was away in between
 		c.mu.follows[gr] = i
 		i.Handle(informer.Handler[*metav1.PartialObjectMetadata]{
+			Add:    func(o *metav1.PartialObjectMetadata, _ bool) { c.appeared(o) },
 			Delete: func(o *metav1.PartialObjectMetadata) { c.wake(o.Namespace, 0) },
 		})
 	}

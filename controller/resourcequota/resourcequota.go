@@ -81,6 +81,7 @@ func New(env controller.Env) controller.Runner {
 func follow[T client.Object](c *counter, i *informer.Informer[T], resource string, alike func(a, b T) bool) {
 	m, _ := quota.For(schema.GroupResource{Resource: resource})
 	controller.WatchFunc(c.loop, i, informer.Handler[T]{
+		Add: func(o T, _ bool) { c.appeared(o) },
 		Update: func(old, o T) {
 			if !c.bounded(o.GetNamespace()) {
 				return
@@ -91,6 +92,19 @@ func follow[T client.Object](c *counter, i *informer.Informer[T], resource strin
 		},
 		Delete: func(o T) { c.wake(o.GetNamespace(), 0) },
 	})
+}
+
+// appeared has the quotas counted again that are no older than an object which the
+// informer tells of only now: what came after a quota is counted by its admission, what
+// was there before only by a count that has seen it.
+func (c *counter) appeared(o client.Object) {
+	made := o.GetCreationTimestamp()
+	for _, q := range c.quotas.Store().List(o.GetNamespace()) {
+		if !q.CreationTimestamp.Before(&made) {
+			k := controller.KeyOf(q)
+			c.loop.EnqueueAfter(k, c.pace.Delay(k))
+		}
+	}
 }
 
 // bounded reports whether the namespace has a quota at all.
