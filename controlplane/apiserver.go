@@ -64,7 +64,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			}
 			extensions, err = extension.New(ctx, extension.Options{
 				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Lookup())),
-				Describes: []interface{ Set([]*resource.Resource) }{kinds, schemas},
+				Describes: []server.Describer{kinds, schemas},
 			})
 			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: extensions.Written}
 			return err

@@ -85,10 +85,23 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // Set replaces the resources that are served. Those that were there keep their
-// watch cache; requests that run already end as they began.
-func (s *Server) Set(resources []*resource.Resource) {
-	s.table.Store(newTable(s.hub, resources, s.table.Load()))
+// watch cache; requests that run already end as they began. The describers are told
+// once the new ones are served and before the watches of those that went end: who sees
+// a kind described can use it, and who sees it end no longer finds it described.
+func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
+	before := s.table.Load()
+	now := newTable(s.hub, resources, before)
+	s.table.Store(now)
 	s.merges.keep(resources)
+	for _, d := range describers {
+		d.Set(resources)
+	}
+	before.end(s.hub, now)
+}
+
+// A Describer tells clients what is served, as discovery and OpenAPI do.
+type Describer interface {
+	Set(resources []*resource.Resource)
 }
 
 // Resources are those that are served now. They are shared.

@@ -72,14 +72,19 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 			}
 		}
 	}
-	if before != nil {
-		for prefix, cache := range before.caches {
-			if t.caches[prefix] != cache {
-				hub.Remove(cache)
-			}
+	return t
+}
+
+// end ends the watches of a table's resources that the next one doesn't have.
+func (t *table) end(hub *watchcache.Hub, next *table) {
+	if t == nil {
+		return
+	}
+	for prefix, cache := range t.caches {
+		if next.caches[prefix] != cache {
+			hub.Remove(cache)
 		}
 	}
-	return t
 }
 
 // endpoint is that of a resource's version, nil if there is none or no table.

@@ -220,6 +220,7 @@ func TestPartitionAndOnDelete(t *testing.T) {
 		t.Errorf("after a deletion: %v", got)
 	}
 	f.patch(map[string]any{"updateStrategy": map[string]any{"type": "OnDelete", "rollingUpdate": nil}})
+	waittest.One(t, f.sets, "db", "the strategy seen", func(s *appsv1.StatefulSet) bool { return s.Status.ObservedGeneration == s.Generation })
 	if err := f.pods.Delete(t.Context(), "db-1", metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ type Options struct {
 	// Builtin are the resources that are served anyway. They win over
 	// definitions of the same name.
 	Builtin []*resource.Resource
-	// Describes are told of each new set of resources, after the server.
-	Describes []interface{ Set([]*resource.Resource) }
+	// Describes are told of each new set of resources, as server.Server.Set says.
+	Describes []server.Describer
 	// Webhook makes converters of definitions that name a webhook.
 	Webhook func(*apiextensionsv1.CustomResourceDefinition) custom.Converter
 	Log     *slog.Logger // nil logs nothing

@@ -42,7 +42,7 @@ func serveFrom(t testing.TB, store *local.Store, hooks ...extension.Poster) *ser
 	s, err := server.New(server.Config{
 		Store: store, Resources: rows, Discovery: kinds, OpenAPI: schemas,
 		Wire: func(c *server.Config, s *server.Server) (err error) {
-			o := extension.Options{Server: s, Builtin: rows, Describes: []interface{ Set([]*resource.Resource) }{kinds, schemas}}
+			o := extension.Options{Server: s, Builtin: rows, Describes: []server.Describer{kinds, schemas}}
 			for _, h := range hooks {
 				o.Webhook = extension.Webhooks(h)
 			}

@@ -137,10 +137,7 @@ func (x *Extensions) serve() {
 			}
 		}
 	}
-	x.o.Server.Set(rows)
-	for _, d := range x.o.Describes {
-		d.Set(rows)
-	}
+	x.o.Server.Set(rows, x.o.Describes...)
 }
 
 // writeStatus writes a status that was worked out. If the definition has changed
