@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/controller"
@@ -76,22 +77,35 @@ func (b *binder) syncNamed(ctx context.Context, c *corev1.PersistentVolumeClaim)
 	return b.claimPhase(ctx, c, corev1.ClaimPending, nil)
 }
 
-// syncBound looks after a claim whose binding has been completed once.
+// syncBound looks after a claim whose binding has been completed once. What would
+// make it lost is taken from the server: the cache of volumes may be behind that of
+// claims, and a claim that was called lost for a moment is no longer one that can grow.
 func (b *binder) syncBound(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
 	if c.Spec.VolumeName == "" {
 		return b.lost(ctx, c, "ClaimLost", "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!")
 	}
 	v, ok := b.volumes.Store().Get("", c.Spec.VolumeName)
-	switch {
-	case !ok:
-		return b.lost(ctx, c, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!")
-	case v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID == c.UID:
-		if err := b.bind(ctx, c, v); err != nil {
+	if !ok || !mayHold(v, c) {
+		var err error
+		v, err = b.volumeAPI.Get(ctx, c.Spec.VolumeName)
+		switch {
+		case apierrors.IsNotFound(err):
+			return b.lost(ctx, c, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!")
+		case err != nil:
 			return err
+		case !mayHold(v, c):
+			return b.lost(ctx, c, "ClaimMisbound", "Two claims are bound to the same volume, this one is bound incorrectly")
 		}
-		return b.grow(ctx, c, v)
 	}
-	return b.lost(ctx, c, "ClaimMisbound", "Two claims are bound to the same volume, this one is bound incorrectly")
+	if err := b.bind(ctx, c, v); err != nil {
+		return err
+	}
+	return b.grow(ctx, c, v)
+}
+
+// mayHold says whether a volume is the claim's, or no one's.
+func mayHold(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+	return v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID == c.UID
 }
 
 func (b *binder) lost(ctx context.Context, c *corev1.PersistentVolumeClaim, reason, message string) error {
