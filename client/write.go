@@ -26,7 +26,13 @@ func (r Resource[T]) Update(ctx context.Context, obj T, opts ...metav1.UpdateOpt
 
 // UpdateStatus replaces the status of an object and nothing else of it.
 func (r Resource[T]) UpdateStatus(ctx context.Context, obj T, opts ...metav1.UpdateOptions) (T, error) {
-	return r.write(ctx, http.MethodPut, obj, first(opts), obj.GetName(), "status")
+	return r.UpdateSubresource(ctx, obj, "status", opts...)
+}
+
+// UpdateSubresource replaces what a subresource stands for, such as the approval of a
+// CertificateSigningRequest, and nothing else of the object.
+func (r Resource[T]) UpdateSubresource(ctx context.Context, obj T, subresource string, opts ...metav1.UpdateOptions) (T, error) {
+	return r.write(ctx, http.MethodPut, obj, first(opts), obj.GetName(), subresource)
 }
 
 func (r Resource[T]) write(ctx context.Context, method string, obj T, opts any, names ...string) (T, error) {

@@ -9,6 +9,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/client/leader"
 	"fairlead.dev/controller"
+	"fairlead.dev/controller/certificates"
 	"fairlead.dev/informer"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
@@ -43,7 +44,7 @@ type wire func(user string) (*client.Client, error)
 type clientSide struct {
 	wire wire
 	log  *slog.Logger
-	ca   []byte
+	keys keys
 	// elect makes each part wait for its lease, since others like it may run
 	// elsewhere; nil runs it at once.
 	elect *leader.Timing
@@ -81,7 +82,7 @@ func overKubeconfig(config *rest.Config, elect *leader.Timing) (clientSide, erro
 	return clientSide{
 		wire:  func(string) (*client.Client, error) { return c, nil },
 		log:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		ca:    ca,
+		keys:  keys{caBundle: ca},
 		elect: elect,
 	}, nil
 }
@@ -126,7 +127,7 @@ func (s clientSide) runControllers(ctx context.Context, list []string) error {
 		if err != nil {
 			return err
 		}
-		run := b.new(env, s.ca)
+		run := b.new(env, s.keys)
 		group.Go(func() error {
 			defer env.Recorder.Close()
 			if err := run.Run(ctx); err != nil {
@@ -184,14 +185,15 @@ func (s clientSide) runNodes(ctx context.Context, count int) error {
 }
 
 // RunControllers runs built-in controllers against any Kubernetes API server until
-// ctx ends. The list is as CheckControllers says. With elect, one of all processes that
-// run them does the work at a time; without, this one does, whatever others do. So it is
-// with RunScheduler and RunNodes.
-func RunControllers(ctx context.Context, config *rest.Config, list []string, elect *leader.Timing) error {
+// ctx ends. The list is as CheckControllers says; without a key in signing, nothing is
+// signed. With elect, one of all processes that run them does the work at a time; without,
+// this one does, whatever others do. So it is with RunScheduler and RunNodes.
+func RunControllers(ctx context.Context, config *rest.Config, list []string, signing certificates.Options, elect *leader.Timing) error {
 	s, err := overKubeconfig(config, elect)
 	if err != nil {
 		return err
 	}
+	s.keys.signing = signing
 	return s.controllers(ctx, list)
 }
 

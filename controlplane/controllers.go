@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"fairlead.dev/controller"
+	"fairlead.dev/controller/certificates"
 	"fairlead.dev/controller/clusterroleaggregation"
 	"fairlead.dev/controller/cronjob"
 	"fairlead.dev/controller/daemonset"
@@ -13,6 +14,7 @@ import (
 	"fairlead.dev/controller/disruption"
 	"fairlead.dev/controller/endpoints"
 	"fairlead.dev/controller/endpointslice"
+	"fairlead.dev/controller/endpointslicemirroring"
 	"fairlead.dev/controller/garbagecollector"
 	"fairlead.dev/controller/job"
 	"fairlead.dev/controller/namespace"
@@ -35,15 +37,24 @@ import (
 // kube-controller-manager names it.
 type entry struct {
 	name, account string
-	new           func(env controller.Env, caBundle []byte) controller.Runner
+	new           func(env controller.Env, keys keys) controller.Runner
+}
+
+// keys are what controllers hand out in the name of the cluster.
+type keys struct {
+	caBundle []byte // what clients trust the API server by, in PEM
+	signing  certificates.Options
 }
 
 // plain is for controllers that need nothing but their Env.
-func plain(n func(controller.Env) controller.Runner) func(controller.Env, []byte) controller.Runner {
-	return func(env controller.Env, _ []byte) controller.Runner { return n(env) }
+func plain(n func(controller.Env) controller.Runner) func(controller.Env, keys) controller.Runner {
+	return func(env controller.Env, _ keys) controller.Runner { return n(env) }
 }
 
 var builtins = []entry{
+	{"certificates", "certificate-controller", func(env controller.Env, k keys) controller.Runner {
+		return certificates.New(env, k.signing)
+	}},
 	{"clusterroleaggregation", "clusterrole-aggregation-controller", plain(clusterroleaggregation.New)},
 	{"cronjob", "cronjob-controller", plain(cronjob.New)},
 	{"daemonset", "daemon-set-controller", plain(daemonset.New)},
@@ -51,10 +62,11 @@ var builtins = []entry{
 	{"disruption", "disruption-controller", plain(disruption.New)},
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
+	{"endpointslicemirroring", "endpointslicemirroring-controller", plain(endpointslicemirroring.New)},
 	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
 	{"job", "job-controller", plain(job.New)},
 	{"namespace", "namespace-controller", plain(namespace.New)},
-	{"nodelifecycle", "node-controller", func(env controller.Env, _ []byte) controller.Runner {
+	{"nodelifecycle", "node-controller", func(env controller.Env, _ keys) controller.Runner {
 		return nodelifecycle.New(env, nodelifecycle.Options{})
 	}},
 	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
@@ -64,8 +76,8 @@ var builtins = []entry{
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
-	{"rootca", "root-ca-cert-publisher", func(env controller.Env, ca []byte) controller.Runner {
-		return rootca.New(env, rootca.Options{CA: ca})
+	{"rootca", "root-ca-cert-publisher", func(env controller.Env, k keys) controller.Runner {
+		return rootca.New(env, rootca.Options{CA: k.caBundle})
 	}},
 	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
 	{"statefulset", "statefulset-controller", plain(statefulset.New)},

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead.dev/controller/certificates"
 	"fairlead.dev/controlplane/kubeconfig"
 	"fairlead.dev/controlplane/pki"
 	"fairlead.dev/server"
@@ -182,7 +183,14 @@ func (cp *ControlPlane) startClients() {
 	ctx, stop := context.WithCancel(context.Background())
 	cp.clients, ctx = errgroup.WithContext(ctx)
 	cp.stopClients = stop
-	side := clientSide{wire: inProcess(cp.server), log: cp.options.Log, ca: cp.authority.CertificatePEM(), elect: cp.options.Elect}
+	cert, key := cp.authority.Signer()
+	side := clientSide{
+		wire: inProcess(cp.server), log: cp.options.Log, elect: cp.options.Elect,
+		keys: keys{
+			caBundle: cp.authority.CertificatePEM(),
+			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}},
+		},
+	}
 	o := cp.options
 	if n := len(selected(o.Controllers)); n > 0 {
 		cp.clients.Go(func() error { return side.controllers(ctx, o.Controllers) })

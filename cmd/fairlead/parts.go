@@ -36,6 +36,7 @@ func newControllers() *cobra.Command {
 	var path string
 	var names []string
 	var election electFlags
+	var signing signingFlags
 	cmd := &cobra.Command{
 		Use:   "controllers",
 		Short: "Run the controllers alone, against any Kubernetes API server",
@@ -54,14 +55,19 @@ func newControllers() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			keys, err := signing.load()
+			if err != nil {
+				return err
+			}
 			return runPart(cmd, "Controllers", func(ctx context.Context) error {
-				return controlplane.RunControllers(ctx, config, names, elect)
+				return controlplane.RunControllers(ctx, config, names, keys, elect)
 			})
 		},
 	}
 	registerKubeconfig(cmd.Flags(), &path)
 	election.registerPart(cmd.Flags())
 	registerControllers(cmd.Flags(), &names)
+	signing.register(cmd.Flags())
 	return cmd
 }
 

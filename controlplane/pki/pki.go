@@ -10,6 +10,7 @@
 package pki
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -158,6 +159,9 @@ func (a *Authority) Pool() *x509.CertPool {
 	pool.AddCert(a.cert)
 	return pool
 }
+
+// Signer is the authority's certificate and key, for what signs requests in its name.
+func (a *Authority) Signer() (*x509.Certificate, crypto.Signer) { return a.cert, a.key }
 
 // TokenKey signs service account tokens.
 func (a *Authority) TokenKey() *ecdsa.PrivateKey { return a.token }

@@ -1,0 +1,98 @@
+package certificates
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"slices"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+)
+
+// An Authority signs. Without one, requests are approved and cleaned only.
+type Authority struct {
+	Certificate *x509.Certificate
+	Key         crypto.Signer
+}
+
+// Options configure the controller.
+type Options struct {
+	Authority Authority
+	// Duration is the longest life of a certificate. Zero means a year.
+	Duration time.Duration
+}
+
+type requests struct {
+	o        Options
+	client   *client.Client
+	api      client.Resource[*certificatesv1.CertificateSigningRequest]
+	informer *informer.Informer[*certificatesv1.CertificateSigningRequest]
+}
+
+// New returns the controller.
+func New(env controller.Env, o Options) controller.Runner {
+	if o.Duration == 0 {
+		o.Duration = 365 * 24 * time.Hour
+	}
+	r := &requests{
+		o:        o,
+		client:   env.Client,
+		api:      client.For[*certificatesv1.CertificateSigningRequest](env.Client),
+		informer: informer.In[*certificatesv1.CertificateSigningRequest](env.Informers),
+	}
+	loop := controller.New("certificates", r.reconcile, controller.Options{})
+	controller.Watch(loop, r.informer, controller.Self[*certificatesv1.CertificateSigningRequest])
+	return loop
+}
+
+func (r *requests) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	csr, ok := r.informer.Store().Get("", k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	end, ends := expiry(csr)
+	if ends && time.Until(end) <= 0 {
+		err := r.api.Delete(ctx, csr.Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &csr.UID, ResourceVersion: &csr.ResourceVersion},
+		})
+		if apierrors.IsNotFound(err) {
+			err = nil
+		}
+		return controller.Result{}, err
+	}
+	var err error
+	switch {
+	case len(csr.Status.Certificate) > 0:
+	case is(csr, certificatesv1.CertificateApproved):
+		err = r.sign(ctx, csr)
+	case !is(csr, certificatesv1.CertificateDenied):
+		err = r.approve(ctx, csr)
+	}
+	if err != nil || !ends {
+		return controller.Result{}, err
+	}
+	return controller.Result{RequeueAfter: time.Until(end)}, nil
+}
+
+func is(csr *certificatesv1.CertificateSigningRequest, kind certificatesv1.RequestConditionType) bool {
+	return slices.ContainsFunc(csr.Status.Conditions, func(c certificatesv1.CertificateSigningRequestCondition) bool {
+		return c.Type == kind && (c.Status == corev1.ConditionTrue || c.Status == "")
+	})
+}
+
+// with is a copy of a request with one more condition.
+func with(csr *certificatesv1.CertificateSigningRequest, kind certificatesv1.RequestConditionType, reason, message string) *certificatesv1.CertificateSigningRequest {
+	csr = csr.DeepCopy()
+	csr.Status.Conditions = append(csr.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
+		Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastUpdateTime: metav1.Now(),
+	})
+	return csr
+}

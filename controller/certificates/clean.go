@@ -1,0 +1,60 @@
+package certificates
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+)
+
+// How long requests are kept: those that were answered, and those that nobody answered.
+const (
+	keepAnswered = time.Hour
+	keepOpen     = 24 * time.Hour
+)
+
+// expiry tells when a request has had its time: an hour after it was denied, failed or
+// issued (or when the certificate itself ends, if that is earlier), a day after it was
+// made or approved and nobody went on with it.
+func expiry(csr *certificatesv1.CertificateSigningRequest) (at time.Time, ok bool) {
+	earliest := func(t time.Time) {
+		if !ok || t.Before(at) {
+			at, ok = t, true
+		}
+	}
+	if len(csr.Status.Conditions) == 0 {
+		earliest(csr.CreationTimestamp.Add(keepOpen))
+	}
+	issued := len(csr.Status.Certificate) > 0
+	for _, c := range csr.Status.Conditions {
+		if c.Type == certificatesv1.CertificateApproved && issued {
+			if end, ok := lastMoment(csr.Status.Certificate); ok {
+				earliest(end)
+			}
+		}
+		if c.LastUpdateTime.IsZero() {
+			continue
+		}
+		switch {
+		case c.Type == certificatesv1.CertificateApproved && !issued:
+			earliest(c.LastUpdateTime.Add(keepOpen))
+		case c.Type == certificatesv1.CertificateApproved, c.Type == certificatesv1.CertificateDenied, c.Type == certificatesv1.CertificateFailed:
+			earliest(c.LastUpdateTime.Add(keepAnswered))
+		}
+	}
+	return at, ok
+}
+
+// lastMoment is when the first certificate of a PEM text ends.
+func lastMoment(text []byte) (time.Time, bool) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return time.Time{}, false
+	}
+	certs, err := x509.ParseCertificates(block.Bytes)
+	if err != nil || len(certs) == 0 {
+		return time.Time{}, false
+	}
+	return certs[0].NotAfter, true
+}
