@@ -20,6 +20,12 @@ func (c *call) servePath() error {
 	case path == "/metrics":
 		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.w, c.req)
 		return nil
+	case path == profiles:
+		http.Redirect(c.w, c.req, profiles+"/", http.StatusMovedPermanently)
+		return nil
+	case strings.HasPrefix(path, profiles+"/"):
+		profile(c.w, c.req)
+		return nil
 	case isHealth(path):
 		return c.health(path)
 	case strings.HasPrefix(path, "/openapi/") && c.s.cfg.OpenAPI != nil:

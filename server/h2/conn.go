@@ -85,6 +85,7 @@ type conn struct {
 		// handlers that run, and streams that wait for a place.
 		handlers int
 		waiting  []*stream
+		spare    spare
 
 		credit credit // what the client may send on the connection
 		unsaid int    // settings of ours that are not acknowledged
@@ -227,6 +228,7 @@ func (c *conn) end(err error) {
 	defer c.mu.Unlock()
 	c.mu.err = err
 	c.mu.tick.stop()
+	c.mu.spare.dismiss()
 	c.endStreams(err)
 	for c.mu.writing {
 		c.mu.released.Wait()

@@ -28,7 +28,8 @@
 //
 //   - The reader is the goroutine that net/http gave us. It reads frames and
 //     never writes, so that it goes on reading whatever the peer does not take.
-//   - A handler runs on its own goroutine. What it writes is gathered in a buffer
+//   - A handler runs on a goroutine of its own, which may have run others of the
+//     connection before. What it writes is gathered in a buffer
 //     of its response, and goes from there into conn.mu.out, as much as both
 //     windows allow. Then it waits until the rest has gone there too.
 //   - Writing is a role, not a goroutine: who finds frames in out and nobody

@@ -56,7 +56,7 @@ func stop(t *time.Timer) {
 func (c *conn) start(st *stream) error {
 	if c.mu.handlers < c.most {
 		c.mu.handlers++
-		go st.x.run()
+		c.handle(st.x)
 		return nil
 	}
 	// There are more handlers than streams: the client has reset some whose
@@ -68,7 +68,7 @@ func (c *conn) start(st *stream) error {
 	return nil
 }
 
-// run is the handler's goroutine.
+// run calls the handler.
 func (x *exchange) run() {
 	c := x.st.c
 	good := false
@@ -136,7 +136,7 @@ func (c *conn) left(x *exchange) {
 			continue
 		}
 		c.mu.handlers++
-		go next.x.run()
+		c.handle(next.x)
 	}
 	c.mu.Unlock()
 	if orphan != nil {

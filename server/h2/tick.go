@@ -78,6 +78,14 @@ func (c *conn) look() {
 		}
 		st = next
 	}
+	if w := &c.mu.spare; len(w.idle) > 0 {
+		if w.used {
+			w.used = false
+			c.due(now.Add(spareLife))
+		} else {
+			w.dismiss()
+		}
+	}
 	if d := c.server.hs.IdleTimeout; d > 0 && len(c.mu.streams) == 0 && !c.mu.leaving {
 		if now.Sub(t.idle) >= d {
 			c.leave()

@@ -1,0 +1,71 @@
+package h2
+
+import "time"
+
+// A handler's goroutine grows its stack as deep as the handler goes, a copy for each
+// doubling; for a small request that is a tenth of its cost. So a goroutine that has
+// done with a handler waits a while for the next one of its connection.
+const (
+	// maxSpare is how many wait, and spareLife how long at least if none is needed.
+	maxSpare  = 8
+	spareLife = 5 * time.Second
+)
+
+// worker is a goroutine that runs handlers, or waits for one.
+type worker struct {
+	next chan *exchange // nil ends it
+}
+
+// spare are the workers of a connection that wait. Guarded by conn.mu.
+type spare struct {
+	idle []*worker
+	used bool // since the last look
+}
+
+// handle runs the exchange's handler on a goroutine; conn.mu is held.
+func (c *conn) handle(x *exchange) {
+	s := &c.mu.spare
+	if n := len(s.idle); n > 0 {
+		w := s.idle[n-1]
+		s.idle[n-1], s.idle = nil, s.idle[:n-1]
+		s.used = true
+		w.next <- x // has room: it waits for no more than one
+		return
+	}
+	go c.work(x)
+}
+
+func (c *conn) work(x *exchange) {
+	w := &worker{next: make(chan *exchange, 1)}
+	for x != nil {
+		x.run()
+		if !c.spared(w) {
+			return
+		}
+		x = <-w.next
+	}
+}
+
+// spared says whether the worker is to wait for another exchange.
+func (c *conn) spared(w *worker) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &c.mu.spare
+	if c.mu.err != nil || c.mu.leaving || len(s.idle) >= maxSpare {
+		return false
+	}
+	if len(s.idle) == 0 {
+		c.due(time.Now().Add(spareLife))
+	}
+	s.idle = append(s.idle, w)
+	return true
+}
+
+// dismiss ends the workers that wait; conn.mu is held.
+func (s *spare) dismiss() {
+	for i, w := range s.idle {
+		w.next <- nil
+		s.idle[i] = nil
+	}
+	s.idle = s.idle[:0]
+}
