@@ -53,11 +53,14 @@ func (v *validator) allVolumes(p *field.Path) {
 	}
 }
 
+type volume = corev1.VolumeSource
+
 // source is one of the fields of a volume of which just one is to be set.
 type source struct {
-	name  string
-	set   bool
-	check func(p *field.Path)
+	name string
+	set  func(s *volume) bool
+	// check looks at it, at p, in the volume that is at; nil if all will do.
+	check func(v *validator, at, p *field.Path, s *volume)
 }
 
 // spelled is how some sources are called where they are one too many. Clients
@@ -66,14 +69,15 @@ var spelled = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 
 func (v *validator) volumeSource(p *field.Path, vol *corev1.Volume) {
 	n := 0
-	for _, s := range v.sources(p, vol) {
-		if !s.set {
+	for i := range sources {
+		s := &sources[i]
+		if !s.set(&vol.VolumeSource) {
 			continue
 		}
 		if n++; n > 1 {
 			v.Forbidden(p.Child(or(spelled[s.name], s.name)), "may not specify more than 1 volume type")
 		} else if s.check != nil {
-			s.check(p.Child(s.name))
+			s.check(v, p, p.Child(s.name), &vol.VolumeSource)
 		}
 	}
 	if n == 0 {
@@ -81,106 +85,117 @@ func (v *validator) volumeSource(p *field.Path, vol *corev1.Volume) {
 	}
 }
 
-func (v *validator) sources(p *field.Path, vol *corev1.Volume) []source {
-	s := &vol.VolumeSource
-	return []source{
-		{"emptyDir", s.EmptyDir != nil, func(p *field.Path) {
-			if l := s.EmptyDir.SizeLimit; l != nil && l.Sign() < 0 {
-				v.Forbidden(p.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity")
-			}
-		}},
-		{"hostPath", s.HostPath != nil, func(p *field.Path) { HostPath(v.Faults, p, s.HostPath) }},
-		{"gitRepo", s.GitRepo != nil, func(p *field.Path) {
-			v.need(p.Child("repository"), s.GitRepo.Repository)
-			v.Descending(p.Child("directory"), s.GitRepo.Directory)
-		}},
-		{"gcePersistentDisk", s.GCEPersistentDisk != nil, func(*field.Path) {
-			Disk(v.Faults, p.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
-		}},
-		{"awsElasticBlockStore", s.AWSElasticBlockStore != nil, func(p *field.Path) {
-			Disk(v.Faults, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
-		}},
-		{"secret", s.Secret != nil, func(p *field.Path) {
-			v.need(p.Child("secretName"), s.Secret.SecretName)
-			v.FileMode(p.Child("defaultMode"), s.Secret.DefaultMode)
-			v.items(p.Child("items"), s.Secret.Items)
-		}},
-		{"nfs", s.NFS != nil, func(p *field.Path) { NFS(v.Faults, p, s.NFS) }},
-		{"iscsi", s.ISCSI != nil, func(p *field.Path) {
-			v.need(p.Child("targetPortal"), s.ISCSI.TargetPortal)
-			v.need(p.Child("iqn"), s.ISCSI.IQN)
-		}},
-		{"glusterfs", s.Glusterfs != nil, func(p *field.Path) {
-			v.need(p.Child("endpoints"), s.Glusterfs.EndpointsName)
-			v.need(p.Child("path"), s.Glusterfs.Path)
-		}},
-		{"flocker", s.Flocker != nil, nil},
-		{"persistentVolumeClaim", s.PersistentVolumeClaim != nil, func(p *field.Path) { v.need(p.Child("claimName"), s.PersistentVolumeClaim.ClaimName) }},
-		{"rbd", s.RBD != nil, func(p *field.Path) {
-			if len(s.RBD.CephMonitors) == 0 {
-				v.Required(p.Child("monitors"), "")
-			}
-			v.need(p.Child("image"), s.RBD.RBDImage)
-		}},
-		{"cinder", s.Cinder != nil, func(p *field.Path) { v.need(p.Child("volumeID"), s.Cinder.VolumeID) }},
-		{"cephfs", s.CephFS != nil, func(p *field.Path) {
-			if len(s.CephFS.Monitors) == 0 {
-				v.Required(p.Child("monitors"), "")
-			}
-		}},
-		{"quobyte", s.Quobyte != nil, nil},
-		{"downwardAPI", s.DownwardAPI != nil, func(p *field.Path) {
-			v.FileMode(p.Child("defaultMode"), s.DownwardAPI.DefaultMode)
-			for i := range s.DownwardAPI.Items {
-				v.downwardFile(p, &s.DownwardAPI.Items[i])
-			}
-		}},
-		{"fc", s.FC != nil, nil},
-		{"flexVolume", s.FlexVolume != nil, func(p *field.Path) { FlexVolume(v.Faults, p, s.FlexVolume.Driver, s.FlexVolume.Options) }},
-		{"configMap", s.ConfigMap != nil, func(p *field.Path) {
-			v.need(p.Child("name"), s.ConfigMap.Name)
-			v.FileMode(p.Child("defaultMode"), s.ConfigMap.DefaultMode)
-			v.items(p.Child("items"), s.ConfigMap.Items)
-		}},
-		{"azureFile", s.AzureFile != nil, func(p *field.Path) {
-			v.need(p.Child("secretName"), s.AzureFile.SecretName)
-			v.need(p.Child("shareName"), s.AzureFile.ShareName)
-		}},
-		{"vsphereVolume", s.VsphereVolume != nil, func(p *field.Path) { v.need(p.Child("volumePath"), s.VsphereVolume.VolumePath) }},
-		{"photonPersistentDisk", s.PhotonPersistentDisk != nil, func(p *field.Path) { v.need(p.Child("pdID"), s.PhotonPersistentDisk.PdID) }},
-		{"portworxVolume", s.PortworxVolume != nil, func(p *field.Path) { v.need(p.Child("volumeID"), s.PortworxVolume.VolumeID) }},
-		{"azureDisk", s.AzureDisk != nil, func(p *field.Path) {
-			v.need(p.Child("diskName"), s.AzureDisk.DiskName)
-			v.need(p.Child("diskURI"), s.AzureDisk.DataDiskURI)
-		}},
-		{"storageos", s.StorageOS != nil, nil},
-		{"projected", s.Projected != nil, func(p *field.Path) { v.projected(p, s.Projected) }},
-		{"scaleIO", s.ScaleIO != nil, func(p *field.Path) {
-			v.need(p.Child("gateway"), s.ScaleIO.Gateway)
-			v.need(p.Child("system"), s.ScaleIO.System)
-			v.need(p.Child("volumeName"), s.ScaleIO.VolumeName)
-		}},
-		{"csi", s.CSI != nil, func(p *field.Path) {
-			CSIDriverName(v.Faults, p.Child("driver"), s.CSI.Driver)
-			if r := s.CSI.NodePublishSecretRef; r != nil {
-				v.need(p.Child("nodePublishSecretRef", "name"), r.Name)
-			}
-		}},
-		{"ephemeral", s.Ephemeral != nil, func(p *field.Path) {
-			p = p.Child("volumeClaimTemplate")
-			if s.Ephemeral.VolumeClaimTemplate == nil {
-				v.Required(p, "")
-			} else {
-				claimTemplate(v.Faults, p, s.Ephemeral.VolumeClaimTemplate)
-			}
-		}},
-		{"image", s.Image != nil, func(p *field.Path) {
-			if v.isPod {
-				v.need(p.Child("reference"), s.Image.Reference)
-			}
-			check.OneOf(v.Faults, p.Child("pullPolicy"), s.Image.PullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
-		}},
-	}
+// sources are in the order of the API. A table, and not a list made for each volume: most
+// volumes are one of these.
+var sources = []source{
+	{"emptyDir", func(s *volume) bool { return s.EmptyDir != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		if l := s.EmptyDir.SizeLimit; l != nil && l.Sign() < 0 {
+			v.Forbidden(p.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity")
+		}
+	}},
+	{"hostPath", func(s *volume) bool { return s.HostPath != nil }, func(v *validator, _, p *field.Path, s *volume) { HostPath(v.Faults, p, s.HostPath) }},
+	{"gitRepo", func(s *volume) bool { return s.GitRepo != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("repository"), s.GitRepo.Repository)
+		v.Descending(p.Child("directory"), s.GitRepo.Directory)
+	}},
+	{"gcePersistentDisk", func(s *volume) bool { return s.GCEPersistentDisk != nil }, func(v *validator, at, _ *field.Path, s *volume) {
+		Disk(v.Faults, at.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
+	}},
+	{"awsElasticBlockStore", func(s *volume) bool { return s.AWSElasticBlockStore != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		Disk(v.Faults, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
+	}},
+	{"secret", func(s *volume) bool { return s.Secret != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("secretName"), s.Secret.SecretName)
+		v.FileMode(p.Child("defaultMode"), s.Secret.DefaultMode)
+		v.items(p.Child("items"), s.Secret.Items)
+	}},
+	{"nfs", func(s *volume) bool { return s.NFS != nil }, func(v *validator, _, p *field.Path, s *volume) { NFS(v.Faults, p, s.NFS) }},
+	{"iscsi", func(s *volume) bool { return s.ISCSI != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("targetPortal"), s.ISCSI.TargetPortal)
+		v.need(p.Child("iqn"), s.ISCSI.IQN)
+	}},
+	{"glusterfs", func(s *volume) bool { return s.Glusterfs != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("endpoints"), s.Glusterfs.EndpointsName)
+		v.need(p.Child("path"), s.Glusterfs.Path)
+	}},
+	{"flocker", func(s *volume) bool { return s.Flocker != nil }, nil},
+	{"persistentVolumeClaim", func(s *volume) bool { return s.PersistentVolumeClaim != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("claimName"), s.PersistentVolumeClaim.ClaimName)
+	}},
+	{"rbd", func(s *volume) bool { return s.RBD != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		if len(s.RBD.CephMonitors) == 0 {
+			v.Required(p.Child("monitors"), "")
+		}
+		v.need(p.Child("image"), s.RBD.RBDImage)
+	}},
+	{"cinder", func(s *volume) bool { return s.Cinder != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("volumeID"), s.Cinder.VolumeID)
+	}},
+	{"cephfs", func(s *volume) bool { return s.CephFS != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		if len(s.CephFS.Monitors) == 0 {
+			v.Required(p.Child("monitors"), "")
+		}
+	}},
+	{"quobyte", func(s *volume) bool { return s.Quobyte != nil }, nil},
+	{"downwardAPI", func(s *volume) bool { return s.DownwardAPI != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.FileMode(p.Child("defaultMode"), s.DownwardAPI.DefaultMode)
+		for i := range s.DownwardAPI.Items {
+			v.downwardFile(p, &s.DownwardAPI.Items[i])
+		}
+	}},
+	{"fc", func(s *volume) bool { return s.FC != nil }, nil},
+	{"flexVolume", func(s *volume) bool { return s.FlexVolume != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		FlexVolume(v.Faults, p, s.FlexVolume.Driver, s.FlexVolume.Options)
+	}},
+	{"configMap", func(s *volume) bool { return s.ConfigMap != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("name"), s.ConfigMap.Name)
+		v.FileMode(p.Child("defaultMode"), s.ConfigMap.DefaultMode)
+		v.items(p.Child("items"), s.ConfigMap.Items)
+	}},
+	{"azureFile", func(s *volume) bool { return s.AzureFile != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("secretName"), s.AzureFile.SecretName)
+		v.need(p.Child("shareName"), s.AzureFile.ShareName)
+	}},
+	{"vsphereVolume", func(s *volume) bool { return s.VsphereVolume != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("volumePath"), s.VsphereVolume.VolumePath)
+	}},
+	{"photonPersistentDisk", func(s *volume) bool { return s.PhotonPersistentDisk != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("pdID"), s.PhotonPersistentDisk.PdID)
+	}},
+	{"portworxVolume", func(s *volume) bool { return s.PortworxVolume != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("volumeID"), s.PortworxVolume.VolumeID)
+	}},
+	{"azureDisk", func(s *volume) bool { return s.AzureDisk != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("diskName"), s.AzureDisk.DiskName)
+		v.need(p.Child("diskURI"), s.AzureDisk.DataDiskURI)
+	}},
+	{"storageos", func(s *volume) bool { return s.StorageOS != nil }, nil},
+	{"projected", func(s *volume) bool { return s.Projected != nil }, func(v *validator, _, p *field.Path, s *volume) { v.projected(p, s.Projected) }},
+	{"scaleIO", func(s *volume) bool { return s.ScaleIO != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		v.need(p.Child("gateway"), s.ScaleIO.Gateway)
+		v.need(p.Child("system"), s.ScaleIO.System)
+		v.need(p.Child("volumeName"), s.ScaleIO.VolumeName)
+	}},
+	{"csi", func(s *volume) bool { return s.CSI != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		CSIDriverName(v.Faults, p.Child("driver"), s.CSI.Driver)
+		if r := s.CSI.NodePublishSecretRef; r != nil {
+			v.need(p.Child("nodePublishSecretRef", "name"), r.Name)
+		}
+	}},
+	{"ephemeral", func(s *volume) bool { return s.Ephemeral != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		p = p.Child("volumeClaimTemplate")
+		if s.Ephemeral.VolumeClaimTemplate == nil {
+			v.Required(p, "")
+		} else {
+			claimTemplate(v.Faults, p, s.Ephemeral.VolumeClaimTemplate)
+		}
+	}},
+	{"image", func(s *volume) bool { return s.Image != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		if v.isPod {
+			v.need(p.Child("reference"), s.Image.Reference)
+		}
+		check.OneOf(v.Faults, p.Child("pullPolicy"), s.Image.PullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+	}},
 }
 
 func or(s, otherwise string) string {
