@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -32,16 +33,28 @@ func Read(path string) (*Snapshot, error) {
 	if err := checkSum(path); err != nil {
 		return nil, err
 	}
-	db, err := bbolt.Open(path, 0, &bbolt.Options{ReadOnly: true})
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrCorrupt, path, err)
-	}
-	defer db.Close()
 	s := &Snapshot{}
-	if err := db.View(s.read); err != nil {
+	if err := s.open(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
+}
+
+// open reads the database. bbolt trusts its pages and follows them out of the file if
+// they are wrong, which a right checksum does not rule out: that is an error too.
+func (s *Snapshot) open(path string) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: its pages are damaged: %v", ErrCorrupt, p)
+		}
+	}()
+	db, err := bbolt.Open(path, 0, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	defer db.Close()
+	return db.View(s.read)
 }
 
 func checkSum(path string) error {

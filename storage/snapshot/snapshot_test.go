@@ -24,7 +24,7 @@ import (
 	"fairlead.dev/storage/snapshot"
 )
 
-func open(t *testing.T) *local.Store {
+func open(t testing.TB) *local.Store {
 	t.Helper()
 	s, err := local.Open("", local.Options{InMemory: true})
 	if err != nil {
@@ -35,7 +35,7 @@ func open(t *testing.T) *local.Store {
 }
 
 // filled is a store with some of everything.
-func filled(t *testing.T) *local.Store {
+func filled(t testing.TB) *local.Store {
 	t.Helper()
 	s := open(t)
 	if _, err := s.Grant(t.Context(), 7, time.Hour); err != nil {
@@ -54,7 +54,7 @@ func filled(t *testing.T) *local.Store {
 	return s
 }
 
-func save(t *testing.T, s storage.Store) string {
+func save(t testing.TB, s storage.Store) string {
 	t.Helper()
 	f, err := snapshot.Take(t.Context(), s, t.TempDir(), nil)
 	if err != nil {
