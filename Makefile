@@ -3,7 +3,7 @@
 KUBECTL_VERSION = -X k8s.io/component-base/version.gitVersion=v1.37.2 \
 	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench soak compat ci
+.PHONY: help build test race bench soak clients compat ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ bench: ## the benchmarks beside the code
 
 soak: ## the long tests: hundreds of crashes, lost members, storms
 	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./watchcache/...
+
+clients: ## programs that people use, Helm so far, against our server
+	cd clients && go vet ./... && go test -count=1 ./...
 
 compat: ## our clients against upstream's kube-apiserver and etcd (builds both: minutes)
 	cd compat && go test -count=1 -v ./...
