@@ -23,6 +23,7 @@ import (
 // none: the manager comes to own the fields it gives, and gives up the others
 // it had.
 func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
+	c.applies = true
 	config, err := decodeConfig(p.Body)
 	if err != nil {
 		return err

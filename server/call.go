@@ -30,10 +30,11 @@ type call struct {
 	timeout time.Duration
 
 	// The rest is set once the path has been routed to a resource.
-	ep     *endpoint
-	accept accept
-	dryRun bool
-	quiet  bool // nobody is told of the write; see Config.Written
+	ep      *endpoint
+	accept  accept
+	dryRun  bool
+	applies bool // server-side
+	quiet   bool // nobody is told of the write; see Config.Written
 	// lastRead is the object that was decoded last, and its text without the
 	// record of owners.
 	lastRead struct {

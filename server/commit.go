@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead.dev/server/managed"
 	"fairlead.dev/storage"
 )
 
@@ -32,6 +33,19 @@ func (c *call) commit(key string, at storage.Revision, t storage.EventType, valu
 		}
 		c.s.events.forget(op.Lease)
 	}
+}
+
+// commitObject writes an object on the condition that it is at the revision. If it is
+// more than the store takes, it is written without the record of who owns its fields, which
+// may be the half of it; kube-apiserver does the same. An apply has no use for that.
+func (c *call) commitObject(w *written, at storage.Revision) (storage.TxnResult, error) {
+	res, err := c.commit(w.key, at, storage.Put, w.value)
+	if !errors.Is(err, storage.ErrTooLarge) || c.applies || w.obj == nil || len(w.obj.GetManagedFields()) == 0 {
+		return res, err
+	}
+	w.obj.SetManagedFields(nil)
+	w.value, _ = managed.Cut(w.value)
+	return c.commit(w.key, at, storage.Put, w.value)
 }
 
 // committed lets those know whom a write concerns at once, before it is answered.

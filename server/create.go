@@ -14,7 +14,6 @@ import (
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/admission"
-	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
@@ -133,8 +132,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if c.dryRun {
 		return w, c.refuseExisting(obj)
 	}
-	key := c.ep.Key(obj.GetNamespace(), obj.GetName())
-	res, err := c.commit(key, 0, storage.Put, w.value)
+	res, err := c.commitObject(w, 0)
 	switch {
 	case err != nil:
 		return nil, err

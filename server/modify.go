@@ -205,7 +205,7 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 		w.revise(now.Revision())
 		return w, false, nil
 	}
-	res, err := c.commit(w.key, now.Revision(), storage.Put, w.value)
+	res, err := c.commitObject(w, now.Revision())
 	if err != nil || !res.Succeeded {
 		return nil, err == nil, err
 	}
