@@ -1,0 +1,130 @@
+package badnet
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// Conditions of the network. The zero value is a good one.
+type Conditions struct {
+	// Latency holds each piece, of up to 32 KiB, for so long in either direction.
+	Latency time.Duration
+	// Rate is how many bytes pass in a second, for each direction of each connection.
+	// Zero is no limit.
+	Rate int
+	// Silent makes connections half-open: they stay up, and neither bytes nor their
+	// end pass. What was sent meanwhile passes when Silent ends.
+	Silent bool
+	// Refuse resets new connections as soon as they are accepted.
+	Refuse bool
+	// CutAfter ends a connection after so many bytes from the server, so that a reply
+	// is truncated. What passed before the condition was set counts. Zero is never.
+	CutAfter int64
+}
+
+// Proxy stands between clients and one server.
+type Proxy struct {
+	listener net.Listener
+	target   string
+	running  sync.WaitGroup
+
+	mu struct {
+		sync.Mutex
+		now     Conditions
+		changed chan struct{} // closed by the next Set
+		links   map[*link]struct{}
+		closed  bool
+	}
+}
+
+// New returns a proxy for the server at target (host:port), on a free port of the
+// loopback interface.
+func New(target string) (*Proxy, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{listener: l, target: target}
+	p.mu.changed = make(chan struct{})
+	p.mu.links = map[*link]struct{}{}
+	p.running.Go(p.accept)
+	return p, nil
+}
+
+// Addr returns the host:port at which clients reach the server through p.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Set replaces the conditions.
+func (p *Proxy) Set(c Conditions) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.now = c
+	close(p.mu.changed)
+	p.mu.changed = make(chan struct{})
+}
+
+// Reset ends every connection there is, with a TCP reset to both sides.
+func (p *Proxy) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.mu.links {
+		l.end()
+	}
+}
+
+// Close ends every connection and the proxy.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.mu.closed = true
+	p.mu.Unlock()
+	_ = p.listener.Close()
+	p.Reset()
+	p.running.Wait()
+}
+
+func (p *Proxy) conditions() (Conditions, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.now, p.mu.changed
+}
+
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		if c, _ := p.conditions(); c.Refuse {
+			reset(client)
+			continue
+		}
+		server, err := net.Dial("tcp", p.target)
+		if err != nil {
+			reset(client)
+			continue
+		}
+		p.join(&link{client: client, server: server, gone: make(chan struct{})})
+	}
+}
+
+// join starts the two directions of l.
+func (p *Proxy) join(l *link) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.closed {
+		l.end()
+		return
+	}
+	p.mu.links[l] = struct{}{}
+	p.running.Go(func() {
+		var both sync.WaitGroup
+		both.Go(func() { p.pass(l, l.server, l.client, false) })
+		both.Go(func() { p.pass(l, l.client, l.server, true) })
+		both.Wait()
+		l.free()
+		p.mu.Lock()
+		delete(p.mu.links, l)
+		p.mu.Unlock()
+	})
+}
