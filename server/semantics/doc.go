@@ -28,6 +28,8 @@
 //	end W                      all that comes until the server ends the watch
 //	close W                    hangs up
 //	fields PATH                the field labels a kind can be selected by
+//	matrix PATH                a GET with each combination of the values of its
+//	                           parameters, which follow as lines "name=value,..."
 //	compact REVISION           forgets the history before a revision
 //
 // Options follow a bar: brief prints an object as its kind, name, revision and

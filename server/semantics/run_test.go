@@ -132,6 +132,8 @@ func (r *run) do(b *block) string {
 	case "close":
 		r.watches[words[1]].close()
 		return ""
+	case "matrix":
+		return r.matrix(b, r.expand(words[1]), client)
 	case "fields":
 		return r.fields(words[1])
 	case "compact":
