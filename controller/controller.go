@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -66,6 +67,8 @@ type Controller struct {
 	o     Options
 	queue *workqueue.Queue[Key]
 
+	panics atomic.Int64
+
 	mu struct {
 		sync.Mutex
 		running bool
@@ -99,6 +102,9 @@ func (c *Controller) EnqueueAfter(k Key, d time.Duration) { c.queue.AddAfter(k, 
 
 // Failures returns how often k has failed since it last succeeded.
 func (c *Controller) Failures(k Key) int { return c.queue.Failures(k) }
+
+// Panics returns how many calls of Reconcile have panicked.
+func (c *Controller) Panics() int64 { return c.panics.Load() }
 
 // Run waits until the watched informers are synced, runs the workers until ctx ends, and
 // waits for them. It returns nil. The informers themselves are run by their Set, or by
@@ -171,6 +177,7 @@ func (c *Controller) one(ctx context.Context, k Key) {
 func (c *Controller) safely(ctx context.Context, k Key) (res Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
+			c.panics.Add(1)
 			err = fmt.Errorf("controller %s: panic: %v", c.name, p)
 			c.o.Log.Error("reconcile panicked", "key", k.String(), "panic", p, "stack", string(debug.Stack()))
 		}

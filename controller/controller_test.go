@@ -76,6 +76,9 @@ func TestMaxRetriesAndPanicsAreLogged(t *testing.T) {
 		if calls != 4 {
 			t.Errorf("%d calls, want the first and three more", calls)
 		}
+		if n := c.Panics(); n != 4 {
+			t.Errorf("%d panics counted, want 4", n)
+		}
 		for _, want := range []string{"boom", "controller=test", "key=default/web", "controller_test.go", "last time"} {
 			if !bytes.Contains(log.Bytes(), []byte(want)) {
 				t.Errorf("log without %q:\n%s", want, log.Bytes())

@@ -21,5 +21,6 @@
 //  3. A change told while a key is being reconciled leads to another call of it.
 //  4. When ctx ends no new call begins; Run returns when those under way have returned.
 //     It starts no goroutine but the workers.
-//  5. A panic in Reconcile is an error of that key: logged with its stack, and retried.
+//  5. A panic in Reconcile is an error of that key: logged with its stack, counted, and
+//     retried.
 package controller

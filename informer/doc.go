@@ -17,7 +17,7 @@
 // never half of a list: a list takes effect at once, when it is complete.
 //
 // Objects in the store, and those given to handlers, are shared by everybody and
-// read-only. DeepCopy before changing one.
+// read-only. DeepCopy before changing one; Options.OnMutation finds, in tests, who did not.
 //
 // # What a handler is told
 //

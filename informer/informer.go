@@ -31,6 +31,12 @@ type Options[T client.Object] struct {
 	// pause that comes before the next attempt. Failures that go on are logged by
 	// slog.Default too.
 	OnError func(error)
+	// OnMutation, if set, is told of each stored object that somebody changed: which,
+	// where it was noticed, and how it differs. For tests: it costs a copy of every
+	// object, and a comparison after every call of a handler, when an object leaves
+	// the store, and of all at the end of Run. It may panic, which ends the process;
+	// it must not use the informer.
+	OnMutation func(error)
 }
 
 // Informer keeps a Store equal to what a server has, and tells handlers what changes.
@@ -59,7 +65,7 @@ func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
 	if o.Log <= 0 {
 		o.Log = 1024
 	}
-	i := &Informer[T]{r: r, o: o, store: newStore[T](o.Log)}
+	i := &Informer[T]{r: r, o: o, store: newStore(o.Log, newGuard[T](o.OnMutation))}
 	for name, f := range o.Indexes {
 		i.Index(name, f)
 	}
@@ -88,6 +94,7 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	//lint:ignore SA2001 passing through the lock is the point
 	i.mu.Unlock()
 	i.mu.readers.Wait()
+	i.store.guard.checkAll()
 	return nil
 }
 

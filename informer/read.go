@@ -8,7 +8,7 @@ import (
 
 // addReader gives a handler its position: the present.
 func (s *Store[T]) addReader(h Handler[T]) *reader[T] {
-	rd := &reader[T]{h: h, bell: make(chan struct{}, 1), gone: make(chan struct{})}
+	rd := &reader[T]{h: h, g: s.guard, bell: make(chan struct{}, 1), gone: make(chan struct{})}
 	rd.reg = &Registration{
 		synced: make(chan struct{}),
 		remove: func() { s.removeReader(rd) },
@@ -150,5 +150,6 @@ func (rd *reader[T]) tellAgain(ctx context.Context, s *Store[T]) {
 			return
 		}
 		rd.h.Update(obj, obj)
+		rd.g.check(obj, "by the handler's Update or during it")
 	}
 }

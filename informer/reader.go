@@ -41,6 +41,7 @@ func (r *Registration) Lag() int { return r.lag() }
 // reader is a handler's position in the log.
 type reader[T client.Object] struct {
 	h    Handler[T]
+	g    *guard[T]
 	reg  *Registration
 	bell chan struct{} // one slot: there is something to read
 	gone chan struct{} // closed by Remove
@@ -143,6 +144,7 @@ func (rd *reader[T]) tellInitial(ctx context.Context) bool {
 		}
 		if rd.h.Add != nil {
 			rd.h.Add(obj, true)
+			rd.g.check(obj, "by the handler's Add or during it")
 		}
 	}
 	return true
@@ -156,8 +158,10 @@ func (rd *reader[T]) tell(ctx context.Context, ds []delta[T]) bool {
 		switch d := &ds[i]; {
 		case d.kind == added && rd.h.Add != nil:
 			rd.h.Add(d.new, false)
+			rd.g.check(d.new, "by the handler's Add or during it")
 		case d.kind == updated && rd.h.Update != nil:
 			rd.h.Update(d.old, d.new)
+			rd.g.check(d.new, "by the handler's Update or during it")
 		case d.kind == deleted && rd.h.Delete != nil:
 			rd.h.Delete(d.old)
 		}

@@ -16,6 +16,7 @@ import (
 // caller; the objects in them are shared and read-only.
 type Store[T client.Object] struct {
 	synced chan struct{}
+	guard  *guard[T]
 
 	mu struct {
 		sync.RWMutex
@@ -84,8 +85,8 @@ func (o objects[T]) list(ns string) []T {
 	return all
 }
 
-func newStore[T client.Object](logSize int) *Store[T] {
-	s := &Store[T]{synced: make(chan struct{})}
+func newStore[T client.Object](logSize int, g *guard[T]) *Store[T] {
+	s := &Store[T]{synced: make(chan struct{}), guard: g}
 	s.mu.objects = objects[T]{}
 	s.mu.indexes = map[string]*index[T]{}
 	s.mu.log.limit = logSize

@@ -53,6 +53,11 @@ func (s *Store[T]) replace(list objects[T], rev string) {
 // first takes the first list over as it is; s.mu is held.
 func (s *Store[T]) first(list objects[T]) {
 	s.mu.objects = list
+	if s.guard != nil {
+		for _, obj := range list.list("") {
+			s.guard.enter(obj)
+		}
+	}
 	for _, ix := range s.mu.indexes {
 		for _, m := range list {
 			for _, obj := range m {
@@ -81,6 +86,10 @@ func (s *Store[T]) set(obj T) {
 	if len(ds) == 0 {
 		return
 	}
+	if exists {
+		s.guard.leave(old)
+	}
+	s.guard.enter(obj)
 	s.mu.objects.put(obj)
 	for _, ix := range s.mu.indexes {
 		if exists {
@@ -100,6 +109,7 @@ func (s *Store[T]) unset(k key, last T) {
 	if !exists {
 		return
 	}
+	s.guard.leave(old)
 	s.mu.objects.remove(k.Namespace, k.Name)
 	for _, ix := range s.mu.indexes {
 		ix.remove(old)
