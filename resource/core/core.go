@@ -20,9 +20,7 @@ func Resources() []*resource.Resource {
 		resource.InNamespace[corev1.ConfigMap, corev1.ConfigMapList](gv, "configmaps").
 			Short("cm").
 			Shown(configMapTable).Ruled(configMapStrategy),
-		resource.InNamespace[corev1.Endpoints, corev1.EndpointsList](gv, "endpoints").
-			Short("ep").At("/registry/services/endpoints").
-			Shown(endpointsTable).Ruled(endpointsStrategy),
+		endpoints(),
 		Event(),
 		resource.InNamespace[corev1.LimitRange, corev1.LimitRangeList](gv, "limitranges").
 			Short("limits").

@@ -5,11 +5,22 @@ package core
 import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/check"
 )
+
+// endpoints is the kind's row. Whatever is asked of it is answered with a warning
+// that it is of old.
+func endpoints() *resource.Resource {
+	r := resource.InNamespace[corev1.Endpoints, corev1.EndpointsList](corev1.SchemeGroupVersion, "endpoints").
+		Short("ep").At("/registry/services/endpoints").
+		Shown(endpointsTable).Ruled(endpointsStrategy)
+	r.Versions[0].Warning = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+	return r
+}
 
 var endpointsStrategy = resource.Rules[*corev1.Endpoints]{
 	Default: func(e *corev1.Endpoints) {
@@ -28,11 +39,27 @@ var endpointsStrategy = resource.Rules[*corev1.Endpoints]{
 		}
 		return validateEndpoints(e)
 	},
-	Warnings: func(*corev1.Endpoints) []string {
-		return []string{"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
-	},
+	Warnings:            endpointsWarnings,
 	AllowCreateOnUpdate: true,
 }.Strategy()
+
+// endpointsWarnings tells of addresses that are not written as they should be. The
+// endpoints controller writes only such as are.
+func endpointsWarnings(e *corev1.Endpoints) (list []string) {
+	if e.Labels["endpoints.kubernetes.io/managed-by"] == "endpoint-controller" {
+		return nil
+	}
+	for i := range e.Subsets {
+		s, p := &e.Subsets[i], field.NewPath("subsets").Index(i)
+		for k := range s.Addresses {
+			list = append(list, validation.GetWarningsForIP(p.Child("addresses").Index(k).Child("ip"), s.Addresses[k].IP)...)
+		}
+		for k := range s.NotReadyAddresses {
+			list = append(list, validation.GetWarningsForIP(p.Child("notReadyAddresses").Index(k).Child("ip"), s.NotReadyAddresses[k].IP)...)
+		}
+	}
+	return list
+}
 
 func validateEndpoints(e *corev1.Endpoints) field.ErrorList {
 	var f check.Faults

@@ -46,7 +46,7 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 	one("rbd", s.RBD != nil, func(p *field.Path) { need(p.Child("image"), s.RBD.RBDImage) })
 	one("quobyte", s.Quobyte != nil, nil)
 	one("cephFS", s.CephFS != nil, nil)
-	one("iscsi", s.ISCSI != nil, func(p *field.Path) { need(p.Child("targetPortal"), s.ISCSI.TargetPortal) })
+	one("iscsi", s.ISCSI != nil, func(p *field.Path) { podspec.ISCSIPersistent(f, p, s.ISCSI, v.Name) })
 	one("cinder", s.Cinder != nil, func(p *field.Path) { need(p.Child("volumeID"), s.Cinder.VolumeID) })
 	one("fc", s.FC != nil, nil)
 	if s.FlexVolume != nil { // the one source that may stand beside another

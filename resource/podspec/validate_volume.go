@@ -110,10 +110,7 @@ var sources = []source{
 		v.items(p.Child("items"), s.Secret.Items)
 	}},
 	{"nfs", func(s *volume) bool { return s.NFS != nil }, func(v *validator, _, p *field.Path, s *volume) { NFS(v.Faults, p, s.NFS) }},
-	{"iscsi", func(s *volume) bool { return s.ISCSI != nil }, func(v *validator, _, p *field.Path, s *volume) {
-		v.need(p.Child("targetPortal"), s.ISCSI.TargetPortal)
-		v.need(p.Child("iqn"), s.ISCSI.IQN)
-	}},
+	{"iscsi", func(s *volume) bool { return s.ISCSI != nil }, func(v *validator, _, p *field.Path, s *volume) { ISCSI(v.Faults, p, s.ISCSI) }},
 	{"glusterfs", func(s *volume) bool { return s.Glusterfs != nil }, func(v *validator, _, p *field.Path, s *volume) {
 		v.need(p.Child("endpoints"), s.Glusterfs.EndpointsName)
 		v.need(p.Child("path"), s.Glusterfs.Path)

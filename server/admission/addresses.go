@@ -2,6 +2,7 @@ package admission
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -40,13 +41,12 @@ func newAddresses(p netip.Prefix) *addresses {
 // index is the place of an address in the range, of which the first usable one
 // has 0.
 func (a *addresses) index(ip netip.Addr) (int, error) {
-	out := fmt.Errorf("provided IP is not in the valid range. The range of valid IPs is %s", a.prefix)
 	if !a.prefix.Contains(ip) {
-		return 0, out
+		return 0, errors.New("the provided network does not match the current range")
 	}
 	n := int(low64(ip)-low64(a.prefix.Addr())) - 1
 	if n < 0 || n >= a.size {
-		return 0, out
+		return 0, fmt.Errorf("provided IP is not in the valid range. The range of valid IPs is %s", a.prefix)
 	}
 	return n, nil
 }

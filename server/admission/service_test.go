@@ -109,7 +109,10 @@ func TestClusterIP(t *testing.T) {
 	if err := c.create(at(taken)); err != want {
 		t.Errorf("a taken one:\n%s\n%s", err, want)
 	}
-	for _, ip := range []string{"10.0.0.0", "10.0.0.7", "10.1.0.1"} {
+	if err := c.create(at("10.1.0.1")); !strings.Contains(err, "the provided network does not match the current range") {
+		t.Errorf("one of another network: %s", err)
+	}
+	for _, ip := range []string{"10.0.0.0", "10.0.0.7"} {
 		if err := c.create(at(ip)); !strings.Contains(err, "provided IP is not in the valid range. The range of valid IPs is 10.0.0.0/29") {
 			t.Errorf("%s: %s", ip, err)
 		}
