@@ -8,17 +8,12 @@
 //
 //	q := workqueue.New[string](workqueue.Options{})
 //	q.Add("default/web")
-//	for {
-//		k, ok := q.Get(ctx)
-//		if !ok {
-//			return
-//		}
+//	for k := range q.Work(ctx) {
 //		if err := work(k); err != nil {
 //			q.Retry(k) // again after a delay that doubles with each failure
 //		} else {
 //			q.Forget(k)
 //		}
-//		q.Done(k)
 //	}
 //
 // # Concurrency
@@ -28,5 +23,5 @@
 //  3. An Add that happens after a Get returned k leads to another Get of k.
 //  4. Keys come out in the order in which they became ready.
 //  5. The queue owns no goroutine. Delayed keys wait in a heap under one timer.
-//  6. No method but Get blocks.
+//  6. No method but Get blocks, nor any loop but one over Work, which calls it.
 package workqueue
