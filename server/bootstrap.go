@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -24,7 +27,7 @@ const bootstrapAttempts = 5
 // Bootstrap makes the objects that a cluster starts with: those that are missing
 // are created, and one that exists is replaced by what mend makes of it, if that
 // is not nil. Objects have their kind set and are in their storage version. They
-// pass no admission.
+// pass no admission. Who owns their fields is recorded as kube-apiserver does.
 func (s *Server) Bootstrap(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) error {
 	for part := range slices.Chunk(objects, bootstrapPart) {
 		if err := s.bootstrapPart(ctx, part, mend); err != nil {
@@ -56,13 +59,14 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 			return txn, fmt.Errorf("bootstrap: %s is not stored here", gvk)
 		}
 		m := want.(resource.Object)
+		c := s.callOf(ctx, ep, m.GetNamespace(), "update")
 		o, _, err := ep.cache.Get(ctx, m.GetNamespace(), m.GetName(), watchcache.ReadAt{})
 		if err != nil {
 			return txn, err
 		}
 		write, at := want, storage.Revision(0)
 		if o == nil {
-			ep.newborn(m)
+			c.newborn(m)
 		} else {
 			have, err := ep.decode(o.Value(), o.Revision())
 			if err != nil {
@@ -71,6 +75,7 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 			if write, at = mend(have, want), o.Revision(); write == nil {
 				continue
 			}
+			c.recordFields(write.(resource.Object), have.(resource.Object), o, bootstrapManager(gvk.Group))
 		}
 		value, err := encodeStored(write, gvk)
 		if err != nil {
@@ -83,15 +88,43 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 	return txn, nil
 }
 
+// bootstrapManager is under which name kube-apiserver writes objects of a group that it
+// starts with.
+func bootstrapManager(group string) string {
+	if group == flowcontrolv1.GroupName {
+		return "api-priority-and-fairness-config-producer-v1"
+	}
+	return "kube-apiserver"
+}
+
 // newborn makes of an object what a create would.
-func (ep *endpoint) newborn(obj resource.Object) {
+func (c *call) newborn(obj resource.Object) {
+	c.defaults(obj)
+	asked := asked(obj)
+	c.recordFields(asked, nil, nil, bootstrapManager(c.ep.gvk.Group))
+	obj.SetManagedFields(asked.GetManagedFields())
 	birth(obj)
-	if f := ep.Strategy.Default; f != nil {
+	if f := c.ep.Strategy.PrepareForCreate; f != nil {
 		f(obj)
 	}
-	if f := ep.Strategy.PrepareForCreate; f != nil {
-		f(obj)
+}
+
+// asked is an object as kube-apiserver asks itself for it: what it fills in later, as it
+// would for anybody, belongs to nobody.
+func asked(obj resource.Object) resource.Object {
+	switch o := obj.(type) {
+	case *rbacv1.ClusterRole:
+		if o.AggregationRule != nil {
+			o = o.DeepCopy()
+			o.Rules = nil
+			return o
+		}
+	case *corev1.Service:
+		o = o.DeepCopy()
+		o.Spec.ClusterIPs, o.Spec.IPFamilies = nil, nil
+		return o
 	}
+	return obj
 }
 
 // storedKind finds the endpoint that stores a kind as it is.

@@ -79,10 +79,14 @@ func (s *Server) ownCall(ctx context.Context, gr schema.GroupResource, namespace
 	if ep == nil || ep.cache == nil {
 		return nil, apierrors.NewNotFound(gr, "")
 	}
+	return s.callOf(ctx, ep, namespace, verb), nil
+}
+
+func (s *Server) callOf(ctx context.Context, ep *endpoint, namespace, verb string) *call {
 	return &call{
 		s: s, ctx: ctx, w: &recorder{ResponseWriter: nowhere{}}, req: &http.Request{}, user: itself, ep: ep, quiet: true,
-		info: info{isResource: true, verb: verb, prefix: "apis", group: gr.Group, version: ep.gvk.Version, resource: gr.Resource, namespace: namespace},
-	}, nil
+		info: info{isResource: true, verb: verb, prefix: "apis", group: ep.gr.Group, version: ep.gvk.Version, resource: ep.gr.Resource, namespace: namespace},
+	}
 }
 
 // nowhere takes the warnings of a call that nobody waits for.

@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"net/netip"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -45,8 +46,16 @@ func Objects(o Options) []runtime.Object {
 			Data:       map[string]string{"client-ca-file": o.ClientCA},
 		})
 	}
-	return list
+	return append(list, &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: tracking, Namespace: "kube-system"},
+		Data:       map[string]string{"since": time.Now().UTC().Format(time.DateOnly)},
+	})
 }
+
+// tracking names the ConfigMap that says since when the use of legacy service account
+// tokens is noted on them: since the cluster began.
+const tracking = "kube-apiserver-legacy-service-account-token-tracking"
 
 func priorityClasses() []runtime.Object {
 	class := func(name string, value int32, description string) runtime.Object {
