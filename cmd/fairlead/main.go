@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	_ "fairlead.dev/internal/lean" // the program is to be small
 )
 
 const (
