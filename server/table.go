@@ -54,10 +54,14 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 		caches:    map[string]*watchcache.Cache{},
 		rows:      resources,
 	}
+	sharing := map[string][]*resource.Resource{} // by prefix
+	for _, r := range resources {
+		sharing[r.StoragePrefix] = append(sharing[r.StoragePrefix], r)
+	}
 	for _, r := range resources {
 		var cache *watchcache.Cache
 		if r.StoragePrefix != "" {
-			cache = t.cache(hub, r, resources, before)
+			cache = t.cache(hub, r, sharing[r.StoragePrefix], before)
 		}
 		for i := range r.Versions {
 			gvr := r.GVR(r.Versions[i].Name)
@@ -97,17 +101,14 @@ func (t *table) endpoint(gvr schema.GroupVersionResource) *endpoint {
 
 // cache returns the one cache for all resources with the same prefix; it knows
 // the selectable fields of each of them.
-func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, all []*resource.Resource, before *table) *watchcache.Cache {
+func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, sharing []*resource.Resource, before *table) *watchcache.Cache {
 	prefix := r.StoragePrefix + "/"
 	if c := t.caches[prefix]; c != nil {
 		return c
 	}
 	o := watchcache.Options{Prefix: prefix, Namespaced: r.Namespaced, Group: r.Group, Resource: r.Plural}
 	known := map[string]bool{}
-	for _, other := range all {
-		if other.StoragePrefix != r.StoragePrefix {
-			continue
-		}
+	for _, other := range sharing {
 		for _, f := range other.Fields {
 			if known[f.Label] {
 				continue
