@@ -1,0 +1,85 @@
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// BenchmarkWrites is every way to write a pod, one after the other, so that their costs
+// can be set against one another.
+func BenchmarkWrites(b *testing.B) {
+	const pods = "/api/v1/namespaces/default/pods"
+	const apply = "application/apply-patch+yaml"
+	noted := func(n int) string { return fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, n) }
+	applied := func(n int) string {
+		return strings.Replace(podBody("web"), `"example.com/revision":"7"`, fmt.Sprintf(`"example.com/revision":"%d"`, n), 1)
+	}
+	for _, w := range []struct {
+		name, method, path, media string
+		body                      func(n int) string
+	}{
+		{"update", "PUT", "/web", "application/json", applied},
+		{"merge", "PATCH", "/web", "application/merge-patch+json", noted},
+		{"merge-same", "PATCH", "/web", "application/merge-patch+json", func(int) string { return noted(0) }},
+		{"strategic", "PATCH", "/web", "application/strategic-merge-patch+json", noted},
+		{"status", "PATCH", "/web/status", "application/strategic-merge-patch+json", func(n int) string {
+			return fmt.Sprintf(`{"status":{"message":"%d"}}`, n)
+		}},
+		{"apply", "PATCH", "/web?fieldManager=bench", apply, applied},
+		{"apply-same", "PATCH", "/web?fieldManager=bench", apply, func(int) string { return applied(0) }},
+	} {
+		b.Run(w.name, func(b *testing.B) {
+			wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
+				if w.media == apply {
+					write(b, rt, w.method, base+pods+w.path, w.media, w.body(0))
+				} else {
+					write(b, rt, "POST", base+pods, "application/json", podBody("web"))
+				}
+				b.ReportAllocs()
+				n, before := 0, cpuTime()
+				for b.Loop() {
+					n++
+					write(b, rt, w.method, base+pods+w.path, w.media, w.body(n))
+				}
+				reportCPU(b, before)
+			})
+		})
+	}
+}
+
+// BenchmarkDelete is of ConfigMaps, which go at once.
+func BenchmarkDelete(b *testing.B) {
+	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
+		maps := base + "/api/v1/namespaces/default/configmaps"
+		for n := range b.N {
+			write(b, rt, "POST", maps, "application/json", fmt.Sprintf(`{"metadata":{"name":"m-%d"},"data":{"k":"v"}}`, n))
+		}
+		b.ReportAllocs()
+		b.ResetTimer()
+		before := cpuTime()
+		for n := range b.N {
+			write(b, rt, "DELETE", fmt.Sprintf("%s/m-%d", maps, n), "application/json", "")
+		}
+		reportCPU(b, before)
+	})
+}
+
+// write does one request with a body of the media type, which must succeed.
+func write(b *testing.B, rt http.RoundTripper, method, url, media, body string) {
+	b.Helper()
+	req, _ := http.NewRequest(method, url, bytes.NewReader([]byte(body)))
+	req.Header.Set("Content-Type", media)
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	data, _ := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		b.Fatal(resp.StatusCode, string(data))
+	}
+}
