@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/quoted"
 	"fairlead.dev/server/admission"
 	"fairlead.dev/watchcache"
 )
@@ -116,7 +117,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 		errs = append(errs, st.Validate(obj)...)
 	}
 	if len(errs) > 0 {
-		return nil, apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), errs)
+		return nil, apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	c.defaults(obj) // of what the strategy has filled in
 	if err := c.s.cfg.Admission.Validate(c.ctx, ar); err != nil {

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/managed"
@@ -50,6 +51,30 @@ func (c *call) recordFields(obj, old resource.Object, now *watchcache.Object, ma
 		}
 		obj.SetManagedFields(entries)
 	}
+}
+
+// recordBody enters who has set the fields of a body that is answered and never
+// stored.
+func (c *call) recordBody(body runtime.Object, gvk schema.GroupVersionKind, opts *metav1.CreateOptions) {
+	obj, ok := body.(resource.Object)
+	if !ok {
+		return
+	}
+	obj.SetManagedFields(nil)
+	t := reflect.TypeOf(body).Elem()
+	w := managed.Write{
+		Manager: c.fieldManager(opts.FieldManager), Subresource: c.info.subresource, APIVersion: gvk.GroupVersion().String(),
+		Shape: openapi.ShapeOf(t), Create: true, Time: time.Now(),
+	}
+	var err error
+	if w.Old, err = marshal(reflect.New(t).Interface().(runtime.Object), mediaJSON); err == nil {
+		w.New, err = marshal(body, mediaJSON)
+	}
+	if err != nil {
+		c.s.log.Warn("field managers not recorded", "kind", gvk, "error", err)
+		return
+	}
+	obj.SetManagedFields(w.Update(nil))
 }
 
 // recorder is recordFields for a create.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // servePath answers requests that are for no resource.
@@ -33,9 +34,24 @@ func (c *call) servePath() error {
 		return nil
 	case path == "/":
 		return c.writeJSON(http.StatusOK, map[string][]string{"paths": c.rootPaths()})
+	case c.noSuchVersion(path):
+		return noSuchResource()
 	case (path == "/api" || path == "/apis" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/")) && c.s.cfg.Discovery != nil:
 		c.s.cfg.Discovery.ServeHTTP(c.w, c.req)
 		return nil
 	}
 	return errNotFoundPath
+}
+
+// noSuchVersion says that the path is that of a version that a built-in group does
+// not have.
+func (c *call) noSuchVersion(path string) bool {
+	t, parts := c.s.table.Load(), splitPath(path)
+	switch {
+	case len(parts) == 2 && parts[0] == "api":
+		return t.builtin[""] && !t.groups[schema.GroupVersion{Version: parts[1]}]
+	case len(parts) == 3 && parts[0] == "apis":
+		return t.builtin[parts[1]] && !t.groups[schema.GroupVersion{Group: parts[1], Version: parts[2]}]
+	}
+	return false
 }

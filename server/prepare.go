@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/quoted"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -36,7 +37,7 @@ func (c *call) prepareUpdate(obj, old resource.Object) error {
 		errs = append(errs, validate(obj, old)...)
 	}
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), errs)
+		return apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	if c.info.subresource != "" {
 		return nil

@@ -34,6 +34,7 @@ func review(c *call) error {
 			return err
 		}
 	}
+	c.recordBody(obj, c.ep.gvk, opts)
 	out, err := f(c.ctx, &CreateRequest{User: c.user, Namespace: c.namespace(), Object: obj, DryRun: len(opts.DryRun) > 0})
 	if err != nil {
 		return err
@@ -62,6 +63,7 @@ func subresourceCreate(f CreateFunc) verb {
 		if err != nil {
 			return err
 		}
+		c.recordBody(obj, gvk, opts)
 		if obj, err = admitBody(c, obj, opts); err != nil {
 			return err
 		}

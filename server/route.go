@@ -11,13 +11,13 @@ import (
 func (c *call) route() (verb, error) {
 	t := c.s.table.Load()
 	in := &c.info
-	if in.group == "" && in.prefix == "apis" || in.prefix == "api" && in.version != "v1" {
+	if in.group == "" && in.prefix == "apis" {
 		return nil, errNotFoundPath
 	}
 	gvr := schema.GroupVersionResource{Group: in.group, Version: in.version, Resource: in.resource}
 	c.ep = t.endpoints[gvr]
 	switch {
-	case c.ep == nil && !t.groups[gvr.GroupVersion()]:
+	case c.ep == nil && !t.builtin[gvr.Group]:
 		return nil, errNotFoundPath
 	case c.ep == nil:
 		return nil, noSuchResource()

@@ -17,11 +17,12 @@ type table struct {
 	endpoints map[schema.GroupVersionResource]*endpoint
 	// stored has the endpoint of each resource's first version.
 	stored map[schema.GroupResource]*endpoint
-	// groups are the versions of groups that have built-in kinds. Elsewhere a
-	// path to no resource is a path to nowhere.
-	groups map[schema.GroupVersion]bool
-	caches map[string]*watchcache.Cache
-	rows   []*resource.Resource
+	// groups are the versions of groups that have built-in kinds, builtin the groups.
+	// Elsewhere a path to no resource is a path to nowhere.
+	groups  map[schema.GroupVersion]bool
+	builtin map[string]bool
+	caches  map[string]*watchcache.Cache
+	rows    []*resource.Resource
 }
 
 // endpoint is a resource at one version.
@@ -51,6 +52,7 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 		endpoints: map[schema.GroupVersionResource]*endpoint{},
 		stored:    map[schema.GroupResource]*endpoint{},
 		groups:    map[schema.GroupVersion]bool{},
+		builtin:   map[string]bool{},
 		caches:    map[string]*watchcache.Cache{},
 		rows:      resources,
 	}
@@ -70,7 +72,9 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 				ep = newEndpoint(r, &r.Versions[i], cache)
 			}
 			t.endpoints[gvr] = ep
-			t.groups[ep.gvk.GroupVersion()] = t.groups[ep.gvk.GroupVersion()] || r.Custom == nil
+			if r.Custom == nil {
+				t.groups[ep.gvk.GroupVersion()], t.builtin[r.Group] = true, true
+			}
 			if i == 0 && (r.Custom == nil || ep.raw || t.stored[ep.gr] == nil) {
 				t.stored[ep.gr] = ep
 			}

@@ -86,6 +86,9 @@ func setTemplateGeneration(d *appsv1.DaemonSet, n int64) {
 
 func defaultDaemonSet(d *appsv1.DaemonSet) {
 	s := &d.Spec
+	if _, ok := d.Annotations[appsv1.DeprecatedTemplateGeneration]; !ok {
+		setTemplateGeneration(d, 0) // whoever writes a daemon set is said to have set it
+	}
 	podspec.DefaultTemplate(&s.Template)
 	unset(&s.RevisionHistoryLimit, 10)
 	if s.UpdateStrategy.Type == "" {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 
 	"fairlead.dev/resource/check"
 	"fairlead.dev/resource/podspec"
@@ -25,8 +26,14 @@ func validateNode(n *corev1.Node) field.ErrorList {
 	for i, c := range n.Spec.PodCIDRs {
 		f.CIDR(p.Index(i), c)
 	}
-	if c := n.Spec.PodCIDRs; len(c) > 2 || len(c) == 2 && isIPv6(c[0]) == isIPv6(c[1]) {
-		f.Invalid(p, c, "may specify no more than one CIDR for each IP family")
+	if c := n.Spec.PodCIDRs; len(c) > 1 {
+		both, err := netutils.IsDualStackCIDRStrings(c)
+		if err != nil {
+			f.Add(field.InternalError(p, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%w", err)))
+		}
+		if !both || len(c) > 2 {
+			f.Invalid(p, c, "may specify no more than one CIDR for each IP family")
+		}
 	}
 	return f.List()
 }

@@ -38,9 +38,7 @@ func validateService(s, old *corev1.Service) field.ErrorList {
 	if old != nil {
 		was = old.Spec
 	}
-	if spec.Type != corev1.ServiceTypeExternalName {
-		clusterIPs(&f, p, s, was.ClusterIPs)
-	}
+	f.Add(ValidateServiceAddresses(s, old)...)
 	for i, ip := range spec.ExternalIPs {
 		n := f.Len()
 		if f.IP(p.Child("externalIPs").Index(i), ip, was.ExternalIPs...); f.Len() == n {
@@ -163,6 +161,22 @@ func affinityConfig(f *check.Faults, p *field.Path, spec *corev1.ServiceSpec) {
 			f.Invalid(at, c.ClientIP.TimeoutSeconds, fmt.Sprintf("must be greater than 0 and less than %d", longest))
 		}
 	}
+}
+
+// ValidateServiceAddresses reports what is wrong with a service's addresses, their
+// families and the policy of these. What is given out goes by them, so that they are
+// looked at before that, and again with all else. A nil old is none.
+func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
+	var f check.Faults
+	if s.Spec.Type == corev1.ServiceTypeExternalName {
+		return nil
+	}
+	var was []string
+	if old != nil {
+		was = old.Spec.ClusterIPs
+	}
+	clusterIPs(&f, field.NewPath("spec"), s, was)
+	return f.List()
 }
 
 func clusterIPs(f *check.Faults, p *field.Path, s *corev1.Service, was []string) {

@@ -77,8 +77,13 @@ func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
 		f.Invalid(at, spec.MatchingPrecedence, "only the schema named 'exempt' may have matchingPrecedence 1")
 	}
 	if m := spec.DistinguisherMethod; m != nil {
-		check.Known(&f, p.Child("distinguisherMethod", "type"), m.Type,
-			flowcontrolv1.FlowDistinguisherMethodByNamespaceType, flowcontrolv1.FlowDistinguisherMethodByUserType)
+		switch m.Type {
+		case flowcontrolv1.FlowDistinguisherMethodByNamespaceType, flowcontrolv1.FlowDistinguisherMethodByUserType:
+		default: // quoted whole
+			f.Add(field.NotSupported(p.Child("distinguisherMethod", "type"), m, []flowcontrolv1.FlowDistinguisherMethodType{
+				flowcontrolv1.FlowDistinguisherMethodByNamespaceType, flowcontrolv1.FlowDistinguisherMethodByUserType,
+			}))
+		}
 	}
 	at = p.Child("priorityLevelConfiguration", "name")
 	if level := spec.PriorityLevelConfiguration.Name; level == "" {

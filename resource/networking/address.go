@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/check"
@@ -73,7 +74,7 @@ func serviceCIDRStrategy() resource.Strategy {
 	}
 	r.Validate = func(c *networkingv1.ServiceCIDR) field.ErrorList {
 		var f check.Faults
-		cidrs(&f, c.Spec.CIDRs)
+		cidrs(&f, &c.Spec)
 		return f.List()
 	}
 	r.ValidateUpdate = func(c, old *networkingv1.ServiceCIDR) field.ErrorList {
@@ -86,7 +87,7 @@ func serviceCIDRStrategy() resource.Strategy {
 			}
 		case len(was) == 1 && len(now) == 2: // a second family may be added
 			f.Same(p.Index(0), now[0], was[0])
-			cidrs(&f, now)
+			cidrs(&f, &c.Spec)
 		default:
 			f.Invalid(p, now, "field is immutable")
 		}
@@ -95,19 +96,22 @@ func serviceCIDRStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func cidrs(f *check.Faults, list []string) {
-	p := field.NewPath("spec", "cidrs")
+func cidrs(f *check.Faults, s *networkingv1.ServiceCIDRSpec) {
+	p, list := field.NewPath("spec", "cidrs"), s.CIDRs
 	if len(list) == 0 {
 		f.Required(p, "at least one CIDR required")
 	}
 	if len(list) > 2 {
-		f.Invalid(p, list, "may only hold up to 2 values")
+		f.Invalid(p, s, "may only hold up to 2 values")
 		return
 	}
 	for i, c := range list {
 		f.Add(validation.IsValidCIDR(p.Index(i), c)...)
 	}
-	if len(list) == 2 && strings.Contains(list[0], ":") == strings.Contains(list[1], ":") {
+	if len(list) != 2 {
+		return
+	}
+	if one := netutils.IPFamilyOfCIDRString(list[0]); one != netutils.IPFamilyUnknown && one == netutils.IPFamilyOfCIDRString(list[1]) {
 		f.Invalid(p, list, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64")
 	}
 }

@@ -100,74 +100,6 @@ func (t *allocation) stale(owner string, h holding) bool {
 	return !slices.Contains(held(obj.(*corev1.Service)), h)
 }
 
-// families fills in the IP families and their policy.
-func (t *allocation) families() error {
-	s := &t.svc.Spec
-	if s.Type == corev1.ServiceTypeExternalName || len(t.a.mu.addresses) == 0 {
-		return nil
-	}
-	headless := s.ClusterIP == corev1.ClusterIPNone
-	bare := headless && len(s.Selector) == 0
-	if s.IPFamilyPolicy == nil {
-		policy := corev1.IPFamilyPolicySingleStack
-		if t.old.Spec.IPFamilyPolicy != nil {
-			policy = *t.old.Spec.IPFamilyPolicy
-		} else if bare {
-			policy = corev1.IPFamilyPolicyRequireDualStack
-		}
-		s.IPFamilyPolicy = &policy
-	}
-	spec := field.NewPath("spec")
-	single := *s.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack
-	if single && t.r.Verb == Update {
-		if len(s.ClusterIPs) > 1 && slices.Equal(s.ClusterIPs, t.old.Spec.ClusterIPs) {
-			s.ClusterIPs = s.ClusterIPs[:1]
-		}
-		if len(s.IPFamilies) > 1 && slices.Equal(s.IPFamilies, t.old.Spec.IPFamilies) {
-			s.IPFamilies = s.IPFamilies[:1]
-		}
-	}
-	if single && len(s.ClusterIPs) == 2 {
-		return invalidService(t.svc, field.Invalid(spec.Child("ipFamilyPolicy"), *s.IPFamilyPolicy, "must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified"))
-	}
-	if single && len(s.IPFamilies) == 2 {
-		return invalidService(t.svc, field.Invalid(spec.Child("ipFamilyPolicy"), *s.IPFamilyPolicy, "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"))
-	}
-	for i, text := range s.ClusterIPs {
-		ip, err := netip.ParseAddr(text)
-		if err != nil || i < len(s.IPFamilies) {
-			continue // validation speaks about what is no address
-		}
-		family := familyOf(ip)
-		if t.a.family(family) == nil {
-			return invalidService(t.svc, field.Invalid(spec.Child("clusterIPs").Index(i), s.ClusterIPs, fmt.Sprintf("%s is not configured on this cluster", family)))
-		}
-		s.IPFamilies = append(s.IPFamilies, family)
-	}
-	if len(s.IPFamilies) == 0 {
-		s.IPFamilies = []corev1.IPFamily{t.a.mu.addresses[0].family}
-	}
-	dual := len(t.a.mu.addresses) > 1
-	if !bare {
-		if *s.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack && !dual {
-			return invalidService(t.svc, field.Invalid(spec.Child("ipFamilyPolicy"), *s.IPFamilyPolicy, "this cluster is not configured for dual-stack services"))
-		}
-		for i, f := range s.IPFamilies {
-			if t.a.family(f) == nil {
-				return invalidService(t.svc, field.Invalid(spec.Child("ipFamilies").Index(i), f, "not configured on this cluster"))
-			}
-		}
-	}
-	if !single && len(s.IPFamilies) == 1 && (bare || dual) {
-		other := corev1.IPv6Protocol
-		if s.IPFamilies[0] == corev1.IPv6Protocol {
-			other = corev1.IPv4Protocol
-		}
-		s.IPFamilies = append(s.IPFamilies, other)
-	}
-	return nil
-}
-
 func familyOf(ip netip.Addr) corev1.IPFamily {
 	if ip.Is4() {
 		return corev1.IPv4Protocol
@@ -195,13 +127,7 @@ func (t *allocation) moves(i int) bool {
 func (t *allocation) clusterIPs() error {
 	s := &t.svc.Spec
 	if s.Type == corev1.ServiceTypeExternalName || s.ClusterIP == corev1.ClusterIPNone || len(t.a.mu.addresses) == 0 {
-		if s.ClusterIP == corev1.ClusterIPNone && len(s.ClusterIPs) == 0 {
-			s.ClusterIPs = []string{corev1.ClusterIPNone}
-		}
 		return nil
-	}
-	if s.ClusterIP != "" && len(s.ClusterIPs) == 0 {
-		s.ClusterIPs = []string{s.ClusterIP}
 	}
 	path := field.NewPath("spec", "clusterIPs")
 	for i, family := range s.IPFamilies {

@@ -75,6 +75,9 @@ func (a *ServiceAllocation) Complete(ctx context.Context, r *Request) error {
 	switch r.Verb {
 	case Create:
 		t.svc = r.Object.(*corev1.Service)
+		if s := &t.svc.Spec; s.ClusterIP != "" && len(s.ClusterIPs) == 0 { // from a client that knows the one field
+			s.ClusterIPs = []string{s.ClusterIP}
+		}
 		t.old = &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName}}
 	case Update:
 		t.svc, t.old = r.Object.(*corev1.Service), r.Old.(*corev1.Service)
@@ -187,6 +190,10 @@ func (a *ServiceAllocation) load(ctx context.Context) error {
 	return nil
 }
 
-func invalidService(svc *corev1.Service, err *field.Error) error {
-	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), svc.Name, field.ErrorList{err})
+// invalidService is the answer to what is wrong with a service, nil if nothing is.
+func invalidService(svc *corev1.Service, errs ...*field.Error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), svc.Name, errs)
 }

@@ -7,7 +7,7 @@
 //
 //	CORPUS_SERVER=https://127.0.0.1:6443 CORPUS_TOKEN=... go test ./server/corpus
 //
-// started with --authorization-mode=RBAC --service-cluster-ip-range=10.96.0.0/12
+// started with --authorization-mode=RBAC --allow-privileged --service-cluster-ip-range=10.96.0.0/12
 // and --service-account-issuer=https://kubernetes.default.svc.cluster.local, the
 // token being that of kubernetes-admin in system:masters. With CORPUS_REWRITE=1
 // the answers are written into the files.

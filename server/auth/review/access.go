@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"fairlead.dev/resource/quoted"
 	"fairlead.dev/server/auth"
 )
 
@@ -60,7 +61,7 @@ func (d Deps) selfSubjectAccessReview(ctx context.Context, u *auth.User, _ strin
 
 // invalid names no kind, for a review is no stored object.
 func invalid(errs field.ErrorList) error {
-	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", errs)
+	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", quoted.Faults(errs))
 }
 
 func checkMeta(m metav1.ObjectMeta, message string) field.ErrorList {
