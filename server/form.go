@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -25,6 +27,9 @@ type form struct {
 	accept
 	include metav1.IncludeObjectPolicy // what a table row carries
 	id      watchcache.Form
+	// message is the Go type whose protobuf message an element is; nil if it is
+	// none, or has to be made of an object that was converted.
+	message reflect.Type
 }
 
 // form is the one this call's answers take.
@@ -46,6 +51,7 @@ func (c *call) form() (*form, error) {
 		f.id = c.ep.refresh // for events of older objects
 		return f, nil
 	}
+	f.message = f.messageType()
 	f.id = watchcache.Form(fmt.Sprint(c.ep.refresh, c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.media == mediaProto, " ", f.shape, f.meta, f.include))
 	return f, nil
 }
@@ -90,7 +96,31 @@ func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error
 	return append(dst, b...), err
 }
 
+// messageType is form.message.
+func (f *form) messageType() reflect.Type {
+	switch {
+	case f.media != mediaProto || f.ep.goType == nil:
+		return nil
+	case f.shape == asObject:
+		return f.ep.goType
+	case f.shape == asPartial || f.shape == asPartialList:
+		return reflect.TypeFor[metav1.PartialObjectMetadata]()
+	}
+	return nil
+}
+
+// build makes an element. The message of stored bytes needs no Go object: it is the
+// same bytes without (see fastjson.Transcode), at a quarter of the cost.
 func (f *form) build(o *watchcache.Object, rev storage.Revision) ([]byte, error) {
+	if f.message != nil {
+		box := chunkBuffers.Get().(*[]byte)
+		text := o.AppendJSONAt((*box)[:0], rev)
+		message, ok := fastjson.Transcode(text, f.message)
+		giveChunk(box, text)
+		if ok {
+			return message, nil
+		}
+	}
 	obj, err := f.ep.decode(o.Value(), o.Revision())
 	if err != nil {
 		return nil, err

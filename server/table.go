@@ -1,6 +1,7 @@
 package server
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,9 @@ type endpoint struct {
 	cache *watchcache.Cache
 	// raw says that the stored bytes are of this version.
 	raw bool
+	// goType is the struct that stored bytes are of; nil if this version is another
+	// one, or there is none.
+	goType reflect.Type
 	// typePrefix begins the stored bytes: {"kind":"Pod","apiVersion":"v1",
 	typePrefix string
 	listHead   string
@@ -145,6 +149,9 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 	ep := &endpoint{Resource: r, version: v, gvk: r.GVK(v.Name), gr: r.GroupResource(), cache: cache}
 	ep.raw = ep.gvk == r.StorageGVK()
 	apiVersion := ep.gvk.GroupVersion().String()
+	if ep.raw && r.Custom == nil && v.FromStorage == nil {
+		ep.goType = reflect.TypeOf(v.New()).Elem()
+	}
 	ep.typePrefix = `{"kind":"` + ep.Kind + `","apiVersion":"` + apiVersion + `",`
 	ep.listHead = `{"kind":"` + ep.ListKind() + `","apiVersion":"` + apiVersion + `","metadata":`
 	if r.Custom != nil {

@@ -15,6 +15,9 @@
 // a difference between the two can only be in what this package accepts, and tests
 // compare that for every kind of the scheme, both ways.
 //
+// [Transcode] makes a protobuf message of JSON in the same spirit, without the Go value in
+// between.
+//
 // # Concurrency
 //
 // All functions may be called from any goroutine. Nothing of their input is kept.
