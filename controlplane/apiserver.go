@@ -66,8 +66,12 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Lookup())),
 				Describes: []server.Describer{kinds, schemas},
 			})
+			if err != nil {
+				return err
+			}
+			c.Definitions = extensions
 			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: extensions.Written}
-			return err
+			return nil
 		},
 	})
 	return s, extensions, err

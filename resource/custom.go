@@ -17,6 +17,10 @@ type Custom interface {
 	// Since is the definition's revision: what is stored later was written by
 	// its rules, and in the storage version is read as it stands.
 	Since() int64
+	// Definition is where the definition is stored, and the revision of its last
+	// state that serves the same. A write by its rules is good as long as that
+	// is what is stored.
+	Definition() (key string, at int64)
 
 	// Coerce takes from an object of any version what the version's schema has
 	// no place for. With paths it says what that was.

@@ -12,6 +12,17 @@ import (
 // maxBody is the size in bytes up to which request bodies are read.
 const maxBody = 3 << 20
 
+// body is the whole body of the request. It may be asked for again.
+func (c *call) body() (_ []byte, err error) {
+	if !c.sent.read {
+		if c.sent.body, err = readBody(c.req); err != nil {
+			return nil, err
+		}
+		c.sent.read = true
+	}
+	return c.sent.body, nil
+}
+
 // readBody reads the whole body of a request.
 func readBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil || req.Body == http.NoBody {

@@ -35,6 +35,11 @@ type call struct {
 	dryRun  bool
 	applies bool // server-side
 	quiet   bool // nobody is told of the write; see Config.Written
+	// sent is the body, once it has been read.
+	sent struct {
+		read bool
+		body []byte
+	}
 	// lastRead is the object that was decoded last, and its text without the
 	// record of owners.
 	lastRead struct {

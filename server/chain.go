@@ -66,11 +66,7 @@ func (c *call) serve() error {
 	if !c.info.isResource {
 		return c.servePath()
 	}
-	do, err := c.route()
-	if err != nil {
-		return err
-	}
-	return do(c)
+	return c.serveResource()
 }
 
 // admitOne passes the gate for the sort of request this is. Requests that run

@@ -13,10 +13,10 @@ import (
 // commit writes one key on the condition that it is at the revision.
 func (c *call) commit(key string, at storage.Revision, t storage.EventType, value []byte) (storage.TxnResult, error) {
 	op := storage.Op{Type: t, Key: key}
-	txn := storage.Txn{If: []storage.Condition{{Key: key, ModRevision: at}}}
+	txn := storage.Txn{If: c.fenced(storage.Condition{Key: key, ModRevision: at})}
 	if t == storage.Delete {
 		txn.Then = []storage.Op{op}
-		return c.committed(c.s.cfg.Store.Commit(c.ctx, txn))
+		return c.tried(txn, at)
 	}
 	op.Value = value
 	for {
@@ -27,7 +27,7 @@ func (c *call) commit(key string, at storage.Revision, t storage.EventType, valu
 			}
 		}
 		txn.Then = []storage.Op{op}
-		res, err := c.committed(c.s.cfg.Store.Commit(c.ctx, txn))
+		res, err := c.tried(txn, at)
 		if op.Lease == 0 || !errors.Is(err, storage.ErrLeaseNotFound) {
 			return res, err
 		}
@@ -48,18 +48,20 @@ func (c *call) commitObject(w *written, at storage.Revision) (storage.TxnResult,
 	return c.commit(w.key, at, storage.Put, w.value)
 }
 
-// committed lets those know whom a write concerns at once, before it is answered.
-func (c *call) committed(res storage.TxnResult, err error) (storage.TxnResult, error) {
-	if err != nil || !res.Succeeded {
-		return res, err
+// tried commits, and lets those know whom the write concerns at once, before it is
+// answered. at is the revision that the key is to be at.
+func (c *call) tried(t storage.Txn, at storage.Revision) (storage.TxnResult, error) {
+	res, err := c.s.cfg.Store.Commit(c.ctx, t)
+	switch {
+	case err != nil:
+	case !res.Succeeded && outlived(res.Current, at):
+		err = errRedefined
+	case res.Succeeded && !c.quiet:
+		if f := c.s.cfg.Written[c.ep.gr]; f != nil {
+			f(c.ctx, res.Revision)
+		}
 	}
-	if c.ep.Custom != nil {
-		c.outlived(res.Revision)
-	}
-	if f := c.s.cfg.Written[c.ep.gr]; f != nil && !c.quiet {
-		f(c.ctx, res.Revision)
-	}
-	return res, nil
+	return res, err
 }
 
 // lifetime hands out leases of one TTL. Keys written within a twentieth of it

@@ -43,6 +43,9 @@ type Config struct {
 	// it is answered.
 	Written map[schema.GroupResource]func(ctx context.Context, at storage.Revision)
 
+	// Definitions, if set, are what custom kinds are made of.
+	Definitions Definitions
+
 	// Discovery serves /api, /apis and what is below them that is no resource;
 	// OpenAPI serves /openapi/. Nil ones answer 404.
 	Discovery, OpenAPI http.Handler

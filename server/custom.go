@@ -21,7 +21,7 @@ func (ep *endpoint) decodeCustom(text, entries []byte, rev storage.Revision) (ru
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object); err != nil {
 		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 	}
-	if !ep.raw || u.GetAPIVersion() != ep.gvk.GroupVersion().String() || int64(rev) <= ep.since.Load() || rev == 0 {
+	if !ep.raw || u.GetAPIVersion() != ep.gvk.GroupVersion().String() || int64(rev) <= ep.since || rev == 0 {
 		var err error
 		if u, err = ep.Custom.Read(context.Background(), u); err != nil {
 			return nil, err
@@ -97,26 +97,6 @@ func (ep *endpoint) appendStored(dst []byte, o *watchcache.Object) ([]byte, erro
 		return marshal(obj, mediaJSON)
 	})
 	return append(dst, text...), err
-}
-
-// outlived notes that a write by a definition that has been replaced meanwhile
-// was stored at rev: what is there up to then has to be read with care.
-func (c *call) outlived(rev storage.Revision) {
-	now := c.s.table.Load()
-	if now.endpoints[c.ep.GVR(c.ep.version.Name)] == c.ep {
-		return
-	}
-	for _, ep := range now.endpoints {
-		if ep.Custom == nil || ep.gr != c.ep.gr {
-			continue
-		}
-		for {
-			since := ep.since.Load()
-			if since >= int64(rev) || ep.since.CompareAndSwap(since, int64(rev)) {
-				break
-			}
-		}
-	}
 }
 
 // marshalCustom is an object as JSON text without its record of owners.

@@ -14,7 +14,7 @@ import (
 // deleteOptions reads them from the body or, if there is none, the query.
 func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 	opts := &metav1.DeleteOptions{}
-	body, err := readBody(c.req)
+	body, err := c.body()
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func (f *form) stored() bool { return f.ep.raw && f.shape == asObject && f.media
 
 // current says that an object's bytes can be shown.
 func (ep *endpoint) current(o *watchcache.Object) bool {
-	return ep.Custom == nil || int64(o.Revision()) > ep.since.Load()
+	return ep.Custom == nil || int64(o.Revision()) > ep.since
 }
 
 // appendElement appends the object's element.

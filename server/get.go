@@ -40,6 +40,9 @@ func get(c *call) error {
 // read finds an object in the cache; one that is not there is a NotFound.
 func (c *call) read(name string, at watchcache.ReadAt) (*watchcache.Object, error) {
 	o, _, err := c.ep.cache.Get(c.ctx, c.namespace(), name, at)
+	if c.redefined() {
+		return nil, errRedefined
+	}
 	if err != nil {
 		return nil, err
 	}

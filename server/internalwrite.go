@@ -55,7 +55,19 @@ func (c *call) amendment(f func(resource.Object) bool) (ch change) {
 
 // Sweep deletes the objects of a resource, in the server's own name, and stops
 // at the first that is refused.
-func (s *Server) Sweep(ctx context.Context, gr schema.GroupResource) error {
+func (s *Server) Sweep(ctx context.Context, gr schema.GroupResource) (err error) {
+	for range redefinitions {
+		if err = s.sweep(ctx, gr); err != errRedefined {
+			return err
+		}
+		if err := s.cfg.Definitions.Settle(ctx); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *Server) sweep(ctx context.Context, gr schema.GroupResource) error {
 	c, err := s.ownCall(ctx, gr, "", "deletecollection")
 	if err != nil {
 		return err

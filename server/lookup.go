@@ -35,6 +35,7 @@ func (d *decoded) keep(key string, o decodedObject) {
 }
 
 type decodedObject struct {
+	by    *endpoint
 	from  storage.Revision
 	typed runtime.Object
 }
@@ -85,7 +86,7 @@ func (l lookup) endpoint(gr schema.GroupResource) (*endpoint, error) {
 
 func (l lookup) typed(ep *endpoint, o *watchcache.Object) (runtime.Object, error) {
 	if d, ok := l.s.decoded.byKey.Load(o.Key()); ok {
-		if d := d.(decodedObject); d.from == o.Revision() {
+		if d := d.(decodedObject); d.by == ep && d.from == o.Revision() {
 			return d.typed, nil
 		}
 	}
@@ -93,6 +94,6 @@ func (l lookup) typed(ep *endpoint, o *watchcache.Object) (runtime.Object, error
 	if err != nil {
 		return nil, err
 	}
-	l.s.decoded.keep(o.Key(), decodedObject{o.Revision(), obj})
+	l.s.decoded.keep(o.Key(), decodedObject{ep, o.Revision(), obj})
 	return obj, nil
 }

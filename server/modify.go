@@ -39,6 +39,9 @@ type change struct {
 func (c *call) modify(name string, ch change) (w *written, created bool, err error) {
 	for {
 		now, _, err := c.ep.cache.Get(c.ctx, c.namespace(), name, watchcache.ReadAt{})
+		if c.redefined() {
+			err = errRedefined
+		}
 		if err != nil {
 			return nil, false, err
 		}

@@ -25,7 +25,7 @@ func (c *call) decodeObject(directive string) (resource.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(c.req)
+	body, err := c.body()
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,9 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 		}
 	}
 	p.snap, err = c.ep.cache.Snapshot(c.ctx, at)
+	if c.redefined() {
+		return nil, errRedefined
+	}
 	if errors.Is(err, storage.ErrCompacted) {
 		if opts.Continue != "" {
 			return nil, expiredPage(p.prefix, p.after)

@@ -65,7 +65,7 @@ func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 	if !slices.Contains(patch.Types, kind) {
 		return nil, p, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", "415: Unsupported Media Type", 0, false)
 	}
-	body, err := readBody(c.req)
+	body, err := c.body()
 	if err != nil {
 		return nil, p, err
 	}

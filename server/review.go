@@ -118,7 +118,7 @@ func (c *call) readCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*met
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(c.req)
+	body, err := c.body()
 	if err != nil {
 		return nil, err
 	}

@@ -8,14 +8,16 @@ import (
 )
 
 // route finds the endpoint of the path and the verb that answers.
-func (c *call) route() (verb, error) {
-	t := c.s.table.Load()
+func (c *call) route() (_ verb, err error) {
 	in := &c.info
 	if in.group == "" && in.prefix == "apis" {
 		return nil, errNotFoundPath
 	}
 	gvr := schema.GroupVersionResource{Group: in.group, Version: in.version, Resource: in.resource}
-	c.ep = t.endpoints[gvr]
+	var t *table
+	if c.ep, t, err = c.lookUp(gvr); err != nil {
+		return nil, err
+	}
 	switch {
 	case c.ep == nil && !t.builtin[gvr.Group]:
 		return nil, errNotFoundPath

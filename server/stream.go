@@ -35,6 +35,8 @@ type stream struct {
 	end, mark time.Time
 	every     time.Duration
 	clock     *time.Timer
+	// held: what is left may have to wait for definitions to take effect.
+	held atomic.Bool
 	// ended: the server has let go of the stream.
 	ended atomic.Bool
 	// push is the stream's own way to the client, nil once it has been handed
@@ -58,6 +60,12 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 					dst = st.appendFailure(dst, err)
 				} // else the kind has gone, or is watched in another way: no failure
 				return dst, false, io.EOF
+			}
+			st.held.Store(true)
+		}
+		if st.held.Load() {
+			if wait, over := st.redefined(); wait || over != nil {
+				return dst, false, over
 			}
 			if len(st.left) == 0 {
 				break

@@ -43,9 +43,10 @@ type endpoint struct {
 	typePrefix string
 	listHead   string
 	// since, for a custom kind, is the revision above which stored bytes follow
-	// the kind's definition. What a write by an older definition stores late
-	// moves it.
-	since atomic.Int64
+	// the kind's definition.
+	since int64
+	// retired: another definition of the kind has taken effect.
+	retired *atomic.Bool
 	// refresh is the form in which older bytes are kept as they are now.
 	refresh watchcache.Form
 	shapes  func() *openapi.Shape
@@ -73,7 +74,10 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 			gvr := r.GVR(r.Versions[i].Name)
 			ep := before.endpoint(gvr)
 			if ep == nil || ep.Resource != r || ep.cache != cache {
-				ep = newEndpoint(r, &r.Versions[i], cache)
+				was := ep
+				if ep = newEndpoint(r, &r.Versions[i], cache); was != nil && was.sameAs(ep) {
+					ep.retired = was.retired
+				}
 			}
 			t.endpoints[gvr] = ep
 			if r.Custom == nil {
@@ -91,6 +95,11 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 func (t *table) end(hub *watchcache.Hub, next *table) {
 	if t == nil {
 		return
+	}
+	for gvr, ep := range t.endpoints {
+		if ep.Custom != nil && next.caches[ep.StoragePrefix+"/"] == ep.cache && !ep.sameAs(next.endpoints[gvr]) {
+			ep.retired.Store(true)
+		}
 	}
 	for prefix, cache := range t.caches {
 		if next.caches[prefix] != cache {
@@ -155,7 +164,7 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 	ep.typePrefix = `{"kind":"` + ep.Kind + `","apiVersion":"` + apiVersion + `",`
 	ep.listHead = `{"kind":"` + ep.ListKind() + `","apiVersion":"` + apiVersion + `","metadata":`
 	if r.Custom != nil {
-		ep.since.Store(r.Custom.Since())
+		ep.since, ep.retired = r.Custom.Since(), new(atomic.Bool)
 		ep.refresh = watchcache.Form(r.Custom.Tag() + " " + apiVersion)
 		ep.shapes = sync.OnceValue(func() *openapi.Shape {
 			return openapi.CustomShape(r.Custom.Schema(v.Name), r.Custom.KeepsUnknown())

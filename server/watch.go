@@ -41,6 +41,12 @@ func watchVerb(c *call) error {
 		}
 	}
 	from, snap, failed := c.startWatch(sel, after, opts)
+	if c.redefined() {
+		if from != nil {
+			from.Close()
+		}
+		return errRedefined
+	}
 	if failed != nil {
 		from = nil
 		failed = c.tooOld(after, failed)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,7 +18,9 @@ type Kind struct {
 	Definition *apiextensionsv1.CustomResourceDefinition
 
 	text     []byte
+	key      string
 	since    int64
+	at       *atomic.Int64 // of the last state that serves the same
 	tag      string
 	convert  Converter
 	schemas  func() (map[string]*structure, error)
@@ -26,8 +29,9 @@ type Kind struct {
 
 // Options are what a Kind needs from its surroundings.
 type Options struct {
-	// Since is the revision from which on all writers know the definition.
-	Since int64
+	// Key is where the definition is stored, Revision what it was read at.
+	Key      string
+	Revision int64
 	// Webhook makes the converter of a definition that names one. Nil fails
 	// each conversion.
 	Webhook func(definition *apiextensionsv1.CustomResourceDefinition) Converter
@@ -46,11 +50,14 @@ func New(text []byte, o Options) (*Kind, error) {
 			convert = o.Webhook(d)
 		}
 	}
-	return newKind(d, text, o.Since, convert), nil
+	k := &Kind{text: text, key: o.Key, since: o.Revision, at: new(atomic.Int64), convert: convert}
+	k.Renew(o.Revision)
+	return k.of(d), nil
 }
 
-func newKind(d *apiextensionsv1.CustomResourceDefinition, text []byte, since int64, convert Converter) *Kind {
-	k := &Kind{Definition: d, text: text, since: since, convert: convert, versions: map[string]*version{}}
+// of makes what belongs to the one state of the definition.
+func (k *Kind) of(d *apiextensionsv1.CustomResourceDefinition) *Kind {
+	k.Definition, k.versions = d, map[string]*version{}
 	k.tag = string(d.UID) + "/" + strconv.FormatInt(d.Generation, 10)
 	k.schemas = sync.OnceValues(k.readSchemas)
 	for i := range d.Spec.Versions {
@@ -130,5 +137,8 @@ func readHead(text []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 func (k *Kind) WithStatus(status apiextensionsv1.CustomResourceDefinitionStatus) *Kind {
 	d := k.Definition.DeepCopy()
 	d.Status = status
-	return newKind(d, k.text, k.since, k.convert)
+	return (&Kind{text: k.text, key: k.key, since: k.since, at: k.at, convert: k.convert}).of(d)
 }
+
+// Renew says that the state of the definition at a revision serves the same.
+func (k *Kind) Renew(at int64) { k.at.Store(at) }

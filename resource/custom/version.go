@@ -73,6 +73,9 @@ func (v *version) Tag() string { return v.kind.tag }
 // Since implements resource.Custom.
 func (v *version) Since() int64 { return v.kind.since }
 
+// Definition implements resource.Custom.
+func (v *version) Definition() (string, int64) { return v.kind.key, v.kind.at.Load() }
+
 // Coerce implements resource.Custom.
 func (v *version) Coerce(obj *unstructured.Unstructured, paths bool) ([]string, error) {
 	return v.kind.coerce(obj, coercion{paths: paths})

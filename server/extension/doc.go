@@ -8,7 +8,10 @@
 // are accepted or not, endpoints, discovery and OpenAPI of its kind have been
 // replaced together, and then NamesAccepted and Established are written into its
 // status, in one write. So whoever sees Established finds the kind served. A
-// definition that another replica wrote takes effect when its event arrives.
+// definition that another server on the same store wrote takes effect when its event
+// arrives, or earlier, with the first request that needs it: nothing is written by the
+// rules of a definition that has been replaced, and nothing is shown by another one
+// than that which stands before it in the log.
 //
 // Names belong to the definition that had them first, within its group: another
 // that asks for one keeps the names it had, is told which one is taken, and gets

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,9 +39,9 @@ type Extensions struct {
 	mu      struct {
 		sync.Mutex
 		served map[string]*served // by the definition's name
-		// at is the revision up to which definitions have taken effect.
-		at storage.Revision
 	}
+	// at is the revision up to which definitions have taken effect.
+	at     atomic.Int64
 	ending ending
 }
 
@@ -80,10 +81,21 @@ func (x *Extensions) Written(ctx context.Context, at storage.Revision) {
 	}
 }
 
-func (x *Extensions) past(at storage.Revision) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.mu.at >= at
+func (x *Extensions) past(at storage.Revision) bool { return x.at.Load() >= int64(at) }
+
+// Settled implements server.Definitions.
+func (x *Extensions) Settled() bool {
+	changed, err := x.o.Server.Cache(Definitions).Changed(context.Background(), watchcache.ReadAt{Match: watchcache.Any})
+	return err != nil || x.past(changed)
+}
+
+// Settle implements server.Definitions.
+func (x *Extensions) Settle(ctx context.Context) error {
+	changed, err := x.o.Server.Cache(Definitions).Changed(ctx, watchcache.ReadAt{})
+	if err != nil || x.past(changed) {
+		return err
+	}
+	return x.sync(ctx)
 }
 
 // Run follows the definitions, and ends those that are deleted, until ctx ends.

@@ -2,6 +2,7 @@ package extension_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,30 +28,46 @@ const (
 // ask sends a request and wants the code; it returns the body.
 func (s *serving) ask(t testing.TB, method, path, body string, code int) string {
 	t.Helper()
-	resp := s.open(t, method, path, body)
+	data, err := s.try(t.Context(), method, path, body, code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// try is ask for other goroutines than the test's.
+func (s *serving) try(ctx context.Context, method, path, body string, code int) (string, error) {
+	resp, err := s.send(ctx, method, path, body)
+	if err != nil {
+		return "", err
+	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != code {
-		t.Fatalf("%s %s: %d %s %v, want %d", method, path, resp.StatusCode, data, err, code)
+		return "", fmt.Errorf("%s %s: %d %s %v, want %d", method, path, resp.StatusCode, data, err, code)
 	}
-	return string(data)
+	return string(data), nil
 }
 
 func (s *serving) open(t testing.TB, method, path, body string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	resp, err := s.send(t.Context(), method, path, body)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return resp
+}
+
+func (s *serving) send(ctx context.Context, method, path, body string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if method == http.MethodPatch {
 		req.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	resp, err := s.Client().Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp
+	return s.Client().Do(req)
 }
 
 // TestServedWhenAnswered: whoever has the answer to the write of a definition

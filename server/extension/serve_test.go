@@ -21,7 +21,7 @@ import (
 type serving struct {
 	*httptest.Server
 	api   *server.Server
-	store *local.Store
+	store storage.Store
 	stop  func()
 }
 
@@ -35,7 +35,7 @@ func serve(t testing.TB, hooks ...extension.Poster) *serving {
 }
 
 // serveFrom starts a server over a store, as one that starts again does.
-func serveFrom(t testing.TB, store *local.Store, hooks ...extension.Poster) *serving {
+func serveFrom(t testing.TB, store storage.Store, hooks ...extension.Poster) *serving {
 	rows := builtin.Resources()
 	kinds, schemas := discovery.New(rows), openapi.New(rows, resource.Scheme())
 	var x *extension.Extensions
@@ -48,6 +48,7 @@ func serveFrom(t testing.TB, store *local.Store, hooks ...extension.Poster) *ser
 			}
 			x, err = extension.New(t.Context(), o)
 			if err == nil {
+				c.Definitions = x
 				c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: x.Written}
 			}
 			return err

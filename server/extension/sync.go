@@ -31,7 +31,8 @@ func (x *Extensions) sync(ctx context.Context) error {
 		if changed || len(wanted) > 0 {
 			x.serve()
 		}
-		x.mu.at = snap.Revision()
+		x.at.Store(int64(snap.Revision()))
+		x.o.Server.Resume()
 		if len(wanted) == 0 {
 			return nil
 		}
@@ -54,11 +55,7 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 		if was != nil && was.from == o.Revision() {
 			continue
 		}
-		since := o.Revision()
-		if was != nil {
-			since = snap.Revision() // until now, writers knew the old one
-		}
-		k, err := custom.New(o.Value(), custom.Options{Since: int64(since), Webhook: x.o.Webhook})
+		k, err := custom.New(o.Value(), custom.Options{Key: o.Key(), Revision: int64(o.Revision()), Webhook: x.o.Webhook})
 		if err != nil {
 			x.o.Log.Error("custom resource definition ignored", "name", name, "error", err)
 			delete(there, name)
@@ -67,6 +64,7 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 		now := &served{from: o.Revision(), kind: k, definition: k.Definition}
 		if was != nil && was.kind.Same(k) {
 			now.kind, now.rows = was.kind, was.rows
+			now.kind.Renew(int64(o.Revision()))
 		} else {
 			changed = true
 		}

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/storage"
+)
+
+// Definitions keep the custom kinds that are served at what the stored
+// definitions say.
+type Definitions interface {
+	// Settled says that what the watch caches hold of definitions is in effect.
+	// It is asked for each request to a custom kind, and does not wait.
+	Settled() bool
+	// Settle puts into effect all that is stored by now, with a call of
+	// Server.Set if that changes what is served.
+	Settle(ctx context.Context) error
+}
+
+// errRedefined says that a request's kind has another definition by now, perhaps
+// one that another server wrote, or may have. Nothing has been written or
+// answered, and the request is to be served anew.
+var errRedefined = errors.New("the definition of the kind has changed")
+
+// redefinitions is how often a request is served anew.
+const redefinitions = 16
+
+// serveResource answers a request to a resource.
+func (c *call) serveResource() error {
+	ctx := c.ctx
+	for range redefinitions {
+		do, err := c.route()
+		if err == nil {
+			err = do(c)
+		}
+		if err != errRedefined {
+			return err
+		}
+		c.ctx, c.lastRead.of = ctx, nil
+		if err := c.s.cfg.Definitions.Settle(ctx); err != nil {
+			return err
+		}
+	}
+	return failure(http.StatusServiceUnavailable, "", errRedefined.Error())
+}
+
+// lookUp finds the endpoint of a path. Before it is one of a custom kind, all
+// definitions take effect that the watch caches hold; before it is none, all that
+// are stored.
+func (c *call) lookUp(gvr schema.GroupVersionResource) (*endpoint, *table, error) {
+	t := c.s.table.Load()
+	ep := t.endpoints[gvr]
+	if d := c.s.cfg.Definitions; d != nil && (ep == nil && !t.groups[gvr.GroupVersion()] || ep != nil && ep.Custom != nil && !d.Settled()) {
+		if err := d.Settle(c.ctx); err != nil {
+			return nil, nil, err
+		}
+		t = c.s.table.Load()
+		ep = t.endpoints[gvr]
+	}
+	return ep, t, nil
+}
+
+// redefined says that the call's endpoint is perhaps not the one that what was
+// just read of the watch cache is to be seen by.
+func (c *call) redefined() bool {
+	if c.ep.Custom == nil || c.s.cfg.Definitions == nil {
+		return false
+	}
+	return !c.s.cfg.Definitions.Settled() || c.s.table.Load().endpoints[c.ep.GVR(c.ep.version.Name)] != c.ep
+}
+
+// fenced adds to a write's condition that the definition is the one whose rules
+// the object has been taken through: a server that has not heard of the next one
+// writes nothing by the old.
+func (c *call) fenced(cond storage.Condition) []storage.Condition {
+	if c.ep.Custom == nil || c.s.cfg.Definitions == nil {
+		return []storage.Condition{cond}
+	}
+	key, at := c.ep.Custom.Definition()
+	return []storage.Condition{cond, {Key: key, ModRevision: storage.Revision(at)}}
+}
+
+// outlived says of a write that failed, by what its conditions' keys hold, that
+// it did because of the definition: the object is as it was to be.
+func outlived(current []*storage.KeyValue, at storage.Revision) bool {
+	if len(current) < 2 {
+		return false
+	}
+	if current[0] == nil {
+		return at == 0
+	}
+	return current[0].ModRevision == at
+}
+
+// sameAs says that another endpoint shows the same objects in the same way.
+func (ep *endpoint) sameAs(other *endpoint) bool {
+	if other == nil || other.Custom == nil {
+		return false
+	}
+	return ep == other || ep.cache == other.cache && ep.Custom.Tag() == other.Custom.Tag() && ep.gvk == other.gvk && ep.listHead == other.listHead
+}
+
+// redefined says what becomes of a watch whose next events have been read: it
+// waits for definitions to take effect, or ends since the kind's has, as
+// kube-apiserver ends it: the next watch goes on, by the new one.
+func (st *stream) redefined() (wait bool, over error) {
+	ep, d := st.f.ep, st.s.cfg.Definitions
+	custom := ep.Custom != nil && d != nil
+	if custom && !d.Settled() {
+		return true, nil // held has been set before: who settles them rings
+	}
+	st.held.Store(false)
+	if custom && ep.retired.Load() {
+		return false, io.EOF
+	}
+	return false, nil
+}
+
+// Resume lets watches go on that wait for definitions to take effect. It is to
+// be called when they have.
+func (s *Server) Resume() { s.streams.wake(func(st *stream) bool { return st.held.Load() }) }
+
+// wake rings for the streams that are meant.
+func (s *streams) wake(meant func(*stream) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for st := range s.mu.open {
+		if st.from != nil && meant(st) {
+			st.from.Ring()
+		}
+	}
+}
