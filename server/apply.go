@@ -1,17 +1,12 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
-	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/managed"
@@ -28,33 +23,16 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	if err != nil {
 		return err
 	}
-	fm, err := c.s.merges.manager(c.ep, c.info.subresource)
-	if err != nil {
-		return err
-	}
-	own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.gvk.GroupVersion().String(), Subresource: c.info.subresource}
-	shape := c.ep.shape()
 	w, created, err := c.modify(c.info.name, change{
 		recorded:  true,
 		mayCreate: true,
-		next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
-			live, err := c.liveOrNew(old)
-			if err != nil {
-				return nil, err
-			}
-			if old != nil {
-				live.SetManagedFields(managed.Unburden(live.GetManagedFields(), own, config.text, shape))
-			}
-			out, err := fm.Apply(live, config.fresh(), opts.FieldManager, ptr.Deref(opts.Force, false))
-			if err != nil {
-				return nil, err
-			}
-			obj, err := asObjectOf(out)
-			if err != nil {
-				return nil, err
-			}
-			if err := c.objectTo(config.twice, opts.FieldValidation); err != nil {
-				return nil, err
+		next: func(now *watchcache.Object, old resource.Object) (resource.Object, error) {
+			obj, ok := c.mergePlain(now, old, config, opts)
+			if !ok {
+				var err error
+				if obj, err = c.merge(old, config, opts); err != nil {
+					return nil, err
+				}
 			}
 			if old == nil {
 				if uid := obj.GetUID(); uid != "" {
@@ -76,38 +54,33 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	return w.answer(c, code)
 }
 
-// config is an applied configuration, read once.
-type config struct {
-	object map[string]any
-	text   []byte // as JSON
-	twice  error  // what stands in it twice
-}
-
-// decodeConfig reads an applied configuration: YAML, or JSON, which is what
-// clients send, and much quicker read.
-func decodeConfig(body []byte) (*config, error) {
-	c := &config{}
-	if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '{' {
-		if twice, err := kjson.UnmarshalStrict(b, &c.object); err == nil && len(twice) == 0 {
-			c.text = b
-			return c, nil
-		}
+// merge merges a configuration with the schemas of its kind, in apimachinery's way.
+func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOptions) (resource.Object, error) {
+	fm, err := c.s.merges.manager(c.ep, c.info.subresource)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if c.text, err = yaml.ToJSON(body); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
+	live, err := c.liveOrNew(old)
+	if err != nil {
+		return nil, err
 	}
-	c.object = map[string]any{}
-	if err := yaml.Unmarshal(body, &c.object); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	asked, err := config.fresh()
+	if err != nil {
+		return nil, err
 	}
-	c.twice = yaml.UnmarshalStrict(body, &map[string]any{})
-	return c, nil
-}
-
-// fresh is the configuration for one attempt.
-func (c *config) fresh() *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.object)}
+	if old != nil {
+		own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.gvk.GroupVersion().String(), Subresource: c.info.subresource}
+		live.SetManagedFields(managed.Unburden(live.GetManagedFields(), own, config.text, c.ep.shape()))
+	}
+	out, err := fm.Apply(live, asked, opts.FieldManager, ptr.Deref(opts.Force, false))
+	if err != nil {
+		return nil, err
+	}
+	obj, err := asObjectOf(out)
+	if err != nil {
+		return nil, err
+	}
+	return obj, c.objectTo(config.twice, opts.FieldValidation)
 }
 
 // liveOrNew is what a configuration is merged into.

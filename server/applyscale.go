@@ -42,7 +42,11 @@ func (c *call) applyScale(access *resource.ScaleAccess, p patch.Patch, opts *met
 		if now.ManagedFields, err = h.ToSubresource(); err != nil {
 			return nil, err
 		}
-		out, err := fm.Apply(now, config.fresh(), opts.FieldManager, ptr.Deref(opts.Force, false))
+		asking, err := config.fresh()
+		if err != nil {
+			return nil, err
+		}
+		out, err := fm.Apply(now, asking, opts.FieldManager, ptr.Deref(opts.Force, false))
 		if err != nil {
 			return nil, err
 		}

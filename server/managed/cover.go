@@ -18,7 +18,7 @@ func Unburden(entries []metav1.ManagedFieldsEntry, own metav1.ManagedFieldsEntry
 		if e.Operation != metav1.ManagedFieldsOperationApply || e.Manager != own.Manager || e.Subresource != own.Subresource {
 			continue
 		}
-		if e.APIVersion != own.APIVersion || e.FieldsV1 == nil || !parse(e.FieldsV1.GetRawBytes()).in(config, s) {
+		if e.APIVersion != own.APIVersion || e.FieldsV1 == nil || !covers(config, e.FieldsV1.GetRawBytes(), s) {
 			return entries
 		}
 		list := append([]metav1.ManagedFieldsEntry(nil), entries...)
@@ -28,6 +28,9 @@ func Unburden(entries []metav1.ManagedFieldsEntry, own metav1.ManagedFieldsEntry
 	}
 	return entries
 }
+
+// covers says whether the configuration has all paths of the set.
+func covers(config, set []byte, s *openapi.Shape) bool { return parse(set).in(config, s) }
 
 // in says whether the value has all paths of the set.
 func (n *node) in(value []byte, s *openapi.Shape) bool {

@@ -9,9 +9,11 @@
 // Sets of fields are trees in the form and order of FieldsV1. The text of
 // managers whom a write does not concern is passed on as it is.
 //
-// Applied configurations, which need a true merge, are not done here but by
-// apimachinery's managedfields; what that package makes of a create, update or
-// patch is what this one has to make of it, and the tests compare the two.
+// An applied configuration that gives all that its manager gave before, and touches
+// nobody else's fields, is merged here, as text too (Apply). Of the others, which take
+// fields away, are in conflict or are in error, apimachinery's managedfields takes care.
+// What that package makes of any write is what this one has to make of it, and the
+// tests compare the two.
 //
 // # Concurrency
 //

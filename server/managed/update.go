@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -166,10 +165,7 @@ func encode(holders []*holder) []metav1.ManagedFieldsEntry {
 		}
 		list[i] = h.ManagedFieldsEntry
 	}
-	slices.SortStableFunc(list, func(a, b metav1.ManagedFieldsEntry) int {
-		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a.Time), seconds(b.Time)),
-			cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Subresource, b.Subresource))
-	})
+	inOrder(list)
 	return list
 }
 

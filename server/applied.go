@@ -1,0 +1,127 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	kjson "sigs.k8s.io/json"
+
+	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/resource"
+	"fairlead.dev/server/internal/scan"
+	"fairlead.dev/server/managed"
+	"fairlead.dev/watchcache"
+)
+
+// config is an applied configuration.
+type config struct {
+	body  []byte
+	text  []byte // as JSON, which clients send
+	plain bool   // it came as JSON
+	twice error  // what stands twice in one that did not
+}
+
+// decodeConfig reads an applied configuration: YAML, or JSON, which is much
+// quicker read.
+func decodeConfig(body []byte) (*config, error) {
+	c := &config{body: body}
+	if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '{' && json.Valid(b) {
+		c.text, c.plain = b, true
+		return c, nil
+	}
+	_, err := c.fromYAML()
+	return c, err
+}
+
+func (c *config) fromYAML() (*unstructured.Unstructured, error) {
+	var err error
+	if c.text, err = yaml.ToJSON(c.body); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error encoding patch: %v", err))
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := yaml.Unmarshal(c.body, &u.Object); err != nil {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	c.twice = yaml.UnmarshalStrict(c.body, &map[string]any{})
+	return u, nil
+}
+
+// fresh is the configuration for one merge.
+func (c *config) fresh() (*unstructured.Unstructured, error) {
+	if c.plain {
+		u := &unstructured.Unstructured{}
+		if twice, err := kjson.UnmarshalStrict(c.text, &u.Object); err == nil && len(twice) == 0 {
+			return u, nil
+		}
+		c.plain = false
+	}
+	return c.fromYAML()
+}
+
+// says whether the configuration is of the kind.
+func (c *config) says(apiVersion, kind string) bool {
+	is := func(name, want string) bool {
+		v := scan.Find(c.text, name)
+		return len(v) > 0 && v[0] == '"' && scan.Unquote(v) == want
+	}
+	return is("apiVersion", apiVersion) && is("kind", kind)
+}
+
+// mergePlain does what most configurations ask for without schemas, on the text of
+// the object: see managed.Apply.Plain. ok is false if it leaves that to merge.
+func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *config, opts *metav1.PatchOptions) (obj resource.Object, ok bool) {
+	version := c.ep.gvk.GroupVersion().String()
+	if !config.plain || c.ep.Custom != nil || !config.says(version, c.ep.Kind) || bytes.Contains(config.text, []byte(`"managedFields"`)) {
+		return nil, false
+	}
+	a := managed.Apply{
+		Manager: opts.FieldManager, Subresource: c.info.subresource, APIVersion: version, Shape: c.ep.shape(),
+		Filter: managed.Filter{Without: c.ep.Reset(c.info.subresource)}, Live: []byte("{}"), Config: config.text, Time: time.Now(),
+	}
+	if old == nil {
+		merged, entries, ok := a.Plain(nil)
+		into := c.ep.version.New()
+		if !ok || !fastjson.UnmarshalStrict(merged, into) {
+			return nil, false
+		}
+		obj, err := c.toStorage(into)
+		if err != nil {
+			return nil, false
+		}
+		obj.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
+		obj.SetManagedFields(entries)
+		return obj, true
+	}
+	if !c.ep.raw || !c.ep.current(now) || c.lastRead.foreign || len(old.GetManagedFields()) == 0 || opts.FieldManager == kubectl && appliedLast(old) {
+		return nil, false
+	}
+	a.Live = c.textOf(now)
+	merged, entries, ok := a.Plain(old.GetManagedFields())
+	if !ok {
+		return nil, false
+	}
+	o, changed, ok := unpatched(old, old, a.Live, merged)
+	if !ok || len(changed) > len("{}") && !fastjson.UnmarshalStrict(changed, o) {
+		return nil, false
+	}
+	obj = o.(resource.Object)
+	obj.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
+	if obj.GetResourceVersion() == "" {
+		obj.SetResourceVersion(old.GetResourceVersion())
+	}
+	obj.SetManagedFields(entries)
+	return obj, true
+}
+
+// kubectl is the manager whose annotation of what was last applied is kept.
+const kubectl = "kubectl"
+
+func appliedLast(obj resource.Object) bool {
+	return obj.GetAnnotations()["kubectl.kubernetes.io/last-applied-configuration"] != ""
+}
