@@ -42,7 +42,7 @@ type Options struct {
 	// next change. Zero means for ever.
 	MaxRetries int
 	// Queue configures the queue; its name is the controller's if empty.
-	Queue workqueue.Options
+	Queue workqueue.Options[Key]
 	// Log receives failures. Nil means slog.Default.
 	Log *slog.Logger
 }
@@ -88,7 +88,7 @@ func New(name string, r Reconcile, o Options) *Controller {
 	if o.Queue.Name == "" {
 		o.Queue.Name = name
 	}
-	return &Controller{name: name, r: r, o: o, queue: workqueue.New[Key](o.Queue)}
+	return &Controller{name: name, r: r, o: o, queue: workqueue.New(o.Queue)}
 }
 
 // Name returns the controller's name.
@@ -140,18 +140,13 @@ func (c *Controller) Run(ctx context.Context) error {
 }
 
 func (c *Controller) work(ctx context.Context) {
-	for {
-		k, ok := c.queue.Get(ctx)
-		if !ok {
-			return
-		}
+	for k := range c.queue.Work(ctx) {
 		c.one(ctx, k)
 	}
 }
 
 // one reconciles a key and settles when it comes back.
 func (c *Controller) one(ctx context.Context, k Key) {
-	defer c.queue.Done(k)
 	res, err := c.safely(ctx, k)
 	switch {
 	case err == nil:

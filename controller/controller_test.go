@@ -39,7 +39,7 @@ func TestRetriesUntilItSucceeds(t *testing.T) {
 				return controller.Result{RequeueAfter: time.Minute}, nil
 			}
 			return controller.Result{}, nil
-		}, controller.Options{Workers: 1, Log: quiet(), Queue: workqueue.Options{BaseDelay: time.Second}})
+		}, controller.Options{Workers: 1, Log: quiet(), Queue: workqueue.Options[controller.Key]{BaseDelay: time.Second}})
 		c.Enqueue(web)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 		defer cancel()

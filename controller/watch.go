@@ -7,8 +7,14 @@ import (
 	"fairlead.dev/informer"
 )
 
+// LowPriority is the priority of keys that nobody waits for. All others have 0.
+const LowPriority = -100
+
 // Watch enqueues the keys that keys names for an object whenever the object is added,
-// updated (for the old and the new state) or deleted. Call it before Run.
+// updated (for the old and the new state) or deleted. What is there when the informer
+// begins is enqueued at LowPriority, so that a change that somebody waits for is not
+// reconciled behind ten thousand objects that were all right before the restart. Call
+// it before Run.
 func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T) []Key) {
 	enqueue := func(obj T) {
 		for _, k := range keys(obj) {
@@ -16,7 +22,15 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 		}
 	}
 	WatchFunc(c, i, informer.Handler[T]{
-		Add: func(obj T, _ bool) { enqueue(obj) },
+		Add: func(obj T, initial bool) {
+			if !initial {
+				enqueue(obj)
+				return
+			}
+			for _, k := range keys(obj) {
+				c.queue.AddPriority(k, LowPriority)
+			}
+		},
 		Update: func(old, new T) {
 			enqueue(new)
 			enqueue(old)

@@ -73,8 +73,8 @@ func New(env controller.Env, o Options) *Nodes {
 		nodes:   client.For[*corev1.Node](env.Client),
 		leases:  client.For[*coordinationv1.Lease](env.Client).Namespace(corev1.NamespaceNodeLease),
 		pods:    client.For[*corev1.Pod](env.Client),
-		work:    workqueue.New[podKey](workqueue.Options{Name: "node-pods", MaxDelay: 30 * time.Second}),
-		beats:   workqueue.New[*kubelet](workqueue.Options{Name: "node-beats", MaxDelay: 5 * time.Second}),
+		work:    workqueue.New(workqueue.Options[podKey]{Name: "node-pods", MaxDelay: 30 * time.Second}),
+		beats:   workqueue.New(workqueue.Options[*kubelet]{Name: "node-beats", MaxDelay: 5 * time.Second}),
 		joining: make(chan struct{}, joinWorkers),
 	}
 }
@@ -111,11 +111,7 @@ func (ns *Nodes) Run(ctx context.Context) error {
 
 // work hands keys to sync until ctx ends.
 func work[K comparable](ctx context.Context, q *workqueue.Queue[K], sync func(K, context.Context) (time.Time, error)) {
-	for {
-		k, ok := q.Get(ctx)
-		if !ok {
-			return
-		}
+	for k := range q.Work(ctx) {
 		next, err := sync(k, ctx)
 		if err != nil {
 			q.Retry(k)
@@ -125,7 +121,6 @@ func work[K comparable](ctx context.Context, q *workqueue.Queue[K], sync func(K,
 				q.AddAfter(k, time.Until(next))
 			}
 		}
-		q.Done(k)
 	}
 }
 

@@ -32,7 +32,7 @@ type report struct {
 }
 
 func newReports(pods client.Resource[*corev1.Pod]) *reports {
-	r := &reports{pods: pods, queue: workqueue.New[types.UID](workqueue.Options{Name: "scheduler-reports"})}
+	r := &reports{pods: pods, queue: workqueue.New(workqueue.Options[types.UID]{Name: "scheduler-reports"})}
 	r.mu.latest = map[types.UID]report{}
 	r.mu.writing = map[types.UID]chan struct{}{}
 	return r
@@ -73,11 +73,7 @@ func (r *reports) cancel(ctx context.Context, uid types.UID) {
 }
 
 func (r *reports) run(ctx context.Context) {
-	for {
-		uid, ok := r.queue.Get(ctx)
-		if !ok {
-			return
-		}
+	for uid := range r.queue.Work(ctx) {
 		r.mu.Lock()
 		rep, known := r.mu.latest[uid]
 		done := make(chan struct{})
@@ -95,7 +91,6 @@ func (r *reports) run(ctx context.Context) {
 		} else {
 			r.queue.Forget(uid)
 		}
-		r.queue.Done(uid)
 	}
 }
 

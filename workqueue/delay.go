@@ -2,56 +2,26 @@ package workqueue
 
 import "time"
 
-// AddAfter makes k ready once d has passed, or at once if d is not positive. If k is
-// waiting already, the earlier of the two times counts. An Add in between does not
-// cancel the wait.
+// AddAfter makes k ready at priority 0 once d has passed, or at once if d is not
+// positive. If k is waiting already, the earlier of the two times counts. An Add in
+// between does not cancel the wait.
 func (q *Queue[K]) AddAfter(k K, d time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.mu.closed {
-		return
+	if !q.mu.closed {
+		q.addAfter(k, 0, d)
 	}
+}
+
+// addAfter makes k ready at priority p once d has passed; the queue is open and q.mu held.
+func (q *Queue[K]) addAfter(k K, p int, d time.Duration) {
 	if d <= 0 {
-		q.add(k)
+		q.add(k, p)
 		return
 	}
-	if q.mu.delays.set(k, time.Now().Add(d)) == 0 {
+	if q.mu.delays.set(k, p, time.Now().Add(d)) == 0 {
 		q.arm()
 	}
-}
-
-// Retry adds k after a delay that grows with the failures of k: BaseDelay, then twice
-// that, and so on up to MaxDelay. Call Forget when k succeeds.
-func (q *Queue[K]) Retry(k K) {
-	q.mu.Lock()
-	n := q.mu.failures[k]
-	q.mu.failures[k] = n + 1
-	if m := q.o.Metrics; m != nil {
-		m.Retried()
-	}
-	q.mu.Unlock()
-	q.AddAfter(k, backoff(q.o.BaseDelay, q.o.MaxDelay, n))
-}
-
-func backoff(base, most time.Duration, n int) time.Duration {
-	for ; n > 0 && base < most; n-- {
-		base *= 2
-	}
-	return min(base, most)
-}
-
-// Forget ends the count of failures of k. It does not take k out of the queue.
-func (q *Queue[K]) Forget(k K) {
-	q.mu.Lock()
-	delete(q.mu.failures, k)
-	q.mu.Unlock()
-}
-
-// Failures returns how often Retry was called for k since the last Forget.
-func (q *Queue[K]) Failures(k K) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.mu.failures[k]
 }
 
 // arm sets the timer to the head of the heap; q.mu is held.
@@ -77,7 +47,8 @@ func (q *Queue[K]) due() {
 			q.arm()
 			return
 		}
-		q.add(q.mu.delays.pop())
+		x := q.mu.delays.pop()
+		q.add(x.key, x.priority)
 	}
 }
 
@@ -88,23 +59,29 @@ type delays[K comparable] struct {
 }
 
 type delay[K comparable] struct {
-	key K
-	at  time.Time
+	key      K
+	priority int
+	at       time.Time
 }
 
-// set puts k at t, or leaves it where it is if that is earlier, and returns the index
-// where k stands now.
-func (d *delays[K]) set(k K, t time.Time) int {
-	i, ok := d.at[k]
-	switch {
-	case !ok:
-		i = len(d.heap)
-		d.heap = append(d.heap, delay[K]{k, t})
-	case !t.Before(d.heap[i].at):
-		return -1
-	default:
-		d.heap[i].at = t
+// set puts k at t, or leaves it where it is if that is earlier, raises it to p, and
+// returns the index where k stands now if it moved.
+func (d *delays[K]) set(k K, p int, t time.Time) int {
+	if d.at == nil {
+		d.at = map[K]int{}
 	}
+	i, ok := d.at[k]
+	if !ok {
+		i = len(d.heap)
+		d.heap = append(d.heap, delay[K]{k, p, t})
+		return d.up(i)
+	}
+	x := &d.heap[i]
+	x.priority = max(x.priority, p)
+	if !t.Before(x.at) {
+		return -1
+	}
+	x.at = t
 	return d.up(i)
 }
 
@@ -124,9 +101,9 @@ func (d *delays[K]) up(i int) int {
 	return i
 }
 
-func (d *delays[K]) pop() K {
-	k := d.heap[0].key
-	delete(d.at, k)
+func (d *delays[K]) pop() delay[K] {
+	first := d.heap[0]
+	delete(d.at, first.key)
 	n := len(d.heap) - 1
 	x := d.heap[n]
 	d.heap[n] = delay[K]{}
@@ -134,7 +111,7 @@ func (d *delays[K]) pop() K {
 	if n > 0 {
 		d.down(x)
 	}
-	return k
+	return first
 }
 
 // down places x, starting from the empty root.
@@ -160,6 +137,5 @@ func (d *delays[K]) down(x delay[K]) {
 }
 
 func (d *delays[K]) clear() {
-	d.heap = nil
-	clear(d.at)
+	*d = delays[K]{}
 }

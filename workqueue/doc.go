@@ -2,11 +2,11 @@
 // worker that acts on it.
 //
 // A key stands for "look at this object again", not for one change of it. So the
-// queue keeps a key once however often it is added, and hands it to one worker at a
-// time: a key added while a worker holds it comes back after that worker calls Done,
-// once.
+// queue keeps a key once however often it is added, and hands it to one worker at
+// a time: a key added while a worker holds it comes back after that worker calls
+// Done, once.
 //
-//	q := workqueue.New[string](workqueue.Options{})
+//	q := workqueue.New(workqueue.Options[string]{})
 //	q.Add("default/web")
 //	for k := range q.Work(ctx) {
 //		if err := work(k); err != nil {
@@ -16,12 +16,21 @@
 //		}
 //	}
 //
+// # Order
+//
+// A key that waits has a priority, 0 unless AddPriority named another. Of the keys
+// that are ready, those of the highest priority come first. Among these the groups
+// that Options.Group names take turns, a key each, so that a namespace with ten
+// thousand keys delays the others by one key and not by ten thousand. Within a
+// group, and in a queue without groups, keys come in the order in which they became
+// ready. Nothing but the absence of higher ones lets a low priority through.
+//
 // # Concurrency
 //
 //  1. Every method may be called from any goroutine.
 //  2. Between a Get that returned k and the Done of k, no other Get returns k.
 //  3. An Add that happens after a Get returned k leads to another Get of k.
-//  4. Keys come out in the order in which they became ready.
+//  4. Keys come out in the order told above.
 //  5. The queue owns no goroutine. Delayed keys wait in a heap under one timer.
-//  6. No method but Get blocks, nor any loop but one over Work, which calls it.
+//  6. No method blocks but Get and Drain, nor any loop but one over Work, which calls Get.
 package workqueue

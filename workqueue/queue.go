@@ -7,102 +7,114 @@ import (
 )
 
 // Options configure a Queue. The zero value is ready to use.
-type Options struct {
+type Options[K comparable] struct {
 	// Name tells the queue from others in metrics.
 	Name string
+	// Group, if set, names the group of a key: its namespace, its owner. Groups take
+	// turns. It is called with the queue's lock held, must be quick, must not call the
+	// queue, and always give the same answer for a key.
+	Group func(K) string
 	// BaseDelay is what Retry waits after a key's first failure; it doubles with each
 	// further one. Zero means 5ms.
 	BaseDelay time.Duration
-	// MaxDelay bounds what Retry waits. Zero means 1000s.
+	// MaxDelay bounds what Retry waits for one key's failures. Zero means 1000s.
 	MaxDelay time.Duration
-	// Metrics, if set, is told what happens. Without it no times are taken.
-	Metrics Metrics
-}
-
-// Metrics is told what happens in a queue. Its methods are called with the queue's
-// lock held: they must be quick and must not call the queue.
-type Metrics interface {
-	// Added tells that a key became ready; depth is how many now are.
-	Added(depth int)
-	// Got tells that a worker took a key that had been ready for waited.
-	Got(depth int, waited time.Duration)
-	// Finished tells that a worker called Done after working for worked.
-	Finished(worked time.Duration)
-	// Retried tells that Retry was called.
-	Retried()
+	// RetryRate is how many keys Retry lets back per second, all keys together: what is
+	// beyond waits longer than its own failures ask. Zero means no such limit.
+	RetryRate float64
+	// RetryBurst is how many retries RetryRate lets through at once after a pause. Zero
+	// means 1.
+	RetryBurst int
+	// Metrics, if set, shows the queue to Prometheus. Without it no times are taken.
+	Metrics *Metrics
 }
 
 // Queue is a set of keys waiting for workers; the package comment has its promises.
 type Queue[K comparable] struct {
-	o    Options
+	o    Options[K]
 	bell chan struct{} // one slot: something may be ready. Whoever takes the ring and leaves more rings again
+	idle chan struct{} // closed when the queue is closed and nothing is ready or being worked on
 
 	mu struct {
 		sync.Mutex
-		ready    deque[K]
-		state    map[K]state // keys that are ready, being worked on, or both
-		again    int         // how many keys are working|ready
-		failures map[K]int
-		since    map[K]time.Time // when the key became ready or work began; only with Metrics
-		delays   delays[K]
+		keys     keys[K]     // those that are ready, being worked on, or both
+		order    order       // those that are ready and not being worked on
+		working  int         // how many keys are being worked on
+		again    int         // how many of those have been added again
+		failures map[K]int   // since the last Forget
+		delays   delays[K]   // those that become ready later
 		timer    *time.Timer // fires at the head of delays
+		retries  bucket      // RetryRate
 		waiting  int         // how many Gets wait for the bell
-		closed   bool
+		closed   bool        // no more adds
+		counts   counts      // for metrics
 	}
+	metrics *histograms // nil without Options.Metrics
+	begun   time.Time   // what times of items count from
 }
 
-type state uint8
-
-const (
-	ready state = 1 << iota
-	working
-)
-
 // New returns an empty queue.
-func New[K comparable](o Options) *Queue[K] {
+func New[K comparable](o Options[K]) *Queue[K] {
 	if o.BaseDelay <= 0 {
 		o.BaseDelay = 5 * time.Millisecond
 	}
 	if o.MaxDelay <= 0 {
 		o.MaxDelay = 1000 * time.Second
 	}
-	q := &Queue[K]{o: o, bell: make(chan struct{}, 1)}
-	q.mu.state = map[K]state{}
+	q := &Queue[K]{o: o, bell: make(chan struct{}, 1), idle: make(chan struct{}), begun: time.Now()}
 	q.mu.failures = map[K]int{}
-	q.mu.delays.at = map[K]int{}
+	q.mu.retries = bucket{rate: o.RetryRate, burst: max(1, o.RetryBurst)}
 	if o.Metrics != nil {
-		q.mu.since = map[K]time.Time{}
+		q.metrics = o.Metrics.watch(o.Name, q)
 	}
 	return q
 }
 
-// Add makes k ready. It does nothing if k is ready already or the queue is closed.
-func (q *Queue[K]) Add(k K) {
+// Add makes k ready at priority 0. It does nothing if k is ready already, whatever its
+// priority, or the queue is closed.
+func (q *Queue[K]) Add(k K) { q.AddPriority(k, 0) }
+
+// AddPriority makes k ready at priority p: it comes before all keys of a lower one. A
+// key that is ready already is raised to p, never lowered.
+func (q *Queue[K]) AddPriority(k K, p int) {
 	q.mu.Lock()
 	if !q.mu.closed {
-		q.add(k)
+		q.add(k, p)
 	}
 	q.mu.Unlock()
 }
 
-// add makes k ready; q.mu is held.
-func (q *Queue[K]) add(k K) {
-	switch q.mu.state[k] {
-	case 0:
-		q.mu.state[k] = ready
-		q.push(k)
-	case working:
-		q.mu.state[k] = working | ready
+// add makes k ready at p; q.mu is held.
+func (q *Queue[K]) add(k K, p int) {
+	i := q.mu.keys.put(k)
+	x := q.mu.keys.item(i)
+	switch {
+	case x.working && !x.ready:
+		x.ready, x.next = true, p
 		q.mu.again++
+		q.mu.counts.adds++
+	case x.working:
+		x.next = max(x.next, p)
+	case !x.ready:
+		x.priority = p
+		q.mu.counts.adds++
+		q.push(i)
+	case p > x.priority:
+		q.remove(q.lane(x), i)
+		x.priority = p
+		q.append(i)
 	}
 }
 
-func (q *Queue[K]) push(k K) {
-	q.mu.ready.push(k)
-	if m := q.o.Metrics; m != nil {
-		q.mu.since[k] = time.Now()
-		m.Added(q.mu.ready.n)
+// push makes the item at i, which is neither ready nor being worked on, ready at its
+// priority.
+func (q *Queue[K]) push(i int32) {
+	x := q.mu.keys.item(i)
+	x.ready = true
+	if q.metrics != nil {
+		x.since = time.Since(q.begun)
 	}
+	q.append(i)
 	q.ring()
 }
 
@@ -126,26 +138,37 @@ func (q *Queue[K]) Get(ctx context.Context) (k K, ok bool) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.mu.ready.n == 0 {
+	i := q.take(ctx)
+	if i == 0 {
+		return k, false
+	}
+	return q.mu.keys.item(i).key, true
+}
+
+// take is Get under q.mu, and returns the item's index, or 0.
+func (q *Queue[K]) take(ctx context.Context) int32 {
+	for q.mu.order.n == 0 {
 		if q.mu.closed && q.mu.again == 0 {
 			q.ring() // the next waiter sees the same
-			return k, false
+			return 0
 		}
 		if !q.wait(ctx) {
-			return k, false
+			return 0
 		}
 	}
-	k = q.mu.ready.pop()
-	q.mu.state[k] = working
-	if q.mu.ready.n > 0 || q.mu.closed {
+	i := q.pop()
+	x := q.mu.keys.item(i)
+	x.ready, x.working = false, true
+	q.mu.working++
+	if q.mu.order.n > 0 || q.mu.closed {
 		q.ring()
 	}
-	if m := q.o.Metrics; m != nil {
-		now := time.Now()
-		m.Got(q.mu.ready.n, now.Sub(q.mu.since[k]))
-		q.mu.since[k] = now
+	if q.metrics != nil {
+		now := time.Since(q.begun)
+		q.metrics.waited.Observe((now - x.since).Seconds())
+		x.since = now
 	}
-	return k, true
+	return i
 }
 
 // wait lets go of q.mu until the bell rings or ctx ends; false means the latter.
@@ -168,40 +191,32 @@ func (q *Queue[K]) wait(ctx context.Context) bool {
 func (q *Queue[K]) Done(k K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	s := q.mu.state[k]
-	if s&working == 0 {
+	if i := q.mu.keys.find(k); i != 0 && q.mu.keys.item(i).working {
+		q.done(i)
+	}
+}
+
+// done ends the work on the item at i; q.mu is held.
+func (q *Queue[K]) done(i int32) {
+	x := q.mu.keys.item(i)
+	if q.metrics != nil {
+		q.metrics.worked.Observe((time.Since(q.begun) - x.since).Seconds())
+	}
+	x.working = false
+	q.mu.working--
+	if x.ready {
+		q.mu.again--
+		x.priority = x.next
+		q.push(i)
 		return
 	}
-	if m := q.o.Metrics; m != nil {
-		m.Finished(time.Since(q.mu.since[k]))
-		delete(q.mu.since, k)
-	}
-	if s&ready == 0 {
-		delete(q.mu.state, k)
-		return
-	}
-	q.mu.state[k] = ready
-	q.mu.again--
-	q.push(k)
+	q.mu.keys.drop(i)
+	q.settle()
 }
 
 // Len returns how many keys are ready and not yet taken.
 func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.mu.ready.n
-}
-
-// Close begins the drain: later adds are dropped and so are delayed keys; keys ready
-// by now, and those added again while being worked on, are still handed out; then Get
-// returns false. Closing twice is allowed.
-func (q *Queue[K]) Close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.mu.closed = true
-	if q.mu.timer != nil {
-		q.mu.timer.Stop()
-	}
-	q.mu.delays.clear()
-	q.ring()
+	return q.mu.order.n
 }

@@ -21,7 +21,7 @@ func get(t *testing.T, q *workqueue.Queue[string], want string) {
 }
 
 func TestAKeyIsThereOnce(t *testing.T) {
-	q := workqueue.New[string](workqueue.Options{})
+	q := workqueue.New(workqueue.Options[string]{})
 	for range 3 {
 		q.Add("a")
 		q.Add("b")
@@ -48,7 +48,7 @@ func TestAKeyIsThereOnce(t *testing.T) {
 
 func TestGetEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := workqueue.New[string](workqueue.Options{})
+		q := workqueue.New(workqueue.Options[string]{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, ok := q.Get(ctx); ok {
@@ -63,7 +63,7 @@ func TestGetEndsWithItsContext(t *testing.T) {
 
 func TestDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := workqueue.New[string](workqueue.Options{})
+		q := workqueue.New(workqueue.Options[string]{})
 		begun := time.Now()
 		q.AddAfter("c", 3*time.Second)
 		q.AddAfter("a", 5*time.Second)
@@ -87,7 +87,7 @@ func TestDelays(t *testing.T) {
 
 func TestRetryBacksOffPerKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := workqueue.New[string](workqueue.Options{BaseDelay: time.Second, MaxDelay: 10 * time.Second})
+		q := workqueue.New(workqueue.Options[string]{BaseDelay: time.Second, MaxDelay: 10 * time.Second})
 		for i, want := range []time.Duration{1, 2, 4, 8, 10, 10} {
 			begun := time.Now()
 			q.Retry("a")
@@ -115,7 +115,7 @@ func TestRetryBacksOffPerKey(t *testing.T) {
 
 func TestCloseDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := workqueue.New[string](workqueue.Options{})
+		q := workqueue.New(workqueue.Options[string]{})
 		q.Add("again")
 		q.Add("b")
 		q.AddAfter("late", time.Second)
@@ -160,7 +160,7 @@ func TestCloseDrains(t *testing.T) {
 // worker per key at a time, and a look at each key after its last change.
 func TestNeverTheSameKeyTwice(t *testing.T) {
 	const keys, workers, adders, adds = 20, 8, 8, 5000
-	q := workqueue.New[int](workqueue.Options{BaseDelay: time.Microsecond, MaxDelay: time.Microsecond})
+	q := workqueue.New(workqueue.Options[int]{BaseDelay: time.Microsecond, MaxDelay: time.Microsecond})
 	var version, seen [keys]atomic.Int64
 	var busy [keys]atomic.Bool
 	var working, adding sync.WaitGroup
@@ -200,41 +200,8 @@ func TestNeverTheSameKeyTwice(t *testing.T) {
 	}
 }
 
-type counts struct {
-	added, got, finished, retried int
-	waited, worked                time.Duration
-}
-
-func (c *counts) Added(int) { c.added++ }
-func (c *counts) Got(_ int, d time.Duration) {
-	c.got++
-	c.waited += d
-}
-func (c *counts) Finished(d time.Duration) {
-	c.finished++
-	c.worked += d
-}
-func (c *counts) Retried() { c.retried++ }
-
-func TestMetrics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var m counts
-		q := workqueue.New[string](workqueue.Options{Metrics: &m})
-		q.Add("a")
-		q.Add("a")
-		time.Sleep(2 * time.Second)
-		get(t, q, "a")
-		time.Sleep(3 * time.Second)
-		q.Retry("a")
-		q.Done("a")
-		if want := (counts{1, 1, 1, 1, 2 * time.Second, 3 * time.Second}); m != want {
-			t.Errorf("%+v, want %+v", m, want)
-		}
-	})
-}
-
 func Example() {
-	q := workqueue.New[string](workqueue.Options{})
+	q := workqueue.New(workqueue.Options[string]{})
 	q.Add("default/web")
 	q.Add("default/web")
 	q.Close()

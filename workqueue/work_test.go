@@ -8,7 +8,7 @@ import (
 )
 
 func TestWorkYieldsUntilTheDrainIsOver(t *testing.T) {
-	q := workqueue.New[string](workqueue.Options{})
+	q := workqueue.New(workqueue.Options[string]{})
 	q.Add("a")
 	q.Add("b")
 	var got []string
@@ -41,7 +41,7 @@ func TestWorkIsDoneHoweverTheBodyIsLeft(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := workqueue.New[string](workqueue.Options{})
+			q := workqueue.New(workqueue.Options[string]{})
 			q.Add("a")
 			leave(q)
 			if q.Len() != 1 {
@@ -49,5 +49,21 @@ func TestWorkIsDoneHoweverTheBodyIsLeft(t *testing.T) {
 			}
 			get(t, q, "a")
 		})
+	}
+}
+
+func TestWorkWhoseBodyCallsDone(t *testing.T) {
+	q := workqueue.New(workqueue.Options[string]{})
+	q.Add("a")
+	q.Add("b")
+	q.Close()
+	var got []string
+	for k := range q.Work(t.Context()) {
+		got = append(got, k)
+		q.Done(k)
+	}
+	want(t, got, "a b")
+	if err := q.Drain(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

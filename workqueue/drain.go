@@ -1,0 +1,54 @@
+package workqueue
+
+import (
+	"context"
+	"fmt"
+)
+
+// Close begins the drain: later adds are dropped and so are delayed keys; keys ready
+// by now, and those added again while being worked on, are still handed out; then Get
+// returns false. Closing twice is allowed.
+func (q *Queue[K]) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.closed {
+		return
+	}
+	q.mu.closed = true
+	if q.mu.timer != nil {
+		q.mu.timer.Stop()
+	}
+	q.mu.delays.clear()
+	q.ring()
+	q.settle()
+}
+
+// Drain closes the queue and waits until the workers have taken every key that is left
+// and are done with all of them. If ctx ends first it returns an error that says how
+// many are left and wraps ctx's; the drain goes on.
+func (q *Queue[K]) Drain(ctx context.Context) error {
+	q.Close()
+	select {
+	case <-q.idle:
+		return nil
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.order.n+q.mu.working == 0 {
+		return nil
+	}
+	return fmt.Errorf("workqueue %s: %d keys wait and %d are being worked on: %w", q.o.Name, q.mu.order.n, q.mu.working, ctx.Err())
+}
+
+// settle tells those who drain that nothing is left, if so; q.mu is held.
+func (q *Queue[K]) settle() {
+	if !q.mu.closed || q.mu.order.n+q.mu.working > 0 {
+		return
+	}
+	select {
+	case <-q.idle:
+	default:
+		close(q.idle)
+	}
+}
