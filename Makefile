@@ -23,7 +23,7 @@ bench: ## the benchmarks beside the code
 soak: ## the long tests: hundreds of crashes, lost members, storms
 	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./watchcache/...
 
-clients: ## programs that people use, Helm so far, against our server
+clients: ## programs that people use, kubectl and Helm, against our server
 	cd clients && go vet ./... && go test -count=1 ./...
 
 compat: ## our clients against upstream's kube-apiserver and etcd (builds both: minutes)

@@ -55,6 +55,9 @@ func (c *call) answerScale(access *resource.ScaleAccess, obj resource.Object) er
 	if err != nil {
 		return err
 	}
+	if c.accept.shape == asTable {
+		return c.answerScaleTable(s)
+	}
 	return c.answerOwn(http.StatusOK, s, scaleKind)
 }
 

@@ -17,6 +17,7 @@ type definitions struct {
 	scheme *runtime.Scheme
 	facts  *facts
 	models map[string]*model
+	told   map[string]map[string]string // see docOf
 }
 
 func newDefinitions(scheme *runtime.Scheme) *definitions {
@@ -50,11 +51,7 @@ func (d *definitions) define(t reflect.Type) string {
 	}
 	m := &model{typ: "object", properties: map[string]*model{}}
 	d.models[name] = m // before its fields, for they may refer back
-	doc := docOf(zero)
-	m.description = doc[""]
-	if m.description == "" {
-		m.description = ownWords[t.Name()]
-	}
+	m.description = d.docOf(t)[""]
 	if s, ok := zero.(schemaOf); ok {
 		m.format = s.OpenAPISchemaFormat()
 		if m.typ = ""; len(s.OpenAPISchemaType()) > 0 {
@@ -88,13 +85,6 @@ func (d *definitions) kinds(obj runtime.Object) []schema.GroupVersionKind {
 	return list
 }
 
-func docOf(v any) map[string]string {
-	if s, ok := v.(swagger); ok {
-		return s.SwaggerDoc()
-	}
-	return nil
-}
-
 // restName is the name of a type that has none of its own: its package's path
 // with the domain turned round.
 func restName(t reflect.Type) string {
@@ -106,7 +96,7 @@ func restName(t reflect.Type) string {
 
 // fields enters the properties of a struct, those of embedded ones too.
 func (d *definitions) fields(m *model, t reflect.Type) {
-	doc := docOf(reflect.New(t).Interface())
+	doc := d.docOf(t)
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
@@ -226,17 +216,4 @@ func (d *definitions) element(t reflect.Type) *model {
 		m.def = zeroOf(t)
 	}
 	return m
-}
-
-// ownWords describe types that have no SwaggerDoc.
-var ownWords = map[string]string{
-	"Time":         "A point in time, written as in RFC 3339, to the second.",
-	"MicroTime":    "A point in time, written as in RFC 3339, to the microsecond.",
-	"Duration":     "A span of time, such as 1h30m or 200ms.",
-	"IntOrString":  "An integer or a string, such as the number or the name of a port.",
-	"Quantity":     "A number with an optional suffix: 500m, 2, 1.5Gi, 10k, 3e6. It is kept exactly and written in its shortest form.",
-	"RawExtension": "An object of any kind, as it was written.",
-	"FieldsV1":     "A set of fields as a tree: each key f:name is a field, k:{...} an element of a list by its keys, v:value one by its value, and . the field itself.",
-	"Patch":        "The body of a PATCH request, in the form that its content type names.",
-	"Info":         "What the server was built from.",
 }

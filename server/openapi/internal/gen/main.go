@@ -56,6 +56,7 @@ func generate() ([]byte, error) {
 		{"k8s.io/api", "."},
 		{"k8s.io/apimachinery", "pkg/apis/meta/v1"},
 		{"k8s.io/apimachinery", "pkg/runtime"},
+		{"k8s.io/apiextensions-apiserver", "pkg/apis/apiextensions/v1"},
 	} {
 		dir, err := moduleDir(m.module)
 		if err != nil {
@@ -108,6 +109,10 @@ func parse(dir string) ([]*ast.File, error) {
 	return files, nil
 }
 
+// coreTexts are the constants of core/v1, read before the packages that make
+// values of their own types of them.
+var coreTexts map[string]string
+
 // facts writes what one package's comments say.
 func facts(out *bytes.Buffer, pkg, dir string) error {
 	files, err := parse(dir)
@@ -118,6 +123,9 @@ func facts(out *bytes.Buffer, pkg, dir string) error {
 	enums, texts := map[string][]string{}, map[string]string{}
 	for _, f := range files {
 		constants(f, texts)
+	}
+	if pkg == "k8s.io/api/core/v1" {
+		coreTexts = texts
 	}
 	for _, f := range files {
 		for _, d := range f.Decls {
@@ -253,18 +261,27 @@ func markers(doc *ast.CommentGroup) map[string][]string {
 func values(g *ast.GenDecl, enums map[string][]string) {
 	for _, s := range g.Specs {
 		v := s.(*ast.ValueSpec)
-		id, ok := v.Type.(*ast.Ident)
-		if !ok {
-			continue
-		}
-		if _, ok := enums[id.Name]; !ok {
-			continue
-		}
 		for _, x := range v.Values {
-			if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				if text, err := strconv.Unquote(lit.Value); err == nil {
-					enums[id.Name] = append(enums[id.Name], strconv.Quote(text))
-				}
+			id, _ := v.Type.(*ast.Ident)
+			if c, ok := x.(*ast.CallExpr); ok && len(c.Args) == 1 { // Name = Type("value")
+				id, _ = c.Fun.(*ast.Ident)
+				x = c.Args[0]
+			}
+			if id == nil {
+				continue
+			}
+			value := ""
+			switch x := x.(type) {
+			case *ast.BasicLit:
+				value = x.Value
+			case *ast.SelectorExpr:
+				value = coreTexts[x.Sel.Name]
+			}
+			if _, is := enums[id.Name]; !is || value == "" {
+				continue
+			}
+			if text, err := strconv.Unquote(value); err == nil {
+				enums[id.Name] = append(enums[id.Name], strconv.Quote(text))
 			}
 		}
 	}

@@ -1,0 +1,70 @@
+package clients_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// printed has what a transcript writes as a name in place of a value, by value.
+type printed map[string]string
+
+// expand puts the values in place of the names.
+func (p printed) expand(s string) string {
+	return os.Expand(s, func(name string) string {
+		for value, n := range p {
+			if n == "$"+name {
+				return value
+			}
+		}
+		return map[string]string{"$": "$"}[name]
+	})
+}
+
+// What differs from one run to the next, and what is printed in its place.
+var varying = []struct {
+	what *regexp.Regexp
+	as   string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uid>"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [+-]\d{4}`), "<time>"},
+	{regexp.MustCompile(`\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`), "<time>"},
+	{regexp.MustCompile(`(resourceVersion"?: ?)"\d+"`), `$1"<revision>"`},
+	{regexp.MustCompile(`/tmp/(LIVE|MERGED)-\d+`), "/tmp/$1"},
+	{regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`), "-<random>"},
+	{regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{8,10}\b`), "-<hash>"},
+	{regexp.MustCompile(`\b10\.\d+\.\d+\.\d+\b`), "<address>"},
+	{regexp.MustCompile(`\b3[0-2]\d{3}\b`), "<port>"},
+	{regexp.MustCompile(`\S+-edit-\w+.yaml`), `"edited.yaml`},
+	{regexp.MustCompile(`( |^|\()(<invalid>|<unknown>|(\d+[dhms])+)( ago\)|$| )`), "$1<age>$4"},
+	{regexp.MustCompile(`([^ +-])  +`), "$1  "},
+	{regexp.MustCompile(` +$`), ""},
+}
+
+// progress is what rollout status says until its last line: how often depends on
+// who is faster.
+var progress = regexp.MustCompile(`^Waiting for deployment `)
+
+// plain is a text with all that varies made the same.
+func (p printed) plain(s string) string {
+	for value, name := range p {
+		s = strings.ReplaceAll(s, value, name)
+	}
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	lines = slices.DeleteFunc(lines, progress.MatchString)
+	for i, line := range lines {
+		for _, v := range varying {
+			line = v.what.ReplaceAllString(line, v.as)
+		}
+		if line == "" {
+			line = "." // an empty line ends a block
+		}
+		lines[i] = line
+	}
+	if len(lines) == 1 && lines[0] == "." {
+		return ""
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,52 @@
+package clients_test
+
+import (
+	"os"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"fairlead.dev/testenv"
+)
+
+// target is a control plane that programs are tried on: a whole one of ours, made
+// for the test, or the one that CLIENTS_KUBECONFIG points at.
+type target struct {
+	kubeconfig string
+	config     *rest.Config
+	ours       bool
+}
+
+func newTarget(t *testing.T) target {
+	t.Helper()
+	if path := os.Getenv("CLIENTS_KUBECONFIG"); path != "" {
+		config, err := clientcmd.BuildConfigFromFlags("", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.QPS = -1
+		return target{kubeconfig: path, config: config}
+	}
+	env := testenv.Start(t, testenv.Options{})
+	return target{kubeconfig: env.KubeconfigPath(), config: env.Config(), ours: true}
+}
+
+// fatal is how kubectl's code ends when it fails: as a panic here, where a
+// process would exit.
+type fatal struct {
+	message string
+	code    int
+}
+
+func TestMain(m *testing.M) {
+	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
+	os.Setenv("KUBERC", "off")
+	if path := os.Getenv("CLIENTS_KUBECTL"); path != "" { // see kubectl.apart
+		k := kubectl{target: target{kubeconfig: path}, dir: os.Getenv("CLIENTS_DIR"), ns: os.Getenv("CLIENTS_NS")}
+		os.Exit(k.execute(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}

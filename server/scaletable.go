@@ -1,0 +1,49 @@
+package server
+
+import (
+	"net/http"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/resource"
+)
+
+// scaleRows shows a Scale in a table, which no row of the resource table does:
+// Scale is the kind of subresources alone.
+var scaleRows = &endpoint{
+	Resource: &resource.Resource{
+		Kind: scaleKind.Kind,
+		Columns: []metav1.TableColumnDefinition{
+			{Name: "Name", Type: "string", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"]},
+			{Name: "Desired", Type: "integer", Description: autoscalingv1.ScaleSpec{}.SwaggerDoc()["replicas"]},
+			{Name: "Available", Type: "integer", Description: autoscalingv1.ScaleStatus{}.SwaggerDoc()["replicas"]},
+			{Name: "Age", Type: "string", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]},
+		},
+		Row: func(obj runtime.Object) []any {
+			s := obj.(*autoscalingv1.Scale)
+			return []any{s.Name, int64(s.Spec.Replicas), int64(s.Status.Replicas), resource.AgeOf(s)}
+		},
+	},
+	version: &resource.Version{},
+	gvk:     scaleKind,
+}
+
+// answerScaleTable answers with a table of one Scale.
+func (c *call) answerScaleTable(s *autoscalingv1.Scale) error {
+	f, err := c.form()
+	if err != nil {
+		return err
+	}
+	f.ep = scaleRows
+	row, err := f.encode(s)
+	if err != nil {
+		return err
+	}
+	body, err := f.body(row, s.ResourceVersion)
+	if err != nil {
+		return err
+	}
+	return c.writeBytes(http.StatusOK, f.media.String(), body)
+}
