@@ -62,8 +62,8 @@ func (c *compactor) to(r storage.Revision) error {
 //     explain.
 //  2. It is published, so that a reader who meets a cut chain can know.
 //  3. The chains are cut, and the segments dropped.
-//  4. The superseded records are deleted. A crash here leaves some of them, and
-//     the next Open finds them.
+//  4. The superseded records are noted as garbage, for the cleaner. They are on disk
+//     for a while; each Open finds them.
 //
 // c.mu is held.
 func (c *compactor) compact(r storage.Revision) error {
@@ -85,16 +85,14 @@ func (c *compactor) compact(r storage.Revision) error {
 
 	for first < end {
 		n := min(end, first+compactStep)
-		if err := c.forget(old.log, first, n); err != nil {
-			return err
-		}
+		c.forget(old.log, first, n)
 		first = n
 	}
 	c.ring()
 	return nil
 }
 
-// compactStep is how many events are forgotten under one lock and in one batch.
+// compactStep is how many events are forgotten under one lock.
 const compactStep = 1024
 
 // drop takes the marks below r from the list and returns them. The one at r stays
@@ -109,22 +107,19 @@ func (c *compactor) drop(r storage.Revision) []mark {
 	return dropped
 }
 
-// forget cuts what the events [first, end) have superseded.
-func (c *compactor) forget(log view, first, end int64) error {
+// forget cuts what the events [first, end) have superseded. c.mu is held.
+func (c *compactor) forget(log view, first, end int64) {
 	s := c.store
-	var b *pebble.Batch
-	if s.engine != nil {
-		b = s.engine.db.NewBatch()
-	}
 	s.work.Lock()
+	defer s.work.Unlock()
 	shrunk := false
 	for seq := first; seq < end; seq++ {
 		v := log.at(seq)
 		if prev := v.prev.Swap(nil); prev != nil {
-			c.deleteRecord(b, prev)
+			c.bury(prev)
 		}
 		if v.deleted {
-			c.deleteRecord(b, v)
+			c.bury(v)
 			if e, ok := s.work.tree.Get(v.kv().Key); ok && e.cut(v) {
 				s.work.tree.Delete(v.kv().Key)
 				shrunk = true
@@ -141,21 +136,13 @@ func (c *compactor) forget(log view, first, end int64) error {
 		s.state.Store(&st)
 		s.pub.Unlock()
 	}
-	s.work.Unlock()
-	if b == nil {
-		return nil
-	}
-	if b.Empty() {
-		return b.Close()
-	}
-	return s.engine.apply(b, pebble.NoSync)
 }
 
-func (c *compactor) deleteRecord(b *pebble.Batch, v *version) {
-	if b != nil {
-		c.mu.garbage += uint64(recordSize(v))
+// bury notes that the record of v is garbage.
+func (c *compactor) bury(v *version) {
+	if c.store.engine != nil {
+		c.mu.garbage.add(v)
 		c.store.kept.Add(-int64(recordSize(v)))
-		b.DeleteSized(appendRecordKey(nil, v.kv().ModRevision, v.sub), uint32(recordSize(v)), nil)
 	}
 }
 

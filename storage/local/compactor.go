@@ -30,11 +30,11 @@ type compactor struct {
 	mu struct {
 		sync.Mutex
 		marks []mark
-		// garbage is the size of the records deleted since space was made.
-		garbage uint64
+		// garbage is what was forgotten and is on disk.
+		garbage garbage
 	}
-	// merging is held while Pebble merges for us. Taken before mu.
-	merging sync.Mutex
+	// cleaning is held while tables are rewritten. Taken before mu.
+	cleaning sync.Mutex
 	// bell rings when there may be enough garbage to make space of.
 	bell chan struct{}
 }
@@ -47,7 +47,7 @@ func startCompactor(s *Store, img *image) *compactor {
 		c.every(min(max(h/30, 10*time.Millisecond), 10*time.Second), c.age)
 	}
 	if s.engine != nil {
-		c.running.Go(c.clean)
+		c.running.Go(c.cleaner)
 		c.ring()
 	}
 	if s.engine != nil && (s.opts.Fsync == FsyncInterval || s.opts.Fsync == FsyncAlways && len(s.opts.NoSync) > 0) {
@@ -123,71 +123,23 @@ func (c *compactor) ring() {
 	}
 }
 
-// clean makes Pebble merge what is compacted whenever enough of it is garbage to
-// be worth it. Deleted records take their space until the tables they are in are
-// merged, which Pebble may never do by itself if what is live is scattered among
-// them.
-func (c *compactor) clean() {
+// cleaner makes space whenever there is enough garbage.
+func (c *compactor) cleaner() {
 	for c.store.Err() == nil {
 		select {
 		case <-c.ctx.Done():
 			return
 		case <-c.bell:
 		}
-		if err := c.merge(c.ctx, c.wasteful); err != nil {
+		err := c.store.engine.tidy(c.ctx)
+		if err == nil {
+			err = c.clean(c.ctx, sweep{share: 4}, c.wasteful)
+		}
+		if err == nil && c.haunted() {
+			err = c.clean(c.ctx, sweep{all: true}, func() bool { return true })
+		}
+		if err != nil {
 			c.store.fail(err)
 		}
 	}
-}
-
-// wasteful says whether there is much garbage.
-func (c *compactor) wasteful() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.mu.garbage >= garbageMin && c.mu.garbage >= uint64(c.store.kept.Load())/garbageShare
-}
-
-// makeRoom is called by the writer. It returns when there is room for more.
-func (c *compactor) makeRoom() error {
-	e := c.store.engine
-	due, err := e.rotate(c.store.kept.Load())
-	if err != nil || !due {
-		return err
-	}
-	crowded := func() bool { return e.crowded(c.store.kept.Load()) }
-	if !crowded() {
-		return nil
-	}
-	return c.merge(c.ctx, crowded)
-}
-
-// merge makes space of what is garbage, if that is worth it still when its turn
-// comes and what was merged before is gone.
-func (c *compactor) merge(ctx context.Context, worth func() bool) error {
-	c.merging.Lock()
-	defer c.merging.Unlock()
-	if !worth() {
-		return nil
-	}
-	if c.store.engine.settle(ctx); !worth() {
-		return nil
-	}
-	c.mu.Lock()
-	garbage := c.mu.garbage
-	c.mu.Unlock()
-	if err := c.store.engine.merge(ctx, c.store.Compacted()+1); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.mu.garbage -= min(garbage, c.mu.garbage)
-	return nil
-}
-
-// Defragment gives the disk all that compaction has freed, now.
-func (s *Store) Defragment(ctx context.Context) error {
-	if err := s.Err(); err != nil || s.engine == nil {
-		return err
-	}
-	return s.compactor.merge(ctx, func() bool { return true })
 }

@@ -7,18 +7,21 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// What the directory takes is bounded; the package comment says how. The largest
-// moment is a merge: what is there, limited by crowded, and all that is kept once
-// more.
+// What the directory takes is bounded; the package comment says how.
 const (
-	logMin   = 256 << 10
+	logMin   = 128 << 10
 	logMax   = 2 << 20
 	logShare = 32 // of what is kept, one in so many
 
-	garbageMin   = 1 << 20
-	garbageShare = 4 // likewise
+	garbageMin   = 256 << 10
+	garbageShare = 2 // likewise
+	graveShare   = 8
 
-	roomMin = 4 << 20 // beside what is kept
+	segmentMin   = 256 << 10
+	segmentMax   = 8 << 20
+	segmentShare = 16
+
+	roomMin = 1 << 20
 )
 
 // rotate begins a new log file, and flushes the last to a table, if that is due
@@ -28,6 +31,9 @@ func (e *engine) rotate(kept int64) (due bool, err error) {
 	if e.logged.Load() < limit {
 		return false, nil
 	}
+	if e.flushing != nil {
+		<-e.flushing // two log files at most hold what is in no table
+	}
 	e.use.RLock()
 	defer e.use.RUnlock()
 	if e.use.closed {
@@ -35,23 +41,55 @@ func (e *engine) rotate(kept int64) (due bool, err error) {
 	}
 	defer recovered(&err)
 	e.logged.Store(0)
-	_, err = e.db.AsyncFlush()
+	e.flushing, err = e.db.AsyncFlush()
+	e.flushes.Add(1)
 	return true, err
 }
 
-// crowded says whether a merge must come before more is written, in a store that
-// keeps so much.
-func (e *engine) crowded(kept int64) bool {
-	limit := max(uint64(kept)*8/5, uint64(kept)+roomMin)
-	// A merge that left much has nothing more to give until more is there.
-	limit = max(limit, e.merged.Load()+uint64(kept)/garbageShare)
-	return e.standing() > limit
+// tidyAfter is how many flushes leave so many tables of what is not of the log that
+// they are merged.
+const tidyAfter = 32
+
+// tidy merges them when it is time: they overlap, and are small.
+func (e *engine) tidy(ctx context.Context) error {
+	if e.flushes.Load() < tidyAfter {
+		return nil
+	}
+	e.flushes.Store(0)
+	e.use.RLock()
+	defer e.use.RUnlock()
+	if e.use.closed {
+		return nil
+	}
+	err := e.db.Compact(ctx, []byte{metaPrefix}, []byte{metaPrefix, metaPrefix}, false)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
-// standing is what the directory takes without the tables that are being written.
-func (e *engine) standing() uint64 {
-	m := e.metrics()
-	return m.DiskSpaceUsage() - uint64(m.Compact.InProgressBytes)
+// flush moves what is in the log file to tables.
+func (e *engine) flushTables(ctx context.Context) error {
+	e.use.RLock()
+	defer e.use.RUnlock()
+	if e.use.closed {
+		return nil
+	}
+	done, err := e.db.AsyncFlush()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// crowded says whether space must be made before more is written, in a store that
+// keeps so much.
+func (e *engine) crowded(kept int64) bool {
+	return e.diskUsage() > max(2*uint64(kept), uint64(kept)*3/2+roomMin)
 }
 
 // settle waits until the tables that nobody needs are deleted, which Pebble does

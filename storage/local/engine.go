@@ -1,7 +1,6 @@
 package local
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -16,9 +15,9 @@ import (
 // An engine is Pebble as a durable log: it is written in revision order, read
 // once when it is opened, and emptied by compaction.
 type engine struct {
-	db *pebble.DB
-	// inspected says that the directory is only looked at.
-	inspected bool
+	db      *pebble.DB
+	dir     string
+	options *pebble.Options
 	// progress, if not nil, hears how many records are loaded.
 	progress func(records int64)
 	lock     *pebble.Lock
@@ -27,8 +26,11 @@ type engine struct {
 	dirty    atomic.Bool // written since the last sync
 	// logged is about how much the log file holds.
 	logged atomic.Int64
-	// merged is what the directory took after the last merge.
-	merged atomic.Uint64
+	// flushing is closed when what was in the last log file is in a table. It is the
+	// writer's.
+	flushing <-chan struct{}
+	// flushes counts since tidy.
+	flushes atomic.Int64
 
 	// use is held for reading by whoever calls db, for writing to close it.
 	use struct {
@@ -116,25 +118,6 @@ func (e *engine) mark(r storage.Revision, t time.Time) error {
 	e.note(b)
 	b.Set(markKey(r), uint64Value(uint64(t.UnixNano())), nil)
 	return e.apply(b, e.sync)
-}
-
-// merge rewrites the tables of what is below a revision without what is deleted.
-// It is given up, without an error, when ctx ends.
-func (e *engine) merge(ctx context.Context, below storage.Revision) error {
-	defer func() {
-		e.settle(ctx)
-		e.merged.Store(e.standing())
-	}()
-	e.use.RLock()
-	defer e.use.RUnlock()
-	if e.use.closed {
-		return nil
-	}
-	err := e.db.Compact(ctx, []byte{0}, appendRecordKey(nil, below, 0), false)
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
 }
 
 // close releases the directory. It moves what is in the log file to tables, whose

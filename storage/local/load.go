@@ -22,15 +22,14 @@ type image struct {
 	// kept and garbage are the sizes of the records that count, and of those that
 	// compaction has left behind.
 	kept    int64
-	garbage uint64
+	garbage garbage
 }
 
 // newImage is the empty store, which is at revision 1.
-func newImage() *image { return &image{rev: 1} }
+func newImage() *image { return &image{rev: 1, garbage: newGarbage()} }
 
-// load reads the log from its beginning. It finds out on the way what a
-// compaction that was cut short has left behind, and deletes it; and it refuses a
-// log with a hole above the last compaction.
+// load reads the log from its beginning. It finds out on the way what compaction has
+// left behind, and it refuses a log with a hole above the last compaction.
 func (e *engine) load() (*image, error) {
 	img := newImage()
 	if err := e.loadMeta(img); err != nil {
@@ -45,7 +44,7 @@ func (e *engine) load() (*image, error) {
 	if progress == nil {
 		progress = func(int64) {}
 	}
-	l := loader{image: img, rev: img.compacted, last: true, waste: e.db.NewBatch()}
+	l := loader{image: img, rev: img.compacted, last: true}
 	n := int64(0)
 	for it.First(); it.Valid(); it.Next() {
 		value, err := it.ValueAndErr()
@@ -66,13 +65,7 @@ func (e *engine) load() (*image, error) {
 		return nil, fmt.Errorf("%w: the end of revision %d is missing", errRecord, l.rev)
 	}
 	img.rev = max(img.rev, l.rev)
-	if err := img.bind(); err != nil {
-		return nil, err
-	}
-	if l.waste.Empty() || e.inspected {
-		return img, l.waste.Close()
-	}
-	return img, e.apply(l.waste, pebble.NoSync)
+	return img, img.bind()
 }
 
 // progressStep is how many records are read between two reports.
@@ -85,7 +78,6 @@ type loader struct {
 	rev   storage.Revision // the last above the compaction
 	sub   uint32
 	last  bool // the transaction of rev is whole
-	waste *pebble.Batch
 }
 
 func (l *loader) add(key, value []byte) error {
@@ -136,8 +128,7 @@ func (l *loader) intern(key []byte) string {
 
 func (l *loader) discard(v *version) {
 	l.kept -= int64(recordSize(v))
-	l.garbage += uint64(recordSize(v))
-	l.waste.DeleteSized(appendRecordKey(nil, v.kv().ModRevision, v.sub), uint32(recordSize(v)), nil)
+	l.garbage.add(v)
 }
 
 // bind finds the keys of the leases. A key may only name a lease that there is.

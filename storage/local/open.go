@@ -100,12 +100,16 @@ func open(sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine
 	if err := checkTail(o.FS, sub); err != nil {
 		return nil, nil, err
 	}
+	if err := removeTemps(o.FS, sub); err != nil {
+		return nil, nil, err
+	}
 	g := newGuard(o.FS, failed)
-	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, true))
+	po := pebbleOptions(o, g, lock, true)
+	db, err := pebble.Open(sub, po)
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &engine{db: db, guard: g, lock: lock, sync: pebble.NoSync}
+	e := &engine{db: db, dir: sub, options: po, guard: g, lock: lock, sync: pebble.NoSync}
 	if o.Fsync == FsyncAlways {
 		e.sync = pebble.Sync
 	}

@@ -15,20 +15,32 @@ const memtableSize = 8 << 20
 // memtable that begins small (Pebble doubles it from 256 KB as it fills) so that
 // an idle store stays small.
 func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.Options {
-	return &pebble.Options{
+	po := &pebble.Options{
 		FS:                          g,
 		Lock:                        lock,
 		ErrorIfNotExists:            exists,
 		FormatMajorVersion:          pebble.FormatValueSeparation,
 		MemTableSize:                memtableSize,
 		MemTableStopWritesThreshold: 2,
-		L0CompactionThreshold:       32,
-		L0StopWritesThreshold:       96,
+		DisableAutomaticCompactions: true, // see clean.go
+		L0StopWritesThreshold:       1 << 30,
 		CacheSize:                   1 << 20,
 		MaxOpenFiles:                128,
 		Logger:                      logger{o.Logger, g.failed},
 		EventListener:               listener(o.Logger, g),
 	}
+	po.Experimental.SpanPolicyFunc = splitMeta
+	po.EnsureDefaults()
+	return po
+}
+
+// splitMeta ends tables of the log where the other records begin, so that every table
+// of the log is a range of revisions.
+func splitMeta(start []byte) (p pebble.SpanPolicy, end []byte, err error) {
+	if start[0] < metaPrefix {
+		end = []byte{metaPrefix}
+	}
+	return p, end, nil
 }
 
 // logger takes Pebble's words to slog.

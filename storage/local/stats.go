@@ -48,7 +48,7 @@ func (s *Store) DiskBytes() (total, live uint64) {
 	}
 	s.compactor.mu.Lock()
 	defer s.compactor.mu.Unlock()
-	return total, total - min(total, s.compactor.mu.garbage)
+	return total, total - min(total, s.compactor.mu.garbage.bytes)
 }
 
 var _ storage.Store = (*Store)(nil)

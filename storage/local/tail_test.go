@@ -144,11 +144,11 @@ func TestTornInside(t *testing.T) {
 	s := open(t, "/data", local.Options{FS: fs})
 	rev := put(t, s, "/a", "1")
 	_, before := lastLog(t, fs)
-	put(t, s, "/b", strings.Repeat("y", 150_000))
+	put(t, s, "/b", strings.Repeat("y", 100_000))
 	w := wreck{fs: fs.CrashClone(vfs.CrashCloneCfg{})}
 	s.Close()
 	w.name, w.log = lastLog(t, w.fs)
-	for block := range 4 {
+	for block := range 3 {
 		log := append([]byte(nil), w.log...)
 		at := max(len(before), block<<15)
 		clear(log[at : (block+1)<<15])

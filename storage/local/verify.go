@@ -56,7 +56,7 @@ func Verify(dir string, o Options, progress func(records int64)) (Report, error)
 	if err != nil {
 		return Report{}, openError(dir, err)
 	}
-	e := &engine{db: db, inspected: true, progress: progress}
+	e := &engine{db: db, progress: progress}
 	img, err := e.load()
 	if err == nil {
 		err = db.CheckLevels(nil)
