@@ -43,7 +43,7 @@
 //     published never changes. Chains are only added to at the head, and cut at
 //     the tail after the new bound of compaction is published, so that who walked
 //     a cut chain finds out by looking at the bound once more.
-//  4. Lock order: compactor.merging, compactor.mu, Store.work, Store.pub, cursor.mu. No input or
+//  4. Lock order: compactor.cleaning, compactor.mu, Store.work, Store.pub, cursor.mu. No input or
 //     output happens under the last three.
 //
 // The goroutines of a Store:
@@ -51,7 +51,7 @@
 //	former     tries and groups commits              until Close
 //	writer     writes and publishes groups (on disk) until the former ends
 //	compactor  marks time and compacts               until Close
-//	cleaner    has Pebble merge what is garbage      until Close
+//	cleaner    rewrites tables that are garbage      until Close
 //	syncer     syncs, with FsyncInterval or NoSync   until Close
 //	lessor     ends leases when their time has come  until Close
 //	packer     packs what history keeps              until Close
@@ -70,7 +70,8 @@
 //
 // # Memory
 //
-// About 170 bytes per key beside the key and the value, 130 and the value for each
+// About 170 bytes per key beside the key and the value, 30 for each record that is
+// garbage on disk, of which there are half as many as are kept at most, 130 and the value for each
 // version more that history still holds, 400 per open cursor. All values are in
 // memory. Of what history holds, all but the last 256 events and one version in 16
 // of a key are kept as the difference to the version after it: some hundred bytes
@@ -82,28 +83,31 @@
 // history holds beside, because Options.History asks for it. With 5 minutes of
 // history a store that writes 1 MB a second keeps 300 MB.
 //
-// From 8 MB up the directory takes at most three times what is kept, however fast
-// is written; below that, twice that and 6 MB. Where little history is kept, that is
-// three times what is live. What history lets go is freed by the next merge, which
-// takes a second for some 100 MB; until then it counts. Three rules keep to that:
+// The directory takes at most two and a half times what is kept, however fast is
+// written; a store of less than 4 MB takes up to twice that and 2 MB, which are its
+// log files. Where little history is kept, that is less than three times what is live.
+// Four rules keep to that:
 //
-//   - The log file begins anew at a 32nd of what is kept, 256 KB at least and 2 MB
-//     at most; about 7 of them exist at a time.
-//   - When a fourth of what is kept is garbage the tables are merged. While that
-//     goes on the old ones and the new ones are both there.
-//   - Writers wait for a merge that would otherwise begin too late. That happens to
-//     stores that are overwritten in a few seconds, history and all.
+//   - The log file begins anew at a 32nd of what is kept, 128 KB at least and 2 MB
+//     at most, and waits for what was in the last to be in a table. One is kept to be
+//     written again.
+//   - Tables of the log are ranges of revisions, and disjoint. When there is half as
+//     much garbage as is kept, the cleaner rewrites the tables in which most is
+//     garbage, a 16th of what is kept at a time, and in one step puts what is left
+//     in their place. A table of history that has expired just goes.
+//   - A record that says that its key was deleted goes when nothing older is garbage.
+//   - Writers wait for the cleaner when twice as much is on disk as is kept.
 //
 // TestDiskUnderChurn holds it at full speed, and measures at every moment (keys
 // overwritten at random with what does not compress; the largest of several runs):
 //
 //	live   value   history  of what is kept  of what is live
-//	1 MB   2 KB    1/16     7.2 (5.8 MB)     7.7
-//	8 MB   300 B   1/4      2.3              3.1
-//	8 MB   2 KB    1/16     2.8              3.0
-//	8 MB   100 KB  1/16     2.9              3.0
-//	24 MB  4 KB    1/64     2.9              2.9
-//	24 MB  4 KB    1/2      1.9              2.9
+//	1 MB   2 KB    1/16     2.9 (3.1 MB)     3.1
+//	8 MB   300 B   1/4      1.7              2.3
+//	8 MB   2 KB    1/16     1.9              2.0
+//	8 MB   100 KB  1/16     1.9              1.9
+//	24 MB  4 KB    1/64     1.8              1.9
+//	24 MB  4 KB    1/2      1.6              2.4
 //
 // # Format
 //
@@ -126,6 +130,9 @@
 //	25     4      length of the key, n
 //	29     n      key
 //	29+n   rest   value (empty for delete)
+//
+// Records that compaction has let go are there until their table is rewritten. Open
+// knows them by the newer record of their key.
 //
 // Other records have keys that begin with 0xff, which no revision does:
 //

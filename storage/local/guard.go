@@ -104,7 +104,7 @@ type guardedFile struct {
 
 // reserveStep is how much room is reserved at once. Pebble would take that of a
 // whole memtable, which is much for a store that does little.
-const reserveStep = 256 << 10
+const reserveStep = 128 << 10
 
 func (f *guardedFile) Preallocate(offset, length int64) error {
 	f.wanted = offset + length
