@@ -33,7 +33,7 @@ func ValidateObjectMeta(r *Resource, m metav1.Object) field.ErrorList {
 // Kubernetes' own. Some groups, and kinds that are not built in, may have them.
 func shortFinalizers(r *Resource, m metav1.Object, p *field.Path) (errs field.ErrorList) {
 	switch r.Group {
-	case "admissionregistration.k8s.io", "coordination.k8s.io":
+	case "admissionregistration.k8s.io", "apiextensions.k8s.io", "coordination.k8s.io", "node.k8s.io", "policy":
 		return nil
 	}
 	for i, f := range m.GetFinalizers() {
@@ -64,4 +64,26 @@ func ValidateObjectMetaUpdate(obj, old metav1.Object) field.ErrorList {
 		return nil
 	}
 	return validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))
+}
+
+// NoneForEmpty makes an empty list none, which is what kube-apiserver answers with:
+// what it stores does not tell the two apart. It matters where a list is shown even
+// if it is empty, and is done when it is known who has set it.
+func NoneForEmpty[T any](list *[]T) {
+	if len(*list) == 0 {
+		*list = nil
+	}
+}
+
+// ValidateNew reports the faults of a new object: those of its metadata and those
+// that the kind's rules find.
+func ValidateNew(r *Resource, obj Object) field.ErrorList {
+	var own field.ErrorList
+	if v := r.Strategy.Validate; v != nil {
+		own = v(obj)
+	}
+	if r.MetaLast && len(own) > 0 {
+		return own
+	}
+	return append(ValidateObjectMeta(r, obj), own...)
 }

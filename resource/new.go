@@ -108,6 +108,12 @@ func (r *Resource) Named(rule func(name string, prefix bool) []string) *Resource
 	return r
 }
 
+// LooksAtMetaLast says that metadata is looked at only if nothing else is wrong.
+func (r *Resource) LooksAtMetaLast() *Resource {
+	r.MetaLast = true
+	return r
+}
+
 // Shown sets how objects look in a Table.
 func (r *Resource) Shown(t Table) *Resource {
 	r.Columns, r.Row = t.Columns, t.Row

@@ -56,6 +56,10 @@ type Resource struct {
 	// Closed, if not empty, is why no object can be created any more.
 	Closed string
 
+	// MetaLast marks a kind whose metadata is looked at only if nothing else is wrong
+	// with an object.
+	MetaLast bool
+
 	// Virtual marks a kind that is answered and never stored
 	// (TokenReview, SubjectAccessReview, Binding, ComponentStatus).
 	Virtual bool

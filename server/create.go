@@ -112,11 +112,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if st.PrepareForCreate != nil {
 		st.PrepareForCreate(obj)
 	}
-	errs := resource.ValidateObjectMeta(c.ep.Resource, obj)
-	if st.Validate != nil {
-		errs = append(errs, st.Validate(obj)...)
-	}
-	if len(errs) > 0 {
+	if errs := resource.ValidateNew(c.ep.Resource, obj); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	c.defaults(obj) // of what the strategy has filled in

@@ -53,7 +53,7 @@ func decodeBody(data []byte, m media, want schema.GroupVersionKind, obj runtime.
 // is of another kind, and completes the type of one that does not say it.
 func checkKind(text, original []byte, want schema.GroupVersionKind, obj runtime.Object, err error) error {
 	got := obj.GetObjectKind().GroupVersionKind()
-	if err != nil {
+	if err != nil || got.Version == "" {
 		var e error
 		if got, e = kindOf(text); e != nil {
 			return undecodable(want, original, e)
@@ -85,7 +85,8 @@ func kindOf(text []byte) (schema.GroupVersionKind, error) {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &said); err != nil {
 		return schema.GroupVersionKind{}, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
 	}
-	return schema.FromAPIVersionAndKind(said.APIVersion, said.Kind), nil
+	gv, err := schema.ParseGroupVersion(said.APIVersion)
+	return gv.WithKind(said.Kind), err
 }
 
 func wrongKind(got, want schema.GroupVersionKind) error {

@@ -101,8 +101,10 @@ func validateValidatingPolicy(policy *admissionv1.ValidatingAdmissionPolicy) fie
 	seen := map[string]bool{}
 	for i, a := range s.AuditAnnotations {
 		at := p.Child("auditAnnotations").Index(i)
-		if a.Key == "" {
-			f.Required(at.Child("key"), "")
+		if policy.Name == "" {
+			f.Invalid(at.Child("key"), a.Key, "requires metadata.name be non-empty")
+		} else {
+			f.Qualified(at.Child("key"), policy.Name+"/"+a.Key)
 		}
 		if strings.TrimSpace(a.ValueExpression) == "" {
 			f.Required(at.Child("valueExpression"), "valueExpression is not specified")

@@ -25,7 +25,11 @@ func selector(f *check.Faults, p *field.Path, s *metav1.LabelSelector, kind stri
 	}
 	parsed, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
-		f.Invalid(p, s, "invalid label selector")
+		why := "invalid label selector"
+		if kind == "statefulset" {
+			why = ""
+		}
+		f.Invalid(p, s, why)
 		return nil, false
 	}
 	return parsed, true

@@ -25,6 +25,15 @@ var leaseTable = resource.TableOf(func(l *coordinationv1.Lease) []any {
 }, resource.NameColumn, resource.Text("Holder", "Who holds the lease."), resource.AgeColumn)
 
 var leaseStrategy = resource.Rules[*coordinationv1.Lease]{
+	PrepareForCreate: func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil },
+	PrepareForUpdate: func(l, old *coordinationv1.Lease) {
+		if old.Spec.Strategy == nil {
+			l.Spec.Strategy = nil // of a feature that is off
+		}
+		if old.Spec.PreferredHolder == nil {
+			l.Spec.PreferredHolder = nil
+		}
+	},
 	Validate:               validateLease,
 	ValidateUpdate:         func(l, _ *coordinationv1.Lease) field.ErrorList { return validateLease(l) },
 	AllowCreateOnUpdate:    true,

@@ -57,12 +57,16 @@ func claimStrategy() resource.Strategy {
 	r.PrepareForCreate = func(c *corev1.PersistentVolumeClaim) {
 		c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 		onlyKnownSource(&c.Spec)
+		onlyOwnSource(&c.Spec)
 		bothSources(&c.Spec)
 	}
 	r.PrepareForUpdate = func(c, old *corev1.PersistentVolumeClaim) {
 		update(c, old)
 		if old.Spec.DataSource == nil {
 			onlyKnownSource(&c.Spec)
+		}
+		if old.Spec.DataSourceRef == nil {
+			onlyOwnSource(&c.Spec)
 		}
 		bothSources(&c.Spec)
 	}
@@ -72,6 +76,12 @@ func claimStrategy() resource.Strategy {
 		return f.List()
 	}
 	r.ValidateUpdate = validateClaimUpdate
+	r.Warnings = func(c *corev1.PersistentVolumeClaim) (list []string) {
+		if _, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+			list = append(list, fmt.Sprintf("metadata.annotations[%s]: deprecated since v1.8; use \"storageClassName\" attribute instead", corev1.BetaStorageClassAnnotation))
+		}
+		return append(list, podspec.ClaimWarnings(field.NewPath("spec"), &c.Spec)...)
+	}
 	return r.Strategy()
 }
 
@@ -87,6 +97,13 @@ func onlyKnownSource(s *corev1.PersistentVolumeClaimSpec) {
 		return
 	}
 	s.DataSource = nil
+}
+
+// onlyOwnSource drops a source of data in another namespace: the feature is off.
+func onlyOwnSource(s *corev1.PersistentVolumeClaimSpec) {
+	if r := s.DataSourceRef; r != nil && ptr.Deref(r.Namespace, "") != "" {
+		s.DataSourceRef = nil
+	}
 }
 
 // bothSources writes the source of data in its older and its newer field.

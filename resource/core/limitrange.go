@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	table "fairlead.dev/resource"
@@ -24,6 +25,13 @@ var limitRangeStrategy = table.Rules[*corev1.LimitRange]{
 			defaultLimit(&l.Spec.Limits[i])
 		}
 	},
+	PrepareForCreate: func(l *corev1.LimitRange) {
+		if l.Name == "" {
+			l.Name = string(uuid.NewUUID())
+		}
+		table.NoneForEmpty(&l.Spec.Limits)
+	},
+	PrepareForUpdate:    func(l, _ *corev1.LimitRange) { table.NoneForEmpty(&l.Spec.Limits) },
 	Validate:            validateLimitRange,
 	ValidateUpdate:      func(l, _ *corev1.LimitRange) field.ErrorList { return validateLimitRange(l) },
 	AllowCreateOnUpdate: true,

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/podspec"
@@ -86,6 +88,7 @@ func nodeStrategy() resource.Strategy {
 	// Kubelets register their nodes complete with status.
 	//lint:ignore SA1019 it is dropped because it is no more
 	r.PrepareForCreate = func(n *corev1.Node) { n.Spec.ConfigSource, n.Status.Config = nil, nil }
+	r.Warnings = nodeWarnings
 	r.Validate = validateNode
 	r.ValidateUpdate = validateNodeUpdate
 	r.ValidateStatusUpdate = validateNodeUpdate
@@ -105,4 +108,17 @@ func defaultNode(n *corev1.Node) {
 	} else if len(n.Spec.PodCIDRs) > 0 {
 		n.Spec.PodCIDR = n.Spec.PodCIDRs[0]
 	}
+}
+
+func nodeWarnings(n *corev1.Node) (list []string) {
+	if n.Spec.ConfigSource != nil { //lint:ignore SA1019 whoever sets it is told
+		list = append(list, "spec.configSource: the feature is removed")
+	}
+	if n.Spec.DoNotUseExternalID != "" {
+		list = append(list, "spec.externalID: this field is deprecated, and is unused by Kubernetes")
+	}
+	for i, c := range n.Spec.PodCIDRs {
+		list = append(list, validation.GetWarningsForCIDR(field.NewPath("spec", "podCIDRs").Index(i), c)...)
+	}
+	return list
 }

@@ -52,7 +52,11 @@ func podStrategy() resource.Strategy {
 	cleared := r.PrepareForCreate
 	r.PrepareForCreate = func(p *corev1.Pod) {
 		cleared(p)
-		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: podspec.QOSClass(p)}
+		class := p.Status.QOSClass // as sent, if it is
+		if class == "" {
+			class = podspec.QOSClass(p)
+		}
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: class}
 		gateCondition(p)
 		mergeLabelKeys(p)
 	}

@@ -18,6 +18,9 @@ func serviceStrategy() resource.Strategy {
 	create, update := r.PrepareForCreate, r.PrepareForUpdate
 	r.PrepareForCreate = func(s *corev1.Service) {
 		create(s)
+		if s.Spec.Type == corev1.ServiceTypeExternalName {
+			s.Spec.InternalTrafficPolicy = nil
+		}
 		if s.Spec.ClusterIP != "" && len(s.Spec.ClusterIPs) == 0 {
 			s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
 		}

@@ -96,6 +96,7 @@ func volumeStrategy() resource.Strategy {
 			v.Status.LastPhaseTransitionTime = ptr.To(metav1.Now())
 		}
 	}
+	r.Warnings = volumeWarnings
 	r.Validate = validateVolume
 	r.ValidateUpdate = validateVolumeUpdate
 	return r.Strategy()

@@ -25,6 +25,11 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 			f.Required(p, "")
 		}
 	}
+	some := func(p *field.Path, values []string) {
+		if len(values) == 0 {
+			f.Required(p, "")
+		}
+	}
 	one("hostPath", s.HostPath != nil, func(p *field.Path) { podspec.HostPath(f, p, s.HostPath) })
 	one("gcePersistentDisk", s.GCEPersistentDisk != nil, func(*field.Path) {
 		podspec.Disk(f, p.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
@@ -41,24 +46,43 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 			f.Label(p.Child("endpointsNamespace"), *ns)
 		}
 	})
-	one("flocker", s.Flocker != nil, nil)
+	one("flocker", s.Flocker != nil, func(p *field.Path) { podspec.Flocker(f, p, s.Flocker) })
 	one("nfs", s.NFS != nil, func(p *field.Path) { podspec.NFS(f, p, s.NFS) })
-	one("rbd", s.RBD != nil, func(p *field.Path) { need(p.Child("image"), s.RBD.RBDImage) })
-	one("quobyte", s.Quobyte != nil, nil)
-	one("cephFS", s.CephFS != nil, nil)
+	one("rbd", s.RBD != nil, func(p *field.Path) {
+		some(p.Child("monitors"), s.RBD.CephMonitors)
+		need(p.Child("image"), s.RBD.RBDImage)
+	})
+	one("quobyte", s.Quobyte != nil, func(p *field.Path) { podspec.Quobyte(f, p, s.Quobyte) })
+	one("cephFS", s.CephFS != nil, func(*field.Path) { some(p.Child("cephfs", "monitors"), s.CephFS.Monitors) })
 	one("iscsi", s.ISCSI != nil, func(p *field.Path) { podspec.ISCSIPersistent(f, p, s.ISCSI, v.Name) })
-	one("cinder", s.Cinder != nil, func(p *field.Path) { need(p.Child("volumeID"), s.Cinder.VolumeID) })
-	one("fc", s.FC != nil, nil)
+	one("cinder", s.Cinder != nil, func(p *field.Path) {
+		need(p.Child("volumeID"), s.Cinder.VolumeID)
+		if r := s.Cinder.SecretRef; r != nil {
+			need(p.Child("secretRef", "name"), r.Name)
+			need(p.Child("secretRef", "namespace"), r.Namespace)
+		}
+	})
+	one("fc", s.FC != nil, func(p *field.Path) { podspec.FC(f, p, s.FC) })
 	if s.FlexVolume != nil { // the one source that may stand beside another
 		n++
 		podspec.FlexVolume(f, p.Child("flexVolume"), s.FlexVolume.Driver, s.FlexVolume.Options)
 	}
-	one("azureFile", s.AzureFile != nil, func(p *field.Path) { need(p.Child("shareName"), s.AzureFile.ShareName) })
+	one("azureFile", s.AzureFile != nil, func(p *field.Path) {
+		need(p.Child("secretName"), s.AzureFile.SecretName)
+		need(p.Child("shareName"), s.AzureFile.ShareName)
+		if ns := s.AzureFile.SecretNamespace; ns != nil {
+			need(p.Child("secretNamespace"), *ns)
+		}
+	})
 	one("vsphereVolume", s.VsphereVolume != nil, func(p *field.Path) { need(p.Child("volumePath"), s.VsphereVolume.VolumePath) })
 	one("photonPersistentDisk", s.PhotonPersistentDisk != nil, func(p *field.Path) { need(p.Child("pdID"), s.PhotonPersistentDisk.PdID) })
 	one("portworxVolume", s.PortworxVolume != nil, func(p *field.Path) { need(p.Child("volumeID"), s.PortworxVolume.VolumeID) })
-	one("azureDisk", s.AzureDisk != nil, func(p *field.Path) { need(p.Child("diskName"), s.AzureDisk.DiskName) })
-	one("scaleIO", s.ScaleIO != nil, nil)
+	one("azureDisk", s.AzureDisk != nil, func(p *field.Path) { podspec.AzureDisk(f, p, s.AzureDisk) })
+	one("scaleIO", s.ScaleIO != nil, func(p *field.Path) {
+		need(p.Child("gateway"), s.ScaleIO.Gateway)
+		need(p.Child("system"), s.ScaleIO.System)
+		need(p.Child("volumeName"), s.ScaleIO.VolumeName)
+	})
 	one("local", s.Local != nil, func(at *field.Path) {
 		if s.Local.Path == "" {
 			f.Required(at.Child("path"), "")
@@ -69,7 +93,13 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 			f.Required(p.Child("nodeAffinity"), "Local volume requires node affinity")
 		}
 	})
-	one("storageos", s.StorageOS != nil, nil)
+	one("storageos", s.StorageOS != nil, func(p *field.Path) {
+		podspec.StorageOS(f, p, s.StorageOS.VolumeName, s.StorageOS.VolumeNamespace)
+		if r := s.StorageOS.SecretRef; r != nil {
+			need(p.Child("secretRef", "name"), r.Name)
+			need(p.Child("secretRef", "namespace"), r.Namespace)
+		}
+	})
 	one("csi", s.CSI != nil, func(p *field.Path) { csiSource(f, p, s.CSI) })
 	if n == 0 {
 		f.Required(p, "must specify a volume type")

@@ -56,10 +56,22 @@ var sliceStrategy = resource.Rules[*discoveryv1.EndpointSlice]{
 			}
 		}
 	},
-	PrepareForCreate: func(s *discoveryv1.EndpointSlice) { s.Generation = 1 },
-	PrepareForUpdate: countSlice,
-	Validate:         validateSlice,
-	ValidateUpdate:   validateSliceUpdate,
+	PrepareForCreate: func(s *discoveryv1.EndpointSlice) {
+		s.Generation = 1
+		dropTopology(s, nil)
+		resource.NoneForEmpty(&s.Endpoints)
+		resource.NoneForEmpty(&s.Ports)
+	},
+	PrepareForUpdate: func(s, old *discoveryv1.EndpointSlice) {
+		countSlice(s, old)
+		if !apiequality.Semantic.DeepEqual(s.Endpoints, old.Endpoints) {
+			dropTopology(s, old)
+		}
+		resource.NoneForEmpty(&s.Endpoints)
+		resource.NoneForEmpty(&s.Ports)
+	},
+	Validate:       validateSlice,
+	ValidateUpdate: validateSliceUpdate,
 	Warnings: func(s *discoveryv1.EndpointSlice) []string {
 		if s.AddressType == discoveryv1.AddressTypeFQDN {
 			return []string{"spec.addressType: FQDN endpoints are deprecated"}
@@ -79,5 +91,23 @@ func countSlice(s, old *discoveryv1.EndpointSlice) {
 	now.TypeMeta, was.TypeMeta = discoveryv1.EndpointSlice{}.TypeMeta, discoveryv1.EndpointSlice{}.TypeMeta
 	if !apiequality.Semantic.DeepEqual(now, was) {
 		s.Generation = old.Generation + 1
+	}
+}
+
+// dropTopology takes out labels that v1 has only to be read. The name of a node that
+// stood there before goes where it belongs.
+func dropTopology(s, old *discoveryv1.EndpointSlice) {
+	known := map[string]bool{}
+	if old != nil {
+		for _, e := range old.Endpoints {
+			known[e.DeprecatedTopology[corev1.LabelHostname]] = true
+		}
+	}
+	for i := range s.Endpoints {
+		e := &s.Endpoints[i]
+		if name := e.DeprecatedTopology[corev1.LabelHostname]; e.NodeName == nil && name != "" && known[name] {
+			e.NodeName = &name
+		}
+		e.DeprecatedTopology = nil
 	}
 }

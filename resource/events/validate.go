@@ -22,9 +22,7 @@ var strategy = resource.Rules[*corev1.Event]{
 		}
 		f.Add(core.ValidateEvent(e, "reportingController")...)
 		series(&f, e)
-		if e.Type == "" {
-			f.Required(field.NewPath("type"), "")
-		} else if e.Type != corev1.EventTypeNormal && e.Type != corev1.EventTypeWarning {
+		if e.Type != corev1.EventTypeNormal && e.Type != corev1.EventTypeWarning {
 			f.Invalid(field.NewPath("type"), "", "has invalid value: "+e.Type)
 		}
 		unset := func(name string, set bool) {

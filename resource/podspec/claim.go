@@ -1,8 +1,10 @@
 package podspec
 
 import (
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -123,9 +125,28 @@ func podAnnotations(f *check.Faults, p *field.Path, pod *corev1.Pod) {
 	if cost, ok := pod.Annotations[corev1.PodDeletionCost]; ok && !isInt32(cost) {
 		f.Invalid(p.Key(corev1.PodDeletionCost), cost, "must be a 32bit integer")
 	}
+	for _, key := range slices.Sorted(maps.Keys(pod.Annotations)) {
+		//lint:ignore SA1019 they are looked at as long as they are there
+		if key == corev1.SeccompPodAnnotationKey || strings.HasPrefix(key, corev1.SeccompContainerAnnotationKeyPrefix) {
+			seccompName(f, p.Child(key), pod.Annotations[key])
+		}
+	}
 }
 
 func isMirror(m metav1.Object) bool {
 	_, ok := m.GetAnnotations()[corev1.MirrorPodAnnotationKey]
 	return ok
+}
+
+// seccompName wants the name of a profile in its old form.
+func seccompName(f *check.Faults, p *field.Path, name string) {
+	//lint:ignore SA1019 the name has to be known to be told from others
+	const docker = corev1.DeprecatedSeccompProfileDockerDefault
+	file, local := strings.CutPrefix(name, corev1.SeccompLocalhostProfileNamePrefix)
+	switch {
+	case local:
+		f.Descending(p, file)
+	case name != corev1.SeccompProfileRuntimeDefault && name != docker && name != corev1.SeccompProfileNameUnconfined:
+		f.Invalid(p, name, "must be a valid seccomp profile")
+	}
 }

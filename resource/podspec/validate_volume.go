@@ -115,7 +115,7 @@ var sources = []source{
 		v.need(p.Child("endpoints"), s.Glusterfs.EndpointsName)
 		v.need(p.Child("path"), s.Glusterfs.Path)
 	}},
-	{"flocker", func(s *volume) bool { return s.Flocker != nil }, nil},
+	{"flocker", func(s *volume) bool { return s.Flocker != nil }, func(v *validator, _, p *field.Path, s *volume) { Flocker(v.Faults, p, s.Flocker) }},
 	{"persistentVolumeClaim", func(s *volume) bool { return s.PersistentVolumeClaim != nil }, func(v *validator, _, p *field.Path, s *volume) {
 		v.need(p.Child("claimName"), s.PersistentVolumeClaim.ClaimName)
 	}},
@@ -127,20 +127,21 @@ var sources = []source{
 	}},
 	{"cinder", func(s *volume) bool { return s.Cinder != nil }, func(v *validator, _, p *field.Path, s *volume) {
 		v.need(p.Child("volumeID"), s.Cinder.VolumeID)
+		v.secret(p, s.Cinder.SecretRef)
 	}},
 	{"cephfs", func(s *volume) bool { return s.CephFS != nil }, func(v *validator, _, p *field.Path, s *volume) {
 		if len(s.CephFS.Monitors) == 0 {
 			v.Required(p.Child("monitors"), "")
 		}
 	}},
-	{"quobyte", func(s *volume) bool { return s.Quobyte != nil }, nil},
+	{"quobyte", func(s *volume) bool { return s.Quobyte != nil }, func(v *validator, _, p *field.Path, s *volume) { Quobyte(v.Faults, p, s.Quobyte) }},
 	{"downwardAPI", func(s *volume) bool { return s.DownwardAPI != nil }, func(v *validator, _, p *field.Path, s *volume) {
 		v.FileMode(p.Child("defaultMode"), s.DownwardAPI.DefaultMode)
 		for i := range s.DownwardAPI.Items {
 			v.downwardFile(p, &s.DownwardAPI.Items[i])
 		}
 	}},
-	{"fc", func(s *volume) bool { return s.FC != nil }, nil},
+	{"fc", func(s *volume) bool { return s.FC != nil }, func(v *validator, _, p *field.Path, s *volume) { FC(v.Faults, p, s.FC) }},
 	{"flexVolume", func(s *volume) bool { return s.FlexVolume != nil }, func(v *validator, _, p *field.Path, s *volume) {
 		FlexVolume(v.Faults, p, s.FlexVolume.Driver, s.FlexVolume.Options)
 	}},
@@ -163,10 +164,12 @@ var sources = []source{
 		v.need(p.Child("volumeID"), s.PortworxVolume.VolumeID)
 	}},
 	{"azureDisk", func(s *volume) bool { return s.AzureDisk != nil }, func(v *validator, _, p *field.Path, s *volume) {
-		v.need(p.Child("diskName"), s.AzureDisk.DiskName)
-		v.need(p.Child("diskURI"), s.AzureDisk.DataDiskURI)
+		AzureDisk(v.Faults, p, s.AzureDisk)
 	}},
-	{"storageos", func(s *volume) bool { return s.StorageOS != nil }, nil},
+	{"storageos", func(s *volume) bool { return s.StorageOS != nil }, func(v *validator, _, p *field.Path, s *volume) {
+		StorageOS(v.Faults, p, s.StorageOS.VolumeName, s.StorageOS.VolumeNamespace)
+		v.secret(p, s.StorageOS.SecretRef)
+	}},
 	{"projected", func(s *volume) bool { return s.Projected != nil }, func(v *validator, _, p *field.Path, s *volume) { v.projected(p, s.Projected) }},
 	{"scaleIO", func(s *volume) bool { return s.ScaleIO != nil }, func(v *validator, _, p *field.Path, s *volume) {
 		v.need(p.Child("gateway"), s.ScaleIO.Gateway)
@@ -175,8 +178,10 @@ var sources = []source{
 	}},
 	{"csi", func(s *volume) bool { return s.CSI != nil }, func(v *validator, _, p *field.Path, s *volume) {
 		CSIDriverName(v.Faults, p.Child("driver"), s.CSI.Driver)
-		if r := s.CSI.NodePublishSecretRef; r != nil {
-			v.need(p.Child("nodePublishSecretRef", "name"), r.Name)
+		if r := s.CSI.NodePublishSecretRef; r != nil && r.Name != "" {
+			v.Subdomain(p.Child("name"), r.Name)
+		} else if r != nil {
+			v.Required(p.Child("nodePublishSecretRef", "name"), "")
 		}
 	}},
 	{"ephemeral", func(s *volume) bool { return s.Ephemeral != nil }, func(v *validator, _, p *field.Path, s *volume) {

@@ -50,6 +50,13 @@ func (w *warner) nodes(p *field.Path) {
 	}
 }
 
+// TermWarnings says of a choice of nodes which labels have newer names.
+func TermWarnings(p *field.Path, t *corev1.NodeSelectorTerm) []string {
+	var w warner
+	w.term(p, t, false)
+	return w.list
+}
+
 func (w *warner) term(p *field.Path, t *corev1.NodeSelectorTerm, values bool) {
 	for i, e := range t.MatchExpressions {
 		at := p.Child("matchExpressions").Index(i)

@@ -15,7 +15,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.InNamespace[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](policyv1.SchemeGroupVersion, "poddisruptionbudgets").
-			Short("pdb").Named(resource.PathSegmentName).WithStatus().Shown(budgetTable).Ruled(budgetStrategy()),
+			Short("pdb").Named(resource.PathSegmentName).LooksAtMetaLast().WithStatus().Shown(budgetTable).Ruled(budgetStrategy()),
 	}
 }
 

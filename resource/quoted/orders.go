@@ -4,9 +4,12 @@ import (
 	"reflect"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 )
@@ -65,6 +68,19 @@ var newer = map[reflect.Type][]string{
 	reflect.TypeFor[resourcev1.DeviceSubRequest]():          words("DerivedAttributes"),
 	reflect.TypeFor[resourcev1.ExactDeviceRequest]():        words("DerivedAttributes"),
 	reflect.TypeFor[resourcev1.ResourceSliceSpec]():         words("PartitionTypeAttribute SkipNodeOperations"),
+}
+
+// plain has pointers that are none in the quoted types: what is not set is zero.
+var plain = map[reflect.Type][]string{
+	reflect.TypeFor[corev1.ServiceAccountTokenProjection]():            words("ExpirationSeconds"),
+	reflect.TypeFor[appsv1.DeploymentSpec]():                           words("Replicas"),
+	reflect.TypeFor[appsv1.ReplicaSetSpec]():                           words("Replicas"),
+	reflect.TypeFor[appsv1.StatefulSetSpec]():                          words("Replicas"),
+	reflect.TypeFor[appsv1.RollingUpdateDaemonSet]():                   words("MaxUnavailable MaxSurge"),
+	reflect.TypeFor[appsv1.RollingUpdateDeployment]():                  words("MaxUnavailable MaxSurge"),
+	reflect.TypeFor[appsv1.RollingUpdateStatefulSetStrategy]():         words("Partition"),
+	reflect.TypeFor[flowcontrolv1.LimitedPriorityLevelConfiguration](): words("NominalConcurrencyShares"),
+	reflect.TypeFor[admissionregistrationv1.ServiceReference]():        words("Port"),
 }
 
 func words(s string) []string { return strings.Fields(s) }

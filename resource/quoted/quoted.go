@@ -112,6 +112,9 @@ func members(b *bytes.Buffer, v reflect.Value) error {
 		if at.IsZero() && slices.Contains(newer[t], name) {
 			continue
 		}
+		if slices.Contains(plain[t], name) && at.IsNil() {
+			at = reflect.Zero(at.Type().Elem())
+		}
 		var err error
 		switch {
 		case t == podSpec && name == "SecurityContext":

@@ -19,7 +19,7 @@ import (
 
 // TestNamesAreFields holds the tables to the types that they are about.
 func TestNamesAreFields(t *testing.T) {
-	for _, table := range []map[reflect.Type][]string{orders, elsewhere, newer} {
+	for _, table := range []map[reflect.Type][]string{orders, elsewhere, newer, plain} {
 		for typ, names := range table {
 			for _, name := range names {
 				if _, ok := typ.FieldByName(name); !ok {

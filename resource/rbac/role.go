@@ -2,6 +2,7 @@ package rbac
 
 import (
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
@@ -19,12 +20,16 @@ var (
 )
 
 var roleStrategy = resource.Rules[*rbacv1.Role]{
+	PrepareForCreate:    func(r *rbacv1.Role) { resource.NoneForEmpty(&r.Rules) },
+	PrepareForUpdate:    func(r, _ *rbacv1.Role) { resource.NoneForEmpty(&r.Rules) },
 	Validate:            validateRole,
 	ValidateUpdate:      func(r, _ *rbacv1.Role) field.ErrorList { return validateRole(r) },
 	AllowCreateOnUpdate: true,
 }.Strategy()
 
 var clusterRoleStrategy = resource.Rules[*rbacv1.ClusterRole]{
+	PrepareForCreate:    func(r *rbacv1.ClusterRole) { resource.NoneForEmpty(&r.Rules) },
+	PrepareForUpdate:    func(r, _ *rbacv1.ClusterRole) { resource.NoneForEmpty(&r.Rules) },
 	Validate:            validateClusterRole,
 	ValidateUpdate:      func(r, _ *rbacv1.ClusterRole) field.ErrorList { return validateClusterRole(r) },
 	AllowCreateOnUpdate: true,
@@ -50,6 +55,9 @@ func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList {
 		}
 		for i := range a.ClusterRoleSelectors {
 			f.Selector(p.Index(i), &a.ClusterRoleSelectors[i])
+			if _, err := metav1.LabelSelectorAsSelector(&a.ClusterRoleSelectors[i]); err != nil {
+				f.Invalid(p.Index(i), nil, "invalid label selector.")
+			}
 		}
 	}
 	return f.List()

@@ -54,6 +54,19 @@ var driverStrategy = resource.Rules[*storagev1.CSIDriver]{
 		unset(&s.RequiresRepublish, false)
 		unset(&s.SELinuxMount, false)
 	},
+	Warnings: func(d *storagev1.CSIDriver) []string {
+		if len(d.Spec.TokenRequests) > 0 && d.Spec.ServiceAccountTokenInSecrets == nil {
+			return []string{tokensLeak}
+		}
+		return nil
+	},
+	UpdateWarnings: func(d, old *storagev1.CSIDriver) []string {
+		same := apiequality.Semantic.DeepEqual(d.Spec.TokenRequests, old.Spec.TokenRequests)
+		if !same && len(d.Spec.TokenRequests) > 0 && d.Spec.ServiceAccountTokenInSecrets == nil {
+			return []string{tokensLeak}
+		}
+		return nil
+	},
 	PrepareForUpdate: func(d, old *storagev1.CSIDriver) {
 		if !apiequality.Semantic.DeepEqual(d.Spec.TokenRequests, old.Spec.TokenRequests) ||
 			!apiequality.Semantic.DeepEqual(d.Spec.RequiresRepublish, old.Spec.RequiresRepublish) ||
@@ -116,7 +129,9 @@ var csiNodeTable = resource.TableOf(func(n *storagev1.CSINode) []any {
 }, resource.NameColumn, resource.Integer("Drivers", "How many drivers run on the node."), resource.AgeColumn)
 
 var csiNodeStrategy = resource.Rules[*storagev1.CSINode]{
-	Validate: validateCSINode,
+	PrepareForCreate: func(n *storagev1.CSINode) { resource.NoneForEmpty(&n.Spec.Drivers) },
+	PrepareForUpdate: func(n, _ *storagev1.CSINode) { resource.NoneForEmpty(&n.Spec.Drivers) },
+	Validate:         validateCSINode,
 	ValidateUpdate: func(n, old *storagev1.CSINode) field.ErrorList {
 		var f check.Faults
 		f.Add(validateCSINode(n)...)
@@ -189,3 +204,5 @@ var capacityStrategy = resource.Rules[*storagev1.CSIStorageCapacity]{
 	},
 	RequireResourceVersion: true,
 }.Strategy()
+
+const tokensLeak = "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes"

@@ -70,6 +70,9 @@ func (t *allocation) took(h holding) {
 
 // take takes h, called what, for the service.
 func (t *allocation) take(h holding, what string) error {
+	if t.r.DryRun {
+		return t.tryTake(h)
+	}
 	p, n, err := t.a.pool(h)
 	if err != nil {
 		return err
@@ -116,6 +119,19 @@ func (a *ServiceAllocation) family(f corev1.IPFamily) *addresses {
 	return nil
 }
 
+func (t *allocation) anyAddress(r *addresses) (netip.Addr, error) {
+	if t.r.DryRun {
+		return r.prefix.Addr(), nil
+	}
+	n, err := r.next(t.owner, func(owner string, n int) bool { return t.stale(owner, holding{ip: r.at(n)}) })
+	if err != nil {
+		return netip.Addr{}, apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", t.svc.Name, err))
+	}
+	ip := r.at(n)
+	t.took(holding{ip: ip})
+	return ip, nil
+}
+
 // moves says that the update replaces an address that the service has, which
 // no service may.
 func (t *allocation) moves(i int) bool {
@@ -144,13 +160,10 @@ func (t *allocation) clusterIPs() error {
 			}
 			continue
 		}
-		r := t.a.family(family)
-		n, err := r.next(t.owner, func(owner string, n int) bool { return t.stale(owner, holding{ip: r.at(n)}) })
+		ip, err := t.anyAddress(t.a.family(family))
 		if err != nil {
-			return apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", t.svc.Name, err))
+			return err
 		}
-		ip := r.at(n)
-		t.took(holding{ip: ip})
 		if i < len(s.ClusterIPs) {
 			s.ClusterIPs[i] = ip.String()
 		} else {

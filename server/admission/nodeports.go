@@ -69,6 +69,9 @@ func (t *allocation) nodePort(i int, byPort map[int32]int32) error {
 }
 
 func (t *allocation) anyPort() (int32, error) {
+	if t.r.DryRun {
+		return t.somePort(), nil
+	}
 	n, err := t.a.mu.ports.next(t.owner, func(owner string, n int) bool {
 		return t.stale(owner, holding{port: t.a.port0 + n})
 	})

@@ -26,9 +26,6 @@ func (p RuntimeClass) Admit(ctx context.Context, r *Request) error {
 	}
 	pod := r.Object.(*corev1.Pod)
 	if pod.Spec.RuntimeClassName == nil {
-		if len(pod.Spec.Overhead) > 0 {
-			return forbid(r, errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"))
-		}
 		return nil
 	}
 	name := *pod.Spec.RuntimeClassName
@@ -41,6 +38,17 @@ func (p RuntimeClass) Admit(ctx context.Context, r *Request) error {
 	}
 	if err := applyRuntimeClass(pod, obj.(*nodev1.RuntimeClass)); err != nil {
 		return forbid(r, err)
+	}
+	return nil
+}
+
+// Validate implements Validator.
+func (p RuntimeClass) Validate(_ context.Context, r *Request) error {
+	if !r.on(Create, core("pods")) {
+		return nil
+	}
+	if pod := r.Object.(*corev1.Pod); pod.Spec.RuntimeClassName == nil && len(pod.Spec.Overhead) > 0 {
+		return forbid(r, errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
 // ServiceAccount gives each new pod an account of its namespace, that account's
@@ -51,6 +52,9 @@ func (p ServiceAccount) Admit(ctx context.Context, r *Request) error {
 func (p ServiceAccount) account(ctx context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
 	const pause, tries = 20 * time.Millisecond, 50
 	for try := 1; ; try++ {
+		if faults := content.IsPathSegmentName(name); len(faults) > 0 {
+			return nil, fmt.Errorf("invalid resource name %q: %v", name, faults)
+		}
 		obj, err := p.Lookup.Get(ctx, core("serviceaccounts"), namespace, name)
 		if err == nil {
 			return obj.(*corev1.ServiceAccount), nil

@@ -12,6 +12,9 @@
 // token being that of kubernetes-admin in system:masters. With CORPUS_REWRITE=1
 // the answers are written into the files.
 //
+// With the tag sweep, TestSweep asks both servers for many more answers: each manifest
+// that a case creates, changed at random along its Go type, as a dry run.
+//
 // # The form of a case
 //
 // A file is blocks with an empty line between them, and comments begin with #. A

@@ -32,7 +32,7 @@ var changing = []struct {
 }{
 	{"uid", regexp.MustCompile(`([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})`)},
 	{"ip", regexp.MustCompile(`\b(10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+)\b`)},
-	{"port", regexp.MustCompile(`nodePort"?: ?(3[0-2]\d\d\d)\b`)},
+	{"port", regexp.MustCompile(`(?i:nodePort"?): ?(3[0-2]\d\d\d)\b`)},
 	{"port", regexp.MustCompile(`:(3[0-2]\d\d\d)/`)},
 	{"suffix", regexp.MustCompile(`kube-api-access-([0-9a-z]{5})\b`)},
 	{"suffix", regexp.MustCompile(`[Mm]ade-([0-9a-z]{5})\b`)},

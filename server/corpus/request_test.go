@@ -73,9 +73,17 @@ func (r *run) do(request string) string {
 
 func (r *run) send(method, url string, header http.Header, body string) (code int, warnings []string, answer []byte) {
 	r.t.Helper()
-	req, err := http.NewRequest(method, r.g.base+url, strings.NewReader(body))
+	code, warnings, answer, err := r.try(method, url, header, body)
 	if err != nil {
 		r.t.Fatal(err)
+	}
+	return code, warnings, answer
+}
+
+func (r *run) try(method, url string, header http.Header, body string) (code int, warnings []string, answer []byte, err error) {
+	req, err := http.NewRequest(method, r.g.base+url, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, nil, err
 	}
 	req.Header = header
 	if r.g.token != "" {
@@ -83,14 +91,11 @@ func (r *run) send(method, url string, header http.Header, body string) (code in
 	}
 	resp, err := r.g.client.Do(req)
 	if err != nil {
-		r.t.Fatal(err)
+		return 0, nil, nil, err
 	}
 	defer resp.Body.Close()
 	answer, err = io.ReadAll(resp.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return resp.StatusCode, resp.Header.Values("Warning"), answer
+	return resp.StatusCode, resp.Header.Values("Warning"), answer, err
 }
 
 // mustCreate makes what every case needs.

@@ -102,7 +102,10 @@ type run struct {
 }
 
 func newRun(t *testing.T, g *target, lets map[string]string) *run {
-	id := rand.String(6)
+	return newRunAs(t, g, lets, rand.String(6))
+}
+
+func newRunAs(t *testing.T, g *target, lets map[string]string, id string) *run {
 	r := &run{t: t, g: g, lets: lets, seen: map[string]tree{}, names: names{ns: "corpus-" + id, run: "w" + id}}
 	r.mustCreate("/api/v1/namespaces", `{metadata: {name: $ns}}`)
 	r.mustCreate("v1/serviceaccounts", `{metadata: {name: default}}`)
