@@ -111,7 +111,8 @@ func defaultNode(n *corev1.Node) {
 }
 
 func nodeWarnings(n *corev1.Node) (list []string) {
-	if n.Spec.ConfigSource != nil { //lint:ignore SA1019 whoever sets it is told
+	//lint:ignore SA1019 whoever sets it is told
+	if n.Spec.ConfigSource != nil {
 		list = append(list, "spec.configSource: the feature is removed")
 	}
 	if n.Spec.DoNotUseExternalID != "" {

@@ -126,7 +126,6 @@ func podAnnotations(f *check.Faults, p *field.Path, pod *corev1.Pod) {
 		f.Invalid(p.Key(corev1.PodDeletionCost), cost, "must be a 32bit integer")
 	}
 	for _, key := range slices.Sorted(maps.Keys(pod.Annotations)) {
-		//lint:ignore SA1019 they are looked at as long as they are there
 		if key == corev1.SeccompPodAnnotationKey || strings.HasPrefix(key, corev1.SeccompContainerAnnotationKeyPrefix) {
 			seccompName(f, p.Child(key), pod.Annotations[key])
 		}
@@ -140,7 +139,6 @@ func isMirror(m metav1.Object) bool {
 
 // seccompName wants the name of a profile in its old form.
 func seccompName(f *check.Faults, p *field.Path, name string) {
-	//lint:ignore SA1019 the name has to be known to be told from others
 	const docker = corev1.DeprecatedSeccompProfileDockerDefault
 	file, local := strings.CutPrefix(name, corev1.SeccompLocalhostProfileNamePrefix)
 	switch {
