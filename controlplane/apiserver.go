@@ -55,6 +55,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Resources: resources,
 		Discovery: kinds,
 		OpenAPI:   schemas,
+		CBOR:      o.CBOR,
 		Version:   kubernetesVersion(),
 		Log:       o.Log,
 		Ready:     map[string]func() error{"store": store.Err},

@@ -32,6 +32,8 @@ type Options struct {
 	Fsync   local.Fsync
 	NoSync  []string
 	History time.Duration
+	// CBOR serves and takes CBOR besides the other encodings.
+	CBOR bool
 	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.
 	Kubeconfig string
 

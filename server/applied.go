@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 
@@ -16,6 +17,7 @@ import (
 	"fairlead.dev/resource"
 	"fairlead.dev/server/internal/scan"
 	"fairlead.dev/server/managed"
+	"fairlead.dev/server/patch"
 	"fairlead.dev/watchcache"
 )
 
@@ -27,11 +29,19 @@ type config struct {
 	twice error  // what stands twice in one that did not
 }
 
-// decodeConfig reads an applied configuration: YAML, or JSON, which is much
+// applied says whether a patch is a configuration to be merged.
+func applied(t types.PatchType) bool {
+	return t == types.ApplyYAMLPatchType || t == types.ApplyCBORPatchType
+}
+
+// decodeConfig reads an applied configuration: CBOR, YAML, or JSON, which is much
 // quicker read.
-func decodeConfig(body []byte) (*config, error) {
-	c := &config{body: body}
-	if b := bytes.TrimSpace(body); len(b) > 0 && b[0] == '{' && json.Valid(b) {
+func decodeConfig(p patch.Patch) (*config, error) {
+	c := &config{body: p.Body}
+	if p.Type == types.ApplyCBORPatchType {
+		return c, c.fromCBOR()
+	}
+	if b := bytes.TrimSpace(c.body); len(b) > 0 && b[0] == '{' && json.Valid(b) {
 		c.text, c.plain = b, true
 		return c, nil
 	}

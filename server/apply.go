@@ -19,7 +19,7 @@ import (
 // it had.
 func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	c.applies = true
-	config, err := decodeConfig(p.Body)
+	config, err := decodeConfig(p)
 	if err != nil {
 		return err
 	}

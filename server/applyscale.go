@@ -20,7 +20,7 @@ var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
 // applyScale merges a configuration of a Scale. The object's record of owners
 // is seen as that of a Scale, which is the owners of its replicas.
 func (c *call) applyScale(access *resource.ScaleAccess, p patch.Patch, opts *metav1.PatchOptions) error {
-	config, err := decodeConfig(p.Body)
+	config, err := decodeConfig(p)
 	if err != nil {
 		return err
 	}

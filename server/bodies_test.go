@@ -22,6 +22,7 @@ var seeds = []string{
 	"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  labels: {a: b}\ndata:\n  a: |\n    b\n",
 	`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":1,"propagationPolicy":"Foreground","preconditions":{"uid":"u","resourceVersion":"1"},"dryRun":["All"]}`,
 	`{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"x"},"spec":{"replicas":1}}`,
+	"\xd9\xd9\xf7\xa4\x64kind\x69ConfigMap\x6aapiVersion\x62v1\x68metadata\xa1\x64name\x61x\x64data\xa1\x61a\x61b",
 	"k8s\x00\n\x0f\n\x02v1\x12\tConfigMap\x12\x09\n\x07\n\x01x\x12\x00\x1a\x00\x1a\x00\"\x00",
 }
 
@@ -45,12 +46,12 @@ func spoil(r *rand.Rand, s string) string {
 // everything that takes bodies. The server never panics, answers soon, and is well
 // afterwards.
 func TestBodiesOfAnyKind(t *testing.T) {
-	c := start(t)
+	c := start(t, withCBOR)
 	rt := server.Transport(c.server, &auth.User{Name: "anyone"})
 	r := rand.New(rand.NewPCG(20, 26))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	types := []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/merge-patch+json", "application/strategic-merge-patch+json",
-		"application/json-patch+json", "application/apply-patch+yaml", "application/cbor", "", ";", "application/json; charset=\"", "*/*"}
+		"application/json-patch+json", "application/apply-patch+yaml", "application/apply-patch+cbor", "application/cbor", "", ";", "application/json; charset=\"", "*/*"}
 	codes := map[int]int{}
 	for i := range 6000 {
 		if i%20 == 0 { // so that there is something to change
@@ -75,7 +76,7 @@ func TestBodiesOfAnyKind(t *testing.T) {
 			}
 		}
 		req.Header.Set("Content-Type", m)
-		req.Header.Set("Accept", pick("application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json;as=Table;g=meta.k8s.io;v=v1,application/json", "text/html", "*/*;q=x"))
+		req.Header.Set("Accept", pick("application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor", "application/json;as=Table;g=meta.k8s.io;v=v1,application/json", "text/html", "*/*;q=x"))
 		began := time.Now()
 		resp, err := rt.RoundTrip(req)
 		if err != nil {

@@ -63,6 +63,10 @@ type Config struct {
 	// History bounds what the watch caches remember.
 	History watchcache.HubOptions
 
+	// CBOR serves CBOR, takes it, and applies it, as kube-apiserver does with its
+	// gate CBORServingAndStorage. What is stored is JSON all the same.
+	CBOR bool
+
 	// EventTTL is how long events are kept after their last change. 0 means an
 	// hour, less than 0 for ever.
 	EventTTL time.Duration

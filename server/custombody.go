@@ -3,12 +3,14 @@ package server
 import (
 	stdjson "encoding/json"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
@@ -20,6 +22,14 @@ import (
 // customPatches are the patches that custom objects take: without a Go type, no
 // list says how it merges strategically.
 var customPatches = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType)}
+
+// customPatches are those that the call may be.
+func (c *call) customPatches() []string {
+	if c.s.cfg.CBOR {
+		return append(slices.Clone(customPatches), string(types.ApplyCBORPatchType))
+	}
+	return customPatches
+}
 
 // decodeCustomBody makes a custom object of the call's body. What the kind's
 // schema has no place for is dropped, and said or refused as the directive wants.
@@ -49,7 +59,10 @@ func (c *call) decodeCustomBody(body []byte, m media, directive string) (resourc
 // decodeUntyped decodes and coerces an object. strict is what strict decoding
 // objects to.
 func (c *call) decodeUntyped(body []byte, m media, strictly bool) (u *unstructured.Unstructured, gvk *schema.GroupVersionKind, strict []error, err error) {
-	s := json.NewSerializerWithOptions(json.DefaultMetaFactory, untyped{}, untyped{}, json.SerializerOptions{Yaml: m == mediaYAML, Strict: strictly})
+	var s runtime.Decoder = json.NewSerializerWithOptions(json.DefaultMetaFactory, untyped{}, untyped{}, json.SerializerOptions{Yaml: m == mediaYAML, Strict: strictly})
+	if m == mediaCBOR {
+		s = cbor.NewSerializer(untyped{}, untyped{}, cbor.Strict(strictly))
+	}
 	u = &unstructured.Unstructured{}
 	u.SetGroupVersionKind(c.ep.gvk)
 	_, gvk, err = s.Decode(body, &c.ep.gvk, u)

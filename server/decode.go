@@ -29,6 +29,8 @@ func decodeBody(data []byte, m media, want schema.GroupVersionKind, obj runtime.
 	switch m {
 	case mediaProto:
 		return nil, decodeProto(data, want, obj)
+	case mediaCBOR:
+		return decodeCBOR(data, want, obj, directive)
 	case mediaYAML:
 		text, strict, err = yamlToJSON(data, directive != metav1.FieldValidationIgnore)
 		if err != nil {

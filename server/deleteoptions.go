@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -40,7 +39,7 @@ func (c *call) deleteOptions() (*metav1.DeleteOptions, error) {
 // decodeDeleteOptions takes them in meta.k8s.io/v1 or, as old clients send
 // them, in any group's version.
 func (c *call) decodeDeleteOptions(body []byte, opts *metav1.DeleteOptions) error {
-	m, err := contentMedia(c.req)
+	m, err := c.s.offer.content(c.req)
 	if err != nil {
 		return err
 	}
@@ -49,9 +48,13 @@ func (c *call) decodeDeleteOptions(body []byte, opts *metav1.DeleteOptions) erro
 			return apierrors.NewBadRequest(err.Error())
 		}
 	}
-	want := schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
-	if m == mediaProto {
-		got, _, err := protoCodec.Decode(body, &want, opts)
+	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
+	if !m.text() {
+		var codec runtime.Decoder = protoCodec
+		if m == mediaCBOR {
+			codec = cborCodec
+		}
+		got, _, err := codec.Decode(body, &want, opts)
 		if err != nil {
 			return apierrors.NewBadRequest(err.Error())
 		}
@@ -67,7 +70,10 @@ func (c *call) decodeDeleteOptions(body []byte, opts *metav1.DeleteOptions) erro
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if opts.Kind != "" && opts.Kind != "DeleteOptions" {
-		return apierrors.NewBadRequest(fmt.Sprintf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:110\"", opts.Kind, opts.APIVersion))
+		if opts.APIVersion == "" {
+			opts.APIVersion = metav1.SchemeGroupVersion.String()
+		}
+		return apierrors.NewBadRequest(fmt.Sprintf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:111\"", opts.Kind, opts.APIVersion))
 	}
 	return nil
 }

@@ -44,7 +44,11 @@ func encodeStored(obj runtime.Object, gvk schema.GroupVersionKind) ([]byte, erro
 
 // encodeObject writes an object whose kind is set as a body.
 func encodeObject(obj runtime.Object, a accept) ([]byte, error) {
-	if a.media == mediaProto {
+	switch a.media {
+	case mediaCBOR:
+		data, err := marshalCBOR(obj)
+		return append(cborTag(), data...), err
+	case mediaProto:
 		p, ok := obj.(protoMarshaler)
 		if !ok {
 			return nil, fmt.Errorf("object %T does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message", obj)

@@ -68,14 +68,11 @@ func tooLarge(e *watchcache.TooNewError) error {
 	return err
 }
 
-// streamNames are the encodings that a watch can have.
-var streamNames = []string{mediaJSON.String() + ";stream=watch", mediaProto.streamType()}
-
 // noRepresentation is the answer to an Accept header of foreign media types.
-func noRepresentation(stream bool) error {
-	names := mediaNames[:]
-	if stream {
-		names = append(slices.Clone(names), streamNames...)
+func (o offer) noRepresentation(collection bool) error {
+	names := []string(o)
+	if collection {
+		names = append(slices.Clone(names), o.streams()...)
 	}
 	err := failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(names, ", "))
@@ -85,11 +82,11 @@ func noRepresentation(stream bool) error {
 
 // notAcceptable is the answer to one that asks for a known media type in a form
 // that it does not have.
-func notAcceptable(header string, stream bool) error {
-	names := mediaNames[:]
+func (o offer) notAcceptable(header string, stream bool) error {
+	names := []string(o)
 	if stream {
-		if _, ok := negotiateHeader(header, false, false); ok {
-			names = streamNames
+		if _, ok := o.pick(header, false, false); ok {
+			names = o.streams()
 		}
 	}
 	return failure(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,

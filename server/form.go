@@ -20,7 +20,7 @@ import (
 // shape and encoding together.
 //
 // The unit is an element: an object's JSON text, its protobuf message without
-// envelope, or its table row. Bodies, lists and watch frames are wrapped
+// envelope, its CBOR map without kind and version, or its table row. Bodies, lists and watch frames are wrapped
 // around elements, which are kept with the object for the next reader.
 type form struct {
 	ep *endpoint
@@ -52,13 +52,21 @@ func (c *call) form() (*form, error) {
 		return f, nil
 	}
 	f.message = f.messageType()
-	f.id = watchcache.Form(fmt.Sprint(c.ep.refresh, c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.media == mediaProto, " ", f.shape, f.meta, f.include))
+	f.id = watchcache.Form(fmt.Sprint(c.ep.refresh, c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.elements(), " ", f.shape, f.meta, f.include))
 	return f, nil
 }
 
 // stored says that stored bytes are elements as they are, those of custom
 // objects if they follow the kind's definition.
-func (f *form) stored() bool { return f.ep.raw && f.shape == asObject && f.media != mediaProto }
+func (f *form) stored() bool { return f.ep.raw && f.shape == asObject && f.media.text() }
+
+// elements is the encoding of the form's elements.
+func (f *form) elements() media {
+	if f.media.text() {
+		return mediaJSON
+	}
+	return f.media
+}
 
 // current says that an object's bytes can be shown.
 func (ep *endpoint) current(o *watchcache.Object) bool {
@@ -151,12 +159,19 @@ func (f *form) encode(obj runtime.Object) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.untyped() {
+		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+		defer obj.GetObjectKind().SetGroupVersionKind(f.ep.gvk)
+	}
 	return marshal(obj, f.media)
 }
 
 func marshal(obj runtime.Object, m media) ([]byte, error) {
-	if m != mediaProto {
+	switch m {
+	case mediaJSON, mediaYAML:
 		return encodeJSON(obj)
+	case mediaCBOR:
+		return marshalCBOR(obj)
 	}
 	p, ok := obj.(protoMarshaler)
 	if !ok {
@@ -189,6 +204,8 @@ func (f *form) body(element []byte, rev string) ([]byte, error) {
 	switch {
 	case f.media == mediaProto:
 		return appendEnvelope(nil, f.kind(), element), nil
+	case f.media == mediaCBOR:
+		return f.typed(append(cborTag(), element...), len(cborTag())), nil
 	case f.shape == asTable:
 		b := f.appendTableHead(nil, listMeta{ResourceVersion: rev}, true)
 		return finishJSON(append(append(b, element...), "]}"...), f.accept)

@@ -43,6 +43,8 @@ func (c *call) writeList(f *form, m listMeta, items iter.Seq[*watchcache.Object]
 	switch {
 	case f.media == mediaProto:
 		return c.writeProtoList(f, m, items)
+	case f.media == mediaCBOR:
+		return c.writeCBORList(f, m, items)
 	case f.media == mediaYAML || f.pretty:
 		data, err := f.appendList(nil, m, items)
 		if err == nil {

@@ -42,3 +42,23 @@ func (m listMeta) appendProto(dst []byte) []byte {
 	}
 	return dst
 }
+
+// appendCBOR appends the map of metav1.ListMeta.
+func (m listMeta) appendCBOR(dst []byte) []byte {
+	at, n := len(dst), 0
+	dst = append(dst, 0) // its head, which no length of these makes longer
+	if m.ResourceVersion != "" {
+		dst = appendCBORString(appendCBORString(dst, "resourceVersion"), m.ResourceVersion)
+		n++
+	}
+	if m.Continue != "" || m.ends {
+		dst = appendCBORString(appendCBORString(dst, "continue"), m.Continue)
+		n++
+	}
+	if m.Remaining > 0 {
+		dst = appendCBORHead(appendCBORString(dst, "remainingItemCount"), 0, int(m.Remaining))
+		n++
+	}
+	appendCBORHead(dst[:at], cborMap, n)
+	return dst
+}

@@ -17,19 +17,51 @@ const (
 	mediaJSON media = iota
 	mediaYAML
 	mediaProto
+	mediaCBOR
 	mediaCount
 )
 
 var mediaNames = [mediaCount]string{
-	mediaJSON: "application/json", mediaYAML: "application/yaml", mediaProto: "application/vnd.kubernetes.protobuf",
+	mediaJSON: "application/json", mediaYAML: "application/yaml", mediaProto: "application/vnd.kubernetes.protobuf", mediaCBOR: "application/cbor",
 }
 
 func (m media) String() string { return mediaNames[m] }
 
+// text says that elements of the encoding are JSON.
+func (m media) text() bool { return m == mediaJSON || m == mediaYAML }
+
+// offer has the names of the encodings that a server speaks, by media.
+type offer []string
+
+// offered are those of a server with or without CBOR.
+func offered(cbor bool) offer {
+	if cbor {
+		return mediaNames[:]
+	}
+	return mediaNames[:mediaCBOR]
+}
+
+// streams are the names of those that a watch can have.
+func (o offer) streams() (names []string) {
+	for m := range media(len(o)) {
+		switch m {
+		case mediaYAML:
+		case mediaJSON:
+			names = append(names, m.String()+";stream=watch")
+		default:
+			names = append(names, m.streamType())
+		}
+	}
+	return names
+}
+
 // streamType is the content type of a watch in this encoding.
 func (m media) streamType() string {
-	if m == mediaJSON {
+	switch m {
+	case mediaJSON:
 		return m.String()
+	case mediaCBOR:
+		return m.String() + "-seq"
 	}
 	return m.String() + ";stream=watch"
 }
@@ -58,7 +90,7 @@ func (a accept) metaAPIVersion() string { return metav1.GroupName + "/" + a.meta
 // negotiate picks the first form of the Accept header that can be served. Custom
 // objects themselves have no protobuf form; their metadata do.
 // A collection can be watched, and says so when nothing else can be served.
-func negotiate(req *http.Request, collection, stream, custom bool) (accept, error) {
+func (o offer) negotiate(req *http.Request, collection, stream, custom bool) (accept, error) {
 	header := req.Header.Get("Accept")
 	a, ok := accept{}, true
 	switch {
@@ -66,34 +98,34 @@ func negotiate(req *http.Request, collection, stream, custom bool) (accept, erro
 	case !custom && (header == "application/vnd.kubernetes.protobuf" || header == "application/vnd.kubernetes.protobuf,application/json"):
 		a.media = mediaProto
 	default:
-		if !names(header) {
-			return a, noRepresentation(collection)
+		if !o.has(header, collection) {
+			return a, o.noRepresentation(collection)
 		}
-		a, ok = negotiateHeader(header, stream, custom)
+		a, ok = o.pick(header, stream, custom)
 	}
 	if !ok {
-		return a, notAcceptable(header, stream)
+		return a, o.notAcceptable(header, stream)
 	}
-	if a.media != mediaProto {
+	if a.media.text() {
 		a.pretty = a.pretty || isPretty(req)
 	}
 	return a, nil
 }
 
-// names says whether the header has a media type, whatever its parameters, that
+// has says whether the header names a media type, whatever its parameters, that
 // can be served at all.
-func names(header string) bool {
+func (o offer) has(header string, collection bool) bool {
 	for _, c := range parseAccept(header) {
-		if c.kind == "*/*" || slices.Contains(mediaNames[:], c.kind) {
+		if c.kind == "*/*" || slices.Contains(o, c.kind) || collection && slices.Contains(o.streams(), c.kind) {
 			return true
 		}
 	}
 	return false
 }
 
-func negotiateHeader(header string, stream, custom bool) (accept, bool) {
+func (o offer) pick(header string, stream, custom bool) (accept, bool) {
 	for _, c := range parseAccept(header) {
-		for m := range mediaCount {
+		for m := range media(len(o)) {
 			if stream && m == mediaYAML {
 				continue
 			}
@@ -166,7 +198,7 @@ func (c *clause) serve(m media) (accept, bool) {
 	switch as {
 	case "Table":
 		a.shape = asTable
-		return a, m != mediaProto
+		return a, m.text()
 	case "PartialObjectMetadata":
 		a.shape = asPartial
 	case "PartialObjectMetadataList":
@@ -189,17 +221,17 @@ func isPretty(req *http.Request) bool {
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
 }
 
-// contentMedia is the encoding of a request's body.
-func contentMedia(req *http.Request) (media, error) {
+// content is the encoding of a request's body.
+func (o offer) content(req *http.Request) (media, error) {
 	kind, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))
 	if kind == "" {
 		return mediaJSON, nil
 	}
-	for m := range mediaCount {
+	for m := range media(len(o)) {
 		if kind == m.String() {
 			return m, nil
 		}
 	}
-	return 0, unsupportedMedia(mediaNames[:])
+	return 0, unsupportedMedia(o)
 }

@@ -21,7 +21,7 @@ import (
 // decodeObject reads the call's body as an object of the endpoint's version
 // and turns it into one of the storage version.
 func (c *call) decodeObject(directive string) (resource.Object, error) {
-	m, err := contentMedia(c.req)
+	m, err := c.s.offer.content(c.req)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func patchVerb(c *call) error {
 	if err != nil {
 		return err
 	}
-	if p.Type == types.ApplyYAMLPatchType {
+	if applied(p.Type) {
 		return c.apply(p, opts)
 	}
 	w, _, err := c.modify(c.info.name, change{
@@ -59,10 +59,11 @@ func patchVerb(c *call) error {
 func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 	var p patch.Patch
 	kind, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
-	if c.ep.Custom != nil && c.info.subresource != "scale" && !slices.Contains(customPatches, kind) {
-		return nil, p, unsupportedMedia(customPatches)
+	cbor := c.s.cfg.CBOR && kind == string(types.ApplyCBORPatchType)
+	if c.ep.Custom != nil && c.info.subresource != "scale" && !cbor && !slices.Contains(customPatches, kind) {
+		return nil, p, unsupportedMedia(c.customPatches())
 	}
-	if !slices.Contains(patch.Types, kind) {
+	if !cbor && !slices.Contains(patch.Types, kind) {
 		return nil, p, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", "415: Unsupported Media Type", 0, false)
 	}
 	body, err := c.body()

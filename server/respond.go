@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -27,9 +28,11 @@ func (c *call) fail(err error) {
 	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
 	}
-	a, e := negotiate(c.req, false, false, false)
-	if e != nil {
-		a = accept{}
+	a, e := c.s.offer.negotiate(c.req, false, false, false)
+	if e != nil { // for a person, then
+		text, _ := json.MarshalIndent(status, "", "  ")
+		c.writeBytes(int(status.Code), mediaJSON.String(), text)
+		return
 	}
 	a.shape = asObject
 	if e := c.write(int(status.Code), a, status); e != nil {

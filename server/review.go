@@ -114,7 +114,7 @@ func (c *call) readCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*met
 		return nil, invalidOptions("CreateOptions", errs)
 	}
 	c.dryRun = len(opts.DryRun) > 0
-	m, err := contentMedia(c.req)
+	m, err := c.s.offer.content(c.req)
 	if err != nil {
 		return nil, err
 	}

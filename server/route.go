@@ -70,7 +70,7 @@ func (c *call) customPathFits() bool {
 
 func (c *call) negotiate() (err error) {
 	collection := c.req.Method == http.MethodGet && (len(c.info.parts) == 1 || c.info.legacyWatch)
-	c.accept, err = negotiate(c.req, collection, c.info.verb == "watch", c.ep.Custom != nil && c.info.subresource != "scale")
+	c.accept, err = c.s.offer.negotiate(c.req, collection, c.info.verb == "watch", c.ep.Custom != nil && c.info.subresource != "scale")
 	return err
 }
 

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
@@ -100,7 +99,7 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 	if err != nil {
 		return err
 	}
-	if p.Type == types.ApplyYAMLPatchType {
+	if applied(p.Type) {
 		return c.applyScale(access, p, opts)
 	}
 	update := &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation}

@@ -21,6 +21,7 @@ type Server struct {
 	hub     *watchcache.Hub
 	table   atomic.Pointer[table]
 	metrics *metrics
+	offer   offer
 	reads   gate
 	writes  gate
 	streams streams
@@ -50,6 +51,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Log, hub: hub,
 		metrics: newMetrics(cfg.Metrics),
+		offer:   offered(cfg.CBOR),
 		reads:   gate{limit: int64(cfg.MaxReads)},
 		writes:  gate{limit: int64(cfg.MaxWrites)},
 	}

@@ -137,7 +137,14 @@ func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bo
 // appendFailure appends the event that tells the client why the stream ends.
 func (st *stream) appendFailure(dst []byte, err error) []byte {
 	status := statusOf(err)
-	if st.f.media == mediaProto {
+	switch st.f.media {
+	case mediaCBOR:
+		text, err := marshalCBOR(status)
+		if err != nil {
+			return dst
+		}
+		return append(appendCBORFrameHead(dst, watch.Error), text...)
+	case mediaProto:
 		raw, err := status.Marshal()
 		if err != nil {
 			return dst
@@ -155,8 +162,11 @@ func (st *stream) appendFailure(dst []byte, err error) []byte {
 
 // open begins a frame, up to the element.
 func (st *stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte {
-	if st.f.media == mediaProto {
+	switch st.f.media {
+	case mediaProto:
 		return b
+	case mediaCBOR:
+		return appendCBORFrameHead(b, t)
 	}
 	b = append(append(append(b, `{"type":"`...), t...), `","object":`...)
 	if st.f.shape == asTable {
@@ -171,6 +181,8 @@ func (st *stream) finish(b []byte, at int, t watch.EventType) []byte {
 	switch {
 	case st.f.media == mediaProto:
 		return wrapProtoFrame(b, at, t, st.f.kind())
+	case st.f.media == mediaCBOR:
+		return st.f.typed(b, at+len(appendCBORFrameHead(nil, t)))
 	case st.f.shape == asTable:
 		return append(b, "]}}\n"...)
 	}

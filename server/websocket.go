@@ -58,11 +58,16 @@ func (m *messages) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		var err error
-		if m.media == mediaProto {
+		switch m.media {
+		case mediaCBOR:
+			end := cborSize(p)
+			err = websocket.Message.Send(m.conn, p[:end])
+			p = p[end:]
+		case mediaProto:
 			end := 4 + int(binary.BigEndian.Uint32(p))
 			err = websocket.Message.Send(m.conn, p[4:end])
 			p = p[end:]
-		} else {
+		default:
 			end := bytes.IndexByte(p, '\n') + 1
 			err = websocket.Message.Send(m.conn, string(p[:end]))
 			p = p[end:]

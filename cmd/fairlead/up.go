@@ -32,6 +32,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.Etcd.Prefix, "etcd-prefix", controlplane.DefaultEtcdPrefix, "what the keys begin with in etcd")
 	flags.StringVar(&f.options.Listen, "listen", "", "address of the API server (default 127.0.0.1:6443 or the next free port; port 0 picks one)")
 	registerEtcd(flags, &f.options)
+	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "gates of kube-apiserver to open, as name=true, separated by commas. There is CBORServingAndStorage, for CBOR on the wire (default false)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line for machines when ready")

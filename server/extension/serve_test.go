@@ -36,24 +36,28 @@ func serve(t testing.TB, hooks ...extension.Poster) *serving {
 
 // serveFrom starts a server over a store, as one that starts again does.
 func serveFrom(t testing.TB, store storage.Store, hooks ...extension.Poster) *serving {
+	return serveWith(t, server.Config{Store: store}, hooks...)
+}
+
+// serveWith starts a server as configured.
+func serveWith(t testing.TB, cfg server.Config, hooks ...extension.Poster) *serving {
 	rows := builtin.Resources()
 	kinds, schemas := discovery.New(rows), openapi.New(rows, resource.Scheme())
 	var x *extension.Extensions
-	s, err := server.New(server.Config{
-		Store: store, Resources: rows, Discovery: kinds, OpenAPI: schemas,
-		Wire: func(c *server.Config, s *server.Server) (err error) {
-			o := extension.Options{Server: s, Builtin: rows, Describes: []server.Describer{kinds, schemas}}
-			for _, h := range hooks {
-				o.Webhook = extension.Webhooks(h)
-			}
-			x, err = extension.New(t.Context(), o)
-			if err == nil {
-				c.Definitions = x
-				c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: x.Written}
-			}
-			return err
-		},
-	})
+	cfg.Resources, cfg.Discovery, cfg.OpenAPI = rows, kinds, schemas
+	cfg.Wire = func(c *server.Config, s *server.Server) (err error) {
+		o := extension.Options{Server: s, Builtin: rows, Describes: []server.Describer{kinds, schemas}}
+		for _, h := range hooks {
+			o.Webhook = extension.Webhooks(h)
+		}
+		x, err = extension.New(t.Context(), o)
+		if err == nil {
+			c.Definitions = x
+			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: x.Written}
+		}
+		return err
+	}
+	s, err := server.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +69,7 @@ func serveFrom(t testing.TB, store storage.Store, hooks ...extension.Poster) *se
 		x.Run(ctx)
 	}()
 	h := httptest.NewTLSServer(s)
-	out := &serving{Server: h, api: s, store: store}
+	out := &serving{Server: h, api: s, store: cfg.Store}
 	out.stop = func() {
 		cancel()
 		<-done

@@ -56,6 +56,11 @@ type conn struct {
 		streams map[uint32]*stream
 		// last is the highest stream that the client has opened.
 		last uint32
+		// dismissed are the streams that were reset last.
+		dismissed struct {
+			ids  [16]uint32
+			next int
+		}
 		// err is why the connection has ended.
 		err error
 		// leaving: GOAWAY has been sent, and streams above until are not served.

@@ -58,6 +58,8 @@ func (c *conn) trailers(f *http2.MetaHeadersFrame) error {
 	case st == nil && len(f.PseudoFields()) > 0:
 		// A request, on a stream that is over or has been passed by.
 		return http2.ConnectionError(http2.ErrCodeProtocol)
+	case st == nil && c.onItsWay(f.StreamID):
+		return nil
 	case st == nil || st.heard:
 		return c.complain(f.StreamID, http2.ErrCodeStreamClosed)
 	case !f.StreamEnded() || len(f.PseudoFields()) > 0:

@@ -169,6 +169,9 @@ func (c *conn) data(f *http2.DataFrame) error {
 	}
 	if st == nil || st.heard {
 		c.consumed(nil, int(n)) // nobody will
+		if st == nil && c.onItsWay(id) {
+			return nil
+		}
 		if c.mu.leaving && id > c.mu.until {
 			return nil
 		}

@@ -43,6 +43,18 @@ func TestConversation(t *testing.T) {
 	p.expect("HEADERS 7 200 END")
 }
 
+// TestLateBody: an answer that does not wait for the body is not taken back
+// because the body comes all the same.
+func TestLateBody(t *testing.T) {
+	p := dial(t, http.NotFoundHandler(), options{})
+	p.request(1, false, "POST", "/")
+	p.expect("HEADERS 1 404", "DATA 1 404 page not found END", "RST_STREAM 1 NO_ERROR")
+	p.check(p.framer.WriteData(1, false, []byte("one ")))
+	p.check(p.framer.WriteData(1, true, []byte("two")))
+	p.check(p.framer.WritePing(false, [8]byte([]byte("12345678"))))
+	p.expect("PING true 12345678")
+}
+
 // TestFaults has the peer do what it must not, and holds the answers to RFC 9113.
 func TestFaults(t *testing.T) {
 	const protocol, flow, size, compression, closed, calm = "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "STREAM_CLOSED", "ENHANCE_YOUR_CALM"

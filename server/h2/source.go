@@ -106,7 +106,7 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	case done:
 		st.said = true
 		if !st.heard {
-			c.framer.WriteRSTStream(st.id, http2.ErrCodeNo)
+			c.dismiss(st.id, http2.ErrCodeNo)
 		}
 		c.close(st, nil)
 		c.closeSource(st, nil)

@@ -2,6 +2,7 @@ package h2
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -76,7 +77,7 @@ func (c *conn) reset(st *stream, code http2.ErrCode, err error) {
 		return
 	}
 	c.answer()
-	c.framer.WriteRSTStream(st.id, code)
+	c.dismiss(st.id, code)
 	c.close(st, err)
 	c.wake()
 }
@@ -86,10 +87,22 @@ func (c *conn) reset(st *stream, code http2.ErrCode, err error) {
 func (c *conn) finished(st *stream) {
 	st.said = true
 	if !st.heard {
-		c.framer.WriteRSTStream(st.id, http2.ErrCodeNo)
+		c.dismiss(st.id, http2.ErrCodeNo)
 	}
 	c.close(st, nil)
 }
+
+// dismiss tells the client that nobody listens to a stream any more.
+func (c *conn) dismiss(id uint32, code http2.ErrCode) {
+	c.framer.WriteRSTStream(id, code)
+	m := &c.mu.dismissed
+	m.ids[m.next] = id
+	m.next = (m.next + 1) % len(m.ids)
+}
+
+// onItsWay says that a frame of a stream that is gone may have been sent before
+// the client was told so. It is not to blame for that, and hears nothing of it.
+func (c *conn) onItsWay(id uint32) bool { return slices.Contains(c.mu.dismissed.ids[:], id) }
 
 // announce tells the http.Server's hook whether anything is under way.
 func (c *conn) announce() {
