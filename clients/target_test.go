@@ -44,6 +44,7 @@ type fatal struct {
 func TestMain(m *testing.M) {
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
 	os.Setenv("KUBERC", "off")
+	rest.SetDefaultWarningHandler(rest.NoWarnings{})      // kubectl's code sets its own
 	if path := os.Getenv("CLIENTS_KUBECTL"); path != "" { // see kubectl.apart
 		k := kubectl{target: target{kubeconfig: path}, dir: os.Getenv("CLIENTS_DIR"), ns: os.Getenv("CLIENTS_NS")}
 		os.Exit(k.execute(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, os.Args[1:]))
