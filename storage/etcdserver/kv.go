@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -44,8 +45,12 @@ func storeRange(r *pb.RangeRequest) storage.RangeRequest {
 		Start: string(r.Key), End: string(r.RangeEnd),
 		Revision: storage.Revision(max(0, r.Revision)), CountOnly: r.CountOnly,
 	}
-	if inOrder(r) && !filters(r) {
-		q.Limit = max(0, r.Limit)
+	switch {
+	case r.Limit <= 0 || ordered(r) || filters(r):
+	case inOrder(r):
+		q.Limit = r.Limit
+	default:
+		q.Limit = r.Limit + 1
 	}
 	return q
 }
@@ -53,6 +58,13 @@ func storeRange(r *pb.RangeRequest) storage.RangeRequest {
 // inOrder says whether r wants keys in the order of the store.
 func inOrder(r *pb.RangeRequest) bool {
 	return r.SortTarget == pb.RangeRequest_KEY && r.SortOrder != pb.RangeRequest_DESCEND
+}
+
+// ordered says whether r names an order of its own. One that names only what to sort
+// by gets, as etcd has it, the first keys of the range, one more than its limit, put in
+// order.
+func ordered(r *pb.RangeRequest) bool {
+	return r.SortOrder != pb.RangeRequest_NONE && !inOrder(r)
 }
 
 func filters(r *pb.RangeRequest) bool {
@@ -70,15 +82,24 @@ func answer(r *pb.RangeRequest, res storage.RangeResult) *pb.RangeResponse {
 		})
 	}
 	if !inOrder(r) {
+		if !ordered(r) && !filters(r) && r.Limit > 0 && int64(len(kvs)) > r.Limit {
+			kvs = kvs[:r.Limit+1]
+		}
 		order(kvs, r)
 	}
 	out := &pb.RangeResponse{Count: res.Count, More: res.More}
 	if r.Limit > 0 && int64(len(kvs)) > r.Limit {
 		kvs, out.More = kvs[:r.Limit], true
 	}
-	out.Kvs = messages(kvs, r.KeysOnly)
+	out.Kvs = asked(r, kvs)
+	return out
+}
+
+// asked is as much of keys as r asks for.
+func asked(r *pb.RangeRequest, kvs []*storage.KeyValue) []*mvccpb.KeyValue {
+	out := messages(kvs, r.KeysOnly)
 	if r.KeysOnly && r.SortTarget != pb.RangeRequest_VALUE {
-		for _, kv := range out.Kvs {
+		for _, kv := range out {
 			kv.Lease = 0 // etcd 3.7 answers from its index, which knows no leases
 		}
 	}
@@ -117,15 +138,21 @@ func (s *kvServer) RangeStream(r *pb.RangeRequest, out pb.KV_RangeStreamServer) 
 	if err := checkRange(r); err != nil {
 		return err
 	}
-	if !inOrder(r) {
+	if ordered(r) {
 		return status.Error(codes.Unimplemented, "RangeStream does not support custom sort orders")
 	}
 	if filters(r) {
 		return status.Error(codes.Unimplemented, "RangeStream does not support revision filters")
 	}
-	res, err := s.store.Range(out.Context(), storeRange(r))
+	q := storeRange(r)
+	q.Limit = max(0, r.Limit)
+	res, err := s.store.Range(out.Context(), q)
 	if err != nil {
 		return rpcError(err)
+	}
+	now := res.Revision
+	if r.Revision > 0 {
+		now = s.store.Revision()
 	}
 	kvs := res.KVs
 	for {
@@ -134,10 +161,10 @@ func (s *kvServer) RangeStream(r *pb.RangeRequest, out pb.KV_RangeStreamServer) 
 			size += len(kvs[n].Key) + len(kvs[n].Value)
 			n++
 		}
-		chunk := &pb.RangeResponse{Kvs: messages(kvs[:n], r.KeysOnly)}
+		chunk := &pb.RangeResponse{Kvs: asked(r, kvs[:n])}
 		kvs = kvs[n:]
 		if len(kvs) == 0 {
-			chunk.Header, chunk.Count, chunk.More = header(res.Revision), res.Count, res.More
+			chunk.Header, chunk.Count, chunk.More = header(now), res.Count, res.More
 		}
 		if err := out.Send(&pb.RangeStreamResponse{RangeResponse: chunk}); err != nil {
 			return err

@@ -103,9 +103,10 @@ func (s *maintenanceServer) HashKV(ctx context.Context, r *pb.HashKVRequest) (*p
 }
 
 // sum is the CRC-32C of all keys as of a revision: of each, in order, the numbers,
-// the key and the value.
+// the key and the value. It is not 0 if there are none, which clients take for no sum.
 func (s *Server) sum(ctx context.Context, at storage.Revision) (uint32, storage.Revision, error) {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	h.Write([]byte("fairlead"))
 	start := "\x00"
 	for {
 		res, err := s.store.Range(ctx, storage.RangeRequest{Start: start, End: storage.NoEnd, Revision: at, Limit: 10_000})
