@@ -25,8 +25,8 @@ import (
 // long a loaded machine may take before a test says that nothing comes.
 const patience = 90 * time.Second
 
-// bin holds the two binaries under test.
-var bin struct{ fairlead, kubectl string }
+// bin holds the two binaries under test, and the real etcdctl.
+var bin struct{ fairlead, kubectl, etcdctl string }
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -40,13 +40,13 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		build := exec.Command("go", "build", "-o", dir, "fairlead.dev/cmd/fairlead", "fairlead.dev/cmd/kubectl")
+		build := exec.Command("go", "build", "-o", dir, "fairlead.dev/cmd/fairlead", "fairlead.dev/cmd/kubectl", "go.etcd.io/etcd/etcdctl/v3")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "build:", err)
 			return 1
 		}
-		bin.fairlead, bin.kubectl = filepath.Join(dir, "fairlead"), filepath.Join(dir, "kubectl")
+		bin.fairlead, bin.kubectl, bin.etcdctl = filepath.Join(dir, "fairlead"), filepath.Join(dir, "kubectl"), filepath.Join(dir, "etcdctl")
 		return m.Run()
 	}())
 }
@@ -74,6 +74,8 @@ type process struct {
 	Server      string
 	Kubeconfig  string
 	CAFile      string
+	Etcd        string // up's
+	Endpoint    string // etcd's
 	PID         int
 	ReadyMillis int
 }
@@ -82,8 +84,14 @@ type process struct {
 // is ready.
 func up(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
+	return launch(t, append([]string{"up", "--data-dir", dir, "--listen", "127.0.0.1:0"}, args...)...)
+}
+
+// launch starts a fairlead that serves, and returns when it says that it is ready.
+func launch(t *testing.T, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, stderr: new(bytes.Buffer), exited: make(chan struct{})}
-	p.cmd = exec.Command(bin.fairlead, append([]string{"up", "-o", "json", "--data-dir", dir, "--listen", "127.0.0.1:0"}, args...)...)
+	p.cmd = exec.Command(bin.fairlead, append(args, "-o", "json")...)
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {

@@ -62,6 +62,9 @@ func (f *storeFlags) check() error {
 	if f.output != "" && f.output != "json" {
 		return usageError{fmt.Errorf("-o %s: want json", f.output)}
 	}
+	if (f.cert == "") != (f.key == "") {
+		return usageError{errors.New("--cert and --key go together")}
+	}
 	return nil
 }
 
@@ -121,6 +124,8 @@ func (f *storeFlags) open(ctx context.Context) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, etcd.DefaultTimeout) // is anybody there?
+	defer cancel()
 	s, err := etcd.Open(ctx, etcd.Options{Endpoints: f.endpoints, TLS: config, History: -1, Timeout: 30 * time.Second})
 	if err != nil {
 		return nil, err

@@ -53,6 +53,14 @@ func oneKey(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// notBelowZero refuses a revision that there cannot be.
+func notBelowZero(revision int64) error {
+	if revision < 0 {
+		return usageError{fmt.Errorf("--revision=%d: revisions begin at 1", revision)}
+	}
+	return nil
+}
+
 func rangeEnd(key string, prefix bool) string {
 	if prefix {
 		return storage.PrefixEnd(key)
@@ -70,6 +78,9 @@ func newStoreGet(f *storeFlags) *cobra.Command {
   fairlead store get /registry/pods/default/web -o json`,
 		Args: oneKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := notBelowZero(revision); err != nil {
+				return err
+			}
 			s, err := f.open(cmd.Context())
 			if err != nil {
 				return err
@@ -121,6 +132,9 @@ func newStoreWatch(f *storeFlags) *cobra.Command {
 		Example: `  fairlead store watch /registry/pods/ --prefix --endpoints=127.0.0.1:2379`,
 		Args:    oneKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(f.check(), notBelowZero(revision)); err != nil {
+				return err
+			}
 			if f.reach(); len(f.endpoints) == 0 {
 				return usageError{errors.New("nothing happens to a store that does not run: name one that does with --endpoints")}
 			}
@@ -194,7 +208,7 @@ func newStoreCompact(f *storeFlags) *cobra.Command {
 			p := newProgress(os.Stderr)
 			if s.Compacted() == at && len(args) == 0 {
 				p.step("Compacted", fmt.Sprintf("already, at revision %d", at))
-				return nil
+				return f.printCompacted(cmd.OutOrStdout(), at)
 			}
 			if err := s.Compact(cmd.Context(), at); err != nil {
 				return err
@@ -206,7 +220,17 @@ func newStoreCompact(f *storeFlags) *cobra.Command {
 				}
 				p.step("Freed", fmt.Sprintf("%d bytes on disk now", l.Stats().DiskBytes))
 			}
-			return nil
+			return f.printCompacted(cmd.OutOrStdout(), at)
 		},
 	}
+}
+
+// printCompacted is for machines only: a person has been told.
+func (f *storeFlags) printCompacted(out io.Writer, at storage.Revision) error {
+	if f.output != "json" {
+		return nil
+	}
+	return json.NewEncoder(out).Encode(struct {
+		Compacted storage.Revision `json:"compacted"`
+	}{at})
 }

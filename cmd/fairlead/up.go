@@ -135,9 +135,10 @@ func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serve
 			Server      string `json:"server"`
 			Kubeconfig  string `json:"kubeconfig"`
 			CAFile      string `json:"caFile"`
+			Etcd        string `json:"etcd,omitempty"`
 			PID         int    `json:"pid"`
 			ReadyMillis int64  `json:"readyMillis"`
-		}{cp.URL(), cp.KubeconfigPath(), cp.CAPath(), os.Getpid(), ready.Milliseconds()})
+		}{cp.URL(), cp.KubeconfigPath(), cp.CAPath(), cp.EtcdURL(), os.Getpid(), ready.Milliseconds()})
 	}
 	kept := "everything is kept in " + f.options.DataDir
 	if f.options.InMemory {
