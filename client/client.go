@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -25,6 +26,12 @@ type Options struct {
 	// ContentType is the encoding to prefer where the type has it: JSON if empty,
 	// or Protobuf. A server that cannot do it answers in JSON.
 	ContentType string
+	// Observe, if set, is told of every request when its answer has been read, or its
+	// stream has begun, or it has failed; ctx is the request's. It is called from
+	// whichever goroutine sent it and holds that one up. Metrics.Observe is one; what
+	// must be in the request itself, as a traceparent, is WrapTransport's of the
+	// rest.Config.
+	Observe func(ctx context.Context, x Exchange)
 }
 
 // The encodings of objects on the wire.
@@ -67,7 +74,7 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	if cfg.UserAgent == "" {
 		cfg.UserAgent = "fairlead/" + Version
 	}
-	r, err := newREST(cfg)
+	r, err := newREST(cfg, o.Observe)
 	if err != nil {
 		return nil, err
 	}

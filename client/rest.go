@@ -22,6 +22,7 @@ type REST struct {
 	timeout time.Duration
 	limit   flowcontrol.RateLimiter
 	warn    func(ctx context.Context, code int, agent, text string)
+	observe func(context.Context, Exchange) // nil if nobody does
 }
 
 // Request is one plain request.
@@ -41,7 +42,7 @@ type Response struct {
 	Body   []byte
 }
 
-func newREST(cfg *rest.Config) (*REST, error) {
+func newREST(cfg *rest.Config, observe func(context.Context, Exchange)) (*REST, error) {
 	if cfg.Host == "" {
 		cfg.Host = "localhost"
 	}
@@ -54,7 +55,7 @@ func newREST(cfg *rest.Config) (*REST, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	r := &REST{http: &http.Client{Transport: rt}, base: *base, timeout: cfg.Timeout, limit: cfg.RateLimiter}
+	r := &REST{http: &http.Client{Transport: rt}, base: *base, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: observe}
 	switch {
 	case cfg.WarningHandlerWithContext != nil:
 		r.warn = cfg.WarningHandlerWithContext.HandleWarningHeaderWithContext
@@ -74,15 +75,18 @@ func (r *REST) Do(ctx context.Context, q Request) (*Response, error) {
 		defer cancel()
 	}
 	for attempt := 0; ; attempt++ {
-		res, err := r.send(ctx, q, attempt)
+		res, x, begun, err := r.send(ctx, q, attempt)
 		if err != nil {
 			return nil, err
 		}
 		body, err := readAll(res)
+		x.Received, x.Err = len(body), err
+		r.observed(ctx, x, begun)
 		if err == nil {
 			return &Response{Code: res.StatusCode, Header: res.Header, Body: body}, nil
 		}
-		if q.Method != http.MethodGet && q.Method != "" || !broken(err) || !pause(ctx, attempt, brokenDelay) {
+		attempt = x.Attempt
+		if x.Method != http.MethodGet || !broken(err) || !pause(ctx, attempt, brokenDelay) {
 			return nil, fmt.Errorf("client: reading the answer of %s: %w", q.Path, err)
 		}
 	}
@@ -91,7 +95,11 @@ func (r *REST) Do(ctx context.Context, q Request) (*Response, error) {
 // Stream sends q and returns the answer with its body unread; the caller closes it.
 // The stream ends when ctx does. Errors are as for Do.
 func (r *REST) Stream(ctx context.Context, q Request) (*http.Response, error) {
-	return r.send(ctx, q, 0)
+	res, x, begun, err := r.send(ctx, q, 0)
+	if err == nil {
+		r.observed(ctx, x, begun)
+	}
+	return res, err
 }
 
 // Address returns the URL of a path on the server.
@@ -103,31 +111,40 @@ func (r *REST) Address(path string, query url.Values) *url.URL {
 }
 
 // send repeats q until it is answered with 2xx or there is no more use in repeating.
-// attempt counts what the caller has already repeated.
-func (r *REST) send(ctx context.Context, q Request, attempt int) (*http.Response, error) {
+// attempt counts what the caller has already repeated. Observed is what failed; what was
+// answered comes back with its Exchange so far, for the caller to read and observe.
+func (r *REST) send(ctx context.Context, q Request, attempt int) (*http.Response, Exchange, time.Time, error) {
 	if q.Method == "" {
 		q.Method = http.MethodGet
 	}
 	for ; ; attempt++ {
+		x := Exchange{Method: q.Method, Host: r.base.Host, Path: q.Path, Attempt: attempt, Sent: len(q.Body)}
 		if r.limit != nil {
+			begun := time.Now()
 			if err := r.limit.Wait(ctx); err != nil {
-				return nil, err
+				return nil, x, begun, err
 			}
+			x.Waited = time.Since(begun)
 		}
+		begun := time.Now()
 		res, err := r.once(ctx, q)
 		if err != nil {
+			x.Err = err
+			r.observed(ctx, x, begun)
 			if q.Method == http.MethodGet && broken(err) && pause(ctx, attempt, brokenDelay) {
 				continue
 			}
-			return nil, err
+			return nil, x, begun, err
 		}
+		x.Code = res.StatusCode
 		if res.StatusCode >= 200 && res.StatusCode < 300 {
-			return res, nil
+			return res, x, begun, nil
 		}
 		wait, again := retryAfter(res)
 		err = statusError(q, res)
+		r.observed(ctx, x, begun)
 		if !again || !pause(ctx, attempt, wait) {
-			return nil, err
+			return nil, x, begun, err
 		}
 	}
 }
@@ -146,6 +163,9 @@ func (r *REST) once(ctx context.Context, q Request) (*http.Response, error) {
 	req.Header.Set("Accept", or(q.Accept, JSON))
 	if q.Body != nil {
 		req.Header.Set("Content-Type", or(q.ContentType, JSON))
+	}
+	if err := guarded(ctx, q.Method); err != nil {
+		return nil, err
 	}
 	res, err := r.http.Do(req)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -64,10 +65,19 @@ type Candidate struct {
 	Log *slog.Logger
 }
 
+// ErrDeposed is what a write of a leader fails with, without being sent, when its lease
+// has not been renewed for so long that somebody else may hold it.
+var ErrDeposed = errors.New("leader election: the lease may be another's by now")
+
 // Run does work whenever this candidate holds the lease, until ctx ends; then it gives
 // the lease up for the next one to take at once. The context of work ends when the lease
 // is lost; what work returns then does not matter, and the candidate runs again. If work
 // returns before that, Run gives up the lease and returns its error.
+//
+// The context of work is fenced by client.Guard: what is written with it fails with
+// ErrDeposed once the lease has run out by either clock of this machine, also if the
+// process slept and has not had time to notice. A write that was on its way before may
+// still arrive after: only what the server checks, a resourceVersion, keeps that out.
 func Run(ctx context.Context, c *client.Client, who Candidate, work func(context.Context) error) error {
 	if err := who.Timing.Check(); err != nil {
 		return fmt.Errorf("leader election: %w", err)
@@ -95,6 +105,19 @@ type election struct {
 	// our clock.
 	seen  *coordinationv1.Lease
 	since time.Time
+	// held is when the request that last won or renewed the lease was begun: the lease
+	// is ours for LeaseDuration from then. It is the one field that others read.
+	held atomic.Pointer[time.Time]
+}
+
+// fence says whether the lease has run out. The clock that timers use stands still
+// while the machine sleeps, the clock on the wall may be set: the later of the two counts.
+func (e *election) fence() error {
+	held := *e.held.Load()
+	if age := max(time.Since(held), time.Now().Round(0).Sub(held.Round(0))); age >= e.who.Timing.LeaseDuration {
+		return ErrDeposed
+	}
+	return nil
 }
 
 // acquire waits until the lease is held; false if ctx ends first.
@@ -123,8 +146,8 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)
-	go func() { done <- work(inner) }()
-	renewed := time.Now()
+	go func() { done <- work(client.Guard(inner, e.fence)) }()
+	renewed := *e.held.Load()
 	tick := time.NewTicker(e.who.Timing.RetryPeriod)
 	defer tick.Stop()
 	for {
@@ -143,7 +166,7 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 		cancel()
 		switch {
 		case held:
-			renewed = time.Now()
+			renewed = *e.held.Load()
 			continue
 		case err != nil && time.Since(renewed) < e.who.Timing.RenewDeadline:
 			continue // a server that was away for a moment
@@ -160,8 +183,9 @@ func (e *election) try(ctx context.Context) (held bool, err error) {
 	if e.seen == nil || ptr.Deref(e.seen.Spec.HolderIdentity, "") != e.who.Identity {
 		lease, err := e.leases.Get(ctx, e.who.Name)
 		if apierrors.IsNotFound(err) {
-			return e.wrote(e.leases.Create(ctx, e.claim(&coordinationv1.Lease{
-				ObjectMeta: metav1.ObjectMeta{Name: e.who.Name, Namespace: e.who.Namespace}}, now)))
+			lease, err := e.leases.Create(ctx, e.claim(&coordinationv1.Lease{
+				ObjectMeta: metav1.ObjectMeta{Name: e.who.Name, Namespace: e.who.Namespace}}, now))
+			return e.wrote(lease, now, err)
 		}
 		if err != nil {
 			return false, err
@@ -176,18 +200,20 @@ func (e *election) try(ctx context.Context) (held bool, err error) {
 			return false, nil
 		}
 	}
-	held, err = e.wrote(e.leases.Update(ctx, e.claim(e.seen.DeepCopy(), now)))
+	lease, err := e.leases.Update(ctx, e.claim(e.seen.DeepCopy(), now))
+	held, err = e.wrote(lease, now, err)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		e.seen = nil // somebody was faster: look before the next try
 	}
 	return held, err
 }
 
-func (e *election) wrote(lease *coordinationv1.Lease, err error) (bool, error) {
+func (e *election) wrote(lease *coordinationv1.Lease, begun time.Time, err error) (bool, error) {
 	if err != nil {
 		return false, err
 	}
 	e.seen, e.since = lease, time.Now()
+	e.held.Store(&begun)
 	return true, nil
 }
 
