@@ -31,7 +31,7 @@ type Result struct {
 
 // Reconcile brings the world closer to what the object named by k asks for. The object
 // may be gone. An error, but for a conflict of resource versions, is logged; either way
-// the key comes back after a delay that grows.
+// the key comes back after a delay that grows, unless the error is Terminal.
 type Reconcile func(ctx context.Context, k Key) (Result, error)
 
 // Options configure a Controller. The zero value is ready to use.
@@ -45,6 +45,8 @@ type Options struct {
 	Queue workqueue.Options[Key]
 	// Log receives failures. Nil means slog.Default.
 	Log *slog.Logger
+	// Metrics, if set, shows the controller and its queue.
+	Metrics *Metrics
 }
 
 // Env is what every built-in controller is given.
@@ -66,6 +68,7 @@ type Controller struct {
 	r     Reconcile
 	o     Options
 	queue *workqueue.Queue[Key]
+	meter *meter // nil without Options.Metrics
 
 	panics atomic.Int64
 
@@ -88,7 +91,10 @@ func New(name string, r Reconcile, o Options) *Controller {
 	if o.Queue.Name == "" {
 		o.Queue.Name = name
 	}
-	return &Controller{name: name, r: r, o: o, queue: workqueue.New(o.Queue)}
+	if o.Metrics != nil && o.Queue.Metrics == nil {
+		o.Queue.Metrics = o.Metrics.queues
+	}
+	return &Controller{name: name, r: r, o: o, queue: workqueue.New(o.Queue), meter: o.Metrics.of(name, o.Workers)}
 }
 
 // Name returns the controller's name.
@@ -155,6 +161,9 @@ func (c *Controller) one(ctx context.Context, k Key) {
 			c.queue.AddAfter(k, res.RequeueAfter)
 		}
 	case ctx.Err() != nil: // the end, not a failure
+	case isTerminal(err):
+		c.queue.Forget(k)
+		c.o.Log.Error("reconcile failed and is not tried again", "key", k.String(), "err", err)
 	case c.o.MaxRetries > 0 && c.queue.Failures(k) >= c.o.MaxRetries:
 		c.queue.Forget(k)
 		c.o.Log.Error("reconcile failed for the last time", "key", k.String(), "err", err)
@@ -170,12 +179,15 @@ func (c *Controller) one(ctx context.Context, k Key) {
 
 // safely calls Reconcile and turns a panic into an error.
 func (c *Controller) safely(ctx context.Context, k Key) (res Result, err error) {
+	end := c.meter.begin()
 	defer func() {
 		if p := recover(); p != nil {
 			c.panics.Add(1)
+			c.meter.panicked()
 			err = fmt.Errorf("controller %s: panic: %v", c.name, p)
 			c.o.Log.Error("reconcile panicked", "key", k.String(), "panic", p, "stack", string(debug.Stack()))
 		}
+		end(res, err)
 	}()
 	return c.r(ctx, k)
 }

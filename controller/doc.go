@@ -10,7 +10,8 @@
 //	controller.Watch(c, pods, controller.ControllerOf[*corev1.Pod]("ReplicaSet"))
 //	err := c.Run(ctx)
 //
-// The built-in controllers live in the folders below, one each. They share this package,
+// A Manager is what a process of one's own has around its controllers: client, informers,
+// events, leader election, health and metrics. The built-in controllers live in the folders below, one each. They share this package,
 // the informers of an Env and the wire; they never import one another.
 //
 // # Concurrency

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"log"
+	"net/http"
 	"os"
 	"os/signal"
 
@@ -10,25 +11,28 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"fairlead.dev/client"
+	"fairlead.dev/client/leader"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
 )
 
-// A whole controller: it gives every namespace that asks for it a ConfigMap, and gives it
-// again when somebody deletes it.
+// A whole operator: it gives every namespace that asks for it a ConfigMap, and gives it
+// again when somebody deletes it. One of its replicas works at a time; each serves health
+// and metrics.
 func Example() {
 	cfg, err := clientcmd.BuildConfigFromFlags("", clientcmd.RecommendedHomeFile)
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := client.New(cfg, client.Options{UserAgent: "greeter"})
+	m, err := controller.NewManager(cfg, "greeter", controller.ManagerOptions{
+		Lease: leader.Candidate{Namespace: "default", Name: "greeter"},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	set := informer.NewSet(c)
-	namespaces, maps := informer.In[*corev1.Namespace](set), informer.In[*corev1.ConfigMap](set)
+	namespaces, maps := informer.In[*corev1.Namespace](m.Informers), informer.In[*corev1.ConfigMap](m.Informers)
 
-	loop := controller.New("greeter", func(ctx context.Context, k controller.Key) (controller.Result, error) {
+	greeter := m.New("greeter", func(ctx context.Context, k controller.Key) (controller.Result, error) {
 		ns, ok := namespaces.Store().Get("", k.Name)
 		if !ok || ns.Labels["greet"] == "" || ns.DeletionTimestamp != nil {
 			return controller.Result{}, nil
@@ -38,18 +42,21 @@ func Example() {
 		}
 		greeting := &corev1.ConfigMap{Data: map[string]string{"text": "hello " + ns.Labels["greet"]}}
 		greeting.Name = "greeting"
-		_, err := client.For[*corev1.ConfigMap](c).Namespace(ns.Name).Create(ctx, greeting)
-		return controller.Result{}, err // what fails comes back
+		if _, err := client.For[*corev1.ConfigMap](m.Client).Namespace(ns.Name).Create(ctx, greeting); err != nil {
+			return controller.Result{}, err // what fails comes back, later each time
+		}
+		m.Recorder.Event(ns, corev1.EventTypeNormal, "Greeted", "Said hello to %s", ns.Labels["greet"])
+		return controller.Result{}, nil
 	}, controller.Options{})
-	controller.Watch(loop, namespaces, controller.Self)
-	controller.Watch(loop, maps, func(m *corev1.ConfigMap) []controller.Key {
+	controller.Watch(greeter, namespaces, controller.Self)
+	controller.Watch(greeter, maps, func(m *corev1.ConfigMap) []controller.Key {
 		return []controller.Key{{Name: m.Namespace}}
 	})
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	set.Start(ctx)
-	if err := loop.Run(ctx); err != nil {
+	go http.ListenAndServe(":8080", m.Handler())
+	if err := m.Run(ctx); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -11,10 +11,10 @@ package main
 import (
 	"context"
 	"log"
+	"net/http"
 	"os"
 	"os/signal"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
@@ -26,16 +26,12 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, config); err != nil {
-		log.Fatal(err)
-	}
-}
-
-// run runs the operator until ctx ends.
-func run(ctx context.Context, config *rest.Config) error {
 	m, err := newMirror(config)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	return m.run(ctx)
+	go func() { log.Fatal(http.ListenAndServe("localhost:8081", m.Handler())) }() // /healthz, /readyz, /metrics
+	if err := m.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"fairlead.dev/client"
+	"fairlead.dev/client/leader"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
 	corev1 "k8s.io/api/core/v1"
@@ -16,36 +17,25 @@ import (
 // informers' stores and writes through its client; both are of the server's own
 // types, with nothing generated in between.
 type mirror struct {
-	secrets  client.Resource[*corev1.Secret]
-	informer *informer.Set
-	sources  *informer.Store[*corev1.ConfigMap]
-	copies   *informer.Store[*corev1.Secret]
-	loop     *controller.Controller
+	secrets client.Resource[*corev1.Secret]
+	sources *informer.Store[*corev1.ConfigMap]
+	copies  *informer.Store[*corev1.Secret]
 }
 
-func newMirror(config *rest.Config) (*mirror, error) {
-	c, err := client.New(config, client.Options{UserAgent: "mirror"})
+// newMirror returns the operator, ready to run: one of its replicas works at a time.
+func newMirror(config *rest.Config) (*controller.Manager, error) {
+	m, err := controller.NewManager(config, "mirror", controller.ManagerOptions{
+		Lease: leader.Candidate{Namespace: "default", Name: "mirror"},
+	})
 	if err != nil {
 		return nil, err
 	}
-	set := informer.NewSet(c)
-	sources, copies := informer.In[*corev1.ConfigMap](set), informer.In[*corev1.Secret](set)
-	m := &mirror{
-		secrets:  client.For[*corev1.Secret](c),
-		informer: set,
-		sources:  sources.Store(),
-		copies:   copies.Store(),
-	}
-	m.loop = controller.New("mirror", m.reconcile, controller.Options{})
-	controller.Watch(m.loop, sources, controller.Self[*corev1.ConfigMap])
-	controller.Watch(m.loop, copies, controller.ControllerOf[*corev1.Secret]("ConfigMap"))
+	sources, copies := informer.In[*corev1.ConfigMap](m.Informers), informer.In[*corev1.Secret](m.Informers)
+	x := &mirror{secrets: client.For[*corev1.Secret](m.Client), sources: sources.Store(), copies: copies.Store()}
+	loop := m.New("mirror", x.reconcile, controller.Options{})
+	controller.Watch(loop, sources, controller.Self)
+	controller.Watch(loop, copies, controller.ControllerOf[*corev1.Secret]("ConfigMap"))
 	return m, nil
-}
-
-func (m *mirror) run(ctx context.Context) error {
-	m.informer.Start(ctx)
-	defer m.informer.Stop()
-	return m.loop.Run(ctx)
 }
 
 // reconcile makes the Secret of one ConfigMap what it should be. An error, such as

@@ -16,8 +16,12 @@ import (
 func TestMirror(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{Nodes: -1})
 	ctx, cancel := context.WithCancel(t.Context())
+	m, err := newMirror(env.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, env.Config()) }()
+	go func() { done <- m.Run(ctx) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -1,0 +1,198 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/client"
+	"fairlead.dev/client/leader"
+	"fairlead.dev/informer"
+)
+
+// ManagerOptions configure a Manager. The zero value elects nobody and shows metrics on
+// a registry of its own.
+type ManagerOptions struct {
+	// Client configures the client.
+	Client client.Options
+	// Lease, if it has a name, is what one of several processes must hold to work.
+	// An empty Identity becomes the host's name and something random.
+	Lease leader.Candidate
+	// Registry gets the metrics. Nil means a new one.
+	Registry *prometheus.Registry
+	// Log is where everything is told. Nil means slog.Default.
+	Log *slog.Logger
+}
+
+// Manager is a process's controllers with what they share: a client, informers, an event
+// recorder, metrics, and the lease that lets one process of several do the work.
+//
+//	m, err := controller.NewManager(cfg, "mirror", controller.ManagerOptions{})
+//	pods := informer.In[*corev1.Pod](m.Informers)
+//	c := m.New("mirror", reconcile, controller.Options{})
+//	controller.Watch(c, pods, controller.Self)
+//	go http.ListenAndServe(":8080", m.Handler())
+//	err = m.Run(ctx)
+type Manager struct {
+	Env
+	// Metrics is what controllers of the Manager are shown by.
+	Metrics *Metrics
+
+	name     string
+	lease    leader.Candidate
+	registry *prometheus.Registry
+	leading  prometheus.Gauge
+
+	ready   atomic.Bool // the informers have been synced
+	runners []Runner
+	once    sync.Once
+}
+
+// NewManager returns a Manager without controllers, for the server that cfg describes.
+// name is the component that events and requests name, and the lease if it has none.
+func NewManager(cfg *rest.Config, name string, o ManagerOptions) (*Manager, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	if o.Client.UserAgent == "" {
+		o.Client.UserAgent = name
+	}
+	requests, observe := client.NewMetrics(), o.Client.Observe
+	o.Client.Observe = func(ctx context.Context, x client.Exchange) {
+		requests.Observe(ctx, x)
+		if observe != nil {
+			observe(ctx, x)
+		}
+	}
+	m := &Manager{
+		name: name, lease: o.Lease, registry: o.Registry, Metrics: NewMetrics(),
+		leading: prometheus.NewGauge(prometheus.GaugeOpts{Name: "leader_election_master_status",
+			Help: "1 while this process holds the lease", ConstLabels: prometheus.Labels{"name": o.Lease.Name}}),
+	}
+	for _, c := range []prometheus.Collector{m.Metrics, requests, m.leading} {
+		if err := o.Registry.Register(c); err != nil {
+			return nil, fmt.Errorf("manager %s: %w", name, err)
+		}
+	}
+	c, err := client.New(cfg, o.Client)
+	if err != nil {
+		return nil, err
+	}
+	if m.lease.Name != "" && m.lease.Identity == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return nil, fmt.Errorf("manager %s: %w", name, err)
+		}
+		m.lease.Identity = host + "_" + uuid.NewString()
+	}
+	if m.lease.Log == nil {
+		m.lease.Log = o.Log
+	}
+	m.Env = Env{Client: c, Informers: informer.NewSet(c), Recorder: client.NewRecorder(c, name), Log: o.Log}
+	return m, nil
+}
+
+// New returns a controller that the Manager runs, shown by its metrics and logging where
+// it does unless o says otherwise. Call it before Run.
+func (m *Manager) New(name string, r Reconcile, o Options) *Controller {
+	if o.Log == nil {
+		o.Log = m.Log
+	}
+	if o.Metrics == nil {
+		o.Metrics = m.Metrics
+	}
+	c := New(name, r, o)
+	m.Add(c)
+	return c
+}
+
+// Add makes r a part of what Run runs. Call it before Run.
+func (m *Manager) Add(r Runner) { m.runners = append(m.runners, r) }
+
+// Run runs the informers at once and what was added when this process holds the lease,
+// until ctx ends; then it stops in the reverse order, gives the lease up, and returns
+// nil. It returns an error when a part of it fails, after stopping the others, and
+// leader.ErrDeposed when the lease is lost: what has been kept in memory may be wrong
+// from then on, so a process should end and begin anew. A Manager runs once.
+func (m *Manager) Run(ctx context.Context) error {
+	err := fmt.Errorf("manager %s: Run called twice", m.name)
+	m.once.Do(func() { err = m.run(ctx) })
+	return err
+}
+
+func (m *Manager) run(ctx context.Context) error {
+	defer m.Recorder.Close()
+	m.Informers.Start(ctx)
+	defer m.Informers.Stop()
+	if err := m.Informers.Wait(ctx); err != nil {
+		return nil // ctx ended
+	}
+	m.ready.Store(true)
+	defer m.ready.Store(false)
+	if m.lease.Name == "" {
+		return m.work(ctx)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := leader.Run(ctx, m.Client, m.lease, func(led context.Context) error {
+		m.leading.Set(1)
+		defer m.leading.Set(0)
+		err := m.work(led)
+		if err == nil && ctx.Err() == nil { // led has ended, and nobody asked for it
+			stop(leader.ErrDeposed)
+		}
+		return err
+	})
+	if cause := context.Cause(ctx); err == nil && errors.Is(cause, leader.ErrDeposed) {
+		return cause
+	}
+	return err
+}
+
+// work runs what was added until ctx ends or one of them fails.
+func (m *Manager) work(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	results := make(chan error, len(m.runners))
+	for _, r := range m.runners {
+		go func() { results <- r.Run(ctx) }()
+	}
+	var first error
+	for range m.runners {
+		if err := <-results; err != nil && first == nil {
+			first = err
+			stop()
+		}
+	}
+	return first
+}
+
+// Handler serves /metrics, /healthz, which answers 200 as long as it is served, and
+// /readyz, which answers 200 while the informers are synced. What an operator's
+// Deployment asks for.
+func (m *Manager) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !m.ready.Load() {
+			http.Error(w, "[-]informers are not synced", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprint(w, "ok")
+	})
+	return mux
+}
