@@ -116,7 +116,7 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 	if !ok {
 		return nil, false
 	}
-	o, changed, ok := unpatched(old, old, a.Live, merged)
+	o, changed, ok := unpatched(old, a.Live, merged)
 	if !ok || len(changed) > len("{}") && !fastjson.UnmarshalStrict(changed, o) {
 		return nil, false
 	}

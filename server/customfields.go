@@ -14,14 +14,6 @@ import (
 	"fairlead.dev/server/openapi"
 )
 
-// shape is how objects of the endpoint's version divide into fields.
-func (ep *endpoint) shape() *openapi.Shape {
-	if ep.Custom == nil {
-		return shapeOf(ep.version.New())
-	}
-	return ep.shapes()
-}
-
 // customTextsIn is textsIn for a custom kind.
 func (c *call) customTextsIn(apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
 	version, ok := strings.CutPrefix(apiVersion, c.ep.Group+"/")

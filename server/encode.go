@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
-
-	"fairlead.dev/server/managed"
 )
 
 // protoPrefix begins every protobuf body.
@@ -29,17 +27,11 @@ func encodeStored(obj runtime.Object, gvk schema.GroupVersionKind) ([]byte, erro
 		return nil, err
 	}
 	rv := m.GetResourceVersion()
-	entries := m.GetManagedFields()
 	m.SetResourceVersion("")
-	m.SetManagedFields(nil) // whose text is there already
 	obj.GetObjectKind().SetGroupVersionKind(gvk)
 	data, err := encodeJSON(obj)
 	m.SetResourceVersion(rv)
-	m.SetManagedFields(entries)
-	if err != nil {
-		return nil, err
-	}
-	return managed.Insert(data, entries), nil
+	return data, err
 }
 
 // encodeObject writes an object whose kind is set as a body.

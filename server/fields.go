@@ -98,6 +98,12 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 		w.Filter, w.Time = c.ep.replicasOnly(), time.Time{} // kube-apiserver notes no time here
 	}
 	w.Shape = c.ep.shape()
+	if was := c.structBefore(obj, old); was != nil {
+		if after, ok := w.UpdateValues(was, obj, entries); ok {
+			obj.SetManagedFields(after)
+			return nil
+		}
+	}
 	if w.New, err = c.ep.text(obj); err != nil {
 		return err
 	}
@@ -114,6 +120,21 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	}
 	obj.SetManagedFields(w.Update(entries))
 	return nil
+}
+
+// structBefore is what obj is compared with, if both are of the Go type of the
+// endpoint's version: old, or an empty object. Else it is nil.
+func (c *call) structBefore(obj, old resource.Object) any {
+	if c.ep.goType == nil || reflect.TypeOf(obj).Elem() != c.ep.goType {
+		return nil
+	}
+	if old == nil {
+		return c.ep.empty()
+	}
+	if reflect.TypeOf(old).Elem() != c.ep.goType {
+		return nil
+	}
+	return old
 }
 
 // replicasOnly is what a write of the scale can set.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +53,12 @@ func (c *call) read(name string, at watchcache.ReadAt) (*watchcache.Object, erro
 	return o, nil
 }
 
+// answers has the memory in which single objects are made ready to go out.
+var answers = sync.Pool{New: func() any { return new([]byte) }}
+
+// roomiestAnswer is how many bytes of such memory are kept.
+const roomiestAnswer = 64 << 10
+
 // answerStored answers with an object of the cache.
 func (c *call) answerStored(code int, o *watchcache.Object) error {
 	f, err := c.form()
@@ -61,9 +68,14 @@ func (c *call) answerStored(code int, o *watchcache.Object) error {
 	if err := f.refuseShape(false); err != nil {
 		return err
 	}
-	element, err := f.appendElement(nil, o)
+	buf := answers.Get().(*[]byte)
+	defer answers.Put(buf)
+	element, err := f.appendElement((*buf)[:0], o)
 	if err != nil {
 		return err
+	}
+	if cap(element) <= roomiestAnswer {
+		*buf = element[:0]
 	}
 	body, err := f.body(element, o.Revision().String())
 	if err != nil {

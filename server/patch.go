@@ -35,11 +35,7 @@ func patchVerb(c *call) error {
 	}
 	w, _, err := c.modify(c.info.name, change{
 		next: func(now *watchcache.Object, old resource.Object) (resource.Object, error) {
-			current, err := c.currentJSON(now, old)
-			if err != nil {
-				return nil, err
-			}
-			obj, err := c.applyLight(p, current, old, opts.FieldValidation)
+			obj, err := c.applyLight(p, now, old, opts.FieldValidation)
 			if err != nil {
 				return nil, err
 			}
@@ -97,12 +93,19 @@ func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte,
 
 // applyLight is applyPatch without the record of owners in the text, which few
 // patches are about. Should that fail, the error is made of the whole text.
-func (c *call) applyLight(p patch.Patch, current []byte, old runtime.Object, directive string) (runtime.Object, error) {
+func (c *call) applyLight(p patch.Patch, now *watchcache.Object, old resource.Object, directive string) (runtime.Object, error) {
 	if !bytes.Contains(p.Body, []byte("managedFields")) {
-		rest, _ := managed.Cut(current)
-		if obj, err := c.applyPatch(p, rest, c.ep.version.New(), old, directive); err == nil {
+		rest, err := c.lightJSON(now, old)
+		if err != nil {
+			return nil, err
+		}
+		if obj, err := c.applyPatch(p, rest, c.ep.version.New, old, directive); err == nil {
 			return obj, nil
 		}
+	}
+	current, err := c.currentJSON(now, old)
+	if err != nil {
+		return nil, err
 	}
 	// The object's members are to stand in the order in which they are encoded.
 	if obj, err := c.ep.convert(old.DeepCopyObject()); err == nil {
@@ -110,13 +113,30 @@ func (c *call) applyLight(p patch.Patch, current []byte, old runtime.Object, dir
 			current = text
 		}
 	}
-	return c.applyPatch(p, current, c.ep.version.New(), old, directive)
+	return c.applyPatch(p, current, c.ep.version.New, old, directive)
 }
 
-// applyPatch decodes the patched text into obj, or into a copy of old, which the
-// text is of, if that spares work; old may be nil.
-func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object, directive string) (runtime.Object, error) {
-	r, err := p.Apply(current, obj)
+// lightJSON is currentJSON without the record of owners.
+func (c *call) lightJSON(now *watchcache.Object, old resource.Object) ([]byte, error) {
+	if c.ep.raw && c.ep.current(now) {
+		return managed.Versioned(c.textOf(now), now.Revision().String()), nil
+	}
+	current, err := c.currentJSON(now, old)
+	if err != nil {
+		return nil, err
+	}
+	rest, _ := managed.Cut(current)
+	return rest, nil
+}
+
+// applyPatch decodes the patched text into what fresh makes, or into a copy of old,
+// which the text is of, if that spares work; old may be nil.
+func (c *call) applyPatch(p patch.Patch, current []byte, fresh func() runtime.Object, old runtime.Object, directive string) (runtime.Object, error) {
+	ref := old
+	if old == nil || !c.ep.raw {
+		ref = fresh()
+	}
+	r, err := p.Apply(current, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -129,10 +149,11 @@ func (c *call) applyPatch(p patch.Patch, current []byte, obj, old runtime.Object
 		}
 	}
 	if c.ep.raw && old != nil {
-		if o, changed, ok := unpatched(obj, old, current, r.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
+		if o, changed, ok := unpatched(old, current, r.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
 			return o, c.objectToPatch(r, r.Objections, directive)
 		}
 	}
+	obj := fresh()
 	strict, err := decodeText(r.JSON, obj, p.Strict)
 	if err != nil {
 		return nil, invalidPatch(r, r.Explain(c.ep.version.New(), err))

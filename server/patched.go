@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/server/patch"
@@ -11,25 +12,27 @@ import (
 
 // unpatched spares decoding what a patch has left alone: most patches touch one
 // of metadata, spec and status, and the object before the patch is decoded
-// already. It returns a copy of old, which the text before is of, without the
-// members that the text after has not as they were, and the text of those that
-// are to be decoded into it.
+// already. It returns a copy of old, which the text before is of, without its record of
+// owners and without the members that the text after has not as they were, and the
+// text of those that are to be decoded into it.
 //
-// It declines if old is not of the type of the path's version, or is no Go
-// struct with metadata.
-func unpatched(obj, old runtime.Object, before, after []byte) (runtime.Object, []byte, bool) {
-	if reflect.TypeOf(obj) != reflect.TypeOf(old) || memberField(reflect.ValueOf(obj).Elem(), "metadata") < 0 {
+// It declines if old is no Go struct with metadata.
+func unpatched(old runtime.Object, before, after []byte) (runtime.Object, []byte, bool) {
+	was := reflect.ValueOf(old).Elem()
+	if memberField(was, "metadata") < 0 {
 		return nil, nil, false
 	}
 	names, text := patch.Changed(before, after)
-	obj = old.DeepCopyObject()
-	v := reflect.ValueOf(obj).Elem()
+	part := reflect.New(was.Type())
+	v := part.Elem()
+	v.Set(was)
 	for _, name := range names {
 		if i := memberField(v, name); i >= 0 {
 			v.Field(i).SetZero()
 		}
 	}
-	return obj, text, true
+	part.Interface().(metav1.Object).SetManagedFields(nil)
+	return part.Interface().(runtime.Object).DeepCopyObject(), text, true
 }
 
 // memberField is the index of the struct's field that has a name in JSON, -1 if

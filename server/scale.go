@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -110,7 +111,7 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 			return nil, err
 		}
 		asked := &autoscalingv1.Scale{}
-		_, err = c.applyPatch(p, current, asked, nil, opts.FieldValidation)
+		_, err = c.applyPatch(p, current, func() runtime.Object { return asked }, nil, opts.FieldValidation)
 		return asked, err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
@@ -49,7 +50,10 @@ type endpoint struct {
 	retired *atomic.Bool
 	// refresh is the form in which older bytes are kept as they are now.
 	refresh watchcache.Form
-	shapes  func() *openapi.Shape
+	// empty is an object without anything, which nobody may change.
+	empty func() runtime.Object
+	// shape is how objects of this version divide into fields.
+	shape func() *openapi.Shape
 }
 
 func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table) *table {
@@ -162,11 +166,13 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 		ep.goType = reflect.TypeOf(v.New()).Elem()
 	}
 	ep.typePrefix = `{"kind":"` + ep.Kind + `","apiVersion":"` + apiVersion + `",`
+	ep.empty = sync.OnceValue(v.New)
+	ep.shape = sync.OnceValue(func() *openapi.Shape { return shapeOf(v.New()) })
 	ep.listHead = `{"kind":"` + ep.ListKind() + `","apiVersion":"` + apiVersion + `","metadata":`
 	if r.Custom != nil {
 		ep.since, ep.retired = r.Custom.Since(), new(atomic.Bool)
 		ep.refresh = watchcache.Form(r.Custom.Tag() + " " + apiVersion)
-		ep.shapes = sync.OnceValue(func() *openapi.Shape {
+		ep.shape = sync.OnceValue(func() *openapi.Shape {
 			return openapi.CustomShape(r.Custom.Schema(v.Name), r.Custom.KeepsUnknown())
 		})
 	}

@@ -9,6 +9,8 @@
 // short strings that were seen lately (names of labels, images, conditions) are shared
 // instead of copied.
 //
+// Two objects can be compared by the same plans, and their members taken one by one.
+//
 // The functions return false whenever they meet something else: a type that they have no
 // plan for, input that is not well formed, a number that does not fit. The caller then
 // asks sigs.k8s.io/json or encoding/json, which know all cases and all error messages. So

@@ -2,12 +2,14 @@ package fastjson
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -102,10 +104,35 @@ func (s *scratch) value(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
 		if !p.writes {
 			return b, false
 		}
+		if p.typ == fieldsType {
+			if raw := (*metav1.FieldsV1)(v).GetRawBytes(); len(raw) > 0 && compact(raw) {
+				return append(b, raw...), true
+			}
+		}
 		text, err := json.Marshal(reflect.NewAt(p.typ, v).Interface())
 		return append(b, text...), err == nil
 	}
 	return b, false
+}
+
+// compact says that valid JSON stands as encoding/json would write it, down to what
+// is escaped in strings.
+func compact(b []byte) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		and, angle := x^(ones*'&'), x&^(ones*2)^(ones*'<') // < and > differ in one bit
+		if ((and-ones)&^and|(angle-ones)&^angle|(x-ones*('!'))|x)&highs != 0 {
+			return false
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c <= ' ' || c == '<' || c == '>' || c == '&' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func getInt(v unsafe.Pointer, size uintptr) int64 {
@@ -230,6 +257,9 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 	if m.IsNil() {
 		return append(b, "null"...), true
 	}
+	if p.elem.op == quantity {
+		return s.quantities(b, quantities(m))
+	}
 	type entry struct {
 		key   string
 		value reflect.Value
@@ -256,6 +286,31 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 		}
 	}
 	return append(b, '}'), true
+}
+
+func (s *scratch) quantities(b []byte, m map[string]resource.Quantity) ([]byte, bool) {
+	keys := s.keys[:0]
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	b = append(b, '{')
+	ok := true
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, ok = appendString(b, k); !ok {
+			break
+		}
+		q, err := m[k].MarshalJSON()
+		if b, ok = append(append(b, ':'), q...), err == nil; !ok {
+			break
+		}
+	}
+	clear(keys)
+	s.keys = keys[:0]
+	return append(b, '}'), ok
 }
 
 func compare(a, b string) int {

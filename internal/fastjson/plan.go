@@ -70,6 +70,7 @@ var (
 	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 	zeroerType      = reflect.TypeFor[zeroer]()
+	fieldsType      = reflect.TypeFor[metav1.FieldsV1]()
 	stringMapType   = reflect.TypeFor[map[string]string]()
 )
 

@@ -3,8 +3,9 @@
 //
 // It works on JSON text. What two texts have in common is compared as bytes and
 // not looked into, so that a write costs by what it changes; a create, which is
-// the comparison with the empty object, costs one pass over the new one. How a
-// type's lists and maps divide into fields is its openapi.Shape.
+// the comparison with the empty object, costs one pass over the new one. Of objects
+// that are Go structs, only what differs is made text at all. How a type's lists and
+// maps divide into fields is its openapi.Shape.
 //
 // Sets of fields are trees in the form and order of FieldsV1. The text of
 // managers whom a write does not concern is passed on as it is.

@@ -39,7 +39,7 @@ func (a *Apply) set() (set []byte, ok bool) {
 			break
 		}
 	}
-	return slices.Clip(set), !g.odd && len(set) > len("{}")
+	return set, !g.odd && len(set) > len("{}")
 }
 
 // givens builds a set in its order.

@@ -234,6 +234,10 @@ func TestUpdatesAreTheReference(t *testing.T) {
 					w.Filter = managed.Filter{Without: [][]string{{"spec"}, {"metadata", "labels"}}}
 				}
 				got := w.Update(live.GetManagedFields())
+				values, ok := w.UpdateValues(live, next, live.GetManagedFields())
+				if g, v := timeless(t, got), timeless(t, values); g != v || !ok {
+					t.Fatalf("%s, round %d, step %d by %s: from structs\n%sfrom text\n%s", k.gvk.Kind, round, step, manager, v, g)
+				}
 				want, err := ref.Update(live, next.DeepCopyObject(), manager)
 				if err != nil {
 					t.Fatal(err)

@@ -3,7 +3,6 @@ package managed
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,6 +99,21 @@ func Insert(text []byte, entries []metav1.ManagedFieldsEntry) []byte {
 	return append(Append(out, entries), text[end-1:]...)
 }
 
+// Versioned is an object's text, which has no resourceVersion, with that one at the
+// beginning of its metadata.
+func Versioned(text []byte, version string) []byte {
+	begin, _ := metadata(text)
+	if begin == 0 {
+		return text
+	}
+	out := append(make([]byte, 0, len(text)+len(version)+24), text[:begin+1]...)
+	out = append(append(append(out, `"resourceVersion":"`...), version...), '"')
+	if begin = scan.Space(text, begin+1); text[begin] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, text[begin:]...)
+}
+
 // metadata finds the object's metadata; begin is 0 if there are none.
 func metadata(text []byte) (begin, end int) {
 	i := scan.Space(text, 0)
@@ -153,7 +167,7 @@ func Decode(text []byte) ([]metav1.ManagedFieldsEntry, error) {
 				e.Subresource = scan.Unquote(m.Value)
 			case "fieldsV1":
 				e.FieldsV1 = &metav1.FieldsV1{}
-				e.FieldsV1.SetRawBytes(slices.Clone(m.Value))
+				e.FieldsV1.SetRawBytes(m.Value)
 			}
 		}
 	}

@@ -71,7 +71,11 @@ func (w *Write) Update(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFiel
 	if len(entries) == 0 && !w.Create {
 		return nil
 	}
-	own := changes(w.Old, w.New, w.Shape, w.Filter)
+	return w.update(changes(w.Old, w.New, w.Shape, w.Filter), entries)
+}
+
+// update is Update, given what the write changes.
+func (w *Write) update(own *node, entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	holders := make([]*holder, len(entries), len(entries)+1)
 	for i := range entries {
 		holders[i] = &holder{ManagedFieldsEntry: entries[i]}

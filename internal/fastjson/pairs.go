@@ -1,0 +1,92 @@
+package fastjson
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// Pair is a member of two objects of one Go type.
+type Pair struct {
+	f    *field
+	a, b unsafe.Pointer
+}
+
+// Pairs calls visit for each member that the JSON of either of two structs has, in the
+// order of the type. old and new are pointers to structs of one type; if they are not,
+// nothing is visited and ok is false.
+func Pairs(old, new any, visit func(name string, p Pair)) (ok bool) {
+	v, w := reflect.ValueOf(old), reflect.ValueOf(new)
+	if v.Kind() != reflect.Pointer || v.Type() != w.Type() || v.IsNil() || w.IsNil() {
+		return false
+	}
+	p := planOf(v.Type().Elem())
+	if p.op != structure {
+		return false
+	}
+	p.pairs(v.UnsafePointer(), w.UnsafePointer(), visit)
+	return true
+}
+
+func (p *plan) pairs(a, b unsafe.Pointer, visit func(name string, p Pair)) {
+	for i := range p.fields {
+		f := &p.fields[i]
+		q := Pair{f: f, a: unsafe.Add(a, f.offset), b: unsafe.Add(b, f.offset)}
+		if f.empty != always {
+			if f.isEmpty(q.a) {
+				q.a = nil
+			}
+			if f.isEmpty(q.b) {
+				q.b = nil
+			}
+		}
+		if q.a != nil || q.b != nil {
+			visit(f.name, q)
+		}
+	}
+}
+
+// Same says that the member is the same in both, or in neither.
+func (p Pair) Same() bool {
+	return p.a == p.b || p.a != nil && p.b != nil && comparer{}.same(p.f.plan, p.a, p.b)
+}
+
+// Pairs is Pairs for the member's own members. It is false if the member is not a
+// struct in both.
+func (p Pair) Pairs(visit func(name string, p Pair)) bool {
+	a, b, plan := p.a, p.b, p.f.plan
+	for plan.op == pointer && a != nil && b != nil {
+		a, b, plan = *(*unsafe.Pointer)(a), *(*unsafe.Pointer)(b), plan.elem
+	}
+	if plan.op != structure || a == nil || b == nil {
+		return false
+	}
+	plan.pairs(a, b, visit)
+	return true
+}
+
+// Texts are the member's JSON in both objects, nil where it is not there. They are
+// appended to dst, which is returned. False means that a value cannot be encoded.
+func (p Pair) Texts(dst []byte) (old, new, room []byte, ok bool) {
+	if p.a != nil {
+		if dst, ok = p.append(dst, p.a); !ok {
+			return nil, nil, dst, false
+		}
+	}
+	n := len(dst)
+	if p.b != nil {
+		if dst, ok = p.append(dst, p.b); !ok {
+			return nil, nil, dst, false
+		}
+		new = dst[n:]
+	}
+	if p.a != nil {
+		old = dst[:n]
+	}
+	return old, new, dst, true
+}
+
+func (p Pair) append(dst []byte, v unsafe.Pointer) ([]byte, bool) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	return s.value(dst, p.f.plan, v)
+}

@@ -1,0 +1,143 @@
+package fastjson
+
+import (
+	"reflect"
+	"unsafe"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Same says that two pointers to one type lead to values that mean the same, where nil
+// and empty are alike. False means that they do not, or that it could not say.
+func Same(a, b any) bool {
+	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
+	if v.Kind() != reflect.Pointer || v.Type() != w.Type() || v.IsNil() || w.IsNil() {
+		return false
+	}
+	return comparer{loose: true}.same(planOf(v.Type().Elem()), v.UnsafePointer(), w.UnsafePointer())
+}
+
+// comparer compares values. A loose one sees no difference between nil and empty; any
+// other one finds those the same that are encoded the same.
+type comparer struct{ loose bool }
+
+// same compares two values of the plan's type.
+func (c comparer) same(p *plan, a, b unsafe.Pointer) bool {
+	if a == b {
+		return true
+	}
+	switch p.op {
+	case text:
+		return *(*string)(a) == *(*string)(b)
+	case structure:
+		for i := range p.fields {
+			f := &p.fields[i]
+			if !c.sameField(f, unsafe.Add(a, f.offset), unsafe.Add(b, f.offset)) {
+				return false
+			}
+		}
+		return true
+	case pointer:
+		x, y := *(*unsafe.Pointer)(a), *(*unsafe.Pointer)(b)
+		return x == y || x != nil && y != nil && c.same(p.elem, x, y)
+	case slice:
+		return c.sameSlice(p, (*header)(a), (*header)(b))
+	case bytes:
+		x, y := *(*[]byte)(a), *(*[]byte)(b)
+		return string(x) == string(y) && (c.loose || (x == nil) == (y == nil))
+	case stringMap:
+		return c.sameStrings(*(*map[string]string)(a), *(*map[string]string)(b))
+	case mapping:
+		return c.sameMap(p, reflect.NewAt(p.typ, a).Elem(), reflect.NewAt(p.typ, b).Elem())
+	case integer, unsigned:
+		return getInt(a, p.size) == getInt(b, p.size)
+	case boolean:
+		return *(*bool)(a) == *(*bool)(b)
+	case timestamp:
+		return (*metav1.Time)(a).Time.Equal((*metav1.Time)(b).Time)
+	case quantity:
+		x, y := (*resource.Quantity)(a), (*resource.Quantity)(b)
+		return x.Cmp(*y) == 0 && (c.loose || x.Format == y.Format)
+	case intOrText:
+		return *(*intstr.IntOrString)(a) == *(*intstr.IntOrString)(b)
+	}
+	return reflect.DeepEqual(reflect.NewAt(p.typ, a).Interface(), reflect.NewAt(p.typ, b).Interface())
+}
+
+func (c comparer) sameField(f *field, a, b unsafe.Pointer) bool {
+	if f.empty != always && !c.loose {
+		if x, y := f.isEmpty(a), f.isEmpty(b); x || y {
+			return x && y
+		}
+	}
+	return c.same(f.plan, a, b)
+}
+
+func (c comparer) sameSlice(p *plan, a, b *header) bool {
+	if a.len != b.len || !c.loose && (a.data == nil) != (b.data == nil) {
+		return false
+	}
+	if a.data == b.data {
+		return true
+	}
+	for i := range a.len {
+		if at := uintptr(i) * p.elem.size; !c.same(p.elem, unsafe.Add(a.data, at), unsafe.Add(b.data, at)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c comparer) sameStrings(a, b map[string]string) bool {
+	if len(a) != len(b) || !c.loose && (a == nil) != (b == nil) {
+		return false
+	}
+	for k, v := range a {
+		if w, ok := b[k]; !ok || v != w {
+			return false
+		}
+	}
+	return true
+}
+
+func (c comparer) sameMap(p *plan, a, b reflect.Value) bool {
+	if a.Len() != b.Len() || !c.loose && a.IsNil() != b.IsNil() {
+		return false
+	}
+	if a.Len() == 0 {
+		return true
+	}
+	if p.elem.op == quantity {
+		return c.sameQuantities(quantities(a), quantities(b))
+	}
+	x, y := reflect.New(p.elem.typ), reflect.New(p.elem.typ)
+	for it := a.MapRange(); it.Next(); {
+		w := b.MapIndex(it.Key())
+		if !w.IsValid() {
+			return false
+		}
+		x.Elem().Set(it.Value())
+		y.Elem().Set(w)
+		if !c.same(p.elem, x.UnsafePointer(), y.UnsafePointer()) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c comparer) sameQuantities(a, b map[string]resource.Quantity) bool {
+	for k, x := range a {
+		if y, ok := b[k]; !ok || x.Cmp(y) != 0 || !c.loose && x.Format != y.Format {
+			return false
+		}
+	}
+	return true
+}
+
+// quantities is a map of quantities by strings of some type, without reflection: maps
+// whose keys are strings of another name are laid out, and hashed, alike.
+func quantities(m reflect.Value) map[string]resource.Quantity {
+	return *(*map[string]resource.Quantity)(m.Addr().UnsafePointer())
+}
