@@ -55,8 +55,9 @@ func quiet(t *testing.T) (g target, ns, run string) {
 // kind is a kind that can be written, with an object of it.
 type kind struct {
 	metav1.APIResource
-	gvr schema.GroupVersionResource
-	obj *unstructured.Unstructured
+	gvr         schema.GroupVersionResource
+	obj         *unstructured.Unstructured
+	subresource map[string]bool
 }
 
 // object is a copy of the kind's object.
@@ -87,6 +88,7 @@ func kinds(t *testing.T, g target, ns, run string) (list []kind) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		from := len(list)
 		for _, r := range l.APIResources {
 			if strings.Contains(r.Name, "/") || gv.Group == "example.com" || !contains(r.Verbs, "create", "list") {
 				continue
@@ -95,10 +97,17 @@ func kinds(t *testing.T, g target, ns, run string) (list []kind) {
 				if r.Namespaced {
 					o.SetNamespace(ns)
 				}
-				list = append(list, kind{r, gv.WithResource(r.Name), o})
+				list = append(list, kind{r, gv.WithResource(r.Name), o, map[string]bool{}})
 			} else if gv.Group != "apiregistration.k8s.io" && r.Kind != "PodCertificateRequest" {
 				// The one is not served by ours, the other's objects are signed by a pod's key.
 				t.Errorf("testdata/kinds.yaml has no %s of %s", r.Kind, gv)
+			}
+		}
+		for _, r := range l.APIResources {
+			for _, k := range list[from:] {
+				if sub, ok := strings.CutPrefix(r.Name, k.Name+"/"); ok {
+					k.subresource[sub] = true
+				}
 			}
 		}
 	}
