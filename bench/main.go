@@ -27,6 +27,10 @@ type options struct {
 }
 
 func main() {
+	if os.Getenv(probeEnv) != "" {
+		probe()
+		return
+	}
 	o, err := parse(os.Args[1:])
 	if err != nil {
 		if err != flag.ErrHelp {

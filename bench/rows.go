@@ -57,6 +57,12 @@ var rows = []row{
 	{"fan-out-p99", fan("p99 from write to reader"), millis, 258.0 / 50},
 	{"own-node", count("%d watchers of a node each: CPU of a patch", func(s *sizes) int { return s.Nodes }), micros, 3550.0 / 220},
 	{"memory", pods("resident memory, %d pods, after all that"), megabytes, 1360.0 / 200},
+	{"crowd-list", crowded("LISTs", "memory grows by, each"), kilobytes, 0},
+	{"crowd-list-get", crowded("LISTs", "a get meanwhile, p50"), millis, 0},
+	{"crowd-proto", crowded("LISTs in protobuf", "memory grows by, each"), kilobytes, 0},
+	{"crowd-proto-get", crowded("LISTs in protobuf", "a get meanwhile, p50"), millis, 0},
+	{"crowd-watchlist", crowded("WatchLists", "memory grows by, each"), kilobytes, 0},
+	{"crowd-watchlist-get", crowded("WatchLists", "a get meanwhile, p50"), millis, 0},
 }
 
 func is(title string) func(*sizes) string { return func(*sizes) string { return title } }
@@ -71,6 +77,10 @@ func pods(format string) func(*sizes) string {
 
 func fan(what string) func(*sizes) string {
 	return func(s *sizes) string { return fmt.Sprintf("%d watchers x %d events: %s", s.Watchers, s.Events, what) }
+}
+
+func crowded(of, what string) func(*sizes) string {
+	return func(s *sizes) string { return fmt.Sprintf("%d %s of %d pods at once: %s", s.Crowd, of, s.Pods, what) }
 }
 
 func rowOf(key string) *row {

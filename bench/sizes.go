@@ -19,18 +19,19 @@ type sizes struct {
 	Nodes    int `json:"nodes"`    // watchers of a node's own pods
 	Idle     int `json:"idle"`     // watches that see nothing
 	PerConn  int `json:"perConn"`  // watches on one connection
+	Crowd    int `json:"crowd"`    // lists at once, on a connection each
 }
 
 // small fits a side-by-side run of three rounds into ten minutes.
 var small = sizes{
 	Pods: 2000, Gets: 5000, Patches: 2000, Lists: 10, Selected: 200, Walks: 10, Streams: 20,
-	Watchers: 500, Events: 100, Nodes: 1000, Idle: 2000, PerConn: 50,
+	Watchers: 500, Events: 100, Nodes: 1000, Idle: 2000, PerConn: 50, Crowd: 100,
 }
 
 // full is what the goals are stated for.
 var full = sizes{
 	Pods: 10000, Gets: 20000, Patches: 10000, Lists: 10, Selected: 500, Walks: 5, Streams: 20,
-	Watchers: 500, Events: 200, Nodes: 2000, Idle: 4000, PerConn: 50,
+	Watchers: 500, Events: 200, Nodes: 2000, Idle: 4000, PerConn: 50, Crowd: 1000,
 }
 
 // fields are the sizes by the names of their flags.
@@ -54,6 +55,7 @@ func (s *sizes) fields() []struct {
 		{"nodes", "watchers that watch one node's pods each", &s.Nodes},
 		{"idle", "idle watches", &s.Idle},
 		{"per-conn", "watches on one connection", &s.PerConn},
+		{"crowd", "lists of all pods at once, and WatchLists", &s.Crowd},
 	}
 }
 

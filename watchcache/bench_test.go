@@ -206,6 +206,31 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
+// BenchmarkCount is what a page asks for: how many objects come after it.
+func BenchmarkCount(b *testing.B) {
+	_, _, pods := benchCache(b, 10_000)
+	s, err := pods.Snapshot(context.Background(), watchcache.ReadAt{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		sel  watchcache.Selection
+	}{
+		{"all", watchcache.Selection{}},
+		{"namespace", watchcache.Selection{Namespace: "default"}},
+		{"scan", sel(b, "labels=app")},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if s.Count(c.sel, "/registry/pods/default/pod-000500") == 0 {
+					b.Fatal("none")
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkGet is a consistent read after each write.
 func BenchmarkGet(b *testing.B) {
 	f, hub, pods := benchCache(b, 10_000)

@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"iter"
+	"sort"
 	"strings"
 	"time"
 
@@ -49,15 +50,32 @@ func (s *Snapshot) List(sel Selection, after string, limit int) iter.Seq[*Object
 	}
 }
 
-// Count is the number of objects that List would yield without a limit.
+// Count is the number of objects that List would yield without a limit. If it need
+// not look at them, as for all or a namespace, it costs the same however many they are.
 func (s *Snapshot) Count(sel Selection, after string) int {
 	m := s.cache.compile(sel)
-	if after == "" && m.base.kind == byNothing && m.filter == nil {
-		return s.tree.Len()
+	switch {
+	case m.filter != nil:
+	case m.base.kind == byNothing:
+		return s.tree.Len() - s.rank(after, true)
+	case m.base.kind == byNamespace:
+		// All keys with the prefix "a/" lie before "a0": zero follows the slash.
+		begin := s.cache.opts.Prefix + m.base.value
+		return max(0, s.rank(begin+"0", false)-max(s.rank(begin+"/", false), s.rank(after, true)))
 	}
 	n := 0
 	s.walk(&m, after, func(*Object) bool { n++; return true })
 	return n
+}
+
+// rank is the number of keys before one, itself included if it is there and wanted. A
+// node of the tree knows how many are below it, so that the i-th key is found from the
+// root, and the key's place by halving.
+func (s *Snapshot) rank(key string, itself bool) int {
+	return sort.Search(s.tree.Len(), func(i int) bool {
+		k, _, _ := s.tree.GetAt(i)
+		return k > key || k == key && !itself
+	})
 }
 
 // walk calls f for the objects of a selection until it returns false.
