@@ -48,12 +48,22 @@ type call struct {
 		// foreign says that the text may have more than the object.
 		foreign bool
 	}
-	// tail is a watch that has begun and is to be run; handed says that the
-	// connection does.
-	tail   *stream
+	// tail is the rest of an answer that has begun; handed says that the connection
+	// sees to it.
+	tail   tail
 	handed bool
+	// leave gives back the place among the requests that run.
+	leave func()
 	// warned holds the warnings given already; each goes out once.
 	warned map[string]bool
+}
+
+// tail is a long answer that has begun: a watch, or most of a list.
+type tail interface {
+	// handOver leaves it to the connection, which calls done at its end, or says that
+	// the connection cannot take it: then it is to be run.
+	handOver(done func()) bool
+	run()
 }
 
 // verb answers a call or says why not.

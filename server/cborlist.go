@@ -3,47 +3,30 @@ package server
 import (
 	"bytes"
 	"io"
-	"iter"
 
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/watch"
-
-	"fairlead.dev/watchcache"
 )
 
-// writeCBORList writes a list as one map. The number of items stands before them,
-// so they are walked twice.
-func (c *call) writeCBORList(f *form, m listMeta, items iter.Seq[*watchcache.Object]) error {
-	n := 0
-	for range items {
+// cborHead appends what stands before the items of a CBOR list, which is one map. The
+// number of items is part of it, so they are counted before.
+func (l *listing) cborHead(dst []byte, m listMeta) []byte {
+	f, n, all := l.f, 0, l.walk
+	for range all.items() {
 		n++
 	}
-	out := c.startChunks(items)
-	defer out.release()
 	kind, apiVersion := f.ep.ListKind(), f.ep.gvk.GroupVersion().String()
 	if f.shape == asPartialList {
 		kind, apiVersion = "PartialObjectMetadataList", f.metaAPIVersion()
 	}
 	m.ends = f.ep.Custom != nil && f.shape == asObject
-	b := appendCBORHead(append(out.buf, cborTag()...), cborMap, 4)
-	b = appendCBORString(appendCBORType(b, kind, apiVersion), "metadata")
-	b = appendCBORString(m.appendCBOR(b), "items")
+	dst = appendCBORHead(append(dst, cborTag()...), cborMap, 4)
+	dst = appendCBORString(appendCBORType(dst, kind, apiVersion), "metadata")
+	dst = appendCBORString(m.appendCBOR(dst), "items")
 	if n == 0 && f.shape == asPartialList {
-		out.buf = append(b, cborNull)
-		return out.end()
+		return append(dst, cborNull)
 	}
-	out.buf = appendCBORHead(b, cborArray, n)
-	for o := range items {
-		e, err := f.element(o)
-		if err != nil {
-			return err
-		}
-		out.buf = append(out.buf, e...)
-		if err := out.spill(); err != nil {
-			return err
-		}
-	}
-	return out.end()
+	return appendCBORHead(dst, cborArray, n)
 }
 
 // appendCBORFrameHead appends what stands before the object of an event.

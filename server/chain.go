@@ -29,7 +29,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		c.fail(err)
 	}
 	if c.tail != nil {
-		if c.handed = c.tail.handOver(c.served()); c.handed {
+		if c.handed = c.tail.handOver(c.atEnd()); c.handed {
 			return
 		}
 		c.query, c.info.parts, c.warned = nil, nil, nil // nobody asks any more
@@ -55,11 +55,9 @@ func (c *call) serve() error {
 	if err := c.authenticate(); err != nil {
 		return err
 	}
-	leave, err := c.admitOne()
-	if err != nil {
+	if err := c.admitOne(); err != nil {
 		return err
 	}
-	defer leave()
 	if err := c.authorize(c.info.verb, c.info.name); err != nil {
 		return err
 	}
@@ -71,23 +69,28 @@ func (c *call) serve() error {
 
 // admitOne passes the gate for the sort of request this is. Requests that run
 // long by nature are not counted against it.
-func (c *call) admitOne() (leave func(), err error) {
+func (c *call) admitOne() error {
 	g := &c.s.writes
 	switch c.info.verb {
 	case "watch":
-		return func() {}, nil
+		return nil
 	case "get", "list":
 		g = &c.s.reads
 	}
 	if err := g.enter(); err != nil {
-		return nil, err
+		return err
 	}
-	return g.leave, nil
+	c.leave = g.leave
+	return nil
 }
 
 // finish counts the call; a panic on the way ends the request, not the server.
 func (s *Server) finish(c *call) {
-	if p := recover(); p != nil {
+	p := recover()
+	if c.leave != nil && !c.handed {
+		c.leave()
+	}
+	if p != nil {
 		if p == http.ErrAbortHandler {
 			s.metrics.observe(c)
 			panic(p)
@@ -101,6 +104,19 @@ func (s *Server) finish(c *call) {
 	}
 	if !c.handed {
 		c.served()()
+	}
+}
+
+// atEnd is what is to be done when an answer that was handed over has ended. It holds
+// nothing of the call.
+func (c *call) atEnd() func() {
+	leave, served := c.leave, c.served()
+	if leave == nil {
+		return served
+	}
+	return func() {
+		leave()
+		served()
 	}
 }
 

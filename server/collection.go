@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/watchcache"
 )
 
 // deleteCollection deletes each selected object by itself, and answers with
@@ -33,11 +35,12 @@ func deleteCollection(c *call) error {
 		return err
 	}
 	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
-	items := p.snap.List(sel, p.after, 0)
+	var objects []*watchcache.Object
 	if p.limit > 0 {
-		items = p.cut(sel, &meta)
+		objects = p.cut(sel, &meta)
+	} else {
+		objects = slices.Collect(p.snap.List(sel, p.after, 0))
 	}
-	objects := slices.Collect(items)
 	for _, o := range objects {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -46,5 +49,5 @@ func deleteCollection(c *call) error {
 			return err
 		}
 	}
-	return c.writeList(f, meta, slices.Values(objects))
+	return c.writeList(f, meta, walk{whole: true, objects: objects})
 }

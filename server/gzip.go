@@ -14,6 +14,22 @@ var gzips = sync.Pool{New: func() any {
 // gzipBody compresses a body on its way.
 type gzipBody struct{ *gzip.Writer }
 
+// zipping bounds how many lists are compressed at once: each takes some hundred
+// kilobytes. Those that come when there are so many are sent as they are.
+var zipping = gate{limit: 32}
+
+// worthGzip says whether a list is worth compressing, from the stored size of the
+// first of its objects.
+func worthGzip(w walk) bool {
+	size := 0
+	for o := range w.items() {
+		if size += len(o.Value()); size >= gzipFrom {
+			return true
+		}
+	}
+	return false
+}
+
 // startGzip begins a compressed answer.
 func startGzip(w http.ResponseWriter, code int) gzipBody {
 	h := w.Header()

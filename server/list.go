@@ -8,7 +8,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// list answers with the objects of one snapshot, written while it is walked.
+// list answers with the objects of one snapshot, written while it is walked. What
+// is long is not written by the handler: see listing.
 func list(c *call) error {
 	opts, err := c.listOptions()
 	if err != nil {
@@ -30,23 +31,17 @@ func list(c *call) error {
 		return err
 	}
 	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
-	items := p.snap.List(sel, p.after, 0)
+	w := walk{rest: p.snap.Walk(sel, p.after)}
 	if p.limit > 0 {
-		items = p.cut(sel, &meta)
+		w.objects, w.whole = p.cut(sel, &meta), true
 	}
-	return c.writeList(f, meta, items)
+	return c.writeList(f, meta, w)
 }
 
 // writeList writes the list in the encoding of the form.
-func (c *call) writeList(f *form, m listMeta, items iter.Seq[*watchcache.Object]) error {
-	c.w.Header().Set("Content-Type", f.media.String())
-	switch {
-	case f.media == mediaProto:
-		return c.writeProtoList(f, m, items)
-	case f.media == mediaCBOR:
-		return c.writeCBORList(f, m, items)
-	case f.media == mediaYAML || f.pretty:
-		data, err := f.appendList(nil, m, items)
+func (c *call) writeList(f *form, m listMeta, w walk) error {
+	if f.media == mediaYAML || f.pretty {
+		data, err := f.appendList(nil, m, w.items())
 		if err == nil {
 			data, err = finishJSON(data, f.accept)
 		}
@@ -55,29 +50,24 @@ func (c *call) writeList(f *form, m listMeta, items iter.Seq[*watchcache.Object]
 		}
 		return c.writeBytes(http.StatusOK, f.media.String(), data)
 	}
-	out := c.startChunks(items)
-	defer out.release()
-	out.buf = f.appendListHead(out.buf, m)
-	first := true
-	for o := range items {
-		if !first {
-			out.buf = append(out.buf, ',')
-		}
-		first = false
-		var err error
-		if out.buf, err = f.appendListElement(out.buf, o); err != nil {
-			return err
-		}
-		if err = out.spill(); err != nil {
-			return err
-		}
+	l := &listing{f: f, walk: w}
+	box := chunkBuffers.Get().(*[]byte)
+	b, err := l.head((*box)[:0], m)
+	if err != nil {
+		giveChunk(box, b)
+		return err
 	}
-	if first && f.shape == asPartialList {
-		out.buf = append(out.buf[:len(out.buf)-1], "null}\n"...)
-	} else {
-		out.buf = append(out.buf, "]}\n"...)
+	more := false
+	if b, more, err = l.next(b, chunkSize); err != nil || !more {
+		defer func() { giveChunk(box, b) }()
+		if err == nil {
+			err = c.writeBytes(http.StatusOK, f.media.String(), b)
+		}
+		return err
 	}
-	return out.end()
+	err = c.begin(l, w, b)
+	giveChunk(box, b)
+	return err
 }
 
 // appendList appends the whole list; for the forms that need it in one piece.

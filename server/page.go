@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"iter"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -58,10 +57,11 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 }
 
 // cut collects the page's objects and says in meta how to go on.
-func (p *page) cut(sel watchcache.Selection, meta *listMeta) iter.Seq[*watchcache.Object] {
+func (p *page) cut(sel watchcache.Selection, meta *listMeta) []*watchcache.Object {
 	objects := make([]*watchcache.Object, 0, min(p.limit, 1000)+1)
 	more := false
-	for o := range p.snap.List(sel, p.after, p.limit+1) {
+	walk := p.snap.Walk(sel, p.after)
+	for o := range walk.Rest() {
 		if len(objects) == p.limit {
 			more = true
 			break
@@ -75,11 +75,5 @@ func (p *page) cut(sel watchcache.Selection, meta *listMeta) iter.Seq[*watchcach
 			meta.Remaining = int64(p.snap.Count(sel, last))
 		}
 	}
-	return func(yield func(*watchcache.Object) bool) {
-		for _, o := range objects {
-			if !yield(o) {
-				return
-			}
-		}
-	}
+	return objects
 }

@@ -7,10 +7,6 @@ import (
 	"time"
 
 	"fairlead.dev/server/h2"
-	"fairlead.dev/watchcache"
-
-	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	"k8s.io/apimachinery/pkg/watch"
 )
 
 // push is how a stream reaches its client from a goroutine of its own: while a
@@ -52,40 +48,6 @@ func (st *stream) begin() error {
 
 // fail tells the client why there will be nothing.
 func (st *stream) fail(err error) { st.push.write(st.appendFailure(nil, err), true) }
-
-// initial sends the present state, and the bookmark that ends it if the client
-// takes bookmarks.
-func (st *stream) initial(snap *watchcache.Snapshot, sel watchcache.Selection, opts *internalversion.ListOptions) (err error) {
-	box := chunkBuffers.Get().(*[]byte)
-	b := (*box)[:0]
-	defer func() { giveChunk(box, b) }()
-	for o := range snap.List(sel, "", 0) {
-		b, err = st.appendEvent(b, watchcache.Event{Type: watch.Added, Object: o, Revision: o.Revision()})
-		if err != nil {
-			return err
-		}
-		if len(b) >= chunkSize {
-			if err := st.push.write(b, false); err != nil {
-				return err
-			}
-			b = b[:0]
-		}
-	}
-	if opts.AllowWatchBookmarks {
-		if b, err = st.appendBookmark(b, snap.Revision(), true); err != nil {
-			return err
-		}
-	}
-	return st.push.write(b, true)
-}
-
-// giveChunk gives a buffer back that has been taken from chunkBuffers as box.
-func giveChunk(box *[]byte, b []byte) {
-	if cap(b) <= 4*chunkSize {
-		*box = b[:0]
-		chunkBuffers.Put(box)
-	}
-}
 
 // run streams events until the time is up, the client goes away or the history
 // that it needs is gone.

@@ -163,5 +163,5 @@ func componentStatuses(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.writeList(f, listMeta{}, func(func(*watchcache.Object) bool) {})
+	return c.writeList(f, listMeta{}, walk{whole: true})
 }

@@ -23,6 +23,8 @@ import (
 type stream struct {
 	s *Server
 	f *form
+	// first is the present state that the watch begins with, nil when it is through.
+	first *initial
 	// headed says that a table's columns have been sent.
 	headed bool
 	// from is what is watched; nil if it could not be. left is what it has
@@ -51,6 +53,12 @@ type stream struct {
 func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	if st.ended.Load() {
 		return dst, false, io.EOF
+	}
+	if st.first != nil {
+		var more bool
+		if dst, more, err = st.appendFirst(dst, limit); more || err != nil {
+			return dst, more, err
+		}
 	}
 	var progress storage.Revision
 	for full := len(dst) + limit; ; {
@@ -96,6 +104,34 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		st.clock.Reset(min(st.every, st.end.Sub(now)))
 	}
 	return dst, false, nil
+}
+
+// initial is the state that a watch begins with, as far as it has not been told.
+type initial struct {
+	walk     watchcache.Walk
+	revision storage.Revision
+	// bookmark: it ends with one.
+	bookmark bool
+}
+
+// appendFirst appends about limit bytes of the first state, and says whether there is
+// more of it.
+func (st *stream) appendFirst(dst []byte, limit int) (_ []byte, more bool, err error) {
+	full := len(dst) + limit
+	for o := range st.first.walk.Rest() {
+		dst, err = st.appendEvent(dst, watchcache.Event{Type: watch.Added, Object: o, Revision: o.Revision()})
+		if err != nil {
+			return dst, false, err
+		}
+		if len(dst) >= full {
+			return dst, true, nil
+		}
+	}
+	if st.first.bookmark {
+		dst, err = st.appendBookmark(dst, st.first.revision, true)
+	}
+	st.first = nil
+	return dst, false, err
 }
 
 // appendEvent appends the frame of one event.

@@ -73,8 +73,10 @@ func (c *call) beginWatch(f *form, from *watchcache.Watcher, snap *watchcache.Sn
 	case st.begin() != nil: // the client has gone
 	case failed != nil:
 		st.fail(failed)
-	case snap != nil && st.initial(snap, sel, opts) != nil:
 	default:
+		if snap != nil {
+			st.first = &initial{snap.Walk(sel, ""), snap.Revision(), opts.AllowWatchBookmarks}
+		}
 		st.start(c.watchTimeout(opts), opts.AllowWatchBookmarks)
 	}
 	begun = true

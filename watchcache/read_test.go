@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,6 +112,7 @@ func TestListSelects(t *testing.T) {
 				t.Errorf("%q after %q limit %d: got %q, want %q", c.sel, c.after, c.limit, got, c.want)
 			}
 			if c.limit == 0 {
+				checkWalk(t, s, sel(t, c.sel), c.after)
 				n := 0
 				for range s.List(sel(t, c.sel), c.after, 0) {
 					n++
@@ -257,4 +259,30 @@ func TestHistoryIsBoundedByTime(t *testing.T) {
 			t.Errorf("slow watcher: %v", err)
 		}
 	})
+}
+
+// checkWalk leaves and goes on with a walk after every so many objects, and asks for
+// what a list yields.
+func checkWalk(t *testing.T, s *watchcache.Snapshot, sel watchcache.Selection, after string) {
+	t.Helper()
+	want := slices.Collect(s.List(sel, after, 0))
+	for step := 1; step < 40; step++ {
+		w := s.Walk(sel, after)
+		var got []*watchcache.Object
+		for n := -1; n != len(got); {
+			n = len(got)
+			twin := w
+			if rest := slices.Collect(twin.Rest()); !slices.Equal(append(slices.Clone(got), rest...), want) {
+				t.Fatalf("a copy after %d yields %d more of %d", n, len(rest), len(want))
+			}
+			for o := range w.Rest() {
+				if got = append(got, o); len(got) == n+step {
+					break
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("in steps of %d: %d objects, want %d", step, len(got), len(want))
+		}
+	}
 }

@@ -43,7 +43,7 @@ func (s *Snapshot) List(sel Selection, after string, limit int) iter.Seq[*Object
 	m := s.cache.compile(sel)
 	return func(yield func(*Object) bool) {
 		n := 0
-		s.walk(&m, after, func(o *Object) bool {
+		s.walk(&m, after, true, func(o *Object) bool {
 			n++
 			return yield(o) && (limit <= 0 || n < limit)
 		})
@@ -64,7 +64,7 @@ func (s *Snapshot) Count(sel Selection, after string) int {
 		return max(0, s.rank(begin+"0", false)-max(s.rank(begin+"/", false), s.rank(after, true)))
 	}
 	n := 0
-	s.walk(&m, after, func(*Object) bool { n++; return true })
+	s.walk(&m, after, true, func(*Object) bool { n++; return true })
 	return n
 }
 
@@ -78,8 +78,9 @@ func (s *Snapshot) rank(key string, itself bool) int {
 	})
 }
 
-// walk calls f for the objects of a selection until it returns false.
-func (s *Snapshot) walk(m *matcher, after string, f func(*Object) bool) {
+// walk calls f for the objects of a selection until it returns false. If it begins
+// one, an index that is missing is noted.
+func (s *Snapshot) walk(m *matcher, after string, begins bool, f func(*Object) bool) {
 	if m.filter != nil && m.filter.nothing {
 		return
 	}
@@ -99,17 +100,22 @@ func (s *Snapshot) walk(m *matcher, after string, f func(*Object) bool) {
 			x.walk(m.base.value, after, func(o *Object) bool { return !m.filter.match(o) || f(o) })
 			return
 		}
-		if s.tree.Len() >= minIndexed {
+		if begins && s.tree.Len() >= minIndexed {
 			defer s.cache.want(m.base.dim)
 		}
 	}
 	// Within a namespace the base is known to hold.
 	inBase := m.base.kind != byValue
 	prefix := start
+	first := true
 	s.tree.Ascend(max(start, after), func(key string, o *Object) bool {
+		if first { // no other can be the one before
+			first = false
+			if key == after {
+				return true
+			}
+		}
 		switch {
-		case key == after:
-			return true
 		case scoped && !strings.HasPrefix(key, prefix):
 			return false
 		case inBase && !m.filter.match(o) || !inBase && !m.match(o):

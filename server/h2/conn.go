@@ -72,6 +72,7 @@ type conn struct {
 		// role. released is signalled when it is given up. epoch counts the
 		// buffers that have gone from out to the role.
 		out      *buffer
+		tail     *buffer // the role's: what goes before out
 		epoch    uint64
 		answers  int
 		writing  bool

@@ -12,7 +12,8 @@ import (
 type Source interface {
 	// Next appends to dst what there is to send now, about limit bytes or one
 	// piece more, and says whether there is more at once. With an error,
-	// such as io.EOF, what it has appended is the last of the answer.
+	// such as io.EOF, what it has appended is the last of the answer; with
+	// http.ErrAbortHandler the answer is cut off instead.
 	Next(dst []byte, limit int) (_ []byte, more bool, err error)
 	// Close is called when Next will not be any more: with nil if it has said so
 	// itself, with ErrStuck if the peer did not read, else with why the stream
@@ -74,7 +75,7 @@ func (c *conn) feed(buf *buffer) {
 
 // ask has one source append what it has, as the windows allow.
 func (c *conn) ask(st *stream, buf *buffer) {
-	st.granted = min(st.window, c.mu.window, turnLimit)
+	st.granted = min(st.window, c.mu.window, grantLimit)
 	if st.granted <= 0 {
 		st.granted = 0
 		c.stall(st)
@@ -87,7 +88,7 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	frame := c.mu.maxFrame
 	c.mu.Unlock()
 	begin := len(buf.b)
-	more, used := st.produce(buf, int(st.granted), frame)
+	more, used := st.produce(buf, roundLimit-begin, int(st.granted), frame)
 	c.mu.Lock()
 	back := st.granted - int64(used)
 	if st.closed {
@@ -103,6 +104,10 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	switch done := st.last && len(st.rest) == 0; {
 	case st.closed:
 		c.closeSource(st, st.err)
+	case done && st.aborted:
+		st.busy = false
+		c.reset(st, http2.ErrCodeInternal, http.ErrAbortHandler)
+		return // its source is ready to be closed
 	case done:
 		st.said = true
 		if !st.heard {
@@ -147,46 +152,44 @@ func (c *conn) closeSource(st *stream, err error) {
 }
 
 // produce appends frames of the stream to buf: what was left over, then what
-// the source has, at most grant bytes of it in frames of at most so many.
-func (st *stream) produce(buf *buffer, grant, frame int) (more bool, used int) {
+// the source has, about want bytes of it and at most grant, in frames of at most
+// so many.
+func (st *stream) produce(buf *buffer, want, grant, frame int) (more bool, used int) {
+	at := len(buf.b)
 	if len(st.rest) > 0 {
 		n := min(len(st.rest), grant)
-		buf.b = appendFrames(buf.b, st.id, st.rest[:n], frame, st.last && n == len(st.rest))
+		b := append(appendData(buf.b, st.id, 0, false), st.rest[:n]...)
+		buf.b = splitFrames(b, at, st.id, frame, st.last && !st.aborted && n == len(st.rest))
 		if st.rest = st.rest[n:]; len(st.rest) == 0 {
 			st.rest = nil
 		}
 		return true, n
 	}
-	at := len(buf.b)
-	b, more, err := st.src.Next(appendData(buf.b, st.id, 0, false), grant)
-	st.last = err != nil
+	b, more, err := st.src.Next(appendData(buf.b, st.id, 0, false), max(1, min(want, grant)))
+	st.last, st.aborted = err != nil, err == http.ErrAbortHandler
 	data := b[at+frameHead:]
-	if len(data) <= min(grant, frame) {
-		if buf.b = b[:at]; len(data) > 0 || st.last {
-			appendData(b[:at], st.id, len(data), st.last)
-			buf.b = b
-		}
-		return more, len(data)
-	}
-	// Too long for one frame, or for now: by way of another buffer.
-	aside := buffers.Get().(*buffer)
-	defer aside.give()
-	aside.b = append(aside.b[:0], data...)
 	n := min(len(data), grant)
-	buf.b = appendFrames(b[:at], st.id, aside.b[:n], frame, st.last && n == len(data))
-	if n < len(aside.b) {
-		st.rest = append([]byte(nil), aside.b[n:]...)
+	if n < len(data) {
+		st.rest = append([]byte(nil), data[n:]...)
+	}
+	end := st.last && !st.aborted
+	if buf.b = b[:at]; n > 0 || end {
+		buf.b = splitFrames(b[:at+frameHead+n], at, st.id, frame, end && n == len(data))
 	}
 	return more, n
 }
 
-// appendFrames appends data in frames of at most so many bytes.
-func appendFrames(buf []byte, id uint32, data []byte, frame int, end bool) []byte {
-	for {
-		n := min(len(data), frame)
-		buf = append(appendData(buf, id, n, end && n == len(data)), data[:n]...)
-		if data = data[n:]; len(data) == 0 {
-			return buf
-		}
+// splitFrames makes frames of at most so many bytes of what stands in b from at on,
+// behind room for the head of the first. To make room for the other heads the pieces
+// are moved, the last one first.
+func splitFrames(b []byte, at int, id uint32, frame int, end bool) []byte {
+	n := len(b) - at - frameHead
+	heads := max(0, n-1) / frame // besides the first
+	b = append(b, make([]byte, heads*frameHead)...)
+	for i := heads; i >= 0; i-- {
+		from, to := at+frameHead+i*frame, at+frameHead+min(n, (i+1)*frame)
+		copy(b[from+i*frameHead:], b[from:to])
+		appendData(b[:from+(i-1)*frameHead], id, to-from, end && i == heads)
 	}
+	return b
 }

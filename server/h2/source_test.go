@@ -113,6 +113,75 @@ func TestHandOver(t *testing.T) {
 	d.say("after", false)
 }
 
+// breaks is a Source that cannot go on.
+type breaks struct{ closed chan error }
+
+func (b breaks) Next(dst []byte, limit int) ([]byte, bool, error) {
+	return append(dst, "half"...), false, http.ErrAbortHandler
+}
+
+func (b breaks) Close(err error) { b.closed <- err }
+
+// TestHandOverAbort: an answer that cannot be ended well is not ended as if it were.
+func TestHandOverAbort(t *testing.T) {
+	src := breaks{make(chan error, 1)}
+	p := dial(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { h2.HandOver(w, src) }), options{})
+	p.request(1, true, "GET", "/")
+	p.expect("HEADERS 1 200", "DATA 1 half", "RST_STREAM 1 INTERNAL_ERROR")
+	if err := <-src.closed; err != http.ErrAbortHandler {
+		t.Error(err)
+	}
+}
+
+// endless is a Source that has always more, each piece the number of bytes before it.
+type endless struct{ at, until int }
+
+func (e *endless) Next(dst []byte, limit int) ([]byte, bool, error) {
+	for n := 0; n < limit; n += 8 {
+		if e.at == e.until {
+			return dst, false, io.EOF
+		}
+		dst = fmt.Appendf(dst, "%08d", e.at)
+		e.at += 8
+	}
+	return dst, true, nil
+}
+
+func (e *endless) Close(error) {}
+
+// TestHandOverBulk: long answers beside one another arrive whole, whatever the
+// frames and records they are cut into.
+func TestHandOverBulk(t *testing.T) {
+	const until = 8 * 250_007
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		io.WriteString(w, "begin")
+		h2.HandOver(w, &endless{until: until})
+	}))
+	var readers sync.WaitGroup
+	for range 8 {
+		readers.Go(func() {
+			resp, err := s.Client().Get(s.URL)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer resp.Body.Close()
+			data, err := io.ReadAll(resp.Body)
+			if err != nil || len(data) != until+5 || string(data[:5]) != "begin" {
+				t.Errorf("%d bytes, %v", len(data), err)
+				return
+			}
+			for at := 0; at < until; at += 8 {
+				if string(data[5+at:13+at]) != fmt.Sprintf("%08d", at) {
+					t.Errorf("%q at %d", data[5+at:13+at], at)
+					return
+				}
+			}
+		})
+	}
+	readers.Wait()
+}
+
 // TestHandOverWindows: what the windows do not allow waits, alone.
 func TestHandOverWindows(t *testing.T) {
 	h := newHanding()

@@ -37,10 +37,10 @@ type stream struct {
 	// born is the connection's epoch when the handler left: what it had sent was
 	// still in out.
 	born uint64
-	// rest is what src has produced beyond its grant, and last that it will
-	// produce no more; both belong to the role.
-	rest []byte
-	last bool
+	// rest is what src has produced beyond its grant, last that it will produce no
+	// more, and aborted that the answer is to be cut off; they belong to the role.
+	rest          []byte
+	last, aborted bool
 	// stuck is since when src has had something that the windows don't allow.
 	stuck time.Time
 }

@@ -10,10 +10,15 @@ import (
 
 const (
 	frameHead = 9
-	// roundLimit is how much is gathered from sources for one write, and
-	// turnLimit how much of one of them.
-	roundLimit = 64 << 10
-	turnLimit  = 32 << 10
+	// record is what one TLS record holds, which is one system call however much of
+	// it is used.
+	record = 16 << 10
+	// roundLimit is how much is gathered from sources for one write: a record and
+	// what the one before has left. More would save nothing, and a connection that
+	// blocks holds so much.
+	roundLimit = record
+	// grantLimit is how much of its windows a source may use in one turn.
+	grantLimit = 64 << 10
 )
 
 // appendData appends the head of a DATA frame.
@@ -92,7 +97,7 @@ func (c *conn) flush() {
 	c.release()
 }
 
-func (c *conn) more() bool { return c.mu.out != nil || c.mu.ready.first != nil }
+func (c *conn) more() bool { return c.mu.out != nil || c.mu.tail != nil || c.mu.ready.first != nil }
 
 // run has the role until there is nothing to write.
 func (c *conn) run() {
@@ -116,11 +121,11 @@ func (c *conn) release() {
 // buffer is a piece of what goes over the wire.
 type buffer struct{ b []byte }
 
-var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 0, 16<<10)} }}
+var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 0, 24<<10)} }}
 
 // give gives a buffer back, unless it has grown too large to be kept.
 func (b *buffer) give() {
-	if cap(b.b) <= 4*roundLimit {
+	if cap(b.b) <= 8*record {
 		b.b = b.b[:0]
 		buffers.Put(b)
 	}
@@ -135,23 +140,23 @@ func (c *conn) buffer() *buffer {
 }
 
 // round writes what is in out, and then, if it is to feed, what the sources
-// have that were ready when it began.
+// have that were ready when it began. If there is more to come at once, it writes
+// whole records, and leaves the rest to the next round as its tail.
 func (c *conn) round(feed bool) {
-	buf := c.mu.out
-	c.mu.out, c.mu.answers = nil, 0
-	c.mu.epoch++
-	if buf == nil {
-		buf = buffers.Get().(*buffer)
-	}
+	buf := c.begin()
 	if feed {
 		c.feed(buf)
 	}
 	c.fill()
-	if len(buf.b) > 0 {
+	n := len(buf.b)
+	if n > record && c.more() {
+		n -= n % record
+	}
+	if n > 0 {
 		c.mu.since = time.Now()
 		c.due(c.mu.since.Add(c.server.timeout))
 		c.mu.Unlock()
-		_, err := c.nc.Write(buf.b)
+		_, err := c.nc.Write(buf.b[:n])
 		c.mu.Lock()
 		c.mu.since = time.Time{}
 		if err != nil && c.mu.err == nil {
@@ -159,5 +164,28 @@ func (c *conn) round(feed bool) {
 			abort(c.nc) // the reader ends the rest
 		}
 	}
-	buf.give()
+	if n == len(buf.b) {
+		buf.give()
+		return
+	}
+	buf.b = append(buf.b[:0], buf.b[n:]...)
+	c.mu.tail = buf
+}
+
+// begin takes what is to be written first: the tail of the round before, and what
+// is in out.
+func (c *conn) begin() *buffer {
+	buf, out := c.mu.tail, c.mu.out
+	c.mu.tail, c.mu.out, c.mu.answers = nil, nil, 0
+	c.mu.epoch++
+	switch {
+	case buf == nil && out == nil:
+		return buffers.Get().(*buffer)
+	case buf == nil:
+		return out
+	case out != nil:
+		buf.b = append(buf.b, out.b...)
+		out.give()
+	}
+	return buf
 }

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"fairlead.dev/server/h2"
+	"fairlead.dev/watchcache"
+)
+
+// walk is the objects of a list from where it stands: those of a page, or what a
+// snapshot has of a selection.
+type walk struct {
+	// whole: the list is objects.
+	whole   bool
+	objects []*watchcache.Object
+	rest    watchcache.Walk
+}
+
+// items yields what is left; what has been yielded is not left any more.
+func (w *walk) items() iter.Seq[*watchcache.Object] {
+	if !w.whole {
+		return w.rest.Rest()
+	}
+	return func(yield func(*watchcache.Object) bool) {
+		for len(w.objects) > 0 {
+			o := w.objects[0]
+			w.objects = w.objects[1:]
+			if !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// listing is the rest of a list that is being written: a place in a snapshot, and how
+// objects are told. Over HTTP/2 it is the connection that asks for the next piece when
+// it has room for it: a list that a client reads slowly, and a thousand of them, hold
+// no goroutine and no buffer.
+type listing struct {
+	f *form
+	walk
+	begun bool
+	// left is what is still to come of a protobuf list, in bytes.
+	left int
+}
+
+// head appends what stands before the items.
+func (l *listing) head(dst []byte, m listMeta) ([]byte, error) {
+	switch l.f.media {
+	case mediaProto:
+		return l.protoHead(dst, m)
+	case mediaCBOR:
+		return l.cborHead(dst, m), nil
+	}
+	return l.f.appendListHead(dst, m), nil
+}
+
+// next appends about limit bytes of items, and behind the last one the end.
+func (l *listing) next(dst []byte, limit int) (_ []byte, more bool, err error) {
+	full := len(dst) + limit
+	for o := range l.items() {
+		if dst, err = l.appendItem(dst, o); err != nil {
+			return dst, false, err
+		}
+		if len(dst) >= full {
+			return dst, true, nil
+		}
+	}
+	switch {
+	case l.f.media == mediaProto && l.left != 0:
+		return dst, false, fmt.Errorf("%s: a list's length is off by %d", l.f.ep.gr, l.left)
+	case l.f.media == mediaProto:
+		return appendEnvelopeTail(dst), false, nil
+	case l.f.media == mediaCBOR:
+		return dst, false, nil
+	case !l.begun && l.f.shape == asPartialList:
+		return append(dst[:len(dst)-1], "null}\n"...), false, nil
+	}
+	return append(dst, "]}\n"...), false, nil
+}
+
+func (l *listing) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
+	if l.f.media == mediaJSON {
+		if l.begun {
+			dst = append(dst, ',')
+		}
+		l.begun = true
+		return l.f.appendListElement(dst, o)
+	}
+	e, err := l.f.element(o)
+	if err != nil {
+		return dst, err
+	}
+	if l.f.media == mediaCBOR {
+		return append(dst, e...), nil
+	}
+	if l.left -= 1 + protowire.SizeBytes(len(e)); l.left < 0 {
+		return dst, fmt.Errorf("%s: an encoding differs from time to time", o.Key())
+	}
+	return l.f.appendItem(dst, e), nil
+}
+
+// begin answers with the first piece of a list, b, and leaves the rest for when the
+// handler has returned. all is the whole of it.
+func (c *call) begin(l *listing, all walk, b []byte) error {
+	c.w.Header().Set("Content-Type", l.f.media.String())
+	if c.wantsGzip() && worthGzip(all) && zipping.enter() == nil {
+		defer zipping.leave()
+		z := startGzip(c.w, http.StatusOK)
+		defer z.done()
+		return l.writeTo(z, b)
+	}
+	c.w.WriteHeader(http.StatusOK)
+	if _, err := c.w.Write(b); err != nil {
+		return err
+	}
+	c.tail = &sending{l, c}
+	return nil
+}
+
+// writeTo writes b and the rest.
+func (l *listing) writeTo(w io.Writer, b []byte) (err error) {
+	for more := true; ; {
+		if _, err = w.Write(b); err != nil || !more {
+			return err
+		}
+		if b, more, err = l.next(b[:0], chunkSize); err != nil {
+			return err
+		}
+	}
+}
+
+// sending is a listing whose answer has begun.
+type sending struct {
+	*listing
+	c *call
+}
+
+// run writes the rest from the handler's goroutine.
+func (s *sending) run() {
+	box := chunkBuffers.Get().(*[]byte)
+	b := (*box)[:0]
+	defer func() { giveChunk(box, b) }()
+	for more := true; more; {
+		var err error
+		if b, more, err = s.next(b[:0], chunkSize); err == nil {
+			_, err = s.c.w.Write(b)
+		}
+		if err != nil {
+			s.c.fail(err)
+		}
+	}
+}
+
+// handOver leaves the rest to the connection, if it can take it.
+func (s *sending) handOver(done func()) bool {
+	_, ok := h2.HandOver(s.c.w, &handedList{s.listing, s.c.s, done})
+	return ok
+}
+
+// handedList is a listing as the connection sees it.
+type handedList struct {
+	*listing
+	s    *Server
+	done func()
+}
+
+// Next is h2.Source's.
+func (h *handedList) Next(dst []byte, limit int) ([]byte, bool, error) {
+	dst, more, err := h.next(dst, limit)
+	switch {
+	case err != nil:
+		h.s.log.Error("list cannot be encoded", "resource", h.f.ep.gr, "error", err)
+		err = http.ErrAbortHandler
+	case !more:
+		err = io.EOF
+	}
+	return dst, more, err
+}
+
+// Close is h2.Source's.
+func (h *handedList) Close(error) { h.done() }
