@@ -152,7 +152,7 @@ func (e *endless) Close(error) {}
 // TestHandOverBulk: long answers beside one another arrive whole, whatever the
 // frames and records they are cut into.
 func TestHandOverBulk(t *testing.T) {
-	const until = 8 * 250_007
+	const until = 8 * 60_007
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		io.WriteString(w, "begin")
 		h2.HandOver(w, &endless{until: until})
