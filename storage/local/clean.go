@@ -1,6 +1,11 @@
 package local
 
-import "context"
+import (
+	"context"
+	"fmt"
+
+	"fairlead.dev/storage"
+)
 
 // Space is made as a log-structured file system makes it. The tables of the log
 // are disjoint ranges of revisions, and nothing is ever written into the range of
@@ -85,11 +90,18 @@ func (c *compactor) makeRoom() error {
 
 // Defragment gives the disk all that compaction has freed, now.
 func (s *Store) Defragment(ctx context.Context) error {
-	if err := s.Err(); err != nil || s.engine == nil {
-		return err
+	if s.engine == nil {
+		return s.Err()
 	}
-	if err := s.engine.flushTables(ctx); err != nil {
+	return s.await(ctx, func() error {
+		err := s.engine.flushTables(ctx)
+		if err == nil {
+			err = s.compactor.clean(ctx, sweep{all: true}, func() bool { return true })
+		}
+		if err != nil {
+			s.fail(err)
+			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, s.Err())
+		}
 		return err
-	}
-	return s.compactor.clean(ctx, sweep{all: true}, func() bool { return true })
+	})
 }

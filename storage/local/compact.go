@@ -14,15 +14,19 @@ func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
 	}
-	if err := s.Err(); err != nil {
-		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
-	}
 	if s.engine == nil {
 		return s.compactor.to(r)
 	}
-	// The engine may never come back.
+	return s.await(ctx, func() error { return s.compactor.to(r) })
+}
+
+// await calls the engine, which may never come back.
+func (s *Store) await(ctx context.Context, f func() error) error {
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
+	}
 	done := make(chan error, 1)
-	go func() { done <- s.compactor.to(r) }()
+	go func() { done <- f() }()
 	select {
 	case err := <-done:
 		return err

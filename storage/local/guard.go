@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -13,10 +14,13 @@ import (
 // what a second fsync says after one that failed is worth nothing. The store must
 // do neither: so the guard tells it, and keeps the goroutine that met the failure
 // for good. Nothing more is written, readers never come here, and a restart finds
-// what was acknowledged.
+// what was acknowledged. A sync that fails is that much in Open too, where Pebble
+// panics; other errors there are answers.
 type guard struct {
 	vfs.FS
 	failed func(error)
+	// down holds the first failure.
+	down   chan error
 	armed  atomic.Bool
 	broken atomic.Bool
 	// synced is how far the log file is known to be on disk.
@@ -25,8 +29,35 @@ type guard struct {
 	gone chan struct{}
 }
 
+// newGuard makes a guard of f; failed may be nil.
 func newGuard(f vfs.FS, failed func(error)) *guard {
-	return &guard{FS: f, failed: failed, gone: make(chan struct{}, 1)}
+	g := &guard{FS: f, down: make(chan error, 1), gone: make(chan struct{}, 1)}
+	g.failed = func(err error) {
+		select {
+		case g.down <- err:
+		default:
+		}
+		if failed != nil {
+			failed(err)
+		}
+	}
+	return g
+}
+
+// errStuck: Pebble met an error in which it would end the process. It is stopped
+// where it stands, with the directory locked.
+var errStuck = errors.New("the disk failed, restart when the cause is mended")
+
+// attempt calls Pebble before anybody else does. The call may never return.
+func (g *guard) attempt(f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case err := <-g.down:
+		return fmt.Errorf("%w: %w", errStuck, err)
+	}
 }
 
 func (g *guard) deleted() {
@@ -38,7 +69,14 @@ func (g *guard) deleted() {
 
 // stop does not return if err is an error of an open store.
 func (g *guard) stop(what, name string, err error) {
-	if err == nil || !g.armed.Load() {
+	if err != nil && g.armed.Load() {
+		g.halt(what, name, err)
+	}
+}
+
+// halt does not return if err is one.
+func (g *guard) halt(what, name string, err error) {
+	if err == nil {
 		return
 	}
 	g.broken.Store(true)
@@ -141,7 +179,7 @@ func (f *guardedFile) WriteAt(b []byte, at int64) (int, error) {
 func (f *guardedFile) Sync() error {
 	size := f.size
 	err := f.File.Sync()
-	f.guard.stop("syncing", f.name, err)
+	f.guard.halt("syncing", f.name, err)
 	f.durable(size, err)
 	return err
 }
@@ -149,7 +187,7 @@ func (f *guardedFile) Sync() error {
 func (f *guardedFile) SyncData() error {
 	size := f.size
 	err := f.File.SyncData()
-	f.guard.stop("syncing", f.name, err)
+	f.guard.halt("syncing", f.name, err)
 	f.durable(size, err)
 	return err
 }
@@ -157,7 +195,7 @@ func (f *guardedFile) SyncData() error {
 func (f *guardedFile) SyncTo(length int64) (bool, error) {
 	size := f.size
 	full, err := f.File.SyncTo(length)
-	f.guard.stop("syncing", f.name, err)
+	f.guard.halt("syncing", f.name, err)
 	if full {
 		f.durable(size, err)
 	}

@@ -50,7 +50,9 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 	if err == nil {
 		return e, img, nil
 	}
-	lock.Close()
+	if !errors.Is(err, errStuck) {
+		lock.Close()
+	}
 	return nil, nil, openError(dir, err)
 }
 
@@ -84,12 +86,15 @@ func create(dir, sub string, o Options, lock *pebble.Lock) error {
 // createWith also puts something into it.
 func createWith(dir, sub string, o Options, lock *pebble.Lock, fill func(*pebble.DB) error) error {
 	g := newGuard(o.FS, nil)
-	db, err := pebble.Open(sub, pebbleOptions(o, g, lock, false))
+	err := g.attempt(func() error {
+		db, err := pebble.Open(sub, pebbleOptions(o, g, lock, false))
+		if err != nil {
+			return err
+		}
+		err = errors.Join(db.Set(formatKey, uint64Value(formatVersion), pebble.NoSync), fill(db))
+		return errors.Join(err, db.Close())
+	})
 	if err != nil {
-		return err
-	}
-	err = errors.Join(db.Set(formatKey, uint64Value(formatVersion), pebble.NoSync), fill(db))
-	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	return writeMarker(o.FS, dir, markerReady)
@@ -105,17 +110,22 @@ func open(sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine
 	}
 	g := newGuard(o.FS, failed)
 	po := pebbleOptions(o, g, lock, true)
-	db, err := pebble.Open(sub, po)
-	if err != nil {
-		return nil, nil, err
-	}
-	e := &engine{db: db, dir: sub, options: po, guard: g, lock: lock, sync: pebble.NoSync}
+	e := &engine{dir: sub, options: po, guard: g, lock: lock, sync: pebble.NoSync}
 	if o.Fsync == FsyncAlways {
 		e.sync = pebble.Sync
 	}
-	img, err := e.load()
+	var img *image
+	err := g.attempt(func() (err error) {
+		if e.db, err = pebble.Open(sub, po); err != nil {
+			return err
+		}
+		if img, err = e.load(); err != nil {
+			return errors.Join(err, e.db.Close())
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, nil, errors.Join(err, db.Close())
+		return nil, nil, err
 	}
 	g.armed.Store(true)
 	return e, img, nil

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/sstable"
 )
 
 // memtableSize is the size at which Pebble flushes a memtable by itself.
@@ -30,6 +31,12 @@ func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.
 		EventListener:               listener(o.Logger, g),
 	}
 	po.Experimental.SpanPolicyFunc = splitMeta
+	for i := range po.Levels {
+		// Tables are read from one end to the other. Objects are much like their
+		// neighbours, which only a large block has.
+		po.Levels[i].BlockSize = 64 << 10
+		po.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.MinLZCompression }
+	}
 	po.EnsureDefaults()
 	return po
 }
@@ -56,9 +63,24 @@ func (l logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(for
 // its readers are unharmed. So the goroutine that called, with whatever locks it
 // holds, stays here for good, and the store is read-only.
 func (l logger) Fatalf(format string, args ...any) {
-	l.failed(fmt.Errorf(format, args...))
+	f := fatal{text: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			f.cause = err
+		}
+	}
+	l.failed(f)
 	select {}
 }
+
+// A fatal is an error that is told with its cause as text.
+type fatal struct {
+	text  string
+	cause error
+}
+
+func (f fatal) Error() string { return f.text }
+func (f fatal) Unwrap() error { return f.cause }
 
 // listener hears of what fails in the background. A flush that fails is tried
 // again and again by Pebble, and commits hang behind it: better to say so.

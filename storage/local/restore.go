@@ -38,10 +38,13 @@ func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue,
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	return createWith(dir, sub, o, lock, func(db *pebble.DB) error {
+	err = createWith(dir, sub, o, lock, func(db *pebble.DB) error {
 		return fill(db, r, kvs, leases, progress)
 	})
+	if errors.Is(err, errStuck) {
+		return err
+	}
+	return errors.Join(err, lock.Close())
 }
 
 // fillBytes is about the size of a batch.

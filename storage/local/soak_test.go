@@ -3,6 +3,7 @@
 package local_test
 
 func init() {
+	everyStep = 1
 	churns = append(churns,
 		churn{1, 2 << 10, 16, 100},
 		churn{8, 2 << 10, 16, 40},
