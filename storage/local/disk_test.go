@@ -88,9 +88,7 @@ func TestDiskUnderChurn(t *testing.T) {
 			defer s.Close()
 			keys := c.live << 20 / c.size
 			step := max(1, keys/c.history)
-			noise := make([]byte, 1<<20)
 			r := rand.NewChaCha8([32]byte{})
-			r.Read(noise) // does not compress
 			n := rand.New(r)
 			var worst, overLive float64
 			for i := range keys * c.rounds {
@@ -98,8 +96,9 @@ func TestDiskUnderChurn(t *testing.T) {
 				if i >= keys {
 					k = n.IntN(keys)
 				}
-				at := n.IntN(len(noise) - c.size)
-				op := storage.Op{Key: fmt.Sprintf("/registry/pods/default/pod-%06d", k), Value: noise[at : at+c.size]}
+				value := make([]byte, c.size)
+				r.Read(value) // does not compress
+				op := storage.Op{Key: fmt.Sprintf("/registry/pods/default/pod-%06d", k), Value: value}
 				if _, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{op}}); err != nil {
 					t.Fatal(err)
 				}

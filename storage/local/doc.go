@@ -84,8 +84,11 @@
 // history a store that writes 1 MB a second keeps 300 MB.
 //
 // The directory takes at most two and a half times what is kept, however fast is
-// written; a store of less than 4 MB takes up to twice that and 2 MB, which are its
-// log files. Where little history is kept, that is less than three times what is live.
+// written; a store of less than 4 MB takes up to twice that and 2 MB, for its log
+// files and what is being rewritten. Where little history is kept, that is less than
+// three times what is live. Tables are compressed: pods of 3 KB take a fifth of that.
+// History that goes all at once, as when a client compacts, counts until the cleaner
+// has been there.
 // Four rules keep to that:
 //
 //   - The log file begins anew at a 32nd of what is kept, 128 KB at least and 2 MB
@@ -113,8 +116,8 @@
 //
 // The directory holds the file FAIRLEAD, one line of text that says whose it is,
 // in which format, and whether creation was finished ("fairlead store, format 1,
-// ready"), and the Pebble database log/. A directory that is not empty and has no
-// such file is foreign and never written to.
+// ready"), the file FAIRLEAD.rev, and the Pebble database log/. A directory that is not
+// empty and has no file FAIRLEAD is foreign and never written to.
 //
 // In Pebble, each change of a key is one record under its revision:
 //
@@ -166,4 +169,13 @@
 // reaches the disk, or by the mark of time that follows it. Damage to the very last
 // one cannot be told from a write that the crash cut short: the log then ends
 // before it. A clean Close leaves no log file to replay.
+//
+// A last log file that is gone leaves no trace in Pebble. So when the first commit in
+// a log file is on disk, and before it is acknowledged, its revision is written to
+// FAIRLEAD.rev, and a store whose log ends before that does not open. It is written in
+// turns at byte 0 and byte 512:
+//
+//	bytes  what
+//	8      revision, big-endian
+//	4      CRC-32C of these, big-endian
 package local

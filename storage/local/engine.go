@@ -23,6 +23,7 @@ type engine struct {
 	lock     *pebble.Lock
 	sync     *pebble.WriteOptions
 	guard    *guard
+	witness  *witness
 	dirty    atomic.Bool // written since the last sync
 	// logged is about how much the log file holds.
 	logged atomic.Int64
@@ -63,7 +64,10 @@ func (e *engine) commit(g *group) error {
 	if !g.sync && len(g.leases) == 0 {
 		return e.apply(b, pebble.NoSync)
 	}
-	return e.apply(b, e.sync)
+	if err := e.apply(b, e.sync); err != nil || !e.sync.Sync || len(g.versions) == 0 {
+		return err
+	}
+	return e.witness.note(e.guard.synced.Load().log, g.rev)
 }
 
 // apply commits b. It never goes through Pebble's waiting commit, which ends the
@@ -129,7 +133,7 @@ func (e *engine) close(down <-chan struct{}, failure func() error) error {
 		e.use.Lock()
 		defer e.use.Unlock()
 		e.use.closed = true
-		done <- errors.Join(e.db.Flush(), e.db.Close(), e.lock.Close())
+		done <- errors.Join(e.db.Flush(), e.db.Close(), e.witness.file.Close(), e.lock.Close())
 	}()
 	select {
 	case err := <-done:

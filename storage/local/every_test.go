@@ -161,35 +161,98 @@ func TestEveryOperationFails(t *testing.T) {
 // everyStep is 1 under -tags soak.
 var everyStep = 7
 
-// TestOpenFails fails each operation of Open in turn. It says so, and the next Open
-// finds everything.
+// TestOpenFails fails each operation of Open in turn, of a directory that is empty and
+// of what a crash has left. It says so, and the next Open finds everything.
 func TestOpenFails(t *testing.T) {
-	base := vfs.NewCrashableMem()
-	s := open(t, "/data", local.Options{FS: base})
-	want := strings.Repeat("x", 100_000)
-	put(t, s, "/flushed", want)
-	s.Close()
-	s = open(t, "/data", local.Options{FS: base})
-	put(t, s, "/logged", want)
-	wreck := base.CrashClone(vfs.CrashCloneCfg{})
-	s.Close()
-	for n := 1; ; n++ {
-		f := newFlaw(wreck.CrashClone(vfs.CrashCloneCfg{}), syscall.EIO, false)
-		f.start(n)
-		s, err := local.Open("/data", local.Options{FS: f})
-		hit := f.hit.Load()
-		if err != nil {
-			if !errors.Is(err, syscall.EIO) && !errors.Is(err, local.ErrCorrupt) {
-				t.Fatalf("operation %d, %s: %v", n, f.first, err)
+	full, l := crashed(t)
+	for name, base := range map[string]*vfs.MemFS{"Empty": vfs.NewCrashableMem(), "Crashed": full} {
+		t.Run(name, func(t *testing.T) {
+			for n := 1; ; n++ {
+				f := newFlaw(base.CrashClone(vfs.CrashCloneCfg{}), syscall.EIO, false)
+				f.start(n)
+				s, err := local.Open("/data", local.Options{FS: f})
+				hit := f.hit.Load()
+				when := fmt.Sprintf("after operation %d of Open failed, %s", n, f.first)
+				if err != nil {
+					if !errors.Is(err, syscall.EIO) && !errors.Is(err, local.ErrCorrupt) {
+						t.Fatalf("%s: %v", when, err)
+					}
+					if s, err = local.Open("/data", local.Options{FS: f.mem.CrashClone(vfs.CrashCloneCfg{})}); err != nil {
+						t.Fatalf("%s: %v", when, err)
+					}
+				}
+				if base == full {
+					l.check(t, s, when)
+				}
+				s.Close()
+				if !hit {
+					t.Logf("%d operations", n)
+					return
+				}
 			}
-			s = open(t, "/data", local.Options{FS: f.mem.CrashClone(vfs.CrashCloneCfg{})})
+		})
+	}
+}
+
+// crashed is what is left of a store with several tables and log files, which a loss
+// of power ended, and what it had acknowledged.
+func crashed(t *testing.T) (*vfs.MemFS, *ledger) {
+	fs := vfs.NewCrashableMem()
+	l := &ledger{acked: map[string]string{}}
+	add := func(s *local.Store, i, size int) {
+		key, value := fmt.Sprint("/", i), strings.Repeat(fmt.Sprint(i), size)
+		put(t, s, key, value)
+		l.acked[key] = value
+	}
+	for round := range 3 {
+		s := open(t, "/data", local.Options{FS: fs})
+		for i := range 20 {
+			add(s, round*20+i, 10_000)
 		}
-		l := ledger{acked: map[string]string{"/flushed": want, "/logged": want}}
-		l.check(t, s, fmt.Sprintf("after operation %d of Open failed, %s", n, f.first))
+		if round < 2 {
+			s.Close()
+			continue
+		}
+		left := fs.CrashClone(vfs.CrashCloneCfg{})
 		s.Close()
-		if !hit {
-			t.Logf("%d operations", n)
-			return
+		fs = left
+	}
+	return fs, l
+}
+
+// TestLostFile takes away each file in turn. Without it the store holds everything, or
+// does not open and says what to do.
+func TestLostFile(t *testing.T) {
+	base, l := crashed(t)
+	refused := 0
+	for _, dir := range []string{"/data", "/data/log"} {
+		names, err := base.List(dir)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, name := range names {
+			path := base.PathJoin(dir, name)
+			fs := base.CrashClone(vfs.CrashCloneCfg{})
+			if path == "/data/log" {
+				continue
+			}
+			if err := fs.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			s, err := local.Open("/data", local.Options{FS: fs})
+			t.Logf("without %s: %v", path, err)
+			if err == nil {
+				l.check(t, s, "without "+path)
+				s.Close()
+				continue
+			}
+			refused++
+			if !errors.Is(err, local.ErrCorrupt) && !errors.Is(err, local.ErrForeign) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("without %s: %v", path, err)
+			}
+		}
+	}
+	if refused < 5 {
+		t.Errorf("only %d files were missed", refused)
 	}
 }

@@ -45,7 +45,7 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 	var e *engine
 	var img *image
 	if err == nil {
-		e, img, err = open(sub, o, lock, failed)
+		e, img, err = open(dir, sub, o, lock, failed)
 	}
 	if err == nil {
 		return e, img, nil
@@ -70,7 +70,8 @@ func openError(dir string, err error) error {
 	switch {
 	case errors.Is(err, pebble.ErrDBDoesNotExist):
 		return lostError(dir)
-	case errors.Is(err, errRecord) || errors.Is(err, errTail) || pebble.IsCorruptionError(err):
+	case errors.Is(err, errRecord) || errors.Is(err, errTail) || errors.Is(err, errShort) ||
+		errors.Is(err, fs.ErrNotExist) || errors.Is(err, pebble.ErrDBNotPristine) || pebble.IsCorruptionError(err):
 		return corruptError(dir, err)
 	}
 	return fmt.Errorf("opening %s: %w", dir, err)
@@ -101,7 +102,7 @@ func createWith(dir, sub string, o Options, lock *pebble.Lock, fill func(*pebble
 }
 
 // open opens an engine directory that is whole, and loads it.
-func open(sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine, *image, error) {
+func open(dir, sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine, *image, error) {
 	if err := checkTail(o.FS, sub); err != nil {
 		return nil, nil, err
 	}
@@ -119,10 +120,19 @@ func open(sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine
 		if e.db, err = pebble.Open(sub, po); err != nil {
 			return err
 		}
-		if img, err = e.load(); err != nil {
-			return errors.Join(err, e.db.Close())
+		if img, err = e.load(); err == nil {
+			err = testify(g, dir, img.rev)
 		}
-		return nil
+		if err == nil {
+			e.witness, err = openWitness(g, dir)
+		}
+		if err == nil {
+			err = syncDir(g, dir)
+		}
+		if err != nil {
+			err = errors.Join(err, e.db.Close())
+		}
+		return err
 	})
 	if err != nil {
 		return nil, nil, err

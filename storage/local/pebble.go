@@ -91,8 +91,12 @@ func listener(log *slog.Logger, g *guard) *pebble.EventListener {
 				g.failed(err)
 			}
 		},
-		TableDeleted:   func(pebble.TableDeleteInfo) { g.deleted() },
-		DataCorruption: func(info pebble.DataCorruptionInfo) { g.failed(fmt.Errorf("%s", info)) },
+		TableDeleted: func(pebble.TableDeleteInfo) { g.deleted() },
+		DataCorruption: func(info pebble.DataCorruptionInfo) {
+			if g.armed.Load() { // Open is told anyway
+				g.failed(fmt.Errorf("%s", info))
+			}
+		},
 		DiskSlow: func(info pebble.DiskSlowInfo) {
 			if !g.broken.Load() {
 				log.Warn(info.String())

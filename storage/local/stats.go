@@ -43,12 +43,12 @@ func (s *Store) Stats() Stats {
 // DiskBytes is what the directory takes, and what of it is not known to be
 // garbage; 0 in memory.
 func (s *Store) DiskBytes() (total, live uint64) {
-	if total = s.Stats().DiskBytes; total == 0 {
+	st := s.Stats()
+	if st.DiskBytes == 0 {
 		return 0, 0
 	}
-	s.compactor.mu.Lock()
-	defer s.compactor.mu.Unlock()
-	return total, total - min(total, s.compactor.mu.garbage.bytes)
+	kept, garbage := float64(st.KeptBytes), float64(s.compactor.dead().bytes)
+	return st.DiskBytes, uint64(float64(st.DiskBytes) * (kept + 1) / (kept + garbage + 1))
 }
 
 var _ storage.Store = (*Store)(nil)

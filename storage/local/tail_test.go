@@ -29,7 +29,7 @@ func wrecked(t *testing.T) wreck {
 	t.Helper()
 	w := wreck{fs: vfs.NewCrashableMem()}
 	s := open(t, "/data", local.Options{FS: w.fs})
-	for i, size := range []int{100, 3000, 40_000, 100, 20_000, 5, 90_000, 700} {
+	for i, size := range []int{100, 3000, 40_000, 100, 20_000, 5, 40_000, 700} {
 		if i == 7 {
 			w.name, w.log = lastLog(t, w.fs)
 			w.last = len(w.log)

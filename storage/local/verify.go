@@ -59,7 +59,7 @@ func Verify(dir string, o Options, progress func(records int64)) (Report, error)
 	e := &engine{db: db, progress: progress}
 	img, err := e.load()
 	if err == nil {
-		err = db.CheckLevels(nil)
+		err = errors.Join(testify(o.FS, dir, img.rev), db.CheckLevels(nil))
 	}
 	r := Report{DiskBytes: e.diskUsage()}
 	if err := errors.Join(err, db.Close()); err != nil {
