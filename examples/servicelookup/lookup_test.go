@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/client"
+	"fairlead.dev/testenv"
+)
+
+//go:embed crd.yaml
+var definition []byte
+
+// The whole story against a whole control plane: Services come and go, a Pod runs and
+// goes, and each time the resource says who reaches it.
+func TestServiceLookup(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{})
+	c := env.Client(t)
+	var crd map[string]any
+	if err := yaml.Unmarshal(definition, &crd); err != nil {
+		t.Fatal(err)
+	}
+	crds := client.Dynamic(c, schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, false)
+	if _, err := crds.Patch(t.Context(), "podservices.examples.fairlead.dev", client.ApplyPatch(crd), metav1.PatchOptions{FieldManager: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLookup(env.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- l.manager.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	results, err := l.write.Namespace("default").Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer results.Stop()
+	var revision string
+	until := func(services string) {
+		t.Helper()
+		for {
+			e, err := results.Next(t.Context())
+			if err != nil {
+				t.Fatalf("waiting for %q: %v", services, err)
+			}
+			revision = e.Object.ResourceVersion
+			if got := strings.Join(e.Object.Spec.Services, " "); e.Type == watch.Deleted && services == "gone" || e.Type != watch.Deleted && got == services {
+				return
+			}
+		}
+	}
+
+	services := client.For[*corev1.Service](c).Namespace("default")
+	serve := func(name string) {
+		t.Helper()
+		s := &corev1.Service{Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Port: 80}}}}
+		s.Name = name
+		if _, err := services.Create(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "web"}}}}
+	pod.Name, pod.Labels = "web-1", map[string]string{"app": "web"}
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	if _, err := pods.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	serve("shop")
+	until("shop")
+	serve("admin")
+	until("admin shop")
+	if err := l.results.WaitFor(t.Context(), revision); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"/pods/default/web-1": `["admin","shop"]`, "/pods/default/none": "no service reaches a pod of that name", "/readyz": "ok"} {
+		w := httptest.NewRecorder()
+		l.handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		if got := strings.TrimSpace(w.Body.String()); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	if err := services.Delete(t.Context(), "admin"); err != nil {
+		t.Fatal(err)
+	}
+	until("shop")
+	if err := pods.Delete(t.Context(), "web-1"); err != nil {
+		t.Fatal(err)
+	}
+	until("gone")
+}
