@@ -3,7 +3,6 @@ package clients_test
 import (
 	"testing"
 
-	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // TestRuntimeClient goes through the client of controller-runtime: every verb and the
@@ -153,7 +151,6 @@ func runtimeApply(t *testing.T, c client.Client, ns string) {
 
 // TestRuntimeCache reads through controller-runtime's cache, by an index of its own.
 func TestRuntimeCache(t *testing.T) {
-	log.SetLogger(logr.Discard())
 	g, ns, _ := quiet(t)
 	kept, err := cache.New(g.config, cache.Options{DefaultNamespaces: map[string]cache.Config{ns: {}}})
 	if err != nil {
