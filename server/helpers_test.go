@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"k8s.io/client-go/kubernetes"
@@ -30,6 +31,8 @@ type cluster struct {
 	client *http.Client
 	// base is where the server is reached.
 	base string
+	// stop ends the server before the test does.
+	stop func()
 }
 
 func start(t testing.TB, change ...func(*server.Config)) *cluster {
@@ -60,12 +63,13 @@ func start(t testing.TB, change ...func(*server.Config)) *cluster {
 	h.StartTLS()
 	c := &cluster{t: t, server: s, http: h, client: h.Client(), base: h.URL}
 	c.client.Transport.(*http.Transport).DisableCompression = true
-	t.Cleanup(func() {
+	c.stop = sync.OnceFunc(func() {
 		cancel()
 		<-done
 		h.CloseClientConnections()
 		h.Close()
 	})
+	t.Cleanup(c.stop)
 	return c
 }
 

@@ -64,6 +64,9 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	for full := len(dst) + limit; ; {
 		if len(st.left) == 0 {
 			if st.left, progress, err = st.from.Next(); err != nil {
+				if errors.Is(err, storage.ErrCompacted) {
+					st.sent.dropped.Inc() // it has not read for too long
+				}
 				if !errors.Is(err, storage.ErrClosed) || st.s.holds(st.f.ep) {
 					dst = st.appendFailure(dst, err)
 				} // else the kind has gone, or is watched in another way: no failure

@@ -330,4 +330,5 @@ func TestSlowReaderIsTold(t *testing.T) {
 		t.Errorf("after %d events: %.200s", next-3, got)
 	}
 	slow.expect("end")
+	c.awaitMetric(`apiserver_terminated_watchers_total{group="",resource="configmaps"} 1`)
 }
