@@ -7,10 +7,12 @@
 //	SEMANTICS_SERVER=https://127.0.0.1:6443 SEMANTICS_TOKEN=... \
 //	go test ./server/semantics -run Transcripts
 //
-// Transcripts that compact the history need a server that compacts its own soon
-// (kube-apiserver --etcd-compaction-interval=2s) and are run if
-// SEMANTICS_COMPACTS=1 says so. With SEMANTICS_REWRITE=1 the answers are written
-// into the files instead of being compared.
+// A kube-apiserver that is alone needs --disable-admission-plugins=ServiceAccount, as
+// nobody makes the service accounts that pods would have. Transcripts that compact
+// the history need a server that compacts its own soon (--etcd-compaction-interval=2s)
+// and are run if SEMANTICS_COMPACTS=1 says so; list-revision needs one that does not.
+// With SEMANTICS_REWRITE=1 the answers are written into the files instead of being
+// compared.
 //
 // # The form of a transcript
 //
