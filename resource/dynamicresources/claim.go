@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/check"
+	"fairlead.dev/resource/podspec"
 )
 
 var claimTable = resource.TableOf(func(c *resourcev1.ResourceClaim) []any {
@@ -65,26 +66,34 @@ func claimStrategy() resource.Strategy {
 	}
 	r.ValidateStatusUpdate = func(c, old *resourcev1.ResourceClaim) field.ErrorList {
 		var f check.Faults
-		p := field.NewPath("status")
-		if old.Status.Allocation != nil && c.Status.Allocation != nil {
-			f.Same(p.Child("allocation"), c.Status.Allocation, old.Status.Allocation)
-		}
-		if len(c.Status.ReservedFor) > 0 && c.Status.Allocation == nil {
-			f.Forbidden(p.Child("reservedFor"), "may not be specified when `allocated` is not set")
-		}
-		if len(c.Status.ReservedFor) > resourcev1.ResourceClaimReservedForMaxSize {
-			f.Add(field.TooMany(p.Child("reservedFor"), len(c.Status.ReservedFor), resourcev1.ResourceClaimReservedForMaxSize))
-		}
+		claimStatus(&f, field.NewPath("status"), c, old)
 		return f.List()
+	}
+	create, update := r.PrepareForCreate, r.PrepareForUpdate
+	r.PrepareForCreate = func(c *resourcev1.ResourceClaim) {
+		create(c)
+		resource.NoneForEmpty(&c.Spec.Devices.Requests)
+	}
+	r.PrepareForUpdate = func(c, old *resourcev1.ResourceClaim) {
+		update(c, old)
+		if len(old.Spec.Devices.Requests) == 0 {
+			resource.NoneForEmpty(&c.Spec.Devices.Requests)
+		}
 	}
 	return r.Strategy()
 }
 
 var templateStrategy = resource.Rules[*resourcev1.ResourceClaimTemplate]{
-	Default: func(t *resourcev1.ResourceClaimTemplate) { defaultClaim(&t.Spec.Spec) },
+	Default:          func(t *resourcev1.ResourceClaimTemplate) { defaultClaim(&t.Spec.Spec) },
+	PrepareForCreate: func(t *resourcev1.ResourceClaimTemplate) { resource.NoneForEmpty(&t.Spec.Spec.Devices.Requests) },
+	PrepareForUpdate: func(t, old *resourcev1.ResourceClaimTemplate) {
+		if len(old.Spec.Spec.Devices.Requests) == 0 {
+			resource.NoneForEmpty(&t.Spec.Spec.Devices.Requests)
+		}
+	},
 	Validate: func(t *resourcev1.ResourceClaimTemplate) field.ErrorList {
 		var f check.Faults
-		f.Labels(field.NewPath("spec", "metadata", "labels"), t.Spec.Labels)
+		podspec.TemplateMeta(&f, field.NewPath("spec", "metadata"), &t.Spec.ObjectMeta)
 		claim(&f, field.NewPath("spec", "spec"), &t.Spec.Spec)
 		return f.List()
 	},
@@ -113,63 +122,6 @@ func defaultClaim(s *resourcev1.ResourceClaimSpec) {
 		for k := range r.FirstAvailable {
 			one(&r.FirstAvailable[k].AllocationMode, &r.FirstAvailable[k].Count, r.FirstAvailable[k].Tolerations)
 		}
-	}
-}
-
-func claim(f *check.Faults, p *field.Path, s *resourcev1.ResourceClaimSpec) {
-	p = p.Child("devices", "requests")
-	if len(s.Devices.Requests) > resourcev1.DeviceRequestsMaxSize {
-		f.Add(field.TooMany(p, len(s.Devices.Requests), resourcev1.DeviceRequestsMaxSize))
-	}
-	names := map[string]bool{}
-	for i := range s.Devices.Requests {
-		r, at := &s.Devices.Requests[i], p.Index(i)
-		named(f, at.Child("name"), r.Name, names)
-		switch {
-		case r.Exactly == nil && len(r.FirstAvailable) == 0:
-			f.Required(at, "exactly one of `exactly` or `firstAvailable` is required")
-		case r.Exactly != nil && len(r.FirstAvailable) > 0:
-			f.Invalid(at, nil, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set")
-		case r.Exactly != nil:
-			device(f, at.Child("exactly"), r.Exactly.DeviceClassName, r.Exactly.AllocationMode, r.Exactly.Count)
-		default:
-			subs := map[string]bool{}
-			for k := range r.FirstAvailable {
-				sub := &r.FirstAvailable[k]
-				named(f, at.Child("firstAvailable").Index(k).Child("name"), sub.Name, subs)
-				device(f, at.Child("firstAvailable").Index(k), sub.DeviceClassName, sub.AllocationMode, sub.Count)
-			}
-		}
-	}
-}
-
-func named(f *check.Faults, p *field.Path, name string, seen map[string]bool) {
-	if name == "" {
-		f.Required(p, "")
-		return
-	}
-	f.Label(p, name)
-	if seen[name] {
-		f.Duplicate(p, name)
-	}
-	seen[name] = true
-}
-
-func device(f *check.Faults, p *field.Path, class string, mode resourcev1.DeviceAllocationMode, count int64) {
-	if class == "" {
-		f.Required(p.Child("deviceClassName"), "")
-	} else {
-		f.Subdomain(p.Child("deviceClassName"), class)
-	}
-	switch mode {
-	case resourcev1.DeviceAllocationModeAll:
-		if count != 0 {
-			f.Invalid(p.Child("count"), count, "must not be specified when allocationMode is 'All'")
-		}
-	case resourcev1.DeviceAllocationModeExactCount:
-		f.Positive(p.Child("count"), count)
-	default:
-		check.Known(f, p.Child("allocationMode"), mode, resourcev1.DeviceAllocationModeAll, resourcev1.DeviceAllocationModeExactCount)
 	}
 }
 

@@ -3,8 +3,11 @@ package dynamicresources
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -45,21 +48,21 @@ var taintTable = resource.TableOf(func(r *resourcev1.DeviceTaintRule) []any {
 
 func classStrategy() resource.Strategy {
 	r := resource.Counted(func(c *resourcev1.DeviceClass) *resourcev1.DeviceClassSpec { return &c.Spec })
-	r.Validate = validateClass
-	r.ValidateUpdate = func(c, _ *resourcev1.DeviceClass) field.ErrorList { return validateClass(c) }
+	r.Validate = func(c *resourcev1.DeviceClass) field.ErrorList { return validateClass(c, nil) }
+	r.ValidateUpdate = validateClass
 	return r.Strategy()
 }
 
-func validateClass(c *resourcev1.DeviceClass) field.ErrorList {
+func validateClass(c, old *resourcev1.DeviceClass) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec", "selectors")
-	if len(c.Spec.Selectors) > resourcev1.DeviceSelectorsMaxSize {
-		f.Add(field.TooMany(p, len(c.Spec.Selectors), resourcev1.DeviceSelectorsMaxSize))
-	}
-	for i, s := range c.Spec.Selectors {
-		if s.CEL == nil {
-			f.Required(p.Index(i).Child("cel"), "")
-		}
+	p, s := field.NewPath("spec"), &c.Spec
+	stored := old != nil && apiequality.Semantic.DeepEqual(s.Selectors, old.Spec.Selectors)
+	selectors(&f, p.Child("selectors"), s.Selectors, stored)
+	each(&f, p.Child("config"), s.Config, resourcev1.DeviceConfigMaxSize, func(p *field.Path, c *resourcev1.DeviceClassConfiguration) {
+		configuration(&f, p, &c.DeviceConfiguration)
+	})
+	if n := s.ExtendedResourceName; n != nil && !check.IsExtended(corev1.ResourceName(*n)) {
+		f.Invalid(p.Child("extendedResourceName"), *n, "must be a valid extended resource name")
 	}
 	return f.List()
 }
@@ -73,15 +76,8 @@ func sliceStrategy() resource.Strategy {
 			}
 		}
 	}
-	r.Validate = validateSlice
-	r.ValidateUpdate = func(s, old *resourcev1.ResourceSlice) field.ErrorList {
-		var f check.Faults
-		f.Add(validateSlice(s)...)
-		f.Same(field.NewPath("spec", "driver"), s.Spec.Driver, old.Spec.Driver)
-		f.Same(field.NewPath("spec", "pool", "name"), s.Spec.Pool.Name, old.Spec.Pool.Name)
-		f.Same(field.NewPath("spec", "nodeName"), s.Spec.NodeName, old.Spec.NodeName)
-		return f.List()
-	}
+	r.Validate = func(s *resourcev1.ResourceSlice) field.ErrorList { return validateSlice(s, nil) }
+	r.ValidateUpdate = validateSlice
 	return r.Strategy()
 }
 
@@ -90,49 +86,6 @@ func stamp(t *resourcev1.DeviceTaint) {
 	if t.TimeAdded == nil {
 		t.TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
 	}
-}
-
-func validateSlice(s *resourcev1.ResourceSlice) field.ErrorList {
-	var f check.Faults
-	p, spec := field.NewPath("spec"), &s.Spec
-	podspec.CSIDriverName(&f, p.Child("driver"), spec.Driver)
-	pool := p.Child("pool")
-	if spec.Pool.Name == "" {
-		f.Required(pool.Child("name"), "")
-	}
-	if spec.Pool.ResourceSliceCount <= 0 {
-		f.Invalid(pool.Child("resourceSliceCount"), spec.Pool.ResourceSliceCount, "must be greater than zero")
-	}
-	f.NotNegative(pool.Child("generation"), spec.Pool.Generation)
-	n := 0
-	if spec.NodeName != nil {
-		n++
-		f.Subdomain(p.Child("nodeName"), *spec.NodeName)
-	}
-	if spec.NodeSelector != nil {
-		n++
-		podspec.NodeSelector(&f, p.Child("nodeSelector"), spec.NodeSelector)
-	}
-	if ptr.Deref(spec.AllNodes, false) {
-		n++
-	}
-	if ptr.Deref(spec.PerDeviceNodeSelection, false) {
-		n++
-	}
-	const which = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-	if n == 0 && len(spec.SharedCounters) == 0 {
-		f.Required(p, which)
-	} else if n > 1 {
-		f.Invalid(p, nil, which+", but multiple fields are set")
-	}
-	if len(spec.Devices) > resourcev1.ResourceSliceMaxDevices {
-		f.Add(field.TooMany(p.Child("devices"), len(spec.Devices), resourcev1.ResourceSliceMaxDevices))
-	}
-	seen := map[string]bool{}
-	for i := range spec.Devices {
-		named(&f, p.Child("devices").Index(i).Child("name"), spec.Devices[i].Name, seen)
-	}
-	return f.List()
 }
 
 func taintStrategy() resource.Strategy {
@@ -145,19 +98,54 @@ func taintStrategy() resource.Strategy {
 		keep(r, old)
 	}
 	r.Default = func(r *resourcev1.DeviceTaintRule) { stamp(&r.Spec.Taint) }
-	r.Validate = validateTaintRule
-	r.ValidateUpdate = func(r, _ *resourcev1.DeviceTaintRule) field.ErrorList { return validateTaintRule(r) }
+	r.Validate = func(r *resourcev1.DeviceTaintRule) field.ErrorList { return validateTaintRule(r, nil) }
+	r.ValidateUpdate = validateTaintRule
+	r.ValidateStatusUpdate = validateTaintRuleStatus
 	return r.Strategy()
 }
 
-func validateTaintRule(r *resourcev1.DeviceTaintRule) field.ErrorList {
+func validateTaintRule(r, old *resourcev1.DeviceTaintRule) field.ErrorList {
 	var f check.Faults
-	p, t := field.NewPath("spec", "taint"), &r.Spec.Taint
+	p := field.NewPath("spec")
+	if s := r.Spec.DeviceSelector; s != nil {
+		at := p.Child("deviceSelector")
+		if s.Driver != nil {
+			podspec.CSIDriverName(&f, at.Child("driver"), *s.Driver)
+		}
+		if s.Pool != nil {
+			poolName(&f, at.Child("pool"), *s.Pool)
+		}
+		if s.Device != nil {
+			f.Label(at.Child("device"), *s.Device)
+		}
+	}
+	var was *resourcev1.DeviceTaint
+	if old != nil {
+		was = &old.Spec.Taint
+	}
+	taint(&f, p.Child("taint"), &r.Spec.Taint, was)
+	return f.List()
+}
+
+func validateTaintRuleStatus(r, _ *resourcev1.DeviceTaintRule) field.ErrorList {
+	var f check.Faults
+	p := field.NewPath("status", "conditions")
+	f.Add(metavalidation.ValidateConditions(r.Status.Conditions, p)...)
+	if len(r.Status.Conditions) > resourcev1.DeviceTaintRuleStatusMaxConditions {
+		f.Add(field.TooMany(p, len(r.Status.Conditions), resourcev1.DeviceTaintRuleStatusMaxConditions))
+	}
+	return f.List()
+}
+
+// taint wants a key, a value that can be a label's, and one of the effects, unless
+// that is as it was.
+func taint(f *check.Faults, p *field.Path, t, old *resourcev1.DeviceTaint) {
 	f.LabelKey(p.Child("key"), t.Key)
 	if t.Value != "" {
 		f.Each(p.Child("value"), t.Value, validation.IsValidLabelValue(t.Value))
 	}
-	check.OneOf(&f, p.Child("effect"), t.Effect,
-		resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone)
-	return f.List()
+	if old == nil || old.Effect != t.Effect {
+		check.OneOf(f, p.Child("effect"), t.Effect,
+			resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone)
+	}
 }

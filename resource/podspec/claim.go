@@ -15,18 +15,23 @@ import (
 )
 
 func claimTemplate(f *check.Faults, p *field.Path, t *corev1.PersistentVolumeClaimTemplate) {
-	meta := p.Child("metadata")
-	annotations(f, meta.Child("annotations"), t.Annotations)
-	f.Labels(meta.Child("labels"), t.Labels)
-	rest := t.ObjectMeta
+	TemplateMeta(f, p.Child("metadata"), &t.ObjectMeta)
+	ClaimSpec(f, p.Child("spec"), &t.Spec)
+}
+
+// TemplateMeta wants metadata of which objects are made: labels and annotations, and
+// nothing else.
+func TemplateMeta(f *check.Faults, p *field.Path, m *metav1.ObjectMeta) {
+	annotations(f, p.Child("annotations"), m.Annotations)
+	f.Labels(p.Child("labels"), m.Labels)
+	rest := *m
 	rest.Labels, rest.Annotations = nil, nil
 	value := reflect.ValueOf(rest)
 	for i := range value.NumField() {
 		if !value.Field(i).IsZero() {
-			f.Forbidden(meta.Child(lowerFirst(value.Type().Field(i).Name)), "cannot be set")
+			f.Forbidden(p.Child(lowerFirst(value.Type().Field(i).Name)), "cannot be set")
 		}
 	}
-	ClaimSpec(f, p.Child("spec"), &t.Spec)
 }
 
 // AccessModes wants access modes that there are, and that go together.
