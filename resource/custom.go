@@ -4,8 +4,19 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
+
+// Validation is what a custom object is validated as.
+type Validation struct {
+	Object *unstructured.Unstructured
+	Old    *unstructured.Unstructured // what was there; nil if it is new
+	Status bool                       // only the status is new
+	Faults field.ErrorList            // of its metadata: rules in CEL are not run on some
+	// Warn is told of what is wrong with the object, was so before and is let be.
+	Warn func(text string)
+}
 
 // Custom is how objects of a kind without a Go type come from their text and go
 // to it. They are *unstructured.Unstructured, and the functions of a row see
@@ -35,6 +46,10 @@ type Custom interface {
 	// Store is In for the storage version, with that version's defaults, so that
 	// what is stored is what will be read.
 	Store(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)
+
+	// Validate tells the faults of an object by the version's schema and rules. It
+	// takes the place of the strategy's functions of that name.
+	Validate(ctx context.Context, v Validation) field.ErrorList
 
 	// Schema is that of the version, in the form of OpenAPI v3, without
 	// metadata; nil if everything is allowed.

@@ -112,7 +112,14 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if st.PrepareForCreate != nil {
 		st.PrepareForCreate(obj)
 	}
-	if errs := resource.ValidateNew(c.ep.Resource, obj); len(errs) > 0 {
+	var errs field.ErrorList
+	if c.ep.Custom != nil {
+		errs = resource.ValidateObjectMeta(c.ep.Resource, obj)
+		errs = append(errs, c.validateCustom(obj, nil, errs)...)
+	} else {
+		errs = resource.ValidateNew(c.ep.Resource, obj)
+	}
+	if len(errs) > 0 {
 		return nil, apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	c.defaults(obj) // of what the strategy has filled in

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/resource"
@@ -81,6 +82,19 @@ func withoutRecord(u *unstructured.Unstructured) *unstructured.Unstructured {
 	}
 	top["metadata"] = meta
 	return &unstructured.Unstructured{Object: top}
+}
+
+// validateCustom tells the faults of a custom object beside those of its metadata.
+// old is what was there, nil for a new one.
+func (c *call) validateCustom(obj, old resource.Object, found field.ErrorList) field.ErrorList {
+	v := resource.Validation{
+		Object: obj.(*unstructured.Unstructured), Status: c.info.subresource == "status", Faults: found,
+		Warn: func(text string) { c.warn(text) },
+	}
+	if old != nil {
+		v.Old = old.(*unstructured.Unstructured)
+	}
+	return c.ep.Custom.Validate(c.ctx, v)
 }
 
 // appendStored appends an object whose stored bytes are of the endpoint's

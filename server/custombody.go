@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -84,12 +83,9 @@ func (c *call) decodeUntyped(body []byte, m media, strictly bool) (u *unstructur
 
 // decodePatched makes a custom object of a patched text.
 func (c *call) decodePatched(r *patch.Result, directive string) (runtime.Object, error) {
-	u, gvk, strict, err := c.decodeUntyped(r.JSON, mediaJSON, directive != metav1.FieldValidationIgnore)
+	u, _, strict, err := c.decodeUntyped(r.JSON, mediaJSON, directive != metav1.FieldValidationIgnore)
 	if err != nil {
 		return nil, invalidPatch(r, err)
-	}
-	if gv := gvk.GroupVersion(); gv != c.ep.gvk.GroupVersion() {
-		return nil, apierrors.NewInternalError(fmt.Errorf("request to convert CR to an invalid group/version: %s", gv))
 	}
 	strict = append(r.Objections, strict...)
 	if len(strict) > 0 && directive == metav1.FieldValidationStrict {

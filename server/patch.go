@@ -39,7 +39,9 @@ func patchVerb(c *call) error {
 			if err != nil {
 				return nil, err
 			}
-			obj.GetObjectKind().SetGroupVersionKind(c.ep.gvk)
+			if c.ep.Custom == nil { // those say themselves what they are
+				obj.GetObjectKind().SetGroupVersionKind(c.ep.gvk)
+			}
 			return c.toStorage(obj)
 		},
 		manager: c.fieldManager(opts.FieldManager),

@@ -33,7 +33,9 @@ func (c *call) prepareUpdate(obj, old resource.Object) error {
 	}
 	errs := resource.ValidateObjectMeta(c.ep.Resource, obj)
 	errs = append(errs, resource.ValidateObjectMetaUpdate(obj, old)...)
-	if validate != nil {
+	if c.ep.Custom != nil {
+		errs = append(errs, c.validateCustom(obj, old, errs)...)
+	} else if validate != nil {
 		errs = append(errs, validate(obj, old)...)
 	}
 	if len(errs) > 0 {

@@ -132,7 +132,9 @@ func (c *call) rescale(access *resource.ScaleAccess, ch change, next func(now *a
 		if err := c.checkScale(asked, old); err != nil {
 			return nil, err
 		}
-		obj.SetResourceVersion(asked.ResourceVersion)
+		if asked.ResourceVersion != "" {
+			obj.SetResourceVersion(asked.ResourceVersion)
+		}
 		access.SetReplicas(obj, asked.Spec.Replicas)
 		return obj, nil
 	}

@@ -13,66 +13,48 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/common"
+	"k8s.io/apiserver/pkg/warning"
+
+	"fairlead.dev/resource"
 )
 
-func (v *version) validate(obj *unstructured.Unstructured) field.ErrorList {
-	r, errs := v.ready(obj)
-	if r == nil {
-		return errs
-	}
-	if errs == nil {
-		errs = validation.ValidateCustomResource(nil, obj.Object, r.schema)
-		errs = append(errs, v.validateScale(obj, true)...)
-	}
-	errs = append(errs, objectmeta.Validate(context.Background(), nil, obj.Object, r.tree, false)...)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, r.tree, obj.Object)...)
-	return r.judge(errs, obj, nil)
-}
-
-func (v *version) validateUpdate(obj, old *unstructured.Unstructured) field.ErrorList {
-	r, errs := v.ready(obj)
-	if r == nil {
-		return errs
-	}
-	both := common.NewCorrelatedObject(obj.Object, old.Object, &model.Structural{Structural: r.tree})
-	if errs == nil {
-		errs = validation.ValidateCustomResourceUpdate(nil, obj.Object, old.Object, r.schema, validation.WithRatcheting(both))
-		errs = append(errs, v.validateScale(obj, true)...)
-	}
-	errs = append(errs, objectmeta.Validate(context.Background(), nil, obj.Object, r.tree, false)...)
-	errs = append(errs, r.newListFaults(obj, old)...)
-	return r.judge(errs, obj, old, cel.WithRatcheting(both))
-}
-
-func (v *version) validateStatus(obj, old *unstructured.Unstructured) field.ErrorList {
-	r, errs := v.ready(obj)
-	if r == nil {
-		return errs
-	}
-	both := common.NewCorrelatedObject(obj.Object, old.Object, &model.Structural{Structural: r.tree})
-	var options []validation.ValidationOption
-	if r.tree != nil {
-		options = append(options, validation.WithRatcheting(both.Key("status")))
-	}
-	if errs == nil {
-		if status, ok := obj.Object["status"]; ok {
-			errs = validation.ValidateCustomResourceUpdate(field.NewPath("status"), status, old.Object["status"], r.status, options...)
-		}
-		errs = append(errs, v.validateScale(obj, false)...)
-	}
-	errs = append(errs, r.newListFaults(obj, old)...)
-	return r.judge(errs, obj, old, cel.WithRatcheting(both))
-}
-
-// ready gives the rules for an object; none if they are broken. Errors with them
-// say that it calls itself something else: then the schema's values are not
-// looked at.
-func (v *version) ready(obj *unstructured.Unstructured) (*rules, field.ErrorList) {
+// Validate implements resource.Custom.
+func (v *version) Validate(ctx context.Context, o resource.Validation) field.ErrorList {
 	r, err := v.rules()
 	if err != nil {
-		return nil, field.ErrorList{field.InternalError(nil, fmt.Errorf("the server could not properly serve the CR schema: %w", err))}
+		return field.ErrorList{field.InternalError(nil, fmt.Errorf("the server could not properly serve the CR schema: %w", err))}
 	}
-	var errs field.ErrorList
+	ctx = warning.WithWarningRecorder(ctx, recorder(o.Warn))
+	var both *common.CorrelatedObject
+	var options []cel.Option
+	if o.Old != nil {
+		both = common.NewCorrelatedObject(o.Object.Object, o.Old.Object, &model.Structural{Structural: r.tree})
+		options = append(options, cel.WithRatcheting(both))
+	}
+	errs := v.misnamed(o.Object)
+	if errs == nil {
+		errs = v.values(r, o, both)
+	}
+	if !o.Status {
+		errs = append(errs, objectmeta.Validate(ctx, nil, o.Object.Object, r.tree, false)...)
+	}
+	errs = append(errs, r.lists(o.Object, o.Old)...)
+	return append(errs, r.judge(ctx, append(o.Faults[:len(o.Faults):len(o.Faults)], errs...), o, options...)...)
+}
+
+// recorder takes the warnings of rules.
+type recorder func(string)
+
+// AddWarning implements warning.Recorder.
+func (r recorder) AddWarning(_, text string) {
+	if r != nil {
+		r(text)
+	}
+}
+
+// misnamed says that an object calls itself something else. Then the schema's
+// values are not looked at.
+func (v *version) misnamed(obj *unstructured.Unstructured) (errs field.ErrorList) {
 	d := v.kind.Definition
 	if kind := d.Status.AcceptedNames.Kind; obj.GetKind() != kind {
 		errs = append(errs, field.Invalid(field.NewPath("kind"), obj.GetKind(), "must be "+kind))
@@ -80,35 +62,56 @@ func (v *version) ready(obj *unstructured.Unstructured) (*rules, field.ErrorList
 	if gv := d.Spec.Group + "/" + v.Name; obj.GetAPIVersion() != gv {
 		errs = append(errs, field.Invalid(field.NewPath("apiVersion"), obj.GetAPIVersion(), "must be "+gv))
 	}
-	return r, errs
+	return errs
 }
 
-// newListFaults are those of lists that are sets or maps, unless the old object
-// had some too.
-func (r *rules) newListFaults(obj, old *unstructured.Unstructured) field.ErrorList {
+// values are the faults by the schema's types and bounds, and of what a scale is
+// read from.
+func (v *version) values(r *rules, o resource.Validation, both *common.CorrelatedObject) (errs field.ErrorList) {
+	switch {
+	case o.Status:
+		var options []validation.ValidationOption
+		if r.tree != nil {
+			options = append(options, validation.WithRatcheting(both.Key("status")))
+		}
+		if status, ok := o.Object.Object["status"]; ok {
+			errs = validation.ValidateCustomResourceUpdate(field.NewPath("status"), status, o.Old.Object["status"], r.status, options...)
+		}
+		return append(errs, v.validateScale(o.Object, false)...)
+	case o.Old == nil:
+		errs = validation.ValidateCustomResource(nil, o.Object.Object, r.schema)
+	default:
+		errs = validation.ValidateCustomResourceUpdate(nil, o.Object.Object, o.Old.Object, r.schema, validation.WithRatcheting(both))
+	}
+	return append(errs, v.validateScale(o.Object, true)...)
+}
+
+// lists are the faults of lists that are sets or maps, unless the old object had
+// some too.
+func (r *rules) lists(obj, old *unstructured.Unstructured) field.ErrorList {
 	errs := listtype.ValidateListSetsAndMaps(nil, r.tree, obj.Object)
-	if len(errs) > 0 && len(listtype.ValidateListSetsAndMaps(nil, r.tree, old.Object)) > 0 {
+	if len(errs) > 0 && old != nil && len(listtype.ValidateListSetsAndMaps(nil, r.tree, old.Object)) > 0 {
 		return nil
 	}
 	return errs
 }
 
-// judge adds what the CEL rules say to the faults, unless those make the object
+// judge is what the CEL rules say, unless there are faults that make the object
 // one that rules cannot be run on.
-func (r *rules) judge(errs field.ErrorList, obj, old *unstructured.Unstructured, options ...cel.Option) field.ErrorList {
+func (r *rules) judge(ctx context.Context, found field.ErrorList, o resource.Validation, options ...cel.Option) field.ErrorList {
 	if r.cel == nil {
-		return errs
+		return nil
 	}
-	for _, e := range errs {
+	for _, e := range found {
 		switch e.Type {
 		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			return append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
+			return field.ErrorList{field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 		}
 	}
 	var was any
-	if old != nil {
-		was = old.Object
+	if o.Old != nil {
+		was = o.Old.Object
 	}
-	more, _ := r.cel.Validate(context.Background(), nil, r.tree, obj.Object, was, celconfig.RuntimeCELCostBudget, options...)
-	return append(errs, more...)
+	errs, _ := r.cel.Validate(ctx, nil, r.tree, o.Object.Object, was, celconfig.RuntimeCELCostBudget, options...)
+	return errs
 }

@@ -45,6 +45,7 @@ var words = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "<time>"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? \+0000 UTC( m=\S+)?`), "<time>"},
 	{regexp.MustCompile(`(resourceVersion\\":\\")\d+`), "${1}<revision>"},
+	{regexp.MustCompile(`selfType\d+`), "selfType<n>"},
 	{regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`), "<token>"},
 }
 

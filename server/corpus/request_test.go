@@ -7,21 +7,23 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 )
 
 var headerLine = regexp.MustCompile(`^(Content-Type|User-Agent|Accept|Impersonate-User|Impersonate-Group): `)
 
 // url makes a path below the case's namespace a whole one.
 func (r *run) url(path string) string {
+	path = r.expand(path)
 	if strings.HasPrefix(path, "/") {
-		return r.expand(path)
+		return path
 	}
 	parts := strings.SplitN(path, "/", 2)
 	if parts[0] == "v1" {
-		return "/api/v1/namespaces/" + r.ns + "/" + r.expand(parts[1])
+		return "/api/v1/namespaces/" + r.ns + "/" + parts[1]
 	}
 	version, rest, _ := strings.Cut(parts[1], "/")
-	return "/apis/" + parts[0] + "/" + version + "/namespaces/" + r.ns + "/" + r.expand(rest)
+	return "/apis/" + parts[0] + "/" + version + "/namespaces/" + r.ns + "/" + rest
 }
 
 // do sends a request and prints what came back.
@@ -60,6 +62,9 @@ func (r *run) do(request string) string {
 		}
 	}
 	code, warnings, answer := r.send(method, r.url(path), header, text)
+	if !r.g.ours && code < 300 && method != http.MethodGet && strings.Contains(path, "/customresourcedefinitions") {
+		time.Sleep(2 * time.Second) // kube-apiserver answers before a definition has taken effect
+	}
 	base, _ := sent.(tree)
 	if method == http.MethodPatch && verb != "APPLY" || method == http.MethodGet || method == http.MethodDelete {
 		base = nil

@@ -3,7 +3,8 @@
 //
 //	go generate ./server/openapi
 //
-// after a change of the k8s.io/api or k8s.io/apimachinery version.
+// after a change of the version of k8s.io/api, k8s.io/apimachinery or
+// k8s.io/apiextensions-apiserver.
 package main
 
 import (
@@ -54,6 +55,7 @@ func generate() ([]byte, error) {
 	out.WriteString(header)
 	for _, m := range []struct{ module, under string }{
 		{"k8s.io/api", "."},
+		{"k8s.io/apiextensions-apiserver", "pkg/apis/apiextensions/v1"},
 		{"k8s.io/apimachinery", "pkg/apis/meta/v1"},
 		{"k8s.io/apimachinery", "pkg/runtime"},
 		{"k8s.io/apiextensions-apiserver", "pkg/apis/apiextensions/v1"},
