@@ -73,7 +73,7 @@ var excused = []struct{ dir, prefix, reason string }{
 
 func isExcused(dir, imported string) bool {
 	for _, e := range excused {
-		if dir == e.dir && strings.HasPrefix(imported, e.prefix+"/") {
+		if dir == e.dir && (imported == e.prefix || strings.HasPrefix(imported, e.prefix+"/")) {
 			return true
 		}
 	}
