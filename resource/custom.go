@@ -39,6 +39,11 @@ type Custom interface {
 	// Read makes an object of the row's version of one as it was stored,
 	// whenever and in whatever version that was. It may use up its argument.
 	Read(ctx context.Context, stored *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// ReadAll is Read of many at once, in their order. One that cannot be read
+	// fails them all.
+	ReadAll(ctx context.Context, stored []*unstructured.Unstructured) ([]*unstructured.Unstructured, error)
+	// Asks: to convert objects is to ask another program, which may take long.
+	Asks() bool
 	// In gives an object in another of the kind's versions. It is the same
 	// object if there is nothing to do.
 	In(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)

@@ -68,7 +68,7 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 		if o == nil {
 			c.newborn(m)
 		} else {
-			have, err := ep.decode(o.Value(), o.Revision())
+			have, err := ep.decode(ctx, o.Value(), o.Revision())
 			if err != nil {
 				return txn, err
 			}

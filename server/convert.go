@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -12,17 +13,17 @@ import (
 )
 
 // decode makes the typed object of stored bytes.
-func (ep *endpoint) decode(value []byte, rev storage.Revision) (runtime.Object, error) {
+func (ep *endpoint) decode(ctx context.Context, value []byte, rev storage.Revision) (runtime.Object, error) {
 	text, entries := managed.Cut(value)
-	obj, _, err := ep.decodeParts(text, entries, rev)
+	obj, _, err := ep.decodeParts(ctx, text, entries, rev)
 	return obj, err
 }
 
 // decodeParts makes it of the text and that of its record of owners. foreign says
 // that there may be more in the text than in the object.
-func (ep *endpoint) decodeParts(text, entries []byte, rev storage.Revision) (obj runtime.Object, foreign bool, err error) {
+func (ep *endpoint) decodeParts(ctx context.Context, text, entries []byte, rev storage.Revision) (obj runtime.Object, foreign bool, err error) {
 	if ep.Custom != nil {
-		obj, err = ep.decodeCustom(text, entries, rev)
+		obj, err = ep.decodeCustom(ctx, text, entries, rev)
 		return obj, false, err
 	}
 	if obj, err = ep.newStored(); err != nil {

@@ -17,28 +17,33 @@ import (
 )
 
 // decodeCustom makes an object of the endpoint's version of stored text.
-func (ep *endpoint) decodeCustom(text, entries []byte, rev storage.Revision) (runtime.Object, error) {
+func (ep *endpoint) decodeCustom(ctx context.Context, text, entries []byte, rev storage.Revision) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object); err != nil {
 		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 	}
 	if !ep.raw || u.GetAPIVersion() != ep.gvk.GroupVersion().String() || int64(rev) <= ep.since || rev == 0 {
 		var err error
-		if u, err = ep.Custom.Read(context.Background(), u); err != nil {
+		if u, err = ep.Custom.Read(ctx, u); err != nil {
 			return nil, err
 		}
 	}
+	return u, ep.complete(u, entries, rev)
+}
+
+// complete gives an object its record of owners and its revision, 0 for none.
+func (ep *endpoint) complete(u *unstructured.Unstructured, entries []byte, rev storage.Revision) error {
 	if entries != nil {
 		list, err := managed.Decode(entries)
 		if err != nil {
-			return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
+			return fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 		}
 		u.SetManagedFields(list)
 	}
 	if rev != 0 {
 		u.SetResourceVersion(rev.String())
 	}
-	return u, nil
+	return nil
 }
 
 // encodeStored makes the bytes to be stored of an object as the endpoint's rules
@@ -99,12 +104,12 @@ func (c *call) validateCustom(obj, old resource.Object, found field.ErrorList) f
 
 // appendStored appends an object whose stored bytes are of the endpoint's
 // version. Older ones are brought up to the kind's definition, once.
-func (ep *endpoint) appendStored(dst []byte, o *watchcache.Object) ([]byte, error) {
+func (ep *endpoint) appendStored(ctx context.Context, dst []byte, o *watchcache.Object) ([]byte, error) {
 	if ep.current(o) {
 		return o.AppendJSON(dst), nil
 	}
-	text, err := o.Form(ep.refresh, func(o *watchcache.Object) ([]byte, error) {
-		obj, err := ep.decode(o.Value(), o.Revision())
+	text, err := formOf(ctx, o, ep.refresh, func(o *watchcache.Object) ([]byte, error) {
+		obj, err := ep.decode(ctx, o.Value(), o.Revision())
 		if err != nil {
 			return nil, err
 		}

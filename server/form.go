@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -8,8 +9,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/storage"
@@ -30,11 +33,15 @@ type form struct {
 	// message is the Go type whose protobuf message an element is; nil if it is
 	// none, or has to be made of an object that was converted.
 	message reflect.Type
+	// ctx is the request's, as long as there is somebody who waits for it.
+	ctx context.Context
+	// texts are the objects that have been converted ahead, as JSON.
+	texts map[*watchcache.Object][]byte
 }
 
 // form is the one this call's answers take.
 func (c *call) form() (*form, error) {
-	f := &form{ep: c.ep, accept: c.accept}
+	f := &form{ep: c.ep, accept: c.accept, ctx: c.ctx}
 	if f.shape == asTable {
 		opts := metav1.TableOptions{}
 		if err := c.options(&opts); err != nil {
@@ -47,8 +54,8 @@ func (c *call) form() (*form, error) {
 			return nil, err
 		}
 	}
-	if f.stored() {
-		f.id = c.ep.refresh // for events of older objects
+	if f.stored() || c.ep.Custom != nil && f.shape == asObject && f.media.text() {
+		f.id = c.ep.refresh // for events of older objects, and what has been converted
 		return f, nil
 	}
 	f.message = f.messageType()
@@ -76,7 +83,7 @@ func (ep *endpoint) current(o *watchcache.Object) bool {
 // appendElement appends the object's element.
 func (f *form) appendElement(dst []byte, o *watchcache.Object) ([]byte, error) {
 	if f.stored() {
-		return f.ep.appendStored(dst, o)
+		return f.ep.appendStored(f.ctx, dst, o)
 	}
 	e, err := f.element(o)
 	return append(dst, e...), err
@@ -87,7 +94,7 @@ func (f *form) element(o *watchcache.Object) ([]byte, error) {
 	if f.shape == asTable {
 		return f.build(o, o.Revision())
 	}
-	return o.Form(f.id, f.buildForm)
+	return formOf(f.ctx, o, f.id, f.buildForm)
 }
 
 func (f *form) buildForm(o *watchcache.Object) ([]byte, error) { return f.build(o, o.Revision()) }
@@ -129,7 +136,7 @@ func (f *form) build(o *watchcache.Object, rev storage.Revision) ([]byte, error)
 			return message, nil
 		}
 	}
-	obj, err := f.ep.decode(o.Value(), o.Revision())
+	obj, err := f.decode(o)
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +148,16 @@ func (f *form) build(o *watchcache.Object, rev storage.Revision) ([]byte, error)
 		m.SetResourceVersion(rev.String())
 	}
 	return f.encode(obj)
+}
+
+// decode makes the object, of what has been converted ahead if it has.
+func (f *form) decode(o *watchcache.Object) (runtime.Object, error) {
+	text := f.texts[o]
+	if text == nil {
+		return f.ep.decode(f.ctx, o.Value(), o.Revision())
+	}
+	u := &unstructured.Unstructured{}
+	return u, kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object)
 }
 
 // encode makes the element of an object of the storage version.

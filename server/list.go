@@ -3,6 +3,7 @@ package server
 import (
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 
 	"fairlead.dev/watchcache"
@@ -34,6 +35,12 @@ func list(c *call) error {
 	w := walk{rest: p.snap.Walk(sel, p.after)}
 	if p.limit > 0 {
 		w.objects, w.whole = p.cut(sel, &meta), true
+	}
+	if c.ep.asks() {
+		w.objects, w.whole = slices.Collect(w.items()), true
+		if err := c.convertAhead(f, w.objects); err != nil {
+			return err
+		}
 	}
 	return c.writeList(f, meta, w)
 }

@@ -53,7 +53,7 @@ func (l lookup) Get(ctx context.Context, gr schema.GroupResource, namespace, nam
 		l.s.decoded.byKey.Delete(ep.Key(namespace, name))
 		return nil, apierrors.NewNotFound(gr, name)
 	}
-	return l.typed(ep, o)
+	return l.typed(ctx, ep, o)
 }
 
 func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace string) ([]runtime.Object, error) {
@@ -67,7 +67,7 @@ func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace str
 	}
 	var list []runtime.Object
 	for o := range snap.List(watchcache.Selection{Namespace: namespace}, "", 0) {
-		obj, err := l.typed(ep, o)
+		obj, err := l.typed(ctx, ep, o)
 		if err != nil {
 			return nil, err
 		}
@@ -84,13 +84,13 @@ func (l lookup) endpoint(gr schema.GroupResource) (*endpoint, error) {
 	return ep, nil
 }
 
-func (l lookup) typed(ep *endpoint, o *watchcache.Object) (runtime.Object, error) {
+func (l lookup) typed(ctx context.Context, ep *endpoint, o *watchcache.Object) (runtime.Object, error) {
 	if d, ok := l.s.decoded.byKey.Load(o.Key()); ok {
 		if d := d.(decodedObject); d.by == ep && d.from == o.Revision() {
 			return d.typed, nil
 		}
 	}
-	obj, err := ep.decode(o.Value(), o.Revision())
+	obj, err := ep.decode(ctx, o.Value(), o.Revision())
 	if err != nil {
 		return nil, err
 	}

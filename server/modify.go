@@ -133,7 +133,7 @@ func (c *call) defaults(obj runtime.Object) {
 
 func (c *call) decodeNow(now *watchcache.Object) (resource.Object, error) {
 	text, entries := managed.Cut(now.Value())
-	obj, foreign, err := c.ep.decodeParts(text, entries, now.Revision())
+	obj, foreign, err := c.ep.decodeParts(c.ctx, text, entries, now.Revision())
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (st *stream) turn() bool {
 // handler is to return, and the stream is no goroutine's any more. done is called
 // when it ends.
 func (st *stream) handOver(done func()) bool {
-	if !st.live {
+	if !st.live || st.f.ep.asks() { // the connection waits for nobody
 		return false
 	}
 	ring, ok := h2.HandOver(st.push.w, handed{st})

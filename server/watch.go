@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -51,6 +52,14 @@ func watchVerb(c *call) error {
 		from = nil
 		failed = c.tooOld(after, failed)
 	}
+	if failed == nil && snap != nil && c.ep.asks() {
+		if failed = c.convertAhead(f, slices.Collect(snap.List(sel, "", 0))); failed != nil {
+			from.Close()
+			from = nil
+		}
+		f.texts = nil // they are kept as the objects' form
+	}
+	f.ctx = context.WithoutCancel(c.ctx)
 	begin := func() *stream { return c.beginWatch(f, from, snap, failed, sel, opts) }
 	if wantsWebSocket(c.req) {
 		c.upgrade(f.media, func() { begin().run() })

@@ -23,7 +23,7 @@ func (c *call) encode(obj resource.Object) (*written, error) {
 	if err == nil && c.ep.Custom != nil && !c.ep.raw {
 		// What is answered is what will be read.
 		var read runtime.Object
-		if read, err = c.ep.decode(value, 0); err == nil {
+		if read, err = c.ep.decode(c.ctx, value, 0); err == nil {
 			obj, err = asObjectOf(read)
 		}
 	}

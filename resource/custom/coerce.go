@@ -3,6 +3,7 @@ package custom
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -95,33 +96,58 @@ func (k *Kind) setDefaults(u *unstructured.Unstructured) {
 	}
 }
 
-// read makes an object of the version of one as it was stored.
-func (k *Kind) read(ctx context.Context, u *unstructured.Unstructured, version string) (*unstructured.Unstructured, error) {
-	if _, err := k.coerce(u, coercion{stored: true}); err != nil {
-		return nil, fmt.Errorf("stored %s cannot be read: %w", k.GroupResource(), err)
+// read makes objects of the version of some as they were stored.
+func (k *Kind) read(ctx context.Context, stored []*unstructured.Unstructured, version string) ([]*unstructured.Unstructured, error) {
+	for _, u := range stored {
+		if _, err := k.coerce(u, coercion{stored: true}); err != nil {
+			return nil, fmt.Errorf("stored %s cannot be read: %w", k.GroupResource(), err)
+		}
+		k.setDefaults(u)
 	}
-	k.setDefaults(u)
-	return k.in(ctx, u, version)
+	return k.allIn(ctx, stored, version)
 }
 
 // in converts an object. Its argument is left as it is.
 func (k *Kind) in(ctx context.Context, u *unstructured.Unstructured, version string) (*unstructured.Unstructured, error) {
-	to := schema.GroupVersion{Group: k.Definition.Spec.Group, Version: version}
-	from := u.GroupVersionKind()
-	if from.GroupVersion() == to {
-		return u, nil
-	}
-	if k.versions[version] == nil {
-		return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", to)
-	}
-	if k.versions[from.Version] == nil || from.Group != to.Group {
-		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s", from.GroupVersion())
-	}
-	list, err := k.convert.Convert(ctx, []*unstructured.Unstructured{u}, to)
+	all, err := k.allIn(ctx, []*unstructured.Unstructured{u}, version)
 	if err != nil {
 		return nil, err
 	}
-	out := list[0]
-	_, err = k.coerce(out, coercion{})
-	return out, err
+	return all[0], nil
+}
+
+// allIn converts objects, all of them at once that are of other versions. It leaves
+// its argument as it is.
+func (k *Kind) allIn(ctx context.Context, all []*unstructured.Unstructured, version string) ([]*unstructured.Unstructured, error) {
+	to := schema.GroupVersion{Group: k.Definition.Spec.Group, Version: version}
+	out := slices.Clone(all)
+	var at []int
+	var others []*unstructured.Unstructured
+	for i, u := range all {
+		from := u.GroupVersionKind()
+		if from.GroupVersion() == to {
+			continue
+		}
+		if k.versions[version] == nil {
+			return nil, fmt.Errorf("request to convert CR to an invalid group/version: %s", to)
+		}
+		if k.versions[from.Version] == nil || from.Group != to.Group {
+			return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s", from.GroupVersion())
+		}
+		at, others = append(at, i), append(others, u)
+	}
+	if len(others) == 0 {
+		return out, nil
+	}
+	converted, err := k.convert.Convert(ctx, others, to)
+	if err != nil {
+		return nil, err
+	}
+	for i, u := range converted {
+		if _, err := k.coerce(u, coercion{}); err != nil {
+			return nil, err
+		}
+		out[at[i]] = u
+	}
+	return out, nil
 }

@@ -83,8 +83,20 @@ func (v *version) Coerce(obj *unstructured.Unstructured, paths bool) ([]string, 
 
 // Read implements resource.Custom.
 func (v *version) Read(ctx context.Context, stored *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	all, err := v.ReadAll(ctx, []*unstructured.Unstructured{stored})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// ReadAll implements resource.Custom.
+func (v *version) ReadAll(ctx context.Context, stored []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	return v.kind.read(ctx, stored, v.Name)
 }
+
+// Asks implements resource.Custom.
+func (v *version) Asks() bool { return v.kind.convert != Converter(rename{}) }
 
 // In implements resource.Custom.
 func (v *version) In(ctx context.Context, obj *unstructured.Unstructured, to string) (*unstructured.Unstructured, error) {
