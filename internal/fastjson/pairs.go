@@ -85,6 +85,9 @@ func (p Pair) Texts(dst []byte) (old, new, room []byte, ok bool) {
 	return old, new, dst, true
 }
 
+// InOld says that the first object has the member.
+func (p Pair) InOld() bool { return p.a != nil }
+
 func (p Pair) append(dst []byte, v unsafe.Pointer) ([]byte, bool) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)

@@ -20,6 +20,7 @@ type plan struct {
 	size   uintptr
 	fields []field
 	byName map[string]int // into fields
+	sorted []int          // fields by name
 	writes bool           // of a custom type: it has a MarshalJSON for values
 }
 
@@ -151,6 +152,7 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 		if !p.addFields(t, 0, making) || len(p.fields) > 8*len(seen{}) {
 			p.op = unknown
 		}
+		p.sortFields()
 	}
 }
 

@@ -1,6 +1,8 @@
 package managed
 
 import (
+	"sync"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/fastjson"
@@ -25,7 +27,9 @@ func (w *Write) UpdateValues(was, is any, entries []metav1.ManagedFieldsEntry) (
 // changesOf is changes of two structs.
 func changesOf(was, is any, s *openapi.Shape, only Filter) (root *node, ok bool) {
 	root = &node{}
-	d := differ{}
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	d := differ{room: *room}
 	ok = fastjson.Pairs(was, is, func(name string, p fastjson.Pair) {
 		switch {
 		case name == "kind" || name == "apiVersion" || only.drops(name):
@@ -41,10 +45,18 @@ func changesOf(was, is any, s *openapi.Shape, only Filter) (root *node, ok bool)
 			d.member(root, name, p, s)
 		}
 	})
+	if *room = d.room[:0]; cap(d.room) > roomiest {
+		*room = nil
+	}
 	root.sort()
 	only.apply(root)
 	return root, ok && !d.failed
 }
+
+// rooms has memory for differs in turn, of up to roomiest bytes each.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+const roomiest = 64 << 10
 
 // differ compares structs. It encodes members that it does not look into.
 type differ struct {
@@ -64,7 +76,8 @@ func (d *differ) member(n *node, name string, p fastjson.Pair, s *openapi.Shape)
 		return // nobody can own what no type knows
 	}
 	k := n.add(f.Element)
-	if f.Shape.Kind != openapi.Object || !p.Pairs(func(name string, p fastjson.Pair) { d.member(k, name, p, f.Shape) }) {
+	both := f.Shape.Kind == openapi.Object && p.Pairs(func(name string, p fastjson.Pair) { d.member(k, name, p, f.Shape) })
+	if !both && !d.born(k, p, f.Shape) {
 		old, new, room, ok := p.Texts(d.room[:0])
 		d.room = room
 		if d.failed = d.failed || !ok; ok {

@@ -1,0 +1,118 @@
+package fastjson
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"unsafe"
+)
+
+// Value is a value in an object, to be looked at without encoding it.
+type Value struct {
+	p *plan
+	v unsafe.Pointer
+}
+
+// Values are the member's values in both objects. One that is not there, or is null,
+// is the zero Value.
+func (p Pair) Values() (old, new Value) {
+	return Value{p.f.plan, p.a}.target(), Value{p.f.plan, p.b}.target()
+}
+
+// target is what pointers lead to.
+func (x Value) target() Value {
+	for x.v != nil && x.p.op == pointer {
+		x = Value{x.p.elem, *(*unsafe.Pointer)(x.v)}
+	}
+	if x.v == nil {
+		return Value{}
+	}
+	return x
+}
+
+// IsZero says that there is no value.
+func (x Value) IsZero() bool { return x.v == nil }
+
+// IsStruct says that the value has Fields.
+func (x Value) IsStruct() bool { return x.v != nil && x.p.op == structure }
+
+// IsSlice says that the value is a slice, of Len items.
+func (x Value) IsSlice() bool { return x.v != nil && x.p.op == slice }
+
+// Len is how many items a slice has.
+func (x Value) Len() int { return (*header)(x.v).len }
+
+// Item is an item of a slice.
+func (x Value) Item(i int) Value {
+	return Value{x.p.elem, unsafe.Add((*header)(x.v).data, uintptr(i)*x.p.elem.size)}.target()
+}
+
+// Fields calls visit for the members that the JSON of a struct has, sorted by name, for
+// as long as it returns true, and says whether it always has.
+func (x Value) Fields(visit func(name string, member Value) bool) bool {
+	for _, i := range x.p.sorted {
+		f := &x.p.fields[i]
+		if m := unsafe.Add(x.v, f.offset); f.empty == always || !f.isEmpty(m) {
+			if !visit(f.name, Value{f.plan, m}.target()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Field is the member of a struct of that name, the zero Value if its JSON has none.
+func (x Value) Field(name string) Value {
+	i, ok := x.p.byName[name]
+	if !ok {
+		return Value{}
+	}
+	f := &x.p.fields[i]
+	m := unsafe.Add(x.v, f.offset)
+	if f.empty != always && f.isEmpty(m) {
+		return Value{}
+	}
+	return Value{f.plan, m}.target()
+}
+
+// Keys are the keys of a map, sorted. False means that the value is no map.
+func (x Value) Keys() ([]string, bool) {
+	switch {
+	case x.v == nil:
+		return nil, false
+	case x.p.op == stringMap:
+		m := *(*map[string]string)(x.v)
+		keys := make([]string, 0, len(m))
+		for k := range m {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		return keys, true
+	case x.p.op == mapping:
+		m := reflect.NewAt(x.p.typ, x.v).Elem()
+		keys := make([]string, 0, m.Len())
+		for it := m.MapRange(); it.Next(); {
+			keys = append(keys, it.Key().String())
+		}
+		slices.Sort(keys)
+		return keys, true
+	}
+	return nil, false
+}
+
+// Append appends the value's JSON. False means that it cannot be encoded.
+func (x Value) Append(dst []byte) ([]byte, bool) {
+	if x.v == nil {
+		return append(dst, "null"...), true
+	}
+	return Pair{f: &field{plan: x.p}}.append(dst, x.v)
+}
+
+// sortFields notes the order of the fields by name.
+func (p *plan) sortFields() {
+	p.sorted = make([]int, len(p.fields))
+	for i := range p.sorted {
+		p.sorted[i] = i
+	}
+	slices.SortFunc(p.sorted, func(a, b int) int { return strings.Compare(p.fields[a].name, p.fields[b].name) })
+}
