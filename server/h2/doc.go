@@ -43,8 +43,10 @@
 // something to send and the windows allow it; ready, if its source may have
 // something; stalled, if its source has and the windows do not allow it. The
 // role takes ready streams in turn. Each is granted a part of both windows, is
-// asked for about so many bytes, which go right into the buffer being written
-// behind their frame's header, and gives back what it did not use. What a source
+// asked for as much as a TLS record has room for, which goes right into the buffer
+// being written behind its frame's header, and gives back what it did not use. While
+// there is more at once only whole records are written: the rest of the buffer goes
+// before what comes next. What a source
 // produced beyond its grant stays with the stream and goes out first the next time.
 //
 // # What a slow or dead peer does
