@@ -1,7 +1,10 @@
 package etcd_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net"
 	"net/url"
@@ -13,8 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/controlplane/pki"
 	"fairlead.dev/storage/etcd"
 
+	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
@@ -23,11 +28,14 @@ import (
 // memberEnv makes this program a member of a cluster instead of a test.
 const memberEnv = "FAIRLEAD_TEST_ETCD_MEMBER"
 
-// member is one member of a cluster, as a process of its own that can be killed.
+// member is one member of a cluster, as a process of its own that can be killed. It
+// speaks to clients that have a certificate, and to the other members, over TLS.
 type member struct {
 	Name, Dir, Client, Peer, Cluster string
+	Cert, Key, CA                    string // files
 
 	process *exec.Cmd
+	tls     *tls.Config // of a client
 }
 
 func TestMain(m *testing.M) {
@@ -46,7 +54,10 @@ func serveMember(spec string) {
 	c.LogLevel = "fatal"
 	c.UnsafeNoFsync = true
 	c.TickMs, c.ElectionMs = 20, 200
-	client, peer := []url.URL{{Scheme: "http", Host: m.Client}}, []url.URL{{Scheme: "http", Host: m.Peer}}
+	c.EnableGRPCGateway = false // it would be a client without a certificate
+	c.PeerAutoTLS = true
+	c.ClientTLSInfo = transport.TLSInfo{CertFile: m.Cert, KeyFile: m.Key, TrustedCAFile: m.CA, ClientCertAuth: true}
+	client, peer := []url.URL{{Scheme: "https", Host: m.Client}}, []url.URL{{Scheme: "https", Host: m.Peer}}
 	c.ListenClientUrls, c.AdvertiseClientUrls = client, client
 	c.ListenPeerUrls, c.AdvertisePeerUrls = peer, peer
 	if err == nil {
@@ -92,7 +103,7 @@ func (m *member) signal(t testing.TB, s syscall.Signal) {
 	}
 }
 
-func (m *member) url() string { return "http://" + m.Client }
+func (m *member) url() string { return "https://" + m.Client }
 
 // cluster is three members.
 type cluster []*member
@@ -100,12 +111,15 @@ type cluster []*member
 func startCluster(t testing.TB) cluster {
 	t.Helper()
 	ports := freePorts(t, 6)
+	files, client := certificates(t)
 	var c cluster
 	var all []string
 	for i := range 3 {
-		name := fmt.Sprint("m", i)
-		c = append(c, &member{Name: name, Dir: filepath.Join(t.TempDir(), name), Client: ports[i], Peer: ports[3+i]})
-		all = append(all, name+"=http://"+ports[3+i])
+		m := files
+		m.Name = fmt.Sprint("m", i)
+		m.Dir, m.Client, m.Peer, m.tls = filepath.Join(t.TempDir(), m.Name), ports[i], ports[3+i], client
+		c = append(c, &m)
+		all = append(all, m.Name+"=https://"+m.Peer)
 	}
 	for _, m := range c {
 		m.Cluster = strings.Join(all, ",")
@@ -117,6 +131,37 @@ func startCluster(t testing.TB) cluster {
 		}
 	})
 	return c
+}
+
+// certificates are files for members, and what a client needs.
+func certificates(t testing.TB) (files member, client *tls.Config) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	authority, err := pki.New()
+	must(err)
+	serving, err := authority.Serving("127.0.0.1")
+	must(err)
+	key, err := x509.MarshalPKCS8PrivateKey(serving.PrivateKey)
+	must(err)
+	certPEM, keyPEM, err := authority.Client("fairlead")
+	must(err)
+	own, err := tls.X509KeyPair(certPEM, keyPEM)
+	must(err)
+	dir := t.TempDir()
+	write := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		must(os.WriteFile(path, b, 0o600))
+		return path
+	}
+	files.CA = write("ca.crt", authority.CertificatePEM())
+	files.Cert = write("member.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serving.Certificate[0]}))
+	files.Key = write("member.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
+	return files, &tls.Config{RootCAs: authority.Pool(), Certificates: []tls.Certificate{own}}
 }
 
 func freePorts(t testing.TB, n int) (hosts []string) {
@@ -136,7 +181,7 @@ func freePorts(t testing.TB, n int) (hosts []string) {
 func (c cluster) open(t testing.TB, o etcd.Options) *etcd.Store {
 	t.Helper()
 	for _, m := range c {
-		o.Endpoints = append(o.Endpoints, m.url())
+		o.Endpoints, o.TLS = append(o.Endpoints, m.url()), m.tls
 	}
 	deadline := time.Now().Add(patience)
 	for {
@@ -155,7 +200,7 @@ func (c cluster) open(t testing.TB, o etcd.Options) *etcd.Store {
 func (c cluster) leader(t testing.TB) (leader, other *member, move func()) {
 	t.Helper()
 	for _, m := range c {
-		client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.url()}, Logger: zap.NewNop()})
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.url()}, TLS: m.tls, Logger: zap.NewNop()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,9 @@ package etcd_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -20,6 +22,30 @@ func TestMembersComeAndGo(t *testing.T) {
 	watched := c.open(t, etcd.Options{Timeout: time.Second})
 	h := begin(t, writer, watched)
 	h.progress(50)
+
+	t.Log("strangers knock")
+	strange := c[0].tls.Clone()
+	strange.Certificates = nil
+	for what, config := range map[string]*tls.Config{"no certificate": strange, "no trust": {}} {
+		_, err := etcd.Open(t.Context(), etcd.Options{Endpoints: []string{c[0].url()}, TLS: config, Timeout: time.Second})
+		if !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if what == "no trust" && !strings.Contains(err.Error(), "certificate signed by unknown authority") {
+			t.Errorf("%s: %v", what, err) // the other's refusal may be lost with the connection
+		}
+	}
+
+	t.Log("the history is compacted under the watcher, which has seen it")
+	seen := writer.Revision()
+	h.take(seen)
+	if err := writer.Compact(t.Context(), seen); err != nil {
+		t.Error(err)
+	}
+	h.progress(50)
+	if _, err := watched.Watch("/h/", "/h0", seen-1); !errors.Is(err, storage.ErrCompacted) {
+		t.Errorf("a watcher that has not: %v", err)
+	}
 
 	_, _, move := c.leader(t)
 	t.Log("the leader is moved")
@@ -68,13 +94,22 @@ func TestMembersComeAndGo(t *testing.T) {
 	} else {
 		h.seen = append(h.seen, b.Events...)
 	}
-	_, err := watched.Range(t.Context(), storage.RangeRequest{Start: "/h/b"})
-	wantUnavailable(t, "Range", err)
-	_, err = watched.Watch("/", storage.NoEnd, 0)
-	wantUnavailable(t, "Watch", err)
-	_, err = watched.Commit(t.Context(), storage.Txn{Then: []storage.Op{{Key: "/lost", Value: []byte("x")}}})
-	wantUnavailable(t, "Commit", err)
-	wantUnavailable(t, "Err", watched.Err())
+	ctx := t.Context()
+	for what, call := range map[string]func() error{
+		"Range":   func() error { _, err := watched.Range(ctx, storage.RangeRequest{Start: "/h/b"}); return err },
+		"Watch":   func() error { _, err := watched.Watch("/", storage.NoEnd, 0); return err },
+		"Current": func() error { _, err := watched.Current(ctx); return err },
+		"Commit": func() error {
+			_, err := watched.Commit(ctx, storage.Txn{Then: []storage.Op{{Key: "/lost", Value: []byte("x")}}})
+			return err
+		},
+		"Compact": func() error { return watched.Compact(ctx, watched.Revision()) },
+		"Grant":   func() error { _, err := watched.Grant(ctx, 0, time.Minute); return err },
+		"Revoke":  func() error { return watched.Revoke(ctx, 7) },
+		"Err":     watched.Err,
+	} {
+		wantUnavailable(t, what, call)
+	}
 
 	t.Log("and is there again")
 	left[0].start(t)
@@ -93,7 +128,7 @@ func (c cluster) waitHealthy(t *testing.T) *member {
 		for _, m := range c {
 			one := cluster{m}
 			ctx, cancel := context.WithDeadline(t.Context(), deadline)
-			s, err := etcd.Open(ctx, etcd.Options{Endpoints: []string{one[0].url()}, Timeout: time.Second, History: -1})
+			s, err := etcd.Open(ctx, etcd.Options{Endpoints: []string{one[0].url()}, TLS: m.tls, Timeout: time.Second, History: -1})
 			cancel()
 			if err != nil {
 				healthy = false
@@ -125,9 +160,17 @@ func awaitUnavailable(t *testing.T, s *etcd.Store) {
 	}
 }
 
-func wantUnavailable(t *testing.T, what string, err error) {
+// wantUnavailable wants the error, and not for ever to pass before it comes.
+func wantUnavailable(t *testing.T, what string, call func() error) {
 	t.Helper()
-	if !errors.Is(err, storage.ErrUnavailable) {
-		t.Errorf("%s without a majority: %v, want ErrUnavailable", what, err)
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	select {
+	case err := <-done:
+		if !errors.Is(err, storage.ErrUnavailable) {
+			t.Errorf("%s without a majority: %v, want ErrUnavailable", what, err)
+		}
+	case <-time.After(patience):
+		t.Errorf("%s without a majority does not return", what)
 	}
 }

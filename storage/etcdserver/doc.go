@@ -19,9 +19,9 @@
 //   - What a watch has missed comes in answers of about a megabyte, each of whole
 //     transactions; etcd sends one answer, however large, unless it may fragment it.
 //   - There is no quota of space, and metadata that asks for a leader asks for nothing.
-//   - A RangeStream that names what to sort by, and no order, sends keys in their own
-//     order; etcd puts each piece in order, wherever it cut them, and goes on after the
-//     last of that.
+//   - A RangeStream that names what to sort by, and no order, sends what a Range of the
+//     same kind does; etcd puts each piece in order, wherever it cut them, and goes on
+//     after the last of that.
 //   - Leases have positive IDs; etcd takes negative ones too.
 //   - Hash and HashKV are sums of what is stored, not of etcd's file, and are only
 //     comparable among themselves.

@@ -71,10 +71,16 @@ func filters(r *pb.RangeRequest) bool {
 	return r.MinModRevision != 0 || r.MaxModRevision != 0 || r.MinCreateRevision != 0 || r.MaxCreateRevision != 0
 }
 
-// answer does the rest: filters, order and limit. The count is of all keys of the
-// range, whatever the filters leave, as etcd's is.
+// answer does the rest. The count is of all keys of the range, whatever the filters
+// leave, as etcd's is.
 func answer(r *pb.RangeRequest, res storage.RangeResult) *pb.RangeResponse {
-	kvs := res.KVs
+	kvs, more := pick(r, res)
+	return &pb.RangeResponse{Kvs: asked(r, kvs), Count: res.Count, More: more}
+}
+
+// pick filters, orders and cuts what the store has found.
+func pick(r *pb.RangeRequest, res storage.RangeResult) (kvs []*storage.KeyValue, more bool) {
+	kvs, more = res.KVs, res.More
 	if filters(r) {
 		kvs = slices.DeleteFunc(kvs, func(kv *storage.KeyValue) bool {
 			return outside(kv.ModRevision, r.MinModRevision, r.MaxModRevision) ||
@@ -87,12 +93,10 @@ func answer(r *pb.RangeRequest, res storage.RangeResult) *pb.RangeResponse {
 		}
 		order(kvs, r)
 	}
-	out := &pb.RangeResponse{Count: res.Count, More: res.More}
 	if r.Limit > 0 && int64(len(kvs)) > r.Limit {
-		kvs, out.More = kvs[:r.Limit], true
+		return kvs[:r.Limit], true
 	}
-	out.Kvs = asked(r, kvs)
-	return out
+	return kvs, more
 }
 
 // asked is as much of keys as r asks for.
@@ -144,9 +148,7 @@ func (s *kvServer) RangeStream(r *pb.RangeRequest, out pb.KV_RangeStreamServer) 
 	if filters(r) {
 		return status.Error(codes.Unimplemented, "RangeStream does not support revision filters")
 	}
-	q := storeRange(r)
-	q.Limit = max(0, r.Limit)
-	res, err := s.store.Range(out.Context(), q)
+	res, err := s.store.Range(out.Context(), storeRange(r))
 	if err != nil {
 		return rpcError(err)
 	}
@@ -154,7 +156,7 @@ func (s *kvServer) RangeStream(r *pb.RangeRequest, out pb.KV_RangeStreamServer) 
 	if r.Revision > 0 {
 		now = s.store.Revision()
 	}
-	kvs := res.KVs
+	kvs, more := pick(r, res)
 	for {
 		n, size := 0, 0
 		for n < len(kvs) && n < chunkKeys && (n == 0 || size < chunkBytes) {
@@ -164,7 +166,7 @@ func (s *kvServer) RangeStream(r *pb.RangeRequest, out pb.KV_RangeStreamServer) 
 		chunk := &pb.RangeResponse{Kvs: asked(r, kvs[:n])}
 		kvs = kvs[n:]
 		if len(kvs) == 0 {
-			chunk.Header, chunk.Count, chunk.More = header(now), res.Count, res.More
+			chunk.Header, chunk.Count, chunk.More = header(now), res.Count, more
 		}
 		if err := out.Send(&pb.RangeStreamResponse{RangeResponse: chunk}); err != nil {
 			return err
