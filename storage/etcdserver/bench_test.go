@@ -240,29 +240,39 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-// BenchmarkIdleWatches holds watches on one stream that nothing happens to: what
-// counts is the server's memory for each.
+// BenchmarkIdleWatches holds watches that nothing happens to, all on one stream or a few
+// on each of many, over 16 connections: what counts is the server's memory for each.
 func BenchmarkIdleWatches(b *testing.B) {
-	const watches = 100_000
-	for name, role := range peers {
-		b.Run(fmt.Sprintf("%s/watches=%d", name, watches), func(b *testing.B) {
-			p := startPeer(b, role)
-			stream, err := pb.NewWatchClient(p.clients(b, 1)[0].ActiveConnection()).Watch(b.Context())
-			if err != nil {
-				b.Fatal(err)
-			}
-			before := p.memory(b)
-			for i := range watches {
-				key := fmt.Appendf(nil, "/registry/pods/default/pod-%d", i)
-				r := &pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{Key: key}}}
-				if err := stream.Send(r); err != nil {
-					b.Fatal(err)
+	const watches, atOnce = 100_000, 100
+	for _, streams := range []int{1, 1000, 10_000} {
+		for name, role := range peers {
+			b.Run(fmt.Sprintf("%s/watches=%d/streams=%d", name, watches, streams), func(b *testing.B) {
+				p := startPeer(b, role)
+				clients := p.clients(b, 16)
+				before := p.memory(b)
+				for i := range streams {
+					stream, err := pb.NewWatchClient(clients[i%len(clients)].ActiveConnection()).Watch(b.Context())
+					if err != nil {
+						b.Fatal(err)
+					}
+					for from := 0; from < watches/streams; from += atOnce {
+						n := min(atOnce, watches/streams-from)
+						for j := range n {
+							key := fmt.Appendf(nil, "/registry/pods/default/pod-%d-%d", i, from+j)
+							r := &pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{Key: key}}}
+							if err := stream.Send(r); err != nil {
+								b.Fatal(err)
+							}
+						}
+						for range n {
+							if _, err := stream.Recv(); err != nil {
+								b.Fatal(err)
+							}
+						}
+					}
 				}
-				if _, err := stream.Recv(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(p.memory(b)-before)/watches, "bytes/watch")
-		})
+				b.ReportMetric(float64(p.memory(b)-before)/watches, "bytes/watch")
+			})
+		}
 	}
 }

@@ -14,7 +14,7 @@ const handshakePatience = 10 * time.Second
 // split accepts l's connections and gives each to the side it speaks to. In plain
 // text the first bytes tell: HTTP/2 begins with "PRI", and gRPC is the only thing
 // spoken over it. With TLS the protocols that the client offers do: those of gRPC
-// offer nothing but h2.
+// offer nothing but h2. One that offers none is told by its first bytes too.
 func (s *Server) split(l net.Listener, rpc, web *side) error {
 	stop := make(chan struct{})
 	defer close(stop)
@@ -51,10 +51,13 @@ func choose(c net.Conn, config *tls.Config, rpc, web *side) (*side, net.Conn, er
 		if err := t.Handshake(); err != nil {
 			return nil, c, err
 		}
-		if t.ConnectionState().NegotiatedProtocol == "http/1.1" {
+		switch t.ConnectionState().NegotiatedProtocol {
+		case "http/1.1":
 			return web, t, nil
+		case "h2":
+			return rpc, t, nil
 		}
-		return rpc, t, nil
+		c = t
 	}
 	var first [3]byte
 	for n := 0; n < len(first); {
