@@ -22,7 +22,7 @@ var suites = []struct {
 	least int
 	skip  map[string]string
 }{
-	{"./integration/clientv3/watch", nil, 49, map[string]string{
+	{"./integration/clientv3/watch", nil, 48, map[string]string{
 		"TestV3WatchRestoreSnapshotUnsync":             "raft between members",
 		"TestV3WatchFromCurrentRevision/multiple_puts": "events that came while a stream was busy come in one answer",
 		"TestV3WatchCancellation":                      "etcd's own metrics",
