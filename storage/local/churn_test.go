@@ -49,8 +49,9 @@ func BenchmarkChurn(b *testing.B) {
 					b.Error(err)
 				}
 			}
+			fill := rand.NewChaCha8([32]byte{9})
 			for k := range keys {
-				put(k, rand.NewChaCha8([32]byte{}))
+				put(k, fill)
 			}
 			var worst, worstLive float64
 			var recent []local.Stats

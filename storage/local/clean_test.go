@@ -28,7 +28,7 @@ func TestCleanedCrash(t *testing.T) {
 				noise[i] = byte(r.Uint32())
 			}
 			want := map[string]string{}
-			for step := range 3000 {
+			for step := range 2000 {
 				key := fmt.Sprintf("/%03d", r.IntN(150))
 				op := storage.Op{Type: storage.Delete, Key: key}
 				delete(want, key)

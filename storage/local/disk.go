@@ -11,7 +11,7 @@ import (
 const (
 	logMin   = 128 << 10
 	logMax   = 2 << 20
-	logShare = 32 // of what is kept, one in so many
+	logShare = 16 // of what is kept, one in so many
 
 	garbageMin   = 256 << 10
 	garbageShare = 2 // likewise

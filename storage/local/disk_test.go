@@ -73,8 +73,8 @@ type churn struct {
 // churns are a few that do not take long; `-tags soak` adds longer ones.
 var churns = []churn{
 	{1, 2 << 10, 16, 10},
-	{8, 2 << 10, 16, 3},
-	{8, 100 << 10, 4, 6},
+	{4, 2 << 10, 16, 4},
+	{4, 100 << 10, 4, 6},
 }
 
 // TestDiskUnderChurn overwrites keys at random as fast as it goes. At no moment may

@@ -70,7 +70,7 @@
 //
 // # Memory
 //
-// About 170 bytes per key beside the key and the value, 30 for each record that is
+// About 180 bytes per key beside the key and the value, 30 for each record that is
 // garbage on disk, of which there are half as many as are kept at most, 130 and the value for each
 // version more that history still holds, 400 per open cursor. All values are in
 // memory. Of what history holds, all but the last 256 events and one version in 16
@@ -91,7 +91,7 @@
 // has been there.
 // Four rules keep to that:
 //
-//   - The log file begins anew at a 32nd of what is kept, 128 KB at least and 2 MB
+//   - The log file begins anew at a 16th of what is kept, 128 KB at least and 2 MB
 //     at most, and waits for what was in the last to be in a table. One is kept to be
 //     written again.
 //   - Tables of the log are ranges of revisions, and disjoint. When there is half as
@@ -106,6 +106,8 @@
 //
 //	live   value   history  of what is kept  of what is live
 //	1 MB   2 KB    1/16     2.9 (3.1 MB)     3.1
+//	4 MB   2 KB    1/16     1.9              2.0
+//	4 MB   100 KB  1/4      1.8              2.2
 //	8 MB   300 B   1/4      1.7              2.3
 //	8 MB   2 KB    1/16     1.9              2.0
 //	8 MB   100 KB  1/16     1.9              1.9

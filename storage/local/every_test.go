@@ -58,7 +58,7 @@ type ledger struct {
 
 // work writes, deletes, compacts and makes space until something fails.
 func (l *ledger) work(ctx context.Context, s *local.Store, r *rand.Rand) error {
-	noise := make([]byte, 30<<10)
+	noise := make([]byte, 8<<10)
 	for i := range noise {
 		noise[i] = byte(r.Uint32())
 	}
@@ -107,7 +107,7 @@ func (l *ledger) check(t *testing.T, s *local.Store, when string) {
 	}
 }
 
-// TestEveryOperationFails fails each operation on the file system in turn, once or
+// TestEveryOperationFails fails the operations on the file system in turn, once or
 // from then on, while a store writes, flushes, compacts and makes space. Whatever it
 // is, nothing hangs, what was acknowledged can be read then and after a crash, and
 // who is refused is told why.
@@ -158,16 +158,17 @@ func TestEveryOperationFails(t *testing.T) {
 	}
 }
 
-// everyStep is 1 under -tags soak.
-var everyStep = 7
+// everyStep and openStep are which operations fail, one in so many; all do under -tags
+// soak, which also flips every byte.
+var everyStep, openStep, flipStep = 11, 4, 5
 
-// TestOpenFails fails each operation of Open in turn, of a directory that is empty and
+// TestOpenFails fails the operations of Open in turn, of a directory that is empty and
 // of what a crash has left. It says so, and the next Open finds everything.
 func TestOpenFails(t *testing.T) {
 	full, l := crashed(t)
 	for name, base := range map[string]*vfs.MemFS{"Empty": vfs.NewCrashableMem(), "Crashed": full} {
 		t.Run(name, func(t *testing.T) {
-			for n := 1; ; n++ {
+			for n := 1; ; n += openStep {
 				f := newFlaw(base.CrashClone(vfs.CrashCloneCfg{}), syscall.EIO, false)
 				f.start(n)
 				s, err := local.Open("/data", local.Options{FS: f})

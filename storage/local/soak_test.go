@@ -3,7 +3,7 @@
 package local_test
 
 func init() {
-	everyStep = 1
+	everyStep, openStep, flipStep = 1, 1, 1
 	churns = append(churns,
 		churn{1, 2 << 10, 16, 100},
 		churn{8, 2 << 10, 16, 40},

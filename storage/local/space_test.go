@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// TestSpace writes forty megabytes over and over the same keys: nearly all of it
+// TestSpace writes twenty megabytes over and over the same keys: nearly all of it
 // must leave the disk by itself when it is history no more.
 func TestSpace(t *testing.T) {
 	m := newMeter()
@@ -19,7 +19,7 @@ func TestSpace(t *testing.T) {
 	defer s.Close()
 	value := make([]byte, 64<<10)
 	rand.NewChaCha8([32]byte{}).Read(value) // does not compress
-	const keys, rounds, bound = 20, 30, 5 << 20
+	const keys, rounds, bound = 20, 15, 5 << 20
 	for i := range keys * rounds {
 		op := storage.Op{Key: fmt.Sprint("/", i%keys), Value: value}
 		if _, err := s.Commit(t.Context(), storage.Txn{Then: []storage.Op{op}}); err != nil {

@@ -99,9 +99,12 @@ func TestFlippedTail(t *testing.T) {
 	}
 	var places []int
 	for at := 0; at < len(w.log); at++ {
-		// Every byte of the small groups and around the ends of blocks and the heads
+		// The bytes of the small groups and around the ends of blocks and the heads
 		// that follow them, some of the others.
 		if in := at % (32 << 10); at < 300 || at%997 == 0 || in < 40 || in > 32<<10-25 || at >= w.last-60 && at < w.last+80 {
+			if at%flipStep != 0 && at != w.last {
+				continue
+			}
 			places = append(places, at)
 		}
 	}
