@@ -107,10 +107,10 @@
 //	live   value   history  of what is kept  of what is live
 //	1 MB   2 KB    1/16     2.9 (3.1 MB)     3.1
 //	4 MB   2 KB    1/16     1.9              2.0
-//	4 MB   100 KB  1/4      1.8              2.2
+//	4 MB   100 KB  1/4      2.1              2.6
 //	8 MB   300 B   1/4      1.7              2.3
 //	8 MB   2 KB    1/16     1.9              2.0
-//	8 MB   100 KB  1/16     1.9              1.9
+//	8 MB   100 KB  1/16     2.1              2.2
 //	24 MB  4 KB    1/64     1.8              1.9
 //	24 MB  4 KB    1/2      1.6              2.4
 //
