@@ -48,7 +48,7 @@ func TestValuesAreAsTexts(t *testing.T) {
 		}
 		typ := reflect.TypeOf(empty).Elem()
 		shape := openapi.ShapeOf(typ)
-		for range 6 {
+		for range 3 {
 			was := reflect.New(typ).Interface()
 			var entries []metav1.ManagedFieldsEntry
 			for step := range 4 {
