@@ -102,6 +102,9 @@ func NewManager(cfg *rest.Config, name string, o ManagerOptions) (*Manager, erro
 		m.lease.Log = o.Log
 	}
 	m.Env = Env{Client: c, Informers: informer.NewSet(c), Recorder: client.NewRecorder(c, name), Log: o.Log}
+	if err := o.Registry.Register(m.Informers); err != nil {
+		return nil, fmt.Errorf("manager %s: %w", name, err)
+	}
 	return m, nil
 }
 

@@ -129,6 +129,7 @@ func TestManagersTakeTurns(t *testing.T) {
 		`workqueue_depth{name="teller"} 0`,
 		`workqueue_retries_total{name="teller"} 0`,
 		`rest_client_requests_total{code="200",`,
+		`fairlead_informer_lists_total{name="",resource="ConfigMap"} 1`,
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no %s in the metrics:\n%s", line, text)

@@ -43,6 +43,9 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 // EnqueueAfter; Run waits for it to be told the first list, and ends it. Call it before
 // Run.
 func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h informer.Handler[T]) *informer.Registration {
+	if h.Name == "" {
+		h.Name = c.name
+	}
 	reg := i.Handle(h)
 	c.mu.Lock()
 	c.mu.regs = append(c.mu.regs, reg)

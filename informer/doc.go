@@ -37,6 +37,11 @@
 // An object that was deleted and made again under its name while nobody looked has
 // another UID: it is told as Delete and Add.
 //
+// # Several namespaces, several clusters
+//
+// An informer follows one namespace or all, of one server. For several there are
+// several informers, each with a store; a controller may watch any number of them.
+//
 // # Concurrency
 //
 //  1. Run is one goroutine: it reads the wire, decodes, changes the store, appends to

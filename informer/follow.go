@@ -150,6 +150,7 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 		if err != nil {
 			return err
 		}
+		i.events.Add(1)
 		switch ev.Type {
 		case watch.Bookmark:
 			i.store.bookmark(ev.Object.GetResourceVersion())
@@ -188,6 +189,7 @@ func (i *Informer[T]) readList(ctx context.Context, w *client.Watch[T]) error {
 
 func (i *Informer[T]) replace(list objects[T], rev string) {
 	i.store.replace(list, rev)
+	i.lists.Add(1)
 	i.listed = true
 }
 

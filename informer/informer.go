@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairlead.dev/client"
@@ -12,6 +13,8 @@ import (
 
 // Options configure an Informer. The zero value follows all objects.
 type Options[T client.Object] struct {
+	// Name tells the informer from others of the same resource in metrics.
+	Name          string
 	Namespace     string // "" for all
 	LabelSelector string
 	FieldSelector string
@@ -49,6 +52,8 @@ type Informer[T client.Object] struct {
 	listed   bool // the store is at a revision that the server should still know
 	listOnly bool // the server does not stream lists
 	unpaged  bool // a paged list expired half way
+
+	events, lists, failures atomic.Uint64 // for metrics
 
 	mu struct {
 		sync.Mutex
@@ -131,6 +136,7 @@ func (i *Informer[T]) Handle(h Handler[T]) *Registration {
 }
 
 func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
+	i.failures.Add(1)
 	if i.o.OnError != nil {
 		i.o.OnError(err)
 	}

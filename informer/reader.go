@@ -11,6 +11,8 @@ import (
 // Handler is told what changes. Functions left nil are not called. It must not change
 // the objects.
 type Handler[T client.Object] struct {
+	// Name is what metrics call it.
+	Name string
 	// Add tells an object not told before; initial if it was there when the handler
 	// joined.
 	Add func(obj T, initial bool)

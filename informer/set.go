@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,7 +30,7 @@ type Set struct {
 
 // member is an informer whose type the Set does not know.
 type member struct {
-	informer any
+	informer prometheus.Collector // an *Informer[T]
 	run      func(context.Context) error
 	synced   <-chan struct{}
 	cancel   context.CancelFunc // nil until it runs
