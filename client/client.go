@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,7 +25,8 @@ type Options struct {
 	// the rest.Config, and if that is empty "fairlead/" and a version.
 	UserAgent string
 	// ContentType is the encoding to prefer where the type has it: JSON if empty,
-	// or Protobuf. A server that cannot do it answers in JSON.
+	// Protobuf or CBOR. A server that cannot do it answers in JSON, and is sent JSON
+	// once it has refused a body for its encoding.
 	ContentType string
 	// Observe, if set, is told of every request when its answer has been read, or its
 	// stream has begun, or it has failed; ctx is the request's. It is called from
@@ -38,6 +40,7 @@ type Options struct {
 const (
 	JSON     = "application/json"
 	Protobuf = "application/vnd.kubernetes.protobuf"
+	CBOR     = "application/cbor"
 )
 
 // Version is the version in the default user agent.
@@ -47,7 +50,8 @@ const Version = "v0.1.0"
 type Client struct {
 	scheme *runtime.Scheme
 	rest   *REST
-	proto  bool
+	form   form        // preferred
+	noCBOR atomic.Bool // the server has refused a body in CBOR
 	disco  discovery
 
 	resources sync.Map // reflect.Type -> Resource[T] that For made
@@ -59,9 +63,8 @@ type Client struct {
 // may be empty. cfg.Timeout bounds every request but watches; cfg.QPS and cfg.Burst
 // are not looked at, cfg.RateLimiter is.
 func New(cfg *rest.Config, o Options) (*Client, error) {
-	switch o.ContentType {
-	case "", JSON, Protobuf:
-	default:
+	prefer, known := map[string]form{"": inJSON, JSON: inJSON, Protobuf: inProtobuf, CBOR: inCBOR}[o.ContentType]
+	if !known {
 		return nil, fmt.Errorf("client: content type %q is not supported", o.ContentType)
 	}
 	if o.Scheme == nil {
@@ -78,7 +81,7 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{scheme: o.Scheme, rest: r, proto: o.ContentType == Protobuf}
+	c := &Client{scheme: o.Scheme, rest: r, form: prefer}
 	c.disco.init(r)
 	return c, nil
 }

@@ -24,19 +24,21 @@ type List[T Object] struct {
 
 // codec turns objects of one type into bytes and back.
 type codec[T Object] struct {
-	elem  reflect.Type // T without its pointer
-	gvk   schema.GroupVersionKind
-	kind  metav1.TypeMeta // what objects are stamped with; empty for unstructured
-	proto bool
+	elem reflect.Type // T without its pointer
+	gvk  schema.GroupVersionKind
+	kind metav1.TypeMeta // what objects are stamped with; empty for unstructured
+	form form            // preferred
 	// What to ask for: one object, a list, a stream.
 	accept, acceptList, acceptWatch string
 }
 
-func newCodec[T Object](proto bool, gvk schema.GroupVersionKind, partial bool) *codec[T] {
+func newCodec[T Object](prefer form, gvk schema.GroupVersionKind, partial bool) *codec[T] {
 	c := &codec[T]{elem: reflect.TypeFor[T]().Elem(), gvk: gvk}
 	c.kind.APIVersion, c.kind.Kind = gvk.ToAPIVersionAndKind()
-	_, able := any(c.new()).(protoObject)
-	c.proto = proto && able
+	c.form = prefer
+	if _, able := any(c.new()).(protoObject); prefer == inProtobuf && !able {
+		c.form = inJSON
+	}
 	as := func(base, kind string) string {
 		if partial {
 			return base + ";as=" + kind + ";g=meta.k8s.io;v=v1"
@@ -45,8 +47,11 @@ func newCodec[T Object](proto bool, gvk schema.GroupVersionKind, partial bool) *
 	}
 	offer := func(stream, kind string) string {
 		accept := as(JSON, kind)
-		if c.proto {
+		switch c.form {
+		case inProtobuf:
 			accept = as(Protobuf+stream, kind) + "," + accept
+		case inCBOR:
+			accept = as(CBOR, kind) + "," + accept
 		}
 		if partial { // a server that cannot narrow objects sends them whole
 			accept += "," + JSON
@@ -69,8 +74,11 @@ func (c *codec[T]) stamp(obj T) T {
 	return obj
 }
 
-// encode returns obj with its kind, and the content type.
-func (c *codec[T]) encode(obj T) ([]byte, string, error) {
+// encode returns obj with its kind, and the content type, which is as or simpler.
+func (c *codec[T]) encode(obj T, as form) ([]byte, string, error) {
+	if u, ok := any(obj).(*unstructured.Unstructured); ok && as == inCBOR {
+		return encodeCBOR(u.Object)
+	}
 	if c.kind.Kind == "" {
 		b, err := stdjson.Marshal(obj)
 		return b, JSON, err
@@ -78,9 +86,12 @@ func (c *codec[T]) encode(obj T) ([]byte, string, error) {
 	v := reflect.New(c.elem)
 	v.Elem().Set(reflect.ValueOf(obj).Elem()) // shallow: the caller's object stays as it is
 	obj = c.stamp(v.Interface().(T))
-	if c.proto {
+	switch as {
+	case inProtobuf:
 		b, err := joinProto(c.kind, any(obj).(protoObject))
 		return b, Protobuf, err
+	case inCBOR:
+		return encodeCBOR(obj)
 	}
 	b, err := stdjson.Marshal(obj)
 	return b, JSON, err
@@ -91,6 +102,8 @@ func (c *codec[T]) decode(b []byte) (obj T, err error) {
 	obj = c.new()
 	if _, raw, ok := splitProto(b); ok {
 		err = c.decodeProto(raw, obj)
+	} else if isCBOR(b) {
+		err = decodeCBOR(b, obj)
 	} else if u, ok := any(obj).(*unstructured.Unstructured); ok {
 		err = u.UnmarshalJSON(b)
 	} else if !fastjson.Unmarshal(b, obj) {
@@ -116,6 +129,10 @@ func (c *codec[T]) decodeProto(raw []byte, obj T) error {
 func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 	if _, raw, ok := splitProto(b); ok {
 		err = c.decodeProtoList(raw, &l)
+		return l, err
+	}
+	if isCBOR(b) {
+		err = c.decodeCBORList(b, &l)
 		return l, err
 	}
 	if c.kind.Kind == "" {

@@ -31,11 +31,17 @@ func statusError(q Request, res *http.Response) error {
 		strings.TrimSpace(string(body)), seconds, true)
 }
 
-// decodeStatus reads a failure Status in JSON or protobuf.
+// decodeStatus reads a failure Status in any encoding.
 func decodeStatus(body []byte) (*metav1.Status, bool) {
 	st := &metav1.Status{}
 	if kind, raw, ok := splitProto(body); ok {
 		if kind.Kind != "Status" || st.Unmarshal(raw) != nil {
+			return nil, false
+		}
+		return st, st.Status != metav1.StatusSuccess
+	}
+	if isCBOR(body) {
+		if decodeCBOR(body, st) != nil || st.Kind != "Status" {
 			return nil, false
 		}
 		return st, st.Status != metav1.StatusSuccess

@@ -46,7 +46,7 @@ func For[T Object](c *Client) Resource[T] {
 		return r
 	}
 	r.gvk = gvks[0]
-	r.codec = newCodec[T](c.proto, r.gvk, false)
+	r.codec = newCodec[T](c.form, r.gvk, false)
 	c.resources.Store(t, r)
 	return r
 }
@@ -55,7 +55,7 @@ func For[T Object](c *Client) Resource[T] {
 func Dynamic(c *Client, gvr schema.GroupVersionResource, namespaced bool) Resource[*unstructured.Unstructured] {
 	return Resource[*unstructured.Unstructured]{
 		c: c, gvr: gvr, namespaced: namespaced,
-		codec: newCodec[*unstructured.Unstructured](false, schema.GroupVersionKind{}, false),
+		codec: newCodec[*unstructured.Unstructured](c.form, schema.GroupVersionKind{}, false),
 	}
 }
 
@@ -64,7 +64,7 @@ func Dynamic(c *Client, gvr schema.GroupVersionResource, namespaced bool) Resour
 func Metadata(c *Client, gvr schema.GroupVersionResource, namespaced bool) Resource[*metav1.PartialObjectMetadata] {
 	return Resource[*metav1.PartialObjectMetadata]{
 		c: c, gvr: gvr, namespaced: namespaced,
-		codec: newCodec[*metav1.PartialObjectMetadata](c.proto, metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"), true),
+		codec: newCodec[*metav1.PartialObjectMetadata](c.form, metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"), true),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/fxamacker/cbor/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -55,9 +56,12 @@ func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch
 	}
 	w := &Watch[T]{codec: r.codec, ctx: ctx, stop: stop, body: res.Body}
 	in := bufio.NewReaderSize(res.Body, watchBuffer)
-	if strings.HasPrefix(res.Header.Get("Content-Type"), Protobuf) {
+	switch ct := res.Header.Get("Content-Type"); {
+	case strings.HasPrefix(ct, Protobuf):
 		w.in = &protoFrames{in: in}
-	} else {
+	case strings.HasPrefix(ct, CBOR): // with -seq
+		w.in = &cborFrames{in: cbor.NewDecoder(in)}
+	default:
 		w.in = &jsonFrames{in: in}
 	}
 	return w, nil

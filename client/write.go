@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/json"
@@ -52,15 +53,26 @@ func (r Resource[T]) write(ctx context.Context, method string, obj T, opts any, 
 	if err != nil {
 		return none, err
 	}
-	body, ct, err := r.codec.encode(obj)
-	if err != nil {
-		return none, fmt.Errorf("client: encoding: %w", err)
+	as := r.codec.form
+	if as == inCBOR && r.c.noCBOR.Load() {
+		as = inJSON
 	}
-	res, err := r.c.rest.Do(ctx, Request{Method: method, Path: path, Query: q, Body: body, ContentType: ct, Accept: r.codec.accept})
-	if err != nil {
-		return none, err
+	for {
+		body, ct, err := r.codec.encode(obj, as)
+		if err != nil {
+			return none, fmt.Errorf("client: encoding: %w", err)
+		}
+		res, err := r.c.rest.Do(ctx, Request{Method: method, Path: path, Query: q, Body: body, ContentType: ct, Accept: r.codec.accept})
+		if as == inCBOR && apierrors.IsUnsupportedMediaType(err) {
+			r.c.noCBOR.Store(true)
+			as = inJSON
+			continue
+		}
+		if err != nil {
+			return none, err
+		}
+		return r.codec.decode(res.Body)
 	}
-	return r.codec.decode(res.Body)
 }
 
 // Delete deletes an object, or begins to: finalizers and grace may keep it a while.

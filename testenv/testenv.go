@@ -28,6 +28,9 @@ type Options struct {
 	Nodes int
 	// DataDir keeps the data there, for tests of restarts; "" is memory.
 	DataDir string
+	// CBOR serves it besides the other encodings, as kube-apiserver does with its gate
+	// CBORServingAndStorage open.
+	CBOR bool
 }
 
 // Env is a running control plane.
@@ -55,6 +58,7 @@ func Start(t testing.TB, o Options) *Env {
 		Controllers: o.Controllers,
 		Scheduler:   !o.NoScheduler,
 		Nodes:       max(o.Nodes, 0),
+		CBOR:        o.CBOR,
 	})
 	if err != nil {
 		t.Fatal("testenv: ", err)
