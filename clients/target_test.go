@@ -46,6 +46,7 @@ type fatal struct {
 func TestMain(m *testing.M) {
 	cmdutil.BehaviorOnFatal(func(message string, code int) { panic(fatal{message, code}) })
 	os.Setenv("KUBERC", "off")
+	log.SetLogger(logr.Discard())
 	rest.SetDefaultWarningHandler(rest.NoWarnings{})      // kubectl's code sets its own
 	if path := os.Getenv("CLIENTS_KUBECTL"); path != "" { // see kubectl.apart
 		k := kubectl{target: target{kubeconfig: path}, dir: os.Getenv("CLIENTS_DIR"), ns: os.Getenv("CLIENTS_NS")}
