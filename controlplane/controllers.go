@@ -30,6 +30,7 @@ import (
 	"fairlead.dev/controller/serviceaccount"
 	"fairlead.dev/controller/statefulset"
 	"fairlead.dev/controller/ttlafterfinished"
+	"fairlead.dev/controller/vacprotection"
 )
 
 // entry is a controller of the table: its name for --controllers, which is that of
@@ -72,6 +73,7 @@ var builtins = []entry{
 	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
 	{"podgc", "pod-garbage-collector", plain(podgc.New)},
 	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
+	{"vacprotection", "volumeattributesclass-protection-controller", plain(vacprotection.New)},
 	{"pvcprotection", "pvc-protection-controller", plain(pvcprotection.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},

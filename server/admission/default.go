@@ -26,6 +26,7 @@ func Default(o Options) Chain {
 		NamespaceLifecycle{o.Lookup},
 		LimitRanger{o.Lookup},
 		ServiceAccount{o.Lookup},
+		NodeRestriction{o.Lookup},
 		TaintNodesByCondition{},
 		Priority{o.Lookup},
 		DefaultTolerationSeconds{},

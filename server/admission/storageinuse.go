@@ -5,11 +5,14 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// StorageObjectInUseProtection gives volumes and claims the finalizers that keep
-// them while they are in use. The controllers pv-protection and pvc-protection take
-// them off; where nobody runs those, a volume that is deleted stays.
+// StorageObjectInUseProtection gives volumes, claims and classes of attributes the
+// finalizers that keep them while they are in use. The controllers pv-protection,
+// pvc-protection and volumeattributesclass-protection take them off; where nobody runs
+// those, a volume that is deleted stays.
 type StorageObjectInUseProtection struct{}
 
 // Name implements Plugin.
@@ -24,6 +27,9 @@ func (StorageObjectInUseProtection) Admit(_ context.Context, r *Request) error {
 	case r.on(Create, core("persistentvolumeclaims")):
 		c := r.Object.(*corev1.PersistentVolumeClaim)
 		c.Finalizers = withFinalizer(c.Finalizers, "kubernetes.io/pvc-protection")
+	case r.on(Create, schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattributesclasses"}):
+		c := r.Object.(*storagev1.VolumeAttributesClass)
+		c.Finalizers = withFinalizer(c.Finalizers, "kubernetes.io/vac-protection")
 	}
 	return nil
 }
