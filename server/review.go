@@ -150,7 +150,7 @@ func (c *call) answerOwn(code int, obj runtime.Object, gvk schema.GroupVersionKi
 // componentStatuses answers reads of the one kind that has none.
 func componentStatuses(c *call) error {
 	if len(c.info.parts) > 1 {
-		return apierrors.NewNotFound(c.ep.gr, c.info.name)
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "componentstatus"}, c.info.name) // as it is called there
 	}
 	opts, err := c.listOptions()
 	if err != nil {

@@ -72,5 +72,6 @@ func componentStatus() *resource.Resource {
 	r := resource.InCluster[corev1.ComponentStatus, corev1.ComponentStatusList](corev1.SchemeGroupVersion, "componentstatuses").
 		Short("cs").At("").Shown(componentStatusTable)
 	r.Virtual, r.Verbs = true, []string{"get", "list"}
+	r.Versions[0].Warning = "v1 ComponentStatus is deprecated in v1.19+"
 	return r
 }

@@ -51,8 +51,8 @@ func podStrategy() resource.Strategy {
 	r.Default = podspec.DefaultPod
 	cleared := r.PrepareForCreate
 	r.PrepareForCreate = func(p *corev1.Pod) {
-		cleared(p)
 		class := p.Status.QOSClass // as sent, if it is
+		cleared(p)
 		if class == "" {
 			class = podspec.QOSClass(p)
 		}
