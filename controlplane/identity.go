@@ -40,9 +40,9 @@ func identity(name string) *auth.User {
 		u.Groups = auth.ServiceAccountGroups(namespace)
 	}
 	if name == nodesUser {
-		// One user for many kubelets, which no role of Kubernetes' provides for:
-		// the node authorizer lets each node touch its own objects only.
-		u.Groups = []string{auth.NodesGroup, auth.MastersGroup}
+		// One user for many kubelets, which no role of Kubernetes' provides for: who
+		// is in the group of nodes may touch one node's objects only.
+		u.Groups = []string{auth.MastersGroup}
 	}
 	return auth.Authenticated(u)
 }
