@@ -84,7 +84,12 @@ func (r *routeCounters) observe(start time.Time) {
 func (m *metrics) route(c *call) *routeCounters {
 	key := routeKey{ep: c.ep, verb: c.info.verb, dryRun: c.dryRun, code: c.w.code}
 	if c.ep != nil {
-		key.sub, key.scope = c.info.subresource, c.scope()
+		key.scope = c.scope()
+		// A subresource that does not exist has only the name that a client gave it,
+		// and there may be any number of those.
+		if c.ep.Subresource(c.info.subresource) != nil {
+			key.sub = c.info.subresource
+		}
 	}
 	found, ok := m.routes.Load(key)
 	if !ok {
