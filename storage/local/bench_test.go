@@ -3,6 +3,7 @@ package local_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -140,20 +141,45 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen opens an empty directory, and one with 10,000 keys of 1 KB.
+// BenchmarkOpen opens an empty directory, one with 10,000 keys of 1 KB, and, unless -short
+// is given, one with 1 GB: 500,000 keys of 2 KB that do not compress.
 func BenchmarkOpen(b *testing.B) {
 	b.Run("new", func(b *testing.B) {
 		for b.Loop() {
 			open(b, b.TempDir(), local.Options{}).Close()
 		}
 	})
-	b.Run("keys=10000", func(b *testing.B) {
+	again := func(b *testing.B, put func(storage.Store)) {
 		dir := b.TempDir()
-		s := open(b, dir, local.Options{})
-		fill(b, s, 10_000)
+		s := open(b, dir, local.Options{Fsync: local.FsyncNever})
+		put(s)
 		s.Close()
+		before := cpu()
+		n := 0
 		for b.Loop() {
 			open(b, dir, local.Options{}).Close()
+			n++
 		}
+		b.ReportMetric(float64(cpu()-before)/float64(n), "cpu-ns/op")
+	}
+	b.Run("keys=10000", func(b *testing.B) { again(b, func(s storage.Store) { fill(b, s, 10_000) }) })
+	b.Run("1GB", func(b *testing.B) {
+		if testing.Short() {
+			b.Skip("-short")
+		}
+		noise := rand.NewChaCha8([32]byte{})
+		again(b, func(s storage.Store) {
+			for i := 0; i < 500_000; i += 100 {
+				var ops []storage.Op
+				for j := range 100 {
+					value := make([]byte, 2<<10)
+					noise.Read(value)
+					ops = append(ops, storage.Op{Key: fmt.Sprintf("/registry/pods/default/pod-%06d", i+j), Value: value})
+				}
+				if _, err := s.Commit(b.Context(), storage.Txn{Then: ops}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	})
 }
