@@ -221,7 +221,8 @@ func (l *dynamicLife) end(seen *following) {
 		if o.GetDeletionTimestamp() == nil {
 			l.Error("held without a time of deletion")
 		}
-		if _, err := l.r.Patch(l.ctx, name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+		// Who put the finalizer there, as for a definition the server itself, may release it first.
+		if _, err := l.r.Patch(l.ctx, name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil && !apierrors.IsNotFound(err) {
 			l.Errorf("released: %v", err)
 		}
 		_, err = l.r.Get(l.ctx, name, metav1.GetOptions{})
