@@ -48,11 +48,11 @@ func (c *Cache) dispatch(ch *change) {
 	for _, tb := range c.mu.tables {
 		switch tb.kind {
 		case byNothing:
-			c.offer(tb.topics[""], ch, true, true)
+			c.offer(tb, "", ch, true, true)
 		case byNamespace:
-			c.offer(tb.topics[ch.any().Namespace()], ch, true, true)
+			c.offer(tb, ch.any().Namespace(), ch, true, true)
 		case byKey:
-			c.offer(tb.topics[ch.any().Key()], ch, true, true)
+			c.offer(tb, ch.any().Key(), ch, true, true)
 		case byValue:
 			c.dispatchValue(tb, ch)
 		}
@@ -70,17 +70,20 @@ func (c *Cache) dispatchValue(tb *table, ch *change) {
 	}
 	same := hadOld && hasNew && was == is
 	if hadOld {
-		c.offer(tb.topics[was], ch, true, same)
+		c.offer(tb, was, ch, true, same)
 	}
 	if hasNew && !same {
-		c.offer(tb.topics[is], ch, false, true)
+		c.offer(tb, is, ch, false, true)
 	}
 }
 
 // offer appends the change to the topics of one base whose filters it concerns.
 // baseWas and baseIs say whether the base holds for the old and new state.
-func (c *Cache) offer(t *topic, ch *change, baseWas, baseIs bool) {
-	for ; t != nil; t = t.next {
+func (c *Cache) offer(tb *table, value string, ch *change, baseWas, baseIs bool) {
+	for t := tb.at(value); t != nil; t = t.next {
+		if t.value != value {
+			continue
+		}
 		was := baseWas && ch.old != nil && t.filter.match(ch.old)
 		is := false
 		switch {

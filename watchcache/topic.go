@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"errors"
+	"hash/maphash"
 	"math"
 	"slices"
 	"sort"
@@ -10,19 +11,27 @@ import (
 	"fairlead.dev/storage"
 )
 
-// table holds the topics of one kind of base by the value that is looked up.
+// table holds the topics of one kind of base by the value that is looked up. Its
+// map knows values by their hashes: the garbage collector then follows one pointer
+// for a topic.
 type table struct {
 	kind   baseKind
 	dim    dimension
-	topics map[string]*topic
+	topics map[uint64]*topic
 }
+
+var tableSeed = maphash.MakeSeed()
+
+// at is the first of the topics among which those of a value are.
+func (tb *table) at(value string) *topic { return tb.topics[maphash.String(tableSeed, value)] }
 
 // topic is a selection that somebody watches, and the events of the kept
 // history that fall into it. Fields are guarded by Cache.mu but for bells.
 type topic struct {
 	table *table
 	value string
-	// next is another topic of the same base.
+	// next is another topic of the same base, or of one whose value has the same
+	// hash.
 	next   *topic
 	filter *filter
 	log    seqLog[Event]
@@ -33,8 +42,7 @@ type topic struct {
 	bells struct {
 		sync.Mutex
 		watchers []*Watcher
-		// first is room for the one watcher that most topics have: what is
-		// not allocated, the garbage collector need not visit.
+		// first is room for the one watcher that most topics have.
 		first [1]*Watcher
 	}
 	// err ends all watchers; the topic is then out of its table.
@@ -55,24 +63,32 @@ func (c *Cache) table(b *base) *table {
 	return nil
 }
 
-// topic finds or makes the topic of a selection.
-func (c *Cache) topic(m *matcher) *topic {
+// watched finds or makes the topic of a selection, and makes a watcher of it. Most
+// topics have one: both are one allocation, as what is not allocated the garbage
+// collector need not visit.
+func (c *Cache) watched(m *matcher) *Watcher {
 	tb := c.table(&m.base)
 	if tb == nil {
-		tb = &table{kind: m.base.kind, dim: m.base.dim, topics: map[string]*topic{}}
+		tb = &table{kind: m.base.kind, dim: m.base.dim, topics: map[uint64]*topic{}}
 		c.mu.tables = append(c.mu.tables, tb)
 	}
-	head := tb.topics[m.base.value]
+	hash := maphash.String(tableSeed, m.base.value)
+	head := tb.topics[hash]
 	for t := head; t != nil; t = t.next {
-		if m.filter == nil && t.filter == nil || m.filter != nil && t.filter != nil && m.filter.text == t.filter.text {
-			return t
+		if t.value == m.base.value && (m.filter == nil && t.filter == nil || m.filter != nil && t.filter != nil && m.filter.text == t.filter.text) {
+			return &Watcher{topic: t}
 		}
 	}
-	t := &topic{table: tb, value: m.base.value, next: head, filter: m.filter, since: c.mu.last}
+	both := &struct {
+		Watcher
+		topic
+	}{Watcher{}, topic{table: tb, value: m.base.value, next: head, filter: m.filter, since: c.mu.last}}
+	w, t := &both.Watcher, &both.topic
+	w.topic = t
 	t.bells.watchers = t.bells.first[:0]
-	tb.topics[t.value] = t
+	tb.topics[hash] = t
 	c.mu.topics++
-	return t
+	return w
 }
 
 // remove takes a topic out of its table.
@@ -80,16 +96,17 @@ func (c *Cache) remove(t *topic) {
 	t.gone = true
 	c.mu.topics--
 	tb := t.table
-	head := tb.topics[t.value]
+	hash := maphash.String(tableSeed, t.value)
+	head := tb.topics[hash]
 	switch {
 	case head != t:
 		for ; head.next != t; head = head.next {
 		}
 		head.next = t.next
 	case t.next != nil:
-		tb.topics[t.value] = t.next
+		tb.topics[hash] = t.next
 	default:
-		delete(tb.topics, t.value)
+		delete(tb.topics, hash)
 		if len(tb.topics) == 0 {
 			i := slices.Index(c.mu.tables, tb)
 			c.mu.tables = slices.Delete(c.mu.tables, i, i+1)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sort"
-	"sync/atomic"
 
 	"fairlead.dev/storage"
 )
@@ -14,9 +13,7 @@ import (
 type Watcher struct {
 	topic *topic
 	cache *Cache
-	bell  chan struct{}
-	// hook is rung in place of the bell once it is set.
-	hook atomic.Pointer[func()]
+	bell  bell
 	// replay is what comes before pos, nil when it is through.
 	replay *replay
 	// pos is the next event in the topic's log.
@@ -87,8 +84,9 @@ func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until sto
 	if after == 0 {
 		after = c.hub.Revision()
 	}
-	t := c.topic(m)
-	w = &Watcher{topic: t, cache: c, bell: make(chan struct{}, 1), pos: t.log.end(), after: after, slot: len(t.bells.watchers)}
+	w = c.watched(m)
+	t := w.topic
+	w.cache, w.pos, w.after, w.slot = c, t.log.end(), after, len(t.bells.watchers)
 	switch {
 	case after >= t.since:
 		if w.pos = t.seek(after); w.pos < t.log.end() {
@@ -110,30 +108,21 @@ func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until sto
 
 // Bell is rung when Next may have something, and when it would fail. It may
 // ring for nothing.
-func (w *Watcher) Bell() <-chan struct{} { return w.bell }
+func (w *Watcher) Bell() <-chan struct{} { return w.bell.channel() }
 
 // Ring rings the bell, for one who waits for something else beside events. It
 // may be called from any goroutine.
-func (w *Watcher) Ring() { w.ring() }
+func (w *Watcher) Ring() { w.bell.ring() }
 
 // OnRing has f called from now on, and once now, where the bell would be rung.
 // It is called with locks held: it must not block, nor call the watcher or its
 // cache.
 func (w *Watcher) OnRing(f func()) {
-	w.hook.Store(&f)
+	w.bell.hang(&ringer{call: f})
 	f()
 }
 
-func (w *Watcher) ring() {
-	if f := w.hook.Load(); f != nil {
-		(*f)()
-		return
-	}
-	select {
-	case w.bell <- struct{}{}:
-	default:
-	}
-}
+func (w *Watcher) ring() { w.bell.ring() }
 
 // Next returns what has come since the last call, without waiting, and the
 // revision up to which the watcher has now seen everything. If there may be
