@@ -35,6 +35,7 @@ type recording struct {
 
 const (
 	recorderQueue = 8192
+	recorderRests = 4               // times as long as a write took, see rest
 	recorderFlush = 2 * time.Second // what Close may take
 )
 
@@ -125,7 +126,9 @@ func (r *recording) run(ctx context.Context) {
 	for {
 		select {
 		case ev := <-r.queue:
+			start := time.Now()
 			r.write(ctx, ev)
+			r.rest(recorderRests * time.Since(start))
 		case <-r.closing:
 			for {
 				select {
@@ -136,6 +139,21 @@ func (r *recording) run(ctx context.Context) {
 				}
 			}
 		}
+	}
+}
+
+// rest lets the work that events tell about go first: in a burst of them the server has
+// better to do, and a write that took long says that it is busy. What gathers meanwhile
+// may fill a quarter of the queue.
+func (r *recording) rest(d time.Duration) {
+	if n := len(r.queue); n == 0 || n > recorderQueue/4 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-r.closing:
 	}
 }
 
