@@ -8,6 +8,7 @@
 //	p.Set(badnet.Conditions{Silent: true}) // nobody is told, nothing arrives
 //	p.Set(badnet.Conditions{})             // healed: what was held flows on
 //	p.Reset()                              // every connection ends by a TCP reset
+//	p.Freeze()                             // every connection is dead, and nobody is told
 //
 // It works below TLS and HTTP and never looks into what passes.
 //

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,6 +13,7 @@ type link struct {
 	client, server net.Conn
 	once           sync.Once
 	gone           chan struct{} // closed by end
+	frozen         atomic.Bool
 }
 
 // end resets both sides: what is unsent is lost.
@@ -52,7 +54,7 @@ func (p *Proxy) pass(l *link, to, from net.Conn, reply bool) {
 	var passed int64
 	for {
 		n, err := from.Read(buf)
-		c, ok := p.hold(l, n)
+		c, ok := p.hold(l, n, reply)
 		if !ok {
 			return
 		}
@@ -82,7 +84,7 @@ func (p *Proxy) pass(l *link, to, from net.Conn, reply bool) {
 
 // hold waits until n bytes may pass and returns the conditions under which they do;
 // false means that the link has ended.
-func (p *Proxy) hold(l *link, n int) (Conditions, bool) {
+func (p *Proxy) hold(l *link, n int, reply bool) (Conditions, bool) {
 	c, changed := p.conditions()
 	wait := c.Latency
 	if c.Rate > 0 {
@@ -100,7 +102,7 @@ func (p *Proxy) hold(l *link, n int) (Conditions, bool) {
 	}
 	for {
 		c, changed = p.conditions()
-		if !c.Silent {
+		if !c.Silent && !(c.Mute && reply) && !(c.Deaf && !reply) && !l.frozen.Load() {
 			return c, true
 		}
 		select {

@@ -16,6 +16,9 @@ type Conditions struct {
 	// Silent makes connections half-open: they stay up, and neither bytes nor their
 	// end pass. What was sent meanwhile passes when Silent ends.
 	Silent bool
+	// Deaf is Silent for what clients send, Mute for what the server sends: half of
+	// the network is lost, and the other half passes.
+	Deaf, Mute bool
 	// Refuse resets new connections as soon as they are accepted.
 	Refuse bool
 	// CutAfter ends a connection after so many bytes from the server, so that a reply
@@ -71,6 +74,18 @@ func (p *Proxy) Reset() {
 	for l := range p.mu.links {
 		l.end()
 	}
+}
+
+// Freeze makes the connections there are silent for good, as a router does that has
+// forgotten them: Set does not heal them, and those to come are not affected.
+func (p *Proxy) Freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.mu.links {
+		l.frozen.Store(true)
+	}
+	close(p.mu.changed)
+	p.mu.changed = make(chan struct{})
 }
 
 // Close ends every connection and the proxy.

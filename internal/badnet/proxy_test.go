@@ -83,6 +83,8 @@ func TestBytesAndTheirEndPass(t *testing.T) {
 func TestHeldBytesPassWhenHealed(t *testing.T) {
 	for name, bad := range map[string]badnet.Conditions{
 		"silent": {Silent: true},
+		"deaf":   {Deaf: true},
+		"mute":   {Mute: true},
 		"late":   {Latency: time.Hour},
 		"slow":   {Rate: 1},
 	} {
@@ -103,6 +105,66 @@ func TestHeldBytesPassWhenHealed(t *testing.T) {
 			p.Set(badnet.Conditions{})
 			expect(t, c, s)
 		})
+	}
+}
+
+// Of a network with one direction lost, the other one works.
+func TestOneDirection(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p, err := badnet.New(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c := dial(t, p)
+	s, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for name, x := range map[string]struct {
+		bad      badnet.Conditions
+		from, to net.Conn
+	}{"deaf": {badnet.Conditions{Deaf: true}, s, c}, "mute": {badnet.Conditions{Mute: true}, c, s}} {
+		t.Run(name, func(t *testing.T) {
+			p.Set(x.bad)
+			send(t, x.to, "lost")
+			send(t, x.from, "heard")
+			expect(t, x.to, "heard")
+			_ = x.from.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+			if n, err := x.from.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("got %d bytes, %v; want none", n, err)
+			}
+			_ = x.from.SetReadDeadline(time.Time{})
+			p.Set(badnet.Conditions{})
+			expect(t, x.from, "lost")
+		})
+	}
+}
+
+func TestFrozenStaySilent(t *testing.T) {
+	p := echo(t)
+	c := dial(t, p)
+	send(t, c, "a")
+	expect(t, c, "a")
+	p.Freeze()
+	p.Set(badnet.Conditions{})
+	send(t, c, "b")
+	fresh := dial(t, p)
+	send(t, fresh, "c")
+	expect(t, fresh, "c")
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+	if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("got %d bytes, %v; want none", n, err)
+	}
+	p.Reset()
+	_ = c.SetReadDeadline(time.Time{})
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Fatal("it outlived a reset")
 	}
 }
 
