@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -28,6 +29,10 @@ type Options struct {
 	// Protobuf or CBOR. A server that cannot do it answers in JSON, and is sent JSON
 	// once it has refused a body for its encoding.
 	ContentType string
+	// Silence is how long the server may say nothing, neither begin an answer nor go on
+	// with one, before the request fails with ErrSilent. Of streams it counts for watches
+	// with bookmarks. Zero is three minutes, below zero is for ever.
+	Silence time.Duration
 	// Observe, if set, is told of every request when its answer has been read, or its
 	// stream has begun, or it has failed; ctx is the request's. It is called from
 	// whichever goroutine sent it and holds that one up. Metrics.Observe is one; what
@@ -77,7 +82,7 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	if cfg.UserAgent == "" {
 		cfg.UserAgent = "fairlead/" + Version
 	}
-	r, err := newREST(cfg, o.Observe)
+	r, err := newREST(cfg, o)
 	if err != nil {
 		return nil, err
 	}

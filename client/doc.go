@@ -19,9 +19,10 @@
 //
 // # Errors
 //
-// What the server refuses comes back as *apierrors.StatusError, so that
-// apierrors.IsNotFound and the like work. What never reached a server comes back as
-// net/http says it. A server that asks to be asked again (429, or 5xx, with
+// What the server refuses is a *apierrors.StatusError to errors.As, so that
+// apierrors.IsNotFound and the like work, and a Reason to errors.Is (ErrNotFound). What
+// never reached a server comes back as net/http says it, or as ErrSilent when the server
+// or the network has gone without a word. A server that asks to be asked again (429, or 5xx, with
 // Retry-After) is asked again a few times after the time it named. A GET whose
 // connection broke is repeated too. Nothing else is ever sent twice.
 //

@@ -12,6 +12,48 @@ import (
 	"sigs.k8s.io/json"
 )
 
+// Reason is why a server refused a request, as a target for errors.Is:
+//
+//	if errors.Is(err, client.ErrNotFound) { ... }
+//
+// What apierrors says of the same error (IsNotFound) agrees. Any reason of apimachinery
+// may be one: Reason(metav1.StatusReasonTimeout).
+type Reason metav1.StatusReason
+
+// The reasons that are asked for most.
+const (
+	ErrNotFound        = Reason(metav1.StatusReasonNotFound)
+	ErrAlreadyExists   = Reason(metav1.StatusReasonAlreadyExists)
+	ErrConflict        = Reason(metav1.StatusReasonConflict)
+	ErrInvalid         = Reason(metav1.StatusReasonInvalid)
+	ErrForbidden       = Reason(metav1.StatusReasonForbidden)
+	ErrUnauthorized    = Reason(metav1.StatusReasonUnauthorized)
+	ErrTooManyRequests = Reason(metav1.StatusReasonTooManyRequests)
+	// ErrExpired is a revision that the server has forgotten: list again.
+	ErrExpired = Reason(metav1.StatusReasonExpired)
+)
+
+func (r Reason) Error() string { return "client: the server's answer is " + string(r) }
+
+// refusal is a *apierrors.StatusError, by As, that errors.Is compares by its reason.
+type refusal struct{ *apierrors.StatusError }
+
+func refused(st *metav1.Status) error { return refusal{&apierrors.StatusError{ErrStatus: *st}} }
+
+func (e refusal) Unwrap() error { return e.StatusError }
+
+func (e refusal) Is(target error) bool {
+	r, ok := target.(Reason)
+	if !ok {
+		return false
+	}
+	reason := e.ErrStatus.Reason
+	if reason == metav1.StatusReasonGone { // as servers of old told it
+		reason = metav1.StatusReasonExpired
+	}
+	return Reason(reason) == r
+}
+
 const maxErrorBody = 1 << 20
 
 // statusError reads and closes an answer that is not 2xx. A body that is no Status,
@@ -23,12 +65,12 @@ func statusError(q Request, res *http.Response) error {
 		if st.Code == 0 {
 			st.Code = int32(res.StatusCode)
 		}
-		return &apierrors.StatusError{ErrStatus: *st}
+		return refused(st)
 	}
 	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 	gr, name := subject(q.Path)
-	return apierrors.NewGenericServerResponse(res.StatusCode, q.Method, gr, name,
-		strings.TrimSpace(string(body)), seconds, true)
+	return refusal{apierrors.NewGenericServerResponse(res.StatusCode, q.Method, gr, name,
+		strings.TrimSpace(string(body)), seconds, true)}
 }
 
 // decodeStatus reads a failure Status in any encoding.

@@ -21,7 +21,8 @@ type Patch struct {
 	err         error  // of making it; told when it is sent
 }
 
-// On returns the patch aimed at a subresource, such as "status" or "scale".
+// On returns the patch aimed at a subresource whose answer is the object, such as
+// "status". For the scale there is PatchScale.
 func (p Patch) On(subresource string) Patch {
 	p.Subresource = subresource
 	return p
@@ -43,6 +44,9 @@ func ApplyPatch(v any) Patch { return newPatch(types.ApplyPatchType, v) }
 
 func newPatch(t types.PatchType, v any) Patch {
 	b, err := stdjson.Marshal(v)
+	if err != nil {
+		err = fmt.Errorf("client: making the patch: %w", err)
+	}
 	return Patch{Type: t, Data: b, err: err}
 }
 
@@ -90,7 +94,10 @@ func (p Patch) IsEmpty() bool { return p.err == nil && string(p.Data) == "{}" }
 func (r Resource[T]) Patch(ctx context.Context, name string, p Patch, opts ...metav1.PatchOptions) (T, error) {
 	var none T
 	if p.err != nil {
-		return none, fmt.Errorf("client: making the patch: %w", p.err)
+		return none, p.err
+	}
+	if p.Subresource == "scale" && r.gvk.Kind != "" {
+		return none, fmt.Errorf("client: the scale of a %s is no %s: use PatchScale", r.gvk.Kind, r.gvk.Kind)
 	}
 	path, err := r.path(ctx, r.ns, name, p.Subresource)
 	if err != nil {

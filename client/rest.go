@@ -23,6 +23,7 @@ type REST struct {
 	limit   flowcontrol.RateLimiter
 	warn    func(ctx context.Context, code int, agent, text string)
 	observe func(context.Context, Exchange) // nil if nobody does
+	silence time.Duration                   // that is too long; below zero none is
 }
 
 // Request is one plain request.
@@ -42,7 +43,7 @@ type Response struct {
 	Body   []byte
 }
 
-func newREST(cfg *rest.Config, observe func(context.Context, Exchange)) (*REST, error) {
+func newREST(cfg *rest.Config, o Options) (*REST, error) {
 	if cfg.Host == "" {
 		cfg.Host = "localhost"
 	}
@@ -55,7 +56,10 @@ func newREST(cfg *rest.Config, observe func(context.Context, Exchange)) (*REST, 
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	r := &REST{http: &http.Client{Transport: rt}, base: *base, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: observe}
+	r := &REST{http: &http.Client{Transport: rt}, base: *base, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: o.Observe, silence: o.Silence}
+	if r.silence == 0 {
+		r.silence = silence
+	}
 	switch {
 	case cfg.WarningHandlerWithContext != nil:
 		r.warn = cfg.WarningHandlerWithContext.HandleWarningHeaderWithContext
@@ -75,7 +79,7 @@ func (r *REST) Do(ctx context.Context, q Request) (*Response, error) {
 		defer cancel()
 	}
 	for attempt := 0; ; attempt++ {
-		res, x, begun, err := r.send(ctx, q, attempt)
+		res, x, begun, err := r.send(ctx, q, attempt, r.silence)
 		if err != nil {
 			return nil, err
 		}
@@ -93,9 +97,15 @@ func (r *REST) Do(ctx context.Context, q Request) (*Response, error) {
 }
 
 // Stream sends q and returns the answer with its body unread; the caller closes it.
-// The stream ends when ctx does. Errors are as for Do.
+// The stream ends when ctx does, and may be silent as long as it likes. Errors are as
+// for Do.
 func (r *REST) Stream(ctx context.Context, q Request) (*http.Response, error) {
-	res, x, begun, err := r.send(ctx, q, 0)
+	return r.stream(ctx, q, -1)
+}
+
+// stream is Stream that ends with ErrSilent when it is silent for so long.
+func (r *REST) stream(ctx context.Context, q Request, silence time.Duration) (*http.Response, error) {
+	res, x, begun, err := r.send(ctx, q, 0, silence)
 	if err == nil {
 		r.observed(ctx, x, begun)
 	}
@@ -113,7 +123,7 @@ func (r *REST) Address(path string, query url.Values) *url.URL {
 // send repeats q until it is answered with 2xx or there is no more use in repeating.
 // attempt counts what the caller has already repeated. Observed is what failed; what was
 // answered comes back with its Exchange so far, for the caller to read and observe.
-func (r *REST) send(ctx context.Context, q Request, attempt int) (*http.Response, Exchange, time.Time, error) {
+func (r *REST) send(ctx context.Context, q Request, attempt int, silence time.Duration) (*http.Response, Exchange, time.Time, error) {
 	if q.Method == "" {
 		q.Method = http.MethodGet
 	}
@@ -127,8 +137,11 @@ func (r *REST) send(ctx context.Context, q Request, attempt int) (*http.Response
 			x.Waited = time.Since(begun)
 		}
 		begun := time.Now()
-		res, err := r.once(ctx, q)
+		heard, l := listen(ctx, silence)
+		res, err := r.once(heard, q)
 		if err != nil {
+			err = silent(heard, err)
+			l.stop()
 			x.Err = err
 			r.observed(ctx, x, begun)
 			if q.Method == http.MethodGet && broken(err) && pause(ctx, attempt, brokenDelay) {
@@ -136,6 +149,8 @@ func (r *REST) send(ctx context.Context, q Request, attempt int) (*http.Response
 			}
 			return nil, x, begun, err
 		}
+		l.heard()
+		heed(heard, res, l)
 		x.Code = res.StatusCode
 		if res.StatusCode >= 200 && res.StatusCode < 300 {
 			return res, x, begun, nil

@@ -2,43 +2,40 @@ package client
 
 import (
 	"context"
-	stdjson "encoding/json"
-	"fmt"
 	"net/http"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Scale reads the scale subresource of an object: how many replicas it wants and has,
 // whatever its kind. A kind without one is a NotFound error, as a missing object is.
-func (r Resource[T]) Scale(ctx context.Context, name string) (*autoscalingv1.Scale, error) {
-	return r.scale(ctx, Request{}, name)
+func (r Resource[T]) Scale(ctx context.Context, name string, opts ...metav1.GetOptions) (*autoscalingv1.Scale, error) {
+	return r.scale(ctx, Request{}, name, first(opts))
 }
 
 // SetScale writes the scale subresource of the object that the scale names. If the
 // scale has a resourceVersion, one that has changed since is a Conflict.
-func (r Resource[T]) SetScale(ctx context.Context, s *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
-	body, err := r.c.encodeAny(runtime.Object(s))
+func (r Resource[T]) SetScale(ctx context.Context, s *autoscalingv1.Scale, opts ...metav1.UpdateOptions) (*autoscalingv1.Scale, error) {
+	body, err := r.c.encodeAny(s)
 	if err != nil {
 		return nil, err
 	}
-	return r.scale(ctx, Request{Method: http.MethodPut, Body: body}, s.Name)
+	return r.scale(ctx, Request{Method: http.MethodPut, Body: body}, s.Name, first(opts))
 }
 
-func (r Resource[T]) scale(ctx context.Context, q Request, name string) (*autoscalingv1.Scale, error) {
-	path, err := r.path(ctx, r.ns, name, "scale")
-	if err != nil {
-		return nil, err
+// PatchScale changes the scale subresource of an object.
+func (r Resource[T]) PatchScale(ctx context.Context, name string, p Patch, opts ...metav1.PatchOptions) (*autoscalingv1.Scale, error) {
+	if p.err != nil {
+		return nil, p.err
 	}
-	q.Path = path
-	res, err := r.c.rest.Do(ctx, q)
-	if err != nil {
-		return nil, err
-	}
+	return r.scale(ctx, Request{Method: http.MethodPatch, Body: p.Data, ContentType: string(p.Type)}, name, first(opts))
+}
+
+func (r Resource[T]) scale(ctx context.Context, q Request, name string, opts any) (*autoscalingv1.Scale, error) {
 	s := new(autoscalingv1.Scale)
-	if err := stdjson.Unmarshal(res.Body, s); err != nil {
-		return nil, fmt.Errorf("client: decoding the answer of %s: %w", path, err)
+	if err := r.subresource(ctx, q, name, "scale", opts, s); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

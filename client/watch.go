@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/fxamacker/cbor/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,8 +49,12 @@ func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch
 	if err != nil {
 		return nil, err
 	}
+	silence := time.Duration(-1)
+	if opts.AllowWatchBookmarks { // the server speaks up each minute
+		silence = r.c.rest.silence
+	}
 	wctx, stop := context.WithCancel(ctx)
-	res, err := r.c.rest.Stream(wctx, Request{Method: http.MethodGet, Path: path, Query: q, Accept: r.codec.acceptWatch})
+	res, err := r.c.rest.stream(wctx, Request{Method: http.MethodGet, Path: path, Query: q, Accept: r.codec.acceptWatch}, silence)
 	if err != nil {
 		stop()
 		return nil, err
@@ -69,7 +74,7 @@ func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch
 
 // Next waits for the next event. When the server ends the watch in the ordinary way
 // the error is io.EOF; when it says why, a *apierrors.StatusError (IsResourceExpired
-// or IsGone mean: list again); when the network breaks, what it says; when ctx or the
+// or IsGone mean: list again); when the network breaks, what it says, or ErrSilent; when ctx or the
 // context of the watch ends, that context's error. After an error the watch is over
 // and every further Next returns the same. The end of ctx ends the watch.
 func (w *Watch[T]) Next(ctx context.Context) (Event[T], error) {
@@ -100,7 +105,7 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 	}
 	if typ == watch.Error {
 		if st, ok := decodeStatus(raw); ok {
-			return ev, &apierrors.StatusError{ErrStatus: *st}
+			return ev, refused(st)
 		}
 		return ev, apierrors.NewInternalError(errUnknownError)
 	}

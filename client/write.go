@@ -109,24 +109,38 @@ func (r Resource[T]) delete(ctx context.Context, path string, del *metav1.Delete
 	return err
 }
 
-// Post sends in to a subresource of an object (binding, eviction, token, scale) and
-// reads the answer into out. out may be nil if the answer does not matter. in must be
-// of a type that the client's scheme knows, or have its kind set.
-func (r Resource[T]) Post(ctx context.Context, name, subresource string, in, out runtime.Object) error {
-	path, err := r.path(ctx, r.ns, name, subresource)
-	if err != nil {
-		return err
-	}
+// Post sends in to a subresource of an object (binding, eviction, token) and reads the
+// answer into out. out may be nil if the answer does not matter. in must be of a type
+// that the client's scheme knows, or have its kind set.
+func (r Resource[T]) Post(ctx context.Context, name, subresource string, in, out runtime.Object, opts ...metav1.CreateOptions) error {
 	body, err := r.c.encodeAny(in)
 	if err != nil {
 		return err
 	}
-	res, err := r.c.rest.Do(ctx, Request{Method: http.MethodPost, Path: path, Body: body})
+	return r.subresource(ctx, Request{Method: http.MethodPost, Body: body}, name, subresource, first(opts), out)
+}
+
+// GetSubresource reads a subresource of another kind than the object's, as scale is, into
+// out.
+func (r Resource[T]) GetSubresource(ctx context.Context, name, subresource string, out runtime.Object, opts ...metav1.GetOptions) error {
+	return r.subresource(ctx, Request{}, name, subresource, first(opts), out)
+}
+
+// subresource sends q to a subresource and reads the answer into out, if that is not nil.
+func (r Resource[T]) subresource(ctx context.Context, q Request, name, subresource string, opts any, out runtime.Object) error {
+	var err error
+	if q.Path, err = r.path(ctx, r.ns, name, subresource); err != nil {
+		return err
+	}
+	if q.Query, err = query(opts); err != nil {
+		return err
+	}
+	res, err := r.c.rest.Do(ctx, q)
 	if err != nil || out == nil {
 		return err
 	}
 	if err := json.UnmarshalCaseSensitivePreserveInts(res.Body, out); err != nil {
-		return fmt.Errorf("client: decoding the answer of %s: %w", path, err)
+		return fmt.Errorf("client: decoding the answer of %s: %w", q.Path, err)
 	}
 	return nil
 }

@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+)
+
+// ErrSilent is what a request or a watch ends with when the server has said nothing for
+// Options.Silence: its connection is dead, or it is. HTTP/2 finds a dead connection
+// sooner by its pings (after 45 s); over HTTP/1.1 nothing else does.
+var ErrSilent = errors.New("client: the server has been silent for too long")
+
+// silence is Options.Silence if that is zero. kube-apiserver ends every request that is
+// not a stream within a minute, and sends a watch a bookmark each minute.
+const silence = 3 * time.Minute
+
+// listener ends a request whose server is silent. A nil one is patient.
+type listener struct {
+	most   time.Duration
+	timer  *time.Timer
+	cancel context.CancelCauseFunc
+}
+
+// listen returns a context that ends when the server has been silent for d, and the
+// listener to tell of every sign of life. d below zero is for ever.
+func listen(ctx context.Context, d time.Duration) (context.Context, *listener) {
+	if d <= 0 {
+		return ctx, nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	l := &listener{most: d, cancel: cancel}
+	l.timer = time.AfterFunc(d, func() { cancel(ErrSilent) })
+	return ctx, l
+}
+
+func (l *listener) heard() {
+	if l != nil {
+		l.timer.Reset(l.most)
+	}
+}
+
+func (l *listener) stop() {
+	if l != nil {
+		l.timer.Stop()
+		l.cancel(nil)
+	}
+}
+
+// silent makes err ErrSilent if that is why ctx has ended.
+func silent(ctx context.Context, err error) error {
+	if err != nil && context.Cause(ctx) == ErrSilent {
+		return ErrSilent
+	}
+	return err
+}
+
+// heeded is the body of an answer that a listener listens to until it is closed.
+type heeded struct {
+	io.ReadCloser
+	ctx context.Context
+	l   *listener
+}
+
+func (h *heeded) Read(b []byte) (int, error) {
+	n, err := h.ReadCloser.Read(b)
+	if err != nil {
+		return n, silent(h.ctx, err)
+	}
+	h.l.heard()
+	return n, nil
+}
+
+func (h *heeded) Close() error {
+	err := h.ReadCloser.Close()
+	h.l.stop()
+	return err
+}
+
+// heed makes the body of res tell l what is heard of it.
+func heed(ctx context.Context, res *http.Response, l *listener) {
+	if l != nil {
+		res.Body = &heeded{res.Body, ctx, l}
+	}
+}
