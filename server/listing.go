@@ -21,18 +21,23 @@ type walk struct {
 	rest    watchcache.Walk
 }
 
+// next is the next object, nil behind the last one.
+func (w *walk) next() *watchcache.Object {
+	switch {
+	case !w.whole:
+		return w.rest.Next()
+	case len(w.objects) == 0:
+		return nil
+	}
+	o := w.objects[0]
+	w.objects = w.objects[1:]
+	return o
+}
+
 // items yields what is left; what has been yielded is not left any more.
 func (w *walk) items() iter.Seq[*watchcache.Object] {
-	if !w.whole {
-		return w.rest.Rest()
-	}
 	return func(yield func(*watchcache.Object) bool) {
-		for len(w.objects) > 0 {
-			o := w.objects[0]
-			w.objects = w.objects[1:]
-			if !yield(o) {
-				return
-			}
+		for o := w.next(); o != nil && yield(o); o = w.next() {
 		}
 	}
 }
@@ -63,7 +68,7 @@ func (l *listing) head(dst []byte, m listMeta) ([]byte, error) {
 // next appends about limit bytes of items, and behind the last one the end.
 func (l *listing) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	full := len(dst) + limit
-	for o := range l.items() {
+	for o := l.walk.next(); o != nil; o = l.walk.next() {
 		if dst, err = l.appendItem(dst, o); err != nil {
 			return dst, false, err
 		}

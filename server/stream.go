@@ -121,7 +121,7 @@ type initial struct {
 // more of it.
 func (st *stream) appendFirst(dst []byte, limit int) (_ []byte, more bool, err error) {
 	full := len(dst) + limit
-	for o := range st.first.walk.Rest() {
+	for o := st.first.walk.Next(); o != nil; o = st.first.walk.Next() {
 		dst, err = st.appendEvent(dst, watchcache.Event{Type: watch.Added, Object: o, Revision: o.Revision()})
 		if err != nil {
 			return dst, false, err

@@ -22,15 +22,20 @@ func (s *Snapshot) Walk(sel Selection, after string) Walk {
 	return Walk{snap: s, matcher: s.cache.compile(sel), after: after}
 }
 
-// Rest yields what has not been yielded yet. An object that was yielded counts, also if
+// Next is the next object, nil behind the last one.
+func (w *Walk) Next() *Object {
+	if w.next == w.end && !w.fill() {
+		return nil
+	}
+	w.next++
+	return w.ahead[w.next-1]
+}
+
+// Rest yields what Next has not returned yet. An object that was yielded counts, also if
 // the loop was left with it.
 func (w *Walk) Rest() iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
-		for w.next < w.end || w.fill() {
-			w.next++
-			if !yield(w.ahead[w.next-1]) {
-				return
-			}
+		for o := w.Next(); o != nil && yield(o); o = w.Next() {
 		}
 	}
 }

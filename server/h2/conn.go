@@ -181,8 +181,8 @@ func (c *conn) read() error {
 		}
 		for {
 			f, err = c.framer.ReadFrame()
-			var se http2.StreamError
-			if !errors.As(err, &se) {
+			se, ok := err.(http2.StreamError) // as the framer returns it
+			if !ok {
 				break
 			}
 			if err := c.refuse(se); err != nil {

@@ -101,7 +101,7 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	if back > 0 {
 		c.allow()
 	}
-	switch done := st.last && len(st.rest) == 0; {
+	switch done := st.last && st.rest.empty(); {
 	case st.closed:
 		c.closeSource(st, st.err)
 	case done && st.aborted:
@@ -115,7 +115,7 @@ func (c *conn) ask(st *stream, buf *buffer) {
 		}
 		c.close(st, nil)
 		c.closeSource(st, nil)
-	case len(st.rest) > 0:
+	case !st.rest.empty():
 		c.stall(st)
 	default:
 		st.stuck = time.Time{}
@@ -156,27 +156,48 @@ func (c *conn) closeSource(st *stream, err error) {
 // so many.
 func (st *stream) produce(buf *buffer, want, grant, frame int) (more bool, used int) {
 	at := len(buf.b)
-	if len(st.rest) > 0 {
-		n := min(len(st.rest), grant)
-		b := append(appendData(buf.b, st.id, 0, false), st.rest[:n]...)
-		buf.b = splitFrames(b, at, st.id, frame, st.last && !st.aborted && n == len(st.rest))
-		if st.rest = st.rest[n:]; len(st.rest) == 0 {
-			st.rest = nil
-		}
-		return true, n
+	if !st.rest.empty() {
+		b := appendData(buf.b, st.id, 0, false)
+		piece := st.rest.take(grant)
+		buf.b = splitFrames(append(b, piece...), at, st.id, frame, st.last && !st.aborted && st.rest.empty())
+		return true, len(piece)
 	}
 	b, more, err := st.src.Next(appendData(buf.b, st.id, 0, false), max(1, min(want, grant)))
 	st.last, st.aborted = err != nil, err == http.ErrAbortHandler
 	data := b[at+frameHead:]
 	n := min(len(data), grant)
-	if n < len(data) {
-		st.rest = append([]byte(nil), data[n:]...)
+	switch {
+	case n < len(data):
+		if st.rest == nil {
+			st.rest = new(rest)
+		}
+		st.rest.put(data[n:])
+	case !more:
+		st.rest = nil
 	}
 	end := st.last && !st.aborted
 	if buf.b = b[:at]; n > 0 || end {
 		buf.b = splitFrames(b[:at+frameHead+n], at, st.id, frame, end && n == len(data))
 	}
 	return more, n
+}
+
+// rest is a piece of an answer that waits for the peer to allow it. Its room is used
+// again for the next one, as long as there is more at once.
+type rest struct {
+	b    []byte
+	sent int
+}
+
+func (r *rest) empty() bool { return r == nil || r.sent == len(r.b) }
+
+func (r *rest) put(p []byte) { r.b, r.sent = append(r.b[:0], p...), 0 }
+
+// take takes at most n bytes, which are there until put is called.
+func (r *rest) take(n int) []byte {
+	p := r.b[r.sent:min(len(r.b), r.sent+n)]
+	r.sent += len(p)
+	return p
 }
 
 // splitFrames makes frames of at most so many bytes of what stands in b from at on,

@@ -39,7 +39,7 @@ type stream struct {
 	born uint64
 	// rest is what src has produced beyond its grant, last that it will produce no
 	// more, and aborted that the answer is to be cut off; they belong to the role.
-	rest          []byte
+	rest          *rest
 	last, aborted bool
 	// stuck is since when src has had something that the windows don't allow.
 	stuck time.Time
