@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/fastjson"
@@ -92,7 +93,8 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 	}
 	a := managed.Apply{
 		Manager: opts.FieldManager, Subresource: c.info.subresource, APIVersion: version, Shape: c.ep.shape(),
-		Filter: managed.Filter{Without: c.ep.Reset(c.info.subresource)}, Live: []byte("{}"), Config: config.text, Time: time.Now(),
+		Filter: managed.Filter{Without: c.ep.Reset(c.info.subresource)}, Live: []byte("{}"), Config: config.text,
+		Force: ptr.Deref(opts.Force, false), Time: time.Now(),
 	}
 	if old == nil {
 		merged, entries, ok := a.Plain(nil)

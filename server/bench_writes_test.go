@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,10 @@ func BenchmarkWrites(b *testing.B) {
 	applied := func(n int) string {
 		return strings.Replace(podBody("web"), `"example.com/revision":"7"`, fmt.Sprintf(`"example.com/revision":"%d"`, n), 1)
 	}
+	without := func(n int) string { // what the one before gave
+		return strings.Replace(podBody("web"), `"labels":{`, fmt.Sprintf(`"labels":{"l-%d":"x",`, n), 1)
+	}
+	managers := 0
 	for _, w := range []struct {
 		name, method, path, media string
 		body                      func(n int) string
@@ -31,6 +36,8 @@ func BenchmarkWrites(b *testing.B) {
 		}},
 		{"apply", "PATCH", "/web?fieldManager=bench", apply, applied},
 		{"apply-same", "PATCH", "/web?fieldManager=bench", apply, func(int) string { return applied(0) }},
+		{"apply-less", "PATCH", "/web?fieldManager=bench", apply, without},
+		{"apply-force", "PATCH", "/web?force=true&fieldManager=bench-", apply, applied},
 	} {
 		b.Run(w.name, func(b *testing.B) {
 			wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
@@ -43,7 +50,12 @@ func BenchmarkWrites(b *testing.B) {
 				n, before := 0, cpuTime()
 				for b.Loop() {
 					n++
-					write(b, rt, w.method, base+pods+w.path, w.media, w.body(n))
+					path := w.path
+					if strings.HasSuffix(path, "-") { // of two who take it from one another
+						managers++
+						path += strconv.Itoa(managers % 2)
+					}
+					write(b, rt, w.method, base+pods+path, w.media, w.body(n))
 				}
 				reportCPU(b, before)
 			})

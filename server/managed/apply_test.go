@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/server/managed"
 	"fairlead.dev/server/openapi"
 )
@@ -76,19 +78,29 @@ func records(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
 	return timeless(t, list)
 }
 
+// takesAway says that a configuration has not all that its manager applied before.
+func takesAway(entries []metav1.ManagedFieldsEntry, manager, subresource string, config []byte, s *openapi.Shape) bool {
+	for i, e := range entries {
+		if e.Operation == metav1.ManagedFieldsOperationApply && e.Manager == manager && e.Subresource == subresource {
+			return managed.Unburden(entries, e, config, s)[i].FieldsV1.Equal(*e.FieldsV1)
+		}
+	}
+	return false
+}
+
 // TestPlainAppliesAreTheReference: managers update and apply in turns; where Plain
 // merges a configuration, apimachinery finds no conflict in it, and comes to the
 // same object and the same record.
 func TestPlainAppliesAreTheReference(t *testing.T) {
 	status := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	spec := fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "labels"))
-	plain, still, strange := 0, 0, 0
+	plain, still, pruned, forced, strange := 0, 0, 0, 0, 0
 	for _, x := range kinds {
 		k := kind(x)
 		main, sub := reference(t, k.gvk, "", status), reference(t, k.gvk, "status", spec)
 		shape := openapi.ShapeOf(reflect.TypeOf(k.empty()).Elem())
 		r := rand.New(rand.NewPCG(11, 13))
-		for round := range 60 {
+		for round := range 80 {
 			live := k.empty()
 			if round%3 > 0 {
 				live = k.random(t, r)
@@ -126,25 +138,34 @@ func TestPlainAppliesAreTheReference(t *testing.T) {
 				if r.IntN(3) == 0 {
 					config = odd(r, config).(map[string]any)
 				}
-				if last := configs[manager+subresource]; last != nil && r.IntN(2) == 0 {
-					config = last.(map[string]any) // the same again
+				if last := configs[manager+subresource]; last != nil {
+					switch r.IntN(4) {
+					case 0: // the same again
+						config = last.(map[string]any)
+					case 1, 2: // the most of it
+						config = part(r, last, 6).(map[string]any)
+					}
 				}
 				configs[manager+subresource] = config
 				config["apiVersion"], config["kind"] = k.gvk.ToAPIVersionAndKind()
 				body, _ := json.Marshal(config)
 
+				force := r.IntN(2) == 0
 				a := managed.Apply{
 					Manager: manager, Subresource: subresource, APIVersion: k.gvk.GroupVersion().String(), Shape: shape,
-					Filter: managed.Filter{Without: without}, Live: content(t, live), Config: body, Time: time.Now(),
+					Filter: managed.Filter{Without: without}, Live: content(t, live), Config: body, Force: force, Time: time.Now(),
 				}
 				merged, entries, ok := a.Plain(live.GetManagedFields())
 				if len(live.GetManagedFields()) == 0 && (step > 0 || live.GetName() != "") {
 					ok = false // which is not asked of it
 				}
 				asked := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(numbers(config).(map[string]any))}
-				want, err := fm.Apply(live, asked, manager, !ok)
+				want, err := fm.Apply(live, asked, manager, force || !ok)
 				if err != nil {
-					if ok && json.Unmarshal(merged, k.empty()) == nil && round%3 != 0 {
+					if strings.Contains(err.Error(), "failed to create typed live object") {
+						break // what was applied is none that can be applied to
+					}
+					if ok && fastjson.UnmarshalStrict(merged, k.empty()) && round%3 != 0 {
 						t.Fatalf("%s, round %d, step %d: %v\n%s applies %s\nlive %s\n%s\nmerged %s", k.gvk.Kind, round, step, err, manager, body, content(t, live), records(t, live.GetManagedFields()), merged)
 					}
 					strange++
@@ -161,6 +182,15 @@ func TestPlainAppliesAreTheReference(t *testing.T) {
 						t.Fatal(err)
 					}
 					plain++
+					if takesAway(live.GetManagedFields(), manager, subresource, body, shape) {
+						pruned++
+					}
+					if force {
+						again := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(numbers(config).(map[string]any))}
+						if _, err := fm.Apply(live, again, manager, false); err != nil {
+							forced++
+						}
+					}
 					if string(merged) == string(a.Live) {
 						still++
 					}
@@ -173,8 +203,8 @@ func TestPlainAppliesAreTheReference(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d merged, %d of them without a change; %d that nobody can merge", plain, still, strange)
-	if plain < 500 || still < 100 {
-		t.Errorf("only %d configurations were merged, %d without a change", plain, still)
+	t.Logf("%d merged, %d of them without a change, %d that take away, %d by force; %d that nobody can merge", plain, still, pruned, forced, strange)
+	if plain < 500 || still < 100 || pruned < 100 || forced < 50 {
+		t.Errorf("only %d configurations were merged, %d without a change, %d that take away, %d by force", plain, still, pruned, forced)
 	}
 }

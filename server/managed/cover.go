@@ -43,7 +43,7 @@ func (n *node) in(value []byte, s *openapi.Shape) bool {
 		if list == nil && k.element[0] == 'f' {
 			_, shape := fieldOf(s, []byte(k.element[2:]))
 			v := scan.Find(value, k.element[2:])
-			if v == nil || shape == nil || len(k.kids) > 0 && !k.in(v, shape) {
+			if v == nil || shape == nil || len(k.kids) > 0 && !k.in(v, shape) || len(k.kids) == 0 && !gives(v, shape) {
 				return false
 			}
 			continue
@@ -52,6 +52,25 @@ func (n *node) in(value []byte, s *openapi.Shape) bool {
 		if at < 0 || len(list[at].values) != 1 || len(k.kids) > 0 && !k.in(list[at].values[0], s.Elem) {
 			return false
 		}
+	}
+	return true
+}
+
+// gives says whether anything of a value is in the set of what a configuration gives:
+// empty lists are not.
+func gives(v []byte, s *openapi.Shape) bool {
+	switch {
+	case s == nil:
+		return false
+	case s.Kind == openapi.Object && v[0] == '{' && !hollow(v):
+		for _, m := range scan.Members(nil, v) {
+			if gives(m.Value, shapeIn(s, nameOf(m.Quote))) {
+				return true
+			}
+		}
+		return false
+	case s.Kind == openapi.Keyed || s.Kind == openapi.Set:
+		return v[0] != '[' || !hollow(v)
 	}
 	return true
 }

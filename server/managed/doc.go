@@ -10,9 +10,9 @@
 // Sets of fields are trees in the form and order of FieldsV1. The text of
 // managers whom a write does not concern is passed on as it is.
 //
-// An applied configuration that gives all that its manager gave before, and touches
-// nobody else's fields, is merged here, as text too (Apply). Of the others, which take
-// fields away, are in conflict or are in error, apimachinery's managedfields takes care.
+// An applied configuration is merged here, as text too (Apply), with what its manager
+// gives no more taken away, and what it takes from others by force. Of those that are
+// in conflict, in error or irregular, apimachinery's managedfields takes care.
 // What that package makes of any write is what this one has to make of it, and the
 // tests compare the two.
 //

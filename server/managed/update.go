@@ -46,6 +46,15 @@ type holder struct {
 	settled bool
 }
 
+// holdersOf are the entries at work, with room for one more.
+func holdersOf(entries []metav1.ManagedFieldsEntry) []*holder {
+	list := make([]*holder, len(entries), len(entries)+1)
+	for i := range entries {
+		list[i] = &holder{ManagedFieldsEntry: entries[i]}
+	}
+	return list
+}
+
 // text is the holder's set as it came.
 func (h *holder) text() []byte {
 	if h.FieldsV1 == nil {
@@ -76,11 +85,7 @@ func (w *Write) Update(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFiel
 
 // update is Update, given what the write changes.
 func (w *Write) update(own *node, entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	holders := make([]*holder, len(entries), len(entries)+1)
-	for i := range entries {
-		holders[i] = &holder{ManagedFieldsEntry: entries[i]}
-	}
-	holders = w.takeFromOthers(holders, own)
+	holders := w.takeFromOthers(holdersOf(entries), own)
 	if own.has(added | modified) {
 		holders = w.giveToOwn(holders, own)
 	}
