@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ const patience = 3 * time.Minute
 
 // bin holds the programs: upstream's, built from this module, and ours, built
 // from the one above.
-var bin struct{ etcd, apiserver, fairlead string }
+var bin struct{ etcd, apiserver, fairlead, clientsuite string }
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -38,9 +39,16 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		for _, b := range []struct{ from, what string }{{".", "./cmd/..."}, {"..", "./cmd/fairlead"}} {
+		for _, b := range []struct {
+			from, what string
+			how        []string
+		}{
+			{".", "./cmd/...", []string{"build", "-o", dir + "/"}},
+			{"..", "./cmd/fairlead", []string{"build", "-o", dir + "/"}},
+			{"..", "./testenv/clientsuite", []string{"test", "-c", "-o", filepath.Join(dir, "clientsuite")}},
+		} {
 			fmt.Fprintf(os.Stderr, "building %s in %s\n", b.what, b.from)
-			build := exec.Command("go", "build", "-o", dir+"/", b.what)
+			build := exec.Command("go", append(b.how, b.what)...)
 			build.Dir, build.Stderr = b.from, os.Stderr
 			if err := build.Run(); err != nil {
 				fmt.Fprintln(os.Stderr, "build:", err)
@@ -48,13 +56,14 @@ func TestMain(m *testing.M) {
 			}
 		}
 		bin.etcd, bin.apiserver, bin.fairlead = filepath.Join(dir, "etcd"), filepath.Join(dir, "kube-apiserver"), filepath.Join(dir, "fairlead")
+		bin.clientsuite = filepath.Join(dir, "clientsuite")
 		return m.Run()
 	}())
 }
 
-// start runs a program until the test ends; its output is shown if the test
-// fails.
-func start(t *testing.T, program string, args ...string) {
+// start runs a program until the test ends, or until it is killed by what is
+// returned; its output is shown if the test fails.
+func start(t *testing.T, program string, args ...string) (kill func()) {
 	t.Helper()
 	log, err := os.CreateTemp(t.TempDir(), filepath.Base(program))
 	if err != nil {
@@ -65,10 +74,11 @@ func start(t *testing.T, program string, args ...string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	wait := sync.OnceFunc(func() { cmd.Wait() })
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		timer := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
-		cmd.Wait()
+		wait()
 		timer.Stop()
 		log.Close()
 		if t.Failed() {
@@ -79,6 +89,10 @@ func start(t *testing.T, program string, args ...string) {
 			t.Logf("%s:\n%s", filepath.Base(program), b)
 		}
 	})
+	return func() {
+		cmd.Process.Kill()
+		wait()
+	}
 }
 
 func freePort(t *testing.T) int {
@@ -95,6 +109,7 @@ func freePort(t *testing.T) int {
 type upstream struct {
 	etcd, kubeconfig string
 	clients          *kubernetes.Clientset
+	restart          func() // kills the server and starts it again
 }
 
 const adminToken = "admin-token-of-this-test"
@@ -120,11 +135,12 @@ func startUpstreamOn(t *testing.T, etcdURL string, args ...string) upstream {
 	if err := os.WriteFile(tokens, []byte(adminToken+`,admin,1,"system:masters"`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start(t, bin.apiserver, append(args, "--etcd-servers", etcdURL, "--cert-dir", filepath.Join(dir, "certs"),
+	args = append(args, "--etcd-servers", etcdURL, "--cert-dir", filepath.Join(dir, "certs"),
 		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--authorization-mode=RBAC",
 		"--token-auth-file", tokens, "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-signing-key-file", key, "--service-account-key-file", key)...)
+		"--service-account-signing-key-file", key, "--service-account-key-file", key)
+	kill := start(t, bin.apiserver, args...)
 
 	config := &rest.Config{
 		Host: fmt.Sprintf("https://127.0.0.1:%d", port), BearerToken: adminToken, QPS: -1,
@@ -136,6 +152,12 @@ func startUpstreamOn(t *testing.T, etcdURL string, args ...string) upstream {
 	}
 	waitReady(t, clients)
 	u := upstream{etcd: etcdURL, kubeconfig: filepath.Join(dir, "kubeconfig"), clients: clients}
+	u.restart = func() {
+		t.Helper()
+		kill()
+		kill = start(t, bin.apiserver, args...)
+		waitReady(t, clients)
+	}
 	file := api.NewConfig()
 	file.Clusters["c"] = &api.Cluster{Server: config.Host, InsecureSkipTLSVerify: true}
 	file.AuthInfos["u"] = &api.AuthInfo{Token: adminToken}

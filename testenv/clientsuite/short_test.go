@@ -1,0 +1,5 @@
+//go:build !soak
+
+package clientsuite
+
+const storms = 1
