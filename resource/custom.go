@@ -19,8 +19,8 @@ type Validation struct {
 }
 
 // Custom is how objects of a kind without a Go type come from their text and go
-// to it. They are *unstructured.Unstructured, and the functions of a row see
-// them in the row's version. Methods may be called from many goroutines; an
+// to it. The functions of a row see them as *Untyped, in the row's version; the methods
+// here have no use for the record of owners and see them without it. Methods may be called from many goroutines; an
 // object is changed only where it says so.
 type Custom interface {
 	// Tag is another one whenever the kind's definition is.
@@ -36,6 +36,9 @@ type Custom interface {
 	// Coerce takes from an object of any version what the version's schema has
 	// no place for. With paths it says what that was.
 	Coerce(obj *unstructured.Unstructured, paths bool) (dropped []string, err error)
+	// Fits says that Coerce would leave an object as it is. If it does not say so, it
+	// may still.
+	Fits(obj *unstructured.Unstructured) bool
 	// Read makes an object of the row's version of one as it was stored,
 	// whenever and in whatever version that was. It may use up its argument.
 	Read(ctx context.Context, stored *unstructured.Unstructured) (*unstructured.Unstructured, error)

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	kjson "sigs.k8s.io/json"
 
+	"fairlead.dev/resource"
 	"fairlead.dev/server/managed"
 	"fairlead.dev/watchcache"
 )
@@ -51,10 +51,10 @@ func (ep *endpoint) convertAll(ctx context.Context, objects []*watchcache.Object
 	stored := make([]*unstructured.Unstructured, len(objects))
 	records := make([][]byte, len(objects))
 	for i, o := range objects {
-		stored[i] = &unstructured.Unstructured{}
 		var text []byte
 		text, records[i] = managed.Cut(o.Value())
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &stored[i].Object); err != nil {
+		var err error
+		if stored[i], err = decodeUntyped(text); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,8 @@ func (ep *endpoint) convertAll(ctx context.Context, objects []*watchcache.Object
 	if err != nil {
 		return err
 	}
-	for i, u := range all {
+	for i := range all {
+		u := resource.NewUntyped(all[i])
 		if err := ep.complete(u, records[i], objects[i].Revision()); err != nil {
 			return err
 		}

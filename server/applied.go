@@ -88,7 +88,7 @@ func (c *config) says(apiVersion, kind string) bool {
 // the object: see managed.Apply.Plain. ok is false if it leaves that to merge.
 func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *config, opts *metav1.PatchOptions) (obj resource.Object, ok bool) {
 	version := c.ep.gvk.GroupVersion().String()
-	if !config.plain || c.ep.Custom != nil || !config.says(version, c.ep.Kind) || bytes.Contains(config.text, []byte(`"managedFields"`)) {
+	if !config.plain || c.ep.asks() || !config.says(version, c.ep.Kind) || bytes.Contains(config.text, []byte(`"managedFields"`)) {
 		return nil, false
 	}
 	a := managed.Apply{
@@ -98,6 +98,9 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 	}
 	if old == nil {
 		merged, entries, ok := a.Plain(nil)
+		if ok && c.ep.Custom != nil {
+			return c.mergedUntyped(merged, entries)
+		}
 		into := c.ep.version.New()
 		if !ok || !fastjson.UnmarshalStrict(merged, into) {
 			return nil, false
@@ -118,6 +121,12 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 	if !ok {
 		return nil, false
 	}
+	if c.ep.Custom != nil {
+		if obj, ok = c.mergedUntyped(merged, entries); ok && obj.GetResourceVersion() == "" {
+			obj.SetResourceVersion(old.GetResourceVersion())
+		}
+		return obj, ok
+	}
 	o, changed, ok := unpatched(old, a.Live, merged)
 	if !ok || len(changed) > len("{}") && !fastjson.UnmarshalStrict(changed, o) {
 		return nil, false
@@ -129,6 +138,17 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 	}
 	obj.SetManagedFields(entries)
 	return obj, true
+}
+
+// mergedUntyped makes a custom object of its text and the record of its owners. ok is
+// false if there is anything in it that has no place there.
+func (c *call) mergedUntyped(text []byte, entries []metav1.ManagedFieldsEntry) (resource.Object, bool) {
+	u := c.decodePlain(text, mediaJSON)
+	if u == nil {
+		return nil, false
+	}
+	u.SetManagedFields(entries)
+	return u, true
 }
 
 // kubectl is the manager whose annotation of what was last applied is kept.

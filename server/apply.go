@@ -6,6 +6,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/resource"
@@ -56,7 +58,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 
 // merge merges a configuration with the schemas of its kind, in apimachinery's way.
 func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOptions) (resource.Object, error) {
-	fm, err := c.s.merges.manager(c.ep, c.info.subresource)
+	fm, err := c.s.merges.manager(c.ctx, c.ep, c.info.subresource)
 	if err != nil {
 		return nil, err
 	}
@@ -72,9 +74,16 @@ func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOpti
 		own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.gvk.GroupVersion().String(), Subresource: c.info.subresource}
 		live.SetManagedFields(managed.Unburden(live.GetManagedFields(), own, config.text, c.ep.shape()))
 	}
-	out, err := fm.Apply(live, asked, opts.FieldManager, ptr.Deref(opts.Force, false))
+	var whole runtime.Object = live
+	if u, ok := whole.(*resource.Untyped); ok {
+		whole = u.Whole()
+	}
+	out, err := fm.Apply(whole, asked, opts.FieldManager, ptr.Deref(opts.Force, false))
 	if err != nil {
 		return nil, err
+	}
+	if u, ok := out.(*unstructured.Unstructured); ok && c.ep.Custom != nil {
+		out = resource.NewUntyped(u)
 	}
 	obj, err := asObjectOf(out)
 	if err != nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
+	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/resource"
 	"fairlead.dev/server/managed"
 	"fairlead.dev/storage"
@@ -18,21 +20,30 @@ import (
 
 // decodeCustom makes an object of the endpoint's version of stored text.
 func (ep *endpoint) decodeCustom(ctx context.Context, text, entries []byte, rev storage.Revision) (runtime.Object, error) {
-	u := &unstructured.Unstructured{}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object); err != nil {
+	u, err := decodeUntyped(text)
+	if err != nil {
 		return nil, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 	}
 	if !ep.raw || u.GetAPIVersion() != ep.gvk.GroupVersion().String() || int64(rev) <= ep.since || rev == 0 {
-		var err error
 		if u, err = ep.Custom.Read(ctx, u); err != nil {
 			return nil, err
 		}
 	}
-	return u, ep.complete(u, entries, rev)
+	o := resource.NewUntyped(u)
+	return o, ep.complete(o, entries, rev)
+}
+
+// decodeUntyped decodes an object without a Go type.
+func decodeUntyped(text []byte) (*unstructured.Unstructured, error) {
+	if object, ok := fastjson.Object(text); ok {
+		return &unstructured.Unstructured{Object: object}, nil
+	}
+	u := &unstructured.Unstructured{}
+	return u, kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object)
 }
 
 // complete gives an object its record of owners and its revision, 0 for none.
-func (ep *endpoint) complete(u *unstructured.Unstructured, entries []byte, rev storage.Revision) error {
+func (ep *endpoint) complete(u *resource.Untyped, entries []byte, rev storage.Revision) error {
 	if entries != nil {
 		list, err := managed.Decode(entries)
 		if err != nil {
@@ -49,42 +60,33 @@ func (ep *endpoint) complete(u *unstructured.Unstructured, entries []byte, rev s
 // encodeStored makes the bytes to be stored of an object as the endpoint's rules
 // see it.
 func (ep *endpoint) encodeStored(ctx context.Context, obj resource.Object) ([]byte, error) {
-	u, ok := obj.(*unstructured.Unstructured)
+	u, ok := obj.(*resource.Untyped)
 	if !ok || ep.Custom == nil {
 		return encodeStored(obj, ep.StorageGVK())
 	}
-	entries := u.GetManagedFields()
-	bare := withoutRecord(u)
+	bare := withoutRevision(&u.Unstructured)
 	if !ep.raw {
 		var err error
 		if bare, err = ep.Custom.Store(ctx, bare, ep.StorageVersion); err != nil {
 			return nil, err
 		}
-		bare = withoutRecord(bare)
+		bare = withoutRevision(&resource.NewUntyped(bare).Unstructured)
 	}
-	data, err := json.Marshal(bare.Object)
+	data, err := marshalUntyped(bare)
 	if err != nil {
 		return nil, err
 	}
-	return managed.Insert(data, entries), nil
+	return managed.Insert(data, u.Entries), nil
 }
 
-// withoutRecord is the object without its revision and its record of owners,
-// which it shares the rest with.
-func withoutRecord(u *unstructured.Unstructured) *unstructured.Unstructured {
+// withoutRevision is the object without its revision. It shares the rest.
+func withoutRevision(u *unstructured.Unstructured) *unstructured.Unstructured {
 	m, ok := u.Object["metadata"].(map[string]any)
-	if !ok {
+	if !ok || m["resourceVersion"] == nil {
 		return u
 	}
-	meta, top := make(map[string]any, len(m)), make(map[string]any, len(u.Object))
-	for k, v := range m {
-		if k != "resourceVersion" && k != "managedFields" {
-			meta[k] = v
-		}
-	}
-	for k, v := range u.Object {
-		top[k] = v
-	}
+	top, meta := maps.Clone(u.Object), maps.Clone(m)
+	delete(meta, "resourceVersion")
 	top["metadata"] = meta
 	return &unstructured.Unstructured{Object: top}
 }
@@ -93,11 +95,11 @@ func withoutRecord(u *unstructured.Unstructured) *unstructured.Unstructured {
 // old is what was there, nil for a new one.
 func (c *call) validateCustom(obj, old resource.Object, found field.ErrorList) field.ErrorList {
 	v := resource.Validation{
-		Object: obj.(*unstructured.Unstructured), Status: c.info.subresource == "status", Faults: found,
+		Object: &obj.(*resource.Untyped).Unstructured, Status: c.info.subresource == "status", Faults: found,
 		Warn: func(text string) { c.warn(text) },
 	}
 	if old != nil {
-		v.Old = old.(*unstructured.Unstructured)
+		v.Old = &old.(*resource.Untyped).Unstructured
 	}
 	return c.ep.Custom.Validate(c.ctx, v)
 }
@@ -118,15 +120,10 @@ func (ep *endpoint) appendStored(ctx context.Context, dst []byte, o *watchcache.
 	return append(dst, text...), err
 }
 
-// marshalCustom is an object as JSON text without its record of owners.
-func marshalCustom(u *unstructured.Unstructured) ([]byte, error) {
-	m, ok := u.Object["metadata"].(map[string]any)
-	if !ok || m["managedFields"] == nil {
-		return json.Marshal(u.Object)
+// marshalUntyped is an object without a Go type as JSON text.
+func marshalUntyped(u *unstructured.Unstructured) ([]byte, error) {
+	if text, ok := fastjson.MarshalObject(u.Object); ok {
+		return text, nil
 	}
-	bare := withoutRecord(u)
-	if rv, ok := m["resourceVersion"]; ok {
-		bare.Object["metadata"].(map[string]any)["resourceVersion"] = rv
-	}
-	return json.Marshal(bare.Object)
+	return json.Marshal(u.Object)
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
 
+	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/resource"
 	"fairlead.dev/server/patch"
 )
@@ -57,12 +58,15 @@ func (c *call) decodeCustomBody(body []byte, m media, directive string) (resourc
 
 // decodeUntyped decodes and coerces an object. strict is what strict decoding
 // objects to.
-func (c *call) decodeUntyped(body []byte, m media, strictly bool) (u *unstructured.Unstructured, gvk *schema.GroupVersionKind, strict []error, err error) {
+func (c *call) decodeUntyped(body []byte, m media, strictly bool) (_ *resource.Untyped, gvk *schema.GroupVersionKind, strict []error, err error) {
+	if u := c.decodePlain(body, m); u != nil {
+		return u, &c.ep.gvk, nil, nil
+	}
 	var s runtime.Decoder = json.NewSerializerWithOptions(json.DefaultMetaFactory, untyped{}, untyped{}, json.SerializerOptions{Yaml: m == mediaYAML, Strict: strictly})
 	if m == mediaCBOR {
 		s = cbor.NewSerializer(untyped{}, untyped{}, cbor.Strict(strictly))
 	}
-	u = &unstructured.Unstructured{}
+	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(c.ep.gvk)
 	_, gvk, err = s.Decode(body, &c.ep.gvk, u)
 	if fault, ok := runtime.AsStrictDecodingError(err); ok {
@@ -78,7 +82,24 @@ func (c *call) decodeUntyped(body []byte, m media, strictly bool) (u *unstructur
 	for _, path := range dropped {
 		strict = append(strict, fmt.Errorf("unknown field %q", path))
 	}
-	return u, gvk, strict, nil
+	return resource.NewUntyped(u), gvk, strict, nil
+}
+
+// decodePlain is decodeUntyped for most bodies: JSON of the kind that nothing is wrong
+// with. It is nil for others.
+func (c *call) decodePlain(body []byte, m media) *resource.Untyped {
+	if m != mediaJSON {
+		return nil
+	}
+	object, ok := fastjson.Object(body)
+	if !ok {
+		return nil
+	}
+	u := &unstructured.Unstructured{Object: object}
+	if kind, _ := object["kind"].(string); kind != c.ep.Kind || u.GetAPIVersion() != c.ep.gvk.GroupVersion().String() || !c.ep.Custom.Fits(u) {
+		return nil
+	}
+	return &resource.Untyped{Unstructured: *u}
 }
 
 // decodePatched makes a custom object of a patched text.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -21,11 +20,11 @@ func (c *call) customTextsIn(apiVersion string, obj, old resource.Object) (befor
 		return nil, nil, nil, false
 	}
 	text := func(o resource.Object) ([]byte, error) {
-		u, err := c.ep.Custom.In(c.ctx, o.(*unstructured.Unstructured), version)
+		u, err := c.ep.Custom.In(c.ctx, &o.(*resource.Untyped).Unstructured, version)
 		if err != nil {
 			return nil, err
 		}
-		return marshalCustom(u)
+		return marshalUntyped(u)
 	}
 	var err error
 	if after, err = text(obj); err != nil {
@@ -66,5 +65,5 @@ func (c converter) convertCustom(in runtime.Object, target runtime.GroupVersione
 	if !known {
 		return nil, runtime.NewNotRegisteredErrForKind("fairlead", gv.WithKind(c.ep.Kind))
 	}
-	return c.ep.Custom.In(context.Background(), u, gv.Version)
+	return c.ep.Custom.In(c.ctx, u, gv.Version)
 }

@@ -9,12 +9,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/resource"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -156,8 +155,11 @@ func (f *form) decode(o *watchcache.Object) (runtime.Object, error) {
 	if text == nil {
 		return f.ep.decode(f.ctx, o.Value(), o.Revision())
 	}
-	u := &unstructured.Unstructured{}
-	return u, kjson.UnmarshalCaseSensitivePreserveInts(text, &u.Object)
+	u, err := decodeUntyped(text)
+	if err != nil {
+		return nil, err
+	}
+	return resource.NewUntyped(u), nil
 }
 
 // encode makes the element of an object of the storage version.

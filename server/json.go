@@ -9,6 +9,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/resource"
 )
 
 // decodeStored decodes the text of a stored object into a new one. foreign says that
@@ -46,11 +47,17 @@ func encodeJSON(obj runtime.Object) ([]byte, error) {
 			return text, nil
 		}
 	}
+	if u, ok := obj.(*resource.Untyped); ok {
+		return u.MarshalJSON()
+	}
 	return json.Marshal(obj)
 }
 
 // hasPlan says that the object is of a Go type of its own.
 func hasPlan(obj runtime.Object) bool {
-	_, loose := obj.(*unstructured.Unstructured)
-	return !loose
+	switch obj.(type) {
+	case *unstructured.Unstructured, *resource.Untyped:
+		return false
+	}
+	return true
 }

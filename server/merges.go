@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"sync"
@@ -43,12 +44,13 @@ func (m *merges) keep(resources []*resource.Resource) {
 	maps.DeleteFunc(m.mu.managers, func(k mergeKey, _ *managedfields.FieldManager) bool { return !served[k.r] })
 }
 
-// manager merges configurations of the endpoint's version.
-func (m *merges) manager(ep *endpoint, subresource string) (*managedfields.FieldManager, error) {
+// manager merges configurations of the endpoint's version. Where versions are converted
+// by another program, it asks for as long as ctx lasts, and is one request's.
+func (m *merges) manager(ctx context.Context, ep *endpoint, subresource string) (*managedfields.FieldManager, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := mergeKey{ep.Resource, ep.version.Name, subresource}
-	if f := m.mu.managers[key]; f != nil {
+	if f := m.mu.managers[key]; f != nil && !ep.asks() {
 		return f, nil
 	}
 	if m.mu.managers == nil {
@@ -63,13 +65,16 @@ func (m *merges) manager(ep *endpoint, subresource string) (*managedfields.Field
 		}
 		m.mu.converters[ep.Resource] = types
 	}
-	conv := converter{ep}
+	conv := converter{ctx, ep}
+	if !ep.asks() {
+		conv.ctx = context.Background() // nobody is waited for
+	}
 	build := managedfields.NewDefaultFieldManager
 	if ep.Custom != nil {
 		build = managedfields.NewDefaultCRDFieldManager
 	}
 	f, err := build(types, conv, conv, conv, ep.gvk, ep.Hub().GroupVersion(), subresource, resetFilters(ep, subresource))
-	if err == nil {
+	if err == nil && !ep.asks() {
 		m.mu.managers[key] = f
 	}
 	return f, err
@@ -116,7 +121,10 @@ func resetFilters(ep *endpoint, subresource string) map[fieldpath.APIVersion]fie
 
 // converter takes an endpoint's objects from version to version. The storage
 // version is the one in the middle.
-type converter struct{ ep *endpoint }
+type converter struct {
+	ctx context.Context // of who waits for a conversion
+	ep  *endpoint
+}
 
 // New makes an empty object of the storage version for the endpoint's kind,
 // and for others what the scheme has.

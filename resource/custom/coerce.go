@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -22,6 +23,9 @@ type coercion struct {
 // coerce does for a custom object what decoding into a Go type does for others:
 // it drops what has no place, and reads metadata as what they are.
 func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []string, err error) {
+	if k.fits(u, c) {
+		return nil, nil
+	}
 	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
 	if err != nil {
 		return nil, err
@@ -76,6 +80,23 @@ func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []strin
 	return dropped, nil
 }
 
+// fits says that an object is one of the kind that coercing would leave as it is, as
+// nearly all are.
+func (k *Kind) fits(u *unstructured.Unstructured, c coercion) bool {
+	kind, _ := u.Object["kind"].(string)
+	apiVersion, _ := u.Object["apiVersion"].(string)
+	group, version, _ := strings.Cut(apiVersion, "/")
+	d := k.Definition
+	if kind != d.Spec.Names.Kind || group != d.Spec.Group {
+		return false
+	}
+	if meta, ok := u.Object["metadata"].(map[string]any); c.stored && (!ok || meta["generation"] == nil) {
+		return false
+	}
+	all, err := k.schemas()
+	return err == nil && all[version] != nil && all[version].plan != nil && all[version].plan.fitsRoot(u.Object)
+}
+
 // tree is the version's structural schema, nil if it has none.
 func (k *Kind) tree(version string) (*structural.Structural, error) {
 	all, err := k.schemas()
@@ -91,8 +112,15 @@ func (k *Kind) setDefaults(u *unstructured.Unstructured) {
 	if gvk.Group != d.Spec.Group || gvk.Kind != d.Spec.Names.Kind {
 		return
 	}
-	if tree, err := k.tree(gvk.Version); err == nil && tree != nil {
-		defaulting.Default(u.Object, tree)
+	all, err := k.schemas()
+	if err != nil || all[gvk.Version] == nil {
+		return
+	}
+	switch s := all[gvk.Version]; {
+	case s.plan != nil:
+		s.plan.fill(u.Object)
+	case s.tree != nil:
+		defaulting.Default(u.Object, s.tree)
 	}
 }
 

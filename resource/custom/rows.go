@@ -83,8 +83,8 @@ func (v *version) row() *resource.Resource {
 	return r.Shown(v.table())
 }
 
-func empty(gvk schema.GroupVersionKind) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{}
+func empty(gvk schema.GroupVersionKind) *resource.Untyped {
+	u := &resource.Untyped{}
 	u.SetGroupVersionKind(gvk)
 	return u
 }

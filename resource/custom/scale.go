@@ -20,7 +20,7 @@ func steps(path string) []string { return strings.Split(strings.TrimPrefix(path,
 func scaleAccess(s *apiextensionsv1.CustomResourceSubresourceScale) *resource.ScaleAccess {
 	desired, observed := steps(s.SpecReplicasPath), steps(s.StatusReplicasPath)
 	number := func(obj runtime.Object, path []string) (int64, bool, error) {
-		return unstructured.NestedInt64(obj.(*unstructured.Unstructured).Object, path...)
+		return unstructured.NestedInt64(obj.(*resource.Untyped).Object, path...)
 	}
 	return &resource.ScaleAccess{
 		Path: desired,
@@ -44,13 +44,13 @@ func scaleAccess(s *apiextensionsv1.CustomResourceSubresourceScale) *resource.Sc
 		},
 		SetReplicas: func(obj runtime.Object, n int32) {
 			// A parent that is no object is what the schema will complain of.
-			_ = unstructured.SetNestedField(obj.(*unstructured.Unstructured).Object, int64(n), desired...)
+			_ = unstructured.SetNestedField(obj.(*resource.Untyped).Object, int64(n), desired...)
 		},
 		Selector: func(obj runtime.Object) (string, error) {
 			if s.LabelSelectorPath == nil || *s.LabelSelectorPath == "" {
 				return "", nil
 			}
-			text, _, err := unstructured.NestedString(obj.(*unstructured.Unstructured).Object, steps(*s.LabelSelectorPath)...)
+			text, _, err := unstructured.NestedString(obj.(*resource.Untyped).Object, steps(*s.LabelSelectorPath)...)
 			return text, err
 		},
 	}

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -17,12 +16,12 @@ import (
 )
 
 func (v *version) strategy() resource.Strategy {
-	r := resource.Rules[*unstructured.Unstructured]{
-		Default:                v.kind.setDefaults,
+	r := resource.Rules[*resource.Untyped]{
+		Default:                func(obj *resource.Untyped) { v.kind.setDefaults(&obj.Unstructured) },
 		PrepareForCreate:       v.prepareCreate,
 		PrepareForUpdate:       v.prepareUpdate,
 		PrepareForStatusUpdate: prepareStatus,
-		Warnings:               func(obj *unstructured.Unstructured) []string { return finalizerWarnings(obj, nil) },
+		Warnings:               func(obj *resource.Untyped) []string { return finalizerWarnings(obj, nil) },
 		UpdateWarnings:         finalizerWarnings,
 		RequireResourceVersion: true,
 	}
@@ -32,14 +31,14 @@ func (v *version) strategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func (v *version) prepareCreate(obj *unstructured.Unstructured) {
+func (v *version) prepareCreate(obj *resource.Untyped) {
 	if v.hasStatus() {
 		delete(obj.Object, "status")
 	}
 	obj.SetGeneration(1)
 }
 
-func (v *version) prepareUpdate(obj, old *unstructured.Unstructured) {
+func (v *version) prepareUpdate(obj, old *resource.Untyped) {
 	if v.hasStatus() {
 		keep(obj, old, "status")
 	}
@@ -49,7 +48,7 @@ func (v *version) prepareUpdate(obj, old *unstructured.Unstructured) {
 }
 
 // keep gives the object the old one's member.
-func keep(obj, old *unstructured.Unstructured, name string) {
+func keep(obj, old *resource.Untyped, name string) {
 	if was, ok := old.Object[name]; ok {
 		obj.Object[name] = was
 	} else {
@@ -65,11 +64,12 @@ func sameButMeta(a, b map[string]any) bool {
 }
 
 // prepareStatus keeps everything but the status, and the record of who set what.
-func prepareStatus(obj, old *unstructured.Unstructured) {
-	entries := obj.GetManagedFields()
+func prepareStatus(obj, old *resource.Untyped) {
 	status, ok := obj.Object["status"]
-	obj.Object = old.DeepCopy().Object
-	obj.SetManagedFields(entries)
+	obj.Object = maps.Clone(old.Object)
+	if meta, ok := old.Object["metadata"].(map[string]any); ok {
+		obj.Object["metadata"] = maps.Clone(meta)
+	}
 	if ok {
 		obj.Object["status"] = status
 	} else {
@@ -78,7 +78,7 @@ func prepareStatus(obj, old *unstructured.Unstructured) {
 }
 
 // finalizerWarnings are about names of new finalizers that others may use too.
-func finalizerWarnings(obj, old *unstructured.Unstructured) (list []string) {
+func finalizerWarnings(obj, old *resource.Untyped) (list []string) {
 	at := field.NewPath("metadata", "finalizers")
 	names := obj.GetFinalizers()
 	if old != nil {

@@ -14,6 +14,7 @@ import (
 type structure struct {
 	props *apiextensions.JSONSchemaProps // nil if there is no schema
 	tree  *structural.Structural         // nil likewise
+	plan  *plan                          // of the tree; nil if unknown fields are kept everywhere
 }
 
 // readSchemas reads those of all versions: objects may be stored in each of
@@ -50,6 +51,9 @@ func (k *Kind) readSchemas() (map[string]*structure, error) {
 			}
 		}
 		s.tree = tree
+		if !full.Spec.PreserveUnknownFields {
+			s.plan = newPlan(tree)
+		}
 	}
 	return all, nil
 }

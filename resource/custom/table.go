@@ -3,11 +3,13 @@ package custom
 import (
 	"bytes"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/jsonpath"
 
 	"fairlead.dev/resource"
@@ -44,16 +46,32 @@ func (v *version) table() resource.Table {
 		}
 		return &paths
 	}}
-	return resource.TableOf(func(u *unstructured.Unstructured) []any {
+	below := !slices.ContainsFunc(asked, func(c apiextensionsv1.CustomResourceColumnDefinition) bool { return showsRecord(c.JSONPath) })
+	return resource.TableOf(func(u *resource.Untyped) []any {
 		paths := pool.Get().(*[]*jsonpath.JSONPath)
 		defer pool.Put(paths)
+		object := u.Object
+		if !below {
+			object = u.UnstructuredContent()
+		}
 		cells := append(make([]any, 0, len(columns)), u.GetName())
 		for i, p := range *paths {
-			cells = append(cells, cell(p, asked[i].Type, u.Object))
+			cells = append(cells, cell(p, asked[i].Type, object))
 		}
 		return cells
 	}, columns...)
 }
+
+// showsRecord says that a column may show something of the record of owners, which stands
+// beside the object.
+func showsRecord(path string) bool {
+	top, below, _ := strings.Cut(strings.TrimPrefix(path, "."), ".")
+	below, _, _ = strings.Cut(below, ".")
+	return !simple.MatchString(top) || top == "metadata" && (!simple.MatchString(below) || below == "managedFields")
+}
+
+// simple is a step of a path to one member.
+var simple = regexp.MustCompile(`^[A-Za-z]+$`)
 
 func parse(path string) *jsonpath.JSONPath {
 	p := jsonpath.New("column").AllowMissingKeys(true)

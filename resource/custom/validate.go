@@ -3,6 +3,7 @@ package custom
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
@@ -25,20 +26,24 @@ func (v *version) Validate(ctx context.Context, o resource.Validation) field.Err
 		return field.ErrorList{field.InternalError(nil, fmt.Errorf("the server could not properly serve the CR schema: %w", err))}
 	}
 	ctx = warning.WithWarningRecorder(ctx, recorder(o.Warn))
-	var both *common.CorrelatedObject
-	var options []cel.Option
-	if o.Old != nil {
-		both = common.NewCorrelatedObject(o.Object.Object, o.Old.Object, &model.Structural{Structural: r.tree})
-		options = append(options, cel.WithRatcheting(both))
-	}
+	both := sync.OnceValue(func() *common.CorrelatedObject {
+		return common.NewCorrelatedObject(o.Object.Object, o.Old.Object, &model.Structural{Structural: r.tree})
+	})
 	errs := v.misnamed(o.Object)
 	if errs == nil {
 		errs = v.values(r, o, both)
 	}
-	if !o.Status {
+	if !o.Status && (r.plan == nil || r.plan.embeds) {
 		errs = append(errs, objectmeta.Validate(ctx, nil, o.Object.Object, r.tree, false)...)
 	}
 	errs = append(errs, r.lists(o.Object, o.Old)...)
+	if r.cel == nil {
+		return errs
+	}
+	var options []cel.Option
+	if o.Old != nil {
+		options = append(options, cel.WithRatcheting(both()))
+	}
 	return append(errs, r.judge(ctx, append(o.Faults[:len(o.Faults):len(o.Faults)], errs...), o, options...)...)
 }
 
@@ -67,21 +72,22 @@ func (v *version) misnamed(obj *unstructured.Unstructured) (errs field.ErrorList
 
 // values are the faults by the schema's types and bounds, and of what a scale is
 // read from.
-func (v *version) values(r *rules, o resource.Validation, both *common.CorrelatedObject) (errs field.ErrorList) {
+func (v *version) values(r *rules, o resource.Validation, both func() *common.CorrelatedObject) (errs field.ErrorList) {
 	switch {
 	case o.Status:
-		var options []validation.ValidationOption
-		if r.tree != nil {
-			options = append(options, validation.WithRatcheting(both.Key("status")))
-		}
-		if status, ok := o.Object.Object["status"]; ok {
+		if status, ok := o.Object.Object["status"]; ok && r.status != nil && r.status.check.of(status, true) != good {
+			var options []validation.ValidationOption
+			if r.tree != nil {
+				options = append(options, validation.WithRatcheting(both().Key("status")))
+			}
 			errs = validation.ValidateCustomResourceUpdate(field.NewPath("status"), status, o.Old.Object["status"], r.status, options...)
 		}
 		return append(errs, v.validateScale(o.Object, false)...)
+	case r.schema.check.of(o.Object.Object, o.Old != nil) == good:
 	case o.Old == nil:
 		errs = validation.ValidateCustomResource(nil, o.Object.Object, r.schema)
 	default:
-		errs = validation.ValidateCustomResourceUpdate(nil, o.Object.Object, o.Old.Object, r.schema, validation.WithRatcheting(both))
+		errs = validation.ValidateCustomResourceUpdate(nil, o.Object.Object, o.Old.Object, r.schema, validation.WithRatcheting(both()))
 	}
 	return append(errs, v.validateScale(o.Object, true)...)
 }
@@ -89,6 +95,9 @@ func (v *version) values(r *rules, o resource.Validation, both *common.Correlate
 // lists are the faults of lists that are sets or maps, unless the old object had
 // some too.
 func (r *rules) lists(obj, old *unstructured.Unstructured) field.ErrorList {
+	if r.plan != nil && !r.plan.lists {
+		return nil
+	}
 	errs := listtype.ValidateListSetsAndMaps(nil, r.tree, obj.Object)
 	if len(errs) > 0 && old != nil && len(listtype.ValidateListSetsAndMaps(nil, r.tree, old.Object)) > 0 {
 		return nil
@@ -99,9 +108,6 @@ func (r *rules) lists(obj, old *unstructured.Unstructured) field.ErrorList {
 // judge is what the CEL rules say, unless there are faults that make the object
 // one that rules cannot be run on.
 func (r *rules) judge(ctx context.Context, found field.ErrorList, o resource.Validation, options ...cel.Option) field.ErrorList {
-	if r.cel == nil {
-		return nil
-	}
 	for _, e := range found {
 		switch e.Type {
 		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
@@ -27,9 +28,10 @@ var _ resource.Custom = (*version)(nil)
 // rules are the version's schema, made ready to check objects.
 type rules struct {
 	tree   *structural.Structural
-	schema validation.SchemaValidator
-	status validation.SchemaValidator // nil if the schema says nothing about it
-	cel    *cel.Validator             // nil if there are no rules
+	plan   *plan
+	schema *values
+	status *values        // nil if the schema says nothing about it
+	cel    *cel.Validator // nil if there are no rules
 }
 
 func newVersion(k *Kind, d *apiextensionsv1.CustomResourceDefinitionVersion) *version {
@@ -43,19 +45,34 @@ func (v *version) compile() (*rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rules{tree: s.tree}
-	if r.schema, _, err = validation.NewSchemaValidator(s.props); err != nil {
+	r := &rules{tree: s.tree, plan: s.plan}
+	if r.schema, err = newValues(s.props); err != nil {
 		return nil, err
 	}
 	if s.props != nil && v.hasStatus() {
 		if status, ok := s.props.Properties["status"]; ok {
-			if r.status, _, err = validation.NewSchemaValidator(&status); err != nil {
+			if r.status, err = newValues(&status); err != nil {
 				return nil, err
 			}
 		}
 	}
 	r.cel = cel.NewValidator(s.tree, true, celconfig.PerCallLimit)
 	return r, nil
+}
+
+// values are a schema's types and bounds. The validator is asked about what the check
+// does not find good.
+type values struct {
+	validation.SchemaValidator
+	check *check
+}
+
+func newValues(props *apiextensions.JSONSchemaProps) (*values, error) {
+	v, s, err := validation.NewSchemaValidator(props)
+	if err != nil {
+		return nil, err
+	}
+	return &values{v, newCheck(s)}, nil
 }
 
 func (v *version) hasStatus() bool { return v.Subresources != nil && v.Subresources.Status != nil }
@@ -80,6 +97,9 @@ func (v *version) Definition() (string, int64) { return v.kind.key, v.kind.at.Lo
 func (v *version) Coerce(obj *unstructured.Unstructured, paths bool) ([]string, error) {
 	return v.kind.coerce(obj, coercion{paths: paths})
 }
+
+// Fits implements resource.Custom.
+func (v *version) Fits(obj *unstructured.Unstructured) bool { return v.kind.fits(obj, coercion{}) }
 
 // Read implements resource.Custom.
 func (v *version) Read(ctx context.Context, stored *unstructured.Unstructured) (*unstructured.Unstructured, error) {

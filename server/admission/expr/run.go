@@ -9,7 +9,6 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
@@ -65,8 +64,8 @@ func value(obj runtime.Object) any {
 	switch o := obj.(type) {
 	case nil:
 		return nil
-	case *unstructured.Unstructured:
-		return types.DefaultTypeAdapter.NativeToValue(o.Object)
+	case runtime.Unstructured:
+		return types.DefaultTypeAdapter.NativeToValue(o.UnstructuredContent())
 	}
 	return common.SchemalessTypedToVal(obj)
 }

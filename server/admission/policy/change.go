@@ -64,7 +64,7 @@ func newConverters() *converters {
 }
 
 func (c *converters) get(row *resource.Resource, obj runtime.Object) (managedfields.TypeConverter, error) {
-	if _, custom := obj.(*unstructured.Unstructured); custom {
+	if _, custom := obj.(*resource.Untyped); custom {
 		return managedfields.NewDeducedTypeConverter(), nil
 	}
 	c.mu.Lock()
@@ -99,7 +99,11 @@ func (c *converters) apply(v *dynamic.View, config map[string]any) (runtime.Obje
 	if whole := atomics(nil, wanted.Schema(), wanted.TypeRef(), wanted.AsValue()); len(whole) > 0 {
 		return nil, fmt.Errorf("error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %v", strings.Join(whole, ", "))
 	}
-	live, err := types.ObjectToTyped(v.Object, typed.AllowDuplicates)
+	now := v.Object
+	if u, custom := now.(*resource.Untyped); custom {
+		now = u.Whole()
+	}
+	live, err := types.ObjectToTyped(now, typed.AllowDuplicates)
 	if err != nil {
 		return nil, fmt.Errorf("error applying patch: failed to convert original object to typed object: %w", err)
 	}

@@ -1,0 +1,178 @@
+package fastjson
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// Object decodes a JSON object without a Go type: into maps, slices, strings, booleans,
+// nil, int64 and float64, as sigs.k8s.io/json does when it preserves integers. It gives up
+// on names that an object has twice. The input may be anything.
+func Object(b []byte) (m map[string]any, ok bool) {
+	d := decoders.Get().(*decoder)
+	d.b, d.i, d.depth, d.strict = b, 0, 0, true
+	if d.space() == '{' {
+		m, ok = d.looseObject()
+		d.space()
+		ok = ok && d.i == len(d.b)
+	}
+	d.b = nil
+	decoders.Put(d)
+	return m, ok
+}
+
+func (d *decoder) loose() (any, bool) {
+	switch d.space() {
+	case '{':
+		return d.looseObject()
+	case '[':
+		return d.looseList()
+	case '"':
+		s, ok := d.text()
+		return s, ok
+	case 't':
+		return true, d.literal("true")
+	case 'f':
+		return false, d.literal("false")
+	case 'n':
+		return nil, d.literal("null")
+	}
+	from := d.i
+	if n, ok := d.number(); ok {
+		return n, true
+	}
+	d.i = from
+	text, ok := d.raw()
+	if !ok {
+		return nil, false
+	}
+	for _, c := range text {
+		if c == '.' || c == 'e' || c == 'E' {
+			x, err := strconv.ParseFloat(string(text), 64)
+			return x, err == nil
+		}
+	}
+	return nil, false // so long a number is for others
+}
+
+func (d *decoder) looseObject() (map[string]any, bool) {
+	m := map[string]any{}
+	for more := d.open('{'); more; more = d.more('}') {
+		if d.space() != '"' {
+			return nil, false
+		}
+		name, ok := d.text()
+		if !ok || d.space() != ':' {
+			return nil, false
+		}
+		d.i++
+		v, ok := d.loose()
+		if !ok {
+			return nil, false
+		}
+		n := len(m)
+		if m[name] = v; len(m) == n {
+			return nil, false
+		}
+	}
+	return m, d.close('}')
+}
+
+func (d *decoder) looseList() (list []any, ok bool) {
+	list = []any{}
+	for more := d.open('['); more; more = d.more(']') {
+		v, ok := d.loose()
+		if !ok {
+			return nil, false
+		}
+		list = append(list, v)
+	}
+	return list, d.close(']')
+}
+
+// MarshalObject returns the JSON of an object that is made of what [Object] makes, byte
+// for byte as encoding/json writes it. It gives up on other Go types.
+func MarshalObject(m map[string]any) ([]byte, bool) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	b, ok := s.loose(s.b[:0], m)
+	if s.b = b[:0]; cap(b) > roomiest {
+		s.b = nil
+	}
+	if !ok {
+		return nil, false
+	}
+	return slices.Clone(b), true
+}
+
+func (s *scratch) loose(b []byte, v any) ([]byte, bool) {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...), true
+	case string:
+		return appendString(b, v)
+	case bool:
+		return strconv.AppendBool(b, v), true
+	case int64:
+		return strconv.AppendInt(b, v, 10), true
+	case float64:
+		text, err := json.Marshal(v)
+		return append(b, text...), err == nil
+	case []any:
+		return s.looseList(b, v)
+	case map[string]any:
+		return s.looseObject(b, v)
+	}
+	return b, false
+}
+
+func (s *scratch) looseList(b []byte, list []any) ([]byte, bool) {
+	if list == nil {
+		return append(b, "null"...), true
+	}
+	b = append(b, '[')
+	for i, v := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var ok bool
+		if b, ok = s.loose(b, v); !ok {
+			return b, false
+		}
+	}
+	return append(b, ']'), true
+}
+
+// looseObject takes the room for its names from the end of what the objects around it
+// have taken.
+func (s *scratch) looseObject(b []byte, m map[string]any) ([]byte, bool) {
+	if m == nil {
+		return append(b, "null"...), true
+	}
+	from := len(s.keys)
+	for k := range m {
+		s.keys = append(s.keys, k)
+	}
+	to := len(s.keys)
+	slices.Sort(s.keys[from:to])
+	defer func() {
+		clear(s.keys[from:to])
+		s.keys = s.keys[:from]
+	}()
+	b = append(b, '{')
+	for i := from; i < to; i++ {
+		if i > from {
+			b = append(b, ',')
+		}
+		k := s.keys[i]
+		var ok bool
+		if b, ok = appendString(b, k); !ok {
+			return b, false
+		}
+		if b, ok = s.loose(append(b, ':'), m[k]); !ok {
+			return b, false
+		}
+	}
+	return append(b, '}'), true
+}

@@ -1,0 +1,243 @@
+package custom
+
+import (
+	"time"
+
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// plan is a structural schema made ready for most objects: those that have no member
+// that the schema does not know, no null and no embedded object. Nothing has to be
+// dropped from those, and their defaults are filled in without looking at the rest.
+type plan struct {
+	properties map[string]*plan
+	rest       *plan // of all other members; nil if there may be none
+	items      *plan
+	preserves  bool // keeps what it does not know
+	embedded   bool // is an object with metadata, which are looked at
+	scalar     bool // has nothing below: an object or list here is not for the plan
+	nullable   bool
+	def        any  // its default, nil for none
+	fills      bool // there are defaults below
+	lists      bool // there are lists that are sets or maps, here or below
+	embeds     bool // there are embedded objects, here or below
+}
+
+// newPlan compiles a schema, which must not change any more. The plan of none knows
+// scalars.
+func newPlan(s *structural.Structural) *plan {
+	if s == nil {
+		return &plan{scalar: true}
+	}
+	p := &plan{preserves: s.XPreserveUnknownFields, embedded: s.XEmbeddedResource, embeds: s.XEmbeddedResource, nullable: s.Nullable, def: s.Default.Object}
+	p.lists = s.XListType != nil && *s.XListType != "atomic"
+	if len(s.Properties) > 0 {
+		p.properties = make(map[string]*plan, len(s.Properties))
+	}
+	for name := range s.Properties {
+		prop := s.Properties[name]
+		p.properties[name] = p.join(newPlan(&prop))
+	}
+	if s.AdditionalProperties != nil {
+		p.rest = p.join(newPlan(s.AdditionalProperties.Structural))
+	}
+	if s.Items != nil {
+		p.items = p.join(newPlan(s.Items))
+	}
+	return p
+}
+
+func (p *plan) join(below *plan) *plan {
+	p.fills = p.fills || below.fills || below.def != nil
+	p.lists, p.embeds = p.lists || below.lists, p.embeds || below.embeds
+	return below
+}
+
+// fits says that a value is as coercing would leave it. If it says no, that may still be.
+func (p *plan) fits(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case map[string]any:
+		if p.scalar || p.embedded {
+			return false
+		}
+		for name, member := range v {
+			if !p.fitsMember(name, member) {
+				return false
+			}
+		}
+	case []any:
+		if p.scalar {
+			return false
+		}
+		if p.items == nil {
+			return p.preserves
+		}
+		if p.preserves {
+			return false
+		}
+		for _, item := range v {
+			if !p.items.fits(item) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (p *plan) fitsMember(name string, v any) bool {
+	below := p.properties[name]
+	if below == nil {
+		below = p.rest
+	}
+	if below == nil {
+		return p.preserves
+	}
+	return below.fits(v)
+}
+
+// fitsRoot is fits of a whole object of the kind.
+func (p *plan) fitsRoot(object map[string]any) bool {
+	for name, v := range object {
+		switch name {
+		case "apiVersion", "kind":
+			if _, ok := v.(string); !ok {
+				return false
+			}
+		case "metadata":
+			if m, ok := v.(map[string]any); !ok || !regular(m) {
+				return false
+			}
+		default:
+			if !p.fitsMember(name, v) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fill fills in the defaults below.
+func (p *plan) fill(v any) {
+	if !p.fills {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range p.properties {
+			if _, there := v[name]; !there && below.def != nil {
+				v[name] = runtime.DeepCopyJSONValue(below.def)
+			}
+		}
+		for name, member := range v {
+			if below := p.properties[name]; below != nil {
+				v[name] = below.filled(member)
+			} else if p.rest != nil {
+				v[name] = p.rest.filled(member)
+			}
+		}
+	case []any:
+		if p.items != nil {
+			for i, item := range v {
+				v[i] = p.items.filled(item)
+			}
+		}
+	}
+}
+
+// filled is the value with its defaults, which take the place of a null that may not be.
+func (p *plan) filled(v any) any {
+	if v == nil && !p.nullable && p.def != nil {
+		v = runtime.DeepCopyJSONValue(p.def)
+	}
+	p.fill(v)
+	return v
+}
+
+// regular says that metadata, without a record of owners, are as they would come out of
+// metav1.ObjectMeta.
+func regular(meta map[string]any) bool {
+	for name, v := range meta {
+		switch name {
+		case "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion":
+			if s, ok := v.(string); !ok || s == "" {
+				return false
+			}
+		case "labels", "annotations":
+			m, ok := v.(map[string]any)
+			if !ok || len(m) == 0 {
+				return false
+			}
+			for _, v := range m {
+				if _, ok := v.(string); !ok {
+					return false
+				}
+			}
+		case "finalizers":
+			list, ok := v.([]any)
+			if !ok || len(list) == 0 {
+				return false
+			}
+			for _, v := range list {
+				if _, ok := v.(string); !ok {
+					return false
+				}
+			}
+		case "generation":
+			if n, ok := v.(int64); !ok || n == 0 {
+				return false
+			}
+		case "deletionGracePeriodSeconds":
+			if _, ok := v.(int64); !ok {
+				return false
+			}
+		case "creationTimestamp", "deletionTimestamp":
+			s, ok := v.(string)
+			if !ok || len(s) != len("2006-01-02T15:04:05Z") {
+				return false
+			}
+			if t, err := time.Parse(time.RFC3339, s); err != nil || t.IsZero() {
+				return false
+			}
+		case "ownerReferences":
+			list, ok := v.([]any)
+			if !ok || len(list) == 0 {
+				return false
+			}
+			for _, v := range list {
+				if !regularOwner(v) {
+					return false
+				}
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func regularOwner(v any) bool {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, name := range []string{"apiVersion", "kind", "name", "uid"} {
+		if _, ok := m[name].(string); !ok {
+			return false
+		}
+	}
+	for name, v := range m {
+		switch name {
+		case "apiVersion", "kind", "name", "uid":
+		case "controller", "blockOwnerDeletion":
+			if _, ok := v.(bool); !ok {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}

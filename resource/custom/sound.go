@@ -1,0 +1,341 @@
+package custom
+
+import (
+	"math"
+	"regexp"
+	"unicode/utf8"
+
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+)
+
+// verdict is what a check can say of a value.
+type verdict int8
+
+const (
+	unsure verdict = iota // upstream's validator has to be asked
+	good                  // it would find nothing
+	bad                   // it would find something
+)
+
+// check is a schema made ready to tell quickly of most values that nothing is wrong with
+// them. kube-openapi's validator, which builds itself anew for each value, is asked about
+// the others: it has the words for what is wrong, and knows the cases that are left out
+// here.
+type check struct {
+	odd                         bool // says what no check is made of
+	types                       kinds
+	nullable                    bool
+	format                      string // of strings
+	small                       bool   // integers are of 32 bits
+	least, most                 *int64 // of numbers
+	aboveLeast, belowMost       bool
+	minLength, maxLength        *int64
+	pattern                     *regexp.Regexp
+	enum                        []any
+	minItems, maxItems          *int64
+	items                       *check
+	minProperties, maxProperies *int64
+	required                    []string
+	properties                  map[string]*check
+	rest                        *check
+	all, any, one               []*check
+	not                         *check
+}
+
+// kinds are JSON types, a bit for each; none at all lets every one be.
+type kinds uint8
+
+const (
+	object kinds = 1 << iota
+	array
+	text
+	integer
+	number
+	boolean
+)
+
+var kindOf = map[string]kinds{"object": object, "array": array, "string": text, "integer": integer, "number": number, "boolean": boolean}
+
+// newCheck compiles a schema.
+func newCheck(s *spec.Schema) *check {
+	c := &check{
+		nullable: s.Nullable, enum: s.Enum, minLength: s.MinLength, maxLength: s.MaxLength, minItems: s.MinItems, maxItems: s.MaxItems,
+		minProperties: s.MinProperties, maxProperies: s.MaxProperties, required: s.Required,
+		aboveLeast: s.ExclusiveMinimum, belowMost: s.ExclusiveMaximum,
+		odd: s.UniqueItems || s.MultipleOf != nil || s.AdditionalItems != nil || len(s.PatternProperties)+len(s.Dependencies)+len(s.Definitions) > 0 || s.Ref.String() != "",
+	}
+	for _, t := range s.Type {
+		c.types |= kindOf[t]
+		c.odd = c.odd || kindOf[t] == 0
+	}
+	switch {
+	case s.Format == "":
+	case c.types == text:
+		c.format = s.Format
+		c.odd = c.odd || !strfmt.Default.ContainsName(s.Format)
+	case c.types == integer:
+		c.small = s.Format == "int32"
+	default:
+		c.odd = true
+	}
+	c.least, c.most = c.bound(s.Minimum), c.bound(s.Maximum)
+	if s.Pattern != "" {
+		var err error
+		c.pattern, err = regexp.Compile(s.Pattern)
+		c.odd = c.odd || err != nil
+	}
+	if s.Items != nil {
+		c.odd = c.odd || s.Items.Schema == nil
+		if s.Items.Schema != nil {
+			c.items = newCheck(s.Items.Schema)
+		}
+	}
+	if more := s.AdditionalProperties; more != nil {
+		c.odd = c.odd || !more.Allows && more.Schema == nil
+		if more.Schema != nil {
+			c.rest = newCheck(more.Schema)
+		}
+	}
+	if len(s.Properties) > 0 {
+		c.properties = make(map[string]*check, len(s.Properties))
+		for name := range s.Properties {
+			p := s.Properties[name]
+			c.properties[name] = newCheck(&p)
+		}
+	}
+	c.all, c.any, c.one = newChecks(s.AllOf), newChecks(s.AnyOf), newChecks(s.OneOf)
+	if s.Not != nil {
+		c.not = newCheck(s.Not)
+	}
+	return c
+}
+
+func newChecks(list []spec.Schema) (checks []*check) {
+	for i := range list {
+		checks = append(checks, newCheck(&list[i]))
+	}
+	return checks
+}
+
+// bound is a limit of numbers, nil for none. Only small whole ones mean the same to
+// integers and floats.
+func (c *check) bound(limit *float64) *int64 {
+	if limit == nil {
+		return nil
+	}
+	n := int64(*limit)
+	c.odd = c.odd || float64(n) != *limit || n > math.MaxInt32 || n < math.MinInt32
+	return &n
+}
+
+// of says what the check says of a value. With old, what is the matter with members and
+// items does not count for sure, since it may be forgiven if it was so before.
+func (c *check) of(v any, old bool) verdict {
+	if c.odd {
+		return unsure
+	}
+	if v == nil {
+		switch {
+		case len(c.enum) > 0:
+			return unsure
+		case c.types == 0 || c.nullable:
+			return good
+		}
+		return bad
+	}
+	result := c.value(v, old)
+	if result == bad {
+		return bad
+	}
+	result = worse(result, c.listed(v))
+	for _, sub := range c.all {
+		result = worse(result, sub.of(v, old))
+	}
+	result = worse(result, c.anyOf(v, old))
+	result = worse(result, c.oneOf(v, old))
+	if c.not != nil {
+		result = worse(result, opposite(c.not.of(v, old)))
+	}
+	return result
+}
+
+func worse(a, b verdict) verdict {
+	switch {
+	case a == bad || b == bad:
+		return bad
+	case a == unsure || b == unsure:
+		return unsure
+	}
+	return good
+}
+
+func opposite(v verdict) verdict {
+	switch v {
+	case good:
+		return bad
+	case bad:
+		return good
+	}
+	return unsure
+}
+
+func (c *check) anyOf(v any, old bool) verdict {
+	if len(c.any) == 0 {
+		return good
+	}
+	result := bad
+	for _, sub := range c.any {
+		switch sub.of(v, old) {
+		case good:
+			return good
+		case unsure:
+			result = unsure
+		}
+	}
+	return result
+}
+
+func (c *check) oneOf(v any, old bool) verdict {
+	if len(c.one) == 0 {
+		return good
+	}
+	passed := 0
+	for _, sub := range c.one {
+		switch sub.of(v, old) {
+		case good:
+			passed++
+		case unsure:
+			return unsure
+		}
+	}
+	if passed == 1 {
+		return good
+	}
+	return bad
+}
+
+// listed says whether the value is among those that there may be.
+func (c *check) listed(v any) verdict {
+	if len(c.enum) == 0 {
+		return good
+	}
+	s, isText := v.(string)
+	for _, e := range c.enum {
+		if t, ok := e.(string); isText && ok && s == t {
+			return good
+		}
+	}
+	return unsure
+}
+
+func (c *check) value(v any, old bool) verdict {
+	switch v := v.(type) {
+	case map[string]any:
+		return c.members(v, old)
+	case []any:
+		return c.elements(v, old)
+	case string:
+		return c.string(v)
+	case int64:
+		return c.integer(v)
+	case float64:
+		if c.types != 0 && c.types&number == 0 || c.least != nil || c.most != nil {
+			return unsure
+		}
+		return good
+	case bool:
+		return c.kind(boolean)
+	}
+	return unsure
+}
+
+func (c *check) kind(k kinds) verdict {
+	if c.types == 0 || c.types&k != 0 {
+		return good
+	}
+	return bad
+}
+
+func (c *check) string(s string) verdict {
+	if c.types != 0 && c.types&text == 0 {
+		return bad
+	}
+	if n := len(s); c.minLength != nil || c.maxLength != nil && int64(n) > *c.maxLength {
+		n = utf8.RuneCountInString(s)
+		if !within(n, c.minLength, c.maxLength) {
+			return bad
+		}
+	}
+	if c.pattern != nil && !c.pattern.MatchString(s) || c.format != "" && !strfmt.Default.Validates(c.format, s) {
+		return bad
+	}
+	return good
+}
+
+func within(n int, least, most *int64) bool {
+	return (least == nil || int64(n) >= *least) && (most == nil || int64(n) <= *most)
+}
+
+func (c *check) integer(n int64) verdict {
+	switch {
+	case c.types != 0 && c.types&(integer|number) == 0:
+		return bad
+	case c.small && n != int64(int32(n)):
+		return unsure
+	case c.least != nil && (n < *c.least || c.aboveLeast && n == *c.least):
+		return bad
+	case c.most != nil && (n > *c.most || c.belowMost && n == *c.most):
+		return bad
+	}
+	return good
+}
+
+func (c *check) elements(list []any, old bool) verdict {
+	if c.types != 0 && c.types&array == 0 || !within(len(list), c.minItems, c.maxItems) {
+		return bad
+	}
+	if c.items == nil {
+		return good
+	}
+	for _, v := range list {
+		if found := c.items.of(v, old); found != good {
+			return below(found, old)
+		}
+	}
+	return good
+}
+
+func (c *check) members(m map[string]any, old bool) verdict {
+	if c.types != 0 && c.types&object == 0 || !within(len(m), c.minProperties, c.maxProperies) {
+		return bad
+	}
+	for _, name := range c.required {
+		if _, ok := m[name]; !ok {
+			return bad
+		}
+	}
+	if c.properties == nil && c.rest == nil {
+		return good
+	}
+	for name, v := range m {
+		sub := c.properties[name]
+		if sub == nil {
+			sub = c.rest
+		}
+		if sub != nil {
+			if found := sub.of(v, old); found != good {
+				return below(found, old)
+			}
+		}
+	}
+	return good
+}
+
+// below is what the verdict on a part means for the whole.
+func below(part verdict, old bool) verdict {
+	if old {
+		return unsure
+	}
+	return part
+}

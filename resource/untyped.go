@@ -1,0 +1,109 @@
+package resource
+
+import (
+	"encoding/json"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/internal/fastjson"
+)
+
+// Untyped is an object of a kind without a Go type. It is an Unstructured whose record of
+// owners stands beside the rest: among its members it would have to be taken apart and
+// put together again by each write, which has no other use for it.
+//
+// The embedded object never has managedFields in its metadata. Whoever hands it on alone
+// hands on an object without a record; [Untyped.UnstructuredContent] is the whole.
+type Untyped struct {
+	unstructured.Unstructured
+	Entries []metav1.ManagedFieldsEntry
+}
+
+var _ runtime.Unstructured = (*Untyped)(nil)
+
+// NewUntyped takes an object over, with the record that is in it.
+func NewUntyped(u *unstructured.Unstructured) *Untyped {
+	o := &Untyped{}
+	o.SetUnstructuredContent(u.Object)
+	return o
+}
+
+// GetManagedFields implements metav1.Object. The list must not be changed.
+func (u *Untyped) GetManagedFields() []metav1.ManagedFieldsEntry { return u.Entries }
+
+// SetManagedFields implements metav1.Object.
+func (u *Untyped) SetManagedFields(entries []metav1.ManagedFieldsEntry) { u.Entries = entries }
+
+// DeepCopyObject implements runtime.Object. Entries are never changed, only replaced.
+func (u *Untyped) DeepCopyObject() runtime.Object {
+	return &Untyped{Unstructured: unstructured.Unstructured{Object: runtime.DeepCopyJSON(u.Object)}, Entries: slices.Clone(u.Entries)}
+}
+
+// Whole is the object with its record in its metadata. It shares the rest.
+func (u *Untyped) Whole() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: u.UnstructuredContent()}
+}
+
+// UnstructuredContent implements runtime.Unstructured.
+func (u *Untyped) UnstructuredContent() map[string]any {
+	if len(u.Entries) == 0 {
+		return u.Unstructured.UnstructuredContent()
+	}
+	whole := unstructured.Unstructured{Object: make(map[string]any, len(u.Object)+1)}
+	for k, v := range u.Object {
+		whole.Object[k] = v
+	}
+	had, _ := u.Object["metadata"].(map[string]any)
+	meta := make(map[string]any, len(had)+1)
+	for k, v := range had {
+		meta[k] = v
+	}
+	whole.Object["metadata"] = meta
+	whole.SetManagedFields(u.Entries)
+	return whole.Object
+}
+
+// SetUnstructuredContent implements runtime.Unstructured. It takes the record out of the
+// content.
+func (u *Untyped) SetUnstructuredContent(content map[string]any) {
+	u.Object, u.Entries = content, nil
+	if meta, ok := content["metadata"].(map[string]any); ok && meta["managedFields"] != nil {
+		u.Entries = u.Unstructured.GetManagedFields()
+		delete(meta, "managedFields")
+	}
+}
+
+// NewEmptyInstance implements runtime.Unstructured.
+func (u *Untyped) NewEmptyInstance() runtime.Unstructured {
+	out := &Untyped{}
+	out.SetGroupVersionKind(u.GroupVersionKind())
+	return out
+}
+
+// MarshalJSON implements json.Marshaler. It ends without a line break.
+func (u *Untyped) MarshalJSON() ([]byte, error) {
+	content := u.UnstructuredContent()
+	if text, ok := fastjson.MarshalObject(content); ok {
+		return text, nil
+	}
+	return json.Marshal(content)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (u *Untyped) UnmarshalJSON(text []byte) error {
+	if content, ok := fastjson.Object(text); ok {
+		if kind, _ := content["kind"].(string); kind != "" {
+			u.SetUnstructuredContent(content)
+			return nil
+		}
+	}
+	whole := &unstructured.Unstructured{}
+	if err := whole.UnmarshalJSON(text); err != nil {
+		return err
+	}
+	u.SetUnstructuredContent(whole.Object)
+	return nil
+}
