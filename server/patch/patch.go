@@ -10,6 +10,7 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,8 +40,9 @@ type Result struct {
 	// Objections are what the strict reading found in the patch itself.
 	Objections []error
 
-	current, body  []byte         // of a merge patch
-	change, merged map[string]any // of a strategic patch
+	current, body []byte                // of a merge patch
+	change        map[string]any        // of a strategic patch
+	merged        func() map[string]any // makes the whole object of one
 }
 
 // Shown is what errors about the result quote as the patch.
@@ -61,7 +63,7 @@ func (r *Result) Shown() string {
 // patch makes is not decoded from text by others, so they have other words.
 func (r *Result) Explain(ref any, err error) error {
 	if r.merged != nil {
-		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(r.merged, ref); e != nil {
+		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(r.merged(), ref); e != nil {
 			return e
 		}
 	}
@@ -141,14 +143,21 @@ func (p Patch) applyStrategic(r *Result, current []byte, ref any) (err error) {
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	var now map[string]any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(current, &now); err != nil {
+	if _, ok := ref.(*unstructured.Unstructured); ok {
+		return explain(mergepatch.ErrUnsupportedStrategicMergePatchFormat)
+	}
+	schema, err := strategicpatch.NewPatchMetaFromStruct(ref)
+	if err != nil {
 		return err
 	}
-	if r.merged, err = strategicpatch.StrategicMergeMapPatch(now, r.change, ref); err != nil {
-		return explain(err)
+	r.merged = func() (all map[string]any) { // of a patch that applies
+		var change map[string]any
+		if kjson.UnmarshalCaseSensitivePreserveInts(p.Body, &change) == nil && kjson.UnmarshalCaseSensitivePreserveInts(current, &all) == nil {
+			all, _ = strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(all, change, schema)
+		}
+		return all
 	}
-	r.JSON, err = json.Marshal(r.merged)
+	r.JSON, err = strategic(current, r.change, schema)
 	return err
 }
 
