@@ -3,10 +3,10 @@
 KUBECTL_VERSION = -X k8s.io/component-base/version.gitVersion=v1.37.2 \
 	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench soak clients compat ci
+.PHONY: help build test race bench bench-client soak clients compat ci
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build fairlead and kubectl into bin/
 	go build -o bin/ -ldflags "$(KUBECTL_VERSION)" ./cmd/...
@@ -19,6 +19,9 @@ race: ## the concurrent packages under the race detector
 
 bench: ## the benchmarks beside the code
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-client: ## the client library beside client-go and controller-runtime (ten minutes)
+	cd bench && go run ./libraries
 
 soak: ## the long tests: hundreds of crashes, lost members, storms
 	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./watchcache/...

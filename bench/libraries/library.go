@@ -1,0 +1,62 @@
+package main
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// library is one of those that are compared.
+type library interface {
+	// informer starts an informer of all pods with an index by node, and returns when it
+	// and its handlers have what the server has. Each of updates is called for each
+	// update.
+	informer(cfg *rest.Config, updates []func(*corev1.Pod)) copied
+	// queue makes a queue whose Retry waits a millisecond at first.
+	queue() queue
+}
+
+// copied is an informer's copy.
+type copied interface {
+	len() int
+	get(namespace, name string) *corev1.Pod // nil if there is none
+	onNode(node string) int
+	inNamespace(namespace string) int
+}
+
+// key is what controllers put into queues.
+type key struct{ Namespace, Name string }
+
+// queue is what all queues can do.
+type queue interface {
+	Add(key)
+	AddAfter(key) // a millisecond
+	Retry(key)
+	Forget(key)
+	Get() (k key, ok bool)
+	Done(key)
+	Close() // after what has been added
+}
+
+const delay = time.Millisecond
+
+var libraries = map[string]library{"fairlead": fairlead{}, "client-go": clientGo{}, "controller-runtime": controllerRuntime{}}
+
+// order is who is compared with whom: the first with each of the others.
+var order = []string{"fairlead", "client-go", "controller-runtime"}
+
+func (j job) config() *rest.Config {
+	cfg := &rest.Config{Host: j.URL}
+	if j.Config != "" {
+		cfg = must(clientcmd.RESTConfigFromKubeConfig([]byte(j.Config)))
+	}
+	cfg.QPS = -1
+	cfg.ContentType = "application/json"
+	if j.Proto {
+		cfg.ContentType = "application/vnd.kubernetes.protobuf"
+		cfg.AcceptContentTypes = cfg.ContentType + ",application/json"
+	}
+	return cfg
+}

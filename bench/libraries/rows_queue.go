@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+)
+
+// someKeys are as many as n, a thousand namespaces of them.
+func someKeys(n int) []key {
+	keys := make([]key, n)
+	for i := range keys {
+		keys[i] = key{fmt.Sprintf("shop-%04d", i%1000), fmt.Sprintf("web-%08d", i)}
+	}
+	return keys
+}
+
+// measureQueue moves different keys from one adder to a number of workers.
+func measureQueue(j job, lib library) figures {
+	keys := someKeys(j.N)
+	q := lib.queue()
+	m := startMeter()
+	var working sync.WaitGroup
+	for range j.Workers {
+		working.Go(func() {
+			for k, ok := q.Get(); ok; k, ok = q.Get() {
+				q.Done(k)
+			}
+		})
+	}
+	for _, k := range keys {
+		q.Add(k)
+	}
+	q.Close()
+	working.Wait()
+	return m.perOp(j.N)
+}
+
+// measureWaiting adds keys that become ready later, and works on them until none is left.
+func measureWaiting(j job, lib library, add func(queue, key)) figures {
+	keys := someKeys(j.N)
+	q := lib.queue()
+	m := startMeter()
+	go func() {
+		for _, k := range keys {
+			add(q, k)
+		}
+	}()
+	for range keys {
+		k, _ := q.Get()
+		q.Forget(k)
+		q.Done(k)
+	}
+	return m.perOp(j.N)
+}
