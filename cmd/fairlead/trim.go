@@ -17,8 +17,9 @@ type trimmer struct {
 	allocated uint64
 	// percent is the headroom that was set last.
 	percent int
-	// trimmed is when memory was given back last.
+	// trimmed is when memory was given back last, and took how long that took.
 	trimmed time.Time
+	took    time.Duration
 }
 
 const (
@@ -29,10 +30,13 @@ const (
 	// next at most when it is quiet.
 	trimPause  = 500 * time.Millisecond
 	quietBytes = 2 << 20
-	// trimFrom is how much there must be to give back, and trimEvery how often it
-	// may be: a full collection costs some ten milliseconds.
-	trimFrom  = 16 << 20
-	trimEvery = 5 * time.Second
+	// trimFrom is how much there must be to give back.
+	trimFrom = 16 << 20
+	// trimShare is how many times as long as it took there must be until the next
+	// time: a full collection costs some ten milliseconds, more in a larger heap and on a
+	// busy machine. Were it a fixed time, long enough for those, the end of a burst would
+	// often fall into it, and its garbage stay for as long.
+	trimShare = 10
 )
 
 const (
@@ -84,7 +88,7 @@ func (t *trimmer) look() {
 	quiet := allocated-t.allocated < quietBytes
 	t.allocated = allocated
 	garbage := t.value(sampleObjects) - min(live, t.value(sampleObjects))
-	if quiet && garbage+t.value(sampleFree) > max(trimFrom, live/4) && time.Since(t.trimmed) >= trimEvery {
+	if quiet && garbage+t.value(sampleFree) > max(trimFrom, live/4) && time.Since(t.trimmed) >= trimShare*t.took {
 		t.trim()
 	}
 }
@@ -92,9 +96,11 @@ func (t *trimmer) look() {
 func (t *trimmer) value(i int) uint64 { return t.samples[i].Value.Uint64() }
 
 func (t *trimmer) trim() {
+	begin := time.Now()
 	debug.FreeOSMemory()
 	dropProgramPages()
 	t.trimmed = time.Now()
+	t.took = t.trimmed.Sub(begin)
 }
 
 const (
