@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// User is who a request is from.
+// User is who a request is from. It is shared by the requests of one token, and must
+// not be changed.
 type User struct {
 	// Name is unique among the users at one time; UID, if there is one, over time.
 	Name, UID string

@@ -50,23 +50,30 @@ type Accounts struct {
 	audiences []string
 	living    Living
 	now       func() time.Time
-	seen      *remember.Memory[*Claims]
+	seen      *remember.Memory[*bearer]
 }
 
 // NewAccounts returns a Verifier of the issuer's tokens; audiences are those
 // of the API server itself, the first being the one it issues for by default.
 func NewAccounts(i *Issuer, audiences []string, living Living) *Accounts {
-	return &Accounts{issuer: i, audiences: audiences, living: living, now: time.Now, seen: remember.New[*Claims](65536, nil)}
+	return &Accounts{issuer: i, audiences: audiences, living: living, now: time.Now, seen: remember.New[*bearer](65536, nil)}
+}
+
+// bearer is what a token that was read says, and whose it is. Both are shared.
+type bearer struct {
+	*Claims
+	user *auth.User
 }
 
 // Verify implements Verifier.
 func (a *Accounts) Verify(ctx context.Context, token string, audiences []string) (*Identity, error) {
 	c, ok := a.seen.Get([]byte(token))
 	if !ok {
-		var err error
-		if c, err = a.issuer.read(token); c == nil {
+		claims, err := a.issuer.read(token)
+		if claims == nil {
 			return nil, err
 		}
+		c = &bearer{claims, user(claims)}
 		a.seen.Put([]byte(token), c, a.now().Add(10*time.Minute))
 	}
 	if len(audiences) == 0 {
@@ -82,7 +89,7 @@ func (a *Accounts) Verify(ctx context.Context, token string, audiences []string)
 	if err := a.bound(ctx, c.Kubernetes); err != nil {
 		return nil, err
 	}
-	return &Identity{User: user(c), Audiences: shared}, nil
+	return &Identity{User: c.user, Audiences: shared}, nil
 }
 
 func timeError(err error) error {
