@@ -11,6 +11,10 @@
 // nobody makes the service accounts that pods would have. Transcripts that compact
 // the history need a server that compacts its own soon (--etcd-compaction-interval=2s)
 // and are run if SEMANTICS_COMPACTS=1 says so; list-revision needs one that does not.
+// The transcript that cuts a server off its etcd needs one without a watch cache
+// (--watch-cache=false), SEMANTICS_ETCD=127.0.0.1:2379, and SEMANTICS_ETCD_VIA, the
+// address of etcd that the server was given: the test listens there, and waits for a
+// server that is started meanwhile.
 // With SEMANTICS_REWRITE=1 the answers are written into the files instead of being
 // compared.
 //
@@ -33,6 +37,8 @@
 //	matrix PATH                a GET with each combination of the values of its
 //	                           parameters, which follow as lines "name=value,..."
 //	compact REVISION           forgets the history before a revision
+//	cut                        the server hears nothing of its store, while others
+//	                           write config maps there and forget the history
 //
 // Options follow a bar: brief prints an object as its kind, name, revision and
 // labels; raw prints the body as it came; save=NAME:path keeps a value of

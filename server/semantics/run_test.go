@@ -136,6 +136,9 @@ func (r *run) do(b *block) string {
 		return r.matrix(b, r.expand(words[1]), client)
 	case "fields":
 		return r.fields(words[1])
+	case "cut":
+		r.g.cut(r)
+		return ""
 	case "compact":
 		rev, err := strconv.ParseInt(r.expand(words[1]), 10, 64)
 		if err != nil {

@@ -23,8 +23,9 @@ type target struct {
 	ours        bool
 	// two and one speak HTTP/2 and HTTP/1.1.
 	two, one *http.Client
-	// store is under a server of ours.
-	store storage.Store
+	// store is under a server of ours, which hears nothing of it in silence.
+	store   storage.Store
+	silence silence
 }
 
 func clients() (two, one *http.Client) {
@@ -42,6 +43,9 @@ func newTarget(t *testing.T) *target {
 	g := &target{base: os.Getenv("SEMANTICS_SERVER"), token: os.Getenv("SEMANTICS_TOKEN")}
 	g.two, g.one = clients()
 	if g.base != "" {
+		if etcdLink() != nil {
+			g.awaitReady(t)
+		}
 		return g
 	}
 	store, err := local.Open("", local.Options{InMemory: true})
@@ -50,7 +54,7 @@ func newTarget(t *testing.T) *target {
 	}
 	t.Cleanup(func() { store.Close() })
 	g.ours, g.store = true, store
-	g.base = serve(t, store)
+	g.base = serve(t, hushed{store, &g.silence})
 	return g
 }
 
