@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,7 +31,7 @@ type program struct {
 func startProgram(t *testing.T) *program {
 	p := &program{came: make(chan struct{}, 10), gone: make(chan struct{}, 10)}
 	p.set(honest)
-	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			return
@@ -52,6 +53,8 @@ func startProgram(t *testing.T) *program {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(answer)
 	}))
+	p.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that are to fail
+	p.StartTLS()
 	t.Cleanup(p.Close)
 	return p
 }

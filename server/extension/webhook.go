@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -55,6 +56,9 @@ func (w webhook) Convert(ctx context.Context, objects []*unstructured.Unstructur
 		return nil, fmt.Errorf("conversion webhook for %v "+format, append([]any{of}, args...)...)
 	}
 	texts, err := w.ask(ctx, objects, to)
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return fail("failed: %v", err) // its code is no answer to who asked us
+	}
 	if err != nil {
 		return fail("failed: %w", err)
 	}
