@@ -46,7 +46,7 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // newServer assembles the API server over a store: who may come in, what they may
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string) (*server.Server, *extension.Extensions, error) {
+func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, backends server.Backends) (*server.Server, *extension.Extensions, error) {
 	resources := policy.Checked(builtin.Resources())
 	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
 	var extensions *extension.Extensions
@@ -56,6 +56,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Discovery: kinds,
 		OpenAPI:   schemas,
 		CBOR:      o.CBOR,
+		Backends:  backends,
 		Version:   kubernetesVersion(),
 		Log:       o.Log,
 		Ready:     map[string]func() error{"store": store.Err},

@@ -48,6 +48,9 @@ type clientSide struct {
 	// elect makes each part wait for its lease, since others like it may run
 	// elsewhere; nil runs it at once.
 	elect *leader.Timing
+	// local is told of the nodes that run here, if a server of this process is to
+	// reach them.
+	local *simulated
 }
 
 // once runs a part, now or when its turn comes, until ctx ends.
@@ -163,12 +166,12 @@ func (s clientSide) runScheduler(ctx context.Context) error {
 	return run.Run(ctx)
 }
 
-// nodes runs count simulated nodes.
-func (s clientSide) nodes(ctx context.Context, count int) error {
-	return s.once(ctx, nodesUser, nodesLease, func(ctx context.Context) error { return s.runNodes(ctx, count) })
+// nodes runs simulated nodes.
+func (s clientSide) nodes(ctx context.Context, o node.Options) error {
+	return s.once(ctx, nodesUser, nodesLease, func(ctx context.Context) error { return s.runNodes(ctx, o) })
 }
 
-func (s clientSide) runNodes(ctx context.Context, count int) error {
+func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
 	informers, err := s.informers(nodesUser)
 	if err != nil {
 		return err
@@ -178,7 +181,17 @@ func (s clientSide) runNodes(ctx context.Context, count int) error {
 		return err
 	}
 	defer env.Recorder.Close()
-	run := node.New(env, node.Options{Count: count})
+	if s.local == nil {
+		run := node.New(env, o)
+		informers.Start(ctx)
+		defer informers.Stop()
+		return run.Run(ctx)
+	}
+	kubelets := newPipes()
+	o.Listener = kubelets
+	run := node.New(env, o)
+	s.local.set(&running{run, kubelets})
+	defer s.local.set(nil)
 	informers.Start(ctx)
 	defer informers.Stop()
 	return run.Run(ctx)
@@ -206,14 +219,13 @@ func RunScheduler(ctx context.Context, config *rest.Config, elect *leader.Timing
 	return s.scheduler(ctx)
 }
 
-// RunNodes runs count simulated nodes against any Kubernetes API server until ctx
-// ends.
-func RunNodes(ctx context.Context, config *rest.Config, count int, elect *leader.Timing) error {
+// RunNodes runs simulated nodes against any Kubernetes API server until ctx ends.
+func RunNodes(ctx context.Context, config *rest.Config, o node.Options, elect *leader.Timing) error {
 	s, err := overKubeconfig(config, elect)
 	if err != nil {
 		return err
 	}
-	return s.nodes(ctx, count)
+	return s.nodes(ctx, o)
 }
 
 // caBundle is what config trusts the server by; nil if it trusts the system's

@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/controller/certificates"
 	"fairlead.dev/controlplane/kubeconfig"
 	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/node"
 	"fairlead.dev/server"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
@@ -38,11 +39,13 @@ type ControlPlane struct {
 	server    *server.Server
 	// extensions are the kinds that definitions make the server serve.
 	extensions *extension.Extensions
-	http       *http.Server
-	listener   net.Listener
-	etcd       etcdEndpoint
-	socket     *socket
-	entry      kubeconfig.Entry
+	// simulated are the nodes of this process, if it has any.
+	simulated simulated
+	http      *http.Server
+	listener  net.Listener
+	etcd      etcdEndpoint
+	socket    *socket
+	entry     kubeconfig.Entry
 
 	// clients runs the parts of the client side and ends with stopClients; serving
 	// runs the server's goroutines and ends with stopServing. failed is closed
@@ -89,7 +92,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.authority, err = loadAuthority(ctx, o, cp.store); err != nil {
 		return err
 	}
-	if cp.server, cp.extensions, err = newServer(ctx, o, cp.store, cp.authority, cp.URL()); err != nil {
+	if cp.server, cp.extensions, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), cp.simulated.backends()); err != nil {
 		return err
 	}
 	first, err := firstObjects(ctx, o, cp.store)
@@ -185,7 +188,7 @@ func (cp *ControlPlane) startClients() {
 	cp.stopClients = stop
 	cert, key := cp.authority.Signer()
 	side := clientSide{
-		wire: inProcess(cp.server), log: cp.options.Log, elect: cp.options.Elect,
+		wire: inProcess(cp.server), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
 		keys: keys{
 			caBundle: cp.authority.CertificatePEM(),
 			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}},
@@ -201,7 +204,7 @@ func (cp *ControlPlane) startClients() {
 		o.progress("Scheduler", "running")
 	}
 	if o.Nodes > 0 {
-		cp.clients.Go(func() error { return side.nodes(ctx, o.Nodes) })
+		cp.clients.Go(func() error { return side.nodes(ctx, node.Options{Count: o.Nodes, Definitions: o.Definitions}) })
 		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
 	}
 	go func() {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead.dev/client/leader"
+	"fairlead.dev/node/kwok"
 	"fairlead.dev/storage/local"
 )
 
@@ -43,6 +44,8 @@ type Options struct {
 	Scheduler bool
 	// Nodes is how many nodes to simulate.
 	Nodes int
+	// Definitions are what their pods answer.
+	Definitions *kwok.Definitions
 
 	// Elect makes the controllers, the scheduler and the nodes run in one of all
 	// processes on the cluster at a time; nil runs them here at once, as is right

@@ -35,7 +35,8 @@
 //
 // They may be changed while the pod runs. A pod with run-for and restartPolicy Always
 // crashes and restarts, over and over. An annotation that cannot be read is ignored.
-// Logs, exec, probes, resource limits and volumes are not simulated.
+// Probes, resource limits and volumes are not simulated. Logs, exec, attach and
+// port-forward are answered by the package kubelet.
 //
 // # Concurrency
 //

@@ -146,6 +146,7 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 		p.ends = time.Time{}
 	}
 	p.latest = latest
+	p.news()
 	ended := latest.Status.Phase == corev1.PodSucceeded || latest.Status.Phase == corev1.PodFailed
 	if ended && p.ip.IsValid() {
 		k.mu.ips.free(p.ip) // its status goes on telling it
@@ -164,6 +165,7 @@ func (k *kubelet) gone(uid types.UID) {
 	defer k.mu.Unlock()
 	if p := k.mu.pods[uid]; p != nil {
 		delete(k.mu.pods, uid)
+		p.news()
 		k.mu.ips.free(p.ip)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -16,6 +17,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
+	api "fairlead.dev/node/kubelet"
 	"fairlead.dev/workqueue"
 )
 
@@ -29,6 +31,8 @@ type Nodes struct {
 	work    *workqueue.Queue[podKey]
 	beats   *workqueue.Queue[*kubelet]
 	joining chan struct{} // tokens of nodes that register or list, which are bounded
+	served  *api.Server
+	all     atomic.Pointer[[]*kubelet] // set by Run
 }
 
 // podKey names a pod of a node.
@@ -57,7 +61,9 @@ type kubelet struct {
 type pod struct {
 	latest *corev1.Pod
 	ip     netip.Addr // zero until it starts
-	ends   time.Time  // when its containers exit, if that is known to less than a second
+	// changed is closed when there is news; nil as long as nobody waits.
+	changed chan struct{}
+	ends    time.Time // when its containers exit, if that is known to less than a second
 }
 
 const (
@@ -67,7 +73,7 @@ const (
 
 // New returns nodes that live on env's server. They do nothing until Run.
 func New(env controller.Env, o Options) *Nodes {
-	return &Nodes{
+	ns := &Nodes{
 		env:     env,
 		options: o.complete(),
 		nodes:   client.For[*corev1.Node](env.Client),
@@ -77,6 +83,8 @@ func New(env controller.Env, o Options) *Nodes {
 		beats:   workqueue.New(workqueue.Options[*kubelet]{Name: "node-beats", MaxDelay: 5 * time.Second}),
 		joining: make(chan struct{}, joinWorkers),
 	}
+	ns.served = api.New(api.Options{Pods: ns, Definitions: ns.options.Definitions})
+	return ns
 }
 
 // Run keeps the nodes alive until ctx ends, which is no error, and all goroutines have.
@@ -94,6 +102,7 @@ func (ns *Nodes) Run(ctx context.Context) error {
 		}
 		kubelets[i] = k
 	}
+	ns.all.Store(&kubelets)
 	ns.options.KubeletVersion = cmp.Or(ns.options.KubeletVersion, ns.serverVersion(ctx), "v1.37.2-fairlead")
 	var all sync.WaitGroup
 	for range ns.options.PodWorkers {
@@ -104,6 +113,11 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	}
 	for _, k := range kubelets {
 		all.Go(func() { k.run(ctx) })
+	}
+	if l := ns.options.Listener; l != nil {
+		all.Go(func() { _ = ns.served.Serve(l) })
+		<-ctx.Done()
+		ns.served.Close()
 	}
 	all.Wait()
 	return nil

@@ -2,11 +2,14 @@ package node
 
 import (
 	"cmp"
+	"net"
 	"net/netip"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"fairlead.dev/node/kwok"
 )
 
 // Options of the simulated nodes. The zero value of a field means its default.
@@ -38,6 +41,13 @@ type Options struct {
 	Events Events
 	// KubeletVersion is what the nodes report; by default the server's version.
 	KubeletVersion string
+	// Definitions are what the pods answer to logs, exec, attach and port-forward.
+	Definitions *kwok.Definitions
+	// Listener, if set, is where the API of all nodes' kubelets is served; Run closes it.
+	// Endpoint, if valid, is its address as the nodes tell it; by default each tells its
+	// own address and port 10250, which only lead somewhere within the process.
+	Listener net.Listener
+	Endpoint netip.AddrPort
 	// PodWorkers is how many pods are written at once; 32 by default.
 	PodWorkers int
 }

@@ -100,6 +100,11 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 		},
 		Conditions: healthy(now),
 	}
+	if e := k.options.Endpoint; e.IsValid() {
+		s.Addresses[0].Address = e.Addr().String()
+		s.Addresses = s.Addresses[:1] // a server may prefer names, which nobody resolves
+		s.DaemonEndpoints.KubeletEndpoint.Port = int32(e.Port())
+	}
 	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {
 		if _, given := s.Capacity[size]; !given {
 			s.Capacity[size], s.Allocatable[size] = resource.MustParse("0"), resource.MustParse("0")

@@ -65,6 +65,7 @@ func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, next time.Time) {
 		return
 	}
 	if p.latest == on {
+		p.news()
 		p.latest = written // what the watch brings next is no news
 	}
 	p.ends = next

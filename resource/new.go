@@ -13,6 +13,8 @@ var (
 	AllVerbs    = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	StatusVerbs = []string{"get", "patch", "update"}
 	CreateVerb  = []string{"create"}
+	StreamVerbs = []string{"create", "get"}
+	ProxyVerbs  = []string{"create", "delete", "get", "patch", "update"}
 )
 
 type pointer[T any] interface {
@@ -94,6 +96,11 @@ func (r *Resource) WithScale() *Resource {
 func (r *Resource) WithOther(s Subresource) *Resource {
 	r.Subresources = append(r.Subresources, s)
 	return r
+}
+
+// Leads adds a subresource that leads elsewhere; kind is that of its options.
+func (r *Resource) Leads(name, kind string, verbs []string) *Resource {
+	return r.WithOther(Subresource{Name: name, Kind: kind, Verbs: verbs, Connects: true})
 }
 
 // Select sets the selectable fields.

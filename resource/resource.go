@@ -86,6 +86,9 @@ type Subresource struct {
 	// those of the request.
 	Group, Version string
 	Verbs          []string
+	// Connects marks a subresource that leads elsewhere: it has no body of Kind, which
+	// is that of its options.
+	Connects bool
 
 	// PrepareForUpdate and ValidateUpdate take the place of the strategy's
 	// functions for writes of this subresource. They are nil for status,

@@ -39,6 +39,9 @@ type Config struct {
 	// know itself, such as the token of a service account.
 	Subresources map[Subresource]CreateFunc
 
+	// Backends leads to kubelets and pods; the zero value dials them.
+	Backends Backends
+
 	// Written is called after each write of an object of the resource, before
 	// it is answered.
 	Written map[schema.GroupResource]func(ctx context.Context, at storage.Revision)

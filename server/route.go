@@ -25,6 +25,11 @@ func (c *call) route() (_ verb, err error) {
 		return nil, noSuchResource()
 	case c.ep.Custom != nil && !c.customPathFits():
 		return nil, errNotFoundPath
+	}
+	if do, err := c.routeConnect(); do != nil || err != nil {
+		return do, err
+	}
+	switch {
 	case !c.pathFits():
 		return nil, noSuchResource()
 	case c.req.Method == http.MethodHead:

@@ -26,6 +26,8 @@ type Server struct {
 	writes  gate
 	streams streams
 	decoded decoded
+	// backends lead to what runs on nodes.
+	backends Backends
 	events  lifetime
 	merges  merges
 }
@@ -65,6 +67,7 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.backends = s.cfg.Backends.complete()
 	if s.cfg.Authenticator == nil {
 		s.cfg.Authenticator = auth.WithAnonymous(auth.InProcess())
 	}

@@ -15,6 +15,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controlplane"
+	"fairlead.dev/node/kwok"
 	"k8s.io/client-go/rest"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	NoScheduler bool
 	// Nodes is how many nodes to simulate; 0 is three, below 0 none.
 	Nodes int
+	// Definitions are what their pods answer.
+	Definitions *kwok.Definitions
 	// DataDir keeps the data there, for tests of restarts; "" is memory.
 	DataDir string
 	// CBOR serves it besides the other encodings, as kube-apiserver does with its gate
@@ -58,6 +61,7 @@ func Start(t testing.TB, o Options) *Env {
 		Controllers: o.Controllers,
 		Scheduler:   !o.NoScheduler,
 		Nodes:       max(o.Nodes, 0),
+		Definitions: o.Definitions,
 		CBOR:        o.CBOR,
 	})
 	if err != nil {

@@ -12,7 +12,9 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	_ "fairlead.dev/internal/lean" // the program is to be small
 )
@@ -28,6 +30,7 @@ type usageError struct{ error }
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	klog.SetLogger(logr.Discard()) // libraries' own; what matters comes as errors
 	os.Exit(run(ctx, os.Args[1:]))
 }
 

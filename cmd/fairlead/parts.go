@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/netip"
 	"strings"
 
 	"fairlead.dev/controlplane"
+	"fairlead.dev/node"
+	"fairlead.dev/node/kwok"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -101,6 +105,8 @@ func newScheduler() *cobra.Command {
 func newNodes() *cobra.Command {
 	var path string
 	var count int
+	var stages []string
+	var listen string
 	var election electFlags
 	cmd := &cobra.Command{
 		Use:     "nodes",
@@ -119,13 +125,43 @@ func newNodes() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			o := node.Options{Count: count}
+			if o.Definitions, err = kwok.Load(stages...); err != nil {
+				return err
+			}
+			if o.Listener, o.Endpoint, err = listenKubelets(listen); err != nil {
+				return err
+			}
 			return runPart(cmd, "Nodes", func(ctx context.Context) error {
-				return controlplane.RunNodes(ctx, config, count, elect)
+				return controlplane.RunNodes(ctx, config, o, elect)
 			})
 		},
 	}
 	registerKubeconfig(cmd.Flags(), &path)
 	election.registerPart(cmd.Flags())
 	cmd.Flags().IntVar(&count, "nodes", 3, "how many nodes to simulate")
+	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec and the like; empty for none")
+	registerStages(cmd.Flags(), &stages)
 	return cmd
+}
+
+func registerStages(flags *pflag.FlagSet, paths *[]string) {
+	flags.StringSliceVar(paths, "stages", nil, "files or directories of kwok's kinds: what logs, exec, attach and port-forward of simulated pods answer")
+}
+
+// listenKubelets opens the address of the kubelets, which nodes tell.
+func listenKubelets(address string) (net.Listener, netip.AddrPort, error) {
+	if address == "" {
+		return nil, netip.AddrPort{}, nil
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, netip.AddrPort{}, fmt.Errorf("--kubelet-listen: %w", err)
+	}
+	at, err := netip.ParseAddrPort(l.Addr().String())
+	if err != nil || at.Addr().IsUnspecified() {
+		l.Close()
+		return nil, at, usageError{fmt.Errorf("--kubelet-listen=%s: want an address that the API server can reach", address)}
+	}
+	return l, at, nil
 }

@@ -11,6 +11,7 @@ import (
 	"fairlead.dev/controlplane"
 	"fairlead.dev/controlplane/kubeconfig"
 	"fairlead.dev/internal/began"
+	"fairlead.dev/node/kwok"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -40,6 +41,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 
 func newUp() *cobra.Command {
 	var f serveFlags
+	var stages []string
 	var election electFlags
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -60,10 +62,14 @@ func newUp() *cobra.Command {
 			if f.options.Elect, err = election.elect(); err != nil {
 				return err
 			}
+			if f.options.Definitions, err = kwok.Load(stages...); err != nil {
+				return err
+			}
 			return serve(cmd, f)
 		},
 	}
 	f.register(cmd.Flags())
+	registerStages(cmd.Flags(), &stages)
 	election.register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)
 	cmd.Flags().BoolVar(&f.options.Scheduler, "scheduler", true, "run the scheduler")

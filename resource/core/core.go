@@ -28,6 +28,7 @@ func Resources() []*resource.Resource {
 		namespace(),
 		resource.InCluster[corev1.Node, corev1.NodeList](gv, "nodes").
 			Short("no").At("/registry/minions").WithStatus().
+			Leads("proxy", "NodeProxyOptions", resource.ProxyVerbs).
 			Select(resource.FieldAt("spec.unschedulable", "false")).
 			Shown(nodeTable).Ruled(nodeStrategy()),
 		resource.InNamespace[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](gv, "persistentvolumeclaims").
@@ -57,6 +58,7 @@ func Resources() []*resource.Resource {
 			Shown(serviceAccountTable).Ruled(serviceAccountStrategy),
 		resource.InNamespace[corev1.Service, corev1.ServiceList](gv, "services").
 			Short("svc").In("all").At("/registry/services/specs").Named(apivalidation.NameIsDNSLabel).WithStatus().
+			Leads("proxy", "ServiceProxyOptions", resource.ProxyVerbs).
 			Select(resource.FieldAt("spec.clusterIP", ""), resource.FieldAt("spec.type", "")).
 			Shown(serviceTable).Ruled(serviceStrategy()),
 	}

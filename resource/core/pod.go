@@ -13,6 +13,11 @@ import (
 func pod() *resource.Resource {
 	return resource.InNamespace[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, "pods").
 		Short("po").In("all").
+		Leads("attach", "PodAttachOptions", resource.StreamVerbs).
+		Leads("exec", "PodExecOptions", resource.StreamVerbs).
+		Leads("log", "Pod", []string{"get"}).
+		Leads("portforward", "PodPortForwardOptions", resource.StreamVerbs).
+		Leads("proxy", "PodProxyOptions", resource.ProxyVerbs).
 		WithOther(resource.Subresource{Name: "binding", Kind: "Binding", Verbs: resource.CreateVerb}).
 		WithOther(resource.Subresource{
 			Name: "ephemeralcontainers", Kind: "Pod", Verbs: resource.StatusVerbs,

@@ -75,8 +75,8 @@ func paths(r *resource.Resource, version, item, list string, sub func(resource.S
 	}
 	for _, s := range r.Subresources {
 		name, gvk := sub(s)
-		if name == "" {
-			continue // its kind is not known
+		if name == "" || s.Connects {
+			continue // its kind is not known, or it has no objects
 		}
 		suffix := ""
 		for part := range strings.SplitSeq(s.Name, "/") {

@@ -1,0 +1,68 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// attach shows what the container writes from now on, and echoes what it is told if it
+// has a stdin.
+func (s *Server) attach(w http.ResponseWriter, req *http.Request) {
+	pod, container := s.found(w, req)
+	if pod == nil {
+		return
+	}
+	st, err := instance(pod, container, false)
+	if err != nil || !st.running {
+		plain(w, http.StatusInternalServerError, fmt.Sprintf("container %s not found in pod %s", container, pod.Name+"_"+pod.Namespace))
+		return
+	}
+	s.open(w, req, session{Server: s, pod: pod, attends: &st, play: func(ctx context.Context, t terminal) (int, error) {
+		if entry, ok := s.defs.Attach(pod, container); ok {
+			lines := split([]byte(entry.Content), st.started)
+			if entry.LogsFile != "" {
+				lines = fileLines(entry.LogsFile, st.started)
+			}
+			t.write(lines)
+			return 0, nil
+		}
+		if c := spec(pod, container); t.in != nil && c.Stdin {
+			return newShell(pod, c, t).start(ctx, []string{"cat"})
+		}
+		return s.watchLog(ctx, req, pod, container, st, t), nil
+	}})
+}
+
+// watchLog shows how a log goes on until the container ends, and returns its exit code.
+func (s *Server) watchLog(ctx context.Context, req *http.Request, pod *corev1.Pod, container string, st run, t terminal) int {
+	if t.in != nil {
+		go drain(t.in)
+	}
+	shown := len(s.lines(pod, container, st, false))
+	s.follow(req.WithContext(ctx), pod, container, st.id, shown, t.write)
+	return 0
+}
+
+// write shows lines on a terminal; false means that nobody sees them.
+func (t terminal) write(lines []line) bool {
+	for _, l := range lines {
+		w := t.out
+		if l.stderr && !t.tty && t.err != nil {
+			w = t.err
+		}
+		if w == nil {
+			continue
+		}
+		text := l.text
+		if t.tty {
+			text = append(text[:len(text)-1:len(text)-1], '\r', '\n')
+		}
+		if _, err := w.Write(text); err != nil {
+			return false
+		}
+	}
+	return true
+}

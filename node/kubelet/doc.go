@@ -1,0 +1,24 @@
+// Package kubelet serves the API of kubelets for simulated pods: logs, commands, attached
+// terminals and forwarded ports, at the paths and in the protocols that an API server uses.
+//
+//	h := kubelet.New(kubelet.Options{Pods: nodes, Definitions: defs})
+//	err := h.Serve(listener) // TLS, with a certificate of its own
+//
+// One Server stands for the kubelets of many nodes: a pod is found by its namespace and
+// name, which of the nodes was asked makes no difference. Nobody is asked who he is:
+// an API server has asked already, and the content is made up.
+//
+// # What pods answer when nothing is defined
+//
+// A log has a line for each start of the container and one for its end. A command is
+// taken by a small shell that knows echo, cat, env, hostname, pwd, sleep, true, false, exit
+// and sh -c with ";" and "&&"; any other fails with exit code 127, as one that is not in
+// the image does. Who attaches sees the log go on, and a container with stdin echoes what
+// it is told. A port speaks HTTP and tells the pod's name. See the package kwok for how to
+// define more.
+//
+// # Concurrency
+//
+// A Server may be used from any goroutine. Each request is one, and those of a terminal or
+// of forwarded connections have more, all of which end with the connection.
+package kubelet

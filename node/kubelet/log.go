@@ -1,0 +1,249 @@
+package kubelet
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// line of a log, with its end.
+type line struct {
+	at     time.Time
+	text   []byte
+	stderr bool
+}
+
+// logs answers with the log of a container.
+func (s *Server) logs(w http.ResponseWriter, req *http.Request) {
+	pod, container := s.found(w, req)
+	if pod == nil {
+		return
+	}
+	o, err := readLogOptions(req.URL.Query())
+	if err != nil {
+		plain(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	st, err := instance(pod, container, o.previous)
+	if err != nil {
+		plain(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(http.StatusOK)
+	out := &logWriter{w: w, options: o, left: o.limit}
+	lines := s.lines(pod, container, st, o.previous)
+	shown := len(lines)
+	if o.tail >= 0 && int64(len(lines)) > o.tail {
+		lines = lines[int64(len(lines))-o.tail:]
+	}
+	if !out.write(lines) || !o.follow || o.previous {
+		return
+	}
+	s.follow(req, pod, container, st.id, shown, out.write)
+}
+
+// follow writes what is added to a log behind the lines shown, until the instance
+// of the container has ended, or the request, or write is false.
+func (s *Server) follow(req *http.Request, pod *corev1.Pod, container, id string, shown int, write func([]line) bool) {
+	entry, _ := s.defs.Logs(pod, container)
+	var files <-chan time.Time // a file tells nobody that it has grown
+	if entry != nil && entry.LogsFile != "" && entry.Follow {
+		t := time.NewTicker(250 * time.Millisecond)
+		defer t.Stop()
+		files = t.C
+	}
+	for {
+		latest, changed := s.pods.Pod(pod.Namespace, pod.Name)
+		if latest == nil || latest.UID != pod.UID {
+			return
+		}
+		st, err := instance(latest, container, false)
+		if err != nil || st.id != id {
+			st, err = instance(latest, container, true)
+			if err != nil || st.id != id {
+				return
+			}
+		}
+		lines := s.lines(latest, container, st, false)
+		if len(lines) > shown {
+			if !write(lines[shown:]) {
+				return
+			}
+			shown = len(lines)
+		}
+		if !st.running {
+			return
+		}
+		select {
+		case <-changed:
+		case <-files:
+		case <-req.Context().Done():
+			return
+		}
+	}
+}
+
+// run is one life of a container.
+type run struct {
+	id       string
+	running  bool
+	started  time.Time
+	finished time.Time
+	exitCode int32
+	restarts int32
+}
+
+// instance is the life of a container whose log is asked for; the error says why there
+// is none, as a kubelet says it.
+func instance(pod *corev1.Pod, container string, previous bool) (run, error) {
+	c := status(pod, container)
+	if c == nil {
+		return run{}, fmt.Errorf("container %q in pod %q is not available", container, pod.Name)
+	}
+	ended := func(t *corev1.ContainerStateTerminated, restarts int32) run {
+		return run{id: t.ContainerID, started: t.StartedAt.Time, finished: t.FinishedAt.Time, exitCode: t.ExitCode, restarts: restarts}
+	}
+	last := c.LastTerminationState.Terminated
+	switch {
+	case previous && (last == nil || last.ContainerID == ""):
+		return run{}, fmt.Errorf("previous terminated container %q in pod %q not found", container, pod.Name)
+	case previous:
+		return ended(last, max(0, c.RestartCount-1)), nil
+	case c.State.Running != nil:
+		return run{id: c.ContainerID, running: true, started: c.State.Running.StartedAt.Time, restarts: c.RestartCount}, nil
+	case c.State.Terminated != nil && c.State.Terminated.ContainerID != "":
+		return ended(c.State.Terminated, c.RestartCount), nil
+	case last != nil && last.ContainerID != "":
+		return ended(last, c.RestartCount), nil
+	case last != nil || c.State.Terminated != nil:
+		return run{}, fmt.Errorf("container %q in pod %q is terminated", container, pod.Name)
+	case c.State.Waiting == nil:
+		return run{}, fmt.Errorf("container %q in pod %q is waiting to start - no logs yet", container, pod.Name)
+	}
+	switch reason := c.State.Waiting.Reason; reason {
+	case "ErrImagePull":
+		return run{}, fmt.Errorf("container %q in pod %q is waiting to start: image can't be pulled", container, pod.Name)
+	case "ImagePullBackOff":
+		return run{}, fmt.Errorf("container %q in pod %q is waiting to start: trying and failing to pull image", container, pod.Name)
+	default:
+		return run{}, fmt.Errorf("container %q in pod %q is waiting to start: %v", container, pod.Name, reason)
+	}
+}
+
+// lines are what a container has written in one of its lives.
+func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) []line {
+	if entry, ok := s.defs.Logs(pod, container); ok {
+		switch {
+		case previous && entry.PreviousLogsFile != "":
+			return fileLines(entry.PreviousLogsFile, r.started)
+		case entry.LogsFile != "":
+			return fileLines(entry.LogsFile, r.started)
+		}
+		return split([]byte(entry.Content), r.started)
+	}
+	lines := []line{{at: r.started, text: fmt.Appendf(nil, "%s started, restarts: %d\n", spec(pod, container).Image, r.restarts)}}
+	if !r.running {
+		lines = append(lines, line{at: r.finished, text: fmt.Appendf(nil, "ended with exit code %d\n", r.exitCode), stderr: r.exitCode != 0})
+	}
+	return lines
+}
+
+func fileLines(file string, at time.Time) []line {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return []line{{at: at, text: fmt.Appendf(nil, "%v\n", err), stderr: true}}
+	}
+	return split(text, at)
+}
+
+// split reads lines, plain or with time, stream and tag before them, as the CRI writes
+// them. Plain ones have the time at.
+func split(text []byte, at time.Time) []line {
+	var lines []line
+	for l := range bytes.Lines(text) {
+		if parts := strings.SplitN(string(l), " ", 4); len(parts) == 4 && (parts[1] == "stdout" || parts[1] == "stderr") {
+			if t, err := time.Parse(time.RFC3339Nano, parts[0]); err == nil {
+				lines = append(lines, line{at: t, text: []byte(parts[3]), stderr: parts[1] == "stderr"})
+				continue
+			}
+		}
+		if l[len(l)-1] != '\n' {
+			l = append(slices.Clone(l), '\n')
+		}
+		lines = append(lines, line{at: at, text: l})
+	}
+	return lines
+}
+
+// logOptions are what a client wants to see of a log.
+type logOptions struct {
+	follow, previous, timestamps bool
+	since                        time.Time
+	tail                         int64 // -1 for all
+	limit                        int64 // of bytes; -1 for none
+	stream                       string
+}
+
+func readLogOptions(q url.Values) (o logOptions, err error) {
+	o = logOptions{tail: -1, limit: -1, stream: q.Get("stream")}
+	o.follow, o.previous, o.timestamps = q.Get("follow") == "true", q.Get("previous") == "true", q.Get("timestamps") == "true"
+	number := func(name string, to *int64) {
+		if text := q.Get(name); text != "" && err == nil {
+			*to, err = strconv.ParseInt(text, 10, 64)
+		}
+	}
+	number("tailLines", &o.tail)
+	number("limitBytes", &o.limit)
+	var seconds int64
+	if number("sinceSeconds", &seconds); seconds > 0 {
+		o.since = time.Now().Add(-time.Duration(seconds) * time.Second)
+	}
+	if text := q.Get("sinceTime"); text != "" && err == nil {
+		o.since, err = time.Parse(time.RFC3339, text)
+	}
+	return o, err
+}
+
+// logWriter writes lines as the options want them.
+type logWriter struct {
+	w       io.Writer
+	options logOptions
+	left    int64
+}
+
+// write says whether more may follow.
+func (lw *logWriter) write(lines []line) bool {
+	var buf []byte
+	for _, l := range lines {
+		if l.at.Before(lw.options.since) || lw.options.stream == corev1.LogStreamStdout && l.stderr || lw.options.stream == corev1.LogStreamStderr && !l.stderr {
+			continue
+		}
+		if lw.options.timestamps {
+			buf = append(l.at.UTC().AppendFormat(buf, "2006-01-02T15:04:05.000000000Z07:00"), ' ')
+		}
+		buf = append(buf, l.text...)
+	}
+	if lw.left >= 0 && int64(len(buf)) > lw.left {
+		buf = buf[:lw.left]
+	}
+	if lw.left >= 0 {
+		lw.left -= int64(len(buf))
+	}
+	if _, err := lw.w.Write(buf); err != nil {
+		return false
+	}
+	if f, ok := lw.w.(http.Flusher); ok {
+		f.Flush()
+	}
+	return lw.left != 0
+}

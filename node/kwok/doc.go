@@ -1,0 +1,19 @@
+// Package kwok reads what simulated pods answer, in the YAML that people know from kwok:
+// the kinds Logs, Exec, Attach and PortForward of kwok.x-k8s.io/v1alpha1, and their
+// Cluster forms.
+//
+//	defs, err := kwok.Load("nodes.yaml")
+//	entry, ok := defs.Logs(pod, "nginx")
+//
+// A Logs of a pod's own namespace and name is for that pod; a ClusterLogs is for all pods
+// that its selector takes, in all namespaces and with all names that it does not restrict.
+// The pod's own comes first, then Cluster forms by name. Within one, the first entry that
+// has the container, or no containers at all, is the one.
+//
+// Beside kwok's members there are some that need no files and no programs: content of a log,
+// the output and the exit code of a command, the response of a port. They are Fairlead's own.
+//
+// # Concurrency
+//
+// Definitions are never changed once they are loaded, and may be shared.
+package kwok

@@ -1,0 +1,82 @@
+package node
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	api "fairlead.dev/node/kubelet"
+)
+
+// never is the channel of who waits for a pod that no node has.
+var never = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// Kubelet serves the API of the nodes' kubelets.
+func (ns *Nodes) Kubelet() *api.Server { return ns.served }
+
+// Pod is the latest version of a pod of one of the nodes; see kubelet.Pods.
+func (ns *Nodes) Pod(namespace, name string) (*corev1.Pod, <-chan struct{}) {
+	var found *corev1.Pod
+	var changed <-chan struct{} = never
+	ns.each(func(p *pod) bool {
+		if p.latest.Namespace != namespace || p.latest.Name != name {
+			return true
+		}
+		if p.changed == nil {
+			p.changed = make(chan struct{})
+		}
+		found, changed = p.latest, p.changed
+		return false
+	})
+	return found, changed
+}
+
+// PodAt is the pod that has an address, nil if none has.
+func (ns *Nodes) PodAt(ip string) (found *corev1.Pod) {
+	ns.each(func(p *pod) bool {
+		if p.latest.Status.PodIP == ip && !p.latest.Spec.HostNetwork && p.ip.IsValid() {
+			found = p.latest
+		}
+		return found == nil
+	})
+	return found
+}
+
+// All are the latest versions of the pods of all nodes.
+func (ns *Nodes) All() (all []*corev1.Pod) {
+	ns.each(func(p *pod) bool {
+		all = append(all, p.latest)
+		return true
+	})
+	return all
+}
+
+// each calls f with all pods until it says no, with the lock of their node held.
+func (ns *Nodes) each(f func(*pod) bool) {
+	all := ns.all.Load()
+	if all == nil {
+		return
+	}
+	for _, k := range *all {
+		if !k.each(f) {
+			return
+		}
+	}
+}
+
+func (k *kubelet) each(f func(*pod) bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, p := range k.mu.pods {
+		if !f(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// news wakes who waits for a newer version of the pod. The node's lock is held.
+func (p *pod) news() {
+	if p.changed != nil {
+		close(p.changed)
+		p.changed = nil
+	}
+}

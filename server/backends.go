@@ -1,0 +1,74 @@
+package server
+
+import (
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Backends are the ways to what runs on nodes.
+type Backends struct {
+	// Kubelets reaches the kubelets at the addresses their nodes tell. Nil dials them,
+	// and takes any certificate, as kube-apiserver does without an authority for kubelets.
+	Kubelets *http.Transport
+	// Pods reaches the addresses of pods, for their proxy subresource and that of
+	// services; nil dials them.
+	Pods *http.Transport
+}
+
+func (b Backends) complete() Backends {
+	dialed := func(t *http.Transport) *http.Transport {
+		if t != nil {
+			return t
+		}
+		return &http.Transport{
+			DialContext:     (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+			IdleConnTimeout: 90 * time.Second,
+		}
+	}
+	return Backends{Kubelets: dialed(b.Kubelets), Pods: dialed(b.Pods)}
+}
+
+// kubeletPort is where kubelets listen whose nodes do not say.
+const kubeletPort = 10250
+
+// addressTypes are the addresses of a node by which its kubelet is reached, the best
+// first: an address needs nobody to resolve it.
+var addressTypes = []corev1.NodeAddressType{
+	corev1.NodeInternalIP, corev1.NodeExternalIP, corev1.NodeInternalDNS, corev1.NodeExternalDNS, corev1.NodeHostName,
+}
+
+// kubelet is the base URL of the kubelet of a node.
+func (c *call) kubelet(name string) (*url.URL, error) {
+	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("nodes"), "", name)
+	if err != nil {
+		return nil, err
+	}
+	node := obj.(*corev1.Node)
+	port := node.Status.DaemonEndpoints.KubeletEndpoint.Port
+	if port == 0 {
+		port = kubeletPort
+	}
+	for _, t := range addressTypes {
+		i := slices.IndexFunc(node.Status.Addresses, func(a corev1.NodeAddress) bool { return a.Type == t })
+		if i >= 0 {
+			return &url.URL{Scheme: "https", Host: net.JoinHostPort(node.Status.Addresses[i].Address, strconv.Itoa(int(port)))}, nil
+		}
+	}
+	return nil, apierrors.NewInternalError(&noAddressError{name})
+}
+
+// noAddressError says that a node tells no address.
+type noAddressError struct{ node string }
+
+func (e *noAddressError) Error() string {
+	return "no preferred addresses found for node " + strconv.Quote(e.node)
+}

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/proxy"
+)
+
+// connects are the subresources that lead to what runs on nodes. They take no part in
+// the negotiation of media, and what passes through them is not looked at.
+var connects = map[Subresource]verb{
+	{corev1.Resource("pods"), "log"}:         podLog,
+	{corev1.Resource("pods"), "exec"}:        podStream("exec"),
+	{corev1.Resource("pods"), "attach"}:      podStream("attach"),
+	{corev1.Resource("pods"), "portforward"}: podStream("portForward"),
+	{corev1.Resource("pods"), "proxy"}:       podProxy,
+	{corev1.Resource("services"), "proxy"}:   serviceProxy,
+	{corev1.Resource("nodes"), "proxy"}:      nodeProxy,
+}
+
+// routeConnect finds the verb of such a subresource; nil if the path names none.
+func (c *call) routeConnect() (verb, error) {
+	in := &c.info
+	do := connects[Subresource{c.ep.gr, in.subresource}]
+	if do == nil || c.ep.Custom != nil || len(in.parts) > 3 && in.subresource != "proxy" || c.ep.Namespaced != (in.namespace != "") {
+		return nil, nil
+	}
+	if in.subresource != "proxy" && !slices.Contains(c.ep.Subresource(in.subresource).Verbs, in.verb) {
+		return nil, methodNotAllowed()
+	}
+	return do, nil
+}
+
+// runsLong says that the request is for a subresource whose answers last, and so is not
+// counted among those that run at once.
+func (in *info) runsLong() bool {
+	switch in.subresource {
+	case "attach", "exec", "log", "portforward", "proxy":
+		return in.isResource
+	}
+	return false
+}
+
+func (c *call) pod(name string) (*corev1.Pod, error) {
+	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("pods"), c.info.namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return obj.(*corev1.Pod), nil
+}
+
+// containerOf is the container of a pod that the client names, or its only one.
+func containerOf(pod *corev1.Pod, name string) (string, error) {
+	var names []string
+	for i := range pod.Spec.InitContainers {
+		names = append(names, pod.Spec.InitContainers[i].Name)
+	}
+	for i := range pod.Spec.Containers {
+		names = append(names, pod.Spec.Containers[i].Name)
+	}
+	for i := range pod.Spec.EphemeralContainers {
+		names = append(names, pod.Spec.EphemeralContainers[i].Name)
+	}
+	switch {
+	case name == "" && len(pod.Spec.Containers) == 1:
+		return pod.Spec.Containers[0].Name, nil
+	case name == "":
+		return "", apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %s", pod.Name, names))
+	case !slices.Contains(names, name):
+		return "", apierrors.NewBadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, pod.Name))
+	}
+	return name, nil
+}
+
+// podStream passes a connection with several streams on to the kubelet, under what is
+// its path there. A WebSocket is opened by a GET, but to run something in a pod is to create.
+func podStream(path string) verb {
+	return func(c *call) error {
+		if err := c.authorize("create", c.info.name); err != nil {
+			return err
+		}
+		pod, err := c.pod(c.info.name)
+		if err != nil {
+			return err
+		}
+		at := "/" + path + "/" + pod.Namespace + "/" + pod.Name
+		if path != "portForward" {
+			container, err := containerOf(pod, c.query.Get("container"))
+			if err != nil {
+				return err
+			}
+			at += "/" + container
+		}
+		if pod.Spec.NodeName == "" {
+			return apierrors.NewBadRequest(fmt.Sprintf("pod %s does not have a host assigned", pod.Name))
+		}
+		to, err := c.kubelet(pod.Spec.NodeName)
+		if err != nil {
+			return err
+		}
+		to.Path, to.RawQuery = at, streamQuery(path, c.query).Encode()
+		return c.passOn(to, c.s.backends.Kubelets, false, true)
+	}
+}
+
+// streamQuery says to the kubelet what it was said to the server, in its words.
+func streamQuery(path string, in url.Values) url.Values {
+	out := url.Values{}
+	if path == "portForward" {
+		if ports := in["ports"]; len(ports) > 0 {
+			out.Set("port", strings.Join(ports, ","))
+		}
+		return out
+	}
+	for ours, kubelets := range map[string]string{"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"} {
+		if isTrue(in[ours]) {
+			out.Set(kubelets, "1")
+		}
+	}
+	if command := in["command"]; path == "exec" && len(command) > 0 {
+		out["command"] = command
+	}
+	return out
+}
+
+// passOn answers the request with what is at another address. wrapped rewrites the
+// links in pages; upgraded takes nothing but upgrades.
+func (c *call) passOn(to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
+	req := c.req.Clone(c.ctx)
+	req.Header.Del("Authorization") // it is for this server
+	answer := &passing{}
+	h := proxy.NewUpgradeAwareHandler(to, transport, wrapped, upgraded, answer)
+	h.ServeHTTP(c.w, req)
+	if answer.err == nil && c.w.code == 0 {
+		c.w.code = http.StatusSwitchingProtocols // written past the recorder
+	}
+	return answer.err
+}
+
+// passing takes the error of a request that could not be passed on.
+type passing struct{ err error }
+
+func (p *passing) Error(_ http.ResponseWriter, _ *http.Request, err error) {
+	if _, ok := err.(apierrors.APIStatus); !ok {
+		err = apierrors.NewInternalError(err)
+	}
+	p.err = err
+}

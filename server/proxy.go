@@ -1,0 +1,143 @@
+package server
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// proxied answers with what lies at the path behind "proxy", at another address.
+func (c *call) proxied(to *url.URL, transport http.RoundTripper) error {
+	rest := c.req.URL.Path
+	_, rest, _ = strings.Cut(rest, "/"+c.info.resource+"/")
+	_, rest, _ = strings.Cut(rest, "/proxy")
+	to.Path = utilnet.JoinPreservingTrailingSlash(to.Path, rest)
+	return c.passOn(to, transport, true, false)
+}
+
+// target splits the name in a path, which may have a scheme before and a port behind it.
+func (c *call) target(kind string) (scheme, name, port string, err error) {
+	scheme, name, port, ok := utilnet.SplitSchemeNamePort(c.info.name)
+	if !ok {
+		err = apierrors.NewBadRequest(fmt.Sprintf("invalid %s request %q", kind, c.info.name))
+	}
+	return scheme, name, port, err
+}
+
+// podProxy passes on to a port of a pod, its first one if the client names none.
+func podProxy(c *call) error {
+	scheme, name, port, err := c.target("pod")
+	if err != nil {
+		return err
+	}
+	pod, err := c.pod(name)
+	if err != nil {
+		return err
+	}
+	for i := 0; port == "" && i < len(pod.Spec.Containers); i++ {
+		if ports := pod.Spec.Containers[i].Ports; len(ports) > 0 {
+			port = strconv.Itoa(int(ports[0].ContainerPort))
+		}
+	}
+	ip, err := netip.ParseAddr(pod.Status.PodIP)
+	if err != nil || !ip.IsGlobalUnicast() {
+		return apierrors.NewBadRequest("address not allowed")
+	}
+	host := ip.String()
+	if port != "" {
+		host = net.JoinHostPort(host, port)
+	} else if ip.Is6() {
+		host = "[" + host + "]"
+	}
+	return c.proxied(&url.URL{Scheme: scheme, Host: host}, c.s.backends.Pods)
+}
+
+// serviceProxy passes on to one of the pods behind a service.
+func serviceProxy(c *call) error {
+	scheme, name, port, err := c.target("service")
+	if err != nil {
+		return err
+	}
+	if number, err := strconv.ParseInt(port, 10, 64); err == nil {
+		obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("services"), c.info.namespace, name)
+		if err != nil {
+			return err
+		}
+		found := false
+		for _, p := range obj.(*corev1.Service).Spec.Ports {
+			if int64(p.Port) == number {
+				port, found = p.Name, true
+				break
+			}
+		}
+		if !found {
+			return apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", number, name))
+		}
+	}
+	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("endpoints"), c.info.namespace, name)
+	if err != nil {
+		return err
+	}
+	subsets := obj.(*corev1.Endpoints).Subsets
+	if len(subsets) == 0 {
+		return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", name))
+	}
+	for _, s := range subsets {
+		for _, p := range s.Ports {
+			if p.Name != port {
+				continue
+			}
+			for _, i := range rand.Perm(len(s.Addresses)) {
+				if a := s.Addresses[i]; c.isPod(a) {
+					return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port)))}, c.s.backends.Pods)
+				}
+			}
+		}
+	}
+	return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", c.info.name))
+}
+
+// isPod says whether an endpoint is what it says, a pod: nothing else is passed on to.
+func (c *call) isPod(a corev1.EndpointAddress) bool {
+	if a.TargetRef == nil || a.TargetRef.Namespace != c.info.namespace {
+		return false
+	}
+	pod, err := c.pod(a.TargetRef.Name)
+	if err != nil {
+		return false
+	}
+	for _, ip := range pod.Status.PodIPs {
+		if ip.IP == a.IP {
+			return true
+		}
+	}
+	return pod.Status.PodIP == a.IP
+}
+
+// nodeProxy passes on to a kubelet, or to another port of its node.
+func nodeProxy(c *call) error {
+	scheme, name, port, err := c.target("node")
+	if err != nil {
+		return err
+	}
+	to, err := c.kubelet(name)
+	if err != nil {
+		return err
+	}
+	if ip, err := netip.ParseAddr(to.Hostname()); err != nil || !ip.IsGlobalUnicast() {
+		return apierrors.NewBadRequest("address not allowed")
+	}
+	if port == "" || port == to.Port() {
+		return c.proxied(to, c.s.backends.Kubelets)
+	}
+	return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(to.Hostname(), port)}, c.s.backends.Pods)
+}
