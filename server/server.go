@@ -28,8 +28,8 @@ type Server struct {
 	decoded decoded
 	// backends lead to what runs on nodes.
 	backends Backends
-	events  lifetime
-	merges  merges
+	events   lifetime
+	merges   merges
 }
 
 // New loads the store's objects into the watch caches and returns a server
