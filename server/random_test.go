@@ -1,9 +1,12 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand"
 	"reflect"
+	"strings"
 	"testing"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -16,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/randfill"
@@ -185,27 +190,93 @@ func TestRandomObjectsKeepTheirMeaning(t *testing.T) {
 	})
 }
 
+// operations is a JSON patch of random operations that do something to one object, with
+// values out of another.
+func operations(t *testing.T, r *rand.Rand, stored, other []byte) []byte {
+	t.Helper()
+	var now, next map[string]any
+	for text, into := range map[*[]byte]*map[string]any{&stored: &now, &other: &next} {
+		d := json.NewDecoder(bytes.NewReader(*text))
+		d.UseNumber()
+		if err := d.Decode(into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type op map[string]any
+	label := func() string { return "/metadata/labels/" + []string{"a", "b~1c", "d"}[r.Intn(3)] }
+	list := []op{{"op": "add", "path": "/metadata/labels", "value": map[string]string{"a": "1", "b/c": "2"}}}
+	for range r.Intn(4) {
+		switch r.Intn(6) {
+		case 0:
+			list = append(list, op{"op": "add", "path": label(), "value": fmt.Sprint(r.Intn(9))})
+		case 1:
+			list = append(list, op{"op": "copy", "from": "/metadata/labels/a", "path": label()})
+		case 2:
+			list = append(list, op{"op": "move", "from": "/metadata/labels/a", "path": label()})
+		case 3:
+			list = append(list, op{"op": "test", "path": "/metadata/labels/a", "value": "1"})
+		case 4:
+			list = append(list, op{"op": "replace", "path": label(), "value": "r"})
+		case 5:
+			list = append(list, op{"op": "remove", "path": label()})
+		}
+	}
+	for _, part := range sets.List(sets.KeySet(now)) {
+		was, ok := now[part].(map[string]any)
+		is, there := next[part].(map[string]any)
+		if part == "metadata" || !ok || !there {
+			continue
+		}
+		for _, name := range sets.List(sets.KeySet(was)) {
+			path := "/" + part + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+			v, has := is[name]
+			switch r.Intn(3) {
+			case 0:
+				list = append(list, op{"op": "test", "path": path, "value": was[name]}, op{"op": "remove", "path": path})
+			case 1:
+				if has {
+					list = append(list, op{"op": "replace", "path": path, "value": v})
+				}
+			}
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // TestRandomPatches: a patch from one random object to another does to the stored one
 // what the reference implementations do.
 func TestRandomPatches(t *testing.T) {
-	compared := map[string]int{}
+	compared, r := map[string]int{}, rand.New(rand.NewSource(7))
+	forms := []string{string(types.StrategicMergePatchType), string(types.MergePatchType), string(types.JSONPatchType)}
 	eachKind(t, func(t *testing.T, c *cluster, path string, random func() resource.Object) {
 		c.t = t
 		first := random()
 		c.must("POST "+path, encoded(t, "application/json", first))
-		for i := range 6 {
+		for i := range 9 {
 			a, b := encoded(t, "application/json", random()), encoded(t, "application/json", random())
 			stored := c.must("GET "+path+"/x", "").body
 			var change, want []byte
 			var err, refused error
-			media := "application/merge-patch+json"
-			if i%2 == 0 {
-				media = "application/strategic-merge-patch+json"
+			media := forms[i%len(forms)]
+			switch media {
+			case string(types.JSONPatchType):
+				change = operations(t, r, []byte(stored), []byte(b))
+				var ops jsonpatch.Patch
+				if ops, err = jsonpatch.DecodePatch(change); err == nil {
+					want, refused = ops.Apply([]byte(stored))
+				}
+			case string(types.StrategicMergePatchType):
 				if change, err = strategicpatch.CreateTwoWayMergePatch([]byte(a), []byte(b), fresh(first)); err == nil {
 					want, refused = strategicpatch.StrategicMergePatch([]byte(stored), change, fresh(first))
 				}
-			} else if change, err = jsonpatch.CreateMergePatch([]byte(a), []byte(b)); err == nil {
-				want, refused = jsonpatch.MergePatch([]byte(stored), change)
+			default:
+				if change, err = jsonpatch.CreateMergePatch([]byte(a), []byte(b)); err == nil {
+					want, refused = jsonpatch.MergePatch([]byte(stored), change)
+				}
 			}
 			if err != nil {
 				continue // no patch leads from the one to the other: keys of lists are the same
@@ -224,7 +295,7 @@ func TestRandomPatches(t *testing.T) {
 			same(t, media+" "+string(change)+"\nto "+stored, decoded(t, "application/json", got.body, fresh(first)), decoded(t, "application/json", string(want), fresh(first)))
 		}
 	})
-	for _, m := range []string{"application/merge-patch+json", "application/strategic-merge-patch+json"} {
+	for _, m := range forms {
 		if compared[m] < 100 {
 			t.Errorf("only %d of %s", compared[m], m)
 		}

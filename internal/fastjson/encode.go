@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -67,7 +68,7 @@ func (s *scratch) value(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
 	case slice:
 		return s.slice(b, p, (*header)(v))
 	case stringMap:
-		return s.stringMap(b, *(*map[string]string)(v))
+		return sorted(s, b, *(*map[string]string)(v), appendString)
 	case mapping:
 		return s.mapping(b, p, reflect.NewAt(p.typ, v).Elem())
 	case integer:
@@ -226,7 +227,8 @@ func (s *scratch) slice(b []byte, p *plan, h *header) ([]byte, bool) {
 	return append(b, ']'), true
 }
 
-func (s *scratch) stringMap(b []byte, m map[string]string) ([]byte, bool) {
+// sorted appends a map by its keys in their order; nil is null.
+func sorted[V any](s *scratch, b []byte, m map[string]V, add func([]byte, V) ([]byte, bool)) ([]byte, bool) {
 	if m == nil {
 		return append(b, "null"...), true
 	}
@@ -244,7 +246,7 @@ func (s *scratch) stringMap(b []byte, m map[string]string) ([]byte, bool) {
 		if b, ok = appendString(b, k); !ok {
 			break
 		}
-		if b, ok = appendString(append(b, ':'), m[k]); !ok {
+		if b, ok = add(append(b, ':'), m[k]); !ok {
 			break
 		}
 	}
@@ -253,12 +255,17 @@ func (s *scratch) stringMap(b []byte, m map[string]string) ([]byte, bool) {
 	return append(b, '}'), ok
 }
 
+func appendQuantity(b []byte, q resource.Quantity) ([]byte, bool) {
+	text, err := q.MarshalJSON()
+	return append(b, text...), err == nil
+}
+
 func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 	if m.IsNil() {
 		return append(b, "null"...), true
 	}
 	if p.elem.op == quantity {
-		return s.quantities(b, quantities(m))
+		return sorted(s, b, quantities(m), appendQuantity)
 	}
 	type entry struct {
 		key   string
@@ -271,7 +278,7 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 		v.Elem().Set(it.Value())
 		list = append(list, entry{it.Key().String(), v})
 	}
-	slices.SortFunc(list, func(a, b entry) int { return compare(a.key, b.key) })
+	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	b = append(b, '{')
 	for i, e := range list {
 		if i > 0 {
@@ -286,41 +293,6 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 		}
 	}
 	return append(b, '}'), true
-}
-
-func (s *scratch) quantities(b []byte, m map[string]resource.Quantity) ([]byte, bool) {
-	keys := s.keys[:0]
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	b = append(b, '{')
-	ok := true
-	for i, k := range keys {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if b, ok = appendString(b, k); !ok {
-			break
-		}
-		q, err := m[k].MarshalJSON()
-		if b, ok = append(append(b, ':'), q...), err == nil; !ok {
-			break
-		}
-	}
-	clear(keys)
-	s.keys = keys[:0]
-	return append(b, '}'), ok
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // appendString appends a string in quotes.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -96,25 +95,9 @@ type marshalsProto interface{ Marshal() ([]byte, error) }
 
 var marshalsProtoType = reflect.TypeFor[marshalsProto]()
 
-var messages struct {
-	sync.Mutex
-	made sync.Map // reflect.Type -> *message, complete
-}
+var messages registry[message]
 
-func messageOf(t reflect.Type) *message {
-	if m, ok := messages.made.Load(t); ok {
-		return m.(*message)
-	}
-	messages.Lock()
-	defer messages.Unlock()
-	making := map[reflect.Type]*message{}
-	m := buildMessage(t, making)
-	for t, m := range making {
-		m.complete()
-		messages.made.LoadOrStore(t, m)
-	}
-	return m
-}
+func messageOf(t reflect.Type) *message { return messages.of(t, buildMessage, (*message).complete) }
 
 // buildMessage makes the plan of a struct's message and of all it leads to.
 func buildMessage(t reflect.Type, making map[reflect.Type]*message) *message {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,25 +81,10 @@ var special = map[reflect.Type]op{
 	reflect.TypeFor[intstr.IntOrString](): intOrText,
 }
 
-var plans struct {
-	sync.Mutex
-	made sync.Map // reflect.Type -> *plan, complete
-}
+var plans registry[plan]
 
 // planOf returns the plan of a type.
-func planOf(t reflect.Type) *plan {
-	if p, ok := plans.made.Load(t); ok {
-		return p.(*plan)
-	}
-	plans.Lock()
-	defer plans.Unlock()
-	making := map[reflect.Type]*plan{}
-	p := build(t, making)
-	for t, p := range making {
-		plans.made.LoadOrStore(t, p)
-	}
-	return p
-}
+func planOf(t reflect.Type) *plan { return plans.of(t, build, nil) }
 
 // build makes the plan of a type and of all it leads to. A type may lead to itself.
 func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
