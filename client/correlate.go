@@ -41,7 +41,7 @@ type budget struct {
 }
 
 const (
-	groupMessages = 10               // so many different messages, then they fold into one
+	groupMessages = 10               // the different messages from this one on fold into one
 	groupWindow   = 10 * time.Minute // a reason silent for so long begins anew
 	budgetBurst   = 25
 	budgetRefill  = 5 * time.Minute // for one more
@@ -65,7 +65,7 @@ func (c *correlator) observe(ev *corev1.Event) *record {
 		clear(g.messages)
 	}
 	g.last = now
-	if _, seen := g.messages[ev.Message]; !seen && len(g.messages) >= groupMessages {
+	if _, seen := g.messages[ev.Message]; !seen && len(g.messages) >= groupMessages-1 {
 		ev.Message = folded + ev.Message // and the key stays without a message
 	} else {
 		g.messages[ev.Message] = struct{}{}

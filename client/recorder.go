@@ -2,20 +2,23 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Recorder writes core/v1 Events about objects. Writing is asynchronous and best
-// effort: the queue is bounded, repeats raise the count of one Event, many different
-// messages for one reason fold into one, and an object that has too much to tell is
-// cut short. It is safe for concurrent use.
+// Recorder writes Events about objects: Event those of core/v1, Act those of
+// events.k8s.io/v1. Writing is asynchronous and best effort: the queue is bounded, and
+// what repeats itself raises the count of one Event. Of core/v1, the tenth different
+// message for one reason within ten minutes and those after it fold into one Event, and
+// an object may have 25 written at once and then one every five minutes, as upstream's
+// recorder has it. It is safe for concurrent use.
 type Recorder struct {
 	*recording
 	source corev1.EventSource
@@ -24,13 +27,19 @@ type Recorder struct {
 // recording is what the recorders of one NewRecorder share.
 type recording struct {
 	events  Resource[*corev1.Event]
-	queue   chan *corev1.Event
+	queue   chan told
 	dropped atomic.Int64
 	cancel  context.CancelFunc
 	close   sync.Once
 	closing chan struct{}
 	done    chan struct{}
-	memory  correlator // of the goroutine run
+	memory  correlator            // of the goroutine run
+	series  map[seriesKey]*series // of the goroutine run
+}
+
+// told is what waits in the queue to be written.
+type told interface {
+	write(context.Context, *recording)
 }
 
 const (
@@ -46,7 +55,8 @@ func NewRecorder(c *Client, component string) *Recorder {
 	r := &recording{
 		cancel:  cancel,
 		events:  For[*corev1.Event](c),
-		queue:   make(chan *corev1.Event, recorderQueue),
+		queue:   make(chan told, recorderQueue),
+		series:  map[seriesKey]*series{},
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
 	}
@@ -64,45 +74,70 @@ func (r *Recorder) From(component, host string) *Recorder {
 // corev1.EventTypeWarning, reason a word in CamelCase, and the message is formatted as
 // by fmt. It never blocks: when the queue is full the event is dropped.
 func (r *Recorder) Event(obj Object, eventType, reason, messageFmt string, args ...any) {
+	about, ok := r.reference(obj)
+	if !ok {
+		r.dropped.Add(1)
+		return
+	}
+	now := metav1.Now()
+	r.enqueue(toldEvent{&corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: or(obj.GetNamespace(), metav1.NamespaceDefault),
+			Name:      eventName(obj.GetName(), now.UnixNano()),
+		},
+		InvolvedObject: about,
+		Type:           eventType, Reason: reason, Message: format(messageFmt, args),
+		Source: r.source, ReportingController: r.source.Component, ReportingInstance: r.source.Host,
+		FirstTimestamp: now, LastTimestamp: now, Count: 1,
+	}})
+}
+
+// reference names an object; false if its kind is not known.
+func (r *Recorder) reference(obj Object) (corev1.ObjectReference, bool) {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	if gvk.Kind == "" {
 		gvks, _, err := r.events.c.scheme.ObjectKinds(obj)
 		if err != nil {
-			r.dropped.Add(1)
-			return
+			return corev1.ObjectReference{}, false
 		}
 		gvk = gvks[0]
 	}
-	message := messageFmt
-	if len(args) > 0 {
-		message = fmt.Sprintf(messageFmt, args...)
-	}
-	if len(message) > 1024 {
-		message = message[:1024]
-	}
 	apiVersion, kind := gvk.ToAPIVersionAndKind()
-	now := metav1.Now()
-	ns := or(obj.GetNamespace(), metav1.NamespaceDefault)
-	ev := &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: ns,
-			Name:      fmt.Sprintf("%s.%x", obj.GetName(), now.UnixNano()),
-		},
-		InvolvedObject: corev1.ObjectReference{
-			APIVersion: apiVersion, Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(),
-			UID: obj.GetUID(), ResourceVersion: obj.GetResourceVersion(),
-		},
-		Type: eventType, Reason: reason, Message: message,
-		Source: r.source, ReportingController: r.source.Component, ReportingInstance: r.source.Host,
-		FirstTimestamp: now, LastTimestamp: now, Count: 1,
+	return corev1.ObjectReference{
+		APIVersion: apiVersion, Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(),
+		UID: obj.GetUID(), ResourceVersion: obj.GetResourceVersion(),
+	}, true
+}
+
+// format makes a message, of as many bytes as the server takes.
+func format(text string, args []any) string {
+	if len(args) > 0 {
+		text = fmt.Sprintf(text, args...)
 	}
+	return cut(text, 1024)
+}
+
+// cut returns no more than n bytes of s, and no half of a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+// eventName is a name of its own for an Event about the object of a name.
+func eventName(of string, at int64) string {
+	return strings.TrimRight(cut(of, 230), "-.") + fmt.Sprintf(".%x", at)
+}
+
+func (r *Recorder) enqueue(x told) {
 	select {
 	case <-r.closing:
 		return
 	default:
 	}
 	select {
-	case r.queue <- ev:
+	case r.queue <- x:
 	default:
 		r.dropped.Add(1)
 	}
@@ -123,18 +158,21 @@ func (r *Recorder) Close() {
 func (r *recording) run(ctx context.Context) {
 	defer close(r.done)
 	defer r.cancel()
+	tick := time.NewTicker(seriesTick)
+	defer tick.Stop()
 	for {
 		select {
-		case ev := <-r.queue:
-			start := time.Now()
-			r.write(ctx, ev)
-			r.rest(recorderRests * time.Since(start))
+		case x := <-r.queue:
+			x.write(ctx, r)
+		case now := <-tick.C:
+			r.endSeries(ctx, now, false)
 		case <-r.closing:
 			for {
 				select {
-				case ev := <-r.queue:
-					r.write(ctx, ev)
+				case x := <-r.queue:
+					x.write(ctx, r)
 				default:
+					r.endSeries(ctx, time.Now(), true)
 					return
 				}
 			}
@@ -142,24 +180,13 @@ func (r *recording) run(ctx context.Context) {
 	}
 }
 
-// rest lets the work that events tell about go first: in a burst of them the server has
-// better to do, and a write that took long says that it is busy. What gathers meanwhile
-// may fill a quarter of the queue.
-func (r *recording) rest(d time.Duration) {
-	if n := len(r.queue); n == 0 || n > recorderQueue/4 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-r.closing:
-	}
-}
+// toldEvent is an Event of core/v1 in the queue.
+type toldEvent struct{ ev *corev1.Event }
 
-func (r *recording) write(ctx context.Context, ev *corev1.Event) {
+func (e toldEvent) write(ctx context.Context, r *recording) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	ev := e.ev
 	rec := r.memory.observe(ev)
 	if rec == nil {
 		return
@@ -169,7 +196,7 @@ func (r *recording) write(ctx context.Context, ev *corev1.Event) {
 		_, err := events.Patch(ctx, rec.name, MergePatch(map[string]any{
 			"count": rec.count, "lastTimestamp": ev.LastTimestamp, "message": ev.Message,
 		}))
-		if !apierrors.IsNotFound(err) {
+		if !isNotFound(err) {
 			if err != nil {
 				r.dropped.Add(1)
 			}
@@ -183,3 +210,5 @@ func (r *recording) write(ctx context.Context, ev *corev1.Event) {
 	}
 	rec.name = ev.Name
 }
+
+func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
