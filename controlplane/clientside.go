@@ -146,11 +146,11 @@ func (s clientSide) runControllers(ctx context.Context, list []string) error {
 }
 
 // scheduler runs the scheduler.
-func (s clientSide) scheduler(ctx context.Context) error {
-	return s.once(ctx, schedulerUser, schedulerLease, s.runScheduler)
+func (s clientSide) scheduler(ctx context.Context, o scheduler.Options) error {
+	return s.once(ctx, schedulerUser, schedulerLease, func(ctx context.Context) error { return s.runScheduler(ctx, o) })
 }
 
-func (s clientSide) runScheduler(ctx context.Context) error {
+func (s clientSide) runScheduler(ctx context.Context, o scheduler.Options) error {
 	informers, err := s.informers(schedulerUser)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (s clientSide) runScheduler(ctx context.Context) error {
 		return err
 	}
 	defer env.Recorder.Close()
-	run := scheduler.New(env, scheduler.Options{})
+	run := scheduler.New(env, o)
 	informers.Start(ctx)
 	defer informers.Stop()
 	return run.Run(ctx)
@@ -211,12 +211,12 @@ func RunControllers(ctx context.Context, config *rest.Config, list []string, sig
 }
 
 // RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
-func RunScheduler(ctx context.Context, config *rest.Config, elect *leader.Timing) error {
+func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options, elect *leader.Timing) error {
 	s, err := overKubeconfig(config, elect)
 	if err != nil {
 		return err
 	}
-	return s.scheduler(ctx)
+	return s.scheduler(ctx, o)
 }
 
 // RunNodes runs simulated nodes against any Kubernetes API server until ctx ends.

@@ -200,7 +200,7 @@ func (cp *ControlPlane) startClients() {
 		o.progress("Controllers", strconv.Itoa(n)+" running")
 	}
 	if o.Scheduler {
-		cp.clients.Go(func() error { return side.scheduler(ctx) })
+		cp.clients.Go(func() error { return side.scheduler(ctx, o.Scheduling) })
 		o.progress("Scheduler", "running")
 	}
 	if o.Nodes > 0 {

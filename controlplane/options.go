@@ -6,6 +6,7 @@ import (
 
 	"fairlead.dev/client/leader"
 	"fairlead.dev/node/kwok"
+	"fairlead.dev/scheduler"
 	"fairlead.dev/storage/local"
 )
 
@@ -42,6 +43,8 @@ type Options struct {
 	Controllers []string
 	// Scheduler says whether to run the scheduler.
 	Scheduler bool
+	// Scheduling is how it goes about it.
+	Scheduling scheduler.Options
 	// Nodes is how many nodes to simulate.
 	Nodes int
 	// Definitions are what their pods answer.

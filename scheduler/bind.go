@@ -33,6 +33,9 @@ func (s *Scheduler) bind(ctx context.Context, p *placement) {
 		s.tell(func() { s.unbound(p, err) })
 		return
 	}
-	s.events.Event(pod, corev1.EventTypeNormal, "Scheduled",
+	if p.after != nil {
+		s.tell(p.released)
+	}
+	s.profileOf(p.waiting).events.Event(pod, corev1.EventTypeNormal, "Scheduled",
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }

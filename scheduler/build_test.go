@@ -1,10 +1,15 @@
 package scheduler
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,7 +23,8 @@ type fakeObjects struct {
 	budgets    []*policyv1.PodDisruptionBudget
 	claims     map[string]*corev1.PersistentVolumeClaim
 	volumes    map[string]*corev1.PersistentVolume
-	late       map[string]bool
+	classes    map[string]*storagev1.StorageClass
+	csiNodes   map[string]*storagev1.CSINode
 }
 
 func (f *fakeObjects) NamespaceLabels(name string) map[string]string        { return f.namespaces[name] }
@@ -35,7 +41,18 @@ func (f *fakeObjects) Volume(name string) (*corev1.PersistentVolume, bool) {
 	v, ok := f.volumes[name]
 	return v, ok
 }
-func (f *fakeObjects) LateBinding(class string) bool { return f.late[class] }
+func (f *fakeObjects) Volumes(string) []*corev1.PersistentVolume {
+	return slices.SortedFunc(maps.Values(f.volumes), func(a, b *corev1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
+}
+func (f *fakeObjects) Class(name string) (*storagev1.StorageClass, bool) {
+	c, ok := f.classes[name]
+	return c, ok
+}
+func (f *fakeObjects) CSINode(name string) (*storagev1.CSINode, bool) {
+	n, ok := f.csiNodes[name]
+	return n, ok
+}
+func (f *fakeObjects) BindVolumes(context.Context, *corev1.Node, []volumeChoice) error { return nil }
 
 type nodeOption func(*corev1.Node)
 
@@ -81,6 +98,12 @@ func allocatable(pairs ...string) nodeOption {
 		for name, q := range quantities(pairs...) {
 			n.Status.Allocatable[name] = q
 		}
+	}
+}
+
+func having(image string, size int64) nodeOption {
+	return func(n *corev1.Node) {
+		n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{image}, SizeBytes: size})
 	}
 }
 
@@ -185,6 +208,13 @@ func mounting(claim string) podOption {
 	}
 }
 
+func disk(id string) podOption {
+	return func(p *corev1.Pod) {
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: id, VolumeSource: corev1.VolumeSource{
+			AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: id}}})
+	}
+}
+
 func owned(kind, name string) podOption {
 	return func(p *corev1.Pod) {
 		yes := true
@@ -212,4 +242,9 @@ func nodes(n int, options ...nodeOption) (all []*corev1.Node) {
 		all = append(all, newNode(fmt.Sprintf("n%d", i+1), options...))
 	}
 	return all
+}
+
+// service selects by one pair.
+func service(key, value string) []*corev1.Service {
+	return []*corev1.Service{{Spec: corev1.ServiceSpec{Selector: map[string]string{key: value}}}}
 }

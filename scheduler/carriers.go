@@ -15,7 +15,8 @@ type carrierKey struct {
 	match       string
 	topologyKey string
 	forbids     bool  // required anti-affinity
-	weight      int64 // of the rule to a pod that it selects; 0 if it forbids
+	required    bool  // required affinity: how much it counts is the profile's to say
+	weight      int64 // of a preference to a pod that it selects
 }
 
 type carriers struct {
@@ -28,24 +29,24 @@ type carriers struct {
 // carry adds or takes away the rules of p, which is on a node.
 func (c *Cluster) carry(p *PodInfo, n int64) {
 	for i := range p.antiAffinity {
-		c.carryRule(p, &p.antiAffinity[i], true, 0, n)
+		c.carryRule(p, &p.antiAffinity[i], carrierKey{forbids: true}, n)
 	}
 	for i := range p.affinity {
-		c.carryRule(p, &p.affinity[i], false, p.affinity[i].weight, n)
+		c.carryRule(p, &p.affinity[i], carrierKey{required: true}, n)
 	}
 	for i := range p.preferPods {
-		c.carryRule(p, &p.preferPods[i], false, p.preferPods[i].weight, n)
+		c.carryRule(p, &p.preferPods[i], carrierKey{weight: p.preferPods[i].weight}, n)
 	}
 }
 
-func (c *Cluster) carryRule(p *PodInfo, r *affinityRule, forbids bool, weight, n int64) {
-	key := carrierKey{r.key, r.topologyKey, forbids, weight}
+func (c *Cluster) carryRule(p *PodInfo, r *affinityRule, key carrierKey, n int64) {
+	key.match, key.topologyKey = r.key, r.topologyKey
 	k := c.carriers.byKey[key]
 	if k == nil {
 		k = &carrier{matcher: r.matcher, carrierKey: key, pods: map[*NodeInfo]int64{}}
 		c.carriers.byKey[key] = k
 		c.carriers.index.add(k, r.terms[0].selector)
-		if forbids {
+		if key.forbids {
 			c.carriers.forbidding++
 		}
 	}
@@ -60,7 +61,7 @@ func (c *Cluster) carryRule(p *PodInfo, r *affinityRule, forbids bool, weight, n
 	if len(k.pods) == 0 {
 		delete(c.carriers.byKey, key)
 		c.carriers.index.remove(k, r.terms[0].selector)
-		if forbids {
+		if key.forbids {
 			c.carriers.forbidding--
 		}
 	}

@@ -1,11 +1,13 @@
 package scheduler
 
 import (
+	"context"
 	"iter"
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -21,7 +23,13 @@ type Objects interface {
 	Budgets(namespace string) []*policyv1.PodDisruptionBudget
 	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, bool)
 	Volume(name string) (*corev1.PersistentVolume, bool)
-	LateBinding(storageClass string) bool
+	// Volumes of a class, of which some may be taken.
+	Volumes(class string) []*corev1.PersistentVolume
+	Class(name string) (*storagev1.StorageClass, bool)
+	CSINode(name string) (*storagev1.CSINode, bool)
+	// BindVolumes writes a choice of volumes for a pod on a node and waits until they are
+	// bound. It is called from other goroutines.
+	BindVolumes(ctx context.Context, node *corev1.Node, choices []volumeChoice) error
 }
 
 // Cluster is the picture of nodes and of the pods on them, changed in place. One
@@ -36,12 +44,14 @@ type Cluster struct {
 	ranks   map[int32]int                     // pods by priority
 	// nominated are the ghosts of pods that wait for others to leave, by the pod's UID.
 	nominated map[types.UID]*PodInfo
-	slots     int    // handed out so far
-	free      []int  // of them, those given back
-	mild      int    // nodes with PreferNoSchedule taints
-	clock     uint64 // counts the pods placed
-	topology  uint64 // counts the changes of nodes and their labels
+	slots     int            // handed out so far
+	free      []int          // of them, those given back
+	images    map[string]int // how many nodes have an image
+	mild      int            // nodes with PreferNoSchedule taints
+	clock     uint64         // counts the pods placed
+	topology  uint64         // counts the changes of nodes and their labels
 	keys      map[string]*values
+	volumes   setAside
 	tallies   tallies
 	carriers  carriers
 }
@@ -57,6 +67,8 @@ func NewCluster(o Objects) *Cluster {
 		keys:      map[string]*values{},
 		ranks:     map[int32]int{},
 		nominated: map[types.UID]*PodInfo{},
+		images:    map[string]int{},
+		volumes:   setAside{map[string]types.NamespacedName{}, map[types.NamespacedName]string{}},
 		tallies:   tallies{byKey: map[string]*tally{}},
 		carriers:  carriers{byKey: map[carrierKey]*carrier{}},
 	}
@@ -83,6 +95,7 @@ func (c *Cluster) SetNode(node *corev1.Node) *NodeInfo {
 		c.topology++
 	}
 	n.setNode(node)
+	c.setImages(n, node.Status.Images)
 	if len(n.mild) > 0 {
 		c.mild++
 	}
@@ -108,6 +121,7 @@ func (c *Cluster) RemoveNode(name string) {
 	if len(n.mild) > 0 {
 		c.mild--
 	}
+	c.setImages(n, nil)
 	c.release(n)
 }
 

@@ -12,17 +12,76 @@ import (
 
 // schedule gives one pod a node, or puts it back.
 func (s *Scheduler) schedule(ctx context.Context, w *waiting) {
-	n, err := s.placer.place(s.cluster, w.info)
+	n, err := s.profileOf(w).place(s.cluster, w.info)
 	if err != nil {
 		s.unplaced(ctx, w, err)
 		return
 	}
-	p := &placement{w, n.name}
+	p := &placement{waiting: w, node: n.name}
+	if err := s.reserve(p, n); err != nil {
+		s.unplaced(ctx, w, err)
+		return
+	}
 	s.withdraw(w)
 	s.assumed[w.info.Pod.UID] = p
 	s.cluster.AddPod(w.info, n.name)
 	s.queue.happened(&Event{Kind: PodAdded, Node: n, Pod: w.info}, time.Now())
+	if p.before != nil {
+		s.prepare(ctx, p)
+		return
+	}
 	s.write(ctx, func(ctx context.Context) { s.bind(ctx, p) })
+}
+
+func (s *Scheduler) profileOf(w *waiting) *profile { return s.profiles[w.info.Pod.Spec.SchedulerName] }
+
+// reserve asks the filters that set things aside to do so on n.
+func (s *Scheduler) reserve(p *placement, n *NodeInfo) error {
+	for _, f := range s.profileOf(p.waiting).Filters {
+		r, reserves := f.(Reserver)
+		if !reserves {
+			continue
+		}
+		res, v := r.Reserve(s.cluster, p.info, n)
+		if !v.Fits() {
+			p.released()
+			return &FitError{Nodes: s.cluster.Len(), Pod: v, By: []Filter{f}}
+		}
+		if res.BeforeBinding != nil {
+			p.before = append(p.before, res.BeforeBinding)
+		}
+		if res.Release != nil {
+			p.after = append(p.after, res.Release)
+		}
+	}
+	return nil
+}
+
+// prepare does what must be done before the binding, then binds, on a goroutine of its
+// own: it may take long.
+func (s *Scheduler) prepare(ctx context.Context, p *placement) {
+	before, cancel := context.WithCancel(ctx)
+	p.cancel = cancel
+	s.waits.Go(func() {
+		for _, f := range p.before {
+			if err := f(before); err != nil {
+				s.tell(func() { s.unbound(p, err) })
+				return
+			}
+		}
+		s.bind(ctx, p)
+	})
+}
+
+// released ends what was set aside.
+func (p *placement) released() {
+	for _, f := range p.after {
+		f()
+	}
+	p.after = nil
+	if p.cancel != nil {
+		p.cancel()
+	}
 }
 
 // write has a worker write something. While it waits for one it reads mail.
@@ -47,8 +106,8 @@ func (s *Scheduler) unplaced(ctx context.Context, w *waiting, err error) {
 		return
 	}
 	var room *eviction
-	if !s.options.NoPreemption && fit.Nodes > 0 {
-		room = s.placer.makeRoom(s.cluster, w.info, fit)
+	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 {
+		room = s.profileOf(w).makeRoom(s.cluster, w.info, fit)
 	}
 	waits := room == nil && s.cluster.mayPreempt(w.info) != "" && w.nominee != "" // for its victims
 	if room != nil {
@@ -77,7 +136,7 @@ func (s *Scheduler) failed(w *waiting, err error) {
 }
 
 func (s *Scheduler) report(w *waiting, reason, message string) {
-	s.events.Event(w.info.Pod, corev1.EventTypeWarning, "FailedScheduling", "%s", message)
+	s.profileOf(w).events.Event(w.info.Pod, corev1.EventTypeWarning, "FailedScheduling", "%s", message)
 	s.reports.add(w.info.Pod, reason, message, w.nominee)
 }
 
@@ -85,9 +144,11 @@ func (s *Scheduler) report(w *waiting, reason, message string) {
 func (s *Scheduler) unbound(p *placement, err error) {
 	uid := p.info.Pod.UID
 	if s.assumed[uid] != p {
+		p.released()
 		return // confirmed, or deleted, meanwhile
 	}
 	delete(s.assumed, uid)
+	p.released()
 	_, n := s.cluster.RemovePod(uid)
 	if n != nil {
 		s.queue.happened(&Event{Kind: PodRemoved, Node: n, Pod: p.info}, time.Now())

@@ -1,4 +1,4 @@
-// Package scheduler gives pods a node, as kube-scheduler's default profile does.
+// Package scheduler gives pods a node, as kube-scheduler does.
 //
 // A pod without a node, whose schedulerName is ours, goes through three steps: the
 // filters say which nodes can run it, the scores say which of those is best, and a
@@ -6,9 +6,16 @@
 // and a FailedScheduling event say why, node by node, in the words of kube-scheduler, and
 // it is tried again when something happens that could help it, not by polling.
 //
+// Several profiles, each for the pods of one schedulerName, share a queue and a cluster.
+// Profiles are made of Filters and Scores (DefaultProfile, or LoadConfig from a
+// KubeSchedulerConfiguration), and a program can add its own: see the example. A Filter
+// that is a Reserver sets something aside when a pod gets its node and does what must be
+// done before the binding, as the one for volumes does, which chooses the volumes of
+// claims that wait for their first consumer.
+//
 // A rule that a pod requires and that this scheduler does not know how to keep (dynamic
-// resource claims, gangs, late-bound volumes) holds the pod back with a message that says
-// so; it is never ignored.
+// resource claims, gangs) holds the pod back with a message that says so; it is never
+// ignored.
 //
 // # The model
 //
@@ -31,5 +38,6 @@
 //  3. A pod that was given a node counts on it from that moment (it is assumed), until
 //     the watch confirms the binding or the binder reports that it failed.
 //  4. Bindings are posted by BindWorkers goroutines, pod conditions by ReportWorkers;
-//     the loop waits for a free binder, so no more than twice that many are under way.
+//     the loop waits for a free binder, so no more than twice that many are under way. A
+//     pod whose volumes must be bound first has a goroutine until they are.
 package scheduler

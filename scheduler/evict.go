@@ -34,7 +34,7 @@ func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod,
 			Status:             corev1.ConditionTrue,
 			ObservedGeneration: victim.Generation,
 			Reason:             corev1.PodReasonPreemptionByScheduler,
-			Message:            s.options.Name + ": preempting to accommodate a higher priority pod",
+			Message:            preemptor.Spec.SchedulerName + ": preempting to accommodate a higher priority pod",
 			LastTransitionTime: metav1.Now(),
 		}}},
 	}).On("status"))
@@ -45,7 +45,7 @@ func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod,
 		return nil // gone already
 	}
 	if err == nil {
-		s.events.Event(victim, corev1.EventTypeNormal, "Preempted", "Preempted by pod %s on node %s", preemptor.UID, node)
+		s.profiles[preemptor.Spec.SchedulerName].events.Event(victim, corev1.EventTypeNormal, "Preempted", "Preempted by pod %s on node %s", preemptor.UID, node)
 	}
 	return err
 }

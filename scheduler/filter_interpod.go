@@ -28,9 +28,9 @@ func (interPodAffinity) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 	if len(near)+len(avoid)+len(forbidden) == 0 {
 		return nil, fits
 	}
-	alone := never("node(s) didn't match pod affinity rules")
-	unwanted := no("node(s) didn't match pod anti-affinity rules")
-	refused := no("node(s) didn't satisfy existing pods anti-affinity rules")
+	alone := Never("node(s) didn't match pod affinity rules")
+	unwanted := No("node(s) didn't match pod anti-affinity rules")
+	refused := No("node(s) didn't satisfy existing pods anti-affinity rules")
 	return func(n *NodeInfo) Verdict {
 		for i := range near {
 			if _, labeled := n.Node.Labels[near[i].topologyKey]; !labeled || !first && !near[i].has(n) {

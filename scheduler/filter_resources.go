@@ -2,16 +2,32 @@ package scheduler
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
 // resourcesFit keeps a node's pods within what it can allocate.
-type resourcesFit struct{}
+type resourcesFit struct {
+	ignored *ignoredResources // nil: none
+}
+
+// ignoredResources are extended resources that need not fit.
+type ignoredResources struct {
+	names, groups []string // of "group/resource"
+}
+
+func (i *ignoredResources) has(name corev1.ResourceName) bool {
+	group, _, extended := strings.Cut(string(name), "/")
+	if i == nil || !extended || strings.HasSuffix(group, "kubernetes.io") {
+		return false
+	}
+	return slices.Contains(i.names, string(name)) || slices.Contains(i.groups, group)
+}
 
 func (resourcesFit) Name() string { return "NodeResourcesFit" }
 
-func (resourcesFit) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
+func (f resourcesFit) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	plain := len(p.Requests.Other) == 0
 	return func(n *NodeInfo) Verdict {
 		r, free := &p.Requests, &n.Allocatable
@@ -21,12 +37,12 @@ func (resourcesFit) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 			(r.EphemeralStorage == 0 || r.EphemeralStorage <= free.EphemeralStorage-n.Requested.EphemeralStorage) {
 			return fits
 		}
-		return insufficient(p, n)
+		return f.insufficient(p, n)
 	}, fits
 }
 
 func (resourcesFit) Events() EventKind { return NodeAdded | NodeChanged | PodRemoved }
-func (resourcesFit) Helps(p *PodInfo, e *Event) bool {
+func (f resourcesFit) Helps(p *PodInfo, e *Event) bool {
 	if e.Node.Node == nil {
 		return false
 	}
@@ -35,11 +51,11 @@ func (resourcesFit) Helps(p *PodInfo, e *Event) bool {
 			return true // p may come before that one
 		}
 	}
-	return insufficient(p, e.Node).Fits()
+	return f.insufficient(p, e.Node).Fits()
 }
 
 // insufficient names every resource of which n has too little left for p.
-func insufficient(p *PodInfo, n *NodeInfo) (v Verdict) {
+func (f resourcesFit) insufficient(p *PodInfo, n *NodeInfo) (v Verdict) {
 	if len(n.pods)+1 > n.MaxPods {
 		v.Reasons = append(v.Reasons, "Too many pods")
 	}
@@ -55,7 +71,9 @@ func insufficient(p *PodInfo, n *NodeInfo) (v Verdict) {
 	if len(p.Requests.Other) > 0 {
 		names := make([]corev1.ResourceName, 0, len(p.Requests.Other))
 		for name := range p.Requests.Other {
-			names = append(names, name)
+			if !f.ignored.has(name) {
+				names = append(names, name)
+			}
 		}
 		slices.Sort(names)
 		for _, name := range names {

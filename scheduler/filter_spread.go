@@ -6,7 +6,9 @@ const spreadReason = "node(s) didn't match pod topology spread constraints"
 
 // topologySpread keeps the pods that a constraint selects even over the domains of a
 // topology key, for constraints that must hold (DoNotSchedule).
-type topologySpread struct{}
+type topologySpread struct {
+	defaults *spreadDefaults
+}
 
 func (topologySpread) Name() string { return "PodTopologySpread" }
 
@@ -18,13 +20,8 @@ type spreadCount struct {
 	self     int64            // 1 if the pod counts itself
 }
 
-func (topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
-	var hard []*spreadRule
-	for i := range p.spread {
-		if p.spread[i].hard {
-			hard = append(hard, &p.spread[i])
-		}
-	}
+func (f topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
+	hard, _ := f.defaults.rules(c, p, true)
 	if hard == nil {
 		return nil, fits
 	}
@@ -32,7 +29,7 @@ func (topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 	for i, r := range hard {
 		counts[i] = c.spreadCount(p, r, hard)
 	}
-	uneven, unlabeled := no(spreadReason), never(spreadReason+" (missing required label)")
+	uneven, unlabeled := No(spreadReason), Never(spreadReason+" (missing required label)")
 	return func(n *NodeInfo) Verdict {
 		for i := range counts {
 			k := &counts[i]
@@ -123,12 +120,15 @@ func (topologySpread) Events() EventKind {
 	return NodeAdded | NodeChanged | NodeRemoved | PodAdded | PodRemoved
 }
 
-func (topologySpread) Helps(p *PodInfo, e *Event) bool {
+func (f topologySpread) Helps(p *PodInfo, e *Event) bool {
 	if e.Kind.any(NodeAdded | NodeChanged | NodeRemoved) {
 		return true
 	}
 	if e.Pod.Pod.Namespace != p.Pod.Namespace {
 		return false
+	}
+	if len(p.spread) == 0 && f.defaults.hard() {
+		return true
 	}
 	for i := range p.spread {
 		// Any constraint that counts the pod, or may have counted it under its old labels.

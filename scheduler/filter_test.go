@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -27,21 +28,45 @@ func TestFilters(t *testing.T) {
 	field := func(op corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorTerm {
 		return corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: op, Values: values}}}
 	}
+	done := metav1.ObjectMeta{Annotations: map[string]string{bindCompleted: "yes"}}
+	gigs := func(size string) corev1.VolumeResourceRequirements {
+		return corev1.VolumeResourceRequirements{Requests: quantities("storage", size)}
+	}
+	free := func(name, size string, where corev1.NodeSelectorTerm) *corev1.PersistentVolume {
+		return &corev1.PersistentVolume{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: corev1.PersistentVolumeSpec{StorageClassName: "late", Capacity: quantities("storage", size),
+				NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{where}}}},
+			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeAvailable},
+		}
+	}
 	claims := &fakeObjects{
 		claims: map[string]*corev1.PersistentVolumeClaim{
-			"bound":   {Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-b"}},
-			"once":    {Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-b", AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}}},
-			"local":   {Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-local"}},
-			"orphan":  {Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "none"}},
-			"unbound": {},
-			"late":    {Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("late")}},
+			"bound":    {ObjectMeta: done, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-b"}},
+			"once":     {ObjectMeta: done, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-b", AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}}},
+			"local":    {ObjectMeta: done, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-local"}},
+			"orphan":   {ObjectMeta: done, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "none"}},
+			"unbound":  {},
+			"late":     {ObjectMeta: metav1.ObjectMeta{Name: "late"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("late"), Resources: gigs("2Gi")}},
+			"later":    {ObjectMeta: metav1.ObjectMeta{Name: "later"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("late"), Resources: gigs("1Gi")}},
+			"large":    {ObjectMeta: metav1.ObjectMeta{Name: "large"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("late"), Resources: gigs("9Gi")}},
+			"made":     {ObjectMeta: metav1.ObjectMeta{Name: "made"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("made")}},
+			"made-b":   {ObjectMeta: metav1.ObjectMeta{Name: "made-b"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("made-b")}},
+			"selected": {ObjectMeta: metav1.ObjectMeta{Name: "selected", Annotations: map[string]string{selectedNode: "a2"}}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("made")}},
 		},
 		volumes: map[string]*corev1.PersistentVolume{
-			"pv-b": {ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{corev1.LabelTopologyZone: "b"}}},
+			"free-1": free("free-1", "2Gi", expr(corev1.LabelTopologyZone, corev1.NodeSelectorOpIn, "a")),
+			"free-2": free("free-2", "1Gi", expr(host, corev1.NodeSelectorOpIn, "a1")),
+			"pv-b":   {ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{corev1.LabelTopologyZone: "b"}}},
 			"pv-local": {Spec: corev1.PersistentVolumeSpec{NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{
 				NodeSelectorTerms: []corev1.NodeSelectorTerm{expr(host, corev1.NodeSelectorOpIn, "a2")}}}}},
 		},
-		late: map[string]bool{"late": true},
+		classes: map[string]*storagev1.StorageClass{
+			"late":   {Provisioner: noProvisioner, VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer)},
+			"made":   {Provisioner: "disks", VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer)},
+			"made-b": {Provisioner: "disks", VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer), AllowedTopologies: []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: corev1.LabelTopologyZone, Values: []string{"b"}}}}}},
+		},
+		csiNodes: map[string]*storagev1.CSINode{"a1": {Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "disks", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32(1))}}}}}},
 	}
 
 	for _, tc := range []struct {
@@ -148,10 +173,24 @@ func TestFilters(t *testing.T) {
 			err: "0/3 nodes are available: 1 node(s) had no available volume zone, 2 node(s) didn't match PersistentVolume's node affinity."},
 		{name: "no such claim", objects: claims, nodes: zoned, pod: newPod("p", mounting("x")), err: `0/3 nodes are available: persistentvolumeclaim "x" not found.`},
 		{name: "unbound claim", objects: claims, nodes: zoned, pod: newPod("p", mounting("unbound")), err: "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims."},
-		{name: "claim that is bound late", objects: claims, nodes: zoned, pod: newPod("p", mounting("late")),
-			err: `0/3 nodes are available: persistentvolumeclaim "late" waits for its first consumer (volumeBindingMode WaitForFirstConsumer), which this scheduler does not bind.`},
+		{name: "late: a free volume", objects: claims, nodes: zoned, pod: newPod("p", mounting("late")), fit: "a1 a2"},
+		{name: "late: two free volumes", objects: claims, nodes: zoned, pod: newPod("p", mounting("late"), mounting("later")), fit: "a1"},
+		{name: "late: none free", objects: claims, nodes: zoned, pod: newPod("p", mounting("large")),
+			err: "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind."},
+		{name: "late: to be made, of a driver that is full on one node", objects: claims, nodes: zoned, there: []*corev1.Pod{newPod("q", on("a1"), mounting("made-b"))},
+			pod: newPod("p", mounting("made")), fit: "a2 b1"},
+		{name: "late: to be made in a zone", objects: claims, nodes: zoned, pod: newPod("p", mounting("made-b")), fit: "b1"},
+		{name: "late: being made on a node", objects: claims, nodes: zoned, pod: newPod("p", mounting("selected")), fit: "a2"},
+		{name: "a volume that is gone", objects: claims, nodes: zoned, pod: newPod("p", mounting("orphan")),
+			err: "0/3 nodes are available: 3 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)."},
+		{name: "limit of volumes", objects: claims, nodes: zoned[:1], pod: newPod("p", mounting("made"), mounting("selected")),
+			err: "0/1 nodes are available: 1 node(s) exceed max volume count."},
+		{name: "disk in use", nodes: nodes(2), there: []*corev1.Pod{newPod("q", on("n1"), disk("d"))}, pod: newPod("p", disk("d")), fit: "n2"},
+		{name: "claim of an ephemeral volume", objects: claims, nodes: nodes(1), pod: newPod("p", func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
+		}), err: `0/1 nodes are available: waiting for ephemeral volume controller to create the persistentvolumeclaim "p-v".`},
 		{name: "claim for one pod", objects: claims, nodes: zoned, there: []*corev1.Pod{newPod("q", on("b1"), mounting("once"))}, pod: newPod("p", mounting("once")),
-			err: "0/3 nodes are available: node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod."},
+			err: "0/3 nodes are available: 3 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod."},
 
 		{name: "resource claim", nodes: nodes(1), pod: newPod("p", func(p *corev1.Pod) { p.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}} }),
 			err: "0/1 nodes are available: pod has resource claims, which this scheduler does not allocate."},

@@ -15,7 +15,7 @@ type readable struct{}
 func (readable) Name() string { return "Readable" }
 func (readable) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	if p.bad != nil {
-		return nil, never(p.bad.Error())
+		return nil, Never(p.bad.Error())
 	}
 	return nil, fits
 }
@@ -29,9 +29,9 @@ func (unsupported) Name() string { return "Unsupported" }
 func (unsupported) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	switch {
 	case len(p.Pod.Spec.ResourceClaims) > 0:
-		return nil, never("pod has resource claims, which this scheduler does not allocate")
+		return nil, Never("pod has resource claims, which this scheduler does not allocate")
 	case p.Pod.Spec.SchedulingGroup != nil:
-		return nil, never("pod belongs to a scheduling group, which this scheduler does not place")
+		return nil, Never("pod belongs to a scheduling group, which this scheduler does not place")
 	}
 	return nil, fits
 }
@@ -47,7 +47,7 @@ func (nodeUnschedulable) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	if tolerates(p.Pod.Spec.Tolerations, &cordon) {
 		return nil, fits
 	}
-	rejected := never("node(s) were unschedulable")
+	rejected := Never("node(s) were unschedulable")
 	return func(n *NodeInfo) Verdict {
 		if n.Node.Spec.Unschedulable {
 			return rejected
@@ -69,7 +69,7 @@ func (nodeName) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	if name == "" {
 		return nil, fits
 	}
-	rejected := never("node(s) didn't match the requested node name")
+	rejected := Never("node(s) didn't match the requested node name")
 	return func(n *NodeInfo) Verdict {
 		if n.Node.Name != name {
 			return rejected
@@ -88,7 +88,7 @@ type taintToleration struct{}
 
 func (taintToleration) Name() string { return "TaintToleration" }
 func (taintToleration) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
-	rejected := never("node(s) had untolerated taint(s)")
+	rejected := Never("node(s) had untolerated taint(s)")
 	return func(n *NodeInfo) Verdict {
 		if !toleratesAll(p.Pod.Spec.Tolerations, n.taints) {
 			return rejected
@@ -117,15 +117,21 @@ func tolerates(tolerations []corev1.Toleration, taint *corev1.Taint) bool {
 }
 
 // nodeAffinity keeps pods to the nodes that their selector and node affinity allow.
-type nodeAffinity struct{}
+type nodeAffinity struct {
+	added *nodeRule // to that of every pod
+}
 
 func (nodeAffinity) Name() string { return "NodeAffinity" }
-func (nodeAffinity) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
-	if p.nodes == nil {
+func (f nodeAffinity) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
+	if p.nodes == nil && f.added == nil {
 		return nil, fits
 	}
-	rejected := never("node(s) didn't match Pod's node affinity/selector")
+	rejected := Never("node(s) didn't match Pod's node affinity/selector")
+	enforced := Never("node(s) didn't match scheduler-enforced node affinity")
 	return func(n *NodeInfo) Verdict {
+		if !f.added.matches(n.Node) {
+			return enforced
+		}
 		if !p.nodes.matches(n.Node) {
 			return rejected
 		}
@@ -133,8 +139,8 @@ func (nodeAffinity) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	}, fits
 }
 func (nodeAffinity) Events() EventKind { return NodeAdded | NodeChanged }
-func (nodeAffinity) Helps(p *PodInfo, e *Event) bool {
-	return p.nodes.matches(e.Node.Node)
+func (f nodeAffinity) Helps(p *PodInfo, e *Event) bool {
+	return f.added.matches(e.Node.Node) && p.nodes.matches(e.Node.Node)
 }
 
 // nodePorts keeps pods apart that take the same port of their node.
@@ -145,7 +151,7 @@ func (nodePorts) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	if len(p.ports) == 0 {
 		return nil, fits
 	}
-	rejected := no("node(s) didn't have free ports for the requested pod ports")
+	rejected := No("node(s) didn't have free ports for the requested pod ports")
 	return func(n *NodeInfo) Verdict {
 		for taken := range n.ports {
 			if slices.ContainsFunc(p.ports, taken.clashes) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
 	"fairlead.dev/client"
@@ -38,6 +39,8 @@ func (s *Scheduler) listen() (stop func()) {
 		}),
 		listening(s.objects, s.objects.claims, anyChange[*corev1.PersistentVolumeClaim](s)),
 		listening(s.objects, s.objects.volumes, anyChange[*corev1.PersistentVolume](s)),
+		listening(s.objects, s.objects.classes, anyChange[*storagev1.StorageClass](s)),
+		listening(s.objects, s.objects.csiNodes, anyChange[*storagev1.CSINode](s)),
 	}
 	return func() {
 		for _, stop := range stops {
@@ -50,6 +53,7 @@ func (s *Scheduler) listen() (stop func()) {
 // something changed.
 func anyChange[T client.Object](s *Scheduler) informer.Handler[T] {
 	changed := func() {
+		s.objects.bell.ring()
 		s.tell(func() { s.queue.happened(&Event{Kind: VolumesChanged}, time.Now()) })
 	}
 	return informer.Handler[T]{
@@ -71,6 +75,13 @@ func (s *Scheduler) nodeAdded(node *corev1.Node) {
 
 // nodeUpdate passes on what bears on placing pods; heartbeats do not.
 func (s *Scheduler) nodeUpdate(old, node *corev1.Node) {
+	if len(old.Status.Images) != len(node.Status.Images) || !apiequality.Semantic.DeepEqual(old.Status.Images, node.Status.Images) {
+		defer s.tell(func() {
+			if n := s.cluster.Node(node.Name); n != nil {
+				s.cluster.setImages(n, node.Status.Images)
+			}
+		})
+	}
 	if old.Spec.Unschedulable == node.Spec.Unschedulable &&
 		ready(old) == ready(node) &&
 		maps.Equal(old.Labels, node.Labels) &&
@@ -101,7 +112,7 @@ func (s *Scheduler) nodeGone(node *corev1.Node) {
 // podUpdate passes on what bears on placing this pod or others. The pod's rules are
 // read here, on the informer's goroutine.
 func (s *Scheduler) podUpdate(old, pod *corev1.Pod) {
-	ours := pod.Spec.SchedulerName == s.options.Name
+	ours := s.profiles[pod.Spec.SchedulerName] != nil
 	switch {
 	case old != nil && sameToOthers(old, pod):
 		if pod.Spec.NodeName == "" && ours {
@@ -184,6 +195,9 @@ func (s *Scheduler) podPlaced(p *PodInfo) {
 func (s *Scheduler) podGone(pod *corev1.Pod) {
 	s.queue.remove(pod.UID)
 	s.cluster.Withdraw(pod.UID)
+	if a := s.assumed[pod.UID]; a != nil && a.cancel != nil {
+		a.cancel() // nobody waits for its volumes any more
+	}
 	delete(s.assumed, pod.UID)
 	if p, n := s.cluster.RemovePod(pod.UID); n != nil {
 		s.queue.happened(&Event{Kind: PodRemoved, Node: n, Pod: p}, time.Now())

@@ -24,10 +24,15 @@ type objects struct {
 	claims       *informer.Informer[*corev1.PersistentVolumeClaim]
 	volumes      *informer.Informer[*corev1.PersistentVolume]
 	classes      *informer.Informer[*storagev1.StorageClass]
+	csiNodes     *informer.Informer[*storagev1.CSINode]
 	synced       []<-chan struct{} // what to wait for
+
+	claimAPI  client.Resource[*corev1.PersistentVolumeClaim]
+	volumeAPI client.Resource[*corev1.PersistentVolume]
+	bell      bell // rings when claims or volumes have changed
 }
 
-func newObjects(set *informer.Set) *objects {
+func newObjects(c *client.Client, set *informer.Set) *objects {
 	o := &objects{
 		pods:         informer.In[*corev1.Pod](set),
 		nodes:        informer.In[*corev1.Node](set),
@@ -40,12 +45,16 @@ func newObjects(set *informer.Set) *objects {
 		claims:       informer.In[*corev1.PersistentVolumeClaim](set),
 		volumes:      informer.In[*corev1.PersistentVolume](set),
 		classes:      informer.In[*storagev1.StorageClass](set),
+		csiNodes:     informer.In[*storagev1.CSINode](set),
+		claimAPI:     client.For[*corev1.PersistentVolumeClaim](c),
+		volumeAPI:    client.For[*corev1.PersistentVolume](c),
 	}
 	o.services.Index(byAnchor, anchorOf)
+	o.volumes.Index(byClass, volumeClass)
 	// The others have handlers, whose registrations are waited for.
 	o.synced = []<-chan struct{}{
 		o.services.Synced(), o.replicaSets.Synced(), o.controllers.Synced(), o.statefulSets.Synced(),
-		o.budgets.Synced(), o.classes.Synced(),
+		o.budgets.Synced(),
 	}
 	return o
 }
@@ -120,7 +129,24 @@ func (o *objects) Volume(name string) (*corev1.PersistentVolume, bool) {
 	return o.volumes.Store().Get("", name)
 }
 
-func (o *objects) LateBinding(storageClass string) bool {
-	class, ok := o.classes.Store().Get("", storageClass)
-	return ok && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
+func (o *objects) Volumes(class string) []*corev1.PersistentVolume {
+	return o.volumes.Store().ByIndex(byClass, class)
+}
+
+func (o *objects) Class(name string) (*storagev1.StorageClass, bool) {
+	return o.classes.Store().Get("", name)
+}
+
+func (o *objects) CSINode(name string) (*storagev1.CSINode, bool) {
+	return o.csiNodes.Store().Get("", name)
+}
+
+// byClass is the index of volumes by their class.
+const byClass = "scheduler-class"
+
+func volumeClass(pv *corev1.PersistentVolume) []string {
+	if class, ok := pv.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return []string{class}
+	}
+	return []string{pv.Spec.StorageClassName}
 }

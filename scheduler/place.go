@@ -63,7 +63,7 @@ func (pl *placer) prepare(c *Cluster, p *PodInfo) ([]prepared, *FitError) {
 // it has enough to choose from. In a small cluster that is all of them.
 func (pl *placer) search(c *Cluster, checks []prepared) bool {
 	pl.fit = pl.fit[:0]
-	want, nodes := enough(c.Len()), c.order
+	want, nodes := pl.enough(c.Len()), c.order
 	seen := 0
 	for ; seen < len(nodes) && len(pl.fit) < want; seen++ {
 		n := nodes[(pl.next+seen)%len(nodes)]
@@ -82,16 +82,6 @@ func allow(checks []prepared, n *NodeInfo) bool {
 		}
 	}
 	return true
-}
-
-// enough is how many fitting nodes make a fair choice: all of a hundred, half of a few
-// hundred, a twentieth of many thousands.
-func enough(nodes int) int {
-	if nodes < 100 {
-		return nodes
-	}
-	percent := max(50-nodes/125, 5)
-	return max(nodes*percent/100, 100)
 }
 
 // best adds up the weighted scores of pl.fit. Of equals, one is taken by lot.

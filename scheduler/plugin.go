@@ -1,5 +1,7 @@
 package scheduler
 
+import "context"
+
 // A Filter is one reason why a pod may not run on a node. Its type must be comparable.
 type Filter interface {
 	// Name is the filter's name, as kube-scheduler calls it.
@@ -13,6 +15,23 @@ type Filter interface {
 	// Helps says whether an event, of one of those kinds, may make the pod fit. It errs
 	// towards true: a needless attempt is cheap, a forgotten pod is not.
 	Helps(p *PodInfo, e *Event) bool
+}
+
+// A Reserver is a Filter that sets something aside for a pod beside what the Cluster
+// counts, from when the pod is given its node.
+type Reserver interface {
+	Filter
+	// Reserve is called with the node that p gets. A Verdict that does not fit puts p back.
+	Reserve(c *Cluster, p *PodInfo, n *NodeInfo) (Reservation, Verdict)
+}
+
+// Reservation is what a Reserver has to do later; either may be nil.
+type Reservation struct {
+	// BeforeBinding runs on a goroutine of its own, and may wait; the pod is bound when all
+	// have returned without an error. It must not touch the Cluster.
+	BeforeBinding func(ctx context.Context) error
+	// Release is called once the pod is bound, or will not be; after BeforeBinding.
+	Release func()
 }
 
 // Check says whether the prepared pod fits the node as far as the filter goes.
@@ -29,8 +48,11 @@ type Verdict struct {
 // Fits says whether nothing speaks against the node.
 func (v Verdict) Fits() bool { return len(v.Reasons) == 0 }
 
-func no(reason string) Verdict    { return Verdict{Reasons: []string{reason}} }
-func never(reason string) Verdict { return Verdict{Reasons: []string{reason}, Final: true} }
+// No is the Verdict that the node will not do as it is.
+func No(reason string) Verdict { return Verdict{Reasons: []string{reason}} }
+
+// Never is the Verdict that the node would not do even if it were empty.
+func Never(reason string) Verdict { return Verdict{Reasons: []string{reason}, Final: true} }
 
 // A Score says which of the nodes that fit is better.
 type Score interface {
@@ -47,17 +69,23 @@ type Rate interface {
 	Normalize(points []int64)
 }
 
-// rate is a Rate whose points are in 0..100 as they are.
-type rate func(n *NodeInfo) int64
+// Points is a Rate whose points are in 0..100 as they are.
+type Points func(n *NodeInfo) int64
 
-func (r rate) Of(n *NodeInfo) int64 { return r(n) }
-func (r rate) Normalize([]int64)    {}
+// Of is the function itself.
+func (r Points) Of(n *NodeInfo) int64 { return r(n) }
 
-// larger is a Rate scaled so that the highest has 100 points.
-type larger func(n *NodeInfo) int64
+// Normalize leaves the points as they are.
+func (r Points) Normalize([]int64) {}
 
-func (r larger) Of(n *NodeInfo) int64 { return r(n) }
-func (r larger) Normalize(points []int64) {
+// More is a Rate scaled so that the highest has 100 points.
+type More func(n *NodeInfo) int64
+
+// Of is the function itself.
+func (r More) Of(n *NodeInfo) int64 { return r(n) }
+
+// Normalize scales so that the highest has 100.
+func (r More) Normalize(points []int64) {
 	if top := highest(points); top > 0 {
 		for i := range points {
 			points[i] = 100 * points[i] / top
@@ -65,11 +93,14 @@ func (r larger) Normalize(points []int64) {
 	}
 }
 
-// smaller is a Rate scaled so that the highest has 0 points and none has 100.
-type smaller func(n *NodeInfo) int64
+// Fewer is a Rate scaled so that the highest has 0 points and none has 100.
+type Fewer func(n *NodeInfo) int64
 
-func (r smaller) Of(n *NodeInfo) int64 { return r(n) }
-func (r smaller) Normalize(points []int64) {
+// Of is the function itself.
+func (r Fewer) Of(n *NodeInfo) int64 { return r(n) }
+
+// Normalize scales so that the highest has 0, and none has 100.
+func (r Fewer) Normalize(points []int64) {
 	top := highest(points)
 	for i := range points {
 		if top == 0 {
@@ -92,32 +123,6 @@ func highest(points []int64) int64 {
 type WeightedScore struct {
 	Score
 	Weight int64
-}
-
-// Profile is what a scheduler goes by.
-type Profile struct {
-	Filters []Filter
-	Scores  []WeightedScore
-}
-
-// DefaultProfile has the filters, scores and weights of kube-scheduler's default
-// profile, without image locality and volume limits.
-func DefaultProfile() Profile {
-	return Profile{
-		Filters: []Filter{
-			readable{}, unsupported{},
-			nodeUnschedulable{}, nodeName{}, taintToleration{}, nodeAffinity{}, nodePorts{},
-			resourcesFit{}, volumes{}, topologySpread{}, interPodAffinity{},
-		},
-		Scores: []WeightedScore{
-			{preferUntainted{}, 3},
-			{preferNodes{}, 2},
-			{leastAllocated{}, 1},
-			{spreadPods{}, 2},
-			{preferPods{}, 2},
-			{balanced{}, 1},
-		},
-	}
 }
 
 // Event is a change in the cluster that may let a waiting pod fit.

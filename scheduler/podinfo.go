@@ -18,20 +18,19 @@ type PodInfo struct {
 	Compared Resources // what nodes are compared by: small amounts stand for missing requests
 	Priority int32
 
-	ports         []hostPort
-	nodes         *nodeRule
-	preferNodes   []weightedNodeTerm
-	affinity      []affinityRule // required
-	attract       *matcher       // the pods that fit all required affinity terms; nil: none
-	antiAffinity  []affinityRule // required
-	preferPods    []affinityRule // weights are negative for anti-affinity
-	spread        []spreadRule
-	claims        []string // names of PersistentVolumeClaims
-	bad           error    // a rule that cannot be read
-	node          *NodeInfo
-	terminating   bool
-	ghost         bool // of a nominated pod
-	prefersSpread bool // spread has a soft rule
+	ports        []hostPort
+	nodes        *nodeRule
+	preferNodes  []weightedNodeTerm
+	affinity     []affinityRule // required
+	attract      *matcher       // the pods that fit all required affinity terms; nil: none
+	antiAffinity []affinityRule // required
+	preferPods   []affinityRule // weights are negative for anti-affinity
+	spread       []spreadRule
+	claims       []string // names of PersistentVolumeClaims
+	bad          error    // a rule that cannot be read
+	node         *NodeInfo
+	terminating  bool
+	ghost        bool // of a nominated pod
 }
 
 type weightedNodeTerm struct {
@@ -159,15 +158,19 @@ func (p *PodInfo) readSpread() error {
 		}
 		r := newSpreadRule(p.Pod.Namespace, withLabelKeys(s, p.Pod, c.MatchLabelKeys, selection.In), c.TopologyKey, int64(c.MaxSkew))
 		r.hard = c.WhenUnsatisfiable == corev1.DoNotSchedule
-		if c.MinDomains != nil {
-			r.minDomains = int(*c.MinDomains)
-		}
-		r.anyNode = c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyIgnore
-		r.byTaint = c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+		r.readPolicies(c)
 		p.spread = append(p.spread, r)
-		p.prefersSpread = p.prefersSpread || !r.hard
 	}
 	return nil
+}
+
+// readPolicies reads what a constraint says of which nodes and domains count.
+func (r *spreadRule) readPolicies(c *corev1.TopologySpreadConstraint) {
+	if c.MinDomains != nil {
+		r.minDomains = int(*c.MinDomains)
+	}
+	r.anyNode = c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyIgnore
+	r.byTaint = c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
 }
 
 func newSpreadRule(ns string, s labels.Selector, topologyKey string, maxSkew int64) spreadRule {

@@ -31,7 +31,7 @@ func (pl *placer) makeRoom(c *Cluster, p *PodInfo, e *FitError) *eviction {
 	if hopeless := e.Nodes - len(e.Candidates); hopeless > 0 {
 		why.Reasons["Preemption is not helpful for scheduling"] = hopeless
 	}
-	enough := max(c.Len()/10, 100)
+	enough := max(c.Len()*pl.CandidatesPercent/100, pl.CandidatesLeast, 1)
 	var best *eviction
 	first := 0
 	if len(e.Candidates) > 0 {

@@ -24,13 +24,14 @@ const (
 //	parked    did not fit, until an event helps a filter that rejected it
 //	gated     has scheduling gates
 type queue struct {
-	pods   map[types.UID]*waiting
-	active waitHeap
-	idle   waitHeap                         // backoff of pods that did not fit
-	failed waitHeap                         // backoff of pods that met an error
-	parked waitHeap                         // by time of parking
-	by     map[Filter]map[*waiting]struct{} // parked, by who rejected them; nil: there were no nodes
-	seq    uint64
+	first, last time.Duration // of backoff
+	pods        map[types.UID]*waiting
+	active      waitHeap
+	idle        waitHeap                         // backoff of pods that did not fit
+	failed      waitHeap                         // backoff of pods that met an error
+	parked      waitHeap                         // by time of parking
+	by          map[Filter]map[*waiting]struct{} // parked, by who rejected them; nil: there were no nodes
+	seq         uint64
 }
 
 // waiting is a pod in the queue, or taken out to be tried.
@@ -48,8 +49,8 @@ type waiting struct {
 	index    int
 }
 
-func newQueue() *queue {
-	q := &queue{pods: map[types.UID]*waiting{}, by: map[Filter]map[*waiting]struct{}{}}
+func newQueue(first, last time.Duration) *queue {
+	q := &queue{first: first, last: last, pods: map[types.UID]*waiting{}, by: map[Filter]map[*waiting]struct{}{}}
 	q.active.less = func(a, b *waiting) bool {
 		if a.info.Priority != b.info.Priority {
 			return a.info.Priority > b.info.Priority
@@ -163,7 +164,7 @@ func (q *queue) park(w *waiting, by []Filter, now time.Time) {
 	if len(by) == 0 {
 		by = []Filter{nil}
 	}
-	w.by, w.parked, w.until = by, now, now.Add(backoff(w.attempts))
+	w.by, w.parked, w.until = by, now, now.Add(q.backoff(w.attempts))
 	for _, f := range by {
 		if q.by[f] == nil {
 			q.by[f] = map[*waiting]struct{}{}
@@ -176,16 +177,16 @@ func (q *queue) park(w *waiting, by []Filter, now time.Time) {
 // retry puts a pod back that met an error.
 func (q *queue) retry(w *waiting, now time.Time) {
 	q.pods[w.info.Pod.UID] = w
-	w.until = now.Add(backoff(w.attempts))
+	w.until = now.Add(q.backoff(w.attempts))
 	q.failed.push(w)
 }
 
-func backoff(attempts int) time.Duration {
-	d := firstBackoff
-	for i := 1; i < attempts && d < lastBackoff; i++ {
+func (q *queue) backoff(attempts int) time.Duration {
+	d := q.first
+	for i := 1; i < attempts && d < q.last; i++ {
 		d *= 2
 	}
-	return min(d, lastBackoff)
+	return min(d, q.last)
 }
 
 // unpark takes a parked pod out.

@@ -27,7 +27,7 @@ func expect(t *testing.T, q *queue, want string) *waiting {
 }
 
 func TestQueueOrder(t *testing.T) {
-	q := newQueue()
+	q := newQueue(firstBackoff, lastBackoff)
 	now := time.Now()
 	for _, p := range []*corev1.Pod{newPod("a"), newPod("b", priority(5)), newPod("c"), newPod("d", priority(5)), newPod("e", priority(-1))} {
 		q.set(NewPodInfo(p), now)
@@ -41,7 +41,7 @@ func TestQueueOrder(t *testing.T) {
 }
 
 func TestQueueGates(t *testing.T) {
-	q := newQueue()
+	q := newQueue(firstBackoff, lastBackoff)
 	gated := newPod("p", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}} })
 	q.set(NewPodInfo(gated), time.Now())
 	expect(t, q, "")
@@ -55,7 +55,7 @@ func TestQueueGates(t *testing.T) {
 // A pod that met an error waits 1, 2, 4, 8, 10, 10 seconds, to the moment.
 func TestQueueErrorBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue()
+		q := newQueue(firstBackoff, lastBackoff)
 		q.set(NewPodInfo(newPod("p")), time.Now())
 		w := expect(t, q, "p")
 		for _, seconds := range []int{1, 2, 4, 8, 10, 10} {
@@ -77,7 +77,7 @@ func TestQueueErrorBackoff(t *testing.T) {
 func TestQueueWakesByEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(nil, nodes(1))
-		q := newQueue()
+		q := newQueue(firstBackoff, lastBackoff)
 		by := []Filter{resourcesFit{}}
 		park := func() {
 			w := expect(t, q, "big")
@@ -114,7 +114,7 @@ func TestQueueWakesByEvent(t *testing.T) {
 }
 
 func TestQueueWithoutNodes(t *testing.T) {
-	q := newQueue()
+	q := newQueue(firstBackoff, lastBackoff)
 	q.set(NewPodInfo(newPod("p")), time.Now())
 	q.park(expect(t, q, "p"), nil, time.Now())
 	c := newCluster(nil, nodes(1))
@@ -125,7 +125,7 @@ func TestQueueWithoutNodes(t *testing.T) {
 }
 
 func TestQueueForgetsRemoved(t *testing.T) {
-	q := newQueue()
+	q := newQueue(firstBackoff, lastBackoff)
 	now := time.Now()
 	for _, name := range []string{"active", "parked", "failed"} {
 		q.set(NewPodInfo(newPod(name)), now)

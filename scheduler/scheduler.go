@@ -15,25 +15,34 @@ import (
 // Scheduler places pods. Make it with New, start it with Run.
 type Scheduler struct {
 	options Options
-	events  *client.Recorder
 	pods    client.Resource[*corev1.Pod]
 	objects *objects
 	mail    chan func()
 	done    chan struct{} // closed when nobody reads mail any more
 	writes  chan func(context.Context)
+	waits   sync.WaitGroup // goroutines that prepare bindings
 	reports *reports
 
 	// Of the goroutine Run.
-	cluster *Cluster
-	queue   *queue
-	placer  placer
-	assumed map[types.UID]*placement
+	cluster  *Cluster
+	queue    *queue
+	profiles map[string]*profile // not changed
+	assumed  map[types.UID]*placement
+}
+
+// profile is a Profile at work.
+type profile struct {
+	placer
+	events *client.Recorder
 }
 
 // placement is a pod that was given a node and whose binding is not confirmed yet.
 type placement struct {
 	*waiting
-	node string
+	node   string
+	before []func(context.Context) error // to be done before the binding
+	after  []func()                      // to be done when it is, or will not be
+	cancel context.CancelFunc            // of what is done before
 }
 
 // mailbox is how many messages wait for the loop before senders do.
@@ -43,16 +52,18 @@ const mailbox = 1024
 func New(env controller.Env, o Options) *Scheduler {
 	o = o.complete()
 	s := &Scheduler{
-		options: o,
-		events:  env.Recorder.From(o.Name, ""),
-		pods:    client.For[*corev1.Pod](env.Client),
-		objects: newObjects(env.Informers),
-		mail:    make(chan func(), mailbox),
-		done:    make(chan struct{}),
-		writes:  make(chan func(context.Context), o.BindWorkers),
-		queue:   newQueue(),
-		placer:  placer{Profile: o.Profile},
-		assumed: map[types.UID]*placement{},
+		options:  o,
+		pods:     client.For[*corev1.Pod](env.Client),
+		objects:  newObjects(env.Client, env.Informers),
+		mail:     make(chan func(), mailbox),
+		done:     make(chan struct{}),
+		writes:   make(chan func(context.Context), o.BindWorkers),
+		queue:    newQueue(o.FirstBackoff, o.LastBackoff),
+		profiles: map[string]*profile{},
+		assumed:  map[types.UID]*placement{},
+	}
+	for _, p := range o.Profiles {
+		s.profiles[p.Name] = &profile{placer{Profile: p}, env.Recorder.From(p.Name, "")}
 	}
 	s.reports = newReports(s.pods)
 	s.cluster = NewCluster(s.objects)
@@ -64,6 +75,7 @@ func New(env controller.Env, o Options) *Scheduler {
 func (s *Scheduler) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
+	defer s.waits.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.listen()()

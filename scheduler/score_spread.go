@@ -4,54 +4,41 @@ import (
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 // spreadPods favours nodes, and zones, with few pods of the same kind: those that the
 // pod's own ScheduleAnyway constraints select, or, for a pod without any constraint, those
 // of the same services and owner.
-type spreadPods struct{}
+type spreadPods struct {
+	defaults *spreadDefaults
+}
 
 func (spreadPods) Name() string { return "PodTopologySpread" }
 
-func (spreadPods) Prepare(c *Cluster, p *PodInfo, fit []*NodeInfo) Rate {
-	var rules []*spreadRule
-	own := len(p.spread) > 0
-	if own && !p.prefersSpread {
-		return nil
-	}
-	if own {
-		for i := range p.spread {
-			if !p.spread[i].hard {
-				rules = append(rules, &p.spread[i])
-			}
-		}
-	} else {
-		rules = c.defaultSpread(p)
-	}
+func (s spreadPods) Prepare(c *Cluster, p *PodInfo, fit []*NodeInfo) Rate {
+	rules, own := s.defaults.rules(c, p, false)
 	if len(rules) == 0 {
 		return nil
 	}
-	s := &spreadRate{}
+	r := &spreadRate{}
 	// A node that lacks a key of the pod's own constraints gets nothing; the default
 	// constraints take nodes without a zone as they are.
 	counted := fit
 	if own {
-		s.ignored = map[*NodeInfo]bool{}
+		r.ignored = map[*NodeInfo]bool{}
 		counted = nil
 		for _, n := range fit {
 			if hasKeys(n, rules) {
 				counted = append(counted, n)
 			} else {
-				s.ignored[n] = true
+				r.ignored[n] = true
 			}
 		}
 	}
-	for _, r := range rules {
-		s.parts = append(s.parts, c.spreadPart(p, r, rules, counted, own))
+	for _, rule := range rules {
+		r.parts = append(r.parts, c.spreadPart(p, rule, rules, counted, own))
 	}
-	return s
+	return r
 }
 
 type spreadPart struct {
@@ -135,43 +122,4 @@ func (*spreadRate) Normalize(points []int64) {
 			points[i] = 100 * (high + low - v) / high
 		}
 	}
-}
-
-// defaultSpread is how a pod without constraints of its own is spread: over nodes, and
-// less strictly over zones, among the pods that its services and its owner select.
-func (c *Cluster) defaultSpread(p *PodInfo) []*spreadRule {
-	s := c.kin(p)
-	if s.Empty() {
-		return nil
-	}
-	byNode := newSpreadRule(p.Pod.Namespace, s, corev1.LabelHostname, 3)
-	byZone := byNode
-	byZone.topologyKey, byZone.maxSkew = corev1.LabelTopologyZone, 5
-	return []*spreadRule{&byNode, &byZone}
-}
-
-// kin selects the pods of the same services and the same owner as p.
-func (c *Cluster) kin(p *PodInfo) labels.Selector {
-	set := labels.Set{}
-	for _, svc := range c.objects.Services(p.Pod.Namespace, p.Pod.Labels) {
-		if len(svc.Spec.Selector) == 0 || !labels.SelectorFromSet(svc.Spec.Selector).Matches(labels.Set(p.Pod.Labels)) {
-			continue
-		}
-		for k, v := range svc.Spec.Selector {
-			set[k] = v
-		}
-	}
-	s := set.AsSelector()
-	owner := metav1.GetControllerOfNoCopy(p.Pod)
-	if owner == nil {
-		return s
-	}
-	if byOwner := c.objects.OwnerSelector(p.Pod.Namespace, owner); byOwner != nil {
-		if own, err := metav1.LabelSelectorAsSelector(byOwner); err == nil {
-			if reqs, ok := own.Requirements(); ok {
-				s = s.Add(reqs...)
-			}
-		}
-	}
-	return s
 }

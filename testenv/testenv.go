@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controlplane"
 	"fairlead.dev/node/kwok"
+	"fairlead.dev/scheduler"
 	"k8s.io/client-go/rest"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Controllers []string
 	// NoScheduler leaves the scheduler out.
 	NoScheduler bool
+	// Scheduling is how pods are placed: profiles with plugins of one's own, say.
+	Scheduling scheduler.Options
 	// Nodes is how many nodes to simulate; 0 is three, below 0 none.
 	Nodes int
 	// Definitions are what their pods answer.
@@ -60,6 +63,7 @@ func Start(t testing.TB, o Options) *Env {
 		Listen:      "127.0.0.1:0",
 		Controllers: o.Controllers,
 		Scheduler:   !o.NoScheduler,
+		Scheduling:  o.Scheduling,
 		Nodes:       max(o.Nodes, 0),
 		Definitions: o.Definitions,
 		CBOR:        o.CBOR,

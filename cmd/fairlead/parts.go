@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 
 	"fairlead.dev/controlplane"
 	"fairlead.dev/node"
 	"fairlead.dev/node/kwok"
+	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -76,7 +78,7 @@ func newControllers() *cobra.Command {
 }
 
 func newScheduler() *cobra.Command {
-	var path string
+	var path, scheduling string
 	var election electFlags
 	cmd := &cobra.Command{
 		Use:     "scheduler",
@@ -88,18 +90,43 @@ func newScheduler() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			options, err := loadScheduling(scheduling)
+			if err != nil {
+				return err
+			}
 			config, err := loadConfig(path)
 			if err != nil {
 				return err
 			}
 			return runPart(cmd, "Scheduler", func(ctx context.Context) error {
-				return controlplane.RunScheduler(ctx, config, elect)
+				return controlplane.RunScheduler(ctx, config, options, elect)
 			})
 		},
 	}
 	registerKubeconfig(cmd.Flags(), &path)
+	registerScheduling(cmd.Flags(), &scheduling)
 	election.registerPart(cmd.Flags())
 	return cmd
+}
+
+func registerScheduling(flags *pflag.FlagSet, path *string) {
+	flags.StringVar(path, "scheduler-config", "", "file with a KubeSchedulerConfiguration: profiles, plugins, weights and their arguments, backoff")
+}
+
+// loadScheduling reads the file of the flag above; without one all is by default.
+func loadScheduling(path string) (scheduler.Options, error) {
+	if path == "" {
+		return scheduler.Options{}, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return scheduler.Options{}, usageError{err}
+	}
+	o, err := scheduler.LoadConfig(data)
+	if err != nil {
+		return scheduler.Options{}, usageError{fmt.Errorf("--scheduler-config=%s: %w", path, err)}
+	}
+	return o, nil
 }
 
 func newNodes() *cobra.Command {

@@ -43,6 +43,7 @@ func newUp() *cobra.Command {
 	var f serveFlags
 	var stages []string
 	var election electFlags
+	var scheduling string
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Run a whole control plane: store, API server, controllers, scheduler, simulated nodes",
@@ -65,11 +66,15 @@ func newUp() *cobra.Command {
 			if f.options.Definitions, err = kwok.Load(stages...); err != nil {
 				return err
 			}
+			if f.options.Scheduling, err = loadScheduling(scheduling); err != nil {
+				return err
+			}
 			return serve(cmd, f)
 		},
 	}
 	f.register(cmd.Flags())
 	registerStages(cmd.Flags(), &stages)
+	registerScheduling(cmd.Flags(), &scheduling)
 	election.register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)
 	cmd.Flags().BoolVar(&f.options.Scheduler, "scheduler", true, "run the scheduler")

@@ -22,23 +22,39 @@ func (b *binder) best(c *corev1.PersistentVolumeClaim, late bool) (*corev1.Persi
 	if late {
 		return nil, nil
 	}
+	return smallest(c, b.volumes.Store().List(""), func(*corev1.PersistentVolume) bool { return true })
+}
+
+// Match finds the volume for a claim among those that may be taken: one that refers to
+// the claim already, which is nil and found if it may not be taken, or the smallest free
+// one that satisfies it. It does not write.
+func Match(c *corev1.PersistentVolumeClaim, volumes []*corev1.PersistentVolume, may func(*corev1.PersistentVolume) bool) (v *corev1.PersistentVolume, found bool) {
+	for _, v := range volumes {
+		if refersTo(v, c) && v.DeletionTimestamp == nil && satisfies(v, c) == nil {
+			if !may(v) {
+				return nil, true
+			}
+			return v, true
+		}
+	}
+	v, err := smallest(c, volumes, may)
+	return v, err == nil && v != nil
+}
+
+// smallest is the smallest free volume that satisfies c, the first by name of several.
+func smallest(c *corev1.PersistentVolumeClaim, volumes []*corev1.PersistentVolume, may func(*corev1.PersistentVolume) bool) (best *corev1.PersistentVolume, err error) {
 	selector := labels.Everything()
 	if c.Spec.Selector != nil {
-		s, err := metav1.LabelSelectorAsSelector(c.Spec.Selector)
-		if err != nil {
+		if selector, err = metav1.LabelSelectorAsSelector(c.Spec.Selector); err != nil {
 			return nil, err
 		}
-		selector = s
 	}
-	var best *corev1.PersistentVolume
-	for _, v := range b.volumes.Store().List("") {
+	for _, v := range volumes {
 		if v.Spec.ClaimRef != nil || v.DeletionTimestamp != nil || v.Status.Phase != corev1.VolumeAvailable ||
-			!selector.Matches(labels.Set(v.Labels)) || satisfies(v, c) != nil {
+			!selector.Matches(labels.Set(v.Labels)) || satisfies(v, c) != nil || best != nil && !smaller(v, best) || !may(v) {
 			continue
 		}
-		if best == nil || smaller(v, best) {
-			best = v
-		}
+		best = v
 	}
 	return best, nil
 }
