@@ -63,6 +63,16 @@ func await(t *testing.T, pods client.Resource[*corev1.Pod], name string, what st
 
 func running(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }
 
+// held waits until a pod is held back with that message. It may have had another before:
+// nodes are not ready, to the scheduler, until it has seen that their first taint went.
+func held(t *testing.T, pods client.Resource[*corev1.Pod], name, message string) corev1.PodCondition {
+	t.Helper()
+	p := await(t, pods, name, "held back with: "+message, func(p *corev1.Pod) bool {
+		return len(p.Status.Conditions) > 0 && p.Status.Conditions[0].Message == message
+	})
+	return p.Status.Conditions[0]
+}
+
 func TestAgainstServer(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, Nodes: 2})
 	ctx, c := t.Context(), env.Client(t)
@@ -78,10 +88,9 @@ func TestAgainstServer(t *testing.T) {
 	first := await(t, pods, "first", "running", running)
 
 	create(pod("huge", "33"))
-	huge := await(t, pods, "huge", "unschedulable", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
-	cond := huge.Status.Conditions[0]
-	if want := "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."; cond.Type != corev1.PodScheduled || cond.Status != corev1.ConditionFalse || cond.Reason != "Unschedulable" || cond.Message != want {
-		t.Errorf("condition %+v, want message %s", cond, want)
+	cond := held(t, pods, "huge", "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.")
+	if cond.Type != corev1.PodScheduled || cond.Status != corev1.ConditionFalse || cond.Reason != "Unschedulable" {
+		t.Errorf("condition %+v", cond)
 	}
 
 	create(pod("second", "20"))
@@ -102,11 +111,11 @@ func TestAgainstServer(t *testing.T) {
 	gated := pod("gated", "1")
 	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
 	create(gated)
-	held := await(t, pods, "gated", "gated", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
-	if held.Status.Conditions[0].Reason != "SchedulingGated" {
-		t.Errorf("condition of a gated pod: %+v", held.Status.Conditions[0])
+	closed := await(t, pods, "gated", "gated", func(p *corev1.Pod) bool { return len(p.Status.Conditions) > 0 })
+	if closed.Status.Conditions[0].Reason != "SchedulingGated" {
+		t.Errorf("condition of a gated pod: %+v", closed.Status.Conditions[0])
 	}
-	open := held.DeepCopy()
+	open := closed.DeepCopy()
 	open.Spec.SchedulingGates = nil
 	if _, err := pods.Update(ctx, open); err != nil {
 		t.Fatal(err)
