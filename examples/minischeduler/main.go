@@ -1,0 +1,38 @@
+// Command minischeduler is the textbook scheduler on Fairlead's client library: a queue
+// of pods to place, a copy of pods and nodes that counts a pod where it is about to be
+// bound, and the binding. It looks at CPU and at nothing else.
+//
+// It runs against any Kubernetes API server, beside the scheduler that is there:
+//
+//	fairlead up &
+//	KUBECONFIG=.fairlead/kubeconfig go run ./examples/minischeduler &
+//	kubectl run web --image=nginx --overrides='{"spec":{"schedulerName":"mini"}}'
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+	"os/signal"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"fairlead.dev/client"
+)
+
+func main() {
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := newMini(c).run(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
