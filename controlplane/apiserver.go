@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/controlplane/pki"
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/builtin"
+	"fairlead.dev/resource/metrics"
 	"fairlead.dev/server"
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/admission/podsecurity"
@@ -47,7 +48,11 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
 func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, backends server.Backends) (*server.Server, *extension.Extensions, error) {
-	resources := policy.Checked(builtin.Resources())
+	rows := builtin.Resources()
+	if o.Nodes > 0 {
+		rows = append(rows, metrics.Resources()...)
+	}
+	resources := policy.Checked(rows)
 	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
 	var extensions *extension.Extensions
 	s, err := server.New(server.Config{
@@ -64,6 +69,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			if err := guard(c, s, authority, url); err != nil {
 				return err
 			}
+			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
 			extensions, err = extension.New(ctx, extension.Options{
 				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Lookup())),
 				Describes: []server.Describer{kinds, schemas},

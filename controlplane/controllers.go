@@ -16,6 +16,7 @@ import (
 	"fairlead.dev/controller/endpointslice"
 	"fairlead.dev/controller/endpointslicemirroring"
 	"fairlead.dev/controller/garbagecollector"
+	"fairlead.dev/controller/horizontalpodautoscaler"
 	"fairlead.dev/controller/job"
 	"fairlead.dev/controller/namespace"
 	"fairlead.dev/controller/nodelifecycle"
@@ -65,6 +66,9 @@ var builtins = []entry{
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
 	{"endpointslicemirroring", "endpointslicemirroring-controller", plain(endpointslicemirroring.New)},
 	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
+	{"horizontalpodautoscaler", "horizontal-pod-autoscaler", func(env controller.Env, _ keys) controller.Runner {
+		return horizontalpodautoscaler.New(env, horizontalpodautoscaler.Options{})
+	}},
 	{"job", "job-controller", plain(job.New)},
 	{"namespace", "namespace-controller", plain(namespace.New)},
 	{"nodelifecycle", "node-controller", func(env controller.Env, _ keys) controller.Runner {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
 // Scheme knows the Go types of all built-in groups in their stable versions,
@@ -19,6 +20,7 @@ var scheme = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(kinds.AddToScheme(s))
 	utilruntime.Must(admissionv1.AddToScheme(s))
+	utilruntime.Must(metricsv1beta1.AddToScheme(s))
 	utilruntime.Must(metav1.AddMetaToScheme(s))
 	return s
 })

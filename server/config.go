@@ -35,6 +35,8 @@ type Config struct {
 
 	// Reviews answer creates of kinds that are never stored.
 	Reviews map[schema.GroupResource]CreateFunc
+	// Reads answer gets and lists of kinds that are never stored.
+	Reads map[schema.GroupResource]ReadFunc
 	// Subresources answer creates of subresources that the server does not
 	// know itself, such as the token of a service account.
 	Subresources map[Subresource]CreateFunc

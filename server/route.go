@@ -126,6 +126,9 @@ func (c *call) routeVerb() (verb, error) {
 
 // virtualRead is for kinds that are not stored and yet can be read.
 func (c *call) virtualRead(named bool) (verb, error) {
+	if read := c.s.cfg.Reads[c.ep.gr]; read != nil && (c.info.verb == "get" || c.info.verb == "list") {
+		return measured(read), nil
+	}
 	if c.ep.Has("list") && c.req.Method == http.MethodGet {
 		return componentStatuses, nil
 	}

@@ -1,6 +1,7 @@
 package kwok
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -86,8 +87,7 @@ type Usage struct {
 	Usage map[string]Value `json:"usage"`
 }
 
-// Value of a usage: a quantity.
+// Value of a usage.
 type Value struct {
-	Value      string `json:"value,omitempty"`
-	Expression string `json:"expression,omitempty"`
+	Value resource.Quantity `json:"value"`
 }

@@ -1,0 +1,245 @@
+package horizontalpodautoscaler
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// reading is what one pod uses, in thousandths.
+type reading struct {
+	at     time.Time
+	window time.Duration
+	value  int64
+}
+
+// readings are by the pods' names.
+type readings map[string]reading
+
+// tolerance is by how much a ratio may differ from 1, below and above.
+type tolerance struct{ down, up float64 }
+
+func (t tolerance) within(ratio float64) bool { return 1-t.down <= ratio && ratio <= 1+t.up }
+
+func (p *pass) tolerance() tolerance {
+	t := tolerance{p.options.Tolerance, p.options.Tolerance}
+	if b := p.hpa.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.Tolerance != nil {
+		t.down = b.ScaleDown.Tolerance.AsApproximateFloat64()
+	}
+	if b := p.hpa.Spec.Behavior; b != nil && b.ScaleUp != nil && b.ScaleUp.Tolerance != nil {
+		t.up = b.ScaleUp.Tolerance.AsApproximateFloat64()
+	}
+	return t
+}
+
+// groups divides pods by how they count. Readings of those that do not are taken out.
+type groups struct {
+	ready            int
+	unready, missing []string
+}
+
+func (o *Options) group(pods []*corev1.Pod, m readings, resource corev1.ResourceName, now time.Time) (g groups) {
+	for _, pod := range pods {
+		r, known := m[pod.Name]
+		switch {
+		case pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodFailed:
+			delete(m, pod.Name)
+		case pod.Status.Phase == corev1.PodPending:
+			g.unready = append(g.unready, pod.Name)
+			delete(m, pod.Name)
+		case !known:
+			g.missing = append(g.missing, pod.Name)
+		case resource == corev1.ResourceCPU && o.initializing(pod, r, now):
+			g.unready = append(g.unready, pod.Name)
+			delete(m, pod.Name)
+		default:
+			g.ready++
+		}
+	}
+	return g
+}
+
+// initializing says that a pod's CPU is that of its start and tells nothing.
+func (o *Options) initializing(pod *corev1.Pod, r reading, now time.Time) bool {
+	c := condition(pod, corev1.PodReady)
+	if c == nil || pod.Status.StartTime == nil {
+		return true
+	}
+	started, unready := pod.Status.StartTime.Time, c.Status == corev1.ConditionFalse
+	if started.Add(o.Initialization).After(now) {
+		return unready || r.at.Before(c.LastTransitionTime.Add(r.window))
+	}
+	return unready && started.Add(o.InitialReadiness).After(c.LastTransitionTime.Time)
+}
+
+func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == t {
+			return c
+		}
+	}
+	return nil
+}
+
+// measured is what comes of the readings of pods.
+type measured struct {
+	replicas    int32
+	utilization int32 // in percent of the requests, if there are
+	average     int64 // of a pod, in thousandths
+}
+
+var errNoReadings = errors.New("did not receive metrics for targeted pods (pods might be unready)")
+
+// byPods computes a size from readings. With requests the target is a percentage of
+// them, else what one pod is to use on average.
+func (o *Options) byPods(pods []*corev1.Pod, m readings, requests map[string]int64, resource corev1.ResourceName, target int64, current int32, t tolerance, now time.Time) (measured, error) {
+	if len(pods) == 0 {
+		return measured{}, errors.New("no pods returned by selector while calculating replica count")
+	}
+	g := o.group(pods, m, resource, now)
+	if len(m) == 0 {
+		return measured{}, errNoReadings
+	}
+	first, err := ratioOf(m, requests, target)
+	if err != nil {
+		return measured{}, err
+	}
+	out := measured{current, first.utilization, first.average}
+	grows := first.ratio > 1
+	if !(grows && len(g.unready) > 0) && len(g.missing) == 0 {
+		if !t.within(first.ratio) {
+			out.replicas = ceil(first.ratio * float64(g.ready))
+		}
+		return out, nil
+	}
+	// What is not known is taken to be what changes the size least.
+	for _, name := range g.missing {
+		switch {
+		case first.ratio < 1 && requests != nil:
+			m[name] = reading{value: requests[name] * max(100, target) / 100}
+		case first.ratio < 1:
+			m[name] = reading{value: target}
+		case grows:
+			m[name] = reading{}
+		}
+	}
+	if grows {
+		for _, name := range g.unready {
+			m[name] = reading{}
+		}
+	}
+	second, err := ratioOf(m, requests, target)
+	if err != nil {
+		return measured{}, err
+	}
+	if t.within(second.ratio) || first.ratio < 1 && second.ratio > 1 || grows && second.ratio < 1 {
+		return out, nil
+	}
+	if n := ceil(second.ratio * float64(len(m))); (second.ratio < 1) == (n <= current) || n == current {
+		out.replicas = n
+	}
+	return out, nil
+}
+
+// ratio is of what is used to what is wanted.
+type ratio struct {
+	ratio       float64
+	utilization int32
+	average     int64
+}
+
+func ratioOf(m readings, requests map[string]int64, target int64) (ratio, error) {
+	var used, wanted, n int64
+	for name, r := range m {
+		request, known := requests[name]
+		if requests != nil && !known {
+			continue
+		}
+		used += r.value
+		wanted += request
+		n++
+	}
+	if requests == nil {
+		average := used / n
+		return ratio{ratio: float64(average) / float64(target), average: average}, nil
+	}
+	if wanted == 0 {
+		return ratio{}, errors.New("no metrics returned matched known pods")
+	}
+	percent := int32(used * 100 / wanted)
+	return ratio{float64(percent) / float64(target), percent, used / n}, nil
+}
+
+func ceil(x float64) int32 { return int32(min(math.Ceil(x), math.MaxInt32)) }
+
+// requestsOf is what pods ask of a resource, or one of their containers.
+func requestsOf(pods []*corev1.Pod, container string, resource corev1.ResourceName) (map[string]int64, error) {
+	out := map[string]int64{}
+	for _, pod := range pods {
+		if whole := pod.Spec.Resources; whole != nil && len(whole.Requests) > 0 && container == "" {
+			q, ok := whole.Requests[resource]
+			if !ok {
+				return nil, fmt.Errorf("missing pod-level request for %s in Pod %s", resource, pod.Name)
+			}
+			out[pod.Name] = q.MilliValue()
+			continue
+		}
+		total, found := int64(0), false
+		for _, c := range longRunning(pod) {
+			if container != "" && c.Name != container {
+				continue
+			}
+			q, ok := c.Resources.Requests[resource]
+			if !ok {
+				return nil, fmt.Errorf("missing request for %s in container %s of Pod %s", resource, c.Name, pod.Name)
+			}
+			total, found = total+q.MilliValue(), true
+		}
+		if container != "" && !found {
+			return nil, fmt.Errorf("container %s not found in Pod %s", container, pod.Name)
+		}
+		out[pod.Name] = total
+	}
+	return out, nil
+}
+
+// longRunning are a pod's containers and sidecars.
+func longRunning(pod *corev1.Pod) []corev1.Container {
+	all := append([]corev1.Container(nil), pod.Spec.Containers...)
+	for _, c := range pod.Spec.InitContainers {
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// byWhole computes a size from one value for all pods.
+func byWhole(pods []*corev1.Pod, value, target int64, current int32, t tolerance) (int32, error) {
+	r := float64(value) / float64(target)
+	if t.within(r) {
+		return current, nil
+	}
+	if len(pods) == 0 {
+		return 0, errors.New("unable to calculate ready pods: no pods returned by selector while calculating replica count")
+	}
+	ready := 0
+	for _, pod := range pods {
+		if c := condition(pod, corev1.PodReady); pod.Status.Phase == corev1.PodRunning && c != nil && c.Status == corev1.ConditionTrue {
+			ready++
+		}
+	}
+	return ceil(r * float64(ready)), nil
+}
+
+// perPod computes a size from one value that pods share; average is a pod's part.
+func perPod(value, target int64, pods int32, t tolerance) (size int32, average int64) {
+	size = pods
+	if r := float64(value) / (float64(target) * float64(pods)); !t.within(r) {
+		size = ceil(float64(value) / float64(target))
+	}
+	return size, int64(math.Ceil(float64(value) / float64(pods)))
+}
