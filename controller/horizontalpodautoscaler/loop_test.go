@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
@@ -142,7 +143,7 @@ func TestFollowsUsage(t *testing.T) {
 	for _, p := range list.Items {
 		if _, err := pods.Patch(t.Context(), p.Name, client.MergePatch(map[string]any{
 			"metadata": map[string]any{"annotations": map[string]string{"kwok.x-k8s.io/usage-cpu": "10m"}},
-		})); err != nil {
+		})); err != nil && !apierrors.IsNotFound(err) { // it may have been taken away already
 			t.Fatal(err)
 		}
 	}

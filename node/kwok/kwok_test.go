@@ -1,0 +1,64 @@
+package kwok_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/node/kwok"
+)
+
+const head = "apiVersion: kwok.x-k8s.io/v1alpha1\nmetadata: {name: web}\n"
+
+// TestUse takes a definition before the annotation before half of the request.
+func TestUse(t *testing.T) {
+	defs, err := kwok.Parse([]byte(head + "kind: ClusterResourceUsage\nspec: {selector: {matchNamespaces: [busy]}, usages: [{containers: [c], usage: {cpu: {value: 900m}}}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ namespace, annotation, container, cpu string }{
+		{"busy", "5m", "c", "900m"}, {"busy", "5m", "d", "5m"}, {"idle", "5m", "c", "5m"}, {"idle", "", "c", "1"}, {"idle", "", "d", "1m"},
+	} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Annotations: map[string]string{kwok.CPUAnnotation: c.annotation}}}
+		container := &corev1.Container{Name: c.container}
+		if c.container == "c" {
+			container.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+		}
+		if used := defs.Use(pod, container); used.Cpu().String() != c.cpu || used.Memory().String() != "1Mi" {
+			t.Errorf("%+v: %v", c, used)
+		}
+	}
+}
+
+// TestFind takes a pod's own definition before those for many.
+func TestFind(t *testing.T) {
+	defs, err := kwok.Parse([]byte(head + "kind: ClusterLogs\nspec: {logs: [{content: all}]}\n---\n" +
+		head + "kind: Logs\nspec: {logs: [{containers: [c], content: own}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ pod, container, want string }{{"web", "c", "own"}, {"web", "d", "all"}, {"other", "c", "all"}} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: c.pod}}
+		if entry, ok := defs.Logs(pod, c.container); !ok || entry.Content != c.want {
+			t.Errorf("%+v: %+v", c, entry)
+		}
+	}
+}
+
+// TestParseRefuses what it would otherwise lose.
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		head + "kind: Stage\nspec: {}\n":                                                "no such kind",
+		head + "kind: Logs\nspec: {logs: [{file: x}]}\n":                                "unknown field",
+		head + "kind: Logs\nspec: {selector: {}}\n":                                     "spec.selector: unknown",
+		"apiVersion: v1\nkind: Pod\n":                                                   "want kwok.x-k8s.io/v1alpha1",
+		head + "kind: ResourceUsage\nspec: {usages: [{usage: {cpu: {expression: x}}}]}": "unknown field",
+	} {
+		if _, err := kwok.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
