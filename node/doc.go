@@ -35,6 +35,10 @@
 //
 // They may be changed while the pod runs. A pod with run-for and restartPolicy Always
 // crashes and restarts, over and over. An annotation that cannot be read is ignored.
+//
+// A pod whose image asks for it, by the word fail in its name (fail, crash-and-fail), fails
+// as with exit-code 1, or with the code that is the image's tag (fail:3).
+//
 // Probes, resource limits and volumes are not simulated. Logs, exec, attach and
 // port-forward are answered by the package kubelet.
 //

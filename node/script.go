@@ -1,7 +1,9 @@
 package node
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +34,9 @@ func (o *Options) script(pod *corev1.Pod) script {
 		ends:       pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure,
 		runFor:     o.RunFor,
 	}
+	if code, ok := asksToFail(pod); ok {
+		s.ends, s.exitCode = true, code
+	}
 	if len(pod.Annotations) == 0 {
 		return s
 	}
@@ -47,6 +52,26 @@ func (o *Options) script(pod *corev1.Pod) script {
 	}
 	s.notReady, _ = strconv.ParseBool(pod.Annotations[NotReadyAnnotation])
 	return s
+}
+
+// asksToFail says whether the image of one of the containers is called fail, or has that
+// for a word of its name: fail, registry/crash-and-fail:3. A tag that is a number is the exit code,
+// which is 1 otherwise.
+func asksToFail(pod *corev1.Pod) (code int32, ok bool) {
+	for i := range pod.Spec.Containers {
+		image := pod.Spec.Containers[i].Image
+		image = image[strings.LastIndexByte(image, '/')+1:]
+		image, _, _ = strings.Cut(image, "@")
+		name, tag, _ := strings.Cut(image, ":")
+		if !slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' }), "fail") {
+			continue
+		}
+		if n, err := strconv.ParseUint(tag, 10, 8); err == nil && n > 0 {
+			return int32(n), true
+		}
+		return 1, true
+	}
+	return 0, false
 }
 
 func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
