@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
@@ -147,6 +148,52 @@ func BenchmarkListPods(b *testing.B) {
 			}
 			reportCPU(b, before)
 			b.ReportMetric(float64(size)/1e6, "MB")
+		})
+	}
+}
+
+// BenchmarkFrames is a watch in memory that begins 200 events ago, in each encoding; an
+// op is all of its frames. What is no JSON is made once and shared after that.
+func BenchmarkFrames(b *testing.B) {
+	const events = 200
+	c := start(b)
+	rt := server.Transport(c.server, &auth.User{Name: "bench"})
+	const pod = "http://memory/api/v1/namespaces/default/pods"
+	send(b, rt, "POST", pod, podBody("web"))
+	for i := range events - 1 {
+		patch(b, rt, pod+"/web", i)
+	}
+	for _, k := range []struct{ name, accept string }{
+		{"json", "application/json"},
+		{"protobuf", "application/vnd.kubernetes.protobuf"},
+		{"table", "application/json;as=Table;v=v1;g=meta.k8s.io"},
+	} {
+		b.Run(k.name, func(b *testing.B) {
+			before := cpuTime()
+			for b.Loop() {
+				req, _ := http.NewRequestWithContext(b.Context(), "GET", pod+"?watch=1&resourceVersion=1", nil)
+				req.Header.Set("Accept", k.accept)
+				resp, err := rt.RoundTrip(req)
+				if err != nil {
+					b.Fatal(err)
+				}
+				frames := bufio.NewReaderSize(resp.Body, 64<<10)
+				for range events {
+					if k.name != "protobuf" {
+						_, err = frames.ReadSlice('\n')
+					} else {
+						var size [4]byte
+						if _, err = io.ReadFull(frames, size[:]); err == nil {
+							_, err = frames.Discard(int(binary.BigEndian.Uint32(size[:])))
+						}
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				resp.Body.Close()
+			}
+			reportCPU(b, before)
 		})
 	}
 }

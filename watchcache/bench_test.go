@@ -206,6 +206,40 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
+// BenchmarkSnapshot is a snapshot of 10,000 pods: of the present when nothing has
+// happened since the last one, with the write that came between, and of the past.
+func BenchmarkSnapshot(b *testing.B) {
+	take := func(b *testing.B, pods *watchcache.Cache, at watchcache.ReadAt) {
+		if _, err := pods.Snapshot(context.Background(), at); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("same", func(b *testing.B) {
+		_, _, pods := benchCache(b, 10_000)
+		for b.Loop() {
+			take(b, pods, watchcache.ReadAt{})
+		}
+	})
+	b.Run("written", func(b *testing.B) {
+		f, hub, pods := benchCache(b, 10_000)
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			f.write(b, hub, f.kvs[i%10_000])
+			take(b, pods, watchcache.ReadAt{})
+		}
+	})
+	b.Run("past", func(b *testing.B) {
+		f, hub, pods := benchCache(b, 10_000)
+		at := watchcache.ReadAt{Match: watchcache.Exact, Revision: f.rev}
+		for i := range 100 {
+			f.write(b, hub, f.kvs[i])
+		}
+		for b.Loop() {
+			take(b, pods, at)
+		}
+	})
+}
+
 // BenchmarkWalk copies 10,000 pods of 3.5 KB in pieces of 16 KB, as connections do.
 func BenchmarkWalk(b *testing.B) {
 	_, _, pods := benchCache(b, 10_000)
