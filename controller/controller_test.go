@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -220,4 +221,27 @@ func TestExpectations(t *testing.T) {
 		e.ExpectCreates(web, 0)
 		is(true)
 	})
+}
+
+// TestMappings: what an object leads to, by its owners and its labels.
+func TestMappings(t *testing.T) {
+	yes := true
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", Labels: map[string]string{"shop": "north", "empty": ""},
+		OwnerReferences: []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "set", Controller: &yes}, {Kind: "Team", Name: "blue"}, {Kind: "Team", Name: "red"}}}}
+	for what, x := range map[string]struct {
+		keys func(*corev1.Pod) []controller.Key
+		want string
+	}{
+		"itself":             {controller.Self[*corev1.Pod], "[default/web]"},
+		"its controller":     {controller.ControllerOf[*corev1.Pod]("ReplicaSet"), "[default/set]"},
+		"no controller":      {controller.ControllerOf[*corev1.Pod]("Team"), "[]"},
+		"its owners":         {controller.OwnersOf[*corev1.Pod]("Team"), "[default/blue default/red]"},
+		"its label":          {controller.Labelled[*corev1.Pod]("shop"), "[default/north]"},
+		"a label that is no": {controller.Labelled[*corev1.Pod]("empty"), "[]"},
+		"a label it has not": {controller.Labelled[*corev1.Pod]("mall"), "[]"},
+	} {
+		if got := fmt.Sprint(x.keys(p)); got != x.want {
+			t.Errorf("%s: %s, want %s", what, got, x.want)
+		}
+	}
 }

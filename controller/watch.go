@@ -74,3 +74,29 @@ func ControllerOf[T client.Object](kind string) func(T) []Key {
 		return []Key{{Namespace: obj.GetNamespace(), Name: ref.Name}}
 	}
 }
+
+// OwnersOf is ControllerOf for all the owners of that kind, whether they control or not.
+func OwnersOf[T client.Object](kind string) func(T) []Key {
+	return func(obj T) (keys []Key) {
+		for _, ref := range obj.GetOwnerReferences() {
+			if ref.Kind == kind {
+				keys = append(keys, Key{Namespace: obj.GetNamespace(), Name: ref.Name})
+			}
+		}
+		return keys
+	}
+}
+
+// Labelled returns a function that names what a label of an object names, in its
+// namespace. For Watch:
+//
+//	controller.Watch(c, slices, controller.Labelled[*discoveryv1.EndpointSlice](discoveryv1.LabelServiceName))
+func Labelled[T client.Object](label string) func(T) []Key {
+	return func(obj T) []Key {
+		name, ok := obj.GetLabels()[label]
+		if !ok || name == "" {
+			return nil
+		}
+		return []Key{{Namespace: obj.GetNamespace(), Name: name}}
+	}
+}

@@ -13,7 +13,9 @@
 // An informer follows one watch. It begins with a streamed list (sendInitialEvents) or,
 // where the server cannot do that, with a paged LIST and a watch from its revision.
 // When the watch breaks it goes on from the last revision seen; when the server has
-// forgotten that revision (410) it lists again and applies the differences. The copy is
+// forgotten that revision (410) it lists again, with pauses that grow while no watch
+// follows, and applies the differences. A server that says nothing for client.ErrSilent's
+// time, not even a bookmark, is taken for broken. The copy is
 // never half of a list: a list takes effect at once, when it is complete.
 //
 // Objects in the store, and those given to handlers, are shared by everybody and

@@ -17,14 +17,17 @@ import (
 const (
 	firstPause = 50 * time.Millisecond // after a failure; doubles with each further one
 	mostPause  = 15 * time.Second
+	listPause  = 2 * time.Second  // the most before a list that a 410 asks for
 	steady     = time.Second      // a watch that lived so long was no failure
 	stall      = 60 * time.Second // a streamed list that takes longer is taken for not supported
 )
 
 // follow keeps the store at what the server has until ctx ends.
 func (i *Informer[T]) follow(ctx context.Context) {
+	expired := 0 // times in a row, with no event after the list
 	for failures := 0; ctx.Err() == nil; {
 		begun, at := time.Now(), i.store.Revision()
+		i.from = at
 		err := i.connect(ctx)
 		if ctx.Err() != nil {
 			return
@@ -43,6 +46,15 @@ func (i *Informer[T]) follow(ctx context.Context) {
 		}
 		failures++
 		wait := min(mostPause, firstPause<<min(failures-1, 20))
+		// A list is no progress: a server that forgets faster than it can be read must not
+		// be asked for all of it again at once, each time.
+		if i.store.Revision() != i.from || time.Since(begun) >= steady {
+			expired = 0
+		}
+		if forgotten(err) {
+			wait = max(wait, min(listPause, firstPause<<min(expired, 20)))
+			expired++
+		}
 		wait = wait/2 + rand.N(wait)
 		i.fail(err, failures, wait)
 		t := time.NewTimer(wait)
@@ -190,7 +202,7 @@ func (i *Informer[T]) readList(ctx context.Context, w *client.Watch[T]) error {
 func (i *Informer[T]) replace(list objects[T], rev string) {
 	i.store.replace(list, rev)
 	i.lists.Add(1)
-	i.listed = true
+	i.listed, i.from = true, rev
 }
 
 // cannotStream tells whether a server refused to stream a list because it does not know how.

@@ -49,9 +49,10 @@ type Informer[T client.Object] struct {
 	store *Store[T]
 
 	// Of Run's goroutine alone.
-	listed   bool // the store is at a revision that the server should still know
-	listOnly bool // the server does not stream lists
-	unpaged  bool // a paged list expired half way
+	from     string // the revision that events have to move on from
+	listed   bool   // the store is at a revision that the server should still know
+	listOnly bool   // the server does not stream lists
+	unpaged  bool   // a paged list expired half way
 
 	events, lists, failures atomic.Uint64 // for metrics
 

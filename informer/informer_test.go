@@ -467,3 +467,60 @@ func TestSetShares(t *testing.T) {
 		t.Errorf("%d watches for one type", n)
 	}
 }
+
+// TestOut: one informer of a set is stopped, and the others go on.
+func TestOut(t *testing.T) {
+	s := informertest.New(t)
+	s.Put(pod("a", ""))
+	set := informer.NewSet(s.Client(t))
+	whole := informer.In[*corev1.Pod](set)
+	partial := informer.InMetadata(set, corev1.SchemeGroupVersion.WithResource("pods"), true)
+	set.Start(t.Context())
+	defer set.Stop()
+	if err := set.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	informer.Out[*corev1.Pod](set)
+	last := s.Put(pod("b", ""))
+	if err := partial.Store().WaitFor(t.Context(), last.ResourceVersion); err != nil {
+		t.Fatal(err)
+	}
+	again := informer.In[*corev1.Pod](set)
+	if err := set.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if again == whole || again.Store().Len() != 2 {
+		t.Errorf("a new informer holds %d pods", again.Store().Len())
+	}
+	if n := whole.Store().Len(); n != 1 {
+		t.Errorf("one that was stopped holds %d", n)
+	}
+}
+
+// TestTransform: what a transform makes of an object is what is stored, indexed and told,
+// from the first list, from events, and of what is deleted.
+func TestTransform(t *testing.T) {
+	for _, streamed := range []bool{true, false} {
+		s := informertest.New(t)
+		s.NoStreamedLists = !streamed
+		s.Put(pod("a", "n1"))
+		var told []string
+		moved := make(chan struct{}, 10)
+		note := func(p *corev1.Pod) {
+			told = append(told, p.Name+"@"+p.Spec.NodeName)
+			moved <- struct{}{}
+		}
+		run(t, s, informer.Options[*corev1.Pod]{Transform: func(p *corev1.Pod) *corev1.Pod {
+			p.Spec.NodeName += "!"
+			return p
+		}}, informer.Handler[*corev1.Pod]{Add: func(p *corev1.Pod, _ bool) { note(p) }, Update: func(_, p *corev1.Pod) { note(p) }, Delete: note})
+		wait(t, moved)
+		s.Put(pod("a", "n2"))
+		wait(t, moved)
+		s.Delete("default", "a")
+		wait(t, moved)
+		if got := fmt.Sprint(told); got != "[a@n1! a@n2! a@n2!]" {
+			t.Errorf("streamed %v: %s", streamed, got)
+		}
+	}
+}

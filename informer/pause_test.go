@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -120,4 +121,39 @@ func TestResync(t *testing.T) {
 			t.Errorf("%d resyncs in 10 minutes of one pod", updates)
 		}
 	})
+}
+
+// TestRelistsWithBackoff: a server whose revisions move on and which has forgotten each of
+// them as soon as it has been listed is not listed again and again.
+func TestRelistsWithBackoff(t *testing.T) {
+	for _, streamed := range []bool{true, false} {
+		t.Run(fmt.Sprintf("streamedLists=%v", streamed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const expired = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}` + "\n"
+				lists, rev := 0, 0
+				i := overWire(t, func(r *http.Request) (*http.Response, error) {
+					rev++
+					switch q := r.URL.Query(); {
+					case q.Get("sendInitialEvents") != "" && streamed:
+						lists++
+						return reply(strings.NewReader(fmt.Sprintf(`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"%d","annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n", rev) + expired))
+					case q.Get("sendInitialEvents") != "":
+						return &http.Response{StatusCode: 400, Body: http.NoBody, Request: r}, nil
+					case q.Get("watch") != "":
+						return reply(strings.NewReader(expired))
+					}
+					lists++
+					return reply(strings.NewReader(fmt.Sprintf(`{"metadata":{"resourceVersion":"%d"},"items":[]}`, rev)))
+				}, informer.Options[*corev1.Pod]{})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				if err := i.Run(ctx); err != nil {
+					t.Error(err)
+				}
+				if lists < 900 || lists > 3600 {
+					t.Errorf("%d lists in an hour", lists)
+				}
+			})
+		})
+	}
 }

@@ -136,9 +136,17 @@ func (s *Set) Wait(ctx context.Context) error {
 // Remove stops the metadata and dynamic informers of a resource and forgets them: for
 // resources that the server no longer has.
 func (s *Set) Remove(gvr schema.GroupVersionResource) {
+	s.remove(view{gvr, true}, view{gvr, false})
+}
+
+// Out stops the set's informer of a type and forgets it, for everybody who has it by In:
+// the store stays as it is, and its handlers are told no more. The others go on.
+func Out[T client.Object](s *Set) { s.remove(reflect.TypeFor[T]()) }
+
+func (s *Set) remove(keys ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range []view{{gvr, true}, {gvr, false}} {
+	for _, k := range keys {
 		if m := s.mu.members[k]; m != nil {
 			if m.cancel != nil {
 				m.cancel()
