@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/fastproto"
 )
 
 // List is one page of objects, and where the next one begins (Continue).
@@ -30,6 +32,13 @@ type codec[T Object] struct {
 	form form            // preferred
 	// What to ask for: one object, a list, a stream.
 	accept, acceptList, acceptWatch string
+	shared                          *shared // nil: each object is its reader's own
+}
+
+// shared decodes objects that nobody will change.
+type shared struct {
+	sync.Mutex
+	proto *fastproto.Sharer
 }
 
 func newCodec[T Object](prefer form, gvk schema.GroupVersionKind, partial bool) *codec[T] {
@@ -99,10 +108,9 @@ func (c *codec[T]) encode(obj T, as form) ([]byte, string, error) {
 
 // decode reads one object; nothing of b is kept.
 func (c *codec[T]) decode(b []byte) (obj T, err error) {
-	obj = c.new()
-	if _, raw, ok := splitProto(b); ok {
-		err = c.decodeProto(raw, obj)
-	} else if isCBOR(b) {
+	if raw, ok := splitProto(b); ok {
+		obj, err = c.decodeProto(raw)
+	} else if obj = c.new(); isCBOR(b) {
 		err = decodeCBOR(b, obj)
 	} else if u, ok := any(obj).(*unstructured.Unstructured); ok {
 		err = u.UnmarshalJSON(b)
@@ -117,17 +125,31 @@ func (c *codec[T]) decode(b []byte) (obj T, err error) {
 	return c.stamp(obj), nil
 }
 
-func (c *codec[T]) decodeProto(raw []byte, obj T) error {
+func (c *codec[T]) decodeProto(raw []byte) (T, error) {
+	obj := c.new()
 	m, able := any(obj).(protoObject)
 	if !able {
-		return errors.New("the server sent protobuf")
+		return obj, errors.New("the server sent protobuf")
 	}
-	return m.Unmarshal(raw)
+	if c.fastProto(raw, m) {
+		return obj, nil
+	}
+	obj = c.new()
+	return obj, any(obj).(protoObject).Unmarshal(raw)
+}
+
+func (c *codec[T]) fastProto(raw []byte, m protoObject) bool {
+	if c.shared == nil {
+		return fastproto.Unmarshal(raw, m)
+	}
+	c.shared.Lock()
+	defer c.shared.Unlock()
+	return c.shared.proto.Unmarshal(raw, m)
 }
 
 // decodeList reads a list; nothing of b is kept.
 func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
-	if _, raw, ok := splitProto(b); ok {
+	if raw, ok := splitProto(b); ok {
 		err = c.decodeProtoList(raw, &l)
 		return l, err
 	}
@@ -173,8 +195,8 @@ func (c *codec[T]) decodeProtoList(raw []byte, l *List[T]) error {
 		case 1:
 			return l.ListMeta.Unmarshal(v)
 		case 2:
-			obj := c.new()
-			if err := c.decodeProto(v, obj); err != nil {
+			obj, err := c.decodeProto(v)
+			if err != nil {
 				return fmt.Errorf("client: decoding %v: %w", c.elem, err)
 			}
 			l.Items = append(l.Items, c.stamp(obj))

@@ -76,8 +76,8 @@ func statusError(q Request, res *http.Response) error {
 // decodeStatus reads a failure Status in any encoding.
 func decodeStatus(body []byte) (*metav1.Status, bool) {
 	st := &metav1.Status{}
-	if kind, raw, ok := splitProto(body); ok {
-		if kind.Kind != "Status" || st.Unmarshal(raw) != nil {
+	if raw, ok := splitProto(body); ok {
+		if protoKind(body) != "Status" || st.Unmarshal(raw) != nil {
 			return nil, false
 		}
 		return st, st.Status != metav1.StatusSuccess

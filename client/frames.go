@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -45,11 +45,28 @@ func (f *protoFrames) next() (watch.EventType, []byte, error) {
 	if _, err := io.ReadFull(f.in, f.buf); err != nil {
 		return "", nil, unexpected(err)
 	}
-	var ev metav1.WatchEvent
-	if err := ev.Unmarshal(f.buf); err != nil {
-		return "", nil, err
-	}
-	return watch.EventType(ev.Type), ev.Object.Raw, nil
+	return cutProtoEvent(f.buf)
+}
+
+// cutProtoEvent finds type and object in a metav1.WatchEvent, without a copy.
+func cutProtoEvent(b []byte) (typ watch.EventType, raw []byte, err error) {
+	err = eachField(b, func(f protowire.Number, v []byte) error {
+		switch f {
+		case 1:
+			if typ = eventType(v); typ == "" {
+				return fmt.Errorf("client: watch event of unknown type %q", v)
+			}
+		case 2: // a runtime.RawExtension
+			return eachField(v, func(f protowire.Number, v []byte) error {
+				if f == 1 {
+					raw = v
+				}
+				return nil
+			})
+		}
+		return nil
+	})
+	return typ, raw, err
 }
 
 // jsonFrames reads JSON values that stand one per line, as servers send them, and

@@ -22,28 +22,34 @@ var protoMagic = []byte{'k', '8', 's', 0}
 var errProto = errors.New("client: malformed protobuf")
 
 // splitProto opens the envelope. raw points into b.
-func splitProto(b []byte) (kind metav1.TypeMeta, raw []byte, ok bool) {
+func splitProto(b []byte) (raw []byte, ok bool) {
+	return protoPart(b, 2)
+}
+
+// protoKind is the kind that the envelope names.
+func protoKind(b []byte) (kind string) {
+	meta, _ := protoPart(b, 1)
+	_ = eachField(meta, func(f protowire.Number, v []byte) error {
+		if f == 2 {
+			kind = string(v)
+		}
+		return nil
+	})
+	return kind
+}
+
+// protoPart is a field of the envelope: its second is the object.
+func protoPart(b []byte, number protowire.Number) (part []byte, ok bool) {
 	if !bytes.HasPrefix(b, protoMagic) {
-		return kind, nil, false
+		return nil, false
 	}
 	ok = eachField(b[len(protoMagic):], func(f protowire.Number, v []byte) error {
-		switch f {
-		case 1:
-			return eachField(v, func(f protowire.Number, v []byte) error {
-				switch f {
-				case 1:
-					kind.APIVersion = string(v)
-				case 2:
-					kind.Kind = string(v)
-				}
-				return nil
-			})
-		case 2:
-			raw = v
+		if f == number {
+			part = v
 		}
 		return nil
 	}) == nil
-	return kind, raw, ok
+	return part, ok
 }
 
 // joinProto makes the envelope.

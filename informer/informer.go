@@ -26,7 +26,8 @@ type Options[T client.Object] struct {
 	// every object. There is rarely a reason.
 	Resync time.Duration
 	// Transform, if set, may change an object before it is stored, to drop what is not
-	// needed. It runs on the reading goroutine.
+	// needed. It runs on the reading goroutine. Without one, parts that are equal in
+	// several objects are one thing in memory (client.Resource.Shared).
 	Transform func(T) T
 	// Log is how many changes are kept for handlers that lag. Zero means 1024.
 	Log int
@@ -40,6 +41,8 @@ type Options[T client.Object] struct {
 	// the store, and of all at the end of Run. It may panic, which ends the process;
 	// it must not use the informer.
 	OnMutation func(error)
+
+	dropManaged bool // without managedFields, which needs no object of its own
 }
 
 // Informer keeps a Store equal to what a server has, and tells handlers what changes.
@@ -67,6 +70,9 @@ type Informer[T client.Object] struct {
 func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
 	if o.Namespace != "" {
 		r = r.Namespace(o.Namespace)
+	}
+	if o.Transform == nil {
+		r = r.Shared()
 	}
 	if o.Log <= 0 {
 		o.Log = 1024

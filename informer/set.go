@@ -77,7 +77,7 @@ func memberOf[T client.Object](s *Set, k any, resource func() client.Resource[T]
 	if m := s.mu.members[k]; m != nil {
 		return m.informer.(*Informer[T])
 	}
-	i := New(resource(), Options[T]{Transform: WithoutManagedFields[T]})
+	i := New(resource(), Options[T]{dropManaged: true})
 	m := &member{informer: i, run: i.Run, synced: i.Synced()}
 	s.mu.members[k] = m
 	if s.mu.run != nil {

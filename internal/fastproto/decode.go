@@ -1,0 +1,281 @@
+package fastproto
+
+import (
+	"reflect"
+	"sync"
+	"time"
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Unmarshal decodes a message into what into points to, which must be zero. False means
+// that it could not; what into points to is then undefined.
+func Unmarshal(b []byte, into unmarshaler) bool {
+	p, v, ok := target(into)
+	if !ok {
+		return false
+	}
+	d := decoders.Get().(*decoder)
+	ok = d.message(p, v, b, 0)
+	decoders.Put(d)
+	return ok
+}
+
+// target returns what to decode into, and how.
+func target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil, nil, false
+	}
+	p := planOf(v.Type().Elem())
+	return p, v.UnsafePointer(), p.op == message
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+type decoder struct {
+	texts  texts
+	values *values // nil: nothing but texts is shared
+}
+
+const deepest = 100 // messages in one another
+
+// header is a slice in memory.
+type header struct {
+	data     unsafe.Pointer
+	len, cap int
+}
+
+// message decodes b into the struct at v.
+func (d *decoder) message(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
+	if depth > deepest {
+		return false
+	}
+	for len(b) > 0 {
+		tag, n := varint(b)
+		if n == 0 || tag>>3 == 0 {
+			return false
+		}
+		var f *field
+		if tag>>3 < uint64(len(p.fields)) {
+			f = p.fields[tag>>3]
+		}
+		if f == nil {
+			m := protowire.ConsumeFieldValue(protowire.Number(tag>>3), protowire.Type(tag&7), b[n:])
+			if m < 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
+				return false
+			}
+			b = b[n+m:]
+			continue
+		}
+		if protowire.Type(tag&7) != f.wire {
+			return false
+		}
+		value, rest, ok := cut(b[n:], f.wire)
+		if !ok {
+			return false
+		}
+		at := unsafe.Add(v, f.offset)
+		switch f.form {
+		case plain:
+			ok = d.value(f.plan, at, value, depth)
+		case pointer:
+			ok = d.pointer(f, (*unsafe.Pointer)(at), value, depth)
+		default:
+			items := 1
+			for hasTag(rest, f.tag) {
+				if _, rest, ok = cut(rest[len(f.tag):], f.wire); !ok {
+					return false
+				}
+				items++
+			}
+			ok = d.run(f, at, b[:len(b)-len(rest)], items, depth)
+		}
+		if !ok {
+			return false
+		}
+		b = rest
+	}
+	return true
+}
+
+func hasTag(b []byte, tag string) bool { return len(b) >= len(tag) && string(b[:len(tag)]) == tag }
+
+// cut splits a value off: what is in it, or the bytes of a number.
+func cut(b []byte, wire protowire.Type) (value, rest []byte, ok bool) {
+	x, n := varint(b)
+	if n == 0 {
+		return nil, nil, false
+	}
+	if wire == protowire.VarintType {
+		return b[:n], b[n:], true
+	}
+	if x > uint64(len(b)-n) {
+		return nil, nil, false
+	}
+	return b[n : n+int(x)], b[n+int(x):], true
+}
+
+// varint reads a number and says how long it is; 0 if it is none.
+func varint(b []byte) (uint64, int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	x, n := protowire.ConsumeVarint(b)
+	return x, max(n, 0)
+}
+
+// value decodes b into the value at v.
+func (d *decoder) value(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
+	switch p.op {
+	case text:
+		*(*string)(v) = d.texts.share(b)
+	case integer:
+		x, _ := varint(b)
+		if p.size == 4 {
+			*(*int32)(v) = int32(x)
+		} else {
+			*(*int64)(v) = int64(x)
+		}
+	case boolean:
+		x, _ := varint(b)
+		*(*bool)(v) = x != 0
+	case bytes:
+		*(*[]byte)(v) = append([]byte{}, b...)
+	case message:
+		return d.message(p, v, b, depth+1)
+	case timestamp:
+		return moment((*metav1.Time)(v), b)
+	case own:
+		return reflect.NewAt(p.typ, v).Interface().(unmarshaler).Unmarshal(b) == nil
+	}
+	return true
+}
+
+// moment decodes a metav1.Time: the seconds. It leaves all but its usual form, and none
+// at all, to the type itself.
+func moment(t *metav1.Time, b []byte) bool {
+	const secondsTag, nanosTag = 1 << 3, 2 << 3
+	if len(b) > 1 && b[0] == secondsTag {
+		x, n := varint(b[1:])
+		rest := b[1+n:]
+		if n > 0 && (len(rest) == 0 || len(rest) == 2 && rest[0] == nanosTag && rest[1] < 0x80) {
+			t.Time = time.Unix(int64(x), 0).Local()
+			return true
+		}
+	}
+	return t.Unmarshal(b) == nil
+}
+
+// pointer decodes b into a new value. A field that came twice would change one that may
+// be shared.
+func (d *decoder) pointer(f *field, v *unsafe.Pointer, b []byte, depth int) bool {
+	if *v != nil {
+		return false
+	}
+	place, found := d.values.find(f, b)
+	if found {
+		*v = place.at
+		return true
+	}
+	*v = reflect.New(f.plan.typ).UnsafePointer()
+	if !d.value(f.plan, *v, b, depth) {
+		return false
+	}
+	place.keep(f, b, *v, 0)
+	return true
+}
+
+// run decodes all items of a list or a map, each with its tag before it.
+func (d *decoder) run(f *field, v unsafe.Pointer, b []byte, items, depth int) bool {
+	if *(*unsafe.Pointer)(v) != nil {
+		return false
+	}
+	place, found := d.values.find(f, b)
+	if f.form == mapping {
+		if found {
+			*(*unsafe.Pointer)(v) = place.at
+			return true
+		}
+		if !d.mapping(f, v, b, items, depth) {
+			return false
+		}
+		place.keep(f, b, *(*unsafe.Pointer)(v), 0)
+		return true
+	}
+	if found {
+		*(*header)(v) = header{place.at, place.n, place.n}
+		return true
+	}
+	data := reflect.MakeSlice(f.typ, items, items).UnsafePointer()
+	for i, rest := 0, b; i < items; i++ {
+		var item []byte
+		item, rest, _ = cut(rest[len(f.tag):], f.wire) // message has cut it before
+		if !d.value(f.plan, unsafe.Add(data, uintptr(i)*f.plan.size), item, depth) {
+			return false
+		}
+	}
+	*(*header)(v) = header{data, items, items}
+	place.keep(f, b, data, items)
+	return true
+}
+
+// mapping decodes the entries of a map, each a message of a key and a value.
+func (d *decoder) mapping(f *field, v unsafe.Pointer, b []byte, items, depth int) bool {
+	var put func(k string, e []byte) bool
+	switch {
+	case f.plan.op == text:
+		m := make(map[string]string, items)
+		*(*map[string]string)(v) = m
+		put = func(k string, e []byte) bool { m[k] = d.texts.share(e); return true }
+	case f.plan.typ == quantityType:
+		m := make(map[string]resource.Quantity, items)
+		*(*map[string]resource.Quantity)(v) = m
+		put = func(k string, e []byte) bool {
+			var q resource.Quantity
+			err := q.Unmarshal(e)
+			m[k] = q
+			return err == nil
+		}
+	default:
+		m := reflect.MakeMapWithSize(f.typ, items)
+		reflect.NewAt(f.typ, v).Elem().Set(m)
+		key, elem := reflect.New(f.typ.Key()).Elem(), reflect.New(f.plan.typ)
+		put = func(k string, e []byte) bool {
+			elem.Elem().SetZero()
+			if f.plan.op == own && f.plan.typ.Kind() == reflect.Slice { // generated code begins with an empty one
+				elem.Elem().Set(reflect.MakeSlice(f.plan.typ, 0, 0))
+			}
+			key.SetString(k)
+			ok := d.value(f.plan, elem.UnsafePointer(), e, depth)
+			m.SetMapIndex(key, elem.Elem())
+			return ok
+		}
+	}
+	for range items {
+		var entry []byte
+		entry, b, _ = cut(b[len(f.tag):], f.wire)
+		k, e, ok := keyAndValue(entry, f.plan.op == bytes)
+		if !ok || !put(d.texts.share(k), e) {
+			return false
+		}
+	}
+	return true
+}
+
+// keyAndValue reads an entry of a map in its usual form; a value that is bytes is left out
+// if it has none.
+func keyAndValue(b []byte, optional bool) (k, v []byte, ok bool) {
+	const keyTag, valueTag = "\x0a", "\x12"
+	if !hasTag(b, keyTag) {
+		return nil, nil, false
+	}
+	if k, b, ok = cut(b[1:], protowire.BytesType); !ok || !hasTag(b, valueTag) {
+		return k, nil, ok && optional && len(b) == 0
+	}
+	v, b, ok = cut(b[1:], protowire.BytesType)
+	return k, v, ok && len(b) == 0
+}

@@ -1,0 +1,185 @@
+package fastproto
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// plan is how to decode the message of one Go type.
+type plan struct {
+	op     op
+	typ    reflect.Type
+	size   uintptr
+	fields []*field // by number; nil where there is none
+	elem   *plan    // of a map's values
+}
+
+// field is a field of a message.
+type field struct {
+	offset uintptr
+	form   form
+	wire   protowire.Type
+	tag    string // as it is encoded
+	plan   *plan  // of the value, of what is pointed to, or of an item
+	typ    reflect.Type
+	id     int // among all fields that can be shared
+}
+
+// form is what holds a field's values.
+type form uint8
+
+const (
+	plain form = iota
+	pointer
+	slice
+	mapping // typ is the map's type, plan its values'
+)
+
+type op uint8
+
+const (
+	none op = iota
+	text
+	integer
+	boolean
+	bytes
+	message
+	timestamp // metav1.Time
+	own       // its own Unmarshal
+)
+
+type unmarshaler interface{ Unmarshal([]byte) error }
+
+var (
+	unmarshalerType = reflect.TypeFor[unmarshaler]()
+	timeType        = reflect.TypeFor[metav1.Time]()
+	quantityType    = reflect.TypeFor[resource.Quantity]()
+)
+
+const mostFields = 256 // the highest number of a field in a plan
+
+var plans struct {
+	sync.Mutex
+	made sync.Map // reflect.Type -> *plan, complete
+	ids  int
+}
+
+// planOf returns the plan of a type.
+func planOf(t reflect.Type) *plan {
+	if p, ok := plans.made.Load(t); ok {
+		return p.(*plan)
+	}
+	plans.Lock()
+	defer plans.Unlock()
+	making := map[reflect.Type]*plan{}
+	p := build(t, making)
+	for t, p := range making {
+		plans.made.LoadOrStore(t, p)
+	}
+	return p
+}
+
+// build makes the plan of a type and of all it leads to. A type may lead to itself.
+func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
+	if p := making[t]; p != nil {
+		return p
+	}
+	p := &plan{typ: t, size: t.Size()}
+	making[t] = p
+	able := reflect.PointerTo(t).Implements(unmarshalerType)
+	switch {
+	case t == timeType:
+		p.op = timestamp
+	case t.Kind() == reflect.Struct && able:
+		if p.op = message; !generated(t) || !p.addFields(making) {
+			p.op, p.fields = own, nil
+		}
+	case able:
+		p.op = own
+	default:
+		p.op = scalars[t.Kind()]
+		if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+			p.op = bytes
+		}
+	}
+	return p
+}
+
+var scalars = map[reflect.Kind]op{reflect.String: text, reflect.Bool: boolean, reflect.Int32: integer, reflect.Int64: integer}
+
+// generated says that a type's Unmarshal does no more than its tags say. Those written by
+// hand are in apimachinery's packages of small types.
+func generated(t reflect.Type) bool {
+	return strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/pkg/apis/meta/v1") && plainMeta[t.Name()]
+}
+
+// plainMeta are the types of metav1 that objects consist of.
+var plainMeta = map[string]bool{
+	"ObjectMeta": true, "OwnerReference": true, "ManagedFieldsEntry": true, "FieldsV1": true, "LabelSelector": true,
+	"LabelSelectorRequirement": true, "Condition": true, "PartialObjectMetadata": true,
+}
+
+func (p *plan) addFields(making map[reflect.Type]*plan) bool {
+	for i := range p.typ.NumField() {
+		sf := p.typ.Field(i)
+		tag := strings.Split(sf.Tag.Get("protobuf"), ",")
+		if tag[0] == "" || tag[0] == "-" {
+			continue
+		}
+		number, err := strconv.Atoi(at(tag, 1))
+		if err != nil || number < 1 || number > mostFields {
+			return false
+		}
+		f := &field{offset: sf.Offset, typ: sf.Type}
+		if !f.describe(making) {
+			return false
+		}
+		f.tag = string(protowire.AppendTag(nil, protowire.Number(number), f.wire))
+		plans.ids++
+		f.id = plans.ids
+		for len(p.fields) <= number {
+			p.fields = append(p.fields, nil)
+		}
+		p.fields[number] = f
+	}
+	return true
+}
+
+func at(s []string, i int) string {
+	if i < len(s) {
+		return s[i]
+	}
+	return ""
+}
+
+// describe finds out how a field of a Go type is encoded.
+func (f *field) describe(making map[reflect.Type]*plan) bool {
+	t := f.typ
+	switch {
+	case reflect.PointerTo(t).Implements(unmarshalerType):
+		f.plan = build(t, making)
+	case t.Kind() == reflect.Pointer:
+		f.form, f.plan = pointer, build(t.Elem(), making)
+	case t.Kind() == reflect.Map:
+		f.form, f.plan = mapping, build(t.Elem(), making)
+		if t.Key().Kind() != reflect.String {
+			return false
+		}
+	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8:
+		f.form, f.plan = slice, build(t.Elem(), making)
+	default:
+		f.plan = build(t, making)
+	}
+	f.wire = protowire.BytesType
+	if f.plan.op == integer || f.plan.op == boolean {
+		f.wire = protowire.VarintType
+		return f.form != mapping
+	}
+	return f.plan.op != none
+}
