@@ -6,33 +6,37 @@ import "time"
 // positive. If k is waiting already, the earlier of the two times counts. An Add in
 // between does not cancel the wait.
 func (q *Queue[K]) AddAfter(k K, d time.Duration) {
+	h := hash(k)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.mu.closed {
-		q.addAfter(k, 0, d)
+		q.addAfter(k, h, 0, d)
 	}
 }
 
 // addAfter makes k ready at priority p once d has passed; the queue is open and q.mu held.
-func (q *Queue[K]) addAfter(k K, p int, d time.Duration) {
+func (q *Queue[K]) addAfter(k K, h uint32, p int, d time.Duration) {
 	if d <= 0 {
-		q.add(k, p)
+		q.add(k, h, p)
 		return
 	}
-	if q.mu.delays.set(k, p, time.Now().Add(d)) == 0 {
-		q.arm()
+	if q.mu.delays.set(k, h, p, time.Since(q.begun)+d) == 0 {
+		q.arm(d)
 	}
 }
 
-// arm sets the timer to the head of the heap; q.mu is held.
-func (q *Queue[K]) arm() {
-	d := time.Until(q.mu.delays.heap[0].at)
+// arm sets the timer; q.mu is held.
+func (q *Queue[K]) arm(d time.Duration) {
 	if q.mu.timer == nil {
 		q.mu.timer = time.AfterFunc(d, q.due)
 		return
 	}
 	q.mu.timer.Reset(d)
 }
+
+// rest is what the timer waits at least before it fires again, so that thousands of keys
+// a millisecond do not fire it thousands of times.
+const rest = 50 * time.Microsecond
 
 // due makes ready what has waited long enough.
 func (q *Queue[K]) due() {
@@ -41,99 +45,109 @@ func (q *Queue[K]) due() {
 	if q.mu.closed {
 		return
 	}
-	now := time.Now()
+	now := time.Since(q.begun)
 	for len(q.mu.delays.heap) > 0 {
-		if q.mu.delays.heap[0].at.After(now) {
-			q.arm()
+		if d := q.mu.delays.heap[0].at - now; d > 0 {
+			q.arm(max(d, rest))
 			return
 		}
-		x := q.mu.delays.pop()
-		q.add(x.key, x.priority)
+		q.add(q.mu.delays.pop())
 	}
 }
 
-// delays is a min-heap by time that knows where each key stands.
+// delays is a min-heap by time. The keys stand in items that know their place in it, and
+// do not move with it.
 type delays[K comparable] struct {
-	heap []delay[K]
-	at   map[K]int // key -> index in heap
+	heap []delay
+	keys keys[K] // before is the index in heap
 }
 
-type delay[K comparable] struct {
-	key      K
-	priority int
-	at       time.Time
+type delay struct {
+	at time.Duration // of the queue's life
+	i  int32         // of the key's item
 }
+
+// wide is how many children a place in the heap has: with four the way down is half as
+// long as with two, and they stand in one line of the cache.
+const wide = 4
 
 // set puts k at t, or leaves it where it is if that is earlier, raises it to p, and
 // returns the index where k stands now if it moved.
-func (d *delays[K]) set(k K, p int, t time.Time) int {
-	if d.at == nil {
-		d.at = map[K]int{}
+func (d *delays[K]) set(k K, h uint32, p int, t time.Duration) int {
+	n := d.keys.n
+	i := d.keys.put(k, h)
+	x := d.keys.item(i)
+	if d.keys.n > n {
+		x.priority = p
+		d.heap = append(d.heap, delay{})
+		return d.up(len(d.heap)-1, delay{t, i})
 	}
-	i, ok := d.at[k]
-	if !ok {
-		i = len(d.heap)
-		d.heap = append(d.heap, delay[K]{k, p, t})
-		return d.up(i)
-	}
-	x := &d.heap[i]
 	x.priority = max(x.priority, p)
-	if !t.Before(x.at) {
+	at := int(x.before)
+	if t >= d.heap[at].at {
 		return -1
 	}
-	x.at = t
-	return d.up(i)
+	return d.up(at, delay{t, i})
 }
 
-func (d *delays[K]) up(i int) int {
-	x := d.heap[i]
-	for i > 0 {
-		p := (i - 1) / 2
-		if !x.at.Before(d.heap[p].at) {
+// up places x, starting from the empty place at.
+func (d *delays[K]) up(at int, x delay) int {
+	for at > 0 {
+		p := (at - 1) / wide
+		if x.at >= d.heap[p].at {
 			break
 		}
-		d.heap[i] = d.heap[p]
-		d.at[d.heap[i].key] = i
-		i = p
+		d.place(at, d.heap[p])
+		at = p
 	}
-	d.heap[i] = x
-	d.at[x.key] = i
-	return i
+	d.place(at, x)
+	return at
 }
 
-func (d *delays[K]) pop() delay[K] {
-	first := d.heap[0]
-	delete(d.at, first.key)
+func (d *delays[K]) place(at int, x delay) {
+	d.heap[at] = x
+	d.keys.item(x.i).before = int32(at)
+}
+
+// pop takes the head.
+func (d *delays[K]) pop() (k K, h uint32, priority int) {
+	first := d.heap[0].i
+	x := d.keys.item(first)
+	k, h, priority = x.key, x.hash, x.priority
+	d.keys.drop(first)
 	n := len(d.heap) - 1
-	x := d.heap[n]
-	d.heap[n] = delay[K]{}
+	last := d.heap[n]
 	d.heap = d.heap[:n]
-	if n > 0 {
-		d.down(x)
+	switch {
+	case n > 0:
+		d.down(last)
+	case cap(d.heap) > keep:
+		d.heap = nil
 	}
-	return first
+	return k, h, priority
 }
 
 // down places x, starting from the empty root.
-func (d *delays[K]) down(x delay[K]) {
-	i, n := 0, len(d.heap)
+func (d *delays[K]) down(x delay) {
+	at, n := 0, len(d.heap)
 	for {
-		c := 2*i + 1
+		c := wide*at + 1
 		if c >= n {
 			break
 		}
-		if c+1 < n && d.heap[c+1].at.Before(d.heap[c].at) {
-			c++
+		least := c
+		for o := c + 1; o < min(c+wide, n); o++ {
+			if d.heap[o].at < d.heap[least].at {
+				least = o
+			}
 		}
-		if !d.heap[c].at.Before(x.at) {
+		if d.heap[least].at >= x.at {
 			break
 		}
-		d.heap[i] = d.heap[c]
-		d.at[d.heap[i].key] = i
-		i = c
+		d.place(at, d.heap[least])
+		at = least
 	}
-	d.heap[i] = x
-	d.at[x.key] = i
+	d.place(at, x)
 }
 
 func (d *delays[K]) clear() {

@@ -12,10 +12,9 @@ import (
 //
 // A Go map would do the same and takes twice the time: it is asked once whether the key
 // is there and once to put it there, and once to find it and once to drop it, and hashes
-// the key each time. Here a key is hashed once to be found or put, and never to be
-// dropped: its item knows the hash.
+// the key each time. Here a key is hashed once, whichever tables of a queue it is looked
+// for in, and never to be dropped: its item knows the hash.
 type keys[K comparable] struct {
-	seed  maphash.Seed
 	slots []slot // length is a power of two, at least a quarter of them empty
 	pages []*[page]item[K]
 	used  int32 // indexes given out so far
@@ -48,20 +47,19 @@ const (
 // item returns the item at i, which stays where it is until it is dropped.
 func (s *keys[K]) item(i int32) *item[K] { return &s.pages[i/page][i%page] }
 
-// find returns the index of k's item, or 0.
-func (s *keys[K]) find(k K) int32 {
+// find returns the index of k's item, or 0; h is k's hash.
+func (s *keys[K]) find(k K, h uint32) int32 {
 	if s.n == 0 {
 		return 0
 	}
-	return s.slots[s.slot(k, s.hash(k))].i
+	return s.slots[s.slot(k, h)].i
 }
 
-// put returns the index of k's item, a new one if there was none.
-func (s *keys[K]) put(k K) int32 {
+// put returns the index of k's item, a new one if there was none; h is k's hash.
+func (s *keys[K]) put(k K, h uint32) int32 {
 	if len(s.slots) == 0 {
-		*s = keys[K]{seed: maphash.MakeSeed(), slots: make([]slot, 16), used: 1}
+		*s = keys[K]{slots: make([]slot, 16), used: 1}
 	}
-	h := s.hash(k)
 	at := s.slot(k, h)
 	if i := s.slots[at].i; i != 0 {
 		return i
@@ -145,4 +143,6 @@ func (s *keys[K]) grow() {
 	}
 }
 
-func (s *keys[K]) hash(k K) uint32 { return uint32(maphash.Comparable(s.seed, k)) }
+var seed = maphash.MakeSeed()
+
+func hash[K comparable](k K) uint32 { return uint32(maphash.Comparable(seed, k)) }

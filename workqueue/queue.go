@@ -41,7 +41,7 @@ type Queue[K comparable] struct {
 		order    order       // those that are ready and not being worked on
 		working  int         // how many keys are being worked on
 		again    int         // how many of those have been added again
-		failures map[K]int   // since the last Forget
+		failures keys[K]     // next is how often a key has failed since the last Forget
 		delays   delays[K]   // those that become ready later
 		timer    *time.Timer // fires at the head of delays
 		retries  bucket      // RetryRate
@@ -62,7 +62,6 @@ func New[K comparable](o Options[K]) *Queue[K] {
 		o.MaxDelay = 1000 * time.Second
 	}
 	q := &Queue[K]{o: o, bell: make(chan struct{}, 1), idle: make(chan struct{}), begun: time.Now()}
-	q.mu.failures = map[K]int{}
 	q.mu.retries = bucket{rate: o.RetryRate, burst: max(1, o.RetryBurst)}
 	if o.Metrics != nil {
 		q.metrics = o.Metrics.watch(o.Name, q)
@@ -77,16 +76,17 @@ func (q *Queue[K]) Add(k K) { q.AddPriority(k, 0) }
 // AddPriority makes k ready at priority p: it comes before all keys of a lower one. A
 // key that is ready already is raised to p, never lowered.
 func (q *Queue[K]) AddPriority(k K, p int) {
+	h := hash(k)
 	q.mu.Lock()
 	if !q.mu.closed {
-		q.add(k, p)
+		q.add(k, h, p)
 	}
 	q.mu.Unlock()
 }
 
-// add makes k ready at p; q.mu is held.
-func (q *Queue[K]) add(k K, p int) {
-	i := q.mu.keys.put(k)
+// add makes k, whose hash is h, ready at p; q.mu is held.
+func (q *Queue[K]) add(k K, h uint32, p int) {
+	i := q.mu.keys.put(k, h)
 	x := q.mu.keys.item(i)
 	switch {
 	case x.working && !x.ready:
@@ -189,9 +189,10 @@ func (q *Queue[K]) wait(ctx context.Context) bool {
 // Done ends the work on k that a Get began. If k was added meanwhile it is ready
 // again. A Done without a Get does nothing.
 func (q *Queue[K]) Done(k K) {
+	h := hash(k)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i := q.mu.keys.find(k); i != 0 && q.mu.keys.item(i).working {
+	if i := q.mu.keys.find(k, h); i != 0 && q.mu.keys.item(i).working {
 		q.done(i)
 	}
 }

@@ -7,23 +7,25 @@ import "time"
 // back. It keeps the priority with which k was handed out last, if it is being worked
 // on. Call Forget when k succeeds.
 func (q *Queue[K]) Retry(k K) {
+	h := hash(k)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := q.mu.failures[k]
-	q.mu.failures[k] = n + 1
+	x := q.mu.failures.item(q.mu.failures.put(k, h))
+	n := x.next
+	x.next++
 	q.mu.counts.retries++
 	if q.mu.closed {
 		return
 	}
 	p := 0
-	if i := q.mu.keys.find(k); i != 0 && q.mu.keys.item(i).working {
+	if i := q.mu.keys.find(k, h); i != 0 && q.mu.keys.item(i).working {
 		p = q.mu.keys.item(i).priority
 	}
 	d := backoff(q.o.BaseDelay, q.o.MaxDelay, n)
 	if q.mu.retries.rate > 0 {
 		d = max(d, q.mu.retries.take(time.Now()))
 	}
-	q.addAfter(k, p, d)
+	q.addAfter(k, h, p, d)
 }
 
 func backoff(base, most time.Duration, n int) time.Duration {
@@ -35,8 +37,11 @@ func backoff(base, most time.Duration, n int) time.Duration {
 
 // Forget ends the count of failures of k. It does not take k out of the queue.
 func (q *Queue[K]) Forget(k K) {
+	h := hash(k)
 	q.mu.Lock()
-	delete(q.mu.failures, k)
+	if i := q.mu.failures.find(k, h); i != 0 {
+		q.mu.failures.drop(i)
+	}
 	q.mu.Unlock()
 }
 
@@ -44,7 +49,10 @@ func (q *Queue[K]) Forget(k K) {
 func (q *Queue[K]) Failures(k K) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.mu.failures[k]
+	if i := q.mu.failures.find(k, hash(k)); i != 0 {
+		return q.mu.failures.item(i).next
+	}
+	return 0
 }
 
 // bucket is a token bucket that tells when the next token is there instead of making
