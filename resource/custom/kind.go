@@ -17,10 +17,10 @@ type Kind struct {
 	// Definition has everything but the schemas. It must not be changed.
 	Definition *apiextensionsv1.CustomResourceDefinition
 
-	text     []byte
+	text     *atomic.Pointer[[]byte] // of the last state that serves the same
 	key      string
 	since    int64
-	at       *atomic.Int64 // of the last state that serves the same
+	at       *atomic.Int64 // of that state
 	tag      string
 	convert  Converter
 	schemas  func() (map[string]*structure, error)
@@ -50,8 +50,8 @@ func New(text []byte, o Options) (*Kind, error) {
 			convert = o.Webhook(d)
 		}
 	}
-	k := &Kind{text: text, key: o.Key, since: o.Revision, at: new(atomic.Int64), convert: convert}
-	k.Renew(o.Revision)
+	k := &Kind{text: new(atomic.Pointer[[]byte]), key: o.Key, since: o.Revision, at: new(atomic.Int64), convert: convert}
+	k.Renew(o.Revision, text)
 	return k.of(d), nil
 }
 
@@ -140,5 +140,9 @@ func (k *Kind) WithStatus(status apiextensionsv1.CustomResourceDefinitionStatus)
 	return (&Kind{text: k.text, key: k.key, since: k.since, at: k.at, convert: k.convert}).of(d)
 }
 
-// Renew says that the state of the definition at a revision serves the same.
-func (k *Kind) Renew(at int64) { k.at.Store(at) }
+// Renew says that the state of the definition at a revision serves the same. Its stored
+// JSON takes the place of the one before, which nobody else may have kept.
+func (k *Kind) Renew(at int64, text []byte) {
+	k.text.Store(&text)
+	k.at.Store(at)
+}

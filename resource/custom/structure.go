@@ -21,7 +21,7 @@ type structure struct {
 // them, also in one that is served no more.
 func (k *Kind) readSchemas() (map[string]*structure, error) {
 	var full apiextensionsv1.CustomResourceDefinition
-	if err := json.Unmarshal(k.text, &full); err != nil {
+	if err := json.Unmarshal(*k.text.Load(), &full); err != nil {
 		return nil, err
 	}
 	all := map[string]*structure{}

@@ -53,6 +53,7 @@ type served struct {
 	// definition is its present state; kind's may be an older one that serves
 	// the same.
 	definition *apiextensionsv1.CustomResourceDefinition
+	open       bool // its status is to be worked out
 }
 
 // New makes the kinds of all stored definitions served.

@@ -61,10 +61,10 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 			delete(there, name)
 			continue
 		}
-		now := &served{from: o.Revision(), kind: k, definition: k.Definition}
+		now := &served{from: o.Revision(), kind: k, definition: k.Definition, open: !settled(k.Definition)}
 		if was != nil && was.kind.Same(k) {
 			now.kind, now.rows = was.kind, was.rows
-			now.kind.Renew(int64(o.Revision()))
+			now.kind.Renew(int64(o.Revision()), o.Value())
 		} else {
 			changed = true
 		}
@@ -85,7 +85,7 @@ func (x *Extensions) settle() map[string]*apiextensionsv1.CustomResourceDefiniti
 	wanted := map[string]*apiextensionsv1.CustomResourceDefinitionStatus{}
 	open := false
 	for _, s := range x.mu.served {
-		open = open || !settled(s.definition)
+		open = open || s.open
 	}
 	if !open { // as nearly always
 		return nil
@@ -97,7 +97,7 @@ func (x *Extensions) settle() map[string]*apiextensionsv1.CustomResourceDefiniti
 	names := claim(all)
 	for _, s := range all {
 		d := s.definition
-		if settled(d) {
+		if !s.open {
 			continue
 		}
 		after := d.DeepCopy()
@@ -108,7 +108,7 @@ func (x *Extensions) settle() map[string]*apiextensionsv1.CustomResourceDefiniti
 		}
 		names.replace(d, after)
 		wanted[d.Name] = &after.Status
-		s.definition = after
+		s.definition, s.open = after, !settled(after)
 		if s.kind.Definition == d { // nobody serves it yet
 			s.kind.Definition.Status = after.Status
 			s.rows = nil
