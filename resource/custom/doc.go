@@ -24,6 +24,12 @@
 //
 // # What it costs
 //
+// Nearly all objects are as their schema has them. So a version has, beside upstream's
+// forms of its schema, a plan, which says that there is nothing to coerce and fills in
+// defaults, and a check, which says that values are good. Both may say that they do not
+// know; then upstream's functions are asked, and what they say is said. The tests hold the
+// quick answers against theirs.
+//
 // A Kind that nobody uses is its names and the definition's stored bytes, which
 // the watch cache holds anyway. Schemas are read and their rules compiled when
 // the first object is read or written; the environment of CEL is built with the
