@@ -21,6 +21,7 @@ const module = "fairlead.dev"
 var floors = map[string]int{
 	"internal":     0,
 	"storage":      0,
+	"trace":        0,
 	"workqueue":    0,
 	"client":       1,
 	"informer":     2,

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"fairlead.dev/trace"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -39,6 +41,9 @@ type Options struct {
 	// must be in the request itself, as a traceparent, is WrapTransport's of the
 	// rest.Config.
 	Observe func(ctx context.Context, x Exchange)
+	// Trace, if set, is told when events arrive in informers and what controllers make
+	// of them, and requests say on whose account they are sent.
+	Trace *trace.Log
 }
 
 // The encodings of objects on the wire.
@@ -55,7 +60,8 @@ const Version = "v0.1.0"
 type Client struct {
 	scheme *runtime.Scheme
 	rest   *REST
-	form   form        // preferred
+	form   form // preferred
+	trace  *trace.Log
 	noCBOR atomic.Bool // the server has refused a body in CBOR
 	disco  discovery
 
@@ -86,13 +92,16 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{scheme: o.Scheme, rest: r, form: prefer}
+	c := &Client{scheme: o.Scheme, rest: r, form: prefer, trace: o.Trace}
 	c.disco.init(r)
 	return c, nil
 }
 
 // Scheme returns the scheme that tells kinds and Go types apart.
 func (c *Client) Scheme() *runtime.Scheme { return c.scheme }
+
+// Trace is what the client was given to tell the lives of events to; nil if nothing.
+func (c *Client) Trace() *trace.Log { return c.trace }
 
 // REST returns the layer of plain requests.
 func (c *Client) REST() *REST { return c.rest }

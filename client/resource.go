@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 
+	"fairlead.dev/trace"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
@@ -68,6 +70,14 @@ func Metadata(c *Client, gvr schema.GroupVersionResource, namespaced bool) Resou
 		c: c, gvr: gvr, namespaced: namespaced,
 		codec: newCodec[*metav1.PartialObjectMetadata](c.form, metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata"), true),
 	}
+}
+
+// Trace is the client's.
+func (r Resource[T]) Trace() *trace.Log {
+	if r.c == nil {
+		return nil
+	}
+	return r.c.trace
 }
 
 // Namespace returns the same resource narrowed to a namespace; "" widens it to all.

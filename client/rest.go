@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"time"
 
+	"fairlead.dev/trace"
+
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
@@ -178,6 +180,9 @@ func (r *REST) once(ctx context.Context, q Request) (*http.Response, error) {
 	req.Header.Set("Accept", or(q.Accept, JSON))
 	if q.Body != nil {
 		req.Header.Set("Content-Type", or(q.ContentType, JSON))
+	}
+	if p := trace.FromContext(ctx); p != nil && q.Method != http.MethodGet {
+		p.Set(req.Header)
 	}
 	if err := guarded(ctx, q.Method); err != nil {
 		return nil, err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/trace"
+
 	"github.com/fxamacker/cbor/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +35,9 @@ type Watch[T Object] struct {
 	body  io.ReadCloser
 	in    frames
 	err   error // that ended it
+	// read and decoded are when that happened to the last event, if trace is not nil.
+	trace         *trace.Log
+	read, decoded trace.Instant
 }
 
 const watchBuffer = 32 << 10
@@ -59,7 +64,7 @@ func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch
 		stop()
 		return nil, err
 	}
-	w := &Watch[T]{codec: r.codec, ctx: ctx, stop: stop, body: res.Body}
+	w := &Watch[T]{codec: r.codec, trace: r.c.trace, ctx: ctx, stop: stop, body: res.Body}
 	in := bufio.NewReaderSize(res.Body, watchBuffer)
 	switch ct := res.Header.Get("Content-Type"); {
 	case strings.HasPrefix(ct, Protobuf):
@@ -103,6 +108,7 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 	if err != nil {
 		return ev, err
 	}
+	w.read = w.trace.Now()
 	if typ == watch.Error {
 		if st, ok := decodeStatus(raw); ok {
 			return ev, refused(st)
@@ -111,8 +117,13 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 	}
 	ev.Type = typ
 	ev.Object, err = w.codec.decode(raw)
+	w.decoded = w.trace.Now()
 	return ev, err
 }
+
+// Stamps are the instants at which the last event was read and decoded, by the client's
+// Trace; 0 without one.
+func (w *Watch[T]) Stamps() (read, decoded trace.Instant) { return w.read, w.decoded }
 
 // Events is Next as an iterator. It ends with the error that ended the watch, unless
 // the loop is left before, and stops the watch.

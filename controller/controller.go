@@ -71,6 +71,7 @@ type Controller struct {
 	meter *meter // nil without Options.Metrics
 
 	panics atomic.Int64
+	causes causes
 
 	mu struct {
 		sync.Mutex
@@ -189,5 +190,5 @@ func (c *Controller) safely(ctx context.Context, k Key) (res Result, err error) 
 		}
 		end(res, err)
 	}()
-	return c.r(ctx, k)
+	return c.traced(ctx, k)
 }

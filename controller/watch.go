@@ -18,7 +18,7 @@ const LowPriority = -100
 func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T) []Key) {
 	enqueue := func(obj T) {
 		for _, k := range keys(obj) {
-			c.Enqueue(k)
+			c.EnqueueFor(k, obj)
 		}
 	}
 	WatchFunc(c, i, informer.Handler[T]{
@@ -33,7 +33,9 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 		},
 		Update: func(old, new T) {
 			enqueue(new)
-			enqueue(old)
+			for _, k := range keys(old) {
+				c.EnqueueFor(k, new)
+			}
 		},
 		Delete: enqueue,
 	})
@@ -46,6 +48,7 @@ func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h inform
 	if h.Name == "" {
 		h.Name = c.name
 	}
+	c.causes.log = i.Trace()
 	reg := i.Handle(h)
 	c.mu.Lock()
 	c.mu.regs = append(c.mu.regs, reg)

@@ -64,6 +64,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Backends:  backends,
 		Version:   kubernetesVersion(),
 		Log:       o.Log,
+		Trace:     o.Trace,
 		Ready:     map[string]func() error{"store": store.Err},
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, authority, url); err != nil {

@@ -188,7 +188,7 @@ func (cp *ControlPlane) startClients() {
 	cp.stopClients = stop
 	cert, key := cp.authority.Signer()
 	side := clientSide{
-		wire: inProcess(cp.server), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
+		wire: inProcess(cp.server, cp.options.Trace), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
 		keys: keys{
 			caBundle: cp.authority.CertificatePEM(),
 			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}},

@@ -6,13 +6,14 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/server"
 	"fairlead.dev/server/auth"
+	"fairlead.dev/trace"
 	"k8s.io/client-go/rest"
 )
 
 // inProcess is the wire in memory: each user gets a client whose requests go
 // straight to the server's handler, with that user in their context. They pass
 // authorization and admission as everybody's do.
-func inProcess(s *server.Server) wire {
+func inProcess(s *server.Server, lives *trace.Log) wire {
 	var mu sync.Mutex
 	clients := map[string]*client.Client{}
 	return func(user string) (*client.Client, error) {
@@ -24,7 +25,7 @@ func inProcess(s *server.Server) wire {
 		c, err := client.New(&rest.Config{
 			Host:      "http://fairlead.in-process",
 			Transport: server.Transport(s, identity(user)),
-		}, client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")"})
+		}, client.Options{UserAgent: "fairlead/" + Version() + " (" + user + ")", Trace: lives})
 		if err == nil {
 			clients[user] = c
 		}

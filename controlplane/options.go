@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/node/kwok"
 	"fairlead.dev/scheduler"
 	"fairlead.dev/storage/local"
+	"fairlead.dev/trace"
 )
 
 // Options says what to run. The zero value is an API server alone that keeps its
@@ -54,6 +55,9 @@ type Options struct {
 	// processes on the cluster at a time; nil runs them here at once, as is right
 	// where nobody else can have the store.
 	Elect *leader.Timing
+
+	// Trace keeps the lives of events, on both sides of the wire; nil keeps none.
+	Trace *trace.Log
 
 	// Progress, if not nil, is told what was done, from several goroutines.
 	Progress func(what, detail string)

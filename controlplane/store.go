@@ -53,7 +53,7 @@ func openStore(ctx context.Context, o Options) (store, error) {
 
 func openLocal(o Options) (store, error) {
 	if o.InMemory {
-		s, err := local.Open("", local.Options{InMemory: true, History: o.History})
+		s, err := local.Open("", local.Options{InMemory: true, History: o.History, Trace: o.Trace})
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func openLocal(o Options) (store, error) {
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	s, err := local.Open(dir, local.Options{History: o.History, Fsync: o.Fsync, NoSync: o.NoSync, Logger: o.Log})
+	s, err := local.Open(dir, local.Options{History: o.History, Fsync: o.Fsync, NoSync: o.NoSync, Trace: o.Trace, Logger: o.Log})
 	if errors.Is(err, local.ErrInUse) {
 		return nil, fmt.Errorf("%s is in use by another process: stop it, or choose another with --data-dir", o.DataDir)
 	}

@@ -166,13 +166,16 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 			return err
 		}
 		i.events.Add(1)
+		read, decoded := w.Stamps()
 		switch ev.Type {
 		case watch.Bookmark:
 			i.store.bookmark(ev.Object.GetResourceVersion())
 		case watch.Deleted:
 			i.store.remove(i.transform(ev.Object))
+			i.arrived(ev.Object, read, decoded)
 		default:
 			i.store.put(i.transform(ev.Object))
+			i.arrived(ev.Object, read, decoded)
 		}
 	}
 }

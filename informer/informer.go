@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead.dev/client"
+	"fairlead.dev/trace"
 )
 
 // Options configure an Informer. The zero value follows all objects.
@@ -57,6 +58,9 @@ type Informer[T client.Object] struct {
 	listOnly bool   // the server does not stream lists
 	unpaged  bool   // a paged list expired half way
 
+	trace *trace.Log
+	seen  *trace.Informer // what it is in the trace
+
 	events, lists, failures atomic.Uint64 // for metrics
 
 	mu struct {
@@ -78,6 +82,7 @@ func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
 		o.Log = 1024
 	}
 	i := &Informer[T]{r: r, o: o, store: newStore(o.Log, newGuard[T](o.OnMutation))}
+	i.trace, i.seen = r.Trace(), &trace.Informer{Namespace: o.Namespace, Labels: o.LabelSelector, Fields: o.FieldSelector}
 	for name, f := range o.Indexes {
 		i.Index(name, f)
 	}
@@ -153,6 +158,21 @@ func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
 	}
 	slog.Log(context.Background(), level, "informer cannot follow its resource",
 		"resource", i.name(), "failures", times, "again", wait, "err", err)
+}
+
+// Trace is that of the informer's client.
+func (i *Informer[T]) Trace() *trace.Log { return i.trace }
+
+// arrived stamps an event that is in the store.
+func (i *Informer[T]) arrived(obj T, read, decoded trace.Instant) {
+	if i.trace == nil {
+		return
+	}
+	if i.seen.Resource == "" {
+		gvr, _ := i.r.GVR(context.Background()) // known: it has been watched
+		i.seen.Resource = gvr.GroupResource().String()
+	}
+	i.trace.Arrived(i.seen, trace.Revision(obj.GetResourceVersion()), read, decoded, i.trace.Now())
 }
 
 func (i *Informer[T]) name() string {

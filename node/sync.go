@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"time"
 
+	"fairlead.dev/trace"
+
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,7 +26,11 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	if !apiequality.Semantic.DeepEqual(latest.Status, st.status) {
 		next := *latest
 		next.Status = st.status
-		written, err := k.pods.Namespace(latest.Namespace).UpdateStatus(ctx, &next)
+		var written *corev1.Pod
+		err := k.trace(ctx, latest, func(ctx context.Context) (err error) {
+			written, err = k.pods.Namespace(latest.Namespace).UpdateStatus(ctx, &next)
+			return err
+		})
 		if err != nil {
 			return time.Time{}, k.refused(key, latest, err)
 		}
@@ -85,12 +91,20 @@ func (k *kubelet) refused(key podKey, on *corev1.Pod, err error) error {
 // remove deletes a pod that has ended, and only this one, not its successor of the
 // same name.
 func (k *kubelet) remove(ctx context.Context, p *corev1.Pod) error {
-	err := k.pods.Namespace(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{
-		GracePeriodSeconds: ptr.To(int64(0)),
-		Preconditions:      &metav1.Preconditions{UID: &p.UID},
+	err := k.trace(ctx, p, func(ctx context.Context) error {
+		return k.pods.Namespace(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{
+			GracePeriodSeconds: ptr.To(int64(0)),
+			Preconditions:      &metav1.Preconditions{UID: &p.UID},
+		})
 	})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
 	return err
+}
+
+// trace does something about a pod because of what the pod was when it was last seen.
+func (k *kubelet) trace(ctx context.Context, p *corev1.Pod, f func(context.Context) error) error {
+	w := &trace.Work{Controller: "node/" + k.name, Key: p.Namespace + "/" + p.Name, Causes: []int64{trace.Revision(p.ResourceVersion)}}
+	return k.pods.Trace().Do(ctx, w, f)
 }

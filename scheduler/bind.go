@@ -3,7 +3,9 @@ package scheduler
 import (
 	"context"
 
+	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -22,10 +24,12 @@ func (s *Scheduler) writeLoop(ctx context.Context) {
 func (s *Scheduler) bind(ctx context.Context, p *placement) {
 	pod := p.info.Pod
 	s.reports.cancel(ctx, pod.UID)
-	err := s.pods.Namespace(pod.Namespace).Post(ctx, pod.Name, "binding", &corev1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
-		Target:     corev1.ObjectReference{Kind: "Node", Name: p.node},
-	}, nil)
+	err := s.trace(ctx, pod, func(ctx context.Context) error {
+		return s.pods.Namespace(pod.Namespace).Post(ctx, pod.Name, "binding", &corev1.Binding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+			Target:     corev1.ObjectReference{Kind: "Node", Name: p.node},
+		}, nil)
+	})
 	if ctx.Err() != nil {
 		return // the next scheduler sees what became of it
 	}
@@ -38,4 +42,10 @@ func (s *Scheduler) bind(ctx context.Context, p *placement) {
 	}
 	s.profileOf(p.waiting).events.Event(pod, corev1.EventTypeNormal, "Scheduled",
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
+}
+
+// trace does something about a pod because of what the pod was when it was last seen.
+func (s *Scheduler) trace(ctx context.Context, pod *corev1.Pod, f func(context.Context) error) error {
+	w := &trace.Work{Controller: s.options.Name, Key: pod.Namespace + "/" + pod.Name, Causes: []int64{trace.Revision(pod.ResourceVersion)}}
+	return s.pods.Trace().Do(ctx, w, f)
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/server/auth"
+	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
 
@@ -26,6 +27,8 @@ type call struct {
 	info  info
 	user  *auth.User
 	start time.Time
+	// passed holds the hops of a write, if it is traced.
+	passed [trace.Queued + 1]trace.Instant
 	// timeout is what the client gives the call; 0 if it does not say.
 	timeout time.Duration
 

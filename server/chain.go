@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"fairlead.dev/trace"
+
 	"github.com/google/uuid"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -61,6 +63,7 @@ func (c *call) serve() error {
 	if err := c.authorize(c.info.verb, c.info.name); err != nil {
 		return err
 	}
+	c.pass(trace.Authorized)
 	if !c.info.isResource {
 		return c.servePath()
 	}

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/storage"
+	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
 
@@ -67,6 +68,9 @@ type Config struct {
 
 	// History bounds what the watch caches remember.
 	History watchcache.HubOptions
+
+	// Trace keeps the lives of events; nil keeps none.
+	Trace *trace.Log
 
 	// CBOR serves CBOR, takes it, and applies it, as kube-apiserver does with its
 	// gate CBORServingAndStorage. What is stored is JSON all the same.

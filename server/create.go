@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/quoted"
 	"fairlead.dev/server/admission"
+	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
 
@@ -129,6 +130,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if st.Warnings != nil {
 		c.warn(st.Warnings(obj)...)
 	}
+	c.pass(trace.Admitted)
 	w, err := c.encode(obj)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/managed"
 	"fairlead.dev/storage"
+	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
 
@@ -104,6 +105,7 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 		err = c.s.cfg.Admission.Validate(c.ctx, ar)
 	}
 	if err == nil {
+		c.pass(trace.Admitted)
 		w, lost, err = c.replace(now, obj, old, ch)
 	}
 	ar.Done(err == nil && !lost)

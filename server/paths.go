@@ -21,6 +21,8 @@ func (c *call) servePath() error {
 	case path == "/metrics":
 		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.w, c.req)
 		return nil
+	case path == LivesPath:
+		return c.lives()
 	case path == profiles:
 		http.Redirect(c.w, c.req, profiles+"/", http.StatusMovedPermanently)
 		return nil

@@ -79,6 +79,9 @@ func (st *stream) turn() bool {
 			if st.push.write(b, !more) != nil {
 				return false
 			}
+			if !more {
+				st.flushed()
+			}
 		}
 		if end != nil {
 			return false
@@ -115,6 +118,9 @@ type handed struct{ st *stream }
 
 // Next is h2.Source's.
 func (h handed) Next(dst []byte, limit int) ([]byte, bool, error) { return h.st.next(dst, limit) }
+
+// Flushed is h2.Flushed's.
+func (h handed) Flushed() { h.st.flushed() }
 
 // Close is h2.Source's.
 func (h handed) Close(err error) {

@@ -46,6 +46,7 @@ func New(cfg Config) (*Server, error) {
 	setDefault(&cfg.BookmarkEvery, time.Minute)
 	setDefault(&cfg.EventTTL, time.Hour)
 
+	cfg.History.Trace = cfg.Trace
 	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
 	if err != nil {
 		return nil, err

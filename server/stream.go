@@ -46,6 +46,7 @@ type stream struct {
 	push *push
 	done func()
 	sent *watchCounters
+	way  way
 }
 
 // next appends the frames that are due to dst, about limit bytes of them, and
@@ -61,6 +62,8 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		}
 	}
 	var progress storage.Revision
+	var told shown
+	defer st.traced(&told)
 	for full := len(dst) + limit; ; {
 		if len(st.left) == 0 {
 			if st.left, progress, err = st.from.Next(); err != nil {
@@ -85,6 +88,7 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		if dst, err = st.appendEvent(dst, st.left[0]); err != nil {
 			return dst, false, err
 		}
+		st.shows(&told, st.left[0].Revision)
 		if st.left = st.left[1:]; len(st.left) == 0 {
 			st.left = nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fairlead.dev/watchcache"
@@ -19,6 +20,8 @@ type streams struct {
 		ended bool
 	}
 	limit time.Duration
+	// opened counts them.
+	opened atomic.Uint64
 }
 
 func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
@@ -27,6 +30,9 @@ func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 		push: &push{ctx: c.ctx, w: c.w, rc: http.NewResponseController(c.w), unhook: func() bool { return false }},
 	}
 	st.sent.open.Inc()
+	if c.s.cfg.Trace != nil {
+		st.way.to = c.follows(s.opened.Add(1))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.open == nil {

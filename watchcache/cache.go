@@ -8,6 +8,7 @@ import (
 	"fairlead.dev/storage"
 
 	"github.com/tidwall/btree"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Field is a field that selections may ask for besides metadata.name and
@@ -40,6 +41,7 @@ type Options struct {
 type Cache struct {
 	hub     *Hub
 	opts    Options
+	name    string // plural.group
 	paths   *path
 	fieldAt map[string]int
 	indexed map[string]bool
@@ -88,7 +90,7 @@ type topicRef struct {
 }
 
 func newCache(h *Hub, o Options) *Cache {
-	c := &Cache{hub: h, opts: o, paths: newPaths(o.Fields), fieldAt: map[string]int{}, indexed: map[string]bool{}}
+	c := &Cache{hub: h, opts: o, name: schema.GroupResource{Group: o.Group, Resource: o.Resource}.String(), paths: newPaths(o.Fields), fieldAt: map[string]int{}, indexed: map[string]bool{}}
 	for i, f := range o.Fields {
 		c.fieldAt[f.Label] = i
 	}

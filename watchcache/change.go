@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"fairlead.dev/storage"
+	"fairlead.dev/trace"
 )
 
 // change is one change of one object, immutable. old or new is nil.
@@ -14,6 +15,8 @@ type change struct {
 
 	// compared and same keep the answer of alike.
 	compared, same bool
+	// topics is how many selections it was matched to.
+	topics int32
 }
 
 // alike says whether both states look the same to every filter, as they do to
@@ -72,12 +75,29 @@ func (c *Cache) apply(ev *storage.Event, now int64) {
 		x.apply(&ch)
 	}
 	c.dispatch(&ch)
+	c.traced(&ch)
 	c.mu.ring.append(ch)
 	c.mu.ringBytes += ch.size()
 	if c.mu.whole += ch.size(); c.mu.whole > packBehind+packStep {
 		c.hub.queuePack(c)
 	}
 	c.forget(now)
+}
+
+// traced stamps the change.
+func (c *Cache) traced(ch *change) {
+	l := c.hub.opts.Trace
+	if l == nil {
+		return
+	}
+	t := trace.Modified
+	switch {
+	case ch.old == nil:
+		t = trace.Added
+	case ch.new == nil:
+		t = trace.Deleted
+	}
+	l.Cached(int64(ch.rev), c.name, ch.any().kv().Key[len(c.opts.Prefix):], t, int(ch.topics), l.Now())
 }
 
 // forget drops the changes that are too old or too many.

@@ -97,6 +97,7 @@ func (c *Cache) offer(tb *table, value string, ch *change, baseWas, baseIs bool)
 		if !ok {
 			continue
 		}
+		ch.topics++
 		t.log.append(ev)
 		c.mu.refs.append(topicRef{c.mu.ring.end(), t})
 		c.hub.queue(t)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead.dev/storage"
+	"fairlead.dev/trace"
 )
 
 // Root is the prefix of everything a hub looks at.
@@ -22,6 +23,8 @@ type HubOptions struct {
 	// FormBytes bounds the other encodings that all objects of the hub keep, with
 	// the objects of events, which it keeps alive; 32 MiB.
 	FormBytes int
+	// Trace is told what each event is and when it can be read; nil is nobody.
+	Trace *trace.Log
 }
 
 // Hub feeds the caches of all resources from one cursor of the store.

@@ -239,3 +239,20 @@ func (w *Watcher) Close() {
 		c.remove(t)
 	}
 }
+
+// After tells the revisions of the events of the watcher's selection after a revision, as
+// far as its topic keeps them: what a reader that has got so far has still to read. Unlike
+// the other methods it may be called from any goroutine.
+func (w *Watcher) After(rev storage.Revision) []storage.Revision {
+	w.cache.mu.RLock()
+	defer w.cache.mu.RUnlock()
+	t := w.topic
+	if w.slot < 0 {
+		return nil
+	}
+	var revs []storage.Revision
+	for _, e := range t.log.view(t.seek(max(rev, w.after))) {
+		revs = append(revs, e.Revision)
+	}
+	return revs
+}

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/controlplane/kubeconfig"
 	"fairlead.dev/internal/began"
 	"fairlead.dev/node/kwok"
+	"fairlead.dev/trace"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -21,6 +22,7 @@ type serveFlags struct {
 	options controlplane.Options
 	merge   bool
 	output  string
+	lives   int
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
@@ -36,6 +38,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "gates of kube-apiserver to open, as name=true, separated by commas. There is CBORServingAndStorage, for CBOR on the wire (default false)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
+	flags.IntVar(&f.lives, "trace-events", 16384, "how many of the last events have their life kept, for fairlead trace; 0 for none")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line for machines when ready")
 }
 
@@ -110,6 +113,9 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	}
 	if err := controlplane.CheckControllers(f.options.Controllers); err != nil {
 		return usageError{err}
+	}
+	if f.lives > 0 {
+		f.options.Trace = trace.New(trace.Options{Events: f.lives})
 	}
 	p := newProgress(os.Stderr)
 	f.options.Progress = p.step

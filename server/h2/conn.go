@@ -56,6 +56,8 @@ type conn struct {
 		streams map[uint32]*stream
 		// last is the highest stream that the client has opened.
 		last uint32
+		// fed are those whose bytes are in what is being written.
+		fed []Flushed
 		// dismissed are the streams that were reset last.
 		dismissed struct {
 			ids  [16]uint32

@@ -21,6 +21,11 @@ type Source interface {
 	Close(err error)
 }
 
+// Flushed is implemented by a Source that wants to know when all that Next has given
+// so far has been written. It is called with the connection's lock held: it must not
+// block, nor call the connection.
+type Flushed interface{ Flushed() }
+
 // HandOver gives the rest of the answer that w writes to the connection, which
 // goes on with src when the handler has returned; the handler must not use w any
 // more. ring is src's bell. It is false if w is not of a connection of this
@@ -118,6 +123,9 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	case !st.rest.empty():
 		c.stall(st)
 	default:
+		if f, ok := st.src.(Flushed); ok && used > 0 {
+			c.mu.fed = append(c.mu.fed, f)
+		}
 		st.stuck = time.Time{}
 		if more || st.rung {
 			c.mu.ready.push(st)

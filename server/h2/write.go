@@ -166,10 +166,22 @@ func (c *conn) round(feed bool) {
 	}
 	if n == len(buf.b) {
 		buf.give()
+		c.flushed()
 		return
 	}
 	buf.b = append(buf.b[:0], buf.b[n:]...)
 	c.mu.tail = buf
+}
+
+// flushed tells the sources that what they have given is written.
+func (c *conn) flushed() {
+	if c.mu.err == nil {
+		for _, f := range c.mu.fed {
+			f.Flushed()
+		}
+	}
+	clear(c.mu.fed)
+	c.mu.fed = c.mu.fed[:0]
 }
 
 // begin takes what is to be written first: the tail of the round before, and what

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/storage"
+	"fairlead.dev/trace"
 )
 
 // A call is one Commit that waits, or, with an order, something else that takes its
@@ -56,9 +57,18 @@ func (s *Store) do(ctx context.Context, c *call) error {
 	}
 }
 
+// stamp tells the trace that the group has passed a hop.
+func (s *Store) stamp(h trace.Hop, g *group) {
+	if l := s.opts.Trace; l != nil && len(g.versions) > 0 {
+		l.Stamp(h, int64(g.versions[0].kv().ModRevision), int64(g.rev), l.Now())
+	}
+}
+
 // publish shows a written group to readers, rings, and wakes the callers.
 func (s *Store) publish(g *group) {
 	if len(g.versions) > 0 {
+		// Before anybody can see them, so that no later hop is earlier.
+		s.stamp(trace.Published, g)
 		s.pub.Lock()
 		st := *s.state.Load()
 		rung := s.pub.bells.mark(st.log.end, g.versions, s.pub.rung[:0])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/storage"
+	"fairlead.dev/trace"
 )
 
 // A group is what one sync makes durable.
@@ -139,6 +140,7 @@ func (c *committer) write() {
 				}
 				continue
 			}
+			s.stamp(trace.Synced, g)
 			s.kept.Add(int64(g.bytes))
 			if err := s.compactor.makeRoom(); err != nil {
 				s.fail(err)

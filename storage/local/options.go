@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/trace"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -39,6 +41,8 @@ type Options struct {
 	NoSync []string
 	// FS is the file system; nil is the machine's.
 	FS vfs.FS
+	// Trace is told when revisions are synced and published; nil is nobody.
+	Trace *trace.Log
 	// Logger hears what the engine does (debug) and what fails (error); nil is
 	// silence.
 	Logger *slog.Logger

@@ -1,0 +1,101 @@
+package controller
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/trace"
+)
+
+// maxCauses is how many events are remembered for a key that waits: the first ones and
+// the last.
+const maxCauses = 8
+
+// causes are the events that keys are in the queue for.
+type causes struct {
+	log *trace.Log // nil: nobody asks
+	mu  struct {
+		sync.Mutex
+		of map[Key]*cause
+	}
+}
+
+type cause struct {
+	handed    trace.Instant
+	revisions []int64
+}
+
+// add notes that a key is enqueued for an event.
+func (cs *causes) add(k Key, rev int64) {
+	if cs.log == nil || rev == 0 {
+		return
+	}
+	now := cs.log.Now()
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.mu.of == nil {
+		cs.mu.of = map[Key]*cause{}
+	}
+	c := cs.mu.of[k]
+	if c == nil {
+		c = &cause{handed: now}
+		cs.mu.of[k] = c
+	}
+	switch n := len(c.revisions); {
+	case n > 0 && c.revisions[n-1] == rev:
+	case n < maxCauses:
+		c.revisions = append(c.revisions, rev)
+	default:
+		c.revisions[n-1] = rev
+	}
+}
+
+// take is what a key that is to be reconciled was enqueued for.
+func (cs *causes) take(k Key) *cause {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	c := cs.mu.of[k]
+	delete(cs.mu.of, k)
+	if c == nil {
+		c = &cause{}
+	}
+	return c
+}
+
+// EnqueueFor is Enqueue because of an event, whose object a handler was given: the trace
+// of what the reconcile writes leads back to it.
+func (c *Controller) EnqueueFor(k Key, obj client.Object) {
+	c.causes.add(k, trace.Revision(obj.GetResourceVersion()))
+	c.Enqueue(k)
+}
+
+// EnqueueForAfter is EnqueueAfter because of an event.
+func (c *Controller) EnqueueForAfter(k Key, obj client.Object, d time.Duration) {
+	c.causes.add(k, trace.Revision(obj.GetResourceVersion()))
+	c.EnqueueAfter(k, d)
+}
+
+// traced reconciles a key, and enters it in the trace.
+func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) {
+	l := c.causes.log
+	if l == nil {
+		return c.r(ctx, k)
+	}
+	why := c.causes.take(k)
+	w := &trace.Work{Controller: c.name, Key: text(k), Causes: why.revisions, Handed: why.handed}
+	err = l.Do(ctx, w, func(ctx context.Context) (err error) {
+		res, err = c.r(ctx, k)
+		w.After, w.Failures = res.RequeueAfter, c.queue.Failures(k)
+		return err
+	})
+	return res, err
+}
+
+func text(k Key) string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}

@@ -1,0 +1,138 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/storage"
+	"fairlead.dev/trace"
+)
+
+// LivesPath answers with the lives of events, by package trace, to who may get the path:
+// JSON objects, one a line. Parameters: resource ("deployments.apps"), namespace, name,
+// from and to (revisions), since and slow (durations), limit, tree (a revision: it and all
+// that came of it), follow.
+const LivesPath = "/debug/lives"
+
+// settled is how long nothing must have been heard of a life before a follower is told.
+const settled = 300 * time.Millisecond
+
+// waiting is a life with the streams that it has not been sent to.
+type waiting struct {
+	trace.Life
+	Waiting []trace.Stream `json:"waiting,omitempty"`
+}
+
+// lives serves LivesPath.
+func (c *call) lives() error {
+	l := c.s.cfg.Trace
+	if l == nil {
+		return errNotFoundPath
+	}
+	f, root, err := livesFilter(c.query)
+	if err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	c.w.Header().Set("Content-Type", "application/jsonl")
+	out := json.NewEncoder(c.w)
+	tell := func(lives []trace.Life) error {
+		for _, lf := range c.s.waiting(lives) {
+			if err := out.Encode(lf); err != nil {
+				return nil // the client has gone
+			}
+		}
+		return c.w.FlushError()
+	}
+	if root != 0 {
+		return tell(l.Tree(root))
+	}
+	if c.query.Get("follow") == "" {
+		return tell(l.Lives(f))
+	}
+	if f.Since.IsZero() && f.From == 0 {
+		f.From = l.Newest() + 1
+	}
+	c.w.WriteHeader(http.StatusOK)
+	c.w.Flush()
+	for {
+		changed := l.Changed()
+		lives := l.Lives(f)
+		quiet := time.Now().Add(-settled)
+		n := 0
+		for n < len(lives) && lives[n].Began.Add(lives[n].Took()).Before(quiet) {
+			n++
+		}
+		if n > 0 {
+			if err := tell(lives[:n]); err != nil {
+				return nil
+			}
+			f.From = lives[n-1].Revision + 1
+		}
+		var later <-chan time.Time
+		if n < len(lives) {
+			later, changed = time.After(settled), nil
+		}
+		select {
+		case <-changed:
+		case <-later:
+		case <-c.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// livesFilter reads the parameters.
+func livesFilter(q url.Values) (f trace.Filter, root int64, err error) {
+	f.Resource, f.Namespace, f.Name = q.Get("resource"), q.Get("namespace"), q.Get("name")
+	number := func(key string) (n int64) {
+		if text := q.Get(key); text != "" && err == nil {
+			if n, err = strconv.ParseInt(text, 10, 64); err != nil || n < 0 {
+				err = fmt.Errorf("%s=%q: want a number", key, text)
+			}
+		}
+		return n
+	}
+	span := func(key string) (d time.Duration) {
+		if text := q.Get(key); text != "" && err == nil {
+			if d, err = time.ParseDuration(text); err != nil || d < 0 {
+				err = fmt.Errorf("%s=%q: want a duration such as 50ms", key, text)
+			}
+		}
+		return d
+	}
+	f.From, f.To, f.Limit, root = number("from"), number("to"), int(number("limit")), number("tree")
+	if d := span("since"); d > 0 {
+		f.Since = time.Now().Add(-d)
+	}
+	f.Slow = span("slow")
+	return f, root, err
+}
+
+// waiting adds to lives who watches them and has not been sent them.
+func (s *Server) waiting(lives []trace.Life) []waiting {
+	out := make([]waiting, len(lives))
+	at := make(map[storage.Revision]int, len(lives))
+	for n, lf := range lives {
+		out[n].Life = lf
+		at[storage.Revision(lf.Revision)] = n
+	}
+	s.streams.mu.Lock()
+	defer s.streams.mu.Unlock()
+	for st := range s.streams.mu.open {
+		if st.way.to == nil || st.from == nil {
+			continue
+		}
+		for _, rev := range st.from.After(storage.Revision(st.way.reached.Load())) {
+			if n, ok := at[rev]; ok {
+				out[n].Waiting = append(out[n].Waiting, *st.way.to)
+			}
+		}
+	}
+	return out
+}

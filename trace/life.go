@@ -1,0 +1,114 @@
+package trace
+
+import "sync"
+
+// Write is what a server knows of the request that made an event.
+type Write struct {
+	// Verb is the request's, Subresource "" for the object itself.
+	Verb, Subresource string
+	// User and Agent are who sent it, with what program.
+	User, Agent string
+	// Parent is what the request carried.
+	Parent Parent
+	// At holds the hops up to Queued.
+	At [Queued + 1]Instant
+}
+
+// life is what is kept of one event.
+type life struct {
+	revision int64
+	at       [Hops]Instant
+	write    *Write
+	// resource, key and typ are what the watch cache saw; topics how many selections
+	// the event was matched to.
+	resource, key string
+	typ           Type
+	topics        int32
+}
+
+// lives is a ring with a place for each revision.
+type lives struct {
+	sync.Mutex
+	chunks [][]life
+	newest int64
+}
+
+func (ls *lives) resize(events int) {
+	n := 1
+	for n*chunk < events {
+		n *= 2
+	}
+	ls.chunks = make([][]life, n)
+}
+
+// at is the place of a revision, made its own; nil if a newer one has it.
+func (ls *lives) at(rev int64) *life {
+	i := rev / chunk % int64(len(ls.chunks))
+	c := ls.chunks[i]
+	if c == nil {
+		c = make([]life, chunk)
+		ls.chunks[i] = c
+	}
+	lf := &c[rev%chunk]
+	switch {
+	case lf.revision > rev:
+		return nil
+	case lf.revision < rev:
+		*lf = life{revision: rev}
+		ls.newest = max(ls.newest, rev)
+	}
+	return lf
+}
+
+// find is the place of a revision if it is kept.
+func (ls *lives) find(rev int64) *life {
+	if c := ls.chunks[rev/chunk%int64(len(ls.chunks))]; c != nil && rev > 0 && c[rev%chunk].revision == rev {
+		return &c[rev%chunk]
+	}
+	return nil
+}
+
+func (ls *lives) room() int64 { return int64(len(ls.chunks)) * chunk }
+
+// Wrote enters who made an event and the hops that the request has passed. The Write
+// must not be changed any more.
+func (l *Log) Wrote(rev int64, w *Write) {
+	if l == nil {
+		return
+	}
+	l.lives.Lock()
+	if lf := l.lives.at(rev); lf != nil {
+		lf.write = w
+		copy(lf.at[:], w.At[:])
+	}
+	l.lives.Unlock()
+	l.bell.ring()
+}
+
+// Stamp enters that the events with the revisions from to to have passed a hop.
+func (l *Log) Stamp(h Hop, from, to int64, i Instant) {
+	if l == nil {
+		return
+	}
+	l.lives.Lock()
+	for rev := max(from, to-l.lives.room()+1); rev <= to; rev++ {
+		if lf := l.lives.at(rev); lf != nil {
+			lf.at[h] = i
+		}
+	}
+	l.lives.Unlock()
+}
+
+// Cached enters what the watch cache found an event to be, and that it has been matched
+// to so many topics. key is the object's "namespace/name" or "name".
+func (l *Log) Cached(rev int64, resource, key string, t Type, topics int, i Instant) {
+	if l == nil {
+		return
+	}
+	l.lives.Lock()
+	if lf := l.lives.at(rev); lf != nil {
+		lf.at[Cached], lf.resource, lf.key, lf.typ, lf.topics = i, resource, key, t, int32(topics)
+	}
+	l.lives.Unlock()
+	l.bell.ring()
+}

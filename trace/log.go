@@ -1,0 +1,157 @@
+package trace
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options bound what a Log keeps. The zero value is the defaults.
+type Options struct {
+	// Events is how many of the last events are kept; 16,384, which takes 3 MB once so
+	// many have come. It is rounded up to a power of two, 256 at least.
+	Events int
+	// Deliveries is how many of the last deliveries, sights and works are kept, each;
+	// 32,768.
+	Deliveries int
+}
+
+// Instant is nanoseconds since a Log was made; 0 is "never".
+type Instant int64
+
+// Log keeps the lives of the last events.
+type Log struct {
+	began time.Time
+	// id tells this Log's works from those of others.
+	id   uint64
+	work atomic.Uint64
+
+	lives      lives
+	deliveries ring[delivery]
+	sights     ring[sight]
+	works      ring[Work]
+	bell       bell
+}
+
+// New makes a Log.
+func New(o Options) *Log {
+	if o.Events <= 0 {
+		o.Events = 1 << 14
+	}
+	if o.Deliveries <= 0 {
+		o.Deliveries = 1 << 15
+	}
+	l := &Log{began: time.Now()}
+	var id [8]byte
+	rand.Read(id[:])
+	l.id = binary.BigEndian.Uint64(id[:])
+	l.lives.resize(o.Events)
+	l.deliveries.size, l.sights.size, l.works.size = o.Deliveries, o.Deliveries, o.Deliveries
+	l.bell.c = make(chan struct{})
+	return l
+}
+
+// Now is the present instant, 0 on a nil Log.
+func (l *Log) Now() Instant {
+	if l == nil {
+		return 0
+	}
+	return l.At(time.Now())
+}
+
+// At is the instant of a time that has been read already.
+func (l *Log) At(t time.Time) Instant {
+	if l == nil {
+		return 0
+	}
+	return max(1, Instant(t.Sub(l.began)))
+}
+
+// Time is what a clock on the wall showed at an instant.
+func (l *Log) Time(i Instant) time.Time { return l.began.Add(time.Duration(i)) }
+
+// chunk is how many entries a ring grows by.
+const chunk = 256
+
+// ring keeps the last size entries. It grows in chunks, so that a Log to which little
+// happens takes little.
+type ring[T any] struct {
+	sync.Mutex
+	size   int
+	chunks []*[chunk]T
+	end    uint64 // how many there ever were
+}
+
+// put adds an entry and returns its number, for change.
+func (r *ring[T]) put(v T) uint64 {
+	r.Lock()
+	defer r.Unlock()
+	n := r.end
+	*r.at(n) = v
+	r.end++
+	return n
+}
+
+// change edits an entry if it is still there.
+func (r *ring[T]) change(n uint64, edit func(*T)) {
+	r.Lock()
+	defer r.Unlock()
+	if r.end-n <= r.room() {
+		edit(r.at(n))
+	}
+}
+
+func (r *ring[T]) room() uint64 { return uint64((r.size + chunk - 1) / chunk * chunk) }
+
+func (r *ring[T]) at(n uint64) *T {
+	i := int(n % r.room())
+	for i/chunk >= len(r.chunks) {
+		r.chunks = append(r.chunks, new([chunk]T))
+	}
+	return &r.chunks[i/chunk][i%chunk]
+}
+
+// copy appends the entries that pass, oldest first.
+func (r *ring[T]) copy(dst []T, pass func(*T) bool) []T {
+	r.Lock()
+	defer r.Unlock()
+	first := uint64(0)
+	if r.end > r.room() {
+		first = r.end - r.room()
+	}
+	for n := first; n < r.end; n++ {
+		if v := r.at(n); pass(v) {
+			dst = append(dst, *v)
+		}
+	}
+	return dst
+}
+
+// bell wakes those who follow a Log: its channel is closed when something has come.
+type bell struct {
+	sync.Mutex
+	c     chan struct{}
+	heard atomic.Bool // somebody waits for c
+}
+
+func (b *bell) ring() {
+	if !b.heard.Load() {
+		return
+	}
+	b.Lock()
+	defer b.Unlock()
+	if b.heard.Swap(false) {
+		close(b.c)
+		b.c = make(chan struct{})
+	}
+}
+
+// Changed is closed once something has been entered after the call.
+func (l *Log) Changed() <-chan struct{} {
+	l.bell.Lock()
+	defer l.bell.Unlock()
+	l.bell.heard.Store(true)
+	return l.bell.c
+}

@@ -1,0 +1,125 @@
+package trace
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Parent is what made a request: the trace it belongs to, the span within it, and, if it
+// was a controller of this library, the events that the controller acted on.
+type Parent struct {
+	Trace  [16]byte
+	Span   uint64
+	Causes []int64
+}
+
+// The header fields, and the member of tracestate that is ours, by
+// https://www.w3.org/TR/trace-context/.
+const (
+	headerParent = "Traceparent"
+	headerState  = "Tracestate"
+	stateKey     = "fairlead="
+)
+
+// maxCauses is how many events a work names as its causes: the first ones, which it was
+// queued for, and the last.
+const maxCauses = 8
+
+// ParseParent reads a request's header; the zero Parent if there is none, or none that
+// can be read, as the specification asks.
+func ParseParent(h http.Header) Parent {
+	text := first(h, headerParent)
+	var p Parent
+	if len(text) < 55 || text[2] != '-' || text[35] != '-' || text[52] != '-' || text[:2] == "ff" || text[:2] == "00" && len(text) != 55 {
+		return p
+	}
+	var span [8]byte
+	if _, err := hex.Decode(p.Trace[:], []byte(text[3:35])); err != nil || p.Trace == [16]byte{} {
+		return Parent{}
+	}
+	if _, err := hex.Decode(span[:], []byte(text[36:52])); err != nil || span == [8]byte{} {
+		return Parent{}
+	}
+	p.Span = binary.BigEndian.Uint64(span[:])
+	for member := range strings.SplitSeq(first(h, headerState), ",") {
+		causes, ok := strings.CutPrefix(strings.TrimSpace(member), stateKey)
+		if !ok {
+			continue
+		}
+		for c := range strings.SplitSeq(causes, ".") {
+			if rev, err := strconv.ParseInt(c, 10, 64); err == nil && rev > 0 && len(p.Causes) < maxCauses {
+				p.Causes = append(p.Causes, rev)
+			}
+		}
+	}
+	return p
+}
+
+func first(h http.Header, key string) string {
+	if v := h[key]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// Set writes the header that ParseParent reads.
+func (p *Parent) Set(h http.Header) {
+	b := make([]byte, 0, 55)
+	b = append(b, "00-"...)
+	b = hex.AppendEncode(b, p.Trace[:])
+	b = append(b, '-')
+	b = hex.AppendEncode(b, binary.BigEndian.AppendUint64(nil, p.Span))
+	b = append(b, "-01"...)
+	h[headerParent] = []string{string(b)}
+	if len(p.Causes) == 0 {
+		return
+	}
+	b = append(b[:0], stateKey...)
+	for i, rev := range p.Causes {
+		if i > 0 {
+			b = append(b, '.')
+		}
+		b = strconv.AppendInt(b, rev, 10)
+	}
+	h[headerState] = []string{string(b)}
+}
+
+type contextKey struct{}
+
+// WithParent returns a context whose requests, made with this library's client, say that
+// p has made them.
+func WithParent(ctx context.Context, p *Parent) context.Context {
+	return context.WithValue(ctx, contextKey{}, p)
+}
+
+// FromContext is the Parent of a context, nil if it has none.
+func FromContext(ctx context.Context) *Parent {
+	p, _ := ctx.Value(contextKey{}).(*Parent)
+	return p
+}
+
+// Revision is the number of a resourceVersion, 0 if it is none.
+func Revision(resourceVersion string) int64 {
+	n, err := strconv.ParseInt(resourceVersion, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// ID is the trace as the specification writes it, "" for none.
+func (p *Parent) ID() string {
+	if p.Trace == [16]byte{} {
+		return ""
+	}
+	return hex.EncodeToString(p.Trace[:])
+}
+
+// Of says whether the Parent is a work of a Log.
+func (p *Parent) Of(l *Log) bool {
+	return p.Span != 0 && binary.BigEndian.Uint64(p.Trace[:8]) == l.id && binary.BigEndian.Uint64(p.Trace[8:]) == p.Span
+}

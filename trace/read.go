@@ -1,0 +1,251 @@
+package trace
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Life is what is known of one event, for those who look.
+type Life struct {
+	Revision  int64  `json:"revision"`
+	Type      string `json:"type,omitempty"`
+	Resource  string `json:"resource,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	// Verb, Subresource, User and Agent tell the request that made it; they are "" for
+	// what the server wrote by itself.
+	Verb        string `json:"verb,omitempty"`
+	Subresource string `json:"subresource,omitempty"`
+	User        string `json:"user,omitempty"`
+	Agent       string `json:"agent,omitempty"`
+	// Causes are the revisions of the events that the writer acted on, and Work the
+	// number of the work that made it, 0 for none.
+	Causes []int64 `json:"causes,omitempty"`
+	Work   uint64  `json:"work,omitempty"`
+	// Trace is the W3C trace that the request belonged to, "" for none.
+	Trace string `json:"trace,omitempty"`
+	// Began is when the first hop was passed; the hops' times count from there.
+	Began time.Time `json:"began"`
+	Hops  []Passed  `json:"hops"`
+	// Topics is how many selections that somebody watches it was matched to.
+	Topics     int        `json:"topics"`
+	Deliveries []Delivery `json:"deliveries,omitempty"`
+	Arrivals   []Arrival  `json:"arrivals,omitempty"`
+	Works      []Working  `json:"works,omitempty"`
+}
+
+// Passed is a hop and when it was passed, in nanoseconds after the life's beginning.
+type Passed struct {
+	Hop string        `json:"hop"`
+	At  time.Duration `json:"at"`
+}
+
+// Delivery is an event's way to one client. Flushed is 0 while it has not been written.
+type Delivery struct {
+	Stream
+	Framed  time.Duration `json:"framed"`
+	Flushed time.Duration `json:"flushed,omitempty"`
+}
+
+// Arrival is an event's way into one informer.
+type Arrival struct {
+	Informer
+	Read    time.Duration `json:"read"`
+	Decoded time.Duration `json:"decoded"`
+	Stored  time.Duration `json:"stored"`
+}
+
+// Working is what one controller did because of an event.
+type Working struct {
+	Number     uint64 `json:"number"`
+	Controller string `json:"controller"`
+	Key        string `json:"key"`
+	// Queued, Begun and Ended count from the life's beginning. Queued is 0 where nobody
+	// queues.
+	Queued   time.Duration `json:"queued,omitempty"`
+	Begun    time.Duration `json:"begun"`
+	Ended    time.Duration `json:"ended"`
+	After    time.Duration `json:"requeueAfter,omitempty"`
+	Failures int           `json:"failures,omitempty"`
+	Err      string        `json:"error,omitempty"`
+	// Writes are the revisions that it made.
+	Writes []int64 `json:"writes,omitempty"`
+}
+
+// Filter selects lives. Empty members select all.
+type Filter struct {
+	Resource, Namespace, Name string
+	// From and To bound the revisions; 0 for no bound.
+	From, To int64
+	// Since is the earliest beginning.
+	Since time.Time
+	// Slow selects lives that took at least so long until the last thing known of them.
+	Slow time.Duration
+	// Limit keeps the last so many; 0 for all.
+	Limit int
+}
+
+func (f *Filter) match(l *Log, lf *life) bool {
+	ns, name, ok := strings.Cut(lf.key, "/")
+	if !ok {
+		ns, name = "", lf.key
+	}
+	return (f.Resource == "" || f.Resource == lf.resource) && (f.Namespace == "" || f.Namespace == ns) &&
+		(f.Name == "" || f.Name == name) && lf.revision >= f.From && (f.To == 0 || lf.revision <= f.To) &&
+		(f.Since.IsZero() || !l.Time(lf.first()).Before(f.Since))
+}
+
+// first is the earliest stamp.
+func (lf *life) first() Instant {
+	for _, i := range lf.at {
+		if i != 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// Lives are the selected lives in the order of their revisions, with all that is known
+// of them now.
+func (l *Log) Lives(f Filter) []Life {
+	if l == nil {
+		return nil
+	}
+	kept := l.kept(&f)
+	out := make([]Life, len(kept))
+	at := make(map[int64]int, len(kept))
+	for n := range kept {
+		out[n] = l.tell(&kept[n])
+		at[kept[n].revision] = n
+	}
+	l.join(out, kept, at)
+	if f.Slow > 0 {
+		out = slices.DeleteFunc(out, func(lf Life) bool { return lf.Took() < f.Slow })
+	}
+	return out
+}
+
+// kept copies what is kept of the selected lives.
+func (l *Log) kept(f *Filter) []life {
+	ls := &l.lives
+	ls.Lock()
+	defer ls.Unlock()
+	var kept []life
+	for rev := ls.newest; rev > max(0, ls.newest-ls.room(), f.From-1); rev-- {
+		if lf := ls.find(rev); lf != nil && f.match(l, lf) {
+			kept = append(kept, *lf)
+			if len(kept) == f.Limit {
+				break
+			}
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// tell makes a Life of the server's part of one.
+func (l *Log) tell(lf *life) Life {
+	began := lf.first()
+	out := Life{
+		Revision: lf.revision, Type: lf.typ.String(), Resource: lf.resource, Topics: int(lf.topics), Began: l.Time(began),
+	}
+	var ok bool
+	if out.Namespace, out.Name, ok = strings.Cut(lf.key, "/"); !ok {
+		out.Namespace, out.Name = "", lf.key
+	}
+	if w := lf.write; w != nil {
+		out.Verb, out.Subresource, out.User, out.Agent, out.Causes = w.Verb, w.Subresource, w.User, w.Agent, w.Parent.Causes
+		out.Trace = w.Parent.ID()
+		if w.Parent.Of(l) {
+			out.Work = w.Parent.Span
+		}
+	}
+	for h, i := range lf.at {
+		if i != 0 {
+			out.Hops = append(out.Hops, Passed{Hop(h).String(), time.Duration(i - began)})
+		}
+	}
+	return out
+}
+
+// join adds deliveries, arrivals and works to lives.
+func (l *Log) join(out []Life, kept []life, at map[int64]int) {
+	if len(kept) == 0 {
+		return
+	}
+	began := func(n int) Instant { return kept[n].first() }
+	since := func(n int, i Instant) time.Duration {
+		if i == 0 {
+			return 0
+		}
+		return time.Duration(i - began(n))
+	}
+	for _, d := range l.deliveries.copy(nil, func(d *delivery) bool { return d.about(kept) }) {
+		for _, rev := range d.revs[:d.events] {
+			if n, ok := at[rev]; ok {
+				out[n].Deliveries = append(out[n].Deliveries, Delivery{*d.stream, since(n, d.at[Framed]), since(n, d.at[Flushed])})
+			}
+		}
+	}
+	for _, s := range l.sights.copy(nil, func(s *sight) bool { return at[s.revision] != 0 || kept[0].revision == s.revision }) {
+		n := at[s.revision]
+		out[n].Arrivals = append(out[n].Arrivals, Arrival{*s.informer, since(n, s.read), since(n, s.decoded), since(n, s.stored)})
+	}
+	writes := l.writes()
+	for _, w := range l.works.copy(nil, func(*Work) bool { return true }) {
+		for _, rev := range w.Causes {
+			if n, ok := at[rev]; ok {
+				out[n].Works = append(out[n].Works, Working{
+					Number: w.Number, Controller: w.Controller, Key: w.Key,
+					Queued: since(n, w.Handed), Begun: since(n, w.Begun), Ended: since(n, w.Ended),
+					After: w.After, Failures: w.Failures, Err: w.Err, Writes: writes[w.Number],
+				})
+			}
+		}
+	}
+}
+
+// about says whether a delivery holds one of lives, which are in order.
+func (d *delivery) about(lives []life) bool {
+	for _, rev := range d.revs[:d.events] {
+		n := sort.Search(len(lives), func(n int) bool { return lives[n].revision >= rev })
+		if n < len(lives) && lives[n].revision == rev {
+			return true
+		}
+	}
+	return false
+}
+
+// writes are the revisions that each of this Log's works has made.
+func (l *Log) writes() map[uint64][]int64 {
+	ls := &l.lives
+	ls.Lock()
+	defer ls.Unlock()
+	made := map[uint64][]int64{}
+	for rev := max(1, ls.newest-ls.room()+1); rev <= ls.newest; rev++ {
+		if lf := ls.find(rev); lf != nil && lf.write != nil && lf.write.Parent.Of(l) {
+			made[lf.write.Parent.Span] = append(made[lf.write.Parent.Span], rev)
+		}
+	}
+	return made
+}
+
+// Took is how long it was from a life's beginning to the last thing known of it.
+func (lf *Life) Took() time.Duration {
+	var last time.Duration
+	for _, h := range lf.Hops {
+		last = max(last, h.At)
+	}
+	for _, d := range lf.Deliveries {
+		last = max(last, d.Framed, d.Flushed)
+	}
+	for _, a := range lf.Arrivals {
+		last = max(last, a.Stored)
+	}
+	for _, w := range lf.Works {
+		last = max(last, w.Ended)
+	}
+	return last
+}

@@ -1,0 +1,77 @@
+package trace
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+)
+
+// sight is one event that has arrived in one informer.
+type sight struct {
+	revision              int64
+	informer              *Informer
+	read, decoded, stored Instant
+}
+
+// Informer is one informer, for the record. It must not be changed once it has been
+// given to a Log.
+type Informer struct {
+	// Resource is "plural.group" as far as the informer knows it.
+	Resource  string `json:"resource"`
+	Namespace string `json:"namespace,omitempty"`
+	Labels    string `json:"labelSelector,omitempty"`
+	Fields    string `json:"fieldSelector,omitempty"`
+}
+
+// Arrived enters that an informer has read, decoded and stored an event.
+func (l *Log) Arrived(in *Informer, rev int64, read, decoded, stored Instant) {
+	if l == nil {
+		return
+	}
+	l.sights.put(sight{rev, in, read, decoded, stored})
+	l.bell.ring()
+}
+
+// Work is one key's way through one controller: from the first event that put it into
+// the queue to the end of its reconcile.
+type Work struct {
+	// Number tells the works of one Log apart. Writes carry it as their span.
+	Number uint64
+	// Controller names it, Key what it worked on.
+	Controller, Key string
+	// Causes are the revisions of the events that the key was queued for, the first
+	// ones and the last; none if the controller asked for the key itself.
+	Causes []int64
+	// Handed is when the handler was given the first event and queued the key; Begun and
+	// Ended are the reconcile's.
+	Handed, Begun, Ended Instant
+	// After is how long the controller wants to wait for its next look, 0 for no such
+	// wish; Failures how often the key has failed in a row; Err what was wrong.
+	After    time.Duration
+	Failures int
+	Err      string
+}
+
+// Do runs f as a work, whose Controller, Key, Causes and Handed are set, and enters it. The
+// context that f is given makes requests say that they are the work's. f may set After
+// and Failures. On a nil Log it is f alone.
+func (l *Log) Do(ctx context.Context, w *Work, f func(context.Context) error) error {
+	if l == nil {
+		return f(ctx)
+	}
+	w.Number = l.work.Add(1)
+	p := &Parent{Span: w.Number, Causes: w.Causes}
+	binary.BigEndian.PutUint64(p.Trace[:8], l.id)
+	binary.BigEndian.PutUint64(p.Trace[8:], w.Number)
+	w.Begun, w.Err = l.Now(), "panic"
+	defer func() {
+		w.Ended = l.Now()
+		l.works.put(*w)
+		l.bell.ring()
+	}()
+	err := f(WithParent(ctx, p))
+	if w.Err = ""; err != nil {
+		w.Err = err.Error()
+	}
+	return err
+}
