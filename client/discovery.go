@@ -28,6 +28,9 @@ type APIResource struct {
 	Kind       schema.GroupVersionKind // of its objects
 	Namespaced bool
 	Verbs      []string
+	// Singular and ShortNames are what people may call it besides.
+	Singular   string
+	ShortNames []string
 	// Preferred tells that this version is the one the server names first for the group.
 	Preferred bool
 }
@@ -130,7 +133,7 @@ func (d *discovery) version(ctx context.Context, gv schema.GroupVersion) ([]APIR
 		if r.Version != "" { // the object's, where it differs from the path's
 			kind.Group, kind.Version = r.Group, r.Version
 		}
-		rs = append(rs, APIResource{GVR: gv.WithResource(r.Name), Kind: kind, Namespaced: r.Namespaced, Verbs: r.Verbs})
+		rs = append(rs, APIResource{GVR: gv.WithResource(r.Name), Kind: kind, Namespaced: r.Namespaced, Verbs: r.Verbs, Singular: r.SingularName, ShortNames: r.ShortNames})
 	}
 	return rs, nil
 }
@@ -231,7 +234,7 @@ func fromAggregated(groups []apidiscoveryv2.APIGroupDiscovery) ([]APIResource, e
 					}
 				}
 				all = append(all, APIResource{
-					GVR: gv.WithResource(r.Resource), Kind: kind, Verbs: r.Verbs,
+					GVR: gv.WithResource(r.Resource), Kind: kind, Verbs: r.Verbs, Singular: r.SingularResource, ShortNames: r.ShortNames,
 					Namespaced: r.Scope == apidiscoveryv2.ScopeNamespace, Preferred: i == 0,
 				})
 			}

@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
+	"fairlead.dev/trace"
 	"fairlead.dev/workqueue"
 )
 
@@ -47,6 +48,9 @@ type Options struct {
 	Log *slog.Logger
 	// Metrics, if set, shows the controller and its queue.
 	Metrics *Metrics
+	// Trace is told what the controller makes of events. Nil means that of the client of
+	// the first informer that it watches.
+	Trace *trace.Log
 }
 
 // Env is what every built-in controller is given.
@@ -95,7 +99,7 @@ func New(name string, r Reconcile, o Options) *Controller {
 	if o.Metrics != nil && o.Queue.Metrics == nil {
 		o.Queue.Metrics = o.Metrics.queues
 	}
-	return &Controller{name: name, r: r, o: o, queue: workqueue.New(o.Queue), meter: o.Metrics.of(name, o.Workers)}
+	return &Controller{name: name, r: r, o: o, queue: workqueue.New(o.Queue), meter: o.Metrics.of(name, o.Workers), causes: causes{log: o.Trace}}
 }
 
 // Name returns the controller's name.

@@ -28,10 +28,11 @@ type cause struct {
 }
 
 // add notes that a key is enqueued for an event.
-func (cs *causes) add(k Key, rev int64) {
-	if cs.log == nil || rev == 0 {
+func (cs *causes) add(k Key, obj client.Object) {
+	if cs.log == nil || obj == nil {
 		return
 	}
+	rev := trace.Revision(obj.GetResourceVersion())
 	now := cs.log.Now()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -65,15 +66,15 @@ func (cs *causes) take(k Key) *cause {
 }
 
 // EnqueueFor is Enqueue because of an event, whose object a handler was given: the trace
-// of what the reconcile writes leads back to it.
+// of what the reconcile writes leads back to it. A nil obj is no event.
 func (c *Controller) EnqueueFor(k Key, obj client.Object) {
-	c.causes.add(k, trace.Revision(obj.GetResourceVersion()))
+	c.causes.add(k, obj)
 	c.Enqueue(k)
 }
 
 // EnqueueForAfter is EnqueueAfter because of an event.
 func (c *Controller) EnqueueForAfter(k Key, obj client.Object, d time.Duration) {
-	c.causes.add(k, trace.Revision(obj.GetResourceVersion()))
+	c.causes.add(k, obj)
 	c.EnqueueAfter(k, d)
 }
 

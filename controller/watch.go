@@ -48,7 +48,9 @@ func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h inform
 	if h.Name == "" {
 		h.Name = c.name
 	}
-	c.causes.log = i.Trace()
+	if c.causes.log == nil {
+		c.causes.log = i.Trace()
+	}
 	reg := i.Handle(h)
 	c.mu.Lock()
 	c.mu.regs = append(c.mu.regs, reg)

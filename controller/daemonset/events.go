@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
 )
@@ -37,7 +38,7 @@ func (c *daemons) podAdded(p *corev1.Pod) {
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		if k, ok := c.owner(p, ref); ok {
 			c.expected.Created(k)
-			c.enqueueCounted(k)
+			c.enqueueCounted(k, p)
 		}
 		return
 	}
@@ -55,13 +56,13 @@ func (c *daemons) podUpdated(old, p *corev1.Pod) {
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(p)
 	if was != nil && (is == nil || was.UID != is.UID) {
 		if k, ok := c.owner(old, was); ok {
-			c.enqueue(k)
+			c.enqueue(k, p)
 		}
 	}
 	switch {
 	case is != nil:
 		if k, ok := c.owner(p, is); ok {
-			c.enqueue(k)
+			c.enqueue(k, p)
 		}
 	case was != nil || !maps.Equal(old.Labels, p.Labels):
 		c.enqueueSuitors(p)
@@ -72,7 +73,7 @@ func (c *daemons) podGone(p *corev1.Pod) {
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		if k, ok := c.owner(p, ref); ok {
 			c.expected.Deleted(k, p.UID)
-			c.enqueueCounted(k)
+			c.enqueueCounted(k, p)
 		}
 	}
 }
@@ -83,25 +84,31 @@ func (c *daemons) nodeChanged(old, node *corev1.Node) {
 	if old != nil && node != nil && maps.Equal(old.Labels, node.Labels) && apiequality.Semantic.DeepEqual(old.Spec.Taints, node.Spec.Taints) {
 		return
 	}
+	news := node
+	if news == nil {
+		news = old
+	}
 	for _, ds := range c.all.Store().List("") {
 		f := newFit(ds)
 		if f.on(old) != f.on(node) || ds.Status.NumberMisscheduled > 0 {
-			c.enqueue(controller.KeyOf(ds))
+			c.enqueue(controller.KeyOf(ds), news)
 		}
 	}
 }
 
 // enqueueCounted asks for a pass after a pod came or went: at once if the pass may
 // create or delete, with the others if more is expected first.
-func (c *daemons) enqueueCounted(k controller.Key) {
+func (c *daemons) enqueueCounted(k controller.Key, p *corev1.Pod) {
 	if c.expected.Satisfied(k) {
-		c.loop.Enqueue(k)
+		c.loop.EnqueueFor(k, p)
 		return
 	}
-	c.enqueue(k)
+	c.enqueue(k, p)
 }
 
-func (c *daemons) enqueue(k controller.Key) { c.loop.EnqueueAfter(k, c.pace.Delay(k)) }
+func (c *daemons) enqueue(k controller.Key, because client.Object) {
+	c.loop.EnqueueForAfter(k, because, c.pace.Delay(k))
+}
 
 func (c *daemons) owner(p *corev1.Pod, ref *metav1.OwnerReference) (controller.Key, bool) {
 	k := controller.Key{Namespace: p.Namespace, Name: ref.Name}
@@ -119,7 +126,7 @@ func (c *daemons) enqueueSuitors(p *corev1.Pod) {
 	for _, ds := range c.all.Store().List(p.Namespace) {
 		s, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
 		if err == nil && !s.Empty() && s.Matches(labels.Set(p.Labels)) {
-			c.enqueue(controller.KeyOf(ds))
+			c.enqueue(controller.KeyOf(ds), p)
 		}
 	}
 }

@@ -48,14 +48,14 @@ func (c *deployments) setSeen(rs *appsv1.ReplicaSet) {
 	for _, d := range c.all.Store().List(rs.Namespace) {
 		s, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
 		if err == nil && !s.Empty() && s.Matches(labels.Set(rs.Labels)) {
-			c.loop.Enqueue(controller.Key{Namespace: d.Namespace, Name: d.Name})
+			c.loop.EnqueueFor(controller.Key{Namespace: d.Namespace, Name: d.Name}, rs)
 		}
 	}
 }
 
 func (c *deployments) enqueueOwner(rs *appsv1.ReplicaSet) {
 	if d := c.ownerOf(rs); d != nil {
-		c.loop.Enqueue(controller.Key{Namespace: d.Namespace, Name: d.Name})
+		c.loop.EnqueueFor(controller.Key{Namespace: d.Namespace, Name: d.Name}, rs)
 	}
 }
 
@@ -82,6 +82,6 @@ func (c *deployments) podGone(pod *corev1.Pod) {
 		return
 	}
 	if d := c.ownerOf(rs); d != nil && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		c.loop.Enqueue(controller.Key{Namespace: d.Namespace, Name: d.Name})
+		c.loop.EnqueueFor(controller.Key{Namespace: d.Namespace, Name: d.Name}, pod)
 	}
 }

@@ -80,16 +80,20 @@ func (b *budgets) watch() {
 
 // podChanged wakes the budgets over the old and the new state of a pod.
 func (b *budgets) podChanged(old, p *corev1.Pod) {
+	news := p
+	if p == nil {
+		news = old
+	}
 	for _, o := range []*corev1.Pod{old, p} {
 		if o == nil {
 			continue
 		}
 		for _, k := range b.over(o.Namespace, o.Labels) {
-			b.loop.Enqueue(k)
+			b.loop.EnqueueFor(k, news)
 		}
 	}
 	if p != nil && isTarget(p) {
-		b.spared.Enqueue(controller.KeyOf(p))
+		b.spared.EnqueueFor(controller.KeyOf(p), p)
 	}
 }
 

@@ -52,7 +52,7 @@ func New(env controller.Env) controller.Runner {
 		Update: func(_, ep *corev1.Endpoints) { e.seen(ep) },
 		Delete: func(ep *corev1.Endpoints) {
 			e.written.Gone(controller.KeyOf(ep), ep.UID)
-			e.loop.Enqueue(controller.KeyOf(ep))
+			e.loop.EnqueueFor(controller.KeyOf(ep), ep)
 		},
 	})
 	return e.loop
@@ -61,7 +61,7 @@ func New(env controller.Env) controller.Runner {
 func (e *endpoints) seen(ep *corev1.Endpoints) {
 	if _, ours := ep.Labels[managedBy]; ours || e.hasSelector(ep) {
 		k := controller.KeyOf(ep)
-		e.loop.EnqueueAfter(k, e.pace.Delay(k))
+		e.loop.EnqueueForAfter(k, ep, e.pace.Delay(k))
 	}
 }
 

@@ -62,7 +62,7 @@ func New(env controller.Env) controller.Runner {
 		Delete: func(s *discoveryv1.EndpointSlice) {
 			if k, ok := serviceOf(s); ok {
 				c.written.Gone(k, s.UID)
-				c.loop.Enqueue(k)
+				c.loop.EnqueueFor(k, s)
 			}
 		},
 	})
@@ -72,7 +72,7 @@ func New(env controller.Env) controller.Runner {
 
 func (c *controllerState) sliceSeen(s *discoveryv1.EndpointSlice) {
 	if k, ok := serviceOf(s); ok {
-		c.loop.EnqueueAfter(k, c.pace.Delay(k))
+		c.loop.EnqueueForAfter(k, s, c.pace.Delay(k))
 	}
 }
 

@@ -72,7 +72,7 @@ func (c *controllerState) watchZones() {
 			return
 		}
 		for _, svc := range c.services.All.Store().List("") {
-			c.loop.Enqueue(controller.KeyOf(svc))
+			c.loop.EnqueueFor(controller.KeyOf(svc), n)
 		}
 	}
 	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{

@@ -58,7 +58,7 @@ func New(env controller.Env) controller.Runner {
 		Add: func(s *corev1.Service, _ bool) { m.serviceSeen(s) },
 		Update: func(old, s *corev1.Service) {
 			if (old.Spec.Selector == nil) != (s.Spec.Selector == nil) {
-				m.loop.Enqueue(controller.KeyOf(s))
+				m.loop.EnqueueFor(controller.KeyOf(s), s)
 			}
 		},
 		Delete: m.serviceSeen,
@@ -69,7 +69,7 @@ func New(env controller.Env) controller.Runner {
 		Delete: func(s *discoveryv1.EndpointSlice) {
 			if k, ok := originOf(s); ok {
 				m.written.Gone(k, s.UID)
-				m.loop.Enqueue(k)
+				m.loop.EnqueueFor(k, s)
 			}
 		},
 	})
@@ -78,13 +78,13 @@ func New(env controller.Env) controller.Runner {
 
 func (m *mirror) serviceSeen(s *corev1.Service) {
 	if s.Spec.Selector == nil {
-		m.loop.Enqueue(controller.KeyOf(s))
+		m.loop.EnqueueFor(controller.KeyOf(s), s)
 	}
 }
 
 func (m *mirror) sliceSeen(s *discoveryv1.EndpointSlice) {
 	if k, ok := originOf(s); ok {
-		m.loop.Enqueue(k)
+		m.loop.EnqueueFor(k, s)
 	}
 }
 

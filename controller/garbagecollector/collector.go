@@ -45,7 +45,7 @@ type collector struct {
 func New(env controller.Env) controller.Runner {
 	c := &collector{env: env, graph: newGraph(), rec: env.Recorder.From("garbage-collector-controller", ""), waits: podcontrol.Backoff{First: firstWait, Most: mostWait}}
 	c.watch.init(c)
-	c.loop = controller.New("garbagecollector", c.reconcile, controller.Options{Workers: workers})
+	c.loop = controller.New("garbagecollector", c.reconcile, controller.Options{Workers: workers, Trace: env.Client.Trace()})
 	return c
 }
 
@@ -64,19 +64,20 @@ func (c *collector) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// carryOut does what a change of the graph calls for.
-func (c *collector) carryOut(e effects) {
+// carryOut does what a change of the graph calls for. because is the object whose event
+// has changed it; nil if none has.
+func (c *collector) carryOut(e effects, because client.Object) {
 	for _, id := range e.absent {
 		c.absent.add(id)
 	}
 	for _, uid := range e.check {
-		c.loop.Enqueue(controller.Key{Namespace: workCheck, Name: string(uid)})
+		c.loop.EnqueueFor(controller.Key{Namespace: workCheck, Name: string(uid)}, because)
 	}
 	for _, uid := range e.later {
-		c.loop.EnqueueAfter(controller.Key{Namespace: workCheck, Name: string(uid)}, again)
+		c.loop.EnqueueForAfter(controller.Key{Namespace: workCheck, Name: string(uid)}, because, again)
 	}
 	for _, uid := range e.orphan {
-		c.loop.Enqueue(controller.Key{Namespace: workOrphan, Name: string(uid)})
+		c.loop.EnqueueFor(controller.Key{Namespace: workOrphan, Name: string(uid)}, because)
 	}
 	for _, m := range e.misplaced {
 		o := &metav1.PartialObjectMetadata{

@@ -60,7 +60,7 @@ func followOn[T client.Object](c *collector, r client.APIResource, i *informer.I
 	ringing := tellsOfServed(r)
 	reg := i.Handle(informer.Handler[T]{
 		Add: func(o T, initial bool) {
-			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), life{}, lifeOf(o)))
+			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), life{}, lifeOf(o)), o)
 			if ringing && !initial {
 				c.watch.ring()
 			}
@@ -72,10 +72,10 @@ func followOn[T client.Object](c *collector, r client.APIResource, i *informer.I
 			if unchanged(old, o) {
 				return
 			}
-			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), lifeOf(old), lifeOf(o)))
+			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), lifeOf(old), lifeOf(o)), o)
 		},
 		Delete: func(o T) {
-			c.carryOut(c.graph.vanish(id(o)))
+			c.carryOut(c.graph.vanish(id(o)), o)
 			if ringing {
 				c.watch.ring()
 			}

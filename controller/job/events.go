@@ -14,15 +14,15 @@ import (
 
 func (c *jobs) watch() {
 	controller.WatchFunc(c.loop, c.all, informer.Handler[*batchv1.Job]{
-		Add: func(j *batchv1.Job, _ bool) { c.loop.Enqueue(controller.KeyOf(j)) },
+		Add: func(j *batchv1.Job, _ bool) { c.loop.EnqueueFor(controller.KeyOf(j), j) },
 		Update: func(_, j *batchv1.Job) {
-			c.loop.Enqueue(controller.KeyOf(j))
+			c.loop.EnqueueFor(controller.KeyOf(j), j)
 			if isFinished(j) {
 				c.strayPods(j)
 			}
 		},
 		Delete: func(j *batchv1.Job) {
-			c.loop.Enqueue(controller.KeyOf(j))
+			c.loop.EnqueueFor(controller.KeyOf(j), j)
 			c.strayPods(j)
 		},
 	})
@@ -43,7 +43,7 @@ func (c *jobs) podAdded(p *corev1.Pod) {
 	}
 	if k, ok := c.jobOf(p); ok {
 		c.expected.Created(k)
-		c.enqueueCounted(k)
+		c.enqueueCounted(k, p)
 		return
 	}
 	c.podChanged(p, false)
@@ -57,7 +57,7 @@ func (c *jobs) podUpdated(old, p *corev1.Pod) {
 	if was != nil && (is == nil || was.UID != is.UID) {
 		if k, ok := c.jobOf(old); ok {
 			c.released.observed(k, old.UID)
-			c.enqueue(k)
+			c.enqueue(k, p)
 		}
 	}
 	if isTracked(old) && !isTracked(p) {
@@ -84,34 +84,34 @@ func (c *jobs) podChanged(p *corev1.Pod, going bool) {
 	if k, ok := c.jobOf(p); ok {
 		if going {
 			c.expected.Deleted(k, p.UID)
-			c.enqueueCounted(k)
+			c.enqueueCounted(k, p)
 		} else {
-			c.enqueue(k)
+			c.enqueue(k, p)
 		}
 	} else if metav1.GetControllerOfNoCopy(p) == nil && len(p.Labels) > 0 && !going {
 		for _, j := range c.all.Store().List(p.Namespace) {
 			s, err := metav1.LabelSelectorAsSelector(j.Spec.Selector)
 			if err == nil && !s.Empty() && s.Matches(labels.Set(p.Labels)) {
-				c.enqueue(controller.KeyOf(j))
+				c.enqueue(controller.KeyOf(j), p)
 			}
 		}
 	}
 	if isTracked(p) {
 		if j := c.ownerOf(p); j == nil || isFinished(j) {
-			c.strays.Enqueue(controller.KeyOf(p))
+			c.strays.EnqueueFor(controller.KeyOf(p), p)
 		}
 	}
 }
 
-func (c *jobs) enqueueCounted(k controller.Key) {
+func (c *jobs) enqueueCounted(k controller.Key, p *corev1.Pod) {
 	if c.expected.Satisfied(k) {
-		c.loop.Enqueue(k)
+		c.loop.EnqueueFor(k, p)
 		return
 	}
-	c.enqueue(k)
+	c.enqueue(k, p)
 }
 
-func (c *jobs) enqueue(k controller.Key) { c.loop.EnqueueAfter(k, c.pace.Delay(k)) }
+func (c *jobs) enqueue(k controller.Key, p *corev1.Pod) { c.loop.EnqueueForAfter(k, p, c.pace.Delay(k)) }
 
 // ownerOf finds the Job that controls the pod; nil if that is no Job, or gone.
 func (c *jobs) ownerOf(p *corev1.Pod) *batchv1.Job {

@@ -52,7 +52,7 @@ func New(env controller.Env) controller.Runner {
 
 func (n *namespaces) podGone(p *corev1.Pod) {
 	if ns, ok := n.all.Store().Get("", p.Namespace); ok && ns.DeletionTimestamp != nil {
-		n.loop.EnqueueAfter(controller.Key{Name: ns.Name}, lull)
+		n.loop.EnqueueForAfter(controller.Key{Name: ns.Name}, p, lull)
 	}
 }
 

@@ -68,7 +68,7 @@ func newEvictor(env controller.Env, nodes *informer.Informer[*corev1.Node], pods
 		},
 		Delete: func(p *corev1.Pod) {
 			if e.planned(controller.KeyOf(p)) {
-				e.loop.Enqueue(controller.KeyOf(p))
+				e.loop.EnqueueFor(controller.KeyOf(p), p)
 			}
 		},
 	})
@@ -77,13 +77,13 @@ func newEvictor(env controller.Env, nodes *informer.Informer[*corev1.Node], pods
 
 func (e *evictor) wakePods(n *corev1.Node) {
 	for _, p := range e.pods.Store().ByIndex(byNode, n.Name) {
-		e.loop.Enqueue(controller.KeyOf(p))
+		e.loop.EnqueueFor(controller.KeyOf(p), n)
 	}
 }
 
 func (e *evictor) podSeen(p *corev1.Pod) {
 	if n, ok := e.nodes.Store().Get("", p.Spec.NodeName); ok && len(executing(n)) > 0 {
-		e.loop.Enqueue(controller.KeyOf(p))
+		e.loop.EnqueueFor(controller.KeyOf(p), p)
 	}
 }
 

@@ -77,18 +77,18 @@ func (c *lifecycle) watch() {
 			}
 			c.heard.know(n.Name, since)
 			c.rec.Event(n, corev1.EventTypeNormal, "RegisteredNode", "Node %s event: Registered Node %s in Controller", n.Name, n.Name)
-			c.seen(n.Name, c.zones.set(n))
+			c.seen(n, c.zones.set(n))
 		},
 		Update: func(old, n *corev1.Node) {
 			if !beat(old).Equal(beat(n)) {
 				c.heard.from(n.Name)
 			}
-			c.seen(n.Name, c.zones.set(n))
+			c.seen(n, c.zones.set(n))
 		},
 		Delete: func(n *corev1.Node) {
 			c.heard.forget(n.Name)
 			c.rec.Event(n, corev1.EventTypeNormal, "RemovingNode", "Node %s event: Removing Node %s from Controller", n.Name, n.Name)
-			c.seen(n.Name, c.zones.drop(n.Name))
+			c.seen(n, c.zones.drop(n.Name))
 		},
 	})
 	controller.WatchFunc(c.loop, c.leases, informer.Handler[*coordinationv1.Lease]{
@@ -111,8 +111,8 @@ func (c *lifecycle) watch() {
 
 // seen has a node looked at, and all of them when the first became ready or the
 // last stopped being so.
-func (c *lifecycle) seen(node string, turned bool) {
-	c.loop.Enqueue(controller.Key{Name: node})
+func (c *lifecycle) seen(n *corev1.Node, turned bool) {
+	c.loop.EnqueueFor(controller.KeyOf(n), n)
 	if !turned {
 		return
 	}
@@ -120,14 +120,14 @@ func (c *lifecycle) seen(node string, turned bool) {
 		c.heard.fromAll()
 	}
 	for _, name := range c.zones.all() {
-		c.loop.Enqueue(controller.Key{Name: name})
+		c.loop.EnqueueFor(controller.Key{Name: name}, n)
 	}
 }
 
 // landed has a pod looked at that was bound to a node that is not well.
 func (c *lifecycle) landed(p *corev1.Pod) {
 	if n, ok := c.nodes.Store().Get("", p.Spec.NodeName); ok && isBad(n) {
-		c.loop.Enqueue(controller.KeyOf(p))
+		c.loop.EnqueueFor(controller.KeyOf(p), p)
 	}
 }
 

@@ -68,15 +68,15 @@ func (c *collector) watch() {
 	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{
 		Update: func(old, n *corev1.Node) {
 			if outOfService(n) {
-				c.loop.Enqueue(controller.Key{Name: n.Name})
+				c.loop.EnqueueFor(controller.Key{Name: n.Name}, n)
 			}
 		},
 		Add: func(n *corev1.Node, _ bool) {
 			if outOfService(n) {
-				c.loop.Enqueue(controller.Key{Name: n.Name})
+				c.loop.EnqueueFor(controller.Key{Name: n.Name}, n)
 			}
 		},
-		Delete: func(n *corev1.Node) { c.loop.EnqueueAfter(controller.Key{Name: n.Name}, quarantine) },
+		Delete: func(n *corev1.Node) { c.loop.EnqueueForAfter(controller.Key{Name: n.Name}, n, quarantine) },
 	})
 	controller.WatchFunc(c.loop, c.pods, informer.Handler[*corev1.Pod]{
 		Add:    func(p *corev1.Pod, _ bool) { c.podSeen(nil, p) },
@@ -88,18 +88,18 @@ func (c *collector) watch() {
 func (c *collector) podSeen(old, p *corev1.Pod) {
 	if p.Spec.NodeName == "" {
 		if p.DeletionTimestamp != nil {
-			c.loop.Enqueue(controller.KeyOf(p))
+			c.loop.EnqueueFor(controller.KeyOf(p), p)
 		}
 	} else if old == nil || old.Spec.NodeName == "" || (old.DeletionTimestamp == nil && p.DeletionTimestamp != nil) {
 		n, ok := c.nodes.Store().Get("", p.Spec.NodeName)
 		if !ok {
-			c.loop.EnqueueAfter(controller.Key{Name: p.Spec.NodeName}, quarantine)
+			c.loop.EnqueueForAfter(controller.Key{Name: p.Spec.NodeName}, p, quarantine)
 		} else if p.DeletionTimestamp != nil && outOfService(n) {
-			c.loop.Enqueue(controller.Key{Name: n.Name})
+			c.loop.EnqueueFor(controller.Key{Name: n.Name}, p)
 		}
 	}
 	if podcontrol.IsFinished(p) && (old == nil || !podcontrol.IsFinished(old)) {
-		c.loop.EnqueueAfter(finishedKey, lull)
+		c.loop.EnqueueForAfter(finishedKey, p, lull)
 	}
 }
 

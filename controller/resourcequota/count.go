@@ -82,7 +82,7 @@ func (c *counter) number(ctx context.Context, gr schema.GroupResource, q *corev1
 		c.mu.follows[gr] = i
 		i.Handle(informer.Handler[*metav1.PartialObjectMetadata]{
 			Add:    func(o *metav1.PartialObjectMetadata, _ bool) { c.appeared(o) },
-			Delete: func(o *metav1.PartialObjectMetadata) { c.wake(o.Namespace, 0) },
+			Delete: func(o *metav1.PartialObjectMetadata) { c.wake(o, 0) },
 		})
 	}
 	c.mu.Unlock()

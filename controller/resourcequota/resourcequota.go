@@ -55,17 +55,17 @@ func New(env controller.Env) controller.Runner {
 	c.mu.follows = map[schema.GroupResource]metadata{}
 	c.loop = controller.New("resourcequota", c.reconcile, controller.Options{})
 	controller.WatchFunc(c.loop, c.quotas, informer.Handler[*corev1.ResourceQuota]{
-		Add: func(q *corev1.ResourceQuota, _ bool) { c.loop.Enqueue(controller.KeyOf(q)) },
+		Add: func(q *corev1.ResourceQuota, _ bool) { c.loop.EnqueueFor(controller.KeyOf(q), q) },
 		Update: func(old, q *corev1.ResourceQuota) {
 			if !equality.Semantic.DeepEqual(old.Spec, q.Spec) {
-				c.loop.Enqueue(controller.KeyOf(q))
+				c.loop.EnqueueFor(controller.KeyOf(q), q)
 			}
 		},
 		Delete: func(q *corev1.ResourceQuota) { c.pace.Forget(controller.KeyOf(q)) },
 	})
 	follow(c, c.pods, "pods", func(a, b *corev1.Pod) bool {
 		if b.DeletionTimestamp != nil && a.DeletionTimestamp == nil && quota.PodCounts(b) {
-			c.wake(b.Namespace, time.Until(b.DeletionTimestamp.Time)+time.Duration(*b.DeletionGracePeriodSeconds)*time.Second+time.Second)
+			c.wake(b, time.Until(b.DeletionTimestamp.Time)+time.Duration(*b.DeletionGracePeriodSeconds)*time.Second+time.Second)
 		}
 		return quota.PodTerminates(a) == quota.PodTerminates(b) && quota.PodCounts(a) == quota.PodCounts(b)
 	})
@@ -87,10 +87,10 @@ func follow[T client.Object](c *counter, i *informer.Informer[T], resource strin
 				return
 			}
 			if !alike(old, o) || !quota.Equal(m.Usage(old), m.Usage(o)) {
-				c.wake(o.GetNamespace(), 0)
+				c.wake(o, 0)
 			}
 		},
-		Delete: func(o T) { c.wake(o.GetNamespace(), 0) },
+		Delete: func(o T) { c.wake(o, 0) },
 	})
 }
 
@@ -102,7 +102,7 @@ func (c *counter) appeared(o client.Object) {
 	for _, q := range c.quotas.Store().List(o.GetNamespace()) {
 		if !q.CreationTimestamp.Before(&made) {
 			k := controller.KeyOf(q)
-			c.loop.EnqueueAfter(k, c.pace.Delay(k))
+			c.loop.EnqueueForAfter(k, o, c.pace.Delay(k))
 		}
 	}
 }
@@ -110,11 +110,11 @@ func (c *counter) appeared(o client.Object) {
 // bounded reports whether the namespace has a quota at all.
 func (c *counter) bounded(namespace string) bool { return len(c.quotas.Store().List(namespace)) > 0 }
 
-// wake has the quotas of a namespace counted when that time has passed.
-func (c *counter) wake(namespace string, after time.Duration) {
-	for _, q := range c.quotas.Store().List(namespace) {
+// wake has the quotas of an object's namespace counted when that time has passed.
+func (c *counter) wake(o client.Object, after time.Duration) {
+	for _, q := range c.quotas.Store().List(o.GetNamespace()) {
 		k := controller.KeyOf(q)
-		c.loop.EnqueueAfter(k, max(after, c.pace.Delay(k)))
+		c.loop.EnqueueForAfter(k, o, max(after, c.pace.Delay(k)))
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *sets) podUpdated(old, p *corev1.Pod) {
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(p)
 	if was != nil && (is == nil || was.UID != is.UID) {
 		if k, ok := c.owner(old, was); ok {
-			c.loop.Enqueue(k)
+			c.loop.EnqueueFor(k, p)
 		}
 	}
 	c.podChanged(p, was != nil || !maps.Equal(old.Labels, p.Labels))
@@ -41,7 +41,7 @@ func (c *sets) podGone(p *corev1.Pod) {
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		if k, ok := c.owner(p, ref); ok {
 			c.written.Gone(k, p.UID)
-			c.loop.Enqueue(k)
+			c.loop.EnqueueFor(k, p)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func (c *sets) podGone(p *corev1.Pod) {
 func (c *sets) podChanged(p *corev1.Pod, news bool) {
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		if k, ok := c.owner(p, ref); ok {
-			c.loop.Enqueue(k)
+			c.loop.EnqueueFor(k, p)
 		}
 		return
 	}
@@ -61,7 +61,7 @@ func (c *sets) podChanged(p *corev1.Pod, news bool) {
 	for _, set := range c.all.Store().List(p.Namespace) {
 		s, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 		if err == nil && !s.Empty() && s.Matches(labels.Set(p.Labels)) {
-			c.loop.Enqueue(controller.KeyOf(set))
+			c.loop.EnqueueFor(controller.KeyOf(set), p)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (c *sets) podChanged(p *corev1.Pod, news bool) {
 func (c *sets) claimGone(claim *corev1.PersistentVolumeClaim) {
 	for _, set := range c.all.Store().List(claim.Namespace) {
 		if ownsClaim(set, claim.Name) {
-			c.loop.Enqueue(controller.KeyOf(set))
+			c.loop.EnqueueFor(controller.KeyOf(set), claim)
 		}
 	}
 }

@@ -36,9 +36,9 @@ func (s Services) Watch(loop *controller.Controller, pace *podcontrol.Pace) {
 		for _, svc := range s.Of(p) {
 			k := controller.Key{Namespace: svc.Namespace, Name: svc.Name}
 			if d := pace.Delay(k); d > 0 {
-				loop.EnqueueAfter(k, d)
+				loop.EnqueueForAfter(k, p, d)
 			} else {
-				loop.Enqueue(k)
+				loop.EnqueueFor(k, p)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (e *engine[T]) podAdded(p *corev1.Pod) {
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		if k, ok := e.owner(p, ref); ok {
 			e.expected.Created(k)
-			e.enqueueCounted(k)
+			e.enqueueCounted(k, p)
 		}
 		return
 	}
@@ -52,7 +52,7 @@ func (e *engine[T]) podUpdated(old, p *corev1.Pod) {
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(p)
 	if was != nil && (is == nil || was.UID != is.UID) {
 		if k, ok := e.owner(old, was); ok {
-			e.enqueue(k)
+			e.enqueue(k, p)
 		}
 	}
 	switch {
@@ -61,7 +61,7 @@ func (e *engine[T]) podUpdated(old, p *corev1.Pod) {
 			return
 		}
 		if k, ok := e.owner(p, is); ok {
-			e.enqueue(k)
+			e.enqueue(k, p)
 		}
 	case relabelled || was != nil:
 		e.enqueueSuitors(p)
@@ -75,7 +75,7 @@ func (e *engine[T]) podGone(p *corev1.Pod) {
 	}
 	if k, ok := e.owner(p, ref); ok {
 		e.expected.Deleted(k, p.UID)
-		e.enqueueCounted(k)
+		e.enqueueCounted(k, p)
 	}
 }
 
@@ -89,21 +89,21 @@ func sameReplica(a, b *corev1.Pod) bool {
 
 // enqueueCounted asks for a pass after a pod came or went: at once if the pass
 // may create or delete, with the others if more is expected first.
-func (e *engine[T]) enqueueCounted(k controller.Key) {
+func (e *engine[T]) enqueueCounted(k controller.Key, p *corev1.Pod) {
 	if e.expected.Satisfied(k) {
-		e.loop.Enqueue(k)
+		e.loop.EnqueueFor(k, p)
 		return
 	}
-	e.enqueue(k)
+	e.enqueue(k, p)
 }
 
 // enqueue asks for a pass when the pace allows.
-func (e *engine[T]) enqueue(k controller.Key) {
+func (e *engine[T]) enqueue(k controller.Key, p *corev1.Pod) {
 	if d := e.pace.Delay(k); d > 0 {
-		e.loop.EnqueueAfter(k, d)
+		e.loop.EnqueueForAfter(k, p, d)
 		return
 	}
-	e.loop.Enqueue(k)
+	e.loop.EnqueueFor(k, p)
 }
 
 // owner finds the object that a reference means: of our kind, present, and the
@@ -128,7 +128,7 @@ func (e *engine[T]) enqueueSuitors(p *corev1.Pod) {
 	for _, o := range e.sets.Store().List(p.Namespace) {
 		v, err := e.kind.View(o)
 		if err == nil && !v.Selector.Empty() && v.Selector.Matches(labels.Set(p.Labels)) {
-			e.enqueue(controller.Key{Namespace: o.GetNamespace(), Name: o.GetName()})
+			e.enqueue(controller.Key{Namespace: o.GetNamespace(), Name: o.GetName()}, p)
 		}
 	}
 }

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/trace/show"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// livesPath is where a server tells the lives of events.
+const livesPath = "/debug/lives"
+
+type traceFlags struct {
+	kubeconfig, namespace, output string
+	revision                      int64
+	since, slow                   time.Duration
+	limit                         int
+	all, tree                     bool
+}
+
+func newTrace() *cobra.Command {
+	var f traceFlags
+	cmd := &cobra.Command{
+		Use:   "trace [KIND[/NAME]]",
+		Short: "Show the life of events, hop by hop: who wrote, who watched, who was late, what came of it",
+		Long: `Trace shows the life of each event of an object, of a kind, or of all: when it was
+received, admitted, synced and published, to whom it was sent, what informers and
+controllers of this process did with it, and what they wrote because of it.
+
+Without --rv or --since it follows what happens from now on, until Ctrl-C.`,
+		Example: `  # Follow a Deployment
+  fairlead trace deployment/web
+
+  # One event, and all that came of it
+  fairlead trace --rv=519
+  fairlead trace --rv=519 --tree
+
+  # What took longer than 50 ms during the last minute
+  fairlead trace --since=1m --slow=50ms`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := f.check(args)
+			if err != nil {
+				return usageError{err}
+			}
+			return f.run(cmd.Context(), cmd.OutOrStdout(), what)
+		},
+	}
+	flags := cmd.Flags()
+	registerKubeconfig(flags, &f.kubeconfig)
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "the object's namespace (default that of the kubeconfig)")
+	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "events of all namespaces")
+	flags.Int64Var(&f.revision, "rv", 0, "the event with this resourceVersion")
+	flags.DurationVar(&f.since, "since", 0, "events that began so long ago at most, in place of those to come")
+	flags.DurationVar(&f.slow, "slow", 0, "only events that took at least so long")
+	flags.IntVar(&f.limit, "limit", 0, "the last so many events; 0 for all")
+	flags.BoolVar(&f.tree, "tree", false, "show what came of the events, and of that")
+	flags.StringVarP(&f.output, "output", "o", "", "json: one event a line; otlp: spans for an OpenTelemetry collector")
+	return cmd
+}
+
+// check says what is asked for, a kind and a name, both perhaps "".
+func (f *traceFlags) check(args []string) (what [2]string, err error) {
+	switch {
+	case len(args) > 2 || len(args) == 2 && strings.Contains(args[0], "/"):
+		return what, errors.New("trace takes one KIND/NAME")
+	case f.output != "" && f.output != "json" && f.output != "otlp":
+		return what, fmt.Errorf("-o %s: want json or otlp", f.output)
+	case f.output != "" && f.tree && f.revision == 0:
+		return what, errors.New("--tree with -o needs the root, --rv")
+	case f.revision < 0 || f.since < 0 || f.slow < 0 || f.limit < 0:
+		return what, errors.New("--rv, --since, --slow and --limit are not below 0")
+	}
+	copy(what[:], args)
+	if len(args) == 1 {
+		what[0], what[1], _ = strings.Cut(args[0], "/")
+	}
+	return what, nil
+}
+
+func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) error {
+	c, namespace, err := connect(f.kubeconfig)
+	if err != nil {
+		return err
+	}
+	q := url.Values{}
+	if f.namespace != "" {
+		namespace = f.namespace
+	}
+	if what[0] != "" {
+		r, err := findResource(ctx, c, what[0])
+		if err != nil {
+			return err
+		}
+		q.Set("resource", r.GVR.GroupResource().String())
+		if r.Namespaced && !f.all {
+			q.Set("namespace", namespace)
+		}
+		q.Set("name", what[1])
+	}
+	for key, d := range map[string]time.Duration{"since": f.since, "slow": f.slow} {
+		if d > 0 {
+			q.Set(key, d.String())
+		}
+	}
+	if f.limit > 0 {
+		q.Set("limit", strconv.Itoa(f.limit))
+	}
+	switch {
+	case f.revision > 0 && f.tree:
+		q.Set("tree", strconv.FormatInt(f.revision, 10))
+	case f.revision > 0:
+		q.Set("from", strconv.FormatInt(f.revision, 10))
+		q.Set("to", strconv.FormatInt(f.revision, 10))
+	case f.since == 0:
+		q.Set("follow", "true")
+	}
+	p := printer{out: out, c: c, flags: f}
+	if file, ok := out.(*os.File); ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
+		p.palette = show.Color
+	}
+	n := 0
+	err = lives(ctx, c, q, func(line []byte, e show.Event) error {
+		n++
+		return p.event(ctx, line, e)
+	})
+	if err == nil {
+		err = p.end()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil // Ctrl-C ends what follows
+	case err == nil && n == 0 && f.revision > 0:
+		return fmt.Errorf("revision %d is not among the events whose life is kept", f.revision)
+	}
+	return err
+}
+
+// connect makes a client of a kubeconfig, and tells its namespace.
+func connect(path string) (*client.Client, string, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = path
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
+	config, err := loader.ClientConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	}
+	namespace, _, err := loader.Namespace()
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+	}
+	c, err := client.New(config, client.Options{UserAgent: "fairlead-trace"})
+	return c, namespace, err
+}
+
+// findResource finds what people call a kind: "deployment", "deployments", "deploy",
+// "deployments.apps".
+func findResource(ctx context.Context, c *client.Client, name string) (client.APIResource, error) {
+	all, err := c.ServerResources(ctx)
+	if err != nil && len(all) == 0 {
+		return client.APIResource{}, err
+	}
+	want := strings.ToLower(name)
+	for _, r := range all {
+		names := append([]string{r.GVR.Resource, strings.ToLower(r.Kind.Kind), r.GVR.GroupResource().String(), r.Singular}, r.ShortNames...)
+		if slices.Contains(names, want) {
+			return r, nil
+		}
+	}
+	return client.APIResource{}, fmt.Errorf("the server has no kind %q", name)
+}
+
+// lives asks a server for lives and hands them on as they come.
+func lives(ctx context.Context, c *client.Client, q url.Values, each func(line []byte, e show.Event) error) error {
+	res, err := c.REST().Stream(ctx, client.Request{Method: http.MethodGet, Path: livesPath, Query: q, Accept: "application/jsonl, */*"})
+	if apierrors.IsNotFound(err) {
+		return errors.New("this server keeps no lives: it is not fairlead, or runs with --trace-events=0")
+	}
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	in := bufio.NewReaderSize(res.Body, 64<<10)
+	for {
+		line, err := in.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			var e show.Event
+			if err := json.Unmarshal(line, &e); err != nil {
+				return fmt.Errorf("what the server tells is no life: %w", err)
+			}
+			if err := each(line, e); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// printer writes lives as they were asked for.
+type printer struct {
+	out     io.Writer
+	c       *client.Client
+	flags   *traceFlags
+	palette show.Palette
+	all     []show.Event // of a tree, or for OTLP
+}
+
+func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
+	switch {
+	case p.flags.output == "json":
+		_, err := fmt.Fprintf(p.out, "%s\n", line)
+		return err
+	case p.flags.output == "otlp" && p.flags.revision == 0 && p.flags.since == 0:
+		return show.OTLP(p.out, []show.Event{e}) // one request a line, as they come
+	case p.flags.output == "otlp" || p.flags.tree && p.flags.revision > 0:
+		p.all = append(p.all, e)
+		return nil
+	case p.flags.tree:
+		return p.whole(ctx, e)
+	}
+	if err := show.Waterfall(p.out, e, p.palette); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(p.out)
+	return err
+}
+
+// whole writes the tree below an event when nothing more comes to it. An event that came
+// of another one is left to that one's tree.
+func (p *printer) whole(ctx context.Context, root show.Event) error {
+	if len(root.Causes) > 0 {
+		return nil
+	}
+	all, err := settledTree(ctx, p.c, root.Revision)
+	if err != nil {
+		return err
+	}
+	if err := show.Tree(p.out, all, p.palette); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.out)
+	return err
+}
+
+// settle is how long a tree must not grow to be taken for whole.
+const settle = 500 * time.Millisecond
+
+// settledTree is the tree below an event once it has stopped growing.
+func settledTree(ctx context.Context, c *client.Client, root int64) (all []show.Event, err error) {
+	for last := -1; ; {
+		all = nil
+		err := lives(ctx, c, url.Values{"tree": {strconv.FormatInt(root, 10)}}, func(_ []byte, e show.Event) error {
+			all = append(all, e)
+			return nil
+		})
+		if err != nil || len(all) == last {
+			return all, err
+		}
+		last = len(all)
+		select {
+		case <-time.After(settle):
+		case <-ctx.Done():
+			return all, ctx.Err()
+		}
+	}
+}
+
+// end writes what had to be complete first.
+func (p *printer) end() error {
+	switch {
+	case len(p.all) == 0:
+		return nil
+	case p.flags.output == "otlp":
+		return show.OTLP(p.out, p.all)
+	}
+	return show.Tree(p.out, p.all, p.palette)
+}

@@ -1,0 +1,187 @@
+package show
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// The parts of an ExportTraceServiceRequest that are used here, in OTLP's JSON form
+// (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
+type (
+	otlpRequest struct {
+		ResourceSpans []otlpResource `json:"resourceSpans"`
+	}
+	otlpResource struct {
+		Resource   otlpAttributes `json:"resource"`
+		ScopeSpans []otlpScope    `json:"scopeSpans"`
+	}
+	otlpAttributes struct {
+		Attributes []otlpAttribute `json:"attributes"`
+	}
+	otlpScope struct {
+		Scope map[string]string `json:"scope"`
+		Spans []otlpSpan        `json:"spans"`
+	}
+	otlpSpan struct {
+		TraceID    string          `json:"traceId"`
+		SpanID     string          `json:"spanId"`
+		ParentID   string          `json:"parentSpanId,omitempty"`
+		Name       string          `json:"name"`
+		Kind       int             `json:"kind"`
+		Start      string          `json:"startTimeUnixNano"`
+		End        string          `json:"endTimeUnixNano"`
+		Attributes []otlpAttribute `json:"attributes,omitempty"`
+		Events     []otlpEvent     `json:"events,omitempty"`
+		Links      []otlpLink      `json:"links,omitempty"`
+		Status     *otlpStatus     `json:"status,omitempty"`
+	}
+	otlpEvent struct {
+		Time string `json:"timeUnixNano"`
+		Name string `json:"name"`
+	}
+	otlpLink struct {
+		TraceID string `json:"traceId"`
+		SpanID  string `json:"spanId"`
+	}
+	otlpStatus struct {
+		Code    int    `json:"code"`
+		Message string `json:"message,omitempty"`
+	}
+	otlpAttribute struct {
+		Key   string    `json:"key"`
+		Value otlpValue `json:"value"`
+	}
+	otlpValue struct {
+		String string `json:"stringValue,omitempty"`
+		Int    string `json:"intValue,omitempty"`
+	}
+)
+
+const (
+	kindInternal, kindServer, kindProducer, kindConsumer = 1, 2, 4, 5
+	statusError                                          = 2
+)
+
+// OTLP writes events as one ExportTraceServiceRequest in JSON, a line. An event is a span,
+// from its first hop to the last thing known of it, with the hops as its span events; a
+// delivery, an arrival and a reconcile are spans below it; an event that a reconcile wrote
+// is below that. All events of one tree are one trace.
+func OTLP(w io.Writer, events []Event) error {
+	known := make(map[int64]Event, len(events))
+	for _, e := range events {
+		known[e.Revision] = e
+	}
+	var spans []otlpSpan
+	for _, e := range events {
+		spans = append(spans, spansOf(e, known)...)
+	}
+	return json.NewEncoder(w).Encode(otlpRequest{[]otlpResource{{
+		Resource:   otlpAttributes{[]otlpAttribute{text("service.name", "fairlead")}},
+		ScopeSpans: []otlpScope{{Scope: map[string]string{"name": "fairlead.dev/trace"}, Spans: spans}},
+	}}})
+}
+
+// told are the attributes that say something.
+func told(all ...otlpAttribute) []otlpAttribute {
+	return slices.DeleteFunc(all, func(a otlpAttribute) bool { return a.Value == otlpValue{} })
+}
+
+func spansOf(e Event, known map[int64]Event) []otlpSpan {
+	id := traceOf(e, known)
+	at := func(d time.Duration) string { return strconv.FormatInt(e.Began.Add(d).UnixNano(), 10) }
+	root := otlpSpan{
+		TraceID: id, SpanID: eventSpan(e.Revision), Name: Title(e.Life), Kind: kindServer, Start: at(0), End: at(e.Took()),
+		Attributes: told(
+			number("fairlead.revision", e.Revision), text("fairlead.event", e.Type), text("k8s.resource", e.Resource),
+			text("k8s.namespace.name", e.Namespace), text("k8s.object.name", e.Name),
+			text("enduser.id", e.User), text("user_agent.original", e.Agent), text("fairlead.verb", e.Verb),
+			text("fairlead.subresource", e.Subresource), number("fairlead.topics", int64(e.Topics)),
+		),
+	}
+	for _, h := range e.Hops {
+		root.Events = append(root.Events, otlpEvent{at(h.At), h.Hop})
+	}
+	for i, cause := range e.Causes {
+		if i == 0 {
+			if _, ok := known[cause]; ok {
+				if root.ParentID = eventSpan(cause); e.Work != 0 {
+					root.ParentID = workSpan(cause, e.Work)
+				}
+			}
+			continue
+		}
+		if c, ok := known[cause]; ok {
+			root.Links = append(root.Links, otlpLink{traceOf(c, known), eventSpan(cause)})
+		}
+	}
+	spans := []otlpSpan{root}
+	child := func(span, name string, kind int, from, to time.Duration, more ...otlpAttribute) *otlpSpan {
+		spans = append(spans, otlpSpan{
+			TraceID: id, SpanID: span, ParentID: root.SpanID, Name: name, Kind: kind, Start: at(from), End: at(max(from, to)), Attributes: told(more...),
+		})
+		return &spans[len(spans)-1]
+	}
+	for i, d := range e.Deliveries {
+		child(partSpan(e.Revision, "delivery", i), "watch "+d.Resource, kindProducer, d.Framed, d.Flushed,
+			number("fairlead.stream", int64(d.ID)), text("enduser.id", d.User), text("user_agent.original", d.Agent))
+	}
+	for i, a := range e.Arrivals {
+		child(partSpan(e.Revision, "arrival", i), "informer "+a.Resource, kindConsumer, a.Read, a.Stored)
+	}
+	for _, w := range e.Works {
+		if len(e.Works) > 0 && w.Number != 0 {
+			s := child(workSpan(e.Revision, w.Number), "reconcile "+w.Controller, kindInternal, w.Begun, w.Ended, text("fairlead.key", w.Key), number("fairlead.failures", int64(w.Failures)))
+			if w.Queued != 0 {
+				s.Events = append(s.Events, otlpEvent{at(w.Queued), "queued"})
+			}
+			if w.Err != "" {
+				s.Status = &otlpStatus{statusError, w.Err}
+			}
+		}
+	}
+	return spans
+}
+
+// traceOf is the trace of an event: the one its request came with, unless that was a work
+// of ours, else one for the first event of its tree.
+func traceOf(e Event, known map[int64]Event) string {
+	for range len(known) {
+		if len(e.Causes) == 0 {
+			break
+		}
+		cause, ok := known[e.Causes[0]]
+		if !ok {
+			break
+		}
+		e = cause
+	}
+	if e.Trace != "" && len(e.Causes) == 0 && e.Work == 0 {
+		return e.Trace
+	}
+	h := fnv.New128a()
+	fmt.Fprint(h, "fairlead event ", e.Revision, " ", e.Began.UnixNano())
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func eventSpan(rev int64) string { return partSpan(rev, "event", 0) }
+
+func workSpan(rev int64, work uint64) string { return partSpan(rev, "work", int(work)) }
+
+func partSpan(rev int64, part string, n int) string {
+	h := fnv.New64a()
+	fmt.Fprint(h, rev, part, n)
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, h.Sum64()))
+}
+
+func text(key, value string) otlpAttribute { return otlpAttribute{key, otlpValue{String: value}} }
+
+func number(key string, value int64) otlpAttribute {
+	return otlpAttribute{key, otlpValue{Int: strconv.FormatInt(value, 10)}}
+}

@@ -1,0 +1,69 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"fairlead.dev/trace"
+)
+
+// Tree writes events as what came of what: each below the first event that caused it,
+// with the time since the root began. Events whose cause is not among them are roots.
+func Tree(w io.Writer, events []Event, p Palette) error {
+	t := tree{out: &strings.Builder{}, p: p, below: map[int64][]Event{}}
+	known := map[int64]bool{}
+	for _, e := range events {
+		known[e.Revision] = true
+	}
+	var roots []Event
+	for _, e := range events {
+		if len(e.Causes) > 0 && known[e.Causes[0]] && e.Causes[0] != e.Revision {
+			t.below[e.Causes[0]] = append(t.below[e.Causes[0]], e)
+		} else {
+			roots = append(roots, e)
+		}
+	}
+	for _, e := range roots {
+		t.began = e.Began
+		t.write(e, "", "", "")
+	}
+	_, err := io.WriteString(w, t.out.String())
+	return err
+}
+
+type tree struct {
+	out   *strings.Builder
+	p     Palette
+	below map[int64][]Event
+	began time.Time
+}
+
+func (t *tree) write(e Event, margin, fork, rest string) {
+	stem := margin + fork
+	what := fmt.Sprintf("%s %s %s", e.Type, e.Resource, object(e.Life))
+	pad := max(1, 74-len([]rune(stem))-len([]rune(what)))
+	fmt.Fprintf(t.out, "%s%s%s%9s  %s\n", t.p.dim(stem), t.p.bold(what), strings.Repeat(" ", pad),
+		span(e.Began.Sub(t.began)), t.p.dim(fmt.Sprintf("%d %s", e.Revision, by(e.Life))))
+	next := t.below[e.Revision]
+	for i, c := range next {
+		if i == len(next)-1 {
+			t.write(c, margin+rest, "└─ ", "   ")
+		} else {
+			t.write(c, margin+rest, "├─ ", "│  ")
+		}
+	}
+}
+
+// by is the short form of origin.
+func by(lf trace.Life) string {
+	if lf.Verb == "" {
+		return "the server"
+	}
+	who := lf.User[strings.LastIndexByte(lf.User, ':')+1:]
+	if lf.Subresource != "" {
+		return fmt.Sprintf("%s %s, %s", lf.Verb, lf.Subresource, who)
+	}
+	return lf.Verb + ", " + who
+}

@@ -1,0 +1,176 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"fairlead.dev/trace"
+)
+
+// Event is a life as a server tells it: with the streams that it has not been sent to.
+type Event struct {
+	trace.Life
+	Waiting []trace.Stream `json:"waiting,omitempty"`
+}
+
+const (
+	nameWidth = 46
+	barWidth  = 32
+)
+
+// row is a line of a waterfall: something that went on from a time to another.
+type row struct {
+	name     string
+	from, to time.Duration
+	note     string
+}
+
+// Waterfall writes one life: a line for each hop, stream, informer and reconcile, with the
+// time since the event began and a bar for how long the step took.
+func Waterfall(w io.Writer, e Event, p Palette) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n", p.bold(Title(e.Life)), p.dim(e.Began.Local().Format("15:04:05.000")))
+	fmt.Fprintf(&b, "  %s\n", p.dim(origin(e.Life)))
+	total := max(e.Took(), 1)
+	for _, r := range rows(e) {
+		line := fmt.Sprintf("  %-*s %9s  %s %s", nameWidth, clip(r.name, nameWidth), span(r.to), bar(r.from, r.to, total), r.note)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	for _, s := range e.Waiting {
+		fmt.Fprintf(&b, "  %s\n", p.late(fmt.Sprintf("%-*s not sent yet", nameWidth, clip("-> "+reader(s), nameWidth))))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Title names an event: "519 MODIFIED deployments.apps default/web".
+func Title(lf trace.Life) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s %s %s", lf.Revision, lf.Type, lf.Resource, object(lf)))
+}
+
+func object(lf trace.Life) string {
+	if lf.Namespace == "" {
+		return lf.Name
+	}
+	return lf.Namespace + "/" + lf.Name
+}
+
+// origin says who made an event, and on whose account.
+func origin(lf trace.Life) string {
+	if lf.Verb == "" {
+		return "written by the server itself"
+	}
+	s := lf.Verb
+	if lf.Subresource != "" {
+		s += " of " + lf.Subresource
+	}
+	s += " by " + lf.User
+	if lf.Agent != "" {
+		s += " with " + lf.Agent
+	}
+	if len(lf.Causes) > 0 {
+		s += ", because of " + numbers(lf.Causes)
+	}
+	return s
+}
+
+func rows(e Event) []row {
+	var rows []row
+	before := time.Duration(0)
+	for _, h := range e.Hops {
+		r := row{name: h.Hop, from: before, to: h.At}
+		if h.Hop == trace.Cached.String() {
+			r.note = fmt.Sprintf("%d watched selections", e.Topics)
+			if e.Topics == 1 {
+				r.note = "1 watched selection"
+			}
+		}
+		rows = append(rows, r)
+		before = h.At
+	}
+	for _, d := range e.Deliveries {
+		r := row{name: "-> " + reader(d.Stream), from: d.Framed, to: d.Flushed}
+		if d.Flushed == 0 {
+			r.to, r.note = d.Framed, "not written yet"
+		}
+		rows = append(rows, r)
+	}
+	for _, a := range e.Arrivals {
+		rows = append(rows, row{name: "<- informer of " + a.Resource + selection(a.Namespace, "", a.Labels, a.Fields), from: a.Read, to: a.Stored})
+	}
+	for _, w := range e.Works {
+		rows = append(rows, working(w)...)
+	}
+	return rows
+}
+
+func working(w trace.Working) []row {
+	var rows []row
+	if w.Queued != 0 {
+		rows = append(rows, row{name: "   " + w.Controller + ": queued " + w.Key, from: w.Queued, to: w.Begun})
+	}
+	note := ""
+	switch {
+	case w.Err != "":
+		note = w.Err
+	case len(w.Writes) > 0:
+		note = "wrote " + numbers(w.Writes)
+	}
+	return append(rows, row{name: "   " + w.Controller + ": " + w.Key, from: w.Begun, to: w.Ended, note: note})
+}
+
+// reader says who has a stream, and of what.
+func reader(s trace.Stream) string {
+	who := s.User
+	if who == "" {
+		who = s.Agent
+	}
+	return who + selection(s.Namespace, s.Name, s.Labels, s.Fields)
+}
+
+func selection(namespace, name, labels, fields string) string {
+	var parts []string
+	for _, s := range []string{namespace, name, labels, fields} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, " ") + ")"
+}
+
+// numbers lists revisions, the first few of them.
+func numbers(revs []int64) string {
+	const most = 5
+	var b strings.Builder
+	for i, rev := range revs {
+		if i == most {
+			fmt.Fprintf(&b, " and %d more", len(revs)-most)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, rev)
+	}
+	return b.String()
+}
+
+// bar draws from and to on a scale.
+func bar(from, to, total time.Duration) string {
+	at := func(d time.Duration) int { return int(min(max(d, 0), total) * barWidth / total) }
+	a, z := min(at(from), barWidth-1), at(to)
+	return strings.Repeat("·", a) + strings.Repeat("█", max(z-a, 1)) + strings.Repeat("·", max(barWidth-max(z, a+1), 0))
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
