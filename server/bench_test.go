@@ -57,30 +57,30 @@ func send(b *testing.B, rt http.RoundTripper, method, url, body string) {
 
 // wires are the ways to the server: the memory transport shows what the
 // handler costs by itself.
-func wires(b *testing.B, run func(b *testing.B, c *cluster, rt http.RoundTripper, base string)) {
+func wires(b *testing.B, run func(b *testing.B, c *cluster, rt http.RoundTripper, base string), change ...func(*server.Config)) {
 	b.Run("memory", func(b *testing.B) {
-		c := start(b)
+		c := start(b, change...)
 		run(b, c, server.Transport(c.server, &auth.User{Name: "bench"}), "http://memory")
 	})
 	b.Run("https", func(b *testing.B) {
-		c := start(b)
+		c := start(b, change...)
 		run(b, c, c.client.Transport, c.http.URL)
 	})
 }
 
-func BenchmarkCreatePod(b *testing.B) {
-	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
-		var n atomic.Int64
-		b.ReportAllocs()
-		b.ResetTimer()
-		before := cpuTime()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody(fmt.Sprint("web-", n.Add(1))))
-			}
-		})
-		reportCPU(b, before)
+func BenchmarkCreatePod(b *testing.B) { wires(b, createPods) }
+
+func createPods(b *testing.B, _ *cluster, rt http.RoundTripper, base string) {
+	var n atomic.Int64
+	b.ReportAllocs()
+	b.ResetTimer()
+	before := cpuTime()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody(fmt.Sprint("web-", n.Add(1))))
+		}
 	})
+	reportCPU(b, before)
 }
 
 func BenchmarkGetPod(b *testing.B) {
@@ -200,42 +200,42 @@ func BenchmarkFrames(b *testing.B) {
 
 // BenchmarkFanout: one write is delivered to all who watch; an op is a
 // delivery.
-func BenchmarkFanout(b *testing.B) {
+func BenchmarkFanout(b *testing.B) { wires(b, fanOut) }
+
+func fanOut(b *testing.B, _ *cluster, rt http.RoundTripper, base string) {
 	const watchers = 200
-	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
-		send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody("web"))
-		events := b.N/watchers + 1
-		var wg sync.WaitGroup
-		for range watchers {
-			req, _ := http.NewRequest("GET", base+"/api/v1/pods?watch=1&resourceVersion=2", nil)
-			resp, err := rt.RoundTrip(req)
-			if err != nil {
-				b.Fatal(err)
-			}
-			wg.Go(func() {
-				defer resp.Body.Close()
-				lines := bufio.NewReaderSize(resp.Body, 64<<10)
-				for range events {
-					if _, err := lines.ReadSlice('\n'); err != nil {
-						b.Error(err)
-						return
-					}
+	send(b, rt, "POST", base+"/api/v1/namespaces/default/pods", podBody("web"))
+	events := b.N/watchers + 1
+	var wg sync.WaitGroup
+	for range watchers {
+		req, _ := http.NewRequest("GET", base+"/api/v1/pods?watch=1&resourceVersion=2", nil)
+		resp, err := rt.RoundTrip(req)
+		if err != nil {
+			b.Fatal(err)
+		}
+		wg.Go(func() {
+			defer resp.Body.Close()
+			lines := bufio.NewReaderSize(resp.Body, 64<<10)
+			for range events {
+				if _, err := lines.ReadSlice('\n'); err != nil {
+					b.Error(err)
+					return
 				}
-			})
-		}
-		b.ResetTimer()
-		before := cpuTime()
-		for n := range events {
-			req, _ := http.NewRequest("PATCH", base+"/api/v1/namespaces/default/pods/web", strings.NewReader(fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, n)))
-			req.Header.Set("Content-Type", "application/merge-patch+json")
-			resp, err := rt.RoundTrip(req)
-			if err != nil {
-				b.Fatal(err)
 			}
-			io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
+		})
+	}
+	b.ResetTimer()
+	before := cpuTime()
+	for n := range events {
+		req, _ := http.NewRequest("PATCH", base+"/api/v1/namespaces/default/pods/web", strings.NewReader(fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, n)))
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+		resp, err := rt.RoundTrip(req)
+		if err != nil {
+			b.Fatal(err)
 		}
-		wg.Wait()
-		reportCPU(b, before)
-	})
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	wg.Wait()
+	reportCPU(b, before)
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
@@ -45,6 +46,7 @@ type way struct {
 type shown struct {
 	revs [trace.DeliveryEvents]int64
 	n    int
+	at   time.Time // zero: now
 }
 
 // shows adds an event.
@@ -64,19 +66,22 @@ func (st *stream) traced(s *shown) {
 	if s.n == 0 {
 		return
 	}
-	l := st.s.cfg.Trace
+	l, at := st.s.cfg.Trace, s.at
+	if at.IsZero() {
+		at = time.Now()
+	}
 	st.way.reached.Store(s.revs[s.n-1])
-	st.way.sent = append(st.way.sent, l.Sent(st.way.to, s.revs[:s.n], l.Now()))
+	st.way.sent = append(st.way.sent, l.Sent(st.way.to, s.revs[:s.n], l.At(at)))
 	s.n = 0
 }
 
 // flushed enters that all of it has been written.
-func (st *stream) flushed() {
+func (st *stream) flushed(at time.Time) {
 	if len(st.way.sent) == 0 {
 		return
 	}
 	l := st.s.cfg.Trace
-	now := l.Now()
+	now := l.At(at)
 	for _, n := range st.way.sent {
 		l.Flushed(n, now)
 	}

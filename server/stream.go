@@ -97,6 +97,7 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		}
 	}
 	now := time.Now()
+	told.at = now
 	switch {
 	case !now.Before(st.end):
 		if st.every != 0 && progress != 0 {

@@ -24,7 +24,7 @@ type Source interface {
 // Flushed is implemented by a Source that wants to know when all that Next has given
 // so far has been written. It is called with the connection's lock held: it must not
 // block, nor call the connection.
-type Flushed interface{ Flushed() }
+type Flushed interface{ Flushed(at time.Time) }
 
 // HandOver gives the rest of the answer that w writes to the connection, which
 // goes on with src when the handler has returned; the handler must not use w any

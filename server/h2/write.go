@@ -175,9 +175,13 @@ func (c *conn) round(feed bool) {
 
 // flushed tells the sources that what they have given is written.
 func (c *conn) flushed() {
+	if len(c.mu.fed) == 0 {
+		return
+	}
 	if c.mu.err == nil {
+		now := time.Now()
 		for _, f := range c.mu.fed {
-			f.Flushed()
+			f.Flushed(now)
 		}
 	}
 	clear(c.mu.fed)
