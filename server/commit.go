@@ -8,7 +8,6 @@ import (
 
 	"fairlead.dev/server/managed"
 	"fairlead.dev/storage"
-	"fairlead.dev/trace"
 )
 
 // commit writes one key on the condition that it is at the revision.
@@ -52,7 +51,7 @@ func (c *call) commitObject(w *written, at storage.Revision) (storage.TxnResult,
 // tried commits, and lets those know whom the write concerns at once, before it is
 // answered. at is the revision that the key is to be at.
 func (c *call) tried(t storage.Txn, at storage.Revision) (storage.TxnResult, error) {
-	c.pass(trace.Queued)
+	c.queue()
 	res, err := c.s.cfg.Store.Commit(c.ctx, t)
 	if err == nil && res.Changed {
 		c.wrote(res.Revision)

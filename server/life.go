@@ -16,6 +16,15 @@ func (c *call) pass(h trace.Hop) {
 	}
 }
 
+// queue stamps the call as it goes to the store. What is written by another way than
+// most, a binding say, has been admitted by then as well.
+func (c *call) queue() {
+	c.pass(trace.Queued)
+	if c.passed[trace.Admitted] == 0 {
+		c.passed[trace.Admitted] = c.passed[trace.Queued]
+	}
+}
+
 // wrote tells the trace which event the call has made.
 func (c *call) wrote(rev storage.Revision) {
 	l := c.s.cfg.Trace

@@ -123,8 +123,6 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 		q.Set("limit", strconv.Itoa(f.limit))
 	}
 	switch {
-	case f.revision > 0 && f.tree:
-		q.Set("tree", strconv.FormatInt(f.revision, 10))
 	case f.revision > 0:
 		q.Set("from", strconv.FormatInt(f.revision, 10))
 		q.Set("to", strconv.FormatInt(f.revision, 10))
@@ -134,6 +132,9 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 	p := printer{out: out, c: c, flags: f}
 	if file, ok := out.(*os.File); ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
 		p.palette = show.Color
+	}
+	if f.revision > 0 && f.tree {
+		return p.grown(ctx)
 	}
 	n := 0
 	err = lives(ctx, c, q, func(line []byte, e show.Event) error {
@@ -147,9 +148,13 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 	case ctx.Err() != nil:
 		return nil // Ctrl-C ends what follows
 	case err == nil && n == 0 && f.revision > 0:
-		return fmt.Errorf("revision %d is not among the events whose life is kept", f.revision)
+		return f.unknown()
 	}
 	return err
+}
+
+func (f *traceFlags) unknown() error {
+	return fmt.Errorf("revision %d is not among the events whose life is kept", f.revision)
 }
 
 // connect makes a client of a kubeconfig, and tells its namespace.
@@ -223,7 +228,7 @@ type printer struct {
 	c       *client.Client
 	flags   *traceFlags
 	palette show.Palette
-	all     []show.Event // of a tree, or for OTLP
+	all     []show.Event // for OTLP
 }
 
 func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
@@ -233,7 +238,7 @@ func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
 		return err
 	case p.flags.output == "otlp" && p.flags.revision == 0 && p.flags.since == 0:
 		return show.OTLP(p.out, []show.Event{e}) // one request a line, as they come
-	case p.flags.output == "otlp" || p.flags.tree && p.flags.revision > 0:
+	case p.flags.output == "otlp":
 		p.all = append(p.all, e)
 		return nil
 	case p.flags.tree:
@@ -244,6 +249,30 @@ func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
 	}
 	_, err := fmt.Fprintln(p.out)
 	return err
+}
+
+// grown writes the tree below the revision that was asked for.
+func (p *printer) grown(ctx context.Context) error {
+	all, err := settledTree(ctx, p.c, p.flags.revision)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return p.flags.unknown()
+	}
+	switch p.flags.output {
+	case "json":
+		out := json.NewEncoder(p.out)
+		for _, e := range all {
+			if err := out.Encode(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "otlp":
+		return show.OTLP(p.out, all)
+	}
+	return show.Tree(p.out, all, p.palette)
 }
 
 // whole writes the tree below an event when nothing more comes to it. An event that came
@@ -266,33 +295,35 @@ func (p *printer) whole(ctx context.Context, root show.Event) error {
 // settle is how long a tree must not grow to be taken for whole.
 const settle = 500 * time.Millisecond
 
-// settledTree is the tree below an event once it has stopped growing.
+// settledTree is the tree below an event once it has stopped growing: at once if its
+// last event is old enough.
 func settledTree(ctx context.Context, c *client.Client, root int64) (all []show.Event, err error) {
-	for last := -1; ; {
+	for {
 		all = nil
 		err := lives(ctx, c, url.Values{"tree": {strconv.FormatInt(root, 10)}}, func(_ []byte, e show.Event) error {
 			all = append(all, e)
 			return nil
 		})
-		if err != nil || len(all) == last {
+		if err != nil || len(all) == 0 {
 			return all, err
 		}
-		last = len(all)
+		newest := all[len(all)-1]
+		rest := time.Until(newest.Began.Add(newest.Took() + settle))
+		if rest <= 0 {
+			return all, nil
+		}
 		select {
-		case <-time.After(settle):
+		case <-time.After(rest):
 		case <-ctx.Done():
 			return all, ctx.Err()
 		}
 	}
 }
 
-// end writes what had to be complete first.
+// end writes what had to be whole first.
 func (p *printer) end() error {
-	switch {
-	case len(p.all) == 0:
+	if len(p.all) == 0 {
 		return nil
-	case p.flags.output == "otlp":
-		return show.OTLP(p.out, p.all)
 	}
-	return show.Tree(p.out, p.all, p.palette)
+	return show.OTLP(p.out, p.all)
 }

@@ -1,0 +1,171 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/trace/show"
+)
+
+// tree asks for an event and all that came of it.
+func (p *process) tree(rv string) (all []show.Event, at map[int64]show.Event) {
+	p.t.Helper()
+	r := fairlead(p.t, "trace", "--kubeconfig", p.Kubeconfig, "--rv", rv, "--tree", "-o", "json")
+	if r.code != 0 {
+		p.t.Fatalf("fairlead %s: exit %d\n%s", r.line, r.code, r.errs)
+	}
+	at = map[int64]show.Event{}
+	in := json.NewDecoder(strings.NewReader(r.out))
+	for in.More() {
+		var e show.Event
+		if err := in.Decode(&e); err != nil {
+			p.t.Fatal(err)
+		}
+		all, at[e.Revision] = append(all, e), e
+	}
+	return all, at
+}
+
+var hops = []string{"received", "authorized", "admitted", "queued", "synced", "published", "cached"}
+
+// TestTrace scales a Deployment to 50 and looks at all that came of it: that each pod's
+// life has each hop, in the order of time, and the right causes.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	p := up(t, t.TempDir())
+	defer p.stop()
+	p.kubectl("create", "deployment", "web", "--image=nginx", "--replicas=1")
+	p.kubectl("rollout", "status", "deployment/web")
+	pods, err := p.clientset().CoreV1().Pods("default").Watch(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pods.Stop() // of another's program, which is to be seen as far as the wire
+	p.kubectl("scale", "deployment/web", "--replicas=50")
+	p.kubectl("rollout", "status", "deployment/web")
+	last := json.NewDecoder(strings.NewReader(fairlead(t, "trace", "deploy/web", "--kubeconfig", p.Kubeconfig, "--since", "1h", "-o", "json").out))
+	var root show.Event
+	for root.Subresource != "scale" {
+		root = show.Event{}
+		if err := last.Decode(&root); err != nil {
+			t.Fatal("no event of the scaling: ", err)
+		}
+	}
+	if root.User != "kubernetes-admin" || !strings.HasPrefix(root.Agent, "kubectl") || root.Verb != "patch" || len(root.Causes) != 0 {
+		t.Errorf("the root: %+v", root)
+	}
+
+	all, at := p.tree(strconv.FormatInt(root.Revision, 10))
+	made := map[string]show.Event{}
+	bound, ran := map[string]bool{}, map[string]bool{}
+	whole := false
+	for _, e := range all {
+		if e.Resource != "events" { // which the scheduler writes later, on nobody's account
+			complete(t, e)
+		}
+		var cause show.Event
+		if len(e.Causes) > 0 {
+			cause = at[e.Causes[0]]
+		}
+		switch {
+		case e.Resource == "pods" && e.Type == "ADDED":
+			made[e.Name] = e
+			if cause.Resource != "replicasets.apps" || !strings.HasSuffix(e.User, ":replicaset-controller") {
+				t.Errorf("%s came of %s", show.Title(e.Life), show.Title(cause.Life))
+			}
+		case e.Resource == "pods" && e.Subresource == "binding":
+			bound[e.Name] = true
+			if cause.Revision != made[e.Name].Revision || e.User != "system:kube-scheduler" {
+				t.Errorf("%s was bound by %s because of %s", e.Name, e.User, show.Title(cause.Life))
+			}
+		case e.Resource == "pods" && e.Subresource == "status" && cause.Subresource == "binding":
+			ran[e.Name] = cause.Name == e.Name
+		case e.Resource == "deployments.apps" && e.Subresource == "status":
+			whole = true
+		}
+	}
+	if len(made) != 49 || len(bound) != 49 || len(ran) != 49 || !whole {
+		t.Errorf("%d pods made, %d bound, %d run; the deployment's status is among it: %v", len(made), len(bound), len(ran), whole)
+	}
+	for name, e := range made {
+		if !seen(e, "", "e2e.test/") || !seen(e, "system:kube-scheduler", "") {
+			t.Errorf("%s was not sent to all its watchers: %+v", name, e.Deliveries)
+		}
+		if len(e.Arrivals) == 0 || !worked(e, "default-scheduler") {
+			t.Errorf("%s: arrivals %+v, works %+v", name, e.Arrivals, e.Works)
+		}
+	}
+}
+
+// complete checks that an event has every hop, in the order of time, and that all who
+// watched it have been sent it.
+func complete(t *testing.T, e show.Event) {
+	t.Helper()
+	before := time.Duration(0)
+	for i, h := range e.Hops {
+		if i >= len(hops) || h.Hop != hops[i] || h.At < before {
+			t.Errorf("%s: hop %d is %s at %v, after %v", show.Title(e.Life), i, h.Hop, h.At, before)
+		}
+		before = h.At
+	}
+	if len(e.Hops) != len(hops) && e.Type != "DELETED" {
+		t.Errorf("%s: hops %v", show.Title(e.Life), e.Hops)
+	}
+	if len(e.Waiting) > 0 {
+		t.Errorf("%s has not been sent to %+v", show.Title(e.Life), e.Waiting)
+	}
+	for _, d := range e.Deliveries {
+		if d.Framed < before || d.Flushed < d.Framed {
+			t.Errorf("%s: cached at %v, framed at %v, flushed at %v", show.Title(e.Life), before, d.Framed, d.Flushed)
+		}
+	}
+	for _, a := range e.Arrivals {
+		if a.Read < before || a.Decoded < a.Read || a.Stored < a.Decoded {
+			t.Errorf("%s: arrival %+v", show.Title(e.Life), a)
+		}
+	}
+	for _, w := range e.Works {
+		if w.Begun < before || w.Ended < w.Begun || w.Queued != 0 && w.Begun < w.Queued {
+			t.Errorf("%s: work %+v", show.Title(e.Life), w)
+		}
+	}
+}
+
+func seen(e show.Event, user, agent string) bool {
+	for _, d := range e.Deliveries {
+		if (user == "" || d.User == user) && strings.HasPrefix(d.Agent, agent) {
+			return true
+		}
+	}
+	return false
+}
+
+func worked(e show.Event, controller string) bool {
+	for _, w := range e.Works {
+		if w.Controller == controller {
+			return true
+		}
+	}
+	return false
+}
+
+// TestTraceRefusals: what cannot be asked is told in a line.
+func TestTraceRefusals(t *testing.T) {
+	t.Parallel()
+	p := up(t, t.TempDir(), "--in-memory", "--nodes=0")
+	at := "--kubeconfig=" + p.Kubeconfig
+	fairlead(t, "trace", at, "--rv", "999999").fails(t, 1, "revision 999999 is not among")
+	fairlead(t, "trace", at, "gizmo/x", "--since=1m").fails(t, 1, `no kind "gizmo"`)
+	fairlead(t, "trace", at, "-o", "table").fails(t, 2, "json or otlp")
+	fairlead(t, "trace", at, "--rv=-1").fails(t, 2, "not below 0")
+	fairlead(t, "trace", at, "pod/a", "pod/b").fails(t, 2, "one KIND/NAME")
+	p.stop()
+	p = up(t, t.TempDir(), "--in-memory", "--nodes=0", "--trace-events=0")
+	defer p.stop()
+	fairlead(t, "trace", "--kubeconfig="+p.Kubeconfig, "--since=1m").fails(t, 1, "keeps no lives")
+}
