@@ -71,11 +71,11 @@ func (st *stream) turn() bool {
 	box := chunkBuffers.Get().(*[]byte)
 	b := (*box)[:0]
 	defer func() { giveChunk(box, b) }()
-	for {
+	for held := false; ; held = true {
 		var more bool
 		var end error
 		b, more, end = st.next(b[:0], chunkSize)
-		if len(b) > 0 || end != nil {
+		if len(b) > 0 || end != nil || held { // what was full before it was all has not been flushed
 			if st.push.write(b, !more) != nil {
 				return false
 			}
