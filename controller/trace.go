@@ -65,6 +65,20 @@ func (cs *causes) take(k Key) *cause {
 	return c
 }
 
+// giveBack undoes take; what has come meanwhile goes behind.
+func (cs *causes) giveBack(k Key, c *cause) {
+	if len(c.revisions) == 0 {
+		return
+	}
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if later := cs.mu.of[k]; later != nil {
+		c.revisions = append(c.revisions, later.revisions...)
+		c.revisions = c.revisions[:min(len(c.revisions), maxCauses)]
+	}
+	cs.mu.of[k] = c
+}
+
 // EnqueueFor is Enqueue because of an event, whose object a handler was given: the trace
 // of what the reconcile writes leads back to it. A nil obj is no event.
 func (c *Controller) EnqueueFor(k Key, obj client.Object) {
@@ -91,6 +105,9 @@ func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) 
 		w.After, w.Failures = res.RequeueAfter, c.queue.Failures(k)
 		return err
 	})
+	if err != nil { // the next attempt is on the same account
+		c.causes.giveBack(k, why)
+	}
 	return res, err
 }
 

@@ -169,3 +169,26 @@ func TestTraceRefusals(t *testing.T) {
 	defer p.stop()
 	fairlead(t, "trace", "--kubeconfig="+p.Kubeconfig, "--since=1m").fails(t, 1, "keeps no lives")
 }
+
+// TestDemo runs the story, for machines and for people.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	r := fairlead(t, "demo", "--replicas=7", "-o", "json")
+	in, pods, last := json.NewDecoder(strings.NewReader(r.out)), 0, show.Event{}
+	for in.More() {
+		last = show.Event{}
+		if err := in.Decode(&last); err != nil {
+			t.Fatal(err)
+		}
+		if last.Resource == "pods" && last.Type == "ADDED" {
+			pods++
+		}
+	}
+	if r.code != 0 || pods != 7 {
+		t.Errorf("exit %d, %d pods\n%s", r.code, pods, r.errs)
+	}
+	r = fairlead(t, "demo", "--replicas=2")
+	expect(t, "the story", r.out, "published", "cached", "deployment: default/web", "└─ MODIFIED", "create binding, kube-scheduler", "events came of one write")
+	expect(t, "the progress", r.errs, "Started", "Scaled", "Running")
+	fairlead(t, "demo", "--replicas=0").fails(t, 2, "want 1 to 1000")
+}

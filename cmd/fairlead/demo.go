@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controlplane"
+	"fairlead.dev/trace"
+	"fairlead.dev/trace/show"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+type demoFlags struct {
+	replicas int32
+	output   string
+}
+
+func newDemo() *cobra.Command {
+	var f demoFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Tell the life of one event: scale a Deployment in a control plane of its own, and follow what comes of it",
+		Long: `Demo starts a control plane in memory, makes a Deployment, scales it, and prints the
+life of that one write: hop by hop through the store and the watch cache to those who
+watch, and then everything that came of it, down to the last pod that runs. Then it ends;
+nothing is left behind.`,
+		Example: `  fairlead demo
+  fairlead demo --replicas=20
+  fairlead demo -o json | jq .resource`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case f.replicas < 1 || f.replicas > 1000:
+				return usageError{fmt.Errorf("--replicas=%d: want 1 to 1000", f.replicas)}
+			case f.output != "" && f.output != "json" && f.output != "otlp":
+				return usageError{fmt.Errorf("-o %s: want json or otlp", f.output)}
+			}
+			return f.run(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().Int32Var(&f.replicas, "replicas", 4, "how many replicas to scale to, from none")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "json: one event a line; otlp: spans for an OpenTelemetry collector")
+	return cmd
+}
+
+// run tells the story.
+func (f *demoFlags) run(ctx context.Context, out io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "fairlead-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p := newProgress(os.Stderr)
+	lives := trace.New(trace.Options{})
+	cp, err := controlplane.Start(ctx, controlplane.Options{
+		DataDir: dir, InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"*"}, Scheduler: true, Nodes: 3, Trace: lives,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopErr := cp.Stop(); err == nil {
+			err = stopErr
+		}
+	}()
+	p.step("Started", "a control plane in memory, with 3 simulated nodes")
+	c, err := client.New(cp.Config(), client.Options{UserAgent: "fairlead-demo"})
+	if err != nil {
+		return err
+	}
+	root, err := f.story(ctx, c, p)
+	if err != nil {
+		return err
+	}
+	all, err := settledTree(ctx, c, root)
+	if err != nil {
+		return err
+	}
+	return f.tell(out, all)
+}
+
+// story makes a Deployment, scales it, and waits until all of it runs. It returns the
+// revision of the scaling.
+func (f *demoFlags) story(ctx context.Context, c *client.Client, p *progress) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
+	none := int32(0)
+	made, err := deployments.Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &none,
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "nginx"}}},
+			},
+		},
+	})
+	if err != nil {
+		return 0, err
+	}
+	seen, err := await(ctx, deployments, made, func(d *appsv1.Deployment) bool {
+		return d.Status.ObservedGeneration == d.Generation
+	})
+	if err != nil {
+		return 0, err
+	}
+	p.step("Created", "deployment web, with no replicas")
+	scaled, err := deployments.PatchScale(ctx, "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": f.replicas}}))
+	if err != nil {
+		return 0, err
+	}
+	p.step("Scaled", fmt.Sprintf("deployment web to %d: revision %s", f.replicas, scaled.ResourceVersion))
+	if _, err := await(ctx, deployments, seen, func(d *appsv1.Deployment) bool {
+		return d.Status.AvailableReplicas == f.replicas && d.Status.ObservedGeneration == d.Generation
+	}); err != nil {
+		return 0, err
+	}
+	p.step("Running", fmt.Sprintf("all %d replicas", f.replicas))
+	return trace.Revision(scaled.ResourceVersion), nil
+}
+
+// await follows a Deployment from a state on until it is as wanted.
+func await(ctx context.Context, r client.Resource[*appsv1.Deployment], from *appsv1.Deployment, done func(*appsv1.Deployment) bool) (*appsv1.Deployment, error) {
+	w, err := r.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + from.Name, ResourceVersion: from.ResourceVersion})
+	if err != nil {
+		return nil, err
+	}
+	defer w.Stop()
+	for d := from; ; {
+		if done(d) {
+			return d, nil
+		}
+		ev, err := w.Next(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("waiting for deployment %s: %w", from.Name, err)
+		}
+		d = ev.Object
+	}
+}
+
+// tell writes the story down.
+func (f *demoFlags) tell(out io.Writer, all []show.Event) error {
+	switch {
+	case len(all) == 0:
+		return fmt.Errorf("nothing is known of the scaling")
+	case f.output == "json":
+		enc := json.NewEncoder(out)
+		for _, e := range all {
+			if err := enc.Encode(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	case f.output == "otlp":
+		return show.OTLP(out, all)
+	}
+	palette := show.Palette{}
+	if file, ok := out.(*os.File); ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
+		palette = show.Color
+	}
+	fmt.Fprint(out, "\nThe write, hop by hop, and who acted on it:\n\n")
+	if err := show.Waterfall(out, all[0], palette); err != nil {
+		return err
+	}
+	fmt.Fprint(out, "\nWhat came of it:\n\n")
+	if err := show.Tree(out, all, palette); err != nil {
+		return err
+	}
+	last := all[0]
+	for _, e := range all {
+		if e.Began.Add(e.Took()).After(last.Began.Add(last.Took())) {
+			last = e
+		}
+	}
+	_, err := fmt.Fprintf(out, "\n%d events came of one write, in %.0f ms.\n", len(all)-1, last.Began.Add(last.Took()).Sub(all[0].Began).Seconds()*1000)
+	return err
+}
