@@ -46,6 +46,6 @@ func (s *Scheduler) bind(ctx context.Context, p *placement) {
 
 // trace does something about a pod because of what the pod was when it was last seen.
 func (s *Scheduler) trace(ctx context.Context, pod *corev1.Pod, f func(context.Context) error) error {
-	w := &trace.Work{Controller: s.options.Name, Key: pod.Namespace + "/" + pod.Name, Causes: []int64{trace.Revision(pod.ResourceVersion)}}
+	w := &trace.Work{Controller: pod.Spec.SchedulerName, Key: pod.Namespace + "/" + pod.Name, Causes: []int64{trace.Revision(pod.ResourceVersion)}}
 	return s.pods.Trace().Do(ctx, w, f)
 }
