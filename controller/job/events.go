@@ -111,7 +111,9 @@ func (c *jobs) enqueueCounted(k controller.Key, p *corev1.Pod) {
 	c.enqueue(k, p)
 }
 
-func (c *jobs) enqueue(k controller.Key, p *corev1.Pod) { c.loop.EnqueueForAfter(k, p, c.pace.Delay(k)) }
+func (c *jobs) enqueue(k controller.Key, p *corev1.Pod) {
+	c.loop.EnqueueForAfter(k, p, c.pace.Delay(k))
+}
 
 // ownerOf finds the Job that controls the pod; nil if that is no Job, or gone.
 func (c *jobs) ownerOf(p *corev1.Pod) *batchv1.Job {
