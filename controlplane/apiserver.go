@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	goruntime "runtime"
 
 	"fairlead.dev/controlplane/pki"
 	"fairlead.dev/resource"
@@ -164,7 +165,10 @@ func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
 }
 
 func kubernetesVersion() version.Info {
-	return version.Info{Major: "1", Minor: "37", GitVersion: KubernetesVersion}
+	return version.Info{
+		Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "37", MinCompatibilityMajor: "1", MinCompatibilityMinor: "36",
+		GitVersion: KubernetesVersion, GoVersion: goruntime.Version(), Compiler: goruntime.Compiler, Platform: goruntime.GOOS + "/" + goruntime.GOARCH,
+	}
 }
 
 // startObjects are what the cluster of a server at address starts with.

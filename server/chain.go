@@ -49,7 +49,9 @@ func (c *call) serve() error {
 	var ok bool
 	c.info, ok = parseInfo(c.req, c.query)
 	if !ok {
-		return errNotFoundPath
+		path := c.req.URL.Path
+		http.Error(c.w, fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s", path, path), http.StatusInternalServerError)
+		return nil
 	}
 	if err := c.readTimeout(); err != nil {
 		return err
@@ -147,10 +149,10 @@ func (c *call) readTimeout() error {
 		return nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 {
-		return apierrors.NewBadRequest("invalid timeout specified in the request URL")
+	if err != nil {
+		return apierrors.NewBadRequest("invalid timeout specified in the request URL - " + err.Error())
 	}
-	c.timeout = d
+	c.timeout = max(d, 0)
 	return nil
 }
 

@@ -95,14 +95,20 @@ func wrongKind(got, want schema.GroupVersionKind) error {
 	if got.Kind == want.Kind && resource.Scheme().Recognizes(got) {
 		return versionMismatch(got.GroupVersion(), want.GroupVersion())
 	}
-	return unhandled(got, want, otherKind(got, want))
+	return unhandled(got, want, otherKind(got, want, nil))
 }
 
-// otherKind is why an object of one kind is none of another.
-func otherKind(got, want schema.GroupVersionKind) error {
+// otherKind is why an object of one kind, of which the text may be given, is none of
+// another.
+func otherKind(got, want schema.GroupVersionKind, text []byte) error {
 	other, err := resource.Scheme().New(got)
 	if err != nil {
 		return fmt.Errorf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:111\"", got.Kind, got.GroupVersion())
+	}
+	if text != nil {
+		if _, err := decodeText(text, other, false); err != nil {
+			return err
+		}
 	}
 	internal, _, _ := strings.Cut(want.Group, ".")
 	if internal == "" {

@@ -68,7 +68,7 @@ func finishJSON(data []byte, a accept) ([]byte, error) {
 		if err := json.Indent(&b, data, "", "  "); err != nil {
 			return nil, err
 		}
-		data = b.Bytes()
+		return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 	}
 	if n := len(data); n > 0 && data[n-1] == '\n' {
 		return data, nil

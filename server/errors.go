@@ -85,7 +85,7 @@ func (o offer) noRepresentation(collection bool) error {
 func (o offer) notAcceptable(header string, stream bool) error {
 	names := []string(o)
 	if stream {
-		if _, ok := o.pick(header, false, false); ok {
+		if _, ok := o.pick(header, request{}); ok {
 			names = o.streams()
 		}
 	}

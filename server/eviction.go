@@ -24,7 +24,7 @@ var (
 func evict(c *call) error {
 	defer c.within(requestTimeout)()
 	ev := &policyv1.Eviction{}
-	create, err := c.readCreate(ev, evictionKind)
+	create, err := c.readCreate(ev, c.evictionKind())
 	if err != nil {
 		return err
 	}
@@ -61,6 +61,18 @@ func evict(c *call) error {
 	s := success(nil)
 	s.Code = http.StatusCreated
 	return c.write(http.StatusCreated, accept{media: c.accept.media, pretty: c.accept.pretty}, s)
+}
+
+// evictionKind is the kind that the body says it is of. Old clients send the beta
+// version, whose members are the same.
+func (c *call) evictionKind() schema.GroupVersionKind {
+	kind := evictionKind
+	if body, err := c.body(); err == nil {
+		if said, err := kindOf(body); err == nil && said.Group == kind.Group && said.Version == "v1beta1" {
+			kind.Version = said.Version
+		}
+	}
+	return kind
 }
 
 // evictionOptions are how the pod is to be deleted.

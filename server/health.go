@@ -22,9 +22,6 @@ func isHealth(path string) bool {
 
 // health answers /healthz, /livez and /readyz, in whole or one check of it.
 func (c *call) health(path string) error {
-	if c.req.Method != http.MethodGet && c.req.Method != http.MethodHead {
-		return methodNotAllowed()
-	}
 	kind, one, single := strings.Cut(path[1:], "/")
 	checks := c.s.checks(kind)
 	if single {
@@ -35,7 +32,7 @@ func (c *call) health(path string) error {
 		if err := check(); err != nil {
 			return apierrors.NewInternalError(err)
 		}
-		return c.writeText(http.StatusOK, "ok")
+		return c.writeBytes(http.StatusOK, textType, []byte("ok"))
 	}
 	names := make([]string, 0, len(checks))
 	for name := range checks {
@@ -78,8 +75,10 @@ func (s *Server) checks(kind string) map[string]func() error {
 
 func (c *call) writeText(code int, text string) error {
 	c.w.Header().Set("X-Content-Type-Options", "nosniff")
-	return c.writeBytes(code, "text/plain; charset=utf-8", []byte(text))
+	return c.writeBytes(code, textType, []byte(text))
 }
+
+const textType = "text/plain; charset=utf-8"
 
 func (c *call) writeJSON(code int, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")

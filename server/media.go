@@ -87,24 +87,33 @@ type accept struct {
 // metaAPIVersion is the apiVersion of a shape that is not the object's own.
 func (a accept) metaAPIVersion() string { return metav1.GroupName + "/" + a.meta }
 
-// negotiate picks the first form of the Accept header that can be served. Custom
-// objects themselves have no protobuf form; their metadata do.
-// A collection can be watched, and says so when nothing else can be served.
-func (o offer) negotiate(req *http.Request, collection, stream, custom bool) (accept, error) {
+// request is what of a request decides how it can be answered.
+type request struct {
+	// collection says that it can be watched, which is said when nothing can be
+	// served; stream, that it is.
+	collection, stream bool
+	// custom objects themselves have no protobuf form; their metadata do.
+	custom bool
+	// noTable says that the kind is none of those with columns.
+	noTable bool
+}
+
+// negotiate picks the first form of the Accept header that can be served.
+func (o offer) negotiate(req *http.Request, q request) (accept, error) {
 	header := req.Header.Get("Accept")
 	a, ok := accept{}, true
 	switch {
 	case header == "", header == "*/*", header == "application/json", header == "application/json, */*":
-	case !custom && (header == "application/vnd.kubernetes.protobuf" || header == "application/vnd.kubernetes.protobuf,application/json"):
+	case !q.custom && (header == "application/vnd.kubernetes.protobuf" || header == "application/vnd.kubernetes.protobuf,application/json"):
 		a.media = mediaProto
 	default:
-		if !o.has(header, collection) {
-			return a, o.noRepresentation(collection)
+		if !q.custom && !o.has(header, q.collection) {
+			return a, o.noRepresentation(q.collection)
 		}
-		a, ok = o.pick(header, stream, custom)
+		a, ok = o.pick(header, q)
 	}
 	if !ok {
-		return a, o.notAcceptable(header, stream)
+		return a, o.notAcceptable(header, q.stream)
 	}
 	if a.media.text() {
 		a.pretty = a.pretty || isPretty(req)
@@ -112,27 +121,44 @@ func (o offer) negotiate(req *http.Request, collection, stream, custom bool) (ac
 	return a, nil
 }
 
+// plain is the form of what is the same to all, such as errors: it has no shape
+// but its own. Where nothing fits, it is JSON for a person.
+func (o offer) plain(req *http.Request) accept {
+	header := req.Header.Get("Accept")
+	if header == "" {
+		header = "*/*"
+	}
+	for _, c := range parseAccept(header) {
+		for m := range media(len(o)) {
+			if a, ok := c.serve(m); ok && c.is(m) && a.shape == asObject && c.params["sv"] == "" {
+				a.pretty = m.text() && (a.pretty || isPretty(req))
+				return a
+			}
+		}
+	}
+	return accept{pretty: true}
+}
+
 // has says whether the header names a media type, whatever its parameters, that
 // can be served at all.
 func (o offer) has(header string, collection bool) bool {
 	for _, c := range parseAccept(header) {
-		if c.kind == "*/*" || slices.Contains(o, c.kind) || collection && slices.Contains(o.streams(), c.kind) {
+		if c.kind != "*" && c.any() || slices.Contains(o, c.kind) || collection && slices.Contains(o.streams(), c.kind) {
 			return true
 		}
 	}
 	return false
 }
 
-func (o offer) pick(header string, stream, custom bool) (accept, bool) {
+func (o offer) pick(header string, q request) (accept, bool) {
 	for _, c := range parseAccept(header) {
 		for m := range media(len(o)) {
-			if stream && m == mediaYAML {
-				continue
-			}
-			if c.kind != "*/*" && c.kind != m.String() {
-				continue
-			}
-			if a, ok := c.serve(m); ok && !(custom && m == mediaProto && a.shape == asObject) {
+			a, ok := c.serve(m)
+			switch {
+			case !ok || !c.is(m):
+			case q.custom && m == mediaProto && a.shape == asObject:
+			case q.noTable && a.shape == asTable:
+			default:
 				return a, true
 			}
 		}
@@ -147,14 +173,17 @@ type clause struct {
 	q      float64
 }
 
+// any says that every encoding will do.
+func (c *clause) any() bool { return c.kind == "*/*" || c.kind == "*" }
+
+// is says whether the clause names the encoding.
+func (c *clause) is(m media) bool { return c.any() || c.kind == m.String() }
+
 func parseAccept(header string) []clause {
 	var list []clause
 	for part := range strings.SplitSeq(header, ",") {
 		kind, rest, _ := strings.Cut(part, ";")
 		c := clause{kind: strings.TrimSpace(kind), q: 1}
-		if c.kind == "*" {
-			c.kind = "*/*"
-		}
 		for p := range strings.SplitSeq(rest, ";") {
 			k, v, ok := strings.Cut(strings.TrimSpace(p), "=")
 			switch {
@@ -223,11 +252,12 @@ func isPretty(req *http.Request) bool {
 
 // content is the encoding of a request's body.
 func (o offer) content(req *http.Request) (media, error) {
-	kind, _, _ := strings.Cut(req.Header.Get("Content-Type"), ";")
-	kind = strings.ToLower(strings.TrimSpace(kind))
-	if kind == "" {
+	header := req.Header.Get("Content-Type")
+	if header == "" {
 		return mediaJSON, nil
 	}
+	kind, _, _ := strings.Cut(header, ";")
+	kind = strings.ToLower(strings.TrimSpace(kind))
 	for m := range media(len(o)) {
 		if kind == m.String() {
 			return m, nil

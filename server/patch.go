@@ -200,7 +200,7 @@ func (c *call) sameKind(p patch.Patch, r *patch.Result) error {
 	if c.ep.versionOf(got) != nil {
 		return nil
 	}
-	return invalidPatch(r, otherKind(got, c.ep.gvk))
+	return invalidPatch(r, otherKind(got, c.ep.gvk, r.JSON))
 }
 
 // objectToPatch does what the directive says about the strict rules' objections.

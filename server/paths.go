@@ -17,7 +17,12 @@ func (c *call) servePath() error {
 	}
 	switch {
 	case path == "/version" || path == "/version/":
+		if err := c.onlyJSON(); err != nil {
+			return err
+		}
 		return c.writeJSON(http.StatusOK, c.s.cfg.Version)
+	case strings.HasPrefix(path, "/version/"):
+		return noSuchResource()
 	case path == "/metrics":
 		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.w, c.req)
 		return nil
@@ -39,10 +44,25 @@ func (c *call) servePath() error {
 	case c.noSuchVersion(path):
 		return noSuchResource()
 	case (path == "/api" || path == "/apis" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/")) && c.s.cfg.Discovery != nil:
+		if isPretty(c.req) {
+			return c.indented(c.s.cfg.Discovery)
+		}
 		c.s.cfg.Discovery.ServeHTTP(c.w, c.req)
 		return nil
 	}
 	return errNotFoundPath
+}
+
+// onlyJSON refuses what a document that is JSON and nothing else is not asked for in.
+func (c *call) onlyJSON() error {
+	if c.req.Method != http.MethodGet {
+		return methodNotAllowed()
+	}
+	only := offer{mediaJSON.String()}
+	if header := c.req.Header.Get("Accept"); header != "" && !only.has(header, false) {
+		return only.noRepresentation(false)
+	}
+	return nil
 }
 
 // noSuchVersion says that the path is that of a version that a built-in group does

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -28,14 +27,7 @@ func (c *call) fail(err error) {
 	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
 	}
-	a, e := c.s.offer.negotiate(c.req, false, false, false)
-	if e != nil { // for a person, then
-		text, _ := json.MarshalIndent(status, "", "  ")
-		c.writeBytes(int(status.Code), mediaJSON.String(), text)
-		return
-	}
-	a.shape = asObject
-	if e := c.write(int(status.Code), a, status); e != nil {
+	if e := c.write(int(status.Code), c.s.offer.plain(c.req), status); e != nil {
 		c.s.log.Debug("answer not written", "error", e)
 	}
 }
@@ -68,11 +60,11 @@ func (c *call) writeBytes(code int, contentType string, data []byte) error {
 	return err
 }
 
-// wantsGzip says whether the client takes compressed answers.
+// wantsGzip says whether the client takes compressed answers. As kube-apiserver
+// has it, gzip is asked for by nothing but its name.
 func (c *call) wantsGzip() bool {
 	for part := range strings.SplitSeq(c.req.Header.Get("Accept-Encoding"), ",") {
-		name, _, _ := strings.Cut(part, ";")
-		if strings.TrimSpace(name) == "gzip" {
+		if strings.TrimSpace(part) == "gzip" {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -63,6 +64,7 @@ func subresourceCreate(f CreateFunc) verb {
 		if err != nil {
 			return err
 		}
+		complete(obj)
 		c.recordBody(obj, gvk, opts)
 		if obj, err = admitBody(c, obj, opts); err != nil {
 			return err
@@ -75,6 +77,14 @@ func subresourceCreate(f CreateFunc) verb {
 			return err
 		}
 		return c.answerOwn(http.StatusCreated, out, gvk)
+	}
+}
+
+// complete fills in what the body of a subresource leaves out.
+func complete(obj runtime.Object) {
+	if t, ok := obj.(*authenticationv1.TokenRequest); ok && t.Spec.ExpirationSeconds == nil {
+		hour := int64(60 * 60)
+		t.Spec.ExpirationSeconds = &hour
 	}
 }
 

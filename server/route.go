@@ -1,9 +1,13 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -32,8 +36,12 @@ func (c *call) route() (_ verb, err error) {
 	switch {
 	case !c.pathFits():
 		return nil, noSuchResource()
-	case c.req.Method == http.MethodHead:
+	case c.req.Method == http.MethodHead && c.ep.Custom == nil, in.legacyWatch && c.req.Method != http.MethodGet:
 		return nil, methodNotAllowed()
+	}
+	do, err := c.routeVerb()
+	if err != nil {
+		return nil, err
 	}
 	if err := c.negotiate(); err != nil {
 		return nil, err
@@ -41,10 +49,18 @@ func (c *call) route() (_ verb, err error) {
 	if w := c.ep.version.Warning; w != "" {
 		c.warn(w)
 	}
-	if in.subresource != "" {
-		return c.routeSubresource()
+	return do, c.nameFits()
+}
+
+// nameFits refuses names that could not be part of a path.
+func (c *call) nameFits() error {
+	if c.ep.Virtual || len(c.info.parts) < 2 {
+		return nil
 	}
-	return c.routeVerb()
+	if msgs := content.IsPathSegmentName(c.info.name); len(msgs) > 0 {
+		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", c.info.name, strings.Join(msgs, ";")))
+	}
+	return nil
 }
 
 // pathFits says whether the path is one of those a resource of this scope has.
@@ -75,23 +91,44 @@ func (c *call) customPathFits() bool {
 
 func (c *call) negotiate() (err error) {
 	collection := c.req.Method == http.MethodGet && (len(c.info.parts) == 1 || c.info.legacyWatch)
-	c.accept, err = c.s.offer.negotiate(c.req, collection, c.info.verb == "watch", c.ep.Custom != nil && c.info.subresource != "scale")
+	sub := c.ep.Subresource(c.info.subresource)
+	c.accept, err = c.s.offer.negotiate(c.req, request{
+		collection: collection, stream: c.info.verb == "watch",
+		custom: c.ep.Custom != nil && c.info.subresource != "scale",
+		// Reviews, bindings and the like are made and never read.
+		noTable: c.ep.Virtual && !c.ep.Has("list") || sub != nil && !slices.Contains(sub.Verbs, "get"),
+	})
 	return err
 }
 
-// routeVerb picks the verb for the resource itself.
+// methodNotAllowed is the answer to a verb that the path does not have. Those of
+// custom kinds are not told from one another by path, and each says what it lacks.
+func (c *call) methodNotAllowed() error {
+	switch {
+	case c.ep.Custom == nil:
+		return methodNotAllowed()
+	case c.info.name == "" && (c.info.verb == "update" || c.info.verb == "patch"):
+		return apierrors.NewBadRequest("name must be provided")
+	}
+	return apierrors.NewMethodNotSupported(c.ep.gr, c.info.verb)
+}
+
+// routeVerb picks the verb that answers.
 func (c *call) routeVerb() (verb, error) {
 	in := &c.info
+	if in.subresource != "" {
+		return c.routeSubresource()
+	}
 	named := len(in.parts) > 1
 	if c.ep.Virtual {
-		if in.verb == "create" && !named {
+		if in.verb == "create" && !named && c.ep.Has("create") {
 			return review, nil
 		}
 		return c.virtualRead(named)
 	}
 	want := in.verb
 	if c.ep.Namespaced && in.namespace == "" && !slices.Contains([]string{"list", "watch"}, want) {
-		return nil, methodNotAllowed()
+		return nil, c.methodNotAllowed()
 	}
 	var do verb
 	switch want {
@@ -102,7 +139,7 @@ func (c *call) routeVerb() (verb, error) {
 	case "watch":
 		do = watchVerb
 	case "create":
-		if !named {
+		if !named || c.ep.Custom != nil {
 			do = create
 		}
 	case "update":
@@ -119,7 +156,7 @@ func (c *call) routeVerb() (verb, error) {
 		do = deleteCollection
 	}
 	if do == nil || !c.ep.Has(want) {
-		return nil, methodNotAllowed()
+		return nil, c.methodNotAllowed()
 	}
 	return do, nil
 }
@@ -129,8 +166,11 @@ func (c *call) virtualRead(named bool) (verb, error) {
 	if read := c.s.cfg.Reads[c.ep.gr]; read != nil && (c.info.verb == "get" || c.info.verb == "list") {
 		return measured(read), nil
 	}
-	if c.ep.Has("list") && c.req.Method == http.MethodGet {
+	switch {
+	case c.ep.Has("list") && c.req.Method == http.MethodGet:
 		return componentStatuses, nil
+	case named && !c.ep.Has("get"):
+		return nil, noSuchResource()
 	}
 	return nil, methodNotAllowed()
 }
@@ -145,7 +185,7 @@ func (c *call) routeSubresource() (verb, error) {
 		return nil, noSuchResource()
 	}
 	if !slices.Contains(sub.Verbs, c.info.verb) {
-		return nil, methodNotAllowed()
+		return nil, c.methodNotAllowed()
 	}
 	key := Subresource{c.ep.gr, sub.Name}
 	if c.info.verb == "create" {

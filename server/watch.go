@@ -41,6 +41,9 @@ func watchVerb(c *call) error {
 			return failure(http.StatusInternalServerError, "", err.Error())
 		}
 	}
+	if f.media == mediaYAML { // which has no frames
+		return c.s.offer.notAcceptable(c.req.Header.Get("Accept"), true)
+	}
 	from, snap, failed := c.startWatch(sel, after, opts)
 	if c.redefined() {
 		if from != nil {

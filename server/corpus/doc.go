@@ -38,6 +38,11 @@
 //
 // $last is the last object that was answered.
 //
+// The files wire-* are about the wire itself. "Body:" among the headers is a body
+// that is no manifest: texts in Go's quotes, each with "*" and a number if it is
+// repeated. "Show:" names headers that the answer is to show; Body is the body as it
+// came, and "-" leaves it out. $etag is the last ETag, "none" a header not sent.
+//
 // # The form of an answer
 //
 // The code, and of an object what makes it differ from the body that was posted or

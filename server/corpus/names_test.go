@@ -34,6 +34,7 @@ var changing = []struct {
 	{"ip", regexp.MustCompile(`\b(10\.(?:9[6-9]|10\d|11[01])\.\d+\.\d+)\b`)},
 	{"port", regexp.MustCompile(`(?i:nodePort"?): ?(3[0-2]\d\d\d)\b`)},
 	{"port", regexp.MustCompile(`:(3[0-2]\d\d\d)/`)},
+	{"etag", regexp.MustCompile(`(?i:etag): ((?:W/)?"?[0-9A-F]{64,128}"?)`)},
 	{"suffix", regexp.MustCompile(`kube-api-access-([0-9a-z]{5})\b`)},
 	{"suffix", regexp.MustCompile(`[Mm]ade-([0-9a-z]{5})\b`)},
 }

@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +11,7 @@ import (
 	"time"
 )
 
-var headerLine = regexp.MustCompile(`^(Content-Type|User-Agent|Accept|Impersonate-User|Impersonate-Group): `)
+var headerLine = regexp.MustCompile(`^(Content-Type|Content-Encoding|User-Agent|Accept|Accept-Encoding|If-None-Match|Impersonate-User|Impersonate-Group|Body|Show): `)
 
 // url makes a path below the case's namespace a whole one.
 func (r *run) url(path string) string {
@@ -42,16 +43,27 @@ func (r *run) do(request string) string {
 	default:
 		header.Set("Content-Type", "application/json")
 	}
-	raw := false
+	raw, text, shown := false, "", ""
 	for headerLine.MatchString(rest) {
 		line, more, _ := strings.Cut(rest, "\n")
 		k, v, _ := strings.Cut(line, ": ")
-		header.Set(k, v)
-		raw = raw || k == "Content-Type" && !strings.HasSuffix(v, "+json")
 		rest = more
+		switch k {
+		case "Body":
+			raw, text = true, r.bytes(v)
+		case "Show":
+			shown = v
+		default:
+			if header.Set(k, strings.ReplaceAll(v, "$etag", r.etag)); v == "none" {
+				header.Del(k)
+			}
+			raw = raw || k == "Content-Type" && !strings.HasSuffix(v, "+json")
+		}
 	}
 	var sent any
-	text := r.expand(rest)
+	if text == "" {
+		text = r.expand(rest)
+	}
 	if !raw {
 		if sent = r.body(rest); sent != nil {
 			data, err := json.Marshal(sent)
@@ -61,7 +73,11 @@ func (r *run) do(request string) string {
 			text = string(data)
 		}
 	}
-	code, warnings, answer := r.send(method, r.url(path), header, text)
+	resp, answer := r.send(method, r.url(path), header, text)
+	code := resp.StatusCode
+	if etag := resp.Header.Get("ETag"); etag != "" {
+		r.etag = etag
+	}
 	if !r.g.ours && code < 300 && method != http.MethodGet && strings.Contains(path, "/customresourcedefinitions") {
 		time.Sleep(2 * time.Second) // kube-apiserver answers before a definition has taken effect
 	}
@@ -70,25 +86,34 @@ func (r *run) do(request string) string {
 		base = nil
 	}
 	out := fmt.Sprint(code)
-	for _, w := range warnings {
+	for _, w := range resp.Header.Values("Warning") {
 		out += "\nWarning: " + w
 	}
-	return r.plain(out + r.print(base, answer))
+	out += show(shown, resp, answer)
+	if strings.HasSuffix(shown, "Body") || strings.HasSuffix(shown, "-") || len(answer) == 0 {
+		return r.plain(out)
+	}
+	printed := r.print(base, asJSON(resp.Header.Get("Content-Type"), answer))
+	if shown != "" {
+		printed = "\n" + strings.TrimLeft(printed, " ,\n")
+	}
+	return r.plain(out + printed)
 }
 
-func (r *run) send(method, url string, header http.Header, body string) (code int, warnings []string, answer []byte) {
+func (r *run) send(method, url string, header http.Header, body string) (*http.Response, []byte) {
 	r.t.Helper()
-	code, warnings, answer, err := r.try(method, url, header, body)
+	resp, answer, err := r.try(method, url, header, body)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return code, warnings, answer
+	return resp, answer
 }
 
-func (r *run) try(method, url string, header http.Header, body string) (code int, warnings []string, answer []byte, err error) {
+// try sends a request and reads the answer to its end.
+func (r *run) try(method, url string, header http.Header, body string) (_ *http.Response, answer []byte, err error) {
 	req, err := http.NewRequest(method, r.g.base+url, strings.NewReader(body))
 	if err != nil {
-		return 0, nil, nil, err
+		return nil, nil, err
 	}
 	req.Header = header
 	if r.g.token != "" {
@@ -96,11 +121,17 @@ func (r *run) try(method, url string, header http.Header, body string) (code int
 	}
 	resp, err := r.g.client.Do(req)
 	if err != nil {
-		return 0, nil, nil, err
+		return nil, nil, err
 	}
 	defer resp.Body.Close()
-	answer, err = io.ReadAll(resp.Body)
-	return resp.StatusCode, resp.Header.Values("Warning"), answer, err
+	var from io.Reader = resp.Body
+	if resp.Header.Get("Content-Encoding") == "gzip" {
+		if from, err = gzip.NewReader(resp.Body); err != nil {
+			return nil, nil, err
+		}
+	}
+	answer, err = io.ReadAll(from)
+	return resp, answer, err
 }
 
 // mustCreate makes what every case needs.
@@ -110,8 +141,8 @@ func (r *run) mustCreate(path, manifest string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	code, _, answer := r.send("POST", r.url(path), http.Header{"Content-Type": {"application/json"}}, string(data))
-	if code != http.StatusCreated {
-		r.t.Fatalf("POST %s: %d %s", path, code, answer)
+	resp, answer := r.send("POST", r.url(path), http.Header{"Content-Type": {"application/json"}}, string(data))
+	if resp.StatusCode != http.StatusCreated {
+		r.t.Fatalf("POST %s: %s %s", path, resp.Status, answer)
 	}
 }

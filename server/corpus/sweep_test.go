@@ -96,13 +96,13 @@ func sweepOne(r *run, base base, v tree) string {
 	if strings.Contains(path, "?") {
 		path, _, _ = strings.Cut(path, "?")
 	}
-	code, warnings, answer, err := r.try("POST", path+"?dryRun=All&fieldValidation=Warn", header, string(data))
+	resp, answer, err := r.try("POST", path+"?dryRun=All&fieldValidation=Warn", header, string(data))
 	if err != nil {
 		return "no answer: " + err.Error()
 	}
 	r.known, r.counts, r.seen = nil, nil, map[string]tree{}
-	out := strconv.Itoa(code)
-	for _, w := range warnings {
+	out := strconv.Itoa(resp.StatusCode)
+	for _, w := range resp.Header.Values("Warning") {
 		out += "\nWarning: " + w
 	}
 	return r.plain(out + r.print(clone(v), answer))

@@ -61,13 +61,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		fail(w, notAllowed(r.Method))
+	// The lists of groups and of a group's versions are there for any method.
+	lists := strings.HasPrefix(path, "/apis") && strings.Count(path, "/") < 3
+	if r.Method != http.MethodGet && !lists {
+		fail(w, notAllowed())
 		return
 	}
-	f, ok := negotiate(r.Header.Values("Accept"), path == "/api" || path == "/apis")
+	f, known, ok := negotiate(r.Header.Values("Accept"), path == "/api" || path == "/apis")
 	if !ok {
-		fail(w, notAcceptable())
+		fail(w, notAcceptable(known || lists))
 		return
 	}
 	d, err := s.get(documentKey{path, f}, obj)
@@ -76,9 +78,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	head := w.Header()
-	head.Set("Content-Type", f.contentType())
-	head.Add("Vary", "Accept")
-	if d.etag != "" {
+	if f.aggregated {
+		head.Add("Vary", "Accept")
 		head.Set("ETag", d.etag)
 		head.Set("Cache-Control", "public")
 		if r.Header.Get("If-None-Match") == d.etag {
@@ -86,6 +87,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	head.Set("Content-Type", f.contentType())
 	w.Write(d.body)
 }
 

@@ -133,7 +133,7 @@ func TestEncodings(t *testing.T) {
 		{"/apis", "application/json" + aggregated + ",application/json", "application/json" + aggregated, `{"kind":"APIGroupDiscoveryList"`, 200},
 		{"/api", "application/vnd.kubernetes.protobuf" + aggregated, "application/vnd.kubernetes.protobuf" + aggregated, "k8s\x00", 200},
 		{"/apis", "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json", "application/json", `{"kind":"APIGroupList"`, 200},
-		{"/apis", "text/html", "application/json", `{"kind":"Status"`, 406},
+		{"/apis", "text/html", "application/json", "{\n  \"kind\": \"Status\"", 406},
 		{"/apis/nope", "", "text/plain; charset=utf-8", "404", 404},
 		{"/apis/apps/v2", "", "text/plain; charset=utf-8", "404", 404},
 	} {

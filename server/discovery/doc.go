@@ -8,7 +8,7 @@
 //
 // as kubectl and client-go do, and the older one, a document per group and
 // version, to everybody else. Each is available as JSON and as Kubernetes'
-// protobuf. A document is built when it is first asked for; then its bytes are
+// protobuf, the older ones as YAML too. A document is built when it is first asked for; then its bytes are
 // kept until the next Set.
 //
 // # Concurrency

@@ -14,21 +14,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"sigs.k8s.io/yaml"
 )
 
 const (
 	jsonType     = "application/json"
+	yamlType     = "application/yaml"
 	protobufType = "application/vnd.kubernetes.protobuf"
 	asAggregated = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
 // form is how a document is written.
-type form struct{ protobuf, aggregated bool }
+type form struct{ yaml, protobuf, aggregated bool }
 
 func (f form) contentType() string {
 	t := jsonType
-	if f.protobuf {
+	switch {
+	case f.protobuf:
 		t = protobufType
+	case f.yaml:
+		t = yamlType
 	}
 	if f.aggregated {
 		t += asAggregated
@@ -36,11 +41,12 @@ func (f form) contentType() string {
 	return t
 }
 
-// negotiate takes the first acceptable form, by quality and then by place.
-func negotiate(accept []string, mayAggregate bool) (form, bool) {
+// negotiate takes the first acceptable form, by quality and then by place. known
+// says whether any type is named that documents can have.
+func negotiate(accept []string, mayAggregate bool) (f form, known, ok bool) {
 	all := strings.Join(accept, ",")
 	if strings.TrimSpace(all) == "" {
-		return form{}, true
+		return form{}, true, true
 	}
 	type clause struct {
 		form    form
@@ -57,9 +63,12 @@ func negotiate(accept []string, mayAggregate bool) (form, bool) {
 		case jsonType, "*/*", "application/*":
 		case protobufType:
 			c.form.protobuf = true
+		case yamlType:
+			c.form.yaml = true
 		default:
 			continue
 		}
+		known = true
 		if as := params["as"]; as != "" {
 			if !mayAggregate || as != "APIGroupDiscoveryList" || params["g"] != "apidiscovery.k8s.io" || params["v"] != "v2" {
 				continue
@@ -81,9 +90,9 @@ func negotiate(accept []string, mayAggregate bool) (form, bool) {
 		return 0
 	})
 	if len(clauses) == 0 {
-		return form{}, false
+		return form{}, known, false
 	}
-	return clauses[0].form, true
+	return clauses[0].form, true, true
 }
 
 var protobufSerializer = protobuf.NewSerializer(nil, nil)
@@ -93,9 +102,14 @@ func encode(obj runtime.Object, f form) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{body: text}
+	d := &document{body: append(text, '\n')}
 	if f.aggregated { // the same for all encodings, as Vary says that they differ
 		d.etag = fmt.Sprintf("%q", fmt.Sprintf("%X", sha512.Sum512(text)))
+	}
+	if f.yaml {
+		if d.body, err = yaml.JSONToYAML(text); err != nil {
+			return nil, err
+		}
 	}
 	if f.protobuf {
 		var b bytes.Buffer
@@ -111,14 +125,22 @@ type statusError metav1.Status
 
 func (e *statusError) Error() string { return e.Message }
 
-func notAllowed(method string) error {
+func notAllowed() error {
 	return &statusError{Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
-		Message: fmt.Sprintf("%s is not supported on discovery documents", method)}
+		Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{}}
 }
 
-func notAcceptable() error {
-	return &statusError{Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
-		Message: "only the following media types are accepted: application/json, application/vnd.kubernetes.protobuf"}
+// notAcceptable names the types that there are: in one way where none of them was
+// asked for, in another where one was, in a form that there is not.
+func notAcceptable(known bool) error {
+	e := &statusError{Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable}
+	all := strings.Join([]string{jsonType, yamlType, protobufType}, ", ")
+	if known {
+		e.Message = "only the following media types are accepted: " + all
+	} else {
+		e.Message, e.Details = "406: Not Acceptable\n\nAvailable representations: "+all, &metav1.StatusDetails{}
+	}
+	return e
 }
 
 func fail(w http.ResponseWriter, err error) {
@@ -130,5 +152,6 @@ func fail(w http.ResponseWriter, err error) {
 	s.Status = metav1.StatusFailure
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(int(s.Code))
-	json.NewEncoder(w).Encode((*metav1.Status)(s))
+	text, _ := json.MarshalIndent((*metav1.Status)(s), "", "  ") // strings and numbers only
+	w.Write(text)
 }

@@ -117,23 +117,18 @@ func compress(data []byte, err error) ([]byte, error) {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := h.current()
 	at := strings.TrimSuffix(r.URL.Path, "/")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-		return
-	}
 	switch {
 	case at == "/openapi/v2":
 		s.v2.serve(w, r, "application/com.github.proto-openapi.spec.v2", s.v2.source.hash)
 	case at == "/openapi/v3":
-		w.Header().Set("Content-Type", "application/json")
 		if !unchanged(w, r, s.tag) {
+			w.Header().Set("Content-Type", "application/json")
 			w.Write(s.index)
 		}
 	default:
 		d := s.v3[strings.TrimPrefix(at, "/openapi/v3/")]
 		if d == nil {
-			http.NotFound(w, r)
+			w.WriteHeader(http.StatusNotFound)
 			return
 		}
 		switch asked := r.URL.Query().Get("hash"); asked {
@@ -162,20 +157,20 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 
 func (d *document) serve(w http.ResponseWriter, r *http.Request, protobufType, tag string) {
 	contentType, build := accept(r.Header.Values("Accept"), protobufType), d.text
-	w.Header().Add("Vary", "Accept")
 	w.Header().Add("Vary", "Accept-Encoding")
+	w.Header().Add("Vary", "Accept")
 	switch contentType {
 	case "":
-		http.Error(w, "only application/json and "+protobufType+".v1.0+protobuf are served here", http.StatusNotAcceptable)
+		w.WriteHeader(http.StatusNotAcceptable)
 		return
 	case "application/json":
 	default:
 		build = d.protobuf
 	}
-	w.Header().Set("Content-Type", contentType)
 	if unchanged(w, r, tag) {
 		return
 	}
+	w.Header().Set("Content-Type", contentType)
 	data, err := build()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -5,6 +5,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/token"
@@ -33,6 +34,7 @@ func (d Deps) tokenReview(ctx context.Context, _ *auth.User, _ string, r *authen
 }
 
 func (d Deps) selfSubjectReview(_ context.Context, u *auth.User, _ string, r *authenticationv1.SelfSubjectReview) error {
+	r.CreationTimestamp = metav1.Now()
 	r.Status.UserInfo = info(u)
 	return nil
 }

@@ -95,10 +95,6 @@ func (a *Accounts) prepare(req *authenticationv1.TokenRequest, sa *corev1.Servic
 	if len(req.Spec.Audiences) == 0 {
 		req.Spec.Audiences = a.audiences
 	}
-	if req.Spec.ExpirationSeconds == nil {
-		hour := int64(60 * 60)
-		req.Spec.ExpirationSeconds = &hour
-	}
 	switch s := *req.Spec.ExpirationSeconds; {
 	case s < 10*60:
 		errs = append(errs, field.Invalid(specPath.Child("expirationSeconds"), s, "may not specify a duration less than 10 minutes"))

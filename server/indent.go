@@ -1,0 +1,37 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// indented serves what a handler answers in JSON as people like to read it.
+func (c *call) indented(h http.Handler) error {
+	w := &buffered{ResponseWriter: c.w}
+	h.ServeHTTP(w, c.req)
+	data := w.body.Bytes()
+	if kind, _, _ := strings.Cut(c.w.Header().Get("Content-Type"), ";"); kind == mediaJSON.String() {
+		var b bytes.Buffer
+		if json.Indent(&b, data, "", "  ") == nil {
+			data = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+		}
+	}
+	if w.code != 0 {
+		c.w.WriteHeader(w.code)
+	}
+	_, err := c.w.Write(data)
+	return err
+}
+
+// buffered keeps an answer back.
+type buffered struct {
+	http.ResponseWriter
+	code int
+	body bytes.Buffer
+}
+
+func (b *buffered) WriteHeader(code int) { b.code = code }
+
+func (b *buffered) Write(p []byte) (int, error) { return b.body.Write(p) }
