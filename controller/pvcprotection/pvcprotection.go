@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
@@ -71,26 +70,7 @@ func (p *protector) reconcile(ctx context.Context, k controller.Key) (controller
 	if !ok {
 		return controller.Result{}, nil
 	}
-	has, goes := slices.Contains(c.Finalizers, finalizer), c.DeletionTimestamp != nil
-	if has != goes {
-		return controller.Result{}, nil
-	}
-	if goes {
-		if used, err := p.used(ctx, c); used || err != nil {
-			return controller.Result{}, err // the pod's end brings it back here
-		}
-	}
-	c = c.DeepCopy()
-	if goes {
-		c.Finalizers = slices.DeleteFunc(c.Finalizers, func(f string) bool { return f == finalizer })
-	} else {
-		c.Finalizers = append(c.Finalizers, finalizer)
-	}
-	_, err := p.claimsAPI.Namespace(k.Namespace).Update(ctx, c)
-	if apierrors.IsNotFound(err) {
-		err = nil
-	}
-	return controller.Result{}, err
+	return controller.Protect(ctx, p.claimsAPI, c, finalizer, func() (bool, error) { return p.used(ctx, c) })
 }
 
 // used reports whether a pod uses the claim.

@@ -5,10 +5,8 @@ package pvprotection
 
 import (
 	"context"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -26,21 +24,7 @@ func New(env controller.Env) controller.Runner {
 		if !ok {
 			return controller.Result{}, nil
 		}
-		has, goes := slices.Contains(v.Finalizers, finalizer), v.DeletionTimestamp != nil
-		if has != goes || goes && v.Status.Phase == corev1.VolumeBound {
-			return controller.Result{}, nil
-		}
-		v = v.DeepCopy()
-		if goes {
-			v.Finalizers = slices.DeleteFunc(v.Finalizers, func(f string) bool { return f == finalizer })
-		} else {
-			v.Finalizers = append(v.Finalizers, finalizer)
-		}
-		_, err := api.Update(ctx, v)
-		if apierrors.IsNotFound(err) {
-			err = nil
-		}
-		return controller.Result{}, err
+		return controller.Protect(ctx, api, v, finalizer, func() (bool, error) { return v.Status.Phase == corev1.VolumeBound, nil })
 	}, controller.Options{})
 	controller.Watch(loop, volumes, controller.Self)
 	return loop

@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -90,26 +89,7 @@ func (p *protector) reconcile(ctx context.Context, k controller.Key) (controller
 	if !ok {
 		return controller.Result{}, nil
 	}
-	has, goes := slices.Contains(c.Finalizers, finalizer), c.DeletionTimestamp != nil
-	if has != goes {
-		return controller.Result{}, nil
-	}
-	if goes {
-		if used, err := p.used(ctx, k.Name); used || err != nil {
-			return controller.Result{}, err // the end of its use brings it back here
-		}
-	}
-	c = c.DeepCopy()
-	if goes {
-		c.Finalizers = slices.DeleteFunc(c.Finalizers, func(f string) bool { return f == finalizer })
-	} else {
-		c.Finalizers = append(c.Finalizers, finalizer)
-	}
-	_, err := p.classesAPI.Update(ctx, c)
-	if apierrors.IsNotFound(err) {
-		err = nil
-	}
-	return controller.Result{}, err
+	return controller.Protect(ctx, p.classesAPI, c, finalizer, func() (bool, error) { return p.used(ctx, k.Name) })
 }
 
 func (p *protector) used(ctx context.Context, name string) (bool, error) {

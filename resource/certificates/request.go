@@ -150,7 +150,7 @@ var usages = []certificatesv1.KeyUsage{
 func validateRequest(r *certificatesv1.CertificateSigningRequest) field.ErrorList {
 	var f check.Faults
 	p := field.NewPath("spec")
-	if err := parseRequest(r.Spec.Request); err != nil {
+	if _, err := ParseRequest(r.Spec.Request); err != nil {
 		f.Invalid(p.Child("request"), r.Spec.Request, err.Error())
 	}
 	if len(r.Spec.Usages) == 0 {
@@ -174,13 +174,13 @@ func validateRequest(r *certificatesv1.CertificateSigningRequest) field.ErrorLis
 	return f.List()
 }
 
-func parseRequest(data []byte) error {
+// ParseRequest reads the PEM text of a certificate signing request.
+func ParseRequest(data []byte) (*x509.CertificateRequest, error) {
 	block, _ := pem.Decode(data)
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return errors.New("PEM block type must be CERTIFICATE REQUEST")
+		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
 	}
-	_, err := x509.ParseCertificateRequest(block.Bytes)
-	return err
+	return x509.ParseCertificateRequest(block.Bytes)
 }
 
 func conditions(f *check.Faults, p *field.Path, r *certificatesv1.CertificateSigningRequest) {

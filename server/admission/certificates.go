@@ -3,9 +3,6 @@ package admission
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/resource/certificates"
 	"fairlead.dev/server/auth"
 )
 
@@ -76,11 +74,7 @@ func checkSubject(csr *certificatesv1.CertificateSigningRequest) error {
 	if csr.Spec.SignerName != certificatesv1.KubeAPIServerClientSignerName {
 		return nil
 	}
-	block, _ := pem.Decode(csr.Spec.Request)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return errors.New("failed to parse CSR: PEM block type must be CERTIFICATE REQUEST")
-	}
-	parsed, err := x509.ParseCertificateRequest(block.Bytes)
+	parsed, err := certificates.ParseRequest(csr.Spec.Request)
 	if err != nil {
 		return fmt.Errorf("failed to parse CSR: %w", err)
 	}

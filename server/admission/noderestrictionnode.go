@@ -1,9 +1,6 @@
 package admission
 
 import (
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +8,8 @@ import (
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+
+	"fairlead.dev/resource/certificates"
 )
 
 // node lets a kubelet write its own Node, but not what would draw pods to it.
@@ -86,11 +85,7 @@ func (w nodeWrite) request() error {
 	default:
 		return nil
 	}
-	block, _ := pem.Decode(csr.Spec.Request)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return errors.New("unable to parse csr: PEM block type must be CERTIFICATE REQUEST")
-	}
-	parsed, err := x509.ParseCertificateRequest(block.Bytes)
+	parsed, err := certificates.ParseRequest(csr.Spec.Request)
 	if err != nil {
 		return fmt.Errorf("unable to parse csr: %w", err)
 	}
