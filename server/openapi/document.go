@@ -80,7 +80,7 @@ func (b *builder) listing(group, ver string) {
 func (b *builder) version() {
 	b.paths = append(b.paths, path{path: "/version/", operations: []operation{{
 		method: "get", id: "getCodeVersion", description: "get the version information for this server",
-		tag: "version", answer: b.defs.define(reflect.TypeFor[version.Info]()), codes: ok,
+		tag: "version", json: true, answer: b.defs.define(reflect.TypeFor[version.Info]()), codes: ok,
 	}}})
 }
 

@@ -19,6 +19,7 @@ type operation struct {
 	bodyTypes                    []string
 	answer                       string // definition
 	custom                       bool   // neither protobuf nor strategic merges
+	json                         bool   // answered in nothing else
 	codes                        []string
 	stream                       bool
 }
@@ -38,16 +39,16 @@ const (
 )
 
 var (
-	answerTypes = []string{"application/json", "application/vnd.kubernetes.protobuf", "application/yaml"}
+	answerTypes = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf"}
 	streamTypes = []string{"application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"}
 	anyType     = []string{"*/*"}
 	patchTypes  = []string{
-		"application/apply-patch+yaml", "application/json-patch+json",
-		"application/merge-patch+json", "application/strategic-merge-patch+json",
+		"application/json-patch+json", "application/merge-patch+json",
+		"application/strategic-merge-patch+json", "application/apply-patch+yaml",
 	}
 	customTypes   = []string{"application/json", "application/yaml"}
 	customStreams = []string{"application/json;stream=watch"}
-	customPatches = patchTypes[:3]
+	customPatches = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
 )
 
 // paths are those of one resource in one version. names says under which

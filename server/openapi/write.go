@@ -32,6 +32,9 @@ func (op operation) common() object {
 }
 
 func (op operation) types() []string {
+	if op.json {
+		return answerTypes[:1]
+	}
 	if op.custom {
 		if op.stream {
 			return append(customTypes[:len(customTypes):len(customTypes)], customStreams...)
@@ -74,6 +77,12 @@ func (op operation) writeV3() object {
 func (op operation) writeV2() object {
 	o := op.common()
 	o["schemes"], o["produces"], o["consumes"] = []string{"https"}, op.types(), anyType
+	switch {
+	case op.custom:
+		o["consumes"] = customTypes
+	case op.gvk.Kind == "":
+		o["consumes"] = op.types()
+	}
 	parameters := writeParameterList(op.parameters, false)
 	if op.body != "" {
 		o["consumes"] = op.bodyTypes
