@@ -17,7 +17,6 @@ type plan struct {
 	typ    reflect.Type
 	size   uintptr
 	fields []*field // by number; nil where there is none
-	elem   *plan    // of a map's values
 }
 
 // field is a field of a message.
