@@ -39,6 +39,10 @@ func (c *call) route() (_ verb, err error) {
 	case c.req.Method == http.MethodHead && c.ep.Custom == nil, in.legacyWatch && c.req.Method != http.MethodGet:
 		return nil, methodNotAllowed()
 	}
+	w := c.ep.version.Warning
+	if w != "" && c.ep.Custom != nil { // also on a path that its kind has not
+		c.warn(w)
+	}
 	do, err := c.routeVerb()
 	if err != nil {
 		return nil, err
@@ -46,7 +50,7 @@ func (c *call) route() (_ verb, err error) {
 	if err := c.negotiate(); err != nil {
 		return nil, err
 	}
-	if w := c.ep.version.Warning; w != "" {
+	if w != "" && c.ep.Custom == nil {
 		c.warn(w)
 	}
 	return do, c.nameFits()
