@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/builtin"
+	"fairlead.dev/resource/metrics"
 )
 
 // filler makes random objects. It is the same for every run.
@@ -69,7 +70,7 @@ func TestTableNamesEachResourceOnce(t *testing.T) {
 // Every kind that the groups register as an object of its own has a row.
 func TestTableIsComplete(t *testing.T) {
 	have := map[string]bool{}
-	for _, r := range builtin.Resources() {
+	for _, r := range append(builtin.Resources(), metrics.Resources()...) { // the latter where there are nodes to measure
 		for _, v := range r.Versions {
 			have[r.GVK(v.Name).String()] = true
 		}
