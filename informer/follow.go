@@ -162,6 +162,9 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 	}
 	for {
 		ev, err := w.Next(ctx)
+		if err == nil {
+			err = ctx.Err() // who has been stopped takes nothing in any more
+		}
 		if err != nil {
 			return err
 		}
