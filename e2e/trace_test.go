@@ -46,6 +46,11 @@ func TestTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pods.Stop() // of another's program, which is to be seen as far as the wire
+	var first show.Event
+	if err := json.Unmarshal([]byte(firstLine(fairlead(t, "trace", "deploy/web", "--kubeconfig", p.Kubeconfig, "--since", "1h", "-o", "json").out)), &first); err != nil {
+		t.Fatal(err)
+	}
+	p.tree(strconv.FormatInt(first.Revision, 10)) // nothing comes of the creation any more
 	p.kubectl("scale", "deployment/web", "--replicas=50")
 	p.kubectl("rollout", "status", "deployment/web")
 	last := json.NewDecoder(strings.NewReader(fairlead(t, "trace", "deploy/web", "--kubeconfig", p.Kubeconfig, "--since", "1h", "-o", "json").out))
@@ -100,6 +105,11 @@ func TestTrace(t *testing.T) {
 			t.Errorf("%s: arrivals %+v, works %+v", name, e.Arrivals, e.Works)
 		}
 	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }
 
 // complete checks that an event has every hop, in the order of time, and that all who

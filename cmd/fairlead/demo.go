@@ -115,6 +115,9 @@ func (f *demoFlags) story(ctx context.Context, c *client.Client, p *progress) (i
 	if err != nil {
 		return 0, err
 	}
+	if _, err := settledTree(ctx, c, trace.Revision(made.ResourceVersion)); err != nil { // so that one story is told, not two
+		return 0, err
+	}
 	p.step("Created", "deployment web, with no replicas")
 	scaled, err := deployments.PatchScale(ctx, "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": f.replicas}}))
 	if err != nil {
