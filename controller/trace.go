@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,13 +71,14 @@ func (cs *causes) giveBack(k Key, c *cause) {
 	if len(c.revisions) == 0 {
 		return
 	}
+	again := &cause{handed: c.handed, revisions: slices.Clone(c.revisions)} // the work that failed keeps its own
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if later := cs.mu.of[k]; later != nil {
-		c.revisions = append(c.revisions, later.revisions...)
-		c.revisions = c.revisions[:min(len(c.revisions), maxCauses)]
+		again.revisions = append(again.revisions, later.revisions...)
+		again.revisions = again.revisions[:min(len(again.revisions), maxCauses)]
 	}
-	cs.mu.of[k] = c
+	cs.mu.of[k] = again
 }
 
 // EnqueueFor is Enqueue because of an event, whose object a handler was given: the trace
