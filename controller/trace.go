@@ -10,10 +10,6 @@ import (
 	"fairlead.dev/trace"
 )
 
-// maxCauses is how many events are remembered for a key that waits: the first ones and
-// the last.
-const maxCauses = 8
-
 // causes are the events that keys are in the queue for.
 type causes struct {
 	log *trace.Log // nil: nobody asks
@@ -47,7 +43,7 @@ func (cs *causes) add(k Key, obj client.Object) {
 	}
 	switch n := len(c.revisions); {
 	case n > 0 && c.revisions[n-1] == rev:
-	case n < maxCauses:
+	case n < trace.MaxCauses:
 		c.revisions = append(c.revisions, rev)
 	default:
 		c.revisions[n-1] = rev
@@ -76,7 +72,7 @@ func (cs *causes) giveBack(k Key, c *cause) {
 	defer cs.mu.Unlock()
 	if later := cs.mu.of[k]; later != nil {
 		again.revisions = append(again.revisions, later.revisions...)
-		again.revisions = again.revisions[:min(len(again.revisions), maxCauses)]
+		again.revisions = again.revisions[:min(len(again.revisions), trace.MaxCauses)]
 	}
 	cs.mu.of[k] = again
 }

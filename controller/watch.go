@@ -48,8 +48,8 @@ func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h inform
 	if h.Name == "" {
 		h.Name = c.name
 	}
-	if c.causes.log == nil {
-		c.causes.log = i.Trace()
+	if l := i.Trace(); l != nil && c.causes.log == nil { // never written once a handler may read it
+		c.causes.log = l
 	}
 	reg := i.Handle(h)
 	c.mu.Lock()

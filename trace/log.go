@@ -10,7 +10,7 @@ import (
 
 // Options bound what a Log keeps. The zero value is the defaults.
 type Options struct {
-	// Events is how many of the last events are kept; 16,384, which takes 3 MB once so
+	// Events is how many of the last events are kept; 16,384, which takes 5 MB once so
 	// many have come. It is rounded up to a power of two, 256 at least.
 	Events int
 	// Deliveries is how many of the last deliveries, sights and works are kept, each;

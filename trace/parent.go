@@ -25,9 +25,9 @@ const (
 	stateKey     = "fairlead="
 )
 
-// maxCauses is how many events a work names as its causes: the first ones, which it was
+// MaxCauses is how many events a work names as its causes: the first ones, which it was
 // queued for, and the last.
-const maxCauses = 8
+const MaxCauses = 8
 
 // ParseParent reads a request's header; the zero Parent if there is none, or none that
 // can be read, as the specification asks.
@@ -51,7 +51,7 @@ func ParseParent(h http.Header) Parent {
 			continue
 		}
 		for c := range strings.SplitSeq(causes, ".") {
-			if rev, err := strconv.ParseInt(c, 10, 64); err == nil && rev > 0 && len(p.Causes) < maxCauses {
+			if rev, err := strconv.ParseInt(c, 10, 64); err == nil && rev > 0 && len(p.Causes) < MaxCauses {
 				p.Causes = append(p.Causes, rev)
 			}
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"fairlead.dev/trace"
 	"fairlead.dev/trace/show"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -157,21 +155,10 @@ func (f *demoFlags) tell(out io.Writer, all []show.Event) error {
 	switch {
 	case len(all) == 0:
 		return fmt.Errorf("nothing is known of the scaling")
-	case f.output == "json":
-		enc := json.NewEncoder(out)
-		for _, e := range all {
-			if err := enc.Encode(e); err != nil {
-				return err
-			}
-		}
-		return nil
-	case f.output == "otlp":
-		return show.OTLP(out, all)
+	case f.output != "":
+		return forMachines(out, f.output, all)
 	}
-	palette := show.Palette{}
-	if file, ok := out.(*os.File); ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
-		palette = show.Color
-	}
+	palette := palette(out)
 	fmt.Fprint(out, "\nThe write, hop by hop, and who acted on it:\n\n")
 	if err := show.Waterfall(out, all[0], palette); err != nil {
 		return err

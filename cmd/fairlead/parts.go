@@ -28,10 +28,15 @@ func registerKubeconfig(flags *pflag.FlagSet, path *string) {
 	flags.StringVar(path, "kubeconfig", "", "the API server to work against (default: as kubectl finds it, or the pod's own cluster)")
 }
 
-func loadConfig(path string) (*rest.Config, error) {
+// kubeconfigLoader finds a kubeconfig as kubectl does.
+func kubeconfigLoader(path string) clientcmd.ClientConfig {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
+}
+
+func loadConfig(path string) (*rest.Config, error) {
+	config, err := kubeconfigLoader(path).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}

@@ -17,15 +17,12 @@ import (
 	"time"
 
 	"fairlead.dev/client"
+	"fairlead.dev/server"
 	"fairlead.dev/trace/show"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/tools/clientcmd"
 )
-
-// livesPath is where a server tells the lives of events.
-const livesPath = "/debug/lives"
 
 type traceFlags struct {
 	kubeconfig, namespace, output string
@@ -129,10 +126,7 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 	case f.since == 0:
 		q.Set("follow", "true")
 	}
-	p := printer{out: out, c: c, flags: f}
-	if file, ok := out.(*os.File); ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
-		p.palette = show.Color
-	}
+	p := printer{out: out, c: c, flags: f, palette: palette(out)}
 	if f.revision > 0 && f.tree {
 		return p.grown(ctx)
 	}
@@ -159,14 +153,11 @@ func (f *traceFlags) unknown() error {
 
 // connect makes a client of a kubeconfig, and tells its namespace.
 func connect(path string) (*client.Client, string, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
-	config, err := loader.ClientConfig()
+	config, err := loadConfig(path)
 	if err != nil {
-		return nil, "", fmt.Errorf("kubeconfig: %w", err)
+		return nil, "", err
 	}
-	namespace, _, err := loader.Namespace()
+	namespace, _, err := kubeconfigLoader(path).Namespace()
 	if err != nil {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)
 	}
@@ -193,7 +184,7 @@ func findResource(ctx context.Context, c *client.Client, name string) (client.AP
 
 // lives asks a server for lives and hands them on as they come.
 func lives(ctx context.Context, c *client.Client, q url.Values, each func(line []byte, e show.Event) error) error {
-	res, err := c.REST().Stream(ctx, client.Request{Method: http.MethodGet, Path: livesPath, Query: q, Accept: "application/jsonl, */*"})
+	res, err := c.REST().Stream(ctx, client.Request{Method: http.MethodGet, Path: server.LivesPath, Query: q, Accept: "application/jsonl, */*"})
 	if apierrors.IsNotFound(err) {
 		return errors.New("this server keeps no lives: it is not fairlead, or runs with --trace-events=0")
 	}
@@ -260,19 +251,32 @@ func (p *printer) grown(ctx context.Context) error {
 	if len(all) == 0 {
 		return p.flags.unknown()
 	}
-	switch p.flags.output {
-	case "json":
-		out := json.NewEncoder(p.out)
-		for _, e := range all {
-			if err := out.Encode(e); err != nil {
-				return err
-			}
-		}
-		return nil
-	case "otlp":
-		return show.OTLP(p.out, all)
+	if p.flags.output != "" {
+		return forMachines(p.out, p.flags.output, all)
 	}
 	return show.Tree(p.out, all, p.palette)
+}
+
+// forMachines writes events as JSON, one a line, or as OTLP.
+func forMachines(out io.Writer, output string, all []show.Event) error {
+	if output == "otlp" {
+		return show.OTLP(out, all)
+	}
+	enc := json.NewEncoder(out)
+	for _, e := range all {
+		if err := enc.Encode(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// palette is in colour for a terminal that wants it.
+func palette(out io.Writer) show.Palette {
+	if file, ok := out.(*os.File); ok && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(file.Fd())) {
+		return show.Color
+	}
+	return show.Palette{}
 }
 
 // whole writes the tree below an event when nothing more comes to it. An event that came

@@ -1,5 +1,5 @@
-// Package clientsuite holds the client library to its promises: client, informer and
-// controller against an API server, over networks that fail. It has nothing but tests.
+// Package clientsuite holds the client library to its promises: client and informer
+// against an API server, over networks that fail. It has nothing but tests.
 //
 //	go test ./testenv/clientsuite
 //	go test ./testenv/clientsuite -kubeconfig FILE [-etcd URL] [-restart URL]
