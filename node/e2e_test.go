@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -24,19 +25,29 @@ import (
 // served is a server without nodes and what nodes need to live on it.
 func served(t testing.TB) controller.Env {
 	t.Helper()
+	env, _ := servedAt(t)
+	return env
+}
+
+// servedAt also tells how to reach the server.
+func servedAt(t testing.TB) (controller.Env, *rest.Config) {
+	t.Helper()
 	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount"}, NoScheduler: true, Nodes: -1})
 	c := env.Client(t)
 	recorder := client.NewRecorder(c, "kubelet")
 	t.Cleanup(recorder.Close)
 	await(t, client.For[*corev1.ServiceAccount](c).Namespace("default"), "default", "there", func(*corev1.ServiceAccount) bool { return true })
-	return controller.Env{Client: c, Informers: informer.NewSet(c), Recorder: recorder, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	return controller.Env{Client: c, Informers: informer.NewSet(c), Recorder: recorder, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}, env.Config()
 }
 
 // start runs nodes; stop waits for their end.
 func start(t testing.TB, env controller.Env, o node.Options) (stop func()) {
+	return startNodes(t, node.New(env, o))
+}
+
+func startNodes(t testing.TB, run *node.Nodes) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	run := node.New(env, o)
 	go func() { done <- run.Run(ctx) }()
 	stopped := false
 	stop = func() {

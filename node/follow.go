@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -132,7 +133,7 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 }
 
 // seen takes in a version of a pod. It reports whether that is news, and not what the
-// node wrote itself.
+// node wrote itself, now or before its latest write.
 func (k *kubelet) seen(latest *corev1.Pod) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -140,13 +141,12 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 	if p == nil {
 		p = &pod{}
 		k.mu.pods[latest.UID] = p
-	} else if p.latest.ResourceVersion == latest.ResourceVersion {
+	} else if !isNewer(latest, p.latest) {
 		return false
 	} else if p.latest.Annotations[RunForAnnotation] != latest.Annotations[RunForAnnotation] {
 		p.ends = time.Time{}
 	}
-	p.latest = latest
-	p.news()
+	p.become(latest)
 	ended := latest.Status.Phase == corev1.PodSucceeded || latest.Status.Phase == corev1.PodFailed
 	if ended && p.ip.IsValid() {
 		k.mu.ips.free(p.ip) // its status goes on telling it
@@ -157,6 +157,13 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 		k.mu.ips.reserve(ip)
 	}
 	return true
+}
+
+// isNewer says whether a version of a pod may be later than another; those of a server that
+// does not number them are.
+func isNewer(a, b *corev1.Pod) bool {
+	order, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
+	return err != nil && a.ResourceVersion != b.ResourceVersion || order > 0
 }
 
 // gone forgets a pod.

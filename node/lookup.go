@@ -12,7 +12,8 @@ var never = func() chan struct{} { c := make(chan struct{}); close(c); return c 
 // Kubelet serves the API of the nodes' kubelets.
 func (ns *Nodes) Kubelet() *api.Server { return ns.served }
 
-// Pod is the latest version of a pod of one of the nodes; see kubelet.Pods.
+// Pod is a pod of one of the nodes as its node knows it, which is never behind a status that
+// others have seen; see kubelet.Pods.
 func (ns *Nodes) Pod(namespace, name string) (*corev1.Pod, <-chan struct{}) {
 	var found *corev1.Pod
 	var changed <-chan struct{} = never
@@ -23,7 +24,7 @@ func (ns *Nodes) Pod(namespace, name string) (*corev1.Pod, <-chan struct{}) {
 		if p.changed == nil {
 			p.changed = make(chan struct{})
 		}
-		found, changed = p.latest, p.changed
+		found, changed = p.view(), p.changed
 		return false
 	})
 	return found, changed
@@ -32,8 +33,8 @@ func (ns *Nodes) Pod(namespace, name string) (*corev1.Pod, <-chan struct{}) {
 // PodAt is the pod that has an address, nil if none has.
 func (ns *Nodes) PodAt(ip string) (found *corev1.Pod) {
 	ns.each(func(p *pod) bool {
-		if p.latest.Status.PodIP == ip && !p.latest.Spec.HostNetwork && p.ip.IsValid() {
-			found = p.latest
+		if v := p.view(); v.Status.PodIP == ip && !v.Spec.HostNetwork && p.ip.IsValid() {
+			found = v
 		}
 		return found == nil
 	})
@@ -43,7 +44,7 @@ func (ns *Nodes) PodAt(ip string) (found *corev1.Pod) {
 // All are the latest versions of the pods of all nodes.
 func (ns *Nodes) All() (all []*corev1.Pod) {
 	ns.each(func(p *pod) bool {
-		all = append(all, p.latest)
+		all = append(all, p.view())
 		return true
 	})
 	return all
@@ -73,7 +74,21 @@ func (k *kubelet) each(f func(*pod) bool) bool {
 	return true
 }
 
-// news wakes who waits for a newer version of the pod. The node's lock is held.
+// view is the pod as its node knows it. The node's lock is held; so below.
+func (p *pod) view() *corev1.Pod {
+	if p.decided != nil {
+		return p.decided
+	}
+	return p.latest
+}
+
+// become takes in a version that the server has.
+func (p *pod) become(latest *corev1.Pod) {
+	p.latest, p.decided = latest, nil
+	p.news()
+}
+
+// news wakes who waits for a newer version of the pod.
 func (p *pod) news() {
 	if p.changed != nil {
 		close(p.changed)

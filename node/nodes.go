@@ -59,7 +59,10 @@ type kubelet struct {
 
 // pod is a pod of a node.
 type pod struct {
-	latest *corev1.Pod
+	latest *corev1.Pod // what the server says, as far as the node has heard
+	// decided is latest with the status that the node makes of it, from before that is
+	// written until there is another latest: a node knows what it runs before anybody else.
+	decided *corev1.Pod
 	ip     netip.Addr // zero until it starts
 	// changed is closed when there is news; nil as long as nobody waits.
 	changed chan struct{}

@@ -26,6 +26,7 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	if !apiequality.Semantic.DeepEqual(latest.Status, st.status) {
 		next := *latest
 		next.Status = st.status
+		k.decided(key, latest, &next)
 		var written *corev1.Pod
 		err := k.trace(ctx, latest, func(ctx context.Context) (err error) {
 			written, err = k.pods.Namespace(latest.Namespace).UpdateStatus(ctx, &next)
@@ -62,6 +63,17 @@ func (k *kubelet) take(key podKey) (latest *corev1.Pod, ip netip.Addr, ends time
 	return p.latest, p.ip, p.ends, nil
 }
 
+// decided shows what the node is about to write on top of a version. Nobody may see it at
+// the server and not here.
+func (k *kubelet) decided(key podKey, on, next *corev1.Pod) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p := k.mu.pods[key.uid]; p != nil && p.latest == on {
+		p.decided = next
+		p.news()
+	}
+}
+
 // wrote notes the version that a status write made, unless the watch was faster.
 func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, next time.Time) {
 	k.mu.Lock()
@@ -71,8 +83,7 @@ func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, next time.Time) {
 		return
 	}
 	if p.latest == on {
-		p.news()
-		p.latest = written // what the watch brings next is no news
+		p.become(written) // what the watch brings next is no news
 	}
 	p.ends = next
 }
