@@ -63,7 +63,7 @@ type pod struct {
 	// decided is latest with the status that the node makes of it, from before that is
 	// written until there is another latest: a node knows what it runs before anybody else.
 	decided *corev1.Pod
-	ip     netip.Addr // zero until it starts
+	ip      netip.Addr // zero until it starts
 	// changed is closed when there is news; nil as long as nobody waits.
 	changed chan struct{}
 	ends    time.Time // when its containers exit, if that is known to less than a second
