@@ -31,7 +31,7 @@ func deleteVerb(c *call) error {
 	if !gone && opts.OrphanDependents != nil && !*opts.OrphanDependents {
 		code = http.StatusAccepted
 	}
-	if (gone || w.pending) && !showsDeleted[c.ep.gr] {
+	if (gone || w.pending) && !c.ep.ShowsDeleted() {
 		return c.write(code, accept{media: c.accept.media, pretty: c.accept.pretty}, success(&metav1.StatusDetails{
 			Name: w.obj.GetName(), Group: c.ep.gr.Group, Kind: c.ep.gr.Resource, UID: w.obj.GetUID(),
 		}))
@@ -143,19 +143,3 @@ func (c *call) checkPreconditions(old resource.Object, opts *metav1.DeleteOption
 	}
 	return nil
 }
-
-// showsDeleted has the kinds whose delete answers with the object; the others
-// answer with a Status once it is gone.
-var showsDeleted = func() map[schema.GroupResource]bool {
-	shown := map[schema.GroupResource]bool{}
-	for group, resources := range map[string][]string{
-		"":                {"namespaces", "persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas", "serviceaccounts", "services"},
-		"storage.k8s.io":  {"csidrivers", "csinodes", "storageclasses", "volumeattachments", "volumeattributesclasses"},
-		"resource.k8s.io": {"deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices"},
-	} {
-		for _, r := range resources {
-			shown[schema.GroupResource{Group: group, Resource: r}] = true
-		}
-	}
-	return shown
-}()

@@ -2,17 +2,14 @@ package openapi
 
 import (
 	"encoding/json"
-	"reflect"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/version"
 
 	"fairlead.dev/resource"
 )
 
-var info = object{"title": "Kubernetes", "version": "unversioned"}
+var info = object{"title": "Kubernetes", "version": "1.37"}
 
 var bearer = object{"BearerToken": object{
 	"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
@@ -25,11 +22,7 @@ type builder struct {
 }
 
 func newBuilder(scheme *runtime.Scheme) *builder {
-	b := &builder{defs: newDefinitions(scheme)}
-	b.defs.define(reflect.TypeFor[metav1.DeleteOptions]())
-	b.defs.define(reflect.TypeFor[metav1.Status]())
-	b.defs.define(reflect.TypeFor[metav1.Patch]())
-	return b
+	return &builder{defs: newDefinitions(scheme)}
 }
 
 // add adds one version of a resource.
@@ -40,7 +33,7 @@ func (b *builder) add(r *resource.Resource, v resource.Version) {
 		if s.Version == "" {
 			gvk = schema.GroupVersionKind{Group: r.Group, Version: v.Name, Kind: s.Kind}
 		}
-		if gvk == r.GVK(v.Name) {
+		if s.Connects || gvk == r.GVK(v.Name) {
 			return item, gvk
 		}
 		obj, err := b.defs.scheme.New(gvk)
@@ -64,27 +57,8 @@ func (b *builder) kinds(r *resource.Resource, v resource.Version) (item, list st
 	return item, list
 }
 
-// listing adds the discovery document of a group's version.
-func (b *builder) listing(group, ver string) {
-	at := "/apis/" + group + "/" + ver + "/"
-	if group == "" {
-		at = "/api/" + ver + "/"
-	}
-	b.paths = append(b.paths, path{path: at, operations: []operation{{
-		method: "get", id: "get" + idGroup(group, ver) + "APIResources", description: "get available resources",
-		tag: tag(group, ver), answer: b.defs.define(reflect.TypeFor[metav1.APIResourceList]()), codes: ok,
-	}}})
-}
-
-// version adds /version/.
-func (b *builder) version() {
-	b.paths = append(b.paths, path{path: "/version/", operations: []operation{{
-		method: "get", id: "getCodeVersion", description: "get the version information for this server",
-		tag: "version", json: true, answer: b.defs.define(reflect.TypeFor[version.Info]()), codes: ok,
-	}}})
-}
-
 func (b *builder) encode(v3 bool) ([]byte, error) {
+	b.defineShared()
 	all, definitions := object{}, object{}
 	for _, p := range b.paths {
 		all[p.path] = p.write(v3)
@@ -93,10 +67,11 @@ func (b *builder) encode(v3 bool) ([]byte, error) {
 		definitions[name] = m.write(v3)
 	}
 	if v3 {
-		return json.Marshal(object{
-			"openapi": "3.0.0", "info": info, "paths": all,
-			"components": object{"schemas": definitions, "securitySchemes": bearer},
-		})
+		components := object{"securitySchemes": bearer}
+		if len(definitions) > 0 {
+			components["schemas"] = definitions
+		}
+		return json.Marshal(object{"openapi": "3.0.0", "info": info, "paths": all, "components": components})
 	}
 	return json.Marshal(object{
 		"swagger": "2.0", "info": info, "paths": all, "definitions": definitions,

@@ -14,6 +14,7 @@ var factsText string
 type facts struct {
 	atomic map[string]bool
 	enums  map[string][]string
+	unions map[string]string // the discriminator, if there is one
 	fields map[string]fieldFacts
 }
 
@@ -27,7 +28,7 @@ type fieldFacts struct {
 // readFacts parses facts.txt, which is done once per document: it is quick, and
 // nobody needs the facts in between.
 func readFacts() *facts {
-	f := &facts{atomic: map[string]bool{}, enums: map[string][]string{}, fields: map[string]fieldFacts{}}
+	f := &facts{atomic: map[string]bool{}, enums: map[string][]string{}, unions: map[string]string{}, fields: map[string]fieldFacts{}}
 	pkg := ""
 	for line := range strings.Lines(factsText) {
 		line = strings.TrimSuffix(line, "\n")
@@ -38,6 +39,8 @@ func readFacts() *facts {
 			pkg = rest + "."
 		case rest == "atomic" && !strings.Contains(subject, "."):
 			f.atomic[pkg+subject] = true
+		case (rest == "union" || strings.HasPrefix(rest, "union ")) && !strings.Contains(subject, "."):
+			_, f.unions[pkg+subject], _ = strings.Cut(rest, " ")
 		case strings.HasPrefix(rest, "enum "):
 			f.enums[pkg+subject] = quoted(rest[len("enum "):])
 		default:

@@ -17,9 +17,9 @@ type operation struct {
 	body                         string // definition; "" for none
 	bodyRequired                 bool
 	bodyTypes                    []string
-	answer                       string // definition
-	custom                       bool   // neither protobuf nor strategic merges
-	json                         bool   // answered in nothing else
+	answer                       string   // definition; "" for text
+	custom                       bool     // neither protobuf nor strategic merges
+	answerTypes                  []string // nil for those that objects have
 	codes                        []string
 	stream                       bool
 }
@@ -76,16 +76,19 @@ func paths(r *resource.Resource, version, item, list string, sub func(resource.S
 	}
 	for _, s := range r.Subresources {
 		name, gvk := sub(s)
-		if name == "" || s.Connects {
-			continue // its kind is not known, or it has no objects
+		if s.Connects {
+			out = append(out, b.connections(s, collection+"/{name}/"+s.Name, scope)...)
+			continue
 		}
-		suffix := ""
-		for part := range strings.SplitSeq(s.Name, "/") {
-			suffix += strings.ToUpper(part[:1]) + part[1:]
+		if name == "" {
+			continue // its kind is not known
 		}
-		if ops := b.itemOps(s.Verbs, s.Name, suffix, name, gvk); len(ops) > 0 {
+		if ops := b.itemOps(s.Verbs, s.Name, suffixOf(s.Name), name, gvk); len(ops) > 0 {
 			out = append(out, path{collection + "/{name}/" + s.Name, append(scope, pretty), ops})
 		}
+	}
+	if r.Custom == nil && r.Has("watch") {
+		out = append(out, b.watches(root)...)
 	}
 	if r.Custom != nil {
 		for _, p := range out {
@@ -95,6 +98,14 @@ func paths(r *resource.Resource, version, item, list string, sub func(resource.S
 		}
 	}
 	return out
+}
+
+// suffixOf is what a subresource adds to the name of an operation.
+func suffixOf(subresource string) (suffix string) {
+	for part := range strings.SplitSeq(subresource, "/") {
+		suffix += strings.ToUpper(part[:1]) + part[1:]
+	}
+	return suffix
 }
 
 // toCustom takes from an operation the forms that custom objects do not have.
@@ -210,7 +221,10 @@ func (b pathBuilder) itemOps(verbs []string, sub, suffix, kind string, gvk schem
 			op.body, op.bodyRequired, op.bodyTypes = patchName, true, patchTypes
 		case "delete":
 			op.method, op.id, op.action, op.description = "delete", b.id("delete", suffix), "delete", "delete "+of
-			op.parameters, op.answer, op.codes = deleteParameters, statusName, accepted
+			op.parameters, op.codes = deleteParameters, accepted
+			if !b.describesDeleted() {
+				op.answer = statusName
+			}
 			op.body, op.bodyTypes = deleteOptions, anyType
 		case "create":
 			if sub == "" {
@@ -225,4 +239,10 @@ func (b pathBuilder) itemOps(verbs []string, sub, suffix, kind string, gvk schem
 		ops = append(ops, op)
 	}
 	return ops
+}
+
+// describesDeleted says whether a delete is described as answering with the object.
+// Namespaces do so too, but kube-apiserver does not say it of them.
+func (b pathBuilder) describesDeleted() bool {
+	return b.r.ShowsDeleted() && b.r.Plural != "namespaces"
 }

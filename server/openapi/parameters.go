@@ -10,6 +10,8 @@ var (
 	namespaceIn = parameter{"namespace", "path", "string", "The namespace of the object."}
 	nameIn      = parameter{"name", "path", "string", "The name of the object."}
 
+	pathIn = parameter{"path", "path", "string", "What follows in the path of the request behind the proxy."}
+
 	dryRun          = parameter{"dryRun", "query", "string", "When present, nothing is kept. The one valid value is All: every stage of the request is gone through, but the last."}
 	fieldManager    = parameter{"fieldManager", "query", "string", "The name of who makes the change, for managed fields: at most 128 printable characters. An apply must have one."}
 	fieldValidation = parameter{"fieldValidation", "query", "string", "What becomes of unknown and duplicate fields: Ignore drops them, Warn (the default) drops them and says so in Warning headers, Strict refuses the request."}
@@ -22,6 +24,7 @@ var (
 
 	fieldSelector     = parameter{"fieldSelector", "query", "string", "Restricts the list to objects with these fields. Defaults to everything."}
 	labelSelector     = parameter{"labelSelector", "query", "string", "Restricts the list to objects with these labels. Defaults to everything."}
+	shardSelector     = parameter{"shardSelector", "query", "string", "Restricts the list to a part of the objects, by a hash of one of their fields. An alpha that is off: it is not looked at."}
 	limit             = parameter{"limit", "query", "integer", "The most objects to return at once. If there are more, the list's metadata has a continue token for the next request; all parts are of one snapshot."}
 	continueToken     = parameter{"continue", "query", "string", "The token of the previous part of the list. If it is too old the answer is 410, with a token that goes on inconsistently."}
 	resourceVersion   = parameter{"resourceVersion", "query", "string", "Constrains how old the answer may be, or where a watch begins. Defaults to unset."}
@@ -35,14 +38,14 @@ var (
 var (
 	listParameters = []parameter{
 		allowBookmarks, continueToken, fieldSelector, labelSelector, limit, resourceVersion,
-		versionMatch, sendInitialEvents, timeout, watch,
+		versionMatch, sendInitialEvents, shardSelector, timeout, watch,
 	}
 	writeParameters  = []parameter{dryRun, fieldManager, fieldValidation}
 	patchParameters  = []parameter{dryRun, fieldManager, fieldValidation, force}
 	deleteParameters = []parameter{dryRun, gracePeriod, ignoreErrors, orphan, propagation}
 	sweepParameters  = []parameter{
 		continueToken, dryRun, fieldSelector, gracePeriod, ignoreErrors, labelSelector, limit,
-		orphan, propagation, resourceVersion, versionMatch, sendInitialEvents, timeout,
+		orphan, propagation, resourceVersion, versionMatch, sendInitialEvents, shardSelector, timeout,
 	}
 )
 

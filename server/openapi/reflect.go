@@ -17,7 +17,10 @@ type definitions struct {
 	scheme *runtime.Scheme
 	facts  *facts
 	models map[string]*model
-	told   map[string]map[string]string // see docOf
+	// shown says which names of a type that has several are those of this document; nil
+	// for all.
+	shown func(schema.GroupVersionKind) bool
+	told  map[string]map[string]string // see docOf
 }
 
 func newDefinitions(scheme *runtime.Scheme) *definitions {
@@ -69,7 +72,22 @@ func (d *definitions) define(t reflect.Type) string {
 		m.mapType = "atomic"
 	}
 	d.fields(m, t)
+	if discriminator, ok := d.facts.unions[t.PkgPath()+"."+t.Name()]; ok {
+		m.union = unionOf(t, discriminator)
+	}
 	return name
+}
+
+// unionOf has each field but the discriminator, by its name in Go as the value that
+// stands for it.
+func unionOf(t reflect.Type, discriminator string) *union {
+	u := &union{discriminator, map[string]string{}}
+	for i := range t.NumField() {
+		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != discriminator {
+			u.members[name] = t.Field(i).Name
+		}
+	}
+	return u
 }
 
 // kinds are the names under which the scheme knows the type.
@@ -78,7 +96,10 @@ func (d *definitions) kinds(obj runtime.Object) []schema.GroupVersionKind {
 	if err != nil {
 		return nil
 	}
-	list = slices.DeleteFunc(list, func(k schema.GroupVersionKind) bool { return k.Version == runtime.APIVersionInternal })
+	several := len(list) > 1
+	list = slices.DeleteFunc(slices.Clone(list), func(k schema.GroupVersionKind) bool {
+		return k.Version == runtime.APIVersionInternal || several && d.shown != nil && !d.shown(k)
+	})
 	slices.SortFunc(list, func(a, b schema.GroupVersionKind) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))
 	})

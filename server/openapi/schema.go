@@ -23,8 +23,23 @@ type model struct {
 	patchStrategy     string
 	patchMergeKey     string
 	preserveUnknown   bool
+	union             *union
 	groupVersionKinds []schema.GroupVersionKind
 	raw               func(v3 bool) object // makes the whole, if set
+}
+
+// union says of a struct that one of its members is set, and which field names it.
+type union struct {
+	discriminator string
+	members       map[string]string // field to discriminator's value
+}
+
+func (u *union) write() []object {
+	o := object{"fields-to-discriminateBy": u.members}
+	if u.discriminator != "" {
+		o["discriminator"] = u.discriminator
+	}
+	return []object{o}
 }
 
 type object = map[string]any
@@ -62,6 +77,9 @@ func (m *model) write(v3 bool) object {
 	}
 	if m.preserveUnknown {
 		o["x-kubernetes-preserve-unknown-fields"] = true
+	}
+	if m.union != nil {
+		o["x-kubernetes-unions"] = m.union.write()
 	}
 	if len(m.groupVersionKinds) > 0 {
 		o["x-kubernetes-group-version-kind"] = gvkList(m.groupVersionKinds)

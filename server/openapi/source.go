@@ -12,17 +12,19 @@ import (
 	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
 )
 
 // format counts the changes of what this package makes of the same resources
 // and types; it is part of every hash.
-const format = "1"
+const format = "2"
 
 // source is what one document is made of.
 type source struct {
-	path   string // "api/v1", "apis/apps/v1", "version"; "" for the v2 document
+	path   string   // "api/v1", "apis/apps", "apis/apps/v1", "version"; "" for the v2 document
+	groups []string // whose own paths it has
 	rows   []row
 	scheme *runtime.Scheme
 	hash   string
@@ -35,13 +37,20 @@ type row struct {
 
 // sources are those of v3's documents, sorted by path, and that of v2's.
 func sources(resources []*resource.Resource, scheme *runtime.Scheme) (v3 []*source, v2 *source) {
-	byPath := map[string]*source{"version": {path: "version", scheme: scheme}}
+	byPath := map[string]*source{}
+	for at := range roots {
+		byPath[at] = &source{path: at, scheme: scheme}
+	}
 	v2 = &source{scheme: scheme}
 	for _, r := range resources {
 		for _, v := range r.Versions {
 			at := "apis/" + r.Group + "/" + v.Name
 			if r.Group == "" {
 				at = "api/" + v.Name
+			}
+			if root := "apis/" + r.Group; r.Group != "" && r.Custom == nil && byPath[root] == nil {
+				byPath[root] = &source{path: root, groups: []string{r.Group}, scheme: scheme}
+				v2.groups = append(v2.groups, r.Group)
 			}
 			if byPath[at] == nil {
 				byPath[at] = &source{path: at, scheme: scheme}
@@ -94,6 +103,7 @@ var build = sync.OnceValue(func() string {
 // encode builds the document.
 func (s *source) encode(protobuf bool) ([]byte, error) {
 	b := newBuilder(s.scheme)
+	b.defs.shown = s.shown()
 	seen := map[string]bool{}
 	for _, r := range s.rows {
 		if gv := r.resource.Group + "/" + r.version.Name; !seen[gv] {
@@ -102,9 +112,14 @@ func (s *source) encode(protobuf bool) ([]byte, error) {
 		}
 		b.add(r.resource, r.version)
 	}
+	for _, g := range s.groups {
+		b.group(g)
+	}
 	v3 := s.path != ""
-	if !v3 || s.path == "version" {
-		b.version()
+	for at, add := range roots {
+		if !v3 || s.path == at {
+			add(b)
+		}
 	}
 	text, err := b.encode(v3)
 	if err != nil || !protobuf {
@@ -122,4 +137,15 @@ func (s *source) encode(protobuf bool) ([]byte, error) {
 		return nil, err
 	}
 	return proto.Marshal(doc)
+}
+
+// shown picks the names that a type of many groups has in this document: those of
+// the core and of the document's own version. Those of custom kinds, and v2's, have all.
+func (s *source) shown() func(schema.GroupVersionKind) bool {
+	if s.path == "" || len(s.rows) > 0 && s.rows[0].resource.Custom != nil {
+		return nil
+	}
+	return func(k schema.GroupVersionKind) bool {
+		return k.Group == "" || len(s.rows) > 0 && k.GroupVersion() == s.rows[0].resource.GVK(s.rows[0].version.Name).GroupVersion()
+	}
 }

@@ -32,8 +32,8 @@ func (op operation) common() object {
 }
 
 func (op operation) types() []string {
-	if op.json {
-		return answerTypes[:1]
+	if op.answerTypes != nil {
+		return op.answerTypes
 	}
 	if op.custom {
 		if op.stream {
@@ -55,7 +55,7 @@ func (op operation) writeV3() object {
 	content := func(types []string, name string) object {
 		c := object{}
 		for _, t := range types {
-			c[t] = object{"schema": object{"$ref": "#/components/schemas/" + name}}
+			c[t] = object{"schema": refOrText("#/components/schemas/", name)}
 		}
 		return c
 	}
@@ -80,6 +80,8 @@ func (op operation) writeV2() object {
 	switch {
 	case op.custom:
 		o["consumes"] = customTypes
+	case op.gvk.Kind == "" && op.answer == "":
+		delete(o, "consumes")
 	case op.gvk.Kind == "":
 		o["consumes"] = op.types()
 	}
@@ -97,8 +99,16 @@ func (op operation) writeV2() object {
 	}
 	responses := object{"401": object{"description": "Unauthorized"}}
 	for _, code := range op.codes {
-		responses[code] = object{"description": codeText[code], "schema": object{"$ref": "#/definitions/" + op.answer}}
+		responses[code] = object{"description": codeText[code], "schema": refOrText("#/definitions/", op.answer)}
 	}
 	o["responses"] = responses
 	return o
+}
+
+// refOrText is the schema of what has a definition, or of text.
+func refOrText(where, name string) object {
+	if name == "" {
+		return object{"type": "string"}
+	}
+	return object{"$ref": where + name}
 }
