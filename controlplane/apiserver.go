@@ -55,6 +55,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 	}
 	resources := policy.Checked(rows)
 	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
+	schemas.CBOR = o.CBOR
 	var extensions *extension.Extensions
 	s, err := server.New(server.Config{
 		Store:     store,

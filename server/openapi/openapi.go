@@ -17,6 +17,9 @@ import (
 
 // Handler serves /openapi/v2, /openapi/v3 and the documents below it.
 type Handler struct {
+	// CBOR describes the encoding as one that the server speaks. It is set before the
+	// first request.
+	CBOR   bool
 	scheme *runtime.Scheme
 	mu     struct {
 		sync.Mutex
@@ -62,14 +65,14 @@ func (h *Handler) current() *state {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.mu.state == nil {
-		h.mu.state = newState(h.mu.resources, h.scheme, h.mu.before)
+		h.mu.state = newState(h.mu.resources, h.scheme, h.CBOR, h.mu.before)
 		h.mu.before = nil
 	}
 	return h.mu.state
 }
 
-func newState(resources []*resource.Resource, scheme *runtime.Scheme, old *state) *state {
-	v3, v2 := sources(resources, scheme)
+func newState(resources []*resource.Resource, scheme *runtime.Scheme, cbor bool, old *state) *state {
+	v3, v2 := sources(resources, scheme, cbor)
 	s := &state{v3: map[string]*document{}, v2: newDocument(v2)}
 	type link struct {
 		URL string `json:"serverRelativeURL"`

@@ -18,6 +18,7 @@ type operation struct {
 	bodyRequired                 bool
 	bodyTypes                    []string
 	answer                       string   // definition; "" for text
+	group                        bool     // tells of groups, not of objects
 	custom                       bool     // neither protobuf nor strategic merges
 	answerTypes                  []string // nil for those that objects have
 	codes                        []string

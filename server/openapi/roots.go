@@ -21,6 +21,7 @@ func (b *builder) listing(group, ver string) {
 func (b *builder) about(at, id, description, tag string, answer reflect.Type) {
 	b.paths = append(b.paths, path{path: at, operations: []operation{{
 		method: "get", id: id, description: description, tag: tag, answer: b.defs.define(answer), codes: ok,
+		group: answer != reflect.TypeFor[metav1.APIResourceList](),
 	}}})
 }
 

@@ -27,6 +27,7 @@ type source struct {
 	groups []string // whose own paths it has
 	rows   []row
 	scheme *runtime.Scheme
+	cbor   bool
 	hash   string
 }
 
@@ -36,12 +37,12 @@ type row struct {
 }
 
 // sources are those of v3's documents, sorted by path, and that of v2's.
-func sources(resources []*resource.Resource, scheme *runtime.Scheme) (v3 []*source, v2 *source) {
+func sources(resources []*resource.Resource, scheme *runtime.Scheme, cbor bool) (v3 []*source, v2 *source) {
 	byPath := map[string]*source{}
 	for at := range roots {
-		byPath[at] = &source{path: at, scheme: scheme}
+		byPath[at] = &source{path: at, scheme: scheme, cbor: cbor}
 	}
-	v2 = &source{scheme: scheme}
+	v2 = &source{scheme: scheme, cbor: cbor}
 	for _, r := range resources {
 		for _, v := range r.Versions {
 			at := "apis/" + r.Group + "/" + v.Name
@@ -49,11 +50,11 @@ func sources(resources []*resource.Resource, scheme *runtime.Scheme) (v3 []*sour
 				at = "api/" + v.Name
 			}
 			if root := "apis/" + r.Group; r.Group != "" && r.Custom == nil && byPath[root] == nil {
-				byPath[root] = &source{path: root, groups: []string{r.Group}, scheme: scheme}
+				byPath[root] = &source{path: root, groups: []string{r.Group}, scheme: scheme, cbor: cbor}
 				v2.groups = append(v2.groups, r.Group)
 			}
 			if byPath[at] == nil {
-				byPath[at] = &source{path: at, scheme: scheme}
+				byPath[at] = &source{path: at, scheme: scheme, cbor: cbor}
 			}
 			byPath[at].rows = append(byPath[at].rows, row{r, v})
 			v2.rows = append(v2.rows, row{r, v})
@@ -72,7 +73,7 @@ func sources(resources []*resource.Resource, scheme *runtime.Scheme) (v3 []*sour
 // the build that the Go types and this package are from.
 func (s *source) fingerprint() string {
 	h := sha512.New512_256()
-	fmt.Fprintln(h, format, build(), s.path)
+	fmt.Fprintln(h, format, build(), s.path, s.cbor)
 	for _, r := range s.rows {
 		fmt.Fprintln(h, r.resource.GVK(r.version.Name), r.resource.Plural, r.resource.Namespaced, r.resource.Verbs, r.resource.Subresources)
 		if c := r.resource.Custom; c != nil {
@@ -120,6 +121,9 @@ func (s *source) encode(protobuf bool) ([]byte, error) {
 		if !v3 || s.path == at {
 			add(b)
 		}
+	}
+	if s.cbor {
+		b.addCBOR()
 	}
 	text, err := b.encode(v3)
 	if err != nil || !protobuf {
