@@ -10,12 +10,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/transport"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controlplane"
@@ -36,12 +38,21 @@ var target struct {
 }
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(pluginDir); dir != "" {
+		if err := plugin(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	// A dead connection of HTTP/2 is found within two seconds instead of 45.
 	os.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
 	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // of informers that cannot follow, which is what is tested
+	transport.CertCallbackRefreshDuration = 20 * time.Millisecond // instead of five minutes
+	slog.SetDefault(slog.New(slog.DiscardHandler))                // of informers that cannot follow, which is what is tested
 	os.Exit(func() int {
+		defer useProxy()()
 		end, err := prepare()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
