@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 )
 
 // Object is what every Kubernetes object is: metadata, and a kind.
@@ -95,6 +96,18 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	c := &Client{scheme: o.Scheme, rest: r, form: prefer, trace: o.Trace}
 	c.disco.init(r)
 	return c, nil
+}
+
+// As returns a client on the same connections that acts as another user, which the
+// server allows to who may impersonate that one. It begins with empty discovery.
+func (c *Client) As(user string) *Client {
+	r := *c.rest
+	of := *r.http
+	of.Transport = transport.NewImpersonatingRoundTripper(transport.ImpersonationConfig{UserName: user}, of.Transport)
+	r.http = &of
+	as := &Client{scheme: c.scheme, rest: &r, form: c.form, trace: c.trace}
+	as.disco.init(&r)
+	return as
 }
 
 // Scheme returns the scheme that tells kinds and Go types apart.

@@ -23,6 +23,9 @@ type beat struct {
 // keepAlive renews the lease, and the conditions when it is time. It returns when to do
 // it again; never, once the Node is gone.
 func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
+	if k.isDark() {
+		return time.Time{}, nil
+	}
 	now := time.Now()
 	// After a long silence others may have concluded that the node is not well.
 	late := k.beat.lease != nil && now.Sub(k.beat.lease.Spec.RenewTime.Time) > k.options.LeaseDuration

@@ -39,6 +39,10 @@
 // A pod whose image asks for it, by the word fail in its name (fail, crash-and-fail), fails
 // as with exit-code 1, or with the code that is the image's tag (fail:3).
 //
+// Stages in Options.Definitions play what annotations cannot: see the package stage and
+// docs/nodes.md for how the two go together. A Node with fairlead.dev/outage: "true" goes dark: no
+// lease, no status, no answer, until the annotation goes.
+//
 // Probes, resource limits and volumes are not simulated. Logs, exec, attach and
 // port-forward are answered by the package kubelet.
 //
@@ -51,4 +55,6 @@
 //     Leases and heartbeats go the same way, through a queue of their own.
 //  3. A status is written on top of the version it was made from. When that has been
 //     overtaken the write is refused and made again from the event that brings the newer.
+//     What the kubelet API tells is never behind a status that others have seen.
+//  4. One watch of all Nodes tells each what its Node looks like.
 package node

@@ -50,7 +50,7 @@ func (ns *Nodes) All() (all []*corev1.Pod) {
 	return all
 }
 
-// each calls f with all pods until it says no, with the lock of their node held.
+// each calls f with all pods within reach until it says no, with the lock of their node held.
 func (ns *Nodes) each(f func(*pod) bool) {
 	all := ns.all.Load()
 	if all == nil {
@@ -66,6 +66,9 @@ func (ns *Nodes) each(f func(*pod) bool) {
 func (k *kubelet) each(f func(*pod) bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.mu.dark {
+		return true
+	}
 	for _, p := range k.mu.pods {
 		if !f(p) {
 			return false

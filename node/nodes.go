@@ -30,7 +30,8 @@ type Nodes struct {
 	pods    client.Resource[*corev1.Pod]
 	work    *workqueue.Queue[podKey]
 	beats   *workqueue.Queue[*kubelet]
-	joining chan struct{} // tokens of nodes that register or list, which are bounded
+	turns   *workqueue.Queue[*kubelet] // nodes on which stages are played
+	joining chan struct{}              // tokens of nodes that register or list, which are bounded
 	served  *api.Server
 	all     atomic.Pointer[[]*kubelet] // set by Run
 }
@@ -49,11 +50,15 @@ type kubelet struct {
 	ip       netip.Addr
 	recorder *client.Recorder
 	beat     beat // of whoever holds the node in the queue beats
+	turn     turn // of whoever holds it in the queue turns
 
 	mu struct {
 		sync.Mutex
-		pods map[types.UID]*pod
-		ips  *addresses
+		pods     map[types.UID]*pod
+		ips      *addresses
+		revision string       // of the Node as it was seen last
+		node     *corev1.Node // that; kept only for stages
+		dark     bool         // there is an outage
 	}
 }
 
@@ -64,6 +69,7 @@ type pod struct {
 	// written until there is another latest: a node knows what it runs before anybody else.
 	decided *corev1.Pod
 	ip      netip.Addr // zero until it starts
+	turn    turn       // of whoever holds the pod in the queue work
 	// changed is closed when there is news; nil as long as nobody waits.
 	changed chan struct{}
 	ends    time.Time // when its containers exit, if that is known to less than a second
@@ -84,6 +90,7 @@ func New(env controller.Env, o Options) *Nodes {
 		pods:    client.For[*corev1.Pod](env.Client),
 		work:    workqueue.New(workqueue.Options[podKey]{Name: "node-pods", MaxDelay: 30 * time.Second}),
 		beats:   workqueue.New(workqueue.Options[*kubelet]{Name: "node-beats", MaxDelay: 5 * time.Second}),
+		turns:   workqueue.New(workqueue.Options[*kubelet]{Name: "node-stages", MaxDelay: 30 * time.Second}),
 		joining: make(chan struct{}, joinWorkers),
 	}
 	ns.served = api.New(api.Options{Pods: ns, Definitions: ns.options.Definitions})
@@ -114,6 +121,12 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	for range beatWorkers {
 		all.Go(func() { work(ctx, ns.beats, (*kubelet).keepAlive) })
 	}
+	if len(ns.options.Definitions.Stages("Node")) > 0 {
+		for range beatWorkers {
+			all.Go(func() { work(ctx, ns.turns, (*kubelet).playNode) })
+		}
+	}
+	all.Go(func() { ns.followNodes(ctx) })
 	for _, k := range kubelets {
 		all.Go(func() { k.run(ctx) })
 	}

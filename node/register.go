@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"runtime"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +18,13 @@ import (
 
 // register creates the Node or takes over the one that exists.
 func (k *kubelet) register(ctx context.Context) error {
-	node, err := k.nodes.Create(ctx, k.node(time.Now()))
+	fresh := k.node(time.Now())
+	if byStages, err := k.staged(fresh); err != nil {
+		return err
+	} else if byStages {
+		fresh.Status.Conditions, fresh.Status.Phase = nil, ""
+	}
+	node, err := k.nodes.Create(ctx, fresh)
 	if apierrors.IsAlreadyExists(err) {
 		node, err = k.adopt(ctx)
 	}
@@ -43,6 +50,21 @@ func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
 		return nil, err
 	}
 	status := k.status(time.Now())
+	if len(k.options.Definitions.Stages("Node")) > 0 {
+		// What stages made of the conditions stays, but what others concluded from a silence.
+		byStages, err := k.staged(node)
+		if err != nil {
+			return nil, err
+		}
+		status.Conditions = slices.DeleteFunc(status.Conditions, func(c corev1.NodeCondition) bool {
+			return byStages || slices.ContainsFunc(node.Status.Conditions, func(old corev1.NodeCondition) bool {
+				return old.Type == c.Type && old.Status != corev1.ConditionUnknown
+			})
+		})
+		if byStages {
+			status.Phase = node.Status.Phase
+		}
+	}
 	for i := range status.Conditions {
 		for _, old := range node.Status.Conditions {
 			if c := &status.Conditions[i]; old.Type == c.Type && old.Status == c.Status {
@@ -51,6 +73,14 @@ func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
 		}
 	}
 	return k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"status": status}).On("status"))
+}
+
+// staged says whether a stage selects a Node that is not initialized yet; then its
+// conditions are what stages make of them.
+func (k *kubelet) staged(n *corev1.Node) (bool, error) {
+	fresh := *n
+	fresh.Status.Conditions, fresh.Status.Phase = nil, ""
+	return selected(k.options.Definitions.Stages("Node"), &fresh)
 }
 
 func (k *kubelet) node(now time.Time) *corev1.Node {
@@ -77,6 +107,14 @@ func (k *kubelet) node(now time.Time) *corev1.Node {
 	return n
 }
 
+// port is that of the kubelet's API.
+func (k *kubelet) port() int32 {
+	if e := k.options.Endpoint; e.IsValid() {
+		return int32(e.Port())
+	}
+	return 10250
+}
+
 func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	id := digest(k.name)
 	s := corev1.NodeStatus{
@@ -86,7 +124,7 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 			{Type: corev1.NodeInternalIP, Address: k.ip.String()},
 			{Type: corev1.NodeHostName, Address: k.name},
 		},
-		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
+		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: k.port()}},
 		NodeInfo: corev1.NodeSystemInfo{
 			MachineID:               id[:32],
 			SystemUUID:              id[:8] + "-" + id[8:12] + "-" + id[12:16] + "-" + id[16:20] + "-" + id[20:32],
@@ -103,7 +141,9 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	if e := k.options.Endpoint; e.IsValid() {
 		s.Addresses[0].Address = e.Addr().String()
 		s.Addresses = s.Addresses[:1] // a server may prefer names, which nobody resolves
-		s.DaemonEndpoints.KubeletEndpoint.Port = int32(e.Port())
+	}
+	if len(k.options.Definitions.Stages("Node")) > 0 {
+		s.Phase = corev1.NodeRunning // kwok's stages look at it
 	}
 	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {
 		if _, given := s.Capacity[size]; !given {

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// stage is what a pod comes to at some moment.
-type stage struct {
+// step is what a pod comes to at some moment.
+type step struct {
 	status corev1.PodStatus
 	next   time.Time // when to look again; zero: when the pod changes
 	remove bool      // the pod has ended and is to be removed, after status is written
@@ -25,9 +25,9 @@ type host struct {
 // written, is what the next step begins with. ends is when the containers that run now
 // exit, if the script has an end and the caller knows the moment better than the pod
 // does, which has whole seconds.
-func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time.Time) stage {
+func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time.Time) step {
 	old := &pod.Status
-	st := stage{status: *old.DeepCopy()}
+	st := step{status: *old.DeepCopy()}
 	new := &st.status
 	switch {
 	case old.Phase == corev1.PodSucceeded || old.Phase == corev1.PodFailed:

@@ -22,6 +22,10 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	if latest == nil || err != nil {
 		return time.Time{}, err
 	}
+	alone, turn, err := key.play(ctx, latest, ip)
+	if alone || err != nil {
+		return turn, err
+	}
 	st := advance(latest, k.options.script(latest), host{k.ip}, ip, time.Now(), ends)
 	if !apiequality.Semantic.DeepEqual(latest.Status, st.status) {
 		next := *latest
@@ -42,16 +46,16 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	if st.remove {
 		return time.Time{}, k.remove(ctx, latest)
 	}
-	return st.next, nil
+	return sooner(st.next, turn), nil
 }
 
 // take returns the latest version of a pod and the address it has or is given. The pod
-// is nil if it is gone.
+// is nil if it is gone, or out of reach.
 func (k *kubelet) take(key podKey) (latest *corev1.Pod, ip netip.Addr, ends time.Time, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.mu.pods[key.uid]
-	if p == nil {
+	if p == nil || k.mu.dark {
 		return nil, ip, ends, nil
 	}
 	if waits := p.latest.Status.Phase == corev1.PodPending || p.latest.Status.Phase == ""; waits &&

@@ -178,7 +178,7 @@ func newNodes() *cobra.Command {
 }
 
 func registerStages(flags *pflag.FlagSet, paths *[]string) {
-	flags.StringSliceVar(paths, "stages", nil, "files or directories of kwok's kinds: what logs, exec, attach and port-forward of simulated pods answer")
+	flags.StringSliceVar(paths, "stages", nil, "files or directories of kwok's kinds: stages that pods and nodes go through, and what logs, exec, attach and port-forward answer")
 }
 
 // listenKubelets opens the address of the kubelets, which nodes tell.

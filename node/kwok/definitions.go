@@ -11,11 +11,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/node/stage"
 )
 
 // Definitions are what pods answer. The zero value and nil define nothing.
 type Definitions struct {
 	logs, attaches, execs, forwards, usages []definition
+	stages                                  map[string]stage.Stages // by kind
 }
 
 // definition is one object; its entries are of one type, that of its list.
@@ -150,4 +153,13 @@ func (d *Definitions) Usage(pod *corev1.Pod, container string) (entry *Usage, ok
 		return nil, false
 	}
 	return find(d.usages, pod, func(e *Usage) bool { return e.has(container) })
+}
+
+// Stages are what become of pods or nodes, by kind; none is what the package node knows by
+// itself.
+func (d *Definitions) Stages(kind string) stage.Stages {
+	if d == nil {
+		return nil
+	}
+	return d.stages[kind]
 }

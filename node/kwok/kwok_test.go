@@ -51,7 +51,8 @@ func TestFind(t *testing.T) {
 // TestParseRefuses what it would otherwise lose.
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		head + "kind: Stage\nspec: {}\n":                                                "no such kind",
+		head + "kind: Metric\nspec: {}\n":                                               "no such kind",
+		head + "kind: Stage\nspec: {resourceRef: {kind: Service}}\n":                    "stages here are for Pod and Node",
 		head + "kind: Logs\nspec: {logs: [{file: x}]}\n":                                "unknown field",
 		head + "kind: Logs\nspec: {selector: {}}\n":                                     "spec.selector: unknown",
 		"apiVersion: v1\nkind: Pod\n":                                                   "want kwok.x-k8s.io/v1alpha1",

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/node/stage"
 )
 
 // Load reads definitions from files, or from all *.yaml, *.yml and *.json files of
@@ -101,6 +103,17 @@ func (d *Definitions) add(kind string, doc []byte) error {
 			*list = append(*list, def)
 		}
 		return err
+	}
+	if kind == "Stage" {
+		st, err := stage.Parse(doc)
+		if err != nil {
+			return err
+		}
+		if d.stages == nil {
+			d.stages = map[string]stage.Stages{}
+		}
+		d.stages[st.Kind] = append(d.stages[st.Kind], st)
+		return nil
 	}
 	switch strings.TrimPrefix(kind, "Cluster") {
 	case "Logs":

@@ -1,0 +1,116 @@
+package stage
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Step is something to be done to an object: one of the members is set.
+type Step struct {
+	Event  *Event
+	Patch  *Patch
+	Delete bool
+}
+
+// Patch is a change of an object.
+type Patch struct {
+	Type        types.PatchType
+	Data        []byte
+	Subresource string
+	As          string // the user who does it; "" is the node
+}
+
+// Steps are what the stage does to an object, in order.
+func (s *Stage) Steps(o *Object, f Funcs) ([]Step, error) {
+	var steps []Step
+	for i := range s.steps {
+		c := &s.steps[i]
+		if c.Event != nil {
+			steps = append(steps, Step{Event: c.Event})
+		}
+		if c.Finalizers != nil {
+			if p, err := c.Finalizers.patch(o.meta.GetFinalizers()); err != nil {
+				return nil, err
+			} else if p != nil {
+				steps = append(steps, Step{Patch: p})
+			}
+		}
+		if c.Delete {
+			return append(steps, Step{Delete: true}), nil
+		}
+		if c.Patch != nil {
+			p, err := c.patch(o, f)
+			if err != nil {
+				return nil, fmt.Errorf("stage %s: %w", s.Name, err)
+			}
+			steps = append(steps, Step{Patch: p})
+		}
+	}
+	return steps, nil
+}
+
+func (c *compiled) patch(o *Object, f Funcs) (*Patch, error) {
+	text, err := render(c.template, o, f)
+	if err != nil {
+		return nil, err
+	}
+	p := &Patch{Data: text, Subresource: c.Patch.Subresource}
+	if c.Patch.Impersonation != nil {
+		p.As = c.Patch.Impersonation.Username
+	}
+	switch c.Patch.Type {
+	case "json":
+		p.Type = types.JSONPatchType
+		return p, p.below(c.Patch.Root)
+	case "merge":
+		p.Type = types.MergePatchType
+	default:
+		p.Type = types.StrategicMergePatchType
+	}
+	if root := c.Patch.Root; root != "" {
+		p.Data, err = json.Marshal(map[string]json.RawMessage{root: text})
+	}
+	return p, err
+}
+
+// below puts the paths of a JSON patch below a member.
+func (p *Patch) below(root string) error {
+	var ops []map[string]any
+	if err := json.Unmarshal(p.Data, &ops); err != nil {
+		return fmt.Errorf("a JSON patch is a list of operations: %w", err)
+	}
+	for _, op := range ops {
+		if path, ok := op["path"].(string); ok && root != "" {
+			op["path"] = "/" + root + path
+		}
+	}
+	var err error
+	p.Data, err = json.Marshal(ops)
+	return err
+}
+
+// patch makes the finalizers what they are to be; nil if they are.
+func (f *finalizers) patch(have []string) (*Patch, error) {
+	var want []string
+	if !f.Empty {
+		for _, name := range have {
+			if !slices.Contains(f.Remove, value{name}) {
+				want = append(want, name)
+			}
+		}
+	}
+	for _, v := range f.Add {
+		if !slices.Contains(want, v.Value) {
+			want = append(want, v.Value)
+		}
+	}
+	if slices.Equal(have, want) {
+		return nil, nil
+	}
+	// A merge patch replaces the whole list.
+	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": want}})
+	return &Patch{Type: types.MergePatchType, Data: data}, err
+}
