@@ -38,6 +38,7 @@ type codec[T Object] struct {
 // shared decodes objects that nobody will change.
 type shared struct {
 	sync.Mutex
+	json  *fastjson.Sharer
 	proto *fastproto.Sharer
 }
 
@@ -114,7 +115,7 @@ func (c *codec[T]) decode(b []byte) (obj T, err error) {
 		err = decodeCBOR(b, obj)
 	} else if u, ok := any(obj).(*unstructured.Unstructured); ok {
 		err = u.UnmarshalJSON(b)
-	} else if !fastjson.Unmarshal(b, obj) {
+	} else if !c.fastJSON(b, obj) {
 		obj = c.new()
 		err = json.UnmarshalCaseSensitivePreserveInts(b, obj)
 	}
@@ -147,6 +148,15 @@ func (c *codec[T]) fastProto(raw []byte, m protoObject) bool {
 	return c.shared.proto.Unmarshal(raw, m)
 }
 
+func (c *codec[T]) fastJSON(b []byte, into any) bool {
+	if c.shared == nil {
+		return fastjson.Unmarshal(b, into)
+	}
+	c.shared.Lock()
+	defer c.shared.Unlock()
+	return c.shared.json.Unmarshal(b, into)
+}
+
 // decodeList reads a list; nothing of b is kept.
 func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 	if raw, ok := splitProto(b); ok {
@@ -171,10 +181,10 @@ func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 	}
 	type wire struct {
 		metav1.ListMeta `json:"metadata"`
-		Items           []T `json:"items"`
+		Items           []T `json:"items" share:"no"` // each is stamped, and belongs to one list
 	}
 	var w wire
-	if !fastjson.Unmarshal(b, &w) {
+	if !c.fastJSON(b, &w) {
 		w = wire{}
 		if err := json.UnmarshalCaseSensitivePreserveInts(b, &w); err != nil {
 			return l, fmt.Errorf("client: decoding a list of %v: %w", c.elem, err)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/fastproto"
 )
 
@@ -94,7 +95,7 @@ func (r Resource[T]) Namespace(ns string) Resource[T] {
 func (r Resource[T]) Shared() Resource[T] {
 	if r.codec != nil {
 		c := *r.codec
-		c.shared = &shared{proto: fastproto.NewSharer()}
+		c.shared = &shared{json: fastjson.NewSharer(), proto: fastproto.NewSharer()}
 		r.codec = &c
 	}
 	return r

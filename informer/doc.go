@@ -20,8 +20,8 @@
 //
 // Objects in the store, and those given to handlers, are shared by everybody and
 // read-only. DeepCopy before changing one; Options.OnMutation finds, in tests, who did not.
-// Without a Transform, objects also share what is equal in them (labels, tolerations,
-// resources) as long as it came in protobuf, which halves the memory of many pods.
+// Without a Transform, objects of Go types also share what is equal in them (labels,
+// tolerations, resources), which halves the memory of many pods.
 //
 // # What a handler is told
 //

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"fairlead.dev/internal/alike"
 )
 
 // Unmarshal decodes one JSON value into what into points to, which must be zero. False
@@ -25,18 +27,23 @@ func Unmarshal(b []byte, into any) bool { return unmarshal(b, into, false) }
 func UnmarshalStrict(b []byte, into any) bool { return unmarshal(b, into, true) }
 
 func unmarshal(b []byte, into any, strict bool) bool {
+	d := decoders.Get().(*decoder)
+	ok := d.unmarshal(b, into, strict)
+	decoders.Put(d)
+	return ok
+}
+
+func (d *decoder) unmarshal(b []byte, into any, strict bool) bool {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return false
 	}
 	p := planOf(v.Type().Elem())
-	d := decoders.Get().(*decoder)
 	d.b, d.i, d.depth, d.strict = b, 0, 0, strict
 	ok := d.value(p, v.UnsafePointer())
 	d.space()
 	ok = ok && d.i == len(d.b)
 	d.b = nil
-	decoders.Put(d)
 	return ok
 }
 
@@ -46,7 +53,8 @@ type decoder struct {
 	i      int
 	depth  int
 	strict bool
-	sharing
+	texts  alike.Texts
+	values *alike.Values // nil: nothing but texts is shared
 }
 
 // deepest is how deep objects may stand in one another.
@@ -220,7 +228,7 @@ func (d *decoder) structure(p *plan, v unsafe.Pointer) bool {
 			had[i/8] |= 1 << (i % 8)
 		}
 		f := &p.fields[i]
-		if !d.value(f.plan, unsafe.Add(v, f.offset)) {
+		if !d.member(f, unsafe.Add(v, f.offset)) {
 			return false
 		}
 	}
@@ -291,7 +299,7 @@ func (d *decoder) stringMap(into *map[string]string) bool {
 		if !ok {
 			return false
 		}
-		k, s := d.share(name), ""
+		k, s := d.texts.Share(name), ""
 		if d.space() == 'n' {
 			ok = d.literal("null")
 		} else {
@@ -316,7 +324,7 @@ func (d *decoder) mapping(p *plan, v reflect.Value) bool {
 		if !ok {
 			return false
 		}
-		k.SetString(d.share(name))
+		k.SetString(d.texts.Share(name))
 		elem.SetZero()
 		if !d.value(p.elem, at) {
 			return false

@@ -9,6 +9,10 @@
 // short strings that were seen lately (names of labels, images, conditions) are shared
 // instead of copied.
 //
+// A [Sharer] goes further, for objects that nobody will change: pointers, slices and maps
+// that several objects have in the same bytes are decoded once (package alike), which
+// saves the time and the memory of all but the first.
+//
 // Two objects can be compared by the same plans, and their members taken one by one.
 //
 // The functions return false whenever they meet something else: a type that they have no
@@ -22,5 +26,5 @@
 //
 // # Concurrency
 //
-// All functions may be called from any goroutine. Nothing of their input is kept.
+// All functions may be called from any goroutine. A Sharer is one goroutine's at a time. Nothing of their input is kept.
 package fastjson

@@ -51,8 +51,8 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 			continue
 		}
 		kinds++
-		f := filler(int64(kinds))
-		for range 5 {
+		f, sharer := filler(int64(kinds)), fastjson.NewSharer()
+		for i := range 5 {
 			in := reflect.New(typ).Interface()
 			f.Fill(in)
 			b, err := stdjson.Marshal(in)
@@ -60,6 +60,9 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 				t.Fatalf("%v: %v", gvk, err)
 			}
 			compare(t, gvk.String(), b, typ, leftOut[gvk.Kind])
+			for range max(1, 2-i) { // the second time it has seen it all
+				compareBy(t, sharer.Unmarshal, gvk.String()+", shared", b, typ, leftOut[gvk.Kind])
+			}
 			written, ok := fastjson.Marshal(in)
 			if !ok && !leftOut[gvk.Kind] {
 				t.Fatalf("%v: gave up", gvk)
@@ -77,11 +80,16 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 func compare(t *testing.T, what string, b []byte, typ reflect.Type, mayGiveUp bool) {
 	t.Helper()
 	compareStrict(t, what, b, typ, mayGiveUp)
+	compareBy(t, fastjson.Unmarshal, what, b, typ, mayGiveUp)
+}
+
+func compareBy(t *testing.T, unmarshal func([]byte, any) bool, what string, b []byte, typ reflect.Type, mayGiveUp bool) {
+	t.Helper()
 	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
 	if err := json.UnmarshalCaseSensitivePreserveInts(b, want); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	switch took := fastjson.Unmarshal(b, got); {
+	switch took := unmarshal(b, got); {
 	case !took && mayGiveUp:
 		return
 	case !took:

@@ -30,6 +30,7 @@ type field struct {
 	offset uintptr
 	plan   *plan
 	empty  emptiness
+	id     int // among all fields that can be shared; 0 for others
 }
 
 // emptiness says when a field is not written.
@@ -166,7 +167,7 @@ func (p *plan) addFields(t reflect.Type, at uintptr, making map[reflect.Type]*pl
 			return false
 		}
 		p.byName[name] = len(p.fields)
-		p.fields = append(p.fields, field{name, `"` + name + `":`, at + f.Offset, build(f.Type, making), emptinessOf(f.Type, opts)})
+		p.fields = append(p.fields, field{name, `"` + name + `":`, at + f.Offset, build(f.Type, making), emptinessOf(f.Type, opts), idOf(f)})
 	}
 	return true
 }

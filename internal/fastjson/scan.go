@@ -3,7 +3,6 @@ package fastjson
 import (
 	"encoding/binary"
 	"encoding/json"
-	"hash/maphash"
 	"math/bits"
 	"unicode/utf8"
 )
@@ -94,7 +93,7 @@ func (d *decoder) text() (string, bool) {
 	from := d.i
 	s, plain := d.quoted()
 	if plain {
-		return d.share(s), true
+		return d.texts.Share(s), true
 	}
 	return d.escaped(from)
 }
@@ -200,25 +199,4 @@ func (d *decoder) bare() {
 			return
 		}
 	}
-}
-
-// sharing keeps short strings that came lately.
-type sharing struct {
-	lately [1024]string
-}
-
-var seed = maphash.MakeSeed()
-
-func (s *sharing) share(b []byte) string {
-	if len(b) == 0 {
-		return ""
-	}
-	if len(b) > 64 {
-		return string(b)
-	}
-	at := &s.lately[maphash.Bytes(seed, b)%uint64(len(s.lately))]
-	if *at != string(b) {
-		*at = string(b)
-	}
-	return *at
 }

@@ -9,6 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/alike"
 )
 
 // Unmarshal decodes a message into what into points to, which must be zero. False means
@@ -37,8 +39,8 @@ func target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 type decoder struct {
-	texts  texts
-	values *values // nil: nothing but texts is shared
+	texts  alike.Texts
+	values *alike.Values // nil: nothing but texts is shared
 }
 
 const deepest = 100 // messages in one another
@@ -132,7 +134,7 @@ func varint(b []byte) (uint64, int) {
 func (d *decoder) value(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
 	switch p.op {
 	case text:
-		*(*string)(v) = d.texts.share(b)
+		*(*string)(v) = d.texts.Share(b)
 	case integer:
 		x, _ := varint(b)
 		if p.size == 4 {
@@ -176,16 +178,16 @@ func (d *decoder) pointer(f *field, v *unsafe.Pointer, b []byte, depth int) bool
 	if *v != nil {
 		return false
 	}
-	place, found := d.values.find(f, b)
+	known, place, found := d.find(f, b)
 	if found {
-		*v = place.at
+		*v = known.At
 		return true
 	}
 	*v = reflect.New(f.plan.typ).UnsafePointer()
 	if !d.value(f.plan, *v, b, depth) {
 		return false
 	}
-	place.keep(f, b, *v, 0)
+	place.Keep(b, alike.Value{At: *v})
 	return true
 }
 
@@ -194,20 +196,20 @@ func (d *decoder) run(f *field, v unsafe.Pointer, b []byte, items, depth int) bo
 	if *(*unsafe.Pointer)(v) != nil {
 		return false
 	}
-	place, found := d.values.find(f, b)
+	known, place, found := d.find(f, b)
 	if f.form == mapping {
 		if found {
-			*(*unsafe.Pointer)(v) = place.at
+			*(*unsafe.Pointer)(v) = known.At
 			return true
 		}
 		if !d.mapping(f, v, b, items, depth) {
 			return false
 		}
-		place.keep(f, b, *(*unsafe.Pointer)(v), 0)
+		place.Keep(b, alike.Value{At: *(*unsafe.Pointer)(v)})
 		return true
 	}
 	if found {
-		*(*header)(v) = header{place.at, place.n, place.n}
+		*(*header)(v) = header{known.At, known.N, known.N}
 		return true
 	}
 	data := reflect.MakeSlice(f.typ, items, items).UnsafePointer()
@@ -219,7 +221,7 @@ func (d *decoder) run(f *field, v unsafe.Pointer, b []byte, items, depth int) bo
 		}
 	}
 	*(*header)(v) = header{data, items, items}
-	place.keep(f, b, data, items)
+	place.Keep(b, alike.Value{At: data, N: items})
 	return true
 }
 
@@ -230,7 +232,7 @@ func (d *decoder) mapping(f *field, v unsafe.Pointer, b []byte, items, depth int
 	case f.plan.op == text:
 		m := make(map[string]string, items)
 		*(*map[string]string)(v) = m
-		put = func(k string, e []byte) bool { m[k] = d.texts.share(e); return true }
+		put = func(k string, e []byte) bool { m[k] = d.texts.Share(e); return true }
 	case f.plan.typ == quantityType:
 		m := make(map[string]resource.Quantity, items)
 		*(*map[string]resource.Quantity)(v) = m
@@ -259,7 +261,7 @@ func (d *decoder) mapping(f *field, v unsafe.Pointer, b []byte, items, depth int
 		var entry []byte
 		entry, b, _ = cut(b[len(f.tag):], f.wire)
 		k, e, ok := keyAndValue(entry, f.plan.op == bytes)
-		if !ok || !put(d.texts.share(k), e) {
+		if !ok || !put(d.texts.Share(k), e) {
 			return false
 		}
 	}

@@ -8,9 +8,8 @@
 //
 // A [Sharer] goes further, for objects that nobody will change: the labels, tolerations,
 // resources or pointers of a hundred pods of one Deployment are encoded in the same
-// bytes, so it decodes them once and lets all hundred point to the one result. A field
-// whose bytes hardly ever come again is soon not looked up any more. What is kept for
-// that is bounded and grows with the number of objects.
+// bytes, so it decodes them once and lets all hundred point to the one result (package
+// alike).
 //
 // The functions return false on what they have no plan for, on input that is not well
 // formed, and on encodings that are allowed and that nobody writes (packed numbers, the

@@ -1,0 +1,113 @@
+package alike_test
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"fairlead.dev/internal/alike"
+)
+
+// ask looks for b as a decoder does, and keeps a value of its own if there is none.
+func ask(v *alike.Values, field int, b []byte) (at unsafe.Pointer, found bool) {
+	if !v.Try(field) {
+		return nil, false
+	}
+	if known, n := v.Next(field, b); n > 0 {
+		return known.At, true
+	}
+	known, place, found := v.Find(field, b)
+	if !found {
+		known.At = unsafe.Pointer(new(int))
+		place.Keep(b, known)
+	}
+	return known.At, found
+}
+
+// TestValues: a value is found by its field and its bytes, among others that come between.
+func TestValues(t *testing.T) {
+	v := new(alike.Values)
+	first := map[string]unsafe.Pointer{}
+	for round := range 100 {
+		for field := 1; field <= 3; field++ {
+			for n := range 5 {
+				text := fmt.Sprintf("{%d}", n)
+				at, found := ask(v, field, []byte(text))
+				k := fmt.Sprint(field, text)
+				if known, ok := first[k]; ok && found && known != at {
+					t.Fatalf("round %d: %s is another value than before", round, k)
+				}
+				if found && first[k] == nil {
+					t.Fatalf("round %d: %s was found before it was kept", round, k)
+				}
+				if !found && at != nil {
+					first[k] = at
+				}
+			}
+		}
+	}
+	found := 0
+	for field := 1; field <= 3; field++ {
+		if _, ok := ask(v, field, []byte("{4}")); ok {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("nothing is found")
+	}
+}
+
+// TestHabit: a field whose values never come again is hardly ever looked up, and is found
+// again when they do.
+func TestHabit(t *testing.T) {
+	v := new(alike.Values)
+	tried := 0
+	for n := range 10_000 {
+		if at, found := ask(v, 1, fmt.Appendf(nil, "{%d}", n)); found {
+			t.Fatal("found what was never kept")
+		} else if at != nil {
+			tried++
+		}
+	}
+	if tried > 2000 {
+		t.Errorf("%d of 10000 looked up", tried)
+	}
+	found := 0
+	for range 10_000 {
+		if _, ok := ask(v, 1, []byte("{}")); ok {
+			found++
+		}
+	}
+	if found < 9000 {
+		t.Errorf("%d of 10000 found", found)
+	}
+}
+
+// TestLong: long values are not kept, and a nil Values keeps none.
+func TestLong(t *testing.T) {
+	v := new(alike.Values)
+	long := make([]byte, alike.Longest+1)
+	for range 3 {
+		if _, found := ask(v, 1, long); found {
+			t.Fatal("kept a long value")
+		}
+		if _, found := ask(nil, 1, []byte("{}")); found {
+			t.Fatal("nil has found something")
+		}
+	}
+}
+
+// TestTexts: a text that came lately is the same string.
+func TestTexts(t *testing.T) {
+	var s alike.Texts
+	a, b := s.Share([]byte("app.kubernetes.io/name")), s.Share([]byte("app.kubernetes.io/name"))
+	if a != "app.kubernetes.io/name" || unsafe.StringData(a) != unsafe.StringData(b) {
+		t.Errorf("%q and %q are two", a, b)
+	}
+	if s.Share(nil) != "" {
+		t.Error("nothing is not the empty string")
+	}
+	if long := string(make([]byte, 1000)); s.Share([]byte(long)) != long {
+		t.Error("a long text is another")
+	}
+}
