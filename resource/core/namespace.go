@@ -20,7 +20,7 @@ func namespace() *resource.Resource {
 			Name: "finalize", Kind: "Namespace", Verbs: []string{"update"},
 			PrepareForUpdate: func(obj, old runtime.Object) { obj.(*corev1.Namespace).Status = old.(*corev1.Namespace).Status },
 			ValidateUpdate: func(obj, _ runtime.Object) field.ErrorList {
-				return validateNamespace(obj.(*corev1.Namespace))
+				return validateFinalizers(obj.(*corev1.Namespace), finalizersPath.Index)
 			},
 		}).
 		WithStatus().
@@ -70,10 +70,17 @@ func labelWithName(n *corev1.Namespace) {
 	n.Labels[corev1.LabelMetadataName] = n.Name
 }
 
+var finalizersPath = field.NewPath("spec", "finalizers")
+
+// validateNamespace names no index, as kube-apiserver does not but for finalize.
 func validateNamespace(n *corev1.Namespace) field.ErrorList {
+	return validateFinalizers(n, func(int) *field.Path { return finalizersPath })
+}
+
+func validateFinalizers(n *corev1.Namespace, at func(int) *field.Path) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec", "finalizers")
-	for _, name := range n.Spec.Finalizers {
+	for i, name := range n.Spec.Finalizers {
+		p := at(i)
 		f.Qualified(p, string(name))
 		if !strings.Contains(string(name), "/") && name != corev1.FinalizerKubernetes && name != "orphan" && name != "foregroundDeletion" {
 			f.Invalid(p, string(name), "name is neither a standard finalizer name nor is it fully qualified")

@@ -159,6 +159,9 @@ func (r *run) printList(v tree) string {
 
 var age = regexp.MustCompile(`^(\d+[smhdy])+$|^<invalid>$`)
 
+// ago is the age of a last restart.
+var ago = regexp.MustCompile(`\((\d+[smhdy])+ ago\)`)
+
 // printTable shows the columns with their types, priorities and words, and the
 // cells of each row.
 func (r *run) printTable(v tree) string {
@@ -175,6 +178,8 @@ func (r *run) printTable(v tree) string {
 		for i := range cells {
 			if s, ok := cells[i].(string); ok && age.MatchString(s) {
 				cells[i] = "<age>"
+			} else if ok {
+				cells[i] = ago.ReplaceAllString(s, "(<age> ago)")
 			}
 		}
 		out += "\n" + text(cells)
