@@ -67,6 +67,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Version:   kubernetesVersion(),
 		Log:       o.Log,
 		Trace:     o.Trace,
+		Faults:    o.Faults,
 		Ready:     map[string]func() error{"store": store.Err},
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, authority, url); err != nil {

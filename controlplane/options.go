@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/client/leader"
 	"fairlead.dev/node/kwok"
 	"fairlead.dev/scheduler"
+	"fairlead.dev/server/faults"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
 )
@@ -58,6 +59,9 @@ type Options struct {
 
 	// Trace keeps the lives of events, on both sides of the wire; nil keeps none.
 	Trace *trace.Log
+
+	// Faults are what is broken of the API server on purpose; nil allows none.
+	Faults *faults.Set
 
 	// Progress, if not nil, is told what was done, from several goroutines.
 	Progress func(what, detail string)

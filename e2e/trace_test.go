@@ -202,3 +202,35 @@ func TestDemo(t *testing.T) {
 	expect(t, "the progress", r.errs, "Started", "Scaled", "Running")
 	fairlead(t, "demo", "--replicas=0").fails(t, 2, "want 1 to 1000")
 }
+
+// TestFaults breaks a server by the command, and is refused where that is not allowed.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	p := up(t, t.TempDir(), "--in-memory", "--nodes=0", "--allow-faults")
+	at := "--kubeconfig=" + p.Kubeconfig
+	expect(t, "what was added", fairlead(t, "fault", "add", "fail", at, "--kind=cm", "--name=one", "--verb=patch", "--code=409").out, "fail", "patch configmaps one", "409")
+	p.kubectl("create", "configmap", "one")
+	var failed struct{ Fault int }
+	r := p.kubectlFails("label", "configmap", "one", "a=b")
+	if !strings.Contains(r, "on purpose") {
+		t.Errorf("kubectl was told %s", r)
+	}
+	told := fairlead(t, "trace", at, "cm/one", "--since=1h")
+	expect(t, "the trace", told.out, "fault 1, fail: patch configmaps default/one by kubernetes-admin failed with 409")
+	if err := json.Unmarshal([]byte(fairlead(t, "fault", "add", "hold", at, "--client=nobody", "-o", "json").out), &struct{ ID *int }{&failed.Fault}); err != nil || failed.Fault != 2 {
+		t.Errorf("%v %v", failed, err)
+	}
+	expect(t, "the list", fairlead(t, "fault", "list", at).out, "hold", "by nobody")
+	fairlead(t, "fault", "remove", at, "7").fails(t, 1, "no fault 7")
+	fairlead(t, "fault", "remove", at, "--all")
+	if out := fairlead(t, "fault", "list", at).out; strings.Contains(out, "hold") {
+		t.Error(out)
+	}
+	fairlead(t, "fault", "add", at, "burn").fails(t, 2, "takes one of")
+	fairlead(t, "fault", "add", at, "delay").fails(t, 1, "needs a delay")
+	fairlead(t, "fault", "remove", at).fails(t, 2, "--all")
+	p.stop()
+	p = up(t, t.TempDir(), "--in-memory", "--nodes=0")
+	defer p.stop()
+	fairlead(t, "fault", "add", "hold", "--kubeconfig="+p.Kubeconfig).fails(t, 1, "--allow-faults")
+}

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 
+	"fairlead.dev/client"
 	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,7 +25,7 @@ func (s *Scheduler) writeLoop(ctx context.Context) {
 func (s *Scheduler) bind(ctx context.Context, p *placement) {
 	pod := p.info.Pod
 	s.reports.cancel(ctx, pod.UID)
-	err := s.trace(ctx, pod, func(ctx context.Context) error {
+	err := traced(ctx, s.pods, pod, func(ctx context.Context) error {
 		return s.pods.Namespace(pod.Namespace).Post(ctx, pod.Name, "binding", &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: p.node},
@@ -44,8 +45,8 @@ func (s *Scheduler) bind(ctx context.Context, p *placement) {
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }
 
-// trace does something about a pod because of what the pod was when it was last seen.
-func (s *Scheduler) trace(ctx context.Context, pod *corev1.Pod, f func(context.Context) error) error {
+// traced does something about a pod because of what the pod was when it was last seen.
+func traced(ctx context.Context, pods client.Resource[*corev1.Pod], pod *corev1.Pod, f func(context.Context) error) error {
 	w := &trace.Work{Controller: pod.Spec.SchedulerName, Key: pod.Namespace + "/" + pod.Name, Causes: []int64{trace.Revision(pod.ResourceVersion)}}
-	return s.pods.Trace().Do(ctx, w, f)
+	return pods.Trace().Do(ctx, w, f)
 }

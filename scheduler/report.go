@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -114,10 +115,14 @@ func (r *reports) write(ctx context.Context, uid types.UID, rep report) {
 	} else if rep.pod.Status.NominatedNodeName != "" {
 		status["nominatedNodeName"] = nil
 	}
-	_, err := r.pods.Namespace(rep.pod.Namespace).Patch(ctx, rep.pod.Name, client.StrategicPatch(map[string]any{
-		"metadata": map[string]any{"uid": uid},
-		"status":   status,
-	}).On("status"))
+	var err error
+	_ = traced(ctx, r.pods, rep.pod, func(ctx context.Context) error {
+		_, err = r.pods.Namespace(rep.pod.Namespace).Patch(ctx, rep.pod.Name, client.StrategicPatch(map[string]any{
+			"metadata": map[string]any{"uid": uid},
+			"status":   status,
+		}).On("status"))
+		return errors.New(rep.message) // what the trace tells of the attempt
+	})
 	if err == nil {
 		r.queue.Forget(uid)
 		return

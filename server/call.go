@@ -55,6 +55,10 @@ type call struct {
 	// sees to it.
 	tail   tail
 	handed bool
+	// strikes are those of faults that have no revision yet; struck says that the call
+	// has been looked at.
+	strikes []trace.Strike
+	struck  bool
 	// leave gives back the place among the requests that run.
 	leave func()
 	// warned holds the warnings given already; each goes out once.

@@ -36,6 +36,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		c.query, c.info.parts, c.warned = nil, nil, nil // nobody asks any more
 		c.tail.run()
+		if st, ok := c.tail.(*stream); ok && st.sieve.dropped.Load() {
+			panic(http.ErrAbortHandler)
+		}
 	}
 }
 
@@ -95,6 +98,9 @@ func (c *call) admitOne() error {
 // finish counts the call; a panic on the way ends the request, not the server.
 func (s *Server) finish(c *call) {
 	p := recover()
+	for _, one := range c.strikes {
+		s.cfg.Trace.Struck(one)
+	}
 	if c.leave != nil && !c.handed {
 		c.leave()
 	}

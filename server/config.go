@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/resource"
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/auth"
+	"fairlead.dev/server/faults"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
@@ -71,6 +72,9 @@ type Config struct {
 
 	// Trace keeps the lives of events; nil keeps none.
 	Trace *trace.Log
+
+	// Faults are what is broken on purpose; nil allows none.
+	Faults *faults.Set
 
 	// CBOR serves CBOR, takes it, and applies it, as kube-apiserver does with its
 	// gate CBORServingAndStorage. What is stored is JSON all the same.

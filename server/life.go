@@ -31,6 +31,11 @@ func (c *call) wrote(rev storage.Revision) {
 	if l == nil {
 		return
 	}
+	for _, one := range c.strikes {
+		one.Revision = int64(rev)
+		l.Struck(one)
+	}
+	c.strikes = nil
 	c.passed[trace.Received] = l.At(c.start)
 	agent, _, _ := strings.Cut(c.req.UserAgent(), " ")
 	l.Wrote(int64(rev), &trace.Write{

@@ -17,7 +17,8 @@ import (
 // LivesPath answers with the lives of events, by package trace, to who may get the path:
 // JSON objects, one a line. Parameters: resource ("deployments.apps"), namespace, name,
 // from and to (revisions), since and slow (durations), limit, tree (a revision: it and all
-// that came of it), follow.
+// that came of it), follow, faults (also what faults on purpose did that is of no event, as
+// {"fault": trace.Strike}).
 const LivesPath = "/debug/lives"
 
 // settled is how long nothing must have been heard of a life before a follower is told.
@@ -41,6 +42,29 @@ func (c *call) lives() error {
 	}
 	c.w.Header().Set("Content-Type", "application/jsonl")
 	out := json.NewEncoder(c.w)
+	told := uint64(0)
+	strikes := func() error { return nil }
+	if c.query.Get("faults") != "" {
+		alone := f
+		if c.query.Get("follow") != "" && f.Since.IsZero() {
+			_, told = l.Strikes(alone, told)
+		}
+		strikes = func() (err error) {
+			var all []trace.Strike
+			all, told = l.Strikes(alone, told)
+			for i := range all {
+				if err := out.Encode(struct {
+					Fault *trace.Strike `json:"fault"`
+				}{&all[i]}); err != nil {
+					return err
+				}
+			}
+			if len(all) > 0 {
+				return c.w.FlushError()
+			}
+			return nil
+		}
+	}
 	tell := func(lives []trace.Life) error {
 		for _, lf := range c.s.waiting(lives) {
 			if err := out.Encode(lf); err != nil {
@@ -53,7 +77,11 @@ func (c *call) lives() error {
 		return tell(l.Tree(root))
 	}
 	if c.query.Get("follow") == "" {
-		return tell(l.Lives(f))
+		if err := tell(l.Lives(f)); err != nil {
+			return nil
+		}
+		_ = strikes() // who has gone is told nothing
+		return nil
 	}
 	if f.Since.IsZero() && f.From == 0 {
 		f.From = l.Newest() + 1
@@ -62,6 +90,9 @@ func (c *call) lives() error {
 	c.w.Flush()
 	for {
 		changed := l.Changed()
+		if strikes() != nil {
+			return nil
+		}
 		lives := l.Lives(f)
 		quiet := time.Now().Add(-settled)
 		n := 0

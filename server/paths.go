@@ -28,6 +28,8 @@ func (c *call) servePath() error {
 		return nil
 	case path == LivesPath:
 		return c.lives()
+	case path == FaultsPath || strings.HasPrefix(path, FaultsPath+"/"):
+		return c.faults(strings.TrimPrefix(path[len(FaultsPath):], "/"))
 	case path == profiles:
 		http.Redirect(c.w, c.req, profiles+"/", http.StatusMovedPermanently)
 		return nil

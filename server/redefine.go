@@ -36,6 +36,9 @@ func (c *call) serveResource() error {
 	for range redefinitions {
 		do, err := c.route()
 		if err == nil {
+			err = c.strike()
+		}
+		if err == nil {
 			err = do(c)
 		}
 		if err != errRedefined {

@@ -68,6 +68,9 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	if f := s.cfg.Faults; f != nil {
+		f.Serve(breaker{s})
+	}
 	s.backends = s.cfg.Backends.complete()
 	if s.cfg.Authenticator == nil {
 		s.cfg.Authenticator = auth.WithAnonymous(auth.InProcess())

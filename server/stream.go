@@ -47,6 +47,8 @@ type stream struct {
 	done func()
 	sent *watchCounters
 	way  way
+	// sieve is what faults on purpose keep back.
+	sieve sieve
 }
 
 // next appends the frames that are due to dst, about limit bytes of them, and
@@ -55,7 +57,14 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	if st.ended.Load() {
 		return dst, false, io.EOF
 	}
-	if st.first != nil {
+	open, err := st.sift()
+	if err != nil {
+		return dst, false, err
+	}
+	if open.then != nil {
+		defer open.then()
+	}
+	if st.first != nil && !open.shut {
 		var more bool
 		if dst, more, err = st.appendFirst(dst, limit); more || err != nil {
 			return dst, more, err
@@ -64,7 +73,7 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	var progress storage.Revision
 	var told shown
 	defer st.traced(&told)
-	for full := len(dst) + limit; ; {
+	for full := len(dst) + limit; !open.shut; {
 		if len(st.left) == 0 {
 			if st.left, progress, err = st.from.Next(); err != nil {
 				if errors.Is(err, storage.ErrCompacted) {
@@ -85,10 +94,17 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 				break
 			}
 		}
+		if open.paused && len(st.left) > 0 {
+			return st.appendFailure(dst, st.forgotten()), false, io.EOF
+		}
+		if len(st.left) == 0 || st.left[0].Revision > open.upTo {
+			break
+		}
 		if dst, err = st.appendEvent(dst, st.left[0]); err != nil {
 			return dst, false, err
 		}
 		st.shows(&told, st.left[0].Revision)
+		st.sieve.reached = st.left[0].Revision
 		if st.left = st.left[1:]; len(st.left) == 0 {
 			st.left = nil
 		}
@@ -98,6 +114,9 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	}
 	now := time.Now()
 	told.at = now
+	if open.shut || len(st.left) > 0 { // nobody may think to have seen what is kept back
+		progress = 0
+	}
 	switch {
 	case !now.Before(st.end):
 		if st.every != 0 && progress != 0 {
@@ -105,8 +124,10 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		}
 		return dst, false, io.EOF
 	case st.every != 0 && !now.Before(st.mark):
-		if dst, err = st.appendBookmark(dst, progress, false); err != nil {
-			return dst, false, err
+		if progress != 0 {
+			if dst, err = st.appendBookmark(dst, progress, false); err != nil {
+				return dst, false, err
+			}
 		}
 		st.mark = now.Add(st.every)
 		st.clock.Reset(min(st.every, st.end.Sub(now)))

@@ -20,6 +20,8 @@ type streams struct {
 		ended bool
 	}
 	limit time.Duration
+	// kept are the streams that a fault reorders.
+	kept kept
 	// opened counts them.
 	opened atomic.Uint64
 }
@@ -30,8 +32,12 @@ func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 		push: &push{ctx: c.ctx, w: c.w, rc: http.NewResponseController(c.w), unhook: func() bool { return false }},
 	}
 	st.sent.open.Inc()
-	if c.s.cfg.Trace != nil {
-		st.way.to = c.follows(s.opened.Add(1))
+	if c.s.cfg.Trace != nil || c.s.cfg.Faults != nil {
+		who := c.follows(s.opened.Add(1))
+		st.sieve.who = who
+		if c.s.cfg.Trace != nil {
+			st.way.to = who
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,6 +55,9 @@ func (st *stream) close() {
 	s.mu.Lock()
 	delete(s.mu.open, st)
 	s.mu.Unlock()
+	if st.s.cfg.Faults != nil {
+		s.kept.forget(st)
+	}
 	st.sent.open.Dec()
 	if st.live {
 		st.clock.Stop()

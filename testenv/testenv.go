@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/controlplane"
 	"fairlead.dev/node/kwok"
 	"fairlead.dev/scheduler"
+	"fairlead.dev/server/faults"
 	"k8s.io/client-go/rest"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	// CBOR serves it besides the other encodings, as kube-apiserver does with its gate
 	// CBORServingAndStorage open.
 	CBOR bool
+	// Faults break the API server on purpose: faults.New, and Add what is to go wrong.
+	Faults *faults.Set
 }
 
 // Env is a running control plane.
@@ -67,6 +70,7 @@ func Start(t testing.TB, o Options) *Env {
 		Nodes:       max(o.Nodes, 0),
 		Definitions: o.Definitions,
 		CBOR:        o.CBOR,
+		Faults:      o.Faults,
 	})
 	if err != nil {
 		t.Fatal("testenv: ", err)

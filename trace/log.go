@@ -32,6 +32,7 @@ type Log struct {
 	deliveries ring[delivery]
 	sights     ring[sight]
 	works      ring[Work]
+	strikes    ring[Strike]
 	bell       bell
 }
 
@@ -48,7 +49,7 @@ func New(o Options) *Log {
 	rand.Read(id[:])
 	l.id = binary.BigEndian.Uint64(id[:])
 	l.lives.resize(o.Events)
-	l.deliveries.size, l.sights.size, l.works.size = o.Deliveries, o.Deliveries, o.Deliveries
+	l.deliveries.size, l.sights.size, l.works.size, l.strikes.size = o.Deliveries, o.Deliveries, o.Deliveries, o.Deliveries
 	l.bell.c = make(chan struct{})
 	return l
 }
@@ -115,18 +116,8 @@ func (r *ring[T]) at(n uint64) *T {
 
 // copy appends the entries that pass, oldest first.
 func (r *ring[T]) copy(dst []T, pass func(*T) bool) []T {
-	r.Lock()
-	defer r.Unlock()
-	first := uint64(0)
-	if r.end > r.room() {
-		first = r.end - r.room()
-	}
-	for n := first; n < r.end; n++ {
-		if v := r.at(n); pass(v) {
-			dst = append(dst, *v)
-		}
-	}
-	return dst
+	found, _ := r.since(0, pass)
+	return append(dst, found...)
 }
 
 // bell wakes those who follow a Log: its channel is closed when something has come.

@@ -34,6 +34,8 @@ type Life struct {
 	Deliveries []Delivery `json:"deliveries,omitempty"`
 	Arrivals   []Arrival  `json:"arrivals,omitempty"`
 	Works      []Working  `json:"works,omitempty"`
+	// Faults are those on purpose that struck it.
+	Faults []Strike `json:"faults,omitempty"`
 }
 
 // Passed is a hop and when it was passed, in nanoseconds after the life's beginning.
@@ -192,6 +194,11 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 	for _, s := range l.sights.copy(nil, func(s *sight) bool { return at[s.revision] != 0 || kept[0].revision == s.revision }) {
 		n := at[s.revision]
 		out[n].Arrivals = append(out[n].Arrivals, Arrival{*s.informer, since(n, s.read), since(n, s.decoded), since(n, s.stored)})
+	}
+	for _, s := range l.strikes.copy(nil, func(s *Strike) bool { return s.Revision != 0 }) {
+		if n, ok := at[s.Revision]; ok {
+			out[n].Faults = append(out[n].Faults, s)
+		}
 	}
 	writes := l.writes()
 	for _, w := range l.works.copy(nil, func(*Work) bool { return true }) {

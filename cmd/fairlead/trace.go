@@ -96,7 +96,7 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 	if err != nil {
 		return err
 	}
-	q := url.Values{}
+	q := url.Values{"faults": {"true"}}
 	if f.namespace != "" {
 		namespace = f.namespace
 	}
@@ -182,11 +182,13 @@ func findResource(ctx context.Context, c *client.Client, name string) (client.AP
 	return client.APIResource{}, fmt.Errorf("the server has no kind %q", name)
 }
 
+var errNoLives = errors.New("this server keeps no lives: it is not fairlead, or runs with --trace-events=0")
+
 // lives asks a server for lives and hands them on as they come.
 func lives(ctx context.Context, c *client.Client, q url.Values, each func(line []byte, e show.Event) error) error {
 	res, err := c.REST().Stream(ctx, client.Request{Method: http.MethodGet, Path: server.LivesPath, Query: q, Accept: "application/jsonl, */*"})
 	if apierrors.IsNotFound(err) {
-		return errors.New("this server keeps no lives: it is not fairlead, or runs with --trace-events=0")
+		return errNoLives
 	}
 	if err != nil {
 		return err
@@ -227,6 +229,10 @@ func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
 	case p.flags.output == "json":
 		_, err := fmt.Fprintf(p.out, "%s\n", line)
 		return err
+	case e.Fault != nil && p.flags.output == "otlp":
+		return nil // no span
+	case e.Fault != nil:
+		return show.Waterfall(p.out, e, p.palette)
 	case p.flags.output == "otlp" && p.flags.revision == 0 && p.flags.since == 0:
 		return show.OTLP(p.out, []show.Event{e}) // one request a line, as they come
 	case p.flags.output == "otlp":

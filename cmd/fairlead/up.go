@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/controlplane/kubeconfig"
 	"fairlead.dev/internal/began"
 	"fairlead.dev/node/kwok"
+	"fairlead.dev/server/faults"
 	"fairlead.dev/trace"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,6 +24,7 @@ type serveFlags struct {
 	merge   bool
 	output  string
 	lives   int
+	faults  bool
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
@@ -39,6 +41,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
 	flags.IntVar(&f.lives, "trace-events", 16384, "how many of the last events have their life kept, for fairlead trace; 0 for none")
+	flags.BoolVar(&f.faults, "allow-faults", false, "let fairlead fault break this server on purpose, for tests and for learning")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line for machines when ready")
 }
 
@@ -116,6 +119,9 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	}
 	if f.lives > 0 {
 		f.options.Trace = trace.New(trace.Options{Events: f.lives})
+	}
+	if f.faults {
+		f.options.Faults = faults.New()
 	}
 	p := newProgress(os.Stderr)
 	f.options.Progress = p.step

@@ -13,6 +13,8 @@ import (
 type Event struct {
 	trace.Life
 	Waiting []trace.Stream `json:"waiting,omitempty"`
+	// Fault, if set, is all there is: what a fault did that is of no event.
+	Fault *trace.Strike `json:"fault,omitempty"`
 }
 
 const (
@@ -31,6 +33,11 @@ type row struct {
 // time since the event began and a bar for how long the step took.
 func Waterfall(w io.Writer, e Event, p Palette) error {
 	var b strings.Builder
+	if e.Fault != nil {
+		fmt.Fprintf(&b, "%s  %s\n", p.late(strike(*e.Fault)), p.dim(e.Fault.At.Local().Format("15:04:05.000")))
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	fmt.Fprintf(&b, "%s  %s\n", p.bold(Title(e.Life)), p.dim(e.Began.Local().Format("15:04:05.000")))
 	fmt.Fprintf(&b, "  %s\n", p.dim(origin(e.Life)))
 	total := max(e.Took(), 1)
@@ -41,8 +48,30 @@ func Waterfall(w io.Writer, e Event, p Palette) error {
 	for _, s := range e.Waiting {
 		fmt.Fprintf(&b, "  %s\n", p.late(fmt.Sprintf("%-*s not sent yet", nameWidth, clip("-> "+reader(s), nameWidth))))
 	}
+	for _, s := range e.Faults {
+		fmt.Fprintf(&b, "  %s\n", p.late(strike(s)))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// strike says what a fault did to whom.
+func strike(s trace.Strike) string {
+	text := fmt.Sprintf("fault %d, %s: ", s.Fault, s.Action)
+	switch {
+	case s.Stream != nil:
+		text += "-> " + reader(*s.Stream) + " "
+		if s.Revision == 0 {
+			text += "of " + s.Stream.Resource + " "
+		}
+	case s.Verb != "":
+		text += s.Verb + " "
+		if s.Subresource != "" {
+			text += s.Subresource + " of "
+		}
+		text += strings.TrimRight(s.Resource+" "+strings.Trim(s.Namespace+"/"+s.Name, "/"), " ") + " by " + s.User + " "
+	}
+	return text + s.What
 }
 
 // Title names an event: "519 MODIFIED deployments.apps default/web".

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"fairlead.dev/trace/why"
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+type whyFlags struct{ kubeconfig, namespace, output string }
+
+func newWhy() *cobra.Command {
+	var f whyFlags
+	cmd := &cobra.Command{
+		Use:   "why KIND/NAME",
+		Short: "Explain why an object is in its state, or what it still waits for",
+		Long: `Why explains the state of an object from what it says itself, from the events about
+it, from what it stands on, and from the lives of its last changes: which controller
+saw what when, and what it decided.`,
+		Example: `  fairlead why pod/web-x
+  fairlead why deployment/web -n shop
+  fairlead why ns/old -o json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			what, err := f.check(args)
+			if err != nil {
+				return usageError{err}
+			}
+			return f.run(cmd.Context(), cmd.OutOrStdout(), what)
+		},
+	}
+	registerKubeconfig(cmd.Flags(), &f.kubeconfig)
+	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "the object's namespace (default that of the kubeconfig)")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "json or yaml: for machines")
+	return cmd
+}
+
+func (f *whyFlags) check(args []string) (what [2]string, err error) {
+	copy(what[:], args)
+	if len(args) == 1 {
+		what[0], what[1], _ = strings.Cut(args[0], "/")
+	}
+	switch {
+	case len(args) > 2 || what[0] == "" || what[1] == "" || len(args) == 2 && strings.Contains(args[0], "/"):
+		return what, errors.New("why takes one KIND/NAME")
+	case f.output != "" && f.output != "json" && f.output != "yaml":
+		return what, fmt.Errorf("-o %s: want json or yaml", f.output)
+	}
+	return what, nil
+}
+
+func (f *whyFlags) run(ctx context.Context, out io.Writer, what [2]string) error {
+	c, namespace, err := connect(f.kubeconfig)
+	if err != nil {
+		return err
+	}
+	if f.namespace != "" {
+		namespace = f.namespace
+	}
+	g := &gatherer{c: c}
+	s, err := g.subject(ctx, what[0], namespace, what[1])
+	if err != nil {
+		return err
+	}
+	if s.Object == nil && len(s.Lives) == 0 {
+		return fmt.Errorf("there is no %s %q, and nothing is known of one", s.Resource, s.Name)
+	}
+	a := why.Explain(s)
+	switch f.output {
+	case "json":
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(a)
+	case "yaml":
+		text, err := yaml.Marshal(a)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(text)
+		return err
+	}
+	return why.Print(out, a, palette(out))
+}
+
+// query is parameters of a request, by pairs.
+func query(pairs ...string) url.Values {
+	q := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	return q
+}

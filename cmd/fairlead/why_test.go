@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controlplane"
+	"fairlead.dev/trace"
+	"fairlead.dev/trace/why"
+	"sigs.k8s.io/yaml"
+)
+
+// asked is a control plane whose objects are asked about.
+type asked struct {
+	t    *testing.T
+	log  *trace.Log
+	c    *client.Client
+	flag whyFlags
+}
+
+func startAsked(t *testing.T, o controlplane.Options) *asked {
+	t.Helper()
+	o.DataDir, o.InMemory, o.Listen, o.Trace = t.TempDir(), true, "127.0.0.1:0", trace.New(trace.Options{})
+	cp, err := controlplane.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cp.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := client.New(cp.Config(), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &asked{t, o.Trace, c, whyFlags{kubeconfig: cp.KubeconfigPath()}}
+}
+
+// make creates objects, each in YAML below a path.
+func (a *asked) make(path string, objects ...string) {
+	a.t.Helper()
+	for _, o := range objects {
+		a.send("POST", path, o)
+	}
+}
+
+func (a *asked) send(method, path, object string) {
+	a.t.Helper()
+	body, err := yaml.YAMLToJSON([]byte(object))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	q := client.Request{Method: method, Path: path, Body: body}
+	if method == "PATCH" {
+		q.ContentType = "application/merge-patch+json"
+	}
+	if _, err := a.c.REST().Do(a.t.Context(), q); err != nil {
+		a.t.Fatalf("%s %s: %v", method, path, err)
+	}
+}
+
+// await waits until an object is there and holds a text.
+func (a *asked) await(path, text string) {
+	a.t.Helper()
+	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		changed := a.log.Changed()
+		res, err := a.c.REST().Do(ctx, client.Request{Path: path})
+		if err == nil && strings.Contains(string(res.Body), text) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			a.t.Fatalf("%s: %v, no %q", path, err, text)
+		}
+	}
+}
+
+// tells asks until the answer holds all the parts: what an object waits for is known a
+// moment after it has been made, and then something has been entered in the trace.
+func (a *asked) tells(namespace, what string, parts ...string) string {
+	a.t.Helper()
+	kind, name, _ := strings.Cut(what, "/")
+	f := a.flag
+	f.namespace = namespace
+	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		changed := a.log.Changed()
+		var out strings.Builder
+		if err := f.run(ctx, &out, [2]string{kind, name}); err != nil {
+			a.t.Fatal(what, ": ", err)
+		}
+		missing := ""
+		for _, p := range parts {
+			if !strings.Contains(out.String(), p) {
+				missing = p
+			}
+		}
+		if missing == "" {
+			return out.String()
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			a.t.Fatalf("%s: no %q in\n%s", what, missing, &out)
+		}
+	}
+}
+
+const (
+	core = "/api/v1/namespaces/default/"
+	apps = "/apis/apps/v1/namespaces/default/"
+)
+
+func TestWhy(t *testing.T) {
+	a := startAsked(t, controlplane.Options{Controllers: []string{"*"}, Scheduler: true, Nodes: 2})
+	a.await(core+"serviceaccounts/default", "default")
+
+	a.make(core+"pods", `{metadata: {name: big}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "5000"}}}]}}`)
+	a.tells("default", "pod/big", "Pod default/big is Pending, on no node", "default-scheduler decided: Unschedulable", "2 Insufficient cpu", "seen by default-scheduler for default/big")
+
+	a.send("PATCH", "/api/v1/nodes/node-1", `{spec: {taints: [{key: mine, effect: NoSchedule}]}}`)
+	a.make(core+"pods", `{metadata: {name: shy}, spec: {nodeSelector: {kubernetes.io/hostname: node-1}, containers: [{name: c, image: i}]}}`)
+	a.tells("default", "po/shy", "Unschedulable", "untolerated taint")
+
+	a.make(core+"persistentvolumeclaims", `{metadata: {name: data}, spec: {storageClassName: nowhere, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`)
+	a.make(core+"pods", `{metadata: {name: claims}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, {name: w, persistentVolumeClaim: {claimName: none}}], containers: [{name: c, image: i}]}}`)
+	a.tells("default", "pod/claims", "its PersistentVolumeClaim data is Pending", "its PersistentVolumeClaim none is not there", "PersistentVolumeClaim default/data is Pending", "a volume of class nowhere")
+
+	a.make(core+"pods", `{metadata: {name: typo}, spec: {nodeName: elsewhere, containers: [{name: c, image: ngin}]}}`)
+	a.send("PATCH", core+"pods/typo/status", `{status: {phase: Pending, containerStatuses: [{name: c, image: ngin, imageID: "", ready: false, restartCount: 0, state: {waiting: {reason: ImagePullBackOff, message: Back-off pulling image ngin}}}]}}`)
+	a.tells("default", "pod/typo", "container c waits: ImagePullBackOff: Back-off pulling image ngin")
+
+	a.make("/api/v1/namespaces", `{metadata: {name: full}}`)
+	a.make("/api/v1/namespaces/full/resourcequotas", `{metadata: {name: none}, spec: {hard: {pods: "0"}}}`)
+	a.await("/api/v1/namespaces/full/resourcequotas/none", `"status":{"hard":{"pods":"0"}`) // it is in force
+	a.make("/apis/apps/v1/namespaces/full/deployments", `{metadata: {name: web}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
+	a.tells("full", "deploy/web", "has 0 of 2 replicas ready", "ReplicaFailure is True: FailedCreate", "exceeded quota: none", "ReplicaSet full/web-", "replicaset for full/web-")
+
+	a.make("/api/v1/namespaces", `{metadata: {name: old}}`)
+	a.make("/api/v1/namespaces/old/configmaps", `{metadata: {name: stays, finalizers: [example.com/never]}}`)
+	a.send("DELETE", "/api/v1/namespaces/old", `{}`)
+	a.tells("", "ns/old", "is being deleted since", "finalizer kubernetes keeps it", "example.com/never in 1 resource instances")
+	a.tells("old", "cm/stays", "finalizer example.com/never keeps it", "whoever put it there")
+
+	a.make(core+"configmaps", `{metadata: {name: plain}}`)
+	a.tells("default", "cm/plain", "is there", "no controller has acted on revision")
+	a.send("DELETE", core+"configmaps/plain", `{}`)
+	a.tells("default", "cm/plain", "was deleted", "by kubernetes-admin")
+
+	a.make(apps+"deployments", `{metadata: {name: good}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
+	a.tells("default", "deployment/good", "has 2 of 2 replicas ready", "is Running")
+
+	f := a.flag
+	for output, read := range map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(b []byte, v any) error { return yaml.Unmarshal(b, v) }} {
+		f.output = output
+		var out strings.Builder
+		var got why.Answer
+		if err := f.run(t.Context(), &out, [2]string{"pod", "big"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := read([]byte(out.String()), &got); err != nil || got.Kind != "Pod" || !got.Waits || len(got.Reasons) == 0 {
+			t.Errorf("%v %+v", err, got)
+		}
+	}
+	if err := a.flag.run(t.Context(), &strings.Builder{}, [2]string{"pod", "nobody"}); err == nil || !strings.Contains(err.Error(), "nothing is known") {
+		t.Error(err)
+	}
+}
+
+// TestWhyUnwatched: where nobody watches, that is what is told.
+func TestWhyUnwatched(t *testing.T) {
+	a := startAsked(t, controlplane.Options{})
+	a.make(core+"configmaps", `{metadata: {name: plain}}`)
+	a.tells("default", "cm/plain", "nobody watches it: revision")
+	a.make(core+"serviceaccounts", `{metadata: {name: default}}`)
+	a.make(core+"pods", `{metadata: {name: p}, spec: {serviceAccountName: default, containers: [{name: c, image: i}]}}`)
+	a.tells("default", "pod/p", "default-scheduler has not decided yet")
+}
+
+func TestWhyRefusals(t *testing.T) {
+	for _, args := range [][]string{nil, {"pod"}, {"pod/a", "b"}, {"pod", "a", "b"}, {"/a"}} {
+		if _, err := (&whyFlags{}).check(args); err == nil {
+			t.Errorf("%q is taken", args)
+		}
+	}
+	if _, err := (&whyFlags{output: "table"}).check([]string{"pod/a"}); err == nil {
+		t.Error("-o table is taken")
+	}
+}

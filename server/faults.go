@@ -1,0 +1,180 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/server/faults"
+	"fairlead.dev/trace"
+)
+
+// FaultsPath is where faults on purpose are seen (GET), added (POST of a faults.Fault),
+// and removed (DELETE of all, or of one by its number below the path), by who may do so to
+// that path. A server that has no Config.Faults answers 403.
+const FaultsPath = "/debug/faults"
+
+// FaultList is the answer of FaultsPath.
+type FaultList struct {
+	Faults []faults.Fault `json:"faults"`
+}
+
+// faults serves FaultsPath.
+func (c *call) faults(id string) error {
+	set := c.s.cfg.Faults
+	if set == nil {
+		return failure(http.StatusForbidden, metav1.StatusReasonForbidden, "faults on purpose are refused: the server was started without --allow-faults")
+	}
+	number := uint64(0)
+	if id != "" {
+		var err error
+		if number, err = strconv.ParseUint(id, 10, 64); err != nil || number == 0 {
+			return errNotFoundPath
+		}
+	}
+	switch {
+	case c.req.Method == http.MethodGet && id == "":
+		return c.writeJSON(http.StatusOK, FaultList{set.List()})
+	case c.req.Method == http.MethodPost && id == "":
+		body, err := c.body()
+		if err != nil {
+			return err
+		}
+		var f faults.Fault
+		in := json.NewDecoder(strings.NewReader(string(body)))
+		in.DisallowUnknownFields()
+		if err := in.Decode(&f); err != nil {
+			return apierrors.NewBadRequest("no fault: " + err.Error())
+		}
+		if f, err = set.Add(c.ctx, f); err != nil {
+			return apierrors.NewBadRequest(err.Error())
+		}
+		return c.writeJSON(http.StatusCreated, f)
+	case c.req.Method == http.MethodDelete:
+		if errors.Is(set.Remove(number), faults.ErrNotFound) {
+			return failure(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("there is no fault %d", number))
+		}
+		return c.writeJSON(http.StatusOK, FaultList{set.List()})
+	}
+	return methodNotAllowed()
+}
+
+// strike does to a write what faults are meant for it.
+func (c *call) strike() error {
+	if c.s.cfg.Faults == nil || c.struck || !writes(c.info.verb) {
+		return nil
+	}
+	c.struck = true
+	agent, _, _ := strings.Cut(c.req.UserAgent(), " ")
+	t := faults.Target{
+		User: userName(c.user), Agent: agent, Resource: c.ep.gr.String(),
+		Namespace: c.namespace(), Name: c.info.name, Verb: c.info.verb,
+	}
+	for _, f := range c.s.cfg.Faults.Write(t) {
+		one := trace.Strike{
+			Fault: f.ID, Action: string(f.Action), At: time.Now(),
+			Verb: t.Verb, Subresource: c.info.subresource, Resource: t.Resource, Namespace: t.Namespace, Name: t.Name,
+			User: t.User, Agent: t.Agent, Causes: trace.ParseParent(c.req.Header).Causes,
+		}
+		if f.Action == faults.Fail {
+			one.What = fmt.Sprintf("failed with %d", f.Code)
+			c.strikes = append(c.strikes, one)
+			return broken(f)
+		}
+		one.What = fmt.Sprintf("slowed by %v", time.Duration(f.Delay))
+		c.strikes = append(c.strikes, one)
+		select {
+		case <-time.After(time.Duration(f.Delay)):
+		case <-c.ctx.Done():
+			return c.ctx.Err()
+		}
+	}
+	return nil
+}
+
+func writes(verb string) bool {
+	switch verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return true
+	}
+	return false
+}
+
+// broken is what a write is told that a fault fails.
+func broken(f faults.Fault) error {
+	text := fmt.Sprintf("fault %d on purpose: this write fails", f.ID)
+	switch f.Code {
+	case http.StatusForbidden:
+		return failure(int32(f.Code), metav1.StatusReasonForbidden, text)
+	case http.StatusConflict:
+		return failure(int32(f.Code), metav1.StatusReasonConflict, text)
+	case http.StatusTooManyRequests:
+		return apierrors.NewTooManyRequests(text, 1)
+	case http.StatusServiceUnavailable:
+		return apierrors.NewServiceUnavailable(text)
+	case http.StatusGatewayTimeout:
+		return apierrors.NewTimeoutError(text, 0)
+	}
+	return apierrors.NewInternalError(errors.New(text))
+}
+
+// breaker is the server as its faults.Set sees it.
+type breaker struct{ s *Server }
+
+// Changed is faults.Breaker's.
+func (b breaker) Changed() { b.s.streams.wake(func(*stream) bool { return true }) }
+
+// Drop is faults.Breaker's.
+func (b breaker) Drop(id uint64, meant func(faults.Target) bool) (n int) {
+	s := &b.s.streams
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for st := range s.mu.open {
+		if st.from == nil || !meant(st.sieve.target()) {
+			continue
+		}
+		n++
+		b.s.cfg.Trace.Struck(trace.Strike{Fault: id, Action: string(faults.Drop), What: "cut off", Stream: st.sieve.who})
+		st.sieve.dropped.Store(true)
+		st.from.Ring()
+		if st.push != nil { // a write that is stuck ends
+			_ = st.push.rc.SetWriteDeadline(time.Now().Add(-time.Second))
+		}
+	}
+	return n
+}
+
+// Expire is faults.Breaker's.
+func (b breaker) Expire(ctx context.Context, id uint64) (n int, err error) {
+	store := b.s.cfg.Store
+	leases, err := store.Leases(ctx)
+	if err != nil {
+		return 0, err
+	}
+	before, err := store.Current(ctx)
+	if err != nil {
+		return 0, err
+	}
+	keys := map[string]bool{}
+	for _, l := range leases {
+		lease, err := store.Lease(ctx, l)
+		if err != nil || len(lease.Keys) == 0 { // gone by itself, or nothing of ours
+			continue
+		}
+		for _, k := range lease.Keys {
+			keys[k] = true
+		}
+		if store.Revoke(ctx, l) == nil {
+			n++
+		}
+	}
+	return n, b.expired(ctx, id, before, keys)
+}

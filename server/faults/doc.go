@@ -1,0 +1,27 @@
+// Package faults breaks a server on purpose, for tests and for learning: it holds,
+// delays, reorders or cuts off watches, fails or slows writes, forgets the history, and
+// ends leases.
+//
+// A Set is what is broken now. A server that is given one (server.Config.Faults) asks it
+// at each place where something may be broken; one that is given none cannot be broken.
+// Whatever a fault does to an event or a request is entered in the trace (trace.Strike).
+//
+// # What is struck
+//
+// Client selects who: a user's name, what stands behind the last colon of one
+// ("replicaset-controller" for system:serviceaccount:kube-system:replicaset-controller), or
+// the beginning of a user agent. Resource ("pods", "deployments.apps"), Namespace, Name and
+// Verb select what. Each of them selects all if it is empty; a watch of all namespaces
+// is no watch of one. Name and Verb are about writes only.
+//
+// # How long
+//
+// Hold, Delay, Reorder and Pause are in force until they are removed; what a watch has
+// been kept from comes then, in order. Fail and Slow strike the writes from the Nth on,
+// Times of them, and do nothing after that. Drop and Expire strike once, when they are added.
+//
+// # Concurrency
+//
+// All methods may be called from any goroutine, and those that ask on a nil *Set, which
+// breaks nothing. While a Set holds no fault, asking is one load.
+package faults

@@ -1,0 +1,71 @@
+package trace
+
+import "time"
+
+// Strike is what a fault on purpose has done to an event or to a request.
+type Strike struct {
+	// Fault is the fault's number, Action what it does, What in words what it did.
+	Fault  uint64    `json:"fault"`
+	Action string    `json:"action"`
+	What   string    `json:"what"`
+	At     time.Time `json:"at"`
+	// Revision is the event that was struck, 0 if there is none, or not any more.
+	Revision int64 `json:"revision,omitempty"`
+	// Stream is the watch, nil if it was no watch; the rest is the request.
+	Stream      *Stream `json:"stream,omitempty"`
+	Verb        string  `json:"verb,omitempty"`
+	Subresource string  `json:"subresource,omitempty"`
+	Resource    string  `json:"resource,omitempty"`
+	Namespace   string  `json:"namespace,omitempty"`
+	Name        string  `json:"name,omitempty"`
+	User        string  `json:"user,omitempty"`
+	Agent       string  `json:"agent,omitempty"`
+	// Causes are the events that the request was made because of.
+	Causes []int64 `json:"causes,omitempty"`
+}
+
+// Struck enters a strike.
+func (l *Log) Struck(s Strike) {
+	if l == nil {
+		return
+	}
+	if s.At.IsZero() {
+		s.At = time.Now()
+	}
+	l.strikes.put(s)
+	l.bell.ring()
+}
+
+// Strikes are those that a filter selects which are of no event that it would select: of
+// writes that came to nothing, and of watches that were cut off. after leaves out what
+// has been told: it is the number that the last call returned.
+func (l *Log) Strikes(f Filter, after uint64) (_ []Strike, last uint64) {
+	if l == nil {
+		return nil, 0
+	}
+	return l.strikes.since(after, func(s *Strike) bool {
+		resource, namespace := s.Resource, s.Namespace
+		if s.Stream != nil {
+			resource, namespace = s.Stream.Resource, s.Stream.Namespace
+		}
+		return s.Revision == 0 && f.From == 0 && f.To == 0 && f.Slow == 0 && !s.At.Before(f.Since) &&
+			(f.Resource == "" || f.Resource == resource) && (f.Namespace == "" || namespace == "" || f.Namespace == namespace) &&
+			(f.Name == "" || s.Name == "" || f.Name == s.Name)
+	})
+}
+
+// since appends the entries from a number on that pass, and tells the number behind the
+// last.
+func (r *ring[T]) since(first uint64, pass func(*T) bool) (found []T, end uint64) {
+	r.Lock()
+	defer r.Unlock()
+	if r.end > r.room() {
+		first = max(first, r.end-r.room())
+	}
+	for n := first; n < r.end; n++ {
+		if v := r.at(n); pass(v) {
+			found = append(found, *v)
+		}
+	}
+	return found, r.end
+}

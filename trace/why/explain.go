@@ -1,0 +1,162 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// notes and parts are how many are told.
+	notes = 5
+	parts = 5
+)
+
+// Explain says why a subject is in its state.
+func Explain(s Subject) Answer {
+	a := Answer{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
+	switch {
+	case s.Object == nil:
+		a.gone(&s)
+	case s.text("metadata", "deletionTimestamp") != "":
+		a.dying(&s)
+	default:
+		a.living(&s)
+	}
+	a.Saw = saw(&s)
+	if s.Object != nil && !slices.ContainsFunc(a.Saw, func(w Saw) bool { return w.Key != "" }) {
+		a.unseen(&s)
+	}
+	a.Notes = s.Events[max(0, len(s.Events)-notes):]
+	for _, p := range s.Parts {
+		a.Parts = append(a.Parts, Explain(p))
+	}
+	slices.SortStableFunc(a.Parts, func(x, y Answer) int {
+		switch {
+		case x.Waits == y.Waits:
+			return 0
+		case x.Waits:
+			return -1
+		}
+		return 1
+	})
+	if rest := len(a.Parts) - parts; rest > 0 {
+		waiting := 0
+		for _, p := range a.Parts[parts:] {
+			if p.Waits {
+				waiting++
+			}
+		}
+		a.Parts = a.Parts[:parts]
+		a.add(fmt.Sprintf("of %d more that it stands on, %d wait", rest, waiting))
+	}
+	return a
+}
+
+func (a *Answer) add(reason string) {
+	if reason != "" && !slices.Contains(a.Reasons, reason) {
+		a.Reasons = append(a.Reasons, reason)
+	}
+}
+
+// gone tells of an object that is not there.
+func (a *Answer) gone(s *Subject) {
+	a.State = "is not there"
+	if n := len(s.Lives); n > 0 && s.Lives[n-1].Type == "DELETED" {
+		lf := s.Lives[n-1]
+		a.State = "was deleted"
+		who := "by the server itself"
+		if lf.User != "" {
+			who = "by " + lf.User
+		}
+		a.add(fmt.Sprintf("%s at revision %d (fairlead trace --rv=%d)", who, lf.Revision, lf.Revision))
+	}
+}
+
+// finishers are who takes off the finalizers of Kubernetes' own.
+var finishers = map[string]string{
+	"kubernetes":                                  "the namespace controller, when all that is in the namespace has gone",
+	"kubernetes.io/pvc-protection":                "the pvc-protection controller, when no pod uses the claim",
+	"kubernetes.io/pv-protection":                 "the pv-protection controller, when no claim is bound to the volume",
+	"kubernetes.io/vac-protection":                "the vac-protection controller, when no claim or volume uses the class",
+	"foregroundDeletion":                          "the garbage collector, when what the object owns has gone",
+	"orphan":                                      "the garbage collector, when what the object owns no longer names it",
+	"batch.kubernetes.io/job-tracking":            "the job controller, when it has counted the pod",
+	"service.kubernetes.io/load-balancer-cleanup": "whoever provides load balancers",
+}
+
+// dying tells what keeps an object that is deleted.
+func (a *Answer) dying(s *Subject) {
+	a.State, a.Waits = "is being deleted since "+s.text("metadata", "deletionTimestamp"), true
+	finalizers := s.texts("metadata", "finalizers")
+	if s.Kind == "Namespace" {
+		finalizers = append(finalizers, s.texts("spec", "finalizers")...)
+	}
+	for _, f := range finalizers {
+		who, ok := finishers[f]
+		if !ok {
+			who = "whoever put it there: if nobody is left to do so, it hangs for ever"
+		}
+		a.add(fmt.Sprintf("finalizer %s keeps it; to be taken off by %s", f, who))
+	}
+	for _, c := range s.list("status", "conditions") {
+		kind := str(c["type"])
+		if s.Kind == "Namespace" && strings.HasPrefix(kind, "Namespace") && str(c["status"]) == "True" {
+			a.add(because(str(c["reason"]), str(c["message"])))
+		}
+	}
+	if len(finalizers) == 0 && s.Kind == "Pod" {
+		a.add(fmt.Sprintf("node %q has yet to stop it: grace period %d s", s.text("spec", "nodeName"), s.number("metadata", "deletionGracePeriodSeconds")))
+	}
+}
+
+// living tells what an object is on its way to.
+func (a *Answer) living(s *Subject) {
+	seen, now := s.number("status", "observedGeneration"), s.number("metadata", "generation")
+	if _, ok := s.at("status", "observedGeneration").(float64); ok && seen < now {
+		a.Waits = true
+		a.add(fmt.Sprintf("its controller has acted on generation %d of %d", seen, now))
+	}
+	switch s.Kind {
+	case "Pod":
+		a.pod(s)
+	case "PersistentVolumeClaim":
+		a.claim(s)
+	case "Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "DaemonSet":
+		a.workload(s)
+	}
+	for _, c := range s.list("status", "conditions") {
+		if wrong(str(c["type"]), str(c["status"])) {
+			a.Waits = true
+			a.add(fmt.Sprintf("%s is %s: %s", c["type"], c["status"], because(str(c["reason"]), str(c["message"]))))
+		}
+	}
+	if a.State == "" {
+		a.State = "is there"
+		if phase := s.text("status", "phase"); phase != "" {
+			a.State = "is " + phase
+		}
+	}
+	if a.Waits && len(a.Reasons) == 0 || s.Kind == "PersistentVolumeClaim" {
+		for i := len(s.Events) - 1; i >= 0; i-- {
+			if e := s.Events[i]; e.Type == "Warning" || s.Kind == "PersistentVolumeClaim" && a.Waits {
+				a.add(because(e.Reason, e.Message))
+				break
+			}
+		}
+	}
+}
+
+// wrong says of a condition that it tells of a fault. Those that are true when something
+// is amiss are named so by custom.
+func wrong(kind, status string) bool {
+	negative := false
+	for _, word := range []string{"Failure", "Failed", "Pressure", "Unavailable", "Deadlock", "Degraded", "Stalled", "Disruption", "Dangling", "Violat", "NonStructural", "Terminating"} {
+		negative = negative || strings.Contains(kind, word)
+	}
+	switch kind {
+	case "Complete", "SuccessCriteriaMet", "Suspended", "DisruptionTarget", "PodReadyToStartContainers", "ContainersReady", "Initialized", "PodScheduled":
+		return false // told by the kind's own rule, or only when true
+	}
+	return negative && status == "True" || !negative && status == "False"
+}

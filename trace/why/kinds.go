@@ -1,0 +1,107 @@
+package why
+
+import "fmt"
+
+// pod tells why a pod does not run.
+func (a *Answer) pod(s *Subject) {
+	phase := s.text("status", "phase")
+	a.State = "is " + phase
+	a.Waits = phase == "Pending"
+	if phase == "Failed" {
+		a.add(because(s.text("status", "reason"), s.text("status", "message")))
+	}
+	if s.text("spec", "nodeName") == "" && a.Waits {
+		a.unscheduled(s)
+		return
+	}
+	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
+		for _, c := range s.list("status", list) {
+			state, _ := c["state"].(map[string]any)
+			waiting, _ := state["waiting"].(map[string]any)
+			ended, _ := state["terminated"].(map[string]any)
+			switch {
+			case waiting != nil:
+				a.Waits = true
+				a.add(fmt.Sprintf("container %s waits: %s", str(c["name"]), because(str(waiting["reason"]), str(waiting["message"]))))
+			case ended != nil && num(ended["exitCode"]) != 0:
+				a.add(fmt.Sprintf("container %s ended with %d: %s", str(c["name"]), num(ended["exitCode"]), because(str(ended["reason"]), str(ended["message"]))))
+			case phase == "Running" && state["running"] != nil && c["ready"] != true && list == "containerStatuses":
+				a.Waits = true
+				a.add(fmt.Sprintf("container %s runs and is not ready", str(c["name"])))
+			}
+		}
+	}
+	if a.Waits && len(s.list("status", "containerStatuses")) == 0 {
+		a.add(fmt.Sprintf("node %s has it, and has not said yet that it starts it", s.text("spec", "nodeName")))
+	}
+}
+
+func (a *Answer) unscheduled(s *Subject) {
+	scheduler := s.text("spec", "schedulerName")
+	a.State = "is Pending, on no node"
+	for _, g := range s.list("spec", "schedulingGates") {
+		a.add(fmt.Sprintf("scheduling gate %s keeps it from the scheduler", str(g["name"])))
+	}
+	if c := s.condition("PodScheduled"); c != nil {
+		a.add(fmt.Sprintf("%s decided: %s", scheduler, because(str(c["reason"]), str(c["message"]))))
+	} else {
+		a.add(fmt.Sprintf("%s has not decided yet: it is not running, is busy, or has not been told", scheduler))
+	}
+	for _, p := range s.Parts {
+		switch {
+		case p.Object == nil:
+			a.add(fmt.Sprintf("its %s %s is not there", p.Kind, p.Name))
+		case p.Kind == "PersistentVolumeClaim" && p.text("status", "phase") != "Bound":
+			a.add(fmt.Sprintf("its PersistentVolumeClaim %s is %s", p.Name, p.text("status", "phase")))
+		}
+	}
+}
+
+// claim tells why a claim is not bound.
+func (a *Answer) claim(s *Subject) {
+	phase := s.text("status", "phase")
+	a.State = "is " + phase
+	if phase == "Bound" {
+		a.State += " to " + s.text("spec", "volumeName")
+		return
+	}
+	a.Waits = true
+	class, named := s.at("spec", "storageClassName").(string)
+	switch {
+	case !named:
+		a.add("it names no storage class, and there is no default one")
+	case class == "":
+		a.add("it asks for a volume of no class: one must be made by hand")
+	default:
+		a.add("it waits for a volume of class " + class)
+	}
+	if phase == "Lost" {
+		a.add("its volume " + s.text("spec", "volumeName") + " is not there")
+	}
+}
+
+// workload tells how many replicas are missing.
+func (a *Answer) workload(s *Subject) {
+	want, have := int64(1), s.number("status", "readyReplicas")
+	if n, ok := s.at("spec", "replicas").(float64); ok {
+		want = int64(n)
+	}
+	made := s.number("status", "replicas")
+	if s.Kind == "DaemonSet" {
+		want, have, made = s.number("status", "desiredNumberScheduled"), s.number("status", "numberReady"), s.number("status", "currentNumberScheduled")
+	}
+	a.State = fmt.Sprintf("has %d of %d replicas ready", have, want)
+	if s.at("spec", "paused") == true {
+		a.add("its rollout is paused")
+	}
+	if have == want {
+		return
+	}
+	a.Waits = true
+	switch {
+	case made < want:
+		a.add(fmt.Sprintf("%d of %d are made", made, want))
+	case made > want:
+		a.add(fmt.Sprintf("%d are there, of which %d are to go", made, made-want))
+	}
+}
