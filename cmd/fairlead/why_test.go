@@ -127,8 +127,8 @@ func TestWhy(t *testing.T) {
 	a.make(core+"pods", `{metadata: {name: big}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "5000"}}}]}}`)
 	a.tells("default", "pod/big", "Pod default/big is Pending, on no node", "default-scheduler decided: Unschedulable", "2 Insufficient cpu", "seen by default-scheduler for default/big")
 
-	a.send("PATCH", "/api/v1/nodes/node-1", `{spec: {taints: [{key: mine, effect: NoSchedule}]}}`)
-	a.make(core+"pods", `{metadata: {name: shy}, spec: {nodeSelector: {kubernetes.io/hostname: node-1}, containers: [{name: c, image: i}]}}`)
+	a.make("/api/v1/nodes", `{metadata: {name: apart, labels: {kubernetes.io/hostname: apart}}, spec: {taints: [{key: mine, effect: NoSchedule}]}}`)
+	a.make(core+"pods", `{metadata: {name: shy}, spec: {nodeSelector: {kubernetes.io/hostname: apart}, containers: [{name: c, image: i}]}}`)
 	a.tells("default", "po/shy", "Unschedulable", "untolerated taint")
 
 	a.make(core+"persistentvolumeclaims", `{metadata: {name: data}, spec: {storageClassName: nowhere, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`)
