@@ -204,7 +204,9 @@ func (cp *ControlPlane) startClients() {
 		o.progress("Scheduler", "running")
 	}
 	if o.Nodes > 0 {
-		cp.clients.Go(func() error { return side.nodes(ctx, node.Options{Count: o.Nodes, Definitions: o.Definitions}) })
+		cp.clients.Go(func() error {
+			return side.nodes(ctx, node.Options{Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, Definitions: o.Definitions})
+		})
 		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
 	}
 	go func() {

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/server/faults"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Options says what to run. The zero value is an API server alone that keeps its
@@ -49,7 +50,10 @@ type Options struct {
 	Scheduling scheduler.Options
 	// Nodes is how many nodes to simulate.
 	Nodes int
-	// Definitions are what their pods answer.
+	// NodeCapacity and NodeTemplate are what they are made of; see node.Options.
+	NodeCapacity corev1.ResourceList
+	NodeTemplate *corev1.Node
+	// Definitions are what becomes of them and of their pods, and what those answer.
 	Definitions *kwok.Definitions
 
 	// Elect makes the controllers, the scheduler and the nodes run in one of all

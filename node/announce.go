@@ -1,6 +1,8 @@
 package node
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -9,6 +11,7 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	if k.options.Events == NoEvents {
 		return
 	}
+	k.announceProbes(before, after)
 	started := !isStarted(&before.Status) && isStarted(&after.Status)
 	killed := after.DeletionTimestamp != nil && before.Status.Phase == corev1.PodRunning && after.Status.Phase != corev1.PodRunning
 	all := k.options.Events == AllEvents
@@ -26,6 +29,35 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 		}
 		if !all {
 			return
+		}
+	}
+}
+
+// announceProbes tells what probes have found out.
+func (k *kubelet) announceProbes(before, after *corev1.Pod) {
+	sc := k.options.script(after)
+	if sc.startup == nil && sc.readiness == nil && sc.liveness == nil {
+		return
+	}
+	for i := range after.Spec.Containers {
+		if i >= len(before.Status.ContainerStatuses) || i >= len(after.Status.ContainerStatuses) {
+			return
+		}
+		old, now, p := &before.Status.ContainerStatuses[i], &after.Status.ContainerStatuses[i], sc.probes(&after.Spec.Containers[i])
+		end := now.State.Terminated
+		if end == nil {
+			end = now.LastTerminationState.Terminated
+		}
+		switch {
+		case old.State.Running != nil && now.State.Running != nil && old.Ready && !now.Ready && p.readiness != nil:
+			k.recorder.Event(after, corev1.EventTypeWarning, "Unhealthy", "Readiness probe failed: simulated")
+		case old.State.Running != nil && now.State.Running == nil && end != nil && end.ExitCode == killed && after.DeletionTimestamp == nil:
+			kind := "Liveness"
+			if _, ok := p.started(); !ok {
+				kind = "Startup"
+			}
+			k.recorder.Event(after, corev1.EventTypeWarning, "Unhealthy", "%s probe failed: simulated", kind)
+			k.recorder.Event(after, corev1.EventTypeNormal, "Killing", "Container %s failed %s probe, will be restarted", now.Name, strings.ToLower(kind))
 		}
 	}
 }

@@ -20,6 +20,9 @@ type beat struct {
 	retired  bool      // the Node was deleted
 }
 
+// newsAfter is how long news about images waits to be told.
+const newsAfter = 10 * time.Second
+
 // keepAlive renews the lease, and the conditions when it is time. It returns when to do
 // it again; never, once the Node is gone.
 func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
@@ -29,7 +32,7 @@ func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 	now := time.Now()
 	// After a long silence others may have concluded that the node is not well.
 	late := k.beat.lease != nil && now.Sub(k.beat.lease.Spec.RenewTime.Time) > k.options.LeaseDuration
-	if late || now.Sub(k.beat.reported) >= heartbeat {
+	if late || now.Sub(k.beat.reported) >= heartbeat || k.hasNews(now) {
 		if err := k.report(ctx, now); err != nil {
 			return time.Time{}, err
 		}
@@ -50,6 +53,7 @@ func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 
 // report brings the Node's status up to date, heartbeat times above all.
 func (k *kubelet) report(ctx context.Context, now time.Time) error {
+	told := k.news(time.Time{})
 	node, err := k.adopt(ctx)
 	if apierrors.IsNotFound(err) || err == nil && node.UID != k.beat.uid {
 		k.retire()
@@ -57,8 +61,28 @@ func (k *kubelet) report(ctx context.Context, now time.Time) error {
 	}
 	if err == nil {
 		k.beat.reported = now
+	} else {
+		k.news(told)
 	}
 	return err
+}
+
+// news says since when there are images to be told of, and returns what was said before.
+func (k *kubelet) news(since time.Time) time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	before := k.mu.images.changed
+	k.mu.images.changed = since
+	return before
+}
+
+// hasNews says whether there are images to be told of, for so long that a burst of pods is
+// likely over.
+func (k *kubelet) hasNews(now time.Time) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	changed := k.mu.images.changed
+	return !changed.IsZero() && now.Sub(changed) >= newsAfter
 }
 
 // renew writes the lease on top of what was written last, and looks at what is there only

@@ -70,17 +70,25 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 	for i := range s.ContainerStatuses {
 		c := &s.ContainerStatuses[i]
 		switch {
-		case c.State.Running != nil && sc.ends:
-			end := c.State.Running.StartedAt.Add(sc.runFor)
-			if !ends.IsZero() {
-				end = ends
+		case c.State.Running != nil:
+			end, code := time.Time{}, sc.exitCode
+			if sc.ends {
+				end = c.State.Running.StartedAt.Add(sc.runFor)
+				if !ends.IsZero() && !sc.probed() {
+					end = ends
+				}
 			}
-			if now.Before(end) {
-				at(end)
+			if probe := probeEnd(&pod.Spec.Containers[i], c, sc); !probe.IsZero() && (end.IsZero() || probe.Before(end)) {
+				end, code = probe, killed
+			}
+			if end.IsZero() || now.Before(end) {
+				if !end.IsZero() {
+					at(end)
+				}
 				continue
 			}
-			exit(c, sc.exitCode, c.State.Running.StartedAt, now)
-			if !sc.restarts(pod) {
+			exit(c, code, c.State.Running.StartedAt, now)
+			if !restarts(pod, code) {
 				continue
 			}
 			wait := crashBackoff(c.RestartCount + 1)
@@ -103,9 +111,28 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 			if sc.ends {
 				at(now.Add(sc.runFor))
 			}
+			if end := probeEnd(&pod.Spec.Containers[i], c, sc); !end.IsZero() {
+				at(end)
+			}
 		}
 	}
 	return next
+}
+
+// probeEnd is when a probe ends a container that runs; zero if none does.
+func probeEnd(spec *corev1.Container, c *corev1.ContainerStatus, sc script) time.Time {
+	if after, ok := sc.probes(spec).ends(); ok && c.State.Running != nil {
+		return c.State.Running.StartedAt.Add(after)
+	}
+	return time.Time{}
+}
+
+// probesEnd is when a probe ends the first of the containers.
+func probesEnd(pod *corev1.Pod, s *corev1.PodStatus, sc script) (first time.Time) {
+	for i := range s.ContainerStatuses {
+		first = sooner(first, probeEnd(&pod.Spec.Containers[i], &s.ContainerStatuses[i], sc))
+	}
+	return first
 }
 
 // terminate ends the containers that run.
@@ -139,13 +166,22 @@ func exit(c *corev1.ContainerStatus, code int32, started metav1.Time, now time.T
 	c.Started, c.Ready = ptr.To(false), false
 }
 
-// readiness says of running containers whether they are ready.
-func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc script) {
+// readiness says of running containers whether they have started and are ready, and when
+// that changes.
+func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next time.Time) {
 	for i := range s.ContainerStatuses {
-		if c := &s.ContainerStatuses[i]; c.State.Running != nil {
-			c.Ready = !sc.notReady
+		c := &s.ContainerStatuses[i]
+		if c.State.Running == nil {
+			continue
+		}
+		began := c.State.Running.StartedAt
+		started, ready, after := sc.probes(&pod.Spec.Containers[i]).look(now.Sub(began.Time))
+		c.Started, c.Ready = ptr.To(started), ready && !sc.notReady
+		if after > 0 {
+			next = sooner(next, began.Add(after))
 		}
 	}
+	return next
 }
 
 func containerStatus(pod *corev1.Pod, c *corev1.Container, restarts int32) corev1.ContainerStatus {

@@ -43,7 +43,14 @@
 // docs/nodes.md for how the two go together. A Node with fairlead.dev/outage: "true" goes dark: no
 // lease, no status, no answer, until the annotation goes.
 //
-// Probes, resource limits and volumes are not simulated. Logs, exec, attach and
+// Probes count as passed unless the pod says how they turn out; then they take their time, delays,
+// periods and thresholds, and do what they do, for the containers that have them:
+//
+//	fairlead.dev/startup-probe: pass-after=20s     pass, fail, pass-after, fail-after,
+//	fairlead.dev/readiness-probe: fail-after=1m    since the start of the container
+//	fairlead.dev/liveness-probe: fail
+//
+// Resource limits and volumes are not simulated. Logs, exec, attach and
 // port-forward are answered by the package kubelet.
 //
 // # Concurrency

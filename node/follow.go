@@ -147,6 +147,7 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 		p.ends = time.Time{}
 	}
 	p.become(latest)
+	k.mu.images.pulled(latest)
 	ended := latest.Status.Phase == corev1.PodSucceeded || latest.Status.Phase == corev1.PodFailed
 	if ended && p.ip.IsValid() {
 		k.mu.ips.free(p.ip) // its status goes on telling it

@@ -56,6 +56,7 @@ type kubelet struct {
 		sync.Mutex
 		pods     map[types.UID]*pod
 		ips      *addresses
+		images   images
 		revision string       // of the Node as it was seen last
 		node     *corev1.Node // that; kept only for stages
 		dark     bool         // there is an outage

@@ -2,6 +2,7 @@ package node
 
 import (
 	"cmp"
+	"maps"
 	"net"
 	"net/netip"
 	"time"
@@ -23,6 +24,10 @@ type Options struct {
 	Capacity corev1.ResourceList
 	// Labels are added to each Node when it is created.
 	Labels map[string]string
+	// Template, if set, is what each Node is made of besides: its labels, annotations, taints
+	// and whether it is schedulable, when it is created, and of its status capacity,
+	// allocatable, nodeInfo and images. Capacity and Labels go before it.
+	Template *corev1.Node
 	// Zones are given to the nodes in turn, as label topology.kubernetes.io/zone.
 	Zones []string
 	// PodCIDR is where each node gets its range of pod addresses from, large enough for
@@ -87,9 +92,10 @@ func (o Options) complete() Options {
 		corev1.ResourceEphemeralStorage: resource.MustParse("100Gi"),
 		corev1.ResourcePods:             resource.MustParse("110"),
 	}
-	for name, q := range o.Capacity {
-		capacity[name] = q
+	if o.Template != nil {
+		maps.Copy(capacity, o.Template.Status.Capacity)
 	}
+	maps.Copy(capacity, o.Capacity)
 	o.Capacity = capacity
 	return o
 }

@@ -99,6 +99,7 @@ func (k *kubelet) became(key podKey, written *corev1.Pod) {
 	defer k.mu.Unlock()
 	if p := k.mu.pods[key.uid]; p != nil && written.UID == key.uid && isNewer(written, p.latest) {
 		p.become(written)
+		k.mu.images.pulled(written)
 	}
 }
 

@@ -102,6 +102,7 @@ func (k *kubelet) node(now time.Time) *corev1.Node {
 	if zones := k.options.Zones; len(zones) > 0 {
 		n.Labels[corev1.LabelTopologyZone] = zones[k.index%len(zones)]
 	}
+	onto(n, k.options.Template)
 	maps.Copy(n.Labels, k.options.Labels)
 	n.Status = k.status(now)
 	return n
@@ -145,6 +146,10 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	if len(k.options.Definitions.Stages("Node")) > 0 {
 		s.Phase = corev1.NodeRunning // kwok's stages look at it
 	}
+	k.mu.Lock()
+	s.Images = k.mu.images.tell()
+	k.mu.Unlock()
+	ontoStatus(&s, k.options.Template)
 	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {
 		if _, given := s.Capacity[size]; !given {
 			s.Capacity[size], s.Allocatable[size] = resource.MustParse("0"), resource.MustParse("0")

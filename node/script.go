@@ -26,6 +26,8 @@ type script struct {
 	exitCode       int32
 	notReady       bool
 	terminateAfter time.Duration
+
+	startup, readiness, liveness *outcome // nil: as if there were no such probe
 }
 
 func (o *Options) script(pod *corev1.Pod) script {
@@ -50,6 +52,7 @@ func (o *Options) script(pod *corev1.Pod) script {
 	if code, err := strconv.ParseInt(pod.Annotations[ExitCodeAnnotation], 10, 32); err == nil {
 		s.exitCode = int32(code)
 	}
+	s.startup, s.readiness, s.liveness = readOutcome(pod, StartupProbeAnnotation), readOutcome(pod, ReadinessProbeAnnotation), readOutcome(pod, LivenessProbeAnnotation)
 	s.notReady, _ = strconv.ParseBool(pod.Annotations[NotReadyAnnotation])
 	return s
 }
@@ -82,13 +85,16 @@ func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
 	return err == nil && v >= 0
 }
 
+// probed says whether probes can end a container.
+func (s *script) probed() bool { return s.startup != nil || s.liveness != nil }
+
 // restarts says whether the kubelet starts a container again that exited so.
-func (s *script) restarts(pod *corev1.Pod) bool {
+func restarts(pod *corev1.Pod, exitCode int32) bool {
 	switch pod.Spec.RestartPolicy {
 	case corev1.RestartPolicyNever:
 		return false
 	case corev1.RestartPolicyOnFailure:
-		return s.exitCode != 0
+		return exitCode != 0
 	}
 	return true
 }

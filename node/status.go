@@ -12,6 +12,7 @@ import (
 type step struct {
 	status corev1.PodStatus
 	next   time.Time // when to look again; zero: when the pod changes
+	ends   time.Time // when its containers exit, as far as it is known here
 	remove bool      // the pod has ended and is to be removed, after status is written
 }
 
@@ -63,15 +64,17 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 		if s.ends {
 			st.next = now.Add(s.runFor)
 		}
+		st.next = sooner(st.next, probesEnd(pod, new, s))
 	} else if pod.DeletionTimestamp == nil {
 		st.next = proceed(pod, new, s, now, ends)
 	}
-	if s.ends && allTerminated(new) {
+	st.ends = st.next
+	if allTerminated(new) {
 		terminate(new, 0, now) // sidecars
 		finish(pod, new, now)
 		return st
 	}
-	readiness(pod, new, s)
+	st.next = sooner(st.next, readiness(pod, new, s, now))
 	conditions(pod, new, now)
 	return st
 }

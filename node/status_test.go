@@ -141,6 +141,36 @@ func TestLife(t *testing.T) {
 			change: func(p *corev1.Pod) { p.Spec.InitContainers = []corev1.Container{sidecar} }, want: []string{
 				"0s Running proxy=running+ web=running+ ready=True",
 				"1s Succeeded proxy=Completed(0) web=Completed(0) ready=False"}},
+		{name: "ready by its probe", pod: testPod(always, ReadinessProbeAnnotation, "pass"), until: time.Hour,
+			change: probed(corev1.Probe{InitialDelaySeconds: 5, PeriodSeconds: 2}), want: []string{
+				"0s Running web=running ready=False",
+				"5s Running web=running+ ready=True"}},
+		{name: "ready for a while", pod: testPod(always, ReadinessProbeAnnotation, "fail-after=10s"), until: time.Hour,
+			change: probed(corev1.Probe{PeriodSeconds: 4, FailureThreshold: 2}), want: []string{
+				"0s Running web=running+ ready=True",
+				"16s Running web=running ready=False"}}, // attempts at 12 and 16 fail
+		{name: "probes that nobody defines", pod: testPod(always, ReadinessProbeAnnotation, "fail", LivenessProbeAnnotation, "fail"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True"}},
+		{name: "liveness", pod: testPod(always, LivenessProbeAnnotation, "fail"), until: 40 * time.Second,
+			change: probed(corev1.Probe{InitialDelaySeconds: 1, PeriodSeconds: 2}), want: []string{
+				"0s Running web=running+ ready=True",
+				"5s Running web=CrashLoopBackOff ready=False",
+				"5s Running web=running+x1 ready=True",
+				"10s Running web=CrashLoopBackOffx1 ready=False",
+				"20s Running web=running+x2 ready=True",
+				"25s Running web=CrashLoopBackOffx2 ready=False"}},
+		{name: "liveness of what is not restarted", pod: testPod(never, LivenessProbeAnnotation, "fail", RunForAnnotation, "forever"), until: time.Hour,
+			change: probed(corev1.Probe{}), want: []string{
+				"0s Running web=running+ ready=True",
+				"20s Failed web=Error(137) ready=False"}},
+		{name: "slow startup", pod: testPod(always, StartupProbeAnnotation, "pass-after=25s", LivenessProbeAnnotation, "pass"), until: time.Hour,
+			change: probed(corev1.Probe{FailureThreshold: 5}), want: []string{
+				"0s Running web=running ready=False",
+				"30s Running web=running+ ready=True"}},
+		{name: "startup that takes too long", pod: testPod(never, StartupProbeAnnotation, "pass-after=25s", RunForAnnotation, "forever"), until: time.Hour,
+			change: probed(corev1.Probe{}), want: []string{
+				"0s Running web=running ready=False",
+				"20s Failed web=Error(137) ready=False"}},
 		{name: "readiness gate", pod: testPod(always), until: time.Hour,
 			change: func(p *corev1.Pod) {
 				p.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "x.com/ok"}}
@@ -160,6 +190,16 @@ func TestLife(t *testing.T) {
 	}
 }
 
+// probed gives all containers all three probes.
+func probed(p corev1.Probe) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		for i := range pod.Spec.Containers {
+			c := &pod.Spec.Containers[i]
+			c.StartupProbe, c.ReadinessProbe, c.LivenessProbe = &p, &p, &p
+		}
+	}
+}
+
 func play(pod *corev1.Pod, deleteAt, until time.Duration, precise bool) (lines []string) {
 	o := Options{}.complete()
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -169,7 +209,7 @@ func play(pod *corev1.Pod, deleteAt, until time.Duration, precise bool) (lines [
 		if line(&st.status) != line(&pod.Status) {
 			lines = append(lines, fmt.Sprintf("%v %s", now.Sub(began), line(&st.status)))
 			if precise {
-				ends = st.next
+				ends = st.ends
 			}
 		}
 		pod.Status = st.status

@@ -39,7 +39,7 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, k.refused(key, latest, err)
 		}
-		k.wrote(key, latest, written, st.next)
+		k.wrote(key, latest, written, st.ends)
 		k.announce(latest, written)
 		latest = written
 	}
@@ -79,17 +79,18 @@ func (k *kubelet) decided(key podKey, on, next *corev1.Pod) {
 }
 
 // wrote notes the version that a status write made, unless the watch was faster.
-func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, next time.Time) {
+func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, ends time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.mu.pods[key.uid]
 	if p == nil {
 		return
 	}
+	k.mu.images.pulled(written)
 	if p.latest == on {
 		p.become(written) // what the watch brings next is no news
 	}
-	p.ends = next
+	p.ends = ends
 }
 
 // refused decides about a status write that failed. One on an old version is made

@@ -139,6 +139,7 @@ func newNodes() *cobra.Command {
 	var count int
 	var stages []string
 	var listen string
+	var made nodeFlags
 	var election electFlags
 	cmd := &cobra.Command{
 		Use:     "nodes",
@@ -158,6 +159,9 @@ func newNodes() *cobra.Command {
 				return err
 			}
 			o := node.Options{Count: count}
+			if o.Capacity, o.Template, err = made.load(); err != nil {
+				return err
+			}
 			if o.Definitions, err = kwok.Load(stages...); err != nil {
 				return err
 			}
@@ -174,6 +178,7 @@ func newNodes() *cobra.Command {
 	cmd.Flags().IntVar(&count, "nodes", 3, "how many nodes to simulate")
 	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec and the like; empty for none")
 	registerStages(cmd.Flags(), &stages)
+	made.register(cmd.Flags())
 	return cmd
 }
 

@@ -48,6 +48,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 func newUp() *cobra.Command {
 	var f serveFlags
 	var stages []string
+	var made nodeFlags
 	var election electFlags
 	var scheduling string
 	cmd := &cobra.Command{
@@ -72,6 +73,9 @@ func newUp() *cobra.Command {
 			if f.options.Definitions, err = kwok.Load(stages...); err != nil {
 				return err
 			}
+			if f.options.NodeCapacity, f.options.NodeTemplate, err = made.load(); err != nil {
+				return err
+			}
 			if f.options.Scheduling, err = loadScheduling(scheduling); err != nil {
 				return err
 			}
@@ -80,6 +84,7 @@ func newUp() *cobra.Command {
 	}
 	f.register(cmd.Flags())
 	registerStages(cmd.Flags(), &stages)
+	made.register(cmd.Flags())
 	registerScheduling(cmd.Flags(), &scheduling)
 	election.register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"fairlead.dev/node"
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// nodeFlags say what simulated nodes are made of.
+type nodeFlags struct {
+	capacity map[string]string
+	template string
+}
+
+func (f *nodeFlags) register(flags *pflag.FlagSet) {
+	flags.StringToStringVar(&f.capacity, "node-capacity", nil,
+		"capacity of each simulated node, as cpu=8,memory=32Gi,example.com/gpu=2; goes before the template (default cpu=32,memory=256Gi,ephemeral-storage=100Gi,pods=110)")
+	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node")
+}
+
+func (f *nodeFlags) load() (corev1.ResourceList, *corev1.Node, error) {
+	capacity, err := node.ParseCapacity(f.capacity)
+	if err != nil {
+		return nil, nil, usageError{fmt.Errorf("--node-capacity: %w", err)}
+	}
+	if f.template == "" {
+		return capacity, nil, nil
+	}
+	template, err := node.LoadTemplate(f.template)
+	if err != nil {
+		return nil, nil, usageError{fmt.Errorf("--node-template: %w", err)}
+	}
+	return capacity, template, nil
+}

@@ -1,0 +1,30 @@
+package node
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// TestImages tells each image once, the largest first, and only what has run.
+func TestImages(t *testing.T) {
+	var im images
+	pod := testPod(corev1.RestartPolicyAlways)
+	for i, image := range []string{"nginx:1.27", "redis", "nginx:1.27", "postgres@sha256:00"} {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Image: image, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+		if im.pulled(pod); len(im.sizes) != []int{1, 2, 2, 3}[i] || im.changed.IsZero() {
+			t.Errorf("%s: %v", image, im)
+		}
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Image: "waits", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}}
+	im.pulled(pod)
+	list := im.tell()
+	if len(list) != 3 {
+		t.Fatalf("%v", list)
+	}
+	for i, image := range list {
+		if image.SizeBytes < 5<<20 || i > 0 && image.SizeBytes > list[i-1].SizeBytes || image.Names[len(image.Names)-1] == "waits" {
+			t.Errorf("%v", list)
+		}
+	}
+}

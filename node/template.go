@@ -1,0 +1,71 @@
+package node
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
+)
+
+// LoadTemplate reads a Node that is to be Options.Template from a YAML file.
+func LoadTemplate(file string) (*corev1.Node, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	n := &corev1.Node{}
+	if err := yaml.UnmarshalStrict(text, n); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if n.Kind != "" && n.Kind != "Node" {
+		return nil, fmt.Errorf("%s: kind %s: want Node", file, n.Kind)
+	}
+	return n, nil
+}
+
+// ParseCapacity reads quantities by resource: cpu=8, memory=32Gi, example.com/gpu=2.
+func ParseCapacity(items map[string]string) (corev1.ResourceList, error) {
+	list := corev1.ResourceList{}
+	for name, text := range items {
+		q, err := resource.ParseQuantity(strings.TrimSpace(text))
+		if err != nil || q.Sign() < 0 {
+			return nil, fmt.Errorf("%s=%s: want a quantity of zero or more", name, text)
+		}
+		list[corev1.ResourceName(name)] = q
+	}
+	return list, nil
+}
+
+// onto puts what the template says onto a new Node.
+func onto(n, template *corev1.Node) {
+	if template == nil {
+		return
+	}
+	own := n.Labels[corev1.LabelHostname] // of a template that was a node it would be another's
+	maps.Copy(n.Labels, template.Labels)
+	n.Labels[corev1.LabelHostname] = own
+	maps.Copy(n.Annotations, template.Annotations)
+	n.Spec.Taints = template.Spec.Taints
+	n.Spec.Unschedulable = template.Spec.Unschedulable
+	n.Spec.ProviderID = template.Spec.ProviderID
+}
+
+// ontoStatus puts what the template says of the status onto that of a node.
+func ontoStatus(s *corev1.NodeStatus, template *corev1.Node) {
+	if template == nil {
+		return
+	}
+	maps.Copy(s.Allocatable, template.Status.Allocatable)
+	s.Images = append(s.Images, template.Status.Images...)
+	to, from := reflect.ValueOf(&s.NodeInfo).Elem(), reflect.ValueOf(&template.Status.NodeInfo).Elem()
+	for i := range from.NumField() {
+		if f := from.Field(i); !f.IsZero() {
+			to.Field(i).Set(f)
+		}
+	}
+}
