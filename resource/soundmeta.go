@@ -13,13 +13,8 @@ import (
 // Of what it is not sure of it says false.
 func soundMeta(namespaced bool, m metav1.Object) bool {
 	ns := m.GetNamespace()
-	if namespaced != (ns != "") || namespaced && !plain.Label(ns) || m.GetGeneration() < 0 {
+	if namespaced != (ns != "") || namespaced && !plain.Label(ns) || m.GetGeneration() < 0 || !plain.Labels(m.GetLabels()) {
 		return false
-	}
-	for k, v := range m.GetLabels() {
-		if !plain.Qualified(k) || !plain.LabelValue(v) {
-			return false
-		}
 	}
 	size := 0
 	for k, v := range m.GetAnnotations() {

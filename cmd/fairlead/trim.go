@@ -81,12 +81,12 @@ func (t *trimmer) run(done <-chan struct{}) {
 func (t *trimmer) look() {
 	metrics.Read(t.samples)
 	allocated, live := t.value(sampleAllocated), t.value(sampleLive)
-	if p := headroom(live); p != t.percent {
+	quiet := allocated-t.allocated < quietBytes
+	t.allocated = allocated
+	if p := headroom(live, quiet); p != t.percent {
 		debug.SetGCPercent(p) // which stops the world
 		t.percent = p
 	}
-	quiet := allocated-t.allocated < quietBytes
-	t.allocated = allocated
 	garbage := t.value(sampleObjects) - min(live, t.value(sampleObjects))
 	if quiet && garbage+t.value(sampleFree) > max(trimFrom, live/4) && time.Since(t.trimmed) >= trimShare*t.took {
 		t.trim()
@@ -104,19 +104,28 @@ func (t *trimmer) trim() {
 }
 
 const (
-	// freely is the garbage that may gather however much is alive.
+	// freely is the garbage that may gather while there is much to do, however much is
+	// alive.
 	freely = 64 << 20
-	// leastPercent bounds what collections cost in large heaps.
+	// leastPercent bounds what collections cost in large heaps, mostPercent what may
+	// gather until the next look while a small heap grows.
 	leastPercent = 50
+	mostPercent  = 300
+	// atRest is Go's default.
+	atRest = 100
 )
 
 // headroom is how much garbage may gather before a collection, in percent of what is
-// alive: Go's default of as much again in small heaps, less in large ones. Most of
-// a large heap are stored values, which the collector marks without looking into
-// them.
-func headroom(live uint64) int {
-	if live <= freely {
-		return 100
+// alive: as much for a small heap as for a large one, for a collection of the small one
+// spares as little. Most of a large heap are stored values, which the collector marks
+// without looking into them. When it is quiet, no heap may double its size.
+func headroom(live uint64, quiet bool) int {
+	most := uint64(mostPercent)
+	if quiet {
+		most = atRest
+	}
+	if live*most <= freely*100 {
+		return int(most)
 	}
 	return int(max(leastPercent, freely*100/live/5*5)) // in steps, as setting it is not free
 }

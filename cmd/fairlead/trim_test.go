@@ -4,9 +4,18 @@ import "testing"
 
 func TestHeadroom(t *testing.T) {
 	const mb = 1 << 20
-	for live, want := range map[uint64]int{0: 100, 20 * mb: 100, 64 * mb: 100, 80 * mb: 80, 100 * mb: 60, 128 * mb: 50, 4096 * mb: 50} {
-		if got := headroom(live); got != want {
-			t.Errorf("%d MB: %d%%, want %d%%", live/mb, got, want)
+	for _, c := range []struct {
+		live       uint64
+		busy, rest int
+	}{
+		{0, 300, 100}, {20 * mb, 300, 100}, {32 * mb, 200, 100}, {64 * mb, 100, 100},
+		{80 * mb, 80, 80}, {100 * mb, 60, 60}, {128 * mb, 50, 50}, {4096 * mb, 50, 50},
+	} {
+		if got := headroom(c.live, false); got != c.busy {
+			t.Errorf("%d MB, busy: %d%%, want %d%%", c.live/mb, got, c.busy)
+		}
+		if got := headroom(c.live, true); got != c.rest {
+			t.Errorf("%d MB, at rest: %d%%, want %d%%", c.live/mb, got, c.rest)
 		}
 	}
 }

@@ -10,16 +10,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/plain"
 )
 
 // Labels wants well-formed labels.
 func (f *Faults) Labels(p *field.Path, labels map[string]string) {
-	f.Add(metavalidation.ValidateLabels(labels, p)...)
+	if !plain.Labels(labels) {
+		f.Add(metavalidation.ValidateLabels(labels, p)...)
+	}
 }
 
 // LabelKey wants a well-formed label key.
 func (f *Faults) LabelKey(p *field.Path, key string) {
-	f.Add(metavalidation.ValidateLabelName(key, p)...)
+	if !plain.Qualified(key) {
+		f.Add(metavalidation.ValidateLabelName(key, p)...)
+	}
 }
 
 // Selector wants a well-formed label selector. Nil is well-formed.
@@ -36,7 +42,9 @@ func (f *Faults) PortOrName(p *field.Path, v intstr.IntOrString) {
 		f.Each(p, v.IntValue(), validation.IsValidPortNum(v.IntValue()))
 		return
 	}
-	f.Each(p, v.StrVal, validation.IsValidPortName(v.StrVal))
+	if !plain.PortName(v.StrVal) {
+		f.Each(p, v.StrVal, validation.IsValidPortName(v.StrVal))
+	}
 }
 
 // IP wants an address. Those that an older release let in may stay.

@@ -74,3 +74,31 @@ func name(s string) bool {
 func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z'
 }
+
+// Labels is for keys and values of labels.
+func Labels(labels map[string]string) bool {
+	for k, v := range labels {
+		if !Qualified(k) || !LabelValue(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// PortName is for names of ports (IANA service names).
+func PortName(s string) bool {
+	letter, hyphen := false, true // hyphen: behind one, or at the beginning
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z':
+			letter, hyphen = true, false
+		case c >= '0' && c <= '9':
+			hyphen = false
+		case c == '-' && !hyphen:
+			hyphen = true
+		default:
+			return false
+		}
+	}
+	return letter && !hyphen && len(s) <= 15
+}

@@ -18,6 +18,7 @@ var rules = map[string]struct {
 	"Subdomain":        {plain.Subdomain, validation.IsDNS1123Subdomain},
 	"LabelValue":       {plain.LabelValue, validation.IsValidLabelValue},
 	"Qualified":        {plain.Qualified, validation.IsQualifiedName},
+	"PortName":         {plain.PortName, validation.IsValidPortName},
 	"QualifiedAnyCase": {plain.QualifiedAnyCase, func(s string) []string { return validation.IsQualifiedName(strings.ToLower(s)) }},
 }
 
@@ -44,7 +45,7 @@ func TestNeverMoreThanTheRule(t *testing.T) {
 		}
 		try(string(b))
 	}
-	for _, n := range []int{62, 63, 64, 253, 254} {
+	for _, n := range []int{15, 16, 62, 63, 64, 253, 254} {
 		for _, s := range []string{strings.Repeat("a", n), strings.Repeat("a.", n/2) + "b", strings.Repeat("a", n) + "/x", "x/" + strings.Repeat("a", n)} {
 			try(s)
 		}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
+	"fairlead.dev/resource/plain"
 )
 
 func (v *validator) containers(p *field.Path) {
@@ -155,8 +156,8 @@ func (v *validator) ports(p *field.Path, ports []corev1.ContainerPort) {
 	for i, port := range ports {
 		at := p.Index(i)
 		if port.Name != "" {
-			if msgs := validation.IsValidPortName(port.Name); len(msgs) > 0 {
-				v.Each(at.Child("name"), port.Name, msgs)
+			if !plain.PortName(port.Name) {
+				v.Each(at.Child("name"), port.Name, validation.IsValidPortName(port.Name))
 			} else if names[port.Name] {
 				v.Duplicate(at.Child("name"), port.Name)
 			}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -43,7 +42,7 @@ func (v *validator) run(p *field.Path) {
 	v.hostUsers(p)
 	v.hostNames(p)
 	if s.ServiceAccountName != "" {
-		v.Each(p.Child("serviceAccountName"), s.ServiceAccountName, apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false))
+		v.Subdomain(p.Child("serviceAccountName"), s.ServiceAccountName)
 	}
 	if s.NodeName != "" {
 		v.Subdomain(p.Child("nodeName"), s.NodeName)
