@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
 
-func ruleWithOperations(f *check.Faults, p *field.Path, r *admissionv1.RuleWithOperations) {
+func ruleWithOperations(f *check.Faults, p *check.Path, r *admissionv1.RuleWithOperations) {
 	at := p.Child("operations")
 	if len(r.Operations) == 0 {
 		f.Required(at, "")
@@ -36,7 +35,7 @@ func ruleWithOperations(f *check.Faults, p *field.Path, r *admissionv1.RuleWithO
 }
 
 // wildcard wants something, and nothing beside a star.
-func wildcard(f *check.Faults, p *field.Path, list []string, what string) {
+func wildcard(f *check.Faults, p *check.Path, list []string, what string) {
 	if len(list) == 0 {
 		f.Required(p, "")
 	}
@@ -47,7 +46,7 @@ func wildcard(f *check.Faults, p *field.Path, list []string, what string) {
 
 // resources wants names of resources and subresources none of which is covered
 // by another's star.
-func resources(f *check.Faults, p *field.Path, list []string) {
+func resources(f *check.Faults, p *check.Path, list []string) {
 	if len(list) == 0 {
 		f.Required(p, "")
 	}

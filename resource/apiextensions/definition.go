@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/check"
 )
 
 type definition = *apiextensionsv1.CustomResourceDefinition
@@ -67,7 +68,7 @@ func internal(d definition) (*apiextensions.CustomResourceDefinition, error) {
 }
 
 func unreadable(err error) field.ErrorList {
-	return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
+	return field.ErrorList{field.InternalError(check.At("spec").Field(), err)}
 }
 
 func setDefaults(d definition) {

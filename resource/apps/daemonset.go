@@ -56,13 +56,13 @@ func daemonSetStrategy() resource.Strategy {
 	r.Validate = validateDaemonSet
 	r.ValidateUpdate = func(d, old *appsv1.DaemonSet) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("spec", "selector"), d.Spec.Selector, old.Spec.Selector)
+		f.Same(check.At("spec", "selector"), d.Spec.Selector, old.Spec.Selector)
 		f.Add(validateDaemonSet(d)...)
 		return f.List()
 	}
 	r.ValidateStatusUpdate = validateDaemonSetStatus
 	r.Warnings = func(d *appsv1.DaemonSet) []string {
-		return podspec.TemplateWarnings(&d.Spec.Template, field.NewPath("spec", "template"))
+		return podspec.TemplateWarnings(&d.Spec.Template, check.At("spec", "template"))
 	}
 	return r.Strategy()
 }
@@ -106,7 +106,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 
 func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("spec"), &d.Spec
+	p, s := check.At("spec"), &d.Spec
 	f.Selector(p.Child("selector"), s.Selector)
 	if parsed, err := metav1.LabelSelectorAsSelector(s.Selector); err == nil && !parsed.Matches(labels.Set(s.Template.Labels)) {
 		f.Invalid(p.Child("template", "metadata", "labels"), s.Template.Labels, "`selector` does not match template `labels`")
@@ -122,7 +122,7 @@ func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 	return f.List()
 }
 
-func daemonUpdate(f *check.Faults, p *field.Path, s *appsv1.DaemonSetUpdateStrategy) {
+func daemonUpdate(f *check.Faults, p *check.Path, s *appsv1.DaemonSetUpdateStrategy) {
 	at := p.Child("rollingUpdate")
 	switch s.Type {
 	case appsv1.OnDeleteDaemonSetStrategyType:
@@ -143,13 +143,13 @@ func daemonUpdate(f *check.Faults, p *field.Path, s *appsv1.DaemonSetUpdateStrat
 			f.Required(at.Child("maxUnavailable"), "cannot be 0 when maxSurge is 0")
 		}
 	default:
-		f.Add(field.NotSupported(p, s, []appsv1.DaemonSetUpdateStrategyType{appsv1.RollingUpdateDaemonSetStrategyType, appsv1.OnDeleteDaemonSetStrategyType}))
+		f.Add(field.NotSupported(p.Field(), s, []appsv1.DaemonSetUpdateStrategyType{appsv1.RollingUpdateDaemonSetStrategyType, appsv1.OnDeleteDaemonSetStrategyType}))
 	}
 }
 
 func validateDaemonSetStatus(d, old *appsv1.DaemonSet) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("status"), &d.Status
+	p, s := check.At("status"), &d.Status
 	countsNotNegative(&f, p,
 		count{"currentNumberScheduled", s.CurrentNumberScheduled}, count{"numberMisscheduled", s.NumberMisscheduled},
 		count{"desiredNumberScheduled", s.DesiredNumberScheduled}, count{"numberReady", s.NumberReady})

@@ -53,12 +53,12 @@ func deploymentStrategy() resource.Strategy {
 	r.ValidateUpdate = func(d, old *appsv1.Deployment) field.ErrorList {
 		var f check.Faults
 		f.Add(validateDeployment(d)...)
-		f.Same(field.NewPath("spec", "selector"), d.Spec.Selector, old.Spec.Selector)
+		f.Same(check.At("spec", "selector"), d.Spec.Selector, old.Spec.Selector)
 		return f.List()
 	}
 	r.ValidateStatusUpdate = validateDeploymentStatus
 	r.Warnings = func(d *appsv1.Deployment) []string {
-		return podspec.TemplateWarnings(&d.Spec.Template, field.NewPath("spec", "template"))
+		return podspec.TemplateWarnings(&d.Spec.Template, check.At("spec", "template"))
 	}
 	r.Scale = scale(
 		func(d *appsv1.Deployment) **int32 { return &d.Spec.Replicas },
@@ -95,7 +95,7 @@ func unset[T any](p **T, otherwise T) {
 
 func validateDeployment(d *appsv1.Deployment) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("spec"), &d.Spec
+	p, s := check.At("spec"), &d.Spec
 	notNegative(&f, p.Child("replicas"), s.Replicas)
 	replicated(&f, p, s.Selector, &s.Template)
 	rollout(&f, p.Child("strategy"), &s.Strategy)
@@ -110,7 +110,7 @@ func validateDeployment(d *appsv1.Deployment) field.ErrorList {
 	return f.List()
 }
 
-func rollout(f *check.Faults, p *field.Path, s *appsv1.DeploymentStrategy) {
+func rollout(f *check.Faults, p *check.Path, s *appsv1.DeploymentStrategy) {
 	at := p.Child("rollingUpdate")
 	switch s.Type {
 	case appsv1.RecreateDeploymentStrategyType:
@@ -130,13 +130,13 @@ func rollout(f *check.Faults, p *field.Path, s *appsv1.DeploymentStrategy) {
 		}
 		f.NotOver100(at.Child("maxUnavailable"), *r.MaxUnavailable)
 	default:
-		f.Add(field.NotSupported(p, s, []appsv1.DeploymentStrategyType{appsv1.RecreateDeploymentStrategyType, appsv1.RollingUpdateDeploymentStrategyType}))
+		f.Add(field.NotSupported(p.Field(), s, []appsv1.DeploymentStrategyType{appsv1.RecreateDeploymentStrategyType, appsv1.RollingUpdateDeploymentStrategyType}))
 	}
 }
 
 func validateDeploymentStatus(d, old *appsv1.Deployment) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("status"), &d.Status
+	p, s := check.At("status"), &d.Status
 	f.NotNegative(p.Child("observedGeneration"), s.ObservedGeneration)
 	updated, ready := count{"updatedReplicas", s.UpdatedReplicas}, count{"readyReplicas", s.ReadyReplicas}
 	available := count{"availableReplicas", s.AvailableReplicas}

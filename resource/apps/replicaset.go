@@ -40,12 +40,12 @@ func replicaSetStrategy() resource.Strategy {
 	r.ValidateUpdate = func(r, old *appsv1.ReplicaSet) field.ErrorList {
 		var f check.Faults
 		f.Add(validateReplicaSet(r)...)
-		f.Same(field.NewPath("spec", "selector"), r.Spec.Selector, old.Spec.Selector)
+		f.Same(check.At("spec", "selector"), r.Spec.Selector, old.Spec.Selector)
 		return f.List()
 	}
 	r.ValidateStatusUpdate = validateReplicaSetStatus
 	r.Warnings = func(r *appsv1.ReplicaSet) []string {
-		return append(nameWarnings(r.Name), podspec.TemplateWarnings(&r.Spec.Template, field.NewPath("spec", "template"))...)
+		return append(nameWarnings(r.Name), podspec.TemplateWarnings(&r.Spec.Template, check.At("spec", "template"))...)
 	}
 	r.Scale = scale(
 		func(r *appsv1.ReplicaSet) **int32 { return &r.Spec.Replicas },
@@ -65,7 +65,7 @@ func nameWarnings(name string) []string {
 
 func validateReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	notNegative(&f, p.Child("replicas"), r.Spec.Replicas)
 	f.NotNegative(p.Child("minReadySeconds"), int64(r.Spec.MinReadySeconds))
 	replicated(&f, p, r.Spec.Selector, &r.Spec.Template)
@@ -74,7 +74,7 @@ func validateReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 
 func validateReplicaSetStatus(r, _ *appsv1.ReplicaSet) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("status"), &r.Status
+	p, s := check.At("status"), &r.Status
 	labeled, ready := count{"fullyLabeledReplicas", s.FullyLabeledReplicas}, count{"readyReplicas", s.ReadyReplicas}
 	available := count{"availableReplicas", s.AvailableReplicas}
 	countsNotNegative(&f, p, count{"replicas", s.Replicas}, labeled, ready, available)

@@ -33,8 +33,8 @@ var revisionTable = resource.TableOf(func(r *appsv1.ControllerRevision) []any {
 var revisionStrategy = resource.Rules[*appsv1.ControllerRevision]{
 	Validate: func(r *appsv1.ControllerRevision) field.ErrorList {
 		var f check.Faults
-		f.NotNegative(field.NewPath("revision"), r.Revision)
-		p := field.NewPath("data")
+		f.NotNegative(check.At("revision"), r.Revision)
+		p := check.At("data")
 		var v any
 		if r.Data.Raw == nil {
 			f.Required(p, "data is mandatory")
@@ -49,8 +49,8 @@ var revisionStrategy = resource.Rules[*appsv1.ControllerRevision]{
 	},
 	ValidateUpdate: func(r, old *appsv1.ControllerRevision) field.ErrorList {
 		var f check.Faults
-		f.NotNegative(field.NewPath("revision"), r.Revision)
-		f.Same(field.NewPath("data"), r.Data, old.Data)
+		f.NotNegative(check.At("revision"), r.Revision)
+		f.Same(check.At("data"), r.Data, old.Data)
 		return f.List()
 	},
 }.Strategy()

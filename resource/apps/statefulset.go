@@ -33,7 +33,7 @@ func statefulSetStrategy() resource.Strategy {
 	r.Default = defaultStatefulSet
 	r.Validate = func(s *appsv1.StatefulSet) field.ErrorList {
 		var f check.Faults
-		p := field.NewPath("spec")
+		p := check.At("spec")
 		statefulSet(&f, p, s)
 		for i := range s.Spec.VolumeClaimTemplates {
 			podspec.ClaimSpec(&f, p.Child("volumeClaimTemplates").Index(i).Child("spec"), &s.Spec.VolumeClaimTemplates[i].Spec)
@@ -46,7 +46,7 @@ func statefulSetStrategy() resource.Strategy {
 	r.ValidateUpdate = validateStatefulSetUpdate
 	r.ValidateStatusUpdate = validateStatefulSetStatus
 	r.Warnings = func(s *appsv1.StatefulSet) []string {
-		return podspec.TemplateWarnings(&s.Spec.Template, field.NewPath("spec", "template"))
+		return podspec.TemplateWarnings(&s.Spec.Template, check.At("spec", "template"))
 	}
 	r.Scale = scale(
 		func(s *appsv1.StatefulSet) **int32 { return &s.Spec.Replicas },
@@ -96,7 +96,7 @@ func defaultStatefulSet(set *appsv1.StatefulSet) {
 	}
 }
 
-func statefulSet(f *check.Faults, p *field.Path, set *appsv1.StatefulSet) {
+func statefulSet(f *check.Faults, p *check.Path, set *appsv1.StatefulSet) {
 	s := &set.Spec
 	switch s.PodManagementPolicy {
 	case "":
@@ -178,21 +178,21 @@ func withClaims(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 
 func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	var f check.Faults
-	statefulSet(&f, field.NewPath("spec"), s)
+	statefulSet(&f, check.At("spec"), s)
 	// Undo what may change; what is then still different may not.
 	rest, was := s.Spec.DeepCopy(), &old.Spec
 	rest.Replicas, rest.Template, rest.UpdateStrategy = was.Replicas, was.Template, was.UpdateStrategy
 	rest.MinReadySeconds, rest.Ordinals, rest.RevisionHistoryLimit = was.MinReadySeconds, was.Ordinals, was.RevisionHistoryLimit
 	rest.PersistentVolumeClaimRetentionPolicy = was.PersistentVolumeClaimRetentionPolicy
 	if !apiequality.Semantic.DeepEqual(rest, was) {
-		f.Forbidden(field.NewPath("spec"), "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
+		f.Forbidden(check.At("spec"), "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden")
 	}
 	return f.List()
 }
 
 func validateStatefulSetStatus(set, old *appsv1.StatefulSet) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("status"), &set.Status
+	p, s := check.At("status"), &set.Status
 	ready, current := count{"readyReplicas", s.ReadyReplicas}, count{"currentReplicas", s.CurrentReplicas}
 	updated, available := count{"updatedReplicas", s.UpdatedReplicas}, count{"availableReplicas", s.AvailableReplicas}
 	countsNotNegative(&f, p, count{"replicas", s.Replicas}, ready, current, updated, available)

@@ -2,19 +2,18 @@ package autoscaling
 
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
 
 // metric wants the source that the metric's type names, and no other.
-func metric(f *check.Faults, p *field.Path, m *autoscalingv2.MetricSpec) {
+func metric(f *check.Faults, p *check.Path, m *autoscalingv2.MetricSpec) {
 	if m.Type == "" {
 		f.Required(p.Child("type"), "must specify a metric source type")
 	}
 	n, want := 0, ""
 	var also []string
-	source := func(name string, t autoscalingv2.MetricSourceType, set bool, look func(p *field.Path)) {
+	source := func(name string, t autoscalingv2.MetricSourceType, set bool, look func(p *check.Path)) {
 		if m.Type == t {
 			want = name
 			if !set {
@@ -29,7 +28,7 @@ func metric(f *check.Faults, p *field.Path, m *autoscalingv2.MetricSpec) {
 		}
 		also = append(also, name)
 	}
-	source("object", autoscalingv2.ObjectMetricSourceType, m.Object != nil, func(p *field.Path) {
+	source("object", autoscalingv2.ObjectMetricSourceType, m.Object != nil, func(p *check.Path) {
 		reference(f, p.Child("describedObject"), m.Object.DescribedObject)
 		segment(f, p.Child("metric", "name"), m.Object.Metric.Name, "must specify a metric name")
 		metricTarget(f, p.Child("target"), &m.Object.Target)
@@ -37,7 +36,7 @@ func metric(f *check.Faults, p *field.Path, m *autoscalingv2.MetricSpec) {
 			f.Required(p.Child("target", "averageValue"), "must set either a target value or averageValue")
 		}
 	})
-	source("external", autoscalingv2.ExternalMetricSourceType, m.External != nil, func(p *field.Path) {
+	source("external", autoscalingv2.ExternalMetricSourceType, m.External != nil, func(p *check.Path) {
 		segment(f, p.Child("metric", "name"), m.External.Metric.Name, "must specify a metric name")
 		metricTarget(f, p.Child("target"), &m.External.Target)
 		switch t := &m.External.Target; {
@@ -47,20 +46,20 @@ func metric(f *check.Faults, p *field.Path, m *autoscalingv2.MetricSpec) {
 			f.Forbidden(p.Child("target", "value"), "may not set both a target value for metric and a per-pod target")
 		}
 	})
-	source("pods", autoscalingv2.PodsMetricSourceType, m.Pods != nil, func(p *field.Path) {
+	source("pods", autoscalingv2.PodsMetricSourceType, m.Pods != nil, func(p *check.Path) {
 		segment(f, p.Child("metric", "name"), m.Pods.Metric.Name, "must specify a metric name")
 		metricTarget(f, p.Child("target"), &m.Pods.Target)
 		if m.Pods.Target.AverageValue == nil {
 			f.Required(p.Child("target", "averageValue"), "must specify a positive target averageValue")
 		}
 	})
-	source("resource", autoscalingv2.ResourceMetricSourceType, m.Resource != nil, func(p *field.Path) {
+	source("resource", autoscalingv2.ResourceMetricSourceType, m.Resource != nil, func(p *check.Path) {
 		if m.Resource.Name == "" {
 			f.Required(p.Child("name"), "must specify a resource name")
 		}
 		resourceTarget(f, p.Child("target"), &m.Resource.Target)
 	})
-	source("containerResource", autoscalingv2.ContainerResourceMetricSourceType, m.ContainerResource != nil, func(p *field.Path) {
+	source("containerResource", autoscalingv2.ContainerResourceMetricSourceType, m.ContainerResource != nil, func(p *check.Path) {
 		if m.ContainerResource.Name == "" {
 			f.Required(p.Child("name"), "must specify a resource name")
 		} else {
@@ -87,7 +86,7 @@ func metric(f *check.Faults, p *field.Path, m *autoscalingv2.MetricSpec) {
 	}
 }
 
-func metricTarget(f *check.Faults, p *field.Path, t *autoscalingv2.MetricTarget) {
+func metricTarget(f *check.Faults, p *check.Path, t *autoscalingv2.MetricTarget) {
 	switch t.Type {
 	case autoscalingv2.UtilizationMetricType, autoscalingv2.ValueMetricType, autoscalingv2.AverageValueMetricType:
 	case "":
@@ -107,7 +106,7 @@ func metricTarget(f *check.Faults, p *field.Path, t *autoscalingv2.MetricTarget)
 	}
 }
 
-func resourceTarget(f *check.Faults, p *field.Path, t *autoscalingv2.MetricTarget) {
+func resourceTarget(f *check.Faults, p *check.Path, t *autoscalingv2.MetricTarget) {
 	metricTarget(f, p, t)
 	switch {
 	case t.AverageUtilization == nil && t.AverageValue == nil:

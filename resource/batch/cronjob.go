@@ -62,7 +62,7 @@ func cronJobStrategy() resource.Strategy {
 		var f check.Faults
 		cronJob(&f, c, nil)
 		if len(c.Name) > 52 {
-			f.Invalid(field.NewPath("metadata", "name"), c.Name, "must be no more than 52 characters")
+			f.Invalid(check.At("metadata", "name"), c.Name, "must be no more than 52 characters")
 		}
 		return f.List()
 	}
@@ -72,13 +72,13 @@ func cronJobStrategy() resource.Strategy {
 		return f.List()
 	}
 	r.Warnings = func(c *batchv1.CronJob) []string {
-		return podspec.TemplateWarnings(&c.Spec.JobTemplate.Spec.Template, field.NewPath("spec", "jobTemplate", "spec", "template"))
+		return podspec.TemplateWarnings(&c.Spec.JobTemplate.Spec.Template, check.At("spec", "jobTemplate", "spec", "template"))
 	}
 	return r.Strategy()
 }
 
 func cronJob(f *check.Faults, c, old *batchv1.CronJob) {
-	p, s := field.NewPath("spec"), &c.Spec
+	p, s := check.At("spec"), &c.Spec
 	if s.Schedule == "" {
 		f.Required(p.Child("schedule"), "")
 	} else {
@@ -97,7 +97,7 @@ func cronJob(f *check.Faults, c, old *batchv1.CronJob) {
 		f.Invalid(at.Child("selector"), job.Selector, "`selector` will be auto-generated")
 	}
 	if ptr.Deref(job.ManualSelector, false) {
-		f.Add(field.NotSupported(at.Child("manualSelector"), job.ManualSelector, []string{"nil", "false"}))
+		f.Add(field.NotSupported(at.Child("manualSelector").Field(), job.ManualSelector, []string{"nil", "false"}))
 	}
 	if n := s.SuccessfulJobsHistoryLimit; n != nil {
 		f.NotNegative(p.Child("successfulJobsHistoryLimit"), int64(*n))
@@ -107,7 +107,7 @@ func cronJob(f *check.Faults, c, old *batchv1.CronJob) {
 	}
 }
 
-func schedule(f *check.Faults, p *field.Path, s *batchv1.CronJobSpec, zoneAllowed bool) {
+func schedule(f *check.Faults, p *check.Path, s *batchv1.CronJobSpec, zoneAllowed bool) {
 	if err := parseSchedule(s.Schedule); err != nil {
 		f.Invalid(p, s.Schedule, err.Error())
 	}
@@ -132,7 +132,7 @@ func parseSchedule(s string) (err error) {
 
 var zonePart = regexp.MustCompile(`^[A-Za-z\.\-_0-9+]{1,14}$`)
 
-func timeZone(f *check.Faults, p *field.Path, zone *string) {
+func timeZone(f *check.Faults, p *check.Path, zone *string) {
 	if zone == nil {
 		return
 	}

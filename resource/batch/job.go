@@ -10,10 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/check"
 	"fairlead.dev/resource/podspec"
 )
 
@@ -96,7 +96,7 @@ func jobStrategy() resource.Strategy {
 		if msgs := validation.IsDNS1123Label(j.Name); len(msgs) > 0 {
 			out = append(out, fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
-		return append(out, podspec.TemplateWarnings(&j.Spec.Template, field.NewPath("spec", "template"))...)
+		return append(out, podspec.TemplateWarnings(&j.Spec.Template, check.At("spec", "template"))...)
 	}
 	r.OrphanByDefault = true
 	r.OrphanWarning = "child pods are preserved by default when jobs are deleted; " +

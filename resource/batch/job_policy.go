@@ -19,10 +19,10 @@ const (
 	mostIndexesLen = 64 * 1024
 )
 
-func failurePolicy(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
+func failurePolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	rules := s.PodFailurePolicy.Rules
 	if len(rules) > mostRules {
-		f.Add(field.TooMany(p, len(rules), mostRules))
+		f.Add(field.TooMany(p.Field(), len(rules), mostRules))
 	}
 	actions := []batchv1.PodFailurePolicyAction{
 		batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailIndex,
@@ -53,9 +53,9 @@ func failurePolicy(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
 	}
 }
 
-func podConditions(f *check.Faults, p *field.Path, list []batchv1.PodFailurePolicyOnPodConditionsPattern) {
+func podConditions(f *check.Faults, p *check.Path, list []batchv1.PodFailurePolicyOnPodConditionsPattern) {
 	if len(list) > mostRules {
-		f.Add(field.TooMany(p, len(list), mostRules))
+		f.Add(field.TooMany(p.Field(), len(list), mostRules))
 	}
 	statuses := []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown}
 	for i, c := range list {
@@ -69,7 +69,7 @@ func podConditions(f *check.Faults, p *field.Path, list []batchv1.PodFailurePoli
 	}
 }
 
-func exitCodes(f *check.Faults, p *field.Path, r *batchv1.PodFailurePolicyOnExitCodesRequirement, spec *corev1.PodSpec) {
+func exitCodes(f *check.Faults, p *check.Path, r *batchv1.PodFailurePolicyOnExitCodesRequirement, spec *corev1.PodSpec) {
 	operators := []batchv1.PodFailurePolicyOnExitCodesOperator{batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn}
 	if r.Operator == "" {
 		f.Required(p.Child("operator"), fmt.Sprintf("valid values: %q", operators))
@@ -86,7 +86,7 @@ func exitCodes(f *check.Faults, p *field.Path, r *batchv1.PodFailurePolicyOnExit
 	if len(r.Values) == 0 {
 		f.Invalid(values, r.Values, "at least one value is required")
 	} else if len(r.Values) > mostExitCodes {
-		f.Add(field.TooMany(values, len(r.Values), mostExitCodes))
+		f.Add(field.TooMany(values.Field(), len(r.Values), mostExitCodes))
 	}
 	seen := map[int32]bool{}
 	for i, v := range r.Values {
@@ -103,13 +103,13 @@ func exitCodes(f *check.Faults, p *field.Path, r *batchv1.PodFailurePolicyOnExit
 	}
 }
 
-func successPolicy(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
+func successPolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	rules := s.SuccessPolicy.Rules
 	if len(rules) == 0 {
 		f.Required(p, "at least one rules must be specified when the successPolicy is specified")
 	}
 	if len(rules) > mostRules {
-		f.Add(field.TooMany(p, len(rules), mostRules))
+		f.Add(field.TooMany(p.Field(), len(rules), mostRules))
 	}
 	for i, r := range rules {
 		at := p.Index(i)
@@ -119,7 +119,7 @@ func successPolicy(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
 		var total int32
 		if r.SucceededIndexes != nil {
 			if len(*r.SucceededIndexes) > mostIndexesLen {
-				f.Add(field.TooLong(at.Child("succeededIndexes"), "", mostIndexesLen))
+				f.Add(field.TooLong(at.Child("succeededIndexes").Field(), "", mostIndexesLen))
 			}
 			var err error
 			if total, err = countIndexes(*r.SucceededIndexes, *s.Completions); err != nil {

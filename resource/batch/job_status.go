@@ -16,7 +16,7 @@ import (
 // reported before stays true.
 func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("status"), &j.Status
+	p, s := check.At("status"), &j.Status
 	f.NotNegative(p.Child("active"), int64(s.Active))
 	f.NotNegative(p.Child("succeeded"), int64(s.Succeeded))
 	f.NotNegative(p.Child("failed"), int64(s.Failed))
@@ -56,7 +56,7 @@ func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	return f.List()
 }
 
-func uids(f *check.Faults, p *field.Path, list []types.UID, seen map[types.UID]bool) {
+func uids(f *check.Faults, p *check.Path, list []types.UID, seen map[types.UID]bool) {
 	for i, uid := range list {
 		if uid == "" {
 			f.Invalid(p.Index(i), uid, "must not be empty")
@@ -67,7 +67,7 @@ func uids(f *check.Faults, p *field.Path, list []types.UID, seen map[types.UID]b
 	}
 }
 
-func endings(f *check.Faults, p *field.Path, j, old *batchv1.Job) {
+func endings(f *check.Faults, p *check.Path, j, old *batchv1.Job) {
 	s := &j.Status
 	complete, failed := jobIs(j, batchv1.JobComplete), jobIs(j, batchv1.JobFailed)
 	failing, met := jobIs(j, batchv1.JobFailureTarget), jobIs(j, batchv1.JobSuccessCriteriaMet)

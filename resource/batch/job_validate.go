@@ -23,7 +23,7 @@ func validateJob(j *batchv1.Job) field.ErrorList {
 	if s := &j.Spec; indexed(s) && s.Completions != nil && *s.Completions > 0 {
 		last := fmt.Sprintf("%s-%d", j.Name, *s.Completions-1)
 		if len(validation.IsDNS1123Label(last)) > 0 {
-			f.Invalid(field.NewPath("metadata", "name"), j.Name, fmt.Sprintf("will not able to create pod with invalid DNS label: %s", last))
+			f.Invalid(check.At("metadata", "name"), j.Name, fmt.Sprintf("will not able to create pod with invalid DNS label: %s", last))
 		}
 	}
 	return f.List()
@@ -38,7 +38,7 @@ func generatedSelector(f *check.Faults, j *batchv1.Job) {
 	if ptr.Deref(j.Spec.ManualSelector, false) || j.Spec.Selector == nil {
 		return
 	}
-	p := field.NewPath("spec", "template", "metadata", "labels")
+	p := check.At("spec", "template", "metadata", "labels")
 	want := labels.Set{}
 	has := func(key, value string) {
 		want[key] = value
@@ -53,12 +53,12 @@ func generatedSelector(f *check.Faults, j *batchv1.Job) {
 		has(nameLabels[i], j.Name)
 	}
 	if s, err := metav1.LabelSelectorAsSelector(j.Spec.Selector); err == nil && !s.Matches(want) {
-		f.Invalid(field.NewPath("spec", "selector"), j.Spec.Selector, "`selector` not auto-generated")
+		f.Invalid(check.At("spec", "selector"), j.Spec.Selector, "`selector` not auto-generated")
 	}
 }
 
 func selectedJob(f *check.Faults, j *batchv1.Job) {
-	p, s := field.NewPath("spec"), &j.Spec
+	p, s := check.At("spec"), &j.Spec
 	jobSpec(f, p, s)
 	if s.Selector == nil {
 		f.Required(p.Child("selector"), "")
@@ -80,7 +80,7 @@ const (
 )
 
 // jobSpec reports the faults of a job's spec, bar its selector.
-func jobSpec(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
+func jobSpec(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	for _, n := range []struct {
 		name  string
 		value *int32
@@ -98,9 +98,9 @@ func jobSpec(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
 		f.Required(p.Child("backoffLimitPerIndex"), "when maxFailedIndexes is specified")
 	}
 	if s.ManagedBy != nil {
-		f.Add(validation.IsDomainPrefixedPath(p.Child("managedBy"), *s.ManagedBy)...)
+		f.Add(validation.IsDomainPrefixedPath(p.Child("managedBy").Field(), *s.ManagedBy)...)
 		if len(*s.ManagedBy) > 63 {
-			f.Add(field.TooLong(p.Child("managedBy"), "", 63))
+			f.Add(field.TooLong(p.Child("managedBy").Field(), "", 63))
 		}
 	}
 	if s.CompletionMode != nil {
@@ -146,7 +146,7 @@ func jobSpec(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
 	}
 }
 
-func indexedSpec(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
+func indexedSpec(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	const mode = batchv1.IndexedCompletion
 	if s.Completions == nil {
 		f.Required(p.Child("completions"), fmt.Sprintf("when completion mode is %s", mode))
@@ -181,7 +181,7 @@ func indexedSpec(f *check.Faults, p *field.Path, s *batchv1.JobSpec) {
 func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 	var f check.Faults
 	selectedJob(&f, j)
-	p, now, was := field.NewPath("spec"), &j.Spec, &old.Spec
+	p, now, was := check.At("spec"), &j.Spec, &old.Spec
 	if !indexed(now) {
 		f.Same(p.Child("completions"), now.Completions, was.Completions)
 	} else if n := now.Completions; n != nil && !apiequality.Semantic.DeepEqual(n, was.Completions) && *n != ptr.Deref(now.Parallelism, 0) {

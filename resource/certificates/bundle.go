@@ -33,7 +33,7 @@ var bundleStrategy = resource.Rules[*certificatesv1.ClusterTrustBundle]{
 	Validate: validateBundle,
 	ValidateUpdate: func(b, old *certificatesv1.ClusterTrustBundle) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("spec", "signerName"), b.Spec.SignerName, old.Spec.SignerName)
+		f.Same(check.At("spec", "signerName"), b.Spec.SignerName, old.Spec.SignerName)
 		f.Add(validateBundle(b)...)
 		return f.List()
 	},
@@ -42,8 +42,8 @@ var bundleStrategy = resource.Rules[*certificatesv1.ClusterTrustBundle]{
 
 func validateBundle(b *certificatesv1.ClusterTrustBundle) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
-	name := field.NewPath("metadata", "name")
+	p := check.At("spec")
+	name := check.At("metadata", "name")
 	if s := b.Spec.SignerName; s != "" {
 		podspec.SignerName(&f, p.Child("signerName"), s)
 		if want := strings.ReplaceAll(s, "/", ":") + ":"; !strings.HasPrefix(b.Name, want) {
@@ -56,7 +56,7 @@ func validateBundle(b *certificatesv1.ClusterTrustBundle) field.ErrorList {
 	return f.List()
 }
 
-func bundle(f *check.Faults, p *field.Path, text string) {
+func bundle(f *check.Faults, p *check.Path, text string) {
 	const hidden = "<value omitted>"
 	seen := map[string]int{}
 	for i, rest := 0, []byte(text); ; i++ {
@@ -132,7 +132,7 @@ func podRequestStrategy() resource.Strategy {
 	}
 	r.Validate = func(r *certificatesv1.PodCertificateRequest) field.ErrorList {
 		var f check.Faults
-		p, s := field.NewPath("spec"), &r.Spec
+		p, s := check.At("spec"), &r.Spec
 		podspec.SignerName(&f, p.Child("signerName"), s.SignerName)
 		f.Subdomain(p.Child("podName"), s.PodName)
 		f.Each(p.Child("serviceAccountName"), s.ServiceAccountName, apivalidation.ValidateServiceAccountName(s.ServiceAccountName, false))
@@ -153,7 +153,7 @@ func podRequestStrategy() resource.Strategy {
 	}
 	r.ValidateUpdate = func(r, old *certificatesv1.PodCertificateRequest) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("spec"), r.Spec, old.Spec)
+		f.Same(check.At("spec"), r.Spec, old.Spec)
 		return f.List()
 	}
 	r.RequireResourceVersion = true

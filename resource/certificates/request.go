@@ -149,7 +149,7 @@ var usages = []certificatesv1.KeyUsage{
 
 func validateRequest(r *certificatesv1.CertificateSigningRequest) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	if _, err := ParseRequest(r.Spec.Request); err != nil {
 		f.Invalid(p.Child("request"), r.Spec.Request, err.Error())
 	}
@@ -170,7 +170,7 @@ func validateRequest(r *certificatesv1.CertificateSigningRequest) field.ErrorLis
 	if s := r.Spec.ExpirationSeconds; s != nil && *s < 600 {
 		f.Invalid(p.Child("expirationSeconds"), *s, "may not specify a duration less than 600 seconds (10 minutes)")
 	}
-	conditions(&f, field.NewPath("status", "conditions"), r)
+	conditions(&f, check.At("status", "conditions"), r)
 	return f.List()
 }
 
@@ -183,7 +183,7 @@ func ParseRequest(data []byte) (*x509.CertificateRequest, error) {
 	return x509.ParseCertificateRequest(block.Bytes)
 }
 
-func conditions(f *check.Faults, p *field.Path, r *certificatesv1.CertificateSigningRequest) {
+func conditions(f *check.Faults, p *check.Path, r *certificatesv1.CertificateSigningRequest) {
 	seen := map[certificatesv1.RequestConditionType]bool{}
 	for i, c := range r.Status.Conditions {
 		at := p.Index(i)
@@ -210,7 +210,7 @@ func conditions(f *check.Faults, p *field.Path, r *certificatesv1.CertificateSig
 func validateRequestUpdate(r, old *certificatesv1.CertificateSigningRequest, approves, issues bool) field.ErrorList {
 	var f check.Faults
 	f.Add(validateRequest(r)...)
-	p := field.NewPath("status", "conditions")
+	p := check.At("status", "conditions")
 	for _, t := range []certificatesv1.RequestConditionType{certificatesv1.CertificateApproved, certificatesv1.CertificateDenied, certificatesv1.CertificateFailed} {
 		now, was := conditionsOf(r, t), conditionsOf(old, t)
 		switch {
@@ -223,7 +223,7 @@ func validateRequestUpdate(r, old *certificatesv1.CertificateSigningRequest, app
 			f.Forbidden(p, fmt.Sprintf("updates may not modify a condition of type %q\n%v", t, diff.Diff(was, now)))
 		}
 	}
-	at := field.NewPath("status", "certificate")
+	at := check.At("status", "certificate")
 	if !bytes.Equal(r.Status.Certificate, old.Status.Certificate) {
 		if !issues {
 			f.Forbidden(at, "updates may not set certificate content")

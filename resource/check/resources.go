@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/plain"
 )
@@ -46,7 +45,7 @@ func IsExtended(name corev1.ResourceName) bool {
 func Overcommits(name corev1.ResourceName) bool { return IsNative(name) && !IsHugePages(name) }
 
 // ResourceName wants the name of a resource, and reports whether it is one.
-func (f *Faults) ResourceName(p *field.Path, name corev1.ResourceName) bool {
+func (f *Faults) ResourceName(p *Path, name corev1.ResourceName) bool {
 	n, s := f.Len(), string(name)
 	if !plain.Qualified(s) {
 		f.Each(p, name, validation.IsQualifiedName(s))
@@ -63,7 +62,7 @@ func isStandard(s string) bool {
 }
 
 // ContainerResourceName wants the name of a resource that containers can have.
-func (f *Faults) ContainerResourceName(p *field.Path, name corev1.ResourceName) {
+func (f *Faults) ContainerResourceName(p *Path, name corev1.ResourceName) {
 	f.ResourceName(p, name)
 	switch s := string(name); {
 	case !strings.Contains(s, "/"):
@@ -76,7 +75,7 @@ func (f *Faults) ContainerResourceName(p *field.Path, name corev1.ResourceName) 
 }
 
 // QuotaResourceName wants the name of something that a quota can bound.
-func (f *Faults) QuotaResourceName(p *field.Path, name corev1.ResourceName) {
+func (f *Faults) QuotaResourceName(p *Path, name corev1.ResourceName) {
 	f.ResourceName(p, name)
 	s := string(name)
 	if strings.Contains(s, "/") || slices.Contains(boundedResources, s) || slices.Contains(countedResources, s) ||
@@ -88,7 +87,7 @@ func (f *Faults) QuotaResourceName(p *field.Path, name corev1.ResourceName) {
 
 // Amount wants an amount that the resource can have: none below zero, and
 // nothing but whole ones of what is counted.
-func (f *Faults) Amount(p *field.Path, name corev1.ResourceName, q resource.Quantity) {
+func (f *Faults) Amount(p *Path, name corev1.ResourceName, q resource.Quantity) {
 	f.QuantityNotNegative(p, q)
 	if (slices.Contains(countedResources, string(name)) || IsExtended(name)) && q.MilliValue()%1000 != 0 {
 		f.Invalid(p, q, "must be an integer")

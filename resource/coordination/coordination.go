@@ -42,7 +42,7 @@ var leaseStrategy = resource.Rules[*coordinationv1.Lease]{
 
 func validateLease(l *coordinationv1.Lease) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("spec"), &l.Spec
+	p, s := check.At("spec"), &l.Spec
 	if n := s.LeaseDurationSeconds; n != nil && *n <= 0 {
 		f.Invalid(p.Child("leaseDurationSeconds"), n, "must be greater than 0")
 	}
@@ -59,7 +59,7 @@ func validateLease(l *coordinationv1.Lease) field.ErrorList {
 }
 
 // strategy wants one of Kubernetes' strategies, or one with a name of its own.
-func strategy(f *check.Faults, p *field.Path, s coordinationv1.CoordinatedLeaseStrategy) {
+func strategy(f *check.Faults, p *check.Path, s coordinationv1.CoordinatedLeaseStrategy) {
 	if strings.Contains(string(s), "/") {
 		f.Qualified(p, string(s))
 	} else {

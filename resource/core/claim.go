@@ -72,7 +72,7 @@ func claimStrategy() resource.Strategy {
 	}
 	r.Validate = func(c *corev1.PersistentVolumeClaim) field.ErrorList {
 		var f check.Faults
-		podspec.ClaimSpec(&f, field.NewPath("spec"), &c.Spec)
+		podspec.ClaimSpec(&f, check.At("spec"), &c.Spec)
 		return f.List()
 	}
 	r.ValidateUpdate = validateClaimUpdate
@@ -80,7 +80,7 @@ func claimStrategy() resource.Strategy {
 		if _, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 			list = append(list, fmt.Sprintf("metadata.annotations[%s]: deprecated since v1.8; use \"storageClassName\" attribute instead", corev1.BetaStorageClassAnnotation))
 		}
-		return append(list, podspec.ClaimWarnings(field.NewPath("spec"), &c.Spec)...)
+		return append(list, podspec.ClaimWarnings(check.At("spec"), &c.Spec)...)
 	}
 	return r.Strategy()
 }
@@ -118,7 +118,7 @@ func bothSources(s *corev1.PersistentVolumeClaimSpec) {
 
 func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	podspec.ClaimSpec(&f, p, &c.Spec)
 	// Undo what may change; what is then still different may not.
 	now, was := c.Spec.DeepCopy(), old.Spec.DeepCopy()
@@ -130,7 +130,7 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	if class := now.StorageClassName; class != nil && was.StorageClassName == nil && (!hasOld || *class == annotated) {
 		now.StorageClassName = nil // the claim gets its class late
 	} else if c.Annotations[key] != annotated {
-		f.Invalid(field.NewPath("metadata", "annotations").Key(key), c.Annotations[key], "field is immutable")
+		f.Invalid(check.At("metadata", "annotations").Key(key), c.Annotations[key], "field is immutable")
 	}
 	if c.Status.Phase == corev1.ClaimBound {
 		if now.Resources.Requests != nil {
@@ -145,7 +145,7 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	if size.Cmp(before) < 0 && size.Cmp(old.Status.Capacity[corev1.ResourceStorage]) <= 0 {
 		f.Forbidden(p.Child("resources", "requests", "storage"), "field can not be less than status.capacity")
 	}
-	f.Same(field.NewPath("volumeMode"), c.Spec.VolumeMode, old.Spec.VolumeMode)
+	f.Same(check.At("volumeMode"), c.Spec.VolumeMode, old.Spec.VolumeMode)
 	if old.Status.CurrentVolumeAttributesClassName != nil && ptr.Deref(old.Spec.VolumeAttributesClassName, "") != "" {
 		at := p.Child("volumeAttributesClassName")
 		if class := c.Spec.VolumeAttributesClassName; class == nil {

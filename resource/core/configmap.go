@@ -40,7 +40,7 @@ func validateConfigMap(c *corev1.ConfigMap) field.ErrorList {
 	var f check.Faults
 	size := 0
 	for _, key := range slices.Sorted(maps.Keys(c.Data)) {
-		p := field.NewPath("data").Key(key)
+		p := check.At("data").Key(key)
 		f.Each(p, key, validation.IsConfigMapKey(key))
 		if _, twice := c.BinaryData[key]; twice {
 			f.Invalid(p, key, "duplicate of key present in binaryData")
@@ -48,11 +48,11 @@ func validateConfigMap(c *corev1.ConfigMap) field.ErrorList {
 		size += len(c.Data[key])
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.BinaryData)) {
-		f.Each(field.NewPath("binaryData").Key(key), key, validation.IsConfigMapKey(key))
+		f.Each(check.At("binaryData").Key(key), key, validation.IsConfigMapKey(key))
 		size += len(c.BinaryData[key])
 	}
 	if size > corev1.MaxSecretSize {
-		f.Add(field.TooLong(field.NewPath(""), "", corev1.MaxSecretSize))
+		f.Add(field.TooLong(check.At("").Field(), "", corev1.MaxSecretSize))
 	}
 	return f.List()
 }

@@ -50,12 +50,12 @@ func endpointsWarnings(e *corev1.Endpoints) (list []string) {
 		return nil
 	}
 	for i := range e.Subsets {
-		s, p := &e.Subsets[i], field.NewPath("subsets").Index(i)
+		s, p := &e.Subsets[i], check.At("subsets").Index(i)
 		for k := range s.Addresses {
-			list = append(list, validation.GetWarningsForIP(p.Child("addresses").Index(k).Child("ip"), s.Addresses[k].IP)...)
+			list = append(list, validation.GetWarningsForIP(p.Child("addresses").Index(k).Child("ip").Field(), s.Addresses[k].IP)...)
 		}
 		for k := range s.NotReadyAddresses {
-			list = append(list, validation.GetWarningsForIP(p.Child("notReadyAddresses").Index(k).Child("ip"), s.NotReadyAddresses[k].IP)...)
+			list = append(list, validation.GetWarningsForIP(p.Child("notReadyAddresses").Index(k).Child("ip").Field(), s.NotReadyAddresses[k].IP)...)
 		}
 	}
 	return list
@@ -64,7 +64,7 @@ func endpointsWarnings(e *corev1.Endpoints) (list []string) {
 func validateEndpoints(e *corev1.Endpoints) field.ErrorList {
 	var f check.Faults
 	for i := range e.Subsets {
-		s, p := &e.Subsets[i], field.NewPath("subsets").Index(i)
+		s, p := &e.Subsets[i], check.At("subsets").Index(i)
 		if len(s.Addresses) == 0 && len(s.NotReadyAddresses) == 0 {
 			f.Required(p, "must specify `addresses` or `notReadyAddresses`")
 		}
@@ -91,7 +91,7 @@ func validateEndpoints(e *corev1.Endpoints) field.ErrorList {
 	return f.List()
 }
 
-func endpointAddress(f *check.Faults, p *field.Path, a *corev1.EndpointAddress) {
+func endpointAddress(f *check.Faults, p *check.Path, a *corev1.EndpointAddress) {
 	f.IP(p.Child("ip"), a.IP)
 	if a.Hostname != "" {
 		f.Label(p.Child("hostname"), a.Hostname)

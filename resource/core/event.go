@@ -87,7 +87,7 @@ func ValidateEvent(e *corev1.Event, reporter string) field.ErrorList {
 	var f check.Faults
 	about := e.InvolvedObject.Namespace
 	elsewhere := func() {
-		f.Invalid(field.NewPath("involvedObject", "namespace"), about, "does not match event.namespace")
+		f.Invalid(check.At("involvedObject", "namespace"), about, "does not match event.namespace")
 	}
 	if e.EventTime.IsZero() {
 		if about == "" && e.Namespace != metav1.NamespaceNone && e.Namespace != metav1.NamespaceDefault || about != "" && e.Namespace != about {
@@ -104,22 +104,22 @@ func ValidateEvent(e *corev1.Event, reporter string) field.ErrorList {
 
 func newEvent(f *check.Faults, e *corev1.Event, reporter string) {
 	if e.ReportingController == "" {
-		f.Required(field.NewPath(reporter), "")
+		f.Required(check.At(reporter), "")
 	}
-	f.Qualified(field.NewPath(reporter), e.ReportingController)
+	f.Qualified(check.At(reporter), e.ReportingController)
 	bounded(f, "reportingInstance", e.ReportingInstance, 128)
 	bounded(f, "action", e.Action, 128)
 	bounded(f, "reason", e.Reason, 128)
 	if len(e.Message) > 1024 {
-		f.Invalid(field.NewPath("message"), "", "can have at most 1024 characters")
+		f.Invalid(check.At("message"), "", "can have at most 1024 characters")
 	}
 }
 
 func bounded(f *check.Faults, name, value string, most int) {
 	if value == "" {
-		f.Required(field.NewPath(name), "")
+		f.Required(check.At(name), "")
 	}
 	if len(value) > most {
-		f.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", most))
+		f.Invalid(check.At(name), "", fmt.Sprintf("can have at most %d characters", most))
 	}
 }

@@ -68,7 +68,7 @@ func validateLimitRange(l *corev1.LimitRange) field.ErrorList {
 	var f check.Faults
 	seen := map[corev1.LimitType]bool{}
 	for i := range l.Spec.Limits {
-		limit, p := &l.Spec.Limits[i], field.NewPath("spec", "limits").Index(i)
+		limit, p := &l.Spec.Limits[i], check.At("spec", "limits").Index(i)
 		n := f.Len()
 		f.Qualified(p.Child("type"), string(limit.Type))
 		standard := []corev1.LimitType{corev1.LimitTypePod, corev1.LimitTypeContainer, corev1.LimitTypePersistentVolumeClaim}
@@ -84,7 +84,7 @@ func validateLimitRange(l *corev1.LimitRange) field.ErrorList {
 	return f.List()
 }
 
-func validateLimit(f *check.Faults, p *field.Path, l *corev1.LimitRangeItem) {
+func validateLimit(f *check.Faults, p *check.Path, l *corev1.LimitRangeItem) {
 	all := corev1.ResourceList{}
 	names := func(field string, list corev1.ResourceList) {
 		for _, name := range check.Names(list) {
@@ -124,7 +124,7 @@ func validateLimit(f *check.Faults, p *field.Path, l *corev1.LimitRangeItem) {
 }
 
 // limitOrder wants min <= default request <= default <= max of one resource.
-func limitOrder(f *check.Faults, p *field.Path, l *corev1.LimitRangeItem, name corev1.ResourceName) {
+func limitOrder(f *check.Faults, p *check.Path, l *corev1.LimitRangeItem, name corev1.ResourceName) {
 	order := func(at string, value resource.Quantity, a corev1.ResourceList, aName string, b corev1.ResourceList, bName string) {
 		low, ok := a[name]
 		high, also := b[name]

@@ -70,14 +70,14 @@ func labelWithName(n *corev1.Namespace) {
 	n.Labels[corev1.LabelMetadataName] = n.Name
 }
 
-var finalizersPath = field.NewPath("spec", "finalizers")
+var finalizersPath = check.At("spec", "finalizers")
 
 // validateNamespace names no index, as kube-apiserver does not but for finalize.
 func validateNamespace(n *corev1.Namespace) field.ErrorList {
-	return validateFinalizers(n, func(int) *field.Path { return finalizersPath })
+	return validateFinalizers(n, func(int) *check.Path { return finalizersPath })
 }
 
-func validateFinalizers(n *corev1.Namespace, at func(int) *field.Path) field.ErrorList {
+func validateFinalizers(n *corev1.Namespace, at func(int) *check.Path) field.ErrorList {
 	var f check.Faults
 	for i, name := range n.Spec.Finalizers {
 		p := at(i)
@@ -90,12 +90,12 @@ func validateFinalizers(n *corev1.Namespace, at func(int) *field.Path) field.Err
 }
 
 func validateNamespaceStatus(n, _ *corev1.Namespace) field.ErrorList {
-	p := field.NewPath("status", "Phase")
+	p := check.At("status", "Phase")
 	switch {
 	case n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceActive:
-		return field.ErrorList{field.Invalid(p, n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty")}
+		return field.ErrorList{field.Invalid(p.Field(), n.Status.Phase, "may only be 'Active' if `deletionTimestamp` is empty")}
 	case !n.DeletionTimestamp.IsZero() && n.Status.Phase != corev1.NamespaceTerminating:
-		return field.ErrorList{field.Invalid(p, n.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")}
+		return field.ErrorList{field.Invalid(p.Field(), n.Status.Phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")}
 	}
 	return nil
 }

@@ -5,9 +5,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/check"
 	"fairlead.dev/resource/podspec"
 )
 
@@ -119,7 +119,7 @@ func nodeWarnings(n *corev1.Node) (list []string) {
 		list = append(list, "spec.externalID: this field is deprecated, and is unused by Kubernetes")
 	}
 	for i, c := range n.Spec.PodCIDRs {
-		list = append(list, validation.GetWarningsForCIDR(field.NewPath("spec", "podCIDRs").Index(i), c)...)
+		list = append(list, validation.GetWarningsForCIDR(check.At("spec", "podCIDRs").Index(i).Field(), c)...)
 	}
 	return list
 }

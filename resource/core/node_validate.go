@@ -16,20 +16,20 @@ import (
 
 func validateNode(n *corev1.Node) field.ErrorList {
 	var f check.Faults
-	taints(&f, field.NewPath("metadata", "taints"), n.Spec.Taints)
+	taints(&f, check.At("metadata", "taints"), n.Spec.Taints)
 	nodeResources(&f, n)
 	if swap := n.Status.NodeInfo.Swap; swap != nil && swap.Capacity != nil {
-		f.Positive(field.NewPath("metadata", "nodeSwapStatus", "capacity"), *swap.Capacity)
+		f.Positive(check.At("metadata", "nodeSwapStatus", "capacity"), *swap.Capacity)
 	}
-	declaredFeatures(&f, field.NewPath("status", "declaredFeatures"), n.Status.DeclaredFeatures)
-	p := field.NewPath("spec", "podCIDRs")
+	declaredFeatures(&f, check.At("status", "declaredFeatures"), n.Status.DeclaredFeatures)
+	p := check.At("spec", "podCIDRs")
 	for i, c := range n.Spec.PodCIDRs {
 		f.CIDR(p.Index(i), c)
 	}
 	if c := n.Spec.PodCIDRs; len(c) > 1 {
 		both, err := netutils.IsDualStackCIDRStrings(c)
 		if err != nil {
-			f.Add(field.InternalError(p, fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%w", err)))
+			f.Add(field.InternalError(p.Field(), fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:%w", err)))
 		}
 		if !both || len(c) > 2 {
 			f.Invalid(p, c, "may specify no more than one CIDR for each IP family")
@@ -40,17 +40,17 @@ func validateNode(n *corev1.Node) field.ErrorList {
 
 func nodeResources(f *check.Faults, n *corev1.Node) {
 	for _, name := range check.Names(n.Status.Capacity) {
-		f.Amount(field.NewPath("status", "capacity", string(name)), name, n.Status.Capacity[name])
+		f.Amount(check.At("status", "capacity", string(name)), name, n.Status.Capacity[name])
 	}
 	for _, name := range check.Names(n.Status.Allocatable) {
-		f.Amount(field.NewPath("status", "allocatable", string(name)), name, n.Status.Allocatable[name])
+		f.Amount(check.At("status", "allocatable", string(name)), name, n.Status.Allocatable[name])
 	}
 }
 
 var featureName = regexp.MustCompile("^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$")
 
 // declaredFeatures are names in the order of the alphabet, each once.
-func declaredFeatures(f *check.Faults, p *field.Path, names []string) {
+func declaredFeatures(f *check.Faults, p *check.Path, names []string) {
 	for i, name := range names {
 		const most = validation.DNS1123SubdomainMaxLength
 		if len(name) > most {
@@ -66,7 +66,7 @@ func declaredFeatures(f *check.Faults, p *field.Path, names []string) {
 	}
 }
 
-func taints(f *check.Faults, p *field.Path, list []corev1.Taint) {
+func taints(f *check.Faults, p *check.Path, list []corev1.Taint) {
 	type once struct {
 		key    string
 		effect corev1.TaintEffect
@@ -80,7 +80,7 @@ func taints(f *check.Faults, p *field.Path, list []corev1.Taint) {
 		}
 		podspec.TaintEffect(f, at.Child("effect"), t.Effect)
 		if key := (once{t.Key, t.Effect}); seen[key] {
-			twice := field.Duplicate(at, t)
+			twice := field.Duplicate(at.Field(), t)
 			twice.Detail = "taints must be unique by key and effect pair"
 			f.Add(twice)
 		} else {
@@ -95,18 +95,18 @@ func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
 	seen := map[corev1.NodeAddress]bool{}
 	for i, a := range n.Status.Addresses {
 		if seen[a] {
-			f.Duplicate(field.NewPath("status", "addresses").Index(i), a)
+			f.Duplicate(check.At("status", "addresses").Index(i), a)
 		}
 		seen[a] = true
 	}
 	if was, now := old.Spec.PodCIDRs, n.Spec.PodCIDRs; len(was) > 0 && strings.Join(was, ",") != strings.Join(now, ",") {
-		f.Forbidden(field.NewPath("spec", "podCIDRs"), "node updates may not change podCIDR except from \"\" to valid")
+		f.Forbidden(check.At("spec", "podCIDRs"), "node updates may not change podCIDR except from \"\" to valid")
 	}
 	if was := old.Spec.ProviderID; was != "" && was != n.Spec.ProviderID {
-		f.Forbidden(field.NewPath("spec", "providerID"), "node updates may not change providerID except from \"\" to valid")
+		f.Forbidden(check.At("spec", "providerID"), "node updates may not change providerID except from \"\" to valid")
 	}
 	if n.Spec.DoNotUseExternalID != old.Spec.DoNotUseExternalID {
-		f.Forbidden(field.NewPath("spec", "externalID"), "may not be updated")
+		f.Forbidden(check.At("spec", "externalID"), "may not be updated")
 	}
 	return f.List()
 }

@@ -52,14 +52,14 @@ func quotaStrategy() resource.Strategy {
 		var f check.Faults
 		f.Add(validateQuota(q)...)
 		if !maps.Equal(scopeSet(q.Spec.Scopes), scopeSet(old.Spec.Scopes)) {
-			f.Invalid(field.NewPath("spec", "scopes"), q.Spec.Scopes, "field is immutable")
+			f.Invalid(check.At("spec", "scopes"), q.Spec.Scopes, "field is immutable")
 		}
 		return f.List()
 	}
 	r.ValidateStatusUpdate = func(q, _ *corev1.ResourceQuota) field.ErrorList {
 		var f check.Faults
 		if q.ResourceVersion == "" {
-			f.Required(field.NewPath("resourceVersion"), "")
+			f.Required(check.At("resourceVersion"), "")
 		}
 		quotaStatus(&f, q)
 		return f.List()
@@ -68,11 +68,11 @@ func quotaStrategy() resource.Strategy {
 }
 
 func quotaStatus(f *check.Faults, q *corev1.ResourceQuota) {
-	quotaAmounts(f, field.NewPath("status", "hard"), q.Status.Hard)
-	quotaAmounts(f, field.NewPath("status", "used"), q.Status.Used)
+	quotaAmounts(f, check.At("status", "hard"), q.Status.Hard)
+	quotaAmounts(f, check.At("status", "used"), q.Status.Used)
 }
 
-func quotaAmounts(f *check.Faults, p *field.Path, list corev1.ResourceList) {
+func quotaAmounts(f *check.Faults, p *check.Path, list corev1.ResourceList) {
 	for _, name := range check.Names(list) {
 		f.QuotaResourceName(p.Key(string(name)), name)
 		f.Amount(p.Key(string(name)), name, list[name])
@@ -96,7 +96,7 @@ func scopeSet(list []corev1.ResourceQuotaScope) map[corev1.ResourceQuotaScope]bo
 
 func validateQuota(q *corev1.ResourceQuota) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	quotaAmounts(&f, p.Child("hard"), q.Spec.Hard)
 	at := p.Child("scopes")
 	for _, s := range q.Spec.Scopes {
@@ -138,7 +138,7 @@ func validateQuota(q *corev1.ResourceQuota) field.ErrorList {
 	return f.List()
 }
 
-func conflictingScopes(f *check.Faults, p *field.Path, value any, set map[corev1.ResourceQuotaScope]bool) {
+func conflictingScopes(f *check.Faults, p *check.Path, value any, set map[corev1.ResourceQuotaScope]bool) {
 	if set[corev1.ResourceQuotaScopeBestEffort] && set[corev1.ResourceQuotaScopeNotBestEffort] ||
 		set[corev1.ResourceQuotaScopeTerminating] && set[corev1.ResourceQuotaScopeNotTerminating] {
 		f.Invalid(p, value, "conflicting scopes")
@@ -146,7 +146,7 @@ func conflictingScopes(f *check.Faults, p *field.Path, value any, set map[corev1
 }
 
 // scopeApplies wants the scope to say something of each bounded resource.
-func scopeApplies(f *check.Faults, p *field.Path, value any, scope corev1.ResourceQuotaScope, hard corev1.ResourceList) {
+func scopeApplies(f *check.Faults, p *check.Path, value any, scope corev1.ResourceQuotaScope, hard corev1.ResourceList) {
 	compute := []string{"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage",
 		"limits.cpu", "limits.memory", "limits.ephemeral-storage"}
 	for _, name := range check.Names(hard) {

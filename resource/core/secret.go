@@ -57,13 +57,13 @@ func mergeStringData(s *corev1.Secret) {
 
 func validateSecret(s *corev1.Secret) field.ErrorList {
 	var f check.Faults
-	data, size := field.NewPath("data"), 0
+	data, size := check.At("data"), 0
 	for _, key := range slices.Sorted(maps.Keys(s.Data)) {
 		f.Each(data.Key(key), key, validation.IsConfigMapKey(key))
 		size += len(s.Data[key])
 	}
 	if size > corev1.MaxSecretSize {
-		f.Add(field.TooLong(data, "", corev1.MaxSecretSize))
+		f.Add(field.TooLong(data.Field(), "", corev1.MaxSecretSize))
 	}
 	need := func(keys ...string) {
 		for _, key := range keys {
@@ -83,7 +83,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 	switch s.Type {
 	case corev1.SecretTypeServiceAccountToken:
 		if s.Annotations[corev1.ServiceAccountNameKey] == "" {
-			f.Required(field.NewPath("metadata", "annotations").Key(corev1.ServiceAccountNameKey), "")
+			f.Required(check.At("metadata", "annotations").Key(corev1.ServiceAccountNameKey), "")
 		}
 	case corev1.SecretTypeDockercfg:
 		needJSON(corev1.DockerConfigKey)
@@ -107,7 +107,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 
 func validateSecretUpdate(s, old *corev1.Secret) field.ErrorList {
 	var f check.Faults
-	f.Same(field.NewPath("type"), s.Type, old.Type)
+	f.Same(check.At("type"), s.Type, old.Type)
 	if old.Immutable != nil && *old.Immutable {
 		frozen(&f, "immutable", s.Immutable == nil || !*s.Immutable)
 		frozen(&f, "data", !reflect.DeepEqual(s.Data, old.Data))
@@ -118,6 +118,6 @@ func validateSecretUpdate(s, old *corev1.Secret) field.ErrorList {
 
 func frozen(f *check.Faults, name string, changed bool) {
 	if changed {
-		f.Forbidden(field.NewPath(name), "field is immutable when `immutable` is set")
+		f.Forbidden(check.At(name), "field is immutable when `immutable` is set")
 	}
 }

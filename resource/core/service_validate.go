@@ -17,7 +17,7 @@ const onlyLoadBalancer = "may only be used when `type` is 'LoadBalancer'"
 
 func validateService(s, old *corev1.Service) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	spec := &s.Spec
 	if len(spec.Ports) == 0 && !headless(s) && spec.Type != corev1.ServiceTypeExternalName {
 		f.Required(p.Child("ports"), "")
@@ -70,7 +70,7 @@ func validateService(s, old *corev1.Service) field.ErrorList {
 	return f.List()
 }
 
-func externalName(f *check.Faults, p *field.Path, spec *corev1.ServiceSpec) {
+func externalName(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 	const no = "may not be set for ExternalName services"
 	if len(spec.ClusterIPs) > 0 {
 		f.Forbidden(p.Child("clusterIPs"), no)
@@ -88,7 +88,7 @@ func externalName(f *check.Faults, p *field.Path, spec *corev1.ServiceSpec) {
 	}
 }
 
-func servicePorts(f *check.Faults, p *field.Path, s *corev1.Service) {
+func servicePorts(f *check.Faults, p *check.Path, s *corev1.Service) {
 	names := map[string]bool{}
 	for i := range s.Spec.Ports {
 		port, at := &s.Spec.Ports[i], p.Index(i)
@@ -111,7 +111,7 @@ func servicePorts(f *check.Faults, p *field.Path, s *corev1.Service) {
 }
 
 // portUniqueness wants each port, and each node port, once per protocol.
-func portUniqueness(f *check.Faults, p *field.Path, spec *corev1.ServiceSpec) {
+func portUniqueness(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 	if spec.Type == corev1.ServiceTypeClusterIP {
 		for i := range spec.Ports {
 			if spec.Ports[i].NodePort != 0 {
@@ -139,7 +139,7 @@ func portUniqueness(f *check.Faults, p *field.Path, spec *corev1.ServiceSpec) {
 	}
 }
 
-func affinityConfig(f *check.Faults, p *field.Path, spec *corev1.ServiceSpec) {
+func affinityConfig(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 	c := spec.SessionAffinityConfig
 	switch spec.SessionAffinity {
 	case corev1.ServiceAffinityNone:
@@ -175,11 +175,11 @@ func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
 	if old != nil {
 		was = old.Spec.ClusterIPs
 	}
-	clusterIPs(&f, field.NewPath("spec"), s, was)
+	clusterIPs(&f, check.At("spec"), s, was)
 	return f.List()
 }
 
-func clusterIPs(f *check.Faults, p *field.Path, s *corev1.Service, was []string) {
+func clusterIPs(f *check.Faults, p *check.Path, s *corev1.Service, was []string) {
 	spec, at := &s.Spec, p.Child("clusterIPs")
 	switch {
 	case spec.ClusterIP != "" && len(spec.ClusterIPs) == 0:
@@ -234,7 +234,7 @@ func clusterIPs(f *check.Faults, p *field.Path, s *corev1.Service, was []string)
 
 func isIPv6(ip string) bool { return strings.Contains(ip, ":") }
 
-func traffic(f *check.Faults, p *field.Path, s *corev1.Service) {
+func traffic(f *check.Faults, p *check.Path, s *corev1.Service) {
 	spec := &s.Spec
 	at := p.Child("externalTrafficPolicy")
 	if reachable(s) {
@@ -263,7 +263,7 @@ func traffic(f *check.Faults, p *field.Path, s *corev1.Service) {
 }
 
 // endpointIP wants an address that traffic can be sent to.
-func endpointIP(f *check.Faults, p *field.Path, s string) {
+func endpointIP(f *check.Faults, p *check.Path, s string) {
 	switch ip := net.ParseIP(s); {
 	case ip == nil:
 		f.Invalid(p, s, "must be a valid IP address")
@@ -280,7 +280,7 @@ func endpointIP(f *check.Faults, p *field.Path, s string) {
 
 func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	now, was := &s.Spec, &old.Spec
 	if now.Type != corev1.ServiceTypeExternalName && was.Type != corev1.ServiceTypeExternalName {
 		if !headless(s) || !headless(old) {
@@ -301,7 +301,7 @@ func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
 }
 
 // keptInOrder lets a second value be added or given up; the first one stays.
-func keptInOrder[T comparable](f *check.Faults, p *field.Path, what string, now, was []T, spec *corev1.ServiceSpec) {
+func keptInOrder[T comparable](f *check.Faults, p *check.Path, what string, now, was []T, spec *corev1.ServiceSpec) {
 	const why = "may not change once set"
 	if len(now) == len(was) {
 		for i := range was {
@@ -319,13 +319,13 @@ func keptInOrder[T comparable](f *check.Faults, p *field.Path, what string, now,
 		f.Invalid(p.Index(0), now, why)
 	}
 	if len(now) == 1 && len(was) > 1 && (spec.IPFamilyPolicy == nil || *spec.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack) {
-		f.Invalid(field.NewPath("spec", "ipFamilyPolicy"), spec.IPFamilyPolicy, fmt.Sprintf("must be set to 'SingleStack' when releasing the secondary %s", what))
+		f.Invalid(check.At("spec", "ipFamilyPolicy"), spec.IPFamilyPolicy, fmt.Sprintf("must be set to 'SingleStack' when releasing the secondary %s", what))
 	}
 }
 
 func validateServiceStatus(s, old *corev1.Service) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("status", "loadBalancer", "ingress")
+	p := check.At("status", "loadBalancer", "ingress")
 	list := s.Status.LoadBalancer.Ingress
 	if s.Spec.Type != corev1.ServiceTypeLoadBalancer && len(list) > 0 {
 		f.Forbidden(p, "may only be used when `spec.type` is 'LoadBalancer'")

@@ -29,10 +29,10 @@ func podTemplateStrategy() resource.Strategy {
 	r := resource.Counted(func(t *corev1.PodTemplate) *corev1.PodTemplateSpec { return &t.Template })
 	r.Default = func(t *corev1.PodTemplate) { podspec.DefaultTemplate(&t.Template) }
 	r.Validate = func(t *corev1.PodTemplate) field.ErrorList {
-		return podspec.ValidateTemplate(&t.Template, field.NewPath("template"))
+		return podspec.ValidateTemplate(&t.Template, check.At("template"))
 	}
 	r.ValidateUpdate = func(t, _ *corev1.PodTemplate) field.ErrorList {
-		return podspec.ValidateTemplate(&t.Template, field.NewPath("template"))
+		return podspec.ValidateTemplate(&t.Template, check.At("template"))
 	}
 	return r.Strategy()
 }
@@ -71,7 +71,7 @@ func replicationControllerStrategy() resource.Strategy {
 			out = append(out, fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs))
 		}
 		if c.Spec.Template != nil {
-			out = append(out, podspec.TemplateWarnings(c.Spec.Template, field.NewPath("spec", "template"))...)
+			out = append(out, podspec.TemplateWarnings(c.Spec.Template, check.At("spec", "template"))...)
 		}
 		return out
 	}
@@ -108,7 +108,7 @@ func defaultReplicationController(c *corev1.ReplicationController) {
 
 func validateReplicationController(c *corev1.ReplicationController) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("spec"), &c.Spec
+	p, s := check.At("spec"), &c.Spec
 	f.NotNegative(p.Child("minReadySeconds"), int64(s.MinReadySeconds))
 	if len(s.Selector) == 0 {
 		f.Required(p.Child("selector"), "")
@@ -128,7 +128,7 @@ func validateReplicationController(c *corev1.ReplicationController) field.ErrorL
 	}
 	f.Add(podspec.ValidateTemplate(s.Template, p)...)
 	if s.Template.Spec.RestartPolicy != corev1.RestartPolicyAlways {
-		f.Add(field.NotSupported(p.Child("spec", "restartPolicy"), s.Template.Spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
+		f.Add(field.NotSupported(p.Child("spec", "restartPolicy").Field(), s.Template.Spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
 	if s.Template.Spec.ActiveDeadlineSeconds != nil {
 		f.Forbidden(p.Child("spec", "activeDeadlineSeconds"), "activeDeadlineSeconds in ReplicationController is not Supported")

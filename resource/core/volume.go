@@ -119,7 +119,7 @@ func defaultVolume(v *corev1.PersistentVolume) {
 
 func validateVolume(v *corev1.PersistentVolume) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("spec"), &v.Spec
+	p, s := check.At("spec"), &v.Spec
 	if len(s.AccessModes) == 0 {
 		f.Required(p.Child("accessModes"), "")
 	}
@@ -128,7 +128,7 @@ func validateVolume(v *corev1.PersistentVolume) field.ErrorList {
 		f.Required(p.Child("capacity"), "")
 	}
 	if _, ok := s.Capacity[corev1.ResourceStorage]; !ok || len(s.Capacity) > 1 {
-		f.Add(field.NotSupported(p.Child("capacity"), s.Capacity, []corev1.ResourceName{corev1.ResourceStorage}))
+		f.Add(field.NotSupported(p.Child("capacity").Field(), s.Capacity, []corev1.ResourceName{corev1.ResourceStorage}))
 	}
 	for _, name := range check.Names(s.Capacity) {
 		q := s.Capacity[name]

@@ -2,15 +2,14 @@ package core
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 	"fairlead.dev/resource/podspec"
 )
 
-func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pinned bool) {
+func volumeSource(f *check.Faults, p *check.Path, v *corev1.PersistentVolume, pinned bool) {
 	s, n := &v.Spec.PersistentVolumeSource, 0
-	one := func(name string, set bool, look func(p *field.Path)) {
+	one := func(name string, set bool, look func(p *check.Path)) {
 		if !set {
 			return
 		}
@@ -20,24 +19,24 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 			look(p.Child(name))
 		}
 	}
-	need := func(p *field.Path, value string) {
+	need := func(p *check.Path, value string) {
 		if value == "" {
 			f.Required(p, "")
 		}
 	}
-	some := func(p *field.Path, values []string) {
+	some := func(p *check.Path, values []string) {
 		if len(values) == 0 {
 			f.Required(p, "")
 		}
 	}
-	one("hostPath", s.HostPath != nil, func(p *field.Path) { podspec.HostPath(f, p, s.HostPath) })
-	one("gcePersistentDisk", s.GCEPersistentDisk != nil, func(*field.Path) {
+	one("hostPath", s.HostPath != nil, func(p *check.Path) { podspec.HostPath(f, p, s.HostPath) })
+	one("gcePersistentDisk", s.GCEPersistentDisk != nil, func(*check.Path) {
 		podspec.Disk(f, p.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
 	})
-	one("awsElasticBlockStore", s.AWSElasticBlockStore != nil, func(p *field.Path) {
+	one("awsElasticBlockStore", s.AWSElasticBlockStore != nil, func(p *check.Path) {
 		podspec.Disk(f, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
 	})
-	one("glusterfs", s.Glusterfs != nil, func(p *field.Path) {
+	one("glusterfs", s.Glusterfs != nil, func(p *check.Path) {
 		need(p.Child("endpoints"), s.Glusterfs.EndpointsName)
 		need(p.Child("path"), s.Glusterfs.Path)
 		if ns := s.Glusterfs.EndpointsNamespace; ns != nil && *ns == "" {
@@ -46,44 +45,44 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 			f.Label(p.Child("endpointsNamespace"), *ns)
 		}
 	})
-	one("flocker", s.Flocker != nil, func(p *field.Path) { podspec.Flocker(f, p, s.Flocker) })
-	one("nfs", s.NFS != nil, func(p *field.Path) { podspec.NFS(f, p, s.NFS) })
-	one("rbd", s.RBD != nil, func(p *field.Path) {
+	one("flocker", s.Flocker != nil, func(p *check.Path) { podspec.Flocker(f, p, s.Flocker) })
+	one("nfs", s.NFS != nil, func(p *check.Path) { podspec.NFS(f, p, s.NFS) })
+	one("rbd", s.RBD != nil, func(p *check.Path) {
 		some(p.Child("monitors"), s.RBD.CephMonitors)
 		need(p.Child("image"), s.RBD.RBDImage)
 	})
-	one("quobyte", s.Quobyte != nil, func(p *field.Path) { podspec.Quobyte(f, p, s.Quobyte) })
-	one("cephFS", s.CephFS != nil, func(*field.Path) { some(p.Child("cephfs", "monitors"), s.CephFS.Monitors) })
-	one("iscsi", s.ISCSI != nil, func(p *field.Path) { podspec.ISCSIPersistent(f, p, s.ISCSI, v.Name) })
-	one("cinder", s.Cinder != nil, func(p *field.Path) {
+	one("quobyte", s.Quobyte != nil, func(p *check.Path) { podspec.Quobyte(f, p, s.Quobyte) })
+	one("cephFS", s.CephFS != nil, func(*check.Path) { some(p.Child("cephfs", "monitors"), s.CephFS.Monitors) })
+	one("iscsi", s.ISCSI != nil, func(p *check.Path) { podspec.ISCSIPersistent(f, p, s.ISCSI, v.Name) })
+	one("cinder", s.Cinder != nil, func(p *check.Path) {
 		need(p.Child("volumeID"), s.Cinder.VolumeID)
 		if r := s.Cinder.SecretRef; r != nil {
 			need(p.Child("secretRef", "name"), r.Name)
 			need(p.Child("secretRef", "namespace"), r.Namespace)
 		}
 	})
-	one("fc", s.FC != nil, func(p *field.Path) { podspec.FC(f, p, s.FC) })
+	one("fc", s.FC != nil, func(p *check.Path) { podspec.FC(f, p, s.FC) })
 	if s.FlexVolume != nil { // the one source that may stand beside another
 		n++
 		podspec.FlexVolume(f, p.Child("flexVolume"), s.FlexVolume.Driver, s.FlexVolume.Options)
 	}
-	one("azureFile", s.AzureFile != nil, func(p *field.Path) {
+	one("azureFile", s.AzureFile != nil, func(p *check.Path) {
 		need(p.Child("secretName"), s.AzureFile.SecretName)
 		need(p.Child("shareName"), s.AzureFile.ShareName)
 		if ns := s.AzureFile.SecretNamespace; ns != nil {
 			need(p.Child("secretNamespace"), *ns)
 		}
 	})
-	one("vsphereVolume", s.VsphereVolume != nil, func(p *field.Path) { need(p.Child("volumePath"), s.VsphereVolume.VolumePath) })
-	one("photonPersistentDisk", s.PhotonPersistentDisk != nil, func(p *field.Path) { need(p.Child("pdID"), s.PhotonPersistentDisk.PdID) })
-	one("portworxVolume", s.PortworxVolume != nil, func(p *field.Path) { need(p.Child("volumeID"), s.PortworxVolume.VolumeID) })
-	one("azureDisk", s.AzureDisk != nil, func(p *field.Path) { podspec.AzureDisk(f, p, s.AzureDisk) })
-	one("scaleIO", s.ScaleIO != nil, func(p *field.Path) {
+	one("vsphereVolume", s.VsphereVolume != nil, func(p *check.Path) { need(p.Child("volumePath"), s.VsphereVolume.VolumePath) })
+	one("photonPersistentDisk", s.PhotonPersistentDisk != nil, func(p *check.Path) { need(p.Child("pdID"), s.PhotonPersistentDisk.PdID) })
+	one("portworxVolume", s.PortworxVolume != nil, func(p *check.Path) { need(p.Child("volumeID"), s.PortworxVolume.VolumeID) })
+	one("azureDisk", s.AzureDisk != nil, func(p *check.Path) { podspec.AzureDisk(f, p, s.AzureDisk) })
+	one("scaleIO", s.ScaleIO != nil, func(p *check.Path) {
 		need(p.Child("gateway"), s.ScaleIO.Gateway)
 		need(p.Child("system"), s.ScaleIO.System)
 		need(p.Child("volumeName"), s.ScaleIO.VolumeName)
 	})
-	one("local", s.Local != nil, func(at *field.Path) {
+	one("local", s.Local != nil, func(at *check.Path) {
 		if s.Local.Path == "" {
 			f.Required(at.Child("path"), "")
 		} else {
@@ -93,20 +92,20 @@ func volumeSource(f *check.Faults, p *field.Path, v *corev1.PersistentVolume, pi
 			f.Required(p.Child("nodeAffinity"), "Local volume requires node affinity")
 		}
 	})
-	one("storageos", s.StorageOS != nil, func(p *field.Path) {
+	one("storageos", s.StorageOS != nil, func(p *check.Path) {
 		podspec.StorageOS(f, p, s.StorageOS.VolumeName, s.StorageOS.VolumeNamespace)
 		if r := s.StorageOS.SecretRef; r != nil {
 			need(p.Child("secretRef", "name"), r.Name)
 			need(p.Child("secretRef", "namespace"), r.Namespace)
 		}
 	})
-	one("csi", s.CSI != nil, func(p *field.Path) { csiSource(f, p, s.CSI) })
+	one("csi", s.CSI != nil, func(p *check.Path) { csiSource(f, p, s.CSI) })
 	if n == 0 {
 		f.Required(p, "must specify a volume type")
 	}
 }
 
-func csiSource(f *check.Faults, p *field.Path, c *corev1.CSIPersistentVolumeSource) {
+func csiSource(f *check.Faults, p *check.Path, c *corev1.CSIPersistentVolumeSource) {
 	podspec.CSIDriverName(f, p.Child("driver"), c.Driver)
 	if c.VolumeHandle == "" {
 		f.Required(p.Child("volumeHandle"), "")

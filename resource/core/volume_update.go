@@ -19,15 +19,15 @@ func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
 		now.CSI.ControllerExpandSecretRef = nil // may be added later
 	}
 	if !apiequality.Semantic.DeepEqual(now, was) {
-		f.Forbidden(field.NewPath("spec", "persistentvolumesource"),
+		f.Forbidden(check.At("spec", "persistentvolumesource"),
 			fmt.Sprintf("spec.persistentvolumesource is immutable after creation\n%v", diff.Diff(*was, *now)))
 	}
-	f.Same(field.NewPath("volumeMode"), v.Spec.VolumeMode, old.Spec.VolumeMode)
+	f.Same(check.At("volumeMode"), v.Spec.VolumeMode, old.Spec.VolumeMode)
 	if was := old.Spec.NodeAffinity; was != nil && !sameOrNewerLabels(v.Spec.NodeAffinity, was) {
-		f.Invalid(field.NewPath("nodeAffinity"), v.Spec.NodeAffinity, "field is immutable, except for updating from beta label to GA")
+		f.Invalid(check.At("nodeAffinity"), v.Spec.NodeAffinity, "field is immutable, except for updating from beta label to GA")
 	}
 	if old.Spec.VolumeAttributesClassName != nil && v.Spec.VolumeAttributesClassName == nil {
-		f.Forbidden(field.NewPath("spec", "volumeAttributesClassName"), "update from non-nil value to nil is forbidden")
+		f.Forbidden(check.At("spec", "volumeAttributesClassName"), "update from non-nil value to nil is forbidden")
 	}
 	return f.List()
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"fairlead.dev/resource/check"
 	"fairlead.dev/resource/podspec"
 )
 
@@ -19,7 +19,7 @@ func volumeWarnings(v *corev1.PersistentVolume) (list []string) {
 			list = append(list, fmt.Sprintf("metadata.annotations[%s]: %s", old.key, old.why))
 		}
 	}
-	s, p := &v.Spec, field.NewPath("spec")
+	s, p := &v.Spec, check.At("spec")
 	if s.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle {
 		list = append(list, "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.")
 	}

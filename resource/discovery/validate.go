@@ -32,31 +32,31 @@ func validateSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
 func validateSliceUpdate(s, old *discoveryv1.EndpointSlice) field.ErrorList {
 	var f check.Faults
 	slice(&f, s, !apiequality.Semantic.DeepEqual(s.Endpoints, old.Endpoints))
-	f.Same(field.NewPath("addressType"), s.AddressType, old.AddressType)
+	f.Same(check.At("addressType"), s.AddressType, old.AddressType)
 	return f.List()
 }
 
 func slice(f *check.Faults, s *discoveryv1.EndpointSlice, endpoints bool) {
-	check.OneOf(f, field.NewPath("addressType"), s.AddressType, discoveryv1.AddressTypeFQDN, discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6)
-	ports(f, field.NewPath("ports"), s.Ports)
+	check.OneOf(f, check.At("addressType"), s.AddressType, discoveryv1.AddressTypeFQDN, discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6)
+	ports(f, check.At("ports"), s.Ports)
 	if !endpoints {
 		return
 	}
-	p := field.NewPath("endpoints")
+	p := check.At("endpoints")
 	if len(s.Endpoints) > mostEndpoints {
-		f.Add(field.TooMany(p, len(s.Endpoints), mostEndpoints))
+		f.Add(field.TooMany(p.Field(), len(s.Endpoints), mostEndpoints))
 	}
 	for i := range s.Endpoints {
 		endpoint(f, p.Index(i), &s.Endpoints[i], s.AddressType)
 	}
 }
 
-func endpoint(f *check.Faults, p *field.Path, e *discoveryv1.Endpoint, t discoveryv1.AddressType) {
+func endpoint(f *check.Faults, p *check.Path, e *discoveryv1.Endpoint, t discoveryv1.AddressType) {
 	at := p.Child("addresses")
 	if len(e.Addresses) == 0 {
 		f.Required(at, "must contain at least 1 address")
 	} else if len(e.Addresses) > mostAddresses {
-		f.Add(field.TooMany(at, len(e.Addresses), mostAddresses))
+		f.Add(field.TooMany(at.Field(), len(e.Addresses), mostAddresses))
 	}
 	for i, a := range e.Addresses {
 		address(f, at, at.Index(i), a, t)
@@ -65,7 +65,7 @@ func endpoint(f *check.Faults, p *field.Path, e *discoveryv1.Endpoint, t discove
 		f.Subdomain(p.Child("nodeName"), *e.NodeName)
 	}
 	if len(e.DeprecatedTopology) > mostTopology {
-		f.Add(field.TooMany(p.Child("deprecatedTopology"), len(e.DeprecatedTopology), mostTopology))
+		f.Add(field.TooMany(p.Child("deprecatedTopology").Field(), len(e.DeprecatedTopology), mostTopology))
 	}
 	f.Labels(p.Child("deprecatedTopology"), e.DeprecatedTopology)
 	if e.Hostname != nil {
@@ -84,9 +84,9 @@ func endpoint(f *check.Faults, p *field.Path, e *discoveryv1.Endpoint, t discove
 	}
 }
 
-func hints(f *check.Faults, p *field.Path, names []string, rule func(string) []string) {
+func hints(f *check.Faults, p *check.Path, names []string, rule func(string) []string) {
 	if len(names) > mostHints {
-		f.Add(field.TooMany(p, len(names), mostHints))
+		f.Add(field.TooMany(p.Field(), len(names), mostHints))
 	}
 	for i, name := range names {
 		at := p.Index(i).Child("name")
@@ -97,9 +97,9 @@ func hints(f *check.Faults, p *field.Path, names []string, rule func(string) []s
 	}
 }
 
-func address(f *check.Faults, list, p *field.Path, a string, t discoveryv1.AddressType) {
+func address(f *check.Faults, list, p *check.Path, a string, t discoveryv1.AddressType) {
 	if t == discoveryv1.AddressTypeFQDN {
-		f.Add(validation.IsFullyQualifiedDomainName(p, a)...)
+		f.Add(validation.IsFullyQualifiedDomainName(p.Field(), a)...)
 		return
 	}
 	if t != discoveryv1.AddressTypeIPv4 && t != discoveryv1.AddressTypeIPv6 {
@@ -124,9 +124,9 @@ func address(f *check.Faults, list, p *field.Path, a string, t discoveryv1.Addre
 	}
 }
 
-func ports(f *check.Faults, p *field.Path, list []discoveryv1.EndpointPort) {
+func ports(f *check.Faults, p *check.Path, list []discoveryv1.EndpointPort) {
 	if len(list) > mostPorts {
-		f.Add(field.TooMany(p, len(list), mostPorts))
+		f.Add(field.TooMany(p.Field(), len(list), mostPorts))
 	}
 	names := map[string]bool{}
 	for i := range list {

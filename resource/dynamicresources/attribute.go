@@ -24,7 +24,7 @@ func shorter(s string, most int) string {
 	return s[:(rest+1)/2] + "..." + s[len(s)-rest/2:]
 }
 
-func attributes(f *check.Faults, p *field.Path, d *resourcev1.Device) {
+func attributes(f *check.Faults, p *check.Path, d *resourcev1.Device) {
 	if n, most := len(d.Attributes)+len(d.Capacity), resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice; n > most {
 		f.Invalid(p, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", most))
 	}
@@ -48,7 +48,7 @@ var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 	`(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
 
 // attribute wants one value, or one list of values.
-func attribute(f *check.Faults, p *field.Path, a *resourcev1.DeviceAttribute) {
+func attribute(f *check.Faults, p *check.Path, a *resourcev1.DeviceAttribute) {
 	n := 0
 	has := func(set bool) bool {
 		if set {
@@ -56,12 +56,12 @@ func attribute(f *check.Faults, p *field.Path, a *resourcev1.DeviceAttribute) {
 		}
 		return set
 	}
-	length := func(p *field.Path, s string) {
+	length := func(p *check.Path, s string) {
 		if most := resourcev1.DeviceAttributeMaxValueLength; len(s) > most {
-			f.Add(field.TooLong(p, "", most))
+			f.Add(field.TooLong(p.Field(), "", most))
 		}
 	}
-	number := func(p *field.Path, s string) {
+	number := func(p *check.Path, s string) {
 		if !semver.MatchString(s) {
 			f.Invalid(p, s, "must be a string compatible with semver.org spec 2.0.0")
 		}

@@ -5,7 +5,6 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	amount "k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
@@ -14,7 +13,7 @@ import (
 const mostValues = 10
 
 // capacity wants a policy of requests only where several can have a part.
-func capacity(f *check.Faults, p *field.Path, c resourcev1.DeviceCapacity, multiple bool) {
+func capacity(f *check.Faults, p *check.Path, c resourcev1.DeviceCapacity, multiple bool) {
 	policy := c.RequestPolicy
 	if policy == nil {
 		return
@@ -36,7 +35,7 @@ func capacity(f *check.Faults, p *field.Path, c resourcev1.DeviceCapacity, multi
 	}
 }
 
-func validValues(f *check.Faults, p *field.Path, values []amount.Quantity, otherwise, most amount.Quantity) {
+func validValues(f *check.Faults, p *check.Path, values []amount.Quantity, otherwise, most amount.Quantity) {
 	for i := 1; i < len(values); i++ {
 		if values[i-1].Cmp(values[i]) > 0 {
 			f.Invalid(p.Index(i), values[i].String(), "values must be sorted in ascending order")
@@ -44,7 +43,7 @@ func validValues(f *check.Faults, p *field.Path, values []amount.Quantity, other
 	}
 	found := false
 	once(f, p, values, mostValues, func(q *amount.Quantity) string { return fmt.Sprint(q.Value()) },
-		func(p *field.Path, q *amount.Quantity) {
+		func(p *check.Path, q *amount.Quantity) {
 			if q.Cmp(most) > 0 {
 				f.Invalid(p, q.String(), "option is larger than capacity value: "+most.String())
 			}
@@ -55,7 +54,7 @@ func validValues(f *check.Faults, p *field.Path, values []amount.Quantity, other
 	}
 }
 
-func validRange(f *check.Faults, p *field.Path, r *resourcev1.CapacityRequestPolicyRange, otherwise, most amount.Quantity) {
+func validRange(f *check.Faults, p *check.Path, r *resourcev1.CapacityRequestPolicyRange, otherwise, most amount.Quantity) {
 	if r.Min == nil {
 		f.Required(p.Child("min"), "required when validRange is defined")
 		return

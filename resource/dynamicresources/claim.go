@@ -56,17 +56,17 @@ func claimStrategy() resource.Strategy {
 	}
 	r.Validate = func(c *resourcev1.ResourceClaim) field.ErrorList {
 		var f check.Faults
-		claim(&f, field.NewPath("spec"), &c.Spec)
+		claim(&f, check.At("spec"), &c.Spec)
 		return f.List()
 	}
 	r.ValidateUpdate = func(c, old *resourcev1.ResourceClaim) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("spec"), c.Spec, old.Spec)
+		f.Same(check.At("spec"), c.Spec, old.Spec)
 		return f.List()
 	}
 	r.ValidateStatusUpdate = func(c, old *resourcev1.ResourceClaim) field.ErrorList {
 		var f check.Faults
-		claimStatus(&f, field.NewPath("status"), c, old)
+		claimStatus(&f, check.At("status"), c, old)
 		return f.List()
 	}
 	create, update := r.PrepareForCreate, r.PrepareForUpdate
@@ -93,13 +93,13 @@ var templateStrategy = resource.Rules[*resourcev1.ResourceClaimTemplate]{
 	},
 	Validate: func(t *resourcev1.ResourceClaimTemplate) field.ErrorList {
 		var f check.Faults
-		podspec.TemplateMeta(&f, field.NewPath("spec", "metadata"), &t.Spec.ObjectMeta)
-		claim(&f, field.NewPath("spec", "spec"), &t.Spec.Spec)
+		podspec.TemplateMeta(&f, check.At("spec", "metadata"), &t.Spec.ObjectMeta)
+		claim(&f, check.At("spec", "spec"), &t.Spec.Spec)
 		return f.List()
 	},
 	ValidateUpdate: func(t, old *resourcev1.ResourceClaimTemplate) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("spec"), t.Spec, old.Spec)
+		f.Same(check.At("spec"), t.Spec, old.Spec)
 		return f.List()
 	},
 }.Strategy()

@@ -55,10 +55,10 @@ func classStrategy() resource.Strategy {
 
 func validateClass(c, old *resourcev1.DeviceClass) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("spec"), &c.Spec
+	p, s := check.At("spec"), &c.Spec
 	stored := old != nil && apiequality.Semantic.DeepEqual(s.Selectors, old.Spec.Selectors)
 	selectors(&f, p.Child("selectors"), s.Selectors, stored)
-	each(&f, p.Child("config"), s.Config, resourcev1.DeviceConfigMaxSize, func(p *field.Path, c *resourcev1.DeviceClassConfiguration) {
+	each(&f, p.Child("config"), s.Config, resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceClassConfiguration) {
 		configuration(&f, p, &c.DeviceConfiguration)
 	})
 	if n := s.ExtendedResourceName; n != nil && !check.IsExtended(corev1.ResourceName(*n)) {
@@ -106,7 +106,7 @@ func taintStrategy() resource.Strategy {
 
 func validateTaintRule(r, old *resourcev1.DeviceTaintRule) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	if s := r.Spec.DeviceSelector; s != nil {
 		at := p.Child("deviceSelector")
 		if s.Driver != nil {
@@ -129,17 +129,17 @@ func validateTaintRule(r, old *resourcev1.DeviceTaintRule) field.ErrorList {
 
 func validateTaintRuleStatus(r, _ *resourcev1.DeviceTaintRule) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("status", "conditions")
-	f.Add(metavalidation.ValidateConditions(r.Status.Conditions, p)...)
+	p := check.At("status", "conditions")
+	f.Add(metavalidation.ValidateConditions(r.Status.Conditions, p.Field())...)
 	if len(r.Status.Conditions) > resourcev1.DeviceTaintRuleStatusMaxConditions {
-		f.Add(field.TooMany(p, len(r.Status.Conditions), resourcev1.DeviceTaintRuleStatusMaxConditions))
+		f.Add(field.TooMany(p.Field(), len(r.Status.Conditions), resourcev1.DeviceTaintRuleStatusMaxConditions))
 	}
 	return f.List()
 }
 
 // taint wants a key, a value that can be a label's, and one of the effects, unless
 // that is as it was.
-func taint(f *check.Faults, p *field.Path, t, old *resourcev1.DeviceTaint) {
+func taint(f *check.Faults, p *check.Path, t, old *resourcev1.DeviceTaint) {
 	f.LabelKey(p.Child("key"), t.Key)
 	if t.Value != "" {
 		f.Each(p.Child("value"), t.Value, validation.IsValidLabelValue(t.Value))

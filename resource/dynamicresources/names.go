@@ -17,9 +17,9 @@ import (
 
 // each looks at the elements of a list that has at most so many; of a longer one
 // nothing else is said. A negative number is no bound.
-func each[T any](f *check.Faults, p *field.Path, list []T, most int, look func(p *field.Path, v *T)) bool {
+func each[T any](f *check.Faults, p *check.Path, list []T, most int, look func(p *check.Path, v *T)) bool {
 	if most >= 0 && len(list) > most {
-		f.Add(field.TooMany(p, len(list), most))
+		f.Add(field.TooMany(p.Field(), len(list), most))
 		return false
 	}
 	for i := range list {
@@ -29,7 +29,7 @@ func each[T any](f *check.Faults, p *field.Path, list []T, most int, look func(p
 }
 
 // once is each, and wants elements of different keys.
-func once[T any, K comparable](f *check.Faults, p *field.Path, list []T, most int, key func(*T) K, look func(p *field.Path, v *T)) {
+func once[T any, K comparable](f *check.Faults, p *check.Path, list []T, most int, key func(*T) K, look func(p *check.Path, v *T)) {
 	if !each(f, p, list, most, look) {
 		return
 	}
@@ -46,13 +46,13 @@ func once[T any, K comparable](f *check.Faults, p *field.Path, list []T, most in
 func itself(s *string) string { return *s }
 
 // poolName wants subdomains between slashes.
-func poolName(f *check.Faults, p *field.Path, name string) {
+func poolName(f *check.Faults, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
 		return
 	}
 	if len(name) > resourcev1.PoolNameMaxLength {
-		f.Add(field.TooLong(p, "", resourcev1.PoolNameMaxLength))
+		f.Add(field.TooLong(p.Field(), "", resourcev1.PoolNameMaxLength))
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		f.Subdomain(p, part)
@@ -60,7 +60,7 @@ func poolName(f *check.Faults, p *field.Path, name string) {
 }
 
 // attributeName wants an identifier, with the domain of a driver in front or not.
-func attributeName(f *check.Faults, p *field.Path, name string) {
+func attributeName(f *check.Faults, p *check.Path, name string) {
 	domain, id, two := strings.Cut(name, "/")
 	switch {
 	case strings.Count(name, "/") > 1:
@@ -80,21 +80,21 @@ func attributeName(f *check.Faults, p *field.Path, name string) {
 	}
 }
 
-func wholeAttributeName(f *check.Faults, p *field.Path, name string) {
+func wholeAttributeName(f *check.Faults, p *check.Path, name string) {
 	attributeName(f, p, name)
 	if !strings.Contains(name, "/") {
 		f.Invalid(p, name, "a fully qualified name must be a domain and a name separated by a slash")
 	}
 }
 
-func identifier(f *check.Faults, p *field.Path, id string) {
+func identifier(f *check.Faults, p *check.Path, id string) {
 	if len(id) > resourcev1.DeviceMaxIDLength {
-		f.Add(field.TooLong(p, "", resourcev1.DeviceMaxIDLength))
+		f.Add(field.TooLong(p.Field(), "", resourcev1.DeviceMaxIDLength))
 	}
 	f.Each(p, id, content.IsCIdentifier(id))
 }
 
-func shareID(f *check.Faults, p *field.Path, id string) {
+func shareID(f *check.Faults, p *check.Path, id string) {
 	if err := uuid.Validate(id); err != nil {
 		f.Invalid(p, id, fmt.Sprintf("error validating uid: %v", err))
 	} else if len(id) != 36 || id != strings.ToLower(id) {
@@ -103,13 +103,13 @@ func shareID(f *check.Faults, p *field.Path, id string) {
 }
 
 // jsonObject wants a JSON object of at most so many bytes.
-func jsonObject(f *check.Faults, p *field.Path, raw runtime.RawExtension, most int) {
+func jsonObject(f *check.Faults, p *check.Path, raw runtime.RawExtension, most int) {
 	var v any
 	switch err := json.Unmarshal(raw.Raw, &v); {
 	case len(raw.Raw) == 0:
 		f.Required(p, "")
 	case len(raw.Raw) > most:
-		f.Add(field.TooLong(p, "", most))
+		f.Add(field.TooLong(p.Field(), "", most))
 	case err != nil:
 		f.Invalid(p, "<value omitted>", fmt.Sprintf("error parsing data as JSON: %v", err))
 	case v == nil:

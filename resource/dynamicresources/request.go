@@ -6,7 +6,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 	"fairlead.dev/resource/podspec"
@@ -31,7 +30,7 @@ func requestsOf(d *resourcev1.DeviceClaim) requests {
 }
 
 // reference wants "request" or "request/alternative".
-func (r requests) reference(f *check.Faults, p *field.Path, name string) {
+func (r requests) reference(f *check.Faults, p *check.Path, name string) {
 	const why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 	parts := strings.Split(name, "/")
 	if len(parts) > 2 {
@@ -46,17 +45,17 @@ func (r requests) reference(f *check.Faults, p *field.Path, name string) {
 	}
 }
 
-func (r requests) references(f *check.Faults, p *field.Path, names []string) {
-	once(f, p, names, resourcev1.DeviceRequestsMaxSize, itself, func(p *field.Path, s *string) { r.reference(f, p, *s) })
+func (r requests) references(f *check.Faults, p *check.Path, names []string) {
+	once(f, p, names, resourcev1.DeviceRequestsMaxSize, itself, func(p *check.Path, s *string) { r.reference(f, p, *s) })
 }
 
-func claim(f *check.Faults, p *field.Path, s *resourcev1.ResourceClaimSpec) {
+func claim(f *check.Faults, p *check.Path, s *resourcev1.ResourceClaimSpec) {
 	p = p.Child("devices")
 	d, names := &s.Devices, requestsOf(&s.Devices)
 	once(f, p.Child("requests"), d.Requests, resourcev1.DeviceRequestsMaxSize,
 		func(r *resourcev1.DeviceRequest) string { return r.Name },
-		func(p *field.Path, r *resourcev1.DeviceRequest) { request(f, p, r) })
-	each(f, p.Child("constraints"), d.Constraints, resourcev1.DeviceConstraintsMaxSize, func(p *field.Path, c *resourcev1.DeviceConstraint) {
+		func(p *check.Path, r *resourcev1.DeviceRequest) { request(f, p, r) })
+	each(f, p.Child("constraints"), d.Constraints, resourcev1.DeviceConstraintsMaxSize, func(p *check.Path, c *resourcev1.DeviceConstraint) {
 		names.references(f, p.Child("requests"), c.Requests)
 		switch {
 		case c.MatchAttribute != nil:
@@ -67,13 +66,13 @@ func claim(f *check.Faults, p *field.Path, s *resourcev1.ResourceClaimSpec) {
 			f.Required(p, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`)
 		}
 	})
-	each(f, p.Child("config"), d.Config, resourcev1.DeviceConfigMaxSize, func(p *field.Path, c *resourcev1.DeviceClaimConfiguration) {
+	each(f, p.Child("config"), d.Config, resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceClaimConfiguration) {
 		names.references(f, p.Child("requests"), c.Requests)
 		configuration(f, p, &c.DeviceConfiguration)
 	})
 }
 
-func request(f *check.Faults, p *field.Path, r *resourcev1.DeviceRequest) {
+func request(f *check.Faults, p *check.Path, r *resourcev1.DeviceRequest) {
 	f.Label(p.Child("name"), r.Name)
 	const one = "exactly one of `exactly` or `firstAvailable` is required"
 	switch {
@@ -87,14 +86,14 @@ func request(f *check.Faults, p *field.Path, r *resourcev1.DeviceRequest) {
 	default:
 		once(f, p.Child("firstAvailable"), r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize,
 			func(s *resourcev1.DeviceSubRequest) string { return s.Name },
-			func(p *field.Path, s *resourcev1.DeviceSubRequest) {
+			func(p *check.Path, s *resourcev1.DeviceSubRequest) {
 				f.Label(p.Child("name"), s.Name)
 				device(f, p, s.DeviceClassName, s.Selectors, s.AllocationMode, s.Count, s.Tolerations)
 			})
 	}
 }
 
-func device(f *check.Faults, p *field.Path, class string, chosen []resourcev1.DeviceSelector, mode resourcev1.DeviceAllocationMode, count int64, tolerations []resourcev1.DeviceToleration) {
+func device(f *check.Faults, p *check.Path, class string, chosen []resourcev1.DeviceSelector, mode resourcev1.DeviceAllocationMode, count int64, tolerations []resourcev1.DeviceToleration) {
 	if class == "" {
 		f.Required(p.Child("deviceClassName"), "")
 	} else {
@@ -116,9 +115,9 @@ func device(f *check.Faults, p *field.Path, class string, chosen []resourcev1.De
 	}
 }
 
-func toleration(f *check.Faults, p *field.Path, t *resourcev1.DeviceToleration) {
+func toleration(f *check.Faults, p *check.Path, t *resourcev1.DeviceToleration) {
 	if t.Key != "" {
-		f.Add(metavalidation.ValidateLabelName(t.Key, p.Child("key"))...)
+		f.Add(metavalidation.ValidateLabelName(t.Key, p.Child("key").Field())...)
 	}
 	switch t.Operator {
 	case resourcev1.DeviceTolerationOpExists:
@@ -137,7 +136,7 @@ func toleration(f *check.Faults, p *field.Path, t *resourcev1.DeviceToleration) 
 }
 
 // configuration wants parameters for a driver.
-func configuration(f *check.Faults, p *field.Path, c *resourcev1.DeviceConfiguration) {
+func configuration(f *check.Faults, p *check.Path, c *resourcev1.DeviceConfiguration) {
 	p = p.Child("opaque")
 	if c.Opaque == nil {
 		f.Required(p, "")

@@ -19,8 +19,8 @@ import (
 
 // selectors wants expressions about devices that compile, and that cost no more than
 // they may. Stored ones are compiled by the wider rules for what was accepted once.
-func selectors(f *check.Faults, p *field.Path, list []resourcev1.DeviceSelector, stored bool) {
-	each(f, p, list, resourcev1.DeviceSelectorsMaxSize, func(p *field.Path, s *resourcev1.DeviceSelector) {
+func selectors(f *check.Faults, p *check.Path, list []resourcev1.DeviceSelector, stored bool) {
+	each(f, p, list, resourcev1.DeviceSelectorsMaxSize, func(p *check.Path, s *resourcev1.DeviceSelector) {
 		p = p.Child("cel")
 		if s.CEL == nil {
 			f.Required(p, "")
@@ -30,9 +30,9 @@ func selectors(f *check.Faults, p *field.Path, list []resourcev1.DeviceSelector,
 	})
 }
 
-func expression(f *check.Faults, p *field.Path, text string, stored bool) {
+func expression(f *check.Faults, p *check.Path, text string, stored bool) {
 	if most := resourcev1.CELSelectorExpressionMaxLength; len(text) > most {
-		f.Add(field.TooLong(p, "", most))
+		f.Add(field.TooLong(p.Field(), "", most))
 		return
 	}
 	d := devices()
@@ -51,7 +51,7 @@ func expression(f *check.Faults, p *field.Path, text string, stored bool) {
 	}
 	cost, err := env.EstimateCost(ast, &library.CostEstimator{SizeEstimator: d})
 	if err != nil {
-		f.Add(field.InternalError(p, fmt.Errorf("cost estimation failed: %w", err)))
+		f.Add(field.InternalError(p.Field(), fmt.Errorf("cost estimation failed: %w", err)))
 	} else if cost.Max > resourcev1.CELSelectorExpressionMaxCost {
 		f.Forbidden(p, "too complex, exceeds cost limit")
 	}

@@ -17,7 +17,7 @@ import (
 
 func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 	var f check.Faults
-	p, spec := field.NewPath("spec"), &s.Spec
+	p, spec := check.At("spec"), &s.Spec
 	podspec.CSIDriverName(&f, p.Child("driver"), spec.Driver)
 	pool := p.Child("pool")
 	poolName(&f, pool.Child("name"), spec.Pool.Name)
@@ -43,12 +43,12 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 		most = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
 	}
 	once(&f, p.Child("devices"), spec.Devices, most, func(d *resourcev1.Device) string { return d.Name },
-		func(p *field.Path, d *resourcev1.Device) {
+		func(p *check.Path, d *resourcev1.Device) {
 			oneDevice(&f, p, d, was[d.Name], ptr.Deref(spec.PerDeviceNodeSelection, false))
 		})
 	once(&f, p.Child("sharedCounters"), spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets,
 		func(c *resourcev1.CounterSet) string { return c.Name },
-		func(p *field.Path, c *resourcev1.CounterSet) {
+		func(p *check.Path, c *resourcev1.CounterSet) {
 			counters(&f, p, "name", c.Name, c.Counters, resourcev1.ResourceSliceMaxCountersPerCounterSet)
 		})
 	return f.List()
@@ -68,7 +68,7 @@ func isInvolved(d resourcev1.Device) bool {
 }
 
 // sliceNodes wants one way to say which nodes the devices are of.
-func sliceNodes(f *check.Faults, p *field.Path, s *resourcev1.ResourceSliceSpec) {
+func sliceNodes(f *check.Faults, p *check.Path, s *resourcev1.ResourceSliceSpec) {
 	var set []string
 	if n := s.NodeName; n != nil && *n == "" {
 		f.Invalid(p.Child("nodeName"), *n, "must be either unset or set to a non-empty string")
@@ -94,7 +94,7 @@ func sliceNodes(f *check.Faults, p *field.Path, s *resourcev1.ResourceSliceSpec)
 }
 
 // flag wants true or nothing, and adds the name if it is true.
-func flag(f *check.Faults, p *field.Path, set []string, name string, v *bool) []string {
+func flag(f *check.Faults, p *check.Path, set []string, name string, v *bool) []string {
 	if v != nil && !*v {
 		f.Invalid(p.Child(name), *v, "must be either unset or set to true")
 	} else if v != nil {
@@ -103,7 +103,7 @@ func flag(f *check.Faults, p *field.Path, set []string, name string, v *bool) []
 	return set
 }
 
-func oneDevice(f *check.Faults, p *field.Path, d, old *resourcev1.Device, ownNodes bool) {
+func oneDevice(f *check.Faults, p *check.Path, d, old *resourcev1.Device, ownNodes bool) {
 	f.Label(p.Child("name"), d.Name)
 	attributes(f, p, d)
 	multiple := ptr.Deref(d.AllowMultipleAllocations, false)
@@ -113,11 +113,11 @@ func oneDevice(f *check.Faults, p *field.Path, d, old *resourcev1.Device, ownNod
 		capacity(f, at.Key(shorter(string(name), longestName)), d.Capacity[name], multiple)
 	}
 	if old == nil || !apiequality.Semantic.DeepEqual(old.Taints, d.Taints) {
-		each(f, p.Child("taints"), d.Taints, resourcev1.DeviceTaintsMaxLength, func(p *field.Path, t *resourcev1.DeviceTaint) { taint(f, p, t, nil) })
+		each(f, p.Child("taints"), d.Taints, resourcev1.DeviceTaintsMaxLength, func(p *check.Path, t *resourcev1.DeviceTaint) { taint(f, p, t, nil) })
 	}
 	once(f, p.Child("consumesCounters"), d.ConsumesCounters, resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice,
 		func(c *resourcev1.DeviceCounterConsumption) string { return c.CounterSet },
-		func(p *field.Path, c *resourcev1.DeviceCounterConsumption) {
+		func(p *check.Path, c *resourcev1.DeviceCounterConsumption) {
 			counters(f, p, "counterSet", c.CounterSet, c.Counters, resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption)
 		})
 	deviceNodes(f, p, d, ownNodes)
@@ -126,7 +126,7 @@ func oneDevice(f *check.Faults, p *field.Path, d, old *resourcev1.Device, ownNod
 
 // deviceNodes wants a device to say which nodes it is of, if the slice leaves it to
 // the devices, and only then.
-func deviceNodes(f *check.Faults, p *field.Path, d *resourcev1.Device, own bool) {
+func deviceNodes(f *check.Faults, p *check.Path, d *resourcev1.Device, own bool) {
 	if !own {
 		if d.NodeName != nil || d.NodeSelector != nil || d.AllNodes != nil {
 			f.Invalid(p, nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")
@@ -153,7 +153,7 @@ func deviceNodes(f *check.Faults, p *field.Path, d *resourcev1.Device, own bool)
 	}
 }
 
-func counters(f *check.Faults, p *field.Path, key, name string, m map[string]resourcev1.Counter, most int) {
+func counters(f *check.Faults, p *check.Path, key, name string, m map[string]resourcev1.Counter, most int) {
 	if name == "" {
 		f.Required(p.Child(key), "")
 	} else {
@@ -164,7 +164,7 @@ func counters(f *check.Faults, p *field.Path, key, name string, m map[string]res
 	case len(m) == 0:
 		f.Required(at, "")
 	case len(m) > most:
-		f.Add(field.TooMany(at, len(m), most))
+		f.Add(field.TooMany(at.Field(), len(m), most))
 	default:
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			f.Label(at, k)
@@ -173,10 +173,10 @@ func counters(f *check.Faults, p *field.Path, key, name string, m map[string]res
 }
 
 // bindingConditions are names of conditions, those of success and those of failure.
-func bindingConditions(f *check.Faults, p *field.Path, good, bad []string) {
+func bindingConditions(f *check.Faults, p *check.Path, good, bad []string) {
 	look := func(name string, list []string, most int) {
 		at := p.Child(name)
-		each(f, at, list, most, func(p *field.Path, s *string) { f.Add(metavalidation.ValidateLabelName(*s, p)...) })
+		each(f, at, list, most, func(p *check.Path, s *string) { f.Add(metavalidation.ValidateLabelName(*s, p.Field())...) })
 		for i, c := range list {
 			if slices.Contains(list[:i], c) {
 				f.Duplicate(at.Index(i), c)

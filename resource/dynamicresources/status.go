@@ -17,11 +17,11 @@ import (
 // allocated names a device that a claim has.
 type allocated struct{ Driver, Pool, Device, ShareID string }
 
-func claimStatus(f *check.Faults, p *field.Path, c, old *resourcev1.ResourceClaim) {
+func claimStatus(f *check.Faults, p *check.Path, c, old *resourcev1.ResourceClaim) {
 	s := &c.Status
 	once(f, p.Child("reservedFor"), s.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize,
 		func(r *resourcev1.ResourceClaimConsumerReference) types.UID { return r.UID },
-		func(p *field.Path, r *resourcev1.ResourceClaimConsumerReference) {
+		func(p *check.Path, r *resourcev1.ResourceClaimConsumerReference) {
 			need(f, p.Child("resource"), r.Resource)
 			need(f, p.Child("name"), r.Name)
 			need(f, p.Child("uid"), string(r.UID))
@@ -35,7 +35,7 @@ func claimStatus(f *check.Faults, p *field.Path, c, old *resourcev1.ResourceClai
 	of := func(d *resourcev1.AllocatedDeviceStatus) allocated {
 		return allocated{d.Driver, d.Pool, d.Device, ptr.Deref(d.ShareID, "")}
 	}
-	once(f, p.Child("devices"), s.Devices, -1, of, func(p *field.Path, d *resourcev1.AllocatedDeviceStatus) {
+	once(f, p.Child("devices"), s.Devices, -1, of, func(p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
 		deviceStatus(f, p, d)
 		if !has[of(d)] {
 			f.Invalid(p, of(d), "must be an allocated device in the claim")
@@ -55,15 +55,15 @@ func claimStatus(f *check.Faults, p *field.Path, c, old *resourcev1.ResourceClai
 	}
 }
 
-func need(f *check.Faults, p *field.Path, s string) {
+func need(f *check.Faults, p *check.Path, s string) {
 	if s == "" {
 		f.Required(p, "")
 	}
 }
 
-func allocation(f *check.Faults, p *field.Path, a *resourcev1.AllocationResult, names requests) {
+func allocation(f *check.Faults, p *check.Path, a *resourcev1.AllocationResult, names requests) {
 	at := p.Child("devices")
-	each(f, at.Child("results"), a.Devices.Results, resourcev1.AllocationResultsMaxSize, func(p *field.Path, r *resourcev1.DeviceRequestAllocationResult) {
+	each(f, at.Child("results"), a.Devices.Results, resourcev1.AllocationResultsMaxSize, func(p *check.Path, r *resourcev1.DeviceRequestAllocationResult) {
 		names.reference(f, p.Child("request"), r.Request)
 		podspec.CSIDriverName(f, p.Child("driver"), r.Driver)
 		poolName(f, p.Child("pool"), r.Pool)
@@ -73,7 +73,7 @@ func allocation(f *check.Faults, p *field.Path, a *resourcev1.AllocationResult, 
 			shareID(f, p.Child("shareID"), string(*r.ShareID))
 		}
 	})
-	each(f, at.Child("config"), a.Devices.Config, 2*resourcev1.DeviceConfigMaxSize, func(p *field.Path, c *resourcev1.DeviceAllocationConfiguration) {
+	each(f, at.Child("config"), a.Devices.Config, 2*resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceAllocationConfiguration) {
 		check.OneOf(f, p.Child("source"), c.Source, resourcev1.AllocationConfigSourceClaim, resourcev1.AllocationConfigSourceClass)
 		names.references(f, p.Child("requests"), c.Requests)
 		configuration(f, p, &c.DeviceConfiguration)
@@ -83,7 +83,7 @@ func allocation(f *check.Faults, p *field.Path, a *resourcev1.AllocationResult, 
 	}
 }
 
-func deviceStatus(f *check.Faults, p *field.Path, d *resourcev1.AllocatedDeviceStatus) {
+func deviceStatus(f *check.Faults, p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
 	podspec.CSIDriverName(f, p.Child("driver"), d.Driver)
 	poolName(f, p.Child("pool"), d.Pool)
 	f.Label(p.Child("device"), d.Device)
@@ -91,9 +91,9 @@ func deviceStatus(f *check.Faults, p *field.Path, d *resourcev1.AllocatedDeviceS
 		shareID(f, p.Child("shareID"), *d.ShareID)
 	}
 	if len(d.Conditions) > resourcev1.AllocatedDeviceStatusMaxConditions {
-		f.Add(field.TooMany(p.Child("conditions"), len(d.Conditions), resourcev1.AllocatedDeviceStatusMaxConditions))
+		f.Add(field.TooMany(p.Child("conditions").Field(), len(d.Conditions), resourcev1.AllocatedDeviceStatusMaxConditions))
 	}
-	f.Add(metavalidation.ValidateConditions(d.Conditions, p.Child("conditions"))...)
+	f.Add(metavalidation.ValidateConditions(d.Conditions, p.Child("conditions").Field())...)
 	if d.Data != nil && len(d.Data.Raw) > 0 {
 		jsonObject(f, p.Child("data"), *d.Data, resourcev1.AllocatedDeviceStatusDataMaxLength)
 	}
@@ -103,12 +103,12 @@ func deviceStatus(f *check.Faults, p *field.Path, d *resourcev1.AllocatedDeviceS
 	}
 	p = p.Child("networkData")
 	if len(n.InterfaceName) > resourcev1.NetworkDeviceDataInterfaceNameMaxLength {
-		f.Add(field.TooLong(p.Child("interfaceName"), "", resourcev1.NetworkDeviceDataInterfaceNameMaxLength))
+		f.Add(field.TooLong(p.Child("interfaceName").Field(), "", resourcev1.NetworkDeviceDataInterfaceNameMaxLength))
 	}
 	if len(n.HardwareAddress) > resourcev1.NetworkDeviceDataHardwareAddressMaxLength {
-		f.Add(field.TooLong(p.Child("hardwareAddress"), "", resourcev1.NetworkDeviceDataHardwareAddressMaxLength))
+		f.Add(field.TooLong(p.Child("hardwareAddress").Field(), "", resourcev1.NetworkDeviceDataHardwareAddressMaxLength))
 	}
-	once(f, p.Child("ips"), n.IPs, resourcev1.NetworkDeviceDataMaxIPs, itself, func(p *field.Path, ip *string) {
-		f.Add(validation.IsValidInterfaceAddress(p, *ip)...)
+	once(f, p.Child("ips"), n.IPs, resourcev1.NetworkDeviceDataMaxIPs, itself, func(p *check.Path, ip *string) {
+		f.Add(validation.IsValidInterfaceAddress(p.Field(), *ip)...)
 	})
 }

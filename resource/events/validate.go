@@ -18,16 +18,16 @@ var strategy = resource.Rules[*corev1.Event]{
 	Validate: func(e *corev1.Event) field.ErrorList {
 		var f check.Faults
 		if e.EventTime.IsZero() {
-			f.Required(field.NewPath("eventTime"), "")
+			f.Required(check.At("eventTime"), "")
 		}
 		f.Add(core.ValidateEvent(e, "reportingController")...)
 		series(&f, e)
 		if e.Type != corev1.EventTypeNormal && e.Type != corev1.EventTypeWarning {
-			f.Invalid(field.NewPath("type"), "", "has invalid value: "+e.Type)
+			f.Invalid(check.At("type"), "", "has invalid value: "+e.Type)
 		}
 		unset := func(name string, set bool) {
 			if set {
-				f.Invalid(field.NewPath(name), "", "needs to be unset")
+				f.Invalid(check.At(name), "", "needs to be unset")
 			}
 		}
 		unset("firstTimestamp", !e.FirstTimestamp.IsZero())
@@ -42,21 +42,21 @@ var strategy = resource.Rules[*corev1.Event]{
 		if !reflect.DeepEqual(e.Series, old.Series) {
 			series(&f, e)
 		}
-		f.Same(field.NewPath("involvedObject"), e.InvolvedObject, old.InvolvedObject)
-		f.Same(field.NewPath("reason"), e.Reason, old.Reason)
-		f.Same(field.NewPath("message"), e.Message, old.Message)
-		f.Same(field.NewPath("source"), e.Source, old.Source)
-		f.Same(field.NewPath("firstTimestamp"), e.FirstTimestamp, old.FirstTimestamp)
-		f.Same(field.NewPath("lastTimestamp"), e.LastTimestamp, old.LastTimestamp)
-		f.Same(field.NewPath("count"), e.Count, old.Count)
-		f.Same(field.NewPath("type"), e.Type, old.Type)
+		f.Same(check.At("involvedObject"), e.InvolvedObject, old.InvolvedObject)
+		f.Same(check.At("reason"), e.Reason, old.Reason)
+		f.Same(check.At("message"), e.Message, old.Message)
+		f.Same(check.At("source"), e.Source, old.Source)
+		f.Same(check.At("firstTimestamp"), e.FirstTimestamp, old.FirstTimestamp)
+		f.Same(check.At("lastTimestamp"), e.LastTimestamp, old.LastTimestamp)
+		f.Same(check.At("count"), e.Count, old.Count)
+		f.Same(check.At("type"), e.Type, old.Type)
 		if !e.EventTime.Truncate(time.Microsecond).Equal(old.EventTime.Truncate(time.Microsecond)) {
-			f.Same(field.NewPath("eventTime"), e.EventTime, old.EventTime)
+			f.Same(check.At("eventTime"), e.EventTime, old.EventTime)
 		}
-		f.Same(field.NewPath("action"), e.Action, old.Action)
-		f.Same(field.NewPath("related"), e.Related, old.Related)
-		f.Same(field.NewPath("reportingController"), e.ReportingController, old.ReportingController)
-		f.Same(field.NewPath("reportingInstance"), e.ReportingInstance, old.ReportingInstance)
+		f.Same(check.At("action"), e.Action, old.Action)
+		f.Same(check.At("related"), e.Related, old.Related)
+		f.Same(check.At("reportingController"), e.ReportingController, old.ReportingController)
+		f.Same(check.At("reportingInstance"), e.ReportingInstance, old.ReportingInstance)
 		return f.List()
 	},
 	AllowCreateOnUpdate: true,
@@ -67,9 +67,9 @@ func series(f *check.Faults, e *corev1.Event) {
 		return
 	}
 	if e.Series.Count < 2 {
-		f.Invalid(field.NewPath("series.count"), "", "should be at least 2")
+		f.Invalid(check.At("series.count"), "", "should be at least 2")
 	}
 	if e.Series.LastObservedTime.IsZero() {
-		f.Required(field.NewPath("series.lastObservedTime"), "")
+		f.Required(check.At("series.lastObservedTime"), "")
 	}
 }

@@ -37,7 +37,7 @@ var ipAddressTable = resource.TableOf(func(a *networkingv1.IPAddress) []any {
 var ipAddressStrategy = resource.Rules[*networkingv1.IPAddress]{
 	Validate: func(a *networkingv1.IPAddress) field.ErrorList {
 		var f check.Faults
-		p, r := field.NewPath("spec", "parentRef"), a.Spec.ParentRef
+		p, r := check.At("spec", "parentRef"), a.Spec.ParentRef
 		if r == nil {
 			f.Required(p, "")
 			return f.List()
@@ -54,7 +54,7 @@ var ipAddressStrategy = resource.Rules[*networkingv1.IPAddress]{
 	},
 	ValidateUpdate: func(a, old *networkingv1.IPAddress) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)
+		f.Same(check.At("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)
 		return f.List()
 	},
 }.Strategy()
@@ -79,7 +79,7 @@ func serviceCIDRStrategy() resource.Strategy {
 	}
 	r.ValidateUpdate = func(c, old *networkingv1.ServiceCIDR) field.ErrorList {
 		var f check.Faults
-		p, now, was := field.NewPath("spec", "cidrs"), c.Spec.CIDRs, old.Spec.CIDRs
+		p, now, was := check.At("spec", "cidrs"), c.Spec.CIDRs, old.Spec.CIDRs
 		switch {
 		case len(now) == len(was):
 			for i := range was {
@@ -97,7 +97,7 @@ func serviceCIDRStrategy() resource.Strategy {
 }
 
 func cidrs(f *check.Faults, s *networkingv1.ServiceCIDRSpec) {
-	p, list := field.NewPath("spec", "cidrs"), s.CIDRs
+	p, list := check.At("spec", "cidrs"), s.CIDRs
 	if len(list) == 0 {
 		f.Required(p, "at least one CIDR required")
 	}
@@ -106,7 +106,7 @@ func cidrs(f *check.Faults, s *networkingv1.ServiceCIDRSpec) {
 		return
 	}
 	for i, c := range list {
-		f.Add(validation.IsValidCIDR(p.Index(i), c)...)
+		f.Add(validation.IsValidCIDR(p.Index(i).Field(), c)...)
 	}
 	if len(list) != 2 {
 		return

@@ -42,7 +42,7 @@ func ingressClassStrategy() resource.Strategy {
 	r.Validate = validateIngressClass
 	r.ValidateUpdate = func(c, old *networkingv1.IngressClass) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("spec", "controller"), c.Spec.Controller, old.Spec.Controller)
+		f.Same(check.At("spec", "controller"), c.Spec.Controller, old.Spec.Controller)
 		f.Add(validateIngressClass(c)...)
 		return f.List()
 	}
@@ -53,11 +53,11 @@ const longestController = 250
 
 func validateIngressClass(c *networkingv1.IngressClass) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	if len(c.Spec.Controller) > longestController {
-		f.Add(field.TooLong(p.Child("controller"), "", longestController))
+		f.Add(field.TooLong(p.Child("controller").Field(), "", longestController))
 	}
-	f.Add(validation.IsDomainPrefixedPath(p.Child("controller"), c.Spec.Controller)...)
+	f.Add(validation.IsDomainPrefixedPath(p.Child("controller").Field(), c.Spec.Controller)...)
 	r := c.Spec.Parameters
 	if r == nil {
 		return f.List()
@@ -83,7 +83,7 @@ func validateIngressClass(c *networkingv1.IngressClass) field.ErrorList {
 }
 
 // typed wants a reference that names a kind and an object.
-func typed(f *check.Faults, p *field.Path, group *string, kind, name string) {
+func typed(f *check.Faults, p *check.Path, group *string, kind, name string) {
 	if group != nil {
 		f.Subdomain(p.Child("apiGroup"), *group)
 	}
@@ -91,7 +91,7 @@ func typed(f *check.Faults, p *field.Path, group *string, kind, name string) {
 	segment(f, p.Child("name"), name)
 }
 
-func segment(f *check.Faults, p *field.Path, s string) {
+func segment(f *check.Faults, p *check.Path, s string) {
 	if s == "" {
 		f.Required(p, "")
 	} else {

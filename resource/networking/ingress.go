@@ -63,7 +63,7 @@ func ingressStrategy() resource.Strategy {
 		ingress(&f, i)
 		class, ok := i.Annotations[classAnnotation]
 		if ok && i.Spec.IngressClassName != nil && class != *i.Spec.IngressClassName {
-			f.Invalid(field.NewPath("annotations").Child(classAnnotation), class, "must match `ingressClassName` when both are specified")
+			f.Invalid(check.At("annotations").Child(classAnnotation), class, "must match `ingressClassName` when both are specified")
 		}
 		return f.List()
 	}
@@ -83,7 +83,7 @@ func ingressStrategy() resource.Strategy {
 }
 
 func ingress(f *check.Faults, i *networkingv1.Ingress) {
-	p, s := field.NewPath("spec"), &i.Spec
+	p, s := check.At("spec"), &i.Spec
 	if len(s.Rules) == 0 && s.DefaultBackend == nil {
 		f.Invalid(p, s.Rules, "either `defaultBackend` or `rules` must be specified")
 	}
@@ -107,7 +107,7 @@ func ingress(f *check.Faults, i *networkingv1.Ingress) {
 	}
 }
 
-func hostName(f *check.Faults, p *field.Path, host string) {
+func hostName(f *check.Faults, p *check.Path, host string) {
 	if strings.Contains(host, "*") {
 		f.Each(p, host, validation.IsWildcardDNS1123Subdomain(host))
 	} else {
@@ -115,7 +115,7 @@ func hostName(f *check.Faults, p *field.Path, host string) {
 	}
 }
 
-func ingressRule(f *check.Faults, p *field.Path, r *networkingv1.IngressRule) {
+func ingressRule(f *check.Faults, p *check.Path, r *networkingv1.IngressRule) {
 	if r.Host != "" {
 		if net.ParseIP(r.Host) != nil {
 			f.Invalid(p.Child("host"), r.Host, "must be a DNS name, not an IP address")
@@ -134,7 +134,7 @@ func ingressRule(f *check.Faults, p *field.Path, r *networkingv1.IngressRule) {
 	}
 }
 
-func ingressPath(f *check.Faults, p *field.Path, h *networkingv1.HTTPIngressPath) {
+func ingressPath(f *check.Faults, p *check.Path, h *networkingv1.HTTPIngressPath) {
 	if h.PathType == nil {
 		f.Required(p.Child("pathType"), "pathType must be specified")
 		return
@@ -165,7 +165,7 @@ func ingressPath(f *check.Faults, p *field.Path, h *networkingv1.HTTPIngressPath
 	backend(f, p.Child("backend"), &h.Backend)
 }
 
-func backend(f *check.Faults, p *field.Path, b *networkingv1.IngressBackend) {
+func backend(f *check.Faults, p *check.Path, b *networkingv1.IngressBackend) {
 	switch {
 	case b.Resource != nil && b.Service != nil:
 		f.Invalid(p, "", "cannot set both resource and service backends")
@@ -199,7 +199,7 @@ func validateIngressStatus(i, old *networkingv1.Ingress) field.ErrorList {
 		was = append(was, in.IP)
 	}
 	for k, in := range i.Status.LoadBalancer.Ingress {
-		p := field.NewPath("status", "loadBalancer", "ingress").Index(k)
+		p := check.At("status", "loadBalancer", "ingress").Index(k)
 		if in.IP != "" {
 			f.IP(p.Child("ip"), in.IP, was...)
 		}

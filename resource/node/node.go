@@ -26,7 +26,7 @@ var classStrategy = resource.Rules[*nodev1.RuntimeClass]{
 	Validate: validateClass,
 	ValidateUpdate: func(c, old *nodev1.RuntimeClass) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("handler"), c.Handler, old.Handler)
+		f.Same(check.At("handler"), c.Handler, old.Handler)
 		return f.List()
 	},
 	AllowCreateOnUpdate:    true,
@@ -36,19 +36,19 @@ var classStrategy = resource.Rules[*nodev1.RuntimeClass]{
 func validateClass(c *nodev1.RuntimeClass) field.ErrorList {
 	var f check.Faults
 	if c.Handler == "" {
-		f.Required(field.NewPath("handler"), "")
+		f.Required(check.At("handler"), "")
 	} else {
-		f.Label(field.NewPath("handler"), c.Handler)
+		f.Label(check.At("handler"), c.Handler)
 	}
 	if c.Overhead != nil {
-		p := field.NewPath("overhead", "limits")
+		p := check.At("overhead", "limits")
 		for _, name := range check.Names(c.Overhead.PodFixed) {
 			f.ContainerResourceName(p.Key(string(name)), name)
 			f.Amount(p.Key(string(name)), name, c.Overhead.PodFixed[name])
 		}
 	}
 	if s := c.Scheduling; s != nil {
-		p := field.NewPath("scheduling")
+		p := check.At("scheduling")
 		f.Labels(p.Child("nodeSelector"), s.NodeSelector)
 		podspec.Tolerations(&f, p.Child("tolerations"), s.Tolerations)
 		for i := range s.Tolerations {

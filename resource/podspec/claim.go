@@ -9,19 +9,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
 
-func claimTemplate(f *check.Faults, p *field.Path, t *corev1.PersistentVolumeClaimTemplate) {
+func claimTemplate(f *check.Faults, p *check.Path, t *corev1.PersistentVolumeClaimTemplate) {
 	TemplateMeta(f, p.Child("metadata"), &t.ObjectMeta)
 	ClaimSpec(f, p.Child("spec"), &t.Spec)
 }
 
 // TemplateMeta wants metadata of which objects are made: labels and annotations, and
 // nothing else.
-func TemplateMeta(f *check.Faults, p *field.Path, m *metav1.ObjectMeta) {
+func TemplateMeta(f *check.Faults, p *check.Path, m *metav1.ObjectMeta) {
 	annotations(f, p.Child("annotations"), m.Annotations)
 	f.Labels(p.Child("labels"), m.Labels)
 	rest := *m
@@ -35,7 +34,7 @@ func TemplateMeta(f *check.Faults, p *field.Path, m *metav1.ObjectMeta) {
 }
 
 // AccessModes wants access modes that there are, and that go together.
-func AccessModes(f *check.Faults, p *field.Path, modes []corev1.PersistentVolumeAccessMode) {
+func AccessModes(f *check.Faults, p *check.Path, modes []corev1.PersistentVolumeAccessMode) {
 	alone, others := false, false
 	known := []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod}
 	for _, m := range modes {
@@ -52,14 +51,14 @@ func AccessModes(f *check.Faults, p *field.Path, modes []corev1.PersistentVolume
 }
 
 // VolumeMode wants a mode that volumes can have, if any.
-func VolumeMode(f *check.Faults, p *field.Path, m *corev1.PersistentVolumeMode) {
+func VolumeMode(f *check.Faults, p *check.Path, m *corev1.PersistentVolumeMode) {
 	if m != nil {
 		check.Known(f, p, *m, corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem)
 	}
 }
 
 // ClaimSpec reports the faults of what a volume claim asks for.
-func ClaimSpec(f *check.Faults, p *field.Path, s *corev1.PersistentVolumeClaimSpec) {
+func ClaimSpec(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeClaimSpec) {
 	if len(s.AccessModes) == 0 {
 		f.Required(p.Child("accessModes"), "at least 1 access mode is required")
 	}
@@ -81,8 +80,8 @@ func ClaimSpec(f *check.Faults, p *field.Path, s *corev1.PersistentVolumeClaimSp
 	}
 }
 
-func dataSources(f *check.Faults, p *field.Path, s *corev1.PersistentVolumeClaimSpec) {
-	source := func(p *field.Path, group *string, kind, name string) {
+func dataSources(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeClaimSpec) {
+	source := func(p *check.Path, group *string, kind, name string) {
 		if name == "" {
 			f.Required(p.Child("name"), "")
 		}
@@ -119,11 +118,11 @@ func dataSources(f *check.Faults, p *field.Path, s *corev1.PersistentVolumeClaim
 	}
 }
 
-func annotations(f *check.Faults, p *field.Path, a map[string]string) {
-	f.Add(apivalidation.ValidateAnnotations(a, p)...)
+func annotations(f *check.Faults, p *check.Path, a map[string]string) {
+	f.Add(apivalidation.ValidateAnnotations(a, p.Field())...)
 }
 
-func podAnnotations(f *check.Faults, p *field.Path, pod *corev1.Pod) {
+func podAnnotations(f *check.Faults, p *check.Path, pod *corev1.Pod) {
 	if value, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror && pod.Spec.NodeName == "" {
 		f.Invalid(p.Key(corev1.MirrorPodAnnotationKey), value, "must set spec.nodeName if mirror pod annotation is set")
 	}
@@ -143,7 +142,7 @@ func isMirror(m metav1.Object) bool {
 }
 
 // seccompName wants the name of a profile in its old form.
-func seccompName(f *check.Faults, p *field.Path, name string) {
+func seccompName(f *check.Faults, p *check.Path, name string) {
 	const docker = corev1.DeprecatedSeccompProfileDockerDefault
 	file, local := strings.CutPrefix(name, corev1.SeccompLocalhostProfileNamePrefix)
 	switch {

@@ -12,7 +12,7 @@ import (
 
 // SignerName wants the name of a certificate signer: "example.com/name", where
 // the name may have more than one part, with dots between.
-func SignerName(f *check.Faults, p *field.Path, name string) {
+func SignerName(f *check.Faults, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
 		return
@@ -23,7 +23,7 @@ func SignerName(f *check.Faults, p *field.Path, name string) {
 		return
 	}
 	if len(name) > 571 {
-		f.Add(field.TooLong(p, "", 571))
+		f.Add(field.TooLong(p.Field(), "", 571))
 	}
 	for _, part := range strings.Split(path, ".") {
 		for _, msg := range validation.IsDNS1123Label(part) {

@@ -12,7 +12,7 @@ import (
 func ValidatePod(p *corev1.Pod) field.ErrorList {
 	var f check.Faults
 	pod(&f, p)
-	spec := field.NewPath("spec")
+	spec := check.At("spec")
 	if len(p.Spec.EphemeralContainers) > 0 {
 		f.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create")
 	}
@@ -24,8 +24,8 @@ func ValidatePod(p *corev1.Pod) field.ErrorList {
 
 // pod reports what is wrong with a pod whether it is new or not.
 func pod(f *check.Faults, p *corev1.Pod) {
-	path := field.NewPath("spec")
-	podAnnotations(f, field.NewPath("metadata", "annotations"), p)
+	path := check.At("spec")
+	podAnnotations(f, check.At("metadata", "annotations"), p)
 	v := validator{Faults: f, spec: &p.Spec, meta: &p.ObjectMeta, isPod: true}
 	v.run(path)
 	if p.Spec.ServiceAccountName == "" {
@@ -47,7 +47,7 @@ func pod(f *check.Faults, p *corev1.Pod) {
 }
 
 // ValidateTemplate reports the faults of a pod template at the path.
-func ValidateTemplate(t *corev1.PodTemplateSpec, path *field.Path) field.ErrorList {
+func ValidateTemplate(t *corev1.PodTemplateSpec, path *check.Path) field.ErrorList {
 	var f check.Faults
 	f.Labels(path.Child("labels"), t.Labels)
 	annotations(&f, path.Child("annotations"), t.Annotations)

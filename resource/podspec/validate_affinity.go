@@ -5,12 +5,11 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
 
-func (v *validator) affinity(p *field.Path) {
+func (v *validator) affinity(p *check.Path) {
 	a := v.spec.Affinity
 	if a == nil {
 		return
@@ -27,7 +26,7 @@ func (v *validator) affinity(p *field.Path) {
 			nodeSelectorTerm(v.Faults, at.Child("preference"), t.Preference, false)
 		}
 	}
-	terms := func(at *field.Path, must []corev1.PodAffinityTerm, may []corev1.WeightedPodAffinityTerm) {
+	terms := func(at *check.Path, must []corev1.PodAffinityTerm, may []corev1.WeightedPodAffinityTerm) {
 		for i := range must {
 			v.podAffinityTerm(at.Child(required).Index(i), &must[i])
 		}
@@ -45,13 +44,13 @@ func (v *validator) affinity(p *field.Path) {
 	}
 }
 
-func (v *validator) weight(p *field.Path, n int32) {
+func (v *validator) weight(p *check.Path, n int32) {
 	if n < 1 || n > 100 {
 		v.Invalid(p.Child("weight"), n, "must be in the range 1-100")
 	}
 }
 
-func (v *validator) podAffinityTerm(p *field.Path, t *corev1.PodAffinityTerm) {
+func (v *validator) podAffinityTerm(p *check.Path, t *corev1.PodAffinityTerm) {
 	v.Selector(p.Child("labelSelector"), t.LabelSelector)
 	v.Selector(p.Child("namespaceSelector"), t.NamespaceSelector)
 	for _, name := range t.Namespaces {
@@ -65,7 +64,7 @@ func (v *validator) podAffinityTerm(p *field.Path, t *corev1.PodAffinityTerm) {
 }
 
 // NodeSelector reports the faults of a selector of nodes.
-func NodeSelector(f *check.Faults, p *field.Path, s *corev1.NodeSelector) {
+func NodeSelector(f *check.Faults, p *check.Path, s *corev1.NodeSelector) {
 	p = p.Child("nodeSelectorTerms")
 	if len(s.NodeSelectorTerms) == 0 {
 		f.Required(p, "must have at least one node selector term")
@@ -76,7 +75,7 @@ func NodeSelector(f *check.Faults, p *field.Path, s *corev1.NodeSelector) {
 	}
 }
 
-func nodeSelectorTerm(f *check.Faults, p *field.Path, t corev1.NodeSelectorTerm, wantValues bool) {
+func nodeSelectorTerm(f *check.Faults, p *check.Path, t corev1.NodeSelectorTerm, wantValues bool) {
 	for i, r := range t.MatchExpressions {
 		nodeSelectorRequirement(f, p.Child("matchExpressions").Index(i), r, wantValues)
 	}
@@ -100,7 +99,7 @@ func nodeSelectorTerm(f *check.Faults, p *field.Path, t corev1.NodeSelectorTerm,
 	}
 }
 
-func nodeSelectorRequirement(f *check.Faults, p *field.Path, r corev1.NodeSelectorRequirement, wantValues bool) {
+func nodeSelectorRequirement(f *check.Faults, p *check.Path, r corev1.NodeSelectorRequirement, wantValues bool) {
 	values := p.Child("values")
 	switch r.Operator {
 	case corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn:

@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/resource/plain"
 )
 
-func (v *validator) containers(p *field.Path) {
+func (v *validator) containers(p *check.Path) {
 	if len(v.spec.Containers) == 0 {
 		v.Required(p, "")
 		return
@@ -34,7 +34,7 @@ func (v *validator) containers(p *field.Path) {
 	v.hostPortConflicts(p, v.spec.Containers)
 }
 
-func (v *validator) initContainers(p *field.Path) {
+func (v *validator) initContainers(p *check.Path) {
 	names := map[string]bool{}
 	for i := range v.spec.Containers {
 		names[v.spec.Containers[i].Name] = true
@@ -85,7 +85,7 @@ func (v *validator) initContainers(p *field.Path) {
 var notEphemeral = []string{"Ports", "Resources", "LivenessProbe", "ReadinessProbe", "StartupProbe", "Lifecycle",
 	"ResizePolicy", "RestartPolicy", "RestartPolicyRules"}
 
-func (v *validator) ephemeralContainers(p *field.Path) {
+func (v *validator) ephemeralContainers(p *check.Path) {
 	if len(v.spec.EphemeralContainers) == 0 {
 		return
 	}
@@ -128,7 +128,7 @@ func (v *validator) ephemeralContainers(p *field.Path) {
 func lowerFirst(s string) string { return string(unicode.ToLower(rune(s[0]))) + s[1:] }
 
 // container reports the faults that any container can have.
-func (v *validator) container(p *field.Path, c *corev1.Container) {
+func (v *validator) container(p *check.Path, c *corev1.Container) {
 	if c.Name == "" {
 		v.Required(p.Child("name"), "")
 	} else {
@@ -151,7 +151,7 @@ func (v *validator) container(p *field.Path, c *corev1.Container) {
 	v.security(p.Child("securityContext"), c.SecurityContext)
 }
 
-func (v *validator) ports(p *field.Path, ports []corev1.ContainerPort) {
+func (v *validator) ports(p *check.Path, ports []corev1.ContainerPort) {
 	names := map[string]bool{}
 	for i, port := range ports {
 		at := p.Index(i)
@@ -175,7 +175,7 @@ func (v *validator) ports(p *field.Path, ports []corev1.ContainerPort) {
 	}
 }
 
-func (v *validator) hostPortConflicts(p *field.Path, containers []corev1.Container) {
+func (v *validator) hostPortConflicts(p *check.Path, containers []corev1.Container) {
 	taken := map[string]bool{}
 	for i := range containers {
 		for k, port := range containers[i].Ports {
@@ -191,7 +191,7 @@ func (v *validator) hostPortConflicts(p *field.Path, containers []corev1.Contain
 	}
 }
 
-func (v *validator) resizePolicy(p *field.Path, list []corev1.ContainerResizePolicy) {
+func (v *validator) resizePolicy(p *check.Path, list []corev1.ContainerResizePolicy) {
 	seen := map[corev1.ResourceName]bool{}
 	for i, r := range list {
 		if seen[r.ResourceName] {
@@ -206,7 +206,7 @@ func (v *validator) resizePolicy(p *field.Path, list []corev1.ContainerResizePol
 	}
 }
 
-func (v *validator) restartRules(p *field.Path, c *corev1.Container) {
+func (v *validator) restartRules(p *check.Path, c *corev1.Container) {
 	if c.RestartPolicy == nil {
 		if len(c.RestartPolicyRules) > 0 {
 			v.Required(p.Child("restartPolicy"), "must specify restartPolicy when restart rules are used")
@@ -217,7 +217,7 @@ func (v *validator) restartRules(p *field.Path, c *corev1.Container) {
 	}
 	rules := p.Child("restartPolicyRules")
 	if len(c.RestartPolicyRules) > 20 {
-		v.Add(field.TooMany(rules, len(c.RestartPolicyRules), 20))
+		v.Add(field.TooMany(rules.Field(), len(c.RestartPolicyRules), 20))
 	}
 	for i, r := range c.RestartPolicyRules {
 		at := rules.Index(i)
@@ -230,18 +230,18 @@ func (v *validator) restartRules(p *field.Path, c *corev1.Container) {
 		check.Known(v.Faults, at.Child("exitCodes", "operator"), r.ExitCodes.Operator,
 			corev1.ContainerRestartRuleOnExitCodesOpIn, corev1.ContainerRestartRuleOnExitCodesOpNotIn)
 		if len(r.ExitCodes.Values) > 255 {
-			v.Add(field.TooMany(at.Child("exitCodes", "values"), len(r.ExitCodes.Values), 255))
+			v.Add(field.TooMany(at.Child("exitCodes", "values").Field(), len(r.ExitCodes.Values), 255))
 		}
 	}
 }
 
-func trimmedImages(f *check.Faults, p *field.Path, containers []corev1.Container) {
+func trimmedImages(f *check.Faults, p *check.Path, containers []corev1.Container) {
 	for i := range containers {
 		trimmedImage(f, p.Index(i), &containers[i])
 	}
 }
 
-func trimmedImage(f *check.Faults, p *field.Path, c *corev1.Container) {
+func trimmedImage(f *check.Faults, p *check.Path, c *corev1.Container) {
 	if strings.TrimSpace(c.Image) != c.Image {
 		f.Invalid(p.Child("image"), c.Image, "must not have leading or trailing whitespace")
 	}

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/resource/check"
 )
 
-func (v *validator) env(p *field.Path, vars []corev1.EnvVar) {
+func (v *validator) env(p *check.Path, vars []corev1.EnvVar) {
 	for i := range vars {
 		e, at := &vars[i], p.Index(i)
 		if e.Name == "" {
@@ -31,7 +31,7 @@ var envFields = []string{
 	"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
 }
 
-func (v *validator) valueFrom(p *field.Path, e *corev1.EnvVar) {
+func (v *validator) valueFrom(p *check.Path, e *corev1.EnvVar) {
 	from, n := e.ValueFrom, 0
 	if r := from.FieldRef; r != nil {
 		n++
@@ -63,7 +63,7 @@ func (v *validator) valueFrom(p *field.Path, e *corev1.EnvVar) {
 	}
 }
 
-func (v *validator) keyRef(p *field.Path, name, key string) {
+func (v *validator) keyRef(p *check.Path, name, key string) {
 	v.Subdomain(p.Child("name"), name)
 	if key == "" {
 		v.Required(p.Child("key"), "")
@@ -72,7 +72,7 @@ func (v *validator) keyRef(p *field.Path, name, key string) {
 	}
 }
 
-func (v *validator) fileKeyRef(p *field.Path, r *corev1.FileKeySelector) {
+func (v *validator) fileKeyRef(p *check.Path, r *corev1.FileKeySelector) {
 	if r.Key == "" {
 		v.Required(p.Child("key"), "")
 	} else {
@@ -93,12 +93,14 @@ func (v *validator) fileKeyRef(p *field.Path, r *corev1.FileKeySelector) {
 
 // fileKeyVolumes wants the volumes with files of variables to be there, and of
 // the one kind that has such files.
-func (v *validator) fileKeyVolumes(p *field.Path) {
+func (v *validator) fileKeyVolumes(p *check.Path) {
 	dirs := map[string]bool{}
 	for i := range v.spec.Volumes {
 		dirs[v.spec.Volumes[i].Name] = v.spec.Volumes[i].EmptyDir != nil
 	}
-	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+	for n := range v.count() {
+		c, list, i := v.nth(n)
+		p := p.Child(list).Index(i)
 		for i, e := range c.Env {
 			if e.ValueFrom == nil || e.ValueFrom.FileKeyRef == nil {
 				continue
@@ -111,16 +113,16 @@ func (v *validator) fileKeyVolumes(p *field.Path) {
 				v.Invalid(at, name, "referenced volume must be of type emptyDir")
 			}
 		}
-	})
+	}
 }
 
-func (v *validator) envFrom(p *field.Path, from []corev1.EnvFromSource) {
+func (v *validator) envFrom(p *check.Path, from []corev1.EnvFromSource) {
 	for i := range from {
 		e, at, n := &from[i], p.Index(i), 0
 		if e.Prefix != "" {
 			v.Each(at.Child("prefix"), e.Prefix, validation.IsRelaxedEnvVarName(e.Prefix))
 		}
-		ref := func(p *field.Path, name string) {
+		ref := func(p *check.Path, name string) {
 			n++
 			if name == "" {
 				v.Required(p.Child("name"), "")
@@ -152,7 +154,7 @@ var knownFields = []string{
 
 // fieldRef wants a reference to one of the pod's fields that are given out, or
 // to one label or annotation.
-func fieldRef(f *check.Faults, p *field.Path, r *corev1.ObjectFieldSelector, given []string) {
+func fieldRef(f *check.Faults, p *check.Path, r *corev1.ObjectFieldSelector, given []string) {
 	if r.APIVersion == "" {
 		f.Required(p.Child("apiVersion"), "")
 		return
@@ -179,7 +181,7 @@ func fieldRef(f *check.Faults, p *field.Path, r *corev1.ObjectFieldSelector, giv
 	case !slices.Contains(knownFields, name):
 		f.Invalid(at, r.FieldPath, "error converting fieldPath: field label not supported: "+r.FieldPath)
 	case !slices.Contains(given, name):
-		f.Add(field.NotSupported(at, name, given))
+		f.Add(field.NotSupported(at.Field(), name, given))
 	}
 }
 
@@ -198,7 +200,7 @@ var resourceFields = []string{
 	"requests.cpu", "requests.ephemeral-storage", "requests.memory",
 }
 
-func resourceFieldRef(f *check.Faults, p *field.Path, r *corev1.ResourceFieldSelector, inVolume bool) {
+func resourceFieldRef(f *check.Faults, p *check.Path, r *corev1.ResourceFieldSelector, inVolume bool) {
 	huge := strings.HasPrefix(r.Resource, "requests.hugepages-") || strings.HasPrefix(r.Resource, "limits.hugepages-")
 	switch {
 	case inVolume && r.ContainerName == "":
@@ -206,7 +208,7 @@ func resourceFieldRef(f *check.Faults, p *field.Path, r *corev1.ResourceFieldSel
 	case r.Resource == "":
 		f.Required(p.Child("resource"), "")
 	case !huge && !slices.Contains(resourceFields, r.Resource):
-		f.Add(field.NotSupported(p.Child("resource"), r.Resource, resourceFields))
+		f.Add(field.NotSupported(p.Child("resource").Field(), r.Resource, resourceFields))
 	}
 	if r.Divisor.IsZero() {
 		return

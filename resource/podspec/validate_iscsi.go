@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
@@ -19,7 +18,7 @@ var iscsiNames = map[string]*regexp.Regexp{
 }
 
 // ISCSI reports the faults of a pod's iSCSI disk.
-func ISCSI(f *check.Faults, p *field.Path, s *corev1.ISCSIVolumeSource) {
+func ISCSI(f *check.Faults, p *check.Path, s *corev1.ISCSIVolumeSource) {
 	const unknown = "must be valid format starting with iqn, eui, or naa"
 	iscsiTarget(f, p, s.TargetPortal, s.IQN, unknown, s.Lun)
 	if (s.DiscoveryCHAPAuth || s.SessionCHAPAuth) && s.SecretRef == nil {
@@ -32,7 +31,7 @@ func ISCSI(f *check.Faults, p *field.Path, s *corev1.ISCSIVolumeSource) {
 
 // ISCSIPersistent reports the faults of the iSCSI disk of the persistent volume of
 // that name.
-func ISCSIPersistent(f *check.Faults, p *field.Path, s *corev1.ISCSIPersistentVolumeSource, volume string) {
+func ISCSIPersistent(f *check.Faults, p *check.Path, s *corev1.ISCSIPersistentVolumeSource, volume string) {
 	const unknown = "must be valid format"
 	iscsiTarget(f, p, s.TargetPortal, s.IQN, unknown, s.Lun)
 	if s.InitiatorName != nil && len(volume)+1+len(s.TargetPortal) > 64 {
@@ -51,7 +50,7 @@ func ISCSIPersistent(f *check.Faults, p *field.Path, s *corev1.ISCSIPersistentVo
 	}
 }
 
-func iscsiTarget(f *check.Faults, p *field.Path, portal, iqn, unknown string, lun int32) {
+func iscsiTarget(f *check.Faults, p *check.Path, portal, iqn, unknown string, lun int32) {
 	if portal == "" {
 		f.Required(p.Child("targetPortal"), "")
 	}
@@ -65,7 +64,7 @@ func iscsiTarget(f *check.Faults, p *field.Path, portal, iqn, unknown string, lu
 	}
 }
 
-func iscsiName(f *check.Faults, p *field.Path, name, unknown string) {
+func iscsiName(f *check.Faults, p *check.Path, name, unknown string) {
 	form := iscsiNames[name[:min(3, len(name))]]
 	if form == nil {
 		f.Invalid(p, name, unknown)

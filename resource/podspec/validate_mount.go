@@ -4,12 +4,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
 
-func (v *validator) mounts(p *field.Path, c *corev1.Container) {
+func (v *validator) mounts(p *check.Path, c *corev1.Container) {
 	devices, devicePaths := map[string]bool{}, map[string]bool{}
 	for _, d := range c.VolumeDevices {
 		devices[d.Name], devicePaths[d.DevicePath] = true, true
@@ -46,7 +45,7 @@ func (v *validator) mounts(p *field.Path, c *corev1.Container) {
 	}
 }
 
-func (v *validator) propagation(p *field.Path, mode *corev1.MountPropagationMode, c *corev1.Container) {
+func (v *validator) propagation(p *check.Path, mode *corev1.MountPropagationMode, c *corev1.Container) {
 	if mode == nil {
 		return
 	}
@@ -57,7 +56,7 @@ func (v *validator) propagation(p *field.Path, mode *corev1.MountPropagationMode
 	}
 }
 
-func (v *validator) recursiveReadOnly(p *field.Path, m *corev1.VolumeMount) {
+func (v *validator) recursiveReadOnly(p *check.Path, m *corev1.VolumeMount) {
 	if m.RecursiveReadOnly == nil {
 		return
 	}
@@ -75,7 +74,7 @@ func (v *validator) recursiveReadOnly(p *field.Path, m *corev1.VolumeMount) {
 	}
 }
 
-func (v *validator) devices(p *field.Path, c *corev1.Container) {
+func (v *validator) devices(p *check.Path, c *corev1.Container) {
 	mounts, mountPaths := map[string]bool{}, map[string]bool{}
 	for _, m := range c.VolumeMounts {
 		mounts[m.Name], mountPaths[m.MountPath] = true, true

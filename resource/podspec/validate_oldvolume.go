@@ -12,7 +12,7 @@ import (
 )
 
 // Flocker reports the faults of a Flocker dataset.
-func Flocker(f *check.Faults, p *field.Path, s *corev1.FlockerVolumeSource) {
+func Flocker(f *check.Faults, p *check.Path, s *corev1.FlockerVolumeSource) {
 	if s.DatasetName == "" && s.DatasetUUID == "" {
 		f.Required(p, "one of datasetName and datasetUUID is required")
 	}
@@ -25,7 +25,7 @@ func Flocker(f *check.Faults, p *field.Path, s *corev1.FlockerVolumeSource) {
 }
 
 // Quobyte reports the faults of a Quobyte volume.
-func Quobyte(f *check.Faults, p *field.Path, s *corev1.QuobyteVolumeSource) {
+func Quobyte(f *check.Faults, p *check.Path, s *corev1.QuobyteVolumeSource) {
 	const pairs = "must be a host:port pair or multiple pairs separated by commas"
 	switch {
 	case s.Registry == "":
@@ -45,7 +45,7 @@ func Quobyte(f *check.Faults, p *field.Path, s *corev1.QuobyteVolumeSource) {
 }
 
 // FC reports the faults of a Fibre Channel volume.
-func FC(f *check.Faults, p *field.Path, s *corev1.FCVolumeSource) {
+func FC(f *check.Faults, p *check.Path, s *corev1.FCVolumeSource) {
 	if len(s.TargetWWNs) == 0 && len(s.WWIDs) == 0 {
 		f.Required(p.Child("targetWWNs"), "must specify either targetWWNs or wwids, but not both")
 	}
@@ -63,7 +63,7 @@ func FC(f *check.Faults, p *field.Path, s *corev1.FCVolumeSource) {
 }
 
 // AzureDisk reports the faults of an Azure disk.
-func AzureDisk(f *check.Faults, p *field.Path, s *corev1.AzureDiskVolumeSource) {
+func AzureDisk(f *check.Faults, p *check.Path, s *corev1.AzureDiskVolumeSource) {
 	uri := p.Child("diskURI")
 	if s.DiskName == "" {
 		f.Required(p.Child("diskName"), "")
@@ -84,12 +84,12 @@ func AzureDisk(f *check.Faults, p *field.Path, s *corev1.AzureDiskVolumeSource) 
 		form, prefix = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}", "/subscriptions/"
 	}
 	if !strings.HasPrefix(s.DataDiskURI, prefix) {
-		f.Add(field.NotSupported(uri, s.DataDiskURI, []string{form}))
+		f.Add(field.NotSupported(uri.Field(), s.DataDiskURI, []string{form}))
 	}
 }
 
 // StorageOS reports the faults of the name and namespace of a StorageOS volume.
-func StorageOS(f *check.Faults, p *field.Path, name, namespace string) {
+func StorageOS(f *check.Faults, p *check.Path, name, namespace string) {
 	if name == "" {
 		f.Required(p.Child("volumeName"), "")
 	} else {
@@ -100,7 +100,7 @@ func StorageOS(f *check.Faults, p *field.Path, name, namespace string) {
 	}
 }
 
-func (v *validator) secret(p *field.Path, r *corev1.LocalObjectReference) {
+func (v *validator) secret(p *check.Path, r *corev1.LocalObjectReference) {
 	if r != nil {
 		v.need(p.Child("secretRef", "name"), r.Name)
 	}

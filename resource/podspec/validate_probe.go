@@ -6,12 +6,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
 
-func (v *validator) probes(p *field.Path, c *corev1.Container) {
+func (v *validator) probes(p *check.Path, c *corev1.Container) {
 	if c.LivenessProbe != nil {
 		v.probe(p.Child("livenessProbe"), c.LivenessProbe)
 		v.one(p.Child("livenessProbe", "successThreshold"), c.LivenessProbe.SuccessThreshold)
@@ -29,13 +28,13 @@ func (v *validator) probes(p *field.Path, c *corev1.Container) {
 	}
 }
 
-func (v *validator) one(p *field.Path, n int32) {
+func (v *validator) one(p *check.Path, n int32) {
 	if n != 1 {
 		v.Invalid(p, n, "must be 1")
 	}
 }
 
-func (v *validator) probe(p *field.Path, b *corev1.Probe) {
+func (v *validator) probe(p *check.Path, b *corev1.Probe) {
 	v.handler(p, handler{exec: b.Exec, http: b.HTTPGet, tcp: b.TCPSocket, grpc: b.GRPC})
 	v.NotNegative(p.Child("initialDelaySeconds"), int64(b.InitialDelaySeconds))
 	v.NotNegative(p.Child("timeoutSeconds"), int64(b.TimeoutSeconds))
@@ -47,11 +46,11 @@ func (v *validator) probe(p *field.Path, b *corev1.Probe) {
 	}
 }
 
-func (v *validator) lifecycle(p *field.Path, l *corev1.Lifecycle) {
+func (v *validator) lifecycle(p *check.Path, l *corev1.Lifecycle) {
 	if l == nil {
 		return
 	}
-	hook := func(p *field.Path, h *corev1.LifecycleHandler) {
+	hook := func(p *check.Path, h *corev1.LifecycleHandler) {
 		if h != nil {
 			v.handler(p, handler{exec: h.Exec, http: h.HTTPGet, tcp: h.TCPSocket, sleep: h.Sleep})
 		}
@@ -77,7 +76,7 @@ type handler struct {
 	sleep *corev1.SleepAction
 }
 
-func (v *validator) handler(p *field.Path, h handler) {
+func (v *validator) handler(p *check.Path, h handler) {
 	n := 0
 	// only is true for the first of the handler's kinds; others are too many.
 	only := func(name string, set bool) bool {
@@ -111,7 +110,7 @@ func (v *validator) handler(p *field.Path, h handler) {
 	}
 }
 
-func (v *validator) httpGet(p *field.Path, h *corev1.HTTPGetAction) {
+func (v *validator) httpGet(p *check.Path, h *corev1.HTTPGetAction) {
 	if h.Path == "" {
 		v.Required(p.Child("path"), "")
 	}

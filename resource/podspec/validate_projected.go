@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/check"
 )
 
 // projected looks at the sources that are laid into one directory. No two may
 // lay down the same path.
-func (v *validator) projected(p *field.Path, s *corev1.ProjectedVolumeSource) {
+func (v *validator) projected(p *check.Path, s *corev1.ProjectedVolumeSource) {
 	v.FileMode(p.Child("defaultMode"), s.DefaultMode)
 	taken := map[string]bool{}
 	take := func(path string, value any) {
@@ -26,7 +25,7 @@ func (v *validator) projected(p *field.Path, s *corev1.ProjectedVolumeSource) {
 	}
 	for i := range s.Sources {
 		src, at, n := &s.Sources[i], p.Child("sources").Index(i), 0
-		keys := func(at *field.Path, name string, items []corev1.KeyToPath) {
+		keys := func(at *check.Path, name string, items []corev1.KeyToPath) {
 			n++
 			v.need(at.Child("name"), name)
 			for k := range items {
@@ -67,7 +66,7 @@ func (v *validator) projected(p *field.Path, s *corev1.ProjectedVolumeSource) {
 	}
 }
 
-func (v *validator) tokenSource(volume, p *field.Path, t *corev1.ServiceAccountTokenProjection) {
+func (v *validator) tokenSource(volume, p *check.Path, t *corev1.ServiceAccountTokenProjection) {
 	if s := t.ExpirationSeconds; s != nil {
 		if *s < 600 {
 			v.Invalid(p.Child("expirationSeconds"), *s, "may not specify a duration less than 10 minutes")
@@ -83,7 +82,7 @@ func (v *validator) tokenSource(volume, p *field.Path, t *corev1.ServiceAccountT
 	}
 }
 
-func (v *validator) bundleSource(p *field.Path, b *corev1.ClusterTrustBundleProjection) {
+func (v *validator) bundleSource(p *check.Path, b *corev1.ClusterTrustBundleProjection) {
 	switch {
 	case b.Name != nil && b.SignerName != nil:
 		v.Invalid(p, b, "only one of name and signerName may be used")
@@ -102,7 +101,7 @@ func (v *validator) bundleSource(p *field.Path, b *corev1.ClusterTrustBundleProj
 	v.FilePath(p.Child("path"), b.Path)
 }
 
-func (v *validator) checkNonEmptyName(p *field.Path, name, why string) {
+func (v *validator) checkNonEmptyName(p *check.Path, name, why string) {
 	if name == "" {
 		v.Required(p, why)
 	}
@@ -116,7 +115,7 @@ const (
 	maxKubernetesCertificate = 86400
 )
 
-func (v *validator) certificateSource(p *field.Path, c *corev1.PodCertificateProjection, take func(string, any)) {
+func (v *validator) certificateSource(p *check.Path, c *corev1.PodCertificateProjection, take func(string, any)) {
 	SignerName(v.Faults, p.Child("signerName"), c.SignerName)
 	check.Known(v.Faults, p.Child("keyType"), c.KeyType, "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 	if s := c.MaxExpirationSeconds; s != nil {

@@ -13,16 +13,16 @@ import (
 // ValidateResize reports the faults of a pod whose resources are changed while
 // it runs: nothing but processor and memory, and none taken away.
 func ValidateResize(p, old *corev1.Pod) field.ErrorList {
-	none := field.NewPath("")
+	none := check.At("")
 	if isMirror(old) {
-		return field.ErrorList{field.Forbidden(none, "static pods cannot be resized")}
+		return field.ErrorList{field.Forbidden(none.Field(), "static pods cannot be resized")}
 	}
 	if old.Spec.OS != nil && old.Spec.OS.Name == corev1.Windows {
-		return field.ErrorList{field.Forbidden(none, "windows pods cannot be resized")}
+		return field.ErrorList{field.Forbidden(none.Field(), "windows pods cannot be resized")}
 	}
 	var f check.Faults
 	pod(&f, p)
-	path := field.NewPath("spec")
+	path := check.At("spec")
 	if now, was := QOSClass(p), QOSClass(old); now != was {
 		f.Invalid(path, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing")
 	}
@@ -61,7 +61,7 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 
 // resizeInit looks at one init container. Only those that go on running can be
 // resized.
-func resizeInit(f *check.Faults, path *field.Path, i int, now, was *corev1.Container) {
+func resizeInit(f *check.Faults, path *check.Path, i int, now, was *corev1.Container) {
 	changed := !apiequality.Semantic.DeepEqual(now, was)
 	if restarts(was) {
 		notTaken(f, path.Child("initContainers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
@@ -79,7 +79,7 @@ func resizeInit(f *check.Faults, path *field.Path, i int, now, was *corev1.Conta
 }
 
 // sameNames wants the containers that were there, in their order.
-func sameNames(f *check.Faults, p *field.Path, now, was []corev1.Container) {
+func sameNames(f *check.Faults, p *check.Path, now, was []corev1.Container) {
 	kind := strings.TrimPrefix(p.String(), "spec.")
 	if len(now) != len(was) {
 		f.Forbidden(p, kind+" may not be added or removed on resize")
@@ -93,7 +93,7 @@ func sameNames(f *check.Faults, p *field.Path, now, was []corev1.Container) {
 }
 
 // notTaken wants no amount to be taken away.
-func notTaken(f *check.Faults, p *field.Path, now, was *corev1.ResourceRequirements, what string) {
+func notTaken(f *check.Faults, p *check.Path, now, was *corev1.ResourceRequirements, what string) {
 	if taken(now.Requests, was.Requests) {
 		f.Forbidden(p.Child("requests"), what+" requests cannot be removed")
 	}

@@ -14,13 +14,13 @@ import (
 )
 
 // resources reports the faults of what a container asks for and may use.
-func (v *validator) resources(p *field.Path, r *corev1.ResourceRequirements) {
-	requirements(v.Faults, p, r, v.ContainerResourceName)
+func (v *validator) resources(p *check.Path, r *corev1.ResourceRequirements) {
+	requirements(v.Faults, p, r, false)
 	v.claimNames(p.Child("claims"), r.Claims)
 }
 
 // podResources reports the faults of what the pod as a whole asks for.
-func (v *validator) podResources(p *field.Path) {
+func (v *validator) podResources(p *check.Path) {
 	r := v.spec.Resources
 	if r == nil {
 		return
@@ -32,11 +32,7 @@ func (v *validator) podResources(p *field.Path) {
 	if r.Claims != nil {
 		v.Forbidden(p.Child("claims"), "claims may not be set for Resources at pod-level")
 	}
-	requirements(v.Faults, p, r, func(p *field.Path, name corev1.ResourceName) {
-		if v.ResourceName(p, name) && !podLevel(name) {
-			v.Add(field.NotSupported(p, name, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceHugePagesPrefix, corev1.ResourceMemory}))
-		}
-	})
+	requirements(v.Faults, p, r, true)
 	v.claimNames(p.Child("claims"), r.Claims)
 	together := sum(v.spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
 	for _, name := range check.Names(together) {
@@ -58,12 +54,24 @@ func (v *validator) podResources(p *field.Path) {
 	}
 }
 
-func requirements(f *check.Faults, p *field.Path, r *corev1.ResourceRequirements, wantName func(*field.Path, corev1.ResourceName)) {
+// podResourceName wants the name of what a pod as a whole may ask for.
+func podResourceName(f *check.Faults, p *check.Path, name corev1.ResourceName) {
+	if f.ResourceName(p, name) && !podLevel(name) {
+		f.Add(field.NotSupported(p.Field(), name, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceHugePagesPrefix, corev1.ResourceMemory}))
+	}
+}
+
+// requirements reports the faults of what a container asks for, or a pod as a whole.
+func requirements(f *check.Faults, p *check.Path, r *corev1.ResourceRequirements, pod bool) {
 	limits, requests := p.Child("limits"), p.Child("requests")
 	huge, compute := false, false
-	amount := func(p *field.Path, name corev1.ResourceName, q resource.Quantity) {
+	amount := func(p *check.Path, name corev1.ResourceName, q resource.Quantity) {
 		p = p.Key(string(name))
-		wantName(p, name)
+		if pod {
+			podResourceName(f, p, name)
+		} else {
+			f.ContainerResourceName(p, name)
+		}
 		f.Amount(p, name, q)
 		if check.IsHugePages(name) {
 			huge = true
@@ -99,7 +107,7 @@ func requirements(f *check.Faults, p *field.Path, r *corev1.ResourceRequirements
 }
 
 // claimNames wants each claim, or request of a claim, once, and one of the pod's.
-func (v *validator) claimNames(p *field.Path, claims []corev1.ResourceClaim) {
+func (v *validator) claimNames(p *check.Path, claims []corev1.ResourceClaim) {
 	names := map[string]bool{}
 	for i, c := range claims {
 		at := p.Index(i)
@@ -127,7 +135,7 @@ func (v *validator) claimNames(p *field.Path, claims []corev1.ResourceClaim) {
 		}
 		names[key] = true
 		if !v.claims[c.Name] {
-			missing := field.NotFound(at, c.Name)
+			missing := field.NotFound(at.Field(), c.Name)
 			missing.Detail = "must be one of the names in pod.spec.resourceClaims"
 			if len(v.claims) == 0 {
 				missing.Detail += " which is empty"

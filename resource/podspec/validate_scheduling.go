@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/resource/check"
 )
 
-func (v *validator) schedulingGates(p *field.Path) {
+func (v *validator) schedulingGates(p *check.Path) {
 	seen := map[string]bool{}
 	for i, g := range v.spec.SchedulingGates {
 		v.Qualified(p.Index(i), g.Name)
@@ -25,7 +25,7 @@ func (v *validator) schedulingGates(p *field.Path) {
 }
 
 // Tolerations reports the faults of tolerations.
-func Tolerations(f *check.Faults, p *field.Path, list []corev1.Toleration) {
+func Tolerations(f *check.Faults, p *check.Path, list []corev1.Toleration) {
 	for i, t := range list {
 		at := p.Index(i)
 		if t.Key != "" {
@@ -46,7 +46,7 @@ func Tolerations(f *check.Faults, p *field.Path, list []corev1.Toleration) {
 				f.Invalid(at.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'")
 			}
 		case corev1.TolerationOpLt, corev1.TolerationOpGt: // known, and switched off
-			f.Add(field.NotSupported(at.Child("operator"), t.Operator,
+			f.Add(field.NotSupported(at.Child("operator").Field(), t.Operator,
 				[]corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt}))
 		default:
 			check.Known(f, at.Child("operator"), t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists)
@@ -58,11 +58,11 @@ func Tolerations(f *check.Faults, p *field.Path, list []corev1.Toleration) {
 }
 
 // TaintEffect wants one of the effects that a taint can have.
-func TaintEffect(f *check.Faults, p *field.Path, e corev1.TaintEffect) {
+func TaintEffect(f *check.Faults, p *check.Path, e corev1.TaintEffect) {
 	check.OneOf(f, p, e, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
 }
 
-func (v *validator) spread(p *field.Path) {
+func (v *validator) spread(p *check.Path) {
 	list := v.spec.TopologySpreadConstraints
 	for i, c := range list {
 		at := p.Index(i)
@@ -91,7 +91,7 @@ func (v *validator) spread(p *field.Path) {
 	}
 }
 
-func (v *validator) inclusion(p *field.Path, policy *corev1.NodeInclusionPolicy) {
+func (v *validator) inclusion(p *check.Path, policy *corev1.NodeInclusionPolicy) {
 	if policy != nil {
 		check.Known(v.Faults, p, *policy, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
 	}
@@ -99,8 +99,8 @@ func (v *validator) inclusion(p *field.Path, policy *corev1.NodeInclusionPolicy)
 
 // matchKeys looks at the label keys that are merged into a selector. A key that
 // the selector names twice is one that was merged and is there as well.
-func (v *validator) matchKeys(p *field.Path, match, mismatch []string, s *metav1.LabelSelector) {
-	keys := func(p *field.Path, list []string) {
+func (v *validator) matchKeys(p *check.Path, match, mismatch []string, s *metav1.LabelSelector) {
+	keys := func(p *check.Path, list []string) {
 		if len(list) > 0 && s == nil {
 			v.Forbidden(p, "must not be specified when labelSelector is not set")
 			return

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/resource/check"
 )
 
-func (v *validator) users(p *field.Path, user, group *int64) {
+func (v *validator) users(p *check.Path, user, group *int64) {
 	if user != nil {
 		v.Each(p.Child("runAsUser"), *user, validation.IsValidUserID(*user))
 	}
@@ -21,7 +21,7 @@ func (v *validator) users(p *field.Path, user, group *int64) {
 	}
 }
 
-func (v *validator) podSecurity(p *field.Path) {
+func (v *validator) podSecurity(p *check.Path) {
 	s := v.spec.SecurityContext
 	if s == nil {
 		return
@@ -54,7 +54,7 @@ func (v *validator) podSecurity(p *field.Path) {
 
 var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 
-func (v *validator) sysctls(p *field.Path, list []corev1.Sysctl) {
+func (v *validator) sysctls(p *check.Path, list []corev1.Sysctl) {
 	const longest = 253
 	seen := map[string]bool{}
 	for i, s := range list {
@@ -79,7 +79,7 @@ func (v *validator) sysctls(p *field.Path, list []corev1.Sysctl) {
 	}
 }
 
-func (v *validator) security(p *field.Path, s *corev1.SecurityContext) {
+func (v *validator) security(p *check.Path, s *corev1.SecurityContext) {
 	if s == nil {
 		return
 	}
@@ -107,7 +107,7 @@ func (v *validator) security(p *field.Path, s *corev1.SecurityContext) {
 	v.appArmor(p.Child("appArmorProfile"), s.AppArmorProfile)
 }
 
-func (v *validator) seccomp(p *field.Path, s *corev1.SeccompProfile) {
+func (v *validator) seccomp(p *check.Path, s *corev1.SeccompProfile) {
 	if s == nil {
 		return
 	}
@@ -129,7 +129,7 @@ func (v *validator) seccomp(p *field.Path, s *corev1.SeccompProfile) {
 	}
 }
 
-func (v *validator) appArmor(p *field.Path, a *corev1.AppArmorProfile) {
+func (v *validator) appArmor(p *check.Path, a *corev1.AppArmorProfile) {
 	if a == nil {
 		return
 	}
@@ -148,7 +148,7 @@ func (v *validator) appArmor(p *field.Path, a *corev1.AppArmorProfile) {
 			v.Required(at, "must be set when AppArmor type is Localhost")
 		}
 		if len(*a.LocalhostProfile) > longest {
-			v.Add(field.TooLong(at, "", longest))
+			v.Add(field.TooLong(at.Field(), "", longest))
 		}
 	case corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined:
 		if a.LocalhostProfile != nil {
@@ -162,7 +162,7 @@ func (v *validator) appArmor(p *field.Path, a *corev1.AppArmorProfile) {
 	}
 }
 
-func (v *validator) hostUsers(p *field.Path) {
+func (v *validator) hostUsers(p *check.Path) {
 	s := v.spec
 	if s.HostUsers == nil || *s.HostUsers {
 		return
@@ -177,15 +177,17 @@ func (v *validator) hostUsers(p *field.Path) {
 	if s.HostIPC {
 		v.Forbidden(p.Child("HostIPC"), why)
 	}
-	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+	for n := range v.count() {
+		c, list, i := v.nth(n)
+		p := p.Child(list).Index(i)
 		if len(c.VolumeDevices) > 0 {
 			v.Forbidden(p.Child("volumeDevices"), why)
 		}
-	})
+	}
 }
 
 // os reports what a pod has set that its system does not know.
-func (v *validator) os(p *field.Path) {
+func (v *validator) os(p *check.Path) {
 	switch v.spec.OS.Name {
 	case "":
 		v.Required(p.Child("os", "name"), "")
@@ -194,11 +196,13 @@ func (v *validator) os(p *field.Path) {
 		if s := v.spec.SecurityContext; s != nil && s.WindowsOptions != nil {
 			v.Forbidden(p.Child("securityContext", "windowsOptions"), why)
 		}
-		v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+		for n := range v.count() {
+			c, list, i := v.nth(n)
+			p := p.Child(list).Index(i)
 			if c.SecurityContext != nil && c.SecurityContext.WindowsOptions != nil {
 				v.Forbidden(p.Child("securityContext", "windowsOptions"), why)
 			}
-		})
+		}
 	case corev1.Windows:
 		v.windows(p)
 	default:
@@ -206,8 +210,8 @@ func (v *validator) os(p *field.Path) {
 	}
 }
 
-func (v *validator) windows(p *field.Path) {
-	no := func(p *field.Path, set bool) {
+func (v *validator) windows(p *check.Path) {
+	no := func(p *check.Path, set bool) {
 		if set {
 			v.Forbidden(p, "cannot be set for a windows pod")
 		}
@@ -231,10 +235,12 @@ func (v *validator) windows(p *field.Path) {
 		no(at.Child("supplementalGroupsPolicy"), s.SupplementalGroupsPolicy != nil)
 		no(at.Child("seLinuxChangePolicy"), s.SELinuxChangePolicy != nil)
 	}
-	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+	for n := range v.count() {
+		c, list, i := v.nth(n)
+		p := p.Child(list).Index(i)
 		s := c.SecurityContext
 		if s == nil {
-			return
+			continue
 		}
 		at := p.Child("securityContext")
 		no(at.Child("appArmorProfile"), s.AppArmorProfile != nil)
@@ -247,18 +253,23 @@ func (v *validator) windows(p *field.Path) {
 		no(at.Child("procMount"), s.ProcMount != nil)
 		no(at.Child("runAsUser"), s.RunAsUser != nil)
 		no(at.Child("runAsGroup"), s.RunAsGroup != nil)
-	})
+	}
 }
 
-// eachContainer goes through all containers of the spec, init containers first.
-func (v *validator) eachContainer(p *field.Path, f func(p *field.Path, c *corev1.Container)) {
-	for i := range v.spec.InitContainers {
-		f(p.Child("initContainers").Index(i), &v.spec.InitContainers[i])
+// count is how many containers of all sorts the spec has.
+func (v *validator) count() int {
+	return len(v.spec.InitContainers) + len(v.spec.Containers) + len(v.spec.EphemeralContainers)
+}
+
+// nth is one of them, init containers first, and where in which list it stands.
+func (v *validator) nth(i int) (c *corev1.Container, list string, at int) {
+	if i < len(v.spec.InitContainers) {
+		return &v.spec.InitContainers[i], "initContainers", i
 	}
-	for i := range v.spec.Containers {
-		f(p.Child("containers").Index(i), &v.spec.Containers[i])
+	i -= len(v.spec.InitContainers)
+	if i < len(v.spec.Containers) {
+		return &v.spec.Containers[i], "containers", i
 	}
-	for i := range v.spec.EphemeralContainers {
-		f(p.Child("ephemeralContainers").Index(i), (*corev1.Container)(&v.spec.EphemeralContainers[i].EphemeralContainerCommon))
-	}
+	i -= len(v.spec.Containers)
+	return (*corev1.Container)(&v.spec.EphemeralContainers[i].EphemeralContainerCommon), "ephemeralContainers", i
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // run goes through the spec in the order in which faults are reported.
-func (v *validator) run(p *field.Path) {
+func (v *validator) run(p *check.Path) {
 	s := v.spec
 	if s.TerminationGracePeriodSeconds == nil {
 		v.Required(p.Child("terminationGracePeriodSeconds"), "")
@@ -90,7 +90,7 @@ func (v *validator) run(p *field.Path) {
 	v.fileKeyVolumes(p)
 }
 
-func (v *validator) hostNetworkPorts(p *field.Path) {
+func (v *validator) hostNetworkPorts(p *check.Path) {
 	if !v.spec.HostNetwork {
 		return
 	}
@@ -109,7 +109,7 @@ const (
 	maxSearchCharacters = 2048
 )
 
-func (v *validator) dnsConfig(p *field.Path) {
+func (v *validator) dnsConfig(p *check.Path) {
 	c := v.spec.DNSConfig
 	if v.spec.DNSPolicy == corev1.DNSNone {
 		if c == nil {
@@ -150,7 +150,7 @@ func (v *validator) dnsConfig(p *field.Path) {
 	}
 }
 
-func (v *validator) hostNames(p *field.Path) {
+func (v *validator) hostNames(p *check.Path) {
 	name := v.spec.HostnameOverride
 	if name == nil {
 		return
@@ -163,12 +163,12 @@ func (v *validator) hostNames(p *field.Path) {
 		v.Forbidden(p, "may not be specified when hostNetwork is true")
 	}
 	if len(*name) > 64 {
-		v.Add(field.TooLong(p, "", 64))
+		v.Add(field.TooLong(p.Field(), "", 64))
 	}
 	v.Subdomain(p, *name)
 }
 
-func (v *validator) resourceClaims(p *field.Path) {
+func (v *validator) resourceClaims(p *check.Path) {
 	v.claims = map[string]bool{}
 	for i, c := range v.spec.ResourceClaims {
 		at := p.Index(i)

@@ -34,8 +34,8 @@ const changeable = "`spec.containers[*].image`," +
 func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	var f check.Faults
 	pod(&f, p)
-	podAnnotationUpdates(&f, field.NewPath("metadata", "annotations"), p, old)
-	path := field.NewPath("spec")
+	podAnnotationUpdates(&f, check.At("metadata", "annotations"), p, old)
+	path := check.At("spec")
 	if !sameContainers(&f, path.Child("containers"), p.Spec.Containers, old.Spec.Containers) ||
 		!sameContainers(&f, path.Child("initContainers"), p.Spec.InitContainers, old.Spec.InitContainers) ||
 		!deadline(&f, path.Child("activeDeadlineSeconds"), p.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
@@ -68,7 +68,7 @@ func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	return f.List()
 }
 
-func sameContainers(f *check.Faults, p *field.Path, now, old []corev1.Container) bool {
+func sameContainers(f *check.Faults, p *check.Path, now, old []corev1.Container) bool {
 	if len(now) != len(old) {
 		f.Forbidden(p, "pod updates may not add or remove containers")
 		return false
@@ -76,7 +76,7 @@ func sameContainers(f *check.Faults, p *field.Path, now, old []corev1.Container)
 	return true
 }
 
-func deadline(f *check.Faults, p *field.Path, now, old *int64) bool {
+func deadline(f *check.Faults, p *check.Path, now, old *int64) bool {
 	switch {
 	case now == nil && old != nil:
 		f.Invalid(p, now, "must not update from a positive integer to nil value")
@@ -91,7 +91,7 @@ func deadline(f *check.Faults, p *field.Path, now, old *int64) bool {
 	return true
 }
 
-func addedTolerations(f *check.Faults, p *field.Path, now, old []corev1.Toleration) {
+func addedTolerations(f *check.Faults, p *check.Path, now, old []corev1.Toleration) {
 	for _, was := range old {
 		found := false
 		for _, t := range now {
@@ -107,7 +107,7 @@ func addedTolerations(f *check.Faults, p *field.Path, now, old []corev1.Tolerati
 	}
 }
 
-func removedGates(f *check.Faults, p *field.Path, now, old []corev1.PodSchedulingGate) {
+func removedGates(f *check.Faults, p *check.Path, now, old []corev1.PodSchedulingGate) {
 	was := map[string]bool{}
 	for _, g := range old {
 		was[g.Name] = true
@@ -119,7 +119,7 @@ func removedGates(f *check.Faults, p *field.Path, now, old []corev1.PodSchedulin
 	}
 }
 
-func podAnnotationUpdates(f *check.Faults, p *field.Path, now, old *corev1.Pod) {
+func podAnnotationUpdates(f *check.Faults, p *check.Path, now, old *corev1.Pod) {
 	const key = corev1.MirrorPodAnnotationKey
 	was, had := old.Annotations[key]
 	is, has := now.Annotations[key]
@@ -133,7 +133,7 @@ func podAnnotationUpdates(f *check.Faults, p *field.Path, now, old *corev1.Pod) 
 
 // narrowed lets a gated pod's node selector and required node affinity get
 // stricter, and puts the old ones into rest.
-func narrowed(f *check.Faults, p *field.Path, rest, old *corev1.PodSpec) {
+func narrowed(f *check.Faults, p *check.Path, rest, old *corev1.PodSpec) {
 	if !apiequality.Semantic.DeepEqual(rest.NodeSelector, old.NodeSelector) {
 		for key, value := range old.NodeSelector {
 			if now, ok := rest.NodeSelector[key]; !ok || now != value {
@@ -165,7 +165,7 @@ func nodeAffinity(s *corev1.PodSpec) *corev1.NodeAffinity {
 	return s.Affinity.NodeAffinity
 }
 
-func narrowedAffinity(f *check.Faults, p *field.Path, now, was *corev1.NodeAffinity) {
+func narrowedAffinity(f *check.Faults, p *check.Path, now, was *corev1.NodeAffinity) {
 	if was == nil || was.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return
 	}
@@ -194,11 +194,11 @@ func begins(now, old []corev1.NodeSelectorRequirement) bool {
 // ephemeral containers. Those it has stay as they are.
 func ValidateEphemeralUpdate(p, old *corev1.Pod) field.ErrorList {
 	if isMirror(old) {
-		return field.ErrorList{field.Forbidden(field.NewPath(""), "static pods do not support ephemeral containers")}
+		return field.ErrorList{field.Forbidden(check.At("").Field(), "static pods do not support ephemeral containers")}
 	}
 	var f check.Faults
 	pod(&f, p)
-	path := field.NewPath("spec", "ephemeralContainers")
+	path := check.At("spec", "ephemeralContainers")
 	now := map[string]*corev1.EphemeralContainer{}
 	for i := range p.Spec.EphemeralContainers {
 		now[p.Spec.EphemeralContainers[i].Name] = &p.Spec.EphemeralContainers[i]
@@ -216,8 +216,8 @@ func ValidateEphemeralUpdate(p, old *corev1.Pod) field.ErrorList {
 // ValidatePodStatusUpdate reports the faults of a pod's changed status.
 func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
 	var f check.Faults
-	podAnnotationUpdates(&f, field.NewPath("metadata", "annotations"), p, old)
-	path := field.NewPath("status")
+	podAnnotationUpdates(&f, check.At("metadata", "annotations"), p, old)
+	path := check.At("status")
 	for i, c := range p.Status.Conditions {
 		at := path.Child("conditions").Index(i)
 		if c.ObservedGeneration < 0 {
@@ -259,7 +259,7 @@ func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
 }
 
 // stopped reports containers that run again though they have ended for good.
-func stopped(f *check.Faults, p *field.Path, now, old *corev1.Pod) {
+func stopped(f *check.Faults, p *check.Path, now, old *corev1.Pod) {
 	own := map[string]bool{} // containers with a restart policy of their own
 	for i := range old.Spec.Containers {
 		own[old.Spec.Containers[i].Name] = old.Spec.Containers[i].RestartPolicy != nil

@@ -15,7 +15,7 @@ import (
 
 // allVolumes looks at the volumes and remembers the well-formed ones: mounts
 // of the others are reported as mounts of nothing.
-func (v *validator) allVolumes(p *field.Path) {
+func (v *validator) allVolumes(p *check.Path) {
 	v.volumes = map[string]*corev1.VolumeSource{}
 	made := map[string]bool{} // claims made for ephemeral volumes
 	named := v.meta != nil && v.meta.Name != ""
@@ -60,14 +60,14 @@ type source struct {
 	name string
 	set  func(s *volume) bool
 	// check looks at it, at p, in the volume that is at; nil if all will do.
-	check func(v *validator, at, p *field.Path, s *volume)
+	check func(v *validator, at, p *check.Path, s *volume)
 }
 
 // spelled is how some sources are called where they are one too many. Clients
 // know these spellings.
 var spelled = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 
-func (v *validator) volumeSource(p *field.Path, vol *corev1.Volume) {
+func (v *validator) volumeSource(p *check.Path, vol *corev1.Volume) {
 	n := 0
 	for i := range sources {
 		s := &sources[i]
@@ -88,95 +88,95 @@ func (v *validator) volumeSource(p *field.Path, vol *corev1.Volume) {
 // sources are in the order of the API. A table, and not a list made for each volume: most
 // volumes are one of these.
 var sources = []source{
-	{"emptyDir", func(s *volume) bool { return s.EmptyDir != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"emptyDir", func(s *volume) bool { return s.EmptyDir != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		if l := s.EmptyDir.SizeLimit; l != nil && l.Sign() < 0 {
 			v.Forbidden(p.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity")
 		}
 	}},
-	{"hostPath", func(s *volume) bool { return s.HostPath != nil }, func(v *validator, _, p *field.Path, s *volume) { HostPath(v.Faults, p, s.HostPath) }},
-	{"gitRepo", func(s *volume) bool { return s.GitRepo != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"hostPath", func(s *volume) bool { return s.HostPath != nil }, func(v *validator, _, p *check.Path, s *volume) { HostPath(v.Faults, p, s.HostPath) }},
+	{"gitRepo", func(s *volume) bool { return s.GitRepo != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("repository"), s.GitRepo.Repository)
 		v.Descending(p.Child("directory"), s.GitRepo.Directory)
 	}},
-	{"gcePersistentDisk", func(s *volume) bool { return s.GCEPersistentDisk != nil }, func(v *validator, at, _ *field.Path, s *volume) {
+	{"gcePersistentDisk", func(s *volume) bool { return s.GCEPersistentDisk != nil }, func(v *validator, at, _ *check.Path, s *volume) {
 		Disk(v.Faults, at.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
 	}},
-	{"awsElasticBlockStore", func(s *volume) bool { return s.AWSElasticBlockStore != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"awsElasticBlockStore", func(s *volume) bool { return s.AWSElasticBlockStore != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		Disk(v.Faults, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
 	}},
-	{"secret", func(s *volume) bool { return s.Secret != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"secret", func(s *volume) bool { return s.Secret != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("secretName"), s.Secret.SecretName)
 		v.FileMode(p.Child("defaultMode"), s.Secret.DefaultMode)
 		v.items(p.Child("items"), s.Secret.Items)
 	}},
-	{"nfs", func(s *volume) bool { return s.NFS != nil }, func(v *validator, _, p *field.Path, s *volume) { NFS(v.Faults, p, s.NFS) }},
-	{"iscsi", func(s *volume) bool { return s.ISCSI != nil }, func(v *validator, _, p *field.Path, s *volume) { ISCSI(v.Faults, p, s.ISCSI) }},
-	{"glusterfs", func(s *volume) bool { return s.Glusterfs != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"nfs", func(s *volume) bool { return s.NFS != nil }, func(v *validator, _, p *check.Path, s *volume) { NFS(v.Faults, p, s.NFS) }},
+	{"iscsi", func(s *volume) bool { return s.ISCSI != nil }, func(v *validator, _, p *check.Path, s *volume) { ISCSI(v.Faults, p, s.ISCSI) }},
+	{"glusterfs", func(s *volume) bool { return s.Glusterfs != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("endpoints"), s.Glusterfs.EndpointsName)
 		v.need(p.Child("path"), s.Glusterfs.Path)
 	}},
-	{"flocker", func(s *volume) bool { return s.Flocker != nil }, func(v *validator, _, p *field.Path, s *volume) { Flocker(v.Faults, p, s.Flocker) }},
-	{"persistentVolumeClaim", func(s *volume) bool { return s.PersistentVolumeClaim != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"flocker", func(s *volume) bool { return s.Flocker != nil }, func(v *validator, _, p *check.Path, s *volume) { Flocker(v.Faults, p, s.Flocker) }},
+	{"persistentVolumeClaim", func(s *volume) bool { return s.PersistentVolumeClaim != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("claimName"), s.PersistentVolumeClaim.ClaimName)
 	}},
-	{"rbd", func(s *volume) bool { return s.RBD != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"rbd", func(s *volume) bool { return s.RBD != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		if len(s.RBD.CephMonitors) == 0 {
 			v.Required(p.Child("monitors"), "")
 		}
 		v.need(p.Child("image"), s.RBD.RBDImage)
 	}},
-	{"cinder", func(s *volume) bool { return s.Cinder != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"cinder", func(s *volume) bool { return s.Cinder != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("volumeID"), s.Cinder.VolumeID)
 		v.secret(p, s.Cinder.SecretRef)
 	}},
-	{"cephfs", func(s *volume) bool { return s.CephFS != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"cephfs", func(s *volume) bool { return s.CephFS != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		if len(s.CephFS.Monitors) == 0 {
 			v.Required(p.Child("monitors"), "")
 		}
 	}},
-	{"quobyte", func(s *volume) bool { return s.Quobyte != nil }, func(v *validator, _, p *field.Path, s *volume) { Quobyte(v.Faults, p, s.Quobyte) }},
-	{"downwardAPI", func(s *volume) bool { return s.DownwardAPI != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"quobyte", func(s *volume) bool { return s.Quobyte != nil }, func(v *validator, _, p *check.Path, s *volume) { Quobyte(v.Faults, p, s.Quobyte) }},
+	{"downwardAPI", func(s *volume) bool { return s.DownwardAPI != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.FileMode(p.Child("defaultMode"), s.DownwardAPI.DefaultMode)
 		for i := range s.DownwardAPI.Items {
 			v.downwardFile(p, &s.DownwardAPI.Items[i])
 		}
 	}},
-	{"fc", func(s *volume) bool { return s.FC != nil }, func(v *validator, _, p *field.Path, s *volume) { FC(v.Faults, p, s.FC) }},
-	{"flexVolume", func(s *volume) bool { return s.FlexVolume != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"fc", func(s *volume) bool { return s.FC != nil }, func(v *validator, _, p *check.Path, s *volume) { FC(v.Faults, p, s.FC) }},
+	{"flexVolume", func(s *volume) bool { return s.FlexVolume != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		FlexVolume(v.Faults, p, s.FlexVolume.Driver, s.FlexVolume.Options)
 	}},
-	{"configMap", func(s *volume) bool { return s.ConfigMap != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"configMap", func(s *volume) bool { return s.ConfigMap != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("name"), s.ConfigMap.Name)
 		v.FileMode(p.Child("defaultMode"), s.ConfigMap.DefaultMode)
 		v.items(p.Child("items"), s.ConfigMap.Items)
 	}},
-	{"azureFile", func(s *volume) bool { return s.AzureFile != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"azureFile", func(s *volume) bool { return s.AzureFile != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("secretName"), s.AzureFile.SecretName)
 		v.need(p.Child("shareName"), s.AzureFile.ShareName)
 	}},
-	{"vsphereVolume", func(s *volume) bool { return s.VsphereVolume != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"vsphereVolume", func(s *volume) bool { return s.VsphereVolume != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("volumePath"), s.VsphereVolume.VolumePath)
 	}},
-	{"photonPersistentDisk", func(s *volume) bool { return s.PhotonPersistentDisk != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"photonPersistentDisk", func(s *volume) bool { return s.PhotonPersistentDisk != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("pdID"), s.PhotonPersistentDisk.PdID)
 	}},
-	{"portworxVolume", func(s *volume) bool { return s.PortworxVolume != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"portworxVolume", func(s *volume) bool { return s.PortworxVolume != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("volumeID"), s.PortworxVolume.VolumeID)
 	}},
-	{"azureDisk", func(s *volume) bool { return s.AzureDisk != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"azureDisk", func(s *volume) bool { return s.AzureDisk != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		AzureDisk(v.Faults, p, s.AzureDisk)
 	}},
-	{"storageos", func(s *volume) bool { return s.StorageOS != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"storageos", func(s *volume) bool { return s.StorageOS != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		StorageOS(v.Faults, p, s.StorageOS.VolumeName, s.StorageOS.VolumeNamespace)
 		v.secret(p, s.StorageOS.SecretRef)
 	}},
-	{"projected", func(s *volume) bool { return s.Projected != nil }, func(v *validator, _, p *field.Path, s *volume) { v.projected(p, s.Projected) }},
-	{"scaleIO", func(s *volume) bool { return s.ScaleIO != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"projected", func(s *volume) bool { return s.Projected != nil }, func(v *validator, _, p *check.Path, s *volume) { v.projected(p, s.Projected) }},
+	{"scaleIO", func(s *volume) bool { return s.ScaleIO != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.need(p.Child("gateway"), s.ScaleIO.Gateway)
 		v.need(p.Child("system"), s.ScaleIO.System)
 		v.need(p.Child("volumeName"), s.ScaleIO.VolumeName)
 	}},
-	{"csi", func(s *volume) bool { return s.CSI != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"csi", func(s *volume) bool { return s.CSI != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		CSIDriverName(v.Faults, p.Child("driver"), s.CSI.Driver)
 		if r := s.CSI.NodePublishSecretRef; r != nil && r.Name != "" {
 			v.Subdomain(p.Child("name"), r.Name)
@@ -184,7 +184,7 @@ var sources = []source{
 			v.Required(p.Child("nodePublishSecretRef", "name"), "")
 		}
 	}},
-	{"ephemeral", func(s *volume) bool { return s.Ephemeral != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"ephemeral", func(s *volume) bool { return s.Ephemeral != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		p = p.Child("volumeClaimTemplate")
 		if s.Ephemeral.VolumeClaimTemplate == nil {
 			v.Required(p, "")
@@ -192,7 +192,7 @@ var sources = []source{
 			claimTemplate(v.Faults, p, s.Ephemeral.VolumeClaimTemplate)
 		}
 	}},
-	{"image", func(s *volume) bool { return s.Image != nil }, func(v *validator, _, p *field.Path, s *volume) {
+	{"image", func(s *volume) bool { return s.Image != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		if v.isPod {
 			v.need(p.Child("reference"), s.Image.Reference)
 		}
@@ -207,19 +207,19 @@ func or(s, otherwise string) string {
 	return s
 }
 
-func (v *validator) need(p *field.Path, s string) {
+func (v *validator) need(p *check.Path, s string) {
 	if s == "" {
 		v.Required(p, "")
 	}
 }
 
-func (v *validator) items(p *field.Path, items []corev1.KeyToPath) {
+func (v *validator) items(p *check.Path, items []corev1.KeyToPath) {
 	for i := range items {
 		v.item(p.Index(i), &items[i])
 	}
 }
 
-func (v *validator) item(p *field.Path, k *corev1.KeyToPath) {
+func (v *validator) item(p *check.Path, k *corev1.KeyToPath) {
 	v.need(p.Child("key"), k.Key)
 	v.need(p.Child("path"), k.Path)
 	v.FilePath(p.Child("path"), k.Path)
@@ -228,7 +228,7 @@ func (v *validator) item(p *field.Path, k *corev1.KeyToPath) {
 
 var volumeFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
 
-func (v *validator) downwardFile(p *field.Path, d *corev1.DownwardAPIVolumeFile) {
+func (v *validator) downwardFile(p *check.Path, d *corev1.DownwardAPIVolumeFile) {
 	v.need(p.Child("path"), d.Path)
 	v.FilePath(p.Child("path"), d.Path)
 	switch {
@@ -246,7 +246,7 @@ func (v *validator) downwardFile(p *field.Path, d *corev1.DownwardAPIVolumeFile)
 }
 
 // HostPath reports the faults of a path on the node.
-func HostPath(f *check.Faults, p *field.Path, h *corev1.HostPathVolumeSource) {
+func HostPath(f *check.Faults, p *check.Path, h *corev1.HostPathVolumeSource) {
 	if h.Path == "" {
 		f.Required(p.Child("path"), "")
 		return
@@ -259,7 +259,7 @@ func HostPath(f *check.Faults, p *field.Path, h *corev1.HostPathVolumeSource) {
 }
 
 // NFS reports the faults of an NFS export.
-func NFS(f *check.Faults, p *field.Path, n *corev1.NFSVolumeSource) {
+func NFS(f *check.Faults, p *check.Path, n *corev1.NFSVolumeSource) {
 	if n.Server == "" {
 		f.Required(p.Child("server"), "")
 	}
@@ -271,19 +271,19 @@ func NFS(f *check.Faults, p *field.Path, n *corev1.NFSVolumeSource) {
 }
 
 // CSIDriverName wants the name of a CSI driver.
-func CSIDriverName(f *check.Faults, p *field.Path, name string) {
+func CSIDriverName(f *check.Faults, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
 		return
 	}
 	if len(name) > 63 {
-		f.Add(field.TooLong(p, "", 63))
+		f.Add(field.TooLong(p.Field(), "", 63))
 	}
 	f.Each(p, name, validation.IsDNS1123Subdomain(strings.ToLower(name)))
 }
 
 // FlexVolume reports the faults of a volume of someone else's driver.
-func FlexVolume(f *check.Faults, p *field.Path, driver string, options map[string]string) {
+func FlexVolume(f *check.Faults, p *check.Path, driver string, options map[string]string) {
 	if driver == "" {
 		f.Required(p.Child("driver"), "")
 	}
@@ -296,7 +296,7 @@ func FlexVolume(f *check.Faults, p *field.Path, driver string, options map[strin
 }
 
 // Disk checks a numbered partition of a cloud disk, whose id is in the field name.
-func Disk(f *check.Faults, p *field.Path, name, id string, partition int32) {
+func Disk(f *check.Faults, p *check.Path, name, id string, partition int32) {
 	if id == "" {
 		f.Required(p.Child(name), "")
 	}

@@ -6,7 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/check"
 )
 
 // The forms of users' and domains' names on Windows.
@@ -18,7 +19,7 @@ var (
 	onlyDots     = regexp.MustCompile(`^[\. ]+$`)
 )
 
-func (v *validator) windowsOptions(p *field.Path, w *corev1.WindowsSecurityContextOptions) {
+func (v *validator) windowsOptions(p *check.Path, w *corev1.WindowsSecurityContextOptions) {
 	if w == nil {
 		return
 	}
@@ -37,7 +38,7 @@ func (v *validator) windowsOptions(p *field.Path, w *corev1.WindowsSecurityConte
 	}
 }
 
-func (v *validator) windowsUser(p *field.Path, name string) {
+func (v *validator) windowsUser(p *check.Path, name string) {
 	const most, mostDomain = 104, 256
 	if name == "" {
 		v.Invalid(p, name, "runAsUserName cannot be an empty string")
@@ -75,7 +76,7 @@ func (v *validator) windowsUser(p *field.Path, name string) {
 }
 
 // hostProcess wants all containers of a pod to be processes of the host, or none.
-func (v *validator) hostProcess(p *field.Path) {
+func (v *validator) hostProcess(p *check.Path) {
 	of := func(w *corev1.WindowsSecurityContextOptions) *bool {
 		if w == nil {
 			return nil
@@ -87,7 +88,9 @@ func (v *validator) hostProcess(p *field.Path) {
 		whole = of(s.WindowsOptions)
 	}
 	all, host := 0, 0
-	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+	for n := range v.count() {
+		c, list, i := v.nth(n)
+		p := p.Child(list).Index(i)
 		all++
 		var own *bool
 		if c.SecurityContext != nil {
@@ -103,7 +106,7 @@ func (v *validator) hostProcess(p *field.Path) {
 		if own != nil && *own || own == nil && whole != nil && *whole {
 			host++
 		}
-	})
+	}
 	if host == 0 {
 		return
 	}

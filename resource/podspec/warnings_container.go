@@ -6,13 +6,16 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/check"
 )
 
 // containers looks at each container, and then at the ports of all together.
-func (w *warner) containers(at, p *field.Path) {
+func (w *warner) containers(at, p *check.Path) {
 	v := validator{spec: w.spec}
-	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+	for n := range v.count() {
+		c, list, i := v.nth(n)
+		p := p.Child(list).Index(i)
 		w.seccomp(at.Child("metadata", "annotations"), corev1.SeccompContainerAnnotationKeyPrefix+c.Name,
 			c.SecurityContext != nil && c.SecurityContext.SeccompProfile != nil)
 		if at != nil {
@@ -21,12 +24,12 @@ func (w *warner) containers(at, p *field.Path) {
 		w.fractions(p.Child("resources", "limits"), c.Resources.Limits)
 		w.fractions(p.Child("resources", "requests"), c.Resources.Requests)
 		w.environment(p.Child("env"), c.Env)
-	})
+	}
 	w.ports(&v, p)
 }
 
 // appArmor finds an annotation that says something else than the fields.
-func (w *warner) appArmor(p *field.Path, c *corev1.Container) {
+func (w *warner) appArmor(p *check.Path, c *corev1.Container) {
 	key := corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix + c.Name
 	value, ok := w.meta.Annotations[key]
 	if !ok || c.SecurityContext != nil && c.SecurityContext.AppArmorProfile != nil {
@@ -37,7 +40,7 @@ func (w *warner) appArmor(p *field.Path, c *corev1.Container) {
 		whole = s.AppArmorProfile
 	}
 	if whole == nil || !reflect.DeepEqual(whole, profileOf(value)) {
-		w.warn(`%s: deprecated since v1.30; use the "appArmorProfile" field instead`, p.Key(key))
+		w.warn(`%s: deprecated since v1.30; use the "appArmorProfile" field instead`, p.Key(key).String())
 	}
 }
 
@@ -56,32 +59,38 @@ func profileOf(annotation string) *corev1.AppArmorProfile {
 }
 
 // environment finds values that hide others of the same name without using them.
-func (w *warner) environment(p *field.Path, env []corev1.EnvVar) {
+func (w *warner) environment(p *check.Path, env []corev1.EnvVar) {
 	seen := map[string]bool{}
 	for i, e := range env {
 		use := "$(" + e.Name + ")"
 		if seen[e.Name] && (e.ValueFrom != nil || e.Value == use || !strings.Contains(e.Value, use)) {
-			w.warn("%s: hides previous definition of %q, which may be dropped when using apply", p.Index(i), e.Name)
+			w.warn("%s: hides previous definition of %q, which may be dropped when using apply", p.Index(i).String(), e.Name)
 		}
 		seen[e.Name] = true
 	}
 }
 
 // ports finds those that are in each other's way.
-func (w *warner) ports(v *validator, p *field.Path) {
+func (w *warner) ports(v *validator, p *check.Path) {
+	type number struct {
+		port     int32
+		protocol corev1.Protocol
+	}
 	type place struct {
-		path *field.Path
+		path string
 		port corev1.ContainerPort
 	}
-	all, named := map[string][]place{}, map[string]*field.Path{}
+	all, named := map[number][]place{}, map[string]string{}
 	var names []string
-	v.eachContainer(p, func(p *field.Path, c *corev1.Container) {
+	for n := range v.count() {
+		c, list, i := v.nth(n)
+		p := p.Child(list).Index(i)
 		for i, port := range c.Ports {
-			at := p.Child("ports").Index(i)
+			at := p.Child("ports").Index(i).String()
 			if port.HostIP != "" && port.HostPort == 0 {
 				w.warn("%s: hostIP set without hostPort: %+v", at, port)
 			}
-			key := fmt.Sprintf("%d/%s", port.ContainerPort, port.Protocol)
+			key := number{port.ContainerPort, port.Protocol}
 			for _, other := range all[key] {
 				o := other.port
 				switch {
@@ -98,11 +107,11 @@ func (w *warner) ports(v *validator, p *field.Path) {
 				continue
 			}
 			if other, ok := named[port.Name]; ok {
-				names = append(names, fmt.Sprintf("%s: duplicate port name %q with %s, services and probes that select ports by name will use %s", at, port.Name, other, other))
+				names = append(names, fmt.Sprintf("%s: duplicate port name %q with %s, services and probes that select ports by name will use %[3]s", at, port.Name, other))
 			} else {
 				named[port.Name] = at
 			}
 		}
-	})
+	}
 	w.list = append(w.list, names...)
 }

@@ -3,7 +3,8 @@ package podspec
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/check"
 )
 
 // movedLabels are node labels with a newer name.
@@ -16,17 +17,17 @@ var movedLabels = map[string]string{
 }
 
 // moved finds a node label with a newer name.
-func (w *warner) moved(p *field.Path, label string) {
+func (w *warner) moved(p *check.Path, label string) {
 	if why, ok := movedLabels[label]; ok {
-		w.warn("%s: %s is %s", p, label, why)
+		w.warn("%s: %s is %s", p.String(), label, why)
 	}
 }
 
 // nodes looks at what chooses nodes by their labels.
-func (w *warner) nodes(p *field.Path) {
+func (w *warner) nodes(p *check.Path) {
 	for label := range w.spec.NodeSelector {
 		if why, ok := movedLabels[label]; ok {
-			w.warn("%s: %s", p.Child("nodeSelector").Key(label), why)
+			w.warn("%s: %s", p.Child("nodeSelector").Key(label).String(), why)
 		}
 	}
 	if a := w.spec.Affinity; a != nil && a.NodeAffinity != nil {
@@ -51,31 +52,31 @@ func (w *warner) nodes(p *field.Path) {
 }
 
 // TermWarnings says of a choice of nodes which labels have newer names.
-func TermWarnings(p *field.Path, t *corev1.NodeSelectorTerm) []string {
+func TermWarnings(p *check.Path, t *corev1.NodeSelectorTerm) []string {
 	var w warner
 	w.term(p, t, false)
 	return w.list
 }
 
-func (w *warner) term(p *field.Path, t *corev1.NodeSelectorTerm, values bool) {
+func (w *warner) term(p *check.Path, t *corev1.NodeSelectorTerm, values bool) {
 	for i, e := range t.MatchExpressions {
 		at := p.Child("matchExpressions").Index(i)
 		w.moved(at.Child("key"), e.Key)
 		for j := 0; values && j < len(e.Values); j++ {
 			for _, msg := range validation.IsValidLabelValue(e.Values[j]) {
-				w.warn("%s: %s is invalid, %s", at.Child("values").Index(j), e.Values[j], msg)
+				w.warn("%s: %s is invalid, %s", at.Child("values").Index(j).String(), e.Values[j], msg)
 			}
 		}
 	}
 }
 
 // affinities finds those to nobody.
-func (w *warner) affinities(p *field.Path) {
+func (w *warner) affinities(p *check.Path) {
 	a := w.spec.Affinity
 	if a == nil {
 		return
 	}
-	terms := func(p *field.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+	terms := func(p *check.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
 		for i, t := range required {
 			if t.LabelSelector == nil {
 				w.nobody(p.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))
@@ -95,6 +96,6 @@ func (w *warner) affinities(p *field.Path) {
 	}
 }
 
-func (w *warner) nobody(p *field.Path) {
-	w.warn("%s: a null labelSelector results in matching no pod", p.Child("labelSelector"))
+func (w *warner) nobody(p *check.Path) {
+	w.warn("%s: a null labelSelector results in matching no pod", p.Child("labelSelector").String())
 }

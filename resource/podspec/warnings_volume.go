@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/resource/check"
 )
 
 // volumes finds those of a kind that is going or gone, and files in one place.
-func (w *warner) volumes(p *field.Path) {
+func (w *warner) volumes(p *check.Path) {
 	for i := range w.spec.Volumes {
 		v := &w.spec.Volumes[i]
 		at := p.Index(i)
@@ -28,7 +29,7 @@ func (w *warner) volumes(p *field.Path) {
 			{v.RBD != nil, "rbd", "deprecated in v1.28, non-functional in v1.31+"},
 		} {
 			if old.there {
-				w.warn("%s: %s", at.Child(old.name), old.why)
+				w.warn("%s: %s", at.Child(old.name).String(), old.why)
 			}
 		}
 		if e := v.Ephemeral; e != nil && e.VolumeClaimTemplate != nil {
@@ -41,11 +42,11 @@ func (w *warner) volumes(p *field.Path) {
 }
 
 // ClaimWarnings says what is odd about a claim of storage, though not wrong.
-func ClaimWarnings(p *field.Path, s *corev1.PersistentVolumeClaimSpec) []string {
+func ClaimWarnings(p *check.Path, s *corev1.PersistentVolumeClaimSpec) []string {
 	var w warner
-	storage := func(p *field.Path, list corev1.ResourceList) {
+	storage := func(p *check.Path, list corev1.ResourceList) {
 		if q, ok := list[corev1.ResourceStorage]; ok && q.MilliValue()%1000 != 0 {
-			w.warn("%s: fractional byte value %q is invalid, must be an integer", p.Key("storage"), q.String())
+			w.warn("%s: fractional byte value %q is invalid, must be an integer", p.Key("storage").String(), q.String())
 		}
 	}
 	storage(p.Child("resources", "requests"), s.Resources.Requests)

@@ -44,8 +44,8 @@ func budgetStrategy() resource.Strategy {
 	r.ValidateUpdate = func(b, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudget(b) }
 	r.ValidateStatusUpdate = func(b, _ *policyv1.PodDisruptionBudget) field.ErrorList {
 		var f check.Faults
-		p, s := field.NewPath("status"), &b.Status
-		f.Add(metavalidation.ValidateConditions(s.Conditions, p.Child("conditions"))...)
+		p, s := check.At("status"), &b.Status
+		f.Add(metavalidation.ValidateConditions(s.Conditions, p.Child("conditions").Field())...)
 		f.NotNegative(p.Child("disruptionsAllowed"), int64(s.DisruptionsAllowed))
 		f.NotNegative(p.Child("currentHealthy"), int64(s.CurrentHealthy))
 		f.NotNegative(p.Child("desiredHealthy"), int64(s.DesiredHealthy))
@@ -58,7 +58,7 @@ func budgetStrategy() resource.Strategy {
 
 func validateBudget(b *policyv1.PodDisruptionBudget) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("spec"), &b.Spec
+	p, s := check.At("spec"), &b.Spec
 	if s.MinAvailable != nil && s.MaxUnavailable != nil {
 		f.Invalid(p, *s, "minAvailable and maxUnavailable cannot be both set")
 	}

@@ -85,12 +85,12 @@ func sameRole(now, old rbacv1.RoleRef) field.ErrorList {
 	if now == old {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(field.NewPath("roleRef"), now, "cannot change roleRef")}
+	return field.ErrorList{field.Invalid(check.At("roleRef").Field(), now, "cannot change roleRef")}
 }
 
 func validateBinding(ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bool) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("roleRef")
+	p := check.At("roleRef")
 	check.Known(&f, p.Child("apiGroup"), ref.APIGroup, rbacv1.GroupName)
 	if namespaced {
 		check.Known(&f, p.Child("kind"), ref.Kind, "Role", "ClusterRole")
@@ -103,12 +103,12 @@ func validateBinding(ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced b
 		f.Each(p.Child("name"), ref.Name, content.IsPathSegmentName(ref.Name))
 	}
 	for i := range subjects {
-		subject(&f, field.NewPath("subjects").Index(i), &subjects[i], namespaced)
+		subject(&f, check.At("subjects").Index(i), &subjects[i], namespaced)
 	}
 	return f.List()
 }
 
-func subject(f *check.Faults, p *field.Path, s *rbacv1.Subject, namespaced bool) {
+func subject(f *check.Faults, p *check.Path, s *rbacv1.Subject, namespaced bool) {
 	if s.Name == "" {
 		f.Required(p.Child("name"), "")
 	}

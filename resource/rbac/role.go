@@ -38,7 +38,7 @@ var clusterRoleStrategy = resource.Rules[*rbacv1.ClusterRole]{
 func validateRole(r *rbacv1.Role) field.ErrorList {
 	var f check.Faults
 	for i := range r.Rules {
-		rule(&f, field.NewPath("rules").Index(i), &r.Rules[i], true)
+		rule(&f, check.At("rules").Index(i), &r.Rules[i], true)
 	}
 	return f.List()
 }
@@ -46,10 +46,10 @@ func validateRole(r *rbacv1.Role) field.ErrorList {
 func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList {
 	var f check.Faults
 	for i := range r.Rules {
-		rule(&f, field.NewPath("rules").Index(i), &r.Rules[i], false)
+		rule(&f, check.At("rules").Index(i), &r.Rules[i], false)
 	}
 	if a := r.AggregationRule; a != nil {
-		p := field.NewPath("aggregationRule", "clusterRoleSelectors")
+		p := check.At("aggregationRule", "clusterRoleSelectors")
 		if len(a.ClusterRoleSelectors) == 0 {
 			f.Required(p, "at least one clusterRoleSelector required if aggregationRule is non-nil")
 		}
@@ -63,7 +63,7 @@ func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList {
 	return f.List()
 }
 
-func rule(f *check.Faults, p *field.Path, r *rbacv1.PolicyRule, namespaced bool) {
+func rule(f *check.Faults, p *check.Path, r *rbacv1.PolicyRule, namespaced bool) {
 	if len(r.Verbs) == 0 {
 		f.Required(p.Child("verbs"), "verbs must contain at least one value")
 	}

@@ -43,9 +43,9 @@ var classStrategy = resource.Rules[*schedulingv1.PriorityClass]{
 	ValidateUpdate: func(c, old *schedulingv1.PriorityClass) field.ErrorList {
 		var f check.Faults
 		if c.Value != old.Value {
-			f.Forbidden(field.NewPath("value"), "may not be changed in an update.")
+			f.Forbidden(check.At("value"), "may not be changed in an update.")
 		}
-		f.Same(field.NewPath("preemptionPolicy"), c.PreemptionPolicy, old.PreemptionPolicy)
+		f.Same(check.At("preemptionPolicy"), c.PreemptionPolicy, old.PreemptionPolicy)
 		return f.List()
 	},
 }.Strategy()
@@ -75,13 +75,13 @@ func validateClass(c *schedulingv1.PriorityClass) field.ErrorList {
 			why = fmt.Sprintf("globalDefault of %v PriorityClass must be %v", c.Name, false)
 		}
 		if why != "" {
-			f.Forbidden(field.NewPath("metadata", "name"), "priority class names with '"+systemPrefix+"' prefix are reserved for system use only. error: "+why)
+			f.Forbidden(check.At("metadata", "name"), "priority class names with '"+systemPrefix+"' prefix are reserved for system use only. error: "+why)
 		}
 	} else if c.Value > highestUser {
-		f.Forbidden(field.NewPath("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestUser))
+		f.Forbidden(check.At("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestUser))
 	}
 	if c.PreemptionPolicy != nil {
-		check.OneOf(&f, field.NewPath("preemptionPolicy"), *c.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)
+		check.OneOf(&f, check.At("preemptionPolicy"), *c.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)
 	}
 	return f.List()
 }

@@ -47,7 +47,7 @@ func attachmentStrategy() resource.Strategy {
 	r.ValidateUpdate = func(a, old *storagev1.VolumeAttachment) field.ErrorList {
 		var f check.Faults
 		f.Add(validateAttachment(a)...)
-		f.Same(field.NewPath("spec"), a.Spec, old.Spec)
+		f.Same(check.At("spec"), a.Spec, old.Spec)
 		return f.List()
 	}
 	r.ValidateStatusUpdate = func(a, _ *storagev1.VolumeAttachment) field.ErrorList { return validateAttachment(a) }
@@ -57,7 +57,7 @@ func attachmentStrategy() resource.Strategy {
 
 func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 	var f check.Faults
-	p := field.NewPath("spec")
+	p := check.At("spec")
 	podspec.CSIDriverName(&f, p.Child("attacher"), a.Spec.Attacher)
 	at, s := p.Child("source"), &a.Spec.Source
 	switch {
@@ -79,7 +79,7 @@ func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 		fault *storagev1.VolumeError
 	}{{"attachError", a.Status.AttachError}, {"detachError", a.Status.DetachError}} {
 		if e.fault != nil && ptr.Deref(e.fault.ErrorCode, 0) < 0 {
-			f.Invalid(field.NewPath("status", e.name, "errorCode"), *e.fault.ErrorCode, validation.InclusiveRangeError(0, math.MaxInt32))
+			f.Invalid(check.At("status", e.name, "errorCode"), *e.fault.ErrorCode, validation.InclusiveRangeError(0, math.MaxInt32))
 		}
 	}
 	const largest = 256 * 1024
@@ -88,12 +88,12 @@ func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 		size += len(key) + len(value)
 	}
 	if size > largest {
-		f.Add(field.TooLong(field.NewPath("status", "attachmentMetadata"), "", largest))
+		f.Add(field.TooLong(check.At("status", "attachmentMetadata").Field(), "", largest))
 	}
 	return f.List()
 }
 
-func inline(f *check.Faults, p *field.Path, s *corev1.PersistentVolumeSpec) {
+func inline(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeSpec) {
 	if s.ClaimRef != nil {
 		f.Forbidden(p.Child("claimRef"), "may not be specified in the context of inline volumes")
 	}

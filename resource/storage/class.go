@@ -54,10 +54,10 @@ var classStrategy = resource.Rules[*storagev1.StorageClass]{
 	Validate: validateClass,
 	ValidateUpdate: func(c, old *storagev1.StorageClass) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("parameters"), c.Parameters, old.Parameters)
-		f.Same(field.NewPath("provisioner"), c.Provisioner, old.Provisioner)
-		f.Same(field.NewPath("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy)
-		f.Same(field.NewPath("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode)
+		f.Same(check.At("parameters"), c.Parameters, old.Parameters)
+		f.Same(check.At("provisioner"), c.Provisioner, old.Provisioner)
+		f.Same(check.At("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy)
+		f.Same(check.At("volumeBindingMode"), c.VolumeBindingMode, old.VolumeBindingMode)
 		f.Add(validateClass(c)...)
 		return f.List()
 	},
@@ -65,21 +65,21 @@ var classStrategy = resource.Rules[*storagev1.StorageClass]{
 
 func validateClass(c *storagev1.StorageClass) field.ErrorList {
 	var f check.Faults
-	provisioner(&f, field.NewPath("provisioner"), c.Provisioner)
-	parameters(&f, field.NewPath("parameters"), c.Parameters)
+	provisioner(&f, check.At("provisioner"), c.Provisioner)
+	parameters(&f, check.At("parameters"), c.Parameters)
 	if r := c.ReclaimPolicy; r != nil && *r != "" {
-		check.Known(&f, field.NewPath("reclaimPolicy"), *r, corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain)
+		check.Known(&f, check.At("reclaimPolicy"), *r, corev1.PersistentVolumeReclaimDelete, corev1.PersistentVolumeReclaimRetain)
 	}
 	if m := c.VolumeBindingMode; m == nil {
-		f.Required(field.NewPath("volumeBindingMode"), "")
+		f.Required(check.At("volumeBindingMode"), "")
 	} else {
-		check.Known(&f, field.NewPath("volumeBindingMode"), *m, storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer)
+		check.Known(&f, check.At("volumeBindingMode"), *m, storagev1.VolumeBindingImmediate, storagev1.VolumeBindingWaitForFirstConsumer)
 	}
-	topologies(&f, field.NewPath("allowedTopologies"), c.AllowedTopologies)
+	topologies(&f, check.At("allowedTopologies"), c.AllowedTopologies)
 	return f.List()
 }
 
-func provisioner(f *check.Faults, p *field.Path, name string) {
+func provisioner(f *check.Faults, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
 	} else {
@@ -87,11 +87,11 @@ func provisioner(f *check.Faults, p *field.Path, name string) {
 	}
 }
 
-func parameters(f *check.Faults, p *field.Path, params map[string]string) {
+func parameters(f *check.Faults, p *check.Path, params map[string]string) {
 	const most, largest = 512, 256 * 1024
 	size := 0
 	if len(params) > most {
-		f.Add(field.TooLong(p, "", most))
+		f.Add(field.TooLong(p.Field(), "", most))
 	}
 	for key, value := range params {
 		if key == "" {
@@ -100,7 +100,7 @@ func parameters(f *check.Faults, p *field.Path, params map[string]string) {
 		size += len(key) + len(value)
 	}
 	if size > largest {
-		f.Add(field.TooLong(p, "", largest))
+		f.Add(field.TooLong(p.Field(), "", largest))
 	}
 }
 
@@ -112,7 +112,7 @@ func valuesByKey(t corev1.TopologySelectorTerm) map[string]sets.Set[string] {
 	return values
 }
 
-func topologies(f *check.Faults, p *field.Path, terms []corev1.TopologySelectorTerm) {
+func topologies(f *check.Faults, p *check.Path, terms []corev1.TopologySelectorTerm) {
 	for i, t := range terms {
 		at := p.Index(i).Child("matchLabelExpressions")
 		keys := map[string]bool{}
@@ -153,10 +153,10 @@ var attributesStrategy = resource.Rules[*storagev1.VolumeAttributesClass]{
 	ValidateUpdate: func(c, old *storagev1.VolumeAttributesClass) field.ErrorList {
 		var f check.Faults
 		if c.DriverName != old.DriverName {
-			f.Forbidden(field.NewPath("driverName"), "updates to driverName are forbidden.")
+			f.Forbidden(check.At("driverName"), "updates to driverName are forbidden.")
 		}
 		if !reflect.DeepEqual(c.Parameters, old.Parameters) {
-			f.Forbidden(field.NewPath("parameters"), "updates to parameters are forbidden.")
+			f.Forbidden(check.At("parameters"), "updates to parameters are forbidden.")
 		}
 		f.Add(validateAttributes(c)...)
 		return f.List()
@@ -165,10 +165,10 @@ var attributesStrategy = resource.Rules[*storagev1.VolumeAttributesClass]{
 
 func validateAttributes(c *storagev1.VolumeAttributesClass) field.ErrorList {
 	var f check.Faults
-	provisioner(&f, field.NewPath("driverName"), c.DriverName)
-	parameters(&f, field.NewPath("parameters"), c.Parameters)
+	provisioner(&f, check.At("driverName"), c.DriverName)
+	parameters(&f, check.At("parameters"), c.Parameters)
 	if len(c.Parameters) == 0 {
-		f.Required(field.NewPath("parameters"), "must contain at least one key/value pair")
+		f.Required(check.At("parameters"), "must contain at least one key/value pair")
 	}
 	return f.List()
 }

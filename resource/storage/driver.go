@@ -78,8 +78,8 @@ var driverStrategy = resource.Rules[*storagev1.CSIDriver]{
 	ValidateUpdate: func(d, old *storagev1.CSIDriver) field.ErrorList {
 		var f check.Faults
 		f.Add(validateDriver(d)...)
-		f.Same(field.NewPath("spec", "attachedRequired"), d.Spec.AttachRequired, old.Spec.AttachRequired)
-		f.Same(field.NewPath("spec", "volumeLifecycleModes"), d.Spec.VolumeLifecycleModes, old.Spec.VolumeLifecycleModes)
+		f.Same(check.At("spec", "attachedRequired"), d.Spec.AttachRequired, old.Spec.AttachRequired)
+		f.Same(check.At("spec", "volumeLifecycleModes"), d.Spec.VolumeLifecycleModes, old.Spec.VolumeLifecycleModes)
 		return f.List()
 	},
 	RequireResourceVersion: true,
@@ -93,7 +93,7 @@ func unset[T any](p **T, otherwise T) {
 
 func validateDriver(d *storagev1.CSIDriver) field.ErrorList {
 	var f check.Faults
-	p, s := field.NewPath("spec"), &d.Spec
+	p, s := check.At("spec"), &d.Spec
 	if s.FSGroupPolicy != nil {
 		check.Known(&f, p.Child("fsGroupPolicy"), *s.FSGroupPolicy,
 			storagev1.FileFSGroupPolicy, storagev1.NoneFSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
@@ -139,7 +139,7 @@ var csiNodeStrategy = resource.Rules[*storagev1.CSINode]{
 			for _, now := range n.Spec.Drivers {
 				if was.Name == now.Name {
 					was.Allocatable, now.Allocatable = nil, nil
-					f.Same(field.NewPath("spec", "drivers"), now, was)
+					f.Same(check.At("spec", "drivers"), now, was)
 				}
 			}
 		}
@@ -153,7 +153,7 @@ func validateCSINode(n *storagev1.CSINode) field.ErrorList {
 	const longestID = 192
 	names := map[string]bool{}
 	for i, d := range n.Spec.Drivers {
-		p := field.NewPath("spec", "drivers").Index(i)
+		p := check.At("spec", "drivers").Index(i)
 		podspec.CSIDriverName(&f, p.Child("name"), d.Name)
 		if d.NodeID == "" {
 			f.Required(p.Child("nodeID"), "")
@@ -189,17 +189,17 @@ var capacityTable = resource.TableOf(func(c *storagev1.CSIStorageCapacity) []any
 var capacityStrategy = resource.Rules[*storagev1.CSIStorageCapacity]{
 	Validate: func(c *storagev1.CSIStorageCapacity) field.ErrorList {
 		var f check.Faults
-		f.Selector(field.NewPath("nodeTopology"), c.NodeTopology)
-		f.Subdomain(field.NewPath("storageClassName"), c.StorageClassName)
+		f.Selector(check.At("nodeTopology"), c.NodeTopology)
+		f.Subdomain(check.At("storageClassName"), c.StorageClassName)
 		if c.Capacity != nil {
-			f.QuantityNotNegative(field.NewPath("capacity"), *c.Capacity)
+			f.QuantityNotNegative(check.At("capacity"), *c.Capacity)
 		}
 		return f.List()
 	},
 	ValidateUpdate: func(c, old *storagev1.CSIStorageCapacity) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("nodeTopology"), c.NodeTopology, old.NodeTopology)
-		f.Same(field.NewPath("storageClassName"), c.StorageClassName, old.StorageClassName)
+		f.Same(check.At("nodeTopology"), c.NodeTopology, old.NodeTopology)
+		f.Same(check.At("storageClassName"), c.StorageClassName, old.StorageClassName)
 		return f.List()
 	},
 	RequireResourceVersion: true,

@@ -48,13 +48,13 @@ func strategy() resource.Strategy {
 	r.Validate = func(m *migrationv1.StorageVersionMigration) field.ErrorList {
 		var f check.Faults
 		if m.Spec.Resource.Resource == "" {
-			f.Required(field.NewPath("spec", "resource", "resource"), "resource is required")
+			f.Required(check.At("spec", "resource", "resource"), "resource is required")
 		}
 		return f.List()
 	}
 	r.ValidateUpdate = func(m, old *migrationv1.StorageVersionMigration) field.ErrorList {
 		var f check.Faults
-		f.Same(field.NewPath("spec", "resource"), m.Spec.Resource, old.Spec.Resource)
+		f.Same(check.At("spec", "resource"), m.Spec.Resource, old.Spec.Resource)
 		return f.List()
 	}
 	r.RequireResourceVersion = true
