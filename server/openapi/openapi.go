@@ -40,6 +40,7 @@ type state struct {
 // document is one document in its two encodings, each built once.
 type document struct {
 	source         *source
+	made           time.Time
 	text, protobuf func() ([]byte, error) // compressed
 }
 
@@ -96,6 +97,7 @@ func newState(resources []*resource.Resource, scheme *runtime.Scheme, cbor bool,
 func newDocument(src *source) *document {
 	return &document{
 		source:   src,
+		made:     time.Now().Truncate(time.Second),
 		text:     sync.OnceValues(func() ([]byte, error) { return compress(src.encode(false)) }),
 		protobuf: sync.OnceValues(func() ([]byte, error) { return compress(src.encode(true)) }),
 	}
@@ -173,6 +175,12 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request, protobufType, t
 	if unchanged(w, r, tag) {
 		return
 	}
+	since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
+	if r.Header.Get("If-None-Match") == "" && err == nil && !d.made.After(since) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("Last-Modified", d.made.UTC().Format(http.TimeFormat))
 	w.Header().Set("Content-Type", contentType)
 	data, err := build()
 	if err != nil {

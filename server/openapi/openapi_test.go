@@ -255,6 +255,16 @@ func TestServing(t *testing.T) {
 	if w := get("/openapi/v3", "If-None-Match", first.Header().Get("ETag")); w.Code != 304 || w.Body.Len() != 0 {
 		t.Errorf("the same index: %d", w.Code)
 	}
+	made := get(apps).Header().Get("Last-Modified")
+	if w := get(apps, "If-Modified-Since", made); made == "" || w.Code != 304 || w.Header().Get("ETag") == "" {
+		t.Errorf("not modified since %q: %d", made, w.Code)
+	}
+	if w := get(apps, "If-Modified-Since", "Mon, 01 Jan 2024 00:00:00 GMT"); w.Code != 200 {
+		t.Errorf("modified since 2024: %d", w.Code)
+	}
+	if w := get(apps, "If-Modified-Since", made, "If-None-Match", `"other"`); w.Code != 200 {
+		t.Errorf("another tag, not modified since: %d", w.Code)
+	}
 	if w := get("/openapi/v2", "Accept", "text/html"); w.Code != 406 {
 		t.Errorf("as HTML: %d", w.Code)
 	}
