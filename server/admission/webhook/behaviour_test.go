@@ -208,7 +208,7 @@ func TestMatch(t *testing.T) {
 	})
 	t.Run("unknown authority", func(t *testing.T) {
 		w.validating(t, "v.example.com", w.validate("p", "match", func(h *admissionv1.ValidatingWebhook) { h.ClientConfig.CABundle = nil }))
-		want := internal + `"p.example.com": failed to call webhook: Post "HOOKS/p?timeout=5s": tls: failed to verify certificate: x509: certificate signed by unknown authority`
+		want := internal + `"p.example.com": failed to call webhook: Post "HOOKS/p?timeout=30s": tls: failed to verify certificate: x509: certificate signed by unknown authority`
 		if got := create(configMap("c", nil)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
@@ -310,7 +310,7 @@ func TestService(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	post := internal + `"p.example.com": failed to call webhook: Post "https://hook.shop.svc:8443/p?timeout=5s": `
+	post := internal + `"p.example.com": failed to call webhook: Post "https://hook.shop.svc:8443/p?timeout=30s": `
 	expect(post + `service "hook" not found`)
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "hook"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "tls", Port: 8443}}}}
 	if _, err := w.CoreV1().Services("shop").Create(background, svc, metav1.CreateOptions{}); err != nil {

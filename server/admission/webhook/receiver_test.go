@@ -109,7 +109,7 @@ func (w *world) validate(path, namespace string, change func(*admissionv1.Valida
 		Rules:                   rules("", "v1", "configmaps"),
 		NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{"in": namespace}},
 		SideEffects:             ptr.To(admissionv1.SideEffectClassNone),
-		TimeoutSeconds:          ptr.To[int32](5),
+		TimeoutSeconds:          ptr.To[int32](30),
 		AdmissionReviewVersions: []string{"v1"},
 	}
 	if change != nil {
