@@ -26,6 +26,7 @@ import (
 	"fairlead.dev/server/discovery"
 	"fairlead.dev/server/extension"
 	"fairlead.dev/server/openapi"
+	"fairlead.dev/server/ui"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -48,7 +49,7 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // newServer assembles the API server over a store: who may come in, what they may
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, backends server.Backends) (*server.Server, *extension.Extensions, error) {
+func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, backends server.Backends, page *ui.Page) (*server.Server, *extension.Extensions, error) {
 	rows := builtin.Resources()
 	if o.Nodes > 0 {
 		rows = append(rows, metrics.Resources()...)
@@ -70,7 +71,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Faults:    o.Faults,
 		Ready:     map[string]func() error{"store": store.Err},
 		Wire: func(c *server.Config, s *server.Server) (err error) {
-			if err := guard(c, s, authority, url); err != nil {
+			if err := guard(c, s, authority, url, page); err != nil {
 				return err
 			}
 			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
@@ -90,7 +91,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 }
 
 // guard sets who may come in and what they may do.
-func guard(c *server.Config, s *server.Server, authority *pki.Authority, url string) error {
+func guard(c *server.Config, s *server.Server, authority *pki.Authority, url string, page *ui.Page) error {
 	objects := s.Lookup()
 	signer, err := token.NewIssuer(issuer, authority.TokenKey())
 	if err != nil {
@@ -107,6 +108,7 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		auth.InProcess(),
 		cert.New(authority.Pool()),
 		token.Authenticator(accounts),
+		page,
 	))
 	c.Authorizer = auth.Privileged(roles)
 	quotas, err := newQuotas(s)
@@ -140,7 +142,7 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 	if err != nil {
 		return err
 	}
-	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys}
+	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, ui.LinksPath: page.Links()}
 	return nil
 }
 

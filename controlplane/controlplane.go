@@ -23,6 +23,7 @@ import (
 	"fairlead.dev/server/auth/bootstrap"
 	"fairlead.dev/server/extension"
 	"fairlead.dev/server/h2"
+	"fairlead.dev/server/ui"
 	"fairlead.dev/storage/etcdserver"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
@@ -37,6 +38,8 @@ type ControlPlane struct {
 	store     store
 	authority *pki.Authority
 	server    *server.Server
+	// page is what people see of it in a browser.
+	page *ui.Page
 	// extensions are the kinds that definitions make the server serve.
 	extensions *extension.Extensions
 	// simulated are the nodes of this process, if it has any.
@@ -66,7 +69,7 @@ func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	cp := &ControlPlane{options: o}
+	cp := &ControlPlane{options: o, page: ui.New()}
 	cp.stop = sync.OnceValue(cp.shutdown)
 	if err := cp.start(ctx); err != nil {
 		cp.stop()
@@ -92,7 +95,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.authority, err = loadAuthority(ctx, o, cp.store); err != nil {
 		return err
 	}
-	if cp.server, cp.extensions, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), cp.simulated.backends()); err != nil {
+	if cp.server, cp.extensions, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), cp.simulated.backends(), cp.page); err != nil {
 		return err
 	}
 	first, err := firstObjects(ctx, o, cp.store)
@@ -145,7 +148,7 @@ func (cp *ControlPlane) serve() error {
 	cp.serving, ctx = errgroup.WithContext(ctx)
 	cp.stopServing = stop
 	cp.http = &http.Server{
-		Handler:           cp.server,
+		Handler:           cp.page.Over(cp.server),
 		TLSConfig:         config,
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
@@ -244,6 +247,12 @@ func (cp *ControlPlane) URL() string {
 		host = defaultHost
 	}
 	return "https://" + net.JoinHostPort(host, port)
+}
+
+// PageURL is a link to the page, which logs in as the kubeconfig's user, once, within a
+// few minutes.
+func (cp *ControlPlane) PageURL() string {
+	return cp.URL() + cp.page.Link(auth.Authenticated(&auth.User{Name: adminUser, Groups: []string{auth.MastersGroup}})).Path
 }
 
 // KubeconfigPath is the file that clients are pointed at.

@@ -56,7 +56,8 @@ type Config struct {
 	// Discovery serves /api, /apis and what is below them that is no resource;
 	// OpenAPI serves /openapi/. Nil ones answer 404.
 	Discovery, OpenAPI http.Handler
-	// Paths are more handlers by exact path. They come after authorization.
+	// Paths are more handlers by exact path. They come after authorization, and find
+	// who asks by auth.UserFrom.
 	Paths map[string]http.Handler
 
 	// Ready are named checks for /readyz and /healthz besides the server's own.

@@ -6,13 +6,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/server/auth"
 )
 
 // servePath answers requests that are for no resource.
 func (c *call) servePath() error {
 	path := c.req.URL.Path
 	if h := c.s.cfg.Paths[path]; h != nil {
-		h.ServeHTTP(c.w, c.req)
+		h.ServeHTTP(c.w, c.req.WithContext(auth.WithUser(c.req.Context(), c.user)))
 		return nil
 	}
 	switch {
@@ -30,6 +32,8 @@ func (c *call) servePath() error {
 		return c.lives()
 	case path == FaultsPath || strings.HasPrefix(path, FaultsPath+"/"):
 		return c.faults(strings.TrimPrefix(path[len(FaultsPath):], "/"))
+	case path == WatchersPath:
+		return c.watchers()
 	case path == profiles:
 		http.Redirect(c.w, c.req, profiles+"/", http.StatusMovedPermanently)
 		return nil

@@ -69,7 +69,7 @@ client library for Kubernetes talk to it unchanged.`,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newUp(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newFault(), newDemo(), newVersion())
+	root.AddCommand(newUp(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newFault(), newUI(), newDemo(), newVersion())
 	root.InitDefaultCompletionCmd()
 	return root
 }

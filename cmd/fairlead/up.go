@@ -164,9 +164,10 @@ func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serve
 			Kubeconfig  string `json:"kubeconfig"`
 			CAFile      string `json:"caFile"`
 			Etcd        string `json:"etcd,omitempty"`
+			Page        string `json:"page"`
 			PID         int    `json:"pid"`
 			ReadyMillis int64  `json:"readyMillis"`
-		}{cp.URL(), cp.KubeconfigPath(), cp.CAPath(), cp.EtcdURL(), os.Getpid(), ready.Milliseconds()})
+		}{cp.URL(), cp.KubeconfigPath(), cp.CAPath(), cp.EtcdURL(), cp.PageURL(), os.Getpid(), ready.Milliseconds()})
 	}
 	kept := "everything is kept in " + f.options.DataDir
 	if f.options.InMemory {
@@ -178,8 +179,8 @@ func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serve
 	if f.merge {
 		export = "kubectl config use-context " + kubeconfig.Context
 	}
-	p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n  %s\n  kubectl get nodes\n  kubectl create deployment web --image=nginx --replicas=3\n  kubectl get pods --watch\n\nCtrl-C stops it; %s.",
-		ready.Milliseconds(), export, kept))
+	p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n  %s\n  kubectl get nodes\n  kubectl create deployment web --image=nginx --replicas=3\n  kubectl get pods --watch\n\nSee what happens at %s\n(good for one login; `fairlead ui` makes another). Ctrl-C stops it; %s.",
+		ready.Milliseconds(), export, cp.PageURL(), kept))
 	return nil
 }
 

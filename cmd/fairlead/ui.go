@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/server/ui"
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+func newUI() *cobra.Command {
+	var kubeconfig string
+	cmd := &cobra.Command{
+		Use:   "ui",
+		Short: "Print a link to the server's page, which logs in as the kubeconfig's user",
+		Long: `Ui prints a link to the page of a server, on which one sees what happens: events and
+their lives, objects through time, watchers and queues. The link is good for one login
+within ten minutes.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return printLink(cmd.Context(), cmd.OutOrStdout(), kubeconfig)
+		},
+	}
+	registerKubeconfig(cmd.Flags(), &kubeconfig)
+	return cmd
+}
+
+func printLink(ctx context.Context, out io.Writer, kubeconfig string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	c, _, err := connect(kubeconfig)
+	if err != nil {
+		return err
+	}
+	res, err := c.REST().Do(ctx, client.Request{Method: http.MethodPost, Path: ui.LinksPath, Accept: "application/json, */*"})
+	if apierrors.IsNotFound(err) {
+		return errors.New("this server has no page: it is not fairlead")
+	}
+	if err != nil {
+		return err
+	}
+	var link ui.Link
+	if err := json.Unmarshal(res.Body, &link); err != nil {
+		return fmt.Errorf("what the server tells is no link: %w", err)
+	}
+	base := c.REST().Address("/", nil)
+	_, err = fmt.Fprintf(out, "%s://%s%s\n", base.Scheme, base.Host, link.Path)
+	return err
+}

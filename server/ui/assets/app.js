@@ -1,0 +1,121 @@
+// The page: which view is shown, and the keys that all views share.
+import { h } from './dom.js';
+import { post, json } from './api.js';
+import { follow, state, events } from './store.js';
+import { eventsView } from './events.js';
+import { objectView } from './object.js';
+import { watchersView } from './watchers.js';
+import { queuesView } from './queues.js';
+import { travelView } from './travel.js';
+
+// A view makes {el, update(args), keydown(e), gone()} of its part of the address.
+const views = { events: eventsView, object: objectView, watchers: watchersView, queues: queuesView, travel: travelView };
+const tabs = [['events', 'Events'], ['object', 'Objects'], ['watchers', 'Watchers'], ['queues', 'Queues'], ['travel', 'Time travel']];
+
+const $ = (id) => document.getElementById(id);
+let shown = { name: '', view: null };
+const last = {}; // view -> address it was left at
+
+function route() {
+  const parts = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  const name = views[parts[0]] ? parts[0] : 'events';
+  const args = parts.slice(1);
+  if (shown.name !== name) {
+    shown.view?.gone();
+    const view = views[name](args);
+    $('view').replaceChildren(view.el);
+    shown = { name, view };
+  }
+  last[name] = location.hash;
+  shown.view.update(args);
+  for (const a of $('tabs').children) {
+    if (a.dataset.view === name) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
+    a.href = (a.dataset.view !== name && last[a.dataset.view]) || `#/${a.dataset.view}`;
+  }
+  document.title = `${tabs.find(([n]) => n === name)[1]} · Fairlead`;
+}
+
+function pulse() {
+  const p = $('pulse');
+  p.className = `pulse ${state.live}`;
+  p.textContent = { live: 'live', begin: 'reading…', again: 'reconnecting…', refused: 'no events' }[state.live];
+  p.title = state.error || `${events.length.toLocaleString()} events here`;
+}
+
+function theme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  root.dataset.theme = dark ? 'light' : 'dark';
+  try { localStorage.setItem('fairlead.theme', root.dataset.theme); } catch { /* for this page only */ }
+}
+
+const keys = [
+  ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
+  ['/', 'filter'], ['p', 'pause the log, go on'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o', 'the object’s timeline'],
+  ['h l ← →', 'fold, unfold; a revision back, on'], ['t', 'dark or light'], ['?', 'this'],
+];
+
+function help() {
+  const box = $('keys');
+  if (box.open) return box.close();
+  box.replaceChildren(h('h2', 'Keys'), h('dl', keys.map(([k, what]) => [h('dt', k.split(' ').map((one) => (one === '…' ? ' … ' : h('kbd', one)))), h('dd', what)])),
+    h('p.dim', 'In the filter, words must all be there, and -words must not: ', h('code', 'pods -events slow')),
+    h('form', { method: 'dialog' }, h('button', 'Close')));
+  box.showModal();
+  return undefined;
+}
+
+function keydown(e) {
+  if (e.ctrlKey || e.metaKey || e.altKey || $('keys').open) {
+    if (e.key === '?' && $('keys').open) $('keys').close();
+    return;
+  }
+  const typing = e.target.closest('input, select, textarea');
+  if (typing) {
+    if (e.key === 'Escape' || (e.key === 'Enter' && e.target.type === 'search')) {
+      typing.blur();
+      shown.view.el.querySelector('.list')?.focus();
+      e.preventDefault();
+    }
+    return;
+  }
+  if (e.key === 'Enter' && e.target.closest('a, button, summary')) return;
+  if (shown.view.keydown?.(e)) {
+    e.preventDefault();
+    return;
+  }
+  if (e.key >= '1' && e.key <= String(tabs.length)) location.hash = $('tabs').children[e.key - 1].getAttribute('href');
+  else if (e.key === '?') help();
+  else if (e.key === 't') theme();
+  else if (e.key === '/') {
+    const field = shown.view.el.querySelector('input[type=search], input');
+    if (!field) return;
+    field.focus();
+    field.select();
+  } else return;
+  e.preventDefault();
+}
+
+function over() {
+  $('view').replaceChildren(h('div.empty', h('h2', 'The session is over'), h('p', h('code', 'fairlead ui'), ' prints a link to a new one.'), h('a.button', { href: '/ui/login' }, 'Log in')));
+}
+
+$('tabs').append(...tabs.map(([name, title], i) => {
+  const a = h('a', { href: `#/${name}`, title: `${title} (${i + 1})` }, title);
+  a.dataset.view = name;
+  return a;
+}));
+$('theme').addEventListener('click', theme);
+$('help').addEventListener('click', help);
+$('leave').addEventListener('click', async () => {
+  await post('/ui/logout');
+  location.replace('/ui/login');
+});
+addEventListener('hashchange', route);
+addEventListener('keydown', keydown);
+addEventListener('live', pulse);
+addEventListener('session-over', over);
+json('/ui/session').then((s) => { $('leave').title = `Log out ${s.user}`; }, () => {});
+pulse();
+route();
+follow();

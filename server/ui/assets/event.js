@@ -1,0 +1,125 @@
+// One event: its hops as a waterfall, and the tree that it stands in.
+import { h } from './dom.js';
+import { lives } from './api.js';
+import { took } from './store.js';
+import { clock, deed, kind, object, objectAddress, span, who } from './format.js';
+import { treePane } from './tree.js';
+
+export function eventPane(revision) {
+  const stop = new AbortController();
+  const head = h('header.about', h('h2', revision));
+  const body = h('div.body');
+  const tabs = {
+    hops: h('a', { href: `#/events/${revision}`, title: 'Hops (w)' }, 'Hops'),
+    tree: h('a', { href: `#/events/${revision}/tree`, title: 'Causes (c)' }, 'Causes'),
+  };
+  const object_ = h('a', { title: 'The object’s timeline (o)' }, 'Timeline');
+  const nav = h('nav.tabs', tabs.hops, tabs.tree, object_);
+  const el = h('div.pane', h('a.back', { href: '#/events', 'aria-label': 'Close' }, '×'), head, nav, body);
+  let life = null;
+  let tree = null;
+  let shown = '';
+  let again = 0;
+
+  async function read() {
+    try {
+      [life] = await lives({ from: revision, to: revision }, stop.signal);
+    } catch (err) {
+      if (err.name !== 'AbortError') body.replaceChildren(h('p.bad', err.message));
+      return;
+    }
+    if (!life) {
+      head.replaceChildren(h('h2', `Revision ${revision}`));
+      body.replaceChildren(h('p.empty.dim', 'The life of this event is not kept any more.'));
+      return;
+    }
+    object_.href = objectAddress(life);
+    head.replaceChildren(...about(life));
+    if (shown === 'hops') body.replaceChildren(waterfall(life));
+    // What is on its way, or has just been, is looked at again.
+    if ((life.waiting || Date.now() - Date.parse(life.began) < 3000) && !stop.signal.aborted) again = setTimeout(read, 1000);
+  }
+
+  read();
+  return {
+    revision,
+    el,
+    show(tab) {
+      if (shown === tab) return;
+      shown = tab;
+      for (const [name, a] of Object.entries(tabs)) {
+        if (name === tab) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
+      }
+      tree?.gone();
+      tree = null;
+      if (tab === 'tree') {
+        tree = treePane(revision);
+        body.replaceChildren(tree.el);
+      } else body.replaceChildren(life ? waterfall(life) : h('p.dim', 'reading…'));
+    },
+    keydown: (e) => tree?.keydown(e) || false,
+    gone() {
+      clearTimeout(again);
+      stop.abort();
+      tree?.gone();
+    },
+  };
+}
+
+function about(e) {
+  return [
+    h('h2', h(`span.type.${e.type || 'UNKNOWN'}`, { title: e.type }), h('span', kind(e.resource)), ' ', h('b', object(e))),
+    h('p.dim', `revision ${e.revision} · ${(e.type || 'unknown').toLowerCase()} · ${clock(Date.parse(e.began))} · ${span(took(e))}`),
+    h('p', e.verb ? `${deed(e)} by ${who(e.user)}` : 'written by the server itself', e.agent && h('span.dim', ` with ${e.agent}`),
+      e.causes && ['; because of ', ...causes(e.causes)]),
+  ];
+}
+
+function causes(revisions) {
+  const most = 6;
+  const out = revisions.slice(0, most).flatMap((rev, i) => [i ? ', ' : '', h('a', { href: `#/events/${rev}` }, rev)]);
+  if (revisions.length > most) out.push(` and ${revisions.length - most} more`);
+  return out;
+}
+
+const selection = (s) => [s.namespace && `in ${s.namespace}`, s.name, s.labelSelector, s.fieldSelector].filter(Boolean).join(', ');
+
+const MOST = 200; // of a sort
+
+// parts are what a waterfall shows, as {title, rows: [{name, note, from, to, sort}]}.
+function parts(e) {
+  let before = 0;
+  const hops = (e.hops || []).map((hop) => {
+    const r = { name: hop.hop, from: before, to: hop.at, sort: 'hop', note: hop.hop === 'cached' ? `${e.topics} watched selection${e.topics === 1 ? '' : 's'}` : '' };
+    before = hop.at;
+    return r;
+  });
+  const sent = (e.deliveries || []).map((d) => ({
+    name: who(d.user), note: [d.agent, selection(d), d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
+    from: d.framed, to: d.flushed || d.framed, sort: d.flushed ? 'sent' : 'late',
+  })).concat((e.waiting || []).map((d) => ({ name: who(d.user), note: `${d.agent || ''} not sent yet`, late: true, sort: 'late' })));
+  const informers = (e.arrivals || []).map((a) => ({ name: `informer of ${kind(a.resource)}`, note: selection(a), from: a.read, to: a.stored, sort: 'seen' }));
+  const works = (e.works || []).flatMap((w) => [
+    w.queued ? { name: `${w.controller} · queued`, note: w.key, from: w.queued, to: w.begun, sort: 'queued' } : null,
+    {
+      name: w.controller, key: w.key, from: w.begun, to: w.ended, sort: w.error ? 'failed' : 'work', writes: w.writes,
+      note: w.error ? w.error + (w.failures > 1 ? ` (${w.failures} times)` : '') : w.writes ? '' : `${w.key}: nothing to do`,
+    },
+  ].filter(Boolean));
+  return [
+    { title: 'In the server', rows: hops }, { title: 'To who watches', rows: sent },
+    { title: 'In informers', rows: informers }, { title: 'In controllers', rows: works },
+  ].filter((p) => p.rows.length);
+}
+
+export function waterfall(e) {
+  const total = Math.max(took(e), 1);
+  const percent = (ns) => `${(Math.min(Math.max(ns, 0), total) / total) * 100}%`;
+  const scale = h('div.scale', { 'aria-hidden': 'true' }, [0, 0.25, 0.5, 0.75, 1].map((part) => h('span', { style: { left: `${part * 100}%` } }, span(total * part))));
+  return h('div.waterfall', h('div.fall.top', h('span'), scale, h('span')), parts(e).map((p) => h('section', h('h3', p.title, p.rows.length > 3 && h('span.dim', ` ${p.rows.length}`)),
+    p.rows.slice(0, MOST).map((r) => h(`div.fall.${r.sort}`,
+      h('span.label', { title: `${r.name} ${r.note}` }, r.name, r.writes ? h('small', ' wrote ', ...causes(r.writes)) : r.note && h('small', r.note)),
+      h('span.track', r.late ? null : h('i', { style: { left: percent(r.from), width: `max(3px, ${((Math.max(r.to - r.from, 0)) / total) * 100}%)` } })),
+      h('span.at', r.late ? 'waits' : span(r.to)))),
+    p.rows.length > MOST && h('p.dim', `and ${p.rows.length - MOST} more`))));
+}

@@ -1,0 +1,156 @@
+// The live log of events, and beside it the one that is chosen.
+import { h } from './dom.js';
+import { List } from './list.js';
+import { events, listeners, facets, known } from './store.js';
+import { clock, deed, kind, object, objectAddress, plural, span, who } from './format.js';
+import { eventPane } from './event.js';
+
+// What is filtered for stays when one comes back.
+const filter = { text: '', kind: '', namespace: '' };
+
+function matcher() {
+  const words = filter.text.toLowerCase().split(/\s+/).filter((w) => w && w !== '-');
+  const no = words.filter((w) => w[0] === '-').map((w) => w.slice(1));
+  const yes = words.filter((w) => w[0] !== '-');
+  return (e) => (!filter.kind || e.resource === filter.kind) && (!filter.namespace || e.namespace === filter.namespace)
+    && yes.every((w) => e.text.includes(w)) && !no.some((w) => e.text.includes(w));
+}
+
+export function eventsView() {
+  let match = matcher();
+  let seen = []; // those that pass, by revision
+  let paused = false;
+  let missed = 0;
+  let pane = null;
+  const at = (i) => seen[seen.length - 1 - i]; // the newest first
+
+  const count = h('span.count.dim', { role: 'status' });
+  const search = h('input', { type: 'search', placeholder: 'filter: web pods -events', 'aria-label': 'Filter', value: filter.text, spellcheck: false, autocomplete: 'off' });
+  const kinds = h('select', { 'aria-label': 'Kind' });
+  const namespaces = h('select', { 'aria-label': 'Namespace' });
+  const pause = h('button', { title: 'Pause (p)', 'aria-pressed': false }, 'Pause');
+  const list = new List({
+    label: 'Events, the newest first', count: () => seen.length, draw: (i) => row(at(i)), key: (i) => at(i).revision,
+    choose: (i) => { if (el.classList.contains('beside') && !narrow()) go(at(i).revision); },
+    open: (i) => go(at(i).revision),
+  });
+  const side = h('section.side', { 'aria-label': 'The event' });
+  const none = h('p.empty.dim');
+  const el = h('div.split', h('section.log',
+    h('div.bar', search, kinds, namespaces, pause, count), none, list.el), side);
+
+  function refilter() {
+    match = matcher();
+    seen = events.filter(match);
+    list.redraw();
+    say();
+  }
+
+  function say() {
+    count.textContent = paused && missed ? `paused, ${plural(missed, 'new one')}` : plural(seen.length, 'event');
+    none.textContent = seen.length ? '' : events.length ? 'No event passes the filter.' : 'Nothing has happened yet that is kept.';
+    none.hidden = seen.length > 0;
+  }
+
+  function facet(select, all, chosen, title, write = (v) => v) {
+    const names = [...all.keys()].sort();
+    if (chosen && !all.has(chosen)) names.push(chosen);
+    if (select.length === names.length + 1) return;
+    select.replaceChildren(h('option', { value: '' }, title), ...names.map((n) => h('option', { value: n, selected: n === chosen }, write(n))));
+  }
+
+  function hear(fresh, gone) {
+    facet(kinds, facets.kinds, filter.kind, 'all kinds');
+    facet(namespaces, facets.namespaces, filter.namespace, 'all namespaces');
+    const some = fresh.filter(match);
+    if (paused) {
+      missed += some.length;
+      say();
+      return;
+    }
+    for (const e of some) seen.push(e);
+    if (gone) {
+      const first = events[0].revision;
+      let n = 0;
+      while (n < seen.length && seen[n].revision < first) n++;
+      seen.splice(0, n);
+    }
+    list.shift(some.length);
+    say();
+  }
+
+  function hold(on = !paused) {
+    paused = on;
+    missed = 0;
+    pause.textContent = paused ? 'Go on' : 'Pause';
+    pause.setAttribute('aria-pressed', paused);
+    if (!paused) refilter();
+    say();
+  }
+
+  search.addEventListener('input', () => { filter.text = search.value; refilter(); });
+  kinds.addEventListener('change', () => { filter.kind = kinds.value; refilter(); });
+  namespaces.addEventListener('change', () => { filter.namespace = namespaces.value; refilter(); });
+  pause.addEventListener('click', () => hold());
+  listeners.add(hear);
+  hear([], 0);
+  refilter();
+
+  return {
+    el,
+    update([revision, tab]) {
+      const rev = Number(revision) || 0;
+      el.classList.toggle('beside', rev > 0);
+      if (!rev) {
+        pane?.gone();
+        pane = null;
+        side.replaceChildren();
+        list.el.focus({ preventScroll: true });
+        return;
+      }
+      list.selected = rev;
+      list.show();
+      if (pane?.revision !== rev) {
+        pane?.gone();
+        pane = eventPane(rev);
+        side.replaceChildren(pane.el);
+      }
+      pane.show(tab || 'hops');
+    },
+    keydown(e) {
+      if (pane?.keydown(e)) return true;
+      if (e.key === 'p') hold();
+      else if (e.key === 'Escape') location.hash = '#/events';
+      else if (e.key === 'o' && list.selected) {
+        const about = known(list.selected);
+        if (about) location.hash = objectAddress(about);
+      } else if (e.key === 'c' && list.selected) location.hash = `#/events/${list.selected}/tree`;
+      else if (e.key === 'w' && list.selected) location.hash = `#/events/${list.selected}`;
+      else return list.keydown(e);
+      return true;
+    },
+    gone() {
+      listeners.delete(hear);
+      list.gone();
+      pane?.gone();
+    },
+  };
+}
+
+const narrow = () => matchMedia('(max-width: 820px)').matches;
+
+function go(revision) {
+  const tab = location.hash.endsWith('/tree') ? '/tree' : '';
+  location.hash = `#/events/${revision}${tab}`;
+}
+
+function row(e) {
+  return h('div.row.event', { id: `e${e.revision}` },
+    h('span.rev', e.revision),
+    h('span.time', clock(e.began)),
+    h(`span.type.${e.type || 'UNKNOWN'}`, { title: e.type }),
+    h('span.kind', kind(e.resource)),
+    h('span.name', { title: object(e) }, e.namespace ? [h('i', `${e.namespace}/`), e.name] : e.name),
+    h('span.deed', `${deed(e)} by ${who(e.user)}`),
+    h('span.took', e.waiting ? h('b.bad', { title: 'somebody has not been sent it' }, 'waits') : e.failed ? h('b.bad', { title: 'a reconcile failed' }, 'failed') : span(e.took)));
+}

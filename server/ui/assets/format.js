@@ -1,0 +1,39 @@
+// How times and names are written.
+
+// span writes a duration given in nanoseconds.
+export function span(ns) {
+  const ms = ns / 1e6;
+  if (ms === 0) return '0';
+  if (ms < 0.995) return `${(ns / 1e3).toFixed(ms < 0.00995 ? 1 : 0)} µs`;
+  if (ms < 99.5) return `${ms.toPrecision(3)} ms`;
+  if (ms < 999.5) return `${ms.toFixed(0)} ms`;
+  if (ms < 59950) return `${(ms / 1e3).toPrecision(3)} s`;
+  if (ms < 3600e3) return `${(ms / 60e3).toFixed(1)} min`;
+  return `${(ms / 3600e3).toFixed(1)} h`;
+}
+
+const two = (n) => String(n).padStart(2, '0');
+
+// clock writes a time of day with milliseconds; at is in milliseconds.
+export function clock(at) {
+  const d = new Date(at);
+  return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, '0')}`;
+}
+
+// who shortens what all users of a sort have in common.
+export function who(user) {
+  return (user || 'the server').replace(/^system:serviceaccount:kube-system:/, '').replace(/^system:/, '');
+}
+
+export const object = (e) => (e.namespace ? `${e.namespace}/${e.name}` : e.name || '');
+
+// kind is a resource without its group, which is seldom needed to tell it.
+export const kind = (resource) => (resource || '').split('.')[0];
+
+// deed says what was done: "patch scale".
+export const deed = (e) => (e.verb ? e.verb + (e.subresource ? ` ${e.subresource}` : '') : 'written');
+
+export const plural = (n, one, many = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : many}`;
+
+// objectAddress is where an event's object is shown through time.
+export const objectAddress = (e) => `#/object/${[e.resource, e.namespace || '-', e.name].map(encodeURIComponent).join('/')}`;

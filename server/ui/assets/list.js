@@ -1,0 +1,122 @@
+// A list that draws only the rows in sight, however many there are. Rows are of one height.
+import { h } from './dom.js';
+
+export class List {
+  // draw(i) makes row i; open(i) is called when it is chosen; key(i) tells rows apart.
+  constructor({ label, draw, count, choose, open, key }) {
+    Object.assign(this, { draw, count, choose, open, key });
+    this.selected = undefined; // a key
+    this.rows = new Map(); // i -> element
+    this.room = h('div.room');
+    this.el = h('div.list', { role: 'listbox', tabIndex: 0, 'aria-label': label }, this.room);
+    this.el.addEventListener('scroll', () => this.later(), { passive: true });
+    this.el.addEventListener('click', (e) => {
+      const row = e.target.closest('[data-i]');
+      if (row) this.select(Number(row.dataset.i), true);
+    });
+    this.watcher = new ResizeObserver(() => { this.measure(); this.redraw(); });
+    this.watcher.observe(this.el);
+    this.height = 30;
+  }
+
+  measure() {
+    this.height = parseFloat(getComputedStyle(this.el).getPropertyValue('--row')) || 30;
+  }
+
+  later() {
+    if (this.due) return;
+    this.due = requestAnimationFrame(() => { this.due = 0; this.show(); });
+  }
+
+  // redraw forgets what was drawn.
+  redraw() {
+    for (const row of this.rows.values()) row.remove();
+    this.rows.clear();
+    this.show();
+  }
+
+  // shift says that n rows have come at the top; who has scrolled away keeps his place.
+  shift(n) {
+    if (this.el.scrollTop > 4 && n) {
+      this.room.style.height = `${this.count() * this.height}px`;
+      this.el.scrollTop += n * this.height;
+    }
+    this.redraw();
+  }
+
+  show() {
+    const n = this.count();
+    this.room.style.height = `${n * this.height}px`;
+    const from = Math.max(0, Math.floor(this.el.scrollTop / this.height) - 6);
+    const to = Math.min(n, Math.ceil((this.el.scrollTop + this.el.clientHeight) / this.height) + 6);
+    for (const [i, row] of this.rows) {
+      if (i < from || i >= to) {
+        row.remove();
+        this.rows.delete(i);
+      }
+    }
+    for (let i = from; i < to; i++) {
+      let row = this.rows.get(i);
+      if (!row) {
+        row = this.draw(i);
+        row.dataset.i = i;
+        row.id = row.id || `row-${i}`;
+        row.setAttribute('role', 'option');
+        row.setAttribute('aria-setsize', n);
+        row.setAttribute('aria-posinset', i + 1);
+        row.style.transform = `translateY(${i * this.height}px)`;
+        this.rows.set(i, row);
+        this.room.append(row);
+      }
+      const on = this.selected !== undefined && this.key(i) === this.selected;
+      row.classList.toggle('on', on);
+      row.setAttribute('aria-selected', on);
+      if (on) this.el.setAttribute('aria-activedescendant', row.id);
+    }
+  }
+
+  index() {
+    if (this.selected === undefined) return -1;
+    for (let i = 0; i < this.count(); i++) if (this.key(i) === this.selected) return i;
+    return -1;
+  }
+
+  select(i, open = false) {
+    if (i < 0 || i >= this.count()) return;
+    this.selected = this.key(i);
+    const top = i * this.height;
+    if (top < this.el.scrollTop) this.el.scrollTop = top;
+    else if (top + this.height > this.el.scrollTop + this.el.clientHeight) this.el.scrollTop = top + this.height - this.el.clientHeight;
+    this.show();
+    if (this.choose) this.choose(i);
+    if (open && this.open) this.open(i);
+  }
+
+  move(by) {
+    const now = this.index();
+    this.select(now < 0 ? 0 : Math.max(0, Math.min(this.count() - 1, now + by)));
+  }
+
+  // keydown answers whether it was a key of lists.
+  keydown(e) {
+    const page = Math.max(1, Math.floor(this.el.clientHeight / this.height) - 1);
+    switch (e.key) {
+      case 'j': case 'ArrowDown': this.move(1); break;
+      case 'k': case 'ArrowUp': this.move(-1); break;
+      case 'PageDown': this.move(page); break;
+      case 'PageUp': this.move(-page); break;
+      case 'g': case 'Home': this.select(0); break;
+      case 'G': case 'End': this.select(this.count() - 1); break;
+      case 'Enter': {
+        const i = this.index();
+        if (i < 0) return false;
+        this.select(i, true);
+        break;
+      }
+      default: return false;
+    }
+    return true;
+  }
+
+  gone() { this.watcher.disconnect(); }
+}

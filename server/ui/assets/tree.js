@@ -1,0 +1,131 @@
+// The tree of causes that an event stands in, from its first cause down, over time.
+import { h } from './dom.js';
+import { lives } from './api.js';
+import { List } from './list.js';
+import { known, listeners, took } from './store.js';
+import { deed, kind, object, plural, span, who } from './format.js';
+
+// rootOf climbs to the event that nothing is known to have caused.
+async function rootOf(revision, signal) {
+  let at = revision;
+  for (let steps = 0; steps < 200; steps++) {
+    const e = known(at) || (await lives({ from: at, to: at }, signal)).map((l) => ({ cause: l.causes ? l.causes[0] : 0 }))[0];
+    if (!e) break;
+    if (!e.cause || (!known(e.cause) && !(await lives({ from: e.cause, to: e.cause }, signal)).length)) break;
+    at = e.cause;
+  }
+  return at;
+}
+
+export function treePane(revision) {
+  const stop = new AbortController();
+  const folded = new Set();
+  let nodes = []; // all, in the order of the tree, with depth
+  let seen = []; // those not folded away
+  let total = 1;
+  let root = 0;
+  let due = 0;
+  const sum = h('p.dim', 'reading…');
+  const list = new List({
+    label: 'What came of it', count: () => seen.length, draw: (i) => row(seen[i]), key: (i) => seen[i].revision,
+    open: (i) => { location.hash = `#/events/${seen[i].revision}/tree`; },
+  });
+  list.selected = revision;
+  const el = h('div.tree', sum, list.el);
+
+  async function read() {
+    due = 0;
+    try {
+      root ||= await rootOf(revision, stop.signal);
+      arrange(await lives({ tree: root }, stop.signal));
+    } catch (err) {
+      if (err.name !== 'AbortError') sum.textContent = err.message;
+    }
+  }
+
+  function arrange(all) {
+    if (!all.length) {
+      sum.textContent = 'The life of this event is not kept any more.';
+      return;
+    }
+    const below = new Map();
+    const byRevision = new Map(all.map((e) => [e.revision, e]));
+    for (const e of all) {
+      const cause = e.causes?.[0];
+      if (e.revision !== root && byRevision.has(cause)) below.set(cause, [...(below.get(cause) || []), e]);
+    }
+    const begin = Date.parse(all[0].began);
+    total = 0.001;
+    nodes = [];
+    const walk = (e, depth) => {
+      const from = exactly(e.began) - exactly(all[0].began);
+      const own = Math.max(...(e.hops || []).map((hop) => hop.at), 0) / 1e6;
+      const children = below.get(e.revision) || [];
+      total = Math.max(total, from + took(e) / 1e6);
+      const node = { revision: e.revision, e, depth, from, own, to: from + took(e) / 1e6, children: children.length, end: 0 };
+      nodes.push(node);
+      for (const c of children) walk(c, depth + 1);
+      node.end = nodes.length;
+    };
+    walk(all[0], 0);
+    unfold();
+    sum.replaceChildren(all.length > 1 ? `${plural(all.length - 1, 'event')} came of ` : 'Nothing came of ',
+      h('a', { href: `#/events/${root}/tree` }, root), all.length > 1 ? `, in ${span(total * 1e6)}` : '', h('span', ` · ${new Date(begin).toLocaleTimeString()}`));
+    const i = list.index();
+    if (i >= 0) list.select(i);
+  }
+
+  function unfold() {
+    seen = [];
+    for (let i = 0; i < nodes.length;) {
+      seen.push(nodes[i]);
+      i = folded.has(nodes[i].revision) ? nodes[i].end : i + 1;
+    }
+    list.redraw();
+  }
+
+  function fold(node, on) {
+    if (!node?.children) return false;
+    if (on) folded.add(node.revision); else folded.delete(node.revision);
+    unfold();
+    return true;
+  }
+
+  function row(n) {
+    const { e } = n;
+    const turn = h('button.turn', { tabIndex: -1, 'aria-label': folded.has(n.revision) ? 'unfold' : 'fold', hidden: !n.children }, folded.has(n.revision) ? '▸' : '▾');
+    turn.addEventListener('click', (ev) => { ev.stopPropagation(); fold(n, !folded.has(n.revision)); });
+    const label = h('span.label', { style: { paddingLeft: `${Math.min(n.depth, 12) * 16}px` } }, turn, h(`span.type.${e.type || 'UNKNOWN'}`),
+      h('span.kind', kind(e.resource)), h('span.name', { title: `${object(e)}: ${deed(e)} by ${who(e.user)}` }, e.name), h('small', `${deed(e)} · ${who(e.user)}`));
+    return h('div.row.node', { id: `t${n.revision}` }, label,
+      h('span.track', h('i', { style: { left: `${(n.from / total) * 100}%`, width: `max(3px, ${((n.to - n.from) / total) * 100}%)` } })),
+      h('span.at', span(n.from * 1e6)));
+  }
+
+  const hear = (fresh) => {
+    if (!due && root && fresh.some((e) => e.cause && nodes.some((n) => n.revision === e.cause))) due = setTimeout(read, 500);
+  };
+  listeners.add(hear);
+  read();
+  return {
+    el,
+    keydown(e) {
+      const node = seen[list.index()];
+      if (e.key === 'h' || e.key === 'ArrowLeft') return fold(node, true);
+      if (e.key === 'l' || e.key === 'ArrowRight') return fold(node, false);
+      return list.keydown(e);
+    },
+    gone() {
+      clearTimeout(due);
+      listeners.delete(hear);
+      list.gone();
+      stop.abort();
+    },
+  };
+}
+
+// exactly reads a time with the digits below milliseconds; in milliseconds.
+function exactly(time) {
+  const [, fraction] = /\.(\d+)/.exec(time) || [];
+  return Math.floor(Date.parse(time) / 1000) * 1000 + (fraction ? Number(`0.${fraction}`) * 1000 : 0);
+}

@@ -1,0 +1,82 @@
+// Who watches what, and how far behind.
+import { h, svg } from './dom.js';
+import { json } from './api.js';
+import { List } from './list.js';
+import { deliveries, known, quantile } from './store.js';
+import { kind, plural, span, who } from './format.js';
+
+export function watchersView() {
+  const stop = new AbortController();
+  let all = [];
+  let seen = [];
+  let due = 0;
+  const sum = h('span.count.dim', { role: 'status' }, 'reading…');
+  const search = h('input', { type: 'search', placeholder: 'filter: pods scheduler', 'aria-label': 'Filter', autocomplete: 'off', spellcheck: false });
+  const list = new List({
+    label: 'Watchers, the latest first', count: () => seen.length, draw: (i) => row(seen[i]), key: (i) => seen[i].id,
+    open: (i) => { if (seen[i].oldest || seen[i].reached) location.hash = `#/events/${seen[i].oldest || seen[i].reached}`; },
+  });
+  const el = h('div.table.watchers', h('div.bar', search, sum),
+    h('div.row.heads', ['watches', 'who', 'reached', 'waiting', 'behind', 'sent', 'p50', 'p99', 'last'].map((t) => h('span', t))), list.el);
+
+  function arrange() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    seen = all.filter((w) => words.every((word) => `${w.resource} ${w.user} ${w.agent} ${w.namespace || ''} ${w.labelSelector || ''} ${w.fieldSelector || ''}`.toLowerCase().includes(word)));
+    seen.sort((a, b) => b.behind - a.behind || b.waiting - a.waiting || (b.reached || 0) - (a.reached || 0) || a.id - b.id);
+    list.redraw();
+    const late = all.filter((w) => w.waiting).length;
+    sum.replaceChildren(plural(all.length, 'watcher'), late ? h('b.bad', `, ${late} behind`) : ', none behind');
+  }
+
+  async function read() {
+    try {
+      all = await json('/debug/watchers', 'application/json', stop.signal);
+      for (const w of all) {
+        const first = w.oldest && known(w.oldest);
+        w.behind = first ? Math.max(0, Date.now() - first.began) : 0;
+      }
+      arrange();
+      due = setTimeout(read, 1000);
+    } catch (err) {
+      if (err.name === 'AbortError') return;
+      sum.textContent = err.message;
+      if (err.code !== 401) due = setTimeout(read, 3000);
+    }
+  }
+
+  search.addEventListener('input', arrange);
+  read();
+  return {
+    el,
+    update() { list.el.focus({ preventScroll: true }); },
+    keydown: (e) => list.keydown(e),
+    gone() {
+      clearTimeout(due);
+      stop.abort();
+      list.gone();
+    },
+  };
+}
+
+function row(w) {
+  const d = deliveries.get(w.id);
+  const what = [w.namespace && `in ${w.namespace}`, w.name, w.labelSelector, w.fieldSelector].filter(Boolean).join(', ');
+  return h(w.waiting ? 'div.row.watcher.late' : 'div.row.watcher', { id: `w${w.id}` },
+    h('span.what', { title: w.resource }, kind(w.resource), what && h('small', what)),
+    h('span.who', { title: `${w.user} ${w.agent || ''}` }, who(w.user), h('small', w.agent || '')),
+    h('span.num', w.reached || '–'),
+    h('span.num', w.waiting ? h('b.bad', w.waiting.toLocaleString()) : '0'),
+    h('span.num', w.behind ? h('b.bad', span(w.behind * 1e6)) : '–'),
+    h('span.num', d ? d.count.toLocaleString() : '0'),
+    h('span.num', d?.last.length ? span(quantile(d.last, 0.5)) : '–'),
+    h('span.num', d?.last.length ? span(quantile(d.last, 0.99)) : '–'),
+    h('span.spark', d ? spark(d.last) : ''));
+}
+
+// spark draws numbers, the last to the right.
+export function spark(numbers, width = 120, height = 22) {
+  const some = numbers.slice(-60);
+  const top = Math.max(...some, 1);
+  const points = some.map((n, i) => `${((i + 60 - some.length) / 59) * width},${height - 2 - (n / top) * (height - 4)}`).join(' ');
+  return svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'sparkline', role: 'img', 'aria-label': `up to ${span(top)}` }, svg('polyline', { points }));
+}

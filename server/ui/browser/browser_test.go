@@ -1,0 +1,167 @@
+package browser
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controlplane"
+	"fairlead.dev/trace"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+var shots = flag.String("shots", "", "a directory for pictures of the views")
+
+// chromium finds a browser. That there is none is a failure unless somebody has said
+// that this is how it is.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("FAIRLEAD_BROWSER"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	if os.Getenv("FAIRLEAD_NO_BROWSER") == "1" {
+		t.Skip("FAIRLEAD_NO_BROWSER=1: THE PAGE IS NOT TESTED")
+	}
+	t.Fatal("no chromium here: install one, name one in FAIRLEAD_BROWSER, or do without by FAIRLEAD_NO_BROWSER=1")
+	return ""
+}
+
+// bench is a control plane and a browser.
+type bench struct {
+	cp     *controlplane.ControlPlane
+	lives  *trace.Log
+	client *client.Client
+	ctx    context.Context // the browser's
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	path := chromium(t)
+	lives := trace.New(trace.Options{})
+	cp, err := controlplane.Start(t.Context(), controlplane.Options{
+		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0",
+		Controllers: []string{"*"}, Scheduler: true, Nodes: 3, Trace: lives,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cp.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	config := cp.Config()
+	config.QPS = -1
+	c, err := client.New(config, client.Options{UserAgent: "kubectl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("ignore-certificate-errors", true),
+		chromedp.Flag("hide-scrollbars", false), chromedp.WSURLReadTimeout(time.Minute), chromedp.WindowSize(1360, 850))
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	b := &bench{cp: cp, lives: lives, client: c, ctx: ctx}
+	b.listen(t)
+	if err := chromedp.Run(ctx); err != nil { // the browser ends with the context of the first run
+		t.Fatal(err)
+	}
+	return b
+}
+
+// listen makes whatever the browser complains of a failure: exceptions, errors of the
+// console, what the page's policy forbids.
+func (b *bench) listen(t *testing.T) {
+	var mu sync.Mutex
+	var bad []string
+	note := func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		bad = append(bad, text)
+	}
+	chromedp.ListenTarget(b.ctx, func(ev any) {
+		switch ev := ev.(type) {
+		case *runtime.EventExceptionThrown:
+			note(ev.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			if ev.Entry.Level == log.LevelError && !strings.Contains(ev.Entry.Text, "status of 401") && !strings.Contains(ev.Entry.Text, "status of 410") {
+				note(ev.Entry.Text + " " + ev.Entry.URL)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, text := range bad {
+			t.Error("the browser says: ", text)
+		}
+	})
+}
+
+// do runs actions in the browser, within a time that is long enough for any of them.
+func (b *bench) do(t *testing.T, actions ...chromedp.Action) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		var text string
+		_ = chromedp.Run(b.ctx, chromedp.Evaluate(`document.body.innerText`, &text))
+		t.Fatalf("%v; the page:\n%s", err, text)
+	}
+}
+
+// until waits for an expression to be true.
+func (b *bench) until(t *testing.T, expression string, args ...any) {
+	t.Helper()
+	b.do(t, until(fmt.Sprintf(expression, args...)))
+}
+
+// until asks again and again, for a page that navigates takes its waiting scripts with it.
+func until(expression string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		for {
+			var ok bool
+			err := chromedp.Evaluate("Boolean("+expression+")", &ok).Do(ctx)
+			if ok {
+				return nil
+			}
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+				return fmt.Errorf("never true: %s (%v)", expression, err)
+			}
+		}
+	})
+}
+
+// get evaluates an expression.
+func get[T any](t *testing.T, b *bench, expression string) (v T) {
+	t.Helper()
+	b.do(t, chromedp.Evaluate(expression, &v))
+	return v
+}
+
+// key presses keys where the focus is.
+func (b *bench) key(t *testing.T, keys string) {
+	t.Helper()
+	b.do(t, chromedp.KeyEvent(keys))
+}
+
+// open goes to a place of the page.
+func (b *bench) open(t *testing.T, place string) {
+	t.Helper()
+	b.do(t, chromedp.Evaluate(fmt.Sprintf("location.hash = %q", place), nil))
+}

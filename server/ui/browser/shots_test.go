@@ -1,0 +1,50 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// TestShots takes pictures, if somebody wants them.
+func TestShots(t *testing.T) {
+	if *shots == "" {
+		t.Skip("no -shots=DIR")
+	}
+	b := newBench(t)
+	_, scaled := b.story(t, 4)
+	b.do(t, chromedp.Navigate(b.cp.PageURL()))
+	b.until(t, `document.querySelectorAll('.row.event').length > 10`)
+	places := []struct{ name, place, ready string }{
+		{"events", "#/events", `document.querySelector('.row.event')`},
+		{"hops", fmt.Sprintf("#/events/%d", scaled), `document.querySelectorAll('.fall.work').length > 0`},
+		{"tree", fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node').length > 9`},
+		{"objects", "#/object", `document.querySelector('.choice a')`},
+		{"object", "#/object/deployments.apps/default/web", `document.querySelectorAll('.change').length > 3`},
+		{"watchers", "#/watchers", `document.querySelectorAll('.row.watcher').length > 3`},
+		{"queues", "#/queues", `document.querySelectorAll('.card').length > 2`},
+		{"travel", fmt.Sprintf("#/travel/pods/-/%d", scaled+8), `document.querySelectorAll('.list .row.cells').length > 1`},
+		{"then", fmt.Sprintf("#/travel/deployments.apps/default/%d/default/web", scaled), `document.querySelector('.side pre')`},
+	}
+	screens := []struct {
+		name, theme   string
+		width, height int64
+	}{{"dark", "dark", 1360, 850}, {"light", "light", 1360, 850}, {"narrow", "dark", 390, 844}}
+	for _, s := range screens {
+		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.theme}}),
+			chromedp.EmulateViewport(s.width, s.height))
+		for _, p := range places {
+			b.open(t, p.place)
+			b.until(t, "%s", p.ready)
+			var data []byte
+			b.do(t, chromedp.CaptureScreenshot(&data))
+			if err := os.WriteFile(filepath.Join(*shots, s.name+"-"+p.name+".png"), data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

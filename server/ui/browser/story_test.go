@@ -1,0 +1,108 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/trace"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// story makes the Deployment web with one replica and scales it. It returns the
+// revisions of both writes, when all that came of them has come.
+func (b *bench) story(t *testing.T, replicas int32) (made, scaled int64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	deployments := client.For[*appsv1.Deployment](b.client).Namespace("default")
+	one := int32(1)
+	d, err := deployments.Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &one, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "web"}},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "nginx"}}},
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made = trace.Revision(d.ResourceVersion)
+	b.available(t, ctx, d, 1)
+	b.settle(t, ctx) // so that what comes of the scaling came of nothing else too
+	if d, err = deployments.Patch(ctx, "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": replicas}})); err != nil {
+		t.Fatal(err)
+	}
+	b.available(t, ctx, d, replicas)
+	return made, trace.Revision(d.ResourceVersion)
+}
+
+// settle waits until nothing has happened for a while.
+func (b *bench) settle(t *testing.T, ctx context.Context) {
+	t.Helper()
+	const quiet = 700 * time.Millisecond
+	for {
+		all := b.lives.Lives(trace.Filter{From: b.lives.Newest()})
+		if len(all) == 1 {
+			rest := time.Until(all[0].Began.Add(all[0].Took() + quiet))
+			if rest <= 0 {
+				return
+			}
+			select {
+			case <-time.After(rest):
+			case <-ctx.Done():
+				t.Fatal("it never is quiet")
+			}
+		}
+	}
+}
+
+// available waits for replicas of a Deployment.
+func (b *bench) available(t *testing.T, ctx context.Context, from *appsv1.Deployment, replicas int32) {
+	t.Helper()
+	w, err := client.For[*appsv1.Deployment](b.client).Namespace("default").Watch(ctx,
+		metav1.ListOptions{FieldSelector: "metadata.name=web", ResourceVersion: from.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	for {
+		ev, err := w.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := ev.Object; d.Status.AvailableReplicas == replicas && d.Status.ObservedGeneration == d.Generation {
+			return
+		}
+	}
+}
+
+// crowd makes so many ConfigMaps in the namespace default.
+func (b *bench) crowd(t *testing.T, n int) {
+	t.Helper()
+	maps := client.For[*corev1.ConfigMap](b.client).Namespace("default")
+	failed := make(chan error, 16)
+	for w := range cap(failed) {
+		go func() {
+			for i := w; i < n; i += cap(failed) {
+				if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("crowd-%05d", i)}}); err != nil {
+					failed <- err
+					return
+				}
+			}
+			failed <- nil
+		}()
+	}
+	for range cap(failed) {
+		if err := <-failed; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
