@@ -3,7 +3,7 @@
 KUBECTL_VERSION = -X k8s.io/component-base/version.gitVersion=v1.37.2 \
 	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench bench-client soak clients compat ci
+.PHONY: help build test race bench bench-client soak clients page compat ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ soak: ## the long tests: hundreds of crashes, lost members, storms
 
 clients: ## programs that people use, kubectl and Helm, against our server
 	cd clients && go vet ./... && go test -count=1 ./...
+
+page: ## the page at /ui in headless Chromium
+	cd clients/browser && go vet ./... && go test -count=1 ./...
 
 compat: ## our clients against upstream's kube-apiserver and etcd (builds both: minutes)
 	cd compat && go test -count=1 -v ./...

@@ -75,6 +75,7 @@ type process struct {
 	Kubeconfig  string
 	CAFile      string
 	Etcd        string // up's
+	Page        string // up's, with the link's secret
 	Endpoint    string // etcd's
 	PID         int
 	ReadyMillis int

@@ -82,7 +82,7 @@ function causes(revisions) {
   return out;
 }
 
-const selection = (s) => [s.namespace && `in ${s.namespace}`, s.name, s.labelSelector, s.fieldSelector].filter(Boolean).join(', ');
+const selection = (s) => [s.namespace && `in ${s.namespace}`, !s.fieldSelector && s.name, s.labelSelector, s.fieldSelector].filter(Boolean).join(', ');
 
 const MOST = 200; // of a sort
 

@@ -108,8 +108,7 @@ export function eventsView() {
         list.el.focus({ preventScroll: true });
         return;
       }
-      list.selected = rev;
-      list.show();
+      list.reveal(rev);
       if (pane?.revision !== rev) {
         pane?.gone();
         pane = eventPane(rev);

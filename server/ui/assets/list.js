@@ -92,6 +92,17 @@ export class List {
     if (open && this.open) this.open(i);
   }
 
+  // reveal marks what was chosen elsewhere, and scrolls to it if it is not in sight.
+  reveal(key) {
+    this.selected = key;
+    const i = this.index();
+    const top = i * this.height;
+    if (i >= 0 && (top < this.el.scrollTop || top + this.height > this.el.scrollTop + this.el.clientHeight)) {
+      this.el.scrollTop = Math.max(0, top - this.el.clientHeight / 2);
+    }
+    this.show();
+  }
+
   move(by) {
     const now = this.index();
     this.select(now < 0 ? 0 : Math.max(0, Math.min(this.count() - 1, now + by)));

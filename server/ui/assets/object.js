@@ -146,6 +146,9 @@ export function whole(revision, object_) {
   return d;
 }
 
+// breakable lets a path go on in the next line before a field.
+const breakable = (path) => path.split(/(?=[.[])/).flatMap((part) => [part, h('wbr')]);
+
 // table shows changes with who owns what they made.
 export function table(list, before, after) {
   if (!list.length) return h('p.dim', 'nothing that one sees');
@@ -153,7 +156,7 @@ export function table(list, before, after) {
   return h('div.changes', list.slice(0, most).map((c) => {
     const by = owners(c.to === undefined ? before : after, c.path);
     const names = [...new Set(by.map((m) => m.manager + (m.operation === 'Apply' ? ' (applied)' : '')))].join(', ');
-    return h('div.change', h('span.path', { title: pathText(c.path) }, pathText(c.path)),
+    return h('div.change', h('span.path', { title: pathText(c.path) }, breakable(pathText(c.path))),
       h('span.values', c.from !== undefined && h('del', short(c.from)), c.to !== undefined && h('ins', short(c.to))),
       h('span.manager', { title: names && `managed by ${names}` }, names));
   }), list.length > most && h('p.dim', `and ${list.length - most} more`));

@@ -3,7 +3,7 @@ import { h } from './dom.js';
 import { lives } from './api.js';
 import { List } from './list.js';
 import { known, listeners, took } from './store.js';
-import { deed, kind, object, plural, span, who } from './format.js';
+import { clock, deed, kind, object, plural, span, who } from './format.js';
 
 // rootOf climbs to the event that nothing is known to have caused.
 async function rootOf(revision, signal) {
@@ -70,7 +70,7 @@ export function treePane(revision) {
     walk(all[0], 0);
     unfold();
     sum.replaceChildren(all.length > 1 ? `${plural(all.length - 1, 'event')} came of ` : 'Nothing came of ',
-      h('a', { href: `#/events/${root}/tree` }, root), all.length > 1 ? `, in ${span(total * 1e6)}` : '', h('span', ` · ${new Date(begin).toLocaleTimeString()}`));
+      h('a', { href: `#/events/${root}/tree` }, root), all.length > 1 ? `, in ${span(total * 1e6)}` : '', ` · ${clock(begin)}`);
     const i = list.index();
     if (i >= 0) list.select(i);
   }
@@ -95,7 +95,7 @@ export function treePane(revision) {
     const { e } = n;
     const turn = h('button.turn', { tabIndex: -1, 'aria-label': folded.has(n.revision) ? 'unfold' : 'fold', hidden: !n.children }, folded.has(n.revision) ? '▸' : '▾');
     turn.addEventListener('click', (ev) => { ev.stopPropagation(); fold(n, !folded.has(n.revision)); });
-    const label = h('span.label', { style: { paddingLeft: `${Math.min(n.depth, 12) * 16}px` } }, turn, h(`span.type.${e.type || 'UNKNOWN'}`),
+    const label = h('span.label', { style: { paddingLeft: `${Math.min(n.depth, 12) * (innerWidth > 820 ? 16 : 9)}px` } }, turn, h(`span.type.${e.type || 'UNKNOWN'}`),
       h('span.kind', kind(e.resource)), h('span.name', { title: `${object(e)}: ${deed(e)} by ${who(e.user)}` }, e.name), h('small', `${deed(e)} · ${who(e.user)}`));
     return h('div.row.node', { id: `t${n.revision}` }, label,
       h('span.track', h('i', { style: { left: `${(n.from / total) * 100}%`, width: `max(3px, ${((n.to - n.from) / total) * 100}%)` } })),

@@ -60,7 +60,7 @@ export function watchersView() {
 
 function row(w) {
   const d = deliveries.get(w.id);
-  const what = [w.namespace && `in ${w.namespace}`, w.name, w.labelSelector, w.fieldSelector].filter(Boolean).join(', ');
+  const what = [w.namespace && `in ${w.namespace}`, !w.fieldSelector && w.name, w.labelSelector, w.fieldSelector].filter(Boolean).join(', ');
   return h(w.waiting ? 'div.row.watcher.late' : 'div.row.watcher', { id: `w${w.id}` },
     h('span.what', { title: w.resource }, kind(w.resource), what && h('small', what)),
     h('span.who', { title: `${w.user} ${w.agent || ''}` }, who(w.user), h('small', w.agent || '')),
@@ -77,6 +77,7 @@ function row(w) {
 export function spark(numbers, width = 120, height = 22) {
   const some = numbers.slice(-60);
   const top = Math.max(...some, 1);
-  const points = some.map((n, i) => `${((i + 60 - some.length) / 59) * width},${height - 2 - (n / top) * (height - 4)}`).join(' ');
+  const room = Math.max(20, some.length);
+  const points = some.map((n, i) => `${((i + room - some.length) / (room - 1)) * width},${height - 2 - (n / top) * (height - 4)}`).join(' ');
   return svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'sparkline', role: 'img', 'aria-label': `up to ${span(top)}` }, svg('polyline', { points }));
 }

@@ -1,4 +1,4 @@
-module fairlead.dev/server/ui/browser
+module fairlead.dev/clients/browser
 
 go 1.26.0
 
@@ -142,4 +142,4 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace fairlead.dev => ../../..
+replace fairlead.dev => ../..
