@@ -1,0 +1,212 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestPage takes the page through what people do with it, on a control plane where a
+// Deployment has been scaled.
+func TestPage(t *testing.T) {
+	b := newBench(t)
+	_, scaled := b.story(t, 4)
+	t.Run("login", func(t *testing.T) { b.login(t) })
+	if t.Failed() {
+		return
+	}
+	t.Run("log", func(t *testing.T) { b.log(t, scaled) })
+	t.Run("event", func(t *testing.T) { b.event(t, scaled) })
+	t.Run("object", func(t *testing.T) { b.object(t, scaled) })
+	t.Run("watchers and queues", func(t *testing.T) { b.others(t) })
+	t.Run("time travel", func(t *testing.T) { b.travel(t, scaled) })
+	t.Run("screens", func(t *testing.T) { b.screens(t, scaled) })
+	t.Run("ten thousand events", func(t *testing.T) { b.many(t) })
+	t.Run("logout", func(t *testing.T) { b.logout(t) })
+}
+
+func (b *bench) login(t *testing.T) {
+	b.do(t, chromedp.Navigate(b.cp.URL()+"/ui/"))
+	b.until(t, `location.pathname === '/ui/login' && document.querySelector('#form')`)
+	link := b.cp.PageURL()
+	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.row.event').length > 10`)
+	if href := get[string](t, b, `location.href`); strings.Contains(href, strings.Split(link, "#")[1]) {
+		t.Error("the secret stays in the address: ", href)
+	}
+	if visible := get[string](t, b, `document.cookie`); visible != "" {
+		t.Error("scripts see cookies: ", visible)
+	}
+	b.do(t, chromedp.ActionFunc(func(ctx context.Context) error {
+		all, err := network.GetCookies().Do(ctx)
+		if err == nil && (len(all) != 1 || !all[0].HTTPOnly || !all[0].Secure || all[0].SameSite != network.CookieSameSiteStrict) {
+			t.Errorf("cookies: %+v", all)
+		}
+		return err
+	}))
+	// What somebody else's page could make the browser send is nobody's.
+	code := get[int](t, b, `(() => { const x = new XMLHttpRequest(); x.open('GET', '/api/v1/secrets', false); x.send(); return x.status })()`)
+	if code != 403 {
+		t.Errorf("without the page's header: %d", code)
+	}
+	// A script that somebody slips in does not run.
+	b.do(t, chromedp.Evaluate(`try { document.body.insertAdjacentHTML('beforeend', '<img>') ; window.slipped = true } catch { window.slipped = false }`, nil))
+	if get[bool](t, b, `window.slipped`) {
+		t.Error("markup can be made of strings")
+	}
+}
+
+func (b *bench) log(t *testing.T, scaled int64) {
+	b.open(t, "#/events")
+	b.key(t, "/")
+	b.until(t, `document.activeElement.type === 'search'`)
+	b.do(t, chromedp.Evaluate(`document.activeElement.select()`, nil)) // the driver's / is written too
+	b.key(t, "deployments patch -status")
+	b.until(t, `document.querySelectorAll('.row.event').length === 1 && document.querySelector('.row.event .rev').textContent === '%d'`, scaled)
+	b.key(t, kb.Enter) // from the filter to the list
+	b.until(t, `document.activeElement.classList.contains('list')`)
+	b.key(t, "j")
+	b.until(t, `document.querySelector('.row.event.on')`)
+	b.key(t, kb.Enter)
+	b.until(t, `location.hash === '#/events/%d' && document.querySelectorAll('.waterfall .fall').length > 6`, scaled)
+	b.key(t, kb.Escape)
+	b.until(t, `location.hash === '#/events'`)
+	b.do(t, chromedp.Evaluate(`(() => { const i = document.querySelector('.log input'); i.value = ''; i.dispatchEvent(new Event('input')); })()`, nil),
+		chromedp.SetValue(`select[aria-label=Kind]`, "pods"), chromedp.Evaluate(`document.querySelector('select[aria-label=Kind]').dispatchEvent(new Event('change'))`, nil))
+	b.until(t, `document.querySelectorAll('.row.event').length >= 4 && [...document.querySelectorAll('.row.event .kind')].every((k) => k.textContent === 'pods')`)
+	b.do(t, chromedp.SetValue(`select[aria-label=Kind]`, ""), chromedp.Evaluate(`document.querySelector('select[aria-label=Kind]').dispatchEvent(new Event('change'))`, nil))
+
+	// Paused, what comes is counted; then it is shown.
+	b.do(t, chromedp.Focus(".list"))
+	b.key(t, "p")
+	b.until(t, `document.querySelector('[aria-pressed=true]')`)
+	b.named(t, "while-paused")
+	b.until(t, `document.querySelector('.count').textContent.includes('new one')`)
+	if get[bool](t, b, `document.querySelector('.list').textContent.includes('while-paused')`) {
+		t.Error("it is not paused")
+	}
+	b.key(t, "p")
+	b.until(t, `document.querySelector('.list').textContent.includes('while-paused')`)
+	b.key(t, "?")
+	b.until(t, `document.querySelector('dialog[open]')`)
+	b.key(t, kb.Escape)
+	b.until(t, `!document.querySelector('dialog[open]')`)
+}
+
+func (b *bench) event(t *testing.T, scaled int64) {
+	b.open(t, fmt.Sprintf("#/events/%d", scaled))
+	b.until(t, `['received', 'admitted', 'published', 'cached', 'kube-controller-manager', 'informer of deployments', 'deployment'].every((name) => document.querySelector('.waterfall').textContent.includes(name))`)
+	b.key(t, "c")
+	b.until(t, `document.querySelectorAll('.row.node').length > 9`)
+	if n := get[int](t, b, `[...document.querySelectorAll('.node')].filter((n) => n.querySelector('.kind').textContent === 'pods' && n.querySelector('small').textContent.startsWith('create · ')).length`); n != 3 {
+		t.Errorf("of the scaling came %d pods, want 3", n)
+	}
+	all := get[int](t, b, `document.querySelectorAll('.row.node').length`)
+	b.key(t, "h")
+	b.until(t, `document.querySelectorAll('.row.node').length === 1`)
+	b.key(t, "l")
+	b.until(t, `document.querySelectorAll('.row.node').length === %d`, all)
+	b.key(t, "o")
+	b.until(t, `location.hash === '#/object/deployments.apps/default/web'`)
+}
+
+func (b *bench) object(t *testing.T, scaled int64) {
+	b.open(t, "#/object/deployments.apps/default/web")
+	b.until(t, `document.querySelectorAll('.timeline > li').length > 3`)
+	b.until(t, `[...document.querySelectorAll('.timeline > li')].some((li) => li.querySelector('a.rev').textContent === '%d' && [...li.querySelectorAll('.change')].some((c) =>
+		c.querySelector('.path').textContent === 'spec.replicas' && c.querySelector('del').textContent === '1' && c.querySelector('ins').textContent === '4' && c.querySelector('.manager').textContent === 'kubectl'))`, scaled)
+	b.do(t, chromedp.Click(".timeline summary"))
+	b.until(t, `document.querySelector('.timeline pre').textContent.includes('image: nginx')`)
+}
+
+func (b *bench) others(t *testing.T) {
+	b.open(t, "#/watchers")
+	b.until(t, `[...document.querySelectorAll('.row.watcher')].some((r) => r.textContent.includes('spec.nodeName=node-'))`)
+	b.until(t, `document.querySelector('.count').textContent.includes('none behind')`)
+	b.open(t, "#/queues")
+	b.until(t, `[...document.querySelectorAll('.card')].some((c) => c.querySelector('h3').textContent === 'replicaset' && c.textContent.includes('p99'))`)
+}
+
+func (b *bench) travel(t *testing.T, scaled int64) {
+	rows := func(n int, at int64) {
+		t.Helper()
+		b.open(t, fmt.Sprintf("#/travel/pods/default/%d", at))
+		b.until(t, `document.querySelector('.log > p').textContent.includes('at revision %d') && document.querySelectorAll('.list .row.cells').length === %d`, at, n)
+	}
+	rows(1, scaled)
+	rows(4, b.lives.Newest())
+	b.open(t, fmt.Sprintf("#/travel/deployments.apps/default/%d/default/web", scaled-1))
+	b.until(t, `document.querySelector('.side pre')?.textContent.includes('replicas: 1') && [...document.querySelectorAll('.side .change .path')].some((p) => p.textContent === 'spec.replicas')`)
+	b.do(t, chromedp.Focus(".list"))
+	b.key(t, "l") // to the next event of this object: the scaling
+	b.until(t, `location.hash === '#/travel/deployments.apps/default/%d/default/web' && document.querySelector('.side pre')?.textContent.includes('replicas: 4')`, scaled)
+}
+
+// screens: nothing sticks out of a narrow screen, and both themes are what they say.
+func (b *bench) screens(t *testing.T, scaled int64) {
+	b.do(t, chromedp.EmulateViewport(390, 844))
+	for _, place := range []string{"#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object", "#/object/deployments.apps/default/web", "#/watchers", "#/queues", "#/travel/pods/-/now"} {
+		b.open(t, place)
+		b.until(t, `document.querySelector('#view > *')`)
+		if wide := get[int](t, b, `document.scrollingElement.scrollWidth`); wide > 390 {
+			t.Errorf("%s is %d wide", place, wide)
+		}
+	}
+	b.do(t, chromedp.EmulateViewport(1360, 850))
+	ground := func() string { return get[string](t, b, `getComputedStyle(document.body).backgroundColor`) }
+	media := func(v string) {
+		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v}}))
+	}
+	media("light")
+	light := ground()
+	media("dark")
+	dark := ground()
+	b.do(t, chromedp.Click("#theme"))
+	if light == dark || ground() != light {
+		t.Errorf("light %s, dark %s, changed by hand %s", light, dark, ground())
+	}
+	b.do(t, chromedp.Click("#theme"))
+}
+
+// many: however many events there are, only those in sight are drawn, and the whole
+// log can be gone through.
+func (b *bench) many(t *testing.T) {
+	const n = 10000
+	b.open(t, "#/events")
+	b.crowd(t, n)
+	b.until(t, `document.querySelector('.list').textContent.includes('crowd-') && parseInt(document.querySelector('.count').textContent.replace(/\D/g, ''), 10) >= %d`, n)
+	b.do(t, chromedp.Evaluate(`(async () => {
+		const list = document.querySelector('.list'), begun = performance.now();
+		let frames = 0, most = 0;
+		for (let top = 0; top < list.scrollHeight; top += list.scrollHeight / 50) {
+			list.scrollTop = top;
+			await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+			frames += 2;
+			most = Math.max(most, list.querySelectorAll('.row').length);
+		}
+		window.most = most;
+		window.frame = (performance.now() - begun) / frames;
+	})()`, nil))
+	b.until(t, `window.frame > 0`)
+	frame := get[float64](t, b, `window.frame`)
+	if most := get[int](t, b, `window.most`); most > 120 {
+		t.Errorf("%d rows are drawn at once", most)
+	}
+	t.Logf("going through %d events: %.1f ms a frame", n, frame)
+	b.do(t, chromedp.Focus(".list"))
+	b.key(t, "G")
+	b.until(t, `document.querySelector('.row.event.on')`)
+}
+
+func (b *bench) logout(t *testing.T) {
+	b.do(t, chromedp.Click("#leave"))
+	b.until(t, `location.pathname === '/ui/login'`)
+	b.do(t, chromedp.Navigate(b.cp.URL()+"/ui/"))
+	b.until(t, `location.pathname === '/ui/login'`)
+}
