@@ -20,8 +20,26 @@ func (q *Queue[K]) addAfter(k K, h uint32, p int, d time.Duration) {
 		q.add(k, h, p)
 		return
 	}
-	if q.mu.delays.set(k, h, p, time.Since(q.begun)+d) == 0 {
+	now := time.Since(q.begun)
+	q.ripen(now, few)
+	if q.mu.delays.set(k, h, p, now+d) == 0 {
 		q.arm(d)
+	}
+}
+
+// few is how many keys one that begins to wait makes ready at most, if their time has
+// come: more than come, so that none are left behind.
+const few = 4
+
+// handful is how many keys a Get makes ready at most that finds none ready.
+const handful = 64
+
+// ripen makes ready up to most of the keys that have waited long enough by now; q.mu is
+// held and the queue open. The timer sees to it too, but is late by as much as a
+// millisecond, and then has all at once to do. So whoever has the lock anyway helps.
+func (q *Queue[K]) ripen(now time.Duration, most int) {
+	for ; most > 0 && len(q.mu.delays.heap) > 0 && q.mu.delays.heap[0].at <= now; most-- {
+		q.add(q.mu.delays.pop())
 	}
 }
 
@@ -46,12 +64,9 @@ func (q *Queue[K]) due() {
 		return
 	}
 	now := time.Since(q.begun)
-	for len(q.mu.delays.heap) > 0 {
-		if d := q.mu.delays.heap[0].at - now; d > 0 {
-			q.arm(max(d, rest))
-			return
-		}
-		q.add(q.mu.delays.pop())
+	q.ripen(now, len(q.mu.delays.heap))
+	if len(q.mu.delays.heap) > 0 {
+		q.arm(max(q.mu.delays.heap[0].at-now, rest))
 	}
 }
 
