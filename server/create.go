@@ -84,7 +84,7 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 	if why := c.ep.Closed; why != "" {
 		return nil, apierrors.NewForbidden(c.ep.gr, obj.GetName(), errors.New(why))
 	}
-	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+	if err := c.chain().Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
 	obj, err := asObjectOf(ar.Object)
@@ -96,7 +96,7 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 	}
 	birth(obj)
 	ar.Name = obj.GetName()
-	if err := c.s.cfg.Admission.Complete(c.ctx, ar); err != nil {
+	if err := c.chain().Complete(c.ctx, ar); err != nil {
 		return nil, err
 	}
 	w, err := c.insert(obj, ar)
@@ -124,7 +124,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 		return nil, apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	c.defaults(obj) // of what the strategy has filled in
-	if err := c.s.cfg.Admission.Validate(c.ctx, ar); err != nil {
+	if err := c.chain().Validate(c.ctx, ar); err != nil {
 		return nil, err
 	}
 	if st.Warnings != nil {

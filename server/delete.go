@@ -64,7 +64,7 @@ func (c *call) remove(name string, opts *metav1.DeleteOptions, admit bool) (w *r
 		ar := c.admission(admission.Delete, nil, old, opts)
 		ar.Name = name
 		if admit {
-			if err := c.s.cfg.Admission.All(c.ctx, ar); err != nil {
+			if err := c.chain().All(c.ctx, ar); err != nil {
 				return nil, false, err
 			}
 		}

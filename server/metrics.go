@@ -17,6 +17,7 @@ type metrics struct {
 	events   *prometheus.CounterVec
 	watches  *prometheus.GaugeVec
 	dropped  *prometheus.CounterVec
+	steps    *steps
 	// routes and watched keep resolved collectors: finding one by its labels
 	// costs more than the rest of the counting.
 	routes  sync.Map // routeKey -> *routeCounters
@@ -46,10 +47,9 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "apiserver_request_total", Help: "Requests by verb, resource and answer.",
 		}, append(route, "code")),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "apiserver_request_duration_seconds", Help: "Time to answer a request, in seconds.",
-			Buckets: []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60},
-		}, route),
+		duration: histogram("apiserver_request_duration_seconds", "Time to answer a request, in seconds.",
+			[]float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60}, route...),
+		steps: newSteps(),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "apiserver_watch_events_total", Help: "Events sent to watchers.",
 		}, []string{"group", "version", "resource"}),
@@ -60,7 +60,7 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 			Name: "apiserver_terminated_watchers_total", Help: "Watchers dropped because they did not read.",
 		}, []string{"group", "resource"}),
 	}
-	reg.MustRegister(m.total, m.duration, m.events, m.watches, m.dropped)
+	reg.MustRegister(m.total, m.duration, m.events, m.watches, m.dropped, m.steps.took)
 	return m
 }
 

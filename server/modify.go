@@ -102,7 +102,7 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 		return nil, false, err
 	}
 	if err = c.prepareUpdate(obj, old); err == nil {
-		err = c.s.cfg.Admission.Validate(c.ctx, ar)
+		err = c.chain().Validate(c.ctx, ar)
 	}
 	if err == nil {
 		c.pass(trace.Admitted)
@@ -117,14 +117,14 @@ func (c *call) admitUpdate(ar *admission.Request, obj, old resource.Object) (res
 	if c.info.subresource == "scale" {
 		return c.admitScale(ar, obj, old)
 	}
-	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+	if err := c.chain().Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
 	obj, err := asObjectOf(ar.Object)
 	if err != nil {
 		return nil, err
 	}
-	return obj, c.s.cfg.Admission.Complete(c.ctx, ar)
+	return obj, c.chain().Complete(c.ctx, ar)
 }
 
 func (c *call) defaults(obj runtime.Object) {

@@ -92,7 +92,7 @@ func complete(obj runtime.Object) {
 // has become of it.
 func admitBody[T runtime.Object](c *call, obj T, opts *metav1.CreateOptions) (T, error) {
 	ar := c.admission(admission.Create, obj, nil, opts)
-	if err := c.s.cfg.Admission.All(c.ctx, ar); err != nil {
+	if err := c.chain().All(c.ctx, ar); err != nil {
 		return obj, err
 	}
 	ar.Done(true)

@@ -157,7 +157,7 @@ func (c *call) admitScale(ar *admission.Request, obj, old resource.Object) (reso
 		return nil, err
 	}
 	ar.Object, ar.Old = asked, now
-	if err := c.s.cfg.Admission.Admit(c.ctx, ar); err != nil {
+	if err := c.chain().Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
 	asked, ok := ar.Object.(*autoscalingv1.Scale)
@@ -168,7 +168,7 @@ func (c *call) admitScale(ar *admission.Request, obj, old resource.Object) (reso
 		return nil, err
 	}
 	access.SetReplicas(obj, asked.Spec.Replicas)
-	return obj, c.s.cfg.Admission.Complete(c.ctx, ar)
+	return obj, c.chain().Complete(c.ctx, ar)
 }
 
 func (c *call) checkScale(asked *autoscalingv1.Scale, old resource.Object) error {

@@ -60,6 +60,10 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.streams.limit = cfg.WriteTimeout
 	s.events.ttl = cfg.EventTTL
+	cfg.Metrics.MustRegister(cacheMetrics{s})
+	if cfg.Trace != nil {
+		cfg.Metrics.MustRegister(newLifeMetrics(cfg.Trace))
+	}
 	inflight(cfg.Metrics, "readOnly", &s.reads)
 	inflight(cfg.Metrics, "mutating", &s.writes)
 	s.Set(cfg.Resources)

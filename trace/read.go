@@ -109,6 +109,15 @@ func (lf *life) first() Instant {
 	return 0
 }
 
+// Works are those that have ended since a call that returned after, 0 for all that are kept,
+// in the order in which they did, and what to ask with for those behind them.
+func (l *Log) Works(after uint64) (works []Work, next uint64) {
+	if l == nil {
+		return nil, 0
+	}
+	return l.works.since(after, func(*Work) bool { return true })
+}
+
 // Lives are the selected lives in the order of their revisions, with all that is known
 // of them now.
 func (l *Log) Lives(f Filter) []Life {

@@ -1,0 +1,44 @@
+package server
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// cacheMetrics shows the watch caches: what they hold is asked when somebody looks.
+type cacheMetrics struct{ s *Server }
+
+var (
+	ofResource = []string{"group", "resource"}
+
+	objectsDesc  = prometheus.NewDesc("apiserver_resource_objects", "Stored objects.", ofResource, nil)
+	versionDesc  = prometheus.NewDesc("apiserver_watch_cache_resource_version", "How far the watch cache is.", ofResource, nil)
+	historyDesc  = prometheus.NewDesc("fairlead_watch_cache_history_events", "Events that the watch cache keeps.", ofResource, nil)
+	watchersDesc = prometheus.NewDesc("fairlead_watch_cache_watchers", "Watchers of the watch cache.", ofResource, nil)
+	expiredDesc  = prometheus.NewDesc("fairlead_watch_cache_expired_total", "Watchers that were slower than the history is long.", ofResource, nil)
+	behindDesc   = prometheus.NewDesc("fairlead_watch_cache_behind_revisions", "How many revisions the store is ahead of the watch caches.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (cacheMetrics) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{objectsDesc, versionDesc, historyDesc, watchersDesc, expiredDesc, behindDesc} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m cacheMetrics) Collect(out chan<- prometheus.Metric) {
+	send := func(d *prometheus.Desc, t prometheus.ValueType, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, t, v, labels...)
+	}
+	hub := m.s.hub.Stats()
+	send(behindDesc, prometheus.GaugeValue, float64(hub.Behind))
+	for gr, ep := range m.s.table.Load().stored {
+		if ep.cache == nil {
+			continue
+		}
+		st := ep.cache.Stats()
+		send(objectsDesc, prometheus.GaugeValue, float64(st.Objects), gr.Group, gr.Resource)
+		send(versionDesc, prometheus.GaugeValue, float64(hub.Revision), gr.Group, gr.Resource)
+		send(historyDesc, prometheus.GaugeValue, float64(st.Events), gr.Group, gr.Resource)
+		send(watchersDesc, prometheus.GaugeValue, float64(st.Watchers), gr.Group, gr.Resource)
+		send(expiredDesc, prometheus.CounterValue, float64(st.Expired), gr.Group, gr.Resource)
+	}
+}

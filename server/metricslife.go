@@ -1,0 +1,134 @@
+package server
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"fairlead.dev/trace"
+)
+
+// lifeMetrics shows how long events took from hop to hop. The way of an event costs
+// nothing for it: what there is to show is counted when somebody looks, from the trace,
+// and each event once. What came and went from the trace between two looks is counted as
+// missed.
+type lifeMetrics struct {
+	log *trace.Log
+	mu  struct {
+		sync.Mutex
+		next  int64  // the first revision that has not been counted
+		works uint64 // how many works have been
+	}
+	hops, dispatch, waited, worked *prometheus.HistogramVec
+	missed                         prometheus.Counter
+}
+
+// settles is how long an event is left alone, so that what it has yet to pass is counted.
+const settles = time.Second
+
+func newLifeMetrics(l *trace.Log) *lifeMetrics {
+	m := &lifeMetrics{
+		log: l,
+		hops: histogram("fairlead_event_hop_duration_seconds",
+			"How long events took from the hop before to this one, in seconds.", dispatchBuckets, "hop"),
+		dispatch: histogram("apiserver_watch_events_dispatch_duration_seconds",
+			"How long events took from the store to the watchers, in seconds, by resource and stage; total is all of it.", dispatchBuckets, "group", "resource", "stage"),
+		waited: histogram("workqueue_queue_duration_seconds",
+			"How long keys waited for a worker, in seconds, from the first event that queued them.", queueBuckets, "name"),
+		worked: histogram("workqueue_work_duration_seconds", "How long workers took for a key, in seconds.", queueBuckets, "name"),
+		missed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "fairlead_trace_events_missed_total", Help: "Events that left the trace before they were counted.",
+		}),
+	}
+	return m
+}
+
+func (m *lifeMetrics) each() []prometheus.Collector {
+	return []prometheus.Collector{m.hops, m.dispatch, m.waited, m.worked, m.missed}
+}
+
+// Describe implements prometheus.Collector.
+func (m *lifeMetrics) Describe(out chan<- *prometheus.Desc) {
+	for _, c := range m.each() {
+		c.Describe(out)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *lifeMetrics) Collect(out chan<- prometheus.Metric) {
+	m.mu.Lock()
+	m.count(time.Now().Add(-settles))
+	m.mu.Unlock()
+	for _, c := range m.each() {
+		c.Collect(out)
+	}
+}
+
+// count counts the events that began before a time.
+func (m *lifeMetrics) count(before time.Time) {
+	for _, lf := range m.log.Lives(trace.Filter{From: m.mu.next}) {
+		if lf.Began.After(before) {
+			break
+		}
+		if m.mu.next > 0 && lf.Revision > m.mu.next {
+			m.missed.Add(float64(lf.Revision - m.mu.next))
+		}
+		m.mu.next = lf.Revision + 1
+		m.event(&lf)
+	}
+	var works []trace.Work
+	works, m.mu.works = m.log.Works(m.mu.works)
+	for _, w := range works {
+		if w.Handed != 0 {
+			m.waited.WithLabelValues(w.Controller).Observe(time.Duration(w.Begun - w.Handed).Seconds())
+		}
+		m.worked.WithLabelValues(w.Controller).Observe(time.Duration(w.Ended - w.Begun).Seconds())
+	}
+}
+
+func (m *lifeMetrics) event(lf *trace.Life) {
+	var last, stored, cached time.Duration
+	seen := false
+	for i, h := range lf.Hops {
+		if i > 0 {
+			m.hops.WithLabelValues(h.Hop).Observe((h.At - last).Seconds())
+		}
+		last = h.At
+		switch h.Hop {
+		case trace.Queued.String(), trace.Synced.String(), trace.Published.String():
+			stored = h.At
+		case trace.Cached.String():
+			cached, seen = h.At, true
+		}
+	}
+	if !seen {
+		return
+	}
+	resource, group, _ := strings.Cut(lf.Resource, ".")
+	m.dispatch.WithLabelValues(group, resource, "storage_to_cache").Observe((cached - stored).Seconds())
+	for _, d := range lf.Deliveries {
+		if d.Flushed > 0 {
+			m.hops.WithLabelValues("framed").Observe((d.Framed - cached).Seconds())
+			m.hops.WithLabelValues("flushed").Observe((d.Flushed - d.Framed).Seconds())
+			m.dispatch.WithLabelValues(group, resource, "cache_to_watcher").Observe((d.Flushed - cached).Seconds())
+			m.dispatch.WithLabelValues(group, resource, "total").Observe((d.Flushed - stored).Seconds())
+		}
+	}
+}
+
+// dispatchBuckets are upstream's, as queueBuckets are.
+var (
+	dispatchBuckets = []float64{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
+	queueBuckets    = prometheus.ExponentialBuckets(10e-9, 10, 10)
+)
+
+// histogram is both a classic histogram, for dashboards, and a native one, for who asks
+// for it.
+func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: buckets,
+		NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 100, NativeHistogramMinResetDuration: time.Hour,
+	}, labels)
+}
