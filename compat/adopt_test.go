@@ -23,7 +23,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // Our server takes over the etcd of upstream's, while upstream's is running: it
@@ -53,22 +52,7 @@ func startServer(t *testing.T, etcd string) *kubernetes.Clientset {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "fairlead")
 	start(t, bin.fairlead, "server", "--etcd-servers", etcd, "--data-dir", dir, fmt.Sprintf("--listen=127.0.0.1:%d", freePort(t)))
-	for deadline := time.Now().Add(patience); ; {
-		config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
-		if err == nil {
-			config.QPS = -1
-			clients, err := kubernetes.NewForConfig(config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			waitReady(t, clients)
-			return clients
-		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-		time.Sleep(50 * time.Millisecond) // a process that starts has no other way to tell
-	}
+	return awaitServer(t, filepath.Join(dir, "kubeconfig"))
 }
 
 const adoptedNS = "adopted"

@@ -27,9 +27,9 @@ import (
 // patience bounds every wait; it measures nothing.
 const patience = 3 * time.Minute
 
-// bin holds the programs: upstream's, built from this module, and ours, built
-// from the one above.
-var bin struct{ etcd, apiserver, fairlead, clientsuite string }
+// bin holds the programs: upstream's, built from this module or found in the folder
+// $UPSTREAM_BIN, and ours, built from the one above.
+var bin struct{ etcd, apiserver, controllers, scheduler, fairlead, clientsuite string }
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -39,6 +39,10 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
+		theirs := os.Getenv("UPSTREAM_BIN")
+		if theirs == "" {
+			theirs = dir
+		}
 		for _, b := range []struct {
 			from, what string
 			how        []string
@@ -47,6 +51,9 @@ func TestMain(m *testing.M) {
 			{"..", "./cmd/fairlead", []string{"build", "-o", dir + "/"}},
 			{"..", "./testenv/clientsuite", []string{"test", "-c", "-o", filepath.Join(dir, "clientsuite")}},
 		} {
+			if b.from == "." && theirs != dir {
+				continue
+			}
 			fmt.Fprintf(os.Stderr, "building %s in %s\n", b.what, b.from)
 			build := exec.Command("go", append(b.how, b.what)...)
 			build.Dir, build.Stderr = b.from, os.Stderr
@@ -55,7 +62,9 @@ func TestMain(m *testing.M) {
 				return 1
 			}
 		}
-		bin.etcd, bin.apiserver, bin.fairlead = filepath.Join(dir, "etcd"), filepath.Join(dir, "kube-apiserver"), filepath.Join(dir, "fairlead")
+		bin.etcd, bin.apiserver = filepath.Join(theirs, "etcd"), filepath.Join(theirs, "kube-apiserver")
+		bin.controllers, bin.scheduler = filepath.Join(theirs, "kube-controller-manager"), filepath.Join(theirs, "kube-scheduler")
+		bin.fairlead = filepath.Join(dir, "fairlead")
 		bin.clientsuite = filepath.Join(dir, "clientsuite")
 		return m.Run()
 	}())
@@ -189,7 +198,7 @@ func waitReady(t *testing.T, c *kubernetes.Clientset) {
 	}
 }
 
-func writeKey(t *testing.T, path string) {
+func writeKey(t *testing.T, path string) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -202,4 +211,5 @@ func writeKey(t *testing.T, path string) {
 	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return key
 }

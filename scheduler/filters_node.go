@@ -49,7 +49,7 @@ func (nodeUnschedulable) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	}
 	rejected := Never("node(s) were unschedulable")
 	return func(n *NodeInfo) Verdict {
-		if n.Node.Spec.Unschedulable {
+		if n.closed {
 			return rejected
 		}
 		return fits

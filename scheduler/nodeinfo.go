@@ -14,6 +14,7 @@ type NodeInfo struct {
 	Compared    Resources
 
 	name   string
+	closed bool // cordoned
 	pods   map[types.UID]*PodInfo
 	ports  map[hostPort]int
 	taints []corev1.Taint   // that keep pods away: NoSchedule, NoExecute
@@ -30,6 +31,7 @@ func (n *NodeInfo) setNode(node *corev1.Node) {
 	n.Node = node
 	n.Allocatable = resourcesOf(node.Status.Allocatable)
 	n.MaxPods = int(node.Status.Allocatable.Pods().Value())
+	n.closed = node.Spec.Unschedulable
 	n.taints, n.mild = nil, nil
 	for _, t := range node.Spec.Taints {
 		switch t.Effect {

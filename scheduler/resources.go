@@ -49,6 +49,46 @@ func (r *Resources) get(name corev1.ResourceName) int64 {
 	return r.Other[name]
 }
 
+// amountOf is the name of a resource, resolved once for what is asked of every node.
+type amountOf struct {
+	kind resourceKind
+	name corev1.ResourceName
+}
+
+type resourceKind uint8
+
+const (
+	otherKind resourceKind = iota
+	cpuKind
+	memoryKind
+	storageKind
+)
+
+func resolve(name corev1.ResourceName) amountOf {
+	switch name {
+	case corev1.ResourceCPU:
+		return amountOf{cpuKind, name}
+	case corev1.ResourceMemory:
+		return amountOf{memoryKind, name}
+	case corev1.ResourceEphemeralStorage:
+		return amountOf{storageKind, name}
+	}
+	return amountOf{otherKind, name}
+}
+
+// of is get without comparing names.
+func (r *Resources) of(a *amountOf) int64 {
+	switch a.kind {
+	case cpuKind:
+		return r.MilliCPU
+	case memoryKind:
+		return r.Memory
+	case storageKind:
+		return r.EphemeralStorage
+	}
+	return r.Other[a.name]
+}
+
 func (r *Resources) set(name corev1.ResourceName, v int64) {
 	switch name {
 	case corev1.ResourceCPU:

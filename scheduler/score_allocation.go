@@ -35,20 +35,25 @@ var cpuAndMemory = []weightedResource{{corev1.ResourceCPU, 1}, {corev1.ResourceM
 func (allocation) Name() string { return "NodeResourcesFit" }
 func (a allocation) Prepare(_ *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
 	// An extended resource that the pod does not ask for says nothing about where it should go.
-	var counted []weightedResource
+	type count struct {
+		amountOf
+		asked, weight int64
+	}
+	counted := make([]count, 0, len(a.resources))
 	for _, r := range a.resources {
 		if !isScalar(r.name) || p.Requests.get(r.name) > 0 {
-			counted = append(counted, r)
+			counted = append(counted, count{resolve(r.name), p.Compared.get(r.name), r.weight})
 		}
 	}
 	return Points(func(n *NodeInfo) int64 {
 		var sum, weights int64
-		for _, r := range counted {
-			has := n.Allocatable.get(r.name)
+		for i := range counted {
+			r := &counted[i]
+			has := n.Allocatable.of(&r.amountOf)
 			if has == 0 {
 				continue
 			}
-			points := a.points(n.Compared.get(r.name)+p.Compared.get(r.name), has)
+			points := a.points(n.Compared.of(&r.amountOf)+r.asked, has)
 			if points == 0 && a.strategy == requestedToCapacity {
 				continue
 			}
@@ -102,13 +107,14 @@ type balanced struct{ resources []weightedResource }
 
 func (balanced) Name() string { return "NodeResourcesBalancedAllocation" }
 func (b balanced) Prepare(_ *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
-	var counted []corev1.ResourceName
+	counted := make([]amountOf, 0, len(b.resources))
 	asks := false
 	for _, r := range b.resources {
-		if !isScalar(r.name) || p.Requests.get(r.name) > 0 {
-			counted = append(counted, r.name)
+		asked := p.Requests.get(r.name)
+		if !isScalar(r.name) || asked > 0 {
+			counted = append(counted, resolve(r.name))
 		}
-		asks = asks || p.Requests.get(r.name) > 0
+		asks = asks || asked > 0
 	}
 	if !asks {
 		return nil
@@ -122,12 +128,13 @@ func (b balanced) Prepare(_ *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
 
 // balance is 100 for a node whose resources are in use to the same degree, with this
 // much more used.
-func balance(n *NodeInfo, names []corev1.ResourceName, more *Resources) int64 {
+func balance(n *NodeInfo, counted []amountOf, more *Resources) int64 {
 	var shares [8]float64
 	uses, sum := shares[:0], 0.0
-	for _, name := range names {
-		if has := n.Allocatable.get(name); has > 0 {
-			share := min(1, float64(n.Requested.get(name)+more.get(name))/float64(has))
+	for i := range counted {
+		r := &counted[i]
+		if has := n.Allocatable.of(r); has > 0 {
+			share := min(1, float64(n.Requested.of(r)+more.of(r))/float64(has))
 			uses, sum = append(uses, share), sum+share
 		}
 	}

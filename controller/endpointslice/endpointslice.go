@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	manager = "endpointslice-controller.kubernetes.io"
+	manager = "endpointslice-controller.k8s.io"
 	pace    = 100 * time.Millisecond
 	// byService is the index of our slices by namespace/name of their Service.
 	byService = "service"

@@ -51,7 +51,7 @@ func TestServiceFindsItsPods(t *testing.T) {
 			return len(got) == len(want) && len(have) > 0
 		}
 	}
-	const selector = "kubernetes.io/service-name=shop,endpointslice.kubernetes.io/managed-by=endpointslice-controller.kubernetes.io"
+	const selector = "kubernetes.io/service-name=shop,endpointslice.kubernetes.io/managed-by=endpointslice-controller.k8s.io"
 	waittest.For(t, slices, "an empty slice", selector, ready())
 
 	for _, name := range []string{"a", "b"} {

@@ -1,0 +1,215 @@
+package compat
+
+import (
+	"context"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// behaviours is the suite: each is played in a namespace of its own, beside the others.
+var behaviours = map[string]func(*place){
+	"account":       account,
+	"adoption":      adoption,
+	"certificate":   certificate,
+	"cron":          cron,
+	"daemons":       daemons,
+	"deadline":      deadline,
+	"disruption":    disruption,
+	"garbage":       garbage,
+	"history":       history,
+	"job":           job,
+	"job-failures":  jobFailures,
+	"job-indexed":   jobIndexed,
+	"job-suspended": jobSuspended,
+	"namespace":     namespace,
+	"placement":     placement,
+	"preemption":    preemption,
+	"quota":         quota,
+	"recreate":      recreate,
+	"rolling":       rolling,
+	"services":      services,
+	"stateful":      stateful,
+}
+
+// One suite of behaviours, four ways: upstream's controllers and scheduler and ours, each
+// on upstream's server and on ours. Each way passes it, and what each records of
+// conditions, events and outcomes is what upstream's on upstream's recorded.
+func TestFourWays(t *testing.T) {
+	records := map[string]map[string][]string{}
+	const reference = "theirs-on-theirs"
+	for _, way := range []struct {
+		name                      string
+		ourServer, ourControllers bool
+	}{
+		{reference, false, false},
+		{"ours-on-theirs", false, true},
+		{"theirs-on-ours", true, false},
+		{"ours-on-ours", true, true},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			c := startWay(t, way.ourServer, way.ourControllers)
+			records[way.name] = playAll(t, c)
+			for _, name := range slices.Sorted(maps.Keys(behaviours)) {
+				want, got := records[reference][name], records[way.name][name]
+				if want != nil && got != nil && !slices.Equal(want, got) {
+					t.Errorf("%s:\n%s\nwhere upstream's has\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// startWay starts a server, controllers, a scheduler, and three simulated nodes.
+func startWay(t *testing.T, ourServer, ourControllers bool) *kubernetes.Clientset {
+	t.Helper()
+	var kubeconfig string
+	var clients *kubernetes.Clientset
+	if ourServer {
+		dir := filepath.Join(t.TempDir(), "fairlead")
+		start(t, bin.fairlead, "server", "--in-memory", "--data-dir", dir, "--listen=127.0.0.1:0")
+		kubeconfig = filepath.Join(dir, "kubeconfig")
+		clients = awaitServer(t, kubeconfig)
+	} else {
+		up := startUpstream(t)
+		kubeconfig, clients = up.kubeconfig, up.clients
+	}
+	cert, key := writeAuthority(t)
+	signing := []string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--cluster-signing-cert-file", cert, "--cluster-signing-key-file", key}
+	if ourControllers {
+		start(t, bin.fairlead, append([]string{"controllers"}, signing...)...)
+		start(t, bin.fairlead, "scheduler", "--leader-elect=false", "--kubeconfig", kubeconfig)
+	} else {
+		start(t, bin.controllers, append(signing, "--secure-port=0", "--kube-api-qps=2000", "--kube-api-burst=2000")...)
+		start(t, bin.scheduler, "--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0", "--kube-api-qps=2000", "--kube-api-burst=2000")
+	}
+	start(t, bin.fairlead, "nodes", "--kubeconfig", kubeconfig, "--nodes=3")
+	ready := map[string]bool{}
+	until(t, listWatch(clients, "nodes", "", ""), "three nodes ready", func(n *corev1.Node) bool {
+		for _, c := range n.Status.Conditions {
+			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue && len(n.Spec.Taints) == 0 {
+				ready[n.Name] = true
+			}
+		}
+		return len(ready) == 3
+	})
+	return clients
+}
+
+// awaitServer waits for the kubeconfig of our server, and for its being ready.
+func awaitServer(t *testing.T, kubeconfig string) *kubernetes.Clientset {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		if err == nil {
+			config.QPS = -1
+			clients, err := kubernetes.NewForConfig(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waitReady(t, clients)
+			return clients
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond) // a process that starts has no other way to tell
+	}
+}
+
+// writeAuthority makes an authority to sign certificates with.
+func writeAuthority(t *testing.T) (certFile, keyFile string) {
+	t.Helper()
+	dir := t.TempDir()
+	certFile, keyFile = filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key")
+	key := writeKey(t, keyFile)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "compat"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour * 24 * 365), KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(nil, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return certFile, keyFile
+}
+
+// place is where one behaviour is played: a namespace, and the record of what was seen.
+type place struct {
+	*testing.T
+	ctx    context.Context
+	c      *kubernetes.Clientset
+	ns     string
+	record []string
+}
+
+// playAll plays the suite, and returns the records of what passed.
+func playAll(t *testing.T, c *kubernetes.Clientset) map[string][]string {
+	var mu sync.Mutex
+	records := map[string][]string{}
+	t.Run("suite", func(t *testing.T) {
+		for name, play := range behaviours {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				p := &place{T: t, ctx: t.Context(), c: c, ns: name}
+				p.must(c.CoreV1().Namespaces().Create(p.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}))
+				see(p, "serviceaccounts", "default", "the default service account", func(*corev1.ServiceAccount) bool { return true })
+				play(p)
+				mu.Lock()
+				defer mu.Unlock()
+				records[name] = p.record
+			})
+		}
+	})
+	return records
+}
+
+func (p *place) must(_ any, err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+var (
+	uids   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	names  = regexp.MustCompile(`-(?:[0-9a-f]{6,10}|[bcdfghjklmnpqrstvwxz2456789]{6,10})-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
+	nodes  = regexp.MustCompile(`\bnode-[0-9]\b`)
+	hashes = regexp.MustCompile(`-(?:[0-9a-f]{6,10}|[bcdfghjklmnpqrstvwxz2456789]{5,10})\b`)
+)
+
+// plain takes out of a text what differs from run to run; and what kube-scheduler's plugin
+// for resource claims, which ours does not have, says of pods without any: that there is
+// nothing to deallocate, or that its state is not found.
+func plain(s string) string {
+	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
+	s = strings.ReplaceAll(s, `"none" not found. not found`, `"none" not found.`)
+	s = uids.ReplaceAllString(s, "<uid>")
+	s = names.ReplaceAllString(s, "-<pod>")
+	s = hashes.ReplaceAllString(s, "-<hash>")
+	return nodes.ReplaceAllString(s, "node-<n>")
+}
+
+// saw adds to the record.
+func (p *place) saw(format string, args ...any) {
+	p.record = append(p.record, plain(fmt.Sprintf(format, args...)))
+}
