@@ -51,7 +51,7 @@ func stateful(p *place) {
 		before = pod.CreationTimestamp
 	}
 	p.event("StatefulSet", "db", "SuccessfulCreate", "Create Claim data-db-0 Pod db-0 in StatefulSet db success")
-	p.event("StatefulSet", "db", "SuccessfulCreate", "create Pod db-2 in StatefulSet db successful")
+	p.event("StatefulSet", "db", "SuccessfulCreate", "Create Pod db-2 in StatefulSet db successful")
 
 	patch := func(patch string) int64 {
 		s, err := p.c.AppsV1().StatefulSets(p.ns).Patch(p.ctx, "db", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
