@@ -28,6 +28,8 @@ type ManagerOptions struct {
 	// Lease, if it has a name, is what one of several processes must hold to work.
 	// An empty Identity becomes the host's name and something random.
 	Lease leader.Candidate
+	// Namespace, if not empty, is the only one that Informers look at.
+	Namespace string
 	// Registry gets the metrics. Nil means a new one.
 	Registry *prometheus.Registry
 	// Log is where everything is told. Nil means slog.Default.
@@ -101,7 +103,7 @@ func NewManager(cfg *rest.Config, name string, o ManagerOptions) (*Manager, erro
 	if m.lease.Log == nil {
 		m.lease.Log = o.Log
 	}
-	m.Env = Env{Client: c, Informers: informer.NewSet(c), Recorder: client.NewRecorder(c, name), Log: o.Log}
+	m.Env = Env{Client: c, Informers: informer.NewSet(c).Within(o.Namespace), Recorder: client.NewRecorder(c, name), Log: o.Log}
 	if err := o.Registry.Register(m.Informers); err != nil {
 		return nil, fmt.Errorf("manager %s: %w", name, err)
 	}

@@ -41,6 +41,18 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 	})
 }
 
+// WatchGroup is Watch for all informers of a group; keys is told the name of the one that
+// an object comes from. A controller of several clusters can put it into the key:
+//
+//	controller.WatchGroup(c, pods, func(cluster string, p *corev1.Pod) []controller.Key {
+//		return []controller.Key{{Namespace: cluster, Name: p.Name}}
+//	})
+func WatchGroup[T client.Object](c *Controller, g informer.Group[T], keys func(name string, obj T) []Key) {
+	for name, i := range g {
+		Watch(c, i, func(obj T) []Key { return keys(name, obj) })
+	}
+}
+
 // WatchFunc registers a handler of the controller's own, which may call Enqueue and
 // EnqueueAfter; Run waits for it to be told the first list, and ends it. Call it before
 // Run.

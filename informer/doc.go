@@ -44,8 +44,9 @@
 //
 // # Several namespaces, several clusters
 //
-// An informer follows one namespace or all, of one server. For several there are
-// several informers, each with a store; a controller may watch any number of them.
+// An informer follows one namespace or all, of one server. For several there is a Group:
+// several informers by name, each with a store, that run, are handled and searched
+// together. A controller may watch any number of informers and groups.
 //
 // # Concurrency
 //

@@ -13,12 +13,13 @@ import (
 	"fairlead.dev/client"
 )
 
-// Set shares informers: one per type, of all namespaces, without selectors. Many
+// Set shares informers: one per type, of all namespaces or Within one, without selectors. Many
 // controllers in a process take theirs from one Set, by In, and each object is kept
 // once. The objects of its informers have no managedFields; an Update or a patch made
 // from one leaves those on the server as they are.
 type Set struct {
 	c  *client.Client
+	ns string
 	mu struct {
 		sync.Mutex
 		members map[any]*member // by reflect.Type, or view
@@ -46,6 +47,13 @@ type view struct {
 func NewSet(c *client.Client) *Set {
 	s := &Set{c: c}
 	s.mu.members = map[any]*member{}
+	return s
+}
+
+// Within narrows the set to one namespace, for who may not see the others, and returns
+// it. What has none is not affected. Call it before In.
+func (s *Set) Within(namespace string) *Set {
+	s.ns = namespace
 	return s
 }
 
@@ -77,7 +85,7 @@ func memberOf[T client.Object](s *Set, k any, resource func() client.Resource[T]
 	if m := s.mu.members[k]; m != nil {
 		return m.informer.(*Informer[T])
 	}
-	i := New(resource(), Options[T]{dropManaged: true})
+	i := New(resource(), Options[T]{Namespace: s.ns, dropManaged: true})
 	m := &member{informer: i, run: i.Run, synced: i.Synced()}
 	s.mu.members[k] = m
 	if s.mu.run != nil {
