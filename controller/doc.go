@@ -11,7 +11,8 @@
 //	err := c.Run(ctx)
 //
 // A Manager is what a process of one's own has around its controllers: client, informers,
-// events, leader election, health and metrics. The built-in controllers live in the folders below, one each. They share this package,
+// events, leader election, health and metrics; examples/controller is a whole one on a page.
+// The built-in controllers live in the folders below, one each. They share this package,
 // the informers of an Env and the wire; they never import one another.
 //
 // # Concurrency

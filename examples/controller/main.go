@@ -1,4 +1,12 @@
-package controller_test
+// Command controller is a whole controller on one page, to copy: it gives every namespace
+// labelled `greet=NAME` a ConfigMap with a greeting, and gives it again when somebody
+// deletes it.
+//
+//	fairlead up &
+//	KUBECONFIG=.fairlead/kubeconfig go run ./examples/controller &
+//	kubectl label namespace default greet=world
+//	kubectl get configmap greeting -o yaml
+package main
 
 import (
 	"context"
@@ -8,6 +16,7 @@ import (
 	"os/signal"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"fairlead.dev/client"
@@ -16,22 +25,17 @@ import (
 	"fairlead.dev/informer"
 )
 
-// A whole operator: it gives every namespace that asks for it a ConfigMap, and gives it
-// again when somebody deletes it. One of its replicas works at a time; each serves health
-// and metrics.
-func Example() {
-	cfg, err := clientcmd.BuildConfigFromFlags("", clientcmd.RecommendedHomeFile)
-	if err != nil {
-		log.Fatal(err)
-	}
-	m, err := controller.NewManager(cfg, "greeter", controller.ManagerOptions{
-		Lease: leader.Candidate{Namespace: "default", Name: "greeter"},
+func newGreeter(config *rest.Config) (*controller.Manager, error) {
+	m, err := controller.NewManager(config, "greeter", controller.ManagerOptions{
+		Lease: leader.Candidate{Namespace: "default", Name: "greeter"}, // one of several replicas works
 	})
 	if err != nil {
-		log.Fatal(err)
+		return nil, err
 	}
 	namespaces, maps := informer.In[*corev1.Namespace](m.Informers), informer.In[*corev1.ConfigMap](m.Informers)
 
+	// Called for a key whenever something about it may have changed: look, and do what is
+	// missing. What fails comes back, later each time.
 	greeter := m.New("greeter", func(ctx context.Context, k controller.Key) (controller.Result, error) {
 		ns, ok := namespaces.Store().Get("", k.Name)
 		if !ok || ns.Labels["greet"] == "" || ns.DeletionTimestamp != nil {
@@ -43,19 +47,33 @@ func Example() {
 		greeting := &corev1.ConfigMap{Data: map[string]string{"text": "hello " + ns.Labels["greet"]}}
 		greeting.Name = "greeting"
 		if _, err := client.For[*corev1.ConfigMap](m.Client).Namespace(ns.Name).Create(ctx, greeting); err != nil {
-			return controller.Result{}, err // what fails comes back, later each time
+			return controller.Result{}, err
 		}
 		m.Recorder.Event(ns, corev1.EventTypeNormal, "Greeted", "Said hello to %s", ns.Labels["greet"])
 		return controller.Result{}, nil
 	}, controller.Options{})
+
+	// What calls it: a namespace for itself, and a ConfigMap for the namespace it is in.
 	controller.Watch(greeter, namespaces, controller.Self)
 	controller.Watch(greeter, maps, func(m *corev1.ConfigMap) []controller.Key {
 		return []controller.Key{{Name: m.Namespace}}
 	})
+	return m, nil
+}
 
+func main() {
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+		clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := newGreeter(config)
+	if err != nil {
+		log.Fatal(err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	go http.ListenAndServe(":8080", m.Handler())
+	go func() { log.Fatal(http.ListenAndServe("localhost:8083", m.Handler())) }() // /healthz, /readyz, /metrics
 	if err := m.Run(ctx); err != nil {
 		log.Fatal(err)
 	}
