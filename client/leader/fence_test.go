@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -26,6 +27,7 @@ import (
 // memory is a server with one lease, in memory. While it hangs, requests for the lease
 // wait until they are given up; all others are answered.
 type memory struct {
+	mu    sync.Mutex // guards lease and n
 	lease *coordinationv1.Lease
 	n     int
 	hangs atomic.Bool
@@ -34,6 +36,10 @@ type memory struct {
 
 func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	rec := httptest.NewRecorder()
+	if !m.hangs.Load() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+	}
 	switch {
 	case r.URL.Path == "/apis/coordination.k8s.io/v1":
 		json.NewEncoder(rec).Encode(metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "leases", Kind: "Lease", Namespaced: true}}})
