@@ -1,5 +1,5 @@
-// Package clientsuite holds the client library to its promises: client and informer
-// against an API server, over networks that fail. It has nothing but tests.
+// Package clientsuite holds the client library to its promises: client, informer
+// and controller against an API server, over networks that fail, with credentials that change. It has nothing but tests.
 //
 //	go test ./testenv/clientsuite
 //	go test ./testenv/clientsuite -kubeconfig FILE [-etcd URL] [-restart URL]
@@ -10,5 +10,5 @@
 // returns when it is ready. `make compat` runs the same tests against upstream's
 // kube-apiserver so.
 //
-// No controller, scheduler or node runs beside the server.
+// None of the built-in controllers, no scheduler and no node runs beside the server.
 package clientsuite
