@@ -194,7 +194,7 @@ func TestWorkers(t *testing.T) {
 	p := newProcess(t, nil, leader.Candidate{}, workers, func(p *process) controller.Reconcile {
 		return func(ctx context.Context, key controller.Key) (controller.Result, error) {
 			m, ok := copies.Get(key.Namespace, key.Name)
-			if !ok || m.Labels["crew"] == "" {
+			if !ok || key.Namespace != ns || m.Labels["crew"] == "" {
 				return controller.Result{}, nil
 			}
 			mu.Lock()
@@ -236,7 +236,7 @@ func TestWorkers(t *testing.T) {
 	controller.Watch(p.loop, i, controller.Self)
 	p.run(t)
 	for n := range workers {
-		if _, err := maps.Create(t.Context(), mapOf(fmt.Sprint("m", n), map[string]string{"crew": ns})); err != nil {
+		if _, err := maps.Create(t.Context(), mapOf(fmt.Sprint("m", n), map[string]string{"crew": "aboard"})); err != nil {
 			t.Fatal(err)
 		}
 	}

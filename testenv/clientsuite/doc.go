@@ -1,5 +1,6 @@
-// Package clientsuite holds the client library to its promises: client, informer
-// and controller against an API server, over networks that fail, with credentials that change. It has nothing but tests.
+// Package clientsuite holds the client library to its promises: client, informer and
+// controller against an API server, over networks that fail and with credentials that
+// change. It has nothing but tests.
 //
 //	go test ./testenv/clientsuite
 //	go test ./testenv/clientsuite -kubeconfig FILE [-etcd URL] [-restart URL]
