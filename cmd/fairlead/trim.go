@@ -104,9 +104,10 @@ func (t *trimmer) trim() {
 }
 
 const (
-	// freely is the garbage that may gather while there is much to do, however much is
-	// alive.
-	freely = 64 << 20
+	// freely is the garbage that may gather while there is much to do, sparingly when
+	// there is not, however much is alive.
+	freely    = 128 << 20
+	sparingly = 64 << 20
 	// leastPercent bounds what collections cost in large heaps, mostPercent what may
 	// gather until the next look while a small heap grows.
 	leastPercent = 50
@@ -120,12 +121,12 @@ const (
 // spares as little. Most of a large heap are stored values, which the collector marks
 // without looking into them. When it is quiet, no heap may double its size.
 func headroom(live uint64, quiet bool) int {
-	most := uint64(mostPercent)
+	most, room := uint64(mostPercent), uint64(freely)
 	if quiet {
-		most = atRest
+		most, room = atRest, sparingly
 	}
-	if live*most <= freely*100 {
+	if live*most <= room*100 {
 		return int(most)
 	}
-	return int(max(leastPercent, freely*100/live/5*5)) // in steps, as setting it is not free
+	return int(max(leastPercent, room*100/live/5*5)) // in steps, as setting it is not free
 }

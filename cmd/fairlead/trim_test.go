@@ -8,8 +8,8 @@ func TestHeadroom(t *testing.T) {
 		live       uint64
 		busy, rest int
 	}{
-		{0, 300, 100}, {20 * mb, 300, 100}, {32 * mb, 200, 100}, {64 * mb, 100, 100},
-		{80 * mb, 80, 80}, {100 * mb, 60, 60}, {128 * mb, 50, 50}, {4096 * mb, 50, 50},
+		{0, 300, 100}, {20 * mb, 300, 100}, {64 * mb, 200, 100}, {80 * mb, 160, 80},
+		{100 * mb, 125, 60}, {128 * mb, 100, 50}, {256 * mb, 50, 50}, {4096 * mb, 50, 50},
 	} {
 		if got := headroom(c.live, false); got != c.busy {
 			t.Errorf("%d MB, busy: %d%%, want %d%%", c.live/mb, got, c.busy)
