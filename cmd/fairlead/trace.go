@@ -222,6 +222,7 @@ type printer struct {
 	flags   *traceFlags
 	palette show.Palette
 	all     []show.Event // for OTLP
+	otlp    show.Exporter
 }
 
 func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
@@ -234,7 +235,7 @@ func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
 	case e.Fault != nil:
 		return show.Waterfall(p.out, e, p.palette)
 	case p.flags.output == "otlp" && p.flags.revision == 0 && p.flags.since == 0:
-		return show.OTLP(p.out, []show.Event{e}) // one request a line, as they come
+		return otlp(p.out, &p.otlp, []show.Event{e}) // one request a line, as they come
 	case p.flags.output == "otlp":
 		p.all = append(p.all, e)
 		return nil
@@ -266,7 +267,7 @@ func (p *printer) grown(ctx context.Context) error {
 // forMachines writes events as JSON, one a line, or as OTLP.
 func forMachines(out io.Writer, output string, all []show.Event) error {
 	if output == "otlp" {
-		return show.OTLP(out, all)
+		return otlp(out, new(show.Exporter), all)
 	}
 	enc := json.NewEncoder(out)
 	for _, e := range all {
@@ -275,6 +276,16 @@ func forMachines(out io.Writer, output string, all []show.Event) error {
 		}
 	}
 	return nil
+}
+
+// otlp writes one request as a line.
+func otlp(out io.Writer, x *show.Exporter, events []show.Event) error {
+	request, err := x.Request(events)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", request)
+	return err
 }
 
 // palette is in colour for a terminal that wants it.
@@ -335,5 +346,5 @@ func (p *printer) end() error {
 	if len(p.all) == 0 {
 		return nil
 	}
-	return show.OTLP(p.out, p.all)
+	return otlp(p.out, &p.otlp, p.all)
 }

@@ -25,6 +25,7 @@ type serveFlags struct {
 	output  string
 	lives   int
 	faults  bool
+	otlp    otlpFlags
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
@@ -41,6 +42,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
 	flags.IntVar(&f.lives, "trace-events", 16384, "how many of the last events have their life kept, for fairlead trace; 0 for none")
+	f.otlp.register(flags)
 	flags.BoolVar(&f.faults, "allow-faults", false, "let fairlead fault break this server on purpose, for tests and for learning")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line for machines when ready")
 }
@@ -128,6 +130,11 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	if f.faults {
 		f.options.Faults = faults.New()
 	}
+	stopExport, err := f.otlp.start(f.options.Trace)
+	if err != nil {
+		return err
+	}
+	defer stopExport()
 	p := newProgress(os.Stderr)
 	f.options.Progress = p.step
 	cp, err := controlplane.Start(cmd.Context(), f.options)

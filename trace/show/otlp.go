@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -69,23 +68,59 @@ const (
 	statusError                                          = 2
 )
 
-// OTLP writes events as one ExportTraceServiceRequest in JSON, a line. An event is a span,
-// from its first hop to the last thing known of it, with the hops as its span events; a
-// delivery, an arrival and a reconcile are spans below it; an event that a reconcile wrote
-// is below that. All events of one tree are one trace.
-func OTLP(w io.Writer, events []Event) error {
-	known := make(map[int64]Event, len(events))
-	for _, e := range events {
-		known[e.Revision] = e
-	}
+// Exporter makes OTLP's requests of events, each an ExportTraceServiceRequest in JSON. It
+// remembers which trace an event is in, so that what comes of it joins that trace in a later
+// request too: of the last rememberedEvents. The zero value is ready. It is for one goroutine.
+//
+// An event is a span, from its first hop to the last thing known of it, with the hops as its
+// span events; a delivery, an arrival and a reconcile are spans below it; an event that a
+// reconcile wrote is below that. All events of one tree are one trace.
+type Exporter struct {
+	traces map[int64]string
+	told   []int64 // the keys of traces, oldest first
+}
+
+const rememberedEvents = 1 << 15
+
+// Request is that of these events, which are in the order of their revisions.
+func (x *Exporter) Request(events []Event) ([]byte, error) {
 	var spans []otlpSpan
 	for _, e := range events {
-		spans = append(spans, spansOf(e, known)...)
+		x.remember(e)
+		spans = append(spans, x.spansOf(e)...)
 	}
-	return json.NewEncoder(w).Encode(otlpRequest{[]otlpResource{{
+	return json.Marshal(otlpRequest{[]otlpResource{{
 		Resource:   otlpAttributes{[]otlpAttribute{text("service.name", "fairlead")}},
 		ScopeSpans: []otlpScope{{Scope: map[string]string{"name": "fairlead.dev/trace"}, Spans: spans}},
 	}}})
+}
+
+// remember finds the trace of an event: that of its cause, or the one its request came with,
+// unless that was a work of ours, else one of its own.
+func (x *Exporter) remember(e Event) {
+	id := e.Trace
+	if len(e.Causes) > 0 || e.Work != 0 {
+		id = ""
+	}
+	if len(e.Causes) > 0 {
+		id = x.traces[e.Causes[0]]
+	}
+	if id == "" {
+		h := fnv.New128a()
+		fmt.Fprint(h, "fairlead event ", e.Revision, " ", e.Began.UnixNano())
+		id = hex.EncodeToString(h.Sum(nil))
+	}
+	if x.traces == nil {
+		x.traces = map[int64]string{}
+	}
+	if _, again := x.traces[e.Revision]; !again {
+		x.told = append(x.told, e.Revision)
+	}
+	x.traces[e.Revision] = id
+	if len(x.told) > rememberedEvents {
+		delete(x.traces, x.told[0])
+		x.told = x.told[1:]
+	}
 }
 
 // told are the attributes that say something.
@@ -93,8 +128,8 @@ func told(all ...otlpAttribute) []otlpAttribute {
 	return slices.DeleteFunc(all, func(a otlpAttribute) bool { return a.Value == otlpValue{} })
 }
 
-func spansOf(e Event, known map[int64]Event) []otlpSpan {
-	id := traceOf(e, known)
+func (x *Exporter) spansOf(e Event) []otlpSpan {
+	id := x.traces[e.Revision]
 	at := func(d time.Duration) string { return strconv.FormatInt(e.Began.Add(d).UnixNano(), 10) }
 	root := otlpSpan{
 		TraceID: id, SpanID: eventSpan(e.Revision), Name: Title(e.Life), Kind: kindServer, Start: at(0), End: at(e.Took()),
@@ -110,15 +145,15 @@ func spansOf(e Event, known map[int64]Event) []otlpSpan {
 	}
 	for i, cause := range e.Causes {
 		if i == 0 {
-			if _, ok := known[cause]; ok {
+			if _, ok := x.traces[cause]; ok {
 				if root.ParentID = eventSpan(cause); e.Work != 0 {
 					root.ParentID = workSpan(cause, e.Work)
 				}
 			}
 			continue
 		}
-		if c, ok := known[cause]; ok {
-			root.Links = append(root.Links, otlpLink{traceOf(c, known), eventSpan(cause)})
+		if of, ok := x.traces[cause]; ok {
+			root.Links = append(root.Links, otlpLink{of, eventSpan(cause)})
 		}
 	}
 	spans := []otlpSpan{root}
@@ -147,27 +182,6 @@ func spansOf(e Event, known map[int64]Event) []otlpSpan {
 		}
 	}
 	return spans
-}
-
-// traceOf is the trace of an event: the one its request came with, unless that was a work
-// of ours, else one for the first event of its tree.
-func traceOf(e Event, known map[int64]Event) string {
-	for range len(known) {
-		if len(e.Causes) == 0 {
-			break
-		}
-		cause, ok := known[e.Causes[0]]
-		if !ok {
-			break
-		}
-		e = cause
-	}
-	if e.Trace != "" && len(e.Causes) == 0 && e.Work == 0 {
-		return e.Trace
-	}
-	h := fnv.New128a()
-	fmt.Fprint(h, "fairlead event ", e.Revision, " ", e.Began.UnixNano())
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 func eventSpan(rev int64) string { return partSpan(rev, "event", 0) }
