@@ -67,6 +67,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Backends:  backends,
 		Version:   kubernetesVersion(),
 		Log:       o.Log,
+		History:   watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
 		Trace:     o.Trace,
 		Faults:    o.Faults,
 		Ready:     map[string]func() error{"store": store.Err},

@@ -37,6 +37,9 @@ type Options struct {
 	Fsync   local.Fsync
 	NoSync  []string
 	History time.Duration
+	// WatchHistory bounds, in bytes, the changes of each resource that are kept in memory
+	// for watchers; 0 is watchcache's default. Who begins before them is served from the store.
+	WatchHistory int
 	// CBOR serves and takes CBOR besides the other encodings.
 	CBOR bool
 	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.

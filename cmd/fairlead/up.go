@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"fairlead.dev/controlplane"
 	"fairlead.dev/controlplane/kubeconfig"
@@ -26,6 +29,7 @@ type serveFlags struct {
 	lives   int
 	faults  bool
 	otlp    otlpFlags
+	kept    string
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
@@ -43,6 +47,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
 	flags.IntVar(&f.lives, "trace-events", 16384, "how many of the last events have their life kept, for fairlead trace; 0 for none")
 	f.otlp.register(flags)
+	flags.StringVar(&f.kept, "watch-history", "32Mi", "how much of the changes of each resource is kept in memory for watchers; who begins before that is served from the store, see --history")
 	flags.BoolVar(&f.faults, "allow-faults", false, "let fairlead fault break this server on purpose, for tests and for learning")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line for machines when ready")
 }
@@ -124,6 +129,11 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	if err := controlplane.CheckControllers(f.options.Controllers); err != nil {
 		return usageError{err}
 	}
+	kept, err := resource.ParseQuantity(f.kept)
+	if err != nil || kept.Value() < 1 || kept.Value() > math.MaxInt32 {
+		return usageError{fmt.Errorf("--watch-history=%s: want bytes, such as 32Mi", f.kept)}
+	}
+	f.options.WatchHistory = int(kept.Value())
 	if f.lives > 0 {
 		f.options.Trace = trace.New(trace.Options{Events: f.lives})
 	}
