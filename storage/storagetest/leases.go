@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -121,19 +122,34 @@ func testLeaseKeys(t *testing.T, s storage.Store) {
 	}
 }
 
-// testLeaseExpires waits for the shortest lease to end by itself.
+// longestTry is the TTL up to which a test of a short lease tries again, twice as
+// long each time, when the machine stood still for longer than the lease could live.
+const longestTry = 16 * time.Second
+
+// testLeaseExpires waits for a short lease to end by itself.
 func testLeaseExpires(t *testing.T, s storage.Store) {
-	grant(t, s, 7, time.Second)
-	long := grant(t, s, 8, time.Hour)
-	commit(t, s, leased("/a", 7), leased("/b", 7), leased("/c", long.ID))
-	c := watchAll(t, s, 0)
-	events := read(t, c, 3)
+	long := grant(t, s, 1, time.Hour)
+	short := storage.LeaseID(7)
+	var written storage.Revision
+	for ttl := time.Second; ; ttl *= 2 {
+		grant(t, s, short, ttl)
+		res, err := s.Commit(ctx(t), storage.Txn{Then: []storage.Op{leased("/a", short), leased("/b", short), leased("/c", long.ID)}})
+		if err == nil {
+			written = res.Revision
+			break
+		}
+		if !errors.Is(err, storage.ErrLeaseNotFound) || ttl == longestTry {
+			t.Fatalf("Commit under a lease of %v: %v", ttl, err)
+		}
+		short++ // it was over before it was used
+	}
+	events := read(t, watchAll(t, s, written), written+1)
 	if len(events) != 2 || events[0].Type != storage.Delete || events[0].KV.Key != "/a" || events[1].KV.Key != "/b" {
 		t.Errorf("the watcher saw %s", story(events))
 	}
-	_, err := s.Lease(ctx(t), 7)
+	_, err := s.Lease(ctx(t), short)
 	wantErr(t, "Lease", err, storage.ErrLeaseNotFound)
-	if got := leaseKeys(t, s, 8); !slices.Equal(got, []string{"/c"}) {
+	if got := leaseKeys(t, s, long.ID); !slices.Equal(got, []string{"/c"}) {
 		t.Errorf("the other has %v", got)
 	}
 }
@@ -141,25 +157,56 @@ func testLeaseExpires(t *testing.T, s storage.Store) {
 // testLeaseKeptAlive keeps a lease alive for longer than its TTL, which a second
 // one of the same TTL tells.
 func testLeaseKeptAlive(t *testing.T, s storage.Store) {
-	grant(t, s, 7, time.Second)
-	commit(t, s, leased("/kept", 7))
-	grant(t, s, 8, time.Second)
-	commit(t, s, leased("/left", 8))
-	c := watchAll(t, s, 0)
-	deadline := time.After(patience)
-	for {
+	for ttl := time.Second; !keepAlive(t, s, ttl); ttl *= 2 {
+		if ttl == longestTry {
+			t.Fatalf("no lease could be renewed in time, not even one of %v", ttl)
+		}
+	}
+}
+
+// keepAlive renews one of two leases of the TTL until the other has ended. It says
+// false when the machine left more than half the TTL between two renewals: then
+// either may have ended, and the try proves nothing.
+func keepAlive(t *testing.T, s storage.Store, ttl time.Duration) bool {
+	t.Helper()
+	renewed := time.Now()
+	lost := func(err error) bool {
+		if err != nil && !errors.Is(err, storage.ErrLeaseNotFound) {
+			t.Fatal(err)
+		}
+		late := time.Since(renewed) > ttl/2
+		if err != nil && !late {
+			t.Fatalf("%v after its renewal a lease of %v is gone", time.Since(renewed), ttl)
+		}
+		return late
+	}
+	kept, left := grant(t, s, 0, ttl), grant(t, s, 0, ttl)
+	c := watchAll(t, s, s.Revision())
+	keys := []string{fmt.Sprintf("/kept/%d", kept.ID), fmt.Sprintf("/left/%d", left.ID)}
+	_, err := s.Commit(ctx(t), storage.Txn{Then: []storage.Op{leased(keys[0], kept.ID), leased(keys[1], left.ID)}})
+	if lost(err) {
+		return false
+	}
+	for deadline := time.After(patience + ttl); ; {
+		now := time.Now()
+		if _, err := s.KeepAlive(ctx(t), kept.ID); lost(err) {
+			return false
+		}
+		renewed = now
 		b, err := c.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(b.Events) > 0 {
-			if len(b.Events) != 1 || b.Events[0].KV.Key != "/left" {
-				t.Errorf("the watcher saw %s", story(b.Events))
+		i := slices.IndexFunc(b.Events, func(e storage.Event) bool { return e.Type == storage.Delete && slices.Contains(keys, e.KV.Key) })
+		if i >= 0 {
+			still, err := s.Lease(ctx(t), kept.ID)
+			if lost(err) {
+				return false
 			}
-			break
-		}
-		if _, err := s.KeepAlive(ctx(t), 7); err != nil {
-			t.Fatal(err)
+			if b.Events[i].KV.Key != keys[1] || !slices.Equal(still.Keys, keys[:1]) {
+				t.Errorf("the watcher saw %s, and the lease that was kept has %v", story(b.Events), still.Keys)
+			}
+			return true
 		}
 		select {
 		case <-c.Bell():
@@ -167,9 +214,6 @@ func testLeaseKeptAlive(t *testing.T, s storage.Store) {
 		case <-deadline:
 			t.Fatal("no lease ended")
 		}
-	}
-	if got := leaseKeys(t, s, 7); !slices.Equal(got, []string{"/kept"}) {
-		t.Errorf("the lease that was kept has %v", got)
 	}
 }
 
