@@ -48,12 +48,18 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // stream serves the request on a goroutine and returns when the answer begins.
 func (t transport) stream(ctx context.Context, req *http.Request) (*http.Response, error) {
+	asked := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	w := newPipe(ctx, cancel)
 	in := incoming(ctx, req)
 	go func() {
 		defer cancel()
 		err := serveInto(t.s, w, in)
+		if err == nil {
+			// A watch ends in order when its request is cancelled; that is no end of
+			// the answer, and its reader is not told so.
+			err = asked.Err()
+		}
 		if err == nil {
 			err = io.EOF
 		}
