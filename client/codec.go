@@ -33,6 +33,7 @@ type codec[T Object] struct {
 	// What to ask for: one object, a list, a stream.
 	accept, acceptList, acceptWatch string
 	shared                          *shared // nil: each object is its reader's own
+	known                           func(namespace, name []byte) (T, bool)
 }
 
 // shared decodes objects that nobody will change.
@@ -145,7 +146,12 @@ func (c *codec[T]) fastProto(raw []byte, m protoObject) bool {
 	}
 	c.shared.Lock()
 	defer c.shared.Unlock()
-	return c.shared.proto.Unmarshal(raw, m)
+	if c.known != nil {
+		if was, ok := c.known(fastproto.Names(raw)); ok {
+			return c.shared.proto.Unmarshal(raw, m, any(was).(protoObject))
+		}
+	}
+	return c.shared.proto.Unmarshal(raw, m, nil)
 }
 
 func (c *codec[T]) fastJSON(b []byte, into any) bool {

@@ -92,10 +92,15 @@ func (r Resource[T]) Namespace(ns string) Resource[T] {
 // objects that it reads: parts of them that are equal, as the labels of the pods of one
 // Deployment, may then be one thing in memory. DeepCopy gives an object of one's own. A
 // copy of many objects takes half the memory so, and decoding much of them no time.
-func (r Resource[T]) Shared() Resource[T] {
+//
+// known, if not nil, is asked for the version of an object that the reader has: the new one
+// takes over what has not changed. It is called by whoever reads, must not keep the names
+// that it is given, and must not use the resource.
+func (r Resource[T]) Shared(known func(namespace, name []byte) (T, bool)) Resource[T] {
 	if r.codec != nil {
 		c := *r.codec
 		c.shared = &shared{json: fastjson.NewSharer(), proto: fastproto.NewSharer()}
+		c.known = known
 		r.codec = &c
 	}
 	return r

@@ -21,7 +21,8 @@
 // Objects in the store, and those given to handlers, are shared by everybody and
 // read-only. DeepCopy before changing one; Options.OnMutation finds, in tests, who did not.
 // Without a Transform, objects of Go types also share what is equal in them (labels,
-// tolerations, resources), which halves the memory of many pods: 100,000 of 4 KB of JSON
+// tolerations, resources), and in protobuf a new version shares with the one before it
+// what has not changed. That halves the memory of many pods: 100,000 of 4 KB of JSON
 // take 400 MB, 970 MB in client-go's informer (docs/client.md has the figures).
 //
 // # What a handler is told

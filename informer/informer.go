@@ -75,13 +75,14 @@ func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
 	if o.Namespace != "" {
 		r = r.Namespace(o.Namespace)
 	}
-	if o.Transform == nil {
-		r = r.Shared()
-	}
 	if o.Log <= 0 {
 		o.Log = 1024
 	}
-	i := &Informer[T]{r: r, o: o, store: newStore(o.Log, newGuard[T](o.OnMutation))}
+	s := newStore(o.Log, newGuard[T](o.OnMutation))
+	if o.Transform == nil {
+		r = r.Shared(s.known)
+	}
+	i := &Informer[T]{r: r, o: o, store: s}
 	i.trace, i.seen = r.Trace(), &trace.Informer{Namespace: o.Namespace, Labels: o.LabelSelector, Fields: o.FieldSelector}
 	for name, f := range o.Indexes {
 		i.Index(name, f)

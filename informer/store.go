@@ -100,6 +100,14 @@ func (s *Store[T]) Get(ns, name string) (T, bool) {
 	return s.mu.objects.get(ns, name)
 }
 
+// known is Get for a decoder, which has the names as bytes.
+func (s *Store[T]) known(ns, name []byte) (T, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	obj, ok := s.mu.objects[string(ns)][string(name)]
+	return obj, ok
+}
+
 // List returns the objects of a namespace, or all if ns is "", in no order.
 func (s *Store[T]) List(ns string) []T {
 	s.mu.RLock()

@@ -21,7 +21,7 @@ func Unmarshal(b []byte, into unmarshaler) bool {
 		return false
 	}
 	d := decoders.Get().(*decoder)
-	ok = d.message(p, v, b, 0)
+	ok = d.message(p, v, nil, b, 0)
 	decoders.Put(d)
 	return ok
 }
@@ -51,41 +51,30 @@ type header struct {
 	len, cap int
 }
 
-// message decodes b into the struct at v.
-func (d *decoder) message(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
+// message decodes b into the struct at v; was, if not nil, is a struct of the same type
+// whose parts may be taken over.
+func (d *decoder) message(p *plan, v, was unsafe.Pointer, b []byte, depth int) bool {
 	if depth > deepest {
 		return false
 	}
 	for len(b) > 0 {
-		tag, n := varint(b)
-		if n == 0 || tag>>3 == 0 {
-			return false
-		}
-		var f *field
-		if tag>>3 < uint64(len(p.fields)) {
-			f = p.fields[tag>>3]
-		}
-		if f == nil {
-			m := protowire.ConsumeFieldValue(protowire.Number(tag>>3), protowire.Type(tag&7), b[n:])
-			if m < 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
-				return false
-			}
-			b = b[n+m:]
-			continue
-		}
-		if protowire.Type(tag&7) != f.wire {
-			return false
-		}
-		value, rest, ok := cut(b[n:], f.wire)
+		f, value, rest, ok := p.next(b)
 		if !ok {
 			return false
 		}
-		at := unsafe.Add(v, f.offset)
+		if f == nil {
+			b = rest
+			continue
+		}
+		at, old := unsafe.Add(v, f.offset), unsafe.Pointer(nil)
+		if was != nil {
+			old = unsafe.Add(was, f.offset)
+		}
 		switch f.form {
 		case plain:
-			ok = d.value(f.plan, at, value, depth)
+			ok = d.value(f.plan, at, old, value, depth)
 		case pointer:
-			ok = d.pointer(f, (*unsafe.Pointer)(at), value, depth)
+			ok = d.pointer(f, (*unsafe.Pointer)(at), (*unsafe.Pointer)(old), value, depth)
 		default:
 			items := 1
 			for hasTag(rest, f.tag) {
@@ -94,7 +83,7 @@ func (d *decoder) message(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
 				}
 				items++
 			}
-			ok = d.run(f, at, b[:len(b)-len(rest)], items, depth)
+			ok = d.run(f, at, old, b[:len(b)-len(rest)], items, depth)
 		}
 		if !ok {
 			return false
@@ -102,6 +91,30 @@ func (d *decoder) message(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
 		b = rest
 	}
 	return true
+}
+
+// next cuts the first field off a message, with its value or the first of several. One
+// that the plan does not have is nil.
+func (p *plan) next(b []byte) (f *field, value, rest []byte, ok bool) {
+	tag, n := varint(b)
+	if n == 0 || tag>>3 == 0 {
+		return nil, nil, nil, false
+	}
+	if tag>>3 < uint64(len(p.fields)) {
+		f = p.fields[tag>>3]
+	}
+	if f == nil {
+		m := protowire.ConsumeFieldValue(protowire.Number(tag>>3), protowire.Type(tag&7), b[n:])
+		if m < 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
+			return nil, nil, nil, false
+		}
+		return nil, nil, b[n+m:], true
+	}
+	if protowire.Type(tag&7) != f.wire {
+		return nil, nil, nil, false
+	}
+	value, rest, ok = cut(b[n:], f.wire)
+	return f, value, rest, ok
 }
 
 func hasTag(b []byte, tag string) bool { return len(b) >= len(tag) && string(b[:len(tag)]) == tag }
@@ -130,11 +143,15 @@ func varint(b []byte) (uint64, int) {
 	return x, max(n, 0)
 }
 
-// value decodes b into the value at v.
-func (d *decoder) value(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
+// value decodes b into the value at v; was is nil or another of its type.
+func (d *decoder) value(p *plan, v, was unsafe.Pointer, b []byte, depth int) bool {
 	switch p.op {
 	case text:
-		*(*string)(v) = d.texts.Share(b)
+		if was != nil && *(*string)(was) == string(b) {
+			*(*string)(v) = *(*string)(was)
+		} else {
+			*(*string)(v) = d.texts.Share(b)
+		}
 	case integer:
 		x, _ := varint(b)
 		if p.size == 4 {
@@ -148,7 +165,7 @@ func (d *decoder) value(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
 	case bytes:
 		*(*[]byte)(v) = append([]byte{}, b...)
 	case message:
-		return d.message(p, v, b, depth+1)
+		return d.message(p, v, was, b, depth+1)
 	case timestamp:
 		return moment((*metav1.Time)(v), b)
 	case own:
@@ -174,9 +191,17 @@ func moment(t *metav1.Time, b []byte) bool {
 
 // pointer decodes b into a new value. A field that came twice would change one that may
 // be shared.
-func (d *decoder) pointer(f *field, v *unsafe.Pointer, b []byte, depth int) bool {
+func (d *decoder) pointer(f *field, v, was *unsafe.Pointer, b []byte, depth int) bool {
 	if *v != nil {
 		return false
+	}
+	var old unsafe.Pointer
+	if was != nil {
+		old = *was
+	}
+	if old != nil && d.same(f.plan, old, b, depth+1) {
+		*v = old
+		return true
 	}
 	known, place, found := d.find(f, b)
 	if found {
@@ -184,7 +209,7 @@ func (d *decoder) pointer(f *field, v *unsafe.Pointer, b []byte, depth int) bool
 		return true
 	}
 	*v = reflect.New(f.plan.typ).UnsafePointer()
-	if !d.value(f.plan, *v, b, depth) {
+	if !d.value(f.plan, *v, old, b, depth) {
 		return false
 	}
 	place.Keep(b, alike.Value{At: *v})
@@ -192,9 +217,24 @@ func (d *decoder) pointer(f *field, v *unsafe.Pointer, b []byte, depth int) bool
 }
 
 // run decodes all items of a list or a map, each with its tag before it.
-func (d *decoder) run(f *field, v unsafe.Pointer, b []byte, items, depth int) bool {
+func (d *decoder) run(f *field, v, was unsafe.Pointer, b []byte, items, depth int) bool {
 	if *(*unsafe.Pointer)(v) != nil {
 		return false
+	}
+	var old header
+	switch {
+	case was == nil:
+	case f.form == mapping:
+		if d.sameMap(f, was, b, items) {
+			*(*unsafe.Pointer)(v) = *(*unsafe.Pointer)(was)
+			return true
+		}
+	default:
+		old = *(*header)(was)
+		if old.len == items && d.sameItems(f, old, b, depth) {
+			*(*header)(v) = header{old.data, items, items}
+			return true
+		}
 	}
 	known, place, found := d.find(f, b)
 	if f.form == mapping {
@@ -216,7 +256,12 @@ func (d *decoder) run(f *field, v unsafe.Pointer, b []byte, items, depth int) bo
 	for i, rest := 0, b; i < items; i++ {
 		var item []byte
 		item, rest, _ = cut(rest[len(f.tag):], f.wire) // message has cut it before
-		if !d.value(f.plan, unsafe.Add(data, uintptr(i)*f.plan.size), item, depth) {
+		at := uintptr(i) * f.plan.size
+		var last unsafe.Pointer
+		if i < old.len {
+			last = unsafe.Add(old.data, at)
+		}
+		if !d.value(f.plan, unsafe.Add(data, at), last, item, depth) {
 			return false
 		}
 	}
@@ -252,7 +297,7 @@ func (d *decoder) mapping(f *field, v unsafe.Pointer, b []byte, items, depth int
 				elem.Elem().Set(reflect.MakeSlice(f.plan.typ, 0, 0))
 			}
 			key.SetString(k)
-			ok := d.value(f.plan, elem.UnsafePointer(), e, depth)
+			ok := d.value(f.plan, elem.UnsafePointer(), nil, e, depth)
 			m.SetMapIndex(key, elem.Elem())
 			return ok
 		}

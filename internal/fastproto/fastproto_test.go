@@ -67,7 +67,7 @@ func TestSameAsGenerated(t *testing.T) {
 			for _, b := range encoded {
 				want := decode(t, typ, b)
 				got, shared := reflect.New(typ).Interface().(object), reflect.New(typ).Interface().(object)
-				if !fastproto.Unmarshal(b, got) || !sharer.Unmarshal(b, shared) {
+				if !fastproto.Unmarshal(b, got) || !sharer.Unmarshal(b, shared, nil) {
 					t.Fatalf("%v: gave up", typ)
 				}
 				if !reflect.DeepEqual(got, want) {
@@ -139,7 +139,7 @@ func TestShares(t *testing.T) {
 	}
 	s := fastproto.NewSharer()
 	var a, b corev1.Pod
-	if !s.Unmarshal(pod("a"), &a) || !s.Unmarshal(pod("b"), &b) {
+	if !s.Unmarshal(pod("a"), &a, nil) || !s.Unmarshal(pod("b"), &b, nil) {
 		t.Fatal("gave up")
 	}
 	if reflect.ValueOf(a.Labels).Pointer() != reflect.ValueOf(b.Labels).Pointer() ||

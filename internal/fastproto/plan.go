@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // plan is how to decode the message of one Go type.
@@ -17,6 +18,8 @@ type plan struct {
 	typ    reflect.Type
 	size   uintptr
 	fields []*field // by number; nil where there is none
+	all    []*field // the same, in the order of the struct
+	opaque bool     // the struct has more than all says
 }
 
 // field is a field of a message.
@@ -28,6 +31,7 @@ type field struct {
 	plan   *plan  // of the value, of what is pointed to, or of an item
 	typ    reflect.Type
 	id     int // among all fields that can be shared
+	place  int // in the plan's all
 }
 
 // form is what holds a field's values.
@@ -58,6 +62,7 @@ type unmarshaler interface{ Unmarshal([]byte) error }
 var (
 	unmarshalerType = reflect.TypeFor[unmarshaler]()
 	timeType        = reflect.TypeFor[metav1.Time]()
+	portType        = reflect.TypeFor[intstr.IntOrString]()
 	quantityType    = reflect.TypeFor[resource.Quantity]()
 )
 
@@ -115,7 +120,7 @@ var scalars = map[reflect.Kind]op{reflect.String: text, reflect.Bool: boolean, r
 // generated says that a type's Unmarshal does no more than its tags say. Those written by
 // hand are in apimachinery's packages of small types.
 func generated(t reflect.Type) bool {
-	return strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/pkg/apis/meta/v1") && plainMeta[t.Name()]
+	return strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || t == portType || strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/pkg/apis/meta/v1") && plainMeta[t.Name()]
 }
 
 // plainMeta are the types of metav1 that objects consist of.
@@ -129,13 +134,14 @@ func (p *plan) addFields(making map[reflect.Type]*plan) bool {
 		sf := p.typ.Field(i)
 		tag := strings.Split(sf.Tag.Get("protobuf"), ",")
 		if tag[0] == "" || tag[0] == "-" {
+			p.opaque = true
 			continue
 		}
 		number, err := strconv.Atoi(at(tag, 1))
 		if err != nil || number < 1 || number > mostFields {
 			return false
 		}
-		f := &field{offset: sf.Offset, typ: sf.Type}
+		f := &field{offset: sf.Offset, typ: sf.Type, place: len(p.all)}
 		if !f.describe(making) {
 			return false
 		}
@@ -146,7 +152,9 @@ func (p *plan) addFields(making map[reflect.Type]*plan) bool {
 			p.fields = append(p.fields, nil)
 		}
 		p.fields[number] = f
+		p.all = append(p.all, f)
 	}
+	p.opaque = p.opaque || len(p.all) > 64
 	return true
 }
 

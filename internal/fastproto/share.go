@@ -1,6 +1,12 @@
 package fastproto
 
-import "fairlead.dev/internal/alike"
+import (
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"fairlead.dev/internal/alike"
+)
 
 // Sharer decodes objects that nobody will change: what is encoded alike in several of
 // them is one thing in memory.
@@ -9,10 +15,43 @@ type Sharer struct{ d decoder }
 // NewSharer returns a Sharer that has seen nothing.
 func NewSharer() *Sharer { return &Sharer{decoder{values: &alike.Values{}}} }
 
-// Unmarshal is like the function Unmarshal.
-func (s *Sharer) Unmarshal(b []byte, into unmarshaler) bool {
+// Unmarshal is like the function Unmarshal. was, if not nil, is the version before, of the
+// same type, which nobody will change either: what is equal in the two is one thing too.
+func (s *Sharer) Unmarshal(b []byte, into, was unmarshaler) bool {
 	p, v, ok := target(into)
-	return ok && s.d.message(p, v, b, 0)
+	if !ok {
+		return false
+	}
+	var old unsafe.Pointer
+	if was != nil {
+		if q, v, ok := target(was); ok && q == p {
+			old = v
+		}
+	}
+	return s.d.message(p, v, old, b, 0)
+}
+
+// Names finds namespace and name in the metadata of an object of Kubernetes, without
+// decoding it; they are parts of b, and empty if there are none.
+func Names(b []byte) (namespace, name []byte) {
+	meta := first(b, 1)
+	return first(meta, 3), first(meta, 1)
+}
+
+// first returns the value of a field that is a text or a message, and has only such before
+// it, in the order of their numbers, as everybody writes them.
+func first(b []byte, number byte) []byte {
+	for len(b) > 0 && b[0] <= number<<3|byte(protowire.BytesType) && b[0]&7 == byte(protowire.BytesType) {
+		value, rest, ok := cut(b[1:], protowire.BytesType)
+		switch {
+		case !ok:
+			return nil
+		case b[0]>>3 == number:
+			return value
+		}
+		b = rest
+	}
+	return nil
 }
 
 // find looks for a field's value that was decoded from the same bytes.
