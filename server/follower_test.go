@@ -128,7 +128,7 @@ func (f *follower) selects(l labels.Set, namespace, name string) bool {
 }
 
 // settle waits until the store and the handlers have what is wanted, as long as
-// the handlers go on.
+// the handlers go on. Client-go's pause before it lists again may grow to 30 seconds.
 func (f *follower) settle(want map[string]string) {
 	f.t.Helper()
 	var stored map[string]string
@@ -147,7 +147,7 @@ func (f *follower) settle(want map[string]string) {
 		if f.mu.events != heard {
 			heard, at = f.mu.events, time.Now()
 		}
-		if time.Since(at) > 20*time.Second {
+		if time.Since(at) > 90*time.Second {
 			return false, context.DeadlineExceeded
 		}
 		return false, nil

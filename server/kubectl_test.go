@@ -70,7 +70,7 @@ func TestKubectlWatch(t *testing.T) {
 // awaitMetric waits until the server shows the line among its metrics.
 func (c *cluster) awaitMetric(line string) {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(c.must("GET /metrics", "").body, line+"\n"); {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(c.must("GET /metrics", "").body, line+"\n"); {
 		if time.Now().After(deadline) {
 			c.t.Fatal("no ", line)
 		}

@@ -71,14 +71,19 @@ func (st *stream) close() {
 }
 
 // watchdog drops clients that leave a write unread for longer than the limit,
-// until ctx ends; then it ends all streams.
+// until ctx ends; then it ends all streams. If it was not run for a while nobody was:
+// then clients have until the next look.
 func (s *streams) watchdog(ctx context.Context) {
 	t := time.NewTicker(s.limit / 4)
 	defer t.Stop()
+	last := time.Now()
 	for {
 		select {
 		case now := <-t.C:
-			s.dropStuck(now)
+			if now.Sub(last) < s.limit/2 {
+				s.dropStuck(now)
+			}
+			last = now
 		case <-ctx.Done():
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -34,7 +34,7 @@ type watching struct {
 
 func (c *cluster) watch(t *testing.T, rt http.RoundTripper, path string, headers ...string) *watching {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, "GET", c.base+path, nil)
 	if err != nil {
@@ -252,7 +252,7 @@ func TestInformers(t *testing.T) {
 		if err := k.CoreV1().ConfigMaps("default").Delete(t.Context(), "m000", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		err = wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+		err = wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 			_, there, _ := inf.GetStore().GetByKey("default/" + made.Name)
 			_, still, _ := inf.GetStore().GetByKey("default/m000")
 			return there && !still, nil
@@ -310,7 +310,10 @@ func TestWatchThroughWebSocket(t *testing.T) {
 // TestSlowReaderIsTold: a client that reads too late is told where it stands in
 // the middle of its stream: what it got is without a gap, and then comes the end.
 func TestSlowReaderIsTold(t *testing.T) {
-	c := start(t, func(cfg *server.Config) { cfg.History.HistoryBytes = 64 << 10 })
+	c := start(t, func(cfg *server.Config) {
+		cfg.History.HistoryBytes = 64 << 10
+		cfg.WriteTimeout = time.Hour // what it leaves unread is not what ends it
+	})
 	slow := c.watch(t, c.client.Transport, maps+"?watch=1")
 	c.must("POST "+maps, `{"metadata":{"name":"big"}}`)
 	value := strings.Repeat("x", 256<<10)

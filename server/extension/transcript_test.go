@@ -130,7 +130,7 @@ func (p *peer) command(block string) bool {
 // never will.
 func (p *peer) await(request, text string) {
 	p.t.Helper()
-	for range 600 {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if strings.Contains(p.do(request), text) {
 			return
 		}

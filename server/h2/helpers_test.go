@@ -186,7 +186,7 @@ func (p *peer) next() string {
 	select {
 	case s := <-p.said:
 		return s
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		p.t.Fatal("no frame comes")
 		return ""
 	}

@@ -50,27 +50,36 @@ func (c *conn) idle() {
 }
 
 // look drops what has been stuck for too long, and says farewell to one who
-// asks for nothing.
+// asks for nothing. If it comes late this process was not run for a while (the machine
+// slept, or was stalled): then peers had no time to read in, and are given it anew.
 func (c *conn) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := &c.mu.tick
+	due := t.at
 	t.at = time.Time{}
 	if c.mu.err != nil || t.over {
 		return
 	}
 	now, limit := time.Now(), c.server.timeout
-	if since := c.mu.since; !since.IsZero() {
-		if now.Sub(since) >= limit {
+	late := !due.IsZero() && now.Sub(due) > limit/10
+	if !c.mu.since.IsZero() {
+		if late {
+			c.mu.since = now
+		}
+		if now.Sub(c.mu.since) >= limit {
 			c.mu.err = ErrStuck
 			c.endStreams(ErrStuck)
 			abort(c.nc)
 			return
 		}
-		c.due(since.Add(limit))
+		c.due(c.mu.since.Add(limit))
 	}
 	for st := c.mu.stalled.first; st != nil; {
 		next := st.next
+		if late {
+			st.stuck = now
+		}
 		if now.Sub(st.stuck) >= limit {
 			c.reset(st, http2.ErrCodeInternal, ErrStuck)
 		} else {

@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long an event may take to come.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // watching is an open watch.
 type watching struct {

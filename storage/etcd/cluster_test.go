@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/internal/port"
 	"fairlead.dev/storage/etcd"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
@@ -110,7 +110,10 @@ type cluster []*member
 
 func startCluster(t testing.TB) cluster {
 	t.Helper()
-	ports := freePorts(t, 6)
+	ports, err := port.Free(6)
+	if err != nil {
+		t.Fatal(err)
+	}
 	files, client := certificates(t)
 	var c cluster
 	var all []string
@@ -164,26 +167,18 @@ func certificates(t testing.TB) (files member, client *tls.Config) {
 	return files, &tls.Config{RootCAs: authority.Pool(), Certificates: []tls.Certificate{own}}
 }
 
-func freePorts(t testing.TB, n int) (hosts []string) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		hosts = append(hosts, l.Addr().String())
-	}
-	return hosts
-}
-
 // open opens a store on the cluster, when it has come up.
 func (c cluster) open(t testing.TB, o etcd.Options) *etcd.Store {
 	t.Helper()
 	for _, m := range c {
 		o.Endpoints, o.TLS = append(o.Endpoints, m.url()), m.tls
 	}
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(2 * patience)
+	patient := o // the timeouts of the tests are for a cluster that runs
+	patient.Timeout, patient.History = patience, -1
+	if s, err := etcd.Open(t.Context(), patient); err == nil {
+		s.Close()
+	}
 	for {
 		s, err := etcd.Open(t.Context(), o)
 		if err == nil {
@@ -196,42 +191,69 @@ func (c cluster) open(t testing.TB, o etcd.Options) *etcd.Store {
 	}
 }
 
-// leader finds the leader and another member.
-func (c cluster) leader(t testing.TB) (leader, other *member, move func()) {
+// leader finds the leader and another member, of members that are all up. Nobody says
+// for how long it leads: a member that was not run for a while loses an election.
+func (c cluster) leader(t testing.TB) (leader, other *member) {
 	t.Helper()
-	for _, m := range c {
-		client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.url()}, TLS: m.tls, Logger: zap.NewNop()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { client.Close() })
-		status, err := client.Status(t.Context(), m.url())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if status.Leader != status.Header.MemberId {
-			other = m
-			continue
-		}
-		leader = m
-		move = func() {
-			list, err := client.MemberList(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, to := range list.Members {
-				if to.ID == status.Leader {
-					continue
-				}
-				if _, err := client.MoveLeader(t.Context(), to.ID); err != nil {
-					t.Fatal(err)
-				}
-				return
+	for deadline := time.Now().Add(patience); ; {
+		leaders := 0
+		for _, m := range c {
+			leads, err := m.leads(t)
+			switch {
+			case err != nil:
+				leaders = -len(c)
+			case leads:
+				leader = m
+				leaders++
+			default:
+				other = m
 			}
 		}
+		if leaders == 1 {
+			return leader, other
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no leader")
+		}
 	}
-	if leader == nil || other == nil {
-		t.Fatal("no leader")
+}
+
+func (m *member) leads(t testing.TB) (bool, error) {
+	client := m.client(t)
+	defer client.Close()
+	status, err := client.Status(t.Context(), m.url())
+	if err != nil {
+		return false, err
 	}
-	return leader, other, move
+	return status.Leader == status.Header.MemberId, nil
+}
+
+// move makes another member the leader.
+func (c cluster) move(t testing.TB) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		leader, other := c.leader(t)
+		to, from := other.client(t), leader.client(t)
+		status, err := to.Status(t.Context(), other.url())
+		if err == nil {
+			_, err = from.MoveLeader(t.Context(), status.Header.MemberId)
+		}
+		to.Close()
+		from.Close()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (m *member) client(t testing.TB) *clientv3.Client {
+	t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{m.url()}, TLS: m.tls, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // patience bounds every wait for what must come; it is no measure.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // history writes one numbered value after the other, and watches them. In the end
 // what was acknowledged must have been seen, once, at the revision that was told;

@@ -29,10 +29,11 @@ func startMember(t testing.TB) string {
 	return "http://" + e.Clients[0].Addr().String()
 }
 
-// open opens a store that is closed with the test.
+// open opens a store that is closed with the test. There is nobody else to ask, so its
+// requests have as much time as the tests.
 func open(t testing.TB, url string, o etcd.Options) *etcd.Store {
 	t.Helper()
-	o.Endpoints = []string{url}
+	o.Endpoints, o.Timeout = []string{url}, patience
 	s, err := etcd.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

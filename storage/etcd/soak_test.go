@@ -48,8 +48,7 @@ func TestTroubles(t *testing.T) {
 		case 1:
 			t.Logf("round %d: the leader is moved", round)
 			c.waitHealthy(t)
-			_, _, move := c.leader(t)
-			move()
+			c.move(t)
 		case 2:
 			t.Logf("round %d: %s hangs", round, m.Name)
 			m.signal(t, syscall.SIGSTOP)

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
+	"fairlead.dev/internal/port"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
 )
@@ -175,7 +176,11 @@ func TestCrashes(t *testing.T) {
 		t.Skip("it kills and restarts a process many times")
 	}
 	dir := t.TempDir()
-	server, address := startServer(t, dir, "127.0.0.1:0")
+	free, err := port.Free(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, address := startServer(t, dir, free[0])
 	dial := func() *clientv3.Client {
 		c, err := clientv3.New(clientv3.Config{
 			Endpoints: []string{address}, MaxUnaryRetries: 1, Logger: zap.NewNop(),
@@ -223,7 +228,7 @@ func TestCrashes(t *testing.T) {
 	enough <- final.Header.Revision
 	w := <-watched
 
-	if res := porcupine.CheckOperationsTimeout(registers.ToModel(), h.ops, 30*time.Second); res != porcupine.Ok {
+	if res := porcupine.CheckOperationsTimeout(registers.ToModel(), h.ops, 2*patience); res != porcupine.Ok {
 		t.Errorf("the history of %d operations is %s", len(h.ops), res)
 	}
 	for rev, value := range h.acked {

@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds every wait for what must come; it is no measure.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // serve serves a store in memory and returns a client of it.
 func serve(t testing.TB) (*clientv3.Client, storage.Store) {

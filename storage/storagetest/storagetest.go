@@ -78,7 +78,7 @@ func run(t *testing.T, open Open, remote bool) {
 }
 
 // patience bounds every wait for what must come; it is no measure.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func ctx(t testing.TB) context.Context {
 	c, cancel := context.WithTimeout(context.Background(), patience)
