@@ -85,7 +85,7 @@ func TestManagersTakeTurns(t *testing.T) {
 	c := env.Client(t)
 	maps := client.For[*corev1.ConfigMap](c).Namespace("default")
 	lease := leader.Candidate{Namespace: "kube-system", Name: "teller",
-		Timing: leader.Timing{LeaseDuration: 20 * time.Second, RenewDeadline: 15 * time.Second, RetryPeriod: 50 * time.Millisecond}}
+		Timing: leader.Timing{LeaseDuration: time.Minute, RenewDeadline: 50 * time.Second, RetryPeriod: 50 * time.Millisecond}}
 	a, b := start(t, env, lease), start(t, env, lease)
 
 	makeMap(t, maps, "one")

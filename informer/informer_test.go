@@ -49,14 +49,14 @@ func wait(t testing.TB, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing happened for 20 s")
+	case <-time.After(time.Minute):
+		t.Fatal("nothing happened for a minute")
 	}
 }
 
 func waitFor(t testing.TB, i *informer.Informer[*corev1.Pod], rev string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := i.Store().WaitFor(ctx, rev); err != nil {
 		t.Fatalf("store at %s does not reach %s: %v", i.Store().Revision(), rev, err)
@@ -133,7 +133,7 @@ func revisions(pods map[string]*corev1.Pod) map[string]string {
 // equals waits until the handler has been told exactly what the server holds.
 func (v *view) equals(s *informertest.Server) {
 	v.t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		v.mu.Lock()
 		have := revisions(v.pods)

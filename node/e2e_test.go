@@ -66,9 +66,18 @@ func startNodes(t testing.TB, run *node.Nodes) (stop func()) {
 
 func await[T client.Object](t testing.TB, r client.Resource[T], name, what string, ok func(T) bool) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	return awaitSince(t, r, name, "", what, ok)
+}
+
+// patience bounds every wait for what must come; it is no measure.
+const patience = time.Minute
+
+// awaitSince also sees what has passed by since a revision.
+func awaitSince[T client.Object](t testing.TB, r client.Resource[T], name, since, what string, ok func(T) bool) T {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	w, err := r.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	w, err := r.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name, ResourceVersion: since})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,13 +156,15 @@ func TestLifeOnServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, env, options)
-	for _, p := range []*corev1.Pod{boundPod("job", "node-2", corev1.RestartPolicyNever), boundPod("c", "node-1", "")} {
-		if _, err := pods.Create(ctx, p); err != nil {
-			t.Fatal(err)
-		}
+	made, err := pods.Create(ctx, boundPod("job", "node-2", corev1.RestartPolicyNever))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pods.Create(ctx, boundPod("c", "node-1", "")); err != nil {
+		t.Fatal(err)
 	}
 	// The job is seen to run before it ends.
-	await(t, pods, "job", "running", running)
+	awaitSince(t, pods, "job", made.ResourceVersion, "running", running)
 	job := await(t, pods, "job", "done", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodSucceeded })
 	if end := job.Status.ContainerStatuses[0].State.Terminated; end == nil || end.Reason != "Completed" || end.ExitCode != 0 {
 		t.Errorf("the job's container: %+v", job.Status.ContainerStatuses[0])
@@ -178,7 +189,7 @@ func TestLifeOnServer(t *testing.T) {
 // gone waits until there is no pod of that name.
 func gone(t *testing.T, pods client.Resource[*corev1.Pod], name string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	list, err := pods.List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil || len(list.Items) == 0 {

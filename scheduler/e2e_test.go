@@ -28,7 +28,7 @@ func pod(name string, cpu string) *corev1.Pod {
 // account waits for the service account that pods run as.
 func account(t testing.TB, c *client.Client) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w, err := client.For[*corev1.ServiceAccount](c).Namespace("default").Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=default"})
 	if err != nil {
@@ -42,7 +42,7 @@ func account(t testing.TB, c *client.Client) {
 
 func await(t *testing.T, pods client.Resource[*corev1.Pod], name string, what string, ok func(*corev1.Pod) bool) *corev1.Pod {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w, err := pods.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
@@ -135,7 +135,7 @@ func TestAgainstServer(t *testing.T) {
 
 // told waits for an event about a pod.
 func told(t *testing.T, events client.Resource[*corev1.Event], pod, want string) bool {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w, err := events.Watch(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod})
 	if err != nil {

@@ -124,7 +124,7 @@ func TestReplicasNeverOvershoot(t *testing.T) {
 	if _, err := pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "end", Namespace: "default"}, Spec: template().Spec}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for made := 0; ; {
 		ev, err := w.Next(ctx)

@@ -97,7 +97,7 @@ func (f fixture) settled(n int32) *appsv1.StatefulSet {
 // last step wanted.
 func (f fixture) steps(w *client.Watch[*corev1.Pod], n int) []string {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(f.Context(), time.Minute)
 	defer cancel()
 	ready := map[string]bool{}
 	var steps []string

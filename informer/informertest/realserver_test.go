@@ -32,7 +32,7 @@ func TestAgainstTheServer(t *testing.T) {
 }
 
 func againstServer(t *testing.T, c *client.Client) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	must := func(err error) {
 		t.Helper()

@@ -127,7 +127,7 @@ func (p *Proxy) accept() {
 func (p *Proxy) join(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.mu.closed {
+	if p.mu.closed || p.mu.now.Refuse { // since it was accepted
 		l.end()
 		return
 	}

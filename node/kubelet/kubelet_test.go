@@ -99,7 +99,7 @@ func (w world) run(t *testing.T, name string, change func(*corev1.Pod)) *corev1.
 
 func await[T client.Object](t *testing.T, r client.Resource[T], name string, ok func(T) bool) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	w, err := r.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
@@ -241,7 +241,7 @@ func TestExec(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err = e.StreamWithContext(ctx, o)
 		return out.String(), errs.String(), err

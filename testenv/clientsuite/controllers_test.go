@@ -301,8 +301,11 @@ func TestOneProcessWorks(t *testing.T) {
 	maps := client.For[*corev1.ConfigMap](plain).Namespace(ns)
 	leases := client.For[*coordinationv1.Lease](plain).Namespace(ns)
 	lease := func(name string) leader.Candidate {
-		return leader.Candidate{Namespace: ns, Name: "suite", Identity: name,
-			Timing: leader.Timing{LeaseDuration: 5 * time.Second, RenewDeadline: 4 * time.Second, RetryPeriod: 100 * time.Millisecond}}
+		timing := leader.Timing{LeaseDuration: time.Minute, RenewDeadline: 50 * time.Second, RetryPeriod: 100 * time.Millisecond}
+		if name == "b" { // whose lease is waited out
+			timing.LeaseDuration, timing.RenewDeadline = 8*time.Second, 7*time.Second
+		}
+		return leader.Candidate{Namespace: ns, Name: "suite", Identity: name, Timing: timing}
 	}
 	type call struct {
 		who, key string

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controlplane"
 	"fairlead.dev/internal/badnet"
+	"fairlead.dev/internal/port"
 )
 
 var (
@@ -46,9 +46,10 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	// A dead connection of HTTP/2 is found within two seconds instead of 45.
+	// A dead connection of HTTP/2 is found within six seconds instead of 45; who is only
+	// not run for a while is not taken for dead.
 	os.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
-	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
+	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "5")
 	transport.CertCallbackRefreshDuration = 20 * time.Millisecond // instead of five minutes
 	slog.SetDefault(slog.New(slog.DiscardHandler))                // of informers that cannot follow, which is what is tested
 	os.Exit(func() int {
@@ -118,13 +119,16 @@ func ours() (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	o := controlplane.Options{DataDir: dir, Listen: "127.0.0.1:0", EtcdListen: "127.0.0.1:0"}
+	free, err := port.Free(1) // where clients will look for it after a restart
+	if err != nil {
+		return nil, err
+	}
+	o := controlplane.Options{DataDir: dir, Listen: free[0], EtcdListen: "127.0.0.1:0"}
 	cp, err := controlplane.Start(context.Background(), o)
 	if err != nil {
 		return nil, err
 	}
 	target.config = cp.Config()
-	o.Listen = strings.TrimPrefix(cp.Config().Host, "https://") // where clients will look for it
 	target.restart = func(t *testing.T) {
 		t.Helper()
 		if err := cp.Stop(); err != nil {

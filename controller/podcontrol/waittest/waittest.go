@@ -14,7 +14,7 @@ import (
 )
 
 // patience is when a wait is given up; it bounds failures, not successes.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // For waits until the objects of the resource that the selector picks satisfy
 // done, and returns them by name. It fails the test if they never do, with what

@@ -99,7 +99,7 @@ func newClient(t *testing.T) *kubernetes.Client {
 	running.Go(func() { server.Serve(l) })
 	t.Cleanup(func() { server.Close(); running.Wait() })
 	client, err := kubernetes.New(clientv3.Config{
-		Endpoints: []string{l.Addr().String()}, DialTimeout: 20 * time.Second, Logger: zap.NewNop(),
+		Endpoints: []string{l.Addr().String()}, DialTimeout: time.Minute, Logger: zap.NewNop(),
 	})
 	if err != nil {
 		t.Fatal(err)
