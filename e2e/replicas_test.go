@@ -43,16 +43,13 @@ func TestTheOtherTakesOver(t *testing.T) {
 	etcd := startEtcd(t)
 	flags := []string{"--etcd-servers=" + etcd,
 		"--leader-elect-lease-duration=2s", "--leader-elect-renew-deadline=1500ms", "--leader-elect-retry-period=200ms"}
-	replicas := [2]*process{}
-	for i := range replicas {
-		replicas[i] = up(t, t.TempDir(), flags...)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 
-	// Who has the controllers' lease is to die.
-	lease := waitLease(t, ctx, replicas[0])
-	dying, heir := replicas[0], replicas[1]
+	// Who has the controllers' lease is to die. The other comes when it has it.
+	dying := up(t, t.TempDir(), flags...)
+	lease := waitLease(t, ctx, dying)
+	heir := up(t, t.TempDir(), flags...)
 	dying.kubectl("create", "deployment", "web", "--image=web:1", "--replicas=10")
 	dying.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
 	list, err := dying.clientset().CoreV1().Pods("default").List(ctx, metav1.ListOptions{})

@@ -46,10 +46,10 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	// A dead connection of HTTP/2 is found within six seconds instead of 45; who is only
+	// A dead connection of HTTP/2 is found within four seconds instead of 45; who is only
 	// not run for a while is not taken for dead.
 	os.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
-	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "5")
+	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "3")
 	transport.CertCallbackRefreshDuration = 20 * time.Millisecond // instead of five minutes
 	slog.SetDefault(slog.New(slog.DiscardHandler))                // of informers that cannot follow, which is what is tested
 	os.Exit(func() int {

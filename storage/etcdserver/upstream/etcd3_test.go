@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,11 +114,17 @@ var asStand = map[string]func(context.Context, *testing.T, *stand){
 	},
 }
 
+// hasty are those that fail if they are not run for some seconds: an object lives for one,
+// an event comes within three.
+var hasty = map[string]bool{"Get": true, "WatcherTimeout": true, "WatchInitializationSignal": true, "WatchDispatchBookmarkEvents": true}
+
 func TestStore(t *testing.T) {
 	for name, run := range asStore {
 		t.Run(name, func(t *testing.T) {
-			if name != "Get" { // its object lives for a second: it cannot wait for others
-				t.Parallel()
+			t.Parallel()
+			if hasty[name] {
+				patient(t, func(t *testing.T) { run(t.Context(), t, newStand(t)) })
+				return
 			}
 			run(t.Context(), t, newStand(t))
 		})
@@ -131,8 +138,10 @@ func TestStore(t *testing.T) {
 }
 
 func TestConcurrentDecoding(t *testing.T) {
-	gate(t, features.ConcurrentWatchObjectDecode, true)
-	storagetesting.RunWatchSemantics(t.Context(), t, newStand(t))
+	patient(t, func(t *testing.T) {
+		gate(t, features.ConcurrentWatchObjectDecode, true)
+		storagetesting.RunWatchSemantics(t.Context(), t, newStand(t))
+	})
 }
 
 // TestRangeStream runs what reads ranges both ways: in pages, and in one answer
@@ -156,7 +165,7 @@ func TestRangeStream(t *testing.T) {
 		},
 	} {
 		for _, stream := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/stream=%t", name, stream), func(t *testing.T) {
+			one := func(t *testing.T) {
 				gate(t, features.EtcdRangeStream, stream)
 				was := etcdfeature.DefaultFeatureSupportChecker
 				etcdfeature.DefaultFeatureSupportChecker = etcdfeature.NewDefaultFeatureSupportChecker()
@@ -166,6 +175,13 @@ func TestRangeStream(t *testing.T) {
 				if got := s.reads.GetStreamReadsAndReset() > 0; got != stream && name == "List" {
 					t.Errorf("lists were streamed: %t", got)
 				}
+			}
+			t.Run(fmt.Sprintf("%s/stream=%t", name, stream), func(t *testing.T) {
+				if strings.Contains(name, "Watch") {
+					patient(t, one)
+					return
+				}
+				one(t)
 			})
 		}
 	}

@@ -1,0 +1,82 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// aloneEnv makes this program run one case for another one.
+const aloneEnv = "FAIRLEAD_TEST_ALONE"
+
+// stalled is the exit code of a case that failed and was not run all the time; enough is
+// how long a pause makes it so: some cases give an event no more than 150 ms to come.
+const (
+	stalled = 75
+	enough  = 40 * time.Millisecond
+)
+
+// patient runs a case of upstream's that measures time by itself. It gets a process of
+// its own, and if that fails, and the machine has let it stand meanwhile, another one.
+func patient(t *testing.T, run func(t *testing.T)) {
+	t.Helper()
+	if os.Getenv(aloneEnv) != "" {
+		fmt.Println(aloneEnv, t.Name())
+		longest := pauses()
+		t.Cleanup(func() {
+			if pause := longest(); t.Failed() && pause > enough {
+				os.Exit(stalled)
+			}
+		})
+		run(t)
+		return
+	}
+	var path []string
+	for _, name := range strings.Split(t.Name(), "/") {
+		path = append(path, "^"+regexp.QuoteMeta(name)+"$")
+	}
+	for tries := 1; ; tries++ {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+strings.Join(path, "/"))
+		cmd.Env = append(os.Environ(), aloneEnv+"=1")
+		out, err := cmd.CombinedOutput()
+		exit := (*exec.ExitError)(nil)
+		switch {
+		case err == nil && strings.Contains(string(out), aloneEnv+" "+t.Name()+"\n"):
+			return
+		case errors.As(err, &exit) && exit.ExitCode() == stalled && tries < 50:
+			t.Logf("try %d: the machine stood still", tries)
+		default:
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+}
+
+// pauses measures for how long this process was not run, at the most, until longest is
+// called.
+func pauses() (longest func() time.Duration) {
+	stop, done := make(chan struct{}), make(chan time.Duration, 1)
+	go func() {
+		most, last := time.Duration(0), time.Now()
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				now := time.Now()
+				most, last = max(most, now.Sub(last)), now
+			case <-stop:
+				done <- max(most, time.Since(last))
+				return
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-done
+	}
+}
