@@ -32,6 +32,7 @@ import (
 	"fairlead.dev/controller/statefulset"
 	"fairlead.dev/controller/ttlafterfinished"
 	"fairlead.dev/controller/vacprotection"
+	"fairlead.dev/controller/validatingadmissionpolicystatus"
 )
 
 // entry is a controller of the table: its name for --controllers, which is that of
@@ -88,6 +89,7 @@ var builtins = []entry{
 	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
 	{"statefulset", "statefulset-controller", plain(statefulset.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
+	{"validatingadmissionpolicystatus", "validatingadmissionpolicy-status-controller", plain(validatingadmissionpolicystatus.New)},
 }
 
 // ControllerNames are the names of all built-in controllers, sorted.

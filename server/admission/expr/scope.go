@@ -13,6 +13,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"k8s.io/apiserver/pkg/cel/library"
 	"k8s.io/apiserver/pkg/cel/mutation"
+
+	"fairlead.dev/internal/celcheck"
 )
 
 // Mode says by which rules expressions are compiled: those for what is written now, or
@@ -44,14 +46,10 @@ type definition struct {
 	*Program
 }
 
-var baseSet = sync.OnceValue(func() *environment.EnvSet {
-	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
-})
-
 var plain = sync.OnceValue(func() map[Mode]*Scope {
 	all := map[Mode]*Scope{}
 	for _, m := range []Mode{New, Stored} {
-		all[m] = &Scope{mode: m, base: baseSet(), envs: map[Options]*cel.Env{}}
+		all[m] = &Scope{mode: m, base: celcheck.Base(), envs: map[Options]*cel.Env{}}
 	}
 	return all
 })
@@ -64,7 +62,7 @@ func WithVariables(m Mode) (*Scope, error) {
 	s := &Scope{mode: m, envs: map[Options]*cel.Env{}}
 	s.variables = apiservercel.NewObjectType("kubernetes.variables", map[string]*apiservercel.DeclField{})
 	var err error
-	s.base, err = baseSet().Extend(environment.VersionedOptions{
+	s.base, err = celcheck.Base().Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0),
 		EnvOptions:        []cel.EnvOption{cel.Variable("variables", s.variables.CelType())},
 		DeclTypes:         []*apiservercel.DeclType{s.variables},
@@ -76,7 +74,7 @@ func WithVariables(m Mode) (*Scope, error) {
 // does not compile fails those that use it.
 func (s *Scope) Define(name, expression string, o Options) *Program {
 	p := s.Compile(expression, o, cel.AnyType)
-	s.variables.Fields[name] = apiservercel.NewDeclField(name, declType(p.Type), true, nil, nil)
+	s.variables.Fields[name] = apiservercel.NewDeclField(name, celcheck.DeclType(p.Type), true, nil, nil)
 	s.defined = append(s.defined, definition{name, p})
 	return p
 }
@@ -87,7 +85,7 @@ func (s *Scope) env(o Options) (*cel.Env, error) {
 	if e := s.envs[o]; e != nil {
 		return e, nil
 	}
-	request, namespace := requestType(), namespaceType()
+	request, namespace := celcheck.RequestType(), celcheck.NamespaceType()
 	vars := []cel.EnvOption{
 		cel.Variable("object", cel.DynType),
 		cel.Variable("oldObject", cel.DynType),

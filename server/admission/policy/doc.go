@@ -8,9 +8,8 @@
 // the write too, so that one that does not compile is refused.
 //
 // auditAnnotations are computed, since their errors count, and then dropped: there is no
-// audit log, and the action Audit does nothing. The type checking of a policy against the
-// schemas of what it matches, which a controller writes into status.typeChecking, is not
-// done.
+// audit log, and the action Audit does nothing. A policy is checked against the schemas of
+// what it matches by a controller, which writes status.typeChecking.
 //
 // # Concurrency
 //

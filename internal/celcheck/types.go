@@ -1,10 +1,19 @@
-package expr
+package celcheck
 
 import (
+	"sync"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types/traits"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
 )
+
+// Base is what every expression of Kubernetes starts from, made when it is first asked
+// for.
+var Base = sync.OnceValue(func() *environment.EnvSet {
+	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
+})
 
 // member is a field of a declared type; those of the request that may be missing are
 // not required.
@@ -28,9 +37,9 @@ var (
 	textMap = apiservercel.NewMapType(text, text, -1)
 )
 
-// requestType is an AdmissionRequest without uid and objects: those have names of
+// RequestType is an AdmissionRequest without uid and objects: those have names of
 // their own.
-func requestType() *apiservercel.DeclType {
+func RequestType() *apiservercel.DeclType {
 	kind := object("kubernetes.GroupVersionKind", member{name: "group", of: text}, member{name: "version", of: text}, member{name: "kind", of: text})
 	res := object("kubernetes.GroupVersionResource", member{name: "group", of: text}, member{name: "version", of: text}, member{name: "resource", of: text})
 	user := object("kubernetes.UserInfo",
@@ -43,8 +52,8 @@ func requestType() *apiservercel.DeclType {
 		member{name: "userInfo", of: user}, member{"dryRun", apiservercel.BoolType, true}, member{"options", apiservercel.DynType, true})
 }
 
-// namespaceType is a Namespace without owners and managed fields.
-func namespaceType() *apiservercel.DeclType {
+// NamespaceType is a Namespace without owners and managed fields.
+func NamespaceType() *apiservercel.DeclType {
 	moment, number := apiservercel.TimestampType, apiservercel.IntType
 	condition := object("kubernetes.NamespaceCondition",
 		member{name: "status", of: text}, member{name: "type", of: text}, member{name: "lastTransitionTime", of: moment},
@@ -68,8 +77,8 @@ var scalars = map[*cel.Type]*apiservercel.DeclType{
 	cel.UintType: apiservercel.UintType,
 }
 
-// declType is the type of a variable as the checker of later expressions sees it.
-func declType(t *cel.Type) *apiservercel.DeclType {
+// DeclType is the type of a variable as the checker of later expressions sees it.
+func DeclType(t *cel.Type) *apiservercel.DeclType {
 	if t == nil {
 		return apiservercel.DynType
 	}
@@ -79,9 +88,9 @@ func declType(t *cel.Type) *apiservercel.DeclType {
 	if t.HasTrait(traits.ContainerType) && t.HasTrait(traits.IndexerType) {
 		switch p := t.Parameters(); len(p) {
 		case 1:
-			return apiservercel.NewListType(declType(p[0]), -1)
+			return apiservercel.NewListType(DeclType(p[0]), -1)
 		case 2:
-			return apiservercel.NewMapType(declType(p[0]), declType(p[1]), -1)
+			return apiservercel.NewMapType(DeclType(p[0]), DeclType(p[1]), -1)
 		}
 	}
 	return apiservercel.DynType
