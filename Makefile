@@ -26,7 +26,7 @@ bench-client: ## the client library beside client-go and controller-runtime (ten
 	cd bench && go run ./libraries
 
 soak: ## the long tests: hundreds of crashes, lost members, storms
-	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./watchcache/... ./testenv/clientsuite
+	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./watchcache/... ./testenv/clientsuite ./controlplane
 
 clients: ## programs that people use, kubectl and Helm, against our server
 	cd clients && go vet ./... && $(TEST) -count=1 ./...

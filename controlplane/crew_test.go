@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead.dev/client/leader"
 	"fairlead.dev/controller/certificates"
 	"fairlead.dev/controlplane"
 
@@ -19,26 +20,31 @@ import (
 // by a kill, and can hold back what watches tell.
 type crew struct {
 	base http.RoundTripper
-	ns   string // whose writes count
 	stop context.CancelFunc
 	done chan error
 	dead chan struct{} // closed when it was killed
 
-	mu    sync.Mutex
-	steps int  // writes until it is killed; below 1 it never is
-	after bool // whether the server still gets the last write
-	held  map[string]chan struct{}
+	mu   sync.Mutex
+	fate fate
+	held map[string]chan struct{}
 }
 
-// startCrew runs controllers until the test or stop ends them. It is killed at the given
-// write to ns; 0 is never.
-func startCrew(t *testing.T, config *rest.Config, ns string, steps int, after bool, controllers ...string) *crew {
+// A fate is the write at which a crew is killed.
+type fate struct {
+	step  int    // the write, from 1; 0 is never
+	in    string // what the path of a write has in it that counts
+	after bool   // the server still gets that write, and only its answer is lost
+}
+
+// startCrew runs controllers until the test or end ends them, or their fate; with elect
+// when their turn comes.
+func startCrew(t *testing.T, config *rest.Config, controllers []string, fate fate, elect *leader.Timing) *crew {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &crew{ns: ns, stop: cancel, done: make(chan error, 1), dead: make(chan struct{}), steps: steps, after: after, held: map[string]chan struct{}{}}
+	c := &crew{fate: fate, stop: cancel, done: make(chan error, 1), dead: make(chan struct{}), held: map[string]chan struct{}{}}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { c.base = rt; return c })
-	go func() { c.done <- controlplane.RunControllers(ctx, config, controllers, certificates.Options{}, nil) }()
+	go func() { c.done <- controlplane.RunControllers(ctx, config, controllers, certificates.Options{}, elect) }()
 	t.Cleanup(c.end)
 	return c
 }
@@ -89,17 +95,23 @@ func (c *crew) step(r *http.Request) (last, send bool) {
 		return true, false
 	default:
 	}
-	if c.steps < 1 || !strings.Contains(r.URL.Path, "/namespaces/"+c.ns+"/") || strings.HasSuffix(r.URL.Path, "/events") {
+	if c.fate.step < 1 || !strings.Contains(r.URL.Path+"/", c.fate.in) || strings.HasSuffix(r.URL.Path, "/events") {
 		return false, true
 	}
-	if c.steps--; c.steps > 0 {
+	if c.fate.step--; c.fate.step > 0 {
 		return false, true
 	}
-	c.steps = -1
-	if !c.after {
+	if !c.fate.after {
 		close(c.dead)
 	}
-	return true, c.after
+	return true, c.fate.after
+}
+
+// doom sets the fate of a crew that is at work.
+func (c *crew) doom(fate fate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fate = fate
 }
 
 func (c *crew) kill() {

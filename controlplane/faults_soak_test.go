@@ -2,6 +2,12 @@
 
 package controlplane_test
 
-const killStride = 1
+const (
+	killStride     = 1
+	takeoverStride = 9
+
+	// Less than five minutes, after which the collector of garbage asks what kinds there are.
+	idleRenewals = 25
+)
 
 func killAfter(int) []bool { return []bool{false, true} }

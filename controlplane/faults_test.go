@@ -1,181 +1,211 @@
 package controlplane_test
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
+	"fairlead.dev/client/leader"
 	"fairlead.dev/controller/podcontrol/waittest"
 	"fairlead.dev/testenv"
 )
 
-// Controllers are killed at a write of a rollout: before the server has it, or after, when
-// only the answer is lost. Those that come after them finish it, and nothing was created
-// twice: three pods of each revision, one ReplicaSet for each.
+// Controllers are killed at a write: before the server has it, or after, when only the
+// answer is lost. Those that come after them finish the work; nothing was created twice,
+// and nothing stays when it is deleted.
 func TestControllersKilledAtEachStep(t *testing.T) {
-	f := startFaults(t)
-	for step, reached := 1, true; reached && !t.Failed(); step += killStride {
-		for _, after := range killAfter(step) {
-			t.Run(fmt.Sprintf("create/%d/%v", step, after), func(t *testing.T) {
-				r := f.rollout(t)
-				reached = r.survive(step, after, r.create)
-				r.finish(1)
-			})
-		}
+	eachDuty(t, (*faults).killAtEachStep)
+}
+
+// eachDuty runs a test for every duty, each on a server of its own.
+func eachDuty(t *testing.T, test func(*faults, *testing.T, duty)) {
+	for _, d := range duties {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel() // they wait for their pods
+			test(startFaults(t, helpersOf(d)), t, d)
+		})
 	}
-	for step, reached := 1, true; reached && !t.Failed(); step += killStride {
-		for _, after := range killAfter(step) {
-			t.Run(fmt.Sprintf("update/%d/%v", step, after), func(t *testing.T) {
-				r := f.rollout(t)
-				r.survive(0, false, r.create)
-				reached = r.survive(step, after, func() { r.patch(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"web:2"}]}}}}`) })
-				r.finish(2)
-			})
+}
+
+func (f *faults) killAtEachStep(t *testing.T, d duty) {
+	for i, stage := range d.stages {
+		for step, reached := 1+i, true; reached && !t.Failed(); step += killStride {
+			for _, after := range killAfter(step) {
+				t.Run(fmt.Sprintf("%s/%d/%v", stage.name, step, after), func(t *testing.T) {
+					s := f.site(t)
+					reached = s.survive(d, i, step, after)
+					s.judge(d, stage)
+					s.leaveNothing(d)
+				})
+			}
 		}
 	}
 }
 
 // Two crews do the same work, neither knowing of the other. Whatever they do to each other,
-// there are as many pods as wanted in the end, and one ReplicaSet for each revision.
+// everything is as wanted in the end, and what has a name that tells what it is for was
+// there once.
 func TestControllersTwice(t *testing.T) {
-	f := startFaults(t)
-	r := f.rollout(t)
-	startCrew(t, f.config, r.ns, 0, false, "deployment", "replicaset")
-	startCrew(t, f.config, r.ns, 0, false, "deployment", "replicaset")
-	r.create()
-	r.complete()
-	r.patch(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"web:2"}]}}}}`)
-	r.complete()
-	if made := r.history(); made["ReplicaSet"] != 2 {
-		t.Errorf("made %v, want 2 ReplicaSets", made)
-	}
-	r.leaveNothing()
+	eachDuty(t, func(f *faults, t *testing.T, d duty) {
+		s := f.site(t)
+		startCrew(t, f.config, d.controllers, fate{}, nil)
+		startCrew(t, f.config, d.controllers, fate{}, nil)
+		for _, stage := range d.stages {
+			stage.ask(s, "")
+			stage.done(s)
+			for _, name := range d.named {
+				if n, want := kinds[name].made(s), stage.made[name]; n != want {
+					t.Errorf("%s: made %d %s, want %d", stage.name, n, name, want)
+				}
+			}
+		}
+		s.leaveNothing(d)
+	})
 }
 
-// What the watches of one resource tell is held back while the Deployment is created,
-// scaled and updated: controllers that see half of it must not do anything twice.
+// What the watches of one resource tell is held back while something is asked for:
+// controllers that see half of it must not do anything twice.
 func TestControllersWithStaleCaches(t *testing.T) {
-	f := startFaults(t)
-	for _, resource := range []string{"pods", "replicasets", "deployments"} {
+	eachDuty(t, (*faults).holdCaches)
+}
+
+func (f *faults) holdCaches(t *testing.T, d duty) {
+	for _, resource := range d.caches {
 		t.Run(resource, func(t *testing.T) {
-			r := f.rollout(t)
-			c := startCrew(t, f.config, r.ns, 0, false, "deployment", "replicaset")
-			r.create()
-			r.complete()
-
-			release := c.hold(resource)
-			defer release()
-			r.patch(`{"spec":{"replicas":5}}`)
-			if resource == "pods" {
-				// The pods are there, and the ReplicaSet's controller has not seen them.
-				waittest.For(t, r.pods, "5 pods", "", func(have map[string]*corev1.Pod) bool { return len(have) == 5 })
+			s := f.site(t)
+			c := startCrew(t, f.config, d.controllers, fate{}, nil)
+			for i, stage := range d.stages {
+				release := func() {}
+				if i > 0 { // before, the crew may not be there
+					release = c.hold(resource)
+					defer release()
+					stage.ask(s, resource)
+				} else {
+					stage.ask(s, "")
+				}
+				release()
+				stage.done(s)
+				s.judge(d, stage)
 			}
-			r.patch(`{"spec":{"replicas":6}}`)
-			release()
-			r.complete()
-
-			release = c.hold(resource)
-			defer release()
-			r.patch(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"web:2"}]}}}}`)
-			if resource != "deployments" {
-				waittest.For(t, r.sets, "the second ReplicaSet", "", func(have map[string]*appsv1.ReplicaSet) bool { return len(have) == 2 })
-			}
-			release()
-			r.complete()
-			if made := r.history(); made["Pod"] != 12 || made["ReplicaSet"] != 2 {
-				t.Errorf("made %v, want 6 pods of each of 2 revisions", made)
-			}
-			r.leaveNothing()
+			s.leaveNothing(d)
 		})
 	}
 }
 
-// faults is a server with nodes, and no controllers but those that a namespace needs.
+// TestTakeover: two whole sets of controllers take turns by a lease. The one that leads is
+// stopped hard in the middle of everything, without giving the lease up; the other one
+// takes over when it has run out, and nothing was done twice.
+func TestTakeover(t *testing.T) {
+	t.Parallel() // it waits more than it works
+	f := startFaults(t, []string{})
+	const first = takeoverStride / 2
+	for step, tries := first, 0; !t.Failed(); step += takeoverStride {
+		reached := false
+		for _, after := range killAfter(step) {
+			t.Run(fmt.Sprintf("%d/%v", step, after), func(t *testing.T) { reached = f.takeover(t, step, after) })
+		}
+		if reached {
+			continue
+		}
+		if step > first {
+			return
+		}
+		// On a machine that stood still, the lease was lost before it came to that.
+		if tries++; tries == 5 {
+			t.Fatalf("the leader never came to write %d", step)
+		}
+		step -= takeoverStride
+	}
+}
+
+// takeover reports whether the first leader came to the step at which it is stopped.
+func (f *faults) takeover(t *testing.T, step int, after bool) bool {
+	timing := &leader.Timing{LeaseDuration: 2 * time.Second, RenewDeadline: time.Second, RetryPeriod: 200 * time.Millisecond}
+	all := []string{"*"}
+	first := startCrew(t, f.config, all, fate{step: step, in: "/namespaces/site-", after: after}, timing)
+	waittest.For(t, client.For[*coordinationv1.Lease](f.client).Namespace("kube-system"), "a leader", "", func(have map[string]*coordinationv1.Lease) bool {
+		l := have["kube-controller-manager"]
+		return l != nil && ptr.Deref(l.Spec.HolderIdentity, "") != ""
+	})
+	second := startCrew(t, f.config, all, fate{}, timing)
+	sites := make([]*site, len(duties))
+	for i, d := range duties {
+		sites[i] = f.site(t)
+		d.stages[0].ask(sites[i], "")
+	}
+	for i, d := range duties {
+		d.stages[0].done(sites[i])
+	}
+	for i, d := range duties {
+		sites[i].judge(d, d.stages[0])
+	}
+	first.end()
+	second.end()
+	select {
+	case <-first.dead:
+		return true
+	default:
+		return false
+	}
+}
+
+// helpersOf are the controllers that others are at work beside.
+func helpersOf(d duty) []string {
+	all := []string{"serviceaccount", "nodelifecycle", "persistentvolume", "pvcprotection", "garbagecollector"}
+	return slices.DeleteFunc(all, func(name string) bool { return slices.Contains(d.controllers, name) })
+}
+
+// faults is a server with nodes.
 type faults struct {
 	config *rest.Config
 	client *client.Client
-	next   int
+	next   atomic.Int32
 }
 
-func startFaults(t *testing.T) *faults {
-	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "garbagecollector", "nodelifecycle"}})
+func startFaults(t *testing.T, controllers []string) *faults {
+	env := testenv.Start(t, testenv.Options{Controllers: controllers})
 	return &faults{config: env.Config(), client: env.Client(t)}
 }
 
-// rollout is a Deployment of three in a namespace of its own.
-type rollout struct {
-	t      *testing.T
-	f      *faults
-	ns     string
-	began  string // the revision
-	pods   client.Resource[*corev1.Pod]
-	sets   client.Resource[*appsv1.ReplicaSet]
-	deploy client.Resource[*appsv1.Deployment]
+// site is a namespace in which a duty is done.
+type site struct {
+	*testing.T
+	f     *faults
+	ns    string
+	began string // the revision
+	ends  int    // how often its history was read
 }
 
-func (f *faults) rollout(t *testing.T) *rollout {
+func (f *faults) site(t *testing.T) *site {
 	t.Helper()
-	f.next++
-	r := &rollout{t: t, f: f, ns: fmt.Sprintf("rollout-%d", f.next)}
-	r.pods, r.sets = client.For[*corev1.Pod](f.client).Namespace(r.ns), client.For[*appsv1.ReplicaSet](f.client).Namespace(r.ns)
-	r.deploy = client.For[*appsv1.Deployment](f.client).Namespace(r.ns)
-	ns, err := client.For[*corev1.Namespace](f.client).Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.ns}})
+	s := &site{T: t, f: f, ns: fmt.Sprintf("site-%d", f.next.Add(1))}
+	ns, err := client.For[*corev1.Namespace](f.client).Create(t.Context(), &corev1.Namespace{ObjectMeta: named(s.ns)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.began = ns.ResourceVersion
-	waittest.One(t, client.For[*corev1.ServiceAccount](f.client).Namespace(r.ns), "default", "the service account", func(*corev1.ServiceAccount) bool { return true })
-	return r
+	s.began = ns.ResourceVersion
+	waittest.One(t, on[*corev1.ServiceAccount](s), "default", "the service account", func(*corev1.ServiceAccount) bool { return true })
+	return s
 }
 
-var app = map[string]string{"app": "web"}
-
-func (r *rollout) create() {
-	r.t.Helper()
-	replicas, surge, unavailable := int32(3), intstr.FromInt32(1), intstr.FromInt32(0)
-	if _, err := r.deploy.Create(r.t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{
-		Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: app}, Template: webPods,
-		Strategy: appsv1.DeploymentStrategy{RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: &surge, MaxUnavailable: &unavailable}},
-	}}); err != nil {
-		r.t.Fatal(err)
+// survive has a crew that is killed at a step of a stage, and others after it. It reports
+// whether the stage had that many steps.
+func (s *site) survive(d duty, stage, step int, after bool) bool {
+	s.Helper()
+	first := startCrew(s.T, s.f.config, d.controllers, fate{}, nil)
+	for _, earlier := range d.stages[:stage] {
+		earlier.ask(s, "")
+		earlier.done(s)
 	}
-}
-
-var webPods = corev1.PodTemplateSpec{
-	ObjectMeta: metav1.ObjectMeta{Labels: app},
-	Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "web:1"}}},
-}
-
-func (r *rollout) patch(patch string) {
-	r.t.Helper()
-	if _, err := r.deploy.Patch(r.t.Context(), "web", client.StrategicPatch(json.RawMessage(patch))); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-func complete(d *appsv1.Deployment) bool {
-	n, s := *d.Spec.Replicas, &d.Status
-	return s.ObservedGeneration == d.Generation && s.Replicas == n && s.UpdatedReplicas == n && s.AvailableReplicas == n
-}
-
-// complete waits until the Deployment is as wanted.
-func (r *rollout) complete() {
-	r.t.Helper()
-	waittest.One(r.t, r.deploy, "web", "the rollout complete", complete)
-}
-
-// survive has a crew that is killed at a step do some work, and others after it. It
-// reports whether the work had that many steps.
-func (r *rollout) survive(step int, after bool, work func()) bool {
-	r.t.Helper()
-	first := startCrew(r.t, r.f.config, r.ns, step, after, "deployment", "replicaset")
+	first.doom(fate{step: step, in: "/namespaces/" + s.ns + "/", after: after})
 	var second *crew
 	done, over := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -183,27 +213,39 @@ func (r *rollout) survive(step int, after bool, work func()) bool {
 		select {
 		case <-first.dead:
 			first.end()
-			second = startCrew(r.t, r.f.config, r.ns, 0, false, "deployment", "replicaset")
+			second = startCrew(s.T, s.f.config, d.controllers, fate{}, nil)
 		case <-done:
 			first.end()
 		}
 	}()
-	work()
-	r.complete()
+	d.stages[stage].ask(s, "")
+	d.stages[stage].done(s)
 	close(done)
 	<-over
-	if second == nil {
-		return false
-	}
-	second.end()
-	return true
+	return second != nil
 }
 
-// finish checks what was made on the way to a revision.
-func (r *rollout) finish(revisions int) {
-	r.t.Helper()
-	if made := r.history(); made["ReplicaSet"] != revisions || made["Pod"] != 3*revisions {
-		r.t.Errorf("made %v for %d revisions of 3 pods", made, revisions)
+// judge checks what was made on the way to a stage.
+func (s *site) judge(d duty, at stage) {
+	s.Helper()
+	for name, want := range at.made {
+		if n := kinds[name].made(s); n != want {
+			s.Errorf("%s: made %d %s, want %d", at.name, n, name, want)
+		}
 	}
-	r.leaveNothing()
+	if d.judge != nil {
+		d.judge(s, kinds["Pod"].(kind[*corev1.Pod]).life(s))
+	}
+}
+
+// leaveNothing deletes what was applied, and waits until all that came of it is gone.
+func (s *site) leaveNothing(d duty) {
+	s.Helper()
+	if d.remove == nil {
+		return
+	}
+	d.remove(s)
+	for name := range d.stages[len(d.stages)-1].made {
+		kinds[name].gone(s)
+	}
 }

@@ -1,74 +1,100 @@
 package controlplane_test
 
 import (
-	"context"
+	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller/podcontrol/waittest"
 )
 
-// history reads what happened in the namespace again, from its beginning: how many objects
-// were made of each kind.
-func (r *rollout) history() map[string]int {
-	r.t.Helper()
-	const end = "the-end"
-	if _, err := r.pods.Create(r.t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: end}, Spec: webPods.Spec}); err != nil {
-		r.t.Fatal(err)
-	}
-	none := int32(0)
-	if _, err := r.sets.Create(r.t.Context(), &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: end},
-		Spec: appsv1.ReplicaSetSpec{Replicas: &none, Selector: &metav1.LabelSelector{MatchLabels: app}, Template: webPods}}); err != nil {
-		r.t.Fatal(err)
-	}
-	made := map[string]int{}
-	replay(r, r.sets, end, func(e watch.EventType) {
-		if e == watch.Added {
-			made["ReplicaSet"]++
-		}
-	})
-	replay(r, r.pods, end, func(e watch.EventType) {
-		if e == watch.Added {
-			made["Pod"]++
-		}
-	})
-	return made
+// kinds are those whose objects are counted, each with one that marks the end of a history.
+var kinds = map[string]interface {
+	made(*site) int
+	gone(*site)
+}{
+	"Pod": kind[*corev1.Pod](func(m metav1.ObjectMeta) *corev1.Pod { return &corev1.Pod{ObjectMeta: m, Spec: webPods.Spec} }),
+	"ReplicaSet": kind[*appsv1.ReplicaSet](func(m metav1.ObjectMeta) *appsv1.ReplicaSet {
+		return &appsv1.ReplicaSet{ObjectMeta: m, Spec: appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](0), Selector: selector, Template: webPods}}
+	}),
+	"ControllerRevision": kind[*appsv1.ControllerRevision](func(m metav1.ObjectMeta) *appsv1.ControllerRevision {
+		return &appsv1.ControllerRevision{ObjectMeta: m, Revision: 1, Data: runtime.RawExtension{Raw: []byte("{}")}}
+	}),
+	"PersistentVolumeClaim": kind[*corev1.PersistentVolumeClaim](func(m metav1.ObjectMeta) *corev1.PersistentVolumeClaim {
+		return &corev1.PersistentVolumeClaim{ObjectMeta: m, Spec: *aGigabyte.DeepCopy()}
+	}),
+	"Job": kind[*batchv1.Job](func(m metav1.ObjectMeta) *batchv1.Job {
+		spec := jobOf(1, batchv1.NonIndexedCompletion)
+		spec.Suspend = ptr.To(true)
+		return &batchv1.Job{ObjectMeta: m, Spec: spec}
+	}),
+	"EndpointSlice": kind[*discoveryv1.EndpointSlice](func(m metav1.ObjectMeta) *discoveryv1.EndpointSlice {
+		return &discoveryv1.EndpointSlice{ObjectMeta: m, AddressType: discoveryv1.AddressTypeIPv4}
+	}),
 }
 
-// replay tells each event since the namespace began, until the object end.
-func replay[T client.Object](r *rollout, from client.Resource[T], end string, tell func(watch.EventType)) {
-	r.t.Helper()
-	w, err := from.Watch(r.t.Context(), metav1.ListOptions{ResourceVersion: r.began})
+// kind makes an object of its kind.
+type kind[T client.Object] func(metav1.ObjectMeta) T
+
+// made reads what happened in the namespace again, from its beginning: how many objects
+// were made.
+func (k kind[T]) made(s *site) (n int) {
+	s.Helper()
+	for _, e := range k.life(s) {
+		if e.Type == watch.Added {
+			n++
+		}
+	}
+	return n
+}
+
+// life is everything that the objects went through since the namespace began.
+func (k kind[T]) life(s *site) (events []client.Event[T]) {
+	s.Helper()
+	s.ends++
+	end := create(s, k(named(fmt.Sprint(theEnd, s.ends)))).GetName()
+	defer remove[T](end)(s)
+	w, err := on[T](s).Watch(s.Context(), metav1.ListOptions{ResourceVersion: s.began})
 	if err != nil {
-		r.t.Fatal(err)
+		s.Fatal(err)
 	}
 	defer w.Stop()
 	for {
-		e, err := w.Next(r.t.Context())
+		e, err := w.Next(s.Context())
 		if err != nil {
-			r.t.Fatal(err)
+			s.Fatal(err)
 		}
 		if e.Object.GetName() == end {
-			return
+			return events
 		}
-		if e.Type != watch.Bookmark {
-			tell(e.Type)
+		if e.Type != watch.Bookmark && !isEnd(e.Object) {
+			events = append(events, e)
 		}
 	}
 }
 
-// leaveNothing deletes the Deployment, and waits until all that was its own is gone.
-func (r *rollout) leaveNothing() {
-	r.t.Helper()
-	if err := r.deploy.Delete(context.WithoutCancel(r.t.Context()), "web"); err != nil {
-		r.t.Fatal(err)
-	}
-	waittest.For(r.t, r.sets, "no ReplicaSet left", "", func(have map[string]*appsv1.ReplicaSet) bool {
-		return len(have) <= 1 && (len(have) == 0 || have["the-end"] != nil)
+const theEnd = "the-end-"
+
+func isEnd(o client.Object) bool { return strings.HasPrefix(o.GetName(), theEnd) }
+
+// gone waits until nothing is left.
+func (k kind[T]) gone(s *site) {
+	s.Helper()
+	waittest.For(s, on[T](s), "nothing left", "", func(have map[string]T) bool {
+		for _, o := range have {
+			if !isEnd(o) {
+				return false
+			}
+		}
+		return true
 	})
-	waittest.For(r.t, r.pods, "no pod left", "app=web", func(have map[string]*corev1.Pod) bool { return len(have) == 0 })
 }

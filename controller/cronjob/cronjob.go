@@ -25,7 +25,9 @@ type cronJobs struct {
 	jobAPI client.Resource[*batchv1.Job]
 	all    *informer.Informer[*batchv1.CronJob]
 	jobs   podcontrol.Owned[*batchv1.Job]
-	rec    *client.Recorder
+	// written is the status of each, so that no time is served by an old one.
+	written podcontrol.Written
+	rec     *client.Recorder
 }
 
 // New returns the CronJob controller.
@@ -46,50 +48,36 @@ func New(env controller.Env) controller.Runner {
 func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
 	cached, ok := c.all.Store().Get(k.Namespace, k.Name)
 	if !ok {
+		c.written.Forget(k)
 		return controller.Result{}, nil
 	}
-	cj := cached.DeepCopy()
-	jobs := c.jobs.By(cj.UID)
-	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
-	active := c.settle(cj, jobs)
-	if err := c.trim(ctx, cj, jobs); err != nil {
-		return controller.Result{}, err
+	if podcontrol.Behind(&c.written, k, []*batchv1.CronJob{cached}) {
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
 	}
-	wait, startErr := c.start(ctx, cj, active)
+	jobs := c.jobs.By(cached.UID)
+	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
+	cj, err := c.settle(ctx, cached.DeepCopy(), jobs)
+	if err != nil {
+		return controller.Result{}, ignoreNotFound(err)
+	}
+	wait, startErr := c.start(ctx, cj)
 	if !equality.Semantic.DeepEqual(cached.Status, cj.Status) {
-		if _, err := c.api.Namespace(k.Namespace).UpdateStatus(ctx, cj); err != nil {
+		made, err := c.api.Namespace(k.Namespace).UpdateStatus(ctx, cj)
+		if err != nil {
 			return controller.Result{}, ignoreNotFound(err)
 		}
+		c.written.Wrote(k, made)
+	}
+	// Last, since a Job that is there keeps its time from being served again until the
+	// status tells that it was.
+	if err := c.trim(ctx, cj, jobs); err != nil {
+		return controller.Result{}, err
 	}
 	return controller.Result{RequeueAfter: wait}, startErr
 }
 
-// settle brings the status in line with the Jobs there are, and lists those
-// that still run.
-func (c *cronJobs) settle(cj *batchv1.CronJob, jobs []*batchv1.Job) (active []*batchv1.Job) {
-	was := cj.Status.Active
-	cj.Status.Active = nil
-	for _, j := range jobs {
-		end := endOf(j)
-		known := slices.ContainsFunc(was, func(r corev1.ObjectReference) bool { return r.UID == j.UID })
-		if end == nil {
-			active = append(active, j)
-			cj.Status.Active = append(cj.Status.Active, refTo(j))
-			continue
-		}
-		if known {
-			c.rec.Event(cj, corev1.EventTypeNormal, "SawCompletedJob", "Saw completed job: %s, condition: %v", j.Name, end.Type)
-		}
-		if end.Type == batchv1.JobComplete && j.Status.CompletionTime != nil &&
-			(cj.Status.LastSuccessfulTime == nil || j.Status.CompletionTime.After(cj.Status.LastSuccessfulTime.Time)) {
-			cj.Status.LastSuccessfulTime = j.Status.CompletionTime
-		}
-	}
-	return active
-}
-
 // start creates the Job that is due, if any, and says when to come back.
-func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob, active []*batchv1.Job) (wait time.Duration, err error) {
+func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Duration, err error) {
 	if cj.DeletionTimestamp != nil || (cj.Spec.Suspend != nil && *cj.Spec.Suspend) {
 		return 0, nil
 	}
@@ -111,18 +99,15 @@ func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob, active []*bat
 			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
 	}
 	switch {
-	case len(active) == 0:
+	case len(cj.Status.Active) == 0:
 	case cj.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent:
 		c.rec.Event(cj, corev1.EventTypeNormal, "JobAlreadyActive",
 			"Not starting job because prior execution is running and concurrency policy is Forbid")
 		return wait, nil
 	case cj.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent:
-		for _, j := range active {
-			if err := c.delete(ctx, cj, j); err != nil {
-				return wait, err
-			}
+		if err := c.replace(ctx, cj); err != nil {
+			return wait, err
 		}
-		cj.Status.Active = nil
 	}
 	j, err := c.jobAPI.Namespace(cj.Namespace).Create(ctx, build(cj, due))
 	switch {
@@ -142,7 +127,7 @@ func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob, active []*bat
 		c.rec.Event(cj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job %v", j.Name)
 	}
 	cj.Status.LastScheduleTime = &metav1.Time{Time: due}
-	if endOf(j) == nil && !slices.ContainsFunc(cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == j.UID }) {
+	if endOf(j) == nil && !isActive(cj, j.UID) {
 		cj.Status.Active = append(cj.Status.Active, refTo(j))
 	}
 	return wait, nil
