@@ -1,6 +1,10 @@
 package workqueue
 
-import "time"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // AddAfter makes k ready at priority 0 once d has passed, or at once if d is not
 // positive. If k is waiting already, the earlier of the two times counts. An Add in
@@ -22,7 +26,7 @@ func (q *Queue[K]) addAfter(k K, h uint32, p int, d time.Duration) {
 	}
 	now := time.Since(q.begun)
 	q.ripen(now, few)
-	if q.mu.delays.set(k, h, p, now+d) == 0 {
+	if q.mu.delays.set(k, h, p, now+d) {
 		q.arm(d)
 	}
 }
@@ -38,7 +42,7 @@ const handful = 64
 // held and the queue open. The timer sees to it too, but is late by as much as a
 // millisecond, and then has all at once to do. So whoever has the lock anyway helps.
 func (q *Queue[K]) ripen(now time.Duration, most int) {
-	for ; most > 0 && len(q.mu.delays.heap) > 0 && q.mu.delays.heap[0].at <= now; most-- {
+	for ; most > 0 && q.mu.delays.first() <= now; most-- {
 		q.add(q.mu.delays.pop())
 	}
 }
@@ -64,21 +68,27 @@ func (q *Queue[K]) due() {
 		return
 	}
 	now := time.Since(q.begun)
-	q.ripen(now, len(q.mu.delays.heap))
-	if len(q.mu.delays.heap) > 0 {
-		q.arm(max(q.mu.delays.heap[0].at-now, rest))
+	q.ripen(now, q.mu.delays.keys.n)
+	if q.mu.delays.keys.n > 0 {
+		q.arm(max(q.mu.delays.first()-now, rest))
 	}
 }
 
-// delays is a min-heap by time. The keys stand in items that know their place in it, and
-// do not move with it.
+// delays is what waits, by time. Most keys wait as long as those before them did, and so
+// come in the order of their times: they stand in line, and are put there and taken in no
+// time. All others stand in a heap. A place that its key has left for an earlier one stays
+// behind, and is passed by when its turn comes: so a key need not know where it stands,
+// and the heap moves places without a look at the keys.
 type delays[K comparable] struct {
-	heap []delay
-	keys keys[K] // before is the index in heap
+	line []delay // by rising time; those before from have gone
+	from int
+	heap []delay // a min-heap, each place with wide children
+	keys keys[K] // since is when the key becomes ready
+	left int     // how many places no key stands at
 }
 
 type delay struct {
-	at time.Duration // of the queue's life
+	at time.Duration // of the queue's life, never 0
 	i  int32         // of the key's item
 }
 
@@ -86,70 +96,135 @@ type delay struct {
 // long as with two, and they stand in one line of the cache.
 const wide = 4
 
+const never = time.Duration(math.MaxInt64)
+
 // set puts k at t, or leaves it where it is if that is earlier, raises it to p, and
-// returns the index where k stands now if it moved.
-func (d *delays[K]) set(k K, h uint32, p int, t time.Duration) int {
-	n := d.keys.n
+// tells whether k is now the first.
+func (d *delays[K]) set(k K, h uint32, p int, t time.Duration) bool {
+	first, n := d.first(), d.keys.n
 	i := d.keys.put(k, h)
 	x := d.keys.item(i)
-	if d.keys.n > n {
+	switch {
+	case d.keys.n > n:
 		x.priority = p
-		d.heap = append(d.heap, delay{})
-		return d.up(len(d.heap)-1, delay{t, i})
+	case t < x.since:
+		x.priority = max(x.priority, p)
+		d.left++
+	default:
+		x.priority = max(x.priority, p)
+		return false
 	}
-	x.priority = max(x.priority, p)
-	at := int(x.before)
-	if t >= d.heap[at].at {
-		return -1
+	x.since = t
+	d.push(delay{t, i})
+	if d.left > keep && d.left > d.keys.n {
+		d.tidy()
 	}
-	return d.up(at, delay{t, i})
+	return t < first
 }
 
-// up places x, starting from the empty place at.
-func (d *delays[K]) up(at int, x delay) int {
+func (d *delays[K]) push(x delay) {
+	if n := len(d.line); n == d.from || d.line[n-1].at <= x.at {
+		if d.from > n/2 && n == cap(d.line) {
+			d.line, d.from = d.line[:copy(d.line, d.line[d.from:])], 0
+		}
+		d.line = append(d.line, x)
+		return
+	}
+	d.heap = append(d.heap, x)
+	d.up(len(d.heap) - 1)
+}
+
+// first returns when the first key becomes ready; never if none waits.
+func (d *delays[K]) first() time.Duration {
+	if d.keys.n == 0 {
+		return never
+	}
+	for d.from < len(d.line) && d.stale(d.line[d.from]) {
+		d.from++
+		d.left--
+	}
+	for len(d.heap) > 0 && d.stale(d.heap[0]) {
+		d.down()
+		d.left--
+	}
+	at := never
+	if d.from < len(d.line) {
+		at = d.line[d.from].at
+	}
+	if len(d.heap) > 0 {
+		at = min(at, d.heap[0].at)
+	}
+	return at
+}
+
+// stale tells whether a place has been left by its key. The item may be another's since:
+// if that is to be ready at the same time, the place is as good as its own.
+func (d *delays[K]) stale(x delay) bool { return d.keys.item(x.i).since != x.at }
+
+// pop takes the key that first has told of.
+func (d *delays[K]) pop() (k K, h uint32, priority int) {
+	var i int32
+	if len(d.heap) == 0 || d.from < len(d.line) && d.line[d.from].at <= d.heap[0].at {
+		i = d.line[d.from].i
+		d.from++
+	} else {
+		i = d.heap[0].i
+		d.down()
+	}
+	x := d.keys.item(i)
+	k, h, priority = x.key, x.hash, x.priority
+	d.keys.drop(i)
+	if d.keys.n == 0 { // and the places that are left lead nowhere
+		d.emptied()
+	}
+	return k, h, priority
+}
+
+// emptied lets go of all places, and of the memory of a large burst.
+func (d *delays[K]) emptied() {
+	d.line, d.from, d.heap, d.left = d.line[:0], 0, d.heap[:0], 0
+	if cap(d.line) > keep {
+		d.line = nil
+	}
+	if cap(d.heap) > keep {
+		d.heap = nil
+	}
+}
+
+// tidy lets go of the places that keys have left.
+func (d *delays[K]) tidy() {
+	heap := d.heap
+	d.line = slices.DeleteFunc(d.line[d.from:], d.stale)
+	d.from, d.heap, d.left = 0, nil, 0
+	for _, x := range heap {
+		if !d.stale(x) {
+			d.heap = append(d.heap, x)
+			d.up(len(d.heap) - 1)
+		}
+	}
+}
+
+// up moves the place at the index to where it belongs.
+func (d *delays[K]) up(at int) {
+	x := d.heap[at]
 	for at > 0 {
 		p := (at - 1) / wide
 		if x.at >= d.heap[p].at {
 			break
 		}
-		d.place(at, d.heap[p])
+		d.heap[at] = d.heap[p]
 		at = p
 	}
-	d.place(at, x)
-	return at
-}
-
-func (d *delays[K]) place(at int, x delay) {
 	d.heap[at] = x
-	d.keys.item(x.i).before = int32(at)
 }
 
-// pop takes the head.
-func (d *delays[K]) pop() (k K, h uint32, priority int) {
-	first := d.heap[0].i
-	x := d.keys.item(first)
-	k, h, priority = x.key, x.hash, x.priority
-	d.keys.drop(first)
+// down takes the root away and puts the last place where it belongs.
+func (d *delays[K]) down() {
 	n := len(d.heap) - 1
-	last := d.heap[n]
+	x := d.heap[n]
 	d.heap = d.heap[:n]
-	switch {
-	case n > 0:
-		d.down(last)
-	case cap(d.heap) > keep:
-		d.heap = nil
-	}
-	return k, h, priority
-}
-
-// down places x, starting from the empty root.
-func (d *delays[K]) down(x delay) {
-	at, n := 0, len(d.heap)
-	for {
-		c := wide*at + 1
-		if c >= n {
-			break
-		}
+	at := 0
+	for c := 1; c < n; c = wide*at + 1 {
 		least := c
 		for o := c + 1; o < min(c+wide, n); o++ {
 			if d.heap[o].at < d.heap[least].at {
@@ -159,10 +234,12 @@ func (d *delays[K]) down(x delay) {
 		if d.heap[least].at >= x.at {
 			break
 		}
-		d.place(at, d.heap[least])
+		d.heap[at] = d.heap[least]
 		at = least
 	}
-	d.place(at, x)
+	if n > 0 {
+		d.heap[at] = x
+	}
 }
 
 func (d *delays[K]) clear() {

@@ -31,7 +31,7 @@
 //  2. Between a Get that returned k and the Done of k, no other Get returns k.
 //  3. An Add that happens after a Get returned k leads to another Get of k.
 //  4. Keys come out in the order told above.
-//  5. The queue owns no goroutine. Delayed keys wait in a heap under one timer; who adds
+//  5. The queue owns no goroutine. Delayed keys wait in order under one timer; who adds
 //     others to it or finds nothing ready looks for itself whose time has come.
 //  6. No method blocks but Get and Drain, nor any loop but one over Work, which calls Get.
 package workqueue

@@ -29,7 +29,7 @@ type slot struct {
 
 type item[K comparable] struct {
 	key      K
-	since    time.Duration // of the queue's life: when it became ready, or work began; only with metrics
+	since    time.Duration // of the queue's life: when it became ready, or work began, with metrics; when it will be ready
 	priority int           // at which it is ready, or was when it was taken
 	next     int           // the priority at which it is ready again after Done
 	before   int32         // its neighbours in the lane, while it is ready and not working

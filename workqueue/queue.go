@@ -148,7 +148,7 @@ func (q *Queue[K]) Get(ctx context.Context) (k K, ok bool) {
 // take is Get under q.mu, and returns the item's index, or 0.
 func (q *Queue[K]) take(ctx context.Context) int32 {
 	for q.mu.order.n == 0 {
-		if len(q.mu.delays.heap) > 0 {
+		if q.mu.delays.keys.n > 0 {
 			if q.ripen(time.Since(q.begun), handful); q.mu.order.n > 0 {
 				break
 			}

@@ -85,6 +85,41 @@ func TestDelays(t *testing.T) {
 	})
 }
 
+// TestEarlierTimesCount moves thousands of waiting keys to earlier times, again and again:
+// each comes once, at the earliest time that it was given.
+func TestEarlierTimesCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.New(workqueue.Options[int]{})
+		begun := time.Now()
+		rnd := rand.New(rand.NewPCG(1, 2))
+		due := map[int]time.Duration{}
+		for round := range 10 {
+			for k := range 2000 {
+				d := time.Duration(1+rnd.IntN(10000>>round)) * time.Millisecond
+				if k%10 == 0 { // those that stand in line
+					d = time.Duration(k+10000>>round) * time.Millisecond
+				}
+				q.AddAfter(k, d)
+				if was, ok := due[k]; !ok || d < was {
+					due[k] = d
+				}
+			}
+		}
+		for range len(due) {
+			k, ok := q.Get(t.Context())
+			if at := time.Since(begun); !ok || at != due[k] {
+				t.Fatalf("%d came after %v, want %v", k, at, due[k])
+			}
+			delete(due, k)
+			q.Done(k)
+		}
+		time.Sleep(time.Hour)
+		if q.Len() != 0 || len(due) != 0 {
+			t.Errorf("%d keys came twice and %d not at all", q.Len(), len(due))
+		}
+	})
+}
+
 func TestRetryBacksOffPerKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.New(workqueue.Options[string]{BaseDelay: time.Second, MaxDelay: 10 * time.Second})
