@@ -77,6 +77,8 @@ func (q clientGoQueue) AddAfter(k key) { q.TypedRateLimitingInterface.AddAfter(k
 func (q clientGoQueue) Retry(k key)    { q.AddRateLimited(k) }
 func (q clientGoQueue) Close()         { q.ShutDownWithDrain() }
 
+func (q clientGoQueue) work(f func(key) bool) { gets(q, f) }
+
 func (q clientGoQueue) Get() (key, bool) {
 	k, down := q.TypedRateLimitingInterface.Get()
 	return k, !down

@@ -96,6 +96,8 @@ func (q controllerRuntimeQueue) AddAfter(k key) { q.PriorityQueue.AddAfter(k, de
 func (q controllerRuntimeQueue) Retry(k key)    { q.AddRateLimited(k) }
 func (q controllerRuntimeQueue) Close()         { q.ShutDownWithDrain() }
 
+func (q controllerRuntimeQueue) work(f func(key) bool) { gets(q, f) }
+
 func (q controllerRuntimeQueue) Get() (key, bool) {
 	k, _, down := q.GetWithPriority()
 	return k, !down

@@ -46,5 +46,12 @@ func (fairlead) queue() queue {
 	return fairleadQueue{workqueue.New(workqueue.Options[key]{BaseDelay: delay, MaxDelay: time.Second})}
 }
 
-func (q fairleadQueue) AddAfter(k key)   { q.Queue.AddAfter(k, delay) }
-func (q fairleadQueue) Get() (key, bool) { return q.Queue.Get(context.Background()) }
+func (q fairleadQueue) AddAfter(k key) { q.Queue.AddAfter(k, delay) }
+
+func (q fairleadQueue) work(f func(key) bool) {
+	for k := range q.Work(context.Background()) {
+		if !f(k) {
+			return
+		}
+	}
+}

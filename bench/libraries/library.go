@@ -35,9 +35,24 @@ type queue interface {
 	AddAfter(key) // a millisecond
 	Retry(key)
 	Forget(key)
+	// work calls f for one key after the other, in the loop that the library's users
+	// write, until f returns false, or the queue is closed and has none.
+	work(f func(key) bool)
+	Close() // after what has been added
+}
+
+// gets is the loop around a queue that gives keys and takes them back.
+func gets(q interface {
 	Get() (k key, ok bool)
 	Done(key)
-	Close() // after what has been added
+}, f func(key) bool) {
+	for k, ok := q.Get(); ok; k, ok = q.Get() {
+		more := f(k)
+		q.Done(k)
+		if !more {
+			return
+		}
+	}
 }
 
 const delay = time.Millisecond

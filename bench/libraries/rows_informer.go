@@ -61,16 +61,16 @@ func measurePipeline(j job, lib library) figures {
 	for range j.Workers {
 		go func() {
 			<-ready
-			for k, ok := q.Get(); ok; k, ok = q.Get() {
+			q.work(func(k key) bool {
 				if c.get(k.Namespace, k.Name) == nil {
 					panic(k)
 				}
 				q.Forget(k)
-				q.Done(k)
 				if n := int(seen.Add(1)); n == j.warm() || n == j.warm()+j.N {
 					ended <- struct{}{}
 				}
-			}
+				return true
+			})
 		}()
 	}
 	c = lib.informer(j.config(), []func(*corev1.Pod){func(p *corev1.Pod) { q.Add(key{p.Namespace, p.Name}) }})

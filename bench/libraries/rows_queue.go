@@ -21,11 +21,7 @@ func measureQueue(j job, lib library) figures {
 	m := startMeter()
 	var working sync.WaitGroup
 	for range j.Workers {
-		working.Go(func() {
-			for k, ok := q.Get(); ok; k, ok = q.Get() {
-				q.Done(k)
-			}
-		})
+		working.Go(func() { q.work(func(key) bool { return true }) })
 	}
 	for _, k := range keys {
 		q.Add(k)
@@ -45,10 +41,11 @@ func measureWaiting(j job, lib library, add func(queue, key)) figures {
 			add(q, k)
 		}
 	}()
-	for range keys {
-		k, _ := q.Get()
+	left := len(keys)
+	q.work(func(k key) bool {
 		q.Forget(k)
-		q.Done(k)
-	}
+		left--
+		return left > 0
+	})
 	return m.perOp(j.N)
 }
