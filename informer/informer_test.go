@@ -277,10 +277,11 @@ func TestSlowHandlerIsBoundedAndCatchesUp(t *testing.T) {
 		s.Put(pod(fmt.Sprint("p", n), ""))
 	}
 	slow, fast := newView(t), newView(t)
-	gate := make(chan struct{})
+	gate, asleep := make(chan struct{}), make(chan struct{})
+	falls := sync.OnceFunc(func() { close(asleep) })
 	h := slow.handler()
 	update := h.Update
-	h.Update = func(old, p *corev1.Pod) { <-gate; update(old, p) }
+	h.Update = func(old, p *corev1.Pod) { falls(); <-gate; update(old, p) }
 	i := informer.New(client.For[*corev1.Pod](s.Client(t)), informer.Options[*corev1.Pod]{Log: 32})
 	reg := i.Handle(h)
 	i.Handle(fast.handler())
@@ -289,6 +290,8 @@ func TestSlowHandlerIsBoundedAndCatchesUp(t *testing.T) {
 	go func() { done <- i.Run(ctx) }()
 	defer func() { cancel(); <-done }()
 	wait(t, i.Synced())
+	s.Put(pod("p0", "first"))
+	wait(t, asleep)
 
 	for round := range 100 {
 		for n := range 20 {
