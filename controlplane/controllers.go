@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/controller/endpoints"
 	"fairlead.dev/controller/endpointslice"
 	"fairlead.dev/controller/endpointslicemirroring"
+	"fairlead.dev/controller/ephemeralvolume"
 	"fairlead.dev/controller/garbagecollector"
 	"fairlead.dev/controller/horizontalpodautoscaler"
 	"fairlead.dev/controller/job"
@@ -66,6 +67,7 @@ var builtins = []entry{
 	{"endpoints", "endpoint-controller", plain(endpoints.New)},
 	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
 	{"endpointslicemirroring", "endpointslicemirroring-controller", plain(endpointslicemirroring.New)},
+	{"ephemeralvolume", "ephemeral-volume-controller", plain(ephemeralvolume.New)},
 	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
 	{"horizontalpodautoscaler", "horizontal-pod-autoscaler", func(env controller.Env, _ keys) controller.Runner {
 		return horizontalpodautoscaler.New(env, horizontalpodautoscaler.Options{})
