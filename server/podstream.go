@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/proxy"
 )
 
@@ -16,9 +16,9 @@ import (
 // the negotiation of media, and what passes through them is not looked at.
 var connects = map[Subresource]verb{
 	{corev1.Resource("pods"), "log"}:         podLog,
-	{corev1.Resource("pods"), "exec"}:        podStream("exec"),
-	{corev1.Resource("pods"), "attach"}:      podStream("attach"),
-	{corev1.Resource("pods"), "portforward"}: podStream("portForward"),
+	{corev1.Resource("pods"), "exec"}:        podStream("exec", execOptions),
+	{corev1.Resource("pods"), "attach"}:      podStream("attach", attachOptions),
+	{corev1.Resource("pods"), "portforward"}: podStream("portForward", forwardOptions),
 	{corev1.Resource("pods"), "proxy"}:       podProxy,
 	{corev1.Resource("services"), "proxy"}:   serviceProxy,
 	{corev1.Resource("nodes"), "proxy"}:      nodeProxy,
@@ -80,8 +80,16 @@ func containerOf(pod *corev1.Pod, name string) (string, error) {
 
 // podStream passes a connection with several streams on to the kubelet, under what is
 // its path there. A WebSocket is opened by a GET, but to run something in a pod is to create.
-func podStream(path string) verb {
+func podStream[T runtime.Object](path string, options func(url.Values) (T, error)) verb {
 	return func(c *call) error {
+		asked, err := options(c.query)
+		if err != nil {
+			return err
+		}
+		o, err := admitConnect(c, asked)
+		if err != nil {
+			return err
+		}
 		if err := c.authorize("create", c.info.name); err != nil {
 			return err
 		}
@@ -90,8 +98,9 @@ func podStream(path string) verb {
 			return err
 		}
 		at := "/" + path + "/" + pod.Namespace + "/" + pod.Name
-		if path != "portForward" {
-			container, err := containerOf(pod, c.query.Get("container"))
+		name, query, inContainer := forKubelet(o)
+		if inContainer {
+			container, err := containerOf(pod, name)
 			if err != nil {
 				return err
 			}
@@ -104,29 +113,9 @@ func podStream(path string) verb {
 		if err != nil {
 			return err
 		}
-		to.Path, to.RawQuery = at, streamQuery(path, c.query).Encode()
+		to.Path, to.RawQuery = at, query.Encode()
 		return c.passOn(to, c.s.backends.Kubelets, false, true)
 	}
-}
-
-// streamQuery says to the kubelet what it was said to the server, in its words.
-func streamQuery(path string, in url.Values) url.Values {
-	out := url.Values{}
-	if path == "portForward" {
-		if ports := in["ports"]; len(ports) > 0 {
-			out.Set("port", strings.Join(ports, ","))
-		}
-		return out
-	}
-	for ours, kubelets := range map[string]string{"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"} {
-		if isTrue(in[ours]) {
-			out.Set(kubelets, "1")
-		}
-	}
-	if command := in["command"]; path == "exec" && len(command) > 0 {
-		out["command"] = command
-	}
-	return out
 }
 
 // passOn answers the request with what is at another address. wrapped rewrites the

@@ -8,19 +8,15 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// proxied answers with what lies at the path behind "proxy", at another address.
-func (c *call) proxied(to *url.URL, transport http.RoundTripper) error {
-	rest := c.req.URL.Path
-	_, rest, _ = strings.Cut(rest, "/"+c.info.resource+"/")
-	_, rest, _ = strings.Cut(rest, "/proxy")
-	to.Path = utilnet.JoinPreservingTrailingSlash(to.Path, rest)
+// proxied answers with what lies at a path at another address.
+func (c *call) proxied(to *url.URL, path string, transport http.RoundTripper) error {
+	to.Path = utilnet.JoinPreservingTrailingSlash(to.Path, path)
 	return c.passOn(to, transport, true, false)
 }
 
@@ -35,6 +31,10 @@ func (c *call) target(kind string) (scheme, name, port string, err error) {
 
 // podProxy passes on to a port of a pod, its first one if the client names none.
 func podProxy(c *call) error {
+	o, err := admitConnect(c, &corev1.PodProxyOptions{Path: c.proxyPath()})
+	if err != nil {
+		return err
+	}
 	scheme, name, port, err := c.target("pod")
 	if err != nil {
 		return err
@@ -58,11 +58,15 @@ func podProxy(c *call) error {
 	} else if ip.Is6() {
 		host = "[" + host + "]"
 	}
-	return c.proxied(&url.URL{Scheme: scheme, Host: host}, c.s.backends.Pods)
+	return c.proxied(&url.URL{Scheme: scheme, Host: host}, o.Path, c.s.backends.Pods)
 }
 
 // serviceProxy passes on to one of the pods behind a service.
 func serviceProxy(c *call) error {
+	o, err := admitConnect(c, &corev1.ServiceProxyOptions{Path: c.proxyPath()})
+	if err != nil {
+		return err
+	}
 	scheme, name, port, err := c.target("service")
 	if err != nil {
 		return err
@@ -99,7 +103,7 @@ func serviceProxy(c *call) error {
 			}
 			for _, i := range rand.Perm(len(s.Addresses)) {
 				if a := s.Addresses[i]; c.isPod(a) {
-					return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port)))}, c.s.backends.Pods)
+					return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port)))}, o.Path, c.s.backends.Pods)
 				}
 			}
 		}
@@ -126,6 +130,10 @@ func (c *call) isPod(a corev1.EndpointAddress) bool {
 
 // nodeProxy passes on to a kubelet, or to another port of its node.
 func nodeProxy(c *call) error {
+	o, err := admitConnect(c, &corev1.NodeProxyOptions{Path: c.proxyPath()})
+	if err != nil {
+		return err
+	}
 	scheme, name, port, err := c.target("node")
 	if err != nil {
 		return err
@@ -138,7 +146,7 @@ func nodeProxy(c *call) error {
 		return apierrors.NewBadRequest("address not allowed")
 	}
 	if port == "" || port == to.Port() {
-		return c.proxied(to, c.s.backends.Kubelets)
+		return c.proxied(to, o.Path, c.s.backends.Kubelets)
 	}
-	return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(to.Hostname(), port)}, c.s.backends.Pods)
+	return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(to.Hostname(), port)}, o.Path, c.s.backends.Pods)
 }

@@ -39,9 +39,10 @@ func NewConfigured[T any](c *watchcache.Cache, compile func(value []byte) (T, er
 
 // Present is how a request reads configurations: as of when it began or later. All
 // caches advance together, and what a request has read to come this far was the latest:
-// the object that it changes, or the namespace of the one that it makes.
+// the object that it changes, or the namespace of the one that it makes. A connection has
+// read nothing.
 func Present(r *admission.Request) watchcache.ReadAt {
-	if r.Verb == admission.Create && r.Namespace == "" {
+	if r.Verb == admission.Create && r.Namespace == "" || r.Verb == admission.Connect {
 		return watchcache.ReadAt{}
 	}
 	return watchcache.ReadAt{Match: watchcache.Any}

@@ -196,6 +196,13 @@ func (r *receiver) on(path string, f answer) {
 	delete(r.mu.seen, path)
 }
 
+// forget forgets what came to a path.
+func (r *receiver) forget(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.mu.seen, path)
+}
+
 // says answers properly with what f makes of the response.
 func (r *receiver) says(path string, f func(q *reviewv1.AdmissionRequest, a *reviewv1.AdmissionResponse)) {
 	r.on(path, func(q *reviewv1.AdmissionReview) (int, any) {
