@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/controlplane/kubeconfig"
 	"fairlead.dev/controlplane/pki"
 	"fairlead.dev/node"
+	"fairlead.dev/node/kwok"
 	"fairlead.dev/server"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
@@ -68,6 +69,9 @@ type ControlPlane struct {
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Definitions == nil {
+		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
 	}
 	cp := &ControlPlane{options: o, page: ui.New()}
 	cp.stop = sync.OnceValue(cp.shutdown)
@@ -208,7 +212,7 @@ func (cp *ControlPlane) startClients() {
 	}
 	if o.Nodes > 0 {
 		cp.clients.Go(func() error {
-			return side.nodes(ctx, node.Options{Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, Definitions: o.Definitions})
+			return side.nodes(ctx, node.Options{Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, Definitions: o.Definitions, Kinds: o.Kinds})
 		})
 		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
 	}

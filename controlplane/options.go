@@ -58,6 +58,8 @@ type Options struct {
 	NodeTemplate *corev1.Node
 	// Definitions are what becomes of them and of their pods, and what those answer.
 	Definitions *kwok.Definitions
+	// Kinds of theirs are objects of the server as well; see node.Options.
+	Kinds []kwok.Definition
 
 	// Elect makes the controllers, the scheduler and the nodes run in one of all
 	// processes on the cluster at a time; nil runs them here at once, as is right

@@ -12,6 +12,7 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 		return
 	}
 	k.announceProbes(before, after)
+	announceLacks(k, before, after)
 	started := !isStarted(&before.Status) && isStarted(&after.Status)
 	killed := after.DeletionTimestamp != nil && before.Status.Phase == corev1.PodRunning && after.Status.Phase != corev1.PodRunning
 	all := k.options.Events == AllEvents
@@ -31,6 +32,22 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 			return
 		}
 	}
+}
+
+// announceLacks tells which containers cannot be made, and why.
+func announceLacks(k *kubelet, before, after *corev1.Pod) {
+	told := func(old []corev1.ContainerStatus, i int, message string) bool {
+		return i < len(old) && old[i].State.Waiting != nil && old[i].State.Waiting.Message == message
+	}
+	tell := func(old, now []corev1.ContainerStatus) {
+		for i := range now {
+			if w := now[i].State.Waiting; w != nil && w.Reason == configError && !told(old, i, w.Message) {
+				k.recorder.Event(after, corev1.EventTypeWarning, "Failed", "Error: %s", w.Message)
+			}
+		}
+	}
+	tell(before.Status.InitContainerStatuses, after.Status.InitContainerStatuses)
+	tell(before.Status.ContainerStatuses, after.Status.ContainerStatuses)
 }
 
 // announceProbes tells what probes have found out.

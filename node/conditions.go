@@ -37,9 +37,9 @@ func conditions(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 	switch {
 	case s.Phase == corev1.PodSucceeded:
 		set(corev1.PodInitialized, true, "PodCompleted", "")
-	case len(pod.Spec.InitContainers) > 0 && !created:
+	case incomplete(pod, s) != nil:
 		set(corev1.PodInitialized, false, "ContainersNotInitialized",
-			"containers with incomplete status: "+nameList(pod.Spec.InitContainers))
+			"containers with incomplete status: ["+strings.Join(incomplete(pod, s), " ")+"]")
 	default:
 		set(corev1.PodInitialized, true, "", "")
 	}
@@ -102,12 +102,14 @@ func closedGates(pod *corev1.Pod, s *corev1.PodStatus) string {
 	return strings.Join(messages, ", ")
 }
 
-func nameList(cs []corev1.Container) string {
-	names := make([]string, len(cs))
-	for i := range cs {
-		names[i] = cs[i].Name
+// incomplete names the init containers that are not done, or not up if they are sidecars.
+func incomplete(pod *corev1.Pod, s *corev1.PodStatus) (names []string) {
+	for i := range pod.Spec.InitContainers {
+		if i >= len(s.InitContainerStatuses) || s.InitContainerStatuses[i].State.Waiting != nil {
+			names = append(names, pod.Spec.InitContainers[i].Name)
+		}
 	}
-	return "[" + strings.Join(names, " ") + "]"
+	return names
 }
 
 // qosClass is Guaranteed if every container limits CPU and memory to what it requests,

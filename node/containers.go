@@ -12,6 +12,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+// configError is the reason of a container that waits because it cannot be made.
+const configError = "CreateContainerConfigError"
+
 func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
@@ -38,11 +41,20 @@ func create(pod *corev1.Pod, s *corev1.PodStatus) {
 	}
 }
 
-// start shows the init containers as done and the containers as running.
+// start shows the init containers as done and the containers as running, up to the first that
+// cannot be made.
 func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) {
-	s.InitContainerStatuses = nil
+	before := s.InitContainerStatuses
+	create(pod, s)
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
+		if i < len(before) && before[i].State.Waiting == nil {
+			s.InitContainerStatuses[i] = before[i]
+			continue
+		}
+		if lacks(&s.InitContainerStatuses[i], sc) {
+			return
+		}
 		st := containerStatus(pod, c, 0)
 		if isSidecar(c) {
 			run(&st, now)
@@ -50,13 +62,23 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) {
 			exit(&st, 0, metav1.NewTime(now), now)
 			st.Ready, st.Started = true, ptr.To(false)
 		}
-		s.InitContainerStatuses = append(s.InitContainerStatuses, st)
+		s.InitContainerStatuses[i] = st
 	}
-	s.ContainerStatuses = make([]corev1.ContainerStatus, len(pod.Spec.Containers))
 	for i := range pod.Spec.Containers {
-		s.ContainerStatuses[i] = containerStatus(pod, &pod.Spec.Containers[i], 0)
-		run(&s.ContainerStatuses[i], now)
+		if !lacks(&s.ContainerStatuses[i], sc) {
+			s.ContainerStatuses[i] = containerStatus(pod, &pod.Spec.Containers[i], 0)
+			run(&s.ContainerStatuses[i], now)
+		}
 	}
+}
+
+// lacks shows that a container cannot be made, if that is so.
+func lacks(c *corev1.ContainerStatus, sc script) bool {
+	message, lacks := sc.unmade[c.Name]
+	if lacks {
+		c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: configError, Message: message}}
+	}
+	return lacks
 }
 
 // proceed lets running containers come to their end, and those that ended start again
@@ -74,7 +96,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 			end, code := time.Time{}, sc.exitCode
 			if sc.ends {
 				end = c.State.Running.StartedAt.Add(sc.runFor)
-				if !ends.IsZero() && !sc.probed() {
+				if !ends.IsZero() && !sc.probed() && ends.Sub(end) < time.Second { // else it is another container's
 					end = ends
 				}
 			}
@@ -104,9 +126,21 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 				at(again)
 				continue
 			}
+			if lacks(c, sc) {
+				continue
+			}
 			last := c.LastTerminationState
 			*c = containerStatus(pod, &pod.Spec.Containers[i], c.RestartCount+1)
 			c.LastTerminationState = last
+			run(c, now)
+			if sc.ends {
+				at(now.Add(sc.runFor))
+			}
+			if end := probeEnd(&pod.Spec.Containers[i], c, sc); !end.IsZero() {
+				at(end)
+			}
+		case c.State.Waiting != nil && !lacks(c, sc): // it lacked something until now
+			*c = containerStatus(pod, &pod.Spec.Containers[i], 0)
 			run(c, now)
 			if sc.ends {
 				at(now.Add(sc.runFor))

@@ -50,7 +50,9 @@
 //	fairlead.dev/readiness-probe: fail-after=1m    since the start of the container
 //	fairlead.dev/liveness-probe: fail
 //
-// Resource limits and volumes are not simulated. Logs, exec, attach and
+// A pod waits for what its volumes are filled with and its containers' environments are made of,
+// config maps and secrets, and for its claims, as the package needs says; a restart looks at the
+// environment again. What is in volumes and what limits allow is not simulated. Logs, exec, attach and
 // port-forward are answered by the package kubelet.
 //
 // # Concurrency
@@ -64,4 +66,8 @@
 //     overtaken the write is refused and made again from the event that brings the newer.
 //     What the kubelet API tells is never behind a status that others have seen.
 //  4. One watch of all Nodes tells each what its Node looks like.
+//  5. A config map, secret or claim that pods of a node use is watched by one goroutine for that
+//     node, by its name, from the first of those pods to the last (a claim: until they have
+//     started). A pod that uses none costs none.
+//  6. Options.Kinds are followed by an informer each; Run begins with what they define.
 package node

@@ -148,7 +148,10 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 	}
 	p.become(latest)
 	k.mu.images.pulled(latest)
-	ended := latest.Status.Phase == corev1.PodSucceeded || latest.Status.Phase == corev1.PodFailed
+	ended := isOver(latest)
+	if ended {
+		k.leave(p, latest.UID)
+	}
 	if ended && p.ip.IsValid() {
 		k.mu.ips.free(p.ip) // its status goes on telling it
 		p.ip = netip.Addr{}
@@ -173,6 +176,7 @@ func (k *kubelet) gone(uid types.UID) {
 	defer k.mu.Unlock()
 	if p := k.mu.pods[uid]; p != nil {
 		delete(k.mu.pods, uid)
+		k.leave(p, uid)
 		p.news()
 		k.mu.ips.free(p.ip)
 	}

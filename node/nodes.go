@@ -18,6 +18,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	api "fairlead.dev/node/kubelet"
+	"fairlead.dev/node/needs"
 	"fairlead.dev/workqueue"
 )
 
@@ -33,7 +34,9 @@ type Nodes struct {
 	turns   *workqueue.Queue[*kubelet] // nodes on which stages are played
 	joining chan struct{}              // tokens of nodes that register or list, which are bounded
 	served  *api.Server
-	all     atomic.Pointer[[]*kubelet] // set by Run
+	// watching are the watches of what pods use, which are begun by those who work for pods.
+	watching sync.WaitGroup
+	all      atomic.Pointer[[]*kubelet] // set by Run
 }
 
 // podKey names a pod of a node.
@@ -57,9 +60,10 @@ type kubelet struct {
 		pods     map[types.UID]*pod
 		ips      *addresses
 		images   images
-		revision string       // of the Node as it was seen last
-		node     *corev1.Node // that; kept only for stages
-		dark     bool         // there is an outage
+		revision string              // of the Node as it was seen last
+		node     *corev1.Node        // that; kept only for stages
+		dark     bool                // there is an outage
+		used     map[needs.Key]*used // nil as long as no pod uses anything
 	}
 }
 
@@ -74,6 +78,14 @@ type pod struct {
 	// changed is closed when there is news; nil as long as nobody waits.
 	changed chan struct{}
 	ends    time.Time // when its containers exit, if that is known to less than a second
+	uses    uses
+}
+
+// uses are what a pod uses and is counted as a user of.
+type uses struct {
+	known bool // else nobody has looked
+	keys  []needs.Key
+	told  string // of its volumes, so far
 }
 
 const (
@@ -116,13 +128,19 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	ns.all.Store(&kubelets)
 	ns.options.KubeletVersion = cmp.Or(ns.options.KubeletVersion, ns.serverVersion(ctx), "v1.37.2-fairlead")
 	var all sync.WaitGroup
+	defer all.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := ns.followKinds(ctx, &all); err != nil {
+		return err
+	}
 	for range ns.options.PodWorkers {
 		all.Go(func() { work(ctx, ns.work, podKey.sync) })
 	}
 	for range beatWorkers {
 		all.Go(func() { work(ctx, ns.beats, (*kubelet).keepAlive) })
 	}
-	if len(ns.options.Definitions.Stages("Node")) > 0 {
+	if ns.stagesNodes() {
 		for range beatWorkers {
 			all.Go(func() { work(ctx, ns.turns, (*kubelet).playNode) })
 		}
@@ -137,6 +155,7 @@ func (ns *Nodes) Run(ctx context.Context) error {
 		ns.served.Close()
 	}
 	all.Wait()
+	ns.watching.Wait()
 	return nil
 }
 

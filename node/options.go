@@ -48,6 +48,10 @@ type Options struct {
 	KubeletVersion string
 	// Definitions are what the pods answer to logs, exec, attach and port-forward.
 	Definitions *kwok.Definitions
+	// Kinds are those of Definitions' kinds that the server has as well: the nodes tell it of
+	// them, by CustomResourceDefinitions, and follow their objects, which count at once and before
+	// Definitions. See kwok.Kinds.
+	Kinds []kwok.Definition
 	// Listener, if set, is where the API of all nodes' kubelets is served; Run closes it.
 	// Endpoint, if valid, is its address as the nodes tell it; by default each tells its
 	// own address and port 10250, which only lead somewhere within the process.
@@ -80,6 +84,9 @@ func (o Options) complete() Options {
 	o.LeaseDuration = cmp.Or(o.LeaseDuration, 40*time.Second)
 	o.RunFor = cmp.Or(o.RunFor, time.Second)
 	o.PodWorkers = cmp.Or(o.PodWorkers, 32)
+	if o.Definitions == nil {
+		o.Definitions = &kwok.Definitions{}
+	}
 	if !o.PodCIDR.IsValid() {
 		o.PodCIDR = netip.MustParsePrefix("10.128.0.0/9")
 	}

@@ -81,7 +81,7 @@ func (k *kubelet) observe(n *corev1.Node) {
 		}
 	}
 	k.mu.revision = n.ResourceVersion
-	if len(k.options.Definitions.Stages("Node")) > 0 {
+	if k.stagesNodes() {
 		k.mu.node = n
 		k.turns.Add(k)
 	}

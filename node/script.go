@@ -28,6 +28,11 @@ type script struct {
 	terminateAfter time.Duration
 
 	startup, readiness, liveness *outcome // nil: as if there were no such probe
+
+	// What the pod lacks: messages about volumes that cannot be set up, and for containers that
+	// cannot be made why, by name.
+	unmounted []string
+	unmade    map[string]string
 }
 
 func (o *Options) script(pod *corev1.Pod) script {

@@ -31,7 +31,7 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 	st := step{status: *old.DeepCopy()}
 	new := &st.status
 	switch {
-	case old.Phase == corev1.PodSucceeded || old.Phase == corev1.PodFailed:
+	case isOver(pod):
 		st.remove = pod.DeletionTimestamp != nil
 		return st
 	case pod.DeletionTimestamp != nil && !isStarted(old):
@@ -50,24 +50,26 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 	}
 
 	begin(pod, new, h, now)
-	if at := new.StartTime.Add(s.startAfter); !isStarted(old) && now.Before(at) {
+	if at := new.StartTime.Add(s.startAfter); !isStarted(old) && (now.Before(at) || s.unmounted != nil) {
 		new.Phase = corev1.PodPending
 		create(pod, new)
 		conditions(pod, new, now)
-		st.next = at
+		if now.Before(at) {
+			st.next = at
+		}
 		return st
 	}
 	setIP(pod, new, h, podIP)
-	new.Phase = corev1.PodRunning
 	if !isStarted(old) {
 		start(pod, new, s, now)
-		if s.ends {
+		if s.ends && isStarted(new) {
 			st.next = now.Add(s.runFor)
 		}
 		st.next = sooner(st.next, probesEnd(pod, new, s))
 	} else if pod.DeletionTimestamp == nil {
 		st.next = proceed(pod, new, s, now, ends)
 	}
+	new.Phase = runningOrPending(new)
 	st.ends = st.next
 	if allTerminated(new) {
 		terminate(new, 0, now) // sidecars
@@ -77,6 +79,21 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 	st.next = sooner(st.next, readiness(pod, new, s, now))
 	conditions(pod, new, now)
 	return st
+}
+
+// isOver says whether a pod has come to its end.
+func isOver(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// runningOrPending is the phase of a pod of which a container may never have run.
+func runningOrPending(s *corev1.PodStatus) corev1.PodPhase {
+	for i := range s.ContainerStatuses {
+		if c := &s.ContainerStatuses[i]; c.State.Waiting != nil && c.LastTerminationState.Terminated == nil {
+			return corev1.PodPending
+		}
+	}
+	return corev1.PodRunning
 }
 
 // isStarted says whether containers have been started.

@@ -26,7 +26,16 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	if alone || err != nil {
 		return turn, err
 	}
-	st := advance(latest, k.options.script(latest), host{k.ip}, ip, time.Now(), ends)
+	sc := k.options.script(latest)
+	if !isOver(latest) && latest.DeletionTimestamp == nil {
+		if !k.equip(ctx, latest, &sc) {
+			return turn, nil // when all that the pod uses has been heard of
+		}
+		if sc.unmounted != nil {
+			k.complain(latest, sc.unmounted)
+		}
+	}
+	st := advance(latest, sc, host{k.ip}, ip, time.Now(), ends)
 	if !apiequality.Semantic.DeepEqual(latest.Status, st.status) {
 		next := *latest
 		next.Status = st.status

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,7 @@ import (
 // turn is which stage is to be played on a version of an object, and when.
 type turn struct {
 	revision string
+	among    stage.Stages // which were to choose from
 	object   *stage.Object
 	stage    *stage.Stage // nil if none is for this version, or it has been played
 	due      time.Time
@@ -20,14 +22,14 @@ type turn struct {
 
 // again makes sure that a turn is that of an object as it is now.
 func (t *turn) again(o metav1.Object, stages stage.Stages, now time.Time) error {
-	if t.revision == o.GetResourceVersion() {
+	if t.revision == o.GetResourceVersion() && slices.Equal(t.among, stages) {
 		return nil
 	}
 	object, err := stage.Of(o)
 	if err != nil {
 		return err
 	}
-	*t = turn{revision: o.GetResourceVersion(), object: object, stage: stages.Choose(object)}
+	*t = turn{revision: o.GetResourceVersion(), among: stages, object: object, stage: stages.Choose(object)}
 	if t.stage != nil {
 		t.due = now.Add(t.stage.Delay(object, now))
 	}

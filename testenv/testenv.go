@@ -33,6 +33,8 @@ type Options struct {
 	Nodes int
 	// Definitions are what their pods answer.
 	Definitions *kwok.Definitions
+	// Kinds of theirs are objects of the server as well: kwok.Kinds("Stage").
+	Kinds []kwok.Definition
 	// DataDir keeps the data there, for tests of restarts; "" is memory.
 	DataDir string
 	// CBOR serves it besides the other encodings, as kube-apiserver does with its gate
@@ -69,6 +71,7 @@ func Start(t testing.TB, o Options) *Env {
 		Scheduling:  o.Scheduling,
 		Nodes:       max(o.Nodes, 0),
 		Definitions: o.Definitions,
+		Kinds:       o.Kinds,
 		CBOR:        o.CBOR,
 		Faults:      o.Faults,
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fairlead.dev/node"
+	"fairlead.dev/node/kwok"
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -12,12 +13,25 @@ import (
 type nodeFlags struct {
 	capacity map[string]string
 	template string
+	kinds    []string
 }
 
 func (f *nodeFlags) register(flags *pflag.FlagSet) {
 	flags.StringToStringVar(&f.capacity, "node-capacity", nil,
 		"capacity of each simulated node, as cpu=8,memory=32Gi,example.com/gpu=2; goes before the template (default cpu=32,memory=256Gi,ephemeral-storage=100Gi,pods=110)")
+	flags.StringSliceVar(&f.kinds, "enable-crds", nil,
+		"kwok's kinds that are objects of the server as well and count at once (Stage,ClusterLogs,...; '*' for all); who may write Exec and PortForward objects runs programs where the nodes are simulated")
 	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node")
+}
+
+// definitions reads files of kwok's kinds, and which of the kinds are the server's as well.
+func (f *nodeFlags) definitions(paths []string) (*kwok.Definitions, []kwok.Definition, error) {
+	kinds, err := kwok.Kinds(f.kinds...)
+	if err != nil {
+		return nil, nil, usageError{fmt.Errorf("--enable-crds: %w", err)}
+	}
+	defs, err := kwok.Load(paths...)
+	return defs, kinds, err
 }
 
 func (f *nodeFlags) load() (corev1.ResourceList, *corev1.Node, error) {

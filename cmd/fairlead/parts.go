@@ -10,7 +10,6 @@ import (
 
 	"fairlead.dev/controlplane"
 	"fairlead.dev/node"
-	"fairlead.dev/node/kwok"
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -162,7 +161,7 @@ func newNodes() *cobra.Command {
 			if o.Capacity, o.Template, err = made.load(); err != nil {
 				return err
 			}
-			if o.Definitions, err = kwok.Load(stages...); err != nil {
+			if o.Definitions, o.Kinds, err = made.definitions(stages); err != nil {
 				return err
 			}
 			if o.Listener, o.Endpoint, err = listenKubelets(listen); err != nil {

@@ -14,7 +14,6 @@ import (
 	"fairlead.dev/controlplane"
 	"fairlead.dev/controlplane/kubeconfig"
 	"fairlead.dev/internal/began"
-	"fairlead.dev/node/kwok"
 	"fairlead.dev/server/faults"
 	"fairlead.dev/trace"
 	"github.com/spf13/cobra"
@@ -77,7 +76,7 @@ func newUp() *cobra.Command {
 			if f.options.Elect, err = election.elect(); err != nil {
 				return err
 			}
-			if f.options.Definitions, err = kwok.Load(stages...); err != nil {
+			if f.options.Definitions, f.options.Kinds, err = made.definitions(stages); err != nil {
 				return err
 			}
 			if f.options.NodeCapacity, f.options.NodeTemplate, err = made.load(); err != nil {

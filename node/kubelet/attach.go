@@ -30,7 +30,7 @@ func (s *Server) attach(w http.ResponseWriter, req *http.Request) {
 			return 0, nil
 		}
 		if c := spec(pod, container); t.in != nil && c.Stdin {
-			return newShell(pod, c, t).start(ctx, []string{"cat"})
+			return s.newShell(pod, c, t).start(ctx, []string{"cat"})
 		}
 		return s.watchLog(ctx, req, pod, container, st, t), nil
 	}})

@@ -57,7 +57,7 @@ func (s *Server) exec(w http.ResponseWriter, req *http.Request) {
 		entry, ok := s.defs.Exec(pod, container, command)
 		switch {
 		case !ok:
-			return newShell(pod, spec(pod, container), t).start(ctx, command)
+			return s.newShell(pod, spec(pod, container), t).start(ctx, command)
 		case entry.Local != nil:
 			return local(ctx, entry.Local, command, t)
 		}

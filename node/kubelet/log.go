@@ -117,6 +117,8 @@ func instance(pod *corev1.Pod, container string, previous bool) (run, error) {
 	switch {
 	case previous && (last == nil || last.ContainerID == ""):
 		return run{}, fmt.Errorf("previous terminated container %q in pod %q not found", container, pod.Name)
+	case previous && c.State.Waiting != nil: // the next life has not begun
+		return ended(last, c.RestartCount), nil
 	case previous:
 		return ended(last, max(0, c.RestartCount-1)), nil
 	case c.State.Running != nil:

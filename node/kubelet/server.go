@@ -33,6 +33,9 @@ type Pods interface {
 	PodAt(ip string) *corev1.Pod
 	// All are the latest versions of all pods.
 	All() []*corev1.Pod
+	// Env is the environment that is given to a container of a pod, with what config maps and
+	// secrets make of it.
+	Env(pod *corev1.Pod, c *corev1.Container) []corev1.EnvVar
 }
 
 // Options of a Server. Pods are required.

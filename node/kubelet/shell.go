@@ -18,13 +18,15 @@ import (
 type shell struct {
 	pod       *corev1.Pod
 	container *corev1.Container
+	env       func() []corev1.EnvVar
 	terminal
 	lines  *bufio.Reader
 	exited bool
 }
 
-func newShell(pod *corev1.Pod, container *corev1.Container, t terminal) *shell {
+func (s *Server) newShell(pod *corev1.Pod, container *corev1.Container, t terminal) *shell {
 	sh := &shell{pod: pod, container: container, terminal: t}
+	sh.env = func() []corev1.EnvVar { return s.pods.Env(pod, container) }
 	if t.in != nil {
 		sh.lines = bufio.NewReader(t.in)
 	}
@@ -156,10 +158,8 @@ func (sh *shell) one(ctx context.Context, command []string) int {
 		sh.print(sh.hostname() + "\n")
 	case "env":
 		sh.print("HOSTNAME=" + sh.hostname() + "\n")
-		for _, e := range sh.container.Env {
-			if e.ValueFrom == nil {
-				sh.print(e.Name + "=" + e.Value + "\n")
-			}
+		for _, e := range sh.env() {
+			sh.print(e.Name + "=" + e.Value + "\n")
 		}
 	case "cat":
 		if len(args) > 0 {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -15,10 +17,33 @@ import (
 	"fairlead.dev/node/stage"
 )
 
-// Definitions are what pods answer. The zero value and nil define nothing.
+// Definitions are what pods answer and what becomes of them. The zero value and nil define
+// nothing. They are read from files, and change by Put and Remove.
 type Definitions struct {
+	now atomic.Pointer[set] // nil defines nothing
+	mu  struct {            // held to make the next set
+		sync.Mutex
+		files   *set
+		objects map[Object]*set
+	}
+}
+
+// set is what holds at a moment; it never changes.
+type set struct {
 	logs, attaches, execs, forwards, usages []definition
 	stages                                  map[string]stage.Stages // by kind
+}
+
+var none set
+
+// set is what holds now.
+func (d *Definitions) set() *set {
+	if d != nil {
+		if now := d.now.Load(); now != nil {
+			return now
+		}
+	}
+	return &none
 }
 
 // definition is one object; its entries are of one type, that of its list.
@@ -70,7 +95,7 @@ func strict(text []byte, into any) error {
 func newReader(text []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(text)) }
 
 // sort puts pods' own before Cluster forms, and those by name.
-func (d *Definitions) sort() {
+func (d *set) sort() {
 	for _, list := range [][]definition{d.logs, d.attaches, d.execs, d.forwards, d.usages} {
 		slices.SortStableFunc(list, func(a, b definition) int {
 			switch {
@@ -81,6 +106,9 @@ func (d *Definitions) sort() {
 			}
 			return cmp.Compare(a.Name, b.Name)
 		})
+	}
+	for _, list := range d.stages {
+		slices.SortStableFunc(list, func(a, b *stage.Stage) int { return cmp.Compare(a.Name, b.Name) })
 	}
 }
 
@@ -115,51 +143,33 @@ func (f For) has(container string) bool {
 
 // Logs is the log of a container; ok says whether it is defined. So for the others.
 func (d *Definitions) Logs(pod *corev1.Pod, container string) (entry *Log, ok bool) {
-	if d == nil {
-		return nil, false
-	}
-	return find(d.logs, pod, func(e *Log) bool { return e.has(container) })
+	return find(d.set().logs, pod, func(e *Log) bool { return e.has(container) })
 }
 
 // Attach is what one sees who attaches to a container.
 func (d *Definitions) Attach(pod *corev1.Pod, container string) (entry *Attach, ok bool) {
-	if d == nil {
-		return nil, false
-	}
-	return find(d.attaches, pod, func(e *Attach) bool { return e.has(container) })
+	return find(d.set().attaches, pod, func(e *Attach) bool { return e.has(container) })
 }
 
 // Exec is what becomes of a command in a container.
 func (d *Definitions) Exec(pod *corev1.Pod, container string, command []string) (entry *Exec, ok bool) {
-	if d == nil {
-		return nil, false
-	}
-	return find(d.execs, pod, func(e *Exec) bool {
+	return find(d.set().execs, pod, func(e *Exec) bool {
 		return e.has(container) && len(e.Command) <= len(command) && slices.Equal(e.Command, command[:len(e.Command)])
 	})
 }
 
 // Forward is what is behind a port of a pod.
 func (d *Definitions) Forward(pod *corev1.Pod, port int32) (entry *Forward, ok bool) {
-	if d == nil {
-		return nil, false
-	}
-	return find(d.forwards, pod, func(e *Forward) bool { return len(e.Ports) == 0 || slices.Contains(e.Ports, port) })
+	return find(d.set().forwards, pod, func(e *Forward) bool { return len(e.Ports) == 0 || slices.Contains(e.Ports, port) })
 }
 
 // Usage is what a container uses.
 func (d *Definitions) Usage(pod *corev1.Pod, container string) (entry *Usage, ok bool) {
-	if d == nil {
-		return nil, false
-	}
-	return find(d.usages, pod, func(e *Usage) bool { return e.has(container) })
+	return find(d.set().usages, pod, func(e *Usage) bool { return e.has(container) })
 }
 
 // Stages are what become of pods or nodes, by kind; none is what the package node knows by
 // itself.
 func (d *Definitions) Stages(kind string) stage.Stages {
-	if d == nil {
-		return nil
-	}
-	return d.stages[kind]
+	return d.set().stages[kind]
 }

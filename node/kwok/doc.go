@@ -13,7 +13,11 @@
 // Beside kwok's members there are some that need no files and no programs: content of a log,
 // the output and the exit code of a command, the response of a port. They are Fairlead's own.
 //
+// The kinds may be objects of a server as well: Kinds has their CustomResourceDefinitions, Put
+// and Remove take objects in.
+//
 // # Concurrency
 //
-// Definitions are never changed once they are loaded, and may be shared.
+// Definitions may be shared. What they give out never changes; Put and Remove, from any goroutine,
+// make another set of it, which counts for who asks next.
 package kwok

@@ -63,3 +63,60 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestPut takes objects before files, and files again when they are gone.
+func TestPut(t *testing.T) {
+	defs, err := kwok.Parse([]byte(head + "kind: ClusterLogs\nspec: {logs: [{content: file}]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "p"}}
+	says := func(want string) {
+		t.Helper()
+		if entry, ok := defs.Logs(pod, "c"); !ok || entry.Content != want {
+			t.Errorf("%+v, want %s", entry, want)
+		}
+	}
+	key := kwok.Object{Kind: "ClusterLogs", Name: "web"}
+	put := func(content string) error {
+		return defs.Put(key, []byte(`{"apiVersion":"kwok.x-k8s.io/v1alpha1","kind":"ClusterLogs","metadata":{"name":"web"},"spec":{"logs":[`+content+`]},"status":{"conditions":[]}}`))
+	}
+	says("file")
+	if err := put(`{"content":"object"}`); err != nil {
+		t.Fatal(err)
+	}
+	says("object")
+	if err := put(`{"unheard":"of"}`); err == nil {
+		t.Error("an unknown member is taken")
+	}
+	says("file")
+	if err := put(`{"content":"again"}`); err != nil {
+		t.Fatal(err)
+	}
+	says("again")
+	defs.Remove(key)
+	says("file")
+}
+
+// TestKinds: there is a definition for each kind that is read, and for no other.
+func TestKinds(t *testing.T) {
+	all, err := kwok.Kinds("*")
+	if err != nil || len(all) != 11 {
+		t.Fatalf("%d kinds, %v", len(all), err)
+	}
+	for _, k := range all {
+		spec := "{}"
+		if k.Kind == "Stage" {
+			spec = "{resourceRef: {kind: Pod}, selector: {}}"
+		}
+		if _, err := kwok.Parse([]byte(head + "kind: " + k.Kind + "\nspec: " + spec + "\n")); err != nil {
+			t.Error(err)
+		}
+		if k.CRD.GetName() != k.Resource.Resource+"."+k.Resource.Group {
+			t.Errorf("%s is called %s", k.Resource, k.CRD.GetName())
+		}
+	}
+	if _, err := kwok.Kinds("Metric"); err == nil || !strings.Contains(err.Error(), `no kind "Metric"`) {
+		t.Errorf("an unknown kind: %v", err)
+	}
+}

@@ -20,7 +20,7 @@ import (
 // Load reads definitions from files, or from all *.yaml, *.yml and *.json files of
 // directories. A kind that it does not know is an error, so that nothing is lost unseen.
 func Load(paths ...string) (*Definitions, error) {
-	d := &Definitions{}
+	d := &set{}
 	for _, path := range paths {
 		files, err := filesAt(path)
 		if err != nil {
@@ -36,18 +36,25 @@ func Load(paths ...string) (*Definitions, error) {
 			}
 		}
 	}
-	d.sort()
-	return d, nil
+	return of(d), nil
 }
 
 // Parse reads definitions from YAML documents.
 func Parse(text []byte) (*Definitions, error) {
-	d := &Definitions{}
+	d := &set{}
 	if err := d.read(text); err != nil {
 		return nil, err
 	}
-	d.sort()
-	return d, nil
+	return of(d), nil
+}
+
+// of are definitions that come from files.
+func of(files *set) *Definitions {
+	files.sort()
+	d := &Definitions{}
+	d.mu.files = files
+	d.now.Store(files)
+	return d
 }
 
 func filesAt(path string) ([]string, error) {
@@ -68,7 +75,7 @@ func filesAt(path string) ([]string, error) {
 	return files, nil
 }
 
-func (d *Definitions) read(text []byte) error {
+func (d *set) read(text []byte) error {
 	docs := utilyaml.NewYAMLReader(newReader(text))
 	for {
 		doc, err := docs.Read()
@@ -96,7 +103,7 @@ func (d *Definitions) read(text []byte) error {
 	}
 }
 
-func (d *Definitions) add(kind string, doc []byte) error {
+func (d *set) add(kind string, doc []byte) error {
 	into := func(list *[]definition, read func() (definition, error)) error {
 		def, err := read()
 		if err == nil {

@@ -1,0 +1,113 @@
+package needs
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Env is what config maps and secrets make of a container's environment, with what it is given as
+// it is, in the order in which they are given; fields of the pod are left out. The error says why
+// the container cannot be made.
+func Env(pod *corev1.Pod, c *corev1.Container, find Find) (env []corev1.EnvVar, err error) {
+	set := func(name, value string) {
+		env = slices.DeleteFunc(env, func(e corev1.EnvVar) bool { return e.Name == name })
+		env = append(env, corev1.EnvVar{Name: name, Value: value})
+	}
+	for i := range c.EnvFrom {
+		from := &c.EnvFrom[i]
+		var all values
+		switch {
+		case from.ConfigMapRef != nil:
+			all, err = valuesOf(find, Key{ConfigMap, pod.Namespace, from.ConfigMapRef.Name}, from.ConfigMapRef.Optional)
+		case from.SecretRef != nil:
+			all, err = valuesOf(find, Key{Secret, pod.Namespace, from.SecretRef.Name}, from.SecretRef.Optional)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range all.keys() {
+			value, _ := all.value(key)
+			set(from.Prefix+key, value)
+		}
+	}
+	for i := range c.Env {
+		e := &c.Env[i]
+		from := e.ValueFrom
+		var key Key
+		var name string
+		var optional *bool
+		switch {
+		case e.Value != "" || from == nil:
+			set(e.Name, e.Value)
+			continue
+		case from.ConfigMapKeyRef != nil:
+			r := from.ConfigMapKeyRef
+			key, name, optional = Key{ConfigMap, pod.Namespace, r.Name}, r.Key, r.Optional
+		case from.SecretKeyRef != nil:
+			r := from.SecretKeyRef
+			key, name, optional = Key{Secret, pod.Namespace, r.Name}, r.Key, r.Optional
+		default:
+			continue
+		}
+		all, err := valuesOf(find, key, optional)
+		if err != nil {
+			return nil, err
+		}
+		if value, ok := all.value(name); ok {
+			set(e.Name, value)
+		} else if !isTrue(optional) {
+			kind := map[Kind]string{ConfigMap: "ConfigMap", Secret: "Secret"}[key.Kind]
+			return nil, fmt.Errorf("couldn't find key %v in %s %v/%v", name, kind, key.Namespace, key.Name)
+		}
+	}
+	return env, nil
+}
+
+// values are those of a config map or a secret; of neither there are none.
+type values struct {
+	plain          map[string]string
+	secret, binary map[string][]byte
+}
+
+// valuesOf finds those of an object; none if there is no such object and it may be missing.
+func valuesOf(find Find, key Key, optional *bool) (v values, err error) {
+	obj, err := find(key)
+	if missing := (NotFound{}); errors.As(err, &missing) && isTrue(optional) {
+		return v, nil
+	}
+	switch o := obj.(type) {
+	case *corev1.ConfigMap:
+		v.plain, v.binary = o.Data, o.BinaryData
+	case *corev1.Secret:
+		v.secret = o.Data
+	}
+	return v, err
+}
+
+// value is one that an environment can have; binary ones it cannot.
+func (v values) value(key string) (string, bool) {
+	if s, ok := v.plain[key]; ok {
+		return s, true
+	}
+	b, ok := v.secret[key]
+	return string(b), ok
+}
+
+func (v values) keys() []string {
+	if v.secret != nil {
+		return slices.Sorted(maps.Keys(v.secret))
+	}
+	return slices.Sorted(maps.Keys(v.plain))
+}
+
+func (v values) has(key string) bool {
+	_, ok := v.value(key)
+	if !ok {
+		_, ok = v.binary[key]
+	}
+	return ok
+}

@@ -1,0 +1,110 @@
+package needs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Kind of an object that pods use.
+type Kind uint8
+
+// The kinds.
+const (
+	ConfigMap Kind = iota
+	Secret
+	Claim
+)
+
+func (k Kind) String() string {
+	return [...]string{"configmap", "secret", "persistentvolumeclaim"}[k]
+}
+
+// Key names an object.
+type Key struct {
+	Kind            Kind
+	Namespace, Name string
+}
+
+// Find returns an object, which is of the key's kind: a *corev1.ConfigMap, *corev1.Secret or
+// *corev1.PersistentVolumeClaim. What is not there is NotFound; other errors say why that is
+// not known.
+type Find func(Key) (any, error)
+
+// NotFound is the error of an object that is not there.
+type NotFound Key
+
+func (e NotFound) Error() string {
+	if e.Kind == Claim {
+		return fmt.Sprintf("failed to fetch PVC from API server: persistentvolumeclaims %q not found", e.Name)
+	}
+	return fmt.Sprintf("%s %q not found", e.Kind, e.Name)
+}
+
+// Of are the objects that a pod uses, each once, those that it can do without included.
+func Of(pod *corev1.Pod) (keys []Key) {
+	add := func(kind Kind, name string) {
+		if key := (Key{kind, pod.Namespace, name}); name != "" && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	environment := func(c *corev1.Container) {
+		for i := range c.EnvFrom {
+			if r := c.EnvFrom[i].ConfigMapRef; r != nil {
+				add(ConfigMap, r.Name)
+			}
+			if r := c.EnvFrom[i].SecretRef; r != nil {
+				add(Secret, r.Name)
+			}
+		}
+		for i := range c.Env {
+			if from := c.Env[i].ValueFrom; from != nil && from.ConfigMapKeyRef != nil {
+				add(ConfigMap, from.ConfigMapKeyRef.Name)
+			} else if from != nil && from.SecretKeyRef != nil {
+				add(Secret, from.SecretKeyRef.Name)
+			}
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		environment(&pod.Spec.InitContainers[i])
+	}
+	for i := range pod.Spec.Containers {
+		environment(&pod.Spec.Containers[i])
+	}
+	for i := range pod.Spec.Volumes {
+		switch v := &pod.Spec.Volumes[i]; {
+		case v.ConfigMap != nil:
+			add(ConfigMap, v.ConfigMap.Name)
+		case v.Secret != nil:
+			add(Secret, v.Secret.SecretName)
+		case v.PersistentVolumeClaim != nil:
+			add(Claim, v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			add(Claim, ephemeralClaim(pod, v))
+		case v.Projected != nil && !isToken(v):
+			for _, s := range v.Projected.Sources {
+				if s.ConfigMap != nil {
+					add(ConfigMap, s.ConfigMap.Name)
+				}
+				if s.Secret != nil {
+					add(Secret, s.Secret.Name)
+				}
+			}
+		}
+	}
+	return keys
+}
+
+// isToken says whether a volume is that with the token of the pod's service account, which
+// the server has added.
+func isToken(v *corev1.Volume) bool {
+	return strings.HasPrefix(v.Name, "kube-api-access-") && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool {
+		return s.ServiceAccountToken != nil
+	})
+}
+
+func ephemeralClaim(pod *corev1.Pod, v *corev1.Volume) string { return pod.Name + "-" + v.Name }
+
+func isTrue(b *bool) bool { return b != nil && *b }

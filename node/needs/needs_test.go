@@ -1,0 +1,128 @@
+package needs_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/node/needs"
+)
+
+func pod(t *testing.T, spec string) *corev1.Pod {
+	t.Helper()
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: "u"}}
+	if err := yaml.UnmarshalStrict([]byte(spec), &p.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// there are the config map m, the secret s and claims.
+func there(key needs.Key) (any, error) {
+	mine := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u", Controller: ptr.To(true)}
+	bound := corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}
+	switch key.Kind.String() + " " + key.Name {
+	case "configmap m":
+		return &corev1.ConfigMap{Data: map[string]string{"a": "1", "b": "2"}, BinaryData: map[string][]byte{"bin": {0}}}, nil
+	case "secret s":
+		return &corev1.Secret{Data: map[string][]byte{"k": []byte("v")}}, nil
+	case "secret unknown":
+		return nil, fmt.Errorf("failed to sync secret cache: timed out waiting for the condition")
+	case "persistentvolumeclaim bound":
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: key.Name}, Status: bound}, nil
+	case "persistentvolumeclaim pending":
+		return &corev1.PersistentVolumeClaim{}, nil
+	case "persistentvolumeclaim p-own":
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{mine}}, Status: bound}, nil
+	case "persistentvolumeclaim p-foreign":
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: key.Name}, Status: bound}, nil
+	}
+	return nil, needs.NotFound(key)
+}
+
+func TestEnv(t *testing.T) {
+	for spec, want := range map[string]string{
+		`{env: [{name: A, value: x}, {name: F, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}`: "[A=x]",
+		`{envFrom: [{prefix: M_, configMapRef: {name: m}}, {secretRef: {name: s}}]}`:                 "[M_a=1 M_b=2 k=v]",
+		`{envFrom: [{configMapRef: {name: m}}], env: [{name: a, value: other}]}`:                     "[b=2 a=other]",
+		`{envFrom: [{configMapRef: {name: x}}]}`:                                                     `configmap "x" not found`,
+		`{envFrom: [{secretRef: {name: x}}]}`:                                                        `secret "x" not found`,
+		`{envFrom: [{secretRef: {name: x, optional: true}}]}`:                                        "[]",
+		`{envFrom: [{secretRef: {name: unknown, optional: true}}]}`:                                  "failed to sync secret cache: timed out waiting for the condition",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: a}}}]}`:                        "[A=1]",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: z}}}]}`:                        "couldn't find key z in ConfigMap ns/m",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: bin}}}]}`:                      "couldn't find key bin in ConfigMap ns/m",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: z, optional: true}}}]}`:        "[]",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: x, key: z, optional: true}}}]}`:        "[]",
+		`{env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}`:                           "[A=v]",
+		`{env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: z}}}]}`:                           "couldn't find key z in Secret ns/s",
+		`{env: [{name: A, valueFrom: {secretKeyRef: {name: x, key: z}}}]}`:                           `secret "x" not found`,
+	} {
+		p := pod(t, "containers: ["+spec+"]")
+		env, err := needs.Env(p, &p.Spec.Containers[0], there)
+		got := make([]string, len(env))
+		for i, e := range env {
+			got[i] = e.Name + "=" + e.Value
+		}
+		if text := fmt.Sprint(got); err == nil && text != want || err != nil && err.Error() != want {
+			t.Errorf("%s: %s, %v, want %s", spec, text, err, want)
+		}
+	}
+}
+
+func TestVolumes(t *testing.T) {
+	const mount, attach = `MountVolume.SetUp failed for volume "v" : `, "Unable to attach or mount volumes: unmounted volumes=[v], unattached volumes=[], failed to process volumes=[v]: "
+	for volume, want := range map[string]string{
+		`emptyDir: {}`:         "",
+		`configMap: {name: m}`: "",
+		`configMap: {name: m, items: [{key: bin, path: p}]}`:               "",
+		`configMap: {name: x}`:                                             mount + `configmap "x" not found`,
+		`configMap: {name: x, optional: true}`:                             "",
+		`configMap: {name: m, items: [{key: z, path: p}]}`:                 mount + "configmap references non-existent config key: z",
+		`configMap: {name: m, optional: true, items: [{key: z, path: p}]}`: "",
+		`secret: {secretName: s}`:                                          "",
+		`secret: {secretName: x}`:                                          mount + `secret "x" not found`,
+		`secret: {secretName: s, items: [{key: z, path: p}]}`:              mount + "references non-existent secret key: z",
+		`projected: {sources: [{configMap: {name: m}}, {secret: {name: s}}, {serviceAccountToken: {path: t}}]}`: "",
+		`projected: {sources: [{configMap: {name: x}}, {secret: {name: x}}]}`:                                   mount + `[configmap "x" not found, secret "x" not found]`,
+		`projected: {sources: [{configMap: {name: x, optional: true}}]}`:                                        "",
+		`persistentVolumeClaim: {claimName: bound}`:                                                             "",
+		`persistentVolumeClaim: {claimName: pending}`:                                                           attach + "error processing PVC ns/pending: PVC is not bound",
+		`persistentVolumeClaim: {claimName: x}`:                                                                 attach + `error processing PVC ns/x: failed to fetch PVC from API server: persistentvolumeclaims "x" not found`,
+	} {
+		got := needs.Volumes(pod(t, "volumes: [{name: v, "+volume+"}]"), there)
+		if want == "" && got != nil || want != "" && !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q, want %q", volume, got, want)
+		}
+	}
+	p := pod(t, "volumes: [{name: own, ephemeral: {}}, {name: foreign, ephemeral: {}}]")
+	if got := needs.Volumes(p, there); len(got) != 1 || got[0] != "Unable to attach or mount volumes: unmounted volumes=[foreign], unattached volumes=[], failed to process volumes=[foreign]: PVC ns/p-foreign was not created for pod ns/p (pod is not owner)" {
+		t.Errorf("ephemeral: %q", got)
+	}
+}
+
+// TestOf: each object once; not what every pod is given.
+func TestOf(t *testing.T) {
+	p := pod(t, `
+initContainers: [{envFrom: [{configMapRef: {name: one}}]}]
+containers: [{env: [{name: A, valueFrom: {secretKeyRef: {name: two, key: k}}}, {name: B, valueFrom: {secretKeyRef: {name: two, key: l}}}]}]
+imagePullSecrets: [{name: pull}]
+volumes:
+- {name: c, persistentVolumeClaim: {claimName: three}}
+- {name: e, ephemeral: {}}
+- {name: kube-api-access-x, projected: {sources: [{serviceAccountToken: {path: token}}, {configMap: {name: kube-root-ca.crt}}]}}
+- {name: pr, projected: {sources: [{configMap: {name: one, optional: true}}, {secret: {name: four}}]}}
+`)
+	want := []needs.Key{
+		{Kind: needs.ConfigMap, Namespace: "ns", Name: "one"}, {Kind: needs.Secret, Namespace: "ns", Name: "two"},
+		{Kind: needs.Claim, Namespace: "ns", Name: "three"}, {Kind: needs.Claim, Namespace: "ns", Name: "p-e"}, {Kind: needs.Secret, Namespace: "ns", Name: "four"},
+	}
+	if got := needs.Of(p); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

@@ -1,0 +1,198 @@
+package node_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/node"
+)
+
+// watches counts watches of single objects.
+type watches struct {
+	next http.RoundTripper
+	mu   sync.Mutex
+	all  map[string]int
+	end  chan string
+}
+
+func (w *watches) RoundTrip(req *http.Request) (*http.Response, error) {
+	q := req.URL.Query()
+	if name, ok := strings.CutPrefix(q.Get("fieldSelector"), "metadata.name="); ok && q.Get("watch") != "" {
+		parts := strings.Split(req.URL.Path, "/")
+		key := parts[len(parts)-1] + "/" + name
+		w.mu.Lock()
+		w.all[key]++
+		w.mu.Unlock()
+		context.AfterFunc(req.Context(), func() { w.end <- key })
+	}
+	return w.next.RoundTrip(req)
+}
+
+// watched is env with a client of its own, whose watches are counted.
+func watched(t *testing.T) (controller.Env, *watches, controller.Env) {
+	t.Helper()
+	env, config := servedAt(t)
+	w := &watches{all: map[string]int{}, end: make(chan string, 100)}
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		w.next = next
+		return w
+	})
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := env
+	nodes.Client = c
+	return env, w, nodes
+}
+
+// ended waits for the end of a watch.
+func (w *watches) ended(t *testing.T, want string) {
+	t.Helper()
+	for limit := time.After(20 * time.Second); ; {
+		select {
+		case got := <-w.end:
+			if got == want {
+				return
+			}
+		case <-limit:
+			t.Fatalf("the watch of %s goes on", want)
+		}
+	}
+}
+
+// event waits for one about a pod.
+func event(t *testing.T, env controller.Env, pod, reason, message string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	w, err := client.For[*corev1.Event](env.Client).Namespace("default").Watch(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	for {
+		ev, err := w.Next(ctx)
+		if err != nil {
+			t.Fatalf("no event %s %q of %s: %v", reason, message, pod, err)
+		}
+		if e := ev.Object; e.InvolvedObject.Name == pod && e.Reason == reason && e.Message == message {
+			return
+		}
+	}
+}
+
+func waits(reason, message string) func(*corev1.Pod) bool {
+	return func(p *corev1.Pod) bool {
+		if len(p.Status.ContainerStatuses) == 0 || p.Status.Phase != corev1.PodPending {
+			return false
+		}
+		w := p.Status.ContainerStatuses[0].State.Waiting
+		return w != nil && w.Reason == reason && w.Message == message
+	}
+}
+
+func running(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }
+
+// TestEnvironment: a container is made when what its environment is made of is there; each
+// object is watched once on a node, and as long as it is used.
+func TestEnvironment(t *testing.T) {
+	env, w, mine := watched(t)
+	ctx := t.Context()
+	start(t, mine, node.Options{Count: 1})
+	pods, maps := client.For[*corev1.Pod](env.Client).Namespace("default"), client.For[*corev1.ConfigMap](env.Client).Namespace("default")
+	from := corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "paint"}, Key: "color"}}
+	for _, name := range []string{"a", "b", "plain"} {
+		p := boundPod(name, "node-1", "")
+		p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "other", Image: "nginx"})
+		if name != "plain" {
+			p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "COLOR", ValueFrom: &from}}
+		}
+		if _, err := pods.Create(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, pods, "plain", "running", running)
+	p := await(t, pods, "a", "waiting", waits("CreateContainerConfigError", `configmap "paint" not found`))
+	if p.Status.PodIP == "" || p.Status.ContainerStatuses[1].State.Running == nil {
+		t.Errorf("while one container waits: %+v", p.Status)
+	}
+	event(t, env, "a", "Failed", `Error: configmap "paint" not found`)
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "paint"}, Data: map[string]string{"size": "1"}}
+	m, err := maps.Create(ctx, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "a", "waiting for a key", waits("CreateContainerConfigError", "couldn't find key color in ConfigMap default/paint"))
+	m = m.DeepCopy()
+	m.Data["color"] = "red"
+	if _, err := maps.Update(ctx, m); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "a", "running", running)
+	await(t, pods, "b", "running", running)
+	w.mu.Lock()
+	if len(w.all) != 1 || w.all["configmaps/paint"] != 1 {
+		t.Errorf("watches: %v", w.all)
+	}
+	w.mu.Unlock()
+	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
+	for _, name := range []string{"a", "b"} {
+		if err := pods.Delete(ctx, name, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.ended(t, "configmaps/paint")
+}
+
+// TestVolumes: a pod is set up when what its volumes are filled with is there, and its claims
+// are bound.
+func TestVolumes(t *testing.T) {
+	env, w, mine := watched(t)
+	ctx := t.Context()
+	start(t, mine, node.Options{Count: 1})
+	pods, claims := client.For[*corev1.Pod](env.Client).Namespace("default"), client.For[*corev1.PersistentVolumeClaim](env.Client).Namespace("default")
+	optional := true
+	p := boundPod("a", "node-1", "")
+	p.Spec.Volumes = []corev1.Volume{
+		{Name: "key", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "key"}}},
+		{Name: "more", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: "none"}, Optional: &optional}}},
+		{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}},
+	}
+	if _, err := claims.Create(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pods.Create(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	got := await(t, pods, "a", "waiting", waits("ContainerCreating", ""))
+	if got.Status.PodIP != "" {
+		t.Errorf("set up: %+v", got.Status)
+	}
+	event(t, env, "a", "FailedMount", `MountVolume.SetUp failed for volume "key" : secret "key" not found`)
+	event(t, env, "a", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC default/data: PVC is not bound")
+	if _, err := claims.Patch(ctx, "data", client.MergePatch(map[string]any{"status": map[string]any{"phase": "Bound"}}).On("status")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.For[*corev1.Secret](env.Client).Namespace("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key"}}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "a", "running", running)
+	w.ended(t, "persistentvolumeclaims/data") // it is of no more interest
+}
