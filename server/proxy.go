@@ -88,6 +88,9 @@ func serviceProxy(c *call) error {
 		}
 	}
 	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("endpoints"), c.info.namespace, name)
+	if apierrors.IsNotFound(err) {
+		return apierrors.NewNotFound(corev1.Resource("services"), name) // which is what was asked for
+	}
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func TestLogs(t *testing.T) {
 	}{
 		{"plain/log", 200, "nginx:1.27 started, restarts: 0\n"},
 		{"two/log?container=d", 200, "redis started, restarts: 0\n"},
-		{"crashing/log?previous=true", 200, "nginx:1.27 started, restarts: 0\nended with exit code 3\n"},
+		{"crashing/log?previous=true", 200, "nginx:1.27 started, restarts: 1\nended with exit code 3\n"},
 		{"defined/log", 200, "first\nsecond\nthird\n"},
 		{"defined/log?tailLines=2", 200, "second\nthird\n"},
 		{"defined/log?tailLines=0", 200, ""},

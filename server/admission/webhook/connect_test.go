@@ -60,7 +60,7 @@ func TestConnect(t *testing.T) {
 		{in + "pods/http:p:80/proxy/a/b/", "PodProxyOptions", "pods", "proxy", "http:p:80",
 			`{"kind":"PodProxyOptions","apiVersion":"v1","path":"/a/b/"}`, "address not allowed"},
 		{in + "services/s:web/proxy", "ServiceProxyOptions", "services", "proxy", "s:web",
-			`{"kind":"ServiceProxyOptions","apiVersion":"v1"}`, `endpoints "s" not found`},
+			`{"kind":"ServiceProxyOptions","apiVersion":"v1"}`, `services "s" not found`},
 		{"/api/v1/nodes/nowhere:10250/proxy/pods", "NodeProxyOptions", "nodes", "proxy", "nowhere:10250",
 			`{"kind":"NodeProxyOptions","apiVersion":"v1","path":"/pods"}`, `nodes "nowhere" not found`},
 		{in + "pods/p/exec?command=sh&dryRun=All", "", "", "", "", "", "dryRun is not supported"},
