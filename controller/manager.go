@@ -17,6 +17,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/client/leader"
+	"fairlead.dev/client/report"
 	"fairlead.dev/informer"
 )
 
@@ -30,6 +31,9 @@ type ManagerOptions struct {
 	Lease leader.Candidate
 	// Namespace, if not empty, is the only one that Informers look at.
 	Namespace string
+	// Report tells the server what becomes of events here, for fairlead trace, as package
+	// client/report does; a server that is another one is not told.
+	Report bool
 	// Registry gets the metrics. Nil means a new one.
 	Registry *prometheus.Registry
 	// Log is where everything is told. Nil means slog.Default.
@@ -52,6 +56,7 @@ type Manager struct {
 
 	name     string
 	lease    leader.Candidate
+	report   bool
 	registry *prometheus.Registry
 	leading  prometheus.Gauge
 
@@ -72,6 +77,9 @@ func NewManager(cfg *rest.Config, name string, o ManagerOptions) (*Manager, erro
 	if o.Client.UserAgent == "" {
 		o.Client.UserAgent = name
 	}
+	if o.Report && o.Client.Trace == nil {
+		o.Client.Trace = report.Log()
+	}
 	requests, observe := client.NewMetrics(), o.Client.Observe
 	o.Client.Observe = func(ctx context.Context, x client.Exchange) {
 		requests.Observe(ctx, x)
@@ -80,7 +88,7 @@ func NewManager(cfg *rest.Config, name string, o ManagerOptions) (*Manager, erro
 		}
 	}
 	m := &Manager{
-		name: name, lease: o.Lease, registry: o.Registry, Metrics: NewMetrics(),
+		name: name, lease: o.Lease, report: o.Report, registry: o.Registry, Metrics: NewMetrics(),
 		leading: prometheus.NewGauge(prometheus.GaugeOpts{Name: "leader_election_master_status",
 			Help: "1 while this process holds the lease", ConstLabels: prometheus.Labels{"name": o.Lease.Name}}),
 	}
@@ -139,6 +147,15 @@ func (m *Manager) Run(ctx context.Context) error {
 }
 
 func (m *Manager) run(ctx context.Context) error {
+	if m.report {
+		telling, stop := context.WithCancel(context.WithoutCancel(ctx))
+		told := make(chan struct{})
+		go func() {
+			report.Run(telling, m.Client, m.name)
+			close(told)
+		}()
+		defer func() { stop(); <-told }() // when all else has ended
+	}
 	defer m.Recorder.Close()
 	m.Informers.Start(ctx)
 	defer m.Informers.Stop()

@@ -29,7 +29,10 @@ func (cs *causes) add(k Key, obj client.Object) {
 	if cs.log == nil || obj == nil {
 		return
 	}
-	rev := trace.Revision(obj.GetResourceVersion())
+	cs.note(k, trace.Revision(obj.GetResourceVersion()))
+}
+
+func (cs *causes) note(k Key, rev int64) {
 	now := cs.log.Now()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -88,6 +91,25 @@ func (c *Controller) EnqueueFor(k Key, obj client.Object) {
 func (c *Controller) EnqueueForAfter(k Key, obj client.Object, d time.Duration) {
 	c.causes.add(k, obj)
 	c.EnqueueAfter(k, d)
+}
+
+// EnqueueFrom is Enqueue by a reconcile, of this controller or of another one, whose
+// context it is given: what caused that one causes this one.
+func (c *Controller) EnqueueFrom(ctx context.Context, k Key) {
+	if p := trace.FromContext(ctx); p != nil && c.causes.log != nil {
+		for _, rev := range p.Causes {
+			c.causes.note(k, rev)
+		}
+	}
+	c.Enqueue(k)
+}
+
+// shown has the queue be seen where the trace is.
+func (c *Controller) shown(l *trace.Log) {
+	l.Shows(c.name, func() trace.Queue {
+		s := c.queue.Stats()
+		return trace.Queue{Depth: s.Depth, Adds: s.Adds, Retries: s.Retries, Unfinished: s.Unfinished, Longest: s.Longest}
+	})
 }
 
 // traced reconciles a key, and enters it in the trace.

@@ -28,6 +28,7 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 				return
 			}
 			for _, k := range keys(obj) {
+				c.causes.add(k, obj)
 				c.queue.AddPriority(k, LowPriority)
 			}
 		},
@@ -62,6 +63,7 @@ func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h inform
 	}
 	if l := i.Trace(); l != nil && c.causes.log == nil { // never written once a handler may read it
 		c.causes.log = l
+		c.shown(l)
 	}
 	reg := i.Handle(h)
 	c.mu.Lock()

@@ -29,6 +29,7 @@ import (
 	"fairlead.dev/server/ui"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
+	"github.com/prometheus/client_golang/prometheus"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -117,12 +118,20 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		return err
 	}
 	cache := func(plural string) *watchcache.Cache { return s.Cache(admissionregistrationv1.Resource(plural)) }
+	checked, asked := policy.NewMetrics(), webhook.NewMetrics()
+	for _, m := range []prometheus.Collector{checked, asked} {
+		if err := c.Metrics.Register(m); err != nil {
+			return err
+		}
+	}
 	changes, checks := policy.New(policy.Options{
+		Metrics:    checked,
 		Mutating:   policy.Caches{Policies: cache("mutatingadmissionpolicies"), Bindings: cache("mutatingadmissionpolicybindings")},
 		Validating: policy.Caches{Policies: cache("validatingadmissionpolicies"), Bindings: cache("validatingadmissionpolicybindings")},
 		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
 	})
 	mutating, validating := webhook.New(webhook.Options{
+		Metrics:    asked,
 		Mutating:   cache("mutatingwebhookconfigurations"),
 		Validating: cache("validatingwebhookconfigurations"),
 		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,

@@ -8,6 +8,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/client/leader"
+	"fairlead.dev/client/report"
 	"fairlead.dev/controller"
 	"fairlead.dev/controller/certificates"
 	"fairlead.dev/informer"
@@ -72,22 +73,30 @@ func (s clientSide) once(ctx context.Context, user, lease string, part func(cont
 	}, part)
 }
 
-// overKubeconfig is a client side whose every part is config's user.
-func overKubeconfig(config *rest.Config, elect *leader.Timing) (clientSide, error) {
+// apart runs a part that is a process of its own, over a client side whose every part is
+// config's user, and tells the server what it makes of events if that is ours.
+func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name string, part func(context.Context, clientSide) error) error {
 	ca, err := caBundle(config)
 	if err != nil {
-		return clientSide{}, err
+		return err
 	}
-	c, err := client.New(config, client.Options{})
+	c, err := client.New(config, client.Options{Trace: report.Log()})
 	if err != nil {
-		return clientSide{}, err
+		return err
 	}
-	return clientSide{
+	telling, stop := context.WithCancel(context.WithoutCancel(ctx))
+	told := make(chan struct{})
+	go func() {
+		report.Run(telling, c, name)
+		close(told)
+	}()
+	defer func() { stop(); <-told }()
+	return part(ctx, clientSide{
 		wire:  func(string) (*client.Client, error) { return c, nil },
 		log:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		keys:  keys{caBundle: ca},
 		elect: elect,
-	}, nil
+	})
 }
 
 // env is what a part works with: its own client and event recorder, and a set of
@@ -202,30 +211,20 @@ func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
 // signed. With elect, one of all processes that run them does the work at a time; without,
 // this one does, whatever others do. So it is with RunScheduler and RunNodes.
 func RunControllers(ctx context.Context, config *rest.Config, list []string, signing certificates.Options, elect *leader.Timing) error {
-	s, err := overKubeconfig(config, elect)
-	if err != nil {
-		return err
-	}
-	s.keys.signing = signing
-	return s.controllers(ctx, list)
+	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) error {
+		s.keys.signing = signing
+		return s.controllers(ctx, list)
+	})
 }
 
 // RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
 func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options, elect *leader.Timing) error {
-	s, err := overKubeconfig(config, elect)
-	if err != nil {
-		return err
-	}
-	return s.scheduler(ctx, o)
+	return apart(ctx, config, elect, "scheduler", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o) })
 }
 
 // RunNodes runs simulated nodes against any Kubernetes API server until ctx ends.
 func RunNodes(ctx context.Context, config *rest.Config, o node.Options, elect *leader.Timing) error {
-	s, err := overKubeconfig(config, elect)
-	if err != nil {
-		return err
-	}
-	return s.nodes(ctx, o)
+	return apart(ctx, config, elect, "nodes", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o) })
 }
 
 // caBundle is what config trusts the server by; nil if it trusts the system's

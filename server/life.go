@@ -2,7 +2,6 @@ package server
 
 import (
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"fairlead.dev/storage"
@@ -46,60 +45,31 @@ func (c *call) wrote(rev storage.Revision) {
 	})
 }
 
-// way is what the trace knows of a stream. It belongs to who runs the stream, but for
-// reached.
-type way struct {
-	to *trace.Stream // nil if nobody asks
-	// reached is the revision of the last event that has been shown.
-	reached atomic.Int64
-	// sent are the deliveries that have not been written yet.
-	sent []uint64
-}
-
-// shown is what a stream shows in one turn.
-type shown struct {
-	revs [trace.DeliveryEvents]int64
-	n    int
-	at   time.Time // zero: now
-}
-
-// shows adds an event.
-func (st *stream) shows(s *shown, rev storage.Revision) {
-	if st.way.to == nil {
-		return
+// shows adds an event to what the stream shows in one turn.
+func (st *stream) shows(t *trace.Turn, rev storage.Revision) {
+	if st.way != nil && !t.Add(int64(rev)) {
+		st.traced(t, time.Now())
+		t.Add(int64(rev))
 	}
-	if s.n == len(s.revs) {
-		st.traced(s)
-	}
-	s.revs[s.n] = int64(rev)
-	s.n++
 }
 
 // traced enters what the stream has shown.
-func (st *stream) traced(s *shown) {
-	if s.n == 0 {
+func (st *stream) traced(t *trace.Turn, at time.Time) {
+	if t.Empty() {
 		return
 	}
-	l, at := st.s.cfg.Trace, s.at
 	if at.IsZero() {
 		at = time.Now()
 	}
-	st.way.reached.Store(s.revs[s.n-1])
-	st.way.sent = append(st.way.sent, l.Sent(st.way.to, s.revs[:s.n], l.At(at)))
-	s.n = 0
+	st.way.Framed(*t, st.s.cfg.Trace.At(at))
+	*t = trace.Turn{}
 }
 
 // flushed enters that all of it has been written.
 func (st *stream) flushed(at time.Time) {
-	if len(st.way.sent) == 0 {
-		return
+	if st.way != nil {
+		st.way.Flushed(st.s.cfg.Trace.At(at))
 	}
-	l := st.s.cfg.Trace
-	now := l.At(at)
-	for _, n := range st.way.sent {
-		l.Flushed(n, now)
-	}
-	st.way.sent = st.way.sent[:0]
 }
 
 // follows says who a stream is for.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
@@ -18,11 +19,15 @@ import (
 // JSON objects, one a line. Parameters: resource ("deployments.apps"), namespace, name,
 // from and to (revisions), since and slow (durations), limit, tree (a revision: it and all
 // that came of it), follow, faults (also what faults on purpose did that is of no event, as
-// {"fault": trace.Strike}).
-const LivesPath = "/debug/lives"
+// {"fault": trace.Strike}). To who may POST there it listens: processes of their own tell
+// in a trace.Report what they did.
+const LivesPath = trace.Path
 
 // settled is how long nothing must have been heard of a life before a follower is told.
 const settled = 300 * time.Millisecond
+
+// settledApart is that while processes of their own report.
+const settledApart = time.Second
 
 // waiting is a life with the streams that it has not been sent to.
 type waiting struct {
@@ -35,6 +40,9 @@ func (c *call) lives() error {
 	l := c.s.cfg.Trace
 	if l == nil {
 		return errNotFoundPath
+	}
+	if c.req.Method == http.MethodPost {
+		return c.heard(l)
 	}
 	f, root, err := livesFilter(c.query)
 	if err != nil {
@@ -94,6 +102,10 @@ func (c *call) lives() error {
 			return nil
 		}
 		lives := l.Lives(f)
+		settled := settled
+		if l.Reported() {
+			settled = settledApart
+		}
 		quiet := time.Now().Add(-settled)
 		n := 0
 		for n < len(lives) && lives[n].Began.Add(lives[n].Took()).Before(quiet) {
@@ -116,6 +128,22 @@ func (c *call) lives() error {
 			return nil
 		}
 	}
+}
+
+// mostReported is how long a report may be.
+const mostReported = 1 << 20
+
+// heard enters what a process of its own reports.
+func (c *call) heard(l *trace.Log) error {
+	var r trace.Report
+	if err := json.NewDecoder(http.MaxBytesReader(c.w, c.req.Body, mostReported)).Decode(&r); err != nil {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	if err := l.Heard(&r); err != nil {
+		return failure(http.StatusConflict, metav1.StatusReasonConflict, err.Error())
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // livesFilter reads the parameters.
@@ -156,12 +184,12 @@ func (s *Server) waiting(lives []trace.Life) []waiting {
 	s.streams.mu.Lock()
 	defer s.streams.mu.Unlock()
 	for st := range s.streams.mu.open {
-		if st.way.to == nil || st.from == nil {
+		if st.way == nil || st.from == nil {
 			continue
 		}
-		for _, rev := range st.from.After(storage.Revision(st.way.reached.Load())) {
+		for _, rev := range st.from.After(storage.Revision(st.way.Reached())) {
 			if n, ok := at[rev]; ok {
-				out[n].Waiting = append(out[n].Waiting, *st.way.to)
+				out[n].Waiting = append(out[n].Waiting, *st.way.Stream())
 			}
 		}
 	}

@@ -15,6 +15,7 @@ type metrics struct {
 	total    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	events   *prometheus.CounterVec
+	sizes    *prometheus.HistogramVec
 	watches  *prometheus.GaugeVec
 	dropped  *prometheus.CounterVec
 	steps    *steps
@@ -38,6 +39,7 @@ type routeCounters struct {
 
 type watchCounters struct {
 	events, dropped prometheus.Counter
+	sizes           prometheus.Observer
 	open            prometheus.Gauge
 }
 
@@ -53,6 +55,10 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "apiserver_watch_events_total", Help: "Events sent to watchers.",
 		}, []string{"group", "version", "resource"}),
+		sizes: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "apiserver_watch_events_sizes", Help: "Bytes of the events sent to watchers.",
+			Buckets: prometheus.ExponentialBuckets(1024, 2, 8),
+		}, []string{"group", "version", "resource"}),
 		watches: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "apiserver_longrunning_requests", Help: "Watches that are open.",
 		}, []string{"verb", "group", "version", "resource", "component"}),
@@ -60,7 +66,7 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 			Name: "apiserver_terminated_watchers_total", Help: "Watchers dropped because they did not read.",
 		}, []string{"group", "resource"}),
 	}
-	reg.MustRegister(m.total, m.duration, m.events, m.watches, m.dropped, m.steps.took)
+	reg.MustRegister(m.total, m.duration, m.events, m.sizes, m.watches, m.dropped, m.steps.took)
 	return m
 }
 
@@ -119,6 +125,7 @@ func (m *metrics) watch(ep *endpoint) *watchCounters {
 	}
 	w, _ := m.watched.LoadOrStore(ep, &watchCounters{
 		events:  m.events.WithLabelValues(ep.gvk.Group, ep.gvk.Version, ep.Plural),
+		sizes:   m.sizes.WithLabelValues(ep.gvk.Group, ep.gvk.Version, ep.Plural),
 		dropped: m.dropped.WithLabelValues(ep.gvk.Group, ep.Plural),
 		open:    m.watches.WithLabelValues("WATCH", ep.gvk.Group, ep.gvk.Version, ep.Plural, "apiserver"),
 	})

@@ -25,6 +25,17 @@ type lifeMetrics struct {
 	missed                         prometheus.Counter
 }
 
+// The queues of the process's controllers, under the names of upstream's.
+var (
+	ofQueue = []string{"name"}
+
+	depthDesc      = prometheus.NewDesc("workqueue_depth", "How many keys wait for a worker.", ofQueue, nil)
+	addsDesc       = prometheus.NewDesc("workqueue_adds_total", "How often a key was made ready.", ofQueue, nil)
+	retriesDesc    = prometheus.NewDesc("workqueue_retries_total", "How often a key was made ready because it had failed.", ofQueue, nil)
+	unfinishedDesc = prometheus.NewDesc("workqueue_unfinished_work_seconds", "How long all keys that are being worked on have been so, added up.", ofQueue, nil)
+	longestDesc    = prometheus.NewDesc("workqueue_longest_running_processor_seconds", "How long the key that has been worked on longest has been so.", ofQueue, nil)
+)
+
 // settles is how long an event is left alone, so that what it has yet to pass is counted.
 const settles = time.Second
 
@@ -54,6 +65,9 @@ func (m *lifeMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, c := range m.each() {
 		c.Describe(out)
 	}
+	for _, d := range []*prometheus.Desc{depthDesc, addsDesc, retriesDesc, unfinishedDesc, longestDesc} {
+		out <- d
+	}
 }
 
 // Collect implements prometheus.Collector.
@@ -63,6 +77,21 @@ func (m *lifeMetrics) Collect(out chan<- prometheus.Metric) {
 	m.mu.Unlock()
 	for _, c := range m.each() {
 		c.Collect(out)
+	}
+	for _, q := range m.log.Queues() {
+		for _, one := range []struct {
+			desc *prometheus.Desc
+			kind prometheus.ValueType
+			is   float64
+		}{
+			{depthDesc, prometheus.GaugeValue, float64(q.Depth)},
+			{addsDesc, prometheus.CounterValue, float64(q.Adds)},
+			{retriesDesc, prometheus.CounterValue, float64(q.Retries)},
+			{unfinishedDesc, prometheus.GaugeValue, q.Unfinished.Seconds()},
+			{longestDesc, prometheus.GaugeValue, q.Longest.Seconds()},
+		} {
+			out <- prometheus.MustNewConstMetric(one.desc, one.kind, one.is, q.Name)
+		}
 	}
 }
 
@@ -81,6 +110,9 @@ func (m *lifeMetrics) count(before time.Time) {
 	var works []trace.Work
 	works, m.mu.works = m.log.Works(m.mu.works)
 	for _, w := range works {
+		if w.Process != "" {
+			continue // it has metrics of its own
+		}
 		if w.Handed != 0 {
 			m.waited.WithLabelValues(w.Controller).Observe(time.Duration(w.Begun - w.Handed).Seconds())
 		}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/server/admission"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/watchcache"
 )
@@ -21,6 +22,7 @@ type Server struct {
 	hub     *watchcache.Hub
 	table   atomic.Pointer[table]
 	metrics *metrics
+	plugins *admission.Timer
 	offer   offer
 	reads   gate
 	writes  gate
@@ -82,6 +84,8 @@ func New(cfg Config) (*Server, error) {
 	if s.cfg.Authorizer == nil {
 		s.cfg.Authorizer = auth.AllowAll
 	}
+	s.plugins = admission.NewTimer(s.cfg.Admission)
+	s.cfg.Metrics.MustRegister(s.plugins)
 	return s, nil
 }
 

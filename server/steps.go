@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/server/admission"
 )
 
-// steps shows what admission took, under upstream's name. Times are taken of each step, not
-// of each plugin: that would cost more than most plugins do.
+// steps shows what each step of admission took, under upstream's name; what each plugin
+// took is the Timer's.
 type steps struct {
 	took *prometheus.HistogramVec
 	// kept are resolved, by operation, step and outcome.
@@ -51,13 +51,15 @@ func index(b bool) int {
 type chain struct {
 	admission.Chain
 	steps *steps
+	timer *admission.Timer
 }
 
-func (c *call) chain() chain { return chain{c.s.cfg.Admission, c.s.metrics.steps} }
+func (c *call) chain() chain { return chain{c.s.cfg.Admission, c.s.metrics.steps, c.s.plugins} }
 
 // Admit asks the mutators.
 func (c chain) Admit(ctx context.Context, r *admission.Request) error {
 	began := time.Now()
+	r.Timer = c.timer
 	err := c.Chain.Admit(ctx, r)
 	c.steps.observe(r.Verb, false, began, err)
 	return err
@@ -66,6 +68,7 @@ func (c chain) Admit(ctx context.Context, r *admission.Request) error {
 // Validate asks the validators.
 func (c chain) Validate(ctx context.Context, r *admission.Request) error {
 	began := time.Now()
+	r.Timer = c.timer
 	err := c.Chain.Validate(ctx, r)
 	c.steps.observe(r.Verb, true, began, err)
 	return err

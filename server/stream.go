@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/storage"
+	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
 
@@ -46,7 +47,8 @@ type stream struct {
 	push *push
 	done func()
 	sent *watchCounters
-	way  way
+	// way is the trace's, nil if nobody asks.
+	way *trace.Way
 	// sieve is what faults on purpose keep back.
 	sieve sieve
 }
@@ -71,8 +73,9 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		}
 	}
 	var progress storage.Revision
-	var told shown
-	defer st.traced(&told)
+	var told trace.Turn
+	var now time.Time
+	defer func() { st.traced(&told, now) }()
 	for full := len(dst) + limit; !open.shut; {
 		if len(st.left) == 0 {
 			if st.left, progress, err = st.from.Next(); err != nil {
@@ -112,8 +115,7 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 			return dst, true, nil
 		}
 	}
-	now := time.Now()
-	told.at = now
+	now = time.Now()
 	if open.shut || len(st.left) > 0 { // nobody may think to have seen what is kept back
 		progress = 0
 	}
@@ -172,8 +174,10 @@ func (st *stream) appendEvent(dst []byte, e watchcache.Event) ([]byte, error) {
 		st.s.log.Error("watch event cannot be encoded", "key", e.Object.Key(), "error", err)
 		return dst[:at], err
 	}
+	dst = st.finish(dst, at, e.Type)
 	st.sent.events.Inc()
-	return st.finish(dst, at, e.Type), nil
+	st.sent.sizes.Observe(float64(len(dst) - at))
+	return dst, nil
 }
 
 // appendBookmark appends an event that tells how far the client has got.

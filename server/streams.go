@@ -36,7 +36,7 @@ func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 		who := c.follows(s.opened.Add(1))
 		st.sieve.who = who
 		if c.s.cfg.Trace != nil {
-			st.way.to = who
+			st.way = c.s.cfg.Trace.Open(who)
 		}
 	}
 	s.mu.Lock()
@@ -58,6 +58,7 @@ func (st *stream) close() {
 	if st.s.cfg.Faults != nil {
 		s.kept.forget(st)
 	}
+	st.way.Close()
 	st.sent.open.Dec()
 	if st.live {
 		st.clock.Stop()

@@ -14,7 +14,7 @@ type Options struct {
 	// many have come. It is rounded up to a power of two, 256 at least.
 	Events int
 	// Deliveries is how many of the last deliveries, sights and works are kept, each;
-	// 32,768.
+	// 32,768. A delivery is a Turn of one stream.
 	Deliveries int
 }
 
@@ -30,10 +30,20 @@ type Log struct {
 
 	lives      lives
 	deliveries ring[delivery]
+	ways       ways
 	sights     ring[sight]
 	works      ring[Work]
 	strikes    ring[Strike]
+	processes  processes
+	queues     queues
+	muted      atomic.Bool
 	bell       bell
+}
+
+// ways are the streams that are open.
+type ways struct {
+	sync.Mutex
+	open map[*Way]struct{}
 }
 
 // New makes a Log.
@@ -48,18 +58,24 @@ func New(o Options) *Log {
 	var id [8]byte
 	rand.Read(id[:])
 	l.id = binary.BigEndian.Uint64(id[:])
+	l.work.Store(l.id >> 33 << 21) // so that the works of several processes can be told apart, in a number that JavaScript can hold
 	l.lives.resize(o.Events)
 	l.deliveries.size, l.sights.size, l.works.size, l.strikes.size = o.Deliveries, o.Deliveries, o.Deliveries, o.Deliveries
 	l.bell.c = make(chan struct{})
 	return l
 }
 
+func (l *Log) idBytes() []byte { return binary.BigEndian.AppendUint64(nil, l.id) }
+
+// Mute makes a Log enter no more of what informers and controllers do: nobody wants it.
+func (l *Log) Mute() { l.muted.Store(true) }
+
 // Now is the present instant, 0 on a nil Log.
 func (l *Log) Now() Instant {
 	if l == nil {
 		return 0
 	}
-	return l.At(time.Now())
+	return max(1, Instant(time.Since(l.began))) // reads one clock, where time.Now reads two
 }
 
 // At is the instant of a time that has been read already.
@@ -85,23 +101,12 @@ type ring[T any] struct {
 	end    uint64 // how many there ever were
 }
 
-// put adds an entry and returns its number, for change.
-func (r *ring[T]) put(v T) uint64 {
+// put adds an entry.
+func (r *ring[T]) put(v T) {
 	r.Lock()
 	defer r.Unlock()
-	n := r.end
-	*r.at(n) = v
+	*r.at(r.end) = v
 	r.end++
-	return n
-}
-
-// change edits an entry if it is still there.
-func (r *ring[T]) change(n uint64, edit func(*T)) {
-	r.Lock()
-	defer r.Unlock()
-	if r.end-n <= r.room() {
-		edit(r.at(n))
-	}
 }
 
 func (r *ring[T]) room() uint64 { return uint64((r.size + chunk - 1) / chunk * chunk) }

@@ -119,7 +119,10 @@ func (p *Parent) ID() string {
 	return hex.EncodeToString(p.Trace[:])
 }
 
-// Of says whether the Parent is a work of a Log.
-func (p *Parent) Of(l *Log) bool {
-	return p.Span != 0 && binary.BigEndian.Uint64(p.Trace[:8]) == l.id && binary.BigEndian.Uint64(p.Trace[8:]) == p.Span
+// Work is the number of the work that the Parent is, 0 if it is none of this library.
+func (p *Parent) Work() uint64 {
+	if binary.BigEndian.Uint64(p.Trace[8:]) != p.Span {
+		return 0
+	}
+	return p.Span
 }

@@ -57,6 +57,8 @@ type Arrival struct {
 	Read    time.Duration `json:"read"`
 	Decoded time.Duration `json:"decoded"`
 	Stored  time.Duration `json:"stored"`
+	// Within is how late these are at most, if they were taken in another process.
+	Within time.Duration `json:"within,omitempty"`
 }
 
 // Working is what one controller did because of an event.
@@ -74,6 +76,10 @@ type Working struct {
 	Err      string        `json:"error,omitempty"`
 	// Writes are the revisions that it made.
 	Writes []int64 `json:"writes,omitempty"`
+	// Process is the one that did it, "" for the server's own; then the times are late by
+	// Within at most.
+	Process string        `json:"process,omitempty"`
+	Within  time.Duration `json:"within,omitempty"`
 }
 
 // Filter selects lives. Empty members select all.
@@ -169,9 +175,7 @@ func (l *Log) tell(lf *life) Life {
 	if w := lf.write; w != nil {
 		out.Verb, out.Subresource, out.User, out.Agent, out.Causes = w.Verb, w.Subresource, w.User, w.Agent, w.Parent.Causes
 		out.Trace = w.Parent.ID()
-		if w.Parent.Of(l) {
-			out.Work = w.Parent.Span
-		}
+		out.Work = w.Parent.Work()
 	}
 	for h, i := range lf.at {
 		if i != 0 {
@@ -193,16 +197,16 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 		}
 		return time.Duration(i - began(n))
 	}
-	for _, d := range l.deliveries.copy(nil, func(d *delivery) bool { return d.about(kept) }) {
-		for _, rev := range d.revs[:d.events] {
+	for _, d := range l.delivered(func(d *delivery) bool { return d.about(kept) }) {
+		d.turn.each(func(rev int64) {
 			if n, ok := at[rev]; ok {
-				out[n].Deliveries = append(out[n].Deliveries, Delivery{*d.stream, since(n, d.at[Framed]), since(n, d.at[Flushed])})
+				out[n].Deliveries = append(out[n].Deliveries, Delivery{*d.stream, since(n, d.framed), since(n, d.flushed)})
 			}
-		}
+		})
 	}
 	for _, s := range l.sights.copy(nil, func(s *sight) bool { return at[s.revision] != 0 || kept[0].revision == s.revision }) {
 		n := at[s.revision]
-		out[n].Arrivals = append(out[n].Arrivals, Arrival{*s.informer, since(n, s.read), since(n, s.decoded), since(n, s.stored)})
+		out[n].Arrivals = append(out[n].Arrivals, Arrival{*s.informer, since(n, s.read), since(n, s.decoded), since(n, s.stored), s.within})
 	}
 	for _, s := range l.strikes.copy(nil, func(s *Strike) bool { return s.Revision != 0 }) {
 		if n, ok := at[s.Revision]; ok {
@@ -217,32 +221,30 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 					Number: w.Number, Controller: w.Controller, Key: w.Key,
 					Queued: since(n, w.Handed), Begun: since(n, w.Begun), Ended: since(n, w.Ended),
 					After: w.After, Failures: w.Failures, Err: w.Err, Writes: writes[w.Number],
+					Process: w.Process, Within: w.Within,
 				})
 			}
 		}
 	}
 }
 
-// about says whether a delivery holds one of lives, which are in order.
+// about says whether a delivery may hold one of lives, which are in order.
 func (d *delivery) about(lives []life) bool {
-	for _, rev := range d.revs[:d.events] {
-		n := sort.Search(len(lives), func(n int) bool { return lives[n].revision >= rev })
-		if n < len(lives) && lives[n].revision == rev {
-			return true
-		}
-	}
-	return false
+	n := sort.Search(len(lives), func(n int) bool { return lives[n].revision >= d.turn.first })
+	return n < len(lives) && lives[n].revision <= d.turn.last()
 }
 
-// writes are the revisions that each of this Log's works has made.
+// writes are the revisions that each work has made.
 func (l *Log) writes() map[uint64][]int64 {
 	ls := &l.lives
 	ls.Lock()
 	defer ls.Unlock()
 	made := map[uint64][]int64{}
 	for rev := max(1, ls.newest-ls.room()+1); rev <= ls.newest; rev++ {
-		if lf := ls.find(rev); lf != nil && lf.write != nil && lf.write.Parent.Of(l) {
-			made[lf.write.Parent.Span] = append(made[lf.write.Parent.Span], rev)
+		if lf := ls.find(rev); lf != nil && lf.write != nil {
+			if work := lf.write.Parent.Work(); work != 0 {
+				made[work] = append(made[work], rev)
+			}
 		}
 	}
 	return made

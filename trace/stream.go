@@ -1,5 +1,10 @@
 package trace
 
+import (
+	"math/bits"
+	"sync"
+)
+
 // Stream is a watch that somebody has open, or had. It must not be changed once it has
 // been given to a Log.
 type Stream struct {
@@ -16,50 +21,170 @@ type Stream struct {
 	Fields    string `json:"fieldSelector,omitempty"`
 }
 
-// delivery is what one stream sent in one turn.
+// Turn is what a stream sends at once: the revisions of its events, in their order, as the
+// first of them and a bit for each of the next TurnSpan. The zero value is one of nothing.
+type Turn struct {
+	first int64
+	more  uint64
+}
+
+// TurnSpan is how far the revisions of a Turn are apart at most.
+const TurnSpan = 64
+
+// Add adds an event, whose revision is not lower than those before. It says no to one that is
+// too far from the first: that belongs into a Turn of its own.
+func (t *Turn) Add(rev int64) bool {
+	switch {
+	case t.first == 0:
+		t.first = rev
+	case rev <= t.first: // several objects of one transaction, on etcd
+	case rev-t.first > TurnSpan:
+		return false
+	default:
+		t.more |= 1 << (rev - t.first - 1)
+	}
+	return true
+}
+
+// Empty says whether nothing has been added.
+func (t *Turn) Empty() bool { return t.first == 0 }
+
+// last is the revision that was added last.
+func (t *Turn) last() int64 { return t.first + int64(bits.Len64(t.more)) }
+
+// each calls f with every revision.
+func (t *Turn) each(f func(rev int64)) {
+	f(t.first)
+	for more := t.more; more != 0; more &= more - 1 {
+		f(t.first + 1 + int64(bits.TrailingZeros64(more)))
+	}
+}
+
+// delivery is one turn of one stream.
 type delivery struct {
 	stream *Stream
-	revs   [DeliveryEvents]int64
-	events int
-	at     [Deliveries]Instant
+	turn   Turn
+	framed Instant
+	// flushed is 0 for what the connection has not written, or never did.
+	flushed Instant
 }
 
-// DeliveryEvents is how many events a delivery holds at most.
-const DeliveryEvents = 8
+// Way is what a Log knows of a stream that is open: how far it has come. What it has
+// written goes into the Log's ring, one entry for a Turn; what it has only framed is here
+// until then.
+type Way struct {
+	log *Log
+	to  *Stream
+	mu  sync.Mutex
+	// reached is the last event that was framed; pending is not written yet. It has room for
+	// one, mostly all there is.
+	reached int64
+	pending []framed
+	room    [1]framed
+}
 
-// DeliveryHop is a place on an event's way to one client.
-type DeliveryHop uint8
+type framed struct {
+	turn Turn
+	at   Instant
+}
 
-const (
-	// Framed: its bytes are appended to what the connection will write.
-	Framed DeliveryHop = iota
-	// Flushed: the connection has written them.
-	Flushed
-	// Deliveries is how many there are.
-	Deliveries
-)
-
-var deliveryNames = [Deliveries]string{"framed", "flushed"}
-
-func (h DeliveryHop) String() string { return deliveryNames[h] }
-
-// Sent enters that a stream has framed the events of these revisions, DeliveryEvents at
-// most. It returns the number by which Flushed knows the delivery.
-func (l *Log) Sent(to *Stream, revs []int64, framed Instant) uint64 {
+// Open enters a stream; nil on a nil Log.
+func (l *Log) Open(s *Stream) *Way {
 	if l == nil {
-		return 0
+		return nil
 	}
-	d := delivery{stream: to}
-	d.at[Framed] = framed
-	d.events = copy(d.revs[:], revs)
-	return l.deliveries.put(d)
+	w := &Way{log: l, to: s}
+	w.pending = w.room[:0]
+	l.ways.Lock()
+	defer l.ways.Unlock()
+	if l.ways.open == nil {
+		l.ways.open = map[*Way]struct{}{}
+	}
+	l.ways.open[w] = struct{}{}
+	return w
 }
 
-// Flushed enters that a delivery has been written.
-func (l *Log) Flushed(sent uint64, i Instant) {
-	if l == nil {
+// Stream is who it leads to.
+func (w *Way) Stream() *Stream { return w.to }
+
+// Framed enters that the events of a turn are appended to what the connection will write.
+func (w *Way) Framed(t Turn, at Instant) {
+	w.mu.Lock()
+	w.reached = t.last()
+	w.pending = append(w.pending, framed{t, at})
+	w.mu.Unlock()
+}
+
+// Flushed enters that the connection has written all that was framed.
+func (w *Way) Flushed(at Instant) {
+	w.mu.Lock()
+	if len(w.pending) > 0 {
+		w.log.sent(w.to, w.pending, at)
+		w.pending = w.room[:0]
+	}
+	w.mu.Unlock()
+	w.log.bell.ring()
+}
+
+// Close lets go of the stream. What was framed and not written never will be.
+func (w *Way) Close() {
+	if w == nil {
 		return
 	}
-	l.deliveries.change(sent, func(d *delivery) { d.at[Flushed] = i })
-	l.bell.ring()
+	w.log.ways.Lock()
+	delete(w.log.ways.open, w)
+	w.log.ways.Unlock()
+	w.Flushed(0)
+}
+
+// Reached is the revision of the last event that was framed, 0 for none.
+func (w *Way) Reached() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reached
+}
+
+// sent enters deliveries.
+func (l *Log) sent(to *Stream, turns []framed, flushed Instant) {
+	r := &l.deliveries
+	r.Lock()
+	for _, f := range turns {
+		*r.at(r.end) = delivery{to, f.turn, f.at, flushed}
+		r.end++
+	}
+	r.Unlock()
+}
+
+// delivered are the deliveries that pass, those under way last.
+func (l *Log) delivered(pass func(*delivery) bool) []delivery {
+	// What is under way comes first: it may get into the ring meanwhile, but not out of both.
+	l.ways.Lock()
+	var pending []delivery
+	for w := range l.ways.open {
+		w.mu.Lock()
+		for _, f := range w.pending {
+			if d := (delivery{stream: w.to, turn: f.turn, framed: f.at}); pass(&d) {
+				pending = append(pending, d)
+			}
+		}
+		w.mu.Unlock()
+	}
+	l.ways.Unlock()
+	all := l.deliveries.copy(nil, pass)
+	type turn struct {
+		stream *Stream
+		first  int64
+	}
+	written := map[turn]bool{}
+	if len(pending) > 0 {
+		for _, d := range all {
+			written[turn{d.stream, d.turn.first}] = true
+		}
+	}
+	for _, d := range pending {
+		if !written[turn{d.stream, d.turn.first}] {
+			all = append(all, d)
+		}
+	}
+	return all
 }

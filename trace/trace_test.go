@@ -23,6 +23,14 @@ func write(l *Log, rev int64, key string, p Parent) {
 	l.Wrote(rev, w)
 }
 
+// send delivers an event by itself.
+func send(to *Way, rev int64) {
+	var t Turn
+	t.Add(rev)
+	to.Framed(t, to.log.Now())
+	to.Flushed(to.log.Now())
+}
+
 func revisions(lives []Life) (revs []int64) {
 	for _, lf := range lives {
 		revs = append(revs, lf.Revision)
@@ -34,8 +42,7 @@ func TestLife(t *testing.T) {
 	l := New(Options{})
 	write(l, 7, "ns/a", Parent{})
 	s := &Stream{ID: 1, User: "reader", Resource: "pods"}
-	n := l.Sent(s, []int64{7}, l.Now())
-	l.Flushed(n, l.Now())
+	send(l.Open(s), 7)
 	l.Arrived(&Informer{Resource: "pods"}, 7, l.Now(), l.Now(), l.Now())
 	err := l.Do(t.Context(), &Work{Controller: "c", Key: "ns/a", Causes: []int64{7}}, func(ctx context.Context) error {
 		write(l, 8, "ns/b", *FromContext(ctx))
@@ -99,9 +106,10 @@ func TestFilter(t *testing.T) {
 func TestBounds(t *testing.T) {
 	l := New(Options{Events: chunk, Deliveries: chunk})
 	const last = 3*chunk + 10
+	to := l.Open(&Stream{})
 	for rev := int64(1); rev <= last; rev++ {
 		write(l, rev, "a/x", Parent{})
-		l.Flushed(l.Sent(&Stream{}, []int64{rev}, l.Now()), l.Now())
+		send(to, rev)
 	}
 	l.Stamp(Synced, 1, 5, 1) // late, of what has gone
 	lives := l.Lives(Filter{})
@@ -112,6 +120,60 @@ func TestBounds(t *testing.T) {
 		if len(lf.Hops) != int(Hops) || len(lf.Deliveries) != 1 {
 			t.Fatalf("%+v", lf)
 		}
+	}
+}
+
+// TestTurns: a stream's turns tell each of their events, and of no other, whether it was
+// written or not.
+func TestTurns(t *testing.T) {
+	l := New(Options{})
+	for rev := int64(1); rev <= 200; rev++ {
+		write(l, rev, "a/x", Parent{})
+	}
+	open, gone := l.Open(&Stream{ID: 1}), l.Open(&Stream{ID: 2})
+	frame := func(w *Way, revs ...int64) {
+		var turn Turn
+		for _, rev := range revs {
+			if !turn.Add(rev) {
+				w.Framed(turn, l.Now())
+				turn = Turn{}
+				turn.Add(rev)
+			}
+		}
+		w.Framed(turn, l.Now())
+	}
+	frame(open, 3, 4, 67, 68, 190)
+	if got := open.Reached(); got != 190 {
+		t.Errorf("it has reached %d", got)
+	}
+	open.Flushed(l.Now())
+	frame(open, 191, 193)
+	frame(gone, 5)
+	gone.Close()
+	type sent struct {
+		rev     int64
+		to      uint64
+		written bool
+	}
+	told := func() (got []sent) {
+		for _, lf := range l.Lives(Filter{}) {
+			for _, d := range lf.Deliveries {
+				got = append(got, sent{lf.Revision, d.ID, d.Flushed != 0})
+			}
+		}
+		return got
+	}
+	want := []sent{{3, 1, true}, {4, 1, true}, {5, 2, false}, {67, 1, true}, {68, 1, true}, {190, 1, true}, {191, 1, false}, {193, 1, false}}
+	if got := told(); !slices.Equal(got, want) {
+		t.Errorf("told\n%v, want\n%v", got, want)
+	}
+	if lf := l.Lives(Filter{From: 192, To: 192}); len(lf) != 1 || len(lf[0].Deliveries) != 0 {
+		t.Errorf("what nobody was sent: %+v", lf)
+	}
+	open.Flushed(l.Now())
+	want[6].written, want[7].written = true, true
+	if got := told(); !slices.Equal(got, want) {
+		t.Errorf("told after the write\n%v, want\n%v", got, want)
 	}
 }
 
@@ -147,7 +209,7 @@ func TestNothing(t *testing.T) {
 	l.Wrote(1, nil)
 	l.Stamp(Synced, 1, 1, l.Now())
 	l.Cached(1, "pods", "a", Added, 1, 0)
-	l.Flushed(l.Sent(nil, []int64{1}, 0), 0)
+	l.Open(nil).Close()
 	l.Arrived(nil, 1, 0, 0, 0)
 	ran := false
 	if err := l.Do(t.Context(), nil, func(context.Context) error { ran = true; return nil }); err != nil || !ran {
@@ -177,9 +239,11 @@ func TestTogether(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
+			to := l.Open(&Stream{})
+			defer to.Close()
 			for rev := int64(1); rev < 2000; rev++ {
 				write(l, rev, "a/x", Parent{Causes: []int64{rev - 1}})
-				l.Flushed(l.Sent(&Stream{}, []int64{rev}, l.Now()), l.Now())
+				send(to, rev)
 				if rev%100 == 0 {
 					l.Lives(Filter{Limit: 10})
 					l.Tree(rev - 50)
@@ -195,7 +259,7 @@ func TestTogether(t *testing.T) {
 // BenchmarkStamps is all that the server and one stream enter about one event.
 func BenchmarkStamps(b *testing.B) {
 	l := New(Options{})
-	s := &Stream{}
+	s := l.Open(&Stream{})
 	b.ReportAllocs()
 	rev := int64(0)
 	for b.Loop() {
@@ -208,6 +272,6 @@ func BenchmarkStamps(b *testing.B) {
 		l.Stamp(Published, rev, rev, l.Now())
 		l.Cached(rev, "pods", "ns/name", Added, 1, l.Now())
 		l.Wrote(rev, w)
-		l.Flushed(l.Sent(s, []int64{rev}, l.Now()), l.Now())
+		send(s, rev)
 	}
 }

@@ -11,6 +11,8 @@ type sight struct {
 	revision              int64
 	informer              *Informer
 	read, decoded, stored Instant
+	// within is how late the instants are at most, if they are another process's.
+	within time.Duration
 }
 
 // Informer is one informer, for the record. It must not be changed once it has been
@@ -21,21 +23,23 @@ type Informer struct {
 	Namespace string `json:"namespace,omitempty"`
 	Labels    string `json:"labelSelector,omitempty"`
 	Fields    string `json:"fieldSelector,omitempty"`
+	// Process is the one that it runs in, "" for the Log's own.
+	Process string `json:"process,omitempty"`
 }
 
 // Arrived enters that an informer has read, decoded and stored an event.
 func (l *Log) Arrived(in *Informer, rev int64, read, decoded, stored Instant) {
-	if l == nil {
+	if l == nil || l.muted.Load() {
 		return
 	}
-	l.sights.put(sight{rev, in, read, decoded, stored})
+	l.sights.put(sight{revision: rev, informer: in, read: read, decoded: decoded, stored: stored})
 	l.bell.ring()
 }
 
 // Work is one key's way through one controller: from the first event that put it into
 // the queue to the end of its reconcile.
 type Work struct {
-	// Number tells the works of one Log apart. Writes carry it as their span.
+	// Number tells works apart. Writes carry it as their span.
 	Number uint64
 	// Controller names it, Key what it worked on.
 	Controller, Key string
@@ -50,13 +54,17 @@ type Work struct {
 	After    time.Duration
 	Failures int
 	Err      string
+	// Process is the one that did it, "" for the Log's own; then the instants are late by
+	// Within at most.
+	Process string
+	Within  time.Duration
 }
 
 // Do runs f as a work, whose Controller, Key, Causes and Handed are set, and enters it. The
 // context that f is given makes requests say that they are the work's. f may set After
 // and Failures. On a nil Log it is f alone.
 func (l *Log) Do(ctx context.Context, w *Work, f func(context.Context) error) error {
-	if l == nil {
+	if l == nil || l.muted.Load() {
 		return f(ctx)
 	}
 	w.Number = l.work.Add(1)

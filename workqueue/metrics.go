@@ -41,6 +41,23 @@ type counts struct {
 	longest       time.Duration
 }
 
+// Stats is a queue's state at one moment, as its metrics show it.
+type Stats struct {
+	// Depth is how many keys wait for a worker.
+	Depth int
+	// Adds is how often a key was made ready, Retries how often because it had failed.
+	Adds, Retries uint64
+	// Unfinished is how long all that is being worked on has been so, added up, and Longest
+	// how long that which has been so longest.
+	Unfinished, Longest time.Duration
+}
+
+// Stats is the state now.
+func (q *Queue[K]) Stats() Stats {
+	c := q.counts()
+	return Stats{c.depth, c.adds, c.retries, c.unfinished, c.longest}
+}
+
 // NewMetrics returns Metrics without queues.
 func NewMetrics() *Metrics { return &Metrics{queues: map[string]watched{}} }
 

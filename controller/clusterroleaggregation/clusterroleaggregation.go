@@ -59,11 +59,12 @@ func New(env controller.Env) controller.Runner {
 	return a.loop
 }
 
-// wake has the roles looked at that a changed role is one of, or was part of.
+// wake has the roles looked at that a changed role is one of, or was part of; its newest
+// state is the last.
 func (a *aggregator) wake(changed ...*rbacv1.ClusterRole) {
 	for _, whole := range a.roles.Store().ByIndex(byRule, "") {
 		if slices.ContainsFunc(changed, func(r *rbacv1.ClusterRole) bool { return r.Name == whole.Name || selects(whole, r) }) {
-			a.loop.Enqueue(controller.KeyOf(whole))
+			a.loop.EnqueueFor(controller.KeyOf(whole), changed[len(changed)-1])
 		}
 	}
 }

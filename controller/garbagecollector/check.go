@@ -128,7 +128,7 @@ func (c *collector) awaitDependents(ctx context.Context, n snapshot) error {
 	}
 	for _, d := range blocking {
 		if !d.deletingDependents {
-			c.loop.Enqueue(controller.Key{Namespace: workCheck, Name: string(d.id.uid)})
+			c.loop.EnqueueFrom(ctx, controller.Key{Namespace: workCheck, Name: string(d.id.uid)})
 		}
 	}
 	return nil

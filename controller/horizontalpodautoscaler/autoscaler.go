@@ -73,13 +73,13 @@ func New(env controller.Env, o Options) controller.Runner {
 	a.mu.past = map[controller.Key]*past{}
 	a.loop = controller.New("horizontalpodautoscaler", a.reconcile, controller.Options{})
 	controller.WatchFunc(a.loop, a.all, informer.Handler[*autoscalingv2.HorizontalPodAutoscaler]{
-		Add: func(h *autoscalingv2.HorizontalPodAutoscaler, _ bool) { a.loop.Enqueue(controller.KeyOf(h)) },
+		Add: func(h *autoscalingv2.HorizontalPodAutoscaler, _ bool) { a.loop.EnqueueFor(controller.KeyOf(h), h) },
 		Update: func(old, h *autoscalingv2.HorizontalPodAutoscaler) {
 			if !apiequality.Semantic.DeepEqual(old.Spec, h.Spec) {
-				a.loop.Enqueue(controller.KeyOf(h))
+				a.loop.EnqueueFor(controller.KeyOf(h), h)
 			}
 		},
-		Delete: func(h *autoscalingv2.HorizontalPodAutoscaler) { a.loop.Enqueue(controller.KeyOf(h)) },
+		Delete: func(h *autoscalingv2.HorizontalPodAutoscaler) { a.loop.EnqueueFor(controller.KeyOf(h), h) },
 	})
 	controller.WatchFunc(a.loop, a.pods, informer.Handler[*corev1.Pod]{})
 	return a.loop

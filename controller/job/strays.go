@@ -16,7 +16,7 @@ import (
 func (c *jobs) strayPods(j *batchv1.Job) {
 	for _, p := range c.pods.By(j.UID) {
 		if isTracked(p) {
-			c.strays.Enqueue(controller.KeyOf(p))
+			c.strays.EnqueueFor(controller.KeyOf(p), j)
 		}
 	}
 }

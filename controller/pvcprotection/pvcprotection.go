@@ -50,7 +50,7 @@ func New(env controller.Env) controller.Runner {
 	wake := func(pod *corev1.Pod) {
 		for _, name := range claimsOf(pod) {
 			if c, ok := p.claims.Store().Get(pod.Namespace, name); ok && c.DeletionTimestamp != nil {
-				loop.Enqueue(controller.KeyOf(c))
+				loop.EnqueueFor(controller.KeyOf(c), pod)
 			}
 		}
 	}

@@ -46,20 +46,20 @@ func New(env controller.Env) controller.Runner {
 	p.volumes.Index(byClass, ofVolume)
 	loop := controller.New("vacprotection", p.reconcile, controller.Options{})
 	controller.Watch(loop, p.classes, controller.Self)
-	wake := func(was, now []string) {
+	wake := func(was, now []string, because client.Object) {
 		for _, name := range was {
 			if !slices.Contains(now, name) {
-				loop.Enqueue(controller.Key{Name: name})
+				loop.EnqueueFor(controller.Key{Name: name}, because)
 			}
 		}
 	}
 	controller.WatchFunc(loop, p.claims, informer.Handler[*corev1.PersistentVolumeClaim]{
-		Update: func(old, c *corev1.PersistentVolumeClaim) { wake(ofClaim(old), ofClaim(c)) },
-		Delete: func(c *corev1.PersistentVolumeClaim) { wake(ofClaim(c), nil) },
+		Update: func(old, c *corev1.PersistentVolumeClaim) { wake(ofClaim(old), ofClaim(c), c) },
+		Delete: func(c *corev1.PersistentVolumeClaim) { wake(ofClaim(c), nil, c) },
 	})
 	controller.WatchFunc(loop, p.volumes, informer.Handler[*corev1.PersistentVolume]{
-		Update: func(old, v *corev1.PersistentVolume) { wake(ofVolume(old), ofVolume(v)) },
-		Delete: func(v *corev1.PersistentVolume) { wake(ofVolume(v), nil) },
+		Update: func(old, v *corev1.PersistentVolume) { wake(ofVolume(old), ofVolume(v), v) },
+		Delete: func(v *corev1.PersistentVolume) { wake(ofVolume(v), nil, v) },
 	})
 	return loop
 }

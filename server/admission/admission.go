@@ -38,6 +38,8 @@ type Request struct {
 	Options runtime.Object
 	// Warn adds a warning to the answer; nil drops it.
 	Warn func(text string)
+	// Timer, if set, is the chain's.
+	Timer *Timer
 
 	done      []func(written bool)
 	again     bool // a plugin has changed the object after others had seen it
@@ -154,10 +156,13 @@ type Chain []Plugin
 // When it fails, what the plugins took has been given back already; so it is with
 // Complete and Validate.
 func (c Chain) Admit(ctx context.Context, r *Request) error {
+	at := r.Timer.now()
 	for {
-		for _, p := range c {
+		for i, p := range c {
 			if m, ok := p.(Mutator); ok {
-				if err := m.Admit(ctx, r); err != nil {
+				err := m.Admit(ctx, r)
+				at = r.Timer.passed(i, r.Verb, admit, err, at)
+				if err != nil {
 					r.Done(false)
 					return err
 				}
@@ -185,9 +190,12 @@ func (c Chain) Complete(ctx context.Context, r *Request) error {
 
 // Validate asks each validator.
 func (c Chain) Validate(ctx context.Context, r *Request) error {
-	for _, p := range c {
+	at := r.Timer.now()
+	for i, p := range c {
 		if v, ok := p.(Validator); ok {
-			if err := v.Validate(ctx, r); err != nil {
+			err := v.Validate(ctx, r)
+			at = r.Timer.passed(i, r.Verb, validate, err, at)
+			if err != nil {
 				r.Done(false)
 				return err
 			}

@@ -127,12 +127,20 @@ func rows(e Event) []row {
 		rows = append(rows, r)
 	}
 	for _, a := range e.Arrivals {
-		rows = append(rows, row{name: "<- informer of " + a.Resource + selection(a.Namespace, "", a.Labels, a.Fields), from: a.Read, to: a.Stored})
+		rows = append(rows, row{name: "<- informer of " + a.Resource + selection(a.Namespace, "", a.Labels, a.Fields), from: a.Read, to: a.Stored, note: apart(a.Process, a.Within)})
 	}
 	for _, w := range e.Works {
 		rows = append(rows, working(w)...)
 	}
 	return rows
+}
+
+// apart says where something was done, and how late its times are at most.
+func apart(process string, within time.Duration) string {
+	if process == "" {
+		return ""
+	}
+	return "in " + process + ", " + span(within) + " late at most"
 }
 
 func working(w trace.Working) []row {
@@ -146,6 +154,9 @@ func working(w trace.Working) []row {
 		note = w.Err
 	case len(w.Writes) > 0:
 		note = "wrote " + numbers(w.Writes)
+	}
+	if w.Process != "" {
+		note = strings.TrimPrefix(note+", "+apart(w.Process, w.Within), ", ")
 	}
 	return append(rows, row{name: "   " + w.Controller + ": " + w.Key, from: w.Begun, to: w.Ended, note: note})
 }

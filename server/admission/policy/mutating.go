@@ -79,7 +79,7 @@ func (p *mutating) Admit(ctx context.Context, r *admission.Request) error {
 // the object as it was.
 func (p *mutating) invoke(ctx context.Context, r *admission.Request, pol *mutatingPolicy, u use, param runtime.Object, rounds *dynamic.Rounds) (denied []*denial, err error) {
 	fail := func(err error) {
-		denied = append(denied, &denial{&fault{pol.name, u.binding.name, err}, metav1.StatusReasonInvalid})
+		denied = append(denied, &denial{fault: &fault{pol.name, u.binding.name, err}, reason: metav1.StatusReasonInvalid})
 	}
 	in, err := p.input(ctx, r, u.target, param)
 	if err != nil {

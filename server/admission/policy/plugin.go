@@ -25,11 +25,13 @@ type Options struct {
 	Lookup               admission.Lookup
 	Authorizer           auth.Authorizer
 	Rows                 dynamic.Table
+	// Metrics, if set, shows what validating policies say.
+	Metrics *Metrics
 }
 
 // New returns the two plugins.
 func New(o Options) (admission.Mutator, admission.Validator) {
-	c := common{lookup: o.Lookup, authorizer: o.Authorizer, rows: o.Rows}
+	c := common{lookup: o.Lookup, authorizer: o.Authorizer, rows: o.Rows, metrics: o.Metrics}
 	return &mutating{
 			common:   c,
 			policies: dynamic.NewConfigured(o.Mutating.Policies, compileMutating),
@@ -46,6 +48,7 @@ type common struct {
 	lookup     admission.Lookup
 	authorizer auth.Authorizer
 	rows       dynamic.Table
+	metrics    *Metrics
 }
 
 // policy is what both sorts of policies have.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +31,8 @@ func (*validating) Name() string { return "ValidatingAdmissionPolicy" }
 type denial struct {
 	*fault
 	reason metav1.StatusReason
+	// took is how long the evaluation was.
+	took time.Duration
 }
 
 // Validate implements admission.Validator.
@@ -80,9 +83,14 @@ func (p *validating) enforce(ctx context.Context, r *admission.Request, pol *val
 		if err != nil {
 			return err
 		}
-		for _, d := range pol.judge(ctx, in) {
+		list, let := pol.judge(ctx, in)
+		for _, d := range let {
+			p.metrics.checked(pol.name, u.binding.name, d.err, allowed, d.took)
+		}
+		for _, d := range list {
 			d.fault.binding = u.binding.name
 			for _, a := range u.binding.actions {
+				p.metrics.checked(pol.name, u.binding.name, d.err, a, d.took)
 				switch {
 				case a == admissionv1.Deny:
 					deny(d)
@@ -122,30 +130,36 @@ func (c *common) input(ctx context.Context, r *admission.Request, t dynamic.Targ
 	return in, nil
 }
 
-// judge says what a request does against the policy.
-func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list []*denial) {
+// judge says what a request does against the policy, and what could not be evaluated but
+// is let be.
+func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list, let []*denial) {
+	began := time.Now()
 	fail := func(err error) {
-		if !p.ignore {
-			list = append(list, &denial{fault: &fault{policy: p.name, err: err}})
+		d := &denial{fault: &fault{policy: p.name, err: err}, took: time.Since(began)}
+		if p.ignore {
+			let = append(let, d)
+		} else {
+			list = append(list, d)
 		}
 	}
 	ok, err := p.meets(ctx, in)
 	if err != nil {
 		fail(err)
-		return list
+		return list, let
 	}
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	run := p.scope.Start(ctx, in, expr.Budget)
 	for i := range p.rules {
 		rule := &p.rules[i]
+		began = time.Now()
 		v, failed, err := run.Eval(rule.check)
 		switch {
 		case err != nil:
 			list = nil // as it is for all of them
 			fail(err)
-			return list
+			return list, let
 		case failed != nil:
 			fail(failed)
 		case !expr.IsTrue(v):
@@ -158,10 +172,10 @@ func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list []*de
 				fail(fmt.Errorf("failed messageExpression: %w", err))
 				continue
 			}
-			list = append(list, &denial{&fault{policy: p.name, err: errors.New(text)}, reason})
+			list = append(list, &denial{&fault{policy: p.name, err: errors.New(text)}, reason, time.Since(began)})
 		}
 	}
-	return list
+	return list, let
 }
 
 // maxMessage is the length in bytes of the longest computed message.

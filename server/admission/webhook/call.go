@@ -33,7 +33,7 @@ func (c *common) ask(ctx context.Context, h *hook, v *dynamic.View, dryRun, muta
 	if dryRun {
 		switch {
 		case h.SideEffects == nil:
-			return nil, &failure{h.Name, fmt.Errorf("Webhook SideEffects is nil")}
+			return nil, &failure{h.Name, fmt.Errorf("Webhook SideEffects is nil"), http.StatusBadRequest}
 		case *h.SideEffects != admissionv1.SideEffectClassNone && *h.SideEffects != admissionv1.SideEffectClassNoneOnDryRun:
 			return nil, apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", h.Name))
 		}
@@ -41,11 +41,11 @@ func (c *common) ask(ctx context.Context, h *hook, v *dynamic.View, dryRun, muta
 	uid := types.UID(uuid.NewString())
 	body, err := review(h, v, uid)
 	if err != nil {
-		return nil, &failure{h.Name, fmt.Errorf("could not create admission objects: %w", err)}
+		return nil, &failure{h.Name, fmt.Errorf("could not create admission objects: %w", err), http.StatusBadRequest}
 	}
 	client, url, err := c.clients.of(&h.ClientConfig)
 	if err != nil {
-		return nil, &failure{h.Name, fmt.Errorf("could not get REST client: %w", err)}
+		return nil, &failure{h.Name, fmt.Errorf("could not get REST client: %w", err), http.StatusInternalServerError}
 	}
 	if s := h.TimeoutSeconds; s != nil {
 		var cancel context.CancelFunc
@@ -54,10 +54,10 @@ func (c *common) ask(ctx context.Context, h *hook, v *dynamic.View, dryRun, muta
 	}
 	answer := &reviewv1.AdmissionReview{}
 	if err := post(ctx, client, url, body, answer); err != nil {
-		return nil, &failure{h.Name, fmt.Errorf("failed to call webhook: %w", err)}
+		return nil, &failure{h.Name, fmt.Errorf("failed to call webhook: %w", err), codeOf(err)}
 	}
 	if err := verify(answer, uid, mutating); err != nil {
-		return nil, &failure{h.Name, fmt.Errorf("received invalid webhook response: %w", err)}
+		return nil, &failure{h.Name, fmt.Errorf("received invalid webhook response: %w", err), http.StatusServiceUnavailable}
 	}
 	return answer.Response, nil
 }

@@ -14,6 +14,7 @@ import (
 type failure struct {
 	webhook string
 	err     error
+	code    int // for the metrics: as upstream words the failure to itself
 }
 
 // Error implements error.

@@ -2,7 +2,10 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
 	reviewv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -46,13 +49,19 @@ func (p *mutating) Admit(ctx context.Context, r *admission.Request) error {
 			if view == nil || !rounds.Asks(r, h.id) {
 				continue
 			}
+			began := time.Now()
 			changed, err := p.change(ctx, h, r, view)
+			p.metrics.asked(h, "admit", r.Verb, err, time.Since(began))
 			if changed {
 				all = views{}
 				rounds.Changed(r)
 			}
 			if h.reinvoke {
 				rounds.MayAskAgain(h.id)
+			}
+			var no denied
+			if errors.As(err, &no) {
+				return no.StatusError
 			}
 			if err := settle(ctx, h, err); err != nil {
 				return err
@@ -70,14 +79,14 @@ func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v 
 	}
 	warn(r, a)
 	if !a.Allowed {
-		return false, refusal(h.Name, a.Result)
+		return false, denied{refusal(h.Name, a.Result)}
 	}
 	if len(a.Patch) == 0 {
 		return false, nil
 	}
 	patch, err := jsonpatch.DecodePatch(a.Patch)
 	if err != nil {
-		return false, &failure{h.Name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}
+		return false, &failure{h.Name, fmt.Errorf("received undecodable patch in webhook response: %w", err), http.StatusServiceUnavailable}
 	}
 	if len(patch) == 0 {
 		return false, nil
@@ -86,7 +95,7 @@ func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v 
 		return false, apierrors.NewInternalError(fmt.Errorf("admission webhook %q attempted to modify the object, which is not supported for this operation", h.Name))
 	}
 	if *a.PatchType != reviewv1.PatchTypeJSONPatch {
-		return false, &failure{h.Name, fmt.Errorf("unsupported patch type %q", *a.PatchType)}
+		return false, &failure{h.Name, fmt.Errorf("unsupported patch type %q", *a.PatchType), http.StatusBadRequest}
 	}
 	before := r.Object
 	obj, err := patched(v, patch)

@@ -20,11 +20,13 @@ type Options struct {
 	Lookup               admission.Lookup
 	Authorizer           auth.Authorizer // for matchConditions
 	Rows                 dynamic.Table
+	// Metrics, if set, shows what is asked.
+	Metrics *Metrics
 }
 
 // New returns the two plugins.
 func New(o Options) (admission.Mutator, admission.Validator) {
-	c := common{lookup: o.Lookup, authorizer: o.Authorizer, rows: o.Rows, clients: newClients(o.Lookup)}
+	c := common{lookup: o.Lookup, authorizer: o.Authorizer, rows: o.Rows, clients: newClients(o.Lookup), metrics: o.Metrics}
 	return &mutating{c, dynamic.NewConfigured(o.Mutating, compileMutating)},
 		&validating{c, dynamic.NewConfigured(o.Validating, compileValidating)}
 }
@@ -35,6 +37,7 @@ type common struct {
 	authorizer auth.Authorizer
 	rows       dynamic.Table
 	clients    *clients
+	metrics    *Metrics
 }
 
 // hook is one webhook, ready to be asked.

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"sync"
+	"time"
 
 	reviewv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -33,6 +34,7 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 		view   *dynamic.View
 		answer *reviewv1.AdmissionResponse
 		err    error
+		took   time.Duration
 	}
 	var ask []*question
 	all := views{}
@@ -60,18 +62,24 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 	}
 	var asked sync.WaitGroup
 	for _, q := range ask {
-		asked.Go(func() { q.answer, q.err = p.ask(ctx, q.hook, q.view, r.DryRun, false) })
+		asked.Go(func() {
+			began := time.Now()
+			q.answer, q.err = p.ask(ctx, q.hook, q.view, r.DryRun, false)
+			q.took = time.Since(began)
+		})
 	}
 	asked.Wait()
 	var first error
 	for _, q := range ask {
-		err := settle(ctx, q.hook, q.err)
+		err, outcome := settle(ctx, q.hook, q.err), q.err
 		if q.answer != nil {
 			warn(r, q.answer)
 			if !q.answer.Allowed {
-				err = refusal(q.Name, q.answer.Result)
+				no := refusal(q.Name, q.answer.Result)
+				err, outcome = no, denied{no}
 			}
 		}
+		p.metrics.asked(q.hook, "validating", r.Verb, outcome, q.took)
 		if first == nil {
 			first = err
 		}

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/client"
+	"fairlead.dev/trace"
+)
+
+const (
+	// gather is how long more is waited for once there is something to tell.
+	gather = 100 * time.Millisecond
+	// most is how many entries of each kind go at once, longest how much of an error does, and
+	// patience how long a report may take.
+	most     = 500
+	longest  = 1000
+	patience = 5 * time.Second
+	// A server that does not answer is asked again after firstPause, then twice that, up
+	// to longestPause.
+	firstPause, longestPause = 500 * time.Millisecond, 30 * time.Second
+	// lastWords is how long the last report may take, when the process ends.
+	lastWords = time.Second
+)
+
+// Log is one that is to be reported: it keeps what happened since, and no lives.
+func Log() *trace.Log { return trace.New(trace.Options{Events: 1, Deliveries: 8192}) }
+
+// Run tells the server of c what c's Log holds, until ctx ends or the server turns out not
+// to want it. It does nothing without a Log. name is what the process is called; to it come
+// the host's name and the process's number.
+func Run(ctx context.Context, c *client.Client, name string) {
+	if c.Trace() == nil {
+		return
+	}
+	host, _ := os.Hostname() // the number is worth something without it
+	r := &reporter{c: c, log: c.Trace(), name: fmt.Sprintf("%s@%s:%d", name, host, os.Getpid())}
+	r.run(ctx)
+}
+
+type reporter struct {
+	c    *client.Client
+	log  *trace.Log
+	name string
+	told trace.Told
+	// met: the server knows this process's clock. trip is how long the last report took.
+	met      bool
+	trip     time.Duration
+	failures int
+}
+
+func (r *reporter) run(ctx context.Context) {
+	for {
+		changed := r.log.Changed()
+		more, err := r.send(ctx, patience)
+		switch {
+		case ctx.Err() != nil:
+			r.last(ctx)
+			return
+		case unwanted(err):
+			r.log.Mute()
+			return
+		case err != nil:
+			pause := min(firstPause<<min(r.failures, 10), longestPause)
+			r.failures++
+			sleep(ctx, pause)
+			continue
+		}
+		r.failures = 0
+		if more {
+			continue
+		}
+		select {
+		case <-changed:
+			sleep(ctx, gather)
+		case <-ctx.Done():
+		}
+	}
+}
+
+// last tells what is left.
+func (r *reporter) last(ctx context.Context) {
+	for more := r.met; more; {
+		var err error
+		if more, err = r.send(context.WithoutCancel(ctx), lastWords); err != nil {
+			return
+		}
+	}
+}
+
+// send sends one report, at first an empty one, and says whether there is more to tell.
+func (r *reporter) send(ctx context.Context, patience time.Duration) (more bool, err error) {
+	var report trace.Report
+	told := r.told
+	report, told, more = r.log.Report(r.told, most)
+	if !r.met {
+		more, told = true, r.told
+		report.Informers, report.Sights, report.Works = nil, nil, nil
+	} else if report.Empty() {
+		return false, nil
+	}
+	for i, w := range report.Works {
+		report.Works[i].Err = w.Err[:min(len(w.Err), longest)]
+	}
+	report.Process, report.RoundTrip = r.name, r.trip
+	report.Now = r.log.Now()
+	body, err := json.Marshal(report)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	begun := r.log.Now()
+	_, err = r.c.REST().Do(ctx, client.Request{Method: http.MethodPost, Path: trace.Path, Body: body})
+	r.trip = time.Duration(r.log.Now() - begun)
+	switch {
+	case apierrors.IsConflict(err): // it does not know the clock any more; with the next report it does
+		return false, err
+	case err != nil:
+		r.trip = 0 // it may not have come
+		return false, err
+	}
+	r.met, r.told = true, told
+	return more, nil
+}
+
+// unwanted says whether the server wants no reports, now or ever.
+func unwanted(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
+		apierrors.IsBadRequest(err) || apierrors.IsUnsupportedMediaType(err) || apierrors.IsNotAcceptable(err)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,62 @@
+package trace
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Queue is the state of one controller's queue.
+type Queue struct {
+	// Name is the controller's.
+	Name string `json:"name"`
+	// Depth is how many keys wait for a worker, Adds how often one was made ready, and
+	// Retries how often because it had failed.
+	Depth   int    `json:"depth"`
+	Adds    uint64 `json:"adds"`
+	Retries uint64 `json:"retries"`
+	// Unfinished is how long all keys that are being worked on have been so, added up, and
+	// Longest how long the one that has been so longest.
+	Unfinished time.Duration `json:"unfinished"`
+	Longest    time.Duration `json:"longest"`
+}
+
+// queues are those whose state can be asked.
+type queues struct {
+	sync.Mutex
+	state map[string]func() Queue
+}
+
+// Shows has a controller's queue asked for its state when somebody looks. The newest of a
+// name counts.
+func (l *Log) Shows(name string, state func() Queue) {
+	if l == nil {
+		return
+	}
+	l.queues.Lock()
+	defer l.queues.Unlock()
+	if l.queues.state == nil {
+		l.queues.state = map[string]func() Queue{}
+	}
+	l.queues.state[name] = state
+}
+
+// Queues are the controllers' queues as they are now, by name.
+func (l *Log) Queues() []Queue {
+	if l == nil {
+		return nil
+	}
+	l.queues.Lock()
+	ask := maps.Clone(l.queues.state)
+	l.queues.Unlock()
+	all := make([]Queue, 0, len(ask))
+	for name, state := range ask {
+		q := state()
+		q.Name = name
+		all = append(all, q)
+	}
+	slices.SortFunc(all, func(a, b Queue) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}

@@ -1,0 +1,217 @@
+package trace
+
+import (
+	"encoding/hex"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Path is where a server tells the lives of events, and is told, by POST of a Report in
+// JSON, what processes of their own made of them.
+const Path = "/debug/lives"
+
+// Report is what a process tells a server's Log of its own one: the events that arrived in
+// its informers, and what its controllers did. Instants in it are the sender's.
+type Report struct {
+	// Log tells the sender's Log from others; Process is its name for people.
+	Log     string `json:"log"`
+	Process string `json:"process"`
+	// Now is when it was sent, and RoundTrip how long the report before took to be answered.
+	Now       Instant       `json:"now"`
+	RoundTrip time.Duration `json:"roundTrip,omitempty"`
+	// From is how many sights and works were before these; what comes twice, because an answer
+	// was lost, is entered once.
+	From [2]uint64 `json:"from"`
+	// Sights are an informer's place in Informers, the revision, and when the event was read,
+	// decoded and stored.
+	Informers []Informer `json:"informers,omitempty"`
+	Sights    [][5]int64 `json:"sights,omitempty"`
+	Works     []Work     `json:"works,omitempty"`
+}
+
+// Told is how far a Log has been reported.
+type Told struct{ sights, works uint64 }
+
+// Report is what is to be told behind from, most entries of each kind at most, and how far
+// that goes; more says that there is still something. What left the Log meanwhile is lost.
+func (l *Log) Report(from Told, most int) (r Report, to Told, more bool) {
+	sights, to, more := l.part(from, most, &r)
+	known := map[*Informer]int64{}
+	for _, s := range sights {
+		n, ok := known[s.informer]
+		if !ok {
+			n = int64(len(r.Informers))
+			known[s.informer] = n
+			r.Informers = append(r.Informers, *s.informer)
+		}
+		r.Sights = append(r.Sights, [5]int64{n, s.revision, int64(s.read), int64(s.decoded), int64(s.stored)})
+	}
+	r.Log, r.Now = hex.EncodeToString(l.idBytes()), l.Now()
+	r.From = [2]uint64{to.sights - uint64(len(r.Sights)), to.works - uint64(len(r.Works))}
+	return r, to, more
+}
+
+func (l *Log) part(from Told, most int, r *Report) (sights []sight, to Told, more bool) {
+	var moreSights, moreWorks bool
+	sights, to.sights, moreSights = l.sights.next(from.sights, most)
+	r.Works, to.works, moreWorks = l.works.next(from.works, most)
+	return sights, to, moreSights || moreWorks
+}
+
+// Empty says whether a report tells of nothing.
+func (r *Report) Empty() bool { return len(r.Sights) == 0 && len(r.Works) == 0 }
+
+// ErrStranger is what Heard says of a report that tells something and comes from a process
+// whose clock is not known yet: its first report must be empty.
+var ErrStranger = errors.New("trace: a process says first what time it is, by two empty reports at most")
+
+// processes are those that report. Their number is bounded: one more drives out the one
+// that has been quiet longest.
+type processes struct {
+	sync.Mutex
+	known map[string]*process
+}
+
+const mostProcesses = 256
+
+// process is the clock of one that reports, against the Log's. A report is on its way for
+// no longer than its round trip takes, so that what the Log's clock says when it comes is
+// late by as much at most, and never early: an event is not seen before it was sent.
+type process struct {
+	// offset makes an instant of its Log one of ours, late by within at most; since is
+	// when that was measured, 0 for not yet.
+	offset Instant
+	within time.Duration
+	since  Instant
+	// last is the offset by the report before, whose round trip comes with the next.
+	last  Instant
+	heard Instant
+	// next is the first sight and the first work that it has not told.
+	next [2]uint64
+	// informers are those that it has told of.
+	informers []*Informer
+}
+
+// remeasured is how old a measurement may get before a worse one takes its place: clocks
+// drift by some parts in a million.
+const remeasured = Instant(time.Minute)
+
+// clock notes a report that came at an instant.
+func (p *process) clock(r *Report, at Instant) {
+	if trip := r.RoundTrip; trip > 0 && (p.since == 0 || trip <= p.within || at-p.since > remeasured) {
+		p.offset, p.within, p.since = p.last, trip, at
+	}
+	p.last, p.heard = at-r.Now, at
+}
+
+// here is an instant of the process as one of ours; at is the present.
+func (p *process) here(i, at Instant) Instant {
+	if i <= 0 {
+		return 0
+	}
+	return min(max(1, i+p.offset), at)
+}
+
+// informer is the one that stands for what the process has called so.
+func (p *process) informer(in Informer) *Informer {
+	if n := slices.IndexFunc(p.informers, func(known *Informer) bool { return *known == in }); n >= 0 {
+		return p.informers[n]
+	}
+	if len(p.informers) == mostProcesses {
+		p.informers = nil
+	}
+	p.informers = append(p.informers, &in)
+	return &in
+}
+
+// Heard enters a report.
+func (l *Log) Heard(r *Report) error {
+	if l == nil {
+		return nil
+	}
+	at := l.Now()
+	ps := &l.processes
+	ps.Lock()
+	defer ps.Unlock()
+	p := ps.known[r.Log]
+	if p == nil {
+		p = ps.add(r.Log)
+	}
+	p.clock(r, at)
+	if r.Empty() {
+		return nil
+	}
+	if p.since == 0 {
+		return ErrStranger
+	}
+	for n, s := range r.Sights {
+		if r.From[0]+uint64(n) < p.next[0] || s[0] < 0 || s[0] >= int64(len(r.Informers)) || s[1] <= 0 {
+			continue
+		}
+		in := r.Informers[s[0]]
+		in.Process = r.Process
+		l.sights.put(sight{
+			revision: s[1], informer: p.informer(in), within: p.within,
+			read: p.here(Instant(s[2]), at), decoded: p.here(Instant(s[3]), at), stored: p.here(Instant(s[4]), at),
+		})
+	}
+	for n, w := range r.Works {
+		if r.From[1]+uint64(n) < p.next[1] {
+			continue
+		}
+		w.Process, w.Within = r.Process, p.within
+		w.Handed, w.Begun, w.Ended = p.here(w.Handed, at), p.here(w.Begun, at), p.here(w.Ended, at)
+		w.Causes = w.Causes[:min(len(w.Causes), MaxCauses)]
+		l.works.put(w)
+	}
+	p.next = [2]uint64{max(p.next[0], r.From[0]+uint64(len(r.Sights))), max(p.next[1], r.From[1]+uint64(len(r.Works)))}
+	l.bell.ring()
+	return nil
+}
+
+func (ps *processes) add(id string) *process {
+	if ps.known == nil {
+		ps.known = map[string]*process{}
+	}
+	if len(ps.known) == mostProcesses {
+		var quiet string
+		for id, p := range ps.known {
+			if quiet == "" || p.heard < ps.known[quiet].heard {
+				quiet = id
+			}
+		}
+		delete(ps.known, quiet)
+	}
+	p := &process{}
+	ps.known[id] = p
+	return p
+}
+
+// Reported says whether processes of their own have told something during the last minute.
+func (l *Log) Reported() bool {
+	ps := &l.processes
+	ps.Lock()
+	defer ps.Unlock()
+	for _, p := range ps.known {
+		if l.Now()-p.heard < Instant(time.Minute) {
+			return true
+		}
+	}
+	return false
+}
+
+// next is most entries from a number on at most, the number behind them, and whether there
+// are more.
+func (r *ring[T]) next(first uint64, most int) (found []T, end uint64, more bool) {
+	r.Lock()
+	defer r.Unlock()
+	if r.end > r.room() {
+		first = max(first, r.end-r.room())
+	}
+	for end = first; end < r.end && len(found) < most; end++ {
+		found = append(found, *r.at(end))
+	}
+	return found, end, end < r.end
+}

@@ -1,0 +1,123 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+)
+
+// TestReport: what a process of its own did is in the lives of a server's events, on the
+// server's clock, late by a round trip at most and never early.
+func TestReport(t *testing.T) {
+	server, apart := New(Options{}), New(Options{})
+	server.began = server.began.Add(-time.Hour) // so that their instants have nothing in common
+	var told Told
+	trip := time.Duration(0)
+	report := func() error {
+		r, to, more := apart.Report(told, 100)
+		if more {
+			t.Error("there is more")
+		}
+		r.Process, r.RoundTrip = "apart", trip
+		raw, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Report
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		if err = server.Heard(&got); err == nil {
+			told = to
+		}
+		return err
+	}
+	write(server, 7, "ns/a", Parent{})
+	apart.Arrived(&Informer{Resource: "pods"}, 7, apart.Now(), apart.Now(), apart.Now())
+	apart.Do(t.Context(), &Work{Controller: "c", Key: "ns/a", Causes: []int64{7}, Handed: apart.Now()}, func(ctx context.Context) error {
+		write(server, 8, "ns/b", *FromContext(ctx))
+		return nil
+	})
+	if err := report(); !errors.Is(err, ErrStranger) {
+		t.Fatalf("a process whose clock is not known: %v", err)
+	}
+	trip = 2 * time.Millisecond
+	if err := report(); err != nil {
+		t.Fatal(err)
+	}
+	told = Told{} // the answer was lost: all of it comes again
+	if err := report(); err != nil {
+		t.Fatal(err)
+	}
+	if err := report(); err != nil { // of nothing
+		t.Fatal(err)
+	}
+	lives := server.Lives(Filter{})
+	a, b := lives[0], lives[1]
+	if len(a.Arrivals) != 1 || a.Arrivals[0].Process != "apart" || a.Arrivals[0].Within != trip || a.Arrivals[0].Read < a.Hops[len(a.Hops)-1].At {
+		t.Fatalf("arrivals %+v after %+v", a.Arrivals, a.Hops)
+	}
+	w := a.Works
+	if len(w) != 1 || w[0].Process != "apart" || w[0].Within != trip || len(w[0].Writes) != 1 || w[0].Writes[0] != 8 {
+		t.Fatalf("works %+v", w)
+	}
+	if w[0].Queued < a.Arrivals[0].Stored || w[0].Begun < w[0].Queued || w[0].Ended < w[0].Begun || w[0].Ended > time.Minute {
+		t.Errorf("the order of %+v and %+v", a.Arrivals, w)
+	}
+	if b.Work != w[0].Number {
+		t.Errorf("the write is of work %d, not %d", b.Work, w[0].Number)
+	}
+	if !server.Reported() || apart.Reported() {
+		t.Error("who has been told")
+	}
+}
+
+// TestReportsInParts: a long report goes in parts, and what left the log is left out.
+func TestReportsInParts(t *testing.T) {
+	l := New(Options{Deliveries: chunk})
+	for rev := int64(1); rev <= 3*chunk; rev++ {
+		l.Arrived(&Informer{}, rev, 1, 2, 3)
+	}
+	var told Told
+	var got []int64
+	for more := true; more; {
+		var r Report
+		r, told, more = l.Report(told, 100)
+		if len(r.Sights) > 100 {
+			t.Fatalf("%d at once", len(r.Sights))
+		}
+		for _, s := range r.Sights {
+			got = append(got, s[1])
+		}
+	}
+	if len(got) != chunk || got[0] != 2*chunk+1 || got[chunk-1] != 3*chunk {
+		t.Errorf("%d told, %v", len(got), got)
+	}
+	l.Mute()
+	l.Arrived(&Informer{}, 1, 1, 2, 3)
+	if r, _, _ := l.Report(told, 100); !r.Empty() {
+		t.Error("a log that was muted has something to tell")
+	}
+}
+
+// TestHostileReports: nothing in a report is trusted but that it was sent.
+func TestHostileReports(t *testing.T) {
+	l := New(Options{})
+	write(l, 1, "a", Parent{})
+	for n := range mostProcesses + 10 {
+		id := string(rune('a'+n%26)) + string(rune('0'+n))
+		l.Heard(&Report{Log: id, Now: -5})
+		l.Heard(&Report{Log: id, Now: 1 << 62, RoundTrip: 1, Informers: make([]Informer, 1), Sights: [][5]int64{{-1, 1}, {9, 1}, {0, -1}, {0, 1, 1 << 62, -1, 1}},
+			Works: []Work{{Causes: make([]int64, 100), Ended: 1 << 62}}})
+	}
+	if len(l.processes.known) != mostProcesses {
+		t.Errorf("%d processes", len(l.processes.known))
+	}
+	for _, a := range l.Lives(Filter{})[0].Arrivals {
+		if a.Read > time.Hour || a.Stored > time.Hour {
+			t.Fatalf("in the future: %+v", a)
+		}
+	}
+}
