@@ -32,7 +32,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := newMini(c).run(ctx); err != nil {
+	if err := run(ctx, c); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"log"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,49 +16,39 @@ import (
 
 // mini places the pods whose schedulerName is "mini", each where most CPU is left.
 type mini struct {
-	queue *workqueue.Queue[types.NamespacedName] // the pods to try
+	queue *workqueue.Queue[types.NamespacedName] // pods to try
 	api   client.Resource[*corev1.Pod]
-	pods  *informer.Informer[*corev1.Pod]
-	nodes *informer.Informer[*corev1.Node] // the node cache is its store
+	pods  *informer.Store[*corev1.Pod]
+	nodes *informer.Store[*corev1.Node] // the node cache
 
 	mu     sync.Mutex
-	placed map[types.UID]placement       // the pod cache: what is bound, and what is about to be
+	placed map[types.UID]*corev1.Pod     // the pod cache: what is bound, and what is about to be
 	stuck  map[types.NamespacedName]bool // what fits nowhere as things are
 }
 
-type placement struct {
-	node string
-	cpu  int64 // in thousandths
-}
-
-func newMini(c *client.Client) *mini {
-	m := &mini{api: client.For[*corev1.Pod](c), placed: map[types.UID]placement{}, stuck: map[types.NamespacedName]bool{},
-		queue: workqueue.New(workqueue.Options[types.NamespacedName]{Name: "mini"})}
-	m.pods = informer.New(m.api, informer.Options[*corev1.Pod]{})
-	m.pods.Handle(informer.Handler[*corev1.Pod]{
+func run(ctx context.Context, c *client.Client) error {
+	set := informer.NewSet(c)
+	pods, nodes := informer.In[*corev1.Pod](set), informer.In[*corev1.Node](set)
+	m := &mini{queue: workqueue.New(workqueue.Options[types.NamespacedName]{Name: "mini"}),
+		api: client.For[*corev1.Pod](c), pods: pods.Store(), nodes: nodes.Store(),
+		placed: map[types.UID]*corev1.Pod{}, stuck: map[types.NamespacedName]bool{}}
+	told := pods.Handle(informer.Handler[*corev1.Pod]{
 		Add:    func(p *corev1.Pod, _ bool) { m.seen(p) },
 		Update: func(_, p *corev1.Pod) { m.seen(p) },
-		Delete: func(p *corev1.Pod) { m.freed(p.UID) },
-	})
-	m.nodes = informer.New(client.For[*corev1.Node](c), informer.Options[*corev1.Node]{})
-	m.nodes.Handle(informer.Handler[*corev1.Node]{
+		Delete: func(p *corev1.Pod) { m.freed(p.UID) }})
+	nodes.Handle(informer.Handler[*corev1.Node]{
 		Add:    func(*corev1.Node, bool) { m.freed("") },
-		Update: func(_, _ *corev1.Node) { m.freed("") },
-	})
-	return m
-}
-
-func (m *mini) run(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return m.nodes.Run(ctx) })
-	g.Go(func() error { return m.pods.Run(ctx) })
-	g.Go(func() error {
-		for pod := range m.queue.Work(ctx) {
-			m.schedule(ctx, pod)
-		}
-		return nil
-	})
-	return g.Wait()
+		Update: func(_, _ *corev1.Node) { m.freed("") }})
+	set.Start(ctx)
+	defer set.Stop()
+	select {
+	case <-told.Synced(): // what is bound already counts before anything is placed
+	case <-ctx.Done():
+	}
+	for name := range m.queue.Work(ctx) {
+		m.schedule(ctx, name)
+	}
+	return nil
 }
 
 // seen takes in a pod as the watch tells it.
@@ -69,7 +58,7 @@ func (m *mini) seen(p *corev1.Pod) {
 		m.freed(p.UID)
 	case p.Spec.NodeName != "":
 		m.mu.Lock()
-		m.placed[p.UID] = placement{p.Spec.NodeName, cpu(p)}
+		m.placed[p.UID] = p
 		m.mu.Unlock()
 	case p.Spec.SchedulerName == "mini" && p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0:
 		m.queue.Add(types.NamespacedName{Namespace: p.Namespace, Name: p.Name})
@@ -81,15 +70,15 @@ func (m *mini) freed(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.placed, uid)
-	for pod := range m.stuck {
-		delete(m.stuck, pod)
-		m.queue.Add(pod)
+	for name := range m.stuck {
+		m.queue.Add(name)
 	}
+	clear(m.stuck)
 }
 
 // schedule gives one pod a node: assume, bind.
 func (m *mini) schedule(ctx context.Context, name types.NamespacedName) {
-	pod, ok := m.pods.Store().Get(name.Namespace, name.Name)
+	pod, ok := m.pods.Get(name.Namespace, name.Name)
 	if !ok || pod.Spec.NodeName != "" {
 		m.queue.Forget(name)
 		return
@@ -98,8 +87,8 @@ func (m *mini) schedule(ctx context.Context, name types.NamespacedName) {
 	if node == "" {
 		return
 	}
-	if err := m.api.Namespace(pod.Namespace).Post(ctx, pod.Name, "binding", &corev1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+	if err := m.api.Namespace(name.Namespace).Post(ctx, name.Name, "binding", &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}, nil); err != nil {
 		log.Printf("binding %s to %s: %v", name, node, err)
@@ -112,29 +101,26 @@ func (m *mini) assume(pod *corev1.Pod, name types.NamespacedName) (best string) 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p, assumed := m.placed[pod.UID]; assumed {
-		return p.node // binding it failed, or the informer does not show it yet
+		return p.Spec.NodeName // binding it failed, or the informer does not show it yet
 	}
-	free := map[string]int64{}
-	for _, n := range m.nodes.Store().List("") {
-		if !n.Spec.Unschedulable && len(n.Spec.Taints) == 0 {
-			free[n.Name] = n.Status.Allocatable.Cpu().MilliValue()
-		}
-	}
+	used := map[string]int64{}
 	for _, p := range m.placed {
-		if _, known := free[p.node]; known {
-			free[p.node] -= p.cpu
-		}
+		used[p.Spec.NodeName] += cpu(p)
 	}
-	for node, left := range free {
-		if left >= cpu(pod) && (best == "" || left > free[best]) {
-			best = node
+	most := cpu(pod)
+	for _, n := range m.nodes.List("") {
+		left := n.Status.Allocatable.Cpu().MilliValue() - used[n.Name]
+		if left >= most && !n.Spec.Unschedulable && len(n.Spec.Taints) == 0 {
+			best, most = n.Name, left
 		}
 	}
 	if best == "" {
 		m.stuck[name] = true
 		return ""
 	}
-	m.placed[pod.UID] = placement{best, cpu(pod)}
+	pod = pod.DeepCopy()
+	pod.Spec.NodeName = best
+	m.placed[pod.UID] = pod
 	return best
 }
 

@@ -23,7 +23,7 @@ func TestMini(t *testing.T) {
 	c := env.Client(t)
 	done := make(chan error, 1)
 	running, stop := context.WithCancel(ctx)
-	go func() { done <- newMini(c).run(running) }()
+	go func() { done <- run(running, c) }()
 	defer func() {
 		stop()
 		if err := <-done; err != nil {
