@@ -84,9 +84,10 @@ func placement(p *place) {
 }
 
 // preemption: a pod of high priority that needs a port which others have on every node
-// gets the place of one of them.
+// gets the place of one of them. The low ones have the priority of the pods that play
+// beside them, so that none is the other's possible victim.
 func preemption(p *place) {
-	for name, value := range map[string]int32{"low": 1, "high": 1000} {
+	for name, value := range map[string]int32{"low": 0, "high": 1000} {
 		p.must(p.c.SchedulingV1().PriorityClasses().Create(p.ctx, &schedulingv1.PriorityClass{ObjectMeta: named(name), Value: value}, metav1.CreateOptions{}))
 	}
 	holding := func(priority string) func(*corev1.Pod) {

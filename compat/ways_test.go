@@ -197,9 +197,10 @@ var (
 	hashes = regexp.MustCompile(`-(?:[0-9a-f]{6,10}|[bcdfghjklmnpqrstvwxz2456789]{5,10})\b`)
 )
 
-// plain takes out of a text what differs from run to run; and what kube-scheduler's plugin
-// for resource claims, which ours does not have, says of pods without any: that there is
-// nothing to deallocate, or that its state is not found.
+// plain takes out of a text what differs from run to run; and what the resource claims'
+// plugin of kube-scheduler 1.36 says of pods without any: that it has nothing to
+// deallocate, which 1.37 says no more; and, of a pod that a plugin before it turned away, that
+// its own state is not found.
 func plain(s string) string {
 	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
 	s = strings.ReplaceAll(s, `"none" not found. not found`, `"none" not found.`)

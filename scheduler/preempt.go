@@ -19,8 +19,12 @@ type eviction struct {
 
 // makeRoom looks for the node where p fits at the least harm to others, among the
 // candidates of e. It tries on the cluster itself, taking pods off a node and putting them
-// back. If there is none, e.Preemption says why.
+// back. If there is none, e.Preemption says why; it is empty for a pod that no node was
+// asked about.
 func (pl *placer) makeRoom(c *Cluster, p *PodInfo, e *FitError) *eviction {
+	if !e.Pod.Fits() {
+		return nil
+	}
 	if why := c.mayPreempt(p); why != "" {
 		e.Preemption = "preemption: " + why
 		return nil

@@ -63,6 +63,8 @@ func TestPreemption(t *testing.T) {
 		{name: "never", nodes: nodes(1), there: []*corev1.Pod{newPod("q", on("n1"), cpu3)},
 			pod: newPod("p", cpu3, priority(10), func(p *corev1.Pod) { p.Spec.PreemptionPolicy = new(corev1.PreemptNever) }),
 			err: "0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never."},
+		{name: "no node would do", nodes: nodes(1), there: []*corev1.Pod{newPod("q", on("n1"), cpu3)}, pod: newPod("p", priority(10), mounting("none")),
+			err: `0/1 nodes are available: persistentvolumeclaim "none" not found.`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCluster(tc.objects, tc.nodes, tc.there...)
