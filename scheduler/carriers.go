@@ -7,8 +7,7 @@ type carrier struct {
 	*matcher
 	carrierKey
 	pods map[*NodeInfo]int64 // how many pods on each node carry it
-	made uint64              // Cluster.topology when sums was
-	sums map[string]int64    // of pods, by the nodes' values of the topology key; nil: not made
+	sums *sums               // of pods, over the topology key; nil: not made
 }
 
 type carrierKey struct {
@@ -53,10 +52,8 @@ func (c *Cluster) carryRule(p *PodInfo, r *affinityRule, key carrierKey, n int64
 	if k.pods[p.node] += n; k.pods[p.node] == 0 {
 		delete(k.pods, p.node)
 	}
-	if k.sums != nil && p.node.Node != nil {
-		if v, ok := p.node.Node.Labels[k.topologyKey]; ok {
-			bump(k.sums, v, n)
-		}
+	if k.sums != nil {
+		k.sums.add(p.node, n, n) // if it is outdated, it will be made anew
 	}
 	if len(k.pods) == 0 {
 		delete(c.carriers.byKey, key)
@@ -77,18 +74,13 @@ func (c *Cluster) carriersFor(p *PodInfo, f func(*carrier)) {
 }
 
 // carried returns how many pods in each domain carry the rule; not to be written.
-func (c *Cluster) carried(k *carrier) map[string]int64 {
-	if k.sums != nil && k.made == c.topology {
+func (c *Cluster) carried(k *carrier) *sums {
+	if k.sums != nil && k.sums.made == c.topology {
 		return k.sums
 	}
-	k.made, k.sums = c.topology, map[string]int64{}
+	k.sums = newSums(c.axis(k.topologyKey))
 	for n, pods := range k.pods {
-		if n.Node == nil {
-			continue
-		}
-		if v, ok := n.Node.Labels[k.topologyKey]; ok {
-			k.sums[v] += pods
-		}
+		k.sums.add(n, pods, pods)
 	}
 	return k.sums
 }

@@ -44,13 +44,13 @@ type Cluster struct {
 	ranks   map[int32]int                     // pods by priority
 	// nominated are the ghosts of pods that wait for others to leave, by the pod's UID.
 	nominated map[types.UID]*PodInfo
-	slots     int            // handed out so far
-	free      []int          // of them, those given back
-	images    map[string]int // how many nodes have an image
-	mild      int            // nodes with PreferNoSchedule taints
-	clock     uint64         // counts the pods placed
-	topology  uint64         // counts the changes of nodes and their labels
-	keys      map[string]*values
+	slots     int              // handed out so far
+	free      []int            // of them, those given back
+	images    map[string]int   // how many nodes have an image
+	mild      int              // nodes with PreferNoSchedule taints
+	clock     uint64           // counts the pods placed
+	topology  uint64           // counts the changes of nodes and their labels
+	axes      map[string]*axis // by topology key
 	volumes   setAside
 	tallies   tallies
 	carriers  carriers
@@ -64,7 +64,7 @@ func NewCluster(o Objects) *Cluster {
 		pods:      map[types.UID]*PodInfo{},
 		spaces:    map[string]map[types.UID]*PodInfo{},
 		claims:    map[types.NamespacedName]int{},
-		keys:      map[string]*values{},
+		axes:      map[string]*axis{},
 		ranks:     map[int32]int{},
 		nominated: map[types.UID]*PodInfo{},
 		images:    map[string]int{},

@@ -92,13 +92,18 @@ func TestClusterAgainstModel(t *testing.T) {
 				zones[n.Labels[corev1.LabelTopologyZone]] += int64(live[name])
 			}
 		}
-		if got := c.domains(tally, corev1.LabelTopologyZone).live; !maps.Equal(got, zones) {
-			t.Fatalf("step %d: %s by zone: %v, want %v", step, m.key, got, zones)
+		byZone := c.domains(tally, corev1.LabelTopologyZone)
+		for _, n := range c.order {
+			if z := n.Node.Labels[corev1.LabelTopologyZone]; byZone.live[byZone.of(n)] != zones[z] {
+				t.Fatalf("step %d: %s in %s: %d, want %d", step, m.key, z, byZone.live[byZone.of(n)], zones[z])
+			}
 		}
 		got := map[string]bool{}
 		for _, d := range c.forbidden(NewPodInfo(newPod("x", in("ns0"), with("app", "a")))) {
-			for name := range d.values {
-				got[name] = true
+			for _, n := range c.order {
+				if d.has(n) {
+					got[n.Node.Name] = true
+				}
 			}
 		}
 		if !maps.Equal(got, repelled) {

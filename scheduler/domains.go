@@ -1,24 +1,81 @@
 package scheduler
 
+// axis is a topology key as the nodes have it. Its values are numbered, so that what is
+// counted by value stands in a slice, and a node's value is found by the node's slot. An
+// axis does not change: when nodes or their labels have, there is another.
+type axis struct {
+	made   uint64  // Cluster.topology when made
+	values []int32 // the numbers, by NodeInfo.slot
+	nodes  []int32 // how many nodes have a value, by its number
+	with   int     // how many have the key
+}
+
+// absent is the value of a node that lacks the key.
+const absent = -1
+
+// of returns the number of n's value.
+func (a *axis) of(n *NodeInfo) int32 {
+	if n.slot < len(a.values) {
+		return a.values[n.slot]
+	}
+	return absent
+}
+
+// axis returns what there is of a topology key.
+func (c *Cluster) axis(topologyKey string) *axis {
+	a := c.axes[topologyKey]
+	if a != nil && a.made == c.topology {
+		return a
+	}
+	a = &axis{made: c.topology, values: make([]int32, c.slots)}
+	for slot := range a.values {
+		a.values[slot] = absent
+	}
+	numbers := map[string]int32{}
+	for _, n := range c.order {
+		value, ok := n.Node.Labels[topologyKey]
+		if !ok {
+			continue
+		}
+		number, met := numbers[value]
+		if !met {
+			number = int32(len(a.nodes))
+			numbers[value] = number
+			a.nodes = append(a.nodes, 0)
+		}
+		a.values[n.slot] = number
+		a.nodes[number]++
+		a.with++
+	}
+	c.axes[topologyKey] = a
+	return a
+}
+
+// onAll says whether n has the keys of all axes.
+func onAll(axes []*axis, n *NodeInfo) bool {
+	for _, a := range axes {
+		if a.of(n) == absent {
+			return false
+		}
+	}
+	return true
+}
+
 // sums adds up counts over the nodes that share a value of a topology key: how many
 // pods are in each zone, say. It is kept right as pods come and go, and made anew when the
-// nodes or their labels have changed since.
+// axis is.
 type sums struct {
-	made uint64 // Cluster.topology when made
-	all  map[string]int64
-	live map[string]int64
+	*axis
+	all  []int64 // by value
+	live []int64
+	pods int64 // in all
 }
 
-func (s *sums) add(value string, n int64, live bool) {
-	bump(s.all, value, n)
-	if live {
-		bump(s.live, value, n)
-	}
-}
-
-func bump(m map[string]int64, value string, n int64) {
-	if m[value] += n; m[value] == 0 {
-		delete(m, value)
+func (s *sums) add(n *NodeInfo, all, live int64) {
+	if v := s.of(n); v != absent {
+		s.all[v] += all
+		s.live[v] += live
+		s.pods += all
 	}
 }
 
@@ -29,17 +86,10 @@ func (c *Cluster) domains(t *tally, topologyKey string) *sums {
 	if s != nil && s.made == c.topology {
 		return s
 	}
-	s = &sums{made: c.topology, all: map[string]int64{}, live: map[string]int64{}}
+	s = newSums(c.axis(topologyKey))
 	if t.total > 0 {
 		for _, n := range c.order {
-			k := int64(t.on(n))
-			if k == 0 {
-				continue
-			}
-			if v, ok := n.Node.Labels[topologyKey]; ok {
-				s.all[v] += k
-				bump(s.live, v, int64(t.liveOn(n)))
-			}
+			s.add(n, int64(t.on(n)), int64(t.liveOn(n)))
 		}
 	}
 	if t.sums == nil {
@@ -49,26 +99,6 @@ func (c *Cluster) domains(t *tally, topologyKey string) *sums {
 	return s
 }
 
-// values counts the nodes by their value of a topology key.
-type values struct {
-	made  uint64
-	nodes map[string]int
-	with  int // nodes that have the key
-}
-
-// values returns what there is of a topology key.
-func (c *Cluster) values(topologyKey string) *values {
-	v := c.keys[topologyKey]
-	if v != nil && v.made == c.topology {
-		return v
-	}
-	v = &values{made: c.topology, nodes: map[string]int{}}
-	for _, n := range c.order {
-		if value, ok := n.Node.Labels[topologyKey]; ok {
-			v.nodes[value]++
-			v.with++
-		}
-	}
-	c.keys[topologyKey] = v
-	return v
+func newSums(a *axis) *sums {
+	return &sums{axis: a, all: make([]int64, len(a.nodes)), live: make([]int64, len(a.nodes))}
 }

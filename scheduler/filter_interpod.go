@@ -6,14 +6,12 @@ type interPodAffinity struct{}
 
 func (interPodAffinity) Name() string { return "InterPodAffinity" }
 
-type domainSet struct {
-	topologyKey string
-	values      map[string]int64
-}
+// domainSet are the domains in which there are certain pods.
+type domainSet struct{ *sums }
 
 func (d *domainSet) has(n *NodeInfo) bool {
-	v, ok := n.Node.Labels[d.topologyKey]
-	return ok && d.values[v] > 0
+	v := d.of(n)
+	return v != absent && d.all[v] > 0
 }
 
 func (interPodAffinity) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
@@ -21,7 +19,7 @@ func (interPodAffinity) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 	avoid := make([]domainSet, 0, len(p.antiAffinity))
 	for i := range p.antiAffinity {
 		if r := &p.antiAffinity[i]; c.tally(r.matcher).total > 0 {
-			avoid = append(avoid, domainSet{r.topologyKey, c.domains(c.tally(r.matcher), r.topologyKey).all})
+			avoid = append(avoid, domainSet{c.domains(c.tally(r.matcher), r.topologyKey)})
 		}
 	}
 	forbidden := c.forbidden(p)
@@ -33,7 +31,7 @@ func (interPodAffinity) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 	refused := No("node(s) didn't satisfy existing pods anti-affinity rules")
 	return func(n *NodeInfo) Verdict {
 		for i := range near {
-			if _, labeled := n.Node.Labels[near[i].topologyKey]; !labeled || !first && !near[i].has(n) {
+			if near[i].of(n) == absent || !first && !near[i].has(n) {
 				return alone
 			}
 		}
@@ -60,8 +58,8 @@ func (c *Cluster) near(p *PodInfo) (near []domainSet, first bool) {
 	}
 	t, any := c.tally(p.attract), false
 	for i := range p.affinity {
-		d := domainSet{p.affinity[i].topologyKey, c.domains(t, p.affinity[i].topologyKey).all}
-		any = any || len(d.values) > 0
+		d := domainSet{c.domains(t, p.affinity[i].topologyKey)}
+		any = any || d.pods > 0
 		near = append(near, d)
 	}
 	return near, !any && p.attract.matches(p.Pod.Namespace, p.Pod.Labels, c.objects.NamespaceLabels)
@@ -74,7 +72,7 @@ func (c *Cluster) forbidden(p *PodInfo) (sets []domainSet) {
 	}
 	c.carriersFor(p, func(k *carrier) {
 		if k.forbids {
-			sets = append(sets, domainSet{k.topologyKey, c.carried(k)})
+			sets = append(sets, domainSet{c.carried(k)})
 		}
 	})
 	return sets

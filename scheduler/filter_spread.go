@@ -1,6 +1,10 @@
 package scheduler
 
-import "k8s.io/apimachinery/pkg/labels"
+import (
+	"math"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
 
 const spreadReason = "node(s) didn't match pod topology spread constraints"
 
@@ -14,10 +18,9 @@ func (topologySpread) Name() string { return "PodTopologySpread" }
 
 // spreadCount is how one constraint stands before the pod is placed.
 type spreadCount struct {
-	rule     *spreadRule
-	inDomain map[string]int64 // pods; a domain without any may be missing
-	least    int64            // in any domain
-	self     int64            // 1 if the pod counts itself
+	*axis
+	pods []int64 // by domain
+	room int64   // how many may be in the pod's domain before it comes
 }
 
 func (f topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
@@ -25,19 +28,20 @@ func (f topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 	if hard == nil {
 		return nil, fits
 	}
+	axes := c.axesOf(hard)
 	counts := make([]spreadCount, len(hard))
 	for i, r := range hard {
-		counts[i] = c.spreadCount(p, r, hard)
+		counts[i] = c.spreadCount(p, r, axes[i], axes)
 	}
 	uneven, unlabeled := No(spreadReason), Never(spreadReason+" (missing required label)")
 	return func(n *NodeInfo) Verdict {
 		for i := range counts {
 			k := &counts[i]
-			v, ok := n.Node.Labels[k.rule.topologyKey]
-			if !ok {
+			v := k.of(n)
+			if v == absent {
 				return unlabeled
 			}
-			if k.inDomain[v]+k.self-k.least > k.rule.maxSkew {
+			if k.pods[v] > k.room {
 				return uneven
 			}
 		}
@@ -45,49 +49,69 @@ func (f topologySpread) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 	}, fits
 }
 
-// spreadCount counts the domains of r. Only nodes that have the keys of all rules, and
-// that r's inclusion policies admit, make a domain; where that is every node that has r's
-// key, the sums are at hand.
-func (c *Cluster) spreadCount(p *PodInfo, r *spreadRule, all []*spreadRule) spreadCount {
-	k := spreadCount{rule: r}
+func (c *Cluster) axesOf(rules []*spreadRule) []*axis {
+	axes := make([]*axis, len(rules))
+	for i, r := range rules {
+		axes[i] = c.axis(r.topologyKey)
+	}
+	return axes
+}
+
+// spreadCount counts the domains of r, which is over a. Only nodes that have the keys of
+// all rules, and that r's inclusion policies admit, make a domain; where that is every node
+// that has r's key, the sums are at hand.
+func (c *Cluster) spreadCount(p *PodInfo, r *spreadRule, a *axis, all []*axis) spreadCount {
+	k := spreadCount{axis: a, room: r.maxSkew}
 	t := c.tally(r.matcher)
-	n := 0 // domains
-	if c.admitsAll(p, r, all) {
-		k.inDomain = c.domains(t, r.topologyKey).live
-		n = len(c.values(r.topologyKey).nodes)
+	n, least := 0, int64(math.MaxInt64) // domains, and the pods in that which has the fewest
+	if c.admitsAll(p, r, a, all) {
+		k.pods = c.domains(t, r.topologyKey).live
+		n = len(k.pods)
+		for _, pods := range k.pods {
+			least = min(least, pods)
+		}
 	} else {
-		k.inDomain = map[string]int64{}
-		for _, node := range c.order {
-			if r.admits(p, node) && hasKeys(node, all) {
-				k.inDomain[node.Node.Labels[r.topologyKey]] += int64(t.liveOn(node))
+		var counted []bool
+		k.pods, counted = c.admitted(p, r, a, t, all)
+		for v, pods := range k.pods {
+			if counted[v] {
+				least = min(least, pods)
+				n++
 			}
 		}
-		n = len(k.inDomain)
 	}
-	if r.selectsNone {
-		k.inDomain = nil
-	}
-	if n >= r.minDomains && n == len(k.inDomain) {
-		first := true
-		for _, v := range k.inDomain {
-			if first || v < k.least {
-				k.least, first = v, false
-			}
-		}
+	switch {
+	case r.selectsNone:
+		k.pods = make([]int64, len(a.nodes))
+	case n > 0 && n >= r.minDomains:
+		k.room += least
 	}
 	if r.terms[0].selector.Matches(labels.Set(p.Pod.Labels)) {
-		k.self = 1
+		k.room--
 	}
 	return k
 }
 
+// admitted counts t's pods over a, on nodes that r admits and that have the keys of all
+// rules, and says which domains these nodes make.
+func (c *Cluster) admitted(p *PodInfo, r *spreadRule, a *axis, t *tally, all []*axis) (pods []int64, domains []bool) {
+	pods, domains = make([]int64, len(a.nodes)), make([]bool, len(a.nodes))
+	for _, n := range c.order {
+		if v := a.of(n); v != absent && onAll(all, n) && r.admits(p, n) {
+			pods[v] += int64(t.liveOn(n))
+			domains[v] = true
+		}
+	}
+	return pods, domains
+}
+
 // admitsAll says that every node with r's key makes a domain for p.
-func (c *Cluster) admitsAll(p *PodInfo, r *spreadRule, all []*spreadRule) bool {
+func (c *Cluster) admitsAll(p *PodInfo, r *spreadRule, a *axis, all []*axis) bool {
 	if p.nodes != nil && !r.anyNode || r.byTaint {
 		return false
 	}
 	for _, other := range all {
-		if other != r && c.values(other.topologyKey).with < c.Len() {
+		if other != a && other.with < c.Len() {
 			return false
 		}
 	}
@@ -105,15 +129,6 @@ func (r *spreadRule) countOn(t *tally, n *NodeInfo) int64 {
 func (r *spreadRule) admits(p *PodInfo, n *NodeInfo) bool {
 	return (r.anyNode || p.nodes.matches(n.Node)) &&
 		(!r.byTaint || toleratesAll(p.Pod.Spec.Tolerations, n.taints))
-}
-
-func hasKeys(n *NodeInfo, rules []*spreadRule) bool {
-	for _, r := range rules {
-		if _, ok := n.Node.Labels[r.topologyKey]; !ok {
-			return false
-		}
-	}
-	return true
 }
 
 func (topologySpread) Events() EventKind {

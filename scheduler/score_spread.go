@@ -21,84 +21,86 @@ func (s spreadPods) Prepare(c *Cluster, p *PodInfo, fit []*NodeInfo) Rate {
 		return nil
 	}
 	r := &spreadRate{}
+	axes := c.axesOf(rules)
 	// A node that lacks a key of the pod's own constraints gets nothing; the default
 	// constraints take nodes without a zone as they are.
 	counted := fit
 	if own {
-		r.ignored = map[*NodeInfo]bool{}
+		r.required = axes
 		counted = nil
 		for _, n := range fit {
-			if hasKeys(n, rules) {
+			if onAll(axes, n) {
 				counted = append(counted, n)
-			} else {
-				r.ignored[n] = true
 			}
 		}
 	}
-	for _, rule := range rules {
-		r.parts = append(r.parts, c.spreadPart(p, rule, rules, counted, own))
+	for i, rule := range rules {
+		r.parts = append(r.parts, c.spreadPart(p, rule, axes[i], r.required, counted, own))
 	}
 	return r
 }
 
 type spreadPart struct {
-	rule     *spreadRule
-	tally    *tally
-	byNode   bool             // the key is the hostname, and the tally says it
-	inDomain map[string]int64 // otherwise
-	weight   float64          // the more domains, the more one pod in one of them matters
+	*axis
+	rule   *spreadRule
+	tally  *tally
+	byNode bool    // the key is the hostname, and the tally says it
+	pods   []int64 // otherwise, by domain; nil: none count
+	weight float64 // the more domains, the more one pod in one of them matters
 }
 
-func (c *Cluster) spreadPart(p *PodInfo, r *spreadRule, rules []*spreadRule, fit []*NodeInfo, own bool) spreadPart {
-	part := spreadPart{rule: r, tally: c.tally(r.matcher)}
+// spreadPart is what p's rule r, over a, says of the nodes fit; pods count on nodes with
+// the keys required.
+func (c *Cluster) spreadPart(p *PodInfo, r *spreadRule, a *axis, required []*axis, fit []*NodeInfo, own bool) spreadPart {
+	part := spreadPart{axis: a, rule: r, tally: c.tally(r.matcher)}
 	if part.byNode = r.topologyKey == corev1.LabelHostname; part.byNode {
 		part.weight = math.Log(float64(len(fit) + 2))
 		return part
 	}
-	// How many domains the nodes that fit make up.
-	domains := map[string]struct{}{}
+	// How many domains the nodes that fit make up; those without the key make up one.
+	domains, met := 0, make([]bool, len(a.nodes)+1)
 	for _, n := range fit {
-		domains[n.Node.Labels[r.topologyKey]] = struct{}{}
-	}
-	part.weight = math.Log(float64(len(domains) + 2))
-	if r.selectsNone {
-		return part
-	}
-	if !own && p.nodes == nil || own && c.admitsAll(p, r, rules) {
-		part.inDomain = c.domains(part.tally, r.topologyKey).live
-		return part
-	}
-	part.inDomain = map[string]int64{}
-	for _, n := range c.order {
-		if r.admits(p, n) && (!own || hasKeys(n, rules)) {
-			part.inDomain[n.Node.Labels[r.topologyKey]] += int64(part.tally.liveOn(n))
+		if at := &met[a.of(n)+1]; !*at {
+			*at = true
+			domains++
 		}
+	}
+	part.weight = math.Log(float64(domains + 2))
+	switch {
+	case r.selectsNone:
+	case !own && p.nodes == nil || own && c.admitsAll(p, r, a, required):
+		part.pods = c.domains(part.tally, r.topologyKey).live
+	default:
+		part.pods, _ = c.admitted(p, r, a, part.tally, required)
 	}
 	return part
 }
 
 type spreadRate struct {
-	parts   []spreadPart
-	ignored map[*NodeInfo]bool
+	parts    []spreadPart
+	required []*axis // whose keys a node must have to get anything
 }
 
 // ignoredPoints marks nodes that Normalize gives nothing.
 const ignoredPoints = -1
 
 func (s *spreadRate) Of(n *NodeInfo) int64 {
-	if s.ignored[n] {
+	if !onAll(s.required, n) {
 		return ignoredPoints
 	}
 	var sum float64
 	for i := range s.parts {
 		part := &s.parts[i]
-		v, ok := n.Node.Labels[part.rule.topologyKey]
-		if !ok {
+		v := part.of(n)
+		if v == absent {
 			continue
 		}
-		k := part.inDomain[v]
-		if part.byNode {
+		var k int64
+		switch {
+		case part.byNode:
 			k = part.rule.countOn(part.tally, n)
+		case part.pods != nil:
+			k = part.pods[v]
 		}
 		sum += float64(k)*part.weight + float64(part.rule.maxSkew-1)
 	}

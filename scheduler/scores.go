@@ -61,8 +61,8 @@ func (s preferPods) Prepare(c *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
 	var r nearness
 	for i := range p.preferPods {
 		rule := &p.preferPods[i]
-		if pods := c.domains(c.tally(rule.matcher), rule.topologyKey).all; len(pods) > 0 {
-			r = append(r, neighbours{rule.topologyKey, rule.weight, pods})
+		if there := c.domains(c.tally(rule.matcher), rule.topologyKey); there.pods > 0 {
+			r = append(r, neighbours{there, rule.weight})
 		}
 	}
 	if len(c.carriers.byKey) > c.carriers.forbidding {
@@ -72,7 +72,7 @@ func (s preferPods) Prepare(c *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
 				weight = s.required
 			}
 			if !k.forbids && weight != 0 {
-				r = append(r, neighbours{k.topologyKey, weight, c.carried(k)})
+				r = append(r, neighbours{c.carried(k), weight})
 			}
 		})
 	}
@@ -86,15 +86,14 @@ func (s preferPods) Prepare(c *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
 type nearness []neighbours
 
 type neighbours struct {
-	topologyKey string
-	weight      int64
-	pods        map[string]int64 // by domain
+	*sums
+	weight int64
 }
 
 func (r nearness) Of(n *NodeInfo) (sum int64) {
 	for i := range r {
-		if v, ok := n.Node.Labels[r[i].topologyKey]; ok {
-			sum += r[i].weight * r[i].pods[v]
+		if v := r[i].of(n); v != absent {
+			sum += r[i].weight * r[i].all[v]
 		}
 	}
 	return sum

@@ -47,16 +47,13 @@ func (t *tally) count(p *PodInfo, n int32) {
 	}
 	t.all[slot] += n
 	t.total += int(n)
-	if !p.terminating {
-		t.live[slot] += n
+	live := n
+	if p.terminating {
+		live = 0
 	}
-	if p.node.Node == nil {
-		return
-	}
-	for key, s := range t.sums {
-		if v, ok := p.node.Node.Labels[key]; ok {
-			s.add(v, int64(n), !p.terminating) // if it is outdated, it will be made anew
-		}
+	t.live[slot] += live
+	for _, s := range t.sums {
+		s.add(p.node, int64(n), int64(live)) // if it is outdated, it will be made anew
 	}
 }
 
