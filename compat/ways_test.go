@@ -203,7 +203,7 @@ var (
 // its own state is not found.
 func plain(s string) string {
 	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
-	s = strings.ReplaceAll(s, `"none" not found. not found`, `"none" not found.`)
+	s = strings.ReplaceAll(s, "not found. not found", "not found.")
 	s = uids.ReplaceAllString(s, "<uid>")
 	s = names.ReplaceAllString(s, "-<pod>")
 	s = hashes.ReplaceAllString(s, "-<hash>")
