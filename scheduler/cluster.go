@@ -44,9 +44,9 @@ type Cluster struct {
 	ranks   map[int32]int                     // pods by priority
 	// nominated are the ghosts of pods that wait for others to leave, by the pod's UID.
 	nominated map[types.UID]*PodInfo
-	slots     int              // handed out so far
-	free      []int            // of them, those given back
-	images    map[string]int   // how many nodes have an image
+	slots     int   // handed out so far
+	free      []int // of them, those given back
+	images    map[string]*image
 	mild      int              // nodes with PreferNoSchedule taints
 	clock     uint64           // counts the pods placed
 	topology  uint64           // counts the changes of nodes and their labels
@@ -67,7 +67,7 @@ func NewCluster(o Objects) *Cluster {
 		axes:      map[string]*axis{},
 		ranks:     map[int32]int{},
 		nominated: map[types.UID]*PodInfo{},
-		images:    map[string]int{},
+		images:    map[string]*image{},
 		volumes:   setAside{map[string]types.NamespacedName{}, map[types.NamespacedName]string{}},
 		tallies:   tallies{byKey: map[string]*tally{}},
 		carriers:  carriers{byKey: map[carrierKey]*carrier{}},

@@ -126,6 +126,9 @@ func (f nodeAffinity) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 	if p.nodes == nil && f.added == nil {
 		return nil, fits
 	}
+	if names, narrowed := f.Narrow(p); narrowed && len(names) == 0 {
+		return nil, Never("pod affinity terms conflict")
+	}
 	rejected := Never("node(s) didn't match Pod's node affinity/selector")
 	enforced := Never("node(s) didn't match scheduler-enforced node affinity")
 	return func(n *NodeInfo) Verdict {
@@ -138,6 +141,15 @@ func (f nodeAffinity) Prepare(_ *Cluster, p *PodInfo) (Check, Verdict) {
 		return fits
 	}, fits
 }
+
+// Narrow returns the nodes that every term names.
+func (nodeAffinity) Narrow(p *PodInfo) ([]string, bool) {
+	if p.nodes == nil {
+		return nil, false
+	}
+	return p.nodes.names, p.nodes.named
+}
+
 func (nodeAffinity) Events() EventKind { return NodeAdded | NodeChanged }
 func (f nodeAffinity) Helps(p *PodInfo, e *Event) bool {
 	return f.added.matches(e.Node.Node) && p.nodes.matches(e.Node.Node)

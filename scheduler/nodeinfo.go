@@ -17,11 +17,11 @@ type NodeInfo struct {
 	closed bool // cordoned
 	pods   map[types.UID]*PodInfo
 	ports  map[hostPort]int
-	taints []corev1.Taint   // that keep pods away: NoSchedule, NoExecute
-	mild   []corev1.Taint   // PreferNoSchedule
-	images map[string]int64 // sizes in bytes, by name
-	slot   int              // its place in every tally
-	place  int              // its index in Cluster.order; -1: not there
+	taints []corev1.Taint    // that keep pods away: NoSchedule, NoExecute
+	mild   []corev1.Taint    // PreferNoSchedule
+	images map[string]*image // by name
+	slot   int               // its place in every tally
+	place  int               // its index in Cluster.order; -1: not there
 }
 
 // Pods returns how many pods count on the node.

@@ -2,8 +2,10 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 )
@@ -14,6 +16,8 @@ type nodeRule struct {
 	selector labels.Selector
 	terms    []nodeTerm
 	hasTerms bool
+	named    bool     // every term says which nodes by name:
+	names    []string // these, sorted
 }
 
 type nodeTerm struct {
@@ -69,8 +73,35 @@ func newNodeRule(spec *corev1.PodSpec) (*nodeRule, error) {
 			}
 			r.terms = append(r.terms, t)
 		}
+		r.names, r.named = namesIn(required.NodeSelectorTerms)
 	}
 	return r, nil
+}
+
+// namesIn returns the nodes that terms name; false if one of them names none, so that it
+// may select any.
+func namesIn(terms []corev1.NodeSelectorTerm) (names []string, all bool) {
+	for i := range terms {
+		var of []string
+		named := false
+		for _, r := range terms[i].MatchFields {
+			if r.Key != metav1.ObjectNameField || r.Operator != corev1.NodeSelectorOpIn {
+				continue
+			}
+			if !named {
+				of = slices.Clone(r.Values)
+			} else {
+				of = slices.DeleteFunc(of, func(name string) bool { return !slices.Contains(r.Values, name) })
+			}
+			named = true
+		}
+		if !named {
+			return nil, false
+		}
+		names = append(names, of...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), len(terms) > 0
 }
 
 func newNodeTerm(t *corev1.NodeSelectorTerm) (n nodeTerm, err error) {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 )
@@ -8,7 +9,7 @@ import (
 // placer runs the filters and scores of a profile. It keeps buffers from pod to pod.
 type placer struct {
 	Profile
-	next   int // where in Cluster.order the search goes on
+	next   int // where among the nodes, counted on and on, the search continues
 	fit    []*NodeInfo
 	points []int64
 	total  []int64
@@ -30,8 +31,9 @@ func (pl *placer) place(c *Cluster, p *PodInfo) (*NodeInfo, error) {
 	if nominated != nil && nominated.Node != nil && allow(checks, nominated) {
 		return nominated, nil
 	}
-	if !pl.search(c, checks) {
-		return nil, pl.explain(c, checks)
+	among, by := pl.narrow(c, p)
+	if !pl.search(among, checks) {
+		return nil, pl.explain(c, checks, among, by)
 	}
 	if len(pl.fit) == 1 {
 		return pl.fit[0], nil
@@ -59,19 +61,45 @@ func (pl *placer) prepare(c *Cluster, p *PodInfo) ([]prepared, *FitError) {
 	return checks, nil
 }
 
+// narrow returns the nodes to look at, and which filters made them fewer than all.
+func (pl *placer) narrow(c *Cluster, p *PodInfo) (among []*NodeInfo, by []Filter) {
+	among = c.order
+	for _, f := range pl.Filters {
+		narrower, ok := f.(Narrower)
+		if !ok {
+			continue
+		}
+		names, narrowed := narrower.Narrow(p)
+		if !narrowed {
+			continue
+		}
+		before := among
+		among = nil
+		for _, name := range names {
+			if n := c.Node(name); n != nil && (by == nil || slices.Contains(before, n)) {
+				among = append(among, n)
+			}
+		}
+		by = append(by, f)
+	}
+	return among, by
+}
+
 // search collects nodes that fit in pl.fit, beginning where the last search ended, until
 // it has enough to choose from. In a small cluster that is all of them.
-func (pl *placer) search(c *Cluster, checks []prepared) bool {
+func (pl *placer) search(nodes []*NodeInfo, checks []prepared) bool {
 	pl.fit = pl.fit[:0]
-	want, nodes := pl.enough(c.Len()), c.order
-	seen := 0
+	if len(nodes) == 0 {
+		return false
+	}
+	want, seen := pl.enough(len(nodes)), 0
 	for ; seen < len(nodes) && len(pl.fit) < want; seen++ {
 		n := nodes[(pl.next+seen)%len(nodes)]
 		if allow(checks, n) {
 			pl.fit = append(pl.fit, n)
 		}
 	}
-	pl.next = (pl.next + seen) % len(nodes)
+	pl.next += seen
 	return len(pl.fit) > 0
 }
 
@@ -116,10 +144,18 @@ func (pl *placer) best(c *Cluster, p *PodInfo) *NodeInfo {
 	return pl.fit[top]
 }
 
-// explain asks the filters again, for the reasons of each node.
-func (pl *placer) explain(c *Cluster, checks []prepared) *FitError {
-	e := &FitError{Nodes: c.Len(), Reasons: map[string]int{}}
-	for _, n := range c.order {
+// explain asks the filters again, for the reasons of each node among those that by left.
+func (pl *placer) explain(c *Cluster, checks []prepared, among []*NodeInfo, by []Filter) *FitError {
+	e := &FitError{Nodes: c.Len(), Reasons: map[string]int{}, By: by}
+	if rest := c.Len() - len(among); rest > 0 {
+		names := make([]string, len(by))
+		for i, f := range by {
+			names[i] = f.Name()
+		}
+		slices.Sort(names)
+		e.Reasons[fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", names)] = rest
+	}
+	for _, n := range among {
 		for i := range checks {
 			v := checks[i].check(n)
 			if v.Fits() {

@@ -17,6 +17,14 @@ type Filter interface {
 	Helps(p *PodInfo, e *Event) bool
 }
 
+// A Narrower is a Filter that knows, for some pods, the only nodes that can do. Of the
+// others no filter is asked, which makes a pod for one node cheap in a large cluster.
+type Narrower interface {
+	Filter
+	// Narrow returns the names of these nodes, sorted, each once; false if it knows none.
+	Narrow(p *PodInfo) (names []string, narrowed bool)
+}
+
 // A Reserver is a Filter that sets something aside for a pod beside what the Cluster
 // counts, from when the pod is given its node.
 type Reserver interface {

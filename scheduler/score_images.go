@@ -25,9 +25,9 @@ func (imageLocality) Prepare(c *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
 	}
 	spec := &p.Pod.Spec
 	var wanted []string
-	add := func(image string) {
-		if image = imageName(image); c.images[image] > 0 {
-			wanted = append(wanted, image)
+	add := func(name string) {
+		if name = imageName(name); c.images[name] != nil {
+			wanted = append(wanted, name)
 		}
 	}
 	for i := range spec.InitContainers {
@@ -47,9 +47,9 @@ func (imageLocality) Prepare(c *Cluster, p *PodInfo, _ []*NodeInfo) Rate {
 	top := int64(mostImages * (len(spec.InitContainers) + len(spec.Containers)))
 	return Points(func(n *NodeInfo) int64 {
 		var sum int64
-		for _, image := range wanted {
-			if size, has := n.images[image]; has {
-				sum += int64(float64(size) * (float64(c.images[image]) / float64(c.Len())))
+		for _, name := range wanted {
+			if image, has := n.images[name]; has {
+				sum += int64(float64(image.size) * (float64(image.nodes) / float64(c.Len())))
 			}
 		}
 		return 100 * (min(max(sum, leastImages), top) - leastImages) / (top - leastImages)
@@ -64,10 +64,16 @@ func imageName(name string) string {
 	return name
 }
 
+// image is one that nodes have.
+type image struct {
+	size  int64 // in bytes, as the first of them said
+	nodes int
+}
+
 // setImages takes in what a node's status says of images; nil means it has none.
 func (c *Cluster) setImages(n *NodeInfo, list []corev1.ContainerImage) {
 	for name := range n.images {
-		if c.images[name]--; c.images[name] == 0 {
+		if c.images[name].nodes--; c.images[name].nodes == 0 {
 			delete(c.images, name)
 		}
 	}
@@ -75,12 +81,16 @@ func (c *Cluster) setImages(n *NodeInfo, list []corev1.ContainerImage) {
 	for i := range list {
 		for _, name := range list[i].Names {
 			if n.images == nil {
-				n.images = map[string]int64{}
+				n.images = map[string]*image{}
 			}
-			if _, twice := n.images[name]; !twice {
-				c.images[name]++
+			if n.images[name] != nil {
+				continue
 			}
-			n.images[name] = list[i].SizeBytes
+			if c.images[name] == nil {
+				c.images[name] = &image{size: list[i].SizeBytes}
+			}
+			c.images[name].nodes++
+			n.images[name] = c.images[name]
 		}
 	}
 }

@@ -45,6 +45,8 @@ func TestScores(t *testing.T) {
 			pod: newPod("p", asking("cpu", "1", "example.com/gpu", "1")), want: []int64{75, 75}},
 		{name: "images", score: imageLocality{}, nodes: []*corev1.Node{newNode("n1", having("nginx:latest", 523<<20)), newNode("n2")},
 			pod: newPod("p", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx" }), want: []int64{24, 0}},
+		{name: "images are as large as the first node says", score: imageLocality{}, nodes: []*corev1.Node{newNode("n1", having("nginx:latest", 523<<20)), newNode("n2", having("nginx:latest", 1<<30))},
+			pod: newPod("p", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx" }), want: []int64{51, 51}},
 		{name: "images that nobody has", score: imageLocality{}, nodes: []*corev1.Node{newNode("n1", having("nginx:2", 523<<20)), newNode("n2")},
 			pod: newPod("p", func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx" })},
 		{name: "mild taints", score: preferUntainted{}, nodes: []*corev1.Node{newNode("n1", tainted("x", corev1.TaintEffectPreferNoSchedule)), newNode("n2")},
