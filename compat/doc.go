@@ -5,6 +5,7 @@
 // Its tests start a real etcd and kube-apiserver, run our controllers, scheduler
 // and nodes against them, and say in their log what was seen. TestFourWays plays
 // one suite of behaviours with upstream's controllers and scheduler and with ours,
-// each on upstream's server and on ours. $UPSTREAM_BIN names a folder where
+// each on upstream's server and on ours. TestSchedulersAgree asks our scheduler and
+// kube-scheduler about the same pods in clusters made at random. $UPSTREAM_BIN names a folder where
 // upstream's programs are built already.
 package compat

@@ -119,6 +119,9 @@ func (s *Scheduler) podUpdate(old, pod *corev1.Pod) {
 			p := NewPodInfo(pod)
 			s.tell(func() { s.podRefreshed(p) })
 		}
+		if !old.Status.StartTime.Equal(pod.Status.StartTime) {
+			s.tell(func() { s.podStarted(pod) })
+		}
 		return
 	}
 	switch {
@@ -173,6 +176,12 @@ func (s *Scheduler) podRefreshed(p *PodInfo) {
 		return
 	}
 	s.queue.refresh(p)
+}
+
+func (s *Scheduler) podStarted(pod *corev1.Pod) {
+	if p := s.cluster.pods[pod.UID]; p != nil {
+		p.start = pod.Status.StartTime
+	}
 }
 
 // podPlaced takes in a pod on a node; often one that was assumed there.

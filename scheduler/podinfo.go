@@ -11,7 +11,7 @@ import (
 )
 
 // PodInfo is a pod with its rules read and compiled, once per version of the pod. It is
-// read-only, except for the node, which belongs to the Cluster.
+// read-only, except for the node and the start, which belong to the Cluster.
 type PodInfo struct {
 	Pod      *corev1.Pod
 	Requests Resources // what must fit
@@ -29,6 +29,7 @@ type PodInfo struct {
 	claims       []string // names of PersistentVolumeClaims
 	bad          error    // a rule that cannot be read
 	node         *NodeInfo
+	start        *metav1.Time // nil: it has not started
 	terminating  bool
 	ghost        bool // of a nominated pod
 }
@@ -62,6 +63,7 @@ func NewPodInfo(pod *corev1.Pod) *PodInfo {
 		p.Priority = *pod.Spec.Priority
 	}
 	p.terminating = pod.DeletionTimestamp != nil
+	p.start = pod.Status.StartTime
 	p.ports = hostPorts(pod)
 	p.claims = claimNames(pod)
 	for _, read := range []func() error{p.readNodeRules, p.readAffinity, p.readSpread} {

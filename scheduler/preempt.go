@@ -151,11 +151,12 @@ func byImportance(a, b *PodInfo) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), started(a).Compare(started(b)), cmp.Compare(a.Pod.UID, b.Pod.UID))
 }
 
+// started is in the far future for a pod that has not: it counts as the youngest.
 func started(p *PodInfo) time.Time {
-	if t := p.Pod.Status.StartTime; t != nil {
-		return t.Time
+	if p.start != nil {
+		return p.start.Time
 	}
-	return p.Pod.CreationTimestamp.Time
+	return time.Unix(1<<40, 0)
 }
 
 // less says whether a does less harm than b: fewer budgets broken, then less important
