@@ -7,7 +7,7 @@ const (
 	takeoverStride = 9
 
 	// Less than five minutes, after which the collector of garbage asks what kinds there are.
-	idleRenewals = 25
+	idleRenewals = 12
 )
 
 func killAfter(int) []bool { return []bool{false, true} }
