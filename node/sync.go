@@ -96,6 +96,9 @@ func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, ends time.Time) {
 		return
 	}
 	k.mu.images.pulled(written)
+	if isStarted(&written.Status) {
+		k.leaveClaims(p, key.uid)
+	}
 	if p.latest == on {
 		p.become(written) // what the watch brings next is no news
 	}
