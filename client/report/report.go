@@ -96,9 +96,7 @@ func (r *reporter) last(ctx context.Context) {
 
 // send sends one report, at first an empty one, and says whether there is more to tell.
 func (r *reporter) send(ctx context.Context, patience time.Duration) (more bool, err error) {
-	var report trace.Report
-	told := r.told
-	report, told, more = r.log.Report(r.told, most)
+	report, told, more := r.log.Report(r.told, most)
 	if !r.met {
 		more, told = true, r.told
 		report.Informers, report.Sights, report.Works = nil, nil, nil
