@@ -119,7 +119,8 @@ func (s *Scheduler) unplaced(ctx context.Context, w *waiting, err error) {
 	s.queue.park(w, fit.By, time.Now())
 	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
 	if room != nil {
-		s.write(ctx, func(ctx context.Context) { s.evict(ctx, w.info.Pod, room) })
+		pod := w.info.Pod // w is the loop's
+		s.write(ctx, func(ctx context.Context) { s.evict(ctx, pod, room) })
 	}
 }
 
