@@ -10,12 +10,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Recorder writes Events about objects: Event those of core/v1, Act those of
-// events.k8s.io/v1. Writing is asynchronous and best effort: the queue is bounded, and
-// what repeats itself raises the count of one Event. Of core/v1, the tenth different
+// events.k8s.io/v1. Writing is asynchronous and best effort: the queue is bounded, what
+// a server refuses is dropped, one that cannot be reached is asked again for two minutes,
+// and what repeats itself raises the count of one Event. Of core/v1, the tenth different
 // message for one reason within ten minutes and those after it fold into one Event, and
 // an object may have 25 written at once and then one every five minutes, as upstream's
 // recorder has it. It is safe for concurrent use.
@@ -44,8 +47,12 @@ type told interface {
 
 const (
 	recorderQueue = 8192
-	recorderRests = 4               // times as long as a write took, see rest
 	recorderFlush = 2 * time.Second // what Close may take
+	// A write may take recorderPatience. One that the server did not answer is tried
+	// recorderTries times, as upstream's, while the queue waits.
+	recorderPatience = 10 * time.Second
+	recorderTries    = 12
+	recorderPause    = 10 * time.Second // the longest between two tries
 )
 
 // NewRecorder returns a recorder that writes as component, and starts its goroutine,
@@ -184,8 +191,6 @@ func (r *recording) run(ctx context.Context) {
 type toldEvent struct{ ev *corev1.Event }
 
 func (e toldEvent) write(ctx context.Context, r *recording) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
 	ev := e.ev
 	rec := r.memory.observe(ev)
 	if rec == nil {
@@ -193,9 +198,12 @@ func (e toldEvent) write(ctx context.Context, r *recording) {
 	}
 	events := r.events.Namespace(ev.Namespace)
 	if rec.name != "" {
-		_, err := events.Patch(ctx, rec.name, MergePatch(map[string]any{
-			"count": rec.count, "lastTimestamp": ev.LastTimestamp, "message": ev.Message,
-		}))
+		err := r.send(ctx, func(ctx context.Context) error {
+			_, err := events.Patch(ctx, rec.name, MergePatch(map[string]any{
+				"count": rec.count, "lastTimestamp": ev.LastTimestamp, "message": ev.Message,
+			}))
+			return err
+		})
 		if !isNotFound(err) {
 			if err != nil {
 				r.dropped.Add(1)
@@ -204,11 +212,38 @@ func (e toldEvent) write(ctx context.Context, r *recording) {
 		}
 		rec.count = 1 // the old one has expired
 	}
-	if _, err := events.Create(ctx, ev); err != nil {
+	err := r.send(ctx, func(ctx context.Context) error {
+		_, err := events.Create(ctx, ev)
+		return err
+	})
+	if err != nil {
 		r.dropped.Add(1)
 		return
 	}
 	rec.name = ev.Name
+}
+
+// send makes one write, and makes it again while the server does not answer.
+func (r *recording) send(ctx context.Context, write func(context.Context) error) error {
+	for n := 1; ; n++ {
+		once, cancel := context.WithTimeout(ctx, recorderPatience)
+		err := write(once)
+		cancel()
+		var answer apierrors.APIStatus
+		switch {
+		case n > 1 && apierrors.IsAlreadyExists(err): // a try before came there
+			return nil
+		case err == nil, errors.As(err, &answer), meta.IsNoMatchError(err), n == recorderTries, ctx.Err() != nil:
+			return err
+		}
+		select {
+		case <-time.After(min(time.Second<<(n-1), recorderPause)):
+		case <-r.closing:
+			return err
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }

@@ -2,14 +2,20 @@ package client_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"fairlead.dev/client"
 )
@@ -93,6 +99,62 @@ func TestRecorderFoldsAndCuts(t *testing.T) {
 		t.Errorf("%d dropped", r.Dropped())
 	}
 }
+
+// A server that is away for half a minute misses no event, and none comes twice of which
+// only the answer was lost. What it refuses is not sent again.
+func TestRecorderWaitsForItsServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &events{all: map[string]*corev1.Event{}}
+		tries, begun := 0, time.Now()
+		c, err := client.New(&rest.Config{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+			if req.Method == http.MethodGet { // discovery
+				rec := httptest.NewRecorder()
+				json.NewEncoder(rec).Encode(metav1.APIResourceList{APIResources: []metav1.APIResource{{Name: "events", Kind: "Event", Namespaced: true}}})
+				return rec.Result(), nil
+			}
+			away := time.Since(begun) < 30*time.Second
+			if tries++; away && tries > 1 {
+				return nil, errors.New("connection refused")
+			}
+			body, _ := io.ReadAll(req.Body)
+			rec := httptest.NewRecorder()
+			switch {
+			case strings.Contains(string(body), "refused"):
+				http.Error(rec, "no", http.StatusForbidden)
+			case strings.Contains(string(body), "again") && len(srv.all) == 1:
+				rec.Header().Set("Content-Type", "application/json")
+				rec.WriteHeader(http.StatusConflict)
+				json.NewEncoder(rec).Encode(apierrors.NewAlreadyExists(corev1.Resource("events"), "x").Status())
+			default:
+				srv.serve(rec, withBody(req, string(body)))
+			}
+			if away {
+				return nil, errors.New("connection reset") // it came there, the answer did not
+			}
+			return rec.Result(), nil
+		})}, client.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := client.NewRecorder(c, "tester")
+		for _, message := range []string{"again and again", "refused", "at last"} {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: message[:2], Namespace: "shop"}} // names of Events have the time
+			r.Event(pod, corev1.EventTypeNormal, "Noise", "%s", message)
+		}
+		time.Sleep(time.Minute)
+		r.Close()
+		if len(srv.all) != 2 || r.Dropped() != 1 {
+			t.Errorf("%d events, %d dropped; want 2 and 1", len(srv.all), r.Dropped())
+		}
+		if tries != 7+2 { // of the first, after 0, 1, 3, 7, 15, 25 and 35 seconds
+			t.Errorf("%d tries, want 9", tries)
+		}
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func withBody(r *http.Request, body string) *http.Request {
 	r = r.Clone(r.Context())

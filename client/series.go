@@ -92,18 +92,23 @@ func (a toldAction) write(ctx context.Context, r *recording) {
 
 // put writes a series as it is.
 func (r *recording) put(ctx context.Context, s *series) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
 	events := For[*eventsv1.Event](r.events.c).Namespace(s.ev.Namespace)
 	var err error
 	if s.ev.Series != nil {
-		if _, err = events.Patch(ctx, s.ev.Name, MergePatch(map[string]any{"series": s.ev.Series})); err == nil {
+		err = r.send(ctx, func(ctx context.Context) error {
+			_, err := events.Patch(ctx, s.ev.Name, MergePatch(map[string]any{"series": s.ev.Series}))
+			return err
+		})
+		if err == nil {
 			s.wrote()
 			return
 		}
 	}
 	if s.ev.Series == nil || isNotFound(err) { // the old one has expired
-		_, err = events.Create(ctx, s.ev)
+		err = r.send(ctx, func(ctx context.Context) error {
+			_, err := events.Create(ctx, s.ev)
+			return err
+		})
 	}
 	if err != nil {
 		r.dropped.Add(1)
