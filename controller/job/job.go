@@ -91,12 +91,14 @@ func (c *jobs) reconcile(ctx context.Context, k controller.Key) (controller.Resu
 		return controller.Result{}, nil
 	}
 	c.pace.Mark(k)
-	settled := c.expected.Satisfied(k) // before the pods are read
+	// Both before the pods are read: what the cache shows meanwhile would be missing in either,
+	// and a pod whose finalizer is off by then be counted again.
+	settled, released := c.expected.Satisfied(k), c.released.of(k)
 	pods, err := c.claim(ctx, cached)
 	if err != nil {
 		return controller.Result{}, err
 	}
-	p := newPass(c, ctx, k, cached.DeepCopy(), pods)
+	p := newPass(c, ctx, k, cached.DeepCopy(), pods, released)
 	return p.run(settled)
 }
 

@@ -40,8 +40,8 @@ type pass struct {
 	end *batchv1.JobCondition // SuccessCriteriaMet or FailureTarget, once either holds
 }
 
-func newPass(c *jobs, ctx context.Context, k controller.Key, j *batchv1.Job, pods []*corev1.Pod) *pass {
-	p := &pass{c: c, ctx: ctx, k: k, job: j, was: *j.Status.DeepCopy(), now: time.Now(), pods: pods, released: c.released.of(k)}
+func newPass(c *jobs, ctx context.Context, k controller.Key, j *batchv1.Job, pods []*corev1.Pod, released map[types.UID]struct{}) *pass {
+	p := &pass{c: c, ctx: ctx, k: k, job: j, was: *j.Status.DeepCopy(), now: time.Now(), pods: pods, released: released}
 	if j.Status.UncountedTerminatedPods == nil {
 		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 	}
