@@ -227,15 +227,20 @@ func fanOut(b *testing.B, _ *cluster, rt http.RoundTripper, base string) {
 	b.ResetTimer()
 	before := cpuTime()
 	for n := range events {
-		req, _ := http.NewRequest("PATCH", base+"/api/v1/namespaces/default/pods/web", strings.NewReader(fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, n)))
-		req.Header.Set("Content-Type", "application/merge-patch+json")
-		resp, err := rt.RoundTrip(req)
-		if err != nil {
-			b.Fatal(err)
-		}
-		io.Copy(io.Discard, resp.Body)
-		resp.Body.Close()
+		patchWeb(b, rt, base, n)
 	}
 	wg.Wait()
 	reportCPU(b, before)
+}
+
+// patchWeb makes the nth version of the pod web.
+func patchWeb(b *testing.B, rt http.RoundTripper, base string, n int) {
+	req, _ := http.NewRequest("PATCH", base+"/api/v1/namespaces/default/pods/web", strings.NewReader(fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, n)))
+	req.Header.Set("Content-Type", "application/merge-patch+json")
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
 }

@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 
@@ -101,14 +99,7 @@ func deliveries(b *testing.B, rt http.RoundTripper, base string) func() {
 		got.Add(turnWrites * crowd)
 		for range turnWrites {
 			n++
-			req, _ := http.NewRequest("PATCH", base+"/api/v1/namespaces/default/pods/web", strings.NewReader(fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, n)))
-			req.Header.Set("Content-Type", "application/merge-patch+json")
-			resp, err := rt.RoundTrip(req)
-			if err != nil {
-				b.Fatal(err)
-			}
-			io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
+			patchWeb(b, rt, base, n)
 		}
 		got.Wait()
 	}
