@@ -103,10 +103,57 @@ func TestParse(t *testing.T) {
 	if names := fmt.Sprint(o.loads[0].name, " ", o.loads[1].name); names != "create get" {
 		t.Errorf("loads in the order %s", names)
 	}
-	for _, bad := range []string{"-loads x", "-against y", "-pods 150", "-pods 100 -nodes 200", "-rounds 0", "-o xml", "more"} {
+	for _, bad := range []string{"-loads x", "-against y", "-pods 150", "-pods 100 -nodes 200", "-replicas 10 -rolled 20", "-beats 10", "-rounds 0", "-o xml", "more"} {
 		if _, err := parse(strings.Fields(bad)); err == nil || errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%s: %v", bad, err)
 		}
+	}
+}
+
+// Loads of whole control planes have one of their own for each number of nodes.
+func TestActs(t *testing.T) {
+	for names, want := range map[string]string{"all": "0:14", "cluster": "50:4 200:1 1000:1", "get,rollout,wide": "0:1 50:1 200:1"} {
+		picked, err := selectLoads(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range acts(picked, &small) {
+			got = append(got, fmt.Sprintf("%d:%d", a.nodes, len(a.loads)))
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %s, want %s", names, s, want)
+		}
+	}
+}
+
+// A pod's life is read off events as servers write them, with the version before the name or after it.
+func TestLives(t *testing.T) {
+	line := func(kind, version, name, rest string) string {
+		return `{"type":"` + kind + `","object":{"kind":"Pod","metadata":{` + version + `"name":"` + name + `","ownerReferences":[{"name":"owner"}]},` + rest + "}}\n"
+	}
+	first := line("ADDED", `"resourceVersion":"5",`, "a", `"spec":{},"status":{"phase":"Pending"}`) +
+		line("MODIFIED", `"resourceVersion":"6",`, "a", `"spec":{"nodeName":"node-1"},"status":{"phase":"Pending"}`)
+	second := line("MODIFIED", `"resourceVersion":"7",`, "a", `"spec":{"nodeName":"node-1"},"status":{"phase":"Running"}`) +
+		line("DELETED", `"resourceVersion":"8",`, "b", `"spec":{"nodeName":"node-1"},"status":{"phase":"Running"}`) +
+		`{"type":"ERROR","object":{"kind":"Status"}}` + "\n"
+	frame := func(text string) *frames {
+		return &frames{body: io.NopCloser(nil), r: bufio.NewReader(strings.NewReader(text))}
+	}
+	var since []string
+	w := &following{now: frame(first), open: func(s string) (*frames, error) {
+		since = append(since, s)
+		return frame(second), nil
+	}}
+	l := &lives{following: w, bound: map[string]bool{}, running: map[string]bool{}, gone: map[string]bool{}}
+	if err := l.untilRunning(1); err != nil || len(l.bound) != 1 || !l.running["a"] || fmt.Sprint(since) != "[6]" {
+		t.Errorf("%v: bound %v, running %v, again since %v", err, l.bound, l.running, since)
+	}
+	if err := l.until(func() bool { return len(l.gone) > 0 }); err != nil || !l.gone["b"] {
+		t.Errorf("%v: gone %v", err, l.gone)
+	}
+	if err := l.untilRunning(2); err == nil {
+		t.Error("an ERROR passed for an event")
 	}
 }
 

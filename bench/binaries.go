@@ -11,28 +11,33 @@ import (
 )
 
 // binaries are the programs to measure; what is not given is built.
-type binaries struct{ fairlead, kubeAPIServer, etcd string }
+type binaries struct{ fairlead, kubeAPIServer, etcd, kubeControllerManager, kubeScheduler string }
 
 func (b *binaries) register(f *flag.FlagSet) {
 	f.StringVar(&b.fairlead, "fairlead", os.Getenv("FAIRLEAD"), "the fairlead binary (default $FAIRLEAD, or built from ..)")
 	f.StringVar(&b.kubeAPIServer, "kube-apiserver", os.Getenv("KUBE_APISERVER"), "the kube-apiserver binary (default $KUBE_APISERVER, or built from ../compat)")
 	f.StringVar(&b.etcd, "etcd", os.Getenv("ETCD"), "the etcd binary (default $ETCD, or built from ../compat)")
+	f.StringVar(&b.kubeControllerManager, "kube-controller-manager", os.Getenv("KUBE_CONTROLLER_MANAGER"), "the kube-controller-manager binary (default $KUBE_CONTROLLER_MANAGER, or built from ../compat)")
+	f.StringVar(&b.kubeScheduler, "kube-scheduler", os.Getenv("KUBE_SCHEDULER"), "the kube-scheduler binary (default $KUBE_SCHEDULER, or built from ../compat)")
 }
 
 // find builds into dir what the peers need and nobody has given.
-func (b *binaries) find(ctx context.Context, dir string, picked []peer) error {
-	needed := func(name string) bool {
-		return slices.ContainsFunc(picked, func(p peer) bool { return p.name == name })
-	}
+func (b *binaries) find(ctx context.Context, dir string, o *options) error {
+	ours := slices.ContainsFunc(o.peers, func(p peer) bool { return p.name == "fairlead" })
+	theirs := slices.ContainsFunc(o.peers, func(p peer) bool { return p.name == "kube-apiserver" })
+	whole := slices.ContainsFunc(o.loads, func(l load) bool { return l.nodes != nil })
 	for _, x := range []struct {
-		path             *string
-		peer, from, name string
+		path       *string
+		needed     bool
+		from, name string
 	}{
-		{&b.fairlead, "fairlead", "..", "fairlead"},
-		{&b.kubeAPIServer, "kube-apiserver", "../compat", "kube-apiserver"},
-		{&b.etcd, "kube-apiserver", "../compat", "etcd"},
+		{&b.fairlead, ours || whole, "..", "fairlead"}, // its nodes are the other's too
+		{&b.kubeAPIServer, theirs, "../compat", "kube-apiserver"},
+		{&b.etcd, theirs, "../compat", "etcd"},
+		{&b.kubeControllerManager, theirs && whole, "../compat", "kube-controller-manager"},
+		{&b.kubeScheduler, theirs && whole, "../compat", "kube-scheduler"},
 	} {
-		if *x.path != "" || !needed(x.peer) {
+		if *x.path != "" || !x.needed {
 			continue
 		}
 		*x.path = filepath.Join(dir, x.name)

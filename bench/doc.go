@@ -12,4 +12,7 @@
 // otherwise, answers not compressed. Every answer is checked, for its code and
 // for how much is in it: a load of which one request fails has failed, and has
 // no figure.
+//
+// The loads called cluster are of whole control planes: what becomes of a Deployment,
+// with controllers, a scheduler and simulated nodes beside the server.
 package main

@@ -5,21 +5,26 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"sigs.k8s.io/yaml"
 )
 
 // startFairlead runs the store and the API server, without controllers, as the
-// other peer is without.
-func startFairlead(b *binaries, dir string) (*server, error) {
+// other peer is without; or all there is, in one process.
+func startFairlead(b *binaries, dir string, nodes int) (*server, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
 	s := &server{url: "https://" + address, began: time.Now()}
-	p, err := startProcess(dir, b.fairlead, "server", "--data-dir", data, "--listen", address)
+	args := []string{"server"}
+	if nodes > 0 {
+		args = []string{"up", "--nodes", strconv.Itoa(nodes)}
+	}
+	p, err := startProcess(dir, b.fairlead, append(args, "--data-dir", data, "--listen", address)...)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // startKubeAPIServer runs etcd, one member that syncs, and kube-apiserver with
 // its defaults but for one: priority and fairness is off, so that no load waits
 // in a queue or is refused, which is the cheaper way for it.
-func startKubeAPIServer(b *binaries, dir string) (*server, error) {
+func startKubeAPIServer(b *binaries, dir string, nodes int) (*server, error) {
 	const issuer = "https://kubernetes.default.svc.cluster.local"
 	const adminToken = "admin-of-the-bench"
 	tokens, key := filepath.Join(dir, "tokens.csv"), filepath.Join(dir, "sa.key")
@@ -63,6 +63,9 @@ func startKubeAPIServer(b *binaries, dir string) (*server, error) {
 		return nil, err
 	}
 	s.processes = append(s.processes, api)
+	if nodes > 0 {
+		s.complete = func() error { return startKubeControllers(s, b, dir, adminToken, key, nodes) }
+	}
 	return s, nil
 }
 

@@ -14,28 +14,39 @@ type load struct {
 	pods bool
 	// asked: it runs only if it is named, for what it takes.
 	asked bool
+	// nodes is how many simulated nodes it needs, and with them controllers and a
+	// scheduler; nil for a load of the API server alone.
+	nodes func(s *sizes) int
 	run   func(ctx context.Context, b *bench) ([]figure, error)
 }
 
 // loads are in the order in which they run: what wants an empty server comes
-// first, and memory after everything last.
+// first, and memory after everything last; then those of whole control planes.
 var loads = []load{
-	{"start", false, false, start},
-	{"idle", false, false, idle},
-	{"idle-watch", false, false, idleWatches},
-	{"create", false, false, create},
-	{"get", true, false, get},
-	{"patch", true, false, patch},
-	{"list", true, false, listJSON},
-	{"list-proto", true, false, listProto},
-	{"list-label", true, false, listLabel},
-	{"list-page", true, false, listPage},
-	{"watchlist", true, false, watchList},
-	{"fan-out", true, false, fanOut},
-	{"own-node", true, false, ownNode},
-	{"memory", true, false, memory},
-	{"crowd", true, true, crowd},
+	{name: "start", run: start},
+	{name: "idle", run: idle},
+	{name: "idle-watch", run: idleWatches},
+	{name: "create", run: create},
+	{name: "get", pods: true, run: get},
+	{name: "patch", pods: true, run: patch},
+	{name: "list", pods: true, run: listJSON},
+	{name: "list-proto", pods: true, run: listProto},
+	{name: "list-label", pods: true, run: listLabel},
+	{name: "list-page", pods: true, run: listPage},
+	{name: "watchlist", pods: true, run: watchList},
+	{name: "fan-out", pods: true, run: fanOut},
+	{name: "own-node", pods: true, run: ownNode},
+	{name: "memory", pods: true, run: memory},
+	{name: "crowd", pods: true, asked: true, run: crowd},
+	{name: "replicas", nodes: hosts, run: replicas},
+	{name: "scale", nodes: hosts, run: scale},
+	{name: "rollout", nodes: hosts, run: rollout},
+	{name: "namespace", nodes: hosts, run: emptied},
+	{name: "wide", nodes: func(s *sizes) int { return s.WideHosts }, run: wide},
+	{name: "leases", nodes: func(s *sizes) int { return s.Beating }, run: leases},
 }
+
+func hosts(s *sizes) int { return s.Hosts }
 
 func loadNames() []string {
 	var names []string
@@ -47,8 +58,11 @@ func loadNames() []string {
 
 // selectLoads keeps the order of loads, whatever that of the names is.
 func selectLoads(names string) ([]load, error) {
-	if names == "all" {
-		return slices.DeleteFunc(slices.Clone(loads), func(l load) bool { return l.asked }), nil
+	switch names {
+	case "all":
+		return slices.DeleteFunc(slices.Clone(loads), func(l load) bool { return l.asked || l.nodes != nil }), nil
+	case "cluster":
+		return slices.DeleteFunc(slices.Clone(loads), func(l load) bool { return l.nodes == nil }), nil
 	}
 	wanted := strings.Split(names, ",")
 	for _, name := range wanted {
@@ -63,4 +77,26 @@ func selectLoads(names string) ([]load, error) {
 		}
 	}
 	return picked, nil
+}
+
+// act is loads that one start of a server is for: of its API alone if nodes is 0, else of
+// a whole control plane with so many nodes.
+type act struct {
+	nodes int
+	loads []load
+}
+
+func acts(loads []load, s *sizes) (all []act) {
+	for _, l := range loads {
+		nodes := 0
+		if l.nodes != nil {
+			nodes = l.nodes(s)
+		}
+		if len(all) == 0 || all[len(all)-1].nodes != nodes {
+			all = append(all, act{nodes: nodes})
+		}
+		last := &all[len(all)-1]
+		last.loads = append(last.loads, l)
+	}
+	return all
 }

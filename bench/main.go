@@ -49,7 +49,7 @@ func main() {
 func parse(args []string) (*options, error) {
 	o := &options{sizes: small}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
-	names := f.String("loads", "all", "loads to run, comma-separated: "+strings.Join(loadNames(), ", "))
+	names := f.String("loads", "all", "loads to run, comma-separated; all is those of the API server, cluster those with controllers, scheduler and nodes: "+strings.Join(loadNames(), ", "))
 	against := f.String("against", "fairlead,kube-apiserver", "servers to run, comma-separated")
 	full := f.Bool("full", false, "the sizes of the goals: 10,000 pods, 2,000 nodes; the other sizes can still be set")
 	f.IntVar(&o.rounds, "rounds", 3, "how often each server has its turn")
@@ -90,19 +90,21 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := o.bin.find(ctx, dir, o.peers); err != nil {
+	if err := o.bin.find(ctx, dir, o); err != nil {
 		return err
 	}
 	r := newReport(o, dir)
 	for round := range o.rounds {
-		for i := range o.peers {
-			p := o.peers[i]
-			if round%2 == 1 { // there and back, so that drift hits both
-				p = o.peers[len(o.peers)-1-i]
-			}
-			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, o.rounds, p.name)
-			if err := turn(ctx, o, p, dir, round, r); err != nil {
-				return err
+		for _, a := range acts(o.loads, &o.sizes) {
+			for i := range o.peers {
+				p := o.peers[i]
+				if round%2 == 1 { // there and back, so that drift hits both
+					p = o.peers[len(o.peers)-1-i]
+				}
+				fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, o.rounds, p.label(a))
+				if err := turn(ctx, o, p, a, dir, round, r); err != nil {
+					return err
+				}
 			}
 		}
 	}

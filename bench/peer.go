@@ -15,11 +15,24 @@ import (
 // peer is a server to be measured.
 type peer struct {
 	name string
-	// start runs it with an empty store in dir and returns at once.
-	start func(b *binaries, dir string) (*server, error)
+	// with is what a whole control plane has beside it.
+	with string
+	// run starts it with an empty store in dir and returns at once: its API alone, or, with
+	// nodes, a whole control plane and so many of them.
+	run func(b *binaries, dir string, nodes int) (*server, error)
 }
 
-var peers = []peer{{"fairlead", startFairlead}, {"kube-apiserver", startKubeAPIServer}}
+var peers = []peer{
+	{"fairlead", "its controllers, scheduler and nodes", startFairlead},
+	{"kube-apiserver", "kube-controller-manager and kube-scheduler", startKubeAPIServer},
+}
+
+func (p *peer) label(a act) string {
+	if a.nodes == 0 {
+		return p.name
+	}
+	return fmt.Sprintf("%s with %s, %d nodes", p.name, p.with, a.nodes)
+}
 
 func selectPeers(names string) ([]peer, error) {
 	var picked []peer
@@ -37,6 +50,10 @@ func selectPeers(names string) ([]peer, error) {
 type server struct {
 	url       string
 	processes []*process
+	// players are simulated nodes that no process of the server's plays.
+	players []*process
+	// complete starts what needs the API, once that is ready; nil for nothing.
+	complete func() error
 	// admin finds the credentials of one who may do everything, once the server
 	// is ready.
 	admin func() (credentials, error)
@@ -52,15 +69,17 @@ type credentials struct {
 }
 
 func (s *server) stop() {
-	for _, p := range slices.Backward(s.processes) {
+	for _, p := range slices.Backward(slices.Concat(s.processes, s.players)) {
 		p.stop()
 	}
 }
 
 // cpu is what all processes together have used.
-func (s *server) cpu() (time.Duration, error) {
+func (s *server) cpu() (time.Duration, error) { return cpuOf(s.processes) }
+
+func cpuOf(processes []*process) (time.Duration, error) {
 	var sum time.Duration
-	for _, p := range s.processes {
+	for _, p := range processes {
 		t, err := p.cpu()
 		if err != nil {
 			return 0, err
@@ -107,7 +126,7 @@ func (s *server) await(ctx context.Context) error {
 // ended says how the first process that is no longer there has ended; "" as long
 // as all run.
 func (s *server) ended() string {
-	for _, p := range s.processes {
+	for _, p := range slices.Concat(s.processes, s.players) {
 		select {
 		case <-p.done:
 			return fmt.Sprintf("%s has ended (%v):\n%s", p.cmd.Path, p.cmd.ProcessState, p.said())

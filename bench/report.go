@@ -41,6 +41,7 @@ type line struct {
 	Title  string             `json:"title"`
 	Unit   string             `json:"unit"`
 	Goal   float64            `json:"goalRatio,omitempty"`
+	Most   float64            `json:"goal,omitempty"` // in Unit, for the sizes of -full
 	Median map[string]float64 `json:"median"`
 	// Ratio is the median of Ratios, the rounds' own: how many times better the
 	// first server is than the second.
@@ -84,7 +85,7 @@ func (r *report) add(peer string, round int, f figure) {
 		w := rowOf(f.row)
 		i = len(r.Rows)
 		r.Rows = append(r.Rows, &line{
-			Row: w.key, Title: w.title(&r.Sizes), Unit: w.unit.name, Goal: w.goal,
+			Row: w.key, Title: w.title(&r.Sizes), Unit: w.unit.name, Goal: w.goal, Most: w.most,
 			Median: map[string]float64{}, Values: map[string]map[int]float64{},
 		})
 	}
@@ -182,7 +183,7 @@ func (r *report) table(w io.Writer) error {
 		for _, p := range r.Peers {
 			fmt.Fprint(t, "\t| ", l.text(p))
 		}
-		fmt.Fprintf(t, "\t| %s\t| %s\t|\n", times(l.Ratio), times(l.Goal))
+		fmt.Fprintf(t, "\t| %s\t| %s\t|\n", times(l.Ratio), r.goal(l))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -199,6 +200,18 @@ func (l *line) text(peer string) string {
 		return "-"
 	}
 	return rowOf(l.Row).format(v)
+}
+
+// goal is what is aimed at: a ratio, and at the sizes that it is stated for a figure.
+func (r *report) goal(l *line) string {
+	if l.Most == 0 || r.Sizes != full {
+		return times(l.Goal)
+	}
+	most := fmt.Sprintf("%g %s", l.Most, l.Unit)
+	if l.Goal == 0 {
+		return most
+	}
+	return times(l.Goal) + ", " + most
 }
 
 func times(ratio float64) string {

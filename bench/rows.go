@@ -13,6 +13,9 @@ type row struct {
 	// goal is the ratio that the project is after: how many times better
 	// Fairlead is to be. 0 for none.
 	goal float64
+	// most is what Fairlead is to need at most, in the unit of the row and for the sizes of
+	// full. 0 for none.
+	most float64
 }
 
 type unit struct {
@@ -29,40 +32,60 @@ var (
 	megabytes = unit{"MB", 1, false}
 	kilobytes = unit{"KB", 1, false}
 	perSecond = unit{"/s", 0, true}
+	cores     = unit{"cores", 2, false}
 )
 
 // rows are the table. Goals are what was aimed at when the peer was first
 // measured alone: its figure then, divided by what Fairlead's should be.
 var rows = []row{
-	{"start", is("exec to /readyz ok, empty store"), seconds, 2.3 / 0.1},
-	{"idle-memory", is("resident memory, idle after start"), megabytes, 308.0 / 40},
-	{"idle-cpu", is("CPU of an idle second"), millis, 0},
-	{"idle-watch", count("an idle watch, of %d", func(s *sizes) int { return s.Idle }), kilobytes, 27.0 / 12},
-	{"create", is("create pod, 32 writers: CPU"), micros, 1641.0 / 150},
-	{"create-rate", is("create pod, 32 writers: rate"), perSecond, 0},
-	{"get", is("get pod: CPU"), micros, 432.0 / 60},
-	{"get-rate", is("get pod, 32 readers: rate"), perSecond, 0},
-	{"patch", is("merge-patch pod, 32 writers: CPU"), micros, 2479.0 / 200},
-	{"patch-rate", is("merge-patch pod, 32 writers: rate"), perSecond, 0},
-	{"list", pods("LIST %d pods, JSON: CPU"), millis, 525.0 / 45},
-	{"list-proto", pods("LIST %d pods, protobuf: CPU"), millis, 309.0 / 40},
-	{"list-label", pods("LIST 100 of %d by label: CPU"), millis, 7.1 / 0.7},
-	{"list-page", pods("LIST limit=500 of %d, a page: CPU"), millis, 26.9 / 2.5},
+	{"start", is("exec to /readyz ok, empty store"), seconds, 2.3 / 0.1, 0},
+	{"idle-memory", is("resident memory, idle after start"), megabytes, 308.0 / 40, 0},
+	{"idle-cpu", is("CPU of an idle second"), millis, 0, 0},
+	{"idle-watch", count("an idle watch, of %d", func(s *sizes) int { return s.Idle }), kilobytes, 27.0 / 12, 0},
+	{"create", is("create pod, 32 writers: CPU"), micros, 1641.0 / 150, 0},
+	{"create-rate", is("create pod, 32 writers: rate"), perSecond, 0, 0},
+	{"get", is("get pod: CPU"), micros, 432.0 / 60, 0},
+	{"get-rate", is("get pod, 32 readers: rate"), perSecond, 0, 0},
+	{"patch", is("merge-patch pod, 32 writers: CPU"), micros, 2479.0 / 200, 0},
+	{"patch-rate", is("merge-patch pod, 32 writers: rate"), perSecond, 0, 0},
+	{"list", pods("LIST %d pods, JSON: CPU"), millis, 525.0 / 45, 0},
+	{"list-proto", pods("LIST %d pods, protobuf: CPU"), millis, 309.0 / 40, 0},
+	{"list-label", pods("LIST 100 of %d by label: CPU"), millis, 7.1 / 0.7, 0},
+	{"list-page", pods("LIST limit=500 of %d, a page: CPU"), millis, 26.9 / 2.5, 0},
 	{"watchlist", func(s *sizes) string {
 		return fmt.Sprintf("WatchList of %d pods, %d at once: CPU each", s.Pods, s.Streams)
-	}, millis, 871.0 / 60},
-	{"fan-out", fan("CPU of a delivery"), micros, 29.0 / 6},
-	{"fan-out-rate", fan("deliveries"), perSecond, 0},
-	{"fan-out-p50", fan("p50 from write to reader"), millis, 0},
-	{"fan-out-p99", fan("p99 from write to reader"), millis, 258.0 / 50},
-	{"own-node", count("%d watchers of a node each: CPU of a patch", func(s *sizes) int { return s.Nodes }), micros, 3550.0 / 220},
-	{"memory", pods("resident memory, %d pods, after all that"), megabytes, 1360.0 / 200},
-	{"crowd-list", crowded("LISTs", "memory grows by, each"), kilobytes, 0},
-	{"crowd-list-get", crowded("LISTs", "a get meanwhile, p50"), millis, 0},
-	{"crowd-proto", crowded("LISTs in protobuf", "memory grows by, each"), kilobytes, 0},
-	{"crowd-proto-get", crowded("LISTs in protobuf", "a get meanwhile, p50"), millis, 0},
-	{"crowd-watchlist", crowded("WatchLists", "memory grows by, each"), kilobytes, 0},
-	{"crowd-watchlist-get", crowded("WatchLists", "a get meanwhile, p50"), millis, 0},
+	}, millis, 871.0 / 60, 0},
+	{"fan-out", fan("CPU of a delivery"), micros, 29.0 / 6, 0},
+	{"fan-out-rate", fan("deliveries"), perSecond, 0, 0},
+	{"fan-out-p50", fan("p50 from write to reader"), millis, 0, 0},
+	{"fan-out-p99", fan("p99 from write to reader"), millis, 258.0 / 50, 0},
+	{"own-node", count("%d watchers of a node each: CPU of a patch", func(s *sizes) int { return s.Nodes }), micros, 3550.0 / 220, 0},
+	{"memory", pods("resident memory, %d pods, after all that"), megabytes, 1360.0 / 200, 0},
+	{"crowd-list", crowded("LISTs", "memory grows by, each"), kilobytes, 0, 0},
+	{"crowd-list-get", crowded("LISTs", "a get meanwhile, p50"), millis, 0, 0},
+	{"crowd-proto", crowded("LISTs in protobuf", "memory grows by, each"), kilobytes, 0, 0},
+	{"crowd-proto-get", crowded("LISTs in protobuf", "a get meanwhile, p50"), millis, 0, 0},
+	{"crowd-watchlist", crowded("WatchLists", "memory grows by, each"), kilobytes, 0, 0},
+	{"crowd-watchlist-get", crowded("WatchLists", "a get meanwhile, p50"), millis, 0, 0},
+	{"replicas-bound", deployed("until all are bound"), seconds, 7.1 / 0.7, 0.7},
+	{"replicas-running", deployed("until all run"), seconds, 0, 1},
+	{"replicas-cpu", deployed("CPU of a pod"), micros, 4600.0 / 400, 400},
+	{"replicas-nodes", deployed("CPU of a pod, nodes apart"), micros, 0, 0},
+	{"scale", scaledDown("until the pods are gone"), seconds, 0, 0},
+	{"scale-cpu", scaledDown("CPU of a pod"), micros, 0, 0},
+	{"scale-nodes", scaledDown("CPU of a pod, nodes apart"), micros, 0, 0},
+	{"rollout", rolled("until all run"), seconds, 0, 0},
+	{"rollout-cpu", rolled("CPU of a pod"), micros, 0, 0},
+	{"rollout-nodes", rolled("CPU of a pod, nodes apart"), micros, 0, 0},
+	{"namespace", doomed("until it is gone"), seconds, 0, 3},
+	{"namespace-cpu", doomed("CPU of a pod"), micros, 0, 0},
+	{"namespace-nodes", doomed("CPU of a pod, nodes apart"), micros, 0, 0},
+	{"wide-bound", spreadWide("until all are bound"), seconds, 0, 0},
+	{"wide-running", spreadWide("until all run"), seconds, 0, 8},
+	{"wide-cpu", spreadWide("CPU of a pod"), micros, 0, 0},
+	{"wide-nodes", spreadWide("CPU of a pod, nodes apart"), micros, 0, 0},
+	{"leases", count("leases of %d nodes: processors busy", func(s *sizes) int { return s.Beating }), cores, 0, 0.5},
+	{"leases-nodes", count("leases of %d nodes: processors busy, nodes apart", func(s *sizes) int { return s.Beating }), cores, 0, 0},
 }
 
 func is(title string) func(*sizes) string { return func(*sizes) string { return title } }
@@ -81,6 +104,30 @@ func fan(what string) func(*sizes) string {
 
 func crowded(of, what string) func(*sizes) string {
 	return func(s *sizes) string { return fmt.Sprintf("%d %s of %d pods at once: %s", s.Crowd, of, s.Pods, what) }
+}
+
+func deployed(what string) func(*sizes) string {
+	return func(s *sizes) string {
+		return fmt.Sprintf("Deployment of %d on %d nodes: %s", s.Replicas, s.Hosts, what)
+	}
+}
+
+func scaledDown(what string) func(*sizes) string {
+	return func(s *sizes) string {
+		return fmt.Sprintf("scaled from %d to %d: %s", s.Replicas, s.Rolled, what)
+	}
+}
+
+func rolled(what string) func(*sizes) string {
+	return func(s *sizes) string { return fmt.Sprintf("rolling update of %d: %s", s.Rolled, what) }
+}
+
+func doomed(what string) func(*sizes) string {
+	return func(s *sizes) string { return fmt.Sprintf("namespace of %d pods deleted: %s", s.Doomed, what) }
+}
+
+func spreadWide(what string) func(*sizes) string {
+	return func(s *sizes) string { return fmt.Sprintf("%d pods on %d nodes: %s", s.Wide, s.WideHosts, what) }
 }
 
 func rowOf(key string) *row {

@@ -24,9 +24,10 @@ func (b *bench) setUp(ctx context.Context) error {
 		return err
 	}
 	defer admin.close()
+	if err := b.newNamespace(ctx, admin, namespace); err != nil {
+		return err
+	}
 	for _, x := range []struct{ path, body string }{
-		{"/api/v1/namespaces", `{"metadata":{"name":"` + namespace + `"}}`},
-		{"/api/v1/namespaces/" + namespace + "/serviceaccounts", `{"metadata":{"name":"default"}}`},
 		{"/api/v1/namespaces/" + namespace + "/serviceaccounts", `{"metadata":{"name":"load"}}`},
 		{"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"bench"},
 			"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"},
@@ -57,7 +58,31 @@ func (b *bench) setUp(ctx context.Context) error {
 		}
 		b.conns = append(b.conns, c)
 	}
-	return nil
+	return b.untilNodesReady(ctx)
+}
+
+// newNamespace makes a namespace and the account that its pods run as, or waits until
+// there is one where controllers make it.
+func (b *bench) newNamespace(ctx context.Context, c *client, name string) error {
+	if err := c.call(ctx, request{
+		method: http.MethodPost, path: "/api/v1/namespaces", body: []byte(`{"metadata":{"name":"` + name + `"}}`), want: http.StatusCreated,
+	}); err != nil {
+		return err
+	}
+	accounts := "/api/v1/namespaces/" + name + "/serviceaccounts"
+	if b.nodes == 0 {
+		return c.call(ctx, request{method: http.MethodPost, path: accounts, body: []byte(`{"metadata":{"name":"default"}}`), want: http.StatusCreated})
+	}
+	w, err := c.watch(ctx, accounts+"?watch=true&fieldSelector=metadata.name%3Ddefault")
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	e, err := w.next()
+	if err != nil {
+		return err
+	}
+	return e.expect("ADDED")
 }
 
 // dial opens a connection as the user of the loads. A server may take a moment

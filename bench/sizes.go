@@ -20,18 +20,29 @@ type sizes struct {
 	Idle     int `json:"idle"`     // watches that see nothing
 	PerConn  int `json:"perConn"`  // watches on one connection
 	Crowd    int `json:"crowd"`    // lists at once, on a connection each
+
+	Hosts     int `json:"hosts"`     // simulated nodes of the loads up to deletion
+	Replicas  int `json:"replicas"`  // of the Deployment that is created
+	Rolled    int `json:"rolled"`    // of them left when it is updated
+	Doomed    int `json:"doomed"`    // pods in the namespace that is deleted
+	WideHosts int `json:"wideHosts"` // simulated nodes of the larger cluster
+	Wide      int `json:"wide"`      // pods on them
+	Beating   int `json:"beating"`   // nodes whose leases are looked at
+	Beats     int `json:"beats"`     // seconds that they are looked at
 }
 
 // small fits a side-by-side run of three rounds into ten minutes.
 var small = sizes{
 	Pods: 2000, Gets: 5000, Patches: 2000, Lists: 10, Selected: 200, Walks: 10, Streams: 20,
 	Watchers: 500, Events: 100, Nodes: 1000, Idle: 2000, PerConn: 50, Crowd: 100,
+	Hosts: 50, Replicas: 500, Rolled: 250, Doomed: 500, WideHosts: 200, Wide: 1000, Beating: 1000, Beats: 20,
 }
 
 // full is what the goals are stated for.
 var full = sizes{
 	Pods: 10000, Gets: 20000, Patches: 10000, Lists: 10, Selected: 500, Walks: 5, Streams: 20,
 	Watchers: 500, Events: 200, Nodes: 2000, Idle: 4000, PerConn: 50, Crowd: 1000,
+	Hosts: 100, Replicas: 2000, Rolled: 1000, Doomed: 5000, WideHosts: 1000, Wide: 10000, Beating: 10000, Beats: 30,
 }
 
 // fields are the sizes by the names of their flags.
@@ -56,6 +67,14 @@ func (s *sizes) fields() []struct {
 		{"idle", "idle watches", &s.Idle},
 		{"per-conn", "watches on one connection", &s.PerConn},
 		{"crowd", "lists of all pods at once, and WatchLists", &s.Crowd},
+		{"hosts", "simulated nodes of replicas, scale, rollout and namespace", &s.Hosts},
+		{"replicas", "replicas of the Deployment", &s.Replicas},
+		{"rolled", "replicas that it is scaled to, and then updated", &s.Rolled},
+		{"doomed", "pods in the namespace that is deleted", &s.Doomed},
+		{"wide-hosts", "simulated nodes of wide", &s.WideHosts},
+		{"wide", "pods of wide", &s.Wide},
+		{"beating", "simulated nodes of leases", &s.Beating},
+		{"beats", "seconds of leases; each node renews its own every ten", &s.Beats},
 	}
 }
 
@@ -86,6 +105,12 @@ func (s *sizes) check() error {
 	}
 	if s.Pods%labelled != 0 {
 		return fmt.Errorf("-pods %d: want a multiple of %d", s.Pods, labelled)
+	}
+	if s.Rolled > s.Replicas {
+		return fmt.Errorf("-rolled %d: want no more than the %d replicas", s.Rolled, s.Replicas)
+	}
+	if s.Beats < 15 {
+		return fmt.Errorf("-beats %d: want 15 or more, so that each lease is renewed", s.Beats)
 	}
 	if s.Nodes > s.Pods {
 		return fmt.Errorf("-nodes %d: want no more than the %d pods", s.Nodes, s.Pods)

@@ -31,6 +31,10 @@ type bench struct {
 	podBytes atomic.Int64
 	// podsMade says that the store has its pods.
 	podsMade bool
+	// nodes is how many simulated nodes there are; 0 without a control plane beside the server.
+	nodes int
+	// deployed is how many replicas the Deployment of the loads has; 0: it is not there.
+	deployed int
 }
 
 // figure is one measured value of a load.
@@ -40,13 +44,13 @@ type figure struct {
 }
 
 // turn starts a peer, puts the loads on it and stops it.
-func turn(ctx context.Context, o *options, p peer, dir string, round int, r *report) error {
+func turn(ctx context.Context, o *options, p peer, a act, dir string, round int, r *report) error {
 	dir = filepath.Join(dir, fmt.Sprintf("%s-%d", p.name, round))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s, err := p.start(&o.bin, dir)
+	s, err := p.run(&o.bin, dir, a.nodes)
 	if err != nil {
 		return err
 	}
@@ -54,12 +58,17 @@ func turn(ctx context.Context, o *options, p peer, dir string, round int, r *rep
 	if err := s.await(ctx); err != nil {
 		return err
 	}
-	b := &bench{sizes: o.sizes, server: s}
+	if s.complete != nil {
+		if err := s.complete(); err != nil {
+			return err
+		}
+	}
+	b := &bench{sizes: o.sizes, server: s, nodes: a.nodes}
 	if err := b.setUp(ctx); err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	defer b.tearDown()
-	for _, l := range o.loads {
+	for _, l := range a.loads {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

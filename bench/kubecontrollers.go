@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// startKubeControllers runs kube-controller-manager and kube-scheduler with their defaults
+// but for three: they elect nobody, all controllers share the administrator's credentials,
+// and they may ask the server as often as they like, where by default it is 20 and 50 times
+// a second. Simulated nodes are played by a process of Fairlead's, whose cost is counted
+// apart.
+func startKubeControllers(s *server, b *binaries, dir, token, key string, nodes int) error {
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: %q, insecure-skip-tls-verify: true}}]
+users: [{name: u, user: {token: %q}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+`, s.url, token)
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		return err
+	}
+	shared := []string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--secure-port=0", "--kube-api-qps=100000", "--kube-api-burst=100000"}
+	for _, x := range []struct {
+		path string
+		args []string
+	}{
+		{b.kubeControllerManager, append([]string{"--service-account-private-key-file", key}, shared...)},
+		{b.kubeScheduler, shared},
+	} {
+		p, err := startProcess(dir, x.path, x.args...)
+		if err != nil {
+			return err
+		}
+		s.processes = append(s.processes, p)
+	}
+	p, err := startProcess(dir, b.fairlead, "nodes", "--kubeconfig", kubeconfig, "--kubelet-listen=", "--nodes", strconv.Itoa(nodes))
+	if err != nil {
+		return err
+	}
+	s.players = append(s.players, p)
+	return nil
+}
