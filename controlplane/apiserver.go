@@ -28,6 +28,7 @@ import (
 	"fairlead.dev/server/openapi"
 	"fairlead.dev/server/ui"
 	"fairlead.dev/storage"
+	"fairlead.dev/trace/why"
 	"fairlead.dev/watchcache"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -152,7 +153,7 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 	if err != nil {
 		return err
 	}
-	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, ui.LinksPath: page.Links()}
+	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, ui.LinksPath: page.Links(), why.Path: explained(s)}
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fairlead.dev/client"
+	"fairlead.dev/client/lives"
 	"fairlead.dev/server"
 	"fairlead.dev/server/faults"
 	"github.com/spf13/cobra"
@@ -155,7 +156,7 @@ func (f *faultFlags) add(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if f.kind != "" {
-		r, err := findResource(ctx, c, f.kind)
+		r, err := lives.Resource(ctx, c, f.kind)
 		if err != nil {
 			return err
 		}

@@ -1,27 +1,22 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"fairlead.dev/client"
-	"fairlead.dev/server"
+	"fairlead.dev/client/lives"
 	"fairlead.dev/trace/show"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 type traceFlags struct {
@@ -101,7 +96,7 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 		namespace = f.namespace
 	}
 	if what[0] != "" {
-		r, err := findResource(ctx, c, what[0])
+		r, err := lives.Resource(ctx, c, what[0])
 		if err != nil {
 			return err
 		}
@@ -131,7 +126,7 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 		return p.grown(ctx)
 	}
 	n := 0
-	err = lives(ctx, c, q, func(line []byte, e show.Event) error {
+	err = lives.Each(ctx, c, q, func(line []byte, e show.Event) error {
 		n++
 		return p.event(ctx, line, e)
 	})
@@ -163,56 +158,6 @@ func connect(path string) (*client.Client, string, error) {
 	}
 	c, err := client.New(config, client.Options{UserAgent: "fairlead-trace"})
 	return c, namespace, err
-}
-
-// findResource finds what people call a kind: "deployment", "deployments", "deploy",
-// "deployments.apps".
-func findResource(ctx context.Context, c *client.Client, name string) (client.APIResource, error) {
-	all, err := c.ServerResources(ctx)
-	if err != nil && len(all) == 0 {
-		return client.APIResource{}, err
-	}
-	want := strings.ToLower(name)
-	for _, r := range all {
-		names := append([]string{r.GVR.Resource, strings.ToLower(r.Kind.Kind), r.GVR.GroupResource().String(), r.Singular}, r.ShortNames...)
-		if slices.Contains(names, want) {
-			return r, nil
-		}
-	}
-	return client.APIResource{}, fmt.Errorf("the server has no kind %q", name)
-}
-
-var errNoLives = errors.New("this server keeps no lives: it is not fairlead, or runs with --trace-events=0")
-
-// lives asks a server for lives and hands them on as they come.
-func lives(ctx context.Context, c *client.Client, q url.Values, each func(line []byte, e show.Event) error) error {
-	res, err := c.REST().Stream(ctx, client.Request{Method: http.MethodGet, Path: server.LivesPath, Query: q, Accept: "application/jsonl, */*"})
-	if apierrors.IsNotFound(err) {
-		return errNoLives
-	}
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	in := bufio.NewReaderSize(res.Body, 64<<10)
-	for {
-		line, err := in.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			var e show.Event
-			if err := json.Unmarshal(line, &e); err != nil {
-				return fmt.Errorf("what the server tells is no life: %w", err)
-			}
-			if err := each(line, e); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // printer writes lives as they were asked for.
@@ -321,7 +266,7 @@ const settle = 500 * time.Millisecond
 func settledTree(ctx context.Context, c *client.Client, root int64) (all []show.Event, err error) {
 	for {
 		all = nil
-		err := lives(ctx, c, url.Values{"tree": {strconv.FormatInt(root, 10)}}, func(_ []byte, e show.Event) error {
+		err := lives.Each(ctx, c, url.Values{"tree": {strconv.FormatInt(root, 10)}}, func(_ []byte, e show.Event) error {
 			all = append(all, e)
 			return nil
 		})

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 
+	"fairlead.dev/client/lives"
 	"fairlead.dev/trace/why"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -63,12 +63,11 @@ func (f *whyFlags) run(ctx context.Context, out io.Writer, what [2]string) error
 	if f.namespace != "" {
 		namespace = f.namespace
 	}
-	g := &gatherer{c: c}
-	s, err := g.subject(ctx, what[0], namespace, what[1])
+	s, err := lives.Subject(ctx, c, what[0], namespace, what[1])
 	if err != nil {
 		return err
 	}
-	if s.Object == nil && len(s.Lives) == 0 {
+	if s.Unknown() {
 		return fmt.Errorf("there is no %s %q, and nothing is known of one", s.Resource, s.Name)
 	}
 	a := why.Explain(s)
@@ -86,13 +85,4 @@ func (f *whyFlags) run(ctx context.Context, out io.Writer, what [2]string) error
 		return err
 	}
 	return why.Print(out, a, palette(out))
-}
-
-// query is parameters of a request, by pairs.
-func query(pairs ...string) url.Values {
-	q := url.Values{}
-	for i := 0; i < len(pairs); i += 2 {
-		q.Set(pairs[i], pairs[i+1])
-	}
-	return q
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -69,12 +70,33 @@ func (p *Page) Over(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = withoutCookie(r)
 		if !isPage(r.URL.Path) {
+			r, done := p.within(r)
+			defer done()
 			next.ServeHTTP(w, r)
 			return
 		}
 		guard(w.Header())
 		own.ServeHTTP(w, r)
 	})
+}
+
+// within makes a request of the page end with its session, however long its answer would
+// go on.
+func (p *Page) within(r *http.Request) (*http.Request, func()) {
+	secret := shown(r)
+	if secret == "" || !fromPage(r) {
+		return r, func() {}
+	}
+	g, ok := p.sessions.find(secret)
+	if !ok {
+		return r, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	stop := context.AfterFunc(g.ctx, func() { cancel(errSession) })
+	return r.WithContext(ctx), func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // home is the page itself, for who is logged in.
@@ -116,7 +138,7 @@ func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	}
 	secret, expires := p.sessions.issue(g.user)
 	http.SetCookie(w, cookie(r, secret, expires))
-	answer(w, about(grant{g.user, expires}))
+	answer(w, about(grant{user: g.user, expires: expires}))
 }
 
 // logout ends the session.

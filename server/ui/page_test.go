@@ -268,3 +268,53 @@ func TestExpiry(t *testing.T) {
 		}
 	})
 }
+
+// TestStreams: an answer that goes on ends with its session, whether somebody logs out or
+// its time is over, and with no other's.
+func TestStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		page := ui.New()
+		h := page.Over(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		follow := func(c *http.Cookie) (ended func() bool) {
+			done := make(chan struct{})
+			go func() {
+				ask(h, "GET", "/debug/lives?follow=true", "", append(own, "Cookie", c.Name+"="+c.Value)...)
+				close(done)
+			}()
+			return func() bool {
+				synctest.Wait()
+				select {
+				case <-done:
+					return true
+				default:
+					return false
+				}
+			}
+		}
+		leaves, stays := session(t, page, h), session(t, page, h)
+		first, second, other := follow(leaves), follow(leaves), follow(stays)
+		if first() || second() || other() {
+			t.Fatal("a stream has ended by itself")
+		}
+		ask(h, "POST", "/ui/logout", "", append(own, "Cookie", leaves.Name+"="+leaves.Value)...)
+		if !first() || !second() {
+			t.Error("a stream goes on after the logout")
+		}
+		time.Sleep(ui.SessionLife - time.Second)
+		if other() {
+			t.Error("somebody else's logout has ended a stream")
+		}
+		time.Sleep(time.Second)
+		if !other() {
+			t.Error("a stream goes on when its session is over")
+		}
+		pushed := follow(session(t, page, h))
+		for range 256 {
+			time.Sleep(time.Millisecond)
+			session(t, page, h)
+		}
+		if !pushed() {
+			t.Error("a stream goes on when its session has made room for another")
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"sync"
@@ -29,16 +30,20 @@ type secrets struct {
 	}
 }
 
-// grant is whom a secret stands for, and until when.
+// grant is whom a secret stands for, and until when. Its context ends with it, whether its
+// time is over, it is taken, or it has to make room.
 type grant struct {
 	user    *auth.User
 	expires time.Time
+	ctx     context.Context
+	end     context.CancelFunc
 }
 
 // issue makes a secret for a user.
 func (s *secrets) issue(user *auth.User) (secret string, expires time.Time) {
 	now := time.Now()
-	g := grant{user, now.Add(s.life)}
+	g := grant{user: user, expires: now.Add(s.life)}
+	g.ctx, g.end = context.WithDeadline(context.Background(), g.expires)
 	secret = rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,13 +61,21 @@ func (s *secrets) clear(now time.Time) {
 	var at time.Time
 	for digest, g := range s.mu.of {
 		if !now.Before(g.expires) {
-			delete(s.mu.of, digest)
+			s.drop(digest)
 		} else if at.IsZero() || g.expires.Before(at) {
 			first, at = digest, g.expires
 		}
 	}
 	if len(s.mu.of) >= most {
-		delete(s.mu.of, first)
+		s.drop(first)
+	}
+}
+
+// drop ends a grant, if there is one.
+func (s *secrets) drop(digest [sha256.Size]byte) {
+	if g, ok := s.mu.of[digest]; ok {
+		g.end()
+		delete(s.mu.of, digest)
 	}
 }
 
@@ -80,6 +93,6 @@ func (s *secrets) take(secret string) (grant, bool) {
 	defer s.mu.Unlock()
 	digest := sha256.Sum256([]byte(secret))
 	g, ok := s.mu.of[digest]
-	delete(s.mu.of, digest)
+	s.drop(digest)
 	return g, ok && time.Now().Before(g.expires)
 }

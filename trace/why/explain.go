@@ -7,14 +7,28 @@ import (
 )
 
 const (
-	// notes and parts are how many are told.
-	notes = 5
-	parts = 5
+	// MostParts is how many parts are told, with what is known of them; of more no more is
+	// read than whether they wait.
+	MostParts = 5
+	notes     = 5
 )
+
+// First puts those parts first that wait themselves, in the order in which they are told.
+func First(all []Subject) []Subject {
+	var waiting, rest []Subject
+	for _, s := range all {
+		if s.waits() {
+			waiting = append(waiting, s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return append(waiting, rest...)
+}
 
 // Explain says why a subject is in its state.
 func Explain(s Subject) Answer {
-	a := Answer{Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}
+	a := Answer{Kind: s.Kind, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name}
 	switch {
 	case s.Object == nil:
 		a.gone(&s)
@@ -28,29 +42,26 @@ func Explain(s Subject) Answer {
 		a.unseen(&s)
 	}
 	a.Notes = s.Events[max(0, len(s.Events)-notes):]
-	for _, p := range s.Parts {
+	parts := First(s.Parts)
+	for _, p := range parts[:min(len(parts), MostParts)] {
 		a.Parts = append(a.Parts, Explain(p))
 	}
-	slices.SortStableFunc(a.Parts, func(x, y Answer) int {
-		switch {
-		case x.Waits == y.Waits:
-			return 0
-		case x.Waits:
-			return -1
-		}
-		return 1
-	})
-	if rest := len(a.Parts) - parts; rest > 0 {
-		waiting := 0
-		for _, p := range a.Parts[parts:] {
-			if p.Waits {
-				waiting++
-			}
-		}
-		a.Parts = a.Parts[:parts]
-		a.add(fmt.Sprintf("of %d more that it stands on, %d wait", rest, waiting))
+	if rest := len(parts) - MostParts; rest > 0 {
+		a.add(fmt.Sprintf("of %d more that it stands on, %d wait", rest, waiting(parts[MostParts:])))
 	}
 	return a
+}
+
+// waits says of an object by itself that it is on its way to something.
+func (s *Subject) waits() bool { return Explain(Subject{Kind: s.Kind, Object: s.Object}).Waits }
+
+func waiting(all []Subject) (n int) {
+	for _, s := range all {
+		if s.waits() {
+			n++
+		}
+	}
+	return n
 }
 
 func (a *Answer) add(reason string) {
@@ -124,9 +135,13 @@ func (a *Answer) living(s *Subject) {
 		a.claim(s)
 	case "Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "DaemonSet":
 		a.workload(s)
+	case "Job":
+		a.job(s)
+	case "CronJob":
+		a.cron(s)
 	}
 	for _, c := range s.list("status", "conditions") {
-		if wrong(str(c["type"]), str(c["status"])) {
+		if wrong(str(c["type"]), str(c["status"])) && str(c["reason"]) != "PodCompleted" {
 			a.Waits = true
 			a.add(fmt.Sprintf("%s is %s: %s", c["type"], c["status"], because(str(c["reason"]), str(c["message"]))))
 		}
@@ -151,12 +166,12 @@ func (a *Answer) living(s *Subject) {
 // is amiss are named so by custom.
 func wrong(kind, status string) bool {
 	negative := false
-	for _, word := range []string{"Failure", "Failed", "Pressure", "Unavailable", "Deadlock", "Degraded", "Stalled", "Disruption", "Dangling", "Violat", "NonStructural", "Terminating"} {
+	for _, word := range []string{"Failure", "Failed", "Pressure", "Unavailable", "Deadlock", "Degraded", "Stalled", "Disruption", "Dangling", "Violat", "NonStructural", "Terminating", "Limited", "Denied"} {
 		negative = negative || strings.Contains(kind, word)
 	}
 	switch kind {
 	case "Complete", "SuccessCriteriaMet", "Suspended", "DisruptionTarget", "PodReadyToStartContainers", "ContainersReady", "Initialized", "PodScheduled":
 		return false // told by the kind's own rule, or only when true
 	}
-	return negative && status == "True" || !negative && status == "False"
+	return negative == (status == "True") // what is Unknown is not well either
 }

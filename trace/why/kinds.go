@@ -105,3 +105,46 @@ func (a *Answer) workload(s *Subject) {
 		a.add(fmt.Sprintf("%d are there, of which %d are to go", made, made-want))
 	}
 }
+
+// job tells how far a job is.
+func (a *Answer) job(s *Subject) {
+	done, failed, active := s.number("status", "succeeded"), s.number("status", "failed"), s.number("status", "active")
+	want := "any number of"
+	if n, ok := s.at("spec", "completions").(float64); ok {
+		want = fmt.Sprint(int64(n))
+	}
+	a.State = fmt.Sprintf("has %d of %s pods done, %d at work, %d failed", done, want, active, failed)
+	if c := s.condition("Complete"); c != nil && str(c["status"]) == "True" {
+		return
+	}
+	if c := s.condition("Failed"); c != nil && str(c["status"]) == "True" {
+		return // its reason is the condition's
+	}
+	a.Waits = true
+	switch {
+	case s.at("spec", "suspend") == true:
+		a.add("it is suspended: spec.suspend is true")
+	case active > 0:
+		a.add(fmt.Sprintf("%d of its pods are at work", active))
+	}
+	if failed > 0 {
+		limit := int64(6)
+		if n, ok := s.at("spec", "backoffLimit").(float64); ok {
+			limit = int64(n)
+		}
+		a.add(fmt.Sprintf("%d of its pods have failed; it gives up after more than %d", failed, limit))
+	}
+}
+
+// cron tells when a cron job made a job last.
+func (a *Answer) cron(s *Subject) {
+	a.State = fmt.Sprintf("makes a job at %q", s.text("spec", "schedule"))
+	if last := s.text("status", "lastScheduleTime"); last != "" {
+		a.State += ", last " + last
+	} else {
+		a.add("no time of its schedule has come since it was made")
+	}
+	if s.at("spec", "suspend") == true {
+		a.add("it is suspended: spec.suspend is true")
+	}
+}

@@ -23,6 +23,13 @@ type Subject struct {
 	Parts []Subject
 }
 
+// Path is where a Fairlead server answers with an Answer, in JSON, by the parameters resource
+// ("pods", "deployments.apps"), namespace and name, to who may get the path and the object.
+const Path = "/debug/why"
+
+// Unknown says that there is nothing to explain: no object, and no life of one.
+func (s *Subject) Unknown() bool { return s.Object == nil && len(s.Lives) == 0 }
+
 // Note is what an event object says.
 type Note struct {
 	Time    time.Time `json:"time"`
@@ -36,6 +43,7 @@ type Note struct {
 // Answer is why a Subject is as it is.
 type Answer struct {
 	Kind      string `json:"kind"`
+	Resource  string `json:"resource,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	// State is what it is now in a few words, Waits whether it is on its way to

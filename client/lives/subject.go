@@ -1,9 +1,11 @@
-package main
+package lives
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -12,10 +14,31 @@ import (
 	"fairlead.dev/trace/why"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation/path"
 )
 
 // gatherer reads from a server what an explanation takes.
 type gatherer struct{ c *client.Client }
+
+// Subject reads what why.Explain takes for an object, which is named as Resource says. An
+// object that is not there, and of which no life is kept, is Unknown.
+func Subject(ctx context.Context, c *client.Client, kind, namespace, name string) (why.Subject, error) {
+	for _, part := range []string{namespace, name} {
+		if wrong := path.IsValidPathSegmentName(part); len(wrong) > 0 {
+			return why.Subject{}, apierrors.NewBadRequest(fmt.Sprintf("%q %s", part, strings.Join(wrong, ", ")))
+		}
+	}
+	return gatherer{c}.subject(ctx, kind, namespace, name)
+}
+
+// ask makes a request whose answer is JSON.
+func (g gatherer) ask(ctx context.Context, q client.Request, into any) error {
+	res, err := g.c.REST().Do(ctx, q)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(res.Body, into)
+}
 
 // below is what an object of a kind owns that it waits for.
 var below = map[string]string{
@@ -26,13 +49,13 @@ var below = map[string]string{
 // deep is how far down is looked.
 const deep = 3
 
-func (g *gatherer) subject(ctx context.Context, kind, namespace, name string) (why.Subject, error) {
-	r, err := findResource(ctx, g.c, kind)
+func (g gatherer) subject(ctx context.Context, kind, namespace, name string) (why.Subject, error) {
+	r, err := Resource(ctx, g.c, kind)
 	if err != nil {
 		return why.Subject{}, err
 	}
 	object := map[string]any{}
-	err = ask(ctx, g.c, client.Request{Path: path(r, namespace) + "/" + name}, &object)
+	err = g.ask(ctx, client.Request{Path: collection(r, namespace) + "/" + name}, &object)
 	if apierrors.IsNotFound(err) {
 		object, err = nil, nil
 	}
@@ -42,12 +65,18 @@ func (g *gatherer) subject(ctx context.Context, kind, namespace, name string) (w
 	return g.known(ctx, r, namespace, name, object, deep)
 }
 
-// known adds to an object what is known of it.
-func (g *gatherer) known(ctx context.Context, r client.APIResource, namespace, name string, object map[string]any, depth int) (s why.Subject, err error) {
+// subjectOf is an object of which nothing else is known.
+func subjectOf(r client.APIResource, namespace, name string, object map[string]any) why.Subject {
 	if !r.Namespaced {
 		namespace = ""
 	}
-	s = why.Subject{Kind: r.Kind.Kind, Resource: r.GVR.GroupResource().String(), Namespace: namespace, Name: name, Object: object}
+	return why.Subject{Kind: r.Kind.Kind, Resource: r.GVR.GroupResource().String(), Namespace: namespace, Name: name, Object: object}
+}
+
+// known adds to an object what is known of it.
+func (g gatherer) known(ctx context.Context, r client.APIResource, namespace, name string, object map[string]any, depth int) (s why.Subject, err error) {
+	s = subjectOf(r, namespace, name, object)
+	namespace = s.Namespace
 	if s.Lives, err = g.lives(ctx, s); err != nil {
 		return s, err
 	}
@@ -69,25 +98,28 @@ func (g *gatherer) known(ctx context.Context, r client.APIResource, namespace, n
 }
 
 // lives are those of a subject's last changes; none if the server keeps none.
-func (g *gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, err error) {
-	q := query("resource", s.Resource, "namespace", s.Namespace, "name", s.Name, "limit", "8")
-	err = lives(ctx, g.c, q, func(_ []byte, e show.Event) error {
+func (g gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, err error) {
+	q := url.Values{"resource": {s.Resource}, "namespace": {s.Namespace}, "name": {s.Name}, "limit": {"8"}}
+	err = Each(ctx, g.c, q, func(_ []byte, e show.Event) error {
 		all = append(all, e)
 		return nil
 	})
-	if err == errNoLives || apierrors.IsForbidden(err) {
+	if errors.Is(err, ErrNone) || apierrors.IsForbidden(err) {
 		err = nil
 	}
 	return all, err
 }
 
 // events are what was noted about an object, oldest first.
-func (g *gatherer) events(ctx context.Context, namespace, uid string) ([]why.Note, error) {
+func (g gatherer) events(ctx context.Context, namespace, uid string) ([]why.Note, error) {
 	if namespace == "" {
 		namespace = "default" // where those of objects of no namespace are
 	}
 	var list corev1.EventList
-	err := ask(ctx, g.c, client.Request{Path: "/api/v1/namespaces/" + namespace + "/events", Query: query("fieldSelector", "involvedObject.uid="+uid)}, &list)
+	err := g.ask(ctx, client.Request{Path: "/api/v1/namespaces/" + namespace + "/events", Query: url.Values{"fieldSelector": {"involvedObject.uid=" + uid}}}, &list)
+	if apierrors.IsForbidden(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -109,31 +141,37 @@ func (g *gatherer) events(ctx context.Context, namespace, uid string) ([]why.Not
 	return notes, nil
 }
 
-// owned are the objects of a kind that another controls.
-func (g *gatherer) owned(ctx context.Context, kind, namespace, uid string, depth int) (all []why.Subject, err error) {
-	r, err := findResource(ctx, g.c, kind)
+// owned are the objects of a kind that another controls. Of those that the explanation
+// will not tell of, there may be thousands, no more is read than the list has.
+func (g gatherer) owned(ctx context.Context, kind, namespace, uid string, depth int) (all []why.Subject, err error) {
+	r, err := Resource(ctx, g.c, kind)
 	if err != nil {
 		return nil, err
 	}
 	var list struct{ Items []map[string]any }
-	if err := ask(ctx, g.c, client.Request{Path: path(r, namespace)}, &list); err != nil {
+	err = g.ask(ctx, client.Request{Path: collection(r, namespace)}, &list)
+	if apierrors.IsForbidden(err) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	for _, o := range list.Items {
-		if !ownedBy(o, uid) || r.Kind.Kind == "ReplicaSet" && idle(o) {
-			continue
+		if ownedBy(o, uid) && !(r.Kind.Kind == "ReplicaSet" && idle(o)) {
+			all = append(all, subjectOf(r, namespace, metadata(o, "name"), o))
 		}
-		s, err := g.known(ctx, r, namespace, metadata(o, "name"), o, depth)
-		if err != nil {
+	}
+	all = why.First(all)
+	for i := range min(len(all), why.MostParts) {
+		if all[i], err = g.known(ctx, r, namespace, all[i].Name, all[i].Object, depth); err != nil {
 			return nil, err
 		}
-		all = append(all, s)
 	}
 	return all, nil
 }
 
 // claims are the claims that a pod's volumes name.
-func (g *gatherer) claims(ctx context.Context, namespace string, pod map[string]any) (all []why.Subject, err error) {
+func (g gatherer) claims(ctx context.Context, namespace string, pod map[string]any) (all []why.Subject, err error) {
 	spec, _ := pod["spec"].(map[string]any)
 	volumes, _ := spec["volumes"].([]any)
 	for _, v := range volumes {
@@ -181,8 +219,8 @@ func idle(o map[string]any) bool {
 	return err == nil && json.Unmarshal(text, &rs) == nil && rs.Spec.Replicas == 0 && rs.Status.Replicas == 0
 }
 
-// path is where a collection is.
-func path(r client.APIResource, namespace string) string {
+// collection is where the objects of a resource are.
+func collection(r client.APIResource, namespace string) string {
 	p := "/apis/" + r.GVR.Group
 	if r.GVR.Group == "" {
 		p = "/api"
