@@ -11,24 +11,25 @@ import (
 // between does not cancel the wait.
 func (q *Queue[K]) AddAfter(k K, d time.Duration) {
 	h := hash(k)
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.lock()
+	defer q.unlock()
 	if !q.mu.closed {
-		q.addAfter(k, h, 0, d)
+		q.addAfter(q.mu.keys.put(k, h), 0, d)
 	}
 }
 
-// addAfter makes k ready at priority p once d has passed; the queue is open and q.mu held.
-func (q *Queue[K]) addAfter(k K, h uint32, p int, d time.Duration) {
+// addAfter makes the key at i ready at priority p once d has passed; the queue is open and
+// q.mu held.
+func (q *Queue[K]) addAfter(i int32, p int32, d time.Duration) {
 	if d <= 0 {
-		q.add(k, h, p)
+		q.add(i, p)
 		return
 	}
 	now := time.Since(q.begun)
-	q.ripen(now, few)
-	if q.mu.delays.set(k, h, p, now+d) {
+	if q.mu.delays.set(i, p, now+d) {
 		q.arm(d)
 	}
+	q.ripen(now, few)
 }
 
 // few is how many keys one that begins to wait makes ready at most, if their time has
@@ -43,7 +44,8 @@ const handful = 64
 // millisecond, and then has all at once to do. So whoever has the lock anyway helps.
 func (q *Queue[K]) ripen(now time.Duration, most int) {
 	for ; most > 0 && q.mu.delays.first() <= now; most-- {
-		q.add(q.mu.delays.pop())
+		i := q.mu.delays.pop()
+		q.add(i, q.mu.keys.at(i).later)
 	}
 }
 
@@ -62,14 +64,14 @@ const rest = 50 * time.Microsecond
 
 // due makes ready what has waited long enough.
 func (q *Queue[K]) due() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.lock()
+	defer q.unlock()
 	if q.mu.closed {
 		return
 	}
 	now := time.Since(q.begun)
-	q.ripen(now, q.mu.delays.keys.n)
-	if q.mu.delays.keys.n > 0 {
+	q.ripen(now, q.mu.delays.n)
+	if q.mu.delays.n > 0 {
 		q.arm(max(q.mu.delays.first()-now, rest))
 	}
 }
@@ -83,8 +85,9 @@ type delays[K comparable] struct {
 	line []delay // by rising time; those before from have gone
 	from int
 	heap []delay // a min-heap, each place with wide children
-	keys keys[K] // since is when the key becomes ready
+	n    int     // how many keys wait
 	left int     // how many places no key stands at
+	keys *table[K]
 }
 
 type delay struct {
@@ -98,25 +101,26 @@ const wide = 4
 
 const never = time.Duration(math.MaxInt64)
 
-// set puts k at t, or leaves it where it is if that is earlier, raises it to p, and
-// tells whether k is now the first.
-func (d *delays[K]) set(k K, h uint32, p int, t time.Duration) bool {
-	first, n := d.first(), d.keys.n
-	i := d.keys.put(k, h)
-	x := d.keys.item(i)
+// set puts the key at i at t, or leaves it where it is if that is earlier, raises it to p,
+// and tells whether it is now the first.
+func (d *delays[K]) set(i, p int32, t time.Duration) bool {
+	first := d.first()
+	x := d.keys.at(i)
 	switch {
-	case d.keys.n > n:
-		x.priority = p
-	case t < x.since:
-		x.priority = max(x.priority, p)
+	case x.state&waits == 0:
+		x.state |= waits
+		x.later = p
+		d.n++
+	case t < x.due:
+		x.later = max(x.later, p)
 		d.left++
 	default:
-		x.priority = max(x.priority, p)
+		x.later = max(x.later, p)
 		return false
 	}
-	x.since = t
+	x.due = t
 	d.push(delay{t, i})
-	if d.left > keep && d.left > d.keys.n {
+	if d.left > keep && d.left > d.n {
 		d.tidy()
 	}
 	return t < first
@@ -136,7 +140,7 @@ func (d *delays[K]) push(x delay) {
 
 // first returns when the first key becomes ready; never if none waits.
 func (d *delays[K]) first() time.Duration {
-	if d.keys.n == 0 {
+	if d.n == 0 {
 		return never
 	}
 	for d.from < len(d.line) && d.stale(d.line[d.from]) {
@@ -157,12 +161,18 @@ func (d *delays[K]) first() time.Duration {
 	return at
 }
 
-// stale tells whether a place has been left by its key. The item may be another's since:
-// if that is to be ready at the same time, the place is as good as its own.
-func (d *delays[K]) stale(x delay) bool { return d.keys.item(x.i).since != x.at }
+// stale tells whether a place has been left by its key. The entry may be another key's
+// since: if that is to be ready at the same time, the place is as good as its own.
+func (d *delays[K]) stale(x delay) bool {
+	if !d.keys.holds(x.i) {
+		return true
+	}
+	o := d.keys.at(x.i)
+	return o.due != x.at || o.state&waits == 0
+}
 
 // pop takes the key that first has told of.
-func (d *delays[K]) pop() (k K, h uint32, priority int) {
+func (d *delays[K]) pop() int32 {
 	var i int32
 	if len(d.heap) == 0 || d.from < len(d.line) && d.line[d.from].at <= d.heap[0].at {
 		i = d.line[d.from].i
@@ -171,13 +181,11 @@ func (d *delays[K]) pop() (k K, h uint32, priority int) {
 		i = d.heap[0].i
 		d.down()
 	}
-	x := d.keys.item(i)
-	k, h, priority = x.key, x.hash, x.priority
-	d.keys.drop(i)
-	if d.keys.n == 0 { // and the places that are left lead nowhere
+	d.keys.at(i).state &^= waits
+	if d.n--; d.n == 0 { // and the places that are left lead nowhere
 		d.emptied()
 	}
-	return k, h, priority
+	return i
 }
 
 // emptied lets go of all places, and of the memory of a large burst.
@@ -240,8 +248,4 @@ func (d *delays[K]) down() {
 	if n > 0 {
 		d.heap[at] = x
 	}
-}
-
-func (d *delays[K]) clear() {
-	*d = delays[K]{}
 }

@@ -25,6 +25,22 @@
 // group, and in a queue without groups, keys come in the order in which they became
 // ready. Nothing but the absence of higher ones lets a low priority through.
 //
+// # What a key costs
+//
+// All that is known of a key, whether it is ready, being worked on, waits or has failed,
+// stands in one entry of one table: an Add hashes the key and finds the entry, and from
+// then on the entry's number stands for the key. What has waited becomes ready, is taken
+// and is done with by the loop over Work without another look-up; Done, Retry and Forget,
+// which are given a key, look it up once. The other costs are the lock, which a turn of
+// the loop takes once and which is held for tens of nanoseconds, and waking workers: one
+// is called at a time, after the lock is let go, and one who comes and leaves more calls
+// the next. So nothing that is ready waits longer than a worker takes to come, and a
+// hundred keys do not wake a hundred workers that find the first has done them all.
+//
+// A queue of one shard is enough for that, and is what makes the order exact. A ready
+// key takes about 95 bytes if it is two strings, one that waits 16 more; they are given
+// back when keys leave, but for a thousand's.
+//
 // # Concurrency
 //
 //  1. Every method may be called from any goroutine.

@@ -9,8 +9,8 @@ import (
 // by now, and those added again while being worked on, are still handed out; then Get
 // returns false. Closing twice is allowed.
 func (q *Queue[K]) Close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.lock()
+	defer q.unlock()
 	if q.mu.closed {
 		return
 	}
@@ -18,7 +18,9 @@ func (q *Queue[K]) Close() {
 	if q.mu.timer != nil {
 		q.mu.timer.Stop()
 	}
-	q.mu.delays.clear()
+	for q.mu.delays.first() != never {
+		q.release(q.mu.delays.pop())
+	}
 	q.ring()
 	q.settle()
 }
@@ -33,9 +35,9 @@ func (q *Queue[K]) Drain(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.mu.order.n+q.mu.working == 0 {
+	q.lock()
+	defer q.unlock()
+	if q.mu.order.n+int(q.mu.working) == 0 {
 		return nil
 	}
 	return fmt.Errorf("workqueue %s: %d keys wait and %d are being worked on: %w", q.o.Name, q.mu.order.n, q.mu.working, ctx.Err())
@@ -43,7 +45,7 @@ func (q *Queue[K]) Drain(ctx context.Context) error {
 
 // settle tells those who drain that nothing is left, if so; q.mu is held.
 func (q *Queue[K]) settle() {
-	if !q.mu.closed || q.mu.order.n+q.mu.working > 0 {
+	if !q.mu.closed || q.mu.order.n+int(q.mu.working) > 0 {
 		return
 	}
 	select {

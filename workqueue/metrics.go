@@ -117,15 +117,25 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 
 // counts returns the queue's state now.
 func (q *Queue[K]) counts() counts {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.lock()
+	defer q.unlock()
 	c := q.mu.counts
 	c.depth = q.mu.order.n
-	now := time.Since(q.begun)
-	for i := int32(1); i < q.mu.keys.used; i++ {
-		if x := q.mu.keys.item(i); x.working {
-			c.unfinished += now - x.since
-			c.longest = max(c.longest, now-x.since)
+	if q.metrics == nil {
+		return c
+	}
+	now, left := time.Since(q.begun), q.mu.working
+	for _, p := range q.mu.keys.pages {
+		for i := range int32(size) {
+			if p == nil || left == 0 {
+				break
+			}
+			if p.entries[i].state&working != 0 {
+				long := now - p.since[i]
+				c.unfinished += long
+				c.longest = max(c.longest, long)
+				left--
+			}
 		}
 	}
 	return c

@@ -9,19 +9,20 @@ import (
 // turn; in each group the keys, oldest first.
 type order struct {
 	levels []*level // by falling priority; some may be empty
+	last   *level   // the one asked for last
 	n      int
 }
 
 // level is the keys of one priority. The lanes that have keys stand in a ring.
 type level struct {
-	priority int
+	priority int32
 	n        int
 	turn     *lane            // whose turn it is; nil without keys
 	lanes    map[string]*lane // those in the ring, by group
 	plain    lane             // the lane of the group "", which is all there is without groups
 }
 
-// lane is the keys of one group at one priority, a list through their items.
+// lane is the keys of one group at one priority, a list through their entries.
 type lane struct {
 	level       *level
 	group       string
@@ -32,8 +33,8 @@ type lane struct {
 // spare is how many empty levels are kept for the next key of their priority.
 const spare = 8
 
-// lane returns where a ready item stands, or belongs; q.mu is held.
-func (q *Queue[K]) lane(x *item[K]) *lane {
+// lane returns where a ready key stands, or belongs; q.mu is held.
+func (q *Queue[K]) lane(x *entry[K]) *lane {
 	group := ""
 	if q.o.Group != nil {
 		group = q.o.Group(x.key)
@@ -41,34 +42,34 @@ func (q *Queue[K]) lane(x *item[K]) *lane {
 	return q.mu.order.level(x.priority).lane(group)
 }
 
-// append puts the item at i at the end of its lane; q.mu is held.
+// append puts the key at i at the end of its lane; q.mu is held.
 func (q *Queue[K]) append(i int32) {
-	x := q.mu.keys.item(i)
+	x := q.mu.keys.at(i)
 	l := q.lane(x)
 	x.before, x.after = l.last, 0
 	if l.last == 0 {
 		l.first = i
 		l.level.join(l)
 	} else {
-		q.mu.keys.item(l.last).after = i
+		q.mu.keys.at(l.last).after = i
 	}
 	l.last = i
 	l.level.n++
 	q.mu.order.n++
 }
 
-// remove takes the ready item at i out of its lane; q.mu is held.
+// remove takes the ready key at i out of its lane; q.mu is held.
 func (q *Queue[K]) remove(l *lane, i int32) {
-	x := q.mu.keys.item(i)
+	x := q.mu.keys.at(i)
 	if x.before == 0 {
 		l.first = x.after
 	} else {
-		q.mu.keys.item(x.before).after = x.after
+		q.mu.keys.at(x.before).after = x.after
 	}
 	if x.after == 0 {
 		l.last = x.before
 	} else {
-		q.mu.keys.item(x.after).before = x.before
+		q.mu.keys.at(x.after).before = x.before
 	}
 	l.level.n--
 	q.mu.order.n--
@@ -77,7 +78,7 @@ func (q *Queue[K]) remove(l *lane, i int32) {
 	}
 }
 
-// pop takes the item whose turn it is; there is one, and q.mu is held.
+// pop takes the key whose turn it is; there is one, and q.mu is held.
 func (q *Queue[K]) pop() int32 {
 	for _, v := range q.mu.order.levels {
 		if v.n == 0 {
@@ -93,8 +94,15 @@ func (q *Queue[K]) pop() int32 {
 }
 
 // level returns the keys of a priority.
-func (o *order) level(priority int) *level {
-	byFalling := func(v *level, p int) int { return cmp.Compare(p, v.priority) }
+func (o *order) level(priority int32) *level {
+	if o.last == nil || o.last.priority != priority {
+		o.last = o.search(priority)
+	}
+	return o.last
+}
+
+func (o *order) search(priority int32) *level {
+	byFalling := func(v *level, p int32) int { return cmp.Compare(p, v.priority) }
 	at, found := slices.BinarySearchFunc(o.levels, priority, byFalling)
 	if found {
 		return o.levels[at]
@@ -146,5 +154,7 @@ func (v *level) leave(l *lane) {
 		}
 	}
 	l.prev, l.next = nil, nil
-	delete(v.lanes, l.group)
+	if l != &v.plain {
+		delete(v.lanes, l.group)
+	}
 }

@@ -2,7 +2,9 @@ package workqueue
 
 import (
 	"context"
+	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,26 +33,29 @@ type Options[K comparable] struct {
 
 // Queue is a set of keys waiting for workers; the package comment has its promises.
 type Queue[K comparable] struct {
-	o    Options[K]
-	bell chan struct{} // one slot: something may be ready. Whoever takes the ring and leaves more rings again
-	idle chan struct{} // closed when the queue is closed and nothing is ready or being worked on
-
 	mu struct {
 		sync.Mutex
-		keys     keys[K]     // those that are ready, being worked on, or both
-		order    order       // those that are ready and not being worked on
-		working  int         // how many keys are being worked on
-		again    int         // how many of those have been added again
-		failures keys[K]     // next is how often a key has failed since the last Forget
-		delays   delays[K]   // those that become ready later
-		timer    *time.Timer // fires at the head of delays
-		retries  bucket      // RetryRate
-		waiting  int         // how many Gets wait for the bell
-		closed   bool        // no more adds
-		counts   counts      // for metrics
+		// What every turn changes stands together, for it goes from processor to processor.
+		rung    bool  // one who waits has been called and has not come yet
+		call    bool  // who unlocks calls one of those who wait
+		closed  bool  // no more adds
+		waiting int32 // how many Gets wait
+		working int32 // how many keys are being worked on
+		again   int32 // how many of those have been added again
+		turns   state // how many keys have been taken, in units of once
+		keys    table[K]
+		order   order       // the keys that are ready and not being worked on
+		delays  delays[K]   // those that become ready later
+		counts  counts      // for metrics
+		timer   *time.Timer // fires at the head of delays
+		retries bucket      // RetryRate
 	}
-	metrics *histograms // nil without Options.Metrics
-	begun   time.Time   // what times of items count from
+	failing atomic.Int32 // how many keys have failures; changes under mu
+	come    sync.Cond    // something may be ready. One who is called and leaves more calls the next
+	o       Options[K]
+	idle    chan struct{} // closed when the queue is closed and nothing is ready or being worked on
+	metrics *histograms   // nil without Options.Metrics
+	begun   time.Time     // what times of keys count from
 }
 
 // New returns an empty queue.
@@ -61,9 +66,12 @@ func New[K comparable](o Options[K]) *Queue[K] {
 	if o.MaxDelay <= 0 {
 		o.MaxDelay = 1000 * time.Second
 	}
-	q := &Queue[K]{o: o, bell: make(chan struct{}, 1), idle: make(chan struct{}), begun: time.Now()}
+	q := &Queue[K]{o: o, idle: make(chan struct{}), begun: time.Now()}
+	q.come.L = &q.mu
+	q.mu.delays.keys = &q.mu.keys
 	q.mu.retries = bucket{rate: o.RetryRate, burst: max(1, o.RetryBurst)}
 	if o.Metrics != nil {
+		q.mu.keys.times = true
 		q.metrics = o.Metrics.watch(o.Name, q)
 	}
 	return q
@@ -74,59 +82,50 @@ func New[K comparable](o Options[K]) *Queue[K] {
 func (q *Queue[K]) Add(k K) { q.AddPriority(k, 0) }
 
 // AddPriority makes k ready at priority p: it comes before all keys of a lower one. A
-// key that is ready already is raised to p, never lowered.
+// key that is ready already is raised to p, never lowered. A priority is a number of 32
+// bits: what is beyond counts as the first or the last of these.
 func (q *Queue[K]) AddPriority(k K, p int) {
 	h := hash(k)
-	q.mu.Lock()
+	q.lock()
+	defer q.unlock()
 	if !q.mu.closed {
-		q.add(k, h, p)
+		q.add(q.mu.keys.put(k, h), int32(min(max(p, math.MinInt32), math.MaxInt32)))
 	}
-	q.mu.Unlock()
 }
 
-// add makes k, whose hash is h, ready at p; q.mu is held.
-func (q *Queue[K]) add(k K, h uint32, p int) {
-	i := q.mu.keys.put(k, h)
-	x := q.mu.keys.item(i)
-	switch {
-	case x.working && !x.ready:
-		x.ready, x.next = true, p
+// add makes the key at i ready at p; q.mu is held.
+func (q *Queue[K]) add(i int32, p int32) {
+	x := q.mu.keys.at(i)
+	switch x.state & (ready | working) {
+	case working:
+		x.state |= ready
+		x.again = p
 		q.mu.again++
 		q.mu.counts.adds++
-	case x.working:
-		x.next = max(x.next, p)
-	case !x.ready:
+	case working | ready:
+		x.again = max(x.again, p)
+	case 0:
 		x.priority = p
 		q.mu.counts.adds++
 		q.push(i)
-	case p > x.priority:
-		q.remove(q.lane(x), i)
-		x.priority = p
-		q.append(i)
+	case ready:
+		if p > x.priority {
+			q.remove(q.lane(x), i)
+			x.priority = p
+			q.append(i)
+		}
 	}
 }
 
-// push makes the item at i, which is neither ready nor being worked on, ready at its
+// push makes the key at i, which is neither ready nor being worked on, ready at its
 // priority.
 func (q *Queue[K]) push(i int32) {
-	x := q.mu.keys.item(i)
-	x.ready = true
+	q.mu.keys.at(i).state |= ready
 	if q.metrics != nil {
-		x.since = time.Since(q.begun)
+		*q.mu.keys.since(i) = time.Since(q.begun)
 	}
 	q.append(i)
 	q.ring()
-}
-
-// ring wakes one of those who wait in Get, if any do; q.mu is held.
-func (q *Queue[K]) ring() {
-	if q.mu.waiting == 0 {
-		return
-	}
-	select {
-	case q.bell <- struct{}{}:
-	default:
-	}
 }
 
 // Get waits for a ready key and takes it. The caller must call Done(k) when the work
@@ -136,19 +135,20 @@ func (q *Queue[K]) Get(ctx context.Context) (k K, ok bool) {
 	if ctx.Err() != nil {
 		return k, false
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	i := q.take(ctx)
+	q.lock()
+	defer q.unlock()
+	i := q.take(ctx, false)
 	if i == 0 {
 		return k, false
 	}
-	return q.mu.keys.item(i).key, true
+	return q.mu.keys.at(i).key, true
 }
 
-// take is Get under q.mu, and returns the item's index, or 0.
-func (q *Queue[K]) take(ctx context.Context) int32 {
+// take is Get under q.mu, and returns the key's index, or 0. watched says that the end of
+// ctx wakes those who wait already.
+func (q *Queue[K]) take(ctx context.Context, watched bool) int32 {
 	for q.mu.order.n == 0 {
-		if q.mu.delays.keys.n > 0 {
+		if q.mu.delays.n > 0 {
 			if q.ripen(time.Since(q.begun), handful); q.mu.order.n > 0 {
 				break
 			}
@@ -157,72 +157,65 @@ func (q *Queue[K]) take(ctx context.Context) int32 {
 			q.ring() // the next waiter sees the same
 			return 0
 		}
-		if !q.wait(ctx) {
+		if !q.wait(ctx, watched) {
 			return 0
 		}
 	}
 	i := q.pop()
-	x := q.mu.keys.item(i)
-	x.ready, x.working = false, true
+	x := q.mu.keys.at(i)
+	q.mu.turns += once
+	x.state = x.state&flags&^ready | working | q.mu.turns
 	q.mu.working++
 	if q.mu.order.n > 0 || q.mu.closed {
 		q.ring()
 	}
 	if q.metrics != nil {
-		now := time.Since(q.begun)
-		q.metrics.waited.Observe((now - x.since).Seconds())
-		x.since = now
+		now, since := time.Since(q.begun), q.mu.keys.since(i)
+		q.metrics.waited.Observe((now - *since).Seconds())
+		*since = now
 	}
 	return i
-}
-
-// wait lets go of q.mu until the bell rings or ctx ends; false means the latter.
-func (q *Queue[K]) wait(ctx context.Context) bool {
-	q.mu.waiting++
-	q.mu.Unlock()
-	ok := true
-	select {
-	case <-q.bell:
-	case <-ctx.Done():
-		ok = false
-	}
-	q.mu.Lock()
-	q.mu.waiting--
-	return ok
 }
 
 // Done ends the work on k that a Get began. If k was added meanwhile it is ready
 // again. A Done without a Get does nothing.
 func (q *Queue[K]) Done(k K) {
 	h := hash(k)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if i := q.mu.keys.find(k, h); i != 0 && q.mu.keys.item(i).working {
+	q.lock()
+	defer q.unlock()
+	if i := q.mu.keys.find(k, h); i != 0 && q.mu.keys.at(i).state&working != 0 {
 		q.done(i)
 	}
 }
 
-// done ends the work on the item at i; q.mu is held.
+// done ends the work on the key at i; q.mu is held.
 func (q *Queue[K]) done(i int32) {
-	x := q.mu.keys.item(i)
+	x := q.mu.keys.at(i)
 	if q.metrics != nil {
-		q.metrics.worked.Observe((time.Since(q.begun) - x.since).Seconds())
+		q.metrics.worked.Observe((time.Since(q.begun) - *q.mu.keys.since(i)).Seconds())
 	}
-	x.working = false
+	x.state &^= working
 	q.mu.working--
-	if x.ready {
+	if x.state&ready != 0 {
 		q.mu.again--
-		x.priority = x.next
+		x.priority = x.again
 		q.push(i)
 		return
 	}
-	q.mu.keys.drop(i)
+	q.release(i)
 	q.settle()
+}
+
+// release forgets the key at i if there is nothing to know of it; q.mu is held.
+func (q *Queue[K]) release(i int32) {
+	if x := q.mu.keys.at(i); x.state&doing == 0 && x.failures == 0 {
+		q.mu.keys.drop(i)
+	}
 }
 
 // Len returns how many keys are ready and not yet taken.
 func (q *Queue[K]) Len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.lock()
+	defer q.unlock()
 	return q.mu.order.n
 }

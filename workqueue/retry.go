@@ -8,49 +8,67 @@ import "time"
 // on. Call Forget when k succeeds.
 func (q *Queue[K]) Retry(k K) {
 	h := hash(k)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	x := q.mu.failures.item(q.mu.failures.put(k, h))
-	n := x.next
-	x.next++
+	q.lock()
+	defer q.unlock()
+	i := q.mu.keys.put(k, h)
+	x := q.mu.keys.at(i)
+	n := x.failures
+	if n == 0 {
+		q.failing.Add(1)
+	}
+	x.failures++
 	q.mu.counts.retries++
 	if q.mu.closed {
 		return
 	}
-	p := 0
-	if i := q.mu.keys.find(k, h); i != 0 && q.mu.keys.item(i).working {
-		p = q.mu.keys.item(i).priority
+	p := int32(0)
+	if x.state&working != 0 {
+		p = x.priority
 	}
 	d := backoff(q.o.BaseDelay, q.o.MaxDelay, n)
 	if q.mu.retries.rate > 0 {
 		d = max(d, q.mu.retries.take(time.Now()))
 	}
-	q.addAfter(k, h, p, d)
+	q.addAfter(i, p, d)
 }
 
-func backoff(base, most time.Duration, n int) time.Duration {
+func backoff(base, most time.Duration, n uint32) time.Duration {
 	for ; n > 0 && base < most; n-- {
 		base *= 2
 	}
 	return min(base, most)
 }
 
-// Forget ends the count of failures of k. It does not take k out of the queue.
+// Forget ends the count of failures of k. It does not take k out of the queue. As long as
+// no key has failed it costs nothing.
 func (q *Queue[K]) Forget(k K) {
-	h := hash(k)
-	q.mu.Lock()
-	if i := q.mu.failures.find(k, h); i != 0 {
-		q.mu.failures.drop(i)
+	if q.failing.Load() == 0 {
+		return
 	}
-	q.mu.Unlock()
+	h := hash(k)
+	q.lock()
+	defer q.unlock()
+	i := q.mu.keys.find(k, h)
+	if i == 0 {
+		return
+	}
+	if x := q.mu.keys.at(i); x.failures > 0 {
+		x.failures = 0
+		q.failing.Add(-1)
+		q.release(i)
+	}
 }
 
 // Failures returns how often Retry was called for k since the last Forget.
 func (q *Queue[K]) Failures(k K) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if i := q.mu.failures.find(k, hash(k)); i != 0 {
-		return q.mu.failures.item(i).next
+	if q.failing.Load() == 0 {
+		return 0
+	}
+	h := hash(k)
+	q.lock()
+	defer q.unlock()
+	if i := q.mu.keys.find(k, h); i != 0 {
+		return int(q.mu.keys.at(i).failures)
 	}
 	return 0
 }

@@ -50,3 +50,43 @@ func TestRetryKeepsThePriority(t *testing.T) {
 		want(t, take(t, q, 2), "plain low")
 	})
 }
+
+// TestFailuresOutliveABurst: what has failed is remembered while a hundred thousand other
+// keys come and go, and while the queue is empty.
+func TestFailuresOutliveABurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := workqueue.New(workqueue.Options[int]{BaseDelay: time.Second})
+		for k := range 100_000 {
+			if q.Add(k); k%10_000 == 0 {
+				q.Retry(k)
+			}
+		}
+		for range 100_000 {
+			k, _ := q.Get(t.Context())
+			q.Done(k)
+		}
+		for want := 1; want <= 2; want++ {
+			for k := range 100_000 {
+				if got := q.Failures(k); k%10_000 != 0 && got != 0 || k%10_000 == 0 && got != want {
+					t.Fatalf("%d failures of %d in turn %d", got, k, want)
+				}
+			}
+			begun := time.Now()
+			for range 10 {
+				k, _ := q.Get(t.Context())
+				if at := time.Since(begun); k%10_000 != 0 || at != time.Second<<(want-1) {
+					t.Fatalf("%d came after %v", k, at)
+				}
+				q.Retry(k)
+				q.Done(k)
+			}
+		}
+		q.Close()
+		for k := range 100_000 {
+			q.Forget(k)
+		}
+		if got := q.Failures(0); got != 0 {
+			t.Errorf("%d failures after Forget", got)
+		}
+	})
+}

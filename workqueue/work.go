@@ -12,43 +12,53 @@ import (
 // twice, and does not look the key up.
 func (q *Queue[K]) Work(ctx context.Context) iter.Seq[K] {
 	return func(yield func(K) bool) {
-		var k K
-		var at int32 // where k stands; 0 without a key
-		defer func() { q.finish(k, at) }()
+		var h held[K]
+		defer func() { q.finish(h) }()
+		if ctx.Done() != nil {
+			defer context.AfterFunc(ctx, q.wake)()
+		}
 		for {
-			if k, at = q.turn(ctx, k, at); at == 0 || !yield(k) {
+			if h = q.turn(ctx, h); h.i == 0 || !yield(h.key) {
 				return
 			}
 		}
 	}
 }
 
-// turn ends the work on k, which stands at i, and takes the next key.
-func (q *Queue[K]) turn(ctx context.Context, k K, i int32) (next K, at int32) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.leave(k, i)
+// held is a key that a worker has, where it stands and by which taking. The zero value is
+// none.
+type held[K comparable] struct {
+	key K
+	i   int32
+	at  state
+}
+
+// turn ends the work on h and takes the next key.
+func (q *Queue[K]) turn(ctx context.Context, h held[K]) held[K] {
+	q.lock()
+	defer q.unlock()
+	q.leave(h)
 	if ctx.Err() != nil {
-		return next, 0
+		return held[K]{}
 	}
-	if at = q.take(ctx); at != 0 {
-		next = q.mu.keys.item(at).key
+	i := q.take(ctx, true)
+	if i == 0 {
+		return held[K]{}
 	}
-	return next, at
+	return held[K]{q.mu.keys.at(i).key, i, q.mu.turns}
 }
 
-func (q *Queue[K]) finish(k K, i int32) {
-	q.mu.Lock()
-	q.leave(k, i)
-	q.mu.Unlock()
+func (q *Queue[K]) finish(h held[K]) {
+	q.lock()
+	defer q.unlock()
+	q.leave(h)
 }
 
-// leave ends the work on k if it still stands at i: the body may have called Done itself.
-func (q *Queue[K]) leave(k K, i int32) {
-	if i == 0 || i >= q.mu.keys.used {
-		return
-	}
-	if x := q.mu.keys.item(i); x.working && x.key == k {
-		q.done(i)
+// leave ends the work on h unless the body has called Done itself.
+func (q *Queue[K]) leave(h held[K]) {
+	if h.i != 0 && q.mu.keys.holds(h.i) {
+		if x := q.mu.keys.at(h.i); x.state&working != 0 && x.state&^flags == h.at {
+			q.done(h.i)
+		}
 	}
 }

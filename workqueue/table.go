@@ -1,0 +1,187 @@
+package workqueue
+
+import (
+	"hash/maphash"
+	"sync"
+	"time"
+)
+
+// table holds all that the queue knows of each key: whether it is ready, being worked on,
+// waits for its time, how often it has failed. A key of which nothing is to be known is
+// not in it.
+//
+// The entries stand in pages, so that a burst grows the table without copying what is
+// there, and are named by their index, which stays as long as the key does; slots is a hash
+// table of such indexes, probed in line. Index 0 is nobody. Pages that empty are given
+// back, so that after a burst a few keys that linger hold their own pages only.
+//
+// A key that goes leaves its slot behind. To empty it, and close the gap, would be a miss
+// of the cache for each key, and one more thing that worker and adder write in turns; all
+// slots are made anew when there are too few empty ones, which a key pays a few
+// nanoseconds for. A key that comes again finds its slot where it was.
+type table[K comparable] struct {
+	slots []slot // length is a power of two, at least a quarter of them empty
+	taken int    // how many are not empty
+	n     int    // how many keys there are
+	pages []*page[K]
+	spare int       // how many more keys the pages have room for
+	roomy *page[K]  // the first of the pages that have room
+	holes []int32   // where in pages there is none
+	pool  sync.Pool // pages that were given back and that the collector has not had yet
+	times bool      // pages have times
+}
+
+type slot struct {
+	hash uint32
+	i    int32 // of an entry that the key has, or had
+}
+
+// page is room for some keys.
+type page[K comparable] struct {
+	entries    [size]entry[K]
+	n          int32                // how many of them keys have
+	used       int32                // how many of them a key has ever had
+	free       int32                // of these the first that none has now, and 1; those after it are linked by after
+	at         int32                // the index of the first
+	prev, next *page[K]             // in the list of those that have room
+	since      *[size]time.Duration // of the queue's life: when the key became ready, or work on it began; with metrics
+}
+
+// entry is one key. It takes a cache line and a little of the next.
+type entry[K comparable] struct {
+	key      K
+	due      time.Duration // of the queue's life: when it becomes ready, if it waits
+	before   int32         // its neighbours in the lane, while it is ready and not working
+	after    int32
+	hash     uint32
+	failures uint32 // since the last Forget
+	priority int32  // at which it is ready, or was when it was taken
+	again    int32  // at which it is ready after Done
+	later    int32  // at which it becomes ready when it is due
+	state    state
+}
+
+// state is what a key does, in the lowest bits, and above them which taking of a key its
+// last one was, by which a worker knows that a key is still its own.
+type state uint32
+
+const (
+	known   state = 1 << iota // there is a key
+	ready                     // for a worker, or to be so after Done
+	working                   // a worker has it
+	waits                     // until it is due
+	once                      // one taking
+
+	flags = once - 1
+	doing = ready | working | waits
+)
+
+const (
+	size = 128  // entries in a page
+	keep = 1024 // entries and places that an empty queue may hold on to
+)
+
+// at returns the entry at i, which stays where it is until it is dropped.
+func (t *table[K]) at(i int32) *entry[K] { return &t.pages[i/size].entries[i%size] }
+
+// is tells whether k is the key of the entry at i.
+func (t *table[K]) is(i int32, k K) bool {
+	p := t.pages[i/size]
+	if p == nil {
+		return false
+	}
+	x := &p.entries[i%size]
+	return x.state != 0 && x.key == k
+}
+
+// hashes tells whether there is a key of that hash at i.
+func (t *table[K]) hashes(i int32, h uint32) bool {
+	p := t.pages[i/size]
+	return p != nil && p.entries[i%size].state != 0 && p.entries[i%size].hash == h
+}
+
+// find returns the index of k's entry, or 0; h is k's hash.
+func (t *table[K]) find(k K, h uint32) int32 {
+	if t.n == 0 {
+		return 0
+	}
+	mask := uint32(len(t.slots) - 1)
+	for at := h & mask; ; at = (at + 1) & mask {
+		if o := t.slots[at]; o.i == 0 || o.hash == h && t.is(o.i, k) {
+			return o.i
+		}
+	}
+}
+
+// put returns the index of k's entry, a new one if there was none; h is k's hash.
+func (t *table[K]) put(k K, h uint32) int32 {
+	if 4*(t.taken+1) > 3*len(t.slots) {
+		t.renew()
+	}
+	mask := uint32(len(t.slots) - 1)
+	at, left := h&mask, int64(-1)
+	for ; t.slots[at].i != 0; at = (at + 1) & mask {
+		if o := t.slots[at]; o.hash != h {
+			continue
+		} else if t.is(o.i, k) {
+			return o.i
+		} else if !t.hashes(o.i, h) {
+			left = int64(at)
+		}
+	}
+	if left >= 0 {
+		at = uint32(left)
+	} else {
+		t.taken++
+	}
+	if t.roomy == nil {
+		t.extend()
+	}
+	i := t.fill(t.roomy)
+	x := t.at(i)
+	x.key, x.hash, x.state = k, h, known
+	t.slots[at] = slot{h, i}
+	t.n++
+	return i
+}
+
+// renew makes all slots anew, as many as are needed.
+func (t *table[K]) renew() {
+	n := 256
+	for n < 2*(t.n+t.spare) {
+		n *= 2
+	}
+	if n == len(t.slots) {
+		clear(t.slots)
+	} else {
+		t.slots = make([]slot, n)
+	}
+	t.taken = t.n
+	mask := uint32(n - 1)
+	for _, p := range t.pages {
+		if p == nil {
+			continue
+		}
+		for i := range p.used {
+			x := &p.entries[i]
+			if x.state == 0 {
+				continue
+			}
+			at := x.hash & mask
+			for t.slots[at].i != 0 {
+				at = (at + 1) & mask
+			}
+			t.slots[at] = slot{x.hash, p.at + i}
+		}
+	}
+}
+
+// drop forgets the key at i.
+func (t *table[K]) drop(i int32) {
+	t.n--
+	t.clear(t.pages[i/size], i%size)
+}
+
+var seed = maphash.MakeSeed()
+
+func hash[K comparable](k K) uint32 { return uint32(maphash.Comparable(seed, k)) }
