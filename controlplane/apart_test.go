@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
-	"fairlead.dev/controller/certificates"
 	"fairlead.dev/controller/podcontrol/waittest"
 	"fairlead.dev/controlplane"
 	"fairlead.dev/trace"
@@ -35,7 +34,7 @@ func TestApart(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- controlplane.RunControllers(ctx, cp.Config(), []string{"pvcprotection", "vacprotection"}, certificates.Options{}, nil)
+		ended <- controlplane.RunControllers(ctx, cp.Config(), []string{"pvcprotection", "vacprotection"}, controlplane.Signing{}, nil)
 	}()
 	defer func() {
 		stop()

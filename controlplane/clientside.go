@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"crypto"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"fairlead.dev/informer"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
+	"fairlead.dev/server/auth/token"
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -135,7 +137,11 @@ func (s clientSide) runControllers(ctx context.Context, list []string) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, b := range selected(list) {
-		env, err := s.env("system:serviceaccount:kube-system:"+b.account, b.account, informers)
+		user := controllersUser
+		if b.account != "" {
+			user = "system:serviceaccount:kube-system:" + b.account
+		}
+		env, err := s.env(user, b.account, informers)
 		if err != nil {
 			return err
 		}
@@ -206,13 +212,26 @@ func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
 	return run.Run(ctx)
 }
 
+// Signing is what the controllers sign with; what is not there signs nothing.
+type Signing struct {
+	// Certificates is for approved CertificateSigningRequests.
+	Certificates certificates.Options
+	// Tokens is the key, RSA or ECDSA, of tokens that Secrets keep, whose public half the
+	// API server knows.
+	Tokens crypto.Signer
+}
+
 // RunControllers runs built-in controllers against any Kubernetes API server until
-// ctx ends. The list is as CheckControllers says; without a key in signing, nothing is
-// signed. With elect, one of all processes that run them does the work at a time; without,
+// ctx ends. The list is as CheckControllers says. With elect, one of all processes that run them does the work at a time; without,
 // this one does, whatever others do. So it is with RunScheduler and RunNodes.
-func RunControllers(ctx context.Context, config *rest.Config, list []string, signing certificates.Options, elect *leader.Timing) error {
-	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) error {
-		s.keys.signing = signing
+func RunControllers(ctx context.Context, config *rest.Config, list []string, signing Signing, elect *leader.Timing) error {
+	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) (err error) {
+		s.keys.signing = signing.Certificates
+		if signing.Tokens != nil {
+			if s.keys.tokens, err = token.NewSecretSigner(signing.Tokens); err != nil {
+				return err
+			}
+		}
 		return s.controllers(ctx, list)
 	})
 }

@@ -30,15 +30,17 @@ import (
 	"fairlead.dev/controller/resourcequota"
 	"fairlead.dev/controller/rootca"
 	"fairlead.dev/controller/serviceaccount"
+	"fairlead.dev/controller/serviceaccounttoken"
 	"fairlead.dev/controller/statefulset"
 	"fairlead.dev/controller/ttlafterfinished"
 	"fairlead.dev/controller/vacprotection"
 	"fairlead.dev/controller/validatingadmissionpolicystatus"
+	"fairlead.dev/server/auth/token"
 )
 
 // entry is a controller of the table: its name for --controllers, which is that of
 // its folder, and the service account of kube-system under whose role it works, as
-// kube-controller-manager names it.
+// kube-controller-manager names it; none if it works as kube-controller-manager itself.
 type entry struct {
 	name, account string
 	new           func(env controller.Env, keys keys) controller.Runner
@@ -48,6 +50,7 @@ type entry struct {
 type keys struct {
 	caBundle []byte // what clients trust the API server by, in PEM
 	signing  certificates.Options
+	tokens   *token.SecretSigner // nil: none are made
 }
 
 // plain is for controllers that need nothing but their Env.
@@ -89,6 +92,13 @@ var builtins = []entry{
 		return rootca.New(env, rootca.Options{CA: k.caBundle})
 	}},
 	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
+	{"serviceaccounttoken", "", func(env controller.Env, k keys) controller.Runner {
+		o := serviceaccounttoken.Options{CA: k.caBundle}
+		if k.tokens != nil {
+			o.Sign = k.tokens.Sign
+		}
+		return serviceaccounttoken.New(env, o)
+	}},
 	{"statefulset", "statefulset-controller", plain(statefulset.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
 	{"validatingadmissionpolicystatus", "validatingadmissionpolicy-status-controller", plain(validatingadmissionpolicystatus.New)},

@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/server"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
+	"fairlead.dev/server/auth/token"
 	"fairlead.dev/server/extension"
 	"fairlead.dev/server/h2"
 	"fairlead.dev/server/ui"
@@ -128,8 +129,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 		cp.serving.Go(func() error { return cp.socket.serve(etcdserver.Config{Store: cp.store, Log: o.Log}) })
 	}
 	o.progress("Kubeconfig", cp.KubeconfigPath())
-	cp.startClients()
-	return nil
+	return cp.startClients()
 }
 
 func (cp *ControlPlane) describeStore() string {
@@ -189,7 +189,11 @@ func (cp *ControlPlane) writeClientFiles() error {
 }
 
 // startClients starts the parts that speak to the server.
-func (cp *ControlPlane) startClients() {
+func (cp *ControlPlane) startClients() error {
+	tokens, err := token.NewSecretSigner(cp.authority.TokenKey())
+	if err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	cp.clients, ctx = errgroup.WithContext(ctx)
 	cp.stopClients = stop
@@ -199,6 +203,7 @@ func (cp *ControlPlane) startClients() {
 		keys: keys{
 			caBundle: cp.authority.CertificatePEM(),
 			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}},
+			tokens:   tokens,
 		},
 	}
 	o := cp.options
@@ -225,6 +230,7 @@ func (cp *ControlPlane) startClients() {
 			cp.stopServing()
 		}
 	}()
+	return nil
 }
 
 // Wait returns when ctx ends, or earlier with the error of a part that failed.

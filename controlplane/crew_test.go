@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"fairlead.dev/client/leader"
-	"fairlead.dev/controller/certificates"
 	"fairlead.dev/controlplane"
 
 	"k8s.io/client-go/rest"
@@ -44,7 +43,7 @@ func startCrew(t *testing.T, config *rest.Config, controllers []string, fate fat
 	c := &crew{fate: fate, stop: cancel, done: make(chan error, 1), dead: make(chan struct{}), held: map[string]chan struct{}{}}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { c.base = rt; return c })
-	go func() { c.done <- controlplane.RunControllers(ctx, config, controllers, certificates.Options{}, elect) }()
+	go func() { c.done <- controlplane.RunControllers(ctx, config, controllers, controlplane.Signing{}, elect) }()
 	t.Cleanup(c.end)
 	return c
 }

@@ -3,28 +3,69 @@ package main
 import (
 	"crypto"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"fairlead.dev/controller/certificates"
+	"fairlead.dev/controlplane"
 )
 
-// signingFlags are kube-controller-manager's for what signs certificates.
+// signingFlags are kube-controller-manager's for what signs certificates and tokens.
 type signingFlags struct {
-	certFile, keyFile string
-	duration          time.Duration
+	certFile, keyFile, tokenKeyFile string
+	duration                        time.Duration
 }
 
 func (f *signingFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.certFile, "cluster-signing-cert-file", "", "authority that signs approved CertificateSigningRequests (default: none are signed)")
 	flags.StringVar(&f.keyFile, "cluster-signing-key-file", "", "key of that authority")
 	flags.DurationVar(&f.duration, "cluster-signing-duration", 365*24*time.Hour, "longest life of a certificate that is signed")
+	flags.StringVar(&f.tokenKeyFile, "service-account-private-key-file", "", "key of the tokens that Secrets of service accounts are filled with (default: none are)")
 }
 
-func (f *signingFlags) load() (certificates.Options, error) {
+func (f *signingFlags) load() (s controlplane.Signing, err error) {
+	if s.Certificates, err = f.certificates(); err != nil || f.tokenKeyFile == "" {
+		return s, err
+	}
+	text, err := os.ReadFile(f.tokenKeyFile)
+	if err != nil {
+		return s, fmt.Errorf("service account key: %w", err)
+	}
+	if s.Tokens, err = parseKey(text); err != nil {
+		return s, fmt.Errorf("service account key: %s: %w", f.tokenKeyFile, err)
+	}
+	return s, nil
+}
+
+// parseKey reads a private key in PEM, in any of the forms that openssl writes.
+func parseKey(text []byte) (crypto.Signer, error) {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		switch block.Type {
+		case "EC PRIVATE KEY":
+			return x509.ParseECPrivateKey(block.Bytes)
+		case "RSA PRIVATE KEY":
+			return x509.ParsePKCS1PrivateKey(block.Bytes)
+		case "PRIVATE KEY":
+			key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+			if err != nil {
+				return nil, err
+			}
+			if signer, ok := key.(crypto.Signer); ok {
+				return signer, nil
+			}
+			return nil, fmt.Errorf("a %T signs nothing", key)
+		}
+	}
+	return nil, errors.New("there is no private key in it")
+}
+
+func (f *signingFlags) certificates() (certificates.Options, error) {
 	o := certificates.Options{Duration: f.duration}
 	switch {
 	case f.certFile == "" && f.keyFile == "":

@@ -9,31 +9,32 @@ import (
 
 	"github.com/go-jose/go-jose/v4/jwt"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/internal/remember"
 )
 
-// Living answers whether an object lives, and with which UID.
-type Living func(ctx context.Context, gr schema.GroupResource, namespace, name string) (uid string, ok bool)
+// Living answers with an object that lives, which must not be changed.
+type Living func(ctx context.Context, gr schema.GroupResource, namespace, name string) (metav1.Object, bool)
 
 // LivingIn asks l. An object that is being deleted lives on for a minute after
 // its time, for the clocks of others.
 func LivingIn(l auth.Lookup) Living {
-	return func(ctx context.Context, gr schema.GroupResource, namespace, name string) (string, bool) {
+	return func(ctx context.Context, gr schema.GroupResource, namespace, name string) (metav1.Object, bool) {
 		obj, err := l.Get(ctx, gr, namespace, name)
 		if err != nil {
-			return "", false
+			return nil, false
 		}
 		m, err := meta.Accessor(obj)
 		if err != nil {
-			return "", false
+			return nil, false
 		}
 		if d := m.GetDeletionTimestamp(); d != nil && time.Since(d.Time) > jwt.DefaultLeeway {
-			return "", false
+			return nil, false
 		}
-		return string(m.GetUID()), true
+		return m, true
 	}
 }
 
@@ -62,18 +63,18 @@ func NewAccounts(i *Issuer, audiences []string, living Living) *Accounts {
 // bearer is what a token that was read says, and whose it is. Both are shared.
 type bearer struct {
 	*Claims
-	user *auth.User
+	user   *auth.User
+	secret string // that keeps the token; "" if none does
 }
 
 // Verify implements Verifier.
 func (a *Accounts) Verify(ctx context.Context, token string, audiences []string) (*Identity, error) {
 	c, ok := a.seen.Get([]byte(token))
 	if !ok {
-		claims, err := a.issuer.read(token)
-		if claims == nil {
+		var err error
+		if c, err = a.issuer.read(token, a.audiences); c == nil {
 			return nil, err
 		}
-		c = &bearer{claims, user(claims)}
 		a.seen.Put([]byte(token), c, a.now().Add(10*time.Minute))
 	}
 	if len(audiences) == 0 {
@@ -88,6 +89,11 @@ func (a *Accounts) Verify(ctx context.Context, token string, audiences []string)
 	}
 	if err := a.bound(ctx, c.Kubernetes); err != nil {
 		return nil, err
+	}
+	if c.secret != "" {
+		if err := a.kept(ctx, c.Kubernetes.Namespace, c.secret, token); err != nil {
+			return nil, err
+		}
 	}
 	return &Identity{User: c.user, Audiences: shared}, nil
 }
@@ -106,11 +112,11 @@ func timeError(err error) error {
 
 // bound checks that what the token is bound to still lives.
 func (a *Accounts) bound(ctx context.Context, b Binding) error {
-	uid, ok := a.living(ctx, serviceAccounts, b.Namespace, b.ServiceAccount.Name)
+	account, ok := a.living(ctx, serviceAccounts, b.Namespace, b.ServiceAccount.Name)
 	if !ok {
 		return fmt.Errorf("service account %s/%s has been deleted", b.Namespace, b.ServiceAccount.Name)
 	}
-	if uid != b.ServiceAccount.UID {
+	if uid := string(account.GetUID()); uid != b.ServiceAccount.UID {
 		return fmt.Errorf("service account UID (%s) does not match claim (%s)", uid, b.ServiceAccount.UID)
 	}
 	for _, o := range []struct {
@@ -125,7 +131,7 @@ func (a *Accounts) bound(ctx context.Context, b Binding) error {
 		if o.ref == nil || o.gr == nodes && b.Pod != nil {
 			continue // beside a pod, the node is only information
 		}
-		if uid, ok := a.living(ctx, o.gr, o.namespace, o.ref.Name); !ok || uid != o.ref.UID {
+		if obj, ok := a.living(ctx, o.gr, o.namespace, o.ref.Name); !ok || string(obj.GetUID()) != o.ref.UID {
 			return errors.New("service account token has been invalidated")
 		}
 	}

@@ -77,27 +77,45 @@ func (i *Issuer) Sign(c Claims) (string, error) {
 	return jwt.Signed(i.signer).Claims(c).Serialize()
 }
 
-// read returns the claims of a token that one of the keys signed. A token that
-// is no JWT or of another issuer yields nil and no error.
-func (i *Issuer) read(token string) (*Claims, error) {
+// read says who shows a token that one of the keys signed; audiences are whom a token that
+// names none is for. A token that is no JWT or of another issuer yields nil and no error.
+func (i *Issuer) read(token string, audiences []string) (*bearer, error) {
 	t, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		return nil, nil
 	}
 	var unsafe jwt.Claims
-	if t.UnsafeClaimsWithoutVerification(&unsafe) != nil || unsafe.Issuer != i.url {
+	if t.UnsafeClaimsWithoutVerification(&unsafe) != nil {
 		return nil, nil
 	}
+	switch unsafe.Issuer {
+	case i.url:
+		var c Claims
+		if i.signed(t, &c) {
+			return &bearer{Claims: &c, user: user(&c)}, nil
+		}
+	case secretIssuer:
+		var c secretClaims
+		if i.signed(t, &c) {
+			return c.bearer(audiences)
+		}
+	default:
+		return nil, nil
+	}
+	return nil, ErrInvalid
+}
+
+// signed reads the claims of a token, if one of the keys signed it.
+func (i *Issuer) signed(t *jwt.JSONWebToken, claims any) bool {
 	for _, k := range i.keys {
 		if len(t.Headers) == 1 && t.Headers[0].KeyID != "" && t.Headers[0].KeyID != k.KeyID {
 			continue
 		}
-		var c Claims
-		if t.Claims(k.Key, &c) == nil {
-			return &c, nil
+		if t.Claims(k.Key, claims) == nil {
+			return true
 		}
 	}
-	return nil, ErrInvalid
+	return false
 }
 
 // keyID names a key as kube-apiserver does, by the hash of its PKIX form.

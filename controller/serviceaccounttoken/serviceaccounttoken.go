@@ -1,0 +1,225 @@
+package serviceaccounttoken
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+)
+
+// byAccount finds the Secrets of an account, by namespace and name.
+const byAccount = "account"
+
+// Options configure the controller.
+type Options struct {
+	// CA is what clients trust the API server by, in PEM; empty puts none into Secrets.
+	CA []byte
+	// Sign makes the token of an account that is kept in a Secret. Without it the
+	// controller does nothing.
+	Sign func(account *corev1.ServiceAccount, secret string) (string, error)
+}
+
+type tokens struct {
+	o        Options
+	accounts client.Resource[*corev1.ServiceAccount]
+	api      client.Resource[*corev1.Secret]
+	seen     *informer.Informer[*corev1.ServiceAccount]
+	secrets  *informer.Informer[*corev1.Secret]
+	loop     *controller.Controller
+
+	// mu guards what deleted Secrets named, from the deletion until it is worked on.
+	mu struct {
+		sync.Mutex
+		deleted map[controller.Key]account
+	}
+}
+
+// account is what a Secret names; of any UID if that is empty.
+type account struct {
+	name string
+	uid  types.UID
+}
+
+func accountOf(s *corev1.Secret) account {
+	return account{s.Annotations[corev1.ServiceAccountNameKey], types.UID(s.Annotations[corev1.ServiceAccountUIDKey])}
+}
+
+// New returns the controller.
+func New(env controller.Env, o Options) controller.Runner {
+	t := &tokens{
+		o:        o,
+		accounts: client.For[*corev1.ServiceAccount](env.Client),
+		api:      client.For[*corev1.Secret](env.Client),
+		seen:     informer.In[*corev1.ServiceAccount](env.Informers),
+		// Of all Secrets it wants those with tokens: an informer of its own, that reads as
+		// the shared ones do.
+		secrets: informer.New(client.For[*corev1.Secret](env.Informers.Client()), informer.Options[*corev1.Secret]{
+			FieldSelector: fields.OneTermEqualSelector("type", string(corev1.SecretTypeServiceAccountToken)).String(),
+			Indexes: map[string]func(*corev1.Secret) []string{byAccount: func(s *corev1.Secret) []string {
+				return []string{s.Namespace + "/" + accountOf(s).name}
+			}},
+		}),
+	}
+	t.mu.deleted = map[controller.Key]account{}
+	t.loop = controller.New("serviceaccounttoken", t.reconcile, controller.Options{})
+	if o.Sign == nil {
+		return t.loop
+	}
+	controller.WatchFunc(t.loop, t.secrets, informer.Handler[*corev1.Secret]{
+		Add:    func(s *corev1.Secret, _ bool) { t.loop.EnqueueFor(controller.KeyOf(s), s) },
+		Update: func(_, s *corev1.Secret) { t.loop.EnqueueFor(controller.KeyOf(s), s) },
+		Delete: func(s *corev1.Secret) {
+			t.remember(controller.KeyOf(s), accountOf(s))
+			t.loop.EnqueueFor(controller.KeyOf(s), s)
+		},
+	})
+	controller.Watch(t.loop, t.seen, func(a *corev1.ServiceAccount) (keys []controller.Key) {
+		for _, s := range t.secrets.Store().ByIndex(byAccount, a.Namespace+"/"+a.Name) {
+			keys = append(keys, controller.KeyOf(s))
+		}
+		return keys
+	})
+	return t
+}
+
+// Run runs the loop and the informer that is the controller's own.
+func (t *tokens) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return t.secrets.Run(ctx) })
+	g.Go(func() error { return t.loop.Run(ctx) })
+	return g.Wait()
+}
+
+func (t *tokens) remember(k controller.Key, a account) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.deleted[k] = a
+}
+
+func (t *tokens) recall(k controller.Key) (account, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a, ok := t.mu.deleted[k]
+	delete(t.mu.deleted, k)
+	return a, ok
+}
+
+// reconcile works on one Secret.
+func (t *tokens) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	gone, wasThere := t.recall(k)
+	s, ok := t.secrets.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		if !wasThere {
+			return controller.Result{}, nil
+		}
+		err := t.forget(ctx, k, gone)
+		if err != nil {
+			t.remember(k, gone)
+		}
+		return controller.Result{}, err
+	}
+	a, err := t.account(ctx, k.Namespace, accountOf(s))
+	if err != nil {
+		return controller.Result{}, err
+	}
+	if a == nil {
+		err := t.api.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &s.UID}})
+		return controller.Result{}, ignoreOvertaken(err)
+	}
+	return controller.Result{}, t.fill(ctx, a, s)
+}
+
+// account is the one that a Secret names, by the server's word if we have not seen it; nil
+// if there is none.
+func (t *tokens) account(ctx context.Context, namespace string, of account) (*corev1.ServiceAccount, error) {
+	meant := func(a *corev1.ServiceAccount) bool { return of.uid == "" || of.uid == a.UID }
+	if a, ok := t.seen.Store().Get(namespace, of.name); ok && meant(a) {
+		return a, nil
+	}
+	a, err := t.accounts.Namespace(namespace).Get(ctx, of.name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !meant(a):
+		return nil, nil
+	}
+	return a, nil
+}
+
+// fill writes what a Secret lacks, on top of what we have seen of it: who changed it
+// meanwhile brings the next pass.
+func (t *tokens) fill(ctx context.Context, a *corev1.ServiceAccount, seen *corev1.Secret) error {
+	data := map[string][]byte{}
+	if ca := t.o.CA; len(ca) > 0 && !bytes.Equal(seen.Data[corev1.ServiceAccountRootCAKey], ca) {
+		data[corev1.ServiceAccountRootCAKey] = ca
+	}
+	if len(seen.Data[corev1.ServiceAccountNamespaceKey]) == 0 {
+		data[corev1.ServiceAccountNamespaceKey] = []byte(seen.Namespace)
+	}
+	if len(seen.Data[corev1.ServiceAccountTokenKey]) == 0 {
+		token, err := t.o.Sign(a, seen.Name)
+		if err != nil {
+			return err
+		}
+		data[corev1.ServiceAccountTokenKey] = []byte(token)
+	}
+	if len(data) == 0 {
+		return nil
+	}
+	s := seen.DeepCopy()
+	if s.Data == nil {
+		s.Data = map[string][]byte{}
+	}
+	for name, value := range data {
+		s.Data[name] = value
+	}
+	metav1.SetMetaDataAnnotation(&s.ObjectMeta, corev1.ServiceAccountNameKey, a.Name)
+	metav1.SetMetaDataAnnotation(&s.ObjectMeta, corev1.ServiceAccountUIDKey, string(a.UID))
+	_, err := t.api.Namespace(s.Namespace).Update(ctx, s)
+	return ignoreOvertaken(err)
+}
+
+// forget takes a Secret that is no more out of what its account lists.
+func (t *tokens) forget(ctx context.Context, secret controller.Key, of account) error {
+	accounts := t.accounts.Namespace(secret.Namespace)
+	a, err := accounts.Get(ctx, of.name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil || of.uid != "" && a.UID != of.uid {
+		return err
+	}
+	listed := len(a.Secrets)
+	others := slices.DeleteFunc(a.Secrets, func(r corev1.ObjectReference) bool { return r.Name == secret.Name })
+	if len(others) == listed {
+		return nil
+	}
+	a.Secrets = others
+	_, err = accounts.Update(ctx, a)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// ignoreOvertaken is for writes after which, when somebody else was faster, there is
+// nothing to do that his change does not bring.
+func ignoreOvertaken(err error) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
