@@ -117,6 +117,7 @@ func freePort(t *testing.T) int {
 // upstream is a running kube-apiserver over a running etcd.
 type upstream struct {
 	etcd, kubeconfig string
+	tokenKey         string // of service accounts
 	clients          *kubernetes.Clientset
 	restart          func() // kills the server and starts it again
 }
@@ -160,7 +161,7 @@ func startUpstreamOn(t *testing.T, etcdURL string, args ...string) upstream {
 		t.Fatal(err)
 	}
 	waitReady(t, clients)
-	u := upstream{etcd: etcdURL, kubeconfig: filepath.Join(dir, "kubeconfig"), clients: clients}
+	u := upstream{etcd: etcdURL, kubeconfig: filepath.Join(dir, "kubeconfig"), tokenKey: key, clients: clients}
 	u.restart = func() {
 		t.Helper()
 		kill()

@@ -28,6 +28,10 @@ func listWatch(c *kubernetes.Clientset, resource, ns, name string) cache.ListerW
 		from = c.DiscoveryV1().RESTClient()
 	case "poddisruptionbudgets":
 		from = c.PolicyV1().RESTClient()
+	case "horizontalpodautoscalers":
+		from = c.AutoscalingV2().RESTClient()
+	case "clusterroles":
+		from = c.RbacV1().RESTClient()
 	case "certificatesigningrequests":
 		from = c.CertificatesV1().RESTClient()
 	default:

@@ -25,27 +25,48 @@ import (
 
 // behaviours is the suite: each is played in a namespace of its own, beside the others.
 var behaviours = map[string]func(*place){
-	"account":       account,
-	"adoption":      adoption,
-	"certificate":   certificate,
-	"cron":          cron,
-	"daemons":       daemons,
-	"deadline":      deadline,
-	"disruption":    disruption,
-	"garbage":       garbage,
-	"history":       history,
-	"job":           job,
-	"job-failures":  jobFailures,
-	"job-indexed":   jobIndexed,
-	"job-suspended": jobSuspended,
-	"namespace":     namespace,
-	"placement":     placement,
-	"preemption":    preemption,
-	"quota":         quota,
-	"recreate":      recreate,
-	"rolling":       rolling,
-	"services":      services,
-	"stateful":      stateful,
+	"account":          account,
+	"adoption":         adoption,
+	"budgets":          budgets,
+	"certificate":      certificate,
+	"claims":           claims,
+	"cron":             cron,
+	"cron-busy":        cronBusy,
+	"cron-replaces":    cronReplaces,
+	"daemons":          daemons,
+	"daemons-by-hand":  daemonsByHand,
+	"deadline":         deadline,
+	"disruption":       disruption,
+	"ephemeral":        ephemeral,
+	"forbidden":        forbidden,
+	"garbage":          garbage,
+	"history":          history,
+	"job":              job,
+	"job-by-index":     jobByIndex,
+	"job-edges":        jobEdges,
+	"job-failures":     jobFailures,
+	"job-indexed":      jobIndexed,
+	"job-replaces":     jobReplaces,
+	"job-suspended":    jobSuspended,
+	"mirrors":          mirrors,
+	"namespace":        namespace,
+	"owners":           owners,
+	"placement":        placement,
+	"preemption":       preemption,
+	"proportions":      proportions,
+	"quota":            quota,
+	"quota-scopes":     quotaScopes,
+	"recreate":         recreate,
+	"released":         released,
+	"roles":            roles,
+	"rolling":          rolling,
+	"scaler":           scaler,
+	"services":         services,
+	"slices":           endpointSlices,
+	"stateful":         stateful,
+	"stateful-at-once": statefulAtOnce,
+	"strays":           strays,
+	"tokens":           tokens,
 }
 
 // One suite of behaviours, four ways: upstream's controllers and scheduler and ours, each
@@ -79,19 +100,20 @@ func TestFourWays(t *testing.T) {
 // startWay starts a server, controllers, a scheduler, and three simulated nodes.
 func startWay(t *testing.T, ourServer, ourControllers bool) *kubernetes.Clientset {
 	t.Helper()
-	var kubeconfig string
+	var kubeconfig, tokenKey string
 	var clients *kubernetes.Clientset
 	if ourServer {
 		dir := filepath.Join(t.TempDir(), "fairlead")
-		start(t, bin.fairlead, "server", "--in-memory", "--data-dir", dir, "--listen=127.0.0.1:0")
-		kubeconfig = filepath.Join(dir, "kubeconfig")
+		start(t, bin.fairlead, "server", "--data-dir", dir, "--listen=127.0.0.1:0")
+		kubeconfig, tokenKey = filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "pki", "sa.key")
 		clients = awaitServer(t, kubeconfig)
 	} else {
 		up := startUpstream(t)
-		kubeconfig, clients = up.kubeconfig, up.clients
+		kubeconfig, clients, tokenKey = up.kubeconfig, up.clients, up.tokenKey
 	}
 	cert, key := writeAuthority(t)
-	signing := []string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--cluster-signing-cert-file", cert, "--cluster-signing-key-file", key}
+	signing := []string{"--kubeconfig", kubeconfig, "--leader-elect=false", "--cluster-signing-cert-file", cert, "--cluster-signing-key-file", key,
+		"--service-account-private-key-file", tokenKey}
 	if ourControllers {
 		start(t, bin.fairlead, append([]string{"controllers"}, signing...)...)
 		start(t, bin.fairlead, "scheduler", "--leader-elect=false", "--kubeconfig", kubeconfig)

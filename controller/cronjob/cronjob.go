@@ -81,6 +81,15 @@ func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Du
 	if cj.DeletionTimestamp != nil || (cj.Spec.Suspend != nil && *cj.Spec.Suspend) {
 		return 0, nil
 	}
+	if zone := cj.Spec.TimeZone; zone != nil {
+		if _, err := time.LoadLocation(*zone); err != nil {
+			c.rec.Event(cj, corev1.EventTypeWarning, "UnknownTimeZone", "invalid timeZone: %q: %s", *zone, err)
+			return 0, nil
+		}
+	}
+	if strings.Contains(cj.Spec.Schedule, "TZ") {
+		c.rec.Event(cj, corev1.EventTypeWarning, "UnsupportedSchedule", "CRON_TZ or TZ used in schedule %q is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", cj.Spec.Schedule)
+	}
 	schedule, err := parse(cj)
 	if err != nil {
 		c.rec.Event(cj, corev1.EventTypeWarning, "UnparseableSchedule", "unparseable schedule: %q : %s", cj.Spec.Schedule, err)
