@@ -82,9 +82,9 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// expected is what the tests make the browser complain of: requests without a session
-// or for what is not kept, and markup made of strings.
-var expected = regexp.MustCompile(`status of (401|403|410)|TrustedHTML`)
+// expected is what the tests make the browser complain of: requests without a session,
+// without a server or for what is not there or not kept, and markup made of strings.
+var expected = regexp.MustCompile(`status of (401|403|404|410)|TrustedHTML|ERR_CONNECTION_|ERR_EMPTY_RESPONSE`)
 
 // listen makes whatever the browser complains of a failure: exceptions, errors of the
 // console, what the page's policy forbids.
@@ -157,6 +157,9 @@ func get[T any](t *testing.T, b *bench, expression string) (v T) {
 	b.do(t, chromedp.Evaluate(expression, &v))
 	return v
 }
+
+// evaluate runs a script whose value is of no use.
+func evaluate(script string) chromedp.Action { return chromedp.Evaluate("void ("+script+")", nil) }
 
 // key presses keys where the focus is.
 func (b *bench) key(t *testing.T, keys string) {

@@ -23,11 +23,16 @@ func TestPage(t *testing.T) {
 	}
 	t.Run("log", func(t *testing.T) { b.log(t, scaled) })
 	t.Run("event", func(t *testing.T) { b.event(t, scaled) })
+	t.Run("addresses", func(t *testing.T) { b.addresses(t, scaled) })
 	t.Run("object", func(t *testing.T) { b.object(t, scaled) })
+	t.Run("why", func(t *testing.T) { b.why(t) })
+	t.Run("hostile text", func(t *testing.T) { b.hostile(t) })
 	t.Run("watchers and queues", func(t *testing.T) { b.others(t) })
 	t.Run("time travel", func(t *testing.T) { b.travel(t, scaled) })
+	t.Run("contrast", func(t *testing.T) { b.contrast(t, scaled) })
 	t.Run("screens", func(t *testing.T) { b.screens(t, scaled) })
 	t.Run("ten thousand events", func(t *testing.T) { b.many(t) })
+	t.Run("server gone", func(t *testing.T) { b.outage(t) })
 	t.Run("logout", func(t *testing.T) { b.logout(t) })
 }
 
@@ -68,18 +73,18 @@ func (b *bench) log(t *testing.T, scaled int64) {
 	b.until(t, `document.activeElement.type === 'search'`)
 	b.do(t, chromedp.Evaluate(`document.activeElement.select()`, nil)) // the driver's / is written too
 	b.key(t, "deployments patch -status")
-	b.until(t, `document.querySelectorAll('.row.event').length === 1 && document.querySelector('.row.event .rev').textContent === '%d'`, scaled)
+	b.until(t, `document.querySelectorAll('.list .row.event').length === 1 && document.querySelector('.list .row.event .rev').textContent === '%d'`, scaled)
 	b.key(t, kb.Enter) // from the filter to the list
 	b.until(t, `document.activeElement.classList.contains('list')`)
 	b.key(t, "j")
 	b.until(t, `document.querySelector('.row.event.on')`)
 	b.key(t, kb.Enter)
-	b.until(t, `location.hash === '#/events/%d' && document.querySelectorAll('.waterfall .fall').length > 6`, scaled)
+	b.until(t, `location.hash === '#/events/%d?text=deployments+patch+-status' && document.querySelectorAll('.waterfall .fall').length > 6`, scaled)
 	b.key(t, kb.Escape)
-	b.until(t, `location.hash === '#/events'`)
+	b.until(t, `location.hash === '#/events?text=deployments+patch+-status'`)
 	b.do(t, chromedp.Evaluate(`(() => { const i = document.querySelector('.log input'); i.value = ''; i.dispatchEvent(new Event('input')); })()`, nil),
 		chromedp.SetValue(`select[aria-label=Kind]`, "pods"), chromedp.Evaluate(`document.querySelector('select[aria-label=Kind]').dispatchEvent(new Event('change'))`, nil))
-	b.until(t, `document.querySelectorAll('.row.event').length >= 4 && [...document.querySelectorAll('.row.event .kind')].every((k) => k.textContent === 'pods')`)
+	b.until(t, `document.querySelectorAll('.list .row.event').length >= 4 && [...document.querySelectorAll('.list .row.event .kind')].every((k) => k.textContent === 'pods')`)
 	b.do(t, chromedp.SetValue(`select[aria-label=Kind]`, ""), chromedp.Evaluate(`document.querySelector('select[aria-label=Kind]').dispatchEvent(new Event('change'))`, nil))
 
 	// Paused, what comes is counted; then it is shown.
@@ -151,7 +156,7 @@ func (b *bench) travel(t *testing.T, scaled int64) {
 // screens: nothing sticks out of a narrow screen, and both themes are what they say.
 func (b *bench) screens(t *testing.T, scaled int64) {
 	b.do(t, chromedp.EmulateViewport(390, 844))
-	for _, place := range []string{"#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object", "#/object/deployments.apps/default/web", "#/watchers", "#/queues", "#/travel/pods/-/now"} {
+	for _, place := range []string{"#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object", "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/stuck", "#/watchers", "#/queues", "#/travel/pods/-/now"} {
 		b.open(t, place)
 		b.until(t, `document.querySelector('#view > *')`)
 		if wide := get[int](t, b, `document.scrollingElement.scrollWidth`); wide > 390 {
@@ -179,8 +184,20 @@ func (b *bench) screens(t *testing.T, scaled int64) {
 func (b *bench) many(t *testing.T) {
 	const n = 10000
 	b.open(t, "#/events")
+	b.do(t, chromedp.Evaluate(`(() => {
+		window.long = []; window.frames_ = [];
+		new PerformanceObserver((l) => window.long.push(...l.getEntries().map((e) => e.duration))).observe({ type: 'longtask' });
+		let last = performance.now();
+		const tick = (now) => { window.frames_.push(now - last); last = now; if (!window.enough) requestAnimationFrame(tick); };
+		requestAnimationFrame(tick);
+	})()`, nil))
 	b.crowd(t, n)
 	b.until(t, `document.querySelector('.list').textContent.includes('crowd-') && parseInt(document.querySelector('.count').textContent.replace(/\D/g, ''), 10) >= %d`, n)
+	t.Log("while they came: ", get[string](t, b, `(() => {
+		window.enough = true;
+		const frames = window.frames_.sort((a, b) => a - b), at = (q) => frames[Math.floor(q * (frames.length - 1))].toFixed(1);
+		return frames.length + ' frames, p50 ' + at(0.5) + ' p99 ' + at(0.99) + ' longest ' + at(1) + ' ms; ' + window.long.length + ' tasks above 50 ms, the longest ' + Math.max(0, ...window.long).toFixed(0) + ' ms';
+	})()`))
 	b.do(t, chromedp.Evaluate(`(async () => {
 		const list = document.querySelector('.list'), begun = performance.now();
 		let frames = 0, most = 0;
@@ -204,7 +221,22 @@ func (b *bench) many(t *testing.T) {
 	b.until(t, `document.querySelector('.row.event.on')`)
 }
 
+// logout ends what is still being told to the session, not only what would be asked next.
 func (b *bench) logout(t *testing.T) {
+	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(b.cp.PageURL()))
+	b.until(t, `location.pathname === '/ui/' && document.querySelector('.pulse.live')`)
+	b.do(t, chromedp.Evaluate(`(async () => {
+		const res = await fetch('/debug/lives?follow=true', { headers: { 'X-Fairlead-Page': '1' } });
+		window.stream = res.status;
+		const reader = res.body.getReader();
+		try { while (!(await reader.read()).done); } catch { /* cut off */ }
+		window.stream = 'over';
+	})()`, nil))
+	b.until(t, `window.stream === 200`)
+	b.do(t, chromedp.Evaluate(`fetch('/ui/logout', { method: 'POST', headers: { 'X-Fairlead-Page': '1' } })`, nil)) // as another tab does
+	b.until(t, `window.stream === 'over' && document.querySelector('main').textContent.includes('The session is over')`)
+	b.do(t, chromedp.Navigate(b.cp.PageURL()))
+	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10`)
 	b.do(t, chromedp.Click("#leave"))
 	b.until(t, `location.pathname === '/ui/login'`)
 	b.do(t, chromedp.Navigate(b.cp.URL()+"/ui/"))

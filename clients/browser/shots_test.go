@@ -17,18 +17,21 @@ func TestShots(t *testing.T) {
 	}
 	b := newBench(t)
 	_, scaled := b.story(t, 4)
+	b.stuck(t)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))
 	b.until(t, `document.querySelectorAll('.row.event').length > 10`)
 	places := []struct{ name, place, ready string }{
-		{"events", "#/events", `document.querySelector('.row.event')`},
+		{"events", "#/events?text=", `document.querySelector('.row.event')`},
 		{"hops", fmt.Sprintf("#/events/%d", scaled), `document.querySelectorAll('.fall.work').length > 0`},
 		{"tree", fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node').length > 9`},
 		{"objects", "#/object", `document.querySelector('.choice a')`},
 		{"object", "#/object/deployments.apps/default/web", `document.querySelectorAll('.change').length > 3`},
+		{"why", "#/object/deployments.apps/default/stuck", `document.querySelectorAll('.why .parts > li').length > 1`},
 		{"watchers", "#/watchers", `document.querySelectorAll('.row.watcher').length > 3`},
 		{"queues", "#/queues", `document.querySelectorAll('.card').length > 2`},
 		{"travel", fmt.Sprintf("#/travel/pods/-/%d", scaled+8), `document.querySelectorAll('.list .row.cells').length > 1`},
 		{"then", fmt.Sprintf("#/travel/deployments.apps/default/%d/default/web", scaled), `document.querySelector('.side pre')`},
+		{"empty", "#/events?text=nothing+has+this+name", `document.querySelector('.empty button')`},
 	}
 	screens := []struct {
 		name, theme   string

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/trace"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -42,6 +43,45 @@ func (b *bench) story(t *testing.T, replicas int32) (made, scaled int64) {
 	}
 	b.available(t, ctx, d, replicas)
 	return made, trace.Revision(d.ResourceVersion)
+}
+
+// stuck makes the Deployment stuck, whose two pods fit on no node, and waits until the
+// scheduler has said so.
+func (b *bench) stuck(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	two := int32(2)
+	if _, err := client.For[*appsv1.Deployment](b.client).Namespace("default").Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "stuck"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &two, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "stuck"}},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "stuck"}},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: "c", Image: "nginx", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("5000")}},
+				}}},
+			},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w, err := client.For[*corev1.Pod](b.client).Namespace("default").Watch(ctx, metav1.ListOptions{LabelSelector: "app=stuck"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	for told := map[string]bool{}; len(told) < 2; {
+		ev, err := w.Next(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range ev.Object.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Reason == corev1.PodReasonUnschedulable {
+				told[ev.Object.Name] = true
+			}
+		}
+	}
 }
 
 // settle waits until nothing has happened for a while.

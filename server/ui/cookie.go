@@ -19,12 +19,13 @@ const Header = "X-Fairlead-Page"
 var errSession = errors.New("the page's session is over")
 
 // Authenticate implements auth.Authenticator for requests that have come through Over: it
-// believes the page's cookie if it is the page that asks.
+// believes the page's cookie if it is the page that asks. The page is nobody without a
+// session: it is told that it has none, not what strangers may do.
 func (p *Page) Authenticate(r *http.Request) (*auth.User, bool, error) {
-	secret := shown(r)
-	if secret == "" || !fromPage(r) || r.URL.Path == LinksPath { // a session makes no further ones
+	if !fromPage(r) || r.URL.Path == LinksPath { // a session makes no further ones
 		return nil, false, nil
 	}
+	secret := shown(r)
 	if g, ok := p.sessions.find(secret); ok {
 		return g.user, true, nil
 	}

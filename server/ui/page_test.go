@@ -138,6 +138,9 @@ func TestCookie(t *testing.T) {
 	if res := ask(h, "GET", "/api/v1/pods", "", append(own, "Cookie", c.Name+"=guess")...); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a guess: %s", res.Status)
 	}
+	if res := ask(h, "GET", "/api/v1/pods", "", own...); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the page without a cookie: %s", res.Status)
+	}
 	if got := text(t, ask(h, "POST", ui.LinksPath, "", append(own, "Cookie", shown)...)); got != "system:anonymous" {
 		t.Errorf("a session makes links as %q", got)
 	}

@@ -1,7 +1,8 @@
 // The page: which view is shown, and the keys that all views share.
 import { h } from './dom.js';
 import { post, json } from './api.js';
-import { follow, state, events } from './store.js';
+import { address } from './address.js';
+import { follow, retry, state, events } from './store.js';
 import { eventsView } from './events.js';
 import { objectView } from './object.js';
 import { watchersView } from './watchers.js';
@@ -14,10 +15,12 @@ const tabs = [['events', 'Events'], ['object', 'Objects'], ['watchers', 'Watcher
 
 const $ = (id) => document.getElementById(id);
 let shown = { name: '', view: null };
+let ended = false; // the session
 const last = {}; // view -> address it was left at
 
 function route() {
-  const parts = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  if (ended) return;
+  const { parts } = address();
   const name = views[parts[0]] ? parts[0] : 'events';
   const args = parts.slice(1);
   if (shown.name !== name) {
@@ -26,13 +29,14 @@ function route() {
     $('view').replaceChildren(view.el);
     shown = { name, view };
   }
-  last[name] = location.hash;
   shown.view.update(args);
+  last[name] = location.hash;
   for (const a of $('tabs').children) {
     if (a.dataset.view === name) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
     a.href = (a.dataset.view !== name && last[a.dataset.view]) || `#/${a.dataset.view}`;
   }
-  document.title = `${tabs.find(([n]) => n === name)[1]} · Fairlead`;
+  const of = { events: args[0], object: args[2], travel: args[0] && `${args[0]} at ${args[2] || 'now'}` }[name];
+  document.title = `${of ? `${of} · ` : ''}${tabs.find(([n]) => n === name)[1]} · Fairlead`;
 }
 
 function pulse() {
@@ -40,6 +44,29 @@ function pulse() {
   p.className = `pulse ${state.live}`;
   p.textContent = { live: 'live', begin: 'reading…', again: 'reconnecting…', refused: 'no events' }[state.live];
   p.title = state.error || `${events.length.toLocaleString()} events here`;
+  trouble();
+}
+
+// trouble says what is the matter when it has lasted for a moment.
+let since = 0;
+let tick = 0;
+function trouble() {
+  const box = $('trouble');
+  clearTimeout(tick);
+  const amiss = !ended && (state.live === 'again' || state.live === 'refused');
+  since = amiss ? since || Date.now() : 0;
+  if (!amiss) {
+    box.hidden = true;
+    return;
+  }
+  if (state.live === 'refused') box.replaceChildren(h('span', h('b', 'No events: '), state.error));
+  else if (Date.now() - since > 1200) {
+    const left = Math.max(0, Math.ceil((state.next - Date.now()) / 1000));
+    box.replaceChildren(h('span', h('b', 'The server does not answer. '), 'What is here is what was known; ', left ? `it is asked again in ${left} s.` : 'it is asked again…'),
+      h('button', { onclick: retry }, 'Now'));
+  }
+  box.hidden = !box.childNodes.length;
+  if (state.live === 'again') tick = setTimeout(trouble, 500);
 }
 
 function theme() {
@@ -51,7 +78,7 @@ function theme() {
 
 const keys = [
   ['1 … 5', 'the views'], ['j k ↓ ↑', 'next, previous'], ['g G', 'first, last'], ['Enter', 'open'], ['Esc', 'back'],
-  ['/', 'filter'], ['p', 'pause the log, go on'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o', 'the object’s timeline'],
+  ['/', 'filter'], ['p', 'pause the log, go on'], ['w', 'an event’s hops'], ['c', 'the tree of causes'], ['o y', 'the object: why it is as it is, and its timeline'],
   ['h l ← →', 'fold, unfold; a revision back, on'], ['t', 'dark or light'], ['?', 'this'],
 ];
 
@@ -97,6 +124,14 @@ function keydown(e) {
 }
 
 function over() {
+  if (ended) return;
+  ended = true;
+  shown.view?.gone();
+  shown = { name: '', view: { el: $('view') } };
+  state.live = 'refused';
+  pulse();
+  $('pulse').textContent = 'logged out';
+  document.title = 'Logged out · Fairlead';
   $('view').replaceChildren(h('div.empty', h('h2', 'The session is over'), h('p', h('code', 'fairlead ui'), ' prints a link to a new one.'), h('a.button', { href: '/ui/login' }, 'Log in')));
 }
 
@@ -108,7 +143,14 @@ $('tabs').append(...tabs.map(([name, title], i) => {
 $('theme').addEventListener('click', theme);
 $('help').addEventListener('click', help);
 $('leave').addEventListener('click', async () => {
-  await post('/ui/logout');
+  try {
+    await post('/ui/logout');
+  } catch (err) {
+    if (err.code !== 401) {
+      $('leave').title = `Not logged out: ${err.message}`;
+      return;
+    }
+  }
   location.replace('/ui/login');
 });
 addEventListener('hashchange', route);

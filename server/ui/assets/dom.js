@@ -3,7 +3,7 @@ export function h(spec, ...rest) {
   const [tag, ...classes] = spec.split('.');
   const el = document.createElement(tag || 'div');
   if (classes.length) el.className = classes.join(' ');
-  for (const part of rest.flat()) {
+  for (const part of rest.flat(Infinity)) {
     if (part === null || part === undefined || part === false) continue;
     if (part instanceof Node) el.append(part);
     else if (typeof part === 'object') set(el, part);

@@ -2,7 +2,7 @@
 import { h } from './dom.js';
 import { lives } from './api.js';
 import { took } from './store.js';
-import { clock, deed, kind, object, objectAddress, span, who } from './format.js';
+import { deed, kind, moment, nanoseconds, object, objectAddress, span, who } from './format.js';
 import { treePane } from './tree.js';
 
 export function eventPane(revision) {
@@ -13,7 +13,7 @@ export function eventPane(revision) {
     hops: h('a', { href: `#/events/${revision}`, title: 'Hops (w)' }, 'Hops'),
     tree: h('a', { href: `#/events/${revision}/tree`, title: 'Causes (c)' }, 'Causes'),
   };
-  const object_ = h('a', { title: 'The object’s timeline (o)' }, 'Timeline');
+  const object_ = h('a', { title: 'The object: why it is as it is, and its timeline (o)' }, 'Object');
   const nav = h('nav.tabs', tabs.hops, tabs.tree, object_);
   const el = h('div.pane', h('a.back', { href: '#/events', 'aria-label': 'Close' }, '×'), head, nav, body);
   let life = null;
@@ -69,7 +69,7 @@ export function eventPane(revision) {
 function about(e) {
   return [
     h('h2', h(`span.type.${e.type || 'UNKNOWN'}`, { title: e.type }), h('span', kind(e.resource)), ' ', h('b', object(e))),
-    h('p.dim', `revision ${e.revision} · ${(e.type || 'unknown').toLowerCase()} · ${clock(Date.parse(e.began))} · ${span(took(e))}`),
+    h('p.dim', `revision ${e.revision} · ${(e.type || 'unknown').toLowerCase()} · `, moment(Date.parse(e.began)), ' · ', h('span', { title: nanoseconds(took(e)) }, span(took(e)))),
     h('p', e.verb ? `${deed(e)} by ${who(e.user)}` : 'written by the server itself', e.agent && h('span.dim', ` with ${e.agent}`),
       e.causes && ['; because of ', ...causes(e.causes)]),
   ];
@@ -95,7 +95,7 @@ function parts(e) {
     return r;
   });
   const sent = (e.deliveries || []).map((d) => ({
-    name: who(d.user), note: [d.agent, selection(d), d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
+    name: who(d.user), note: [selection(d) || d.agent, d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
     from: d.framed, to: d.flushed || d.framed, sort: d.flushed ? 'sent' : 'late',
   })).concat((e.waiting || []).map((d) => ({ name: who(d.user), note: `${d.agent || ''} not sent yet`, late: true, sort: 'late' })));
   const informers = (e.arrivals || []).map((a) => ({ name: `informer of ${kind(a.resource)}`, note: selection(a), from: a.read, to: a.stored, sort: 'seen' }));
@@ -120,6 +120,6 @@ export function waterfall(e) {
     p.rows.slice(0, MOST).map((r) => h(`div.fall.${r.sort}`,
       h('span.label', { title: `${r.name} ${r.note}` }, r.name, r.writes ? h('small', ' wrote ', ...causes(r.writes)) : r.note && h('small', r.note)),
       h('span.track', r.late ? null : h('i', { style: { left: percent(r.from), width: `max(3px, ${((Math.max(r.to - r.from, 0)) / total) * 100}%)` } })),
-      h('span.at', r.late ? 'waits' : span(r.to)))),
+      h('span.at', r.late ? 'waits' : { title: `from ${nanoseconds(r.from)} to ${nanoseconds(r.to)}` }, r.late ? '' : span(r.to)))),
     p.rows.length > MOST && h('p.dim', `and ${p.rows.length - MOST} more`))));
 }

@@ -1,8 +1,9 @@
 // The live log of events, and beside it the one that is chosen.
 import { h } from './dom.js';
 import { List } from './list.js';
-import { events, listeners, facets, known } from './store.js';
-import { clock, deed, kind, object, objectAddress, plural, span, who } from './format.js';
+import { events, listeners, facets, known, state } from './store.js';
+import { address, inherit, remember } from './address.js';
+import { clock, deed, exact, kind, nanoseconds, object, objectAddress, plural, span, who } from './format.js';
 import { eventPane } from './event.js';
 
 // What is filtered for stays when one comes back.
@@ -35,9 +36,10 @@ export function eventsView() {
     open: (i) => go(at(i).revision),
   });
   const side = h('section.side', { 'aria-label': 'The event' });
-  const none = h('p.empty.dim');
+  const none = h('div.empty.dim');
+  const heads = h('div.row.event.heads', { 'aria-hidden': 'true' }, ['rev', 'time', 'type', 'kind', 'name', 'deed', 'took'].map((name, i) => h(name === 'type' ? 'span' : `span.${name}`, ['revision', 'time', '', 'kind', 'object', 'what, and by whom', 'took'][i])));
   const el = h('div.split', h('section.log',
-    h('div.bar', search, kinds, namespaces, pause, count), none, list.el), side);
+    h('div.bar', search, kinds, namespaces, pause, count), heads, none, list.el), side);
 
   function refilter() {
     match = matcher();
@@ -48,14 +50,36 @@ export function eventsView() {
 
   function say() {
     count.textContent = paused && missed ? `paused, ${plural(missed, 'new one')}` : plural(seen.length, 'event');
-    none.textContent = seen.length ? '' : events.length ? 'No event passes the filter.' : 'Nothing has happened yet that is kept.';
     none.hidden = seen.length > 0;
+    if (none.hidden) return;
+    if (events.length) none.replaceChildren(h('p', 'No event passes the filter.'), h('button', { onclick: clear }, 'Show all'));
+    else none.replaceChildren(h('p', state.live === 'begin' ? 'reading…' : 'Nothing has happened yet that is kept.'), h('p', 'Change something, ', h('code', 'kubectl create deployment web --image=nginx'), ' say, and its life is here.'));
+  }
+
+  function filtered() {
+    remember(filter);
+    refilter();
+  }
+
+  function clear() {
+    Object.assign(filter, { text: '', kind: '', namespace: '' });
+    show();
+    filtered();
+  }
+
+  function show() {
+    search.value = filter.text;
+    facet(kinds, facets.kinds, filter.kind, 'all kinds');
+    facet(namespaces, facets.namespaces, filter.namespace, 'all namespaces');
+    kinds.value = filter.kind;
+    namespaces.value = filter.namespace;
   }
 
   function facet(select, all, chosen, title, write = (v) => v) {
     const names = [...all.keys()].sort();
     if (chosen && !all.has(chosen)) names.push(chosen);
-    if (select.length === names.length + 1) return;
+    if (select.dataset.names === names.join()) return;
+    select.dataset.names = names.join();
     select.replaceChildren(h('option', { value: '' }, title), ...names.map((n) => h('option', { value: n, selected: n === chosen }, write(n))));
   }
 
@@ -88,17 +112,24 @@ export function eventsView() {
     say();
   }
 
-  search.addEventListener('input', () => { filter.text = search.value; refilter(); });
-  kinds.addEventListener('change', () => { filter.kind = kinds.value; refilter(); });
-  namespaces.addEventListener('change', () => { filter.namespace = namespaces.value; refilter(); });
+  search.addEventListener('input', () => { filter.text = search.value; filtered(); });
+  kinds.addEventListener('change', () => { filter.kind = kinds.value; filtered(); });
+  namespaces.addEventListener('change', () => { filter.namespace = namespaces.value; filtered(); });
   pause.addEventListener('click', () => hold());
   listeners.add(hear);
-  hear([], 0);
+  addEventListener('live', say);
+  show();
   refilter();
 
   return {
     el,
     update([revision, tab]) {
+      const before = JSON.stringify(filter);
+      inherit(filter);
+      if (JSON.stringify(filter) !== before) {
+        show();
+        refilter();
+      }
       const rev = Number(revision) || 0;
       el.classList.toggle('beside', rev > 0);
       if (!rev) {
@@ -118,6 +149,11 @@ export function eventsView() {
     },
     keydown(e) {
       if (pane?.keydown(e)) return true;
+      if (e.key === 'y' && list.selected) {
+        const about = known(list.selected);
+        if (about) location.hash = `${objectAddress(about)}`;
+        return true;
+      }
       if (e.key === 'p') hold();
       else if (e.key === 'Escape') location.hash = '#/events';
       else if (e.key === 'o' && list.selected) {
@@ -130,6 +166,7 @@ export function eventsView() {
     },
     gone() {
       listeners.delete(hear);
+      removeEventListener('live', say);
       list.gone();
       pane?.gone();
     },
@@ -139,17 +176,17 @@ export function eventsView() {
 const narrow = () => matchMedia('(max-width: 820px)').matches;
 
 function go(revision) {
-  const tab = location.hash.endsWith('/tree') ? '/tree' : '';
+  const tab = address().parts[2] === 'tree' ? '/tree' : '';
   location.hash = `#/events/${revision}${tab}`;
 }
 
 function row(e) {
   return h('div.row.event', { id: `e${e.revision}` },
     h('span.rev', e.revision),
-    h('span.time', clock(e.began)),
+    h('span.time', { title: exact(e.began) }, clock(e.began)),
     h(`span.type.${e.type || 'UNKNOWN'}`, { title: e.type }),
     h('span.kind', kind(e.resource)),
     h('span.name', { title: object(e) }, e.namespace ? [h('i', `${e.namespace}/`), e.name] : e.name),
     h('span.deed', `${deed(e)} by ${who(e.user)}`),
-    h('span.took', e.waiting ? h('b.bad', { title: 'somebody has not been sent it' }, 'waits') : e.failed ? h('b.bad', { title: 'a reconcile failed' }, 'failed') : span(e.took)));
+    h('span.took', { title: nanoseconds(e.took) }, e.waiting ? h('b.bad', { title: 'somebody has not been sent it' }, 'waits') : e.failed ? h('b.bad', { title: 'a reconcile failed' }, 'failed') : span(e.took)));
 }

@@ -1,4 +1,5 @@
 // How times and names are written.
+import { h } from './dom.js';
 
 // span writes a duration given in nanoseconds.
 export function span(ns) {
@@ -19,6 +20,20 @@ export function clock(at) {
   const d = new Date(at);
   return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, '0')}`;
 }
+
+// exact writes a time with its date, and with its zone.
+export function exact(at) {
+  const d = new Date(at);
+  const east = -d.getTimezoneOffset();
+  const zone = `${east < 0 ? '−' : '+'}${two(Math.floor(Math.abs(east) / 60))}:${two(Math.abs(east) % 60)}`;
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock(at)} ${zone}`;
+}
+
+// moment shows a time of day, and the whole of it to who points at it.
+export const moment = (at) => h('time', { title: exact(at), dateTime: new Date(at).toISOString() }, clock(at));
+
+// nanoseconds is a duration as it was measured.
+export const nanoseconds = (ns) => `${Math.round(ns).toLocaleString()} ns`;
 
 // who shortens what all users of a sort have in common.
 export function who(user) {

@@ -30,21 +30,27 @@ export class List {
 
   // redraw forgets what was drawn.
   redraw() {
-    for (const row of this.rows.values()) row.remove();
-    this.rows.clear();
+    this.stale = true;
     this.show();
   }
 
-  // shift says that n rows have come at the top; who has scrolled away keeps his place.
+  // shift says that n rows have come at the top, to be drawn with the next frame; who has
+  // scrolled away keeps his place.
   shift(n) {
     if (this.el.scrollTop > 4 && n) {
       this.room.style.height = `${this.count() * this.height}px`;
       this.el.scrollTop += n * this.height;
     }
-    this.redraw();
+    this.stale = true;
+    this.later();
   }
 
   show() {
+    if (this.stale) {
+      for (const row of this.rows.values()) row.remove();
+      this.rows.clear();
+      this.stale = false;
+    }
     const n = this.count();
     this.room.style.height = `${n * this.height}px`;
     const from = Math.max(0, Math.floor(this.el.scrollTop / this.height) - 6);
@@ -129,5 +135,8 @@ export class List {
     return true;
   }
 
-  gone() { this.watcher.disconnect(); }
+  gone() {
+    this.watcher.disconnect();
+    cancelAnimationFrame(this.due);
+  }
 }

@@ -2,8 +2,9 @@
 import { h } from './dom.js';
 import { find, lives, state } from './api.js';
 import { events, listeners } from './store.js';
+import { whyCard } from './why.js';
 import { changes, owners, pathText, short, yaml } from './diff.js';
-import { clock, deed, kind, object, objectAddress, plural, who } from './format.js';
+import { clock, deed, exact, kind, moment, object, objectAddress, plural, who } from './format.js';
 
 const MOST = 60; // revisions that are shown at once
 
@@ -12,6 +13,7 @@ export function objectView() {
   let stop = new AbortController();
   let now = '';
   let hear = null;
+  let why = null;
 
   async function show(resource, namespace, name) {
     const address = [resource, namespace, name].join('/');
@@ -21,6 +23,8 @@ export function objectView() {
     stop = new AbortController();
     const { signal } = stop;
     listeners.delete(hear);
+    why?.gone();
+    why = null;
     if (!name) {
       choose();
       return;
@@ -28,8 +32,10 @@ export function objectView() {
     const about = { resource, namespace, name };
     const sum = h('p.dim', 'reading…');
     const line = h('ol.timeline');
+    why = whyCard(about);
     el.replaceChildren(h('header.about', h('h2', kind(resource), ' ', h('b', object(about))),
-      sum, h('p', h('a', { href: '#/object' }, 'another object'), ' · ', h('a', { href: `#/travel/${encodeURIComponent(resource)}/${namespace || '-'}/now` }, `all ${kind(resource)} through time`))), line);
+      sum, h('p', h('a', { href: '#/object' }, 'another object'), ' · ', h('a', { href: `#/travel/${encodeURIComponent(resource)}/${namespace || '-'}/now` }, `all ${kind(resource)} through time`), ' · ', h('a', { href: `#/events?${new URLSearchParams({ text: name, kind: resource, namespace })}` }, 'its events'))),
+      why.el, h('h3', 'Timeline'), line);
     const states = new Map(); // revision -> state or undefined; missing if not kept
     let due = 0;
 
@@ -74,7 +80,7 @@ export function objectView() {
       else if (known) body = table(changes(states.get(before.revision) || {}, to || {}), states.get(before.revision), to);
       else body = h('p.dim', follows && e.type !== 'ADDED' ? 'the state before is not kept' : 'created');
       return h('li', { className: e.type },
-        h('div.when', h('a.rev', { href: `#/events/${e.revision}` }, e.revision), h('time', clock(Date.parse(e.began)))),
+        h('div.when', h('a.rev', { href: `#/events/${e.revision}` }, e.revision), moment(Date.parse(e.began))),
         h('div.what', h('p', h(`span.type.${e.type || 'UNKNOWN'}`), h('b', deed(e)), ` by ${who(e.user)}`, e.agent && h('span.dim', ` with ${e.agent}`),
           e.causes && h('span.dim', ', because of ', h('a', { href: `#/events/${e.causes[0]}` }, e.causes[0]), e.causes.length > 1 && ` and ${e.causes.length - 1} more`)),
         body, to && whole(e.revision, to)));
@@ -97,8 +103,9 @@ export function objectView() {
     const draw = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       const hits = [...found.values()].reverse().filter((e) => words.every((w) => e.text.includes(w))).slice(0, 200);
-      list.replaceChildren(...hits.map((e) => h('li', h('a', { href: objectAddress(e) }, h('span.kind', kind(e.resource)), ' ', h('span.name', object(e)), h('small', clock(e.began))))));
-      if (!hits.length) list.append(h('li.dim', 'None, among those that something has happened to. Time travel has all.'));
+      list.replaceChildren(...hits.map((e) => h('li', h('a', { href: objectAddress(e) }, h('span.kind', kind(e.resource)), ' ', h('span.name', object(e)), h('small', { title: exact(e.began) }, clock(e.began))))));
+      if (!hits.length && !found.size) list.append(h('li.dim', 'Nothing has happened yet to any object that is kept. Time travel has all there are.'));
+      else if (!hits.length) list.append(h('li.dim', 'None, among those that something has happened to. Time travel has all.'));
     };
     search.addEventListener('input', draw);
     search.addEventListener('keydown', (e) => { if (e.key === 'Enter') list.querySelector('a')?.click(); });
@@ -117,10 +124,10 @@ export function objectView() {
     update([resource, namespace, name]) { show(resource || '', !namespace || namespace === '-' ? '' : namespace, name || ''); },
     keydown(e) {
       if (e.key === 'Escape') {
-        history.back();
+        if (history.length > 1) history.back(); else location.hash = '#/object';
         return true;
       }
-      const links = [...el.querySelectorAll('.choice a, .timeline a.rev')];
+      const links = [...el.querySelectorAll('.choice a, .why summary, .timeline a.rev')];
       const by = { j: 1, k: -1 }[e.key];
       if (!by || !links.length) return false;
       links[Math.max(0, Math.min(links.length - 1, links.indexOf(document.activeElement) + by))].focus();
@@ -128,6 +135,7 @@ export function objectView() {
     },
     gone() {
       stop.abort();
+      why?.gone();
       listeners.delete(hear);
     },
   };

@@ -2,7 +2,7 @@
 import { h } from './dom.js';
 import { text } from './api.js';
 import { listeners, quantile, queues } from './store.js';
-import { plural, span } from './format.js';
+import { nanoseconds, plural, span } from './format.js';
 import { spark } from './watchers.js';
 
 // depths reads workqueue_depth from the metrics, by queue.
@@ -30,13 +30,17 @@ export function queuesView() {
   let due = 0;
   let drawn = 0;
   let ended = false;
+  const ranks = new Map();
   const sum = h('span.count.dim', { role: 'status' });
   const cards = h('div.cards');
   const el = h('div.table.queues', h('div.bar', h('b', 'Queues'), sum), cards);
 
   function draw() {
     drawn = 0;
-    const all = [...queues.values()].sort((a, b) => (depth.get(b.name) || 0) - (depth.get(a.name) || 0) || b.count - a.count || a.name.localeCompare(b.name));
+    // The busiest first, as it was when the view was opened: what one reads does not move.
+    const rank = (q) => (ranks.has(q.name) ? ranks.get(q.name) : Infinity);
+    const all = [...queues.values()].sort((a, b) => rank(a) - rank(b) || (depth.get(b.name) || 0) - (depth.get(a.name) || 0) || b.count - a.count || a.name.localeCompare(b.name));
+    all.forEach((q, i) => ranks.set(q.name, i));
     sum.textContent = all.length ? `${plural(all.length, 'controller')} had something to do` : 'No controller of the server’s process has had anything to do that is kept.';
     cards.replaceChildren(...all.map(card));
   }
@@ -45,11 +49,12 @@ export function queuesView() {
     const waits = q.works.map((w) => w.waited);
     const runs = q.works.map((w) => w.ran);
     const now = depth.get(q.name);
-    const line = (title, numbers) => h('tr', h('th', title), h('td', span(quantile(numbers, 0.5))), h('td', span(quantile(numbers, 0.99))), h('td', span(Math.max(...numbers, 0))), h('td', spark(numbers)));
+    const cell = (ns) => h('td', { title: nanoseconds(ns) }, span(ns));
+    const line = (title, numbers) => h('tr', h('th', title), cell(quantile(numbers, 0.5)), cell(quantile(numbers, 0.99)), cell(Math.max(...numbers, 0)), h('td', spark(numbers)));
     return h('article.card', h('h3', q.name),
-      h('dl.facts', h('dt', now === undefined ? 'deepest' : 'depth'), h('dd', now === undefined ? peak(q.works) : now), h('dt', 'reconciles'), h('dd', q.count.toLocaleString()),
+      h('dl.facts', now !== undefined && [h('dt', 'depth'), h('dd', now)].flat(), q.works.some((w) => w.waited) && [h('dt', 'deepest'), h('dd', peak(q.works))].flat(), h('dt', 'reconciles'), h('dd', q.count.toLocaleString()),
         h('dt', 'failed'), h('dd', q.failures ? h('b.bad', q.failures.toLocaleString()) : '0')),
-      h('table', h('thead', h('tr', ['', 'p50', 'p99', 'most', 'the last'].map((t) => h('th', t)))), h('tbody', line('waited', waits), line('ran', runs))),
+      h('table', h('thead', h('tr', ['', 'p50', 'p99', 'most', 'the last'].map((t) => h('th', t)))), h('tbody', waits.some(Boolean) && line('waited', waits), line('ran', runs))),
       q.error && h('p.bad.clip', { title: q.error }, q.error));
   }
 

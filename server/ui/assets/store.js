@@ -10,7 +10,8 @@ export const listeners = new Set(); // told of each batch
 export const deliveries = new Map(); // stream -> {count, last: [ns], at}
 export const queues = new Map(); // controller -> Queue
 export const facets = { kinds: new Map(), namespaces: new Map() };
-export const state = { live: 'begin', error: '' };
+// state tells of the stream: begin, live, again (it has ended, and is asked for anew), refused.
+export const state = { live: 'begin', error: '', next: 0 };
 
 const RECENT = 256;
 
@@ -103,15 +104,22 @@ export function known(revision) {
   return e && e.revision === revision ? e : undefined;
 }
 
-function tell(live, error = '') {
+function tell(live, error = '', next = 0) {
   state.live = live;
+  state.next = next;
   state.error = error;
   dispatchEvent(new Event('live'));
 }
 
+let wake = () => {};
+
+// retry asks at once for a stream that has ended.
+export function retry() { wake(); }
+
 // follow reads what is kept, and what happens from then on, again and again.
 export async function follow() {
   let first = true;
+  addEventListener('online', retry);
   for (let wait = 500; ; wait = Math.min(wait * 2, 10000)) {
     try {
       const from = events.length ? events[events.length - 1].revision + 1 : 1;
@@ -123,13 +131,17 @@ export async function follow() {
       const begun = Date.now();
       await lines(`/debug/lives?follow=true&from=${next}`, enter);
       if (Date.now() - begun > 5000) wait = 500;
-      tell('again');
+      tell('again', 'The server has ended the stream.', Date.now() + wait);
     } catch (err) {
       if (err.code === 401) return;
-      tell(err.code ? 'refused' : 'again', err.message);
-      if (err.code === 404 || err.code === 403) return;
+      const never = err.code === 404 || err.code === 403;
+      tell(never ? 'refused' : 'again', err.message, never ? 0 : Date.now() + wait);
+      if (never) return;
     }
-    await new Promise((done) => { setTimeout(done, wait); });
+    await new Promise((done) => {
+      wake = done;
+      setTimeout(done, wait);
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import { at, find, resources, state } from './api.js';
 import { List } from './list.js';
 import { events, listeners, place } from './store.js';
 import { changes } from './diff.js';
-import { clock, kind, object, plural } from './format.js';
+import { clock, exact, kind, object, objectAddress, plural } from './format.js';
 import { table, whole } from './object.js';
 
 const newest = () => (events.length ? events[events.length - 1].revision : 1);
@@ -32,7 +32,7 @@ export function travelView() {
     label: 'Objects at the revision', count: () => rows.length, draw: (i) => row(rows[i], columns), key: (i) => keyOf(rows[i].object.metadata),
     choose: (i) => { if (args.of) show(rows[i]); }, open: (i) => show(rows[i]),
   });
-  const el = h('div.split.travel', h('section.log', h('div.bar', kinds, namespace, number, present), h('div.bar.time', back, slider, on, when), sum, heads, list.el), side);
+  const el = h('div.split.travel', h('section.log', h('div.bar', kinds, h('label', 'in', namespace), h('label', 'at', number), present), h('div.bar.time', back, slider, on, when), sum, heads, list.el), side);
 
   const keyOf = (m) => `${m.namespace || ''}/${m.name}`;
 
@@ -45,7 +45,7 @@ export function travelView() {
     const to = address(change);
     if (to === location.hash) return;
     if (replace) {
-      history.replaceState(null, '', to);
+      history.replaceState({ shown: true }, '', to);
       dispatchEvent(new HashChangeEvent('hashchange'));
     } else location.hash = to;
   };
@@ -113,7 +113,7 @@ export function travelView() {
       side.replaceChildren(h('div.pane', h('a.back', { href: address({ of: null }), 'aria-label': 'Close' }, '×'),
         h('header.about', h('h2', kind(resource), ' ', h('b', object(of))),
           h('p.dim', then ? `as it was ${revision ? `at revision ${revision}; last written at ${then.metadata.resourceVersion}` : `written at revision ${then.metadata.resourceVersion}`}` : `not there at revision ${revision}`),
-          h('p', h('a', { href: `#/object/${encodeURIComponent(resource)}/${encodeURIComponent(of.namespace || '-')}/${encodeURIComponent(of.name)}` }, 'its timeline'))),
+          h('p', h('a', { href: objectAddress({ resource, ...of }) }, 'why, and its timeline'))),
         h('div.body', revision && then && now && h('section', h('h3', 'From then to now'), table(changes(then, now), then, now)),
           revision && then && !now && h('p.bad', 'It is gone by now.'), d)));
     } catch (err) {
@@ -128,6 +128,7 @@ export function travelView() {
     number.value = args.revision || '';
     number.placeholder = `now (${newest()})`;
     const e = args.revision && events[Math.min(place(args.revision + 1) - 1, events.length - 1)];
+    when.title = e ? exact(e.began) : '';
     when.textContent = e ? `${clock(e.began)} · ${kind(e.resource)} ${e.name}` : args.revision ? '' : 'the present, as it changes';
   }
 

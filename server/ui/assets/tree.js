@@ -3,7 +3,7 @@ import { h } from './dom.js';
 import { lives } from './api.js';
 import { List } from './list.js';
 import { known, listeners, took } from './store.js';
-import { clock, deed, kind, object, plural, span, who } from './format.js';
+import { deed, kind, moment, nanoseconds, object, plural, span, who } from './format.js';
 
 // rootOf climbs to the event that nothing is known to have caused.
 async function rootOf(revision, signal) {
@@ -70,7 +70,7 @@ export function treePane(revision) {
     walk(all[0], 0);
     unfold();
     sum.replaceChildren(all.length > 1 ? `${plural(all.length - 1, 'event')} came of ` : 'Nothing came of ',
-      h('a', { href: `#/events/${root}/tree` }, root), all.length > 1 ? `, in ${span(total * 1e6)}` : '', ` · ${clock(begin)}`);
+      h('a', { href: `#/events/${root}/tree` }, root), all.length > 1 ? `, in ${span(total * 1e6)}` : '', ' · ', moment(begin));
     const i = list.index();
     if (i >= 0) list.select(i);
   }
@@ -98,9 +98,11 @@ export function treePane(revision) {
     const label = h('span.label', { style: { paddingLeft: `${Math.min(n.depth, 12) * (innerWidth > 820 ? 16 : 9)}px` } }, turn, h(`span.type.${e.type || 'UNKNOWN'}`),
       h('span.kind', kind(e.resource)), h('span.name', { title: `${object(e)}: ${deed(e)} by ${who(e.user)}` }, e.name), h('small', `${deed(e)} · ${who(e.user)}`));
     return h('div.row.node', { id: `t${n.revision}` }, label,
-      h('span.track', h('i', { style: { left: `${(n.from / total) * 100}%`, width: `max(3px, ${((n.to - n.from) / total) * 100}%)` } })),
-      h('span.at', span(n.from * 1e6)));
+      h('span.track', { title: `written in ${span(n.own * 1e6)}; known to all in ${span((n.to - n.from) * 1e6)}` }, bar(n.from, n.to - n.from, 'i.rest'), bar(n.from, n.own, 'i.own')),
+      h('span.at', { title: nanoseconds(n.from * 1e6) }, span(n.from * 1e6)));
   }
+
+  const bar = (from, length, as) => h(as, { style: { left: `${(from / total) * 100}%`, width: `max(3px, ${(length / total) * 100}%)` } });
 
   const hear = (fresh) => {
     if (!due && root && fresh.some((e) => e.cause && nodes.some((n) => n.revision === e.cause))) due = setTimeout(read, 500);

@@ -3,13 +3,18 @@ import { h, svg } from './dom.js';
 import { json } from './api.js';
 import { List } from './list.js';
 import { deliveries, known, quantile } from './store.js';
-import { kind, plural, span, who } from './format.js';
+import { inherit, remember } from './address.js';
+import { kind, nanoseconds, plural, span, who } from './format.js';
+
+// What is filtered for stays when one comes back.
+const filter = { text: '' };
 
 export function watchersView() {
   const stop = new AbortController();
   let all = [];
   let seen = [];
   let due = 0;
+  let read_ = false;
   const sum = h('span.count.dim', { role: 'status' }, 'reading…');
   const search = h('input', { type: 'search', placeholder: 'filter: pods scheduler', 'aria-label': 'Filter', autocomplete: 'off', spellcheck: false });
   const list = new List({
@@ -20,10 +25,11 @@ export function watchersView() {
     h('div.row.heads', ['watches', 'who', 'reached', 'waiting', 'behind', 'sent', 'p50', 'p99', 'last'].map((t) => h('span', t))), list.el);
 
   function arrange() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
     seen = all.filter((w) => words.every((word) => `${w.resource} ${w.user} ${w.agent} ${w.namespace || ''} ${w.labelSelector || ''} ${w.fieldSelector || ''}`.toLowerCase().includes(word)));
     seen.sort((a, b) => b.behind - a.behind || b.waiting - a.waiting || (b.reached || 0) - (a.reached || 0) || a.id - b.id);
     list.redraw();
+    if (!read_) return;
     const late = all.filter((w) => w.waiting).length;
     sum.replaceChildren(plural(all.length, 'watcher'), late ? h('b.bad', `, ${late} behind`) : ', none behind');
   }
@@ -35,6 +41,7 @@ export function watchersView() {
         const first = w.oldest && known(w.oldest);
         w.behind = first ? Math.max(0, Date.now() - first.began) : 0;
       }
+      read_ = true;
       arrange();
       due = setTimeout(read, 1000);
     } catch (err) {
@@ -44,11 +51,16 @@ export function watchersView() {
     }
   }
 
-  search.addEventListener('input', arrange);
+  search.addEventListener('input', () => { filter.text = search.value; remember(filter); arrange(); });
   read();
   return {
     el,
-    update() { list.el.focus({ preventScroll: true }); },
+    update() {
+      inherit(filter);
+      search.value = filter.text;
+      arrange();
+      list.el.focus({ preventScroll: true });
+    },
     keydown: (e) => list.keydown(e),
     gone() {
       clearTimeout(due);
@@ -68,9 +80,14 @@ function row(w) {
     h('span.num', w.waiting ? h('b.bad', w.waiting.toLocaleString()) : '0'),
     h('span.num', w.behind ? h('b.bad', span(w.behind * 1e6)) : '–'),
     h('span.num', d ? d.count.toLocaleString() : '0'),
-    h('span.num', d?.last.length ? span(quantile(d.last, 0.5)) : '–'),
-    h('span.num', d?.last.length ? span(quantile(d.last, 0.99)) : '–'),
+    number(d, 0.5),
+    number(d, 0.99),
     h('span.spark', d ? spark(d.last) : ''));
+}
+
+function number(d, q) {
+  if (!d?.last.length) return h('span.num', '–');
+  return h('span.num', { title: `${nanoseconds(quantile(d.last, q))}, of the last ${d.last.length}` }, span(quantile(d.last, q)));
 }
 
 // spark draws numbers, the last to the right.
@@ -79,5 +96,5 @@ export function spark(numbers, width = 120, height = 22) {
   const top = Math.max(...some, 1);
   const room = Math.max(20, some.length);
   const points = some.map((n, i) => `${((i + room - some.length) / (room - 1)) * width},${height - 2 - (n / top) * (height - 4)}`).join(' ');
-  return svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'sparkline', role: 'img', 'aria-label': `up to ${span(top)}` }, svg('polyline', { points }));
+  return svg('svg', { viewBox: `0 0 ${width} ${height}`, class: 'sparkline', preserveAspectRatio: 'none', role: 'img', 'aria-label': `up to ${span(top)}` }, svg('polyline', { points }));
 }

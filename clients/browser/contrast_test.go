@@ -1,0 +1,60 @@
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+)
+
+// faint lists the texts of the page whose contrast to what is behind them is below 4.5:1,
+// as WCAG 2 reckons it for level AA.
+const faint = `(() => {
+	const ctx = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+	const colour = (css) => { ctx.clearRect(0, 0, 1, 1); ctx.fillStyle = css; ctx.fillRect(0, 0, 1, 1); const [r, g, b, a] = ctx.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255]; };
+	const over = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3])).concat(1);
+	const light = ([r, g, b]) => { const f = (v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }; return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b); };
+	const ground = (el) => { const layers = []; for (let e = el; e; e = e.parentElement) layers.unshift(colour(getComputedStyle(e).backgroundColor)); return layers.reduce((under, top) => over(top, under), [255, 255, 255, 1]); };
+	const found = new Set();
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+		const el = n.parentElement;
+		if (!n.textContent.trim() || !el.checkVisibility() || el.closest('noscript, option')) continue;
+		const behind = ground(el), text = over(colour(getComputedStyle(el).color), behind);
+		const [a, b] = [light(text), light(behind)].sort((x, y) => y - x);
+		const ratio = (a + 0.05) / (b + 0.05);
+		if (ratio < 4.5) found.add(ratio.toFixed(2) + ' ' + el.tagName.toLowerCase() + '.' + el.className + ' ' + n.textContent.trim().slice(0, 30));
+	}
+	return [...found].join('\n');
+})()`
+
+// contrast: all text can be read, in both themes, and where the focus is can be seen.
+func (b *bench) contrast(t *testing.T, scaled int64) {
+	for _, theme := range []string{"dark", "light"} {
+		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+		for _, p := range []struct{ place, ready string }{
+			{"#/events", `document.querySelector('.list .row.event')`},
+			{fmt.Sprintf("#/events/%d", scaled), `document.querySelector('.fall.work')`},
+			{fmt.Sprintf("#/events/%d/tree", scaled), `document.querySelectorAll('.row.node.on').length === 1`},
+			{"#/events?text=none+is+named+so", `document.querySelector('.empty button')`},
+			{"#/events?text=", `document.querySelector('.list .row.event')`},
+			{"#/object", `document.querySelector('.choice a')`},
+			{"#/object/deployments.apps/default/web", `document.querySelector('.change del') && document.querySelector('.why .badge')`},
+			{"#/watchers", `document.querySelector('.row.watcher')`},
+			{"#/queues", `document.querySelector('.card .bad, .card')`},
+			{fmt.Sprintf("#/travel/deployments.apps/default/%d/default/web", scaled), `document.querySelector('.side pre')`},
+		} {
+			b.open(t, p.place)
+			b.until(t, "%s", p.ready)
+			if text := get[string](t, b, faint); text != "" {
+				t.Errorf("%s, %s: too faint:\n%s", p.place, theme, strings.TrimSpace(text))
+			}
+		}
+	}
+	b.do(t, evaluate(`document.querySelector('#help').focus()`))
+	b.key(t, "\t") // by the keyboard, to the next
+	if get[string](t, b, `getComputedStyle(document.activeElement).outlineStyle`) == "none" {
+		t.Error("where the focus is cannot be seen")
+	}
+}

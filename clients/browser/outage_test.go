@@ -1,0 +1,106 @@
+package browser
+
+import (
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// outage: when the server does not answer the page says so, keeps what it has, and goes on
+// when it answers again, with what has happened meanwhile.
+func (b *bench) outage(t *testing.T) {
+	way := newRelay(t, strings.TrimPrefix(b.cp.URL(), "https://"))
+	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(strings.Replace(b.cp.PageURL(), b.cp.URL(), "https://"+way.Addr().String(), 1)))
+	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10 && document.querySelector('.pulse.live')`)
+	way.cut(true)
+	b.until(t, `!document.querySelector('#trouble').hidden && document.querySelector('#trouble').textContent.includes('does not answer')`)
+	b.until(t, `document.querySelectorAll('.list .row.event').length > 10 && document.querySelector('.pulse.again')`)
+	b.named(t, "while-away")
+	way.cut(false)
+	b.do(t, evaluate(`document.querySelector('#trouble button')?.click()`))
+	b.until(t, `document.querySelector('#trouble').hidden && document.querySelector('.pulse.live') && document.querySelector('.list').textContent.includes('while-away')`)
+}
+
+// relay is a way to a server that may be cut.
+type relay struct {
+	net.Listener
+	to string
+	mu struct {
+		sync.Mutex
+		cut  bool
+		open map[net.Conn]bool
+	}
+}
+
+func newRelay(t *testing.T, to string) *relay {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{Listener: l, to: to}
+	r.mu.open = map[net.Conn]bool{}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			running.Go(func() { r.pass(c) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		r.cut(true)
+		running.Wait()
+	})
+	return r
+}
+
+// cut ends what is open, and what comes until it is undone.
+func (r *relay) cut(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.mu.cut = on
+	for c := range r.mu.open {
+		if on {
+			c.Close()
+		}
+	}
+}
+
+// opened says whether a connection may go on; one that may is closed by cut.
+func (r *relay) opened(c net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.cut {
+		c.Close()
+		return false
+	}
+	r.mu.open[c] = true
+	return true
+}
+
+func (r *relay) pass(from net.Conn) {
+	if !r.opened(from) {
+		return
+	}
+	to, err := net.Dial("tcp", r.to)
+	if err != nil || !r.opened(to) {
+		from.Close()
+		return
+	}
+	var ways sync.WaitGroup
+	ways.Go(func() { io.Copy(to, from); to.Close() })
+	ways.Go(func() { io.Copy(from, to); from.Close() })
+	ways.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.mu.open, from)
+	delete(r.mu.open, to)
+}

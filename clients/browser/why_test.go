@@ -1,0 +1,57 @@
+package browser
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"fairlead.dev/client"
+	"fairlead.dev/trace/why"
+	appsv1 "k8s.io/api/apps/v1"
+)
+
+// why: the page says what the server explains, all the way down, and says it anew when
+// something has changed.
+func (b *bench) why(t *testing.T) {
+	b.stuck(t)
+	b.open(t, "#/object/deployments.apps/default/stuck")
+	b.until(t, `document.querySelectorAll('.why .parts .parts > li').length === 2`)
+	b.until(t, `document.querySelector('.why > .state').textContent.includes('has 0 of 2 replicas ready') && document.querySelector('.why > .state .badge').textContent === 'waits'`)
+	res, err := b.client.REST().Do(t.Context(), client.Request{Path: why.Path, Query: map[string][]string{"resource": {"deployments.apps"}, "namespace": {"default"}, "name": {"stuck"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a why.Answer
+	if err := json.Unmarshal(res.Body, &a); err != nil {
+		t.Fatal(err)
+	}
+	b.until(t, `document.querySelector('.why').textContent.includes('Insufficient cpu')`)
+	for _, reason := range reasons(a) {
+		quoted, err := json.Marshal(reason)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.until(t, `document.querySelector('.why').textContent.includes(%s)`, quoted)
+	}
+	if all := strings.Join(reasons(a), "; "); !strings.Contains(all, "Insufficient cpu") {
+		t.Errorf("the server does not tell why: %s", all)
+	}
+	b.until(t, `[...document.querySelectorAll('.why .saw a.rev')].some((a) => /^#\/events\/\d+$/.test(a.getAttribute('href')))`)
+
+	deployments := client.For[*appsv1.Deployment](b.client).Namespace("default")
+	if _, err := deployments.Patch(t.Context(), "stuck", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": 0}})); err != nil {
+		t.Fatal(err)
+	}
+	b.until(t, `document.querySelector('.why > .state .badge').textContent === 'settled' && document.querySelector('.why > .state').textContent.includes('has 0 of 0 replicas ready')`)
+	b.open(t, "#/object/deployments.apps/default/nobody")
+	b.until(t, `document.querySelector('.why').textContent.includes('Nothing is known of it')`)
+}
+
+// reasons are an answer's, and those of what it stands on.
+func reasons(a why.Answer) []string {
+	all := a.Reasons
+	for _, p := range a.Parts {
+		all = append(all, reasons(p)...)
+	}
+	return all
+}
