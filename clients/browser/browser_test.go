@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controlplane"
+	"fairlead.dev/server/faults"
 	"fairlead.dev/trace"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
@@ -41,6 +42,7 @@ func chromium(t *testing.T) string {
 type bench struct {
 	cp     *controlplane.ControlPlane
 	lives  *trace.Log
+	faults *faults.Set
 	client *client.Client
 	ctx    context.Context // the browser's
 }
@@ -48,10 +50,10 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	path := chromium(t)
-	lives := trace.New(trace.Options{})
+	lives, broken := trace.New(trace.Options{}), faults.New()
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
 		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0",
-		Controllers: []string{"*"}, Scheduler: true, Nodes: 3, Trace: lives,
+		Controllers: []string{"*"}, Scheduler: true, Nodes: 3, Trace: lives, Faults: broken,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +76,7 @@ func newBench(t *testing.T) *bench {
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
-	b := &bench{cp: cp, lives: lives, client: c, ctx: ctx}
+	b := &bench{cp: cp, lives: lives, faults: broken, client: c, ctx: ctx}
 	b.listen(t)
 	if err := chromedp.Run(ctx); err != nil { // the browser ends with the context of the first run
 		t.Fatal(err)

@@ -95,9 +95,13 @@ function parts(e) {
     return r;
   });
   const sent = (e.deliveries || []).map((d) => ({
-    name: who(d.user), note: [selection(d) || d.agent, d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
+    name: who(d.user), note: [selection(d) || (/^fairlead\//.test(d.agent) ? '' : d.agent), d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
     from: d.framed, to: d.flushed || d.framed, sort: d.flushed ? 'sent' : 'late',
   })).concat((e.waiting || []).map((d) => ({ name: who(d.user), note: `${d.agent || ''} not sent yet`, late: true, sort: 'late' })));
+  const faults = (e.faults || []).map((f) => {
+    const at = Math.max(0, (Date.parse(f.at) - Date.parse(e.began)) * 1e6);
+    return { name: f.what, note: [`fault ${f.fault}`, who(f.stream?.user || f.user)].join(' · '), from: at, to: at, sort: 'fault' };
+  });
   const informers = (e.arrivals || []).map((a) => ({ name: `informer of ${kind(a.resource)}`, note: selection(a), from: a.read, to: a.stored, sort: 'seen' }));
   const works = (e.works || []).flatMap((w) => [
     w.queued ? { name: `${w.controller} · queued`, note: w.key, from: w.queued, to: w.begun, sort: 'queued' } : null,
@@ -108,7 +112,7 @@ function parts(e) {
   ].filter(Boolean));
   return [
     { title: 'In the server', rows: hops }, { title: 'To who watches', rows: sent },
-    { title: 'In informers', rows: informers }, { title: 'In controllers', rows: works },
+    { title: 'Faults on purpose', rows: faults }, { title: 'In informers', rows: informers }, { title: 'In controllers', rows: works },
   ].filter((p) => p.rows.length);
 }
 
