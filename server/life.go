@@ -36,10 +36,9 @@ func (c *call) wrote(rev storage.Revision) {
 	}
 	c.strikes = nil
 	c.passed[trace.Received] = l.At(c.start)
-	agent, _, _ := strings.Cut(c.req.UserAgent(), " ")
 	l.Wrote(int64(rev), &trace.Write{
 		Verb: c.info.verb, Subresource: c.info.subresource,
-		User: userName(c.user), Agent: agent,
+		User: userName(c.user), Agent: c.agent(),
 		Parent: trace.ParseParent(c.req.Header),
 		At:     c.passed,
 	})
@@ -72,11 +71,20 @@ func (st *stream) flushed(at time.Time) {
 	}
 }
 
+// agent is the client's program, without its platform.
+func (c *call) agent() string {
+	whole := c.req.Header["User-Agent"]
+	if len(whole) == 0 {
+		return ""
+	}
+	name, _, _ := strings.Cut(whole[0], " ")
+	return name
+}
+
 // follows says who a stream is for.
 func (c *call) follows(id uint64) *trace.Stream {
-	agent, _, _ := strings.Cut(c.req.UserAgent(), " ")
 	return &trace.Stream{
-		ID: id, User: userName(c.user), Agent: agent,
+		ID: id, User: userName(c.user), Agent: c.agent(),
 		Resource: c.ep.gr.String(), Namespace: c.namespace(), Name: c.info.name,
 		Labels: c.query.Get("labelSelector"), Fields: c.query.Get("fieldSelector"),
 	}

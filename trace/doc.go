@@ -27,6 +27,6 @@
 // # Concurrency
 //
 // All methods may be called from any goroutine, and on a nil *Log, which keeps nothing.
-// A stamp is a lock, a few stores and no allocation but for the Write; what it costs is in BenchmarkStamps.
+// A stamp is a lock, a few stores and no allocation; what it costs is in BenchmarkStamps.
 // Reading copies what it returns.
 package trace

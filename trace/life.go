@@ -14,16 +14,28 @@ type Write struct {
 	At [Queued + 1]Instant
 }
 
-// life is what is kept of one event.
+// life is what is kept of one event. The store, the watch cache and the request enter
+// their parts from different processors, so what each writes lies together.
 type life struct {
 	revision int64
-	at       [Hops]Instant
-	write    *Write
+	// after holds the hops behind Queued.
+	after [Hops - Queued - 1]Instant
 	// resource, key and typ are what the watch cache saw; topics how many selections
 	// the event was matched to.
 	resource, key string
-	typ           Type
 	topics        int32
+	typ           Type
+	// written says that write, and with it the hops up to Queued, is entered.
+	written bool
+	write   Write
+}
+
+// at is when a hop was passed, 0 for never.
+func (lf *life) at(h Hop) Instant {
+	if h <= Queued {
+		return lf.write.At[h]
+	}
+	return lf.after[h-Queued-1]
 }
 
 // lives is a ring with a place for each revision.
@@ -43,7 +55,7 @@ func (ls *lives) resize(events int) {
 
 // at is the place of a revision, made its own; nil if a newer one has it.
 func (ls *lives) at(rev int64) *life {
-	i := rev / chunk % int64(len(ls.chunks))
+	i := rev / chunk & int64(len(ls.chunks)-1)
 	c := ls.chunks[i]
 	if c == nil {
 		c = make([]life, chunk)
@@ -62,7 +74,7 @@ func (ls *lives) at(rev int64) *life {
 
 // find is the place of a revision if it is kept.
 func (ls *lives) find(rev int64) *life {
-	if c := ls.chunks[rev/chunk%int64(len(ls.chunks))]; c != nil && rev > 0 && c[rev%chunk].revision == rev {
+	if c := ls.chunks[rev/chunk&int64(len(ls.chunks)-1)]; c != nil && rev > 0 && c[rev%chunk].revision == rev {
 		return &c[rev%chunk]
 	}
 	return nil
@@ -70,22 +82,22 @@ func (ls *lives) find(rev int64) *life {
 
 func (ls *lives) room() int64 { return int64(len(ls.chunks)) * chunk }
 
-// Wrote enters who made an event and the hops that the request has passed. The Write
-// must not be changed any more.
+// Wrote enters who made an event and the hops that the request has passed. It keeps a
+// copy of the Write.
 func (l *Log) Wrote(rev int64, w *Write) {
 	if l == nil {
 		return
 	}
 	l.lives.Lock()
 	if lf := l.lives.at(rev); lf != nil {
-		lf.write = w
-		copy(lf.at[:], w.At[:])
+		lf.write, lf.written = *w, true
 	}
 	l.lives.Unlock()
 	l.bell.ring()
 }
 
-// Stamp enters that the events with the revisions from to to have passed a hop.
+// Stamp enters that the events with the revisions from to to have passed a hop behind
+// Queued.
 func (l *Log) Stamp(h Hop, from, to int64, i Instant) {
 	if l == nil {
 		return
@@ -93,7 +105,7 @@ func (l *Log) Stamp(h Hop, from, to int64, i Instant) {
 	l.lives.Lock()
 	for rev := max(from, to-l.lives.room()+1); rev <= to; rev++ {
 		if lf := l.lives.at(rev); lf != nil {
-			lf.at[h] = i
+			lf.after[h-Queued-1] = i
 		}
 	}
 	l.lives.Unlock()
@@ -107,7 +119,7 @@ func (l *Log) Cached(rev int64, resource, key string, t Type, topics int, i Inst
 	}
 	l.lives.Lock()
 	if lf := l.lives.at(rev); lf != nil {
-		lf.at[Cached], lf.resource, lf.key, lf.typ, lf.topics = i, resource, key, t, int32(topics)
+		lf.after[Cached-Queued-1], lf.resource, lf.key, lf.typ, lf.topics = i, resource, key, t, int32(topics)
 	}
 	l.lives.Unlock()
 	l.bell.ring()

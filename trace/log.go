@@ -10,7 +10,7 @@ import (
 
 // Options bound what a Log keeps. The zero value is the defaults.
 type Options struct {
-	// Events is how many of the last events are kept; 16,384, which takes 5 MB once so
+	// Events is how many of the last events are kept; 16,384, which takes 4 MB once so
 	// many have come. It is rounded up to a power of two, 256 at least.
 	Events int
 	// Deliveries is how many of the last deliveries, sights and works are kept, each;
@@ -28,11 +28,18 @@ type Log struct {
 	id   uint64
 	work atomic.Uint64
 
+	// Writes, deliveries and what controllers do are entered from different processors: their
+	// locks have a cache line each.
+	_          [64]byte
 	lives      lives
+	_          [64]byte
 	deliveries ring[delivery]
-	ways       ways
+	_          [64]byte
 	sights     ring[sight]
+	_          [64]byte
 	works      ring[Work]
+	_          [64]byte
+	ways       ways
 	strikes    ring[Strike]
 	processes  processes
 	queues     queues

@@ -107,8 +107,8 @@ func (f *Filter) match(l *Log, lf *life) bool {
 
 // first is the earliest stamp.
 func (lf *life) first() Instant {
-	for _, i := range lf.at {
-		if i != 0 {
+	for h := range Hops {
+		if i := lf.at(h); i != 0 {
 			return i
 		}
 	}
@@ -172,14 +172,14 @@ func (l *Log) tell(lf *life) Life {
 	if out.Namespace, out.Name, ok = strings.Cut(lf.key, "/"); !ok {
 		out.Namespace, out.Name = "", lf.key
 	}
-	if w := lf.write; w != nil {
+	if w := &lf.write; lf.written {
 		out.Verb, out.Subresource, out.User, out.Agent, out.Causes = w.Verb, w.Subresource, w.User, w.Agent, w.Parent.Causes
 		out.Trace = w.Parent.ID()
 		out.Work = w.Parent.Work()
 	}
-	for h, i := range lf.at {
-		if i != 0 {
-			out.Hops = append(out.Hops, Passed{Hop(h).String(), time.Duration(i - began)})
+	for h := range Hops {
+		if i := lf.at(h); i != 0 {
+			out.Hops = append(out.Hops, Passed{h.String(), time.Duration(i - began)})
 		}
 	}
 	return out
@@ -241,7 +241,7 @@ func (l *Log) writes() map[uint64][]int64 {
 	defer ls.Unlock()
 	made := map[uint64][]int64{}
 	for rev := max(1, ls.newest-ls.room()+1); rev <= ls.newest; rev++ {
-		if lf := ls.find(rev); lf != nil && lf.write != nil {
+		if lf := ls.find(rev); lf != nil {
 			if work := lf.write.Parent.Work(); work != 0 {
 				made[work] = append(made[work], rev)
 			}

@@ -37,7 +37,7 @@ func (l *Log) descent(root int64) map[int64]bool {
 		case lf == nil:
 		case rev == root:
 			in[rev] = true
-		case lf.write != nil && len(lf.write.Parent.Causes) > 0 && in[lf.write.Parent.Causes[0]]:
+		case len(lf.write.Parent.Causes) > 0 && in[lf.write.Parent.Causes[0]]:
 			in[rev] = true
 		}
 	}
