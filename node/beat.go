@@ -16,6 +16,7 @@ import (
 type beat struct {
 	uid      types.UID // of the Node
 	lease    *coordinationv1.Lease
+	renewed  time.Time // the lease, last
 	reported time.Time // the conditions
 	retired  bool      // the Node was deleted
 }
@@ -30,9 +31,7 @@ func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 		return time.Time{}, nil
 	}
 	now := time.Now()
-	// After a long silence others may have concluded that the node is not well.
-	late := k.beat.lease != nil && now.Sub(k.beat.lease.Spec.RenewTime.Time) > k.options.LeaseDuration
-	if late || now.Sub(k.beat.reported) >= heartbeat || k.hasNews(now) {
+	if now.Sub(k.beat.reported) >= heartbeat || k.hasNews(now) {
 		if err := k.report(ctx, now); err != nil {
 			return time.Time{}, err
 		}
@@ -46,6 +45,13 @@ func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 	if k.beat.retired {
 		return time.Time{}, nil
 	}
+	if !k.beat.renewed.IsZero() && now.Sub(k.beat.renewed) > k.options.LeaseDuration && k.beat.reported.Before(now) {
+		// Others may have concluded that the node is not well.
+		if err := k.report(ctx, now); err != nil || k.beat.retired {
+			return time.Time{}, err
+		}
+	}
+	k.beat.renewed = now
 	// Up to a tenth earlier, so that nodes that started together drift apart.
 	period := k.options.LeaseDuration / 4
 	return now.Add(period - rand.N(period/10)), nil

@@ -25,11 +25,11 @@ func BenchmarkTrace(b *testing.B) {
 	for _, load := range []struct {
 		name  string
 		each  int // what a turn counts for
-		turns int // of a server, in a round
+		turns int // of a server, in a round: a multiple of three
 		begin func(b *testing.B, rt http.RoundTripper, base string) (turn, end func())
 	}{
-		{"create", turnWrites, 40, creates},
-		{"fanout", turnWrites * crowd, 4, deliveries},
+		{"create", turnWrites, 42, creates},
+		{"fanout", turnWrites * crowd, 6, deliveries},
 	} {
 		for _, wire := range []string{"memory", "https"} {
 			b.Run(load.name+"/"+wire, func(b *testing.B) {

@@ -2,7 +2,14 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/resource"
 	"fairlead.dev/server/faults"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
@@ -42,4 +49,55 @@ func (b breaker) expired(ctx context.Context, id uint64, since storage.Revision,
 			return ctx.Err()
 		}
 	}
+}
+
+// Held is faults.Breaker's.
+func (b breaker) Held(ctx context.Context, meant func(faults.Target) bool) (map[string]string, error) {
+	all, err := lookup{b.s}.List(ctx, schema.ParseGroupResource(faults.Leases), "")
+	if err != nil {
+		return nil, err
+	}
+	held := map[string]string{}
+	for _, obj := range all {
+		l, ok := obj.(*coordinationv1.Lease)
+		if ok && ptr.Deref(l.Spec.HolderIdentity, "") != "" && meant(faults.Target{Resource: faults.Leases, Namespace: l.Namespace, Name: l.Name}) {
+			held[string(l.UID)] = *l.Spec.HolderIdentity
+		}
+	}
+	return held, nil
+}
+
+// renewal fails a write to a Lease by which one keeps it whose time is to run out.
+func (c *call) renewal(obj, old resource.Object) error {
+	was, ok := old.(*coordinationv1.Lease)
+	if c.s.cfg.Faults == nil || c.dryRun || !ok {
+		return nil
+	}
+	is, ok := obj.(*coordinationv1.Lease)
+	if !ok {
+		return nil
+	}
+	from, to := ptr.Deref(was.Spec.HolderIdentity, ""), ptr.Deref(is.Spec.HolderIdentity, "")
+	t := c.asTarget()
+	f, passes, ok := c.s.cfg.Faults.Renew(faults.Renewal{Target: t, UID: string(was.UID), From: from, To: to})
+	if !ok {
+		return nil
+	}
+	one := c.struckBy(f, t)
+	if passes {
+		one.What = fmt.Sprintf("taken from %s, whose renewals failed", from)
+		c.strikes = append(c.strikes, one)
+		return nil
+	}
+	one.What = fmt.Sprintf("failed with %d, %s has not renewed it for %v", f.Code, from, unrenewed(was))
+	c.strikes = append(c.strikes, one)
+	return broken(f)
+}
+
+// unrenewed is how long ago a Lease was renewed.
+func unrenewed(l *coordinationv1.Lease) time.Duration {
+	if l.Spec.RenewTime == nil {
+		return 0
+	}
+	return time.Since(l.Spec.RenewTime.Time).Truncate(time.Millisecond)
 }

@@ -73,17 +73,9 @@ func (c *call) strike() error {
 		return nil
 	}
 	c.struck = true
-	agent, _, _ := strings.Cut(c.req.UserAgent(), " ")
-	t := faults.Target{
-		User: userName(c.user), Agent: agent, Resource: c.ep.gr.String(),
-		Namespace: c.namespace(), Name: c.info.name, Verb: c.info.verb,
-	}
+	t := c.asTarget()
 	for _, f := range c.s.cfg.Faults.Write(t) {
-		one := trace.Strike{
-			Fault: f.ID, Action: string(f.Action), At: time.Now(),
-			Verb: t.Verb, Subresource: c.info.subresource, Resource: t.Resource, Namespace: t.Namespace, Name: t.Name,
-			User: t.User, Agent: t.Agent, Causes: trace.ParseParent(c.req.Header).Causes,
-		}
+		one := c.struckBy(f, t)
 		if f.Action == faults.Fail {
 			one.What = fmt.Sprintf("failed with %d", f.Code)
 			c.strikes = append(c.strikes, one)
@@ -98,6 +90,23 @@ func (c *call) strike() error {
 		}
 	}
 	return nil
+}
+
+// asTarget is the write that the call is, for faults.
+func (c *call) asTarget() faults.Target {
+	return faults.Target{
+		User: userName(c.user), Agent: c.agent(), Resource: c.ep.gr.String(),
+		Namespace: c.namespace(), Name: c.info.name, Verb: c.info.verb,
+	}
+}
+
+// struckBy is what a fault has done to the write, but for what that was.
+func (c *call) struckBy(f faults.Fault, t faults.Target) trace.Strike {
+	return trace.Strike{
+		Fault: f.ID, Action: string(f.Action), At: time.Now(),
+		Verb: t.Verb, Subresource: c.info.subresource, Resource: t.Resource, Namespace: t.Namespace, Name: t.Name,
+		User: t.User, Agent: t.Agent, Causes: trace.ParseParent(c.req.Header).Causes,
+	}
 }
 
 func writes(verb string) bool {

@@ -64,10 +64,14 @@ func (st *stream) traced(t *trace.Turn, at time.Time) {
 	*t = trace.Turn{}
 }
 
-// flushed enters that all of it has been written.
+// flushed enters that all of it has been written; at is zero for now.
 func (st *stream) flushed(at time.Time) {
-	if st.way != nil {
-		st.way.Flushed(st.s.cfg.Trace.At(at))
+	switch l := st.s.cfg.Trace; {
+	case st.way == nil:
+	case at.IsZero():
+		st.way.Flushed(l.Now())
+	default:
+		st.way.Flushed(l.At(at))
 	}
 }
 

@@ -104,9 +104,15 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 	if err = c.prepareUpdate(obj, old); err == nil {
 		err = c.chain().Validate(c.ctx, ar)
 	}
+	strikes := len(c.strikes)
+	if err == nil {
+		err = c.renewal(obj, old)
+	}
 	if err == nil {
 		c.pass(trace.Admitted)
-		w, lost, err = c.replace(now, obj, old, ch)
+		if w, lost, err = c.replace(now, obj, old, ch); err != nil || lost {
+			c.strikes = c.strikes[:min(strikes, len(c.strikes))] // nothing came of it
+		}
 	}
 	ar.Done(err == nil && !lost)
 	return w, lost, err

@@ -80,7 +80,7 @@ func (st *stream) turn() bool {
 				return false
 			}
 			if !more {
-				st.flushed(time.Now())
+				st.flushed(time.Time{})
 			}
 		}
 		if end != nil {

@@ -72,16 +72,25 @@ type delivery struct {
 // Way is what a Log knows of a stream that is open: how far it has come. What it has
 // written goes into the Log's ring, one entry for a Turn; what it has only framed is here
 // until then.
+//
+// There are many of them, each of which is touched for a moment at every event, so what that
+// needs is in one cache line.
 type Way struct {
-	log *Log
-	to  *Stream
-	mu  sync.Mutex
-	// reached is the last event that was framed; pending is not written yet. It has room for
-	// one, mostly all there is.
+	mu sync.Mutex
+	// framed is how many turns are not written yet: one, mostly, which is first; the others
+	// are rest.
+	framed int
+	first  framed
+	// reached is the last event that was framed.
 	reached int64
-	pending []framed
-	room    [1]framed
+	log     *Log
+	to      *Stream
+	rest    []framed
+	_       [40]byte // 128 in all, which the allocator aligns
 }
+
+// mostRest is how much room a Way keeps for turns that are not written yet.
+const mostRest = 8
 
 type framed struct {
 	turn Turn
@@ -94,7 +103,6 @@ func (l *Log) Open(s *Stream) *Way {
 		return nil
 	}
 	w := &Way{log: l, to: s}
-	w.pending = w.room[:0]
 	l.ways.Lock()
 	defer l.ways.Unlock()
 	if l.ways.open == nil {
@@ -111,16 +119,24 @@ func (w *Way) Stream() *Stream { return w.to }
 func (w *Way) Framed(t Turn, at Instant) {
 	w.mu.Lock()
 	w.reached = t.last()
-	w.pending = append(w.pending, framed{t, at})
+	if w.framed == 0 {
+		w.first = framed{t, at}
+	} else {
+		w.rest = append(w.rest, framed{t, at})
+	}
+	w.framed++
 	w.mu.Unlock()
 }
 
 // Flushed enters that the connection has written all that was framed.
 func (w *Way) Flushed(at Instant) {
 	w.mu.Lock()
-	if len(w.pending) > 0 {
-		w.log.sent(w.to, w.pending, at)
-		w.pending = w.room[:0]
+	if w.framed > 0 {
+		w.log.sent(w, at)
+		if w.rest = w.rest[:0]; cap(w.rest) > mostRest {
+			w.rest = nil
+		}
+		w.framed = 0
 	}
 	w.mu.Unlock()
 	w.log.bell.ring()
@@ -144,12 +160,14 @@ func (w *Way) Reached() int64 {
 	return w.reached
 }
 
-// sent enters deliveries.
-func (l *Log) sent(to *Stream, turns []framed, flushed Instant) {
+// sent enters what a stream has been sent, whose mutex is held.
+func (l *Log) sent(w *Way, flushed Instant) {
 	r := &l.deliveries
 	r.Lock()
-	for _, f := range turns {
-		*r.at(r.end) = delivery{to, f.turn, f.at, flushed}
+	*r.at(r.end) = delivery{w.to, w.first.turn, w.first.at, flushed}
+	r.end++
+	for _, f := range w.rest {
+		*r.at(r.end) = delivery{w.to, f.turn, f.at, flushed}
 		r.end++
 	}
 	r.Unlock()
@@ -162,7 +180,11 @@ func (l *Log) delivered(pass func(*delivery) bool) []delivery {
 	var pending []delivery
 	for w := range l.ways.open {
 		w.mu.Lock()
-		for _, f := range w.pending {
+		for i := range w.framed {
+			f := w.first
+			if i > 0 {
+				f = w.rest[i-1]
+			}
 			if d := (delivery{stream: w.to, turn: f.turn, framed: f.at}); pass(&d) {
 				pending = append(pending, d)
 			}

@@ -57,12 +57,17 @@ func newFaultAdd(f *faultFlags) *cobra.Command {
   pause     keep no history: who is behind is told 410
   fail      fail the --nth write and --times in all, with --code
   slow      keep the --nth write, and --times in all, waiting for --delay
-  expire    end the leases of the store, and the events that live by them`,
+  expire    let the Leases that are selected run out: their holders' renewals fail,
+            until somebody else has them; with no selection, end the leases
+            of the store, and the events that live by them`,
 		Example: `  # The scheduler hears of no pod
   fairlead fault add hold --client=system:kube-scheduler --kind=pods
 
   # The third creation of a pod from now on fails with a conflict
-  fairlead fault add fail --kind=pods --verb=create --nth=3 --code=409`,
+  fairlead fault add fail --kind=pods --verb=create --nth=3 --code=409
+
+  # The leader loses its lease, and another one takes over
+  fairlead fault add expire --kind=leases -n shop --name=web-operator`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(faults.Actions, faults.Action(args[0])) {
 				return usageError{fmt.Errorf("fault add takes one of %q", faults.Actions)}
@@ -78,12 +83,12 @@ func newFaultAdd(f *faultFlags) *cobra.Command {
 	flags.StringVar(&f.fault.Client, "client", "", "whose watches or writes: a user, the last part of one, or the beginning of a user agent (default everybody's)")
 	flags.StringVar(&f.kind, "kind", "", "of what kind (default all)")
 	flags.StringVarP(&f.fault.Namespace, "namespace", "n", "", "in what namespace (default all)")
-	flags.StringVar(&f.fault.Name, "name", "", "writes of which object, if it is part of the path")
+	flags.StringVar(&f.fault.Name, "name", "", "writes of which object, if it is part of the path, or which Lease")
 	flags.StringVar(&f.fault.Verb, "verb", "", "writes by which verb: create, update, patch, delete, deletecollection (default all)")
 	flags.DurationVar(&f.delay, "delay", 0, "for delay, slow and reorder")
 	flags.IntVar(&f.fault.Nth, "nth", 0, "the first write to be struck, counted from now (default 1)")
 	flags.IntVar(&f.fault.Times, "times", 0, "how many writes; below 0 for all (default 1)")
-	flags.IntVar(&f.fault.Code, "code", 0, "what a write fails with: 403, 409, 429, 500, 503 or 504 (default 500)")
+	flags.IntVar(&f.fault.Code, "code", 0, "what a write or a renewal fails with: 403, 409, 429, 500, 503 or 504 (default 500)")
 	return cmd
 }
 

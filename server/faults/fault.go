@@ -27,7 +27,9 @@ const (
 	Fail Action = "fail"
 	// Slow keeps a write waiting for Delay before it goes on.
 	Slow Action = "slow"
-	// Expire ends the store's leases, and with each the objects that it keeps: events.
+	// Expire lets Leases run out: who holds one when the fault is added cannot renew it any more,
+	// until somebody else has it. With no selection it ends the store's own leases, and with
+	// each the objects that it keeps: events.
 	Expire Action = "expire"
 )
 
@@ -52,13 +54,16 @@ type Fault struct {
 	// Times is how many are; 0 means 1, less than 0 all.
 	Nth   int `json:"nth,omitempty"`
 	Times int `json:"times,omitempty"`
-	// Code is what a write fails with: 403, 409, 429, 500, 503 or 504; 0 means 500.
+	// Code is what a write, or a renewal, fails with: 403, 409, 429, 500, 503 or 504; 0 means 500.
 	Code int `json:"code,omitempty"`
 
 	// Seen counts the writes that were of the fault's selection, Struck what it has
-	// been done to: watches, writes or leases.
+	// been done to: watches, writes, renewals, or leases of the store.
 	Seen   int `json:"seen,omitempty"`
 	Struck int `json:"struck"`
+
+	// held is who holds the Leases that are to run out, by their UIDs.
+	held map[string]string
 }
 
 // Duration is a time.Duration that JSON shows as "1.5s".
@@ -119,11 +124,13 @@ func (f *Fault) complete() error {
 	default:
 		return fmt.Errorf("action %q: want one of %q", f.Action, Actions)
 	}
-	if !f.writes() && (f.Nth != 0 || f.Times != 0 || f.Verb != "" || f.Name != "") {
-		return fmt.Errorf("%s is not of writes: it takes no nth, times, verb or name", f.Action)
+	if f.Action == Expire {
+		if err := f.chooseLeases(); err != nil {
+			return err
+		}
 	}
-	if f.Action == Expire && (f.Client != "" || f.Resource != "" || f.Namespace != "") {
-		return fmt.Errorf("expire is of all leases of the store: it takes no client, resource or namespace")
+	if !f.writes() && (f.Nth != 0 || f.Times != 0 || f.Verb != "" || f.Name != "" && !f.ofLeases()) {
+		return fmt.Errorf("%s is not of writes: it takes no nth, times, verb or name", f.Action)
 	}
 	if f.writes() {
 		if f.Nth < 0 {
@@ -136,16 +143,16 @@ func (f *Fault) complete() error {
 	}
 	switch f.Code {
 	case 0:
-		if f.Action == Fail {
+		if f.Action == Fail || f.ofLeases() {
 			f.Code = 500
 		}
 	case 403, 409, 429, 500, 503, 504:
-		if f.Action != Fail {
+		if f.Action != Fail && !f.ofLeases() {
 			return fmt.Errorf("%s takes no code", f.Action)
 		}
 	default:
 		return fmt.Errorf("code %d: want 403, 409, 429, 500, 503 or 504", f.Code)
 	}
-	f.ID, f.Seen, f.Struck = 0, 0, 0
+	f.ID, f.Seen, f.Struck, f.held = 0, 0, 0, nil
 	return nil
 }

@@ -17,8 +17,10 @@ type Breaker interface {
 	Changed()
 	// Drop cuts off the watches that a fault is meant for, and tells how many.
 	Drop(id uint64, meant func(Target) bool) int
-	// Expire ends all leases, and tells how many.
+	// Expire ends all leases of the store, and tells how many.
 	Expire(ctx context.Context, id uint64) (int, error)
+	// Held is who holds the Leases that a fault is meant for, by their UIDs.
+	Held(ctx context.Context, meant func(Target) bool) (map[string]string, error)
 }
 
 // Set is what is broken now.
@@ -29,8 +31,8 @@ type Set struct {
 		faults  []*Fault
 		breaker Breaker
 	}
-	// watches and writes are how many faults there are of each.
-	watches, writes atomic.Int32
+	// watches, writes and leases are how many faults there are of each.
+	watches, writes, leases atomic.Int32
 }
 
 // New is a Set that breaks nothing yet.
@@ -43,11 +45,24 @@ func (s *Set) Serve(b Breaker) {
 	s.mu.breaker = b
 }
 
+// server is the one that Serve named, nil for none.
+func (s *Set) server() Breaker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.breaker
+}
+
 // Add puts a fault in force and returns it as it is kept. It fails if the fault makes no
-// sense, or, for Expire, as the store does.
+// sense, or, for Expire, as the store does, or if nobody holds a Lease that it selects.
 func (s *Set) Add(ctx context.Context, f Fault) (Fault, error) {
 	if err := f.complete(); err != nil {
 		return Fault{}, err
+	}
+	b := s.server()
+	if f.ofLeases() {
+		if err := f.hold(ctx, b); err != nil {
+			return Fault{}, err
+		}
 	}
 	kept := &f
 	s.mu.Lock()
@@ -55,9 +70,8 @@ func (s *Set) Add(ctx context.Context, f Fault) (Fault, error) {
 	f.ID = s.mu.last
 	s.mu.faults = append(s.mu.faults, kept)
 	s.count()
-	b := s.mu.breaker
 	s.mu.Unlock()
-	if b == nil {
+	if b == nil || f.ofLeases() {
 		return s.copy(kept), nil
 	}
 	n, err := 0, error(nil)
@@ -84,7 +98,7 @@ func (s *Set) copy(f *Fault) Fault {
 
 // count must be called with mu.
 func (s *Set) count() {
-	var watches, writes int32
+	var watches, writes, leases int32
 	for _, f := range s.mu.faults {
 		if f.watches() {
 			watches++
@@ -92,9 +106,13 @@ func (s *Set) count() {
 		if f.writes() {
 			writes++
 		}
+		if f.ofLeases() {
+			leases++
+		}
 	}
 	s.watches.Store(watches)
 	s.writes.Store(writes)
+	s.leases.Store(leases)
 }
 
 // Remove ends a fault, or with 0 all. Errors: ErrNotFound.
