@@ -16,6 +16,8 @@ type clusterMaker struct {
 	rand   *rand.Rand
 	prefix string
 	names  []string // of the nodes
+	// claims that have a volume, and those that have none.
+	claims, unbound []string
 }
 
 // once in n times.
@@ -72,6 +74,7 @@ func (g *clusterMaker) pods(n int) (pods []*corev1.Pod) {
 		pod.Spec.PriorityClassName = pick(g, "", "high")
 		pod.Status.StartTime = &metav1.Time{Time: time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC)}
 		g.neighbours(pod)
+		g.mounts(pod)
 		pods = append(pods, pod)
 	}
 	return pods
@@ -113,6 +116,10 @@ func (g *clusterMaker) question(i int) *corev1.Pod {
 	}
 	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: g.nodeAffinity()}
 	g.neighbours(pod)
+	g.mounts(pod)
+	if g.once(3) {
+		pod.OwnerReferences = []metav1.OwnerReference{g.owner(pod.Labels["app"])}
+	}
 	for g.once(2) && len(pod.Spec.TopologySpreadConstraints) < 2 {
 		c := corev1.TopologySpreadConstraint{
 			MaxSkew: int32(1 + g.rand.IntN(2)), TopologyKey: pick(g, corev1.LabelHostname, corev1.LabelTopologyZone, "disk"),

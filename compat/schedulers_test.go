@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
@@ -34,9 +35,11 @@ func TestSchedulersAgree(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			g := &clusterMaker{rand: rand.New(rand.NewPCG(seed, 8)), prefix: fmt.Sprintf("s%d-", seed)}
-			nodes, pods := g.nodes(7), g.pods(14)
+			nodes := g.nodes(7)
+			around, pods := g.surroundings(), g.pods(14)
 			for _, s := range []*asked{ours, theirs} {
 				s.T = t
+				s.surround(around)
 				s.build(nodes, pods)
 			}
 			placed, alone := 0, 0
@@ -61,8 +64,8 @@ func TestSchedulersAgree(t *testing.T) {
 			}
 			t.Logf("%d of 30 pods placed, %d answers the same at once", placed, alone)
 			preempting(t, ours, theirs, g.preemptor())
-			ours.clear()
-			theirs.clear()
+			ours.clear(g.prefix)
+			theirs.clear(g.prefix)
 		})
 	}
 }
@@ -238,9 +241,15 @@ func (s *asked) leaving() (names []string) {
 	return names
 }
 
-func (s *asked) clear() {
+func (s *asked) clear(prefix string) {
 	s.Helper()
 	now := *metav1.NewDeleteOptions(0)
 	s.must(s.c.CoreV1().Pods(asking).DeleteCollection(s.ctx, now, metav1.ListOptions{}))
 	s.must(s.c.CoreV1().Nodes().DeleteCollection(s.ctx, now, metav1.ListOptions{}))
+	s.must(s.c.StorageV1().CSINodes().DeleteCollection(s.ctx, now, metav1.ListOptions{}))
+	for _, services := range []string{"a", "b"} {
+		if err := s.c.CoreV1().Services(asking).Delete(s.ctx, prefix+services, now); !apierrors.IsNotFound(err) {
+			s.must(err)
+		}
+	}
 }

@@ -25,6 +25,9 @@ type fakeObjects struct {
 	volumes    map[string]*corev1.PersistentVolume
 	classes    map[string]*storagev1.StorageClass
 	csiNodes   map[string]*storagev1.CSINode
+	drivers    map[string]*storagev1.CSIDriver
+	attached   []*storagev1.VolumeAttachment
+	capacities []*storagev1.CSIStorageCapacity
 }
 
 func (f *fakeObjects) NamespaceLabels(name string) map[string]string        { return f.namespaces[name] }
@@ -51,6 +54,16 @@ func (f *fakeObjects) Class(name string) (*storagev1.StorageClass, bool) {
 func (f *fakeObjects) CSINode(name string) (*storagev1.CSINode, bool) {
 	n, ok := f.csiNodes[name]
 	return n, ok
+}
+func (f *fakeObjects) CSIDriver(name string) (*storagev1.CSIDriver, bool) {
+	d, ok := f.drivers[name]
+	return d, ok
+}
+func (f *fakeObjects) Attachments(node string) []*storagev1.VolumeAttachment {
+	return slices.DeleteFunc(slices.Clone(f.attached), func(a *storagev1.VolumeAttachment) bool { return a.Spec.NodeName != node })
+}
+func (f *fakeObjects) Capacities(class string) []*storagev1.CSIStorageCapacity {
+	return slices.DeleteFunc(slices.Clone(f.capacities), func(s *storagev1.CSIStorageCapacity) bool { return s.StorageClassName != class })
 }
 func (f *fakeObjects) BindVolumes(context.Context, *corev1.Node, []volumeChoice) error { return nil }
 

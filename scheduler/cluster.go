@@ -27,6 +27,11 @@ type Objects interface {
 	Volumes(class string) []*corev1.PersistentVolume
 	Class(name string) (*storagev1.StorageClass, bool)
 	CSINode(name string) (*storagev1.CSINode, bool)
+	CSIDriver(name string) (*storagev1.CSIDriver, bool)
+	// Attachments are what is attached to a node, or is to be.
+	Attachments(node string) []*storagev1.VolumeAttachment
+	// Capacities are what is left for volumes of a class, of its driver's places.
+	Capacities(class string) []*storagev1.CSIStorageCapacity
 	// BindVolumes writes a choice of volumes for a pod on a node and waits until they are
 	// bound. It is called from other goroutines.
 	BindVolumes(ctx context.Context, node *corev1.Node, choices []volumeChoice) error

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -68,6 +69,32 @@ func TestFilters(t *testing.T) {
 		},
 		csiNodes: map[string]*storagev1.CSINode{"a1": {Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "disks", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32(1))}}}}}},
 	}
+
+	wait := new(storagev1.VolumeBindingWaitForFirstConsumer)
+	// The driver of these has room for 5Gi in zone a; one volume of it is attached to a1, which takes no more.
+	rooms := &fakeObjects{
+		claims: map[string]*corev1.PersistentVolumeClaim{
+			"late":  {ObjectMeta: metav1.ObjectMeta{Name: "late"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("made"), Resources: gigs("5Gi")}},
+			"large": {ObjectMeta: metav1.ObjectMeta{Name: "large"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("made"), Resources: gigs("6Gi")}},
+			"on-a1": {ObjectMeta: metav1.ObjectMeta{Name: "on-a1", Annotations: map[string]string{bindCompleted: ""}}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "on-a1"}},
+		},
+		volumes: map[string]*corev1.PersistentVolume{"on-a1": {Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
+			CSI: &corev1.CSIPersistentVolumeSource{Driver: "disks", VolumeHandle: "1"}}}}},
+		classes: map[string]*storagev1.StorageClass{"made": {ObjectMeta: metav1.ObjectMeta{Name: "made"}, Provisioner: "disks", VolumeBindingMode: wait}},
+		drivers: map[string]*storagev1.CSIDriver{"disks": {Spec: storagev1.CSIDriverSpec{StorageCapacity: new(true)}}},
+		attached: []*storagev1.VolumeAttachment{{Spec: storagev1.VolumeAttachmentSpec{
+			Attacher: "disks", NodeName: "a1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("on-a1")}}}},
+		capacities: []*storagev1.CSIStorageCapacity{
+			{StorageClassName: "made", Capacity: new(resource.MustParse("5Gi")), NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelTopologyZone: "a"}}},
+			{StorageClassName: "made", Capacity: new(resource.MustParse("9Gi"))}, // nowhere
+			{StorageClassName: "made", Capacity: new(resource.MustParse("9Gi")), MaximumVolumeSize: new(resource.MustParse("1Gi")), NodeTopology: &metav1.LabelSelector{}},
+		},
+		csiNodes: map[string]*storagev1.CSINode{"a1": {Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "disks", Allocatable: &storagev1.VolumeNodeResources{Count: new(int32(1))}}}}}},
+	}
+	lost := &fakeObjects{claims: map[string]*corev1.PersistentVolumeClaim{"p-v": {
+		ObjectMeta: metav1.ObjectMeta{Name: "p-v", Annotations: map[string]string{bindCompleted: ""}, OwnerReferences: []metav1.OwnerReference{{UID: "p", Controller: new(true)}}},
+		Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: "gone"},
+	}}}
 
 	for _, tc := range []struct {
 		name    string
@@ -192,7 +219,16 @@ func TestFilters(t *testing.T) {
 		{name: "late: to be made in a zone", objects: claims, nodes: zoned, pod: newPod("p", mounting("made-b")), fit: "b1"},
 		{name: "late: being made on a node", objects: claims, nodes: zoned, pod: newPod("p", mounting("selected")), fit: "a2"},
 		{name: "a volume that is gone", objects: claims, nodes: zoned, pod: newPod("p", mounting("orphan")),
-			err: "0/3 nodes are available: 3 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)."},
+			err: `0/3 nodes are available: persistentvolume "none" not found.`},
+		{name: "an ephemeral volume that is gone", objects: lost, nodes: nodes(1), pod: newPod("p", func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
+		}), err: "0/1 nodes are available: 1 node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)."},
+		{name: "late: to be made where there is room", objects: rooms, nodes: zoned, pod: newPod("p", mounting("late")), fit: "a2"},
+		{name: "late: no room anywhere", objects: rooms, nodes: zoned[1:], pod: newPod("p", mounting("large")),
+			err: "0/2 nodes are available: 2 node(s) did not have enough free storage."},
+		{name: "limit of volumes, one of which is there", objects: rooms, nodes: zoned[:1], pod: newPod("p", mounting("on-a1"), mounting("late")),
+			err: "0/1 nodes are available: 1 node(s) exceed max volume count."},
+		{name: "a volume that is there already", objects: rooms, nodes: zoned, pod: newPod("p", mounting("on-a1")), fit: "a1 a2 b1"},
 		{name: "limit of volumes", objects: claims, nodes: zoned[:1], pod: newPod("p", mounting("made"), mounting("selected")),
 			err: "0/1 nodes are available: 1 node(s) exceed max volume count."},
 		{name: "disk in use", nodes: nodes(2), there: []*corev1.Pod{newPod("q", on("n1"), disk("d"))}, pod: newPod("p", disk("d")), fit: "n2"},

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -91,26 +92,23 @@ func (volumeLimits) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 		if !ok {
 			return fits
 		}
-		there := map[attachment]bool{}
+		there := c.attachedTo(n)
 		for _, other := range n.pods {
 			for _, a := range c.attached(other) {
 				there[a] = true
 			}
 		}
-		count := map[string]int32{} // of each driver, with what p adds
+		count, more := map[string]int32{}, map[string]bool{} // of each driver, with what p adds
 		for _, a := range wanted {
 			if !there[a] {
-				count[a.driver]++
-				there[a] = true
+				there[a], more[a.driver] = true, true
 			}
 		}
 		for a := range there {
-			if !slices.Contains(wanted, a) && count[a.driver] > 0 {
-				count[a.driver]++
-			}
+			count[a.driver]++
 		}
-		for _, a := range wanted {
-			if most, limited := limit(node, a.driver); limited && count[a.driver] > most {
+		for driver := range more {
+			if most, limited := limit(node, driver); limited && count[driver] > most {
 				return full
 			}
 		}
@@ -120,6 +118,19 @@ func (volumeLimits) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 
 // attachment is a volume on a node.
 type attachment struct{ driver, volume string }
+
+// attachedTo are the volumes that are attached to n, or are to be.
+func (c *Cluster) attachedTo(n *NodeInfo) map[attachment]bool {
+	there := map[attachment]bool{}
+	for _, a := range c.objects.Attachments(n.name) {
+		if name := a.Spec.Source.PersistentVolumeName; name != nil {
+			if pv, ok := c.objects.Volume(*name); ok && pv.Spec.CSI != nil {
+				there[attachment{a.Spec.Attacher, pv.Spec.CSI.VolumeHandle}] = true
+			}
+		}
+	}
+	return there
+}
 
 // attached are the volumes of CSI drivers that p brings to its node. A claim without a
 // volume counts as one of its class's provisioner.
@@ -182,14 +193,13 @@ func (volumeZone) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 		values []string
 	}
 	var demands []demand
-	for _, name := range p.claims {
-		claim, v := c.claim(p, name)
+	for _, name := range mounted(p.Pod) {
+		pv, v := c.zonedVolume(p, name)
 		if !v.Fits() {
 			return nil, v
 		}
-		pv, ok := c.objects.Volume(claim.Spec.VolumeName)
-		if !ok {
-			continue // volumeBinding's to judge
+		if pv == nil {
+			continue // volumeBinding chooses it
 		}
 		for _, key := range zoneKeys {
 			if v, ok := pv.Labels[key]; ok {
@@ -216,6 +226,41 @@ func (volumeZone) Prepare(c *Cluster, p *PodInfo) (Check, Verdict) {
 		}
 		return fits
 	}, fits
+}
+
+// mounted are the claims that a pod names.
+func mounted(pod *corev1.Pod) (names []string) {
+	for i := range pod.Spec.Volumes {
+		if v := pod.Spec.Volumes[i].PersistentVolumeClaim; v != nil {
+			names = append(names, v.ClaimName)
+		}
+	}
+	return names
+}
+
+// zonedVolume is the volume of a claim that p mounts; nil if it is to be chosen yet.
+func (c *Cluster) zonedVolume(p *PodInfo, name string) (*corev1.PersistentVolume, Verdict) {
+	claim, v := c.claim(p, name)
+	if !v.Fits() {
+		return nil, v
+	}
+	if claim.Spec.VolumeName != "" {
+		pv, ok := c.objects.Volume(claim.Spec.VolumeName)
+		if !ok {
+			return nil, Never(fmt.Sprintf("persistentvolume %q not found", claim.Spec.VolumeName))
+		}
+		return pv, fits
+	}
+	class, ok := c.objects.Class(classOf(claim))
+	switch {
+	case classOf(claim) == "":
+		return nil, Never("PersistentVolumeClaim had no pv name and storageClass name")
+	case !ok:
+		return nil, Never(fmt.Sprintf("storageclass.storage.k8s.io %q not found", classOf(claim)))
+	case !late(class):
+		return nil, Never("PersistentVolume had no name")
+	}
+	return nil, fits
 }
 
 func (volumeZone) Events() EventKind           { return VolumesChanged | NodeAdded | NodeChanged }

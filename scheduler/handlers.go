@@ -41,6 +41,9 @@ func (s *Scheduler) listen() (stop func()) {
 		listening(s.objects, s.objects.volumes, anyChange[*corev1.PersistentVolume](s)),
 		listening(s.objects, s.objects.classes, anyChange[*storagev1.StorageClass](s)),
 		listening(s.objects, s.objects.csiNodes, anyChange[*storagev1.CSINode](s)),
+		listening(s.objects, s.objects.csiDrivers, anyChange[*storagev1.CSIDriver](s)),
+		listening(s.objects, s.objects.attachments, anyChange[*storagev1.VolumeAttachment](s)),
+		listening(s.objects, s.objects.capacities, anyChange[*storagev1.CSIStorageCapacity](s)),
 	}
 	return func() {
 		for _, stop := range stops {

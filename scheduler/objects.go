@@ -25,6 +25,9 @@ type objects struct {
 	volumes      *informer.Informer[*corev1.PersistentVolume]
 	classes      *informer.Informer[*storagev1.StorageClass]
 	csiNodes     *informer.Informer[*storagev1.CSINode]
+	csiDrivers   *informer.Informer[*storagev1.CSIDriver]
+	attachments  *informer.Informer[*storagev1.VolumeAttachment]
+	capacities   *informer.Informer[*storagev1.CSIStorageCapacity]
 	synced       []<-chan struct{} // what to wait for
 
 	claimAPI  client.Resource[*corev1.PersistentVolumeClaim]
@@ -46,11 +49,16 @@ func newObjects(c *client.Client, set *informer.Set) *objects {
 		volumes:      informer.In[*corev1.PersistentVolume](set),
 		classes:      informer.In[*storagev1.StorageClass](set),
 		csiNodes:     informer.In[*storagev1.CSINode](set),
+		csiDrivers:   informer.In[*storagev1.CSIDriver](set),
+		attachments:  informer.In[*storagev1.VolumeAttachment](set),
+		capacities:   informer.In[*storagev1.CSIStorageCapacity](set),
 		claimAPI:     client.For[*corev1.PersistentVolumeClaim](c),
 		volumeAPI:    client.For[*corev1.PersistentVolume](c),
 	}
 	o.services.Index(byAnchor, anchorOf)
 	o.volumes.Index(byClass, volumeClass)
+	o.attachments.Index(byNode, func(a *storagev1.VolumeAttachment) []string { return []string{a.Spec.NodeName} })
+	o.capacities.Index(byClass, func(s *storagev1.CSIStorageCapacity) []string { return []string{s.StorageClassName} })
 	// The others have handlers, whose registrations are waited for.
 	o.synced = []<-chan struct{}{
 		o.services.Synced(), o.replicaSets.Synced(), o.controllers.Synced(), o.statefulSets.Synced(),
@@ -141,8 +149,23 @@ func (o *objects) CSINode(name string) (*storagev1.CSINode, bool) {
 	return o.csiNodes.Store().Get("", name)
 }
 
-// byClass is the index of volumes by their class.
-const byClass = "scheduler-class"
+func (o *objects) CSIDriver(name string) (*storagev1.CSIDriver, bool) {
+	return o.csiDrivers.Store().Get("", name)
+}
+
+func (o *objects) Attachments(node string) []*storagev1.VolumeAttachment {
+	return o.attachments.Store().ByIndex(byNode, node)
+}
+
+func (o *objects) Capacities(class string) []*storagev1.CSIStorageCapacity {
+	return o.capacities.Store().ByIndex(byClass, class)
+}
+
+// Indexes: of volumes and capacities by their class, of attachments by their node.
+const (
+	byClass = "scheduler-class"
+	byNode  = "scheduler-node"
+)
 
 func volumeClass(pv *corev1.PersistentVolume) []string {
 	if class, ok := pv.Annotations[corev1.BetaStorageClassAnnotation]; ok {

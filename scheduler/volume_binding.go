@@ -43,7 +43,9 @@ func (c *Cluster) volumesOf(p *PodInfo) (w volumeWants, v Verdict) {
 			return w, v
 		}
 		if isBound(claim) {
-			w.bound = append(w.bound, claim)
+			if err := w.bound(c, claim.Spec.VolumeName); err != nil {
+				return w, Never(err.Error())
+			}
 			continue
 		}
 		class, ok := c.objects.Class(classOf(claim))
@@ -57,28 +59,33 @@ func (c *Cluster) volumesOf(p *PodInfo) (w volumeWants, v Verdict) {
 		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], b.Spec.Resources.Requests[corev1.ResourceStorage]
 		return x.Cmp(y)
 	})
-	for _, claim := range w.bound {
-		pv, ok := c.objects.Volume(claim.Spec.VolumeName)
-		if !ok {
-			w.missing = true
-			continue
-		}
-		rule, err := volumeRule(pv)
-		if err != nil {
-			return w, Never(err.Error())
-		}
-		if rule != nil {
-			w.rules = append(w.rules, rule)
-		}
-	}
 	return w, fits
+}
+
+// bound adds a volume that a claim has.
+func (w *volumeWants) bound(c *Cluster, name string) error {
+	pv, ok := c.objects.Volume(name)
+	if !ok {
+		w.has = append(w.has, boundVolume{missing: true})
+		return nil
+	}
+	rule, err := volumeRule(pv)
+	if err == nil && rule != nil {
+		w.has = append(w.has, boundVolume{rule: rule})
+	}
+	return err
 }
 
 // volumeWants is what a pod's claims need of a node.
 type volumeWants struct {
-	bound, late []*corev1.PersistentVolumeClaim
-	rules       []*nodeRule // of bound volumes
-	missing     bool        // a bound volume does not exist
+	has  []boundVolume
+	late []*corev1.PersistentVolumeClaim
+}
+
+// boundVolume is a claim's volume that does not exist, or is not everywhere.
+type boundVolume struct {
+	rule    *nodeRule
+	missing bool
 }
 
 // volumeChoice says where a claim's volume comes from.
@@ -87,36 +94,43 @@ type volumeChoice struct {
 	pv    *corev1.PersistentVolume // nil: it is to be made
 }
 
+// choose finds volumes for the claims without, for a pod on n. Of the volumes that the pod
+// has, and of those that it lacks, the first that will not do is told.
 func (w *volumeWants) choose(c *Cluster, n *NodeInfo) ([]volumeChoice, Verdict) {
-	for _, rule := range w.rules {
-		if !rule.matches(n.Node) {
-			return nil, Never("node(s) didn't match PersistentVolume's node affinity")
+	var against []string
+	for _, v := range w.has {
+		if v.missing {
+			against = append(against, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
+			break
 		}
-	}
-	if w.missing {
-		return nil, Never("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
+		if !v.rule.matches(n.Node) {
+			against = append(against, "node(s) didn't match PersistentVolume's node affinity")
+			break
+		}
 	}
 	var choices []volumeChoice
 	for _, claim := range w.late {
-		pv, ok := c.volumeFor(claim, n, choices)
-		if !ok {
-			return nil, Never("node(s) didn't find available persistent volumes to bind")
+		pv, why := c.volumeFor(claim, n, choices)
+		if why != "" {
+			against = append(against, why)
+			break
 		}
 		choices = append(choices, volumeChoice{claim, pv})
 	}
-	return choices, fits
+	return choices, Verdict{Reasons: against, Final: len(against) > 0}
 }
 
-// volumeFor finds the volume of a late claim for a pod on n; nil and true means that one
-// can be made.
-func (c *Cluster) volumeFor(claim *corev1.PersistentVolumeClaim, n *NodeInfo, chosen []volumeChoice) (*corev1.PersistentVolume, bool) {
+// volumeFor finds the volume of a late claim for a pod on n, nil if one can be made; or why
+// there is none.
+func (c *Cluster) volumeFor(claim *corev1.PersistentVolumeClaim, n *NodeInfo, chosen []volumeChoice) (pv *corev1.PersistentVolume, why string) {
+	const none = "node(s) didn't find available persistent volumes to bind"
 	key := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
 	node := claim.Annotations[selectedNode]
 	if a, assumed := c.volumes.claims[key]; assumed {
 		node = a
 	}
 	if node != "" && node != n.name {
-		return nil, false
+		return nil, none
 	}
 	if node == "" {
 		pv, found := persistentvolume.Match(claim, c.objects.Volumes(classOf(claim)), func(pv *corev1.PersistentVolume) bool {
@@ -127,25 +141,21 @@ func (c *Cluster) volumeFor(claim *corev1.PersistentVolumeClaim, n *NodeInfo, ch
 			rule, err := volumeRule(pv)
 			return err == nil && rule.matches(n.Node)
 		})
+		if found && pv == nil {
+			return nil, none
+		}
 		if found {
-			return pv, pv != nil
+			return pv, ""
 		}
 	}
 	class, ok := c.objects.Class(classOf(claim))
-	if !ok || class.Provisioner == "" || class.Provisioner == noProvisioner {
-		return nil, false
+	switch {
+	case !ok || class.Provisioner == "" || class.Provisioner == noProvisioner || !reaches(class.AllowedTopologies, n.Node):
+		return nil, none
+	case !c.hasRoom(claim, class, n.Node):
+		return nil, "node(s) did not have enough free storage"
 	}
-	if len(class.AllowedTopologies) == 0 {
-		return nil, true
-	}
-	return nil, slices.ContainsFunc(class.AllowedTopologies, func(t corev1.TopologySelectorTerm) bool {
-		for _, e := range t.MatchLabelExpressions {
-			if v, ok := n.Node.Labels[e.Key]; !ok || !slices.Contains(e.Values, v) {
-				return false
-			}
-		}
-		return true
-	})
+	return nil, ""
 }
 
 func (volumeBinding) Events() EventKind {
