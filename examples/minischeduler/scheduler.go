@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"log"
-	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,31 +14,28 @@ import (
 	"fairlead.dev/workqueue"
 )
 
-// mini places the pods whose schedulerName is "mini", each where most CPU is left.
+// mini places the pods whose schedulerName is "mini", one after the other, each where most
+// CPU is left.
 type mini struct {
-	queue *workqueue.Queue[types.NamespacedName] // pods to try
-	api   client.Resource[*corev1.Pod]
-	pods  *informer.Store[*corev1.Pod]
-	nodes *informer.Store[*corev1.Node] // the node cache
-
-	mu     sync.Mutex
-	placed map[types.UID]*corev1.Pod     // the pod cache: what is bound, and what is about to be
-	stuck  map[types.NamespacedName]bool // what fits nowhere as things are
+	queue   *workqueue.Queue[types.NamespacedName] // pods to try
+	nodes   *informer.Store[*corev1.Node]          // the node cache
+	pods    *informer.Store[*corev1.Pod]           // the pod cache,
+	assumed map[types.UID]string                   // and where the pods go that it does not show there yet
+	api     client.Resource[*corev1.Pod]
 }
 
 func run(ctx context.Context, c *client.Client) error {
 	set := informer.NewSet(c)
 	pods, nodes := informer.In[*corev1.Pod](set), informer.In[*corev1.Node](set)
-	m := &mini{queue: workqueue.New(workqueue.Options[types.NamespacedName]{Name: "mini"}),
-		api: client.For[*corev1.Pod](c), pods: pods.Store(), nodes: nodes.Store(),
-		placed: map[types.UID]*corev1.Pod{}, stuck: map[types.NamespacedName]bool{}}
+	m := &mini{queue: workqueue.New(workqueue.Options[types.NamespacedName]{Name: "mini"}), nodes: nodes.Store(), pods: pods.Store(),
+		assumed: map[types.UID]string{}, api: client.For[*corev1.Pod](c)}
 	told := pods.Handle(informer.Handler[*corev1.Pod]{
-		Add:    func(p *corev1.Pod, _ bool) { m.seen(p) },
-		Update: func(_, p *corev1.Pod) { m.seen(p) },
-		Delete: func(p *corev1.Pod) { m.freed(p.UID) }})
+		Add:    func(p *corev1.Pod, _ bool) { m.try(p) },
+		Update: func(_, p *corev1.Pod) { m.try(p) },
+		Delete: func(*corev1.Pod) { m.retry() }})
 	nodes.Handle(informer.Handler[*corev1.Node]{
-		Add:    func(*corev1.Node, bool) { m.freed("") },
-		Update: func(_, _ *corev1.Node) { m.freed("") }})
+		Add:    func(*corev1.Node, bool) { m.retry() },
+		Update: func(_, _ *corev1.Node) { m.retry() }})
 	set.Start(ctx)
 	defer set.Stop()
 	select {
@@ -51,62 +48,59 @@ func run(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// seen takes in a pod as the watch tells it.
-func (m *mini) seen(p *corev1.Pod) {
-	switch {
-	case p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
-		m.freed(p.UID)
-	case p.Spec.NodeName != "":
-		m.mu.Lock()
-		m.placed[p.UID] = p
-		m.mu.Unlock()
-	case p.Spec.SchedulerName == "mini" && p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0:
+// try queues a pod that waits for a node. One that has ended makes room for others.
+func (m *mini) try(p *corev1.Pod) {
+	if waits(p) {
 		m.queue.Add(types.NamespacedName{Namespace: p.Namespace, Name: p.Name})
+	} else if ended(p) {
+		m.retry()
 	}
 }
 
-// freed takes a pod out of the cache; after that, or a change of a node, others may fit.
-func (m *mini) freed(uid types.UID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.placed, uid)
-	for name := range m.stuck {
-		m.queue.Add(name)
+// retry queues all pods that wait: something has changed, so that they may fit now.
+func (m *mini) retry() {
+	for _, p := range m.pods.List("") {
+		if waits(p) {
+			m.try(p)
+		}
 	}
-	clear(m.stuck)
 }
 
-// schedule gives one pod a node: assume, bind.
+// schedule gives one pod a node; if it fits on none it waits for the next retry.
 func (m *mini) schedule(ctx context.Context, name types.NamespacedName) {
 	pod, ok := m.pods.Get(name.Namespace, name.Name)
-	if !ok || pod.Spec.NodeName != "" {
-		m.queue.Forget(name)
+	if !ok || !waits(pod) || m.assumed[pod.UID] != "" {
 		return
 	}
-	node := m.assume(pod, name)
+	node := m.best(pod)
 	if node == "" {
 		return
 	}
+	m.assumed[pod.UID] = node
 	if err := m.api.Namespace(name.Namespace).Post(ctx, name.Name, "binding", &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}, nil); err != nil {
 		log.Printf("binding %s to %s: %v", name, node, err)
-		m.queue.Retry(name)
+		delete(m.assumed, pod.UID)
+		m.queue.AddAfter(name, time.Second)
 	}
 }
 
-// assume counts the pod on the node with the most CPU left; if it fits on none it waits.
-func (m *mini) assume(pod *corev1.Pod, name types.NamespacedName) (best string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if p, assumed := m.placed[pod.UID]; assumed {
-		return p.Spec.NodeName // binding it failed, or the informer does not show it yet
+// best is the node with the most CPU left of those on which the pod fits; "" if there is none.
+func (m *mini) best(pod *corev1.Pod) (best string) {
+	used, still := map[string]int64{}, map[types.UID]string{}
+	for _, p := range m.pods.List("") {
+		node := p.Spec.NodeName
+		if node == "" && m.assumed[p.UID] != "" {
+			node = m.assumed[p.UID]
+			still[p.UID] = node
+		}
+		if !ended(p) {
+			used[node] += cpu(p)
+		}
 	}
-	used := map[string]int64{}
-	for _, p := range m.placed {
-		used[p.Spec.NodeName] += cpu(p)
-	}
+	m.assumed = still
 	most := cpu(pod)
 	for _, n := range m.nodes.List("") {
 		left := n.Status.Allocatable.Cpu().MilliValue() - used[n.Name]
@@ -114,14 +108,15 @@ func (m *mini) assume(pod *corev1.Pod, name types.NamespacedName) (best string) 
 			best, most = n.Name, left
 		}
 	}
-	if best == "" {
-		m.stuck[name] = true
-		return ""
-	}
-	pod = pod.DeepCopy()
-	pod.Spec.NodeName = best
-	m.placed[pod.UID] = pod
 	return best
+}
+
+func waits(p *corev1.Pod) bool {
+	return p.Spec.SchedulerName == "mini" && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0
+}
+
+func ended(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
 func cpu(p *corev1.Pod) (milli int64) {
