@@ -216,7 +216,7 @@ var (
 	uids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	names = regexp.MustCompile(`-(?:[0-9a-f]{6,10}|[bcdfghjklmnpqrstvwxz2456789]{6,10})-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
 	// stateless is what the resource claims' plugin says of a pod that another has turned away.
-	stateless = regexp.MustCompile(`(not found|not owner\))\. not found`)
+	stateless = regexp.MustCompile(`\. not found`)
 	nodes     = regexp.MustCompile(`\bnode-[0-9]\b`)
 	hashes    = regexp.MustCompile(`-(?:[0-9a-f]{6,10}|[bcdfghjklmnpqrstvwxz2456789]{5,10})\b`)
 )
@@ -227,7 +227,7 @@ var (
 // its own state is not found.
 func plain(s string) string {
 	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
-	s = stateless.ReplaceAllString(s, "$1.")
+	s = stateless.ReplaceAllString(s, ".")
 	s = uids.ReplaceAllString(s, "<uid>")
 	s = names.ReplaceAllString(s, "-<pod>")
 	s = hashes.ReplaceAllString(s, "-<hash>")
