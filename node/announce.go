@@ -13,6 +13,7 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	}
 	k.announceProbes(before, after)
 	announceLacks(k, before, after)
+	k.announcePulls(before, after)
 	started := !isStarted(&before.Status) && isStarted(&after.Status)
 	killed := after.DeletionTimestamp != nil && before.Status.Phase == corev1.PodRunning && after.Status.Phase != corev1.PodRunning
 	all := k.options.Events == AllEvents

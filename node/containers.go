@@ -44,7 +44,7 @@ func create(pod *corev1.Pod, s *corev1.PodStatus) {
 // start shows the init containers as done and the containers as running, up to the first that
 // cannot be made.
 func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) {
-	before := s.InitContainerStatuses
+	before, main := s.InitContainerStatuses, s.ContainerStatuses
 	create(pod, s)
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
@@ -52,7 +52,7 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) {
 			s.InitContainerStatuses[i] = before[i]
 			continue
 		}
-		if lacks(&s.InitContainerStatuses[i], sc) {
+		if lacks(&s.InitContainerStatuses[i], waitsFor(before, i), c.Image, sc) {
 			return
 		}
 		st := containerStatus(pod, c, 0)
@@ -65,15 +65,21 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) {
 		s.InitContainerStatuses[i] = st
 	}
 	for i := range pod.Spec.Containers {
-		if !lacks(&s.ContainerStatuses[i], sc) {
-			s.ContainerStatuses[i] = containerStatus(pod, &pod.Spec.Containers[i], 0)
+		c := &pod.Spec.Containers[i]
+		if !lacks(&s.ContainerStatuses[i], waitsFor(main, i), c.Image, sc) {
+			s.ContainerStatuses[i] = containerStatus(pod, c, 0)
 			run(&s.ContainerStatuses[i], now)
 		}
 	}
 }
 
-// lacks shows that a container cannot be made, if that is so.
-func lacks(c *corev1.ContainerStatus, sc script) bool {
+// lacks shows that a container cannot be made, if that is so; before is the reason for
+// which it has waited until now.
+func lacks(c *corev1.ContainerStatus, before, image string, sc script) bool {
+	if isMissing(image) {
+		awaitImage(c, before, image)
+		return true
+	}
 	message, lacks := sc.unmade[c.Name]
 	if lacks {
 		c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: configError, Message: message}}
@@ -126,7 +132,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 				at(again)
 				continue
 			}
-			if lacks(c, sc) {
+			if lacks(c, c.State.Waiting.Reason, pod.Spec.Containers[i].Image, sc) {
 				continue
 			}
 			last := c.LastTerminationState
@@ -139,7 +145,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 			if end := probeEnd(&pod.Spec.Containers[i], c, sc); !end.IsZero() {
 				at(end)
 			}
-		case c.State.Waiting != nil && !lacks(c, sc): // it lacked something until now
+		case c.State.Waiting != nil && !lacks(c, c.State.Waiting.Reason, pod.Spec.Containers[i].Image, sc): // it lacked something until now
 			*c = containerStatus(pod, &pod.Spec.Containers[i], 0)
 			run(c, now)
 			if sc.ends {

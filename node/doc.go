@@ -37,7 +37,10 @@
 // crashes and restarts, over and over. An annotation that cannot be read is ignored.
 //
 // A pod whose image asks for it, by the word fail in its name (fail, crash-and-fail), fails
-// as with exit-code 1, or with the code that is the image's tag (fail:3).
+// as with exit-code 1, or with the code that is the image's tag (fail:3). An image of which a part
+// of the name, or the tag, is nonexistent, non-existent, does-not-exist or 404 cannot be pulled
+// (nginx:does-not-exist): its container waits with ErrImagePull, then ImagePullBackOff, until the
+// pod names another.
 //
 // Stages in Options.Definitions play what annotations cannot: see the package stage and
 // docs/nodes.md for how the two go together. A Node with fairlead.dev/outage: "true" goes dark: no

@@ -76,7 +76,7 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 		finish(pod, new, now)
 		return st
 	}
-	st.next = sooner(st.next, readiness(pod, new, s, now))
+	st.next = sooner(st.next, sooner(readiness(pod, new, s, now), pullsAgain(new, now)))
 	conditions(pod, new, now)
 	return st
 }

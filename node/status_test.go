@@ -99,6 +99,16 @@ func TestLife(t *testing.T) {
 			"1s removed"}},
 		{name: "not ready", pod: testPod(always, NotReadyAnnotation, "true"), until: time.Hour, want: []string{
 			"0s Running web=running ready=False"}},
+		{name: "image that is not there", pod: testPod(always), until: time.Hour,
+			change: func(p *corev1.Pod) { p.Spec.Containers[0].Image = "nginx:does-not-exist" }, want: []string{
+				"0s Pending web=ErrImagePull ready=False",
+				"1s Pending web=ImagePullBackOff ready=False"}},
+		{name: "one image that is not there", pod: testPod(always), until: time.Hour,
+			change: func(p *corev1.Pod) {
+				p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "log", Image: "example.com/nonexistent:1"})
+			}, want: []string{
+				"0s Pending web=running+ log=ErrImagePull ready=False",
+				"1s Pending web=running+ log=ImagePullBackOff ready=False"}},
 		{name: "job", pod: testPod(never), until: time.Hour, want: []string{
 			"0s Running web=running+ ready=True",
 			"1s Succeeded web=Completed(0) ready=False"}},

@@ -1,0 +1,86 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// The reasons of a container that waits for its image: it could not be pulled just now,
+// and is not tried again for a while.
+const (
+	pullError   = "ErrImagePull"
+	pullBackOff = "ImagePullBackOff"
+)
+
+// pullPause is how long the first is seen before the second.
+const pullPause = time.Second
+
+// noImages are the words of a name or a tag by which an image says that there is none.
+var noImages = []string{"nonexistent", "non-existent", "does-not-exist", "404"}
+
+// isMissing says whether an image cannot be pulled: nginx:does-not-exist, nonexistent/nginx.
+func isMissing(image string) bool {
+	image, _, _ = strings.Cut(image, "@")
+	return slices.ContainsFunc(strings.FieldsFunc(image, func(r rune) bool { return r == '/' || r == ':' }), func(part string) bool {
+		return slices.Contains(noImages, part)
+	})
+}
+
+// awaitImage shows that a container has no image; before is the reason for which it has
+// waited until now.
+func awaitImage(c *corev1.ContainerStatus, before, image string) {
+	w := &corev1.ContainerStateWaiting{Reason: pullError, Message: fmt.Sprintf("failed to pull image %q: not found (simulated)", image)}
+	if before == pullError || before == pullBackOff {
+		w.Reason, w.Message = pullBackOff, fmt.Sprintf("Back-off pulling image %q", image)
+	}
+	c.State = corev1.ContainerState{Waiting: w}
+}
+
+// pullsAgain is when to look again at a pod of which a container has just not got its image;
+// zero if there is none.
+func pullsAgain(s *corev1.PodStatus, now time.Time) time.Time {
+	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+		for i := range list {
+			if waitsFor(list, i) == pullError {
+				return now.Add(pullPause)
+			}
+		}
+	}
+	return time.Time{}
+}
+
+// waitsFor is the reason for which a container waits, "" if it does not.
+func waitsFor(list []corev1.ContainerStatus, i int) string {
+	if i < len(list) && list[i].State.Waiting != nil {
+		return list[i].State.Waiting.Reason
+	}
+	return ""
+}
+
+// announcePulls tells of images that could not be pulled.
+func (k *kubelet) announcePulls(before, after *corev1.Pod) {
+	tell := func(specs []corev1.Container, old, now []corev1.ContainerStatus) {
+		for i := range min(len(specs), len(now)) {
+			reason := waitsFor(now, i)
+			if reason == waitsFor(old, i) {
+				continue
+			}
+			image := specs[i].Image
+			switch reason {
+			case pullError:
+				k.recorder.Event(after, corev1.EventTypeNormal, "Pulling", "Pulling image %q", image)
+				k.recorder.Event(after, corev1.EventTypeWarning, "Failed", "Failed to pull image %q: not found (simulated)", image)
+				k.recorder.Event(after, corev1.EventTypeWarning, "Failed", "Error: %s", pullError)
+			case pullBackOff:
+				k.recorder.Event(after, corev1.EventTypeNormal, "BackOff", "Back-off pulling image %q", image)
+				k.recorder.Event(after, corev1.EventTypeWarning, "Failed", "Error: %s", pullBackOff)
+			}
+		}
+	}
+	tell(after.Spec.InitContainers, before.Status.InitContainerStatuses, after.Status.InitContainerStatuses)
+	tell(after.Spec.Containers, before.Status.ContainerStatuses, after.Status.ContainerStatuses)
+}
