@@ -59,9 +59,9 @@ func followOn[T client.Object](c *collector, r client.APIResource, i *informer.I
 	}
 	ringing := tellsOfServed(r)
 	reg := i.Handle(informer.Handler[T]{
-		Add: func(o T, initial bool) {
+		Add: func(o T, _ bool) {
 			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), life{}, lifeOf(o)), o)
-			if ringing && !initial {
+			if ringing { // initially too: it may have come after discovery was asked
 				c.watch.ring()
 			}
 		},
