@@ -48,7 +48,7 @@ type Stats struct {
 	// Adds is how often a key was made ready, Retries how often because it had failed.
 	Adds, Retries uint64
 	// Unfinished is how long all that is being worked on has been so, added up, and Longest
-	// how long that which has been so longest.
+	// how long that which has been so longest; both 0 without Options.Metrics.
 	Unfinished, Longest time.Duration
 }
 
