@@ -16,9 +16,11 @@ const (
 	oldFor  = time.Minute
 )
 
-// exact is a snapshot of a revision that has been applied.
+// exact is a snapshot of a revision that has been applied. What the store has forgotten
+// is not told here either, though it may still be known: a page of a list expires at the
+// same time whichever replica is asked for it, and however busy the resource is.
 func (c *Cache) exact(ctx context.Context, rev storage.Revision) (*Snapshot, error) {
-	if rev <= 0 {
+	if rev <= 0 || rev < c.hub.store.Compacted() {
 		return nil, storage.ErrCompacted
 	}
 	s, err := c.present()

@@ -211,6 +211,22 @@ func TestExactReadsEqualTheStore(t *testing.T) {
 	}
 }
 
+// TestExactReadsEndWithTheHistory: what has been read, and is kept for the next page, is
+// not told any more when the store has forgotten it.
+func TestExactReadsEndWithTheHistory(t *testing.T) {
+	w := newWorld(t, watchcache.HubOptions{})
+	w.put("a/x n1")
+	page := watchcache.ReadAt{Match: watchcache.Exact, Revision: w.store.Revision()}
+	w.put("a/y n1")
+	if got := names(w.snapshot(page), watchcache.Selection{}, "", 0); got != "a/x@2" {
+		t.Fatalf("a page: %s", got)
+	}
+	w.store.Compact(t.Context(), w.store.Revision())
+	if _, err := w.pods.Snapshot(t.Context(), page); !errors.Is(err, storage.ErrCompacted) {
+		t.Errorf("after the compaction: %v", err)
+	}
+}
+
 func TestRevisionAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, watchcache.HubOptions{})
