@@ -9,6 +9,10 @@
 // empty are deleted; a Service without endpoints keeps one empty slice for each
 // family.
 //
+// A Service with the annotation service.kubernetes.io/topology-mode: Auto has its ready
+// endpoints shared out among the zones, by the CPU of their nodes, as hints say; each pass
+// computes that anew, and of several ways takes the one that changes less.
+//
 // Slices belong to their Service by owner reference, so the garbage collector
 // removes them with it. Those that bear another manager's name in
 // endpointslice.kubernetes.io/managed-by are left alone.

@@ -33,6 +33,7 @@ type controllerState struct {
 	triggers backends.Triggers
 	written  podcontrol.Written
 	pace     podcontrol.Pace
+	shared   sharing
 	rec      *client.Recorder
 	loop     *controller.Controller
 }
@@ -88,6 +89,7 @@ func (c *controllerState) reconcile(ctx context.Context, k controller.Key) (cont
 		c.triggers.Forget(k)
 		c.pace.Forget(k)
 		c.written.Forget(k)
+		c.shared.set(k, false)
 		return controller.Result{}, nil
 	}
 	if svc.Spec.Type == corev1.ServiceTypeExternalName || svc.Spec.Selector == nil {
@@ -99,7 +101,9 @@ func (c *controllerState) reconcile(ctx context.Context, k controller.Key) (cont
 	}
 	c.pace.Mark(k)
 	pods := c.services.Behind(svc, true)
-	p := plan(svc, cached, c.wanted(svc, pods))
+	wanted := c.wanted(svc, pods)
+	c.balance(svc, cached, wanted)
+	p := plan(svc, cached, wanted)
 	if p.empty() {
 		c.triggers.Next(svc, pods)
 		return controller.Result{}, nil

@@ -65,28 +65,39 @@ func ownedBy(s *discoveryv1.EndpointSlice, svc *corev1.Service) bool {
 	return false
 }
 
-// watchZones follows the nodes' zones: when one moves, the endpoints on it say so.
+// watchZones follows the nodes' zones: when one moves, the endpoints on it say so; and what
+// the zones' shares are made of, by which endpoints are shared out among them.
 func (c *controllerState) watchZones() {
-	wake := func(n *corev1.Node) {
-		if n.Labels[corev1.LabelTopologyZone] == "" {
-			return
-		}
+	wake := func(n *corev1.Node, concerned func(*corev1.Service) bool) {
 		for _, svc := range c.services.All.Store().List("") {
-			c.loop.EnqueueFor(controller.KeyOf(svc), n)
+			if concerned(svc) {
+				c.loop.EnqueueFor(controller.KeyOf(svc), n)
+			}
 		}
 	}
+	everybody := func(*corev1.Service) bool { return true }
+	zone := func(n *corev1.Node) string { return n.Labels[corev1.LabelTopologyZone] }
 	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{
 		Add: func(n *corev1.Node, initial bool) {
-			if !initial {
-				wake(n)
+			switch {
+			case initial:
+			case zone(n) != "":
+				wake(n, everybody)
+			case bears(n):
+				wake(n, balanced)
 			}
 		},
 		Update: func(old, n *corev1.Node) {
-			if was := old.Labels[corev1.LabelTopologyZone]; was != n.Labels[corev1.LabelTopologyZone] {
-				wake(n)
-				if n.Labels[corev1.LabelTopologyZone] == "" {
-					wake(old)
-				}
+			switch {
+			case zone(old) != zone(n):
+				wake(n, everybody)
+			case bears(old) != bears(n) || bears(n) && !old.Status.Allocatable.Cpu().Equal(*n.Status.Allocatable.Cpu()):
+				wake(n, balanced)
+			}
+		},
+		Delete: func(n *corev1.Node) {
+			if bears(n) {
+				wake(n, balanced)
 			}
 		},
 	})

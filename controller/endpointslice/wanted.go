@@ -78,7 +78,7 @@ func (c *controllerState) endpoint(svc *corev1.Service, p *corev1.Pod, addresses
 
 // hints asks for traffic to stay near, if the Service does.
 func hints(svc *corev1.Service, ep discoveryv1.Endpoint) *discoveryv1.EndpointHints {
-	if svc.Spec.TrafficDistribution == nil {
+	if svc.Spec.TrafficDistribution == nil || balanced(svc) {
 		return nil
 	}
 	h := &discoveryv1.EndpointHints{}
