@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -30,6 +31,19 @@ func parsed(t *testing.T, text string) *url.URL {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// attached is the first line that one who attaches reads.
+func attached(ctx context.Context, dial func(url string) (remotecommand.Executor, error), url string) (string, error) {
+	x, err := dial(url)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(x.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: w})) }()
+	return bufio.NewReader(r).ReadString('\n')
 }
 
 // Our simulated kubelets answer upstream's API server: pods wait for their config maps, and
@@ -116,6 +130,9 @@ func TestOurKubeletsUnderUpstreamsServer(t *testing.T) {
 		}
 		if out, err := run("exec", &corev1.PodExecOptions{Command: []string{"cat"}, Stdin: true, Stdout: true}, strings.NewReader("back\n")); err != nil || out != "back\n" {
 			t.Errorf("%s: exec cat: %q, %v", name, out, err)
+		}
+		if line, err := attached(ctx, dial, request("attach", &corev1.PodAttachOptions{Stdout: true})); err != nil || !strings.HasPrefix(line, "nginx:1.27 started") {
+			t.Errorf("%s: attach: %q, %v", name, line, err)
 		}
 	}
 

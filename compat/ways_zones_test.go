@@ -85,7 +85,7 @@ func zones(p *place) {
 	}
 	pods(1, "a", "b")
 	record("auto", 2)
-	p.event("Service", "auto", "TopologyAwareHintsDisabled", "Insufficient number")
+	p.event("Service", "auto", "TopologyAwareHintsDisabled", "Insufficient number of endpoints (2 endpoints")
 	pods(1, "c")
 	pods(2, "d", "e", "f")
 	record("auto", 6, 2, 2, 2)
