@@ -89,6 +89,8 @@ type cborFrames struct {
 	buf []byte
 }
 
+func (f *cborFrames) more() bool { return false } // its decoder does not say
+
 func (f *cborFrames) next() (watch.EventType, []byte, error) {
 	var frame cbor.RawMessage
 	if err := f.in.Decode(&frame); err != nil {

@@ -17,6 +17,8 @@ import (
 // until the next call.
 type frames interface {
 	next() (typ watch.EventType, raw []byte, err error)
+	// more tells whether all of the next event has been read from the connection.
+	more() bool
 }
 
 var errUnknownError = errors.New("the server sent an error event that is no Status")
@@ -25,19 +27,34 @@ const maxFrame = 256 << 20 // more is no event but a broken stream
 
 // protoFrames reads four bytes of length, then a metav1.WatchEvent, and so on.
 type protoFrames struct {
-	in  *bufio.Reader
-	buf []byte
+	in   *bufio.Reader
+	last int    // bytes of in that the frame before took
+	buf  []byte // for a frame that is longer than in's buffer
 }
 
 func (f *protoFrames) next() (watch.EventType, []byte, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(f.in, head[:]); err != nil {
+	_, _ = f.in.Discard(f.last) // they were there
+	f.last = 0
+	head, err := f.in.Peek(4)
+	if err != nil {
+		if len(head) > 0 {
+			err = unexpected(err)
+		}
 		return "", nil, err
 	}
-	n := int(binary.BigEndian.Uint32(head[:]))
+	n := int(binary.BigEndian.Uint32(head))
 	if n > maxFrame {
 		return "", nil, fmt.Errorf("client: watch frame of %d bytes", n)
 	}
+	if n+4 <= f.in.Size() { // the common case: no copy
+		frame, err := f.in.Peek(n + 4)
+		if err != nil {
+			return "", nil, unexpected(err)
+		}
+		f.last, f.buf = n+4, nil
+		return cutProtoEvent(frame[4:])
+	}
+	_, _ = f.in.Discard(4)
 	if cap(f.buf) < n {
 		f.buf = make([]byte, n, n+n/2)
 	}
@@ -46,6 +63,12 @@ func (f *protoFrames) next() (watch.EventType, []byte, error) {
 		return "", nil, unexpected(err)
 	}
 	return cutProtoEvent(f.buf)
+}
+
+func (f *protoFrames) more() bool {
+	there, _ := f.in.Peek(f.in.Buffered())
+	there = there[min(f.last, len(there)):]
+	return len(there) >= 4 && uint64(len(there)) >= 4+uint64(binary.BigEndian.Uint32(there))
 }
 
 // cutProtoEvent finds type and object in a metav1.WatchEvent, without a copy.
@@ -113,6 +136,16 @@ func (f *jsonFrames) next() (watch.EventType, []byte, error) {
 			return "", nil, fmt.Errorf("client: watch event: %w", perr)
 		}
 	}
+}
+
+func (f *jsonFrames) more() bool {
+	there, _ := f.in.Peek(f.in.Buffered())
+	end := bytes.IndexByte(there, '\n')
+	if end < 0 {
+		return false
+	}
+	_, _, ok := cutEvent(there[:end])
+	return ok
 }
 
 // cutEvent finds type and object in the form that every known server writes,

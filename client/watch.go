@@ -121,6 +121,11 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 	return ev, err
 }
 
+// More tells whether the next event has been read from the connection already, so that Next
+// will not wait. Who gathers events to hand them on together hands on what there is when it
+// is false, which it may also be when nobody can tell.
+func (w *Watch[T]) More() bool { return w.err == nil && w.in.more() }
+
 // Stamps are the instants at which the last event was read and decoded, by the client's
 // Trace; 0 without one.
 func (w *Watch[T]) Stamps() (read, decoded trace.Instant) { return w.read, w.decoded }

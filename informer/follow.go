@@ -160,6 +160,7 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 			return err
 		}
 	}
+	defer i.store.rest()
 	for {
 		ev, err := w.Next(ctx)
 		if err == nil {
@@ -172,12 +173,12 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 		read, decoded := w.Stamps()
 		switch ev.Type {
 		case watch.Bookmark:
-			i.store.bookmark(ev.Object.GetResourceVersion())
+			i.store.bookmark(ev.Object.GetResourceVersion(), w.More())
 		case watch.Deleted:
-			i.store.remove(i.transform(ev.Object))
+			i.store.remove(i.transform(ev.Object), w.More())
 			i.arrived(ev.Object, read, decoded)
 		default:
-			i.store.put(i.transform(ev.Object))
+			i.store.put(i.transform(ev.Object), w.More())
 			i.arrived(ev.Object, read, decoded)
 		}
 	}

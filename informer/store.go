@@ -29,6 +29,7 @@ type Store[T client.Object] struct {
 		telling  int  // readers that synced waits for
 		log      log[T]
 		readers  []*reader[T]
+		unheard  int  // events since the readers were woken
 		syncDone bool // synced is closed
 	}
 }

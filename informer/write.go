@@ -1,28 +1,31 @@
 package informer
 
-// put applies an Added or Modified event.
-func (s *Store[T]) put(obj T) {
+// put applies an Added or Modified event, after which there are more at once or not.
+func (s *Store[T]) put(obj T, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.set(obj)
 	s.advance(obj.GetResourceVersion())
-	s.ringAll()
+	s.ring(more)
 }
 
 // remove applies a Deleted event.
-func (s *Store[T]) remove(last T) {
+func (s *Store[T]) remove(last T, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unset(keyOf(last), last)
 	s.advance(last.GetResourceVersion())
-	s.ringAll()
+	s.ring(more)
 }
 
 // bookmark moves the revision and nothing else.
-func (s *Store[T]) bookmark(rev string) {
+func (s *Store[T]) bookmark(rev string, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.advance(rev)
+	if s.mu.unheard > 0 {
+		s.ring(more)
+	}
 }
 
 // replace puts a complete list in place: what differs from it is changed, and told.
@@ -47,7 +50,7 @@ func (s *Store[T]) replace(list objects[T], rev string) {
 	}
 	// A server set back to an older state counts: the revision may go down here.
 	s.advance(rev)
-	s.ringAll()
+	s.ring(false)
 }
 
 // first takes the first list over as it is; s.mu is held.
@@ -117,8 +120,23 @@ func (s *Store[T]) unset(k key, last T) {
 	s.record(delta[T]{kind: deleted, old: last})
 }
 
-func (s *Store[T]) ringAll() {
+// ring wakes the readers, unless there are more changes at once: waking each of them for
+// each change would cost more than the change. s.mu is held.
+func (s *Store[T]) ring(more bool) {
+	if s.mu.unheard++; more && s.mu.unheard < batch {
+		return
+	}
+	s.mu.unheard = 0
 	for _, rd := range s.mu.readers {
 		rd.ring()
+	}
+}
+
+// rest wakes the readers for what they have not been woken for, at the end of a stream.
+func (s *Store[T]) rest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.unheard > 0 {
+		s.ring(false)
 	}
 }

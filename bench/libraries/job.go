@@ -21,7 +21,8 @@ type job struct {
 	Workers  int    `json:"workers"`
 	N        int    `json:"n"` // operations
 	URL      string `json:"url"`
-	Config   string `json:"config"` // a kubeconfig, in place of URL
+	Config   string `json:"config"`   // a kubeconfig, in place of URL
+	Profiles string `json:"profiles"` // a folder for profiles; none if empty
 }
 
 // figures are what a child measured, by the name of the figure.
@@ -56,6 +57,8 @@ func beChild(text string) {
 // measure does the job in this process. What goes wrong ends it: there is no figure then.
 func (j job) measure() figures {
 	lib := libraries[j.Library]
+	j.startProfiles()
+	defer j.endProfiles()
 	switch j.Row {
 	case "sync":
 		return measureSync(j, lib)

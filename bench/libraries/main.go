@@ -31,6 +31,7 @@ func run(ctx context.Context) error {
 	rounds := flag.Int("rounds", 3, "how often each library has its turn at a row")
 	pods := flag.String("pods", "10000,100000", "how many pods the first lists have, comma-separated")
 	output := flag.String("o", "table", "table, or json for machines (the table is then on stderr)")
+	profiles := flag.String("profiles", "", "a folder to keep profiles of CPU and heap of each library's last turn in (figures then count for nothing)")
 	s := sizes{}
 	flag.IntVar(&s.events, "events", 20000, "how many events are measured")
 	flag.IntVar(&s.items, "items", 500000, "how many keys go through a queue")
@@ -68,6 +69,7 @@ func run(ctx context.Context) error {
 				if round%2 == 1 { // there and back, so that drift hits all
 					name = names[len(names)-1-i]
 				}
+				row.Profiles = *profiles
 				f, err := row.turn(ctx, name)
 				if err != nil {
 					return err

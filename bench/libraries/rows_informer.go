@@ -3,19 +3,26 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
+// kept is the copy, alive to the end.
+var kept copied
+
+// informer starts the library's informer of the job's server.
+func (j job) informer(lib library, updates []func(*corev1.Pod)) copied {
+	kept = lib.informer(j.config(), updates)
+	return kept
+}
+
 // measureSync is the first list, from the start to a complete copy.
 func measureSync(j job, lib library) figures {
-	cfg := j.config()
 	cpu, at := cpuTime(), time.Now()
 	before, _ := allocated()
-	c := lib.informer(cfg, nil)
+	c := j.informer(lib, nil)
 	f := figures{"time": time.Since(at).Seconds(), "cpu": (cpuTime() - cpu).Seconds()}
 	after, _ := allocated()
 	f["allocs"] = float64(after-before) / float64(j.Pods)
@@ -25,7 +32,6 @@ func measureSync(j job, lib library) figures {
 	if n := c.len(); n != j.Pods {
 		panic(fmt.Sprintf("%d pods of %d", n, j.Pods))
 	}
-	runtime.KeepAlive(c)
 	return f
 }
 
@@ -41,10 +47,8 @@ func measureEvents(j job, lib library) figures {
 			}
 		}
 	}
-	c := lib.informer(j.config(), updates)
-	f := j.play(ended, j.Handlers)
-	runtime.KeepAlive(c)
-	return f
+	j.informer(lib, updates)
+	return j.play(ended, j.Handlers)
 }
 
 // measurePipeline is updates on their way through a handler, a queue and one of its
@@ -73,7 +77,7 @@ func measurePipeline(j job, lib library) figures {
 			})
 		}()
 	}
-	c = lib.informer(j.config(), []func(*corev1.Pod){func(p *corev1.Pod) { q.Add(key{p.Namespace, p.Name}) }})
+	c = j.informer(lib, []func(*corev1.Pod){func(p *corev1.Pod) { q.Add(key{p.Namespace, p.Name}) }})
 	close(ready)
 	return j.play(ended, 1)
 }
@@ -98,7 +102,7 @@ func (j job) play(ended <-chan struct{}, parties int) figures {
 
 // measureLookups asks the copy for pods, by one goroutine.
 func measureLookups(j job, lib library) figures {
-	c := lib.informer(j.config(), nil)
+	c := j.informer(lib, nil)
 	f := figures{}
 	each := func(name string, n int, ask func(i int)) {
 		ask(0)

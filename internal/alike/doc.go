@@ -11,6 +11,10 @@
 // pod). To ask for those costs more than it gives, so a field whose values hardly come
 // again is passed by for a while and then tried again.
 //
+// A value is kept when it comes the second time: the first object has it to itself, and
+// what comes once, as much of every object does, is not kept at all. The texts that come once
+// stand in memory one after the other, for objects that were made together.
+//
 // What is kept is bounded: of texts by their number and length, of values by their number,
 // which grows with the number of objects, and by the length of the bytes.
 //

@@ -73,9 +73,9 @@ func TestSharesNot(t *testing.T) {
 		Names []*string     `json:"names"`
 	}
 	s := fastjson.NewSharer()
-	var a, b list
+	var first, a, b list
 	text := []byte(`{"items":[{"metadata":{"name":"a"}}],"names":["x"]}`)
-	if !s.Unmarshal(text, &a) || !s.Unmarshal(text, &b) {
+	if !s.Unmarshal(text, &first) || !s.Unmarshal(text, &a) || !s.Unmarshal(text, &b) {
 		t.Fatal("gave up")
 	}
 	if a.Items[0] == b.Items[0] {

@@ -41,6 +41,7 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 type decoder struct {
 	texts  alike.Texts
 	values *alike.Values // nil: nothing but texts is shared
+	last   *metav1.Time  // of those that are pointed to
 }
 
 const deepest = 100 // messages in one another
@@ -58,69 +59,94 @@ func (d *decoder) message(p *plan, v, was unsafe.Pointer, b []byte, depth int) b
 		return false
 	}
 	for len(b) > 0 {
-		f, value, rest, ok := p.next(b)
+		f := p.low[b[0]>>3&15]
+		from := b
+		if f.first == int(b[0]) {
+			b = b[1:]
+		} else if f, b = p.seek(b); f == nil {
+			if b == nil {
+				return false
+			}
+			continue
+		}
+		value, rest, ok := cut(b, f.wire)
 		if !ok {
 			return false
 		}
-		if f == nil {
-			b = rest
-			continue
-		}
+		b = rest
 		at, old := unsafe.Add(v, f.offset), unsafe.Pointer(nil)
 		if was != nil {
 			old = unsafe.Add(was, f.offset)
 		}
 		switch f.form {
 		case plain:
+			if f.op == text {
+				d.text((*string)(at), (*string)(old), value)
+				continue
+			}
 			ok = d.value(f.plan, at, old, value, depth)
 		case pointer:
 			ok = d.pointer(f, (*unsafe.Pointer)(at), (*unsafe.Pointer)(old), value, depth)
+		case slice:
+			b, ok = d.list(f, (*header)(at), (*header)(old), from, depth)
 		default:
-			items := 1
-			for hasTag(rest, f.tag) {
-				if _, rest, ok = cut(rest[len(f.tag):], f.wire); !ok {
-					return false
-				}
-				items++
-			}
-			ok = d.run(f, at, old, b[:len(b)-len(rest)], items, depth)
+			b, ok = d.mapping(f, (*unsafe.Pointer)(at), (*unsafe.Pointer)(old), from, depth)
 		}
 		if !ok {
 			return false
 		}
-		b = rest
 	}
 	return true
 }
 
-// next cuts the first field off a message, with its value or the first of several. One
-// that the plan does not have is nil.
-func (p *plan) next(b []byte) (f *field, value, rest []byte, ok bool) {
+// run counts the items of a list or a map that stand here one after the other, each with
+// its tag before it, and splits off what follows.
+func (f *field) run(b []byte) (run, rest []byte, items int, ok bool) {
+	for rest = b; hasTag(rest, f.tag); items++ {
+		if _, rest, ok = cut(rest[len(f.tag):], f.wire); !ok {
+			return nil, nil, 0, false
+		}
+	}
+	return b[:len(b)-len(rest)], rest, items, true
+}
+
+// seek finds the field of a tag that is not one byte, and what follows the tag. If there
+// is none it passes by what the plan does not have; on what is not well formed, and on what
+// is not as everybody writes it, it returns nothing at all.
+func (p *plan) seek(b []byte) (*field, []byte) {
 	tag, n := varint(b)
-	if n == 0 || tag>>3 == 0 {
-		return nil, nil, nil, false
+	if n == 0 || tag>>3 == 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
+		return nil, nil
 	}
 	if tag>>3 < uint64(len(p.fields)) {
-		f = p.fields[tag>>3]
-	}
-	if f == nil {
-		m := protowire.ConsumeFieldValue(protowire.Number(tag>>3), protowire.Type(tag&7), b[n:])
-		if m < 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
-			return nil, nil, nil, false
+		if f := p.fields[tag>>3]; f != nil {
+			if !hasTag(b, f.tag) { // another wire type, or more bytes than it takes
+				return nil, nil
+			}
+			return f, b[n:]
 		}
-		return nil, nil, b[n+m:], true
 	}
-	if protowire.Type(tag&7) != f.wire {
-		return nil, nil, nil, false
+	m := protowire.ConsumeFieldValue(protowire.Number(tag>>3), protowire.Type(tag&7), b[n:])
+	if m < 0 {
+		return nil, nil
 	}
-	value, rest, ok = cut(b[n:], f.wire)
-	return f, value, rest, ok
+	return nil, b[n+m:]
 }
 
 func hasTag(b []byte, tag string) bool { return len(b) >= len(tag) && string(b[:len(tag)]) == tag }
 
 // cut splits a value off: what is in it, or the bytes of a number.
 func cut(b []byte, wire protowire.Type) (value, rest []byte, ok bool) {
+	if len(b) > 0 && b[0] < 0x80 {
+		n := 1
+		if wire != protowire.VarintType {
+			if n += int(b[0]); n > len(b) {
+				return nil, nil, false
+			}
+			return b[1:n], b[n:], true
+		}
+		return b[:1], b[1:], true
+	}
 	x, n := varint(b)
 	if n == 0 {
 		return nil, nil, false
@@ -143,15 +169,20 @@ func varint(b []byte) (uint64, int) {
 	return x, max(n, 0)
 }
 
+// text decodes a string; was is nil or another.
+func (d *decoder) text(v, was *string, b []byte) {
+	if was != nil && *was == string(b) {
+		*v = *was
+	} else {
+		*v = d.texts.Share(b)
+	}
+}
+
 // value decodes b into the value at v; was is nil or another of its type.
 func (d *decoder) value(p *plan, v, was unsafe.Pointer, b []byte, depth int) bool {
 	switch p.op {
 	case text:
-		if was != nil && *(*string)(was) == string(b) {
-			*(*string)(v) = *(*string)(was)
-		} else {
-			*(*string)(v) = d.texts.Share(b)
-		}
+		d.text((*string)(v), (*string)(was), b)
 	case integer:
 		x, _ := varint(b)
 		if p.size == 4 {
@@ -203,6 +234,9 @@ func (d *decoder) pointer(f *field, v, was *unsafe.Pointer, b []byte, depth int)
 		*v = old
 		return true
 	}
+	if f.op == timestamp && d.values != nil {
+		return d.instant((**metav1.Time)(unsafe.Pointer(v)), b)
+	}
 	known, place, found := d.find(f, b)
 	if found {
 		*v = known.At
@@ -216,62 +250,93 @@ func (d *decoder) pointer(f *field, v, was *unsafe.Pointer, b []byte, depth int)
 	return true
 }
 
-// run decodes all items of a list or a map, each with its tag before it.
-func (d *decoder) run(f *field, v, was unsafe.Pointer, b []byte, items, depth int) bool {
-	if *(*unsafe.Pointer)(v) != nil {
+// instant decodes a time that is pointed to. Those of an object are often the same: each
+// manager of its fields has one.
+func (d *decoder) instant(v **metav1.Time, b []byte) bool {
+	var t metav1.Time
+	if !moment(&t, b) {
 		return false
 	}
+	if d.last == nil || *d.last != t {
+		d.last = new(metav1.Time)
+		*d.last = t
+	}
+	*v = d.last
+	return true
+}
+
+// list decodes the items that stand here and returns what follows them.
+func (d *decoder) list(f *field, v, was *header, b []byte, depth int) ([]byte, bool) {
+	if v.data != nil { // items apart from each other
+		return nil, false
+	}
 	var old header
-	switch {
-	case was == nil:
-	case f.form == mapping:
-		if d.sameMap(f, was, b, items) {
-			*(*unsafe.Pointer)(v) = *(*unsafe.Pointer)(was)
-			return true
+	if was != nil {
+		old = *was
+		if rest, ok := d.sameRun(f, old, b, depth); ok {
+			*v = header{old.data, old.len, old.len}
+			return rest, true
 		}
-	default:
-		old = *(*header)(was)
-		if old.len == items && d.sameItems(f, old, b, depth) {
-			*(*header)(v) = header{old.data, items, items}
-			return true
-		}
+	}
+	b, rest, items, ok := f.run(b)
+	if !ok {
+		return nil, false
 	}
 	known, place, found := d.find(f, b)
-	if f.form == mapping {
-		if found {
-			*(*unsafe.Pointer)(v) = known.At
-			return true
-		}
-		if !d.mapping(f, v, b, items, depth) {
-			return false
-		}
-		place.Keep(b, alike.Value{At: *(*unsafe.Pointer)(v)})
-		return true
-	}
 	if found {
-		*(*header)(v) = header{known.At, known.N, known.N}
-		return true
+		*v = header{known.At, known.N, known.N}
+		return rest, true
 	}
-	data := reflect.MakeSlice(f.typ, items, items).UnsafePointer()
-	for i, rest := 0, b; i < items; i++ {
+	data := f.items(items)
+	for i, left := 0, b; i < items; i++ {
 		var item []byte
-		item, rest, _ = cut(rest[len(f.tag):], f.wire) // message has cut it before
+		item, left, _ = cut(left[len(f.tag):], f.wire) // run has cut it before
 		at := uintptr(i) * f.plan.size
 		var last unsafe.Pointer
 		if i < old.len {
 			last = unsafe.Add(old.data, at)
 		}
 		if !d.value(f.plan, unsafe.Add(data, at), last, item, depth) {
-			return false
+			return nil, false
 		}
 	}
-	*(*header)(v) = header{data, items, items}
+	*v = header{data, items, items}
 	place.Keep(b, alike.Value{At: data, N: items})
-	return true
+	return rest, true
 }
 
-// mapping decodes the entries of a map, each a message of a key and a value.
-func (d *decoder) mapping(f *field, v unsafe.Pointer, b []byte, items, depth int) bool {
+// items allocates that many.
+func (f *field) items(n int) unsafe.Pointer {
+	if n == 1 { // most lists have one item, and a slice's header would be allocated, too
+		return reflect.New(f.plan.typ).UnsafePointer()
+	}
+	return reflect.MakeSlice(f.typ, n, n).UnsafePointer()
+}
+
+// mapping decodes the entries of a map that stand here and returns what follows them.
+func (d *decoder) mapping(f *field, v, was *unsafe.Pointer, b []byte, depth int) ([]byte, bool) {
+	b, rest, items, ok := f.run(b)
+	if !ok || *v != nil {
+		return nil, false
+	}
+	if was != nil && d.sameMap(f, *was, b, items) {
+		*v = *was
+		return rest, true
+	}
+	known, place, found := d.find(f, b)
+	if found {
+		*v = known.At
+		return rest, true
+	}
+	if !d.entries(f, unsafe.Pointer(v), b, items, depth) {
+		return nil, false
+	}
+	place.Keep(b, alike.Value{At: *v})
+	return rest, true
+}
+
+// entries decodes the entries of a map, each a message of a key and a value.
+func (d *decoder) entries(f *field, v unsafe.Pointer, b []byte, items, depth int) bool {
 	var put func(k string, e []byte) bool
 	switch {
 	case f.plan.op == text:

@@ -17,22 +17,30 @@ type plan struct {
 	op     op
 	typ    reflect.Type
 	size   uintptr
-	fields []*field // by number; nil where there is none
-	all    []*field // the same, in the order of the struct
-	opaque bool     // the struct has more than all says
+	low    [16]*field // by number, if that is below 16: those whose tag is one byte
+	fields []*field   // by number; nil where there is none
+	all    []*field   // the same, in the order of the struct
+	opaque bool       // the struct has more than all says
+	id     int        // of what pointers lead to; 0 if none has been seen
 }
 
 // field is a field of a message.
 type field struct {
 	offset uintptr
+	size   uintptr // of the Go field
+	tag    string  // as it is encoded
+	first  int     // byte of tag
 	form   form
+	op     op // the plan's
 	wire   protowire.Type
-	tag    string // as it is encoded
-	plan   *plan  // of the value, of what is pointed to, or of an item
+	place  uint8 // in the plan's all, if that is not opaque
+	plan   *plan // of the value, of what is pointed to, or of an item
 	typ    reflect.Type
-	id     int // among all fields that can be shared
-	place  int // in the plan's all
+	id     int // of what is decoded to the same from the same bytes
 }
+
+// nowhere is a field that no tag leads to.
+var nowhere = &field{first: -1}
 
 // form is what holds a field's values.
 type form uint8
@@ -94,7 +102,13 @@ func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	if p := making[t]; p != nil {
 		return p
 	}
+	if p, ok := plans.made.Load(t); ok {
+		return p.(*plan)
+	}
 	p := &plan{typ: t, size: t.Size()}
+	for i := range p.low {
+		p.low[i] = nowhere
+	}
 	making[t] = p
 	able := reflect.PointerTo(t).Implements(unmarshalerType)
 	switch {
@@ -102,7 +116,7 @@ func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
 		p.op = timestamp
 	case t.Kind() == reflect.Struct && able:
 		if p.op = message; !generated(t) || !p.addFields(making) {
-			p.op, p.fields = own, nil
+			p.op = own
 		}
 	case able:
 		p.op = own
@@ -141,13 +155,23 @@ func (p *plan) addFields(making map[reflect.Type]*plan) bool {
 		if err != nil || number < 1 || number > mostFields {
 			return false
 		}
-		f := &field{offset: sf.Offset, typ: sf.Type, place: len(p.all)}
+		f := &field{offset: sf.Offset, size: sf.Type.Size(), typ: sf.Type, place: uint8(len(p.all))}
 		if !f.describe(making) {
 			return false
 		}
 		f.tag = string(protowire.AppendTag(nil, protowire.Number(number), f.wire))
+		f.first = int(f.tag[0])
+		if number < len(p.low) {
+			p.low[number] = f
+		}
 		plans.ids++
 		f.id = plans.ids
+		if f.form == pointer { // whatever points to such a thing may share it
+			if f.plan.id == 0 {
+				f.plan.id = f.id
+			}
+			f.id = f.plan.id
+		}
 		for len(p.fields) <= number {
 			p.fields = append(p.fields, nil)
 		}
@@ -183,6 +207,7 @@ func (f *field) describe(making map[reflect.Type]*plan) bool {
 	default:
 		f.plan = build(t, making)
 	}
+	f.op = f.plan.op
 	f.wire = protowire.BytesType
 	if f.plan.op == integer || f.plan.op == boolean {
 		f.wire = protowire.VarintType

@@ -1,7 +1,6 @@
 package fastproto
 
 import (
-	"encoding/binary"
 	"unsafe"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,76 +40,86 @@ func (d *decoder) sameMessage(p *plan, v unsafe.Pointer, b []byte, depth int) bo
 	}
 	var seen uint64
 	for len(b) > 0 {
-		f, value, rest, ok := p.next(b)
-		switch {
-		case !ok:
-			return false
-		case f == nil:
-			b = rest
+		f := p.low[b[0]>>3&15]
+		from := b
+		if f.first == int(b[0]) {
+			b = b[1:]
+		} else if f, b = p.seek(b); f == nil {
+			if b == nil {
+				return false
+			}
 			continue
-		case seen>>f.place&1 != 0: // twice
+		}
+		bit := uint64(1) << (f.place & 63)
+		if seen&bit != 0 { // twice
 			return false
 		}
-		seen |= 1 << f.place
+		seen |= bit
 		at := unsafe.Add(v, f.offset)
+		if f.form == plain && f.op == text {
+			if is := *(*string)(at); len(is) < 0x80 && len(is) < len(b) && int(b[0]) == len(is) && string(b[1:1+len(is)]) == is {
+				b = b[1+len(is):]
+				continue
+			}
+		}
+		value, rest, ok := cut(b, f.wire)
+		if !ok {
+			return false
+		}
+		b = rest
 		switch f.form {
 		case plain:
 			ok = d.same(f.plan, at, value, depth+1)
 		case pointer:
 			to := *(*unsafe.Pointer)(at)
 			ok = to != nil && d.same(f.plan, to, value, depth+1)
+		case slice:
+			b, ok = d.sameRun(f, *(*header)(at), from, depth+1)
 		default:
-			items := 1
-			for ok && hasTag(rest, f.tag) {
-				_, rest, ok = cut(rest[len(f.tag):], f.wire)
-				items++
-			}
-			run := b[:len(b)-len(rest)]
-			switch {
-			case !ok:
-			case f.form == mapping:
-				ok = d.sameMap(f, at, run, items)
-			default:
-				list := *(*header)(at)
-				ok = list.len == items && d.sameItems(f, list, run, depth+1)
+			var run []byte
+			var items int
+			if run, b, items, ok = f.run(from); ok {
+				ok = d.sameMap(f, *(*unsafe.Pointer)(at), run, items)
 			}
 		}
 		if !ok {
 			return false
 		}
-		b = rest
 	}
 	for _, f := range p.all {
-		if seen>>f.place&1 == 0 && !zero(unsafe.Add(v, f.offset), f.typ.Size()) {
+		if seen>>(f.place&63)&1 == 0 && !zero(unsafe.Add(v, f.offset), f.size) {
 			return false
 		}
 	}
 	return true
 }
 
-// sameItems is same for a list that has as many items as b, each with its tag before it.
-func (d *decoder) sameItems(f *field, list header, b []byte, depth int) bool {
+// sameRun is same for the list that begins here, and returns what follows it.
+func (d *decoder) sameRun(f *field, list header, b []byte, depth int) ([]byte, bool) {
 	for i := range list.len {
-		var item []byte
-		item, b, _ = cut(b[len(f.tag):], f.wire) // who counted them has cut it before
-		if !d.same(f.plan, unsafe.Add(list.data, uintptr(i)*f.plan.size), item, depth+1) {
-			return false
+		if !hasTag(b, f.tag) {
+			return nil, false
 		}
+		item, rest, ok := cut(b[len(f.tag):], f.wire)
+		if !ok || !d.same(f.plan, unsafe.Add(list.data, uintptr(i)*f.plan.size), item, depth) {
+			return nil, false
+		}
+		b = rest
 	}
-	return true
+	return b, list.len > 0 && !hasTag(b, f.tag)
 }
 
 // sameMap is same for a map. One of quantities, which would have to be parsed, is looked
 // for among those that came lately; of others, but for texts, it cannot say.
 func (d *decoder) sameMap(f *field, v unsafe.Pointer, b []byte, items int) bool {
 	if f.plan.op != text {
-		if f.plan.typ != quantityType || *(*unsafe.Pointer)(v) == nil {
+		if f.plan.typ != quantityType || v == nil {
 			return false
 		}
 		known, _, found := d.find(f, b)
-		return found && known.At == *(*unsafe.Pointer)(v)
+		return found && known.At == v
 	}
-	is := *(*map[string]string)(v)
+	is := *(*map[string]string)(unsafe.Pointer(&v))
 	if len(is) != items {
 		return false
 	}
@@ -132,14 +141,14 @@ func (d *decoder) sameMap(f *field, v unsafe.Pointer, b []byte, items int) bool 
 
 // zero tells whether size bytes at v are all zero.
 func zero(v unsafe.Pointer, size uintptr) bool {
-	all := unsafe.Slice((*byte)(v), size)
-	for ; len(all) >= 8; all = all[8:] {
-		if binary.NativeEndian.Uint64(all) != 0 {
+	at := uintptr(0)
+	for ; at+8 <= size; at += 8 {
+		if *(*uint64)(unsafe.Add(v, at)) != 0 {
 			return false
 		}
 	}
-	for _, b := range all {
-		if b != 0 {
+	for ; at < size; at++ {
+		if *(*byte)(unsafe.Add(v, at)) != 0 {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package fastproto
 
 import (
+	"reflect"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -10,25 +11,42 @@ import (
 
 // Sharer decodes objects that nobody will change: what is encoded alike in several of
 // them is one thing in memory.
-type Sharer struct{ d decoder }
+type Sharer struct {
+	d    decoder
+	last *plan // the one used last, which most are decoded by
+}
 
 // NewSharer returns a Sharer that has seen nothing.
-func NewSharer() *Sharer { return &Sharer{decoder{values: &alike.Values{}}} }
+func NewSharer() *Sharer { return &Sharer{d: decoder{values: &alike.Values{}}} }
 
 // Unmarshal is like the function Unmarshal. was, if not nil, is the version before, of the
 // same type, which nobody will change either: what is equal in the two is one thing too.
 func (s *Sharer) Unmarshal(b []byte, into, was unmarshaler) bool {
-	p, v, ok := target(into)
+	p, v, ok := s.target(into)
 	if !ok {
 		return false
 	}
 	var old unsafe.Pointer
 	if was != nil {
-		if q, v, ok := target(was); ok && q == p {
+		if q, v, ok := s.target(was); ok && q == p {
 			old = v
 		}
 	}
+	s.d.texts.Together = old == nil
 	return s.d.message(p, v, old, b, 0)
+}
+
+// target is the function target, which it need not ask for a type that it knows.
+func (s *Sharer) target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
+	v := reflect.ValueOf(into)
+	if s.last != nil && v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem() == s.last.typ {
+		return s.last, v.UnsafePointer(), true
+	}
+	p, at, ok := target(into)
+	if ok {
+		s.last = p
+	}
+	return p, at, ok
 }
 
 // Names finds namespace and name in the metadata of an object of Kubernetes, without
