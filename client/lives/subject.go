@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/trace/why"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
 // gatherer reads from a server what an explanation takes.
@@ -24,7 +24,7 @@ type gatherer struct{ c *client.Client }
 // object that is not there, and of which no life is kept, is Unknown.
 func Subject(ctx context.Context, c *client.Client, kind, namespace, name string) (why.Subject, error) {
 	for _, part := range []string{namespace, name} {
-		if wrong := path.IsValidPathSegmentName(part); len(wrong) > 0 {
+		if wrong := content.IsPathSegmentName(part); len(wrong) > 0 {
 			return why.Subject{}, apierrors.NewBadRequest(fmt.Sprintf("%q %s", part, strings.Join(wrong, ", ")))
 		}
 	}

@@ -27,18 +27,32 @@ export const text = async (path) => (await request(path)).text();
 
 export const post = (path) => request(path, { method: 'POST' });
 
-// lines hands each line of JSON of an answer to each, in batches as they come in.
+// breathe lets the browser do what else it has to, between two batches.
+const breathe = () => globalThis.scheduler?.yield?.() ?? new Promise((done) => { setTimeout(done); });
+
+const BATCH = 200; // lines
+const LONG = 8; // ms, of a frame's 16
+
+// lines hands each line of JSON of an answer to each, in batches as they come in, and never
+// takes the whole of a frame.
 export async function lines(path, each, signal) {
   const res = await request(path, { signal });
   const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
+  let begun = performance.now();
   for (;;) {
     const { value, done } = await reader.read();
     if (done) break;
     const parts = (rest + value).split('\n');
     rest = parts.pop();
-    const batch = parts.filter(Boolean).map((line) => JSON.parse(line));
-    if (batch.length) each(batch);
+    for (let i = 0; i < parts.length; i += BATCH) {
+      const batch = parts.slice(i, i + BATCH).filter(Boolean).map((line) => JSON.parse(line));
+      if (batch.length) each(batch);
+      if (performance.now() - begun > LONG) {
+        await breathe();
+        begun = performance.now();
+      }
+    }
   }
   if (rest.trim()) each([JSON.parse(rest)]);
 }

@@ -94,13 +94,17 @@ export function objectView() {
     await read();
   }
 
+  const offered = (e) => e.name && e.resource !== 'events' && e.resource !== 'leases.coordination.k8s.io';
+
   // choose offers the objects that something happened to.
   async function choose() {
     const found = new Map();
-    for (const e of events) if (e.name && e.resource !== 'events' && e.resource !== 'leases.coordination.k8s.io') found.set(`${e.resource}/${object(e)}`, e);
+    for (const e of events) if (offered(e)) found.set(`${e.resource}/${object(e)}`, e);
     const search = h('input', { type: 'search', placeholder: 'deployments web', 'aria-label': 'Object', autocomplete: 'off', spellcheck: false });
     const list = h('ul.choice');
+    let due = 0;
     const draw = () => {
+      due = 0;
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       const hits = [...found.values()].reverse().filter((e) => words.every((w) => e.text.includes(w))).slice(0, 200);
       list.replaceChildren(...hits.map((e) => h('li', h('a', { href: objectAddress(e) }, h('span.kind', kind(e.resource)), ' ', h('span.name', object(e)), h('small', { title: exact(e.began) }, clock(e.began))))));
@@ -113,8 +117,8 @@ export function objectView() {
     draw();
     search.focus();
     hear = (fresh) => {
-      for (const e of fresh) if (e.name && e.resource !== 'events') found.set(`${e.resource}/${object(e)}`, e);
-      draw();
+      for (const e of fresh) if (offered(e)) found.set(`${e.resource}/${object(e)}`, e);
+      due ||= setTimeout(draw, 300);
     };
     listeners.add(hear);
   }

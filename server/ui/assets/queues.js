@@ -67,7 +67,7 @@ export function queuesView() {
     due = setTimeout(read, 2000);
   }
 
-  const hear = () => { drawn ||= requestAnimationFrame(draw); };
+  const hear = () => { drawn ||= setTimeout(draw, 300); };
   listeners.add(hear);
   draw();
   read();
@@ -77,7 +77,7 @@ export function queuesView() {
     gone() {
       ended = true;
       clearTimeout(due);
-      cancelAnimationFrame(drawn);
+      clearTimeout(drawn);
       listeners.delete(hear);
     },
   };

@@ -22,6 +22,7 @@ export function treePane(revision) {
   const folded = new Set();
   let nodes = []; // all, in the order of the tree, with depth
   let seen = []; // those not folded away
+  let here = new Set(); // their revisions
   let total = 1;
   let root = 0;
   let due = 0;
@@ -68,6 +69,7 @@ export function treePane(revision) {
       node.end = nodes.length;
     };
     walk(all[0], 0);
+    here = new Set(nodes.map((n) => n.revision));
     unfold();
     sum.replaceChildren(all.length > 1 ? `${plural(all.length - 1, 'event')} came of ` : 'Nothing came of ',
       h('a', { href: `#/events/${root}/tree` }, root), all.length > 1 ? `, in ${span(total * 1e6)}` : '', ' · ', moment(begin));
@@ -105,7 +107,7 @@ export function treePane(revision) {
   const bar = (from, length, as) => h(as, { style: { left: `${(from / total) * 100}%`, width: `max(3px, ${(length / total) * 100}%)` } });
 
   const hear = (fresh) => {
-    if (!due && root && fresh.some((e) => e.cause && nodes.some((n) => n.revision === e.cause))) due = setTimeout(read, 500);
+    if (!due && root && fresh.some((e) => e.cause && here.has(e.cause))) due = setTimeout(read, 500);
   };
   listeners.add(hear);
   read();
