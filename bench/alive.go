@@ -133,7 +133,7 @@ func (b *bench) untilNodesReady(ctx context.Context) error {
 	if b.nodes == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
 	w, err := b.follow(ctx, "/api/v1/nodes")
 	if err != nil {

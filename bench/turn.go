@@ -14,8 +14,9 @@ import (
 const (
 	// writers is how many requests are under way at once, where it matters.
 	writers = 32
-	// loadTimeout bounds one load.
-	loadTimeout = 5 * time.Minute
+	// loadTimeout bounds one load, and clusterTimeout one of a whole control plane.
+	loadTimeout    = 5 * time.Minute
+	clusterTimeout = 15 * time.Minute
 	// pause is between two loads, so that none pays for what the one before it
 	// left to do.
 	pause = 500 * time.Millisecond
@@ -103,7 +104,11 @@ func turn(ctx context.Context, o *options, p peer, a act, dir string, round int,
 }
 
 func (b *bench) bounded(ctx context.Context, l load) ([]figure, error) {
-	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
+	patience := loadTimeout
+	if l.nodes != nil {
+		patience = clusterTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return l.run(ctx, b)
 }

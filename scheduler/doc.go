@@ -38,6 +38,7 @@
 //  3. A pod that was given a node counts on it from that moment (it is assumed), until
 //     the watch confirms the binding or the binder reports that it failed.
 //  4. Bindings are posted by BindWorkers goroutines, pod conditions by ReportWorkers;
-//     the loop waits for a free binder, so no more than twice that many are under way. A
-//     pod whose volumes must be bound first has a goroutine until they are.
+//     the loop waits for a free binder, so no more than twice that many are under way. They
+//     are a batch to the store, which commits together what comes while it syncs. A pod
+//     whose volumes must be bound first has a goroutine until they are.
 package scheduler
