@@ -33,8 +33,8 @@ func parsed(t *testing.T, text string) *url.URL {
 	return u
 }
 
-// attached is the first line that one who attaches reads.
-func attached(ctx context.Context, dial func(url string) (remotecommand.Executor, error), url string) (string, error) {
+// firstLine is the first line that one who attaches reads.
+func firstLine(ctx context.Context, dial func(url string) (remotecommand.Executor, error), url string) (string, error) {
 	x, err := dial(url)
 	if err != nil {
 		return "", err
@@ -51,7 +51,7 @@ func attached(ctx context.Context, dial func(url string) (remotecommand.Executor
 func TestOurKubeletsUnderUpstreamsServer(t *testing.T) {
 	up := startUpstream(t)
 	start(t, bin.fairlead, "controllers", "--kubeconfig", up.kubeconfig, "--controllers=serviceaccount,nodelifecycle")
-	start(t, bin.fairlead, "nodes", "--kubeconfig", up.kubeconfig, "--nodes=2", "--enable-crds=ClusterExec")
+	start(t, bin.fairlead, "nodes", "--kubeconfig", up.kubeconfig, "--nodes=2", "--enable-crds=ClusterExec,ClusterAttach")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	config, err := clientcmd.BuildConfigFromFlags("", up.kubeconfig)
@@ -71,6 +71,10 @@ func TestOurKubeletsUnderUpstreamsServer(t *testing.T) {
 				LocalObjectReference: corev1.LocalObjectReference{Name: "paint"}, Key: "color"}},
 		}}}}},
 	}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	says := `{"apiVersion":"kwok.x-k8s.io/v1alpha1","kind":"ClusterAttach","metadata":{"name":"web"},"spec":{"attaches":[{"content":"what it says\\n"}]}}`
+	if err := rest.Post().AbsPath("/apis/kwok.x-k8s.io/v1alpha1/clusterattaches").Body([]byte(says)).SetHeader("Content-Type", "application/json").Do(ctx).Error(); err != nil {
 		t.Fatal(err)
 	}
 	web := cache.NewListWatchFromClient(rest, "pods", "default", one("web"))
@@ -131,7 +135,7 @@ func TestOurKubeletsUnderUpstreamsServer(t *testing.T) {
 		if out, err := run("exec", &corev1.PodExecOptions{Command: []string{"cat"}, Stdin: true, Stdout: true}, strings.NewReader("back\n")); err != nil || out != "back\n" {
 			t.Errorf("%s: exec cat: %q, %v", name, out, err)
 		}
-		if line, err := attached(ctx, dial, request("attach", &corev1.PodAttachOptions{Stdout: true})); err != nil || !strings.HasPrefix(line, "nginx:1.27 started") {
+		if line, err := firstLine(ctx, dial, request("attach", &corev1.PodAttachOptions{Stdout: true})); err != nil || line != "what it says\n" {
 			t.Errorf("%s: attach: %q, %v", name, line, err)
 		}
 	}

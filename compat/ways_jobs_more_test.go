@@ -86,7 +86,7 @@ func jobReplaces(p *place) {
 	for name, policy := range map[string]batchv1.PodReplacementPolicy{"eager": batchv1.TerminatingOrFailed, "waiting": batchv1.Failed} {
 		runJob(p, name, "work:1", func(s *batchv1.JobSpec) {
 			s.PodReplacementPolicy = &policy
-			s.Template.Annotations = map[string]string{"fairlead.dev/run-for": "forever", "fairlead.dev/terminate-after": "20s"} // the next comes after 10 s
+			s.Template.Annotations = map[string]string{"fairlead.dev/run-for": "forever", "fairlead.dev/terminate-after": "20s", "fairlead.dev/exit-code": "1"} // the next comes after 10 s
 		})
 	}
 	for _, name := range []string{"eager", "waiting"} {

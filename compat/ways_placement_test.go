@@ -110,7 +110,7 @@ func preemption(p *place) {
 	list, err := p.c.CoreV1().Pods(p.ns).List(p.ctx, metav1.ListOptions{})
 	p.must(list, err)
 	for _, pod := range list.Items {
-		if pod.Spec.NodeName != "" && pod.Spec.PriorityClassName == "low" {
+		if pod.Spec.NodeName != "" && pod.Spec.PriorityClassName == "low" && pod.DeletionTimestamp == nil { // who has ended makes room before he is gone
 			left++
 		}
 	}

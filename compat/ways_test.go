@@ -244,6 +244,7 @@ var (
 // its own state is not found.
 func plain(s string) string {
 	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
+	s = strings.ReplaceAll(s, "[scaler/rival scaler/web]", "[scaler/web scaler/rival]") // in no order
 	s = stateless.ReplaceAllString(s, ".")
 	s = uids.ReplaceAllString(s, "<uid>")
 	s = names.ReplaceAllString(s, "-<pod>")
