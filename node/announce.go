@@ -15,6 +15,12 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	announceLacks(k, before, after)
 	k.announcePulls(before, after)
 	started := !isStarted(&before.Status) && isStarted(&after.Status)
+	k.announceEphemeral(before, after)
+	if s := &after.Status; before.Status.Reason == "" && s.Reason == deadlineExceeded {
+		k.recorder.Event(after, corev1.EventTypeNormal, s.Reason, "%s", s.Message)
+	} else if message, ok := strings.CutPrefix(s.Message, rejection); ok && before.Status.Reason == "" {
+		k.recorder.Event(after, corev1.EventTypeWarning, s.Reason, "%s", message)
+	}
 	killed := after.DeletionTimestamp != nil && before.Status.Phase == corev1.PodRunning && after.Status.Phase != corev1.PodRunning
 	all := k.options.Events == AllEvents
 	for i := range after.Spec.Containers {
@@ -32,6 +38,21 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 		if !all {
 			return
 		}
+	}
+}
+
+// announceEphemeral tells which ephemeral containers have started.
+func (k *kubelet) announceEphemeral(before, after *corev1.Pod) {
+	for i := range after.Status.EphemeralContainerStatuses {
+		c := &after.Status.EphemeralContainerStatuses[i]
+		if ephemeralStatus(&before.Status, c.Name) != nil {
+			continue
+		}
+		if k.options.Events == AllEvents {
+			k.recorder.Event(after, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine", c.Image)
+			k.recorder.Event(after, corev1.EventTypeNormal, "Created", "Container created")
+		}
+		k.recorder.Event(after, corev1.EventTypeNormal, "Started", "Container started")
 	}
 }
 

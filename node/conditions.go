@@ -105,7 +105,7 @@ func closedGates(pod *corev1.Pod, s *corev1.PodStatus) string {
 // incomplete names the init containers that are not done, or not up if they are sidecars.
 func incomplete(pod *corev1.Pod, s *corev1.PodStatus) (names []string) {
 	for i := range pod.Spec.InitContainers {
-		if i >= len(s.InitContainerStatuses) || s.InitContainerStatuses[i].State.Waiting != nil {
+		if i >= len(s.InitContainerStatuses) || !isInitialized(&pod.Spec.InitContainers[i], &s.InitContainerStatuses[i]) {
 			names = append(names, pod.Spec.InitContainers[i].Name)
 		}
 	}

@@ -41,28 +41,19 @@ func create(pod *corev1.Pod, s *corev1.PodStatus) {
 	}
 }
 
-// start shows the init containers as done and the containers as running, up to the first that
-// cannot be made.
-func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) {
+// start brings the init containers on, and when they are done shows the containers as running, up
+// to the first that cannot be made. It returns when to look again if there is more to do, and
+// whether the pod has failed because an init container has.
+func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next time.Time, failed bool) {
 	before, main := s.InitContainerStatuses, s.ContainerStatuses
 	create(pod, s)
-	for i := range pod.Spec.InitContainers {
-		c := &pod.Spec.InitContainers[i]
-		if i < len(before) && before[i].State.Waiting == nil {
-			s.InitContainerStatuses[i] = before[i]
-			continue
+	for i := range min(len(before), len(s.InitContainerStatuses)) {
+		if c := &before[i]; c.State.Waiting == nil || c.LastTerminationState.Terminated != nil {
+			s.InitContainerStatuses[i] = *c
 		}
-		if lacks(&s.InitContainerStatuses[i], waitsFor(before, i), c.Image, sc) {
-			return
-		}
-		st := containerStatus(pod, c, 0)
-		if isSidecar(c) {
-			run(&st, now)
-		} else {
-			exit(&st, 0, metav1.NewTime(now), now)
-			st.Ready, st.Started = true, ptr.To(false)
-		}
-		s.InitContainerStatuses[i] = st
+	}
+	if done, next, failed := initialize(pod, s, before, sc, now); !done {
+		return next, failed
 	}
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
@@ -71,6 +62,7 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) {
 			run(&s.ContainerStatuses[i], now)
 		}
 	}
+	return sc.firstEnd(pod, s), false
 }
 
 // lacks shows that a container cannot be made, if that is so; before is the reason for
@@ -99,15 +91,9 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 		c := &s.ContainerStatuses[i]
 		switch {
 		case c.State.Running != nil:
-			end, code := time.Time{}, sc.exitCode
-			if sc.ends {
-				end = c.State.Running.StartedAt.Add(sc.runFor)
-				if !ends.IsZero() && !sc.probed() && ends.Sub(end) < time.Second { // else it is another container's
-					end = ends
-				}
-			}
-			if probe := probeEnd(&pod.Spec.Containers[i], c, sc); !probe.IsZero() && (end.IsZero() || probe.Before(end)) {
-				end, code = probe, killed
+			end, code := sc.end(pod, &pod.Spec.Containers[i], c)
+			if early := ends.Sub(end); !ends.IsZero() && !sc.probed() && early >= 0 && early < time.Second { // else it is another container's
+				end = ends
 			}
 			if end.IsZero() || now.Before(end) {
 				if !end.IsZero() {
@@ -115,17 +101,11 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 				}
 				continue
 			}
-			exit(c, code, c.State.Running.StartedAt, now)
+			exit(pod, &pod.Spec.Containers[i], c, code, c.State.Running.StartedAt, now)
 			if !restarts(pod, code) {
 				continue
 			}
-			wait := crashBackoff(c.RestartCount + 1)
-			c.LastTerminationState = c.State
-			c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-				Reason:  "CrashLoopBackOff",
-				Message: fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", wait, c.Name, pod.Name, pod.Namespace, pod.UID),
-			}}
-			at(now.Add(wait))
+			at(backOff(pod, c, now))
 		case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
 			again := c.LastTerminationState.Terminated.FinishedAt.Add(crashBackoff(c.RestartCount + 1))
 			if now.Before(again) {
@@ -139,19 +119,13 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 			*c = containerStatus(pod, &pod.Spec.Containers[i], c.RestartCount+1)
 			c.LastTerminationState = last
 			run(c, now)
-			if sc.ends {
-				at(now.Add(sc.runFor))
-			}
-			if end := probeEnd(&pod.Spec.Containers[i], c, sc); !end.IsZero() {
+			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
 				at(end)
 			}
 		case c.State.Waiting != nil && !lacks(c, c.State.Waiting.Reason, pod.Spec.Containers[i].Image, sc): // it lacked something until now
 			*c = containerStatus(pod, &pod.Spec.Containers[i], 0)
 			run(c, now)
-			if sc.ends {
-				at(now.Add(sc.runFor))
-			}
-			if end := probeEnd(&pod.Spec.Containers[i], c, sc); !end.IsZero() {
+			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
 				at(end)
 			}
 		}
@@ -159,34 +133,35 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 	return next
 }
 
-// probeEnd is when a probe ends a container that runs; zero if none does.
-func probeEnd(spec *corev1.Container, c *corev1.ContainerStatus, sc script) time.Time {
-	if after, ok := sc.probes(spec).ends(); ok && c.State.Running != nil {
-		return c.State.Running.StartedAt.Add(after)
-	}
-	return time.Time{}
-}
-
-// probesEnd is when a probe ends the first of the containers.
-func probesEnd(pod *corev1.Pod, s *corev1.PodStatus, sc script) (first time.Time) {
-	for i := range s.ContainerStatuses {
-		first = sooner(first, probeEnd(&pod.Spec.Containers[i], &s.ContainerStatuses[i], sc))
-	}
-	return first
+// backOff has a container that has exited wait for its restart, and says when that is.
+func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Time {
+	wait := crashBackoff(c.RestartCount + 1)
+	c.LastTerminationState = c.State
+	c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+		Reason:  "CrashLoopBackOff",
+		Message: fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", wait, c.Name, pod.Name, pod.Namespace, pod.UID),
+	}}
+	return now.Add(wait)
 }
 
 // terminate ends the containers that run.
-func terminate(s *corev1.PodStatus, code int32, now time.Time) {
-	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
-		for i := range list {
-			c := &list[i]
-			switch {
-			case c.State.Running != nil:
-				exit(c, code, c.State.Running.StartedAt, now)
-			case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
-				c.State, c.LastTerminationState = c.LastTerminationState, corev1.ContainerState{}
-			}
+func terminate(pod *corev1.Pod, s *corev1.PodStatus, code int32, now time.Time) {
+	end := func(spec *corev1.Container, c *corev1.ContainerStatus) {
+		switch {
+		case c.State.Running != nil:
+			exit(pod, spec, c, code, c.State.Running.StartedAt, now)
+		case c.State.Waiting != nil && c.LastTerminationState.Terminated != nil:
+			c.State, c.LastTerminationState = c.LastTerminationState, corev1.ContainerState{}
 		}
+	}
+	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
+		end(&pod.Spec.InitContainers[i], &s.InitContainerStatuses[i])
+	}
+	for i := range min(len(s.ContainerStatuses), len(pod.Spec.Containers)) {
+		end(&pod.Spec.Containers[i], &s.ContainerStatuses[i])
+	}
+	for i := range s.EphemeralContainerStatuses {
+		end(ephemeralSpec(pod, s.EphemeralContainerStatuses[i].Name), &s.EphemeralContainerStatuses[i])
 	}
 }
 
@@ -195,13 +170,14 @@ func run(c *corev1.ContainerStatus, now time.Time) {
 	c.Started, c.Ready = ptr.To(true), true
 }
 
-func exit(c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
+func exit(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, code int32, started metav1.Time, now time.Time) {
 	reason := "Completed"
 	if code != 0 {
 		reason = "Error"
 	}
 	c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 		ExitCode: code, Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.ContainerID,
+		Message: lastWords(pod, spec, code),
 	}}
 	c.Started, c.Ready = ptr.To(false), false
 }

@@ -33,7 +33,12 @@
 //	fairlead.dev/terminate-after: 2s   how long it takes to end when deleted, within its
 //	                                   grace period
 //
-// They may be changed while the pod runs. A pod with run-for and restartPolicy Always
+// Without annotations a container whose command is understood by the small shell of the package
+// kubelet, wholly, runs as long as that takes and ends as it does: sleep 300, false,
+// sh -c "sleep 5; exit 3". So do init containers, which otherwise are done at once, and
+// ephemeral containers, which otherwise run as long as their pod.
+//
+// Annotations may be changed while the pod runs. A pod with run-for and restartPolicy Always
 // crashes and restarts, over and over. An annotation that cannot be read is ignored.
 //
 // A pod whose image asks for it, by the word fail in its name (fail, crash-and-fail), fails

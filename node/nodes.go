@@ -85,7 +85,8 @@ type pod struct {
 type uses struct {
 	known bool // else nobody has looked
 	keys  []needs.Key
-	told  string // of its volumes, so far
+	told  string                     // of its volumes, so far
+	last  map[string][]corev1.EnvVar // of containers with commands, when the pod has ended
 }
 
 const (

@@ -26,6 +26,8 @@ type script struct {
 	exitCode       int32
 	notReady       bool
 	terminateAfter time.Duration
+	endTold        bool // annotations or an image say how long containers run; else their commands may
+	codeTold       bool // so for how they end
 
 	startup, readiness, liveness *outcome // nil: as if there were no such probe
 
@@ -42,7 +44,7 @@ func (o *Options) script(pod *corev1.Pod) script {
 		runFor:     o.RunFor,
 	}
 	if code, ok := asksToFail(pod); ok {
-		s.ends, s.exitCode = true, code
+		s.ends, s.exitCode, s.endTold, s.codeTold = true, code, true, true
 	}
 	if len(pod.Annotations) == 0 {
 		return s
@@ -50,12 +52,12 @@ func (o *Options) script(pod *corev1.Pod) script {
 	duration(pod, StartAfterAnnotation, &s.startAfter)
 	duration(pod, TerminateAfterAnnotation, &s.terminateAfter)
 	if pod.Annotations[RunForAnnotation] == "forever" {
-		s.ends = false
+		s.ends, s.endTold = false, true
 	} else if duration(pod, RunForAnnotation, &s.runFor) {
-		s.ends = true
+		s.ends, s.endTold = true, true
 	}
 	if code, err := strconv.ParseInt(pod.Annotations[ExitCodeAnnotation], 10, 32); err == nil {
-		s.exitCode = int32(code)
+		s.exitCode, s.codeTold = int32(code), true
 	}
 	s.startup, s.readiness, s.liveness = readOutcome(pod, StartupProbeAnnotation), readOutcome(pod, ReadinessProbeAnnotation), readOutcome(pod, LivenessProbeAnnotation)
 	s.notReady, _ = strconv.ParseBool(pod.Annotations[NotReadyAnnotation])

@@ -44,12 +44,53 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 			break
 		}
 		st.remove = true
-		terminate(new, 0, now)
+		terminate(pod, new, 0, now)
 		finish(pod, new, now)
 		return st
 	}
 
+	if reason, message := rejected(pod); reason != "" && new.StartTime == nil {
+		new.QOSClass, new.ObservedGeneration = qosClass(pod), pod.Generation
+		new.Phase, new.Reason, new.Message = corev1.PodFailed, reason, rejection+message
+		return st
+	}
 	begin(pod, new, h, now)
+	deadline := activeUntil(pod, new)
+	if !deadline.IsZero() && !now.Before(deadline) {
+		fail(pod, new, deadlineExceeded, "Pod was active on the node longer than the specified deadline", now)
+		return st
+	}
+	st = awaken(pod, s, h, podIP, st, now, ends)
+	if !isOver(&corev1.Pod{Status: st.status}) {
+		st.next = sooner(st.next, deadline)
+	}
+	return st
+}
+
+// fail ends a pod for a reason that is not in its containers.
+func fail(pod *corev1.Pod, s *corev1.PodStatus, reason, message string, now time.Time) {
+	terminate(pod, s, killed, now)
+	s.Phase, s.Reason, s.Message = corev1.PodFailed, reason, message
+	conditions(pod, s, now)
+}
+
+// rejection is what the message of a pod begins with that the node has not taken.
+const rejection = "Pod was rejected: "
+
+// deadlineExceeded is the reason of a pod that has been active for too long.
+const deadlineExceeded = "DeadlineExceeded"
+
+// activeUntil is when a pod has been active for as long as it may; zero if that is for ever.
+func activeUntil(pod *corev1.Pod, s *corev1.PodStatus) (end time.Time) {
+	if d := pod.Spec.ActiveDeadlineSeconds; d != nil && s.StartTime != nil {
+		end = s.StartTime.Add(time.Duration(*d) * time.Second)
+	}
+	return end
+}
+
+// awaken starts a pod's containers, or brings them on.
+func awaken(pod *corev1.Pod, s script, h host, podIP netip.Addr, st step, now, ends time.Time) step {
+	old, new := &pod.Status, &st.status
 	if at := new.StartTime.Add(s.startAfter); !isStarted(old) && (now.Before(at) || s.unmounted != nil) {
 		new.Phase = corev1.PodPending
 		create(pod, new)
@@ -61,20 +102,23 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 	}
 	setIP(pod, new, h, podIP)
 	if !isStarted(old) {
-		start(pod, new, s, now)
-		if s.ends && isStarted(new) {
-			st.next = now.Add(s.runFor)
+		failed := false
+		if st.next, failed = start(pod, new, s, now); failed {
+			finish(pod, new, now)
+			return st
 		}
-		st.next = sooner(st.next, probesEnd(pod, new, s))
 	} else if pod.DeletionTimestamp == nil {
 		st.next = proceed(pod, new, s, now, ends)
 	}
 	new.Phase = runningOrPending(new)
 	st.ends = st.next
 	if allTerminated(new) {
-		terminate(new, 0, now) // sidecars
+		terminate(pod, new, 0, now) // sidecars
 		finish(pod, new, now)
 		return st
+	}
+	if isStarted(new) && pod.DeletionTimestamp == nil {
+		st.next = sooner(st.next, ephemeral(pod, new, now))
 	}
 	st.next = sooner(st.next, sooner(readiness(pod, new, s, now), pullsAgain(new, now)))
 	conditions(pod, new, now)
@@ -157,6 +201,11 @@ func finish(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 	s.Phase = corev1.PodSucceeded
 	for i := range s.ContainerStatuses {
 		if t := s.ContainerStatuses[i].State.Terminated; t != nil && t.ExitCode != 0 {
+			s.Phase = corev1.PodFailed
+		}
+	}
+	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
+		if t := s.InitContainerStatuses[i].State.Terminated; t != nil && t.ExitCode != 0 && !isSidecar(&pod.Spec.InitContainers[i]) {
 			s.Phase = corev1.PodFailed
 		}
 	}

@@ -36,7 +36,10 @@ func testPod(policy corev1.RestartPolicy, annotations ...string) *corev1.Pod {
 // line is a pod's status in short.
 func line(s *corev1.PodStatus) string {
 	parts := []string{string(s.Phase)}
-	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+	if s.Reason != "" {
+		parts = append(parts, s.Reason)
+	}
+	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses} {
 		for _, c := range list {
 			state := "?"
 			switch {
@@ -181,6 +184,60 @@ func TestLife(t *testing.T) {
 			change: probed(corev1.Probe{}), want: []string{
 				"0s Running web=running ready=False",
 				"20s Failed web=Error(137) ready=False"}},
+		{name: "job that sleeps", pod: testPod(never), change: runs("sleep", "300"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"5m0s Succeeded web=Completed(0) ready=False"}},
+		{name: "job that sleeps and fails", pod: testPod(onFailure), change: runs("sh", "-c", "sleep 7; exit 3"), until: 10 * time.Second, want: []string{
+			"0s Running web=running+ ready=True",
+			"7s Running web=CrashLoopBackOff ready=False",
+			"7s Running web=running+x1 ready=True"}},
+		{name: "service that fails", pod: testPod(always), change: runs("false"), until: 0, want: []string{
+			"0s Running web=running+ ready=True",
+			"0s Running web=CrashLoopBackOff ready=False",
+			"0s Running web=running+x1 ready=True",
+			"0s Running web=CrashLoopBackOffx1 ready=False"}},
+		{name: "job that never ends", pod: testPod(never), change: runs("sleep", "infinity"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True"}},
+		{name: "annotations before commands", pod: testPod(never, RunForAnnotation, "2s"), change: runs("sh", "-c", "sleep 300; exit 4"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"2s Failed web=Error(4) ready=False"}},
+		{name: "what is not understood", pod: testPod(never), change: runs("sh", "-c", "sleep 300 | exit 4"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"1s Succeeded web=Completed(0) ready=False"}},
+		{name: "each its own time", pod: testPod(never), until: time.Hour, change: func(p *corev1.Pod) {
+			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "b", Command: []string{"sleep", "9"}})
+		}, want: []string{
+			"0s Running web=running+ b=running+ ready=True",
+			"1s Running web=Completed(0) b=running+ ready=False",
+			"9s Succeeded web=Completed(0) b=Completed(0) ready=False"}},
+		{name: "init container that takes time", pod: testPod(always), until: time.Hour, change: initRuns("sleep", "5"), want: []string{
+			"0s Pending init=running after=PodInitializing web=PodInitializing ready=False",
+			"5s Running init=Completed(0)+ after=Completed(0)+ web=running+ ready=True"}},
+		{name: "init container that fails", pod: testPod(never), until: time.Hour, change: initRuns("false"), want: []string{
+			"0s Pending init=running after=PodInitializing web=PodInitializing ready=False",
+			"0s Failed init=Error(1) after=PodInitializing web=PodInitializing ready=False"}},
+		{name: "init container that is tried again", pod: testPod(always), until: 10 * time.Second, change: initRuns("false"), want: []string{
+			"0s Pending init=running after=PodInitializing web=PodInitializing ready=False",
+			"0s Pending init=CrashLoopBackOff after=PodInitializing web=PodInitializing ready=False",
+			"0s Pending init=runningx1 after=PodInitializing web=PodInitializing ready=False",
+			"0s Pending init=CrashLoopBackOffx1 after=PodInitializing web=PodInitializing ready=False",
+			"10s Pending init=runningx2 after=PodInitializing web=PodInitializing ready=False",
+			"10s Pending init=CrashLoopBackOffx2 after=PodInitializing web=PodInitializing ready=False"}},
+		{name: "ephemeral containers", pod: testPod(never, RunForAnnotation, "1m"), until: time.Hour, change: func(p *corev1.Pod) {
+			p.Spec.EphemeralContainers = []corev1.EphemeralContainer{
+				{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debug", Image: "busybox"}},
+				{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "once", Command: []string{"sh", "-c", "sleep 8; exit 2"}}}}
+		}, want: []string{
+			"0s Running web=running+ debug=running once=running ready=True",
+			"8s Running web=running+ debug=running once=Error(2) ready=True",
+			"1m0s Succeeded web=Completed(0) debug=Completed(0) once=Error(2) ready=False"}},
+		{name: "deadline", pod: testPod(always), until: time.Hour, change: func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = ptr.To(int64(20)) }, want: []string{
+			"0s Running web=running+ ready=True",
+			"20s Failed DeadlineExceeded web=Error(137) ready=False"}},
+		{name: "forbidden sysctl", pod: testPod(always), until: time.Hour, change: func(p *corev1.Pod) {
+			p.Spec.SecurityContext = &corev1.PodSecurityContext{Sysctls: []corev1.Sysctl{{Name: "net.ipv4.tcp_syncookies"}, {Name: "kernel.msgmax"}}}
+		}, want: []string{
+			"0s Failed SysctlForbidden"}},
 		{name: "readiness gate", pod: testPod(always), until: time.Hour,
 			change: func(p *corev1.Pod) {
 				p.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "x.com/ok"}}
@@ -197,6 +254,18 @@ func TestLife(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// runs gives the container a command.
+func runs(command ...string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Spec.Containers[0].Command = command }
+}
+
+// initRuns puts an init container with a command before the others, and one without behind it.
+func initRuns(command ...string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Spec.InitContainers = []corev1.Container{{Name: "init", Command: command}, {Name: "after"}}
 	}
 }
 

@@ -51,15 +51,15 @@ func (k *kubelet) equip(ctx context.Context, pod *corev1.Pod, sc *script) (ok bo
 	if isStarted(&pod.Status) {
 		k.leaveClaims(p, pod.UID)
 	}
-	sc.unmade = unmade(pod, k.find)
+	sc.unmade = k.unmade(pod)
 	return true
 }
 
 // unmade says of containers why they cannot be made, nil if all can.
-func unmade(pod *corev1.Pod, find needs.Find) (messages map[string]string) {
+func (k *kubelet) unmade(pod *corev1.Pod) (messages map[string]string) {
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
-			if _, err := needs.Env(pod, &list[i], find); err != nil {
+			if _, err := needs.Env(pod, &list[i], k.find, k.options.Capacity); err != nil {
 				if messages == nil {
 					messages = map[string]string{}
 				}
@@ -82,7 +82,10 @@ func (ns *Nodes) Env(pod *corev1.Pod, c *corev1.Container) (env []corev1.EnvVar)
 		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		env, _ = needs.Env(pod, c, k.find)
+		if p := k.mu.pods[pod.UID]; p != nil && p.uses.last[c.Name] != nil {
+			return p.uses.last[c.Name]
+		}
+		env, _ = needs.Env(pod, c, k.find, k.options.Capacity)
 		return env
 	}
 	return nil
@@ -117,8 +120,17 @@ func (k *kubelet) use(ctx context.Context, key needs.Key, uid types.UID) {
 	u.users[uid] = struct{}{}
 }
 
-// leave notes that a pod uses nothing any more.
+// leave notes that a pod uses nothing any more; its log may go on telling what it has used.
 func (k *kubelet) leave(p *pod, uid types.UID) {
+	if len(p.uses.keys) > 0 {
+		p.uses.last = map[string][]corev1.EnvVar{}
+		for i := range p.latest.Spec.Containers {
+			c := &p.latest.Spec.Containers[i]
+			if len(c.Command) > 0 {
+				p.uses.last[c.Name], _ = needs.Env(p.latest, c, k.find, k.options.Capacity)
+			}
+		}
+	}
 	for _, key := range p.uses.keys {
 		k.leaveOne(key, uid)
 	}

@@ -10,10 +10,11 @@
 //
 // # What pods answer when nothing is defined
 //
-// A log has a line for each start of the container and one for its end. A command is
-// taken by a small shell that knows echo, cat, env, hostname, pwd, sleep, true, false, exit
-// and sh -c with ";" and "&&"; any other fails with exit code 127, as one that is not in
-// the image does. Who attaches sees the log go on, and a container with stdin echoes what
+// A command is taken by a small shell that knows echo, cat, env, hostname, pwd, sleep, true,
+// false, exit, exec and sh -c with ";" and "&&"; any other fails with exit code 127, as one that
+// is not in the image does. The same shell foretells what a container's own command does, if
+// it understands all of it, and that is its log; otherwise a log has a line for each start of the
+// container and one for its end. Who attaches sees the log go on, and a container with stdin echoes what
 // it is told. A port speaks HTTP and tells the pod's name. See the package kwok for how to
 // define more.
 //

@@ -61,6 +61,10 @@ func (s *Server) follow(req *http.Request, pod *corev1.Pod, container, id string
 		t := time.NewTicker(250 * time.Millisecond)
 		defer t.Stop()
 		files = t.C
+	} else if course, ok := s.course(pod, container); ok && len(course.Output) > 0 && entry == nil {
+		t := time.NewTicker(250 * time.Millisecond)
+		defer t.Stop()
+		files = t.C
 	}
 	for {
 		latest, changed := s.pods.Pod(pod.Namespace, pod.Name)
@@ -153,11 +157,25 @@ func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) 
 		}
 		return split([]byte(entry.Content), r.started)
 	}
+	if course, ok := s.course(pod, container); ok {
+		after := Forever
+		if r.running {
+			after = time.Since(r.started)
+		}
+		lines, _ := course.written(r.started, after)
+		return lines
+	}
 	lines := []line{{at: r.started, text: fmt.Appendf(nil, "%s started, restarts: %d\n", spec(pod, container).Image, r.restarts)}}
 	if !r.running {
 		lines = append(lines, line{at: r.finished, text: fmt.Appendf(nil, "ended with exit code %d\n", r.exitCode), stderr: r.exitCode != 0})
 	}
 	return lines
+}
+
+// course is what a container does by its command, if that is understood.
+func (s *Server) course(pod *corev1.Pod, container string) (Course, bool) {
+	c := spec(pod, container)
+	return Foretell(pod, c, func() []corev1.EnvVar { return s.pods.Env(pod, c) })
 }
 
 func fileLines(file string, at time.Time) []line {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ type shell struct {
 	terminal
 	lines  *bufio.Reader
 	exited bool
+	set    []corev1.EnvVar // by the command itself
+	plan   *plan           // of what is only thought of; nil if it happens
 }
 
 func (s *Server) newShell(pod *corev1.Pod, container *corev1.Container, t terminal) *shell {
@@ -39,9 +42,12 @@ func (sh *shell) start(ctx context.Context, command []string) (int, error) {
 		return sh.one(ctx, command), nil
 	}
 	if len(command) > 2 && strings.HasPrefix(command[1], "-") && strings.HasSuffix(command[1], "c") {
+		if command[1] != "-c" {
+			sh.wonder()
+		}
 		return sh.script(ctx, command[2]), nil
 	}
-	if sh.in == nil {
+	if sh.wonder(); sh.in == nil {
 		return 0, nil
 	}
 	return sh.interact(ctx)
@@ -87,56 +93,46 @@ type screen struct {
 	io.Writer
 }
 
-// script runs commands that ";", "&&" and line ends divide.
+// script runs commands.
 func (sh *shell) script(ctx context.Context, text string) (code int) {
-	for l := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '\n' }) {
-		for part := range strings.SplitSeq(l, "&&") {
-			words := words(part)
-			if len(words) == 0 {
-				continue
-			}
-			code = sh.one(ctx, words)
-			if sh.exited || ctx.Err() != nil {
-				return code
-			}
-			if code != 0 {
-				break
-			}
+	skip := false
+	for _, c := range parse(text) {
+		if c.strange {
+			sh.wonder()
 		}
+		if !skip && len(c.words) > 0 {
+			code = sh.one(ctx, c.words)
+		}
+		if sh.exited || sh.isLost() || ctx.Err() != nil {
+			return code
+		}
+		skip = c.and && (skip || code != 0)
 	}
 	return code
 }
 
-// words splits a command; quotes keep words together.
-func words(text string) (out []string) {
-	var word strings.Builder
-	var quote rune
-	inside := false
-	for _, r := range text {
-		switch {
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, inside = r, true
-		case quote == 0 && (r == ' ' || r == '\t'):
-			if inside {
-				out = append(out, word.String())
-				word.Reset()
-			}
-			inside = false
-		default:
-			word.WriteRune(r)
-			inside = true
-		}
+// wonder notes that a command is not understood, which counts only in a plan.
+func (sh *shell) wonder() {
+	if sh.plan != nil {
+		sh.plan.lost = true
 	}
-	if inside {
-		out = append(out, word.String())
-	}
-	return out
 }
+
+// isLost says whether it is of no use to go on.
+func (sh *shell) isLost() bool { return sh.plan != nil && sh.plan.lost }
 
 // one runs one command and returns its exit code.
 func (sh *shell) one(ctx context.Context, command []string) int {
+	defer func(n int) { sh.set = sh.set[:n] }(len(sh.set))
+	for len(command) > 0 && assigns(command[0]) {
+		name, value, _ := strings.Cut(command[0], "=")
+		sh.set = append(sh.set, corev1.EnvVar{Name: name, Value: value})
+		command = command[1:]
+	}
+	if len(command) == 0 {
+		sh.wonder() // it may be one of the environment, or not
+		return 0
+	}
 	switch args := command[1:]; command[0][strings.LastIndexByte(command[0], '/')+1:] {
 	case "true", ":":
 	case "false":
@@ -150,29 +146,54 @@ func (sh *shell) one(ctx context.Context, command []string) int {
 			}
 			return n & 0xff
 		}
+	case "exec":
+		if sh.exited = true; len(args) > 0 {
+			return sh.one(ctx, args)
+		}
+		sh.exited = false
 	case "echo":
-		sh.print(strings.Join(args, " ") + "\n")
+		end := "\n"
+		if len(args) > 0 && args[0] == "-n" {
+			args, end = args[1:], ""
+		} else if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+			sh.wonder()
+		}
+		sh.print(strings.Join(args, " ") + end)
 	case "pwd":
 		sh.print(orRoot(sh.container.WorkingDir) + "\n")
 	case "hostname":
 		sh.print(sh.hostname() + "\n")
 	case "env":
+		if len(args) > 0 {
+			sh.wonder()
+		}
 		sh.print("HOSTNAME=" + sh.hostname() + "\n")
-		for _, e := range sh.env() {
+		for _, e := range append(sh.env(), sh.set...) {
 			sh.print(e.Name + "=" + e.Value + "\n")
 		}
 	case "cat":
+		sh.wonder()
 		if len(args) > 0 {
 			return sh.complain(1, "cat: can't open '%s': No such file or directory\n", args[0])
 		}
 		sh.copy()
+	case "tail":
+		if len(args) == 2 && args[0] == "-f" && args[1] == "/dev/null" {
+			return sh.wait(ctx, Forever)
+		}
+		sh.wonder()
+		return sh.complain(1, "tail: only -f /dev/null can be looked at\n")
 	case "sleep":
 		return sh.sleep(ctx, args)
 	case "sh", "bash", "ash":
 		if len(args) > 1 && args[0] == "-c" {
-			return sh.script(ctx, args[1])
+			sub := *sh
+			sub.exited = false
+			return sub.script(ctx, args[1])
 		}
+		sh.wonder()
 	default:
+		sh.wonder()
 		return sh.complain(127, "exec: %q: executable file not found in $PATH\n", command[0])
 	}
 	return 0
@@ -189,12 +210,31 @@ func (sh *shell) sleep(ctx context.Context, args []string) int {
 	if len(args) == 0 {
 		return sh.complain(1, "sleep: missing operand\n")
 	}
-	d, err := time.ParseDuration(args[0])
-	if seconds, e := strconv.ParseFloat(args[0], 64); e == nil {
-		d, err = time.Duration(seconds*float64(time.Second)), nil
+	var whole time.Duration
+	for _, a := range args {
+		d, err := time.ParseDuration(a)
+		if seconds, e := strconv.ParseFloat(a, 64); e == nil {
+			d, err = time.Duration(min(seconds, 1e9)*float64(time.Second)), nil
+		}
+		if err != nil || d < 0 {
+			sh.wonder()
+			return sh.complain(1, "sleep: invalid number '%s'\n", a)
+		}
+		whole += d
 	}
-	if err != nil {
-		return sh.complain(1, "sleep: invalid number '%s'\n", args[0])
+	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "inf") }) {
+		whole = Forever
+	}
+	return sh.wait(ctx, whole)
+}
+
+// wait lets time pass; the exit code is that of a process that does so.
+func (sh *shell) wait(ctx context.Context, d time.Duration) int {
+	if sh.plan != nil {
+		if !sh.plan.sleep(d) {
+			sh.exited = true
+		}
+		return 0
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()

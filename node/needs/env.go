@@ -10,9 +10,9 @@ import (
 )
 
 // Env is what config maps and secrets make of a container's environment, with what it is given as
-// it is, in the order in which they are given; fields of the pod are left out. The error says why
-// the container cannot be made.
-func Env(pod *corev1.Pod, c *corev1.Container, find Find) (env []corev1.EnvVar, err error) {
+// it is and with fields of the pod, in the order in which they are given. Its limits are at most
+// what is allocatable on the node. The error says why the container cannot be made.
+func Env(pod *corev1.Pod, c *corev1.Container, find Find, allocatable corev1.ResourceList) (env []corev1.EnvVar, err error) {
 	set := func(name, value string) {
 		env = slices.DeleteFunc(env, func(e corev1.EnvVar) bool { return e.Name == name })
 		env = append(env, corev1.EnvVar{Name: name, Value: value})
@@ -42,7 +42,7 @@ func Env(pod *corev1.Pod, c *corev1.Container, find Find) (env []corev1.EnvVar, 
 		var optional *bool
 		switch {
 		case e.Value != "" || from == nil:
-			set(e.Name, e.Value)
+			set(e.Name, Expand(e.Value, env))
 			continue
 		case from.ConfigMapKeyRef != nil:
 			r := from.ConfigMapKeyRef
@@ -51,6 +51,15 @@ func Env(pod *corev1.Pod, c *corev1.Container, find Find) (env []corev1.EnvVar, 
 			r := from.SecretKeyRef
 			key, name, optional = Key{Secret, pod.Namespace, r.Name}, r.Key, r.Optional
 		default:
+			value, ok := "", false
+			if from.FieldRef != nil {
+				value, ok = fieldValue(pod, from.FieldRef.FieldPath)
+			} else if from.ResourceFieldRef != nil {
+				value, ok = resourceValue(pod, c, from.ResourceFieldRef, allocatable)
+			}
+			if ok {
+				set(e.Name, value)
+			}
 			continue
 		}
 		all, err := valuesOf(find, key, optional)

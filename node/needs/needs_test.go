@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
@@ -47,24 +48,27 @@ func there(key needs.Key) (any, error) {
 
 func TestEnv(t *testing.T) {
 	for spec, want := range map[string]string{
-		`{env: [{name: A, value: x}, {name: F, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}`: "[A=x]",
-		`{envFrom: [{prefix: M_, configMapRef: {name: m}}, {secretRef: {name: s}}]}`:                 "[M_a=1 M_b=2 k=v]",
-		`{envFrom: [{configMapRef: {name: m}}], env: [{name: a, value: other}]}`:                     "[b=2 a=other]",
-		`{envFrom: [{configMapRef: {name: x}}]}`:                                                     `configmap "x" not found`,
-		`{envFrom: [{secretRef: {name: x}}]}`:                                                        `secret "x" not found`,
-		`{envFrom: [{secretRef: {name: x, optional: true}}]}`:                                        "[]",
-		`{envFrom: [{secretRef: {name: unknown, optional: true}}]}`:                                  "failed to sync secret cache: timed out waiting for the condition",
-		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: a}}}]}`:                        "[A=1]",
-		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: z}}}]}`:                        "couldn't find key z in ConfigMap ns/m",
-		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: bin}}}]}`:                      "couldn't find key bin in ConfigMap ns/m",
-		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: z, optional: true}}}]}`:        "[]",
-		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: x, key: z, optional: true}}}]}`:        "[]",
-		`{env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}`:                           "[A=v]",
-		`{env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: z}}}]}`:                           "couldn't find key z in Secret ns/s",
-		`{env: [{name: A, valueFrom: {secretKeyRef: {name: x, key: z}}}]}`:                           `secret "x" not found`,
+		`{env: [{name: A, value: x}, {name: F, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}`:                                                                                                      "[A=x F=p]",
+		`{env: [{name: L, valueFrom: {fieldRef: {fieldPath: "metadata.labels['l']"}}}, {name: U, valueFrom: {fieldRef: {fieldPath: status.phase}}}]}`:                                                     "[L=]",
+		`{env: [{name: A, value: x}, {name: B, value: "$(A)-$(B)-$$(A)$"}]}`:                                                                                                                              "[A=x B=x-$(B)-$(A)$]",
+		`{resources: {limits: {cpu: 1500m}}, env: [{name: C, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}, {name: M, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}]}`: "[C=2 M=512]",
+		`{envFrom: [{prefix: M_, configMapRef: {name: m}}, {secretRef: {name: s}}]}`:                                                                                                                      "[M_a=1 M_b=2 k=v]",
+		`{envFrom: [{configMapRef: {name: m}}], env: [{name: a, value: other}]}`:                                                                                                                          "[b=2 a=other]",
+		`{envFrom: [{configMapRef: {name: x}}]}`:                                                                                                                                                          `configmap "x" not found`,
+		`{envFrom: [{secretRef: {name: x}}]}`:                                                                                                                                                             `secret "x" not found`,
+		`{envFrom: [{secretRef: {name: x, optional: true}}]}`:                                                                                                                                             "[]",
+		`{envFrom: [{secretRef: {name: unknown, optional: true}}]}`:                                                                                                                                       "failed to sync secret cache: timed out waiting for the condition",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: a}}}]}`:                                                                                                                             "[A=1]",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: z}}}]}`:                                                                                                                             "couldn't find key z in ConfigMap ns/m",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: bin}}}]}`:                                                                                                                           "couldn't find key bin in ConfigMap ns/m",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: z, optional: true}}}]}`:                                                                                                             "[]",
+		`{env: [{name: A, valueFrom: {configMapKeyRef: {name: x, key: z, optional: true}}}]}`:                                                                                                             "[]",
+		`{env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}`:                                                                                                                                "[A=v]",
+		`{env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: z}}}]}`:                                                                                                                                "couldn't find key z in Secret ns/s",
+		`{env: [{name: A, valueFrom: {secretKeyRef: {name: x, key: z}}}]}`:                                                                                                                                `secret "x" not found`,
 	} {
 		p := pod(t, "containers: ["+spec+"]")
-		env, err := needs.Env(p, &p.Spec.Containers[0], there)
+		env, err := needs.Env(p, &p.Spec.Containers[0], there, corev1.ResourceList{"memory": resource.MustParse("512Mi")})
 		got := make([]string, len(env))
 		for i, e := range env {
 			got[i] = e.Name + "=" + e.Value

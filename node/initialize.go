@@ -1,0 +1,81 @@
+package node
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// initialize brings the init containers on, one after the other: those whose commands are
+// understood run as long as these do, all others are done at once. It is done when all are, or
+// are up if they are sidecars; otherwise it says when to look again, and whether the pod has failed.
+func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerStatus, sc script, now time.Time) (done bool, next time.Time, failed bool) {
+	for i := range pod.Spec.InitContainers {
+		spec, c := &pod.Spec.InitContainers[i], &s.InitContainerStatuses[i]
+		if isInitialized(spec, c) {
+			continue
+		}
+		if c.State.Waiting != nil {
+			restarts := int32(0)
+			if last := c.LastTerminationState.Terminated; last != nil {
+				restarts = c.RestartCount + 1
+				if again := last.FinishedAt.Add(crashBackoff(restarts)); now.Before(again) {
+					return false, again, false
+				}
+			}
+			if lacks(c, waitsFor(before, i), spec.Image, sc) {
+				return false, next, false
+			}
+			last := c.LastTerminationState
+			*c = containerStatus(pod, spec, restarts)
+			c.LastTerminationState = last
+			if isSidecar(spec) {
+				run(c, now)
+				continue
+			}
+			c.State.Running, c.Started = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}, ptr.To(false)
+			if co := initCourse(pod, spec); !co.ends || co.runFor > 0 || co.exitCode != 0 {
+				return false, co.endsAt(now), false // it is seen to run
+			}
+		}
+		if c.State.Running != nil {
+			co := initCourse(pod, spec)
+			if end := co.endsAt(c.State.Running.StartedAt.Time); end.IsZero() || now.Before(end) {
+				return false, end, false
+			}
+			exit(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
+			c.Ready = co.exitCode == 0
+		}
+		if end := c.State.Terminated; end.ExitCode != 0 {
+			if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+				return false, next, true
+			}
+			return false, backOff(pod, c, now), false
+		}
+	}
+	return true, next, false
+}
+
+// isInitialized says whether an init container keeps those after it waiting no more.
+func isInitialized(spec *corev1.Container, c *corev1.ContainerStatus) bool {
+	if isSidecar(spec) {
+		return c.State.Waiting == nil
+	}
+	return c.State.Terminated != nil && c.State.Terminated.ExitCode == 0
+}
+
+// initCourse is how an init container goes.
+func initCourse(pod *corev1.Pod, c *corev1.Container) course {
+	s := script{ends: true}
+	return s.course(pod, c)
+}
+
+// endsAt is when a container that has begun so exits; zero if never.
+func (co course) endsAt(began time.Time) (end time.Time) {
+	if co.ends {
+		end = began.Add(co.runFor)
+	}
+	return end
+}

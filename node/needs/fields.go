@@ -1,0 +1,74 @@
+package needs
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// fieldValue is what an environment has of a field of its pod; not ok if it has none there.
+func fieldValue(pod *corev1.Pod, path string) (value string, ok bool) {
+	if name, key, found := strings.Cut(strings.TrimSuffix(path, "']"), "['"); found {
+		switch name {
+		case "metadata.labels":
+			return pod.Labels[key], true
+		case "metadata.annotations":
+			return pod.Annotations[key], true
+		}
+		return "", false
+	}
+	switch path {
+	case "metadata.name":
+		return pod.Name, true
+	case "metadata.namespace":
+		return pod.Namespace, true
+	case "metadata.uid":
+		return string(pod.UID), true
+	case "spec.nodeName":
+		return pod.Spec.NodeName, true
+	case "spec.serviceAccountName":
+		return pod.Spec.ServiceAccountName, true
+	case "status.podIP":
+		return pod.Status.PodIP, true
+	case "status.hostIP":
+		return pod.Status.HostIP, true
+	case "status.podIPs":
+		ips := make([]string, len(pod.Status.PodIPs))
+		for i := range ips {
+			ips[i] = pod.Status.PodIPs[i].IP
+		}
+		return strings.Join(ips, ","), true
+	case "status.hostIPs":
+		ips := make([]string, len(pod.Status.HostIPs))
+		for i := range ips {
+			ips[i] = pod.Status.HostIPs[i].IP
+		}
+		return strings.Join(ips, ","), true
+	}
+	return "", false
+}
+
+// resourceValue is what an environment has of what a container of its pod requests or may use:
+// without a limit, all that the node gives to pods. It is in units of the divisor, rounded up.
+func resourceValue(pod *corev1.Pod, own *corev1.Container, from *corev1.ResourceFieldSelector, allocatable corev1.ResourceList) (value string, ok bool) {
+	c := own
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == from.ContainerName {
+			c = &pod.Spec.Containers[i]
+		}
+	}
+	kind, name, _ := strings.Cut(from.Resource, ".")
+	q := c.Resources.Requests[corev1.ResourceName(name)]
+	if kind == "limits" {
+		if q = c.Resources.Limits[corev1.ResourceName(name)]; q.IsZero() {
+			q = allocatable[corev1.ResourceName(name)]
+		}
+	}
+	divisor := 1.0
+	if !from.Divisor.IsZero() {
+		divisor = from.Divisor.AsApproximateFloat64()
+	}
+	return strconv.FormatInt(int64(math.Ceil(q.AsApproximateFloat64()/divisor)), 10), kind == "limits" || kind == "requests"
+}
