@@ -156,6 +156,16 @@ func TestWhy(t *testing.T) {
 	a.send("DELETE", core+"configmaps/plain", `{}`)
 	a.tells("default", "cm/plain", "was deleted", "by kubernetes-admin")
 
+	a.make("/apis/batch/v1/namespaces/default/jobs", `{metadata: {name: later}, spec: {suspend: true, completions: 3, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}`)
+	a.tells("default", "job/later", "has 0 of 3 pods done, 0 at work, 0 failed", "it is suspended")
+	a.make(core+"pods", `{metadata: {name: done}, spec: {nodeName: elsewhere, containers: [{name: c, image: i}]}}`)
+	a.send("PATCH", core+"pods/done/status", `{status: {phase: Succeeded, conditions: [{type: Ready, status: "False", reason: PodCompleted}]}}`)
+	if told := a.tells("default", "pod/done", "is Succeeded"); strings.Contains(told, "PodCompleted") {
+		t.Errorf("what has ended waits:\n%s", told)
+	}
+	a.make(apps+"replicasets", `{metadata: {name: many}, spec: {replicas: 8, selector: {matchLabels: {of: many}}, template: {metadata: {labels: {of: many}}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "5000"}}}]}}}}`)
+	a.tells("default", "rs/many", "has 0 of 8 replicas ready", "of 3 more that it stands on, 3 wait", "Insufficient cpu")
+
 	a.make(apps+"deployments", `{metadata: {name: good}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
 	a.tells("default", "deployment/good", "has 2 of 2 replicas ready", "is Running")
 
