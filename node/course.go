@@ -1,6 +1,7 @@
 package node
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,7 +19,7 @@ type course struct {
 // course of a container: as annotations or the image say, else as its command does, if that is
 // wholly understood, else as pods of its restart policy do.
 func (s *script) course(pod *corev1.Pod, c *corev1.Container) course {
-	co := course{ends: s.ends, runFor: s.runFor, exitCode: s.exitCode}
+	co := course{ends: s.ends && (s.endTold || !onlyWaits(c)), runFor: s.runFor, exitCode: s.exitCode}
 	if s.endTold && s.codeTold || len(c.Command) == 0 {
 		return co
 	}
@@ -33,6 +34,17 @@ func (s *script) course(pod *corev1.Pod, c *corev1.Container) course {
 		co.exitCode = known.ExitCode
 	}
 	return co
+}
+
+// onlyWaits says that a container runs what its image does by itself, and that this is known
+// to do nothing for ever: Kubernetes' pause, and agnhost, which its tests use.
+func onlyWaits(c *corev1.Container) bool {
+	if len(c.Command) > 0 || len(c.Args) > 0 {
+		return false
+	}
+	name, _, _ := strings.Cut(c.Image[strings.LastIndexByte(c.Image, '/')+1:], "@")
+	name, _, _ = strings.Cut(name, ":")
+	return name == "pause" || name == "agnhost"
 }
 
 // end is when a container that runs exits, by itself or because a probe fails, and with what

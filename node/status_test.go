@@ -115,6 +115,13 @@ func TestLife(t *testing.T) {
 		{name: "job", pod: testPod(never), until: time.Hour, want: []string{
 			"0s Running web=running+ ready=True",
 			"1s Succeeded web=Completed(0) ready=False"}},
+		{name: "job that only waits", pod: testPod(never), until: time.Hour,
+			change: func(p *corev1.Pod) { p.Spec.Containers[0].Image = "registry.k8s.io/pause:3.10.1" }, want: []string{
+				"0s Running web=running+ ready=True"}},
+		{name: "job that only waits, for a time", pod: testPod(never, RunForAnnotation, "5s"), until: time.Hour,
+			change: func(p *corev1.Pod) { p.Spec.Containers[0].Image = "pause" }, want: []string{
+				"0s Running web=running+ ready=True",
+				"5s Succeeded web=Completed(0) ready=False"}},
 		{name: "long job", pod: testPod(onFailure, RunForAnnotation, "5m"), until: time.Hour, want: []string{
 			"0s Running web=running+ ready=True",
 			"5m0s Succeeded web=Completed(0) ready=False"}},
