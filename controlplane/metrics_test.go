@@ -80,6 +80,25 @@ func TestMetrics(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := client.For[*admissionv1.MutatingAdmissionPolicy](c).Create(ctx, &admissionv1.MutatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: "marks"},
+		Spec: admissionv1.MutatingAdmissionPolicySpec{
+			ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+				Operations: []admissionv1.OperationType{admissionv1.Create}, Rule: admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"secrets"}}}}}},
+			Mutations: []admissionv1.Mutation{{
+				PatchType:          admissionv1.PatchTypeApplyConfiguration,
+				ApplyConfiguration: &admissionv1.ApplyConfiguration{Expression: `Object{metadata: Object.metadata{labels: {"marked": "yes"}}}`},
+			}},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.For[*admissionv1.MutatingAdmissionPolicyBinding](c).Create(ctx, &admissionv1.MutatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "everywhere"}, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: "marks"},
+	}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := client.For[*corev1.ConfigMap](c).Namespace("default").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}}); err == nil {
 		t.Error("the webhook was not asked")
 	}
@@ -106,6 +125,8 @@ func TestMetrics(t *testing.T) {
 		`apiserver_validating_admission_policy_check_total{enforcement_action="deny",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
 		`apiserver_validating_admission_policy_check_total{enforcement_action="audit",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
 		`apiserver_validating_admission_policy_check_duration_seconds_count{enforcement_action="deny",error_type="invalid_error",policy="small",policy_binding="everywhere"} 1`,
+		`apiserver_mutating_admission_policy_check_total{error_type="no_error",policy="marks",policy_binding="everywhere"} 1`,
+		`apiserver_mutating_admission_policy_check_duration_seconds_count{error_type="no_error",policy="marks",policy_binding="everywhere"} 1`,
 		`workqueue_depth{name="serviceaccount"} 0`,
 		`workqueue_retries_total{name="serviceaccount"} 0`,
 	} {
@@ -115,6 +136,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
+		"process_resident_memory_bytes ",
+		"go_goroutines ",
 		`apiserver_watch_events_total{group="",resource="serviceaccounts",version="v1"} `,
 		`apiserver_watch_events_sizes_bucket{group="",resource="serviceaccounts",version="v1",le="131072"} `,
 		`workqueue_adds_total{name="serviceaccount"} `,

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -31,7 +32,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// expiring is a server in memory whose Leases are made to run out; the clock is the bubble's.
+// expiring is a server in memory that is broken on purpose; the clock is the bubble's.
 type expiring struct {
 	*testing.T
 	log    *trace.Log
@@ -208,6 +209,34 @@ func TestExpireNode(t *testing.T) {
 		time.Sleep(time.Minute)
 		if is := ready("node-1"); is != corev1.ConditionTrue {
 			t.Errorf("node-1 ready a minute after: %s", is)
+		}
+	})
+}
+
+// TestSlowWaits: who asks for what is slow is told of an event that somebody has not been sent.
+func TestSlowWaits(t *testing.T) {
+	inExpiring(t, func(x *expiring) {
+		w, err := kubernetes.NewForConfigOrDie(x.config("late")).CoreV1().ConfigMaps("default").Watch(x.ctx, metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Stop()
+		if _, err := x.faults.Add(x.ctx, faults.Fault{Action: faults.Hold, Client: "late"}); err != nil {
+			t.Fatal(err)
+		}
+		me := kubernetes.NewForConfigOrDie(x.config("me"))
+		for range 2 {
+			if _, err := me.CoreV1().ConfigMaps("default").Create(x.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "held-"}}, metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(3 * time.Second)
+		}
+		if _, err := me.CoreV1().Secrets("default").Create(x.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		told, err := me.RESTClient().Get().AbsPath(server.LivesPath).Param("slow", "5s").DoRaw(x.ctx)
+		if text := string(told); err != nil || strings.Count(text, "\n") != 1 || !strings.Contains(text, `"name":"held-`) || !strings.Contains(text, `"waiting":[{`) {
+			t.Errorf("%v: what took five seconds:\n%s", err, text)
 		}
 	})
 }

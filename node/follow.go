@@ -121,13 +121,19 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 			return err
 		}
 		*revision = ev.Object.ResourceVersion
+		news := false
 		switch ev.Type {
 		case watch.Added, watch.Modified:
-			if k.seen(ev.Object) {
-				k.work.Add(podKey{k, ev.Object.UID})
-			}
+			news = k.seen(ev.Object)
 		case watch.Deleted:
 			k.gone(ev.Object.UID)
+		default:
+			continue
+		}
+		read, decoded := w.Stamps()
+		k.arrived(ev.Object, read, decoded)
+		if news {
+			k.work.Add(podKey{k, ev.Object.UID})
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"fairlead.dev/controller"
 	api "fairlead.dev/node/kubelet"
 	"fairlead.dev/node/needs"
+	"fairlead.dev/trace"
 	"fairlead.dev/workqueue"
 )
 
@@ -52,8 +53,9 @@ type kubelet struct {
 	index    int // from 0
 	ip       netip.Addr
 	recorder *client.Recorder
-	beat     beat // of whoever holds the node in the queue beats
-	turn     turn // of whoever holds it in the queue turns
+	watched  *trace.Informer // the node's pods, for the trace
+	beat     beat            // of whoever holds the node in the queue beats
+	turn     turn            // of whoever holds it in the queue turns
 
 	mu struct {
 		sync.Mutex
@@ -79,6 +81,8 @@ type pod struct {
 	changed chan struct{}
 	ends    time.Time // when its containers exit, if that is known to less than a second
 	uses    uses
+	// handed is when the latest news was queued for the node's work, 0 once that has begun.
+	handed trace.Instant
 }
 
 // uses are what a pod uses and is counted as a user of.
@@ -186,6 +190,7 @@ func (ns *Nodes) kubelet(i int) (*kubelet, error) {
 		return nil, err
 	}
 	k.recorder = ns.env.Recorder.From("kubelet", k.name)
+	k.watched = &trace.Informer{Resource: "pods", Fields: "spec.nodeName=" + k.name}
 	k.mu.pods = map[types.UID]*pod{}
 	k.mu.ips = newAddresses(cidr)
 	return k, nil

@@ -11,6 +11,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -134,5 +135,31 @@ func (k *kubelet) remove(ctx context.Context, p *corev1.Pod) error {
 // trace does something about a pod because of what the pod was when it was last seen.
 func (k *kubelet) trace(ctx context.Context, p *corev1.Pod, f func(context.Context) error) error {
 	w := &trace.Work{Controller: "node/" + k.name, Key: p.Namespace + "/" + p.Name, Causes: []int64{trace.Revision(p.ResourceVersion)}}
+	w.Handed = k.begun(p.UID)
 	return k.pods.Trace().Do(ctx, w, f)
+}
+
+// arrived tells the trace of an event of the node's watch, and that the pod is queued.
+func (k *kubelet) arrived(pod *corev1.Pod, read, decoded trace.Instant) {
+	log := k.pods.Trace()
+	if log == nil {
+		return
+	}
+	now := log.Now()
+	log.Arrived(k.watched, trace.Revision(pod.ResourceVersion), read, decoded, now)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p := k.mu.pods[pod.UID]; p != nil {
+		p.handed = now
+	}
+}
+
+// begun is when the pod was queued for what begins now, 0 if it was not by news.
+func (k *kubelet) begun(uid types.UID) (handed trace.Instant) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p := k.mu.pods[uid]; p != nil {
+		handed, p.handed = p.handed, 0
+	}
+	return handed
 }

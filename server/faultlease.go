@@ -53,7 +53,7 @@ func (b breaker) expired(ctx context.Context, id uint64, since storage.Revision,
 
 // Held is faults.Breaker's.
 func (b breaker) Held(ctx context.Context, meant func(faults.Target) bool) (map[string]string, error) {
-	all, err := lookup{b.s}.List(ctx, schema.ParseGroupResource(faults.Leases), "")
+	all, err := lookup(b).List(ctx, schema.ParseGroupResource(faults.Leases), "")
 	if err != nil {
 		return nil, err
 	}

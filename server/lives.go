@@ -35,6 +35,14 @@ type waiting struct {
 	Waiting []trace.Stream `json:"waiting,omitempty"`
 }
 
+// slow says whether an event has taken so long, or waits so long already.
+func (w *waiting) slow(d time.Duration) bool {
+	return w.Took() >= d || len(w.Waiting) > 0 && time.Since(w.Began) >= d
+}
+
+// mayBeSlow says that an event which still waits is not slow yet.
+func (w *waiting) mayBeSlow(d time.Duration) bool { return len(w.Waiting) > 0 && !w.slow(d) }
+
 // lives serves LivesPath.
 func (c *call) lives() error {
 	l := c.s.cfg.Trace
@@ -73,8 +81,13 @@ func (c *call) lives() error {
 			return nil
 		}
 	}
-	tell := func(lives []trace.Life) error {
-		for _, lf := range c.s.waiting(lives) {
+	slow := f.Slow
+	f.Slow = 0 // what has not been sent yet is slow as well, though nothing of it has been long
+	tell := func(lives []waiting) error {
+		for _, lf := range lives {
+			if root == 0 && !lf.slow(slow) {
+				continue
+			}
 			if err := out.Encode(lf); err != nil {
 				return nil // the client has gone
 			}
@@ -82,10 +95,10 @@ func (c *call) lives() error {
 		return c.w.FlushError()
 	}
 	if root != 0 {
-		return tell(l.Tree(root))
+		return tell(c.s.waiting(l.Tree(root)))
 	}
 	if c.query.Get("follow") == "" {
-		if err := tell(l.Lives(f)); err != nil {
+		if err := tell(c.s.waiting(l.Lives(f))); err != nil {
 			return nil
 		}
 		_ = strikes() // who has gone is told nothing
@@ -101,14 +114,14 @@ func (c *call) lives() error {
 		if strikes() != nil {
 			return nil
 		}
-		lives := l.Lives(f)
+		lives := c.s.waiting(l.Lives(f))
 		settled := settled
 		if l.Reported() {
 			settled = settledApart
 		}
 		quiet := time.Now().Add(-settled)
 		n := 0
-		for n < len(lives) && lives[n].Began.Add(lives[n].Took()).Before(quiet) {
+		for n < len(lives) && lives[n].Began.Add(lives[n].Took()).Before(quiet) && !lives[n].mayBeSlow(slow) {
 			n++
 		}
 		if n > 0 {

@@ -3,7 +3,6 @@ package trace
 import (
 	"encoding/hex"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 )
@@ -76,6 +75,9 @@ type processes struct {
 
 const mostProcesses = 256
 
+// mostInformers is how many a process has; each simulated node has one.
+const mostInformers = 1 << 13
+
 // process is the clock of one that reports, against the Log's. A report is on its way for
 // no longer than its round trip takes, so that what the Log's clock says when it comes is
 // late by as much at most, and never early: an event is not seen before it was sent.
@@ -91,7 +93,7 @@ type process struct {
 	// next is the first sight and the first work that it has not told.
 	next [2]uint64
 	// informers are those that it has told of.
-	informers []*Informer
+	informers map[Informer]*Informer
 }
 
 // remeasured is how old a measurement may get before a worse one takes its place: clocks
@@ -116,14 +118,15 @@ func (p *process) here(i, at Instant) Instant {
 
 // informer is the one that stands for what the process has called so.
 func (p *process) informer(in Informer) *Informer {
-	if n := slices.IndexFunc(p.informers, func(known *Informer) bool { return *known == in }); n >= 0 {
-		return p.informers[n]
+	known := p.informers[in]
+	if known == nil {
+		if p.informers == nil || len(p.informers) == mostInformers {
+			p.informers = map[Informer]*Informer{}
+		}
+		known = &in
+		p.informers[in] = known
 	}
-	if len(p.informers) == mostProcesses {
-		p.informers = nil
-	}
-	p.informers = append(p.informers, &in)
-	return &in
+	return known
 }
 
 // Heard enters a report.

@@ -68,7 +68,7 @@ func (f *whyFlags) run(ctx context.Context, out io.Writer, what [2]string) error
 		return err
 	}
 	if s.Unknown() {
-		return fmt.Errorf("there is no %s %q, and nothing is known of one", s.Resource, s.Name)
+		return fmt.Errorf("%s %q is not there, and nothing is known of its life", s.Resource, s.Name)
 	}
 	a := why.Explain(s)
 	switch f.output {

@@ -46,7 +46,7 @@ func Waterfall(w io.Writer, e Event, p Palette) error {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	for _, s := range e.Waiting {
-		fmt.Fprintf(&b, "  %s\n", p.late(fmt.Sprintf("%-*s not sent yet", nameWidth, clip("-> "+reader(s), nameWidth))))
+		fmt.Fprintf(&b, "  %s\n", p.late(fmt.Sprintf("%-*s not sent yet, %s so far", nameWidth, clip("-> "+reader(s), nameWidth), span(time.Since(e.Began)))))
 	}
 	for _, s := range e.Faults {
 		fmt.Fprintf(&b, "  %s\n", p.late(strike(s)))

@@ -141,6 +141,9 @@ func (a *Answer) living(s *Subject) {
 		a.cron(s)
 	}
 	for _, c := range s.list("status", "conditions") {
+		if s.Kind == "Pod" && str(c["type"]) == "Ready" && len(a.Reasons) > 0 {
+			continue // it follows from what has been said of the containers
+		}
 		if wrong(str(c["type"]), str(c["status"])) && str(c["reason"]) != "PodCompleted" {
 			a.Waits = true
 			a.add(fmt.Sprintf("%s is %s: %s", c["type"], c["status"], because(str(c["reason"]), str(c["message"]))))

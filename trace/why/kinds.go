@@ -22,6 +22,9 @@ func (a *Answer) pod(s *Subject) {
 			switch {
 			case waiting != nil:
 				a.Waits = true
+				if starting[str(waiting["reason"])] {
+					a.add(s.warning()) // what keeps it from starting is only in an event
+				}
 				a.add(fmt.Sprintf("container %s waits: %s", str(c["name"]), because(str(waiting["reason"]), str(waiting["message"]))))
 			case ended != nil && num(ended["exitCode"]) != 0:
 				a.add(fmt.Sprintf("container %s ended with %d: %s", str(c["name"]), num(ended["exitCode"]), because(str(ended["reason"]), str(ended["message"]))))
@@ -34,6 +37,19 @@ func (a *Answer) pod(s *Subject) {
 	if a.Waits && len(s.list("status", "containerStatuses")) == 0 {
 		a.add(fmt.Sprintf("node %s has it, and has not said yet that it starts it", s.text("spec", "nodeName")))
 	}
+}
+
+// starting are the reasons of a container that has not been tried yet.
+var starting = map[string]bool{"ContainerCreating": true, "PodInitializing": true}
+
+// warning is the last event about a subject that warns, "" if there is none.
+func (s *Subject) warning() string {
+	for i := len(s.Events) - 1; i >= 0; i-- {
+		if e := s.Events[i]; e.Type == "Warning" {
+			return because(e.Reason, e.Message)
+		}
+	}
+	return ""
 }
 
 func (a *Answer) unscheduled(s *Subject) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -10,33 +11,55 @@ import (
 	"fairlead.dev/server/admission/expr"
 )
 
-// Metrics shows what validating policies say, under upstream's names: each validation that
-// fails, once for each thing that its binding does about it, and each that cannot be
-// evaluated and is let be. Those that pass are not counted.
+// Metrics shows what policies do, under upstream's names. Of validating ones each validation
+// that fails counts, once for each thing that its binding does about it, and each that cannot be
+// evaluated and is let be; those that pass are not counted. Of mutating ones each mutation
+// counts that is done or fails.
 type Metrics struct {
-	checks *prometheus.CounterVec
-	took   *prometheus.HistogramVec
+	checks, changes   *prometheus.CounterVec
+	took, changesTook *prometheus.HistogramVec
 }
 
 // NewMetrics returns Metrics of nothing.
 func NewMetrics() *Metrics {
-	labels := []string{"policy", "policy_binding", "error_type", "enforcement_action"}
+	change := []string{"policy", "policy_binding", "error_type"}
+	labels := append(slices.Clone(change), "enforcement_action")
+	buckets := []float64{0.0000005, 0.001, 0.01, 0.1, 1}
 	return &Metrics{
 		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "apiserver_validating_admission_policy_check_total", Help: "Validations of policies that failed, by what was done about it.",
 		}, labels),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "apiserver_validating_admission_policy_check_duration_seconds", Help: "How long those validations took, in seconds.",
-			Buckets: []float64{0.0000005, 0.001, 0.01, 0.1, 1},
+			Buckets: buckets,
 		}, labels),
+		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_mutating_admission_policy_check_total", Help: "Mutations of policies that were done, or failed.",
+		}, change),
+		changesTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "apiserver_mutating_admission_policy_check_duration_seconds", Help: "How long mutations of policies took, in seconds.",
+			Buckets: buckets,
+		}, change),
 	}
 }
 
 // Describe implements prometheus.Collector.
-func (m *Metrics) Describe(out chan<- *prometheus.Desc) { m.checks.Describe(out); m.took.Describe(out) }
+func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
+	for _, c := range m.all() {
+		c.Describe(out)
+	}
+}
 
 // Collect implements prometheus.Collector.
-func (m *Metrics) Collect(out chan<- prometheus.Metric) { m.checks.Collect(out); m.took.Collect(out) }
+func (m *Metrics) Collect(out chan<- prometheus.Metric) {
+	for _, c := range m.all() {
+		c.Collect(out)
+	}
+}
+
+func (m *Metrics) all() []prometheus.Collector {
+	return []prometheus.Collector{m.checks, m.took, m.changes, m.changesTook}
+}
 
 // allowed is what is done about a validation that cannot be evaluated, by a policy whose
 // failures don't count.
@@ -50,6 +73,19 @@ func (m *Metrics) checked(policy, binding string, err error, action admissionv1.
 	labels := []string{policy, binding, errorType(err), strings.ToLower(string(action))}
 	m.checks.WithLabelValues(labels...).Inc()
 	m.took.WithLabelValues(labels...).Observe(took.Seconds())
+}
+
+// changed counts a mutation, which failed unless err is nil.
+func (m *Metrics) changed(policy, binding string, err error, took time.Duration) {
+	if m == nil {
+		return
+	}
+	failed := "no_error"
+	if err != nil {
+		failed = errorType(err)
+	}
+	m.changes.WithLabelValues(policy, binding, failed).Inc()
+	m.changesTook.WithLabelValues(policy, binding, failed).Observe(took.Seconds())
 }
 
 // errorType is how upstream sorts failures, by their text; what has been evaluated and says

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"errors"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -107,8 +108,10 @@ func (p *mutating) invoke(ctx context.Context, r *admission.Request, pol *mutati
 		if in, err = p.input(ctx, r, u.target, param); err != nil {
 			return nil, err
 		}
-		before := r.Object
-		switch err := p.change(ctx, r, pol, m, u.target, in); {
+		before, began := r.Object, time.Now()
+		err := p.change(ctx, r, pol, m, u.target, in)
+		p.metrics.changed(pol.name, u.binding.name, err, time.Since(began))
+		switch {
 		case err != nil && isStatus(err):
 			return nil, err
 		case err != nil:
