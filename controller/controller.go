@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/client"
@@ -20,8 +18,21 @@ import (
 	"fairlead.dev/workqueue"
 )
 
-// Key names the object to reconcile; the namespace is "" for cluster-scoped ones.
-type Key = types.NamespacedName
+// Key names the object to reconcile; the namespace is "" for cluster-scoped ones, and the
+// cluster is for controllers of several, see WatchGroup.
+type Key struct{ Cluster, Namespace, Name string }
+
+// String is the key for people: cluster:namespace/name, without what is empty.
+func (k Key) String() string {
+	s := k.Name
+	if k.Namespace != "" {
+		s = k.Namespace + "/" + s
+	}
+	if k.Cluster != "" {
+		s = k.Cluster + ":" + s
+	}
+	return s
+}
 
 // Result is what a successful Reconcile asks for.
 type Result struct {

@@ -245,3 +245,18 @@ func TestMappings(t *testing.T) {
 		}
 	}
 }
+
+// TestInCluster: keys get the cluster of their object unless they name another.
+func TestInCluster(t *testing.T) {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+	kept := []controller.Key{controller.KeyOf(p), {Cluster: "west", Name: "web"}}
+	named := controller.InCluster(func(*corev1.Pod) []controller.Key { return kept })
+	for cluster, want := range map[string]string{"east": "[east:default/web west:web]", "": "[default/web west:web]"} {
+		if got := fmt.Sprint(named(cluster, p)); got != want {
+			t.Errorf("in %q: %s, want %s", cluster, got, want)
+		}
+	}
+	if kept[0].Cluster != "" {
+		t.Error("the mapping's own keys were changed")
+	}
+}

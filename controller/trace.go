@@ -119,7 +119,7 @@ func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) 
 		return c.r(ctx, k)
 	}
 	why := c.causes.take(k)
-	w := &trace.Work{Controller: c.name, Key: text(k), Causes: why.revisions, Handed: why.handed}
+	w := &trace.Work{Controller: c.name, Key: k.String(), Causes: why.revisions, Handed: why.handed}
 	err = l.Do(ctx, w, func(ctx context.Context) (err error) {
 		res, err = c.r(ctx, k)
 		w.After, w.Failures = res.RequeueAfter, c.queue.Failures(k)
@@ -129,11 +129,4 @@ func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) 
 		c.causes.giveBack(k, why)
 	}
 	return res, err
-}
-
-func text(k Key) string {
-	if k.Namespace == "" {
-		return k.Name
-	}
-	return k.Namespace + "/" + k.Name
 }

@@ -1,6 +1,9 @@
 package controller
 
 import (
+	"cmp"
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
@@ -43,14 +46,26 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 }
 
 // WatchGroup is Watch for all informers of a group; keys is told the name of the one that
-// an object comes from. A controller of several clusters can put it into the key:
+// an object comes from. A controller of several clusters has the name in its keys:
 //
-//	controller.WatchGroup(c, pods, func(cluster string, p *corev1.Pod) []controller.Key {
-//		return []controller.Key{{Namespace: cluster, Name: p.Name}}
-//	})
+//	controller.WatchGroup(c, pods, controller.InCluster(controller.Self[*corev1.Pod]))
+//
+// and its Reconcile finds the object by pods[k.Cluster].Store().Get(k.Namespace, k.Name).
 func WatchGroup[T client.Object](c *Controller, g informer.Group[T], keys func(name string, obj T) []Key) {
 	for name, i := range g {
 		Watch(c, i, func(obj T) []Key { return keys(name, obj) })
+	}
+}
+
+// InCluster gives the keys that keys names the name of the cluster that an object is in,
+// but for those that have one already. For WatchGroup.
+func InCluster[T client.Object](keys func(T) []Key) func(cluster string, obj T) []Key {
+	return func(cluster string, obj T) []Key {
+		named := slices.Clone(keys(obj)) // they may be kept by who named them
+		for i := range named {
+			named[i].Cluster = cmp.Or(named[i].Cluster, cluster)
+		}
+		return named
 	}
 }
 

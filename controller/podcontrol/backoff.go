@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"fairlead.dev/controller"
 )
 
 // Backoff gives pauses per key that double from First up to Most, for looking
@@ -13,16 +13,16 @@ type Backoff struct {
 	First, Most time.Duration
 	mu          struct {
 		sync.Mutex
-		next map[types.NamespacedName]time.Duration
+		next map[controller.Key]time.Duration
 	}
 }
 
 // Next gives the pause to make now.
-func (b *Backoff) Next(k types.NamespacedName) time.Duration {
+func (b *Backoff) Next(k controller.Key) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.mu.next == nil {
-		b.mu.next = make(map[types.NamespacedName]time.Duration)
+		b.mu.next = make(map[controller.Key]time.Duration)
 	}
 	d := max(b.First, b.mu.next[k])
 	b.mu.next[k] = min(2*d, b.Most)
@@ -30,7 +30,7 @@ func (b *Backoff) Next(k types.NamespacedName) time.Duration {
 }
 
 // Forget makes the key start from First again.
-func (b *Backoff) Forget(k types.NamespacedName) {
+func (b *Backoff) Forget(k controller.Key) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.mu.next, k)

@@ -8,8 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
+	"fairlead.dev/controller"
 	"fairlead.dev/controller/podcontrol"
 )
 
@@ -52,7 +51,7 @@ func TestSlowStartStopsAfterTheBatchThatFails(t *testing.T) {
 func TestPaceServesTheFirstAtOnceAndTheRestTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := podcontrol.Pace{Every: 100 * time.Millisecond}
-		k := types.NamespacedName{Name: "a"}
+		k := controller.Key{Name: "a"}
 		if d := p.Delay(k); d != 0 {
 			t.Errorf("first: %v", d)
 		}
@@ -70,7 +69,7 @@ func TestPaceServesTheFirstAtOnceAndTheRestTogether(t *testing.T) {
 
 func TestBackoffDoublesUpToItsMost(t *testing.T) {
 	b := podcontrol.Backoff{First: time.Second, Most: 3 * time.Second}
-	k := types.NamespacedName{Name: "a"}
+	k := controller.Key{Name: "a"}
 	for i, want := range []time.Duration{1, 2, 3, 3} {
 		if d := b.Next(k); d != want*time.Second {
 			t.Errorf("pause %d is %v", i, d)

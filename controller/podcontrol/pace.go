@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"fairlead.dev/controller"
 )
 
 // Pace spreads the work of a key that many events ask for. The first event
@@ -16,12 +16,12 @@ type Pace struct {
 	Every time.Duration
 	mu    struct {
 		sync.Mutex
-		last map[types.NamespacedName]time.Time
+		last map[controller.Key]time.Time
 	}
 }
 
 // Delay says how long an event for the key should wait now.
-func (p *Pace) Delay(k types.NamespacedName) time.Duration {
+func (p *Pace) Delay(k controller.Key) time.Duration {
 	p.mu.Lock()
 	last, ok := p.mu.last[k]
 	p.mu.Unlock()
@@ -32,17 +32,17 @@ func (p *Pace) Delay(k types.NamespacedName) time.Duration {
 }
 
 // Mark notes that the key is being worked on now.
-func (p *Pace) Mark(k types.NamespacedName) {
+func (p *Pace) Mark(k controller.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.mu.last == nil {
-		p.mu.last = make(map[types.NamespacedName]time.Time)
+		p.mu.last = make(map[controller.Key]time.Time)
 	}
 	p.mu.last[k] = time.Now()
 }
 
 // Forget drops the key, once its object is gone.
-func (p *Pace) Forget(k types.NamespacedName) {
+func (p *Pace) Forget(k controller.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.mu.last, k)

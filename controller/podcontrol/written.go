@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
+	"fairlead.dev/controller"
 )
 
 // Written remembers what a controller wrote for a key until its cache shows it.
@@ -17,7 +18,7 @@ import (
 type Written struct {
 	mu struct {
 		sync.Mutex
-		keys map[types.NamespacedName]map[types.UID]write
+		keys map[controller.Key]map[types.UID]write
 	}
 }
 
@@ -30,20 +31,20 @@ type write struct {
 const forgetAfter = time.Minute
 
 // Wrote notes that the object was created or updated as given.
-func (w *Written) Wrote(k types.NamespacedName, o client.Object) {
+func (w *Written) Wrote(k controller.Key, o client.Object) {
 	w.note(k, o.GetUID(), write{revision: revisionOf(o), at: time.Now()})
 }
 
 // Deleted notes that the object was deleted.
-func (w *Written) Deleted(k types.NamespacedName, o client.Object) {
+func (w *Written) Deleted(k controller.Key, o client.Object) {
 	w.note(k, o.GetUID(), write{at: time.Now()})
 }
 
-func (w *Written) note(k types.NamespacedName, uid types.UID, x write) {
+func (w *Written) note(k controller.Key, uid types.UID, x write) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.mu.keys == nil {
-		w.mu.keys = make(map[types.NamespacedName]map[types.UID]write)
+		w.mu.keys = make(map[controller.Key]map[types.UID]write)
 	}
 	if w.mu.keys[k] == nil {
 		w.mu.keys[k] = make(map[types.UID]write)
@@ -52,14 +53,14 @@ func (w *Written) note(k types.NamespacedName, uid types.UID, x write) {
 }
 
 // Gone notes that the cache has seen the object disappear.
-func (w *Written) Gone(k types.NamespacedName, uid types.UID) {
+func (w *Written) Gone(k controller.Key, uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.mu.keys[k], uid)
 }
 
 // Forget drops the key.
-func (w *Written) Forget(k types.NamespacedName) {
+func (w *Written) Forget(k controller.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.mu.keys, k)
@@ -67,7 +68,7 @@ func (w *Written) Forget(k types.NamespacedName) {
 
 // Behind reports whether the objects, as the cache has them for the key, lag
 // behind what was written.
-func Behind[T client.Object](w *Written, k types.NamespacedName, cached []T) bool {
+func Behind[T client.Object](w *Written, k controller.Key, cached []T) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	pending := w.mu.keys[k]

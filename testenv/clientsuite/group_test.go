@@ -127,9 +127,7 @@ func TestTwoClusters(t *testing.T) {
 		}
 	})
 	p.Add(maps)
-	controller.WatchGroup(p.loop, maps, func(cluster string, m *corev1.ConfigMap) []controller.Key {
-		return []controller.Key{{Namespace: cluster, Name: m.Name}}
-	})
+	controller.WatchGroup(p.loop, maps, controller.InCluster(controller.Self[*corev1.ConfigMap]))
 	p.run(t)
 	defer p.ends(t)
 	put := func(cluster, name string) {
@@ -138,8 +136,9 @@ func TestTwoClusters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	next := func(want string) {
+	next := func(cluster, name string) {
 		t.Helper()
+		want := cluster + ":" + map[string]string{"east": east, "west": west}[cluster] + "/" + name
 		if got := (<-called).String(); got != want {
 			t.Fatalf("called with %s, want %s", got, want)
 		}
@@ -148,15 +147,15 @@ func TestTwoClusters(t *testing.T) {
 		for _, cluster := range []string{"east", "west"} {
 			name := fmt.Sprint("m", n)
 			put(cluster, name)
-			next(cluster + "/" + name)
+			next(cluster, name)
 		}
 	}
 	net.Set(badnet.Conditions{Silent: true})
 	put("east", "unheard")
 	put("west", "heard")
-	next("west/heard")
+	next("west", "heard")
 	net.Set(badnet.Conditions{})
-	next("east/unheard")
+	next("east", "unheard")
 	if n := len(maps.List()); n != 6 {
 		t.Errorf("the stores hold %d, want 6", n)
 	}
