@@ -16,6 +16,7 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	k.announcePulls(before, after)
 	started := !isStarted(&before.Status) && isStarted(&after.Status)
 	k.announceEphemeral(before, after)
+	k.announceResize(before, after)
 	if s := &after.Status; before.Status.Reason == "" && s.Reason == deadlineExceeded {
 		k.recorder.Event(after, corev1.EventTypeNormal, s.Reason, "%s", s.Message)
 	} else if message, ok := strings.CutPrefix(s.Message, rejection); ok && before.Status.Reason == "" {

@@ -115,9 +115,12 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 			if lacks(c, c.State.Waiting.Reason, pod.Spec.Containers[i].Image, sc) {
 				continue
 			}
-			last := c.LastTerminationState
+			old := *c
 			*c = containerStatus(pod, &pod.Spec.Containers[i], c.RestartCount+1)
-			c.LastTerminationState = last
+			c.LastTerminationState = old.LastTerminationState
+			if old.Resources != nil { // a resize may have been put off
+				c.Resources, c.AllocatedResources = old.Resources, old.AllocatedResources
+			}
 			run(c, now)
 			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
 				at(end)
@@ -207,6 +210,7 @@ func containerStatus(pod *corev1.Pod, c *corev1.Container, restarts int32) corev
 		ImageID:      imageID(c.Image),
 		ContainerID:  "fairlead://" + digest(fmt.Sprintf("%s/%s/%d", pod.UID, c.Name, restarts)),
 		RestartCount: restarts,
+		Resources:    c.Resources.DeepCopy(), AllocatedResources: c.Resources.Requests.DeepCopy(),
 	}
 }
 

@@ -35,6 +35,7 @@ type script struct {
 	// cannot be made why, by name.
 	unmounted []string
 	unmade    map[string]string
+	cramped   string // what the node lacks for a resize
 }
 
 func (o *Options) script(pod *corev1.Pod) script {

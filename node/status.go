@@ -118,7 +118,7 @@ func awaken(pod *corev1.Pod, s script, h host, podIP netip.Addr, st step, now, e
 		return st
 	}
 	if isStarted(new) && pod.DeletionTimestamp == nil {
-		st.next = sooner(st.next, ephemeral(pod, new, now))
+		st.next = sooner(sooner(st.next, ephemeral(pod, new, now)), resize(pod, new, s, now))
 	}
 	st.next = sooner(st.next, sooner(readiness(pod, new, s, now), pullsAgain(new, now)))
 	conditions(pod, new, now)

@@ -36,6 +36,9 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 			k.complain(latest, sc.unmounted)
 		}
 	}
+	if wantsResize(latest, &latest.Status) {
+		sc.cramped = k.cramped(latest)
+	}
 	st := advance(latest, sc, host{k.ip}, ip, time.Now(), ends)
 	if !apiequality.Semantic.DeepEqual(latest.Status, st.status) {
 		next := *latest

@@ -163,6 +163,17 @@ func TestPodRequests(t *testing.T) {
 			t.Errorf("%s: %dm, want %dm", tc.name, got, tc.want)
 		}
 	}
+	resizing := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container("1")}}}
+	resizing.Spec.Containers[0].Name = "c"
+	resizing.Generation, resizing.Status.ObservedGeneration = 2, 2
+	resizing.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", AllocatedResources: quantities("cpu", "2")}}
+	if got := podRequests(resizing, false).MilliCPU; got != 1000 {
+		t.Errorf("resized: %dm", got)
+	}
+	resizing.Generation = 3
+	if got := podRequests(resizing, false).MilliCPU; got != 2000 {
+		t.Errorf("not yet seen by the node: %dm", got)
+	}
 	none := podRequests(&corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{}}}}, true)
 	if none.MilliCPU != assumedMilliCPU || none.Memory != assumedMemory {
 		t.Errorf("a container without requests is compared as %+v", none)

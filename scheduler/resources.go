@@ -129,12 +129,18 @@ func (r *Resources) atLeast(o *Resources) {
 // podRequests is what a pod asks of its node. Containers and sidecars run together;
 // each ordinary init container runs alone with the sidecars that started before it; the
 // pod needs the larger of the two, plus its overhead. Requests of the pod as a whole
-// replace the sum. With assumed set, a container without a request for CPU or memory
+// replace the sum. As long as a resize is not done, a container counts with the larger of what
+// it asks for and what it has been given. With assumed set, a container without a request for CPU or memory
 // counts as a small one.
 func podRequests(pod *corev1.Pod, assumed bool) Resources {
 	var run, sidecars, init Resources
+	resizes := isResizing(pod)
 	for i := range pod.Spec.Containers {
 		c := containerRequests(&pod.Spec.Containers[i], assumed)
+		if resizes {
+			given := allotted(pod, pod.Spec.Containers[i].Name)
+			c.atLeast(&given)
+		}
 		run.add(&c, 1)
 	}
 	for i := range pod.Spec.InitContainers {
@@ -160,6 +166,34 @@ func podRequests(pod *corev1.Pod, assumed bool) Resources {
 		run.add(&overhead, 1)
 	}
 	return run
+}
+
+// isResizing says whether containers of a pod that runs may have been given other resources than it asks
+// for now.
+func isResizing(pod *corev1.Pod) bool {
+	if len(pod.Status.ContainerStatuses) == 0 {
+		return false
+	}
+	for i := range pod.Status.Conditions {
+		if t := pod.Status.Conditions[i].Type; t == corev1.PodResizePending || t == corev1.PodResizeInProgress {
+			return true
+		}
+	}
+	return pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation
+}
+
+// allotted is what a container has been given.
+func allotted(pod *corev1.Pod, name string) (r Resources) {
+	for i := range pod.Status.ContainerStatuses {
+		if c := &pod.Status.ContainerStatuses[i]; c.Name == name {
+			r = resourcesOf(c.AllocatedResources)
+			if c.Resources != nil {
+				given := resourcesOf(c.Resources.Requests)
+				r.atLeast(&given)
+			}
+		}
+	}
+	return r
 }
 
 func containerRequests(c *corev1.Container, assumed bool) Resources {

@@ -1,0 +1,190 @@
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// retryResize is how long a resize for which there is no room waits before it is tried again.
+const retryResize = 10 * time.Second
+
+// wantsResize says whether a container runs with other resources than its pod has for it now.
+func wantsResize(pod *corev1.Pod, s *corev1.PodStatus) bool {
+	for i := range min(len(s.ContainerStatuses), len(pod.Spec.Containers)) {
+		if differs(&pod.Spec.Containers[i], &s.ContainerStatuses[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func differs(spec *corev1.Container, c *corev1.ContainerStatus) bool {
+	return c.Resources != nil && c.State.Running != nil && !apiequality.Semantic.DeepEqual(*c.Resources, spec.Resources)
+}
+
+// resize gives running containers the resources that their pod has for them now. First it is
+// written that they are allotted, or that they are put off since there is no room, then that
+// they are given; a container whose policy says so is started anew. It returns when to look again.
+func resize(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next time.Time) {
+	if !wantsResize(pod, s) {
+		dropCondition(s, corev1.PodResizePending, corev1.PodResizeInProgress)
+		return next
+	}
+	began := condition(s, corev1.PodResizeInProgress)
+	if began == nil || began.ObservedGeneration != pod.Generation {
+		if sc.cramped != "" {
+			setResize(pod, s, corev1.PodResizePending, corev1.PodReasonDeferred, sc.cramped, now)
+			return now.Add(retryResize)
+		}
+		for i := range s.ContainerStatuses {
+			s.ContainerStatuses[i].AllocatedResources = pod.Spec.Containers[i].Resources.Requests.DeepCopy()
+		}
+		dropCondition(s, corev1.PodResizePending)
+		setResize(pod, s, corev1.PodResizeInProgress, "", "", now)
+		return now
+	}
+	for i := range s.ContainerStatuses {
+		spec, c := &pod.Spec.Containers[i], &s.ContainerStatuses[i]
+		if !differs(spec, c) {
+			continue
+		}
+		if needsRestart(spec, c.Resources) {
+			exit(pod, spec, c, killed, c.State.Running.StartedAt, now)
+			last := c.State
+			*c = containerStatus(pod, spec, c.RestartCount+1)
+			c.LastTerminationState = last
+			run(c, now)
+		}
+		c.Resources = spec.Resources.DeepCopy()
+	}
+	dropCondition(s, corev1.PodResizeInProgress)
+	return next
+}
+
+// needsRestart says whether a container must be started anew for what is changed of its resources.
+func needsRestart(spec *corev1.Container, old *corev1.ResourceRequirements) bool {
+	for _, p := range spec.ResizePolicy {
+		request, was := spec.Resources.Requests[p.ResourceName], old.Requests[p.ResourceName]
+		limit, limited := spec.Resources.Limits[p.ResourceName], old.Limits[p.ResourceName]
+		if p.RestartPolicy == corev1.RestartContainer && (request.Cmp(was) != 0 || limit.Cmp(limited) != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+func condition(s *corev1.PodStatus, t corev1.PodConditionType) *corev1.PodCondition {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == t {
+			return &s.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func dropCondition(s *corev1.PodStatus, types ...corev1.PodConditionType) {
+	s.Conditions = slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return slices.Contains(types, c.Type) })
+}
+
+// setResize says how a resize stands.
+func setResize(pod *corev1.Pod, s *corev1.PodStatus, t corev1.PodConditionType, reason, message string, now time.Time) {
+	new := corev1.PodCondition{
+		Type: t, Status: corev1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: pod.Generation,
+		LastProbeTime: metav1.NewTime(now), LastTransitionTime: metav1.NewTime(now),
+	}
+	old := condition(s, t)
+	if old == nil {
+		s.Conditions = append(s.Conditions, new)
+	} else if old.Reason != reason || old.Message != message || old.ObservedGeneration != pod.Generation {
+		new.LastTransitionTime = old.LastTransitionTime
+		*old = new
+	}
+}
+
+// cramped says what the node lacks for all that a pod wants of it, besides its other pods; ""
+// if there is room.
+func (k *kubelet) cramped(pod *corev1.Pod) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		amount := func(list corev1.ResourceList) int64 {
+			q := list[name]
+			if name == corev1.ResourceCPU {
+				return q.MilliValue()
+			}
+			return q.Value()
+		}
+		var wanted, used int64
+		for i := range pod.Spec.Containers {
+			wanted += amount(pod.Spec.Containers[i].Resources.Requests)
+		}
+		for uid, p := range k.mu.pods {
+			if v := p.view(); uid != pod.UID && !isOver(v) {
+				used += allotted(v, amount)
+			}
+		}
+		if capacity := amount(k.options.Capacity); wanted > 0 && used+wanted > capacity {
+			return fmt.Sprintf("Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d", name, wanted, used, capacity)
+		}
+	}
+	return ""
+}
+
+// allotted is what the containers of a pod have been given.
+func allotted(pod *corev1.Pod, amount func(corev1.ResourceList) int64) (sum int64) {
+	for i := range pod.Spec.Containers {
+		requests := pod.Spec.Containers[i].Resources.Requests
+		if i < len(pod.Status.ContainerStatuses) && pod.Status.ContainerStatuses[i].AllocatedResources != nil {
+			requests = pod.Status.ContainerStatuses[i].AllocatedResources
+		}
+		sum += amount(requests)
+	}
+	return sum
+}
+
+// announceResize tells how a resize stands.
+func (k *kubelet) announceResize(before, after *corev1.Pod) {
+	tell := func(kind, reason, text, problem string, generation int64) {
+		type allotment struct {
+			Name      string                      `json:"name"`
+			Resources corev1.ResourceRequirements `json:"resources"`
+		}
+		told := struct {
+			Init       []allotment `json:"initContainers,omitempty"`
+			Containers []allotment `json:"containers,omitempty"`
+			Generation int64       `json:"generation"`
+			Error      string      `json:"error,omitempty"`
+		}{Generation: generation, Error: problem}
+		for i := range after.Spec.InitContainers {
+			told.Init = append(told.Init, allotment{after.Spec.InitContainers[i].Name, after.Spec.InitContainers[i].Resources})
+		}
+		for i := range after.Spec.Containers {
+			told.Containers = append(told.Containers, allotment{after.Spec.Containers[i].Name, after.Spec.Containers[i].Resources})
+		}
+		if summary, err := json.Marshal(told); err == nil {
+			k.recorder.Event(after, kind, reason, "%s: %s", text, summary)
+		}
+	}
+	changed := func(t corev1.PodConditionType) (old, now *corev1.PodCondition) {
+		old, now = condition(&before.Status, t), condition(&after.Status, t)
+		if old != nil && now != nil && old.ObservedGeneration == now.ObservedGeneration {
+			return nil, nil
+		}
+		return old, now
+	}
+	if _, now := changed(corev1.PodResizePending); now != nil {
+		tell(corev1.EventTypeWarning, "ResizeDeferred", "Pod resize Deferred", now.Message, now.ObservedGeneration)
+	}
+	switch old, now := changed(corev1.PodResizeInProgress); {
+	case now != nil:
+		tell(corev1.EventTypeNormal, "ResizeStarted", "Pod resize started", "", now.ObservedGeneration)
+	case old != nil:
+		tell(corev1.EventTypeNormal, "ResizeCompleted", "Pod resize completed", "", old.ObservedGeneration)
+	}
+}
