@@ -122,6 +122,45 @@ func TestWatchProtobuf(t *testing.T) {
 	}
 }
 
+// TestMore: More is true while a whole event is at hand, and false when one would have to
+// wait for it, or for the rest of it.
+func TestMore(t *testing.T) {
+	const line = `{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}` + "\n"
+	pod, err := (&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "1"}}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Raw: pod}
+	object, err := unknown.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: append([]byte("k8s\x00"), object...)}}
+	raw, err := event.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := string(binary.BigEndian.AppendUint32(nil, uint32(len(raw)))) + string(raw)
+	for ct, whole := range map[string]string{client.JSON: line, "application/vnd.kubernetes.protobuf;stream=watch": frame} {
+		for _, rest := range []string{"", whole[:3], whole[:len(whole)-2]} {
+			c, _ := scripted(t, client.Options{ContentType: client.Protobuf}, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", ct)
+				io.WriteString(w, whole+whole+rest)
+			})
+			w, err := client.For[*corev1.Pod](c).Watch(ctx, metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []bool{true, false} {
+				ev, err := w.Next(ctx)
+				if err != nil || ev.Object.Name != "a" || w.More() != want {
+					t.Errorf("%s and %d bytes: %v, %v, more %v, want %v", ct, len(rest), ev, err, w.More(), want)
+				}
+			}
+		}
+	}
+}
+
 // TestWatchStops asks that a Next which waits returns when either context ends and when
 // Stop is called, over a real connection.
 func TestWatchStops(t *testing.T) {

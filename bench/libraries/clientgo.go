@@ -1,3 +1,5 @@
+//go:build !fairlead && !controllerruntime
+
 package main
 
 import (
@@ -15,6 +17,8 @@ import (
 )
 
 type clientGo struct{}
+
+func init() { libraries["client-go"] = clientGo{} }
 
 type clientGoCopy struct {
 	pods  corelisters.PodLister
@@ -35,21 +39,6 @@ func (clientGo) informer(cfg *rest.Config, updates []func(*corev1.Pod)) copied {
 		panic("not synced")
 	}
 	return clientGoCopy{pods.Lister(), pods.Informer().GetIndexer()}
-}
-
-// handler is what handlers are added to.
-type handler interface {
-	AddEventHandler(cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error)
-	HasSynced() bool
-}
-
-func handle(i handler, updates []func(*corev1.Pod)) []cache.InformerSynced {
-	synced := []cache.InformerSynced{i.HasSynced}
-	for _, f := range updates {
-		r := must(i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, obj any) { f(obj.(*corev1.Pod)) }}))
-		synced = append(synced, r.HasSynced)
-	}
-	return synced
 }
 
 func (c clientGoCopy) len() int { return len(c.index.ListKeys()) }

@@ -1,3 +1,5 @@
+//go:build !fairlead && !clientgo
+
 package main
 
 import (
@@ -20,7 +22,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-func init() { log.SetLogger(logr.Discard()) }
+func init() {
+	log.SetLogger(logr.Discard())
+	libraries["controller-runtime"] = controllerRuntime{}
+}
 
 type controllerRuntime struct{}
 

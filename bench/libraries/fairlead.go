@@ -1,3 +1,5 @@
+//go:build !clientgo && !controllerruntime
+
 package main
 
 import (
@@ -13,6 +15,8 @@ import (
 )
 
 type fairlead struct{}
+
+func init() { libraries["fairlead"] = fairlead{} }
 
 type fairleadCopy struct{ *informer.Store[*corev1.Pod] }
 

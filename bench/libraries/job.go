@@ -29,8 +29,8 @@ type job struct {
 type figures map[string]float64
 
 // child runs a job in a process of its own.
-func (j job) child(ctx context.Context) (figures, error) {
-	cmd := exec.CommandContext(ctx, os.Args[0])
+func (j job) child(ctx context.Context, program string) (figures, error) {
+	cmd := exec.CommandContext(ctx, program)
 	cmd.Env = append(os.Environ(), jobEnv+"="+string(must(json.Marshal(j))))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

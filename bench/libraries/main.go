@@ -30,6 +30,8 @@ func run(ctx context.Context) error {
 	against := flag.String("against", strings.Join(order, ","), "libraries to run, comma-separated; ratios are those of the first to the others")
 	rounds := flag.Int("rounds", 3, "how often each library has its turn at a row")
 	pods := flag.String("pods", "10000,100000", "how many pods the first lists have, comma-separated")
+	kubeconfig := flag.String("kubeconfig", "", "a server to list from in place of the one that plays bytes: first lists only, of as many pods as it has")
+	fill := flag.Bool("fill", false, "first make the pods that -pods says at the server of -kubeconfig")
 	output := flag.String("o", "table", "table, or json for machines (the table is then on stderr)")
 	profiles := flag.String("profiles", "", "a folder to keep profiles of CPU and heap of each library's last turn in (figures then count for nothing)")
 	s := sizes{}
@@ -47,9 +49,24 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("-o %s: want table or json", *output)
 	}
 	names := strings.Split(*against, ",")
-	for _, name := range names {
-		if libraries[name] == nil {
-			return fmt.Errorf("-against: no library %q, there are %s", name, strings.Join(order, ", "))
+	dir, err := os.MkdirTemp("", "libraries")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	built, err := buildPrograms(ctx, dir, names)
+	if err != nil {
+		return err
+	}
+	if *kubeconfig != "" {
+		text, err := os.ReadFile(*kubeconfig)
+		if err != nil {
+			return err
+		}
+		if s.config = string(text); *fill {
+			if err := fillServer(ctx, s); err != nil {
+				return err
+			}
 		}
 	}
 	rows := s.rows()
@@ -70,7 +87,7 @@ func run(ctx context.Context) error {
 					name = names[len(names)-1-i]
 				}
 				row.Profiles = *profiles
-				f, err := row.turn(ctx, name)
+				f, err := row.turn(ctx, name, built[name])
 				if err != nil {
 					return err
 				}
@@ -82,10 +99,10 @@ func run(ctx context.Context) error {
 }
 
 // turn has one library do the row's job.
-func (r row) turn(ctx context.Context, library string) (figures, error) {
+func (r row) turn(ctx context.Context, library, program string) (figures, error) {
 	j := r.job
 	j.Library = library
-	if j.Pods > 0 {
+	if j.Pods > 0 && j.Config == "" {
 		s, err := startTape(j.Pods)
 		if err != nil {
 			return nil, err
@@ -95,5 +112,5 @@ func (r row) turn(ctx context.Context, library string) (figures, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	return j.child(ctx)
+	return j.child(ctx, program)
 }

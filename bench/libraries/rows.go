@@ -21,7 +21,8 @@ type shown struct {
 type sizes struct {
 	pods   []int // of the first list
 	events int
-	items  int // of queues
+	items  int    // of queues
+	config string // a kubeconfig of the server to list from; empty for a tape
 }
 
 func informerCost(goal float64) []shown {
@@ -50,7 +51,7 @@ func (s sizes) rows() []row {
 			enc = "protobuf"
 		}
 		for _, pods := range s.pods {
-			all = append(all, row{job{Row: "sync", Proto: proto, Pods: pods}, fmt.Sprintf("first list of %d pods, %s", pods, enc), []shown{
+			all = append(all, row{job{Row: "sync", Proto: proto, Pods: pods, Config: s.config}, fmt.Sprintf("first list of %d pods, %s", pods, enc), []shown{
 				{"time", "time", "s", 1, false, 1},
 				{"cpu", "CPU", "s", 1, false, 3},
 				{"peak", "peak resident memory", "MB", 1 << 20, false, 2},
@@ -59,12 +60,18 @@ func (s sizes) rows() []row {
 				{"allocs", "allocations a pod", "", 1, false, 1},
 			}})
 		}
+		if s.config != "" {
+			continue
+		}
 		for _, handlers := range []int{1, 10, 100} {
 			all = append(all, row{job{Row: "events", Proto: proto, Pods: 1000, Handlers: handlers, N: s.events},
 				fmt.Sprintf("updates to %d handlers, %s", handlers, enc), informerCost(3)})
 		}
 		all = append(all, row{job{Row: "pipeline", Proto: proto, Pods: s.events, Workers: 4, N: s.events},
 			"updates through handler, queue and 4 workers, " + enc, informerCost(3)})
+	}
+	if s.config != "" {
+		return all
 	}
 	all = append(all, row{job{Row: "lookups", Proto: true, Pods: 10000, N: s.items / 50}, "copy of 10000 pods", []shown{
 		{"get.cpu", "CPU a look-up by name", "ns", 1, false, 1},
