@@ -73,7 +73,7 @@ func TestOurKubeletsUnderUpstreamsServer(t *testing.T) {
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	says := `{"apiVersion":"kwok.x-k8s.io/v1alpha1","kind":"ClusterAttach","metadata":{"name":"web"},"spec":{"attaches":[{"content":"what it says\\n"}]}}`
+	says := `{"apiVersion":"kwok.x-k8s.io/v1alpha1","kind":"ClusterAttach","metadata":{"name":"web"},"spec":{"attaches":[{"content":"what it says\n"}]}}`
 	if err := rest.Post().AbsPath("/apis/kwok.x-k8s.io/v1alpha1/clusterattaches").Body([]byte(says)).SetHeader("Content-Type", "application/json").Do(ctx).Error(); err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func jobReplaces(p *place) {
 	for name, policy := range map[string]batchv1.PodReplacementPolicy{"eager": batchv1.TerminatingOrFailed, "waiting": batchv1.Failed} {
 		runJob(p, name, "work:1", func(s *batchv1.JobSpec) {
 			s.PodReplacementPolicy = &policy
-			s.Template.Annotations = map[string]string{"fairlead.dev/run-for": "forever", "fairlead.dev/terminate-after": "20s", "fairlead.dev/exit-code": "1"} // the next comes after 10 s
+			s.Template.Annotations = map[string]string{"fairlead.dev/run-for": "forever", "fairlead.dev/terminate-after": "20s"} // the next comes after 10 s
 		})
 	}
 	for _, name := range []string{"eager", "waiting"} {
@@ -98,6 +98,10 @@ func jobReplaces(p *place) {
 		})
 		p.saw("%s: active %d terminating %d failed %d", name, j.Status.Active, *j.Status.Terminating, j.Status.Failed)
 		p.away("pods", first.Name)
+		if name == "waiting" { // for the pod's end, and that is a good one
+			over(p, name)
+			continue
+		}
 		recordJob(p, see(p, "jobs", name, "another", func(j *batchv1.Job) bool {
 			return ptr.Deref(j.Status.Ready, 0) == 1 && j.Status.Failed == 1 && ptr.Deref(j.Status.Terminating, 0) == 0 && j.Status.UncountedTerminatedPods != nil && len(j.Status.UncountedTerminatedPods.Failed) == 0
 		}))
