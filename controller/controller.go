@@ -110,6 +110,7 @@ func New(name string, r Reconcile, o Options) *Controller {
 	if o.Metrics != nil && o.Queue.Metrics == nil {
 		o.Queue.Metrics = o.Metrics.queues
 	}
+	o.Queue.Times = true // for what shows the queue
 	c := &Controller{name: name, r: r, o: o, queue: workqueue.New(o.Queue), meter: o.Metrics.of(name, o.Workers), causes: causes{log: o.Trace}}
 	c.shown(o.Trace)
 	return c

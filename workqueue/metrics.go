@@ -48,7 +48,7 @@ type Stats struct {
 	// Adds is how often a key was made ready, Retries how often because it had failed.
 	Adds, Retries uint64
 	// Unfinished is how long all that is being worked on has been so, added up, and Longest
-	// how long that which has been so longest; both 0 without Options.Metrics.
+	// how long that which has been so longest; both 0 without Options.Times or Metrics.
 	Unfinished, Longest time.Duration
 }
 
@@ -121,7 +121,7 @@ func (q *Queue[K]) counts() counts {
 	defer q.unlock()
 	c := q.mu.counts
 	c.depth = q.mu.order.n
-	if q.metrics == nil {
+	if !q.mu.keys.times {
 		return c
 	}
 	now, left := time.Since(q.begun), q.mu.working

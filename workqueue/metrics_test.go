@@ -73,3 +73,26 @@ workqueue_unfinished_work_seconds{name="web"} 3
 		}
 	})
 }
+
+// TestStats: how long work takes is told with Times, and not made up without.
+func TestStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, times := range []bool{false, true} {
+			q := workqueue.New(workqueue.Options[string]{Times: times})
+			time.Sleep(time.Second)
+			q.Add("a")
+			q.Add("b")
+			get(t, q, "a")
+			time.Sleep(time.Second)
+			get(t, q, "b")
+			time.Sleep(time.Second)
+			want := workqueue.Stats{Adds: 2}
+			if times {
+				want.Unfinished, want.Longest = 3*time.Second, 2*time.Second
+			}
+			if got := q.Stats(); got != want {
+				t.Errorf("times %v: %+v, want %+v", times, got, want)
+			}
+		}
+	})
+}

@@ -27,8 +27,11 @@ type Options[K comparable] struct {
 	// RetryBurst is how many retries RetryRate lets through at once after a pause. Zero
 	// means 1.
 	RetryBurst int
-	// Metrics, if set, shows the queue to Prometheus. Without it no times are taken.
+	// Metrics, if set, shows the queue to Prometheus.
 	Metrics *Metrics
+	// Times has Stats tell how long keys are worked on, as Metrics does too. Without
+	// either no times are taken.
+	Times bool
 }
 
 // Queue is a set of keys waiting for workers; the package comment has its promises.
@@ -70,8 +73,8 @@ func New[K comparable](o Options[K]) *Queue[K] {
 	q.come.L = &q.mu
 	q.mu.delays.keys = &q.mu.keys
 	q.mu.retries = bucket{rate: o.RetryRate, burst: max(1, o.RetryBurst)}
+	q.mu.keys.times = o.Times || o.Metrics != nil
 	if o.Metrics != nil {
-		q.mu.keys.times = true
 		q.metrics = o.Metrics.watch(o.Name, q)
 	}
 	return q
@@ -121,7 +124,7 @@ func (q *Queue[K]) add(i int32, p int32) {
 // priority.
 func (q *Queue[K]) push(i int32) {
 	q.mu.keys.at(i).state |= ready
-	if q.metrics != nil {
+	if q.mu.keys.times {
 		*q.mu.keys.since(i) = time.Since(q.begun)
 	}
 	q.append(i)
@@ -169,9 +172,11 @@ func (q *Queue[K]) take(ctx context.Context, watched bool) int32 {
 	if q.mu.order.n > 0 || q.mu.closed {
 		q.ring()
 	}
-	if q.metrics != nil {
+	if q.mu.keys.times {
 		now, since := time.Since(q.begun), q.mu.keys.since(i)
-		q.metrics.waited.Observe((now - *since).Seconds())
+		if q.metrics != nil {
+			q.metrics.waited.Observe((now - *since).Seconds())
+		}
 		*since = now
 	}
 	return i
