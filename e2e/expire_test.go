@@ -118,11 +118,11 @@ func TestExpireLeader(t *testing.T) {
 		}
 		began := time.Now()
 		f := x.expire(faults.Fault{Namespace: "shop", Name: "operator"})
-		time.Sleep(30 * time.Second)
+		time.Sleep(45 * time.Second)
 		if len(one.ended) != 1 || len(two.led) != 1 {
-			t.Fatalf("after half a minute: %+v %+v", one, two)
+			t.Fatalf("after 45 s: %+v %+v", one, two)
 		}
-		if stopped, took := one.ended[0].Sub(began), two.led[0].Sub(began); stopped > 12*time.Second || took < 13*time.Second || took > 20*time.Second {
+		if stopped, took := one.ended[0].Sub(began), two.led[0].Sub(began); stopped > 15*time.Second || took <= stopped || took > 30*time.Second { // its retries are up to 4.4 s apart
 			t.Errorf("one stopped leading after %v, two began after %v", stopped, took)
 		}
 		time.Sleep(time.Hour)
@@ -206,9 +206,9 @@ func TestExpireNode(t *testing.T) {
 		if err := x.faults.Remove(f.ID); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(2 * time.Minute)
 		if is := ready("node-1"); is != corev1.ConditionTrue {
-			t.Errorf("node-1 ready a minute after: %s", is)
+			t.Errorf("node-1 ready two minutes after: %s", is)
 		}
 	})
 }
