@@ -53,6 +53,15 @@ func (cs *causes) note(k Key, rev int64) {
 	}
 }
 
+// pass notes for a key what caused the reconcile of a context.
+func (cs *causes) pass(ctx context.Context, k Key) {
+	if p := trace.FromContext(ctx); p != nil && cs.log != nil {
+		for _, rev := range p.Causes {
+			cs.note(k, rev)
+		}
+	}
+}
+
 // take is what a key that is to be reconciled was enqueued for.
 func (cs *causes) take(k Key) *cause {
 	cs.mu.Lock()
@@ -96,12 +105,14 @@ func (c *Controller) EnqueueForAfter(k Key, obj client.Object, d time.Duration) 
 // EnqueueFrom is Enqueue by a reconcile, of this controller or of another one, whose
 // context it is given: what caused that one causes this one.
 func (c *Controller) EnqueueFrom(ctx context.Context, k Key) {
-	if p := trace.FromContext(ctx); p != nil && c.causes.log != nil {
-		for _, rev := range p.Causes {
-			c.causes.note(k, rev)
-		}
-	}
+	c.causes.pass(ctx, k)
 	c.Enqueue(k)
+}
+
+// EnqueueFromAfter is EnqueueAfter by a reconcile.
+func (c *Controller) EnqueueFromAfter(ctx context.Context, k Key, d time.Duration) {
+	c.causes.pass(ctx, k)
+	c.EnqueueAfter(k, d)
 }
 
 // shown has the queue be seen where the trace is.

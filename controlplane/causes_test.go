@@ -19,7 +19,7 @@ import (
 )
 
 // Controllers that write other objects than the one that changed say which change it was: what
-// aggregates roles, the autoscaler, and what lets go of the pods of Jobs that are no more.
+// aggregates roles, the autoscaler, the garbage collector, and what lets go of the pods of Jobs that are no more.
 func TestCauses(t *testing.T) {
 	lives := trace.New(trace.Options{})
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
@@ -74,6 +74,7 @@ func TestCauses(t *testing.T) {
 	for _, link := range []struct{ effect, name, cause, of, by string }{
 		{"clusterroles.rbac.authorization.k8s.io", "whole", "clusterroles.rbac.authorization.k8s.io", "part", "clusterroleaggregation"},
 		{"deployments.apps", "web", "horizontalpodautoscalers.autoscaling", "few", "horizontalpodautoscaler"},
+		{"pods", "stray", "pods", "stray", "garbagecollector"},
 		{"pods", "stray", "pods", "stray", "job-strays"},
 	} {
 		until(t, lives, func() string {

@@ -30,7 +30,7 @@ func (c *collector) check(ctx context.Context, n snapshot) error {
 	}
 	latest, err := c.get(ctx, n.id)
 	if apierrors.IsNotFound(err) || (err == nil && latest.UID != n.id.uid) {
-		c.carryOut(c.graph.disprove(n.id), nil)
+		c.carryOut(c.graph.disprove(n.id), c.from(ctx))
 		return errDisproved
 	}
 	if err != nil {

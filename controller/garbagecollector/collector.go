@@ -64,20 +64,20 @@ func (c *collector) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// carryOut does what a change of the graph calls for. because is the object whose event
-// has changed it; nil if none has.
-func (c *collector) carryOut(e effects, because client.Object) {
+// carryOut does what a change of the graph calls for. ask has a key worked on after a time,
+// because of what has changed it: an event or a reconcile.
+func (c *collector) carryOut(e effects, ask func(controller.Key, time.Duration)) {
 	for _, id := range e.absent {
 		c.absent.add(id)
 	}
 	for _, uid := range e.check {
-		c.loop.EnqueueFor(controller.Key{Namespace: workCheck, Name: string(uid)}, because)
+		ask(controller.Key{Namespace: workCheck, Name: string(uid)}, 0)
 	}
 	for _, uid := range e.later {
-		c.loop.EnqueueForAfter(controller.Key{Namespace: workCheck, Name: string(uid)}, because, again)
+		ask(controller.Key{Namespace: workCheck, Name: string(uid)}, again)
 	}
 	for _, uid := range e.orphan {
-		c.loop.EnqueueFor(controller.Key{Namespace: workOrphan, Name: string(uid)}, because)
+		ask(controller.Key{Namespace: workOrphan, Name: string(uid)}, 0)
 	}
 	for _, m := range e.misplaced {
 		o := &metav1.PartialObjectMetadata{
@@ -87,6 +87,16 @@ func (c *collector) carryOut(e effects, because client.Object) {
 		c.rec.Event(o, corev1.EventTypeWarning, "OwnerRefInvalidNamespace",
 			"ownerRef %s does not exist in namespace %q", m.owner, m.by.namespace)
 	}
+}
+
+// because asks for work that the event of an object calls for.
+func (c *collector) because(o client.Object) func(controller.Key, time.Duration) {
+	return func(k controller.Key, d time.Duration) { c.loop.EnqueueForAfter(k, o, d) }
+}
+
+// from asks for work that a reconcile calls for.
+func (c *collector) from(ctx context.Context) func(controller.Key, time.Duration) {
+	return func(k controller.Key, d time.Duration) { c.loop.EnqueueFromAfter(ctx, k, d) }
 }
 
 func (c *collector) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {

@@ -60,7 +60,7 @@ func followOn[T client.Object](c *collector, r client.APIResource, i *informer.I
 	ringing := tellsOfServed(r)
 	reg := i.Handle(informer.Handler[T]{
 		Add: func(o T, _ bool) {
-			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), life{}, lifeOf(o)), o)
+			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), life{}, lifeOf(o)), c.because(o))
 			if ringing { // initially too: it may have come after discovery was asked
 				c.watch.ring()
 			}
@@ -72,10 +72,10 @@ func followOn[T client.Object](c *collector, r client.APIResource, i *informer.I
 			if unchanged(old, o) {
 				return
 			}
-			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), lifeOf(old), lifeOf(o)), o)
+			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), lifeOf(old), lifeOf(o)), c.because(o))
 		},
 		Delete: func(o T) {
-			c.carryOut(c.graph.vanish(id(o)), o)
+			c.carryOut(c.graph.vanish(id(o)), c.because(o))
 			if ringing {
 				c.watch.ring()
 			}

@@ -46,7 +46,7 @@ func (c *collector) deleteLatest(ctx context.Context, id identity, latest metav1
 		Preconditions:     &metav1.Preconditions{UID: &uid, ResourceVersion: &version},
 	})
 	if apierrors.IsNotFound(err) {
-		c.carryOut(c.graph.disprove(id), nil)
+		c.carryOut(c.graph.disprove(id), c.from(ctx))
 		return errDisproved
 	}
 	return err
