@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
 )
 
 // podLog answers with the log of a container, which its kubelet has.
@@ -56,6 +57,10 @@ func (c *call) copyLog(from *url.URL, follow bool) error {
 	defer res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 206 {
 		return refusedLog(res, c.info.name)
+	}
+	if wsstream.IsWebSocketRequest(c.req) { // as messages, for browsers
+		wsstream.NewReader(res.Body, true, wsstream.NewDefaultReaderProtocols()).Copy(c.w, c.req)
+		return nil
 	}
 	c.w.Header()["Content-Type"] = []string{"text/plain"}
 	c.w.WriteHeader(http.StatusOK)

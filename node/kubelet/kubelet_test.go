@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	//lint:ignore SA1019 client-go makes dialers of it
+	"golang.org/x/net/websocket"
 	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
@@ -183,6 +184,34 @@ func TestLogs(t *testing.T) {
 		code, body := w.get(t, c.path)
 		if code != c.code || code == 200 && body != c.want || !strings.Contains(body, c.want) {
 			t.Errorf("%s: %d %q, want %d %q", c.path, code, body, c.code, c.want)
+		}
+	}
+}
+
+// TestLogsAsMessages reads a log through a WebSocket, as browsers do.
+func TestLogsAsMessages(t *testing.T) {
+	w := start(t)
+	config, err := websocket.NewConfig("wss"+strings.TrimPrefix(w.base, "https")+"defined/log", w.env.Config().Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.TlsConfig, err = rest.TLSConfigFor(w.env.Config()); err != nil {
+		t.Fatal(err)
+	}
+	config.Header.Set("Authorization", "Bearer "+w.env.Config().BearerToken)
+	for protocol, want := range map[string]string{"binary.k8s.io": "first\nsecond\nthird\n", "base64.binary.k8s.io": "Zmlyc3QKc2Vjb25kCnRoaXJkCg=="} {
+		config.Protocol = []string{protocol}
+		conn, err := websocket.DialConfig(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, part []byte
+		for err = websocket.Message.Receive(conn, &part); err == nil; err = websocket.Message.Receive(conn, &part) {
+			got = append(got, part...) // the first is empty
+		}
+		conn.Close()
+		if err != io.EOF || string(got) != want {
+			t.Errorf("%s: %q, then %v", protocol, got, err)
 		}
 	}
 }
