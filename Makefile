@@ -5,7 +5,7 @@ KUBECTL_VERSION = -X k8s.io/component-base/version.gitVersion=v1.37.2 \
 # What runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench bench-client soak clients page compat ci
+.PHONY: help build test race bench bench-client soak clients page compat conformance ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ page: ## the page at /ui in headless Chromium
 
 compat: ## our clients against upstream's kube-apiserver and etcd (builds both: minutes)
 	cd compat && go test -count=1 -timeout 60m -parallel 48 -v ./...
+
+conformance: ## Kubernetes' own conformance tests (builds them: minutes)
+	cd compat && go test -tags conformance -count=1 -timeout 90m -v ./conformance
 
 ci: ## everything that must hold before a change lands
 	.ci/run
