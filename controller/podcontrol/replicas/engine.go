@@ -2,11 +2,13 @@ package replicas
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -18,6 +20,9 @@ const (
 	burst = 500
 	// pace is the least time between two passes caused by pods' status alone.
 	pace = 25 * time.Millisecond
+	// farewell is that of an object that goes with its namespace: a pass then only counts,
+	// and each count is an event that would ask for the next.
+	farewell = 200 * time.Millisecond
 )
 
 type engine[T client.Object] struct {
@@ -30,6 +35,8 @@ type engine[T client.Object] struct {
 	control  *podcontrol.Control
 	expected controller.Expectations
 	pace     podcontrol.Pace
+	farewell podcontrol.Pace
+	going    sync.Map // controller.Key -> types.UID, of objects whose namespace goes
 	loop     *controller.Controller
 }
 
@@ -43,7 +50,7 @@ func New[T client.Object](env controller.Env, kind Kind[T]) controller.Runner {
 		sets:    podcontrol.Index[T](env.Informers),
 		owned:   podcontrol.Index[*corev1.Pod](env.Informers),
 		control: podcontrol.New(env.Client, env.Recorder.From(kind.Component, "")),
-		pace:    podcontrol.Pace{Every: pace},
+		pace:    podcontrol.Pace{Every: pace}, farewell: podcontrol.Pace{Every: farewell},
 	}
 	e.loop = controller.New(kind.Name, e.reconcile, controller.Options{})
 	controller.Watch(e.loop, e.sets.Informer, controller.Self[T])
@@ -56,9 +63,18 @@ func (e *engine[T]) reconcile(ctx context.Context, k controller.Key) (controller
 	if !ok {
 		e.expected.Forget(k)
 		e.pace.Forget(k)
+		e.farewell.Forget(k)
+		e.going.Delete(k)
 		return controller.Result{}, nil
 	}
 	e.pace.Mark(k)
+	going := e.goes(k, o.GetUID())
+	if going {
+		if d := e.farewell.Delay(k); d > 0 {
+			return controller.Result{RequeueAfter: d}, nil
+		}
+		e.farewell.Mark(k)
+	}
 	v, err := e.kind.View(o)
 	if err != nil {
 		e.env.Log.Warn("unusable selector", "controller", e.kind.Name, "object", k, "error", err)
@@ -76,7 +92,7 @@ func (e *engine[T]) reconcile(ctx context.Context, k controller.Key) (controller
 		return controller.Result{}, err
 	}
 	var manageErr error
-	if settled && o.GetDeletionTimestamp() == nil {
+	if settled && o.GetDeletionTimestamp() == nil && !going {
 		manageErr = e.manage(ctx, k, o, v, active)
 	}
 
@@ -97,6 +113,13 @@ func (e *engine[T]) reconcile(ctx context.Context, k controller.Key) (controller
 		}
 	}
 	return controller.Result{RequeueAfter: seen.next}, manageErr
+}
+
+// goes says that the object's namespace is known to be on its way out. It takes no pods
+// any more, and takes the object too; so its pods are only counted, and not one by one.
+func (e *engine[T]) goes(k controller.Key, uid types.UID) bool {
+	of, ok := e.going.Load(k)
+	return ok && of == uid
 }
 
 func (e *engine[T]) claim(o T, v View) podcontrol.Claim[*corev1.Pod] {

@@ -88,9 +88,9 @@ func sameReplica(a, b *corev1.Pod) bool {
 }
 
 // enqueueCounted asks for a pass after a pod came or went: at once if the pass
-// may create or delete, with the others if more is expected first.
+// may create or delete, with the others if more is expected first, or the namespace goes.
 func (e *engine[T]) enqueueCounted(k controller.Key, p *corev1.Pod) {
-	if e.expected.Satisfied(k) {
+	if _, going := e.going.Load(k); !going && e.expected.Satisfied(k) {
 		e.loop.EnqueueFor(k, p)
 		return
 	}

@@ -37,7 +37,8 @@ func (e *engine[T]) grow(ctx context.Context, k controller.Key, o T, v View, n i
 		e.expected.Created(k)
 	}
 	if podcontrol.NamespaceGoing(err) {
-		return nil // every further try would fail; the namespace takes the object too
+		e.going.Store(k, o.GetUID())
+		return nil
 	}
 	return err
 }
