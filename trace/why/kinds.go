@@ -26,6 +26,11 @@ func (a *Answer) pod(s *Subject) {
 					a.add(s.warning()) // what keeps it from starting is only in an event
 				}
 				a.add(fmt.Sprintf("container %s waits: %s", str(c["name"]), because(str(waiting["reason"]), str(waiting["message"]))))
+				last, _ := c["lastState"].(map[string]any)
+				if over, _ := last["terminated"].(map[string]any); over != nil {
+					a.add(fmt.Sprintf("container %s ended with %d last: %s; it has been restarted %d times", str(c["name"]),
+						num(over["exitCode"]), because(str(over["reason"]), str(over["message"])), num(c["restartCount"])))
+				}
 			case ended != nil && num(ended["exitCode"]) != 0:
 				a.add(fmt.Sprintf("container %s ended with %d: %s", str(c["name"]), num(ended["exitCode"]), because(str(ended["reason"]), str(ended["message"]))))
 			case phase == "Running" && state["running"] != nil && c["ready"] != true && list == "containerStatuses":
