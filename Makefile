@@ -38,7 +38,7 @@ compat: ## our clients against upstream's kube-apiserver and etcd (builds both: 
 	cd compat && go test -count=1 -timeout 60m -parallel 48 -v ./...
 
 conformance: ## Kubernetes' own conformance tests (builds them: minutes)
-	cd compat && go test -tags conformance -count=1 -timeout 90m -v ./conformance
+	cd compat && go test -tags conformance -count=1 -timeout 90m -parallel 8 -v ./conformance
 
 ci: ## everything that must hold before a change lands
 	.ci/run

@@ -23,7 +23,7 @@ import (
 
 // shares is how many servers there are. A spec mostly waits, so there are more of them
 // than processors.
-const shares = 6
+const shares = 8
 
 // marks are what may stand before a spec in specs.txt.
 const marks = "+cnwat"

@@ -1,7 +1,7 @@
 // Package conformance runs Kubernetes' own conformance tests, 1.36.3's, against
 // `fairlead up`:
 //
-//	go test -tags conformance -timeout 60m -v ./conformance    # or `make conformance`, above
+//	go test -tags conformance -timeout 90m -parallel 8 -v ./conformance    # or `make conformance`, above
 //
 // specs.txt has all of them by name. Those marked + must pass. The others are marked by
 // what they need and simulated nodes have not: see the head of the file. The tests are
