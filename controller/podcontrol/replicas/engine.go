@@ -43,14 +43,15 @@ type engine[T client.Object] struct {
 // New returns the controller of one kind, with its handlers registered.
 func New[T client.Object](env controller.Env, kind Kind[T]) controller.Runner {
 	e := &engine[T]{
-		kind:    kind,
-		env:     env,
-		objects: client.For[T](env.Client),
-		pods:    client.For[*corev1.Pod](env.Client),
-		sets:    podcontrol.Index[T](env.Informers),
-		owned:   podcontrol.Index[*corev1.Pod](env.Informers),
-		control: podcontrol.New(env.Client, env.Recorder.From(kind.Component, "")),
-		pace:    podcontrol.Pace{Every: pace}, farewell: podcontrol.Pace{Every: farewell},
+		kind:     kind,
+		env:      env,
+		objects:  client.For[T](env.Client),
+		pods:     client.For[*corev1.Pod](env.Client),
+		sets:     podcontrol.Index[T](env.Informers),
+		owned:    podcontrol.Index[*corev1.Pod](env.Informers),
+		control:  podcontrol.New(env.Client, env.Recorder.From(kind.Component, "")),
+		pace:     podcontrol.Pace{Every: pace},
+		farewell: podcontrol.Pace{Every: farewell},
 	}
 	e.loop = controller.New(kind.Name, e.reconcile, controller.Options{})
 	controller.Watch(e.loop, e.sets.Informer, controller.Self[T])
