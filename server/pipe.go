@@ -27,13 +27,17 @@ type pipe struct {
 
 	mu struct {
 		sync.Mutex
-		buf  []byte
-		read int   // of buf
-		end  error // io.EOF, or why there will be no more; nil while open
+		buf  *[]byte // of pipeBuffers; nil while nothing waits: an idle stream holds nothing
+		read int     // of buf
+		end  error   // io.EOF, or why there will be no more; nil while open
 	}
 	// Bells of one slot: rung after bytes were added, or taken.
 	added, taken chan struct{}
 }
+
+// pipeBuffers are those that no pipe has at the moment. A stream fills and empties one
+// with each event, so without them a fifth of what a busy process allocates is these.
+var pipeBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func newPipe(ctx context.Context, cancel context.CancelFunc) *pipe {
 	return &pipe{
@@ -60,9 +64,12 @@ func (p *pipe) Write(b []byte) (int, error) {
 			p.mu.Unlock()
 			return 0, io.ErrClosedPipe
 		}
-		if len(p.mu.buf)-p.mu.read < pipeLimit {
-			kept := copy(p.mu.buf, p.mu.buf[p.mu.read:])
-			p.mu.buf, p.mu.read = append(p.mu.buf[:kept], b...), 0
+		if p.mu.buf == nil {
+			p.mu.buf = pipeBuffers.Get().(*[]byte)
+		}
+		if buf := *p.mu.buf; len(buf)-p.mu.read < pipeLimit {
+			kept := copy(buf, buf[p.mu.read:])
+			*p.mu.buf, p.mu.read = append(buf[:kept], b...), 0
 			p.mu.Unlock()
 			ring(p.added)
 			return len(b), nil
@@ -104,10 +111,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 	var cut error
 	for {
 		p.mu.Lock()
-		if n := copy(b, p.mu.buf[p.mu.read:]); n > 0 || len(b) == 0 {
-			if p.mu.read += n; p.mu.read == len(p.mu.buf) {
-				p.mu.buf, p.mu.read = nil, 0 // an idle stream holds nothing
-			}
+		if n := p.take(b); n > 0 || len(b) == 0 {
 			p.mu.Unlock()
 			ring(p.taken)
 			return n, nil
@@ -126,6 +130,22 @@ func (p *pipe) Read(b []byte) (int, error) {
 			cut = p.ctx.Err()
 		}
 	}
+}
+
+// take moves what waits into b, with the lock held, and lets an empty buffer go.
+func (p *pipe) take(b []byte) (n int) {
+	if p.mu.buf == nil {
+		return 0
+	}
+	n = copy(b, (*p.mu.buf)[p.mu.read:])
+	if p.mu.read += n; p.mu.read == len(*p.mu.buf) {
+		if cap(*p.mu.buf) <= 2*pipeLimit { // others were for one long piece
+			*p.mu.buf = (*p.mu.buf)[:0]
+			pipeBuffers.Put(p.mu.buf)
+		}
+		p.mu.buf, p.mu.read = nil, 0
+	}
+	return n
 }
 
 // Close ends the handler's request.
