@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -20,12 +21,15 @@ type trimmer struct {
 	// trimmed is when memory was given back last, and took how long that took.
 	trimmed time.Time
 	took    time.Duration
+	// collected is a bell that each collection rings: what is alive is known anew.
+	collected chan struct{}
 }
 
 const (
-	// settled is how long after being ready the start is over: controllers have
-	// listed, nodes are registered, and what was only needed for that is garbage.
-	settled = 2 * time.Second
+	// settled is how long after being ready the start is over, if then it is quiet:
+	// controllers have listed, nodes are registered, and what was only needed for that is
+	// garbage.
+	settled = 1500 * time.Millisecond
 	// trimPause is between two looks, quietBytes what is allocated from one to the
 	// next at most when it is quiet.
 	trimPause  = 500 * time.Millisecond
@@ -48,30 +52,46 @@ const (
 
 // startTrimmer runs a trimmer until it is called off.
 func startTrimmer() (stop func()) {
-	t := &trimmer{samples: []metrics.Sample{
+	t := &trimmer{collected: make(chan struct{}, 1), samples: []metrics.Sample{
 		sampleAllocated: {Name: "/gc/heap/allocs:bytes"},
 		sampleLive:      {Name: "/gc/heap/live:bytes"},
 		sampleObjects:   {Name: "/memory/classes/heap/objects:bytes"},
 		sampleFree:      {Name: "/memory/classes/heap/free:bytes"},
 	}}
+	ringAfterCollection(t.collected)
 	done := make(chan struct{})
 	go t.run(done)
 	return func() { close(done) }
 }
 
+// ringAfterCollection rings the bell after each collection: nothing refers to the object,
+// so each finds it.
+func ringAfterCollection(bell chan struct{}) {
+	type garbage struct{ bell chan struct{} }
+	runtime.AddCleanup(&garbage{bell}, func(bell chan struct{}) {
+		select {
+		case bell <- struct{}{}:
+		default:
+		}
+		ringAfterCollection(bell)
+	}, bell)
+}
+
 func (t *trimmer) run(done <-chan struct{}) {
-	select {
-	case <-done:
-		return
-	case <-time.After(settled):
-	}
-	t.trim()
-	for tick := time.NewTicker(trimPause); ; {
+	ready := time.After(settled)
+	var ticks <-chan time.Time
+	for {
 		select {
 		case <-done:
-			tick.Stop()
 			return
-		case <-tick.C:
+		case <-t.collected:
+			t.pace()
+		case <-ready:
+			t.look()
+			tick := time.NewTicker(trimPause)
+			defer tick.Stop()
+			ticks = tick.C
+		case <-ticks:
 			t.look()
 		}
 	}
@@ -79,18 +99,27 @@ func (t *trimmer) run(done <-chan struct{}) {
 
 // look trims if it is quiet and worth it.
 func (t *trimmer) look() {
+	quiet := t.pace()
+	t.allocated = t.value(sampleAllocated)
+	live := t.value(sampleLive)
+	garbage := t.value(sampleObjects) - min(live, t.value(sampleObjects))
+	first := t.trimmed.IsZero() // with what only the start needed
+	due := garbage+t.value(sampleFree) > max(trimFrom, live/4) && time.Since(t.trimmed) >= trimShare*t.took
+	if quiet && (first || due) {
+		t.trim()
+	}
+}
+
+// pace sets how much garbage may gather from now on. It reports whether it is quiet: little
+// has been allocated since the last look.
+func (t *trimmer) pace() (quiet bool) {
 	metrics.Read(t.samples)
-	allocated, live := t.value(sampleAllocated), t.value(sampleLive)
-	quiet := allocated-t.allocated < quietBytes
-	t.allocated = allocated
-	if p := headroom(live, quiet); p != t.percent {
+	quiet = t.value(sampleAllocated)-t.allocated < quietBytes
+	if p := headroom(t.value(sampleLive), quiet); p != t.percent {
 		debug.SetGCPercent(p) // which stops the world
 		t.percent = p
 	}
-	garbage := t.value(sampleObjects) - min(live, t.value(sampleObjects))
-	if quiet && garbage+t.value(sampleFree) > max(trimFrom, live/4) && time.Since(t.trimmed) >= trimShare*t.took {
-		t.trim()
-	}
+	return quiet
 }
 
 func (t *trimmer) value(i int) uint64 { return t.samples[i].Value.Uint64() }
@@ -109,9 +138,9 @@ const (
 	freely    = 128 << 20
 	sparingly = 64 << 20
 	// leastPercent bounds what collections cost in large heaps, mostPercent what may
-	// gather until the next look while a small heap grows.
+	// gather when next to nothing is alive.
 	leastPercent = 50
-	mostPercent  = 300
+	mostPercent  = 1000
 	// atRest is Go's default.
 	atRest = 100
 )

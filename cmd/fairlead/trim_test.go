@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
 
 func TestHeadroom(t *testing.T) {
 	const mb = 1 << 20
@@ -8,7 +11,7 @@ func TestHeadroom(t *testing.T) {
 		live       uint64
 		busy, rest int
 	}{
-		{0, 300, 100}, {20 * mb, 300, 100}, {64 * mb, 200, 100}, {80 * mb, 160, 80},
+		{0, 1000, 100}, {20 * mb, 640, 100}, {64 * mb, 200, 100}, {80 * mb, 160, 80},
 		{100 * mb, 125, 60}, {128 * mb, 100, 50}, {256 * mb, 50, 50}, {4096 * mb, 50, 50},
 	} {
 		if got := headroom(c.live, false); got != c.busy {
@@ -17,5 +20,15 @@ func TestHeadroom(t *testing.T) {
 		if got := headroom(c.live, true); got != c.rest {
 			t.Errorf("%d MB, at rest: %d%%, want %d%%", c.live/mb, got, c.rest)
 		}
+	}
+}
+
+// A burst is noticed at its first collection, and not half a second later.
+func TestEachCollectionSetsTheHeadroom(t *testing.T) {
+	bell := make(chan struct{}, 1)
+	ringAfterCollection(bell)
+	for range 3 {
+		runtime.GC()
+		<-bell
 	}
 }
