@@ -36,7 +36,7 @@ func (s *simulated) backends() server.Backends {
 	return server.Backends{
 		Kubelets: transport(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if r := s.now.Load(); r != nil && r.nodes.IsKubelet(address) {
-				return r.kubelets.Dial(ctx)
+				return r.kubelets.Dial(ctx, address)
 			}
 			return dialer.DialContext(ctx, network, address)
 		}),

@@ -19,11 +19,11 @@ func newPipes() *pipes {
 	return p
 }
 
-// Dial connects to whoever accepts.
-func (p *pipes) Dial(ctx context.Context) (net.Conn, error) {
+// Dial connects to whoever accepts, who sees at which address it was meant to be.
+func (p *pipes) Dial(ctx context.Context, address string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
-	case p.waiting <- theirs:
+	case p.waiting <- end{theirs, pipeAddr(address)}:
 		return ours, nil
 	case <-p.closed:
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: net.ErrClosed}
@@ -46,10 +46,18 @@ func (p *pipes) Close() error {
 	return nil
 }
 
-func (p *pipes) Addr() net.Addr { return pipeAddr{} }
+func (p *pipes) Addr() net.Addr { return pipeAddr("pipe") }
 
-// pipeAddr is the address of what has none.
-type pipeAddr struct{}
+// end is the accepting end of a pipe.
+type end struct {
+	net.Conn
+	at pipeAddr
+}
 
-func (pipeAddr) Network() string { return "pipe" }
-func (pipeAddr) String() string  { return "pipe" }
+func (e end) LocalAddr() net.Addr { return e.at }
+
+// pipeAddr is the address that a pipe stands for.
+type pipeAddr string
+
+func (pipeAddr) Network() string  { return "pipe" }
+func (a pipeAddr) String() string { return string(a) }

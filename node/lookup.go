@@ -1,6 +1,9 @@
 package node
 
 import (
+	"context"
+	"errors"
+
 	corev1 "k8s.io/api/core/v1"
 
 	api "fairlead.dev/node/kubelet"
@@ -41,13 +44,58 @@ func (ns *Nodes) PodAt(ip string) (found *corev1.Pod) {
 	return found
 }
 
-// All are the latest versions of the pods of all nodes.
-func (ns *Nodes) All() (all []*corev1.Pod) {
-	ns.each(func(p *pod) bool {
+// On are the latest versions of the pods of a node, or of all nodes; see kubelet.Pods.
+func (ns *Nodes) On(node string) (all []*corev1.Pod) {
+	add := func(p *pod) bool {
 		all = append(all, p.view())
 		return true
-	})
+	}
+	if node == "" {
+		ns.each(add)
+	} else if k := ns.named(node); k != nil {
+		k.each(add)
+	}
 	return all
+}
+
+// NodeAt is the name of the node that has an address of its own; see kubelet.Pods.
+func (ns *Nodes) NodeAt(ip string) string {
+	all := ns.all.Load()
+	if all == nil {
+		return ""
+	}
+	for _, k := range *all {
+		if k.ip.String() == ip || len(*all) == 1 {
+			return k.name
+		}
+	}
+	return ""
+}
+
+// Node is a node as the server has it; see kubelet.Pods.
+func (ns *Nodes) Node(ctx context.Context, name string) (*corev1.Node, error) {
+	k := ns.named(name)
+	if k == nil {
+		return nil, errors.New("is not one of those that are simulated here")
+	}
+	if k.isDark() {
+		return nil, errors.New("is out of reach")
+	}
+	return ns.nodes.Get(ctx, name)
+}
+
+// named is the node of a name, nil if there is none.
+func (ns *Nodes) named(name string) *kubelet {
+	all := ns.all.Load()
+	if all == nil {
+		return nil
+	}
+	for _, k := range *all {
+		if k.name == name {
+			return k
+		}
+	}
+	return nil
 }
 
 // each calls f with all pods within reach until it says no, with the lock of their node held.

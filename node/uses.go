@@ -72,23 +72,17 @@ func (k *kubelet) unmade(pod *corev1.Pod) (messages map[string]string) {
 
 // Env is the environment of a container that config maps and secrets make; see kubelet.Pods.
 func (ns *Nodes) Env(pod *corev1.Pod, c *corev1.Container) (env []corev1.EnvVar) {
-	all := ns.all.Load()
-	if all == nil {
+	k := ns.named(pod.Spec.NodeName)
+	if k == nil {
 		return nil
 	}
-	for _, k := range *all {
-		if k.name != pod.Spec.NodeName {
-			continue
-		}
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if p := k.mu.pods[pod.UID]; p != nil && p.uses.last[c.Name] != nil {
-			return p.uses.last[c.Name]
-		}
-		env, _ = needs.Env(pod, c, k.find, k.options.Capacity)
-		return env
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if p := k.mu.pods[pod.UID]; p != nil && p.uses.last[c.Name] != nil {
+		return p.uses.last[c.Name]
 	}
-	return nil
+	env, _ = needs.Env(pod, c, k.find, k.options.Capacity)
+	return env
 }
 
 // find is a needs.Find. The node's lock is held; so below.

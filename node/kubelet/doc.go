@@ -1,11 +1,11 @@
 // Package kubelet serves the API of kubelets for simulated pods: logs, commands, attached
-// terminals and forwarded ports, at the paths and in the protocols that an API server uses.
+// terminals, forwarded ports and metrics, at the paths and in the protocols that an API server uses.
 //
 //	h := kubelet.New(kubelet.Options{Pods: nodes, Definitions: defs})
 //	err := h.Serve(listener) // TLS, with a certificate of its own
 //
 // One Server stands for the kubelets of many nodes: a pod is found by its namespace and
-// name, which of the nodes was asked makes no difference. Nobody is asked who he is:
+// name, which of the nodes was asked makes no difference but for /pods and /metrics/resource. Nobody is asked who he is:
 // an API server has asked already, and the content is made up.
 //
 // # What pods answer when nothing is defined
@@ -17,6 +17,11 @@
 // container and one for its end. Who attaches sees the log go on, and a container with stdin echoes what
 // it is told. A port speaks HTTP and tells the pod's name. See the package kwok for how to
 // define more.
+//
+// # Metrics
+//
+// /metrics/resource, and /metrics/nodes/{nodeName}/metrics/resource for any node, have a kubelet's resource
+// metrics of what containers use; definitions of the kind Metric are served at their own paths.
 //
 // # Concurrency
 //

@@ -31,8 +31,12 @@ type Pods interface {
 	Pod(namespace, name string) (pod *corev1.Pod, changed <-chan struct{})
 	// PodAt is the pod that has an address, nil if none has.
 	PodAt(ip string) *corev1.Pod
-	// All are the latest versions of all pods.
-	All() []*corev1.Pod
+	// On are the latest versions of the pods of a node, or of all nodes if it has no name.
+	On(node string) []*corev1.Pod
+	// NodeAt is the name of the node that has an address, "" if none has, or several have.
+	NodeAt(ip string) string
+	// Node is one of the nodes; an error says that it is not, or is out of reach.
+	Node(ctx context.Context, name string) (*corev1.Node, error)
 	// Env is the environment that is given to a container of a pod, with what config maps and
 	// secrets make of it.
 	Env(pod *corev1.Pod, c *corev1.Container) []corev1.EnvVar
@@ -46,10 +50,11 @@ type Options struct {
 
 // Server serves the API of kubelets. Make it with New.
 type Server struct {
-	pods Pods
-	defs *kwok.Definitions
-	mux  *http.ServeMux
-	http *http.Server
+	pods  Pods
+	defs  *kwok.Definitions
+	mux   *http.ServeMux
+	http  *http.Server
+	meter meter
 }
 
 // New returns a server; it is an http.Handler as well.
@@ -64,6 +69,8 @@ func New(o Options) *Server {
 	s.mux.HandleFunc("/portForward/{namespace}/{pod}/{uid}", s.portForward)
 	s.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })
 	s.mux.HandleFunc("GET /pods", s.list)
+	s.mux.HandleFunc("GET /metrics", s.metrics)
+	s.mux.HandleFunc("GET /metrics/", s.metrics)
 	shown := sync.OnceValues(certificate)
 	s.http = &http.Server{
 		Handler: s, ReadHeaderTimeout: 32 * time.Second,
@@ -142,11 +149,11 @@ func status(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	return nil
 }
 
-// list answers with all pods.
-func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
+// list answers with the pods of the node that was asked, or of all that it may be.
+func (s *Server) list(w http.ResponseWriter, req *http.Request) {
 	list := corev1.PodList{}
 	list.Kind, list.APIVersion = "PodList", "v1"
-	for _, p := range s.pods.All() {
+	for _, p := range s.pods.On(s.pods.NodeAt(host(req))) {
 		list.Items = append(list.Items, *p)
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -32,6 +32,7 @@ type Definitions struct {
 type set struct {
 	logs, attaches, execs, forwards, usages []definition
 	stages                                  map[string]stage.Stages // by kind
+	metrics                                 []*Metric
 }
 
 var none set
@@ -107,6 +108,7 @@ func (d *set) sort() {
 			return cmp.Compare(a.Name, b.Name)
 		})
 	}
+	slices.SortStableFunc(d.metrics, func(a, b *Metric) int { return cmp.Compare(a.Name, b.Name) })
 	for _, list := range d.stages {
 		slices.SortStableFunc(list, func(a, b *stage.Stage) int { return cmp.Compare(a.Name, b.Name) })
 	}

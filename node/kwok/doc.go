@@ -1,6 +1,7 @@
 // Package kwok reads what simulated pods answer and what becomes of them, in the YAML that
 // people know from kwok: the kinds Logs, Exec, Attach, PortForward and ResourceUsage of
-// kwok.x-k8s.io/v1alpha1, their Cluster forms, and Stage, which the package stage explains.
+// kwok.x-k8s.io/v1alpha1, their Cluster forms, Metric, whose expressions the package expr explains, and
+// Stage, which the package stage explains.
 //
 //	defs, err := kwok.Load("nodes.yaml")
 //	entry, ok := defs.Logs(pod, "nginx")

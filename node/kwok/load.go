@@ -122,6 +122,13 @@ func (d *set) add(kind string, doc []byte) error {
 		d.stages[st.Kind] = append(d.stages[st.Kind], st)
 		return nil
 	}
+	if kind == "Metric" {
+		m, err := parseMetric(doc)
+		if err == nil {
+			d.metrics = append(d.metrics, m)
+		}
+		return err
+	}
 	switch strings.TrimPrefix(kind, "Cluster") {
 	case "Logs":
 		return into(&d.logs, func() (definition, error) { return decode[Log](doc, "logs") })

@@ -79,6 +79,11 @@ func (d *set) join(o *set, keep func(kind, namespace, name string) bool) {
 	add(&d.execs, o.execs)
 	add(&d.forwards, o.forwards)
 	add(&d.usages, o.usages)
+	for _, m := range o.metrics {
+		if keep(m.Kind, "", m.Name) {
+			d.metrics = append(d.metrics, m)
+		}
+	}
 	for _, kind := range slices.Sorted(maps.Keys(o.stages)) {
 		for _, s := range o.stages[kind] {
 			if keep("Stage", "", s.Name) {

@@ -1,8 +1,12 @@
 package kwok
 
 import (
+	"errors"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/node/expr"
 )
 
 // APIVersion is that of all kinds here.
@@ -87,7 +91,26 @@ type Usage struct {
 	Usage map[string]Value `json:"usage"`
 }
 
-// Value of a usage.
+// Value of a usage, as it stands or as an expression of the pod and the container makes it.
 type Value struct {
-	Value resource.Quantity `json:"value"`
+	Value      *resource.Quantity
+	Expression *Program
+}
+
+func (v *Value) UnmarshalJSON(text []byte) error {
+	var raw struct {
+		Value      *resource.Quantity `json:"value"`
+		Expression *Program           `json:"expression"`
+	}
+	if err := strict(text, &raw); err != nil {
+		return err
+	}
+	*v = Value{raw.Value, raw.Expression}
+	switch {
+	case v.Value != nil && v.Expression == nil:
+		return nil
+	case v.Value != nil || v.Expression == nil:
+		return errors.New("either a value or an expression is wanted")
+	}
+	return v.Expression.compile([]string{expr.Pod, expr.Container})
 }

@@ -3,6 +3,8 @@ package kwok
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"fairlead.dev/node/expr"
 )
 
 // Annotations of pods that say what each of their containers uses, as kwok's own
@@ -22,8 +24,8 @@ func (d *Definitions) Use(pod *corev1.Pod, c *corev1.Container) corev1.ResourceL
 		corev1.ResourceMemory: {MemoryAnnotation, "1Mi"},
 	} {
 		if entry != nil {
-			if v, ok := entry.Usage[string(name)]; ok {
-				out[name] = v.Value
+			if q, ok := entry.of(name, pod, c); ok {
+				out[name] = q
 				continue
 			}
 		}
@@ -37,6 +39,26 @@ func (d *Definitions) Use(pod *corev1.Pod, c *corev1.Container) corev1.ResourceL
 		}
 	}
 	return out
+}
+
+// of is what is used of a resource, if that is defined. An expression that comes to nothing, as
+// one does that asks for a label that is not there, defines nothing.
+func (u *Usage) of(name corev1.ResourceName, pod *corev1.Pod, c *corev1.Container) (q resource.Quantity, ok bool) {
+	v, ok := u.Usage[string(name)]
+	if !ok {
+		return q, false
+	}
+	if v.Value != nil {
+		return *v.Value, true
+	}
+	n, err := v.Expression.Number(expr.Scope{}.WithPod(pod).WithContainer(c))
+	if err != nil {
+		return q, false
+	}
+	if name == corev1.ResourceCPU {
+		return *resource.NewMilliQuantity(int64(n*1000), resource.DecimalSI), true
+	}
+	return *resource.NewQuantity(int64(n), resource.BinarySI), true
 }
 
 func half(name corev1.ResourceName, q resource.Quantity) resource.Quantity {

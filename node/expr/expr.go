@@ -1,0 +1,86 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+)
+
+// limit is what an expression may cost, in CEL's units; none that is meant so comes near it.
+const limit = 1 << 20
+
+// environment has the functions and all variables. It takes a while to make, and who has no
+// expressions needs none.
+var environment = sync.OnceValues(func() (*cel.Env, error) {
+	options := functions()
+	for _, name := range []string{Node, Pod, Container} {
+		options = append(options, cel.Variable(name, cel.DynType))
+	}
+	return cel.NewEnv(options...)
+})
+
+// Program is an expression that has been compiled.
+type Program struct{ program cel.Program }
+
+// Compile reads an expression that may speak of the variables.
+func Compile(text string, variables ...string) (*Program, error) {
+	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	ast, issues := env.Compile(text)
+	if err := issues.Err(); err != nil {
+		return nil, err
+	}
+	for _, r := range ast.NativeRep().ReferenceMap() {
+		if all := []string{Node, Pod, Container}; slices.Contains(all, r.Name) && !slices.Contains(variables, r.Name) {
+			return nil, fmt.Errorf("there is no %s here", r.Name)
+		}
+	}
+	program, err := env.Program(ast, cel.CostLimit(limit))
+	if err != nil {
+		return nil, err
+	}
+	return &Program{program}, nil
+}
+
+func (p *Program) eval(s Scope) (ref.Val, error) {
+	v, _, err := p.program.Eval(s.vars)
+	return v, err
+}
+
+// Number is the value of an expression that makes a number, or a duration, which is in seconds.
+func (p *Program) Number(s Scope) (float64, error) {
+	v, err := p.eval(s)
+	if err != nil {
+		return 0, err
+	}
+	switch n := v.Value().(type) {
+	case float64:
+		return n, nil
+	case int64:
+		return float64(n), nil
+	case uint64:
+		return float64(n), nil
+	case time.Duration:
+		return n.Seconds(), nil
+	}
+	return 0, fmt.Errorf("the value is a %s, not a number", v.Type().TypeName())
+}
+
+// Text is the value of an expression that makes a text; a number is one as well.
+func (p *Program) Text(s Scope) (string, error) {
+	v, err := p.eval(s)
+	if err != nil {
+		return "", err
+	}
+	if text, ok := v.ConvertToType(types.StringType).(types.String); ok {
+		return string(text), nil
+	}
+	return "", fmt.Errorf("the value is a %s, not a text", v.Type().TypeName())
+}

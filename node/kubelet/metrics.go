@@ -1,0 +1,149 @@
+package kubelet
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/node/expr"
+	"fairlead.dev/node/kwok"
+)
+
+// metrics answers with what a definition says of the path, else with a kubelet's resource metrics.
+// The node is the one that the path names; if it names none, the one whose address was asked.
+func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
+	defined, name := s.defs.Metric(req.URL.Path)
+	if defined == nil && req.URL.Path != "/metrics/resource" {
+		var ok bool
+		if name, ok = nodeIn(req.URL.Path); !ok {
+			plain(w, http.StatusNotFound, "404 page not found\n")
+			return
+		}
+	}
+	if name == "" {
+		name = s.pods.NodeAt(host(req))
+	}
+	if name == "" && defined != nil {
+		name = defined.Name // as kwok has it
+	}
+	if name == "" {
+		plain(w, http.StatusNotFound, "several nodes have this address: ask /metrics/nodes/NAME/metrics/resource\n")
+		return
+	}
+	node, err := s.pods.Node(req.Context(), name)
+	if err != nil {
+		plain(w, http.StatusNotFound, fmt.Sprintf("node %q: %v\n", name, err))
+		return
+	}
+	pods := s.pods.On(name)
+	r := s.meter.read(name, pods, s.defs, time.Now())
+	var all prometheus.Collector = resources{r}
+	if defined != nil {
+		all = samples{defined, node, pods, r}
+	}
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(all); err != nil {
+		plain(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, req)
+}
+
+// nodeIn is the node of the path where resource metrics are for any node, which is kwok's.
+func nodeIn(path string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(path, "/metrics/nodes/")
+	if ok {
+		name, ok = strings.CutSuffix(name, "/metrics/resource")
+	}
+	return name, ok && name != "" && !strings.Contains(name, "/")
+}
+
+// host is the address at which a request has come in.
+func host(req *http.Request) string {
+	at, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return ""
+	}
+	host, _, _ := net.SplitHostPort(at.String())
+	return host
+}
+
+// samples are what a definition makes of a node. What an expression does not come to is left out.
+type samples struct {
+	*kwok.Metric
+	node *corev1.Node
+	pods []*corev1.Pod
+	read reading
+}
+
+func (samples) Describe(chan<- *prometheus.Desc) {}
+
+func (m samples) Collect(to chan<- prometheus.Metric) {
+	node := expr.OfNode(m.node, m.read)
+	scopes := map[string][]expr.Scope{expr.Node: {node}}
+	for _, p := range m.pods {
+		pod := node.WithPod(p)
+		scopes[expr.Pod] = append(scopes[expr.Pod], pod)
+		for i := range p.Spec.Containers {
+			scopes[expr.Container] = append(scopes[expr.Container], pod.WithContainer(&p.Spec.Containers[i]))
+		}
+	}
+	for i := range m.Samples {
+		for _, scope := range scopes[m.Samples[i].Dimension] {
+			if metric, err := sample(&m.Samples[i], scope); err == nil {
+				to <- metric
+			}
+		}
+	}
+}
+
+// sample is a metric of one node, pod or container.
+func sample(s *kwok.Sample, scope expr.Scope) (prometheus.Metric, error) {
+	var labels []string
+	for _, l := range s.Labels {
+		text, err := l.Value.Text(scope)
+		if err != nil {
+			return nil, err
+		}
+		labels = append(labels, text)
+	}
+	if s.Kind == "histogram" {
+		return histogram(s, scope, labels)
+	}
+	kind := prometheus.GaugeValue
+	if s.Kind == "counter" {
+		kind = prometheus.CounterValue
+	}
+	n, err := s.Value.Number(scope)
+	if err != nil {
+		return nil, err
+	}
+	return prometheus.NewConstMetric(s.Desc, kind, n, labels...)
+}
+
+// histogram counts in each bucket what is in those before as well. Its sum takes everything to be as much
+// as its bucket allows.
+func histogram(s *kwok.Sample, scope expr.Scope, labels []string) (prometheus.Metric, error) {
+	buckets := map[float64]uint64{}
+	count, sum := uint64(0), 0.0
+	for _, b := range s.Buckets {
+		n, err := b.Value.Number(scope)
+		if err != nil {
+			return nil, err
+		}
+		n = math.Max(0, math.Floor(n))
+		count += uint64(n)
+		sum += b.Le * n
+		if !b.Hidden {
+			buckets[b.Le] = count
+		}
+	}
+	return prometheus.NewConstHistogram(s.Desc, count, sum, buckets, labels...)
+}
