@@ -37,6 +37,7 @@ func Default(o Options) Chain {
 		RuntimeClass{o.Lookup},
 		Certificates{o.Authorizer},
 		DefaultIngressClass{o.Lookup},
+		PodResize{o.Lookup},
 		NewServiceAllocation(o.Lookup, o.Services),
 	}
 	if o.RBAC != nil {
