@@ -91,12 +91,14 @@ func (c *codec[T]) encode(obj T, as form) ([]byte, string, error) {
 		return encodeCBOR(u.Object)
 	}
 	if c.kind.Kind == "" {
-		b, err := stdjson.Marshal(obj)
+		b, err := encodeJSON(obj)
 		return b, JSON, err
 	}
-	v := reflect.New(c.elem)
-	v.Elem().Set(reflect.ValueOf(obj).Elem()) // shallow: the caller's object stays as it is
-	obj = c.stamp(v.Interface().(T))
+	if obj.GetObjectKind().GroupVersionKind() != c.gvk {
+		v := reflect.New(c.elem)
+		v.Elem().Set(reflect.ValueOf(obj).Elem()) // shallow: the caller's object stays as it is
+		obj = c.stamp(v.Interface().(T))
+	}
 	switch as {
 	case inProtobuf:
 		b, err := joinProto(c.kind, any(obj).(protoObject))
@@ -104,8 +106,20 @@ func (c *codec[T]) encode(obj T, as form) ([]byte, string, error) {
 	case inCBOR:
 		return encodeCBOR(obj)
 	}
-	b, err := stdjson.Marshal(obj)
+	b, err := encodeJSON(obj)
 	return b, JSON, err
+}
+
+// encodeJSON returns what encoding/json does for v, sooner if v is of a type that is known.
+func encodeJSON(v any) ([]byte, error) {
+	if u, ok := v.(*unstructured.Unstructured); ok && u != nil {
+		if b, ok := fastjson.MarshalObject(u.Object); ok {
+			return b, nil
+		}
+	} else if b, ok := fastjson.Marshal(v); ok {
+		return b, nil
+	}
+	return stdjson.Marshal(v)
 }
 
 // decode reads one object; nothing of b is kept.

@@ -43,7 +43,7 @@ func JSONPatch(v any) Patch { return newPatch(types.JSONPatchType, v) }
 func ApplyPatch(v any) Patch { return newPatch(types.ApplyPatchType, v) }
 
 func newPatch(t types.PatchType, v any) Patch {
-	b, err := stdjson.Marshal(v)
+	b, err := encodeJSON(v)
 	if err != nil {
 		err = fmt.Errorf("client: making the patch: %w", err)
 	}
@@ -60,12 +60,12 @@ func MergeFromLocked(old, new Object) Patch { return diff(old, new, true) }
 
 func diff(old, new Object, lock bool) Patch {
 	p := Patch{Type: types.MergePatchType}
-	a, err := stdjson.Marshal(old)
+	a, err := encodeJSON(old)
 	if err != nil {
 		p.err = err
 		return p
 	}
-	b, err := stdjson.Marshal(new)
+	b, err := encodeJSON(new)
 	if err != nil {
 		p.err = err
 		return p

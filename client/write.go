@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	stdjson "encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -100,7 +99,7 @@ func (r Resource[T]) delete(ctx context.Context, path string, del *metav1.Delete
 	}
 	d := *del
 	d.APIVersion, d.Kind = "v1", "DeleteOptions"
-	body, err := stdjson.Marshal(&d)
+	body, err := encodeJSON(&d)
 	if err != nil {
 		return err
 	}
@@ -157,5 +156,5 @@ func (c *Client) encodeAny(obj runtime.Object) ([]byte, error) {
 		obj = v.Interface().(runtime.Object)
 		obj.GetObjectKind().SetGroupVersionKind(gvks[0])
 	}
-	return stdjson.Marshal(obj)
+	return encodeJSON(obj)
 }

@@ -32,8 +32,17 @@ func Marshal(from any) ([]byte, bool) {
 
 // scratch is room to encode in.
 type scratch struct {
-	b    []byte
-	keys []string
+	b     []byte
+	keys  []string
+	depth int
+}
+
+// deeper notes that what follows stands in a pointer, a slice or a map, and is false where
+// that is too deep: such a value may lead to itself. What is not followed by s.depth-- is
+// given up on.
+func (s *scratch) deeper() bool {
+	s.depth++
+	return s.depth <= deepest
 }
 
 // roomiest is how many bytes a scratch may have to be kept.
@@ -46,6 +55,7 @@ func (s *scratch) marshal(from any) ([]byte, bool) {
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return nil, false
 	}
+	s.depth = 0
 	b, ok := s.value(s.b[:0], planOf(v.Type().Elem()), v.UnsafePointer())
 	if s.b = b[:0]; cap(b) > roomiest {
 		s.b = nil
@@ -61,10 +71,16 @@ func (s *scratch) value(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
 	case structure:
 		return s.structure(b, p, v)
 	case pointer:
-		if at := *(*unsafe.Pointer)(v); at != nil {
-			return s.value(b, p.elem, at)
+		at := *(*unsafe.Pointer)(v)
+		if at == nil {
+			return append(b, "null"...), true
 		}
-		return append(b, "null"...), true
+		if !s.deeper() {
+			return b, false
+		}
+		b, ok := s.value(b, p.elem, at)
+		s.depth--
+		return b, ok
 	case slice:
 		return s.slice(b, p, (*header)(v))
 	case stringMap:
@@ -214,6 +230,9 @@ func (s *scratch) slice(b []byte, p *plan, h *header) ([]byte, bool) {
 	if h.data == nil {
 		return append(b, "null"...), true
 	}
+	if !s.deeper() {
+		return b, false
+	}
 	b = append(b, '[')
 	for i := range h.len {
 		if i > 0 {
@@ -224,6 +243,7 @@ func (s *scratch) slice(b []byte, p *plan, h *header) ([]byte, bool) {
 			return b, false
 		}
 	}
+	s.depth--
 	return append(b, ']'), true
 }
 
@@ -267,6 +287,9 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 	if p.elem.op == quantity {
 		return sorted(s, b, quantities(m), appendQuantity)
 	}
+	if !s.deeper() {
+		return b, false
+	}
 	type entry struct {
 		key   string
 		value reflect.Value
@@ -292,6 +315,7 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 			return b, false
 		}
 	}
+	s.depth--
 	return append(b, '}'), true
 }
 

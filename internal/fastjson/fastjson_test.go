@@ -211,6 +211,32 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
+// TestCycles: what leads to itself has no JSON, and encoding/json says so.
+func TestCycles(t *testing.T) {
+	type ring struct {
+		Next  *ring
+		Names map[string]ring
+		All   []ring
+	}
+	p, m, l := &ring{}, &ring{Names: map[string]ring{}}, &ring{All: make([]ring, 1)}
+	p.Next = p
+	m.Names["a"] = *m
+	l.All[0] = *l
+	for _, x := range []*ring{p, m, l} {
+		if b, ok := fastjson.Marshal(x); ok {
+			t.Errorf("wrote %s", b)
+		}
+	}
+	o := map[string]any{}
+	o["self"] = []any{o}
+	if b, ok := fastjson.MarshalObject(o); ok {
+		t.Errorf("wrote %s", b)
+	}
+	if b, ok := fastjson.Marshal(&ring{Next: &ring{}}); !ok || string(b) != `{"Next":{"Next":null,"Names":null,"All":null},"Names":null,"All":null}` {
+		t.Errorf("wrote %s, %v after those", b, ok)
+	}
+}
+
 // TestEveryByteEverywhere puts each byte at each place of a string.
 func TestEveryByteEverywhere(t *testing.T) {
 	for c := range 256 {

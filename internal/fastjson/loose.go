@@ -96,6 +96,7 @@ func (d *decoder) looseList() (list []any, ok bool) {
 func MarshalObject(m map[string]any) ([]byte, bool) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
+	s.depth = 0
 	b, ok := s.loose(s.b[:0], m)
 	if s.b = b[:0]; cap(b) > roomiest {
 		s.b = nil
@@ -131,6 +132,9 @@ func (s *scratch) looseList(b []byte, list []any) ([]byte, bool) {
 	if list == nil {
 		return append(b, "null"...), true
 	}
+	if !s.deeper() {
+		return b, false
+	}
 	b = append(b, '[')
 	for i, v := range list {
 		if i > 0 {
@@ -141,6 +145,7 @@ func (s *scratch) looseList(b []byte, list []any) ([]byte, bool) {
 			return b, false
 		}
 	}
+	s.depth--
 	return append(b, ']'), true
 }
 
@@ -149,6 +154,9 @@ func (s *scratch) looseList(b []byte, list []any) ([]byte, bool) {
 func (s *scratch) looseObject(b []byte, m map[string]any) ([]byte, bool) {
 	if m == nil {
 		return append(b, "null"...), true
+	}
+	if !s.deeper() {
+		return b, false
 	}
 	from := len(s.keys)
 	for k := range m {
@@ -174,5 +182,6 @@ func (s *scratch) looseObject(b []byte, m map[string]any) ([]byte, bool) {
 			return b, false
 		}
 	}
+	s.depth--
 	return append(b, '}'), true
 }

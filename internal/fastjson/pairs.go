@@ -91,5 +91,6 @@ func (p Pair) InOld() bool { return p.a != nil }
 func (p Pair) append(dst []byte, v unsafe.Pointer) ([]byte, bool) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
+	s.depth = 0
 	return s.value(dst, p.f.plan, v)
 }

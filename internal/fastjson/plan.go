@@ -126,6 +126,9 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 		p.op, p.elem = slice, build(t.Elem(), making)
 		if t.Elem().Kind() == reflect.Uint8 {
 			p.op = bytes
+			if p.elem.op != unsigned { // bytes that have codecs of their own
+				p.op = unknown
+			}
 		}
 	case reflect.Map:
 		key := reflect.PointerTo(t.Key())

@@ -1,0 +1,64 @@
+package client_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"fairlead.dev/client"
+)
+
+// TestBodies: what is sent is what encoding/json writes, with the kind, and the caller's
+// object stays as it is. That this holds for every kind is internal/fastjson's test.
+func TestBodies(t *testing.T) {
+	c, s := scripted(t, client.Options{}, func(w http.ResponseWriter, r *http.Request) { w.Write(servedPod) })
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	served, err := pods.Get(ctx, "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Annotations: map[string]string{"<größe>": "a\u2028\x00\"\xff"}}}
+	kindless := odd.DeepCopy()
+	stamped := odd.DeepCopy()
+	stamped.APIVersion, stamped.Kind = "v1", "Pod"
+	binding := &corev1.Binding{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Binding"}, Target: corev1.ObjectReference{Name: "node-1"}}
+	loose := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": "web"}, "x": []any{int64(1), 1.5, nil, true, "<&>"}, "int": 7}}
+	uid := served.UID
+	for _, call := range []struct {
+		do   func() error
+		want any
+	}{
+		{func() error { _, err := pods.UpdateStatus(ctx, served); return err }, served},
+		{func() error { _, err := pods.Create(ctx, odd); return err }, stamped},
+		{func() error { _, err := pods.Update(ctx, stamped); return err }, stamped},
+		{func() error {
+			return pods.Post(ctx, "web", "binding", &corev1.Binding{Target: binding.Target}, nil)
+		}, binding},
+		{func() error {
+			return pods.Delete(ctx, "web", metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(uid))})
+		},
+			&metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, Preconditions: metav1.NewUIDPreconditions(string(uid))}},
+		{func() error {
+			_, err := client.Dynamic(c, corev1.SchemeGroupVersion.WithResource("pods"), true).Namespace("default").Update(ctx, loose)
+			return err
+		}, loose},
+		{func() error { _, err := pods.Patch(ctx, "web", client.MergePatch(odd)); return err }, odd},
+	} {
+		if err := call.do(); err != nil {
+			t.Fatal(err)
+		}
+		want, err := json.Marshal(call.want)
+		if got := s.body[len(s.body)-1]; err != nil || got != string(want) {
+			t.Errorf("sent %s\nwant %s, %v", got, want, err)
+		}
+	}
+	if !equality.Semantic.DeepEqual(odd, kindless) {
+		t.Errorf("the caller's object has become %+v", odd)
+	}
+}
