@@ -78,7 +78,7 @@ func (c *codec[T]) decodeCBORList(b []byte, l *List[T]) error {
 			u.SetAPIVersion(w.APIVersion)
 			u.SetKind(strings.TrimSuffix(w.Kind, "List"))
 		}
-		l.Items[i] = c.stamp(obj)
+		l.Items[i] = c.finish(obj)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/json"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -34,6 +35,7 @@ type codec[T Object] struct {
 	accept, acceptList, acceptWatch string
 	shared                          *shared // nil: each object is its reader's own
 	known                           func(namespace, name []byte) (T, bool)
+	unmanaged                       bool // objects that come back have no managedFields
 }
 
 // shared decodes objects that nobody will change.
@@ -138,6 +140,29 @@ func (c *codec[T]) decode(b []byte) (obj T, err error) {
 		var none T
 		return none, fmt.Errorf("client: decoding %v: %w", c.elem, err)
 	}
+	return c.finish(obj), nil
+}
+
+// finish makes what was decoded what it is to be.
+func (c *codec[T]) finish(obj T) T {
+	if c.unmanaged {
+		obj.SetManagedFields(nil)
+	}
+	return c.stamp(obj)
+}
+
+// decodeHead reads of one object which one it is. In JSON, no more is looked at; in other
+// forms, and of objects that have their kind with them, all is decoded.
+func (c *codec[T]) decodeHead(b []byte) (T, error) {
+	h, ok := fastjson.HeadOf(b)
+	if !ok || c.kind.Kind == "" {
+		return c.decode(b)
+	}
+	obj := c.new()
+	obj.SetName(h.Name)
+	obj.SetNamespace(h.Namespace)
+	obj.SetUID(types.UID(h.UID))
+	obj.SetResourceVersion(h.ResourceVersion)
 	return c.stamp(obj), nil
 }
 
@@ -169,12 +194,19 @@ func (c *codec[T]) fastProto(raw []byte, m protoObject) bool {
 }
 
 func (c *codec[T]) fastJSON(b []byte, into any) bool {
-	if c.shared == nil {
-		return fastjson.Unmarshal(b, into)
+	if c.shared != nil {
+		c.shared.Lock()
+		defer c.shared.Unlock()
 	}
-	c.shared.Lock()
-	defer c.shared.Unlock()
-	return c.shared.json.Unmarshal(b, into)
+	switch {
+	case c.shared != nil && c.unmanaged:
+		return c.shared.json.UnmarshalUnmanaged(b, into)
+	case c.shared != nil:
+		return c.shared.json.Unmarshal(b, into)
+	case c.unmanaged:
+		return fastjson.UnmarshalUnmanaged(b, into)
+	}
+	return fastjson.Unmarshal(b, into)
 }
 
 // decodeList reads a list; nothing of b is kept.
@@ -195,7 +227,7 @@ func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 		l.ResourceVersion, l.Continue, l.RemainingItemCount = ul.GetResourceVersion(), ul.GetContinue(), ul.GetRemainingItemCount()
 		l.Items = make([]T, len(ul.Items))
 		for i := range ul.Items {
-			l.Items[i] = any(&unstructured.Unstructured{Object: ul.Items[i].Object}).(T)
+			l.Items[i] = c.finish(any(&unstructured.Unstructured{Object: ul.Items[i].Object}).(T))
 		}
 		return l, nil
 	}
@@ -211,7 +243,7 @@ func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 		}
 	}
 	for _, obj := range w.Items {
-		c.stamp(obj)
+		c.finish(obj)
 	}
 	return List[T](w), nil
 }
@@ -229,7 +261,7 @@ func (c *codec[T]) decodeProtoList(raw []byte, l *List[T]) error {
 			if err != nil {
 				return fmt.Errorf("client: decoding %v: %w", c.elem, err)
 			}
-			l.Items = append(l.Items, c.stamp(obj))
+			l.Items = append(l.Items, c.finish(obj))
 		}
 		return nil
 	})

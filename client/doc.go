@@ -8,7 +8,8 @@
 //	pod, err := pods.Get(ctx, "web")
 //	for page, err := range pods.Pages(ctx, metav1.ListOptions{Limit: 500}) { ... }
 //
-// A type of your own works the same way once it is in Options.Scheme. Dynamic gives
+// A Resource narrowed by WithoutManagedFields, Heads or Shared decodes less, for who needs
+// less. A type of your own works the same way once it is in Options.Scheme. Dynamic gives
 // any resource as unstructured objects, Metadata gives only the metadata of any, and
 // Client.REST is the layer of plain requests below.
 //

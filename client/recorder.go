@@ -61,7 +61,7 @@ func NewRecorder(c *Client, component string) *Recorder {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &recording{
 		cancel:  cancel,
-		events:  For[*corev1.Event](c),
+		events:  For[*corev1.Event](c).Heads(),
 		queue:   make(chan told, recorderQueue),
 		series:  map[seriesKey]*series{},
 		closing: make(chan struct{}),

@@ -29,6 +29,7 @@ type Resource[T Object] struct {
 	gvr        schema.GroupVersionResource
 	namespaced bool
 	ns         string
+	heads      bool  // of what is written, only the head comes back
 	err        error // found when it was made, told by every method
 }
 
@@ -103,6 +104,27 @@ func (r Resource[T]) Shared(known func(namespace, name []byte) (T, bool)) Resour
 		c.known = known
 		r.codec = &c
 	}
+	return r
+}
+
+// WithoutManagedFields returns the same resource for a reader who does not care which manager
+// has set which field: objects come back without their managedFields, often half of them,
+// which are not decoded. To write such an object leaves those of the server as they are.
+func (r Resource[T]) WithoutManagedFields() Resource[T] {
+	if r.codec != nil {
+		c := *r.codec
+		c.unmanaged = true
+		r.codec = &c
+	}
+	return r
+}
+
+// Heads returns the same resource for a writer who knows what it has written: what Create,
+// Update and Patch return has the kind, the name, the namespace, the UID and the
+// resourceVersion, and the rest may be empty. Most of a long answer is then not decoded.
+// What is read is whole.
+func (r Resource[T]) Heads() Resource[T] {
+	r.heads = true
 	return r
 }
 

@@ -70,8 +70,16 @@ func (r Resource[T]) write(ctx context.Context, method string, obj T, opts any, 
 		if err != nil {
 			return none, err
 		}
-		return r.codec.decode(res.Body)
+		return r.written(res)
 	}
+}
+
+// written reads the answer to a write.
+func (r Resource[T]) written(res *Response) (T, error) {
+	if r.heads {
+		return r.codec.decodeHead(res.Body)
+	}
+	return r.codec.decode(res.Body)
 }
 
 // Delete deletes an object, or begins to: finalizers and grace may keep it a while.

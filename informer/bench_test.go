@@ -164,7 +164,7 @@ func (s *tape) informer(b testing.TB, hs ...informer.Handler[*corev1.Pod]) *info
 	if err != nil {
 		b.Fatal(err)
 	}
-	i := informer.New(client.For[*corev1.Pod](c), informer.Options[*corev1.Pod]{Transform: informer.WithoutManagedFields[*corev1.Pod]})
+	i := informer.New(client.For[*corev1.Pod](c).WithoutManagedFields(), informer.Options[*corev1.Pod]{})
 	for _, h := range hs {
 		i.Handle(h)
 	}

@@ -135,9 +135,6 @@ func (i *Informer[T]) collect(all objects[T], items []T) {
 }
 
 func (i *Informer[T]) transform(obj T) T {
-	if i.o.dropManaged {
-		obj.SetManagedFields(nil)
-	}
 	if i.o.Transform != nil {
 		return i.o.Transform(obj)
 	}

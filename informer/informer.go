@@ -42,8 +42,6 @@ type Options[T client.Object] struct {
 	// the store, and of all at the end of Run. It may panic, which ends the process;
 	// it must not use the informer.
 	OnMutation func(error)
-
-	dropManaged bool // without managedFields, which needs no object of its own
 }
 
 // Informer keeps a Store equal to what a server has, and tells handlers what changes.

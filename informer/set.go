@@ -85,20 +85,13 @@ func memberOf[T client.Object](s *Set, k any, resource func() client.Resource[T]
 	if m := s.mu.members[k]; m != nil {
 		return m.informer.(*Informer[T])
 	}
-	i := New(resource(), Options[T]{Namespace: s.ns, dropManaged: true})
+	i := New(resource().WithoutManagedFields(), Options[T]{Namespace: s.ns})
 	m := &member{informer: i, run: i.Run, synced: i.Synced()}
 	s.mu.members[k] = m
 	if s.mu.run != nil {
 		s.start(m)
 	}
 	return i
-}
-
-// WithoutManagedFields is a Transform that drops what server-side apply keeps in every
-// object, which is often half of it.
-func WithoutManagedFields[T client.Object](obj T) T {
-	obj.SetManagedFields(nil)
-	return obj
 }
 
 // start runs a member; s.mu is held.

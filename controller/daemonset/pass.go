@@ -131,8 +131,7 @@ func (p *pass) apply() error {
 	p.c.expected.ExpectCreates(p.k, len(create))
 	p.c.expected.ExpectDeletes(p.k, uids(remove)...)
 	made, createErr := podcontrol.SlowStart(len(create), func(i int) error {
-		_, err := p.c.control.Create(p.ctx, p.ds, p.build(create[i]))
-		return err
+		return p.c.control.Create(p.ctx, p.ds, p.build(create[i]))
 	})
 	for range len(create) - made { // what failed and what was never tried will not be seen
 		p.c.expected.Created(p.k)

@@ -161,8 +161,7 @@ func (p *pass) grow(n int) error {
 		if isIndexed(p.job) {
 			p.index(pod, indexes[i])
 		}
-		_, err := p.c.control.Create(p.ctx, p.job, pod)
-		return err
+		return p.c.control.Create(p.ctx, p.job, pod)
 	})
 	for range n - made {
 		p.c.expected.Created(p.k)

@@ -21,7 +21,7 @@ type Control struct {
 
 // New returns a Control that writes through c and records events with rec.
 func New(c *client.Client, rec *client.Recorder) *Control {
-	return &Control{pods: client.For[*corev1.Pod](c), rec: rec}
+	return &Control{pods: client.For[*corev1.Pod](c).Heads(), rec: rec}
 }
 
 // FromTemplate builds the pod that the template describes, owned by owner. The
@@ -51,19 +51,19 @@ func NamePrefix(owner string) string {
 
 // Create creates the pod and records SuccessfulCreate or FailedCreate on the
 // owner; a namespace on its way out is an error without an event.
-func (c *Control) Create(ctx context.Context, owner client.Object, pod *corev1.Pod) (*corev1.Pod, error) {
+func (c *Control) Create(ctx context.Context, owner client.Object, pod *corev1.Pod) error {
 	if len(pod.Labels) == 0 {
-		return nil, errors.New("unable to create pods, no labels")
+		return errors.New("unable to create pods, no labels")
 	}
 	made, err := c.pods.Namespace(pod.Namespace).Create(ctx, pod)
 	if err != nil {
 		if !NamespaceGoing(err) {
 			c.rec.Event(owner, corev1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)
 		}
-		return nil, err
+		return err
 	}
 	c.rec.Event(owner, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: %v", made.Name)
-	return made, nil
+	return nil
 }
 
 // Delete deletes the pod, if it still is the one with its UID, and records

@@ -20,26 +20,33 @@ import (
 //
 // It does not look closely at what it has no field for: b must come from somebody who
 // encodes soundly.
-func Unmarshal(b []byte, into any) bool { return unmarshal(b, into, false) }
+func Unmarshal(b []byte, into any) bool { return unmarshal(b, into, false, false) }
+
+// UnmarshalUnmanaged is Unmarshal that leaves out the managedFields of an object, or of the
+// items of a list. Those that stand elsewhere, as in the template of a pod, are read.
+func UnmarshalUnmanaged(b []byte, into any) bool { return unmarshal(b, into, false, true) }
 
 // UnmarshalStrict is Unmarshal for input that may be anything. It also gives up on
 // fields that the type does not have and on names that an object has twice.
-func UnmarshalStrict(b []byte, into any) bool { return unmarshal(b, into, true) }
+func UnmarshalStrict(b []byte, into any) bool { return unmarshal(b, into, true, false) }
 
-func unmarshal(b []byte, into any, strict bool) bool {
+func unmarshal(b []byte, into any, strict, unmanaged bool) bool {
 	d := decoders.Get().(*decoder)
-	ok := d.unmarshal(b, into, strict)
+	ok := d.unmarshal(b, into, strict, unmanaged)
 	decoders.Put(d)
 	return ok
 }
 
-func (d *decoder) unmarshal(b []byte, into any, strict bool) bool {
+func (d *decoder) unmarshal(b []byte, into any, strict, unmanaged bool) bool {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return false
 	}
 	p := planOf(v.Type().Elem())
-	d.b, d.i, d.depth, d.strict = b, 0, 0, strict
+	d.b, d.i, d.depth, d.strict, d.unmanaged = b, 0, 0, strict, 0
+	if unmanaged {
+		d.unmanaged = p.metadataDepth()
+	}
 	ok := d.value(p, v.UnsafePointer())
 	d.space()
 	ok = ok && d.i == len(d.b)
@@ -53,8 +60,10 @@ type decoder struct {
 	i      int
 	depth  int
 	strict bool
-	texts  alike.Texts
-	values *alike.Values // nil: nothing but texts is shared
+	// unmanaged is the depth at which managedFields are left out; 0 for none.
+	unmanaged int
+	texts     alike.Texts
+	values    *alike.Values // nil: nothing but texts is shared
 }
 
 // deepest is how deep objects may stand in one another.

@@ -31,6 +31,8 @@ type field struct {
 	plan   *plan
 	empty  emptiness
 	id     int // among all fields that can be shared; 0 for others
+	// managed says that these are managedFields.
+	managed bool
 }
 
 // emptiness says when a field is not written.
@@ -73,6 +75,7 @@ var (
 	zeroerType      = reflect.TypeFor[zeroer]()
 	fieldsType      = reflect.TypeFor[metav1.FieldsV1]()
 	stringMapType   = reflect.TypeFor[map[string]string]()
+	managedType     = reflect.TypeFor[[]metav1.ManagedFieldsEntry]()
 )
 
 // special are types that are common enough to have an op of their own.
@@ -170,9 +173,18 @@ func (p *plan) addFields(t reflect.Type, at uintptr, making map[reflect.Type]*pl
 			return false
 		}
 		p.byName[name] = len(p.fields)
-		p.fields = append(p.fields, field{name, `"` + name + `":`, at + f.Offset, build(f.Type, making), emptinessOf(f.Type, opts), idOf(f)})
+		p.fields = append(p.fields, field{name, `"` + name + `":`, at + f.Offset, build(f.Type, making), emptinessOf(f.Type, opts), idOf(f), f.Type == managedType})
 	}
 	return true
+}
+
+// metadataDepth is how deep the members of the metadata stand in an object of the plan's
+// type, or in the items if it is a list.
+func (p *plan) metadataDepth() int {
+	if _, list := p.byName["items"]; list {
+		return 4 // the list, its items, an item, its metadata
+	}
+	return 2
 }
 
 func emptinessOf(t reflect.Type, opts string) emptiness {

@@ -16,7 +16,12 @@ type Sharer struct{ d decoder }
 func NewSharer() *Sharer { return &Sharer{decoder{values: &alike.Values{}}} }
 
 // Unmarshal is like the function Unmarshal.
-func (s *Sharer) Unmarshal(b []byte, into any) bool { return s.d.unmarshal(b, into, false) }
+func (s *Sharer) Unmarshal(b []byte, into any) bool { return s.d.unmarshal(b, into, false, false) }
+
+// UnmarshalUnmanaged is like the function UnmarshalUnmanaged.
+func (s *Sharer) UnmarshalUnmanaged(b []byte, into any) bool {
+	return s.d.unmarshal(b, into, false, true)
+}
 
 // fieldIDs counts the fields whose values can be shared.
 var fieldIDs atomic.Int64
@@ -36,6 +41,10 @@ func idOf(f reflect.StructField) int {
 
 // member reads the value of a struct's field.
 func (d *decoder) member(f *field, v unsafe.Pointer) bool {
+	if f.managed && d.depth == d.unmanaged {
+		d.space()
+		return d.skip()
+	}
 	if d.values != nil && f.id != 0 {
 		switch f.plan.op {
 		case pointer, slice, mapping, stringMap:

@@ -82,6 +82,8 @@ func verbs[T client.Object](t *testing.T, c *client.Client, ns string, a access[
 	t.Run("watch", func(t *testing.T) { watches(t, a, plain) })
 	t.Run("patch", func(t *testing.T) { seed(t, "patched"); patches(t, a) })
 	t.Run("delete", func(t *testing.T) { deletes(t, a, seed) })
+	t.Run("heads", func(t *testing.T) { seed(t, "headed"); heads(t, a) })
+	t.Run("without managed fields", func(t *testing.T) { withoutManaged(t, a, seed(t, "unmanaged"), plain) })
 }
 
 // refused asks for an error of a reason.

@@ -29,8 +29,7 @@ func (e *engine[T]) manage(ctx context.Context, k controller.Key, o T, v View, a
 func (e *engine[T]) grow(ctx context.Context, k controller.Key, o T, v View, n int) error {
 	e.expected.ExpectCreates(k, n)
 	made, err := podcontrol.SlowStart(n, func(int) error {
-		_, err := e.control.Create(ctx, o, podcontrol.FromTemplate(v.Template, o, e.kind.GVK))
-		return err
+		return e.control.Create(ctx, o, podcontrol.FromTemplate(v.Template, o, e.kind.GVK))
 	})
 	// What failed and what was never tried will not be seen.
 	for range n - made {
