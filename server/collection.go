@@ -4,12 +4,15 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/watchcache"
 )
 
-// deleteCollection deletes each selected object by itself, and answers with
-// the list of them. It stops at the first that is refused.
+// deleteCollection deletes each selected object by itself, see removeEach, and answers
+// with the list of them as they were.
 func deleteCollection(c *call) error {
 	listOpts, err := c.listOptions()
 	if err != nil {
@@ -41,13 +44,68 @@ func deleteCollection(c *call) error {
 	} else {
 		objects = slices.Collect(p.snap.List(sel, p.after, 0))
 	}
-	for _, o := range objects {
-		if err := c.ctx.Err(); err != nil {
-			return err
+	if err := c.removeEach(objects, opts); err != nil {
+		return err
+	}
+	return c.writeList(f, meta, walk{whole: true, objects: objects})
+}
+
+// removalsAtOnce is how many deletions of a collection wait for the store at once: it
+// takes all that come during one sync together.
+const removalsAtOnce = 100
+
+// removeEach deletes objects that were read lately, and stops at the first that is
+// refused. What has gone by itself is as good as deleted.
+//
+// They are decided on in their order, one after the other. Only the commits overlap:
+// an object whose commit came too late, because it was changed meanwhile, is read and
+// decided on anew when the others are done.
+func (c *call) removeEach(objects []*watchcache.Object, opts *metav1.DeleteOptions) error {
+	if c.warned == nil {
+		c.warned = map[string]bool{} // the calls for the objects share it
+	}
+	commits, ctx := errgroup.WithContext(c.ctx)
+	commits.SetLimit(removalsAtOnce)
+	late := make([]bool, len(objects))
+	var refused error
+	for i, o := range objects {
+		if refused = ctx.Err(); refused != nil {
+			break
 		}
-		if _, _, err := c.remove(o.Name(), opts, true); err != nil && !apierrors.IsNotFound(err) {
+		one := c.callFor(o)
+		r, err := one.removal(o, opts, true)
+		if err != nil {
+			refused = err
+			break
+		}
+		if r.idle(one) {
+			_, _ = one.carryOut(r) // which is to say that it is done
+			continue
+		}
+		commits.Go(func() error {
+			lost, err := one.carryOut(r)
+			late[i] = lost
+			return err
+		})
+	}
+	if err := commits.Wait(); err != nil {
+		return err
+	}
+	for i, o := range objects {
+		if !late[i] {
+			continue
+		}
+		if _, _, err := c.callFor(o).remove(o.Name(), opts, true); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
-	return c.writeList(f, meta, walk{whole: true, objects: objects})
+	return refused
+}
+
+// callFor is the part of the call that is about one of its objects.
+func (c *call) callFor(o *watchcache.Object) *call {
+	one := *c
+	one.info.namespace, one.info.name = o.Namespace(), o.Name()
+	c.strikes = nil // they are of the first that is written
+	return &one
 }

@@ -54,24 +54,16 @@ func (c *call) remove(name string, opts *metav1.DeleteOptions, admit bool) (w *r
 		if err != nil {
 			return nil, false, err
 		}
-		old, err := c.decodeNow(now)
+		r, err := c.removal(now, opts, admit)
 		if err != nil {
 			return nil, false, err
 		}
-		if err := c.checkPreconditions(old, opts); err != nil {
+		lost, err := c.carryOut(r)
+		if err != nil {
 			return nil, false, err
 		}
-		ar := c.admission(admission.Delete, nil, old, opts)
-		ar.Name = name
-		if admit {
-			if err := c.chain().All(c.ctx, ar); err != nil {
-				return nil, false, err
-			}
-		}
-		w, gone, lost, err := c.removeFrom(now, old, opts.DeepCopy())
-		ar.Done(err == nil && !lost)
-		if err != nil || !lost {
-			return w, gone, err
+		if !lost {
+			return &r.removed, r.do == stepRemove, nil
 		}
 		if err := c.ctx.Err(); err != nil {
 			return nil, false, err
@@ -79,44 +71,70 @@ func (c *call) remove(name string, opts *metav1.DeleteOptions, admit bool) (w *r
 	}
 }
 
-// removeFrom does it to one state of the object; lost says that the store has
-// another one by now.
-func (c *call) removeFrom(now *watchcache.Object, old resource.Object, opts *metav1.DeleteOptions) (w *removed, gone, lost bool, err error) {
-	obj := old.DeepCopyObject().(resource.Object)
-	do := c.dyingStep(obj, opts)
-	w = &removed{}
-	switch do {
+// removal is what a delete is about to do to one state of an object.
+type removal struct {
+	removed
+	now   *watchcache.Object
+	do    step
+	admit *admission.Request
+}
+
+// removal finds out what the delete does to an object, and has it admitted. The caller
+// then carries it out.
+func (c *call) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit bool) (*removal, error) {
+	obj, err := c.decodeNow(now)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkPreconditions(obj, opts); err != nil {
+		return nil, err
+	}
+	r := &removal{now: now, admit: c.admission(admission.Delete, nil, obj, opts)}
+	r.admit.Name = now.Name()
+	if admit {
+		if err := c.chain().All(c.ctx, r.admit); err != nil {
+			return nil, err
+		}
+	}
+	r.do = c.dyingStep(obj, opts.DeepCopy())
+	// What is shown of an object that went with a grace of 0 says so. Nobody needs its
+	// bytes, unless it is shown.
+	r.written = written{obj: obj, key: now.Key(), rev: now.Revision()}
+	switch r.do {
 	case stepPending:
-		w.written = written{obj: old, key: now.Key(), value: now.Value(), rev: now.Revision()}
-		w.pending = true
-		return w, false, false, nil
+		r.value, r.pending = now.Value(), true
 	case stepMark:
 		obj.SetResourceVersion("")
 		marked, err := c.encode(obj)
 		if err != nil {
-			return nil, false, false, err
+			r.admit.Done(false)
+			return nil, err
 		}
 		c.keepForeign(now, marked)
-		w.written = *marked
-		w.revise(now.Revision())
-		if c.dryRun || string(w.value) == string(now.Value()) {
-			return w, false, false, nil
-		}
-		lost, err := c.commitAt(now, storage.Put, &w.written)
-		return w, false, lost, err
+		r.written = *marked
+		r.revise(now.Revision())
 	}
-	// What is shown of an object that went with a grace of 0 says so.
-	last, err := c.encode(obj)
-	if err != nil {
-		return nil, false, false, err
+	return r, nil
+}
+
+// idle says that there is nothing to commit: the object is as it is to be, or this is
+// but a dry run.
+func (r *removal) idle(c *call) bool {
+	return c.dryRun || r.do == stepPending || r.do == stepMark && string(r.value) == string(r.now.Value())
+}
+
+// carryOut commits a removal. lost says that the store has another state of the object
+// by now.
+func (c *call) carryOut(r *removal) (lost bool, err error) {
+	switch {
+	case r.idle(c):
+	case r.do == stepMark:
+		lost, err = c.commitAt(r.now, storage.Put, &r.written)
+	default:
+		lost, err = c.commitAt(r.now, storage.Delete, &r.written)
 	}
-	w.written = *last
-	w.revise(now.Revision())
-	if c.dryRun {
-		return w, true, false, nil
-	}
-	lost, err = c.commitAt(now, storage.Delete, &w.written)
-	return w, true, lost, err
+	r.admit.Done(err == nil && !lost)
+	return lost, err
 }
 
 // commitAt does one write on the condition that the object is as it was read.

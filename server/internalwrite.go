@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,13 +77,7 @@ func (s *Server) sweep(ctx context.Context, gr schema.GroupResource) error {
 	if err != nil {
 		return err
 	}
-	for o := range snap.List(watchcache.Selection{}, "", 0) {
-		c.info.namespace, c.info.name = o.Namespace(), o.Name()
-		if _, _, err := c.remove(o.Name(), &metav1.DeleteOptions{}, true); err != nil && !apierrors.IsNotFound(err) {
-			return err
-		}
-	}
-	return nil
+	return c.removeEach(slices.Collect(snap.List(watchcache.Selection{}, "", 0)), &metav1.DeleteOptions{})
 }
 
 // ownCall is a call of the server's own.

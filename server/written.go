@@ -13,7 +13,7 @@ import (
 type written struct {
 	obj   resource.Object // nil if only the bytes are known
 	key   string
-	value []byte
+	value []byte           // nil for what is no more
 	rev   storage.Revision // 0 for a dry run of a create
 }
 
@@ -44,7 +44,7 @@ func (w *written) revise(rev storage.Revision) {
 // answer sends the object. Where the client wants what is stored, it is made of
 // the same bytes.
 func (w *written) answer(c *call, code int) error {
-	if w.obj != nil && (w.rev == 0 || !c.ep.raw || c.accept.shape != asObject || !c.accept.media.text()) {
+	if w.obj != nil && (w.rev == 0 || w.value == nil || !c.ep.raw || c.accept.shape != asObject || !c.accept.media.text()) {
 		return c.answerTyped(code, w.obj, w.obj.GetResourceVersion())
 	}
 	o, err := watchcache.NewObject(&storage.KeyValue{Key: w.key, Value: w.value, ModRevision: w.rev}, c.ep.cache)
