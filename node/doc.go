@@ -58,6 +58,9 @@
 //	fairlead.dev/readiness-probe: fail-after=1m    since the start of the container
 //	fairlead.dev/liveness-probe: fail
 //
+// A node fails a pod, as a kubelet does, for which it has no room beside the others that it has taken, whose
+// host ports are not free, or whose affinity or tolerations do not suit it.
+//
 // A pod waits for what its volumes are filled with and its containers' environments are made of,
 // config maps and secrets, and for its claims, as the package needs says; a restart looks at the
 // environment again. What is in volumes and what limits allow is not simulated. Logs, exec, attach and

@@ -65,6 +65,7 @@ type kubelet struct {
 		revision string              // of the Node as it was seen last
 		node     *corev1.Node        // that; kept only for stages
 		dark     bool                // there is an outage
+		taints   []corev1.Taint      // of the Node, those that expel
 		used     map[needs.Key]*used // nil as long as no pod uses anything
 	}
 }
@@ -76,7 +77,12 @@ type pod struct {
 	// written until there is another latest: a node knows what it runs before anybody else.
 	decided *corev1.Pod
 	ip      netip.Addr // zero until it starts
-	turn    turn       // of whoever holds the pod in the queue work
+	taken   bool       // the node has agreed to run it
+	load    struct {
+		of *corev1.Pod // the version; see loads
+		is load
+	}
+	turn turn // of whoever holds the pod in the queue work
 	// changed is closed when there is news; nil as long as nobody waits.
 	changed chan struct{}
 	ends    time.Time // when its containers exit, if that is known to less than a second

@@ -80,7 +80,7 @@ func (k *kubelet) observe(n *corev1.Node) {
 			return
 		}
 	}
-	k.mu.revision = n.ResourceVersion
+	k.mu.revision, k.mu.taints = n.ResourceVersion, expelling(n)
 	if k.stagesNodes() {
 		k.mu.node = n
 		k.turns.Add(k)

@@ -2,7 +2,6 @@ package node
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -105,47 +104,6 @@ func setResize(pod *corev1.Pod, s *corev1.PodStatus, t corev1.PodConditionType, 
 		new.LastTransitionTime = old.LastTransitionTime
 		*old = new
 	}
-}
-
-// cramped says what the node lacks for all that a pod wants of it, besides its other pods; ""
-// if there is room.
-func (k *kubelet) cramped(pod *corev1.Pod) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		amount := func(list corev1.ResourceList) int64 {
-			q := list[name]
-			if name == corev1.ResourceCPU {
-				return q.MilliValue()
-			}
-			return q.Value()
-		}
-		var wanted, used int64
-		for i := range pod.Spec.Containers {
-			wanted += amount(pod.Spec.Containers[i].Resources.Requests)
-		}
-		for uid, p := range k.mu.pods {
-			if v := p.view(); uid != pod.UID && !isOver(v) {
-				used += allotted(v, amount)
-			}
-		}
-		if capacity := amount(k.options.Capacity); wanted > 0 && used+wanted > capacity {
-			return fmt.Sprintf("Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d", name, wanted, used, capacity)
-		}
-	}
-	return ""
-}
-
-// allotted is what the containers of a pod have been given.
-func allotted(pod *corev1.Pod, amount func(corev1.ResourceList) int64) (sum int64) {
-	for i := range pod.Spec.Containers {
-		requests := pod.Spec.Containers[i].Resources.Requests
-		if i < len(pod.Status.ContainerStatuses) && pod.Status.ContainerStatuses[i].AllocatedResources != nil {
-			requests = pod.Status.ContainerStatuses[i].AllocatedResources
-		}
-		sum += amount(requests)
-	}
-	return sum
 }
 
 // announceResize tells how a resize stands.

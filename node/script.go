@@ -36,6 +36,7 @@ type script struct {
 	unmounted []string
 	unmade    map[string]string
 	cramped   string // what the node lacks for a resize
+	refusal   refusal
 }
 
 func (o *Options) script(pod *corev1.Pod) script {

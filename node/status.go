@@ -49,7 +49,10 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 		return st
 	}
 
-	if reason, message := rejected(pod); reason != "" && new.StartTime == nil {
+	if reason, message := rejected(pod); new.StartTime == nil && (reason != "" || s.refusal.reason != "") {
+		if reason == "" {
+			reason, message = s.refusal.reason, s.refusal.message
+		}
 		new.QOSClass, new.ObservedGeneration = qosClass(pod), pod.Generation
 		new.Phase, new.Reason, new.Message = corev1.PodFailed, reason, rejection+message
 		return st

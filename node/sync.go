@@ -29,6 +29,11 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	}
 	sc := k.options.script(latest)
 	if !isOver(latest) && latest.DeletionTimestamp == nil {
+		if latest.Status.StartTime == nil {
+			if sc.refusal, err = k.admit(ctx, latest); err != nil {
+				return turn, err
+			}
+		}
 		if !k.equip(ctx, latest, &sc) {
 			return turn, nil // when all that the pod uses has been heard of
 		}
