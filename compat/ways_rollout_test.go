@@ -78,11 +78,12 @@ func rolling(p *place) {
 	change(p, imagePatch, "web:2")
 	complete(p, "updated")
 	sets(p)
+	p.event("Deployment", "web", "ScalingReplicaSet", "Scaled down replica set web-<hash> from 1 to 0")
+	// No more than ten of a kind are told one by one, and which is the eleventh is chance.
+	p.events("ScalingReplicaSet")
 	change(p, imagePatch, "web:1")
 	complete(p, "undone")
 	sets(p)
-	p.event("Deployment", "web", "ScalingReplicaSet", "Scaled down replica set web-<hash> from 1 to 0")
-	p.events("ScalingReplicaSet")
 
 	change(p, `{"spec":{"paused":true}}`)
 	paused := see(p, "deployments", "web", "paused", func(d *appsv1.Deployment) bool {
