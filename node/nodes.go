@@ -93,10 +93,11 @@ type pod struct {
 
 // uses are what a pod uses and is counted as a user of.
 type uses struct {
-	known bool // else nobody has looked
-	keys  []needs.Key
-	told  string                     // of its volumes, so far
-	last  map[string][]corev1.EnvVar // of containers with commands, when the pod has ended
+	known    bool // else nobody has looked
+	fallible bool // see needs.Fallible
+	keys     []needs.Key
+	told     string                     // of its volumes, so far
+	last     map[string][]corev1.EnvVar // of containers with commands, when the pod has ended
 }
 
 const (

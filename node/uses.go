@@ -30,12 +30,12 @@ func (k *kubelet) equip(ctx context.Context, pod *corev1.Pod, sc *script) (ok bo
 		return false
 	}
 	if !p.uses.known {
-		p.uses.known, p.uses.keys = true, needs.Of(pod)
+		p.uses.known, p.uses.keys, p.uses.fallible = true, needs.Of(pod), needs.Fallible(pod)
 		for _, key := range p.uses.keys {
 			k.use(ctx, key, pod.UID)
 		}
 	}
-	if len(p.uses.keys) == 0 {
+	if len(p.uses.keys) == 0 && !p.uses.fallible {
 		return true
 	}
 	for _, key := range p.uses.keys {
@@ -59,7 +59,11 @@ func (k *kubelet) equip(ctx context.Context, pod *corev1.Pod, sc *script) (ok bo
 func (k *kubelet) unmade(pod *corev1.Pod) (messages map[string]string) {
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {
-			if _, err := needs.Env(pod, &list[i], k.find, k.options.Capacity); err != nil {
+			env, err := needs.Env(pod, &list[i], k.find, k.options.Capacity)
+			if err == nil {
+				err = needs.Mounts(&list[i], env)
+			}
+			if err != nil {
 				if messages == nil {
 					messages = map[string]string{}
 				}

@@ -196,3 +196,28 @@ func TestVolumes(t *testing.T) {
 	await(t, pods, "a", "running", running)
 	w.ended(t, "persistentvolumeclaims/data") // it is of no more interest
 }
+
+// TestSubPath: a pod whose environment does not make a path in a volume waits, is told so, and runs
+// when it does.
+func TestSubPath(t *testing.T) {
+	env := served(t)
+	start(t, env, node.Options{Count: 1})
+	pods := client.For[*corev1.Pod](env.Client).Namespace("default")
+	p := boundPod("a", "node-1", "")
+	p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	c := &p.Spec.Containers[0]
+	c.Env = []corev1.EnvVar{{Name: "WHERE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.annotations['where']"}}}}
+	c.VolumeMounts = []corev1.VolumeMount{{Name: "v", MountPath: "/v", SubPathExpr: "data/$(WHERE)"}}
+	if _, err := pods.Create(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "a", "told what is missing", func(p *corev1.Pod) bool {
+		s := p.Status.ContainerStatuses
+		return len(s) > 0 && s[0].State.Waiting != nil && s[0].State.Waiting.Reason == "CreateContainerConfigError" && s[0].State.Waiting.Message == "missing value for WHERE"
+	})
+	event(t, env, "a", "Failed", "Error: missing value for WHERE")
+	if _, err := pods.Patch(t.Context(), "a", client.MergePatch(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"where": "there"}}})); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "a", "running", running)
+}

@@ -55,7 +55,10 @@ func Env(pod *corev1.Pod, c *corev1.Container, find Find, allocatable corev1.Res
 			if from.FieldRef != nil {
 				value, ok = fieldValue(pod, from.FieldRef.FieldPath)
 			} else if from.ResourceFieldRef != nil {
-				value, ok = resourceValue(pod, c, from.ResourceFieldRef, allocatable)
+				if value, err = resourceValue(pod, c, from.ResourceFieldRef, allocatable); err != nil {
+					return nil, err
+				}
+				ok = true
 			}
 			if ok {
 				set(e.Name, value)

@@ -1,6 +1,7 @@
 package needs
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -52,11 +53,11 @@ func fieldValue(pod *corev1.Pod, path string) (value string, ok bool) {
 
 // resourceValue is what an environment has of what a container of its pod requests or may use:
 // without a limit, all that the node gives to pods. It is in units of the divisor, rounded up.
-func resourceValue(pod *corev1.Pod, own *corev1.Container, from *corev1.ResourceFieldSelector, allocatable corev1.ResourceList) (value string, ok bool) {
+func resourceValue(pod *corev1.Pod, own *corev1.Container, from *corev1.ResourceFieldSelector, allocatable corev1.ResourceList) (value string, err error) {
 	c := own
-	for i := range pod.Spec.Containers {
-		if pod.Spec.Containers[i].Name == from.ContainerName {
-			c = &pod.Spec.Containers[i]
+	if from.ContainerName != "" {
+		if c = named(pod, from.ContainerName); c == nil {
+			return "", fmt.Errorf("container %s not found", from.ContainerName)
 		}
 	}
 	kind, name, _ := strings.Cut(from.Resource, ".")
@@ -70,5 +71,17 @@ func resourceValue(pod *corev1.Pod, own *corev1.Container, from *corev1.Resource
 	if !from.Divisor.IsZero() {
 		divisor = from.Divisor.AsApproximateFloat64()
 	}
-	return strconv.FormatInt(int64(math.Ceil(q.AsApproximateFloat64()/divisor)), 10), kind == "limits" || kind == "requests"
+	return strconv.FormatInt(int64(math.Ceil(q.AsApproximateFloat64()/divisor)), 10), nil
+}
+
+// named is a container of a pod, nil if there is none.
+func named(pod *corev1.Pod, name string) *corev1.Container {
+	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
 }

@@ -79,6 +79,32 @@ func TestEnv(t *testing.T) {
 	}
 }
 
+// TestMounts makes paths in volumes of the environment.
+func TestMounts(t *testing.T) {
+	for spec, want := range map[string]string{
+		`{volumeMounts: [{name: v, mountPath: /v, subPath: "$(A)"}]}`:                                                                                        "",
+		`{env: [{name: A, value: x}], volumeMounts: [{name: v, mountPath: /v, subPathExpr: "a/$(A)/$$(B)"}]}`:                                                "",
+		`{env: [{name: A, valueFrom: {fieldRef: {fieldPath: status.podIP}}}], volumeMounts: [{name: v, mountPath: /v, subPathExpr: "$(A)"}]}`:                "",
+		`{volumeMounts: [{name: v, mountPath: /v, subPathExpr: "$(B)/$(A)/$(B)"}]}`:                                                                          "missing value for A, B",
+		`{env: [{name: A, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['a']"}}}], volumeMounts: [{name: v, mountPath: /v, subPathExpr: "$(A)"}]}`: "missing value for A",
+		`{env: [{name: A, value: /x}], volumeMounts: [{name: v, mountPath: /v, subPathExpr: "$(A)"}]}`:                                                       "error SubPath `/x` must not be an absolute path",
+		`{env: [{name: A, value: ../x}], volumeMounts: [{name: v, mountPath: /v, subPathExpr: "$(A)"}]}`:                                                     "unable to provision SubPath `../x`: must not contain '..'",
+		`{env: [{name: A, valueFrom: {resourceFieldRef: {containerName: x, resource: limits.cpu}}}]}`:                                                        "container x not found",
+	} {
+		p := pod(t, "containers: ["+spec+"]")
+		env, err := needs.Env(p, &p.Spec.Containers[0], there, nil)
+		if err == nil {
+			err = needs.Mounts(&p.Spec.Containers[0], env)
+		}
+		if err == nil && want != "" || err != nil && err.Error() != want {
+			t.Errorf("%s: %v, want %s", spec, err, want)
+		}
+		if fails := needs.Fallible(p); want != "" && !fails {
+			t.Errorf("%s: nothing can fail", spec)
+		}
+	}
+}
+
 func TestVolumes(t *testing.T) {
 	const mount, attach = `MountVolume.SetUp failed for volume "v" : `, "Unable to attach or mount volumes: unmounted volumes=[v], unattached volumes=[], failed to process volumes=[v]: "
 	for volume, want := range map[string]string{

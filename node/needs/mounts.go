@@ -1,0 +1,68 @@
+package needs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Fallible says whether containers of a pod may not be made for what the pod itself says, with all
+// objects that it uses there: paths in volumes that are made of the environment, and resources of other containers.
+func Fallible(pod *corev1.Pod) bool {
+	return slices.ContainsFunc([][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers}, func(cs []corev1.Container) bool {
+		return slices.ContainsFunc(cs, func(c corev1.Container) bool {
+			return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.SubPathExpr != "" }) ||
+				slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+					return e.ValueFrom != nil && e.ValueFrom.ResourceFieldRef != nil && e.ValueFrom.ResourceFieldRef.ContainerName != ""
+				})
+		})
+	})
+}
+
+// Mounts says why a container cannot be made with the paths in volumes that its environment makes. What
+// the status of its pod tells, as its address, is known by then.
+func Mounts(c *corev1.Container, env []corev1.EnvVar) error {
+	known := func(name string) bool {
+		if value, _ := lookup(env, name); value != "" {
+			return true
+		}
+		return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+			return e.Name == name && e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && strings.HasPrefix(e.ValueFrom.FieldRef.FieldPath, "status.")
+		})
+	}
+	for _, m := range c.VolumeMounts {
+		if m.SubPathExpr == "" {
+			continue
+		}
+		missing := slices.DeleteFunc(references(m.SubPathExpr), known)
+		path := Expand(m.SubPathExpr, env)
+		slices.Sort(missing)
+		switch {
+		case len(missing) > 0:
+			return fmt.Errorf("missing value for %s", strings.Join(slices.Compact(missing), ", "))
+		case strings.HasPrefix(path, "/"):
+			return fmt.Errorf("error SubPath `%s` must not be an absolute path", path)
+		case slices.Contains(strings.Split(path, "/"), ".."):
+			return fmt.Errorf("unable to provision SubPath `%s`: must not contain '..'", path)
+		}
+	}
+	return nil
+}
+
+// references are the names of $(NAME) in a text.
+func references(text string) (names []string) {
+	for {
+		_, after, found := strings.Cut(text, "$")
+		if !found {
+			return names
+		}
+		text = after
+		if strings.HasPrefix(after, "$") {
+			text = after[1:]
+		} else if name, rest, closed := strings.Cut(strings.TrimPrefix(after, "("), ")"); closed && strings.HasPrefix(after, "(") {
+			names, text = append(names, name), rest
+		}
+	}
+}
