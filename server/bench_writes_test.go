@@ -95,3 +95,34 @@ func write(b *testing.B, rt http.RoundTripper, method, url, media, body string) 
 		b.Fatal(resp.StatusCode, string(data))
 	}
 }
+
+// BenchmarkPodLife is what the server does for a pod until it runs: it is created, bound, and
+// its status replaced by what the node makes of it. An op is the three writes.
+func BenchmarkPodLife(b *testing.B) {
+	wires(b, func(b *testing.B, c *cluster, rt http.RoundTripper, base string) {
+		const pods = "/api/v1/namespaces/default/pods"
+		b.ReportAllocs()
+		n, before := 0, cpuTime()
+		for b.Loop() {
+			n++
+			name := fmt.Sprint("web-", n)
+			write(b, rt, "POST", base+pods, "application/json", podBody(name))
+			write(b, rt, "POST", base+pods+"/"+name+"/binding", "application/json", `{"metadata":{"name":"`+name+`"},"target":{"kind":"Node","name":"node-1"}}`)
+			write(b, rt, "PUT", base+pods+"/"+name+"/status", "application/json", runningBody(name))
+		}
+		reportCPU(b, before)
+	})
+}
+
+// runningBody is podBody's pod with the status of one that runs.
+func runningBody(name string) string {
+	const at = `"2030-01-01T00:00:00Z"`
+	var conditions []string
+	for _, c := range []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"} {
+		conditions = append(conditions, `{"type":"`+c+`","status":"True","lastProbeTime":null,"lastTransitionTime":`+at+`}`)
+	}
+	return strings.TrimSuffix(podBody(name), "}") + `,"status":{"phase":"Running","conditions":[` + strings.Join(conditions, ",") +
+		`],"hostIP":"10.0.0.1","hostIPs":[{"ip":"10.0.0.1"}],"podIP":"10.1.0.1","podIPs":[{"ip":"10.1.0.1"}],"startTime":` + at +
+		`,"containerStatuses":[{"name":"web","state":{"running":{"startedAt":` + at + `}},"lastState":{},"ready":true,"restartCount":0,` +
+		`"image":"registry.example.com/shop/web:1.4.2","imageID":"registry.example.com/shop/web@sha256:0","containerID":"containerd://0","started":true}],"qosClass":"Burstable"}}`
+}

@@ -71,11 +71,11 @@ func (c *call) bind(b *corev1.Binding, create *metav1.CreateOptions) error {
 		return err
 	}
 	_, _, err = c.modify(c.info.name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
-		pod := old.DeepCopyObject().(*corev1.Pod)
-		if err := assign(pod, b); err != nil {
+		pod := *old.(*corev1.Pod) // of which assign changes nothing that old has as well
+		if err := assign(&pod, b); err != nil {
 			return nil, apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, pod.Name, err)
 		}
-		return pod, nil
+		return &pod, nil
 	}})
 	if err != nil {
 		return err
@@ -100,7 +100,8 @@ func checkBinding(b *corev1.Binding) error {
 	return nil
 }
 
-// assign does to the pod what the binding says.
+// assign does to the pod what the binding says. What the pod leads to is left as it is, and
+// replaced by what is to be there.
 func assign(pod *corev1.Pod, b *corev1.Binding) error {
 	switch {
 	case b.UID != "" && b.UID != pod.UID:
@@ -122,17 +123,21 @@ func assign(pod *corev1.Pod, b *corev1.Binding) error {
 	return nil
 }
 
+// merged is both maps in one, the second over the first.
 func merged(into, from map[string]string) map[string]string {
-	if into == nil && len(from) > 0 {
-		into = map[string]string{}
+	if len(from) == 0 {
+		return into
 	}
-	maps.Copy(into, from)
-	return into
+	all := make(map[string]string, len(into)+len(from))
+	maps.Copy(all, into)
+	maps.Copy(all, from)
+	return all
 }
 
 // setCondition sets one condition of the pod, as of now if it is news.
 func setCondition(pod *corev1.Pod, cond corev1.PodCondition) {
 	cond.LastTransitionTime = metav1.Now().Rfc3339Copy()
+	pod.Status.Conditions = append(make([]corev1.PodCondition, 0, len(pod.Status.Conditions)+1), pod.Status.Conditions...)
 	for i := range pod.Status.Conditions {
 		was := &pod.Status.Conditions[i]
 		if was.Type != cond.Type {

@@ -37,11 +37,6 @@ func create(c *call) error {
 	if err != nil {
 		return err
 	}
-	wipe(obj)
-	if err := settleNamespace(obj, c.namespace()); err != nil {
-		return err
-	}
-	c.dedupOwners(obj)
 	w, err := c.createAny(obj, opts)
 	if err != nil {
 		return err
@@ -49,22 +44,26 @@ func create(c *call) error {
 	return w.answer(c, http.StatusCreated)
 }
 
-// createAny creates the object, and again under other names if its name is
+// createAny creates the object that was sent, and again under other names if its name is
 // generated and taken.
 func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*written, error) {
 	record := c.recorder(c.fieldManager(opts.FieldManager))
 	generated := obj.GetName() == "" && obj.GetGenerateName() != ""
 	for attempt := 1; ; attempt++ {
-		try := obj
-		if generated && attempt < generateAttempts {
-			try = obj.DeepCopyObject().(resource.Object)
+		wipe(obj)
+		if err := settleNamespace(obj, c.namespace()); err != nil {
+			return nil, err
 		}
-		w, err := c.createOne(try, opts, record)
+		c.dedupOwners(obj)
+		w, err := c.createOne(obj, opts, record)
 		switch {
 		case err == nil || !generated || !apierrors.IsAlreadyExists(err):
 			return w, err
 		case attempt == generateAttempts:
-			return nil, apierrors.NewGenerateNameConflict(c.ep.gr, try.GetName(), 1)
+			return nil, apierrors.NewGenerateNameConflict(c.ep.gr, obj.GetName(), 1)
+		}
+		if obj, err = c.decodeObject(opts.FieldValidation); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -21,21 +21,28 @@ func update(c *call) error {
 		return invalidOptions("UpdateOptions", errs)
 	}
 	c.dryRun = len(opts.DryRun) > 0
-	obj, err := c.decodeObject(opts.FieldValidation)
+	sent, err := c.decodeObject(opts.FieldValidation)
 	if err != nil {
 		return err
 	}
-	if err := settleNamespace(obj, c.namespace()); err != nil {
+	if err := settleNamespace(sent, c.namespace()); err != nil {
 		return err
 	}
-	if err := checkName(obj, c.info.name); err != nil {
+	if err := checkName(sent, c.info.name); err != nil {
 		return err
 	}
-	c.dedupOwners(obj)
+	c.dedupOwners(sent)
 	w, created, err := c.modify(c.info.name, change{
-		uid: obj.GetUID(),
-		next: func(*watchcache.Object, resource.Object) (resource.Object, error) {
-			return obj.DeepCopyObject().(resource.Object), nil
+		uid: sent.GetUID(),
+		next: func(*watchcache.Object, resource.Object) (obj resource.Object, err error) {
+			if obj, sent = sent, nil; obj != nil {
+				return obj, nil
+			}
+			// It has been used up on a state that was not the last.
+			if obj, err = c.decodeObject(opts.FieldValidation); err == nil {
+				c.dedupOwners(obj)
+			}
+			return obj, err
 		},
 		manager:    c.fieldManager(opts.FieldManager),
 		mayCreate:  c.ep.Strategy.AllowCreateOnUpdate && c.info.subresource == "",
