@@ -70,7 +70,7 @@ func (c *call) bind(b *corev1.Binding, create *metav1.CreateOptions) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = c.modify(c.info.name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+	w, _, err := c.modify(c.info.name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
 		pod := *old.(*corev1.Pod) // of which assign changes nothing that old has as well
 		if err := assign(&pod, b); err != nil {
 			return nil, apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, pod.Name, err)
@@ -80,6 +80,7 @@ func (c *call) bind(b *corev1.Binding, create *metav1.CreateOptions) error {
 	if err != nil {
 		return err
 	}
+	c.s.latest.give(c, w)
 	s := success(nil)
 	s.Code = http.StatusCreated
 	return c.write(http.StatusCreated, accept{media: c.accept.media, pretty: c.accept.pretty}, s)

@@ -145,6 +145,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 		return nil, c.alreadyExists(obj.GetName(), res.Current[0].Value)
 	}
 	w.revise(res.Revision)
+	w.stored = true
 	return w, nil
 }
 

@@ -139,7 +139,12 @@ func (c *call) defaults(obj runtime.Object) {
 	}
 }
 
+// decodeNow is the object as a Go value, the call's alone.
 func (c *call) decodeNow(now *watchcache.Object) (resource.Object, error) {
+	if obj := c.s.latest.take(c.ep, now); obj != nil {
+		c.lastRead.of, c.lastRead.foreign = nil, false
+		return obj, nil
+	}
 	text, entries := managed.Cut(now.Value())
 	obj, foreign, err := c.ep.decodeParts(c.ctx, text, entries, now.Revision())
 	if err != nil {
@@ -221,5 +226,6 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 		return nil, err == nil, err
 	}
 	w.revise(res.Revision)
+	w.stored = true
 	return w, false, nil
 }

@@ -33,6 +33,7 @@ type Server struct {
 	backends Backends
 	events   lifetime
 	merges   merges
+	latest   latest
 }
 
 // New loads the store's objects into the watch caches and returns a server

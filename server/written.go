@@ -15,6 +15,8 @@ type written struct {
 	key   string
 	value []byte           // nil for what is no more
 	rev   storage.Revision // 0 for a dry run of a create
+	// stored says that this call has stored the object.
+	stored bool
 }
 
 // encode makes the bytes to be stored of an object of the storage version.
@@ -51,6 +53,7 @@ func (w *written) answer(c *call, code int) error {
 	if err != nil {
 		return err
 	}
+	c.s.latest.give(c, w)
 	return c.answerStored(code, o)
 }
 

@@ -13,7 +13,8 @@
 // that several objects have in the same bytes are decoded once (package alike), which
 // saves the time and the memory of all but the first.
 //
-// Two objects can be compared by the same plans, and their members taken one by one.
+// Two objects can be compared by the same plans, and their members taken one by one; and
+// [Settled] tells whether an object would survive being encoded and decoded as it is.
 //
 // The functions return false whenever they meet something else: a type that they have no
 // plan for, input that is not well formed, a number that does not fit. The caller then

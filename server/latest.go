@@ -1,0 +1,93 @@
+package server
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/resource"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// latest has, of the objects that were written last, the Go values that they were
+// encoded of: a new pod is written thrice within a second, and need not be decoded for
+// that. It is only for values that decoding would give as well.
+//
+// A value has one owner at a time. The call that wrote it gives it away when it is done
+// with it, and who takes it may change it like one that it has decoded itself.
+type latest struct {
+	mu struct {
+		sync.Mutex
+		// Objects go into young, which becomes old when it is full or the time is over;
+		// what is old then goes.
+		young, old map[string]latestObject // by storage key
+		// ticking says that there is something, and a timer that will see to it.
+		ticking bool
+	}
+}
+
+type latestObject struct {
+	at  storage.Revision
+	by  *endpoint
+	obj resource.Object
+}
+
+const (
+	// mostLatest is how many objects of either age there are.
+	mostLatest = 512
+	latestFor  = time.Second / 2
+)
+
+// give leaves the object that a call has written to whoever writes it next. Nobody may
+// use it after that. Events are not written again.
+func (l *latest) give(c *call, w *written) {
+	obj := w.obj
+	if !w.stored || obj == nil || c.lastRead.foreign || c.ep.goType == nil || reflect.TypeOf(obj).Elem() != c.ep.goType || c.ep.Plural == "events" {
+		return
+	}
+	w.obj = nil
+	if !fastjson.Settled(obj) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mu.young == nil || len(l.mu.young) == mostLatest {
+		l.age()
+	}
+	l.mu.young[w.key] = latestObject{w.rev, c.ep, obj}
+	if !l.mu.ticking {
+		l.mu.ticking = true
+		time.AfterFunc(latestFor, l.tick)
+	}
+}
+
+// take is the object in the state that the cache shows, nil if it is not there.
+func (l *latest) take(ep *endpoint, now *watchcache.Object) resource.Object {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range [...]map[string]latestObject{l.mu.young, l.mu.old} {
+		if o, ok := m[now.Key()]; ok && o.at == now.Revision() && o.by == ep {
+			delete(m, now.Key())
+			return o.obj
+		}
+	}
+	return nil
+}
+
+// age is called with the lock held.
+func (l *latest) age() {
+	l.mu.old, l.mu.young = l.mu.young, make(map[string]latestObject)
+}
+
+func (l *latest) tick() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.age()
+	if l.mu.ticking = len(l.mu.old) > 0; l.mu.ticking {
+		time.AfterFunc(latestFor, l.tick)
+	} else {
+		l.mu.old, l.mu.young = nil, nil
+	}
+}
