@@ -25,24 +25,31 @@ var servedPod []byte
 type echo struct{ discovery, body []byte }
 
 func (e echo) RoundTrip(r *http.Request) (*http.Response, error) {
-	body := e.body
-	if r.URL.Path == "/api/v1" {
-		body = e.discovery
-	}
 	if r.Body != nil {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}
-	return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: r}, nil
+	if r.URL.Path == "/api/v1" {
+		return echo{body: e.discovery}.answer(r), nil
+	}
+	return e.answer(r), nil
 }
 
-func echoing(tb testing.TB, body []byte) *client.Client {
+func (e echo) answer(r *http.Request) *http.Response {
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(e.body)), ContentLength: int64(len(e.body)), Request: r}
+}
+
+func echoOf(tb testing.TB, body []byte) echo {
 	discovery, err := json.Marshal(metav1.APIResourceList{APIResources: []metav1.APIResource{
 		{Name: "pods", Kind: "Pod", Namespaced: true}, {Name: "events", Kind: "Event", Namespaced: true},
 	}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c, err := client.New(&rest.Config{Transport: echo{discovery, body}}, client.Options{})
+	return echo{discovery, body}
+}
+
+func echoing(tb testing.TB, body []byte) *client.Client {
+	c, err := client.New(&rest.Config{Transport: echoOf(tb, body)}, client.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

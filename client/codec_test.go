@@ -2,13 +2,17 @@ package client_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 
 	"fairlead.dev/client"
 )
@@ -61,4 +65,50 @@ func TestBodies(t *testing.T) {
 	if !equality.Semantic.DeepEqual(odd, kindless) {
 		t.Errorf("the caller's object has become %+v", odd)
 	}
+}
+
+// TestAnswersAreTheirOwn: what a write returns stays what it is while other answers are read.
+func TestAnswersAreTheirOwn(t *testing.T) {
+	c, err := client.New(&rest.Config{Transport: mirror{echoOf(t, nil)}}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			var kept []*corev1.Pod
+			for i := range 100 {
+				p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("p-%d-%d", g, i), UID: "u",
+					ManagedFields: []metav1.ManagedFieldsEntry{{Manager: fmt.Sprint("m-", g, i), FieldsV1: metav1.NewFieldsV1(fmt.Sprintf(`{"f:%d":%d}`, g, i))}}}}
+				if i%2 == 0 {
+					p.Annotations = map[string]string{"long": fmt.Sprintf("%01000d", g)}
+				}
+				got, err := pods.Update(ctx, p)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				p.APIVersion, p.Kind = "v1", "Pod"
+				kept = append(kept, p, got)
+			}
+			for i := 0; i < len(kept); i += 2 {
+				if !equality.Semantic.DeepEqual(kept[i], kept[i+1]) {
+					t.Errorf("sent %v\ngot %v", kept[i], kept[i+1])
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// mirror answers a write with its own body.
+type mirror struct{ discovery http.RoundTripper }
+
+func (m mirror) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		return m.discovery.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	return echo{body: body}.answer(r), err
 }

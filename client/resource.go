@@ -202,8 +202,11 @@ func checkSegment(what, s string) error {
 	return nil
 }
 
-// query turns an options struct into URL parameters.
+// query turns the options struct that opts points to into URL parameters.
 func query(opts any) (url.Values, error) {
+	if reflect.ValueOf(opts).Elem().IsZero() {
+		return nil, nil
+	}
 	v, err := queryparams.Convert(opts)
 	if err != nil {
 		return nil, fmt.Errorf("client: options: %w", err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"fairlead.dev/trace"
@@ -21,6 +22,7 @@ import (
 type REST struct {
 	http    *http.Client
 	base    url.URL
+	agent   string // how requests introduce themselves
 	timeout time.Duration
 	limit   flowcontrol.RateLimiter
 	warn    func(ctx context.Context, code int, agent, text string)
@@ -45,6 +47,19 @@ type Response struct {
 	Body   []byte
 }
 
+// bodies are the Bodies of Responses that were freed.
+var bodies sync.Pool // of *[]byte
+
+// largest is how many bytes a body may have to be used again.
+const largest = 64 << 10
+
+// free gives the body away, of which nobody may have kept anything.
+func (r *Response) free() {
+	if body := r.Body; cap(body) > 0 && cap(body) <= largest {
+		bodies.Put(&body)
+	}
+}
+
 func newREST(cfg *rest.Config, o Options) (*REST, error) {
 	if cfg.Host == "" {
 		cfg.Host = "localhost"
@@ -53,12 +68,15 @@ func newREST(cfg *rest.Config, o Options) (*REST, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
+	// The agent is set as each request is made: a transport that sets it copies the request.
+	agent := cfg.UserAgent
+	cfg.UserAgent = ""
 	// Not rest.HTTPClientFor: it puts the timeout where it would end watches too.
 	rt, err := rest.TransportFor(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	r := &REST{http: &http.Client{Transport: rt}, base: *base, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: o.Observe, silence: o.Silence}
+	r := &REST{http: &http.Client{Transport: rt}, base: *base, agent: agent, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: o.Observe, silence: o.Silence}
 	if r.silence == 0 {
 		r.silence = silence
 	}
@@ -177,6 +195,7 @@ func (r *REST) once(ctx context.Context, q Request) (*http.Response, error) {
 	}
 	req.URL = r.Address(q.Path, q.Query)
 	req.Host = req.URL.Host
+	req.Header.Set("User-Agent", r.agent)
 	req.Header.Set("Accept", or(q.Accept, JSON))
 	if q.Body != nil {
 		req.Header.Set("Content-Type", or(q.ContentType, JSON))
@@ -204,11 +223,21 @@ func (r *REST) once(ctx context.Context, q Request) (*http.Response, error) {
 func readAll(res *http.Response) ([]byte, error) {
 	defer res.Body.Close()
 	if n := res.ContentLength; n > 0 && n < 64<<20 {
-		b := make([]byte, n)
+		b := room(int(n))
 		_, err := io.ReadFull(res.Body, b)
 		return b, err
 	}
 	return io.ReadAll(res.Body)
+}
+
+// room returns n bytes, of a body that was freed if it is not too small.
+func room(n int) []byte {
+	if n <= largest {
+		if b, ok := bodies.Get().(*[]byte); ok && cap(*b) >= n {
+			return (*b)[:n]
+		}
+	}
+	return make([]byte, n)
 }
 
 func joinPath(a, b string) string {

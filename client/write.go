@@ -76,6 +76,7 @@ func (r Resource[T]) write(ctx context.Context, method string, obj T, opts any, 
 
 // written reads the answer to a write.
 func (r Resource[T]) written(res *Response) (T, error) {
+	defer res.free()
 	if r.heads {
 		return r.codec.decodeHead(res.Body)
 	}
@@ -112,8 +113,12 @@ func (r Resource[T]) delete(ctx context.Context, path string, del *metav1.Delete
 		return err
 	}
 	// The answer, the object or a Status, is not decoded: JSON of any shape will do.
-	_, err = r.c.rest.Do(ctx, Request{Method: http.MethodDelete, Path: path, Query: q, Body: body})
-	return err
+	res, err := r.c.rest.Do(ctx, Request{Method: http.MethodDelete, Path: path, Query: q, Body: body})
+	if err != nil {
+		return err
+	}
+	res.free()
+	return nil
 }
 
 // Post sends in to a subresource of an object (binding, eviction, token) and reads the
@@ -143,8 +148,12 @@ func (r Resource[T]) subresource(ctx context.Context, q Request, name, subresour
 		return err
 	}
 	res, err := r.c.rest.Do(ctx, q)
-	if err != nil || out == nil {
+	if err != nil {
 		return err
+	}
+	defer res.free()
+	if out == nil {
+		return nil
 	}
 	if err := json.UnmarshalCaseSensitivePreserveInts(res.Body, out); err != nil {
 		return fmt.Errorf("client: decoding the answer of %s: %w", q.Path, err)
