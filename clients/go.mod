@@ -2,7 +2,10 @@ module fairlead.dev/clients
 
 go 1.26.0
 
-require fairlead.dev v0.0.0
+require (
+	fairlead.dev v0.0.0
+	k8s.io/kube-aggregator v0.37.2
+)
 
 require (
 	github.com/distribution/reference v0.6.0 // indirect

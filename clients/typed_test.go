@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
 )
 
 // TestTypedClients takes an object of every kind through all methods of client-go's
@@ -29,20 +30,28 @@ func TestTypedClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		services, err := aggregator.NewForConfig(config)
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, short, _ := strings.Cut(media, "/")
 		for _, k := range kinds(t, g, ns, strings.ToLower(short[:1])+ns[len("clients-"):]) {
 			if k.gvr.Group == "apiextensions.k8s.io" {
 				continue // its client is not client-go's
 			}
+			from := reflect.ValueOf(set)
+			if k.gvr.Group == "apiregistration.k8s.io" {
+				from = reflect.ValueOf(services)
+			}
 			t.Run(short+"/"+k.gvr.GroupVersion().String()+"."+k.Kind, func(t *testing.T) {
-				(&typedLife{T: t, kind: k, client: clientOf(t, set, k, ns)}).run()
+				(&typedLife{T: t, kind: k, client: clientOf(t, from, k, ns)}).run()
 			})
 		}
 	}
 }
 
 // clientOf finds the generated client of a kind: set.AppsV1().Deployments(ns).
-func clientOf(t *testing.T, set *kubernetes.Clientset, k kind, ns string) reflect.Value {
+func clientOf(t *testing.T, set reflect.Value, k kind, ns string) reflect.Value {
 	t.Helper()
 	group := strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(k.gvr.Group, ".k8s.io"), ".", ""))
 	if group == "" {
@@ -51,7 +60,7 @@ func clientOf(t *testing.T, set *kubernetes.Clientset, k kind, ns string) reflec
 	if group == "rbacauthorization" || group == "flowcontrolapiserver" {
 		group = strings.NewReplacer("authorization", "", "apiserver", "").Replace(group)
 	}
-	v := method(t, reflect.ValueOf(set), group+k.gvr.Version).Call(nil)[0]
+	v := method(t, set, group+k.gvr.Version).Call(nil)[0]
 	m := method(t, v, k.Name)
 	if m.Type().NumIn() == 1 {
 		return m.Call([]reflect.Value{reflect.ValueOf(ns)})[0]

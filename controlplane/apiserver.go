@@ -17,6 +17,7 @@ import (
 	"fairlead.dev/server/admission/podsecurity"
 	"fairlead.dev/server/admission/policy"
 	"fairlead.dev/server/admission/webhook"
+	"fairlead.dev/server/aggregate"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
 	"fairlead.dev/server/auth/cert"
@@ -51,7 +52,7 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // newServer assembles the API server over a store: who may come in, what they may
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, backends server.Backends, page *ui.Page) (*server.Server, *extension.Extensions, error) {
+func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, backends server.Backends, page *ui.Page) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
 	rows := builtin.Resources()
 	if o.Nodes > 0 {
 		rows = append(rows, metrics.Resources()...)
@@ -60,6 +61,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
 	schemas.CBOR = o.CBOR
 	var extensions *extension.Extensions
+	var services *aggregate.Services
 	s, err := server.New(server.Config{
 		Store:     store,
 		Resources: resources,
@@ -78,9 +80,15 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 				return err
 			}
 			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
+			services, err = aggregate.New(ctx, aggregate.Options{
+				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
+			})
+			if err != nil {
+				return err
+			}
 			extensions, err = extension.New(ctx, extension.Options{
 				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Lookup())),
-				Describes: []server.Describer{kinds, schemas},
+				Describes: []server.Describer{kinds, schemas, services},
 			})
 			if err != nil {
 				return err
@@ -90,7 +98,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			return nil
 		},
 	})
-	return s, extensions, err
+	return s, extensions, services, err
 }
 
 // guard sets who may come in and what they may do.

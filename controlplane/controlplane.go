@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/node"
 	"fairlead.dev/node/kwok"
 	"fairlead.dev/server"
+	"fairlead.dev/server/aggregate"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
 	"fairlead.dev/server/auth/token"
@@ -44,6 +45,8 @@ type ControlPlane struct {
 	page *ui.Page
 	// extensions are the kinds that definitions make the server serve.
 	extensions *extension.Extensions
+	// services say who serves what.
+	services *aggregate.Services
 	// simulated are the nodes of this process, if it has any.
 	simulated simulated
 	http      *http.Server
@@ -100,7 +103,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.authority, err = loadAuthority(ctx, o, cp.store); err != nil {
 		return err
 	}
-	if cp.server, cp.extensions, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), cp.simulated.backends(), cp.page); err != nil {
+	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), cp.simulated.backends(), cp.page); err != nil {
 		return err
 	}
 	first, err := firstObjects(ctx, o, cp.store)
@@ -108,6 +111,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 		return err
 	}
 	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.listener.Addr())), first...)
+	objects = append(objects, aggregate.Builtin(cp.server.Resources())...)
 	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
 		return err
 	}
@@ -162,6 +166,7 @@ func (cp *ControlPlane) serve() error {
 	h2.Install(cp.http, h2.Options{})
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
+	cp.serving.Go(func() error { return cp.services.Run(ctx) })
 	cp.serving.Go(func() error {
 		if err := cp.http.ServeTLS(cp.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
 			return err

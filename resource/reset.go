@@ -16,6 +16,7 @@ var (
 // keepsMeta are the kinds, by group, whose status writes change no metadata.
 var keepsMeta = map[string][]string{
 	"admissionregistration.k8s.io": {"validatingadmissionpolicies"},
+	"apiregistration.k8s.io":       {"apiservices"},
 	"flowcontrol.apiserver.k8s.io": {"flowschemas", "prioritylevelconfigurations"},
 	"internal.apiserver.k8s.io":    {"storageversions"},
 	"networking.k8s.io":            {"servicecidrs"},

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/auth"
@@ -78,6 +79,18 @@ func (s *Server) sweep(ctx context.Context, gr schema.GroupResource) error {
 		return err
 	}
 	return c.removeEach(slices.Collect(snap.List(watchcache.Selection{}, "", 0)), &metav1.DeleteOptions{})
+}
+
+// Remove deletes an object without a namespace, in the server's own name. One that is
+// not there is a NotFound; one of that name with another UID is a Conflict.
+func (s *Server) Remove(ctx context.Context, gr schema.GroupResource, name string, uid types.UID) error {
+	c, err := s.ownCall(ctx, gr, "", "delete")
+	if err != nil {
+		return err
+	}
+	c.info.name = name
+	_, _, err = c.remove(name, &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}, true)
+	return err
 }
 
 // ownCall is a call of the server's own.

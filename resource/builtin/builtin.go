@@ -7,6 +7,7 @@ import (
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/admissionregistration"
 	"fairlead.dev/resource/apiextensions"
+	"fairlead.dev/resource/apiregistration"
 	"fairlead.dev/resource/apps"
 	"fairlead.dev/resource/authentication"
 	"fairlead.dev/resource/authorization"
@@ -33,6 +34,7 @@ import (
 func Resources() []*resource.Resource {
 	return slices.Concat(
 		core.Resources(),
+		apiregistration.Resources(),
 		apps.Resources(),
 		events.Resources(),
 		authentication.Resources(),
@@ -45,13 +47,13 @@ func Resources() []*resource.Resource {
 		rbac.Resources(),
 		storage.Resources(),
 		admissionregistration.Resources(),
+		apiextensions.Resources(),
 		scheduling.Resources(),
 		coordination.Resources(),
 		node.Resources(),
 		discovery.Resources(),
 		dynamicresources.Resources(),
-		storagemigration.Resources(),
 		flowcontrol.Resources(),
-		apiextensions.Resources(),
+		storagemigration.Resources(),
 	)
 }

@@ -22,6 +22,9 @@ func (c catalog) aggregated(core bool) runtime.Object {
 		item := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.name}}
 		for _, gv := range g.versions {
 			v := apidiscoveryv2.APIVersionDiscovery{Version: gv.name, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
+			if gv.remote != nil {
+				v = gv.remote.Version
+			}
 			for _, r := range gv.resources {
 				v.Resources = append(v.Resources, describe(r))
 			}

@@ -9,9 +9,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/apiregistration"
 )
 
 // catalog is the resources by group and version.
@@ -22,28 +24,50 @@ type group struct {
 	versions []groupVersion // preferred first
 }
 
-type groupVersion struct {
-	name      string
-	resources []*resource.Resource // by plural
+// priority is that of the first of the group's versions.
+func (g *group) priority() (highest int32) {
+	for _, v := range g.versions {
+		highest = max(highest, v.priority.Group)
+	}
+	return highest
 }
 
-// newCatalog keeps the order in which groups come; versions are in the order
-// of their maturity.
-func newCatalog(resources []*resource.Resource) catalog {
+type groupVersion struct {
+	name      string
+	priority  apiregistration.Priority
+	resources []*resource.Resource // by plural
+	remote    *Remote              // if another server serves it; then there are no resources
+}
+
+// newCatalog orders groups, and the versions of each, by their priorities; versions
+// that have the same are in the order of their maturity.
+func newCatalog(resources []*resource.Resource, remotes []Remote) catalog {
 	var c []group
+	for i := range remotes {
+		r := &remotes[i]
+		g := find(&c, func(g *group) bool { return g.name == r.Group }, group{name: r.Group})
+		g.versions = append(g.versions, groupVersion{name: r.Version.Version, priority: r.Priority, remote: r})
+	}
 	for _, r := range resources {
 		if len(r.Versions) == 0 {
 			continue
 		}
 		g := find(&c, func(g *group) bool { return g.name == r.Group }, group{name: r.Group})
 		for _, v := range r.Versions {
-			gv := find(&g.versions, func(gv *groupVersion) bool { return gv.name == v.Name }, groupVersion{name: v.Name})
-			gv.resources = append(gv.resources, r)
+			gv := find(&g.versions, func(gv *groupVersion) bool { return gv.name == v.Name }, groupVersion{
+				name: v.Name, priority: apiregistration.PriorityOf(schema.GroupVersion{Group: r.Group, Version: v.Name}),
+			})
+			if gv.remote == nil {
+				gv.resources = append(gv.resources, r)
+			}
 		}
 	}
+	slices.SortFunc(c, func(a, b group) int {
+		return cmp.Or(cmp.Compare(b.priority(), a.priority()), strings.Compare(a.name, b.name))
+	})
 	for _, g := range c {
-		slices.SortStableFunc(g.versions, func(a, b groupVersion) int {
-			return version.CompareKubeAwareVersionStrings(b.name, a.name)
+		slices.SortFunc(g.versions, func(a, b groupVersion) int {
+			return cmp.Or(cmp.Compare(b.priority.Version, a.priority.Version), version.CompareKubeAwareVersionStrings(b.name, a.name))
 		})
 		for _, gv := range g.versions {
 			slices.SortFunc(gv.resources, func(a, b *resource.Resource) int { return cmp.Compare(a.Plural, b.Plural) })

@@ -6,14 +6,29 @@ import (
 	"sync"
 	"sync/atomic"
 
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/resource/apiregistration"
 )
 
 // Handler serves /api, /apis and everything discovery has below them.
 type Handler struct {
 	state atomic.Pointer[state]
+	mu    struct {
+		sync.Mutex
+		resources []*resource.Resource
+		remotes   []Remote
+	}
+}
+
+// Remote is a version of a group that another server serves.
+type Remote struct {
+	Group string
+	// Version is what that server says of it, as far as is known.
+	Version  apidiscoveryv2.APIVersionDiscovery
+	Priority apiregistration.Priority
 }
 
 // state is one set of resources and what has been built of it.
@@ -45,7 +60,24 @@ func New(resources []*resource.Resource) *Handler {
 
 // Set replaces what is served, as when a CRD comes or goes.
 func (h *Handler) Set(resources []*resource.Resource) {
-	s := &state{catalog: newCatalog(resources)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.resources = resources
+	h.renew()
+}
+
+// SetRemotes replaces what other servers serve. Each takes the place of the resources
+// that are served here in the same version.
+func (h *Handler) SetRemotes(remotes []Remote) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.remotes = remotes
+	h.renew()
+}
+
+// renew makes a state of what is set, with the lock held.
+func (h *Handler) renew() {
+	s := &state{catalog: newCatalog(h.mu.resources, h.mu.remotes)}
 	s.mu.documents = map[documentKey]*document{}
 	h.state.Store(s)
 }

@@ -63,7 +63,7 @@ func TestClientGo(t *testing.T) {
 				t.Errorf("autoscaling prefers %s", g.PreferredVersion.Version)
 			}
 		}
-		if want := []string{"", "apps", "autoscaling", "authentication.k8s.io"}; !slices.Equal(names, want) {
+		if want := []string{"", "apps", "authentication.k8s.io", "autoscaling"}; !slices.Equal(names, want) {
 			t.Errorf("groups are %q, want %q", names, want)
 		}
 		slices.SortFunc(lists, byVersion)

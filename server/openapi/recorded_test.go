@@ -59,7 +59,7 @@ func TestOperations(t *testing.T) {
 }
 
 // differ are the kinds that one of the two serves and the other does not.
-var differ = []string{"apiregistration.k8s.io", "storagemigration.k8s.io", "/clustertrustbundles", "/podcertificaterequests", "/devicetaintrules"}
+var differ = []string{"storagemigration.k8s.io", "/clustertrustbundles", "/podcertificaterequests", "/devicetaintrules"}
 
 // lines are those of a transcript with the names of sets replaced by what is in them.
 func lines(text string) map[string]bool {

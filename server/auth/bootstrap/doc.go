@@ -7,6 +7,6 @@
 // unless their annotation rbac.authorization.kubernetes.io/autoupdate is
 // "false"; flow schemas and priority levels are set back unless
 // apf.kubernetes.io/autoupdate-spec is "false"; the kubernetes service and its endpoints
-// follow the server's address. Nothing is ever taken away from an object that
+// follow the server's address; API services that the server keeps are set back. Nothing is ever taken away from an object that
 // an administrator added to.
 package bootstrap

@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
+	"fairlead.dev/resource/apiregistration"
 	"fairlead.dev/server/auth/rbac"
 )
 
@@ -66,6 +68,10 @@ func Reconcile(have, want runtime.Object) runtime.Object {
 	case *discoveryv1.EndpointSlice:
 		h := out.(*discoveryv1.EndpointSlice)
 		h.Endpoints, h.Ports = w.Endpoints, w.Ports
+	case *apiregistrationv1.APIService:
+		if h := out.(*apiregistrationv1.APIService); apiregistration.Managed(h) {
+			h.Spec = w.Spec
+		}
 	case *corev1.ConfigMap:
 		if w.Name == tracking {
 			return nil

@@ -3,8 +3,8 @@
 //
 //	go generate ./server/openapi
 //
-// after a change of the version of k8s.io/api, k8s.io/apimachinery or
-// k8s.io/apiextensions-apiserver.
+// after a change of the version of k8s.io/api, k8s.io/apimachinery,
+// k8s.io/apiextensions-apiserver or k8s.io/kube-aggregator.
 package main
 
 import (
@@ -57,6 +57,7 @@ func generate() ([]byte, error) {
 	for _, m := range []struct{ module, under string }{
 		{"k8s.io/api", "."},
 		{"k8s.io/apiextensions-apiserver", "pkg/apis/apiextensions/v1"},
+		{"k8s.io/kube-aggregator", "pkg/apis/apiregistration/v1"},
 		{"k8s.io/apimachinery", "pkg/apis/meta/v1"},
 		{"k8s.io/apimachinery", "pkg/runtime"},
 		{"k8s.io/apiextensions-apiserver", "pkg/apis/apiextensions/v1"},

@@ -1,0 +1,176 @@
+package aggregate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+
+	"fairlead.dev/resource"
+	"fairlead.dev/resource/apiregistration"
+	"fairlead.dev/server"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// Resource names the resource that API services are.
+var Resource = schema.GroupResource{Group: apiregistrationv1.GroupName, Resource: "apiservices"}
+
+// Options are what Services work on.
+type Options struct {
+	Server *server.Server
+	// Builtin are the resources that are served anyway.
+	Builtin []*resource.Resource
+	// Settle puts into effect all definitions that are stored by now; see
+	// server.Definitions.
+	Settle func(ctx context.Context) error
+	Log    *slog.Logger // nil logs nothing
+}
+
+// Services are the API services of a server.
+type Services struct {
+	o       Options
+	builtin []schema.GroupVersion
+	// atStart are those that were there before the server, by name.
+	atStart map[string]types.UID
+	bell    chan struct{} // of one slot: rung when other custom kinds are served
+	mu      struct {
+		sync.Mutex
+		known  map[string]*known // by name
+		custom []schema.GroupVersion
+	}
+}
+
+// known is what is to be known of a stored API service.
+type known struct {
+	from    storage.Revision
+	name    string
+	uid     types.UID
+	managed string // apiregistration.OnStart or Always, "" if the server does not keep it
+	spec    apiregistrationv1.APIServiceSpec
+	local   bool // it says that it is served here
+}
+
+// New knows the API services that are stored.
+func New(ctx context.Context, o Options) (*Services, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Services{o: o, builtin: versions(o.Builtin, false), bell: make(chan struct{}, 1), atStart: map[string]types.UID{}}
+	s.mu.known = map[string]*known{}
+	if err := s.sync(ctx); err != nil {
+		return nil, err
+	}
+	for name, k := range s.mu.known {
+		s.atStart[name] = k.uid
+	}
+	return s, nil
+}
+
+// Set implements server.Describer.
+func (s *Services) Set(resources []*resource.Resource) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.custom = versions(resources, true)
+	select {
+	case s.bell <- struct{}{}:
+	default:
+	}
+}
+
+// sync takes in what is stored.
+func (s *Services) sync(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	snap, err := s.o.Server.Cache(Resource).Snapshot(ctx, watchcache.ReadAt{})
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for o := range snap.List(watchcache.Selection{}, "", 0) {
+		there[o.Name()] = true
+		if was := s.mu.known[o.Name()]; was != nil && was.from == o.Revision() {
+			continue
+		}
+		k, err := read(o)
+		if err != nil {
+			return err
+		}
+		s.mu.known[k.name] = k
+	}
+	for name := range s.mu.known {
+		if !there[name] {
+			delete(s.mu.known, name)
+		}
+	}
+	return nil
+}
+
+func read(o *watchcache.Object) (*known, error) {
+	var service apiregistrationv1.APIService
+	if err := json.Unmarshal(o.Value(), &service); err != nil {
+		return nil, fmt.Errorf("stored API service %s cannot be decoded: %w", o.Name(), err)
+	}
+	k := &known{from: o.Revision(), name: o.Name(), uid: service.UID, spec: service.Spec}
+	if apiregistration.Managed(&service) {
+		k.managed = service.Labels[apiregistration.ManagedLabel]
+	}
+	if c := apiregistration.Condition(&service); c != nil {
+		k.local = c.Status == apiregistrationv1.ConditionTrue && c.Reason == apiregistration.Local().Reason
+	}
+	return k, nil
+}
+
+// retryAfter is how long a failure is left alone.
+const retryAfter = time.Second
+
+// Run keeps API services until ctx ends.
+func (s *Services) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
+			s.o.Log.Warn("API services are watched again", "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(retryAfter):
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Services) follow(ctx context.Context) error {
+	w, err := s.o.Server.Cache(Resource).Watch(ctx, watchcache.Selection{}, 0)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for {
+		if err := s.sync(ctx); err != nil {
+			return err
+		}
+		if err := s.keep(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.bell:
+		case <-w.Bell():
+		}
+		for {
+			events, _, err := w.Next()
+			if err != nil {
+				return err
+			}
+			if len(events) == 0 {
+				break
+			}
+		}
+	}
+}
