@@ -84,6 +84,9 @@ func (f *form) appendElement(dst []byte, o *watchcache.Object) ([]byte, error) {
 	if f.stored() {
 		return f.ep.appendStored(f.ctx, dst, o)
 	}
+	if f.cuts(o) {
+		return f.appendMetadata(dst, o, o.Revision()), nil
+	}
 	e, err := f.element(o)
 	return append(dst, e...), err
 }
@@ -105,6 +108,8 @@ func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error
 		return e.AppendObject(dst), nil
 	case f.shape != asTable && e.Revision == e.Object.Revision():
 		return f.appendElement(dst, e.Object) // the object as lists show it
+	case f.cuts(e.Object):
+		return f.appendMetadata(dst, e.Object, e.Revision), nil
 	}
 	b, err := e.Form(f.id, func(e watchcache.Event) ([]byte, error) { return f.build(e.Object, e.Revision) })
 	return append(dst, b...), err

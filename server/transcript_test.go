@@ -113,7 +113,7 @@ func TestGet(t *testing.T) {
 		{send: "GET " + maps + "/a?includeObject=Object", headers: []string{asTable}, code: 200, want: []string{`"object":{"kind":"ConfigMap"`}},
 		{send: "GET " + maps + "/a?includeObject=None", headers: []string{asTable}, code: 200, want: []string{`"object":null`}},
 		{send: "GET " + maps + "/a?includeObject=Odd", headers: []string{asTable}, code: 400, want: []string{`Unable to convert to Table as requested: includeObject: Invalid value`}},
-		{send: "GET " + maps + "/a", headers: []string{"Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}, code: 200, want: []string{`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a"`, `!"data"`}},
+		{send: "GET " + maps + "/a", headers: []string{"Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"}, code: 200, want: []string{`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"` + rev + `","name":"a"`, `!"data"`}},
 		{send: "GET " + maps + "/a", headers: []string{"Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"}, code: 406, want: []string{`you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)`}},
 		{send: "GET " + maps + "/a", headers: []string{"Accept: application/json;as=Nope;v=v1;g=meta.k8s.io,application/yaml"}, code: 200, want: []string{"kind: ConfigMap"}},
 		{send: "GET " + maps + "/a", headers: []string{proto}, code: 200, want: []string{"k8s\x00"}},

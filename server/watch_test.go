@@ -221,7 +221,7 @@ func TestWatchForms(t *testing.T) {
 	}
 	c.must("POST "+maps, mapA)
 	w = c.watch(t, c.client.Transport, maps+"?watch=1", "Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io")
-	if line, _ := w.lines.ReadString('\n'); !strings.HasPrefix(line, `{"type":"ADDED","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a"`) {
+	if line, _ := w.lines.ReadString('\n'); !strings.HasPrefix(line, `{"type":"ADDED","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"`) {
 		t.Error(line)
 	}
 }
