@@ -59,14 +59,16 @@ func (n *namespaces) sweep(ctx context.Context, namespace string) *remainder {
 
 	resources, err := n.env.Client.ServerResources(ctx)
 	r.discoveryErr = err
-	var rest []client.APIResource
+	// Resources of one name in several groups, as events are, may show the same objects,
+	// which are not to be deleted twice at once: they come one after the other.
+	rest := make(map[string][]client.APIResource)
 	for _, res := range served.Once(resources) {
 		switch {
 		case !res.Namespaced || !res.Can("delete"):
 		case res.GVR == podsResource:
 			n.clear(ctx, r, res, namespace)
 		default:
-			rest = append(rest, res)
+			rest[res.GVR.Resource] = append(rest[res.GVR.Resource], res)
 		}
 	}
 	if r.mu.items[podsResource] > 0 {
@@ -75,8 +77,13 @@ func (n *namespaces) sweep(ctx context.Context, namespace string) *remainder {
 	}
 	var g errgroup.Group
 	g.SetLimit(atOnce)
-	for _, res := range rest {
-		g.Go(func() error { n.clear(ctx, r, res, namespace); return nil })
+	for _, namesakes := range rest {
+		g.Go(func() error {
+			for _, res := range namesakes {
+				n.clear(ctx, r, res, namespace)
+			}
+			return nil
+		})
 	}
 	_ = g.Wait() // errors are in r
 	return r
@@ -107,24 +114,28 @@ func (n *namespaces) empty(ctx context.Context, res client.APIResource, namespac
 		}
 		return nil, api.DeleteCollection(ctx, background(), metav1.ListOptions{})
 	}
-	list, err := api.List(ctx)
-	if err != nil || len(list.Items) == 0 {
+	first, err := api.List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil || len(first.Items) == 0 {
 		return nil, err
 	}
 	if res.Can("deletecollection") {
 		err = api.DeleteCollection(ctx, background(), metav1.ListOptions{})
 	} else {
-		for _, o := range list.Items {
-			if e := api.Delete(ctx, o.GetName(), background()); e != nil && !apierrors.IsNotFound(e) {
-				err = e
-			}
+		err = deleteEach(ctx, api)
+	}
+	list, listErr := api.List(ctx)
+	return list.Items, errors.Join(err, listErr)
+}
+
+// deleteEach is for resources that have no deletion of many.
+func deleteEach(ctx context.Context, api client.Resource[*metav1.PartialObjectMetadata]) error {
+	list, err := api.List(ctx)
+	for _, o := range list.Items {
+		if e := api.Delete(ctx, o.GetName(), background()); e != nil && !apierrors.IsNotFound(e) {
+			err = e
 		}
 	}
-	if err != nil {
-		return list.Items, err
-	}
-	list, err = api.List(ctx)
-	return list.Items, err
+	return err
 }
 
 func background() metav1.DeleteOptions {
