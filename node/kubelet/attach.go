@@ -41,8 +41,8 @@ func (s *Server) watchLog(ctx context.Context, req *http.Request, pod *corev1.Po
 	if t.in != nil {
 		go drain(t.in)
 	}
-	shown := len(s.lines(pod, container, st, false))
-	s.follow(req.WithContext(ctx), pod, container, st.id, shown, t.write)
+	lines, before := s.lines(pod, container, st, false)
+	s.follow(req.WithContext(ctx), pod, container, st.id, before+len(lines), t.write)
 	return 0
 }
 

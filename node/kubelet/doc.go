@@ -11,7 +11,7 @@
 // # What pods answer when nothing is defined
 //
 // A command is taken by a small shell that knows echo, cat, env, hostname, pwd, sleep, true,
-// false, exit, exec and sh -c with ";" and "&&"; any other fails with exit code 127, as one that
+// false, exit, exec and sh -c with ";", "&&", while and until; any other fails with exit code 127, as one that
 // is not in the image does. The same shell foretells what a container's own command does, if
 // it understands all of it, and that is its log; otherwise a log has a line for each start of the
 // container and one for its end. Who attaches sees the log go on, and a container with stdin echoes what

@@ -19,6 +19,7 @@ type Course struct {
 	Runs     time.Duration // or Forever
 	ExitCode int32
 	Output   []Output
+	Loop     *Loop // what it does for ever after that; nil if nothing
 }
 
 // Output is what a container writes at some time after its start.
@@ -52,13 +53,14 @@ func Foretell(pod *corev1.Pod, c *corev1.Container, env func() []corev1.EnvVar) 
 	if plan.lost {
 		return Course{}, false
 	}
-	return Course{Runs: plan.now, ExitCode: int32(code), Output: plan.output}, true
+	return Course{Runs: plan.now, ExitCode: int32(code), Output: plan.output, Loop: plan.loop}, true
 }
 
 // plan is how a shell takes commands that are only thought of.
 type plan struct {
 	now    time.Duration
 	output []Output
+	loop   *Loop
 	lost   bool // it has met what it does not know
 }
 
@@ -82,12 +84,18 @@ func (w planWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// written is what a course has written some time after its start, by lines. It also says whether
-// there is more to come.
-func (c *Course) written(started time.Time, after time.Duration) (lines []line, more bool) {
-	for _, o := range c.Output {
+// written is what a course has written some time after its start, by lines, and how many lines came before
+// these that are no longer kept.
+func (c *Course) written(started time.Time, after time.Duration) (lines []line, before int) {
+	again, rounds := c.Loop.written(after)
+	outputs := c.Output
+	if rounds > 0 {
+		before = ends(outputs) + rounds*ends(c.Loop.Output)
+		outputs = nil
+	}
+	for _, o := range append(outputs[:len(outputs):len(outputs)], again...) {
 		if o.After > after {
-			return lines, true
+			break
 		}
 		for text := range strings.Lines(o.Text) {
 			if n := len(lines); n > 0 && lines[n-1].stderr == o.Stderr && lines[n-1].text[len(lines[n-1].text)-1] != '\n' {
@@ -97,5 +105,13 @@ func (c *Course) written(started time.Time, after time.Duration) (lines []line, 
 			}
 		}
 	}
-	return lines, false
+	return lines, before
+}
+
+// ends is how many lines end in outputs.
+func ends(outputs []Output) (n int) {
+	for _, o := range outputs {
+		n += strings.Count(o.Text, "\n")
+	}
+	return n
 }

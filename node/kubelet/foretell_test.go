@@ -46,6 +46,16 @@ func TestForetell(t *testing.T) {
 		`{command: [sh, -ec, "false; true"]}`:                                 lost,
 		`{command: [sh, -c, "echo 'x"]}`:                                      lost,
 		`{command: [sh, -c, "sleep infinity; exit 3"]}`:                       "forever 0",
+		`{command: [sh, -c, "echo a; while true; do echo b; sleep 5; echo c; done; exit 3"]}`: `forever 0 0s "a\n" from 0s every 5s 0s "b\n" 5s "c\n"`,
+		`{command: [sh, -c, "sleep 1\nuntil false\ndo\n sleep 2\ndone"]}`:                     "forever 0 from 1s every 2s",
+		`{command: [sh, -c, "while sleep 60; do :; done"]}`:                                   "forever 0 from 0s every 1m0s",
+		`{command: [sh, -c, "while false; do sleep 5; done; sleep 1"]}`:                       "1s 0",
+		`{command: [sh, -c, "while true; do sleep 5; exit 3; done"]}`:                         "5s 3",
+		`{command: [sh, -c, "while true; do echo x; done"]}`:                                  lost,
+		`{command: [sh, -c, "while true; do date; sleep 5; done"]}`:                           lost,
+		`{command: [sh, -c, "while true; do while true; do sleep 5; done; done"]}`:            lost,
+		`{command: [sh, -c, "while true; do sleep 5"]}`:                                       lost,
+		`{command: [sh, -c, "while true; do sleep 5; done > /dev/null"]}`:                     lost,
 	} {
 		var c corev1.Container
 		if err := yaml.Unmarshal([]byte(spec), &c); err != nil {
@@ -65,6 +75,12 @@ func TestForetell(t *testing.T) {
 			got = fmt.Sprint(after(course.Runs), " ", course.ExitCode)
 			for _, o := range course.Output {
 				got += fmt.Sprintf(" %v %q", o.After, o.Text)
+			}
+			if l := course.Loop; l != nil {
+				got += fmt.Sprintf(" from %v every %v", l.From, l.Every)
+				for _, o := range l.Output {
+					got += fmt.Sprintf(" %v %q", o.After, o.Text)
+				}
 			}
 		}
 		if got != want {

@@ -41,8 +41,8 @@ func (s *Server) logs(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(http.StatusOK)
 	out := &logWriter{w: w, options: o, left: o.limit}
-	lines := s.lines(pod, container, st, o.previous)
-	shown := len(lines)
+	lines, before := s.lines(pod, container, st, o.previous)
+	shown := before + len(lines)
 	if o.tail >= 0 && int64(len(lines)) > o.tail {
 		lines = lines[int64(len(lines))-o.tail:]
 	}
@@ -61,7 +61,7 @@ func (s *Server) follow(req *http.Request, pod *corev1.Pod, container, id string
 		t := time.NewTicker(250 * time.Millisecond)
 		defer t.Stop()
 		files = t.C
-	} else if course, ok := s.course(pod, container); ok && len(course.Output) > 0 && entry == nil {
+	} else if course, ok := s.course(pod, container); ok && (len(course.Output) > 0 || course.Loop != nil) && entry == nil {
 		t := time.NewTicker(250 * time.Millisecond)
 		defer t.Stop()
 		files = t.C
@@ -78,12 +78,12 @@ func (s *Server) follow(req *http.Request, pod *corev1.Pod, container, id string
 				return
 			}
 		}
-		lines := s.lines(latest, container, st, false)
-		if len(lines) > shown {
-			if !write(lines[shown:]) {
+		lines, before := s.lines(latest, container, st, false)
+		if n := before + len(lines); n > shown {
+			if !write(lines[max(0, shown-before):]) {
 				return
 			}
-			shown = len(lines)
+			shown = n
 		}
 		if !st.running {
 			return
@@ -146,30 +146,32 @@ func instance(pod *corev1.Pod, container string, previous bool) (run, error) {
 	}
 }
 
-// lines are what a container has written in one of its lives.
-func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) []line {
+// lines are what a container has written in one of its lives, and how many lines before these are
+// no longer kept.
+func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) (lines []line, before int) {
 	if entry, ok := s.defs.Logs(pod, container); ok {
 		switch {
 		case previous && entry.PreviousLogsFile != "":
-			return fileLines(entry.PreviousLogsFile, r.started)
+			return fileLines(entry.PreviousLogsFile, r.started), 0
 		case entry.LogsFile != "":
-			return fileLines(entry.LogsFile, r.started)
+			return fileLines(entry.LogsFile, r.started), 0
 		}
-		return split([]byte(entry.Content), r.started)
+		return split([]byte(entry.Content), r.started), 0
 	}
 	if course, ok := s.course(pod, container); ok {
 		after := Forever
 		if r.running {
 			after = time.Since(r.started)
+		} else if course.Loop != nil { // it was ended by others
+			after = r.finished.Sub(r.started)
 		}
-		lines, _ := course.written(r.started, after)
-		return lines
+		return course.written(r.started, after)
 	}
-	lines := []line{{at: r.started, text: fmt.Appendf(nil, "%s started, restarts: %d\n", spec(pod, container).Image, r.restarts)}}
+	lines = []line{{at: r.started, text: fmt.Appendf(nil, "%s started, restarts: %d\n", spec(pod, container).Image, r.restarts)}}
 	if !r.running {
 		lines = append(lines, line{at: r.finished, text: fmt.Appendf(nil, "ended with exit code %d\n", r.exitCode), stderr: r.exitCode != 0})
 	}
-	return lines
+	return lines, 0
 }
 
 // course is what a container does by its command, if that is understood.

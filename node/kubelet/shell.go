@@ -93,15 +93,29 @@ type screen struct {
 	io.Writer
 }
 
-// script runs commands.
+// script runs the commands of a text.
 func (sh *shell) script(ctx context.Context, text string) (code int) {
+	return sh.commands(ctx, parse(text))
+}
+
+// commands runs them, until one ends the shell.
+func (sh *shell) commands(ctx context.Context, list []command) (code int) {
 	skip := false
-	for _, c := range parse(text) {
+	for len(list) > 0 {
+		c := list[0]
 		if c.strange {
 			sh.wonder()
 		}
-		if !skip && len(c.words) > 0 {
-			code = sh.one(ctx, c.words)
+		if l, n, ok := loopAt(list); ok {
+			if c = list[n-1]; !skip {
+				code = sh.loop(ctx, l)
+			}
+			list = list[n:]
+		} else {
+			if !skip && len(c.words) > 0 {
+				code = sh.one(ctx, c.words)
+			}
+			list = list[1:]
 		}
 		if sh.exited || sh.isLost() || ctx.Err() != nil {
 			return code
