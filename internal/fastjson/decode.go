@@ -125,6 +125,9 @@ func (d *decoder) value(p *plan, v unsafe.Pointer) bool {
 	case stringMap:
 		return d.stringMap((*map[string]string)(v))
 	case mapping:
+		if p.elem.op == quantity {
+			return d.quantities((*map[string]resource.Quantity)(v))
+		}
 		return d.mapping(p, reflect.NewAt(p.typ, v).Elem())
 	case integer:
 		n, ok := d.number()
@@ -316,6 +319,34 @@ func (d *decoder) stringMap(into *map[string]string) bool {
 		}
 		before := len(m)
 		if m[k] = s; !ok || d.strict && len(m) == before {
+			return false
+		}
+	}
+	return d.close('}')
+}
+
+// quantities reads a map of quantities by strings of some type (see the function of that
+// name).
+func (d *decoder) quantities(into *map[string]resource.Quantity) bool {
+	m := *into
+	if m == nil {
+		m = map[string]resource.Quantity{}
+		*into = m
+	}
+	for more := d.open('{'); more; more = d.more('}') {
+		name, ok := d.name()
+		if !ok {
+			return false
+		}
+		k := d.texts.Share(name)
+		d.space()
+		text, ok := d.raw()
+		var q resource.Quantity
+		if !ok || q.UnmarshalJSON(text) != nil {
+			return false
+		}
+		before := len(m)
+		if m[k] = q; d.strict && len(m) == before {
 			return false
 		}
 	}
