@@ -387,8 +387,11 @@ func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
 	if !ok {
 		return false
 	}
-	items := reflect.MakeSlice(p.typ, n, n).UnsafePointer()
-	*(*header)(v) = header{items, n, n}
+	*(*header)(v) = header{}
+	to := reflect.NewAt(p.typ, v).Elem() // which MakeSlice would make a header for
+	to.Grow(n)
+	to.SetLen(n)
+	items := (*header)(v).data
 	for i := range n {
 		if i > 0 {
 			d.more(']')
