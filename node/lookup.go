@@ -133,8 +133,9 @@ func (p *pod) view() *corev1.Pod {
 	return p.latest
 }
 
-// become takes in a version that the server has.
+// become takes in a version that the server has. Who manages its fields is nothing to a node.
 func (p *pod) become(latest *corev1.Pod) {
+	latest.ManagedFields = nil
 	p.latest, p.decided = latest, nil
 	p.news()
 }

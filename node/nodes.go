@@ -82,7 +82,9 @@ type pod struct {
 		of *corev1.Pod // the version; see loads
 		is load
 	}
-	turn turn // of whoever holds the pod in the queue work
+	// turn, and whether the pod has been released, are of whoever holds it in the queue work.
+	turn     turn
+	released bool
 	// changed is closed when there is news; nil as long as nobody waits.
 	changed chan struct{}
 	ends    time.Time // when its containers exit, if that is known to less than a second

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/fastjson"
 )
 
 // retryResize is how long a resize for which there is no room waits before it is tried again.
@@ -24,7 +25,7 @@ func wantsResize(pod *corev1.Pod, s *corev1.PodStatus) bool {
 }
 
 func differs(spec *corev1.Container, c *corev1.ContainerStatus) bool {
-	return c.Resources != nil && c.State.Running != nil && !apiequality.Semantic.DeepEqual(*c.Resources, spec.Resources)
+	return c.Resources != nil && c.State.Running != nil && !fastjson.Same(c.Resources, &spec.Resources)
 }
 
 // resize gives running containers the resources that their pod has for them now. First it is

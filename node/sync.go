@@ -5,18 +5,17 @@ import (
 	"net/netip"
 	"time"
 
+	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/trace"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
-// sync brings a pod one step on. It returns when the next step is due. It writes the status
-// as an update, not as a patch: the request is longer, but it costs the server less.
+// sync brings a pod one step on. It returns when the next step is due.
 func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	k := key.node
 	latest, ip, ends, err := k.take(key)
@@ -45,13 +44,13 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 		sc.cramped = k.cramped(latest)
 	}
 	st := advance(latest, sc, host{k.ip}, ip, time.Now(), ends)
-	if !apiequality.Semantic.DeepEqual(latest.Status, st.status) {
+	if toSeconds(&st.status); !fastjson.Same(&latest.Status, &st.status) {
 		next := *latest
 		next.Status = st.status
 		k.decided(key, latest, &next)
 		var written *corev1.Pod
 		err := k.trace(ctx, latest, func(ctx context.Context) (err error) {
-			written, err = k.pods.Namespace(latest.Namespace).UpdateStatus(ctx, &next)
+			written, err = k.put(ctx, &next)
 			return err
 		})
 		if err != nil {
@@ -62,7 +61,7 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 		latest = written
 	}
 	if st.remove {
-		return time.Time{}, k.remove(ctx, latest)
+		return time.Time{}, key.release(ctx, latest)
 	}
 	return sooner(st.next, turn), nil
 }
@@ -122,6 +121,21 @@ func (k *kubelet) refused(key podKey, on *corev1.Pod, err error) error {
 		return nil
 	}
 	k.env.Log.Warn("cannot write a pod's status", "node", k.name, "pod", on.Namespace+"/"+on.Name, "err", err)
+	return err
+}
+
+// release removes a pod that has ended. That is done once: if the server keeps it for finalizers,
+// it will go with them.
+func (key podKey) release(ctx context.Context, ended *corev1.Pod) error {
+	k := key.node
+	k.mu.Lock()
+	p := k.mu.pods[key.uid]
+	k.mu.Unlock()
+	if p == nil || p.released {
+		return nil
+	}
+	err := k.remove(ctx, ended)
+	p.released = err == nil
 	return err
 }
 
