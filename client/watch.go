@@ -14,6 +14,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -35,6 +36,7 @@ type Watch[T Object] struct {
 	body  io.ReadCloser
 	in    frames
 	err   error // that ended it
+	known func(uid types.UID, revision string) bool
 	// read and decoded are when that happened to the last event, if trace is not nil.
 	trace         *trace.Log
 	read, decoded trace.Instant
@@ -116,9 +118,34 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 		return ev, apierrors.NewInternalError(errUnknownError)
 	}
 	ev.Type = typ
-	ev.Object, err = w.codec.decode(raw)
+	if obj, ok := w.passed(raw); ok {
+		ev.Object = obj
+	} else {
+		ev.Object, err = w.codec.decode(raw)
+	}
 	w.decoded = w.trace.Now()
 	return ev, err
+}
+
+// Pass has the watch ask for each event whether its reader knows this version of the object
+// already, as one who has written it does. The object of such an event is not decoded: it has
+// only uid and resourceVersion. known is called by Next; it may not be asked about some events, nor
+// about any that are not JSON.
+func (w *Watch[T]) Pass(known func(uid types.UID, revision string) bool) { w.known = known }
+
+// passed is the object of an event that is known.
+func (w *Watch[T]) passed(raw []byte) (obj T, ok bool) {
+	if w.known == nil {
+		return obj, false
+	}
+	id, revision, ok := identity(raw)
+	if !ok || !w.known(types.UID(id), string(revision)) {
+		return obj, false
+	}
+	obj = w.codec.new()
+	obj.SetUID(types.UID(id))
+	obj.SetResourceVersion(string(revision))
+	return obj, true
 }
 
 // More tells whether the next event has been read from the connection already, so that Next

@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // What the tests over a real server need of a single node.
@@ -11,3 +13,7 @@ func (ns *Nodes) First() (*kubelet, error)                          { return ns.
 func (k *kubelet) Register(ctx context.Context) error               { return k.register(ctx) }
 func (k *kubelet) KeepAlive(ctx context.Context) (time.Time, error) { return k.keepAlive(ctx) }
 func (k *kubelet) ReportDue()                                       { k.beat.reported = time.Time{} }
+
+func Bare(pod *corev1.Pod) ([]byte, error)                 { return bare(pod) }
+func Revised(text []byte, version string) []byte           { return revised(text, version) }
+func AsSent(text, answer []byte) (version string, ok bool) { return asSent(text, answer) }

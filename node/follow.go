@@ -115,6 +115,7 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 		return err
 	}
 	defer w.Stop()
+	w.Pass(k.knows)
 	for {
 		ev, err := w.Next(ctx)
 		if err != nil {
@@ -124,7 +125,7 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 		news := false
 		switch ev.Type {
 		case watch.Added, watch.Modified:
-			news = k.seen(ev.Object)
+			news = ev.Object.Name != "" && k.seen(ev.Object) // what is passed by has no name
 		case watch.Deleted:
 			k.gone(ev.Object.UID)
 		default:
@@ -136,6 +137,14 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 			k.work.Add(podKey{k, ev.Object.UID})
 		}
 	}
+}
+
+// knows says that the node has a version of a pod, which then is its own latest write.
+func (k *kubelet) knows(uid types.UID, revision string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	p := k.mu.pods[uid]
+	return p != nil && p.latest.ResourceVersion == revision
 }
 
 // seen takes in a version of a pod. It reports whether that is news, and not what the
