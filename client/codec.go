@@ -158,12 +158,17 @@ func (c *codec[T]) decodeHead(b []byte) (T, error) {
 	if !ok || c.kind.Kind == "" {
 		return c.decode(b)
 	}
+	return c.headed(h), nil
+}
+
+// headed is an object of which only the head is known.
+func (c *codec[T]) headed(h fastjson.Head) T {
 	obj := c.new()
 	obj.SetName(h.Name)
 	obj.SetNamespace(h.Namespace)
 	obj.SetUID(types.UID(h.UID))
 	obj.SetResourceVersion(h.ResourceVersion)
-	return c.stamp(obj), nil
+	return c.stamp(obj)
 }
 
 func (c *codec[T]) decodeProto(raw []byte) (T, error) {

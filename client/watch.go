@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/trace"
 
 	"github.com/fxamacker/cbor/v2"
@@ -127,25 +128,21 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 	return ev, err
 }
 
-// Pass has the watch ask for each event whether its reader knows this version of the object
-// already, as one who has written it does. The object of such an event is not decoded: it has
-// only uid and resourceVersion. known is called by Next; it may not be asked about some events, nor
-// about any that are not JSON.
+// Pass has the watch ask before it decodes an object in JSON whether its reader has this version
+// already, as one who has written it. Such an event comes with the head of its object, as with
+// Heads, and no more. known is called by Next.
 func (w *Watch[T]) Pass(known func(uid types.UID, revision string) bool) { w.known = known }
 
-// passed is the object of an event that is known.
-func (w *Watch[T]) passed(raw []byte) (obj T, ok bool) {
+// passed is the head of an object that is known.
+func (w *Watch[T]) passed(raw []byte) (head T, ok bool) {
 	if w.known == nil {
-		return obj, false
+		return head, false
 	}
-	id, revision, ok := identity(raw)
-	if !ok || !w.known(types.UID(id), string(revision)) {
-		return obj, false
+	h, ok := fastjson.HeadOf(raw)
+	if !ok || !w.known(types.UID(h.UID), h.ResourceVersion) {
+		return head, false
 	}
-	obj = w.codec.new()
-	obj.SetUID(types.UID(id))
-	obj.SetResourceVersion(string(revision))
-	return obj, true
+	return w.codec.headed(h), true
 }
 
 // More tells whether the next event has been read from the connection already, so that Next

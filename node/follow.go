@@ -125,7 +125,7 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 		news := false
 		switch ev.Type {
 		case watch.Added, watch.Modified:
-			news = ev.Object.Name != "" && k.seen(ev.Object) // what is passed by has no name
+			news = ev.Object.Spec.NodeName != "" && k.seen(ev.Object) // else it has passed
 		case watch.Deleted:
 			k.gone(ev.Object.UID)
 		default:

@@ -133,9 +133,8 @@ func (p *pod) view() *corev1.Pod {
 	return p.latest
 }
 
-// become takes in a version that the server has. Who manages its fields is nothing to a node.
+// become takes in a version that the server has.
 func (p *pod) become(latest *corev1.Pod) {
-	latest.ManagedFields = nil
 	p.latest, p.decided = latest, nil
 	p.news()
 }

@@ -74,7 +74,7 @@ func patched[T client.Object](ctx context.Context, ns *Nodes, namespace, name st
 	if p.As != "" {
 		c = c.As(p.As)
 	}
-	r := client.For[T](c)
+	r := client.For[T](c).WithoutManagedFields()
 	if namespace != "" {
 		r = r.Namespace(namespace)
 	}
