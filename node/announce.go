@@ -14,6 +14,7 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	k.announceProbes(before, after)
 	announceLacks(k, before, after)
 	k.announcePulls(before, after)
+	k.announceBackOff(before, after)
 	started := !isStarted(&before.Status) && isStarted(&after.Status)
 	k.announceEphemeral(before, after)
 	k.announceResize(before, after)
@@ -55,6 +56,19 @@ func (k *kubelet) announceEphemeral(before, after *corev1.Pod) {
 		}
 		k.recorder.Event(after, corev1.EventTypeNormal, "Started", "Container started")
 	}
+}
+
+// announceBackOff tells which containers wait for their restart, but for the first, which is at once.
+func (k *kubelet) announceBackOff(before, after *corev1.Pod) {
+	tell := func(old, now []corev1.ContainerStatus) {
+		for i := range now {
+			if c := &now[i]; c.RestartCount > 0 && waitsFor(now, i) == crashLoop && waitsFor(old, i) != crashLoop {
+				k.recorder.Event(after, corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container %s in pod %s_%s(%s)", c.Name, after.Name, after.Namespace, after.UID)
+			}
+		}
+	}
+	tell(before.Status.InitContainerStatuses, after.Status.InitContainerStatuses)
+	tell(before.Status.ContainerStatuses, after.Status.ContainerStatuses)
 }
 
 // announceLacks tells which containers cannot be made, and why.

@@ -15,6 +15,9 @@ import (
 // configError is the reason of a container that waits because it cannot be made.
 const configError = "CreateContainerConfigError"
 
+// crashLoop is that of one that waits to be started again.
+const crashLoop = "CrashLoopBackOff"
+
 func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
@@ -141,7 +144,7 @@ func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Tim
 	wait := crashBackoff(c.RestartCount + 1)
 	c.LastTerminationState = c.State
 	c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-		Reason:  "CrashLoopBackOff",
+		Reason:  crashLoop,
 		Message: fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", wait, c.Name, pod.Name, pod.Namespace, pod.UID),
 	}}
 	return now.Add(wait)

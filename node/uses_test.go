@@ -221,3 +221,17 @@ func TestSubPath(t *testing.T) {
 	}
 	await(t, pods, "a", "running", running)
 }
+
+// TestBackOff: who looks at the events of a pod is told that a container fails again and again.
+func TestBackOff(t *testing.T) {
+	env := served(t)
+	start(t, env, node.Options{Count: 1})
+	pods := client.For[*corev1.Pod](env.Client).Namespace("default")
+	p := boundPod("a", "node-1", corev1.RestartPolicyAlways)
+	p.Spec.Containers[0].Command = []string{"false"}
+	made, err := pods.Create(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	event(t, env, "a", "BackOff", "Back-off restarting failed container c in pod a_default("+string(made.UID)+")")
+}

@@ -88,8 +88,13 @@ func (b *budgets) podChanged(old, p *corev1.Pod) {
 		if o == nil {
 			continue
 		}
-		for _, k := range b.over(o.Namespace, o.Labels) {
+		over := b.over(o.Namespace, o.Labels)
+		for _, k := range over {
 			b.loop.EnqueueFor(k, news)
+		}
+		if len(over) > 1 && o == p { // in upstream's words; all of them are minded
+			b.rec.Event(p, corev1.EventTypeWarning, "MultiplePodDisruptionBudgets",
+				"Pod %q/%q matches multiple PodDisruptionBudgets.  Chose %q arbitrarily.", p.Namespace, p.Name, over[0].Name)
 		}
 	}
 	if p != nil && isTarget(p) {

@@ -137,3 +137,37 @@ func TestWhatCannotBeComputedAllowsNothing(t *testing.T) {
 			c.Message == "pods does not implement the scale subresource"
 	})
 }
+
+// TestSeveralBudgets: a pod that more than one budget selects is told so.
+func TestSeveralBudgets(t *testing.T) {
+	c := testenv.Start(t, testenv.Options{}).Client(t)
+	budgets := client.For[*policyv1.PodDisruptionBudget](c).Namespace("default")
+	one := intstr.FromInt32(1)
+	for _, name := range []string{"first", "second"} {
+		b := budget(policyv1.PodDisruptionBudgetSpec{MinAvailable: &one})
+		b.Name = name
+		if _, err := budgets.Create(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		waittest.One(t, budgets, name, "seen", func(b *policyv1.PodDisruptionBudget) bool { return b.Status.ObservedGeneration == b.Generation })
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", Labels: labels}, Spec: template().Spec}
+	waittest.One(t, client.For[*corev1.ServiceAccount](c).Namespace("default"), "default", "there", func(*corev1.ServiceAccount) bool { return true })
+	if _, err := client.For[*corev1.Pod](c).Namespace("default").Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	events := client.For[*corev1.Event](c).Namespace("default")
+	w, err := events.Watch(t.Context(), metav1.ListOptions{FieldSelector: "reason=MultiplePodDisruptionBudgets"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	ev, err := w.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before, after = `Pod "default"/"web" matches multiple PodDisruptionBudgets.  Chose "`, `" arbitrarily.`
+	if m := ev.Object.Message; m != before+"first"+after && m != before+"second"+after {
+		t.Error(m)
+	}
+}
