@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -80,8 +81,17 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 				return err
 			}
 			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
+			cert, key, err := authority.FrontProxy().Client(bootstrap.FrontProxy)
+			if err != nil {
+				return err
+			}
+			proxy, err := tls.X509KeyPair(cert, key)
+			if err != nil {
+				return err
+			}
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
+				Certificate: proxy, Dial: backends.Pods.DialContext, Discovery: kinds,
 			})
 			if err != nil {
 				return err
@@ -94,7 +104,8 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 				return err
 			}
 			c.Definitions = extensions
-			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: extensions.Written}
+			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: extensions.Written, aggregate.Resource: services.Written}
+			c.Elsewhere = services.Elsewhere
 			return nil
 		},
 	})
@@ -196,7 +207,7 @@ func kubernetesVersion() version.Info {
 
 // startObjects are what the cluster of a server at address starts with.
 func startObjects(authority *pki.Authority, address net.Addr) bootstrap.Options {
-	o := bootstrap.Options{ServiceCIDR: serviceCIDR, ClientCA: string(authority.CertificatePEM())}
+	o := bootstrap.Options{ServiceCIDR: serviceCIDR, ClientCA: string(authority.CertificatePEM()), FrontProxyCA: string(authority.FrontProxy().CertificatePEM())}
 	if a, err := netip.ParseAddrPort(address.String()); err == nil {
 		o.Address, o.Port = a.Addr(), int(a.Port())
 	}

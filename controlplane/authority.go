@@ -43,7 +43,13 @@ func shareAuthority(ctx context.Context, s storage.Store, dir string) (*pki.Auth
 			return nil, err
 		}
 	}
-	shared, err := readShared(ctx, s)
+	shared, at, err := readShared(ctx, s)
+	if err == nil && shared != nil {
+		var made bool
+		if made, err = shared.Complete(); made && err == nil {
+			shared, err = offerShared(ctx, s, shared, at)
+		}
+	}
 	if err == nil && shared == nil {
 		offer := own
 		if offer == nil {
@@ -51,7 +57,7 @@ func shareAuthority(ctx context.Context, s storage.Store, dir string) (*pki.Auth
 				return nil, err
 			}
 		}
-		shared, err = offerShared(ctx, s, offer)
+		shared, err = offerShared(ctx, s, offer, 0)
 	}
 	switch {
 	case err != nil:
@@ -62,23 +68,26 @@ func shareAuthority(ctx context.Context, s storage.Store, dir string) (*pki.Auth
 	return shared, nil
 }
 
-// readShared returns nil if the cluster has no keys yet.
-func readShared(ctx context.Context, s storage.Store) (*pki.Authority, error) {
+// readShared returns the keys and the revision of their write; nil if the cluster has none
+// yet.
+func readShared(ctx context.Context, s storage.Store) (*pki.Authority, storage.Revision, error) {
 	res, err := s.Range(ctx, storage.RangeRequest{Start: sharedKeys})
 	if err != nil || len(res.KVs) == 0 {
-		return nil, err
+		return nil, 0, err
 	}
-	return pki.Unmarshal(res.KVs[0].Value)
+	a, err := pki.Unmarshal(res.KVs[0].Value)
+	return a, res.KVs[0].ModRevision, err
 }
 
-// offerShared writes the keys if nobody else has, and returns what stands there then.
-func offerShared(ctx context.Context, s storage.Store, a *pki.Authority) (*pki.Authority, error) {
+// offerShared writes the keys in place of those of a revision, 0 for none, if nobody else
+// has, and returns what stands there then.
+func offerShared(ctx context.Context, s storage.Store, a *pki.Authority, at storage.Revision) (*pki.Authority, error) {
 	text, err := a.Marshal()
 	if err != nil {
 		return nil, err
 	}
 	res, err := s.Commit(ctx, storage.Txn{
-		If:   []storage.Condition{{Key: sharedKeys}},
+		If:   []storage.Condition{{Key: sharedKeys, ModRevision: at}},
 		Then: []storage.Op{{Type: storage.Put, Key: sharedKeys, Value: text}},
 	})
 	switch {
@@ -87,7 +96,7 @@ func offerShared(ctx context.Context, s storage.Store, a *pki.Authority) (*pki.A
 	case res.Succeeded:
 		return a, nil
 	}
-	shared, err := readShared(ctx, s)
+	shared, _, err := readShared(ctx, s)
 	if err == nil && shared == nil {
 		err = errors.New("the keys that the servers of this etcd cluster share came and went")
 	}

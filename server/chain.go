@@ -68,6 +68,9 @@ func (c *call) serve() error {
 	if err := c.authorize(c.info.verb, c.info.name); err != nil {
 		return err
 	}
+	if to := c.elsewhere(); to != nil {
+		return c.passElsewhere(to)
+	}
 	c.pass(trace.Authorized)
 	if !c.info.isResource {
 		return c.servePath()

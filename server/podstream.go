@@ -123,6 +123,15 @@ func podStream[T runtime.Object](path string, options func(url.Values) (T, error
 func (c *call) passOn(to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
 	req := c.req.Clone(c.ctx)
 	req.Header.Del("Authorization") // it is for this server
+	err := c.proxy(req, to, transport, wrapped, upgraded)
+	if _, ok := err.(apierrors.APIStatus); err != nil && !ok {
+		err = apierrors.NewInternalError(err)
+	}
+	return err
+}
+
+// proxy answers with what another server has to say to a request.
+func (c *call) proxy(req *http.Request, to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
 	answer := &passing{}
 	h := proxy.NewUpgradeAwareHandler(to, transport, wrapped, upgraded, answer)
 	h.ServeHTTP(c.w, req)
@@ -135,9 +144,4 @@ func (c *call) passOn(to *url.URL, transport http.RoundTripper, wrapped, upgrade
 // passing takes the error of a request that could not be passed on.
 type passing struct{ err error }
 
-func (p *passing) Error(_ http.ResponseWriter, _ *http.Request, err error) {
-	if _, ok := err.(apierrors.APIStatus); !ok {
-		err = apierrors.NewInternalError(err)
-	}
-	p.err = err
-}
+func (p *passing) Error(_ http.ResponseWriter, _ *http.Request, err error) { p.err = err }

@@ -15,6 +15,8 @@ type bundle struct {
 	CertificateAuthority string `json:"certificateAuthority"`
 	Key                  string `json:"key"`
 	TokenKey             string `json:"tokenKey"`
+	FrontProxy           string `json:"frontProxy,omitempty"`
+	FrontProxyKey        string `json:"frontProxyKey,omitempty"`
 }
 
 // Marshal gives the authority, its private keys included, as one JSON text: what the
@@ -28,7 +30,11 @@ func (a *Authority) Marshal() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(bundle{string(a.pem), string(key), string(token)})
+	front, err := encodeKey(a.front.key)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(bundle{string(a.pem), string(key), string(token), string(a.front.pem), string(front)})
 }
 
 // Unmarshal reads what Marshal wrote.
@@ -38,10 +44,23 @@ func Unmarshal(text []byte) (*Authority, error) {
 		return nil, fmt.Errorf("the shared keys: %w", err)
 	}
 	a, err := parse([]byte(b.CertificateAuthority), []byte(b.Key), []byte(b.TokenKey))
+	if err == nil && b.FrontProxy != "" {
+		a.front, err = parseFront([]byte(b.FrontProxy), []byte(b.FrontProxyKey))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the shared keys: %w", err)
 	}
 	return a, nil
+}
+
+// Complete makes what an authority lacks that an earlier release has written, and says
+// whether there was anything to make.
+func (a *Authority) Complete() (changed bool, err error) {
+	if a.front != nil {
+		return false, nil
+	}
+	a.front, err = newAuthority(frontProxyName)
+	return err == nil, err
 }
 
 // Equal reports whether both are the same authority with the same token key.

@@ -1,11 +1,11 @@
 // Package pki makes and keeps the keys of one control plane: a certificate
-// authority that signs the server's certificate and its clients', and the key
-// that signs service account tokens. All keys are ECDSA P-256: they take less
+// authority that signs the server's certificate and its clients', another one for
+// front proxies, and the key that signs service account tokens. All keys are ECDSA P-256: they take less
 // than a millisecond to make, so a new control plane costs no wait.
 //
-// The authority and the token key live as long as the data directory; server
+// The authorities and the token key live as long as the data directory; server
 // and client certificates are issued anew at every start, from the same
-// authority, so kubeconfigs written by earlier starts keep working until they
+// authorities, so kubeconfigs written by earlier starts keep working until they
 // expire.
 package pki
 
@@ -38,31 +38,46 @@ const (
 
 // Names of the files in a directory; keys are 0600.
 const (
-	caCertFile   = "ca.crt"
-	caKeyFile    = "ca.key"
-	tokenKeyFile = "sa.key"
+	caCertFile    = "ca.crt"
+	caKeyFile     = "ca.key"
+	tokenKeyFile  = "sa.key"
+	frontCertFile = "front-proxy-ca.crt"
+	frontKeyFile  = "front-proxy-ca.key"
 )
 
 // Authority signs certificates and holds the token key. It is immutable and safe
-// for concurrent use.
+// for concurrent use, once it is complete.
 type Authority struct {
 	cert  *x509.Certificate
 	key   *ecdsa.PrivateKey
 	token *ecdsa.PrivateKey
 	pem   []byte
+	front *Authority
 }
+
+// frontProxyName is that of the authority of front proxies.
+const frontProxyName = "fairlead-front-proxy-ca"
 
 // New makes an authority that is kept nowhere.
 func New() (*Authority, error) {
+	a, err := newAuthority("fairlead-ca")
+	if err != nil {
+		return nil, err
+	}
+	if a.token, err = newKey(); err != nil {
+		return nil, err
+	}
+	_, err = a.Complete()
+	return a, err
+}
+
+// newAuthority makes an authority of that name, which signs nothing but certificates.
+func newAuthority(name string) (*Authority, error) {
 	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
-	token, err := newKey()
-	if err != nil {
-		return nil, err
-	}
-	template, err := template(pkix.Name{CommonName: "fairlead-ca"}, authorityLife)
+	template, err := template(pkix.Name{CommonName: name}, authorityLife)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +92,7 @@ func New() (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{cert: cert, key: key, token: token, pem: encode("CERTIFICATE", der)}, nil
+	return &Authority{cert: cert, key: key, pem: encode("CERTIFICATE", der)}, nil
 }
 
 // Load reads the authority kept in dir, or makes one and keeps it there. A
@@ -99,32 +114,82 @@ func Load(dir string) (*Authority, error) {
 		return nil, err
 	}
 	a, err := parse(certPEM, keyPEM, tokenPEM)
+	if err == nil {
+		err = a.loadFront(dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return a, nil
 }
 
-// parse puts an authority together from the PEM forms of its parts.
-func parse(certPEM, keyPEM, tokenPEM []byte) (*Authority, error) {
+// loadFront reads the authority of front proxies; what an earlier release has written has
+// none, and gets one.
+func (a *Authority) loadFront(dir string) error {
+	certPEM, err := os.ReadFile(filepath.Join(dir, frontCertFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := a.Complete(); err != nil {
+			return err
+		}
+		return a.writeFront(dir)
+	}
+	if err != nil {
+		return err
+	}
+	keyPEM, err := os.ReadFile(filepath.Join(dir, frontKeyFile))
+	if err != nil {
+		return err
+	}
+	a.front, err = parseFront(certPEM, keyPEM)
+	return err
+}
+
+// writeFront writes the certificate last: with it, all is there.
+func (a *Authority) writeFront(dir string) error {
+	if err := writeKey(filepath.Join(dir, frontKeyFile), a.front.key); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, frontCertFile), a.front.pem, 0o644)
+}
+
+func parseFront(certPEM, keyPEM []byte) (*Authority, error) {
+	cert, key, err := parsePair(certPEM, keyPEM, frontCertFile, frontKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	return &Authority{cert: cert, key: key, pem: certPEM}, nil
+}
+
+// parsePair reads an authority's certificate and its key, which come from the files
+// named.
+func parsePair(certPEM, keyPEM []byte, certFile, keyFile string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	certDER, err := decode(certPEM, "CERTIFICATE")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", caCertFile, err)
+		return nil, nil, fmt.Errorf("%s: %w", certFile, err)
 	}
 	cert, err := x509.ParseCertificate(certDER)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", caCertFile, err)
+		return nil, nil, fmt.Errorf("%s: %w", certFile, err)
 	}
 	key, err := parseKey(keyPEM)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", caKeyFile, err)
+		return nil, nil, fmt.Errorf("%s: %w", keyFile, err)
+	}
+	if !key.PublicKey.Equal(cert.PublicKey) {
+		return nil, nil, fmt.Errorf("%s does not belong to %s", keyFile, certFile)
+	}
+	return cert, key, nil
+}
+
+// parse puts an authority together from the PEM forms of its parts.
+func parse(certPEM, keyPEM, tokenPEM []byte) (*Authority, error) {
+	cert, key, err := parsePair(certPEM, keyPEM, caCertFile, caKeyFile)
+	if err != nil {
+		return nil, err
 	}
 	token, err := parseKey(tokenPEM)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", tokenKeyFile, err)
-	}
-	if !key.PublicKey.Equal(cert.PublicKey) {
-		return nil, fmt.Errorf("%s does not belong to %s", caKeyFile, caCertFile)
 	}
 	return &Authority{cert: cert, key: key, token: token, pem: certPEM}, nil
 }
@@ -147,6 +212,9 @@ func create(dir string) (*Authority, error) {
 			return nil, err
 		}
 	}
+	if err := a.writeFront(dir); err != nil {
+		return nil, err
+	}
 	return a, os.WriteFile(filepath.Join(dir, caCertFile), a.pem, 0o644)
 }
 
@@ -159,6 +227,10 @@ func (a *Authority) Pool() *x509.CertPool {
 	pool.AddCert(a.cert)
 	return pool
 }
+
+// FrontProxy is another authority, which signs the certificates of those who may say for
+// whom they ask: of this server, where it passes requests on. It has no token key.
+func (a *Authority) FrontProxy() *Authority { return a.front }
 
 // Signer is the authority's certificate and key, for what signs requests in its name.
 func (a *Authority) Signer() (*x509.Certificate, crypto.Signer) { return a.cert, a.key }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"fairlead.dev/controlplane/pki"
@@ -72,7 +73,7 @@ func TestKeysAreForTheOwnerAlone(t *testing.T) {
 	if _, err := pki.Load(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"ca.key", "sa.key"} {
+	for _, name := range []string{"ca.key", "sa.key", "front-proxy-ca.key"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +87,7 @@ func TestKeysAreForTheOwnerAlone(t *testing.T) {
 // A damaged authority is refused and left as it is: making a new one would lock
 // out every kubeconfig handed out before.
 func TestDamagedAuthorityIsRefused(t *testing.T) {
-	for _, name := range []string{"ca.crt", "ca.key", "sa.key"} {
+	for _, name := range []string{"ca.crt", "ca.key", "sa.key", "front-proxy-ca.crt", "front-proxy-ca.key"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if _, err := pki.Load(dir); err != nil {
@@ -103,5 +104,45 @@ func TestDamagedAuthorityIsRefused(t *testing.T) {
 				t.Errorf("%s was overwritten", name)
 			}
 		})
+	}
+}
+
+// TestOlderAuthority: what an earlier release has written gets an authority of front
+// proxies, and keeps it; those who share one see the same.
+func TestOlderAuthority(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := pki.Load(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "front-proxy-ca.crt")); err != nil {
+		t.Fatal(err)
+	}
+	first, err := pki.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := pki.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := second.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := pki.Unmarshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*pki.Authority{second, shared} {
+		if string(a.FrontProxy().CertificatePEM()) != string(first.FrontProxy().CertificatePEM()) {
+			t.Error("the authority of front proxies changed")
+		}
+	}
+	old, err := pki.Unmarshal([]byte(regexp.MustCompile(`,"frontProxy.*"`).ReplaceAllString(string(text), "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, err := old.Complete(); err != nil || !made || old.FrontProxy() == nil {
+		t.Error(made, err)
 	}
 }

@@ -2,10 +2,14 @@ package aggregate
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +19,7 @@ import (
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/apiregistration"
 	"fairlead.dev/server"
+	"fairlead.dev/server/discovery"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -30,7 +35,13 @@ type Options struct {
 	// Settle puts into effect all definitions that are stored by now; see
 	// server.Definitions.
 	Settle func(ctx context.Context) error
-	Log    *slog.Logger // nil logs nothing
+	// Discovery is told of what other servers serve.
+	Discovery *discovery.Handler
+	// Certificate is shown to other servers, who believe by it for whom requests are.
+	Certificate tls.Certificate
+	// Dial reaches the endpoints of services.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	Log  *slog.Logger // nil logs nothing
 }
 
 // Services are the API services of a server.
@@ -40,10 +51,15 @@ type Services struct {
 	// atStart are those that were there before the server, by name.
 	atStart map[string]types.UID
 	bell    chan struct{} // of one slot: rung when other custom kinds are served
-	mu      struct {
+	// routes are the versions that other servers serve, nil if there are none; at is the
+	// revision up to which they are known.
+	routes atomic.Pointer[map[schema.GroupVersion]*server.Elsewhere]
+	at     atomic.Int64
+	mu     struct {
 		sync.Mutex
-		known  map[string]*known // by name
-		custom []schema.GroupVersion
+		known   map[string]*known  // by name
+		remotes map[string]*remote // those of known that have a service
+		custom  []schema.GroupVersion
 	}
 }
 
@@ -54,7 +70,8 @@ type known struct {
 	uid     types.UID
 	managed string // apiregistration.OnStart or Always, "" if the server does not keep it
 	spec    apiregistrationv1.APIServiceSpec
-	local   bool // it says that it is served here
+	// available is what its condition says, local that it says so of what is served here.
+	available, local bool
 }
 
 // New knows the API services that are stored.
@@ -63,7 +80,7 @@ func New(ctx context.Context, o Options) (*Services, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Services{o: o, builtin: versions(o.Builtin, false), bell: make(chan struct{}, 1), atStart: map[string]types.UID{}}
-	s.mu.known = map[string]*known{}
+	s.mu.known, s.mu.remotes = map[string]*known{}, map[string]*remote{}
 	if err := s.sync(ctx); err != nil {
 		return nil, err
 	}
@@ -109,6 +126,8 @@ func (s *Services) sync(ctx context.Context) error {
 			delete(s.mu.known, name)
 		}
 	}
+	s.route()
+	s.at.Store(int64(snap.Revision()))
 	return nil
 }
 
@@ -122,7 +141,8 @@ func read(o *watchcache.Object) (*known, error) {
 		k.managed = service.Labels[apiregistration.ManagedLabel]
 	}
 	if c := apiregistration.Condition(&service); c != nil {
-		k.local = c.Status == apiregistrationv1.ConditionTrue && c.Reason == apiregistration.Local().Reason
+		k.available = c.Status == apiregistrationv1.ConditionTrue
+		k.local = k.available && c.Reason == apiregistration.Local().Reason
 	}
 	return k, nil
 }
@@ -150,6 +170,12 @@ func (s *Services) follow(ctx context.Context) error {
 		return err
 	}
 	defer w.Close()
+	all := checkers{}
+	defer func() {
+		for _, c := range all {
+			c.end()
+		}
+	}()
 	for {
 		if err := s.sync(ctx); err != nil {
 			return err
@@ -157,20 +183,15 @@ func (s *Services) follow(ctx context.Context) error {
 		if err := s.keep(ctx); err != nil {
 			return err
 		}
+		s.update(ctx, all)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.bell:
 		case <-w.Bell():
 		}
-		for {
-			events, _, err := w.Next()
-			if err != nil {
-				return err
-			}
-			if len(events) == 0 {
-				break
-			}
+		if !drain(w) {
+			return errors.New("the watch of API services is over")
 		}
 	}
 }

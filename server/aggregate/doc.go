@@ -1,5 +1,5 @@
 // Package aggregate keeps the API services: one for each version of a group that the
-// server serves itself.
+// server serves itself, and those that users register for other servers.
 //
 // Those of what is built in are among the objects that a cluster starts with. They are
 // set right when the server starts, and those of a version that is not built in any more
@@ -8,9 +8,24 @@
 // back. Without the label kube-aggregator.kubernetes.io/automanaged an API service is
 // left alone.
 //
+// # Other servers
+//
+// An API service with a service leads requests to its version elsewhere, in place of what
+// is served here in that version: to a ready endpoint of the service or to its external
+// name, by TLS, to be known as SERVICE.NAMESPACE.svc. The server is shown a certificate of
+// the front proxy, and told by headers for whom the request is.
+//
+// Whether it is available, its API service says, as of the last check: of the service, its
+// endpoints, and of a document that each server must have. It is checked when the service
+// or its endpoints change, half a minute after a check, and soon after one that it did not
+// answer. While it is not available, requests are told 503, and discovery shows what it
+// had as stale.
+//
 // # Concurrency
 //
 //  1. Methods may be called from any goroutine.
 //  2. [Services.Run] is one goroutine, which waits for events of API services and for
-//     other custom kinds to be served.
+//     other custom kinds to be served, and one for each other server, which checks it.
+//  3. A write of an API service has taken effect when it is answered; that it is
+//     available has when it is in the watch cache.
 package aggregate

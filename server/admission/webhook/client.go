@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/server/admission"
+	"fairlead.dev/server/reach"
 )
 
 // clients keeps a client for each server name and CA, so that connections are used
@@ -51,7 +52,9 @@ func (c *clients) of(config *admissionv1.WebhookClientConfig) (*http.Client, str
 		port := ptr.Deref(s.Port, 443)
 		base = "https://" + net.JoinHostPort(s.Name+"."+s.Namespace+".svc", strconv.Itoa(int(port)))
 		path = ptr.Deref(s.Path, "")
-		resolve = func(ctx context.Context) (string, error) { return endpoint(ctx, c.lookup, s.Namespace, s.Name, port) }
+		resolve = func(ctx context.Context) (string, error) {
+			return reach.Service(ctx, c.lookup, s.Namespace, s.Name, port)
+		}
 	case config.URL != nil && *config.URL != "":
 		u, err := url.Parse(*config.URL)
 		if err != nil {

@@ -21,7 +21,13 @@ type Options struct {
 	// ClientCA, in PEM, is published to those who verify client certificates
 	// themselves; it may be empty.
 	ClientCA string
+	// FrontProxyCA, in PEM, is published with it: who has a certificate of it, in the
+	// name FrontProxy, may say for whom requests are.
+	FrontProxyCA string
 }
+
+// FrontProxy is the name in the certificate of a server that passes requests on.
+const FrontProxy = "front-proxy-client"
 
 // Objects are all objects a cluster starts with, in the order in which they
 // can be created. They are new with every call.
@@ -43,7 +49,15 @@ func Objects(o Options) []runtime.Object {
 		list = append(list, &corev1.ConfigMap{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 			ObjectMeta: metav1.ObjectMeta{Name: "extension-apiserver-authentication", Namespace: "kube-system"},
-			Data:       map[string]string{"client-ca-file": o.ClientCA},
+			Data: map[string]string{
+				"client-ca-file":                     o.ClientCA,
+				"requestheader-allowed-names":        `["` + FrontProxy + `"]`,
+				"requestheader-client-ca-file":       o.FrontProxyCA,
+				"requestheader-extra-headers-prefix": `["X-Remote-Extra-"]`,
+				"requestheader-group-headers":        `["X-Remote-Group"]`,
+				"requestheader-uid-headers":          `["X-Remote-Uid"]`,
+				"requestheader-username-headers":     `["X-Remote-User"]`,
+			},
 		})
 	}
 	return append(list, &corev1.ConfigMap{

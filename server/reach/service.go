@@ -1,4 +1,6 @@
-package webhook
+// Package reach finds where a service is served. There is no network of the cluster in
+// between: a service leads to one of its endpoints, at random, or to its external name.
+package reach
 
 import (
 	"context"
@@ -12,11 +14,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/server/admission"
+	"fairlead.dev/server/auth"
 )
 
-// endpoint finds an address at which a service's port is served.
-func endpoint(ctx context.Context, l admission.Lookup, namespace, name string, port int32) (string, error) {
+// Service finds an address, a host and its port, at which a service's port is served. It
+// fails with NotFound if there is no such service, and with ServiceUnavailable if it has no
+// such port or nobody is ready behind it.
+func Service(ctx context.Context, l auth.Lookup, namespace, name string, port int32) (string, error) {
 	obj, err := l.Get(ctx, schema.GroupResource{Resource: "services"}, namespace, name)
 	if apierrors.IsNotFound(err) {
 		return "", apierrors.NewNotFound(schema.GroupResource{Resource: "service"}, name)

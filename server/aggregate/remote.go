@@ -1,0 +1,177 @@
+package aggregate
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/resource/apiregistration"
+	"fairlead.dev/server"
+	"fairlead.dev/server/discovery"
+	"fairlead.dev/server/reach"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// remote is another server, as an API service names it.
+type remote struct {
+	name      string
+	spec      apiregistrationv1.APIServiceSpec
+	transport *http.Transport
+	invalid   error // why there is no transport
+
+	// Guarded by Services.mu: what it serves, as far as is known, and whether that is of
+	// the last time it was asked.
+	resources []apidiscoveryv2.APIResourceDiscovery
+	fresh     bool
+}
+
+func (r *remote) gv() schema.GroupVersion {
+	return schema.GroupVersion{Group: r.spec.Group, Version: r.spec.Version}
+}
+
+// port is that of the service.
+func (r *remote) port() int32 { return ptr.Deref(r.spec.Service.Port, 443) }
+
+// newRemote makes the connection to be, which knows the server by the name of its
+// service.
+func (s *Services) newRemote(k *known) *remote {
+	r := &remote{name: k.name, spec: k.spec}
+	config := &tls.Config{
+		MinVersion: tls.VersionTLS12, InsecureSkipVerify: k.spec.InsecureSkipTLSVerify, Certificates: []tls.Certificate{s.o.Certificate},
+		ServerName: k.spec.Service.Name + "." + k.spec.Service.Namespace + ".svc",
+		NextProtos: []string{"h2", "http/1.1"},
+	}
+	if len(k.spec.CABundle) > 0 {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(k.spec.CABundle) {
+			r.invalid = errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+		}
+	}
+	r.transport = &http.Transport{
+		DialContext: s.o.Dial, TLSClientConfig: config, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 25,
+	}
+	return r
+}
+
+// address finds an endpoint of the remote's service.
+func (s *Services) address(ctx context.Context, r *remote) (string, error) {
+	if r.invalid != nil {
+		return "", r.invalid
+	}
+	return reach.Service(ctx, s.o.Server.Lookup(), r.spec.Service.Namespace, r.spec.Service.Name, r.port())
+}
+
+// route brings the remotes to what is known, with the lock held.
+func (s *Services) route() {
+	routes, changed := map[schema.GroupVersion]*server.Elsewhere{}, false
+	for name, k := range s.mu.known {
+		if k.spec.Service == nil {
+			continue
+		}
+		r := s.mu.remotes[name]
+		if r == nil || !reflect.DeepEqual(r.spec, k.spec) {
+			if r != nil {
+				r.transport.CloseIdleConnections()
+			}
+			r, changed = s.newRemote(k), true
+			s.mu.remotes[name] = r
+		}
+		routes[r.gv()] = &server.Elsewhere{
+			Available: k.available, Transport: r.transport,
+			Address: func(ctx context.Context) (string, error) { return s.address(ctx, r) },
+		}
+	}
+	for name, r := range s.mu.remotes {
+		if k := s.mu.known[name]; k == nil || k.spec.Service == nil {
+			r.transport.CloseIdleConnections()
+			delete(s.mu.remotes, name)
+			changed = true
+		}
+	}
+	if len(routes) == 0 {
+		s.routes.Store(nil)
+	} else {
+		s.routes.Store(&routes)
+	}
+	if changed {
+		s.describe()
+	}
+}
+
+// described takes in what a remote has said of itself, if it has.
+func (s *Services) described(r *remote, resources []apidiscoveryv2.APIResourceDiscovery, fresh bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !fresh {
+		resources = r.resources
+	}
+	if s.mu.remotes[r.name] == r && (fresh != r.fresh || !reflect.DeepEqual(resources, r.resources)) {
+		r.resources, r.fresh = resources, fresh
+		s.describe()
+	}
+}
+
+// describe tells discovery of the remotes, with the lock held.
+func (s *Services) describe() {
+	var list []discovery.Remote
+	for _, r := range s.mu.remotes {
+		v := apidiscoveryv2.APIVersionDiscovery{Version: r.spec.Version, Resources: r.resources, Freshness: apidiscoveryv2.DiscoveryFreshnessStale}
+		if r.fresh {
+			v.Freshness = apidiscoveryv2.DiscoveryFreshnessCurrent
+		}
+		list = append(list, discovery.Remote{
+			Group: r.spec.Group, Version: v,
+			Priority: apiregistration.Priority{Group: r.spec.GroupPriorityMinimum, Version: r.spec.VersionPriority},
+		})
+	}
+	slices.SortFunc(list, func(a, b discovery.Remote) int {
+		return strings.Compare(a.Version.Version+"."+a.Group, b.Version.Version+"."+b.Group)
+	})
+	s.o.Discovery.SetRemotes(list)
+}
+
+// Elsewhere is for server.Config.Elsewhere. A server that is not available by what was
+// known is looked at again: who has seen in the store that it is finds it so here.
+func (s *Services) Elsewhere(gv schema.GroupVersion) *server.Elsewhere {
+	routes := s.routes.Load()
+	if routes == nil {
+		return nil
+	}
+	to := (*routes)[gv]
+	if to == nil || to.Available || s.settled() || s.sync(context.Background()) != nil {
+		return to
+	}
+	if routes = s.routes.Load(); routes == nil {
+		return nil
+	}
+	return (*routes)[gv]
+}
+
+// settled says that what the watch cache holds of API services is known.
+func (s *Services) settled() bool {
+	changed, err := s.o.Server.Cache(Resource).Changed(context.Background(), watchcache.ReadAt{Match: watchcache.Any})
+	return err != nil || s.at.Load() >= int64(changed)
+}
+
+// Written is to be called after each write of an API service; see server.Config.Written.
+func (s *Services) Written(ctx context.Context, at storage.Revision) {
+	if s.at.Load() >= int64(at) {
+		return
+	}
+	if err := s.sync(context.WithoutCancel(ctx)); err != nil {
+		s.o.Log.Error("API services have not taken effect", "error", err)
+	}
+}

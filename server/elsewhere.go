@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	authproxy "k8s.io/client-go/transport"
+)
+
+// Elsewhere is another server, which serves a version of a group in place of this one. It
+// is told by headers for whom a request is, and believes them since Transport shows it a
+// certificate for that.
+type Elsewhere struct {
+	// Available says that the server has been seen to answer lately.
+	Available bool
+	// Address finds where to dial it.
+	Address   func(ctx context.Context) (string, error)
+	Transport *http.Transport
+}
+
+// discoveryTimeout bounds what clients ask each server before anything else.
+const discoveryTimeout = 5 * time.Second
+
+// elsewhere is the server that the request is to be passed on to, nil if it is this one.
+func (c *call) elsewhere() *Elsewhere {
+	find, in := c.s.cfg.Elsewhere, &c.info
+	if find == nil {
+		return nil
+	}
+	if in.isResource {
+		return find(schema.GroupVersion{Group: in.group, Version: in.version})
+	}
+	switch parts := splitPath(in.path); {
+	case len(parts) == 2 && parts[0] == "api":
+		return find(schema.GroupVersion{Version: parts[1]})
+	case len(parts) == 3 && parts[0] == "apis":
+		return find(schema.GroupVersion{Group: parts[1], Version: parts[2]})
+	}
+	return nil
+}
+
+// passElsewhere passes the request on, with who it is for.
+func (c *call) passElsewhere(to *Elsewhere) error {
+	if !to.Available {
+		http.Error(c.w, "service unavailable", http.StatusServiceUnavailable)
+		return nil
+	}
+	address, err := to.Address(c.ctx)
+	if err != nil {
+		c.s.log.Warn("a server cannot be found", "path", c.info.path, "error", err)
+		http.Error(c.w, "service unavailable", http.StatusServiceUnavailable)
+		return nil
+	}
+	ctx := c.ctx
+	if !c.info.isResource {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, discoveryTimeout)
+		defer cancel()
+	}
+	req := c.req.Clone(ctx)
+	req.Header.Del("Authorization") // this and who is impersonated are for this server
+	for name := range req.Header {
+		if strings.HasPrefix(name, "Impersonate-") {
+			req.Header.Del(name)
+		}
+	}
+	authproxy.SetAuthProxyHeaders(req, c.user.Name, c.user.UID, c.user.Groups, c.user.Extra)
+	location := &url.URL{Scheme: "https", Host: address, Path: req.URL.Path, RawPath: req.URL.RawPath, RawQuery: req.URL.RawQuery}
+	if err := c.proxy(req, location, to.Transport, true, httpstream.IsUpgradeRequest(req)); err != nil {
+		http.Error(c.w, err.Error(), http.StatusServiceUnavailable)
+	}
+	return nil
+}
