@@ -89,7 +89,7 @@ func (r Resource[T]) Delete(ctx context.Context, name string, opts ...metav1.Del
 	if err != nil {
 		return err
 	}
-	return r.delete(ctx, path, first(opts), metav1.ListOptions{})
+	return r.delete(ctx, path, Request{}, first(opts), metav1.ListOptions{})
 }
 
 // DeleteCollection deletes all objects that the list options select.
@@ -98,22 +98,25 @@ func (r Resource[T]) DeleteCollection(ctx context.Context, del metav1.DeleteOpti
 	if err != nil {
 		return err
 	}
-	return r.delete(ctx, path, &del, list)
+	return r.delete(ctx, path, Request{Accept: acceptHeads}, &del, list)
 }
 
-func (r Resource[T]) delete(ctx context.Context, path string, del *metav1.DeleteOptions, list metav1.ListOptions) error {
-	q, err := query(&list)
-	if err != nil {
+// acceptHeads asks for the least of many objects that nobody will look at.
+const acceptHeads = JSON + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + JSON
+
+// delete sends q, a DELETE whose answer, an object, a list or a Status, is not decoded.
+func (r Resource[T]) delete(ctx context.Context, path string, q Request, del *metav1.DeleteOptions, list metav1.ListOptions) error {
+	q.Method, q.Path = http.MethodDelete, path
+	var err error
+	if q.Query, err = query(&list); err != nil {
 		return err
 	}
 	d := *del
 	d.APIVersion, d.Kind = "v1", "DeleteOptions"
-	body, err := encodeJSON(&d)
-	if err != nil {
+	if q.Body, err = encodeJSON(&d); err != nil {
 		return err
 	}
-	// The answer, the object or a Status, is not decoded: JSON of any shape will do.
-	res, err := r.c.rest.Do(ctx, Request{Method: http.MethodDelete, Path: path, Query: q, Body: body})
+	res, err := r.c.rest.Do(ctx, q)
 	if err != nil {
 		return err
 	}
