@@ -78,7 +78,11 @@ func (l *latest) take(ep *endpoint, now *watchcache.Object) resource.Object {
 
 // age is called with the lock held.
 func (l *latest) age() {
-	l.mu.old, l.mu.young = l.mu.young, make(map[string]latestObject)
+	clear(l.mu.old)
+	l.mu.old, l.mu.young = l.mu.young, l.mu.old
+	if l.mu.young == nil {
+		l.mu.young = make(map[string]latestObject, mostLatest)
+	}
 }
 
 func (l *latest) tick() {

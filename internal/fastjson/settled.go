@@ -68,18 +68,20 @@ func (p *plan) settled(v unsafe.Pointer) bool {
 	return false
 }
 
-// settled says it of a field: what is left out comes back as nothing at all.
+// settled says it of a field. What is left out comes back as nothing at all, so all that is
+// nil is settled, and nothing that is left out for being empty.
 func (f *field) settled(v unsafe.Pointer) bool {
+	switch f.plan.op {
+	case integer, unsigned, boolean, text, timestamp:
+		return f.plan.settled(v)
+	case pointer, stringMap, mapping, slice, bytes: // they all begin with a pointer
+		if *(*unsafe.Pointer)(v) == nil {
+			return true
+		}
+		return (f.empty == always || !f.isEmpty(v)) && f.plan.settled(v)
+	}
 	if f.empty == always || !f.isEmpty(v) {
 		return f.plan.settled(v)
-	}
-	switch f.plan.op {
-	case slice, bytes:
-		return (*header)(v).data == nil
-	case stringMap, pointer:
-		return *(*unsafe.Pointer)(v) == nil
-	case timestamp, text, boolean, integer:
-		return true
 	}
 	return reflect.NewAt(f.plan.typ, v).Elem().IsZero()
 }
