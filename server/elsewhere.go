@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	authproxy "k8s.io/client-go/transport"
+	"k8s.io/streaming/pkg/httpstream"
 )
 
 // Elsewhere is another server, which serves a version of a group in place of this one. It
