@@ -64,6 +64,7 @@ type decoder struct {
 	unmanaged int
 	texts     alike.Texts
 	values    *alike.Values // nil: nothing but texts is shared
+	room      map[*plan]*elements
 }
 
 // deepest is how deep objects may stand in one another.
@@ -375,32 +376,6 @@ func (d *decoder) mapping(p *plan, v reflect.Value) bool {
 		}
 	}
 	return d.close('}')
-}
-
-// slice reads an array into a slice of just its length.
-func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
-	if !d.open('[') {
-		*(*header)(v) = header{reflect.MakeSlice(p.typ, 0, 0).UnsafePointer(), 0, 0}
-		return d.close(']')
-	}
-	n, ok := d.count()
-	if !ok {
-		return false
-	}
-	*(*header)(v) = header{}
-	to := reflect.NewAt(p.typ, v).Elem() // which MakeSlice would make a header for
-	to.Grow(n)
-	to.SetLen(n)
-	items := (*header)(v).data
-	for i := range n {
-		if i > 0 {
-			d.more(']')
-		}
-		if !d.value(p.elem, unsafe.Add(items, uintptr(i)*p.elem.size)) {
-			return false
-		}
-	}
-	return d.close(']')
 }
 
 func (d *decoder) timestamp(t *metav1.Time) bool {

@@ -5,7 +5,7 @@
 // half was decoding the body and the stored object and encoding the new one. What comes
 // is regular: written by programs that encode the same Go types, fields in their order,
 // no surprises. So the plan of a type is made once, fields are found at their offsets and
-// looked for where they should come next, slices are counted before they are made, and
+// looked for where they should come next, slices are made when their length is known, and
 // short strings that were seen lately (names of labels, images, conditions) are shared
 // instead of copied.
 //

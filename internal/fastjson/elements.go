@@ -1,0 +1,102 @@
+package fastjson
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// elements is where a decoder reads the elements of slices of one type, until it knows how
+// many there are. To count them first would be to read their text twice, and what stands in
+// them three times and more.
+type elements struct {
+	header               // the elements so far, zero behind them
+	slice  reflect.Value // of the header
+	busy   bool          // an element is being read
+}
+
+// slice reads an array into a slice of just its length.
+func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
+	if !d.open('[') {
+		*(*header)(v) = header{reflect.MakeSlice(p.typ, 0, 0).UnsafePointer(), 0, 0}
+		return d.close(']')
+	}
+	if !p.counted() {
+		if e := d.elementsOf(p); e != nil {
+			return d.moved(p, e, v)
+		}
+	}
+	n, ok := d.count()
+	if !ok {
+		return false
+	}
+	*(*header)(v) = header{}
+	to := reflect.NewAt(p.typ, v).Elem() // which MakeSlice would make a header for
+	to.Grow(n)
+	to.SetLen(n)
+	items := (*header)(v).data
+	for i := range n {
+		if i > 0 {
+			d.more(']')
+		}
+		if !d.value(p.elem, unsafe.Add(items, uintptr(i)*p.elem.size)) {
+			return false
+		}
+	}
+	return d.close(']')
+}
+
+// mostRoom is how many bytes of elements a decoder keeps room for.
+const mostRoom = 8 << 10
+
+// counted says that a slice's elements are so short, or such that their types read them, that
+// counting them costs less than moving them.
+func (p *plan) counted() bool { return p.elem.op != structure && p.elem.op != pointer }
+
+// elementsOf returns the room for the elements of a type's slices; nil if a slice of that
+// type is being read, of which this one is a part.
+func (d *decoder) elementsOf(p *plan) *elements {
+	e := d.room[p]
+	if e == nil {
+		e = &elements{}
+		e.slice = reflect.NewAt(p.typ, unsafe.Pointer(&e.header)).Elem()
+		if d.room == nil {
+			d.room = map[*plan]*elements{}
+		}
+		d.room[p] = e
+	}
+	if e.busy {
+		return nil
+	}
+	return e
+}
+
+// moved reads the elements of an array, the first of which begins here, and moves them into
+// the slice at v.
+func (d *decoder) moved(p *plan, e *elements, v unsafe.Pointer) bool {
+	e.busy = true
+	ok := true
+	for more := true; ok && more; more = d.more(']') {
+		if e.len == e.cap {
+			e.slice.Grow(max(2, e.len))
+		}
+		e.len++
+		ok = d.value(p.elem, unsafe.Add(e.data, uintptr(e.len-1)*p.elem.size))
+		if !ok {
+			break
+		}
+	}
+	if ok {
+		*(*header)(v) = header{}
+		to := reflect.NewAt(p.typ, v).Elem()
+		to.Grow(e.len)
+		to.SetLen(e.len)
+		reflect.Copy(to, e.slice)
+	}
+	if uintptr(e.cap)*p.elem.size > mostRoom {
+		delete(d.room, p)
+	} else {
+		e.slice.Clear()
+		e.len, e.busy = 0, false
+	}
+	return ok && d.close(']')
+}
