@@ -17,7 +17,8 @@ import (
 
 // Recorder writes Events about objects: Event those of core/v1, Act those of
 // events.k8s.io/v1. Writing is asynchronous and best effort: the queue is bounded, what
-// a server refuses is dropped, one that cannot be reached is asked again for two minutes,
+// a server refuses is dropped, and so are those about objects of a namespace that is being
+// deleted, once it has refused one; one that cannot be reached is asked again for two minutes,
 // and what repeats itself raises the count of one Event. Of core/v1, the tenth different
 // message for one reason within ten minutes and those after it fold into one Event, and
 // an object may have 25 written at once and then one every five minutes, as upstream's
@@ -37,6 +38,7 @@ type recording struct {
 	closing chan struct{}
 	done    chan struct{}
 	memory  correlator            // of the goroutine run
+	leaving leaving               // of the goroutine run
 	series  map[seriesKey]*series // of the goroutine run
 }
 
@@ -64,6 +66,7 @@ func NewRecorder(c *Client, component string) *Recorder {
 		events:  For[*corev1.Event](c).Heads(),
 		queue:   make(chan told, recorderQueue),
 		series:  map[seriesKey]*series{},
+		leaving: leaving{},
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
 	}
@@ -87,7 +90,7 @@ func (r *Recorder) Event(obj Object, eventType, reason, messageFmt string, args 
 		return
 	}
 	now := metav1.Now()
-	r.enqueue(toldEvent{&corev1.Event{
+	r.enqueue(toldEvent{created: obj.GetCreationTimestamp().Time, ev: &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: or(obj.GetNamespace(), metav1.NamespaceDefault),
 			Name:      eventName(obj.GetName(), now.UnixNano()),
@@ -173,6 +176,7 @@ func (r *recording) run(ctx context.Context) {
 			x.write(ctx, r)
 		case now := <-tick.C:
 			r.endSeries(ctx, now, false)
+			r.leaving.forget(now)
 		case <-r.closing:
 			for {
 				select {
@@ -188,7 +192,10 @@ func (r *recording) run(ctx context.Context) {
 }
 
 // toldEvent is an Event of core/v1 in the queue.
-type toldEvent struct{ ev *corev1.Event }
+type toldEvent struct {
+	created time.Time // when its object was; zero if that has not been written
+	ev      *corev1.Event
+}
 
 func (e toldEvent) write(ctx context.Context, r *recording) {
 	ev := e.ev
@@ -212,11 +219,16 @@ func (e toldEvent) write(ctx context.Context, r *recording) {
 		}
 		rec.count = 1 // the old one has expired
 	}
+	if r.leaving.expects(ev.Namespace, e.created) {
+		r.dropped.Add(1)
+		return
+	}
 	err := r.send(ctx, func(ctx context.Context) error {
 		_, err := events.Create(ctx, ev)
 		return err
 	})
 	if err != nil {
+		r.leaving.note(ev.Namespace, e.created, err, time.Now())
 		r.dropped.Add(1)
 		return
 	}
