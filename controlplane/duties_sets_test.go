@@ -101,8 +101,9 @@ var statefulSets = duty{
 		ask: func(s *site, held string) {
 			patch[*appsv1.StatefulSet](s, "web", `{"spec":{"updateStrategy":{"rollingUpdate":{"partition":2}},`+newImage+`}}`)
 			if held == "pods" || held == "persistentvolumeclaims" {
-				waittest.One(s, on[*corev1.Pod](s), "web-2", "the old web-2 away", func(p *corev1.Pod) bool {
-					return p.DeletionTimestamp != nil || p.Spec.Containers[0].Image == "web:2"
+				waittest.For(s, on[*corev1.Pod](s), "the old web-2 away", "", func(have map[string]*corev1.Pod) bool {
+					p := have["web-2"]
+					return p == nil || p.DeletionTimestamp != nil || p.Spec.Containers[0].Image == "web:2"
 				})
 				touch[*appsv1.StatefulSet](s, "web")
 			}

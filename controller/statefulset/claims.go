@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // claimName names the claim that a pod of the set has of a template.
@@ -64,7 +65,9 @@ func hasVolumes(set *appsv1.StatefulSet, p *corev1.Pod, ordinal int) bool {
 	return true
 }
 
-// makeClaims creates the claims of an ordinal that don't exist.
+// makeClaims creates the claims of an ordinal that don't exist. One that is to go with the set
+// has its owner from the beginning: were the set deleted before it gets one, or is it gone
+// already and this pass late to hear of it, nobody would collect the claim.
 func (p *pass) makeClaims(ordinal int) error {
 	var errs []error
 	for i := range p.set.Spec.VolumeClaimTemplates {
@@ -82,6 +85,9 @@ func (p *pass) makeClaims(ordinal int) error {
 			claim.Labels = make(map[string]string)
 		}
 		maps.Copy(claim.Labels, p.set.Spec.Selector.MatchLabels)
+		if set, _ := (retention{set: p.set, condemned: !p.inRange(ordinal)}).wanted(); set && metav1.GetControllerOfNoCopy(claim) == nil {
+			claim.OwnerReferences = append(claim.OwnerReferences, *metav1.NewControllerRef(p.set, kind))
+		}
 		_, err := p.c.claimAPI.Namespace(claim.Namespace).Create(p.ctx, claim)
 		switch {
 		case err == nil:

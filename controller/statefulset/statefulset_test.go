@@ -270,6 +270,27 @@ func TestClaimsOutliveOrFollow(t *testing.T) {
 	}
 	waittest.One(t, f.claims, "data-db-0", "its owner", owned)
 	waittest.One(t, f.claims, "data-db-1", "its owner", owned)
+
+	// A new claim has its owner from the beginning: it may outlive the set by then.
+	w, err := f.claims.Watch(t.Context(), metav1.ListOptions{ResourceVersion: again.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	f.patch(map[string]any{"replicas": 3})
+	for {
+		e, err := w.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == watch.Added && e.Object.Name == "data-db-2" {
+			if !owned(e.Object) {
+				t.Errorf("made without its owner: %v", e.Object.OwnerReferences)
+			}
+			break
+		}
+	}
+	f.settled(3)
 	if err := f.sets.Delete(t.Context(), "db"); err != nil {
 		t.Fatal(err)
 	}
