@@ -3,6 +3,7 @@ package compat
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,17 +85,18 @@ func (p *place) event(kind, name, reason, text string) {
 	p.saw("event of %s: %s %s %s", source, e.Type, e.Reason, e.Message)
 }
 
-// events records the messages of all events of a reason, sorted.
-func (p *place) events(reason string) {
+// events waits until there are so many events of a reason, and records the messages of all
+// there are then, sorted. Events come when they come, later than what they tell of.
+func (p *place) events(reason string, n int) {
 	p.Helper()
-	list, err := p.c.CoreV1().Events(p.ns).List(p.ctx, metav1.ListOptions{FieldSelector: "reason=" + reason})
-	p.must(nil, err)
-	var all []string
-	for _, e := range list.Items {
-		all = append(all, plain(e.Message))
-	}
-	slices.Sort(all)
-	p.saw("events %s: %s", reason, strings.Join(all, "; "))
+	all := map[string]string{}
+	see(p, "events", "", fmt.Sprintf("%d events of %s", n, reason), func(e *corev1.Event) bool {
+		if e.Reason == reason {
+			all[e.Name] = plain(e.Message)
+		}
+		return len(all) >= n
+	})
+	p.saw("events %s: %s", reason, strings.Join(slices.Sorted(maps.Values(all)), "; "))
 }
 
 // pods returns the pods with a label app of this value that are not on their way out.

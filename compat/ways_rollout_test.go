@@ -80,7 +80,7 @@ func rolling(p *place) {
 	sets(p)
 	p.event("Deployment", "web", "ScalingReplicaSet", "Scaled down replica set web-<hash> from 1 to 0")
 	// No more than ten of a kind are told one by one, and which is the eleventh is chance.
-	p.events("ScalingReplicaSet")
+	p.events("ScalingReplicaSet", 9)
 	change(p, imagePatch, "web:1")
 	complete(p, "undone")
 	sets(p)
@@ -107,7 +107,7 @@ func recreate(p *place) {
 	complete(p, "recreated")
 	sets(p)
 	p.event("Deployment", "web", "ScalingReplicaSet", "Scaled up replica set web-<hash> from 0 to 3")
-	p.events("ScalingReplicaSet")
+	p.events("ScalingReplicaSet", 3)
 }
 
 func deadline(p *place) {

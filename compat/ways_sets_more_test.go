@@ -47,7 +47,7 @@ func statefulAtOnce(p *place) {
 	patch(`{"spec":{"replicas":0}}`)
 	p.away("pods", "")
 	record("none", func(s *appsv1.StatefulSetStatus) bool { return s.Replicas == 0 })
-	p.events("SuccessfulDelete")
+	p.events("SuccessfulDelete", 3)
 }
 
 // daemonsByHand: on delete, a pod that fails, and a node's pod whose node no longer fits.
@@ -172,5 +172,5 @@ func released(p *place) {
 		p.away("pods", goes)
 		full(n)
 	}
-	p.events("SuccessfulDelete")
+	p.events("SuccessfulDelete", 2)
 }
