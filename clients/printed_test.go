@@ -38,7 +38,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b10\.\d+\.\d+\.\d+\b`), "<address>"},
 	{regexp.MustCompile(`\b3[0-2]\d{3}\b`), "<port>"},
 	{regexp.MustCompile(`\S+-edit-\w+.yaml`), `"edited.yaml`},
-	{regexp.MustCompile(`( |^|\()(<invalid>|<unknown>|(\d+[dhms])+)( ago\)|$| )`), "$1<age>$4"},
+	{regexp.MustCompile(`( |^|\()(<invalid>|<unknown>|(\d+[ydhms])+)( ago\)|$| )`), "$1<age>$4"},
 	{regexp.MustCompile(`([^ +-])  +`), "$1  "},
 	{regexp.MustCompile(` +$`), ""},
 }

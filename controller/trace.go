@@ -44,6 +44,10 @@ func (cs *causes) note(k Key, rev int64) {
 		c = &cause{handed: now}
 		cs.mu.of[k] = c
 	}
+	c.note(rev)
+}
+
+func (c *cause) note(rev int64) {
 	switch n := len(c.revisions); {
 	case n > 0 && c.revisions[n-1] == rev:
 	case n < trace.MaxCauses:
@@ -83,8 +87,9 @@ func (cs *causes) giveBack(k Key, c *cause) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if later := cs.mu.of[k]; later != nil {
-		again.revisions = append(again.revisions, later.revisions...)
-		again.revisions = again.revisions[:min(len(again.revisions), trace.MaxCauses)]
+		for _, rev := range later.revisions {
+			again.note(rev)
+		}
 	}
 	cs.mu.of[k] = again
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,9 +26,16 @@ const (
 	stateKey     = "fairlead="
 )
 
-// MaxCauses is how many events a work names as its causes: the first ones, which it was
-// queued for, and the last.
-const MaxCauses = 8
+// mostPassed is how many causes a Parent passes on: the first ones, and the last.
+const mostPassed = 8
+
+// passed are those of a work's causes that its writes name.
+func passed(causes []int64) []int64 {
+	if len(causes) <= mostPassed {
+		return causes
+	}
+	return append(slices.Clone(causes[:mostPassed-1]), causes[len(causes)-1])
+}
 
 // ParseParent reads a request's header; the zero Parent if there is none, or none that
 // can be read, as the specification asks.
@@ -51,7 +59,7 @@ func ParseParent(h http.Header) Parent {
 			continue
 		}
 		for c := range strings.SplitSeq(causes, ".") {
-			if rev, err := strconv.ParseInt(c, 10, 64); err == nil && rev > 0 && len(p.Causes) < MaxCauses {
+			if rev, err := strconv.ParseInt(c, 10, 64); err == nil && rev > 0 && len(p.Causes) < mostPassed {
 				p.Causes = append(p.Causes, rev)
 			}
 		}

@@ -33,8 +33,9 @@ type Report struct {
 // Told is how far a Log has been reported.
 type Told struct{ sights, works uint64 }
 
-// Report is what is to be told behind from, most entries of each kind at most, and how far
-// that goes; more says that there is still something. What left the Log meanwhile is lost.
+// Report is what is to be told behind from, most entries of each kind at most (fewer works,
+// where they have many causes), and how far that goes; more says that there is still
+// something. What left the Log meanwhile is lost.
 func (l *Log) Report(from Told, most int) (r Report, to Told, more bool) {
 	sights, to, more := l.part(from, most, &r)
 	known := map[*Informer]int64{}
@@ -56,7 +57,21 @@ func (l *Log) part(from Told, most int, r *Report) (sights []sight, to Told, mor
 	var moreSights, moreWorks bool
 	sights, to.sights, moreSights = l.sights.next(from.sights, most)
 	r.Works, to.works, moreWorks = l.works.next(from.works, most)
+	if n := fit(r.Works, most*mostPassed); n < len(r.Works) {
+		to.works -= uint64(len(r.Works) - n)
+		r.Works, moreWorks = r.Works[:n], true
+	}
 	return sights, to, moreSights || moreWorks
+}
+
+// fit is how many works, and one at least, name no more causes than that.
+func fit(works []Work, causes int) int {
+	for n := range works {
+		if causes -= len(works[n].Causes); causes < 0 && n > 0 {
+			return n
+		}
+	}
+	return len(works)
 }
 
 // Empty says whether a report tells of nothing.

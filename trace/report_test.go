@@ -121,3 +121,35 @@ func TestHostileReports(t *testing.T) {
 		}
 	}
 }
+
+// TestReportsOfManyCauses are shorter, and lose nothing.
+func TestReportsOfManyCauses(t *testing.T) {
+	l := New(Options{})
+	none := func(context.Context) error { return nil }
+	const works = 20
+	for n := range works {
+		l.Do(t.Context(), &Work{Controller: "c", Key: "k", Causes: make([]int64, 1+n*100%MaxCauses)}, none)
+	}
+	var told Told
+	found := 0
+	for more := true; more; {
+		var r Report
+		if r, told, more = l.Report(told, 100); len(r.Works) == 0 || r.From[1] != uint64(found) {
+			t.Fatalf("%d works from %d, want some from %d", len(r.Works), r.From[1], found)
+		}
+		causes := 0
+		for _, w := range r.Works {
+			if len(w.Causes) != 1+found*100%MaxCauses {
+				t.Fatalf("work %d has %d causes", found, len(w.Causes))
+			}
+			causes += len(w.Causes)
+			found++
+		}
+		if causes > 100*mostPassed && len(r.Works) > 1 {
+			t.Errorf("%d causes in one report", causes)
+		}
+	}
+	if found != works {
+		t.Errorf("%d works of %d", found, works)
+	}
+}

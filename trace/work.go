@@ -43,8 +43,8 @@ type Work struct {
 	Number uint64
 	// Controller names it, Key what it worked on.
 	Controller, Key string
-	// Causes are the revisions of the events that the key was queued for, the first
-	// ones and the last; none if the controller asked for the key itself.
+	// Causes are the revisions of the events that the key was queued for, MaxCauses at most;
+	// none if the controller asked for the key itself.
 	Causes []int64
 	// Handed is when the handler was given the first event and queued the key; Begun and
 	// Ended are the reconcile's.
@@ -60,6 +60,11 @@ type Work struct {
 	Within  time.Duration
 }
 
+// MaxCauses is how many events a work names as its causes: the first ones, and the last.
+// It is far more than a pass of a busy controller is queued for, so that each event's life
+// tells of each work that it caused; what a work writes names fewer.
+const MaxCauses = 1024
+
 // Do runs f as a work, whose Controller, Key, Causes and Handed are set, and enters it. The
 // context that f is given makes requests say that they are the work's. f may set After
 // and Failures. On a nil Log it is f alone.
@@ -68,7 +73,7 @@ func (l *Log) Do(ctx context.Context, w *Work, f func(context.Context) error) er
 		return f(ctx)
 	}
 	w.Number = l.work.Add(1)
-	p := &Parent{Span: w.Number, Causes: w.Causes}
+	p := &Parent{Span: w.Number, Causes: passed(w.Causes)}
 	binary.BigEndian.PutUint64(p.Trace[:8], l.id)
 	binary.BigEndian.PutUint64(p.Trace[8:], w.Number)
 	w.Begun, w.Err = l.Now(), "panic"

@@ -1,0 +1,80 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/trace"
+)
+
+// TestManyCauses: a key that many events have come for while it was worked on names each
+// of them, also when it fails and comes again, and what it writes names eight.
+func TestManyCauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const events = 50
+		l := trace.New(trace.Options{})
+		named := make(chan []int64, 3)
+		more := make(chan struct{})
+		passes := 0
+		c := New("c", func(ctx context.Context, k Key) (Result, error) {
+			passes++
+			named <- trace.FromContext(ctx).Causes
+			<-more
+			if passes == 2 {
+				return Result{}, fmt.Errorf("not now")
+			}
+			return Result{}, nil
+		}, Options{Workers: 1, Trace: l, Log: slog.New(slog.DiscardHandler)})
+		k := Key{Namespace: "ns", Name: "a"}
+		at := func(from, to int) (revs []int64) {
+			for rev := from; rev <= to; rev++ {
+				revs = append(revs, int64(rev))
+			}
+			return revs
+		}
+		come := func(revs []int64) {
+			for _, rev := range revs {
+				c.EnqueueFor(k, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: fmt.Sprint(rev)}})
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- c.Run(ctx) }()
+		come(at(1, 1))
+		<-named
+		come(at(2, events))
+		more <- struct{}{}
+		if got, want := <-named, append(at(2, 8), events); !slices.Equal(got, want) {
+			t.Errorf("what is written names %v, want %v", got, want)
+		}
+		come(at(events+1, events+10))
+		more <- struct{}{}
+		<-named
+		more <- struct{}{}
+		synctest.Wait()
+		works, _ := l.Works(0)
+		if len(works) != 3 || !slices.Equal(works[1].Causes, at(2, events)) || !slices.Equal(works[2].Causes, at(2, events+10)) {
+			t.Errorf("works %+v", works)
+		}
+		stop()
+		<-done
+	})
+}
+
+// TestCausesAreBounded keeps the first ones and the last.
+func TestCausesAreBounded(t *testing.T) {
+	var c cause
+	for rev := range int64(trace.MaxCauses + 10) {
+		c.note(rev)
+	}
+	if n := len(c.revisions); n != trace.MaxCauses || c.revisions[0] != 0 || c.revisions[n-1] != trace.MaxCauses+9 {
+		t.Errorf("%d causes, the last %d", n, c.revisions[n-1])
+	}
+}
