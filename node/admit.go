@@ -9,23 +9,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
+
+	"fairlead.dev/internal/quota"
 )
 
-// refusal says why a node does not take a pod. The zero value says that it does.
+// refusal says why a node does not give a pod what it asks for. The zero value says that it does.
 type refusal struct {
 	reason, message string
 	doubtful        bool // the Node may say otherwise
+	waits           bool // others end to make room, and then it is to be asked again
 }
 
-// admit decides, once, whether the node takes a pod that has just been bound to it: whoever has bound
-// it need not have looked. The Node itself is read only where what the node knows of it is not enough.
-func (k *kubelet) admit(ctx context.Context, pod *corev1.Pod) (refusal, error) {
+// errand is what a pod comes to its node for.
+type errand bool
+
+const (
+	arrival errand = false // it has just been bound; whoever has bound it need not have looked
+	resizal errand = true  // it runs, and is to have other resources
+)
+
+// admit decides whether a pod gets what it comes for; its arrival is decided once. The Node itself is
+// read only where what the node knows of it is not enough.
+func (k *kubelet) admit(ctx context.Context, pod *corev1.Pod, why errand) (refusal, error) {
 	if !looksAtLabels(pod) {
 		own := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: k.name, Labels: map[string]string{
 			corev1.LabelHostname: k.name, corev1.LabelOSStable: "linux",
 		}}}
 		own.Status.Allocatable = k.allocatable()
-		if no := k.decide(pod, own); !no.doubtful {
+		if no := k.decide(pod, why, own, false); !no.doubtful {
 			return no, nil
 		}
 	}
@@ -33,7 +44,7 @@ func (k *kubelet) admit(ctx context.Context, pod *corev1.Pod) (refusal, error) {
 	if err != nil {
 		return refusal{}, err
 	}
-	return k.decide(pod, node), nil
+	return k.decide(pod, why, node, true), nil
 }
 
 // looksAtLabels says whether a pod's affinity is to labels of nodes, and not to their names alone.
@@ -47,25 +58,43 @@ func looksAtLabels(pod *corev1.Pod) bool {
 	})
 }
 
-// decide takes a pod or says why not, as a kubelet does with its first reason.
-func (k *kubelet) decide(asked *corev1.Pod, node *corev1.Node) refusal {
-	if asked.Spec.OS != nil && asked.Spec.OS.Name != corev1.Linux {
-		return refusal{reason: "PodOSNotSupported", message: "Failed to admit pod as the OS field doesn't match node OS"}
-	}
+// decide takes a pod or says why not, as a kubelet does with its first reason. For a critical pod that
+// lacks nothing but room, others are ended, if the node is sure of it.
+func (k *kubelet) decide(asked *corev1.Pod, why errand, node *corev1.Node, sure bool) refusal {
 	if os, ok := asked.Labels[corev1.LabelOSStable]; ok && os != string(corev1.Linux) {
 		return refusal{reason: "PodOSSelectorNodeLabelDoesNotMatch", message: "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"}
 	}
-	predicate := func(name, why string) refusal {
-		return refusal{reason: name, message: "Predicate " + name + " failed: " + why}
+	if asked.Spec.OS != nil && asked.Spec.OS.Name != corev1.Linux {
+		return refusal{reason: "PodOSNotSupported", message: "Failed to admit pod as the OS field doesn't match node OS"}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.mu.pods[asked.UID]
-	if p == nil || p.taken {
+	if p == nil || p.taken && why == arrival {
 		return refusal{}
 	}
-	if short := k.shortages(asked.UID, p.loads(), node.Status.Allocatable); short != nil {
+	wants := p.loads()
+	if why == resizal {
+		wants = amounts(quota.Sum{Overhead: true}.Requests(asked))
+	}
+	short := k.shortages(asked.UID, wants, node.Status.Allocatable)
+	if short != nil && !(sure && isCritical(asked)) {
 		return refusal{reason: "OutOf" + string(short[0].name), message: short[0].String(), doubtful: true}
+	}
+	if no := k.unsuited(asked, node); no.reason != "" {
+		return no
+	}
+	if short != nil {
+		return k.makeRoom(asked, short)
+	}
+	p.taken = true
+	return refusal{}
+}
+
+// unsuited says what speaks against a pod besides room. The lock is held.
+func (k *kubelet) unsuited(asked *corev1.Pod, node *corev1.Node) refusal {
+	predicate := func(name, why string) refusal {
+		return refusal{reason: name, message: "Predicate " + name + " failed: " + why}
 	}
 	if fits, err := nodeaffinity.GetRequiredNodeAffinity(asked).Match(node); err != nil || !fits {
 		no := predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
@@ -82,7 +111,6 @@ func (k *kubelet) decide(asked *corev1.Pod, node *corev1.Node) refusal {
 	if slices.ContainsFunc(k.mu.taints, func(t corev1.Taint) bool { return !tolerated(asked, &t) }) {
 		return predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
 	}
-	p.taken = true
 	return refusal{}
 }
 

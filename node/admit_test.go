@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,4 +129,15 @@ func TestAdmit(t *testing.T) {
 	try("t", func(p *corev1.Pod) {
 		p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	}, "")
+
+	// What speaks against a pod that arrives defers a resize as well.
+	if _, err := pods.Patch(ctx, "a", client.StrategicPatch(map[string]any{"spec": map[string]any{"containers": []any{
+		map[string]any{"name": "c", "resources": map[string]any{"requests": map[string]any{"cpu": "1"}}}}}}).On("resize")); err != nil {
+		t.Fatal(err)
+	}
+	await(t, pods, "a", "deferred for the taint", func(p *corev1.Pod) bool {
+		return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodResizePending && c.Reason == corev1.PodReasonDeferred && "TaintToleration: Pod was rejected: "+c.Message == taint
+		})
+	})
 }

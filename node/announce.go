@@ -23,7 +23,8 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	} else if message, ok := strings.CutPrefix(s.Message, rejection); ok && before.Status.Reason == "" {
 		k.recorder.Event(after, corev1.EventTypeWarning, s.Reason, "%s", message)
 	}
-	killed := after.DeletionTimestamp != nil && before.Status.Phase == corev1.PodRunning && after.Status.Phase != corev1.PodRunning
+	killed := before.Status.Phase == corev1.PodRunning && after.Status.Phase != corev1.PodRunning &&
+		(after.DeletionTimestamp != nil || after.Status.Reason == deadlineExceeded || after.Status.Reason == preempting)
 	all := k.options.Events == AllEvents
 	for i := range after.Spec.Containers {
 		c := &after.Spec.Containers[i]

@@ -59,7 +59,8 @@
 //	fairlead.dev/liveness-probe: fail
 //
 // A node fails a pod, as a kubelet does, for which it has no room beside the others that it has taken, whose
-// host ports are not free, or whose affinity or tolerations do not suit it.
+// host ports are not free, or whose affinity or tolerations do not suit it; so it puts off a resize. For a critical pod
+// that lacks nothing but room it ends others.
 //
 // A pod waits for what its volumes are filled with and its containers' environments are made of,
 // config maps and secrets, and for its claims, as the package needs says; a restart looks at the

@@ -166,6 +166,7 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 	ended := isOver(latest)
 	if ended {
 		k.leave(p, latest.UID)
+		k.freed()
 	}
 	if ended && p.ip.IsValid() {
 		k.mu.ips.free(p.ip) // its status goes on telling it
@@ -192,6 +193,7 @@ func (k *kubelet) gone(uid types.UID) {
 	if p := k.mu.pods[uid]; p != nil {
 		delete(k.mu.pods, uid)
 		k.leave(p, uid)
+		k.freed()
 		p.news()
 		k.mu.ips.free(p.ip)
 	}

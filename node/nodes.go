@@ -67,6 +67,7 @@ type kubelet struct {
 		dark     bool                // there is an outage
 		taints   []corev1.Taint      // of the Node, those that expel
 		used     map[needs.Key]*used // nil as long as no pod uses anything
+		cramped  []types.UID         // pods that wait until others have made room for them
 	}
 }
 
@@ -78,6 +79,7 @@ type pod struct {
 	decided *corev1.Pod
 	ip      netip.Addr // zero until it starts
 	taken   bool       // the node has agreed to run it
+	evicted time.Time  // when it was told to end for another; zero if it was not
 	load    struct {
 		of *corev1.Pod // the version; see loads
 		is load

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// retryResize is how long a resize for which there is no room waits before it is tried again.
+// retryResize is how long a resize that is put off waits before it is tried again.
 const retryResize = 10 * time.Second
 
 // wantsResize says whether a container runs with other resources than its pod has for it now.
@@ -29,17 +29,16 @@ func differs(spec *corev1.Container, c *corev1.ContainerStatus) bool {
 }
 
 // resize gives running containers the resources that their pod has for them now. First it is
-// written that they are allotted, or that they are put off since there is no room, then that
+// written that they are allotted, or that they are put off since the node says no, then that
 // they are given; a container whose policy says so is started anew. It returns when to look again.
 func resize(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next time.Time) {
 	if !wantsResize(pod, s) {
 		dropCondition(s, corev1.PodResizePending, corev1.PodResizeInProgress)
 		return next
 	}
-	began := condition(s, corev1.PodResizeInProgress)
-	if began == nil || began.ObservedGeneration != pod.Generation {
-		if sc.cramped != "" {
-			setResize(pod, s, corev1.PodResizePending, corev1.PodReasonDeferred, sc.cramped, now)
+	if !resizes(pod) {
+		if sc.refusal.reason != "" {
+			setResize(pod, s, corev1.PodResizePending, corev1.PodReasonDeferred, sc.refusal.message, now)
 			return now.Add(retryResize)
 		}
 		for i := range s.ContainerStatuses {
@@ -65,6 +64,12 @@ func resize(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (nex
 	}
 	dropCondition(s, corev1.PodResizeInProgress)
 	return next
+}
+
+// resizes says whether the resources that a pod has now have been allotted.
+func resizes(pod *corev1.Pod) bool {
+	began := condition(&pod.Status, corev1.PodResizeInProgress)
+	return began != nil && began.ObservedGeneration == pod.Generation
 }
 
 // needsRestart says whether a container must be started anew for what is changed of its resources.

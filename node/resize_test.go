@@ -31,7 +31,6 @@ func TestResize(t *testing.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		o := Options{}.complete()
 		sc := o.script(p)
-		sc.cramped = tc.lacks
 		var got []string
 		for i := range 3 {
 			st := advance(p, sc, testHost, testIP, now, time.Time{})
@@ -47,6 +46,9 @@ func TestResize(t *testing.T) {
 				}
 			}
 			if got = append(got, text); i == 0 {
+				if tc.lacks != "" {
+					sc.refusal = refusal{reason: "OutOfcpu", message: tc.lacks}
+				}
 				c.Resources.Requests = cpu("2")
 				p.Generation++
 			}

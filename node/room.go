@@ -103,10 +103,11 @@ func inOrder(a, b corev1.ResourceName) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
-// eachTaken calls f with the pods that the node has taken and that have not ended, but one.
+// eachTaken calls f with the pods that the node has taken and of which nobody knows yet that they have
+// ended, but one.
 func (k *kubelet) eachTaken(but types.UID, f func(*pod)) {
 	for uid, p := range k.mu.pods {
-		if v := p.view(); uid != but && (p.taken || v.Status.StartTime != nil) && !isOver(v) {
+		if uid != but && (p.taken || p.view().Status.StartTime != nil) && !isOver(p.latest) {
 			f(p)
 		}
 	}
@@ -118,19 +119,6 @@ func (p *pod) loads() load {
 		p.load.of, p.load.is = v, loadOf(v)
 	}
 	return p.load.is
-}
-
-// cramped says what the node lacks for all that a pod wants of it, besides its other pods; ""
-// if there is room.
-func (k *kubelet) cramped(pod *corev1.Pod) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, s := range k.shortages(pod.UID, amounts(quota.Sum{Overhead: true}.Requests(pod)), k.allocatable()) {
-		if s.name != corev1.ResourcePods {
-			return s.String()
-		}
-	}
-	return ""
 }
 
 // allocatable is what the node has for pods, if nobody has changed it.

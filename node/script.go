@@ -35,8 +35,8 @@ type script struct {
 	// cannot be made why, by name.
 	unmounted []string
 	unmade    map[string]string
-	cramped   string // what the node lacks for a resize
-	refusal   refusal
+	refusal   refusal   // of a pod that has arrived, or that is to be resized
+	evicted   time.Time // when it was told to end for another; zero if it was not
 }
 
 func (o *Options) script(pod *corev1.Pod) script {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // step is what a pod comes to at some moment.
@@ -46,6 +47,13 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 		st.remove = true
 		terminate(pod, new, 0, now)
 		finish(pod, new, now)
+		return st
+	case !s.evicted.IsZero():
+		if end := s.evictionEnd(pod); now.Before(end) {
+			st.next = end
+		} else {
+			makeWay(pod, new, h, now)
+		}
 		return st
 	}
 
@@ -175,6 +183,12 @@ func terminationEnd(pod *corev1.Pod, s script) time.Time {
 		return at
 	}
 	return end
+}
+
+// evictionEnd is when a pod that makes way has ended.
+func (s *script) evictionEnd(pod *corev1.Pod) time.Time {
+	grace := time.Duration(ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0)) * time.Second
+	return s.evicted.Add(min(s.terminateAfter, grace))
 }
 
 // begin fills in what a kubelet tells first.

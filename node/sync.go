@@ -18,20 +18,22 @@ import (
 // sync brings a pod one step on. It returns when the next step is due.
 func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	k := key.node
-	latest, ip, ends, err := k.take(key)
+	latest, ip, known, err := k.take(key)
 	if latest == nil || err != nil {
 		return time.Time{}, err
 	}
-	alone, turn, err := key.play(ctx, latest, ip)
-	if alone || err != nil {
-		return turn, err
+	var turn time.Time
+	if known.evicted.IsZero() {
+		alone := false
+		if alone, turn, err = key.play(ctx, latest, ip); alone || err != nil {
+			return turn, err
+		}
 	}
 	sc := k.options.script(latest)
-	if !isOver(latest) && latest.DeletionTimestamp == nil {
-		if latest.Status.StartTime == nil {
-			if sc.refusal, err = k.admit(ctx, latest); err != nil {
-				return turn, err
-			}
+	sc.evicted = known.evicted
+	if !isOver(latest) && latest.DeletionTimestamp == nil && sc.evicted.IsZero() {
+		if sc.refusal, err = k.admitted(ctx, latest); err != nil || sc.refusal.waits {
+			return turn, err
 		}
 		if !k.equip(ctx, latest, &sc) {
 			return turn, nil // when all that the pod uses has been heard of
@@ -40,10 +42,7 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 			k.complain(latest, sc.unmounted)
 		}
 	}
-	if wantsResize(latest, &latest.Status) {
-		sc.cramped = k.cramped(latest)
-	}
-	st := advance(latest, sc, host{k.ip}, ip, time.Now(), ends)
+	st := advance(latest, sc, host{k.ip}, ip, time.Now(), known.ends)
 	if toSeconds(&st.status); !fastjson.Same(&latest.Status, &st.status) {
 		next := *latest
 		next.Status = st.status
@@ -66,22 +65,36 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	return sooner(st.next, turn), nil
 }
 
+// admitted says why a pod does not get what it has come for, if it has.
+func (k *kubelet) admitted(ctx context.Context, pod *corev1.Pod) (refusal, error) {
+	switch {
+	case pod.Status.StartTime == nil:
+		return k.admit(ctx, pod, arrival)
+	case wantsResize(pod, &pod.Status) && !resizes(pod):
+		return k.admit(ctx, pod, resizal)
+	}
+	return refusal{}, nil
+}
+
+// moments are those of a pod's life that its status does not tell.
+type moments struct{ ends, evicted time.Time }
+
 // take returns the latest version of a pod and the address it has or is given. The pod
 // is nil if it is gone, or out of reach.
-func (k *kubelet) take(key podKey) (latest *corev1.Pod, ip netip.Addr, ends time.Time, err error) {
+func (k *kubelet) take(key podKey) (latest *corev1.Pod, ip netip.Addr, known moments, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.mu.pods[key.uid]
 	if p == nil || k.mu.dark {
-		return nil, ip, ends, nil
+		return nil, ip, known, nil
 	}
 	if waits := p.latest.Status.Phase == corev1.PodPending || p.latest.Status.Phase == ""; waits &&
 		!p.ip.IsValid() && !p.latest.Spec.HostNetwork && p.latest.DeletionTimestamp == nil {
 		if p.ip, err = k.mu.ips.take(); err != nil {
-			return nil, ip, ends, err
+			return nil, ip, known, err
 		}
 	}
-	return p.latest, p.ip, p.ends, nil
+	return p.latest, p.ip, moments{p.ends, p.evicted}, nil
 }
 
 // decided shows what the node is about to write on top of a version. Nobody may see it at
@@ -106,6 +119,9 @@ func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, ends time.Time) {
 	k.mu.images.pulled(written)
 	if isStarted(&written.Status) {
 		k.leaveClaims(p, key.uid)
+	}
+	if isOver(written) {
+		k.freed()
 	}
 	if p.latest == on {
 		p.become(written) // what the watch brings next is no news
