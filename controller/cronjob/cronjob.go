@@ -78,7 +78,7 @@ func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.
 
 // start creates the Job that is due, if any, and says when to come back.
 func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Duration, err error) {
-	if cj.DeletionTimestamp != nil || (cj.Spec.Suspend != nil && *cj.Spec.Suspend) {
+	if cj.DeletionTimestamp != nil {
 		return 0, nil
 	}
 	if zone := cj.Spec.TimeZone; zone != nil {
@@ -86,6 +86,9 @@ func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Du
 			c.rec.Event(cj, corev1.EventTypeWarning, "UnknownTimeZone", "invalid timeZone: %q: %s", *zone, err)
 			return 0, nil
 		}
+	}
+	if cj.Spec.Suspend != nil && *cj.Spec.Suspend {
+		return 0, nil
 	}
 	if strings.Contains(cj.Spec.Schedule, "TZ") {
 		c.rec.Event(cj, corev1.EventTypeWarning, "UnsupportedSchedule", "CRON_TZ or TZ used in schedule %q is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", cj.Spec.Schedule)
@@ -96,14 +99,19 @@ func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Du
 		return 0, nil
 	}
 	now := time.Now()
-	if next := schedule.Next(now); !next.IsZero() {
-		wait = next.Sub(now) + 100*time.Millisecond
+	t, err := timesOf(cj, schedule, now)
+	if err != nil {
+		c.rec.Event(cj, corev1.EventTypeWarning, "InvalidSchedule", "invalid schedule: %s : %s", cj.Spec.Schedule, err)
+		return 0, nil
 	}
-	due, missed := lastDue(cj, schedule, now)
+	if !t.next.IsZero() {
+		wait = t.next.Sub(now) + 100*time.Millisecond
+	}
+	due := t.due
 	if due.IsZero() {
 		return wait, nil
 	}
-	if missed > tooMany {
+	if t.missed > tooMany {
 		c.rec.Event(cj, corev1.EventTypeWarning, "TooManyMissedTimes",
 			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
 	}

@@ -7,5 +7,6 @@
 // of the CronJob still runs. Finished Jobs beyond the history limits are
 // deleted.
 //
-// Nothing is polled: a pass asks to come back at the next time of the schedule.
+// Nothing is polled: a pass asks to come back at the next time of the schedule, which
+// for @every is counted from the last time served, not from when it looks.
 package cronjob

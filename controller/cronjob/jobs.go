@@ -25,7 +25,7 @@ func build(cj *batchv1.CronJob, at time.Time) *batchv1.Job {
 	if annotations == nil {
 		annotations = make(map[string]string)
 	}
-	stamp := at
+	stamp := at.UTC()
 	if cj.Spec.TimeZone != nil {
 		if zone, err := time.LoadLocation(*cj.Spec.TimeZone); err == nil {
 			stamp = at.In(zone)
