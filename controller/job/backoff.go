@@ -50,7 +50,8 @@ func (f failures) after(succeeded, failed []*corev1.Pod) failures {
 
 func byEnd(a, b *corev1.Pod) int { return endOf(a).Compare(endOf(b)) }
 
-// endOf tells when a pod ended, from the best witness there is.
+// endOf tells when a pod ended, from the best witness there is. Sidecars are the last to
+// end; other init containers tell nothing.
 func endOf(p *corev1.Pod) time.Time {
 	var end time.Time
 	told := true
@@ -63,6 +64,11 @@ func endOf(p *corev1.Pod) time.Time {
 	}
 	for i := range p.Status.ContainerStatuses {
 		note(&p.Status.ContainerStatuses[i])
+	}
+	for i := range p.Status.InitContainerStatuses {
+		if s := &p.Status.InitContainerStatuses[i]; isSidecar(p, s.Name) {
+			note(s)
+		}
 	}
 	if told && !end.IsZero() {
 		return end
@@ -78,6 +84,12 @@ func endOf(p *corev1.Pod) time.Time {
 		return p.DeletionTimestamp.Add(-grace)
 	}
 	return p.CreationTimestamp.Time
+}
+
+func isSidecar(p *corev1.Pod, init string) bool {
+	return slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == init && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+	})
 }
 
 // backoffs remembers the row of failures of each Job.

@@ -85,6 +85,41 @@ func TestPauseAfterFailures(t *testing.T) {
 	}
 }
 
+func TestSidecarsEndLast(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	p := ended("p", corev1.PodFailed, time.Minute)
+	p.Spec.InitContainers = []corev1.Container{{Name: "prepare"}, {Name: "sidecar", RestartPolicy: &always}}
+	finished := func(name string, ago time.Duration) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(now.Add(-ago))}}}
+	}
+	p.Status.InitContainerStatuses = []corev1.ContainerStatus{finished("prepare", 0), finished("sidecar", 10*time.Second)}
+	if ago := now.Sub(endOf(p)); ago != 10*time.Second {
+		t.Errorf("ended %v ago", ago)
+	}
+}
+
+func TestWantedPods(t *testing.T) {
+	num := func(n int32) *int32 { return &n }
+	for _, c := range []struct {
+		name                     string
+		completions, parallelism *int32
+		succeeded, running, want int32
+	}{
+		{"as many as at once", num(9), num(3), 0, 0, 3},
+		{"as many as are left", num(9), num(3), 7, 2, 2},
+		{"none when all is done", num(9), num(3), 10, 0, 0},
+		{"of a queue", nil, num(3), 0, 1, 3},
+		{"of a queue with fewer at once", nil, num(1), 0, 3, 1},
+		{"of a queue that is empty: who is at work", nil, num(3), 1, 2, 2},
+		{"of an empty queue with fewer at once: who is at work", nil, num(1), 1, 2, 2},
+	} {
+		p := &pass{job: &batchv1.Job{Spec: batchv1.JobSpec{Completions: c.completions, Parallelism: c.parallelism}}, succeeded: c.succeeded, running: c.running}
+		if got := p.wanted(); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
 func TestFailurePolicy(t *testing.T) {
 	name := "main"
 	j := &batchv1.Job{Spec: batchv1.JobSpec{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{

@@ -76,7 +76,7 @@ func (c *jobs) reconcile(ctx context.Context, k controller.Key) (controller.Resu
 		c.forget(k)
 		return controller.Result{}, nil
 	}
-	if by := cached.Spec.ManagedBy; by != nil && *by != batchv1.JobControllerName {
+	if !isOurs(cached) {
 		return controller.Result{}, nil
 	}
 	if isFinished(cached) {
@@ -126,6 +126,11 @@ func (c *jobs) forget(k controller.Key) {
 	c.backoffs.forget(k)
 	c.written.Forget(k)
 	c.pace.Forget(k)
+}
+
+// isOurs reports whether no other controller has been given the Job.
+func isOurs(j *batchv1.Job) bool {
+	return j.Spec.ManagedBy == nil || *j.Spec.ManagedBy == batchv1.JobControllerName
 }
 
 func isFinished(j *batchv1.Job) bool {

@@ -94,7 +94,7 @@ func (p *pass) wanted() int32 {
 		return max(0, min(*j.Spec.Completions-p.succeeded, parallelism(j)))
 	}
 	if p.succeeded > 0 {
-		return min(p.running, parallelism(j)) // one has found the end of the work; no new ones
+		return p.running // one has found the end of the work: no new ones, and the others finish theirs
 	}
 	return parallelism(j)
 }

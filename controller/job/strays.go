@@ -22,7 +22,8 @@ func (c *jobs) strayPods(j *batchv1.Job) {
 }
 
 // releaseStray takes the tracking finalizer off a pod whose Job is finished or
-// gone, so that the pod can be deleted.
+// gone, so that the pod can be deleted. Pods of a Job that another controller was given
+// are counted there, and let go there.
 func (c *jobs) releaseStray(ctx context.Context, k controller.Key) (controller.Result, error) {
 	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
 	if !ok || !isTracked(p) {
@@ -32,7 +33,7 @@ func (c *jobs) releaseStray(ctx context.Context, k controller.Key) (controller.R
 		if ref.Kind != kind.Kind || ref.APIVersion != batchv1.SchemeGroupVersion.String() {
 			return controller.Result{}, nil // somebody else's to judge
 		}
-		if j := c.ownerOf(p); j != nil && !isFinished(j) {
+		if j := c.ownerOf(p); j != nil && (!isFinished(j) || !isOurs(j)) {
 			return controller.Result{}, nil
 		}
 	}
