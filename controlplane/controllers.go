@@ -31,7 +31,9 @@ import (
 	"fairlead.dev/controller/rootca"
 	"fairlead.dev/controller/serviceaccount"
 	"fairlead.dev/controller/serviceaccounttoken"
+	"fairlead.dev/controller/servicecidr"
 	"fairlead.dev/controller/statefulset"
+	"fairlead.dev/controller/ttl"
 	"fairlead.dev/controller/ttlafterfinished"
 	"fairlead.dev/controller/vacprotection"
 	"fairlead.dev/controller/validatingadmissionpolicystatus"
@@ -99,7 +101,9 @@ var builtins = []entry{
 		}
 		return serviceaccounttoken.New(env, o)
 	}},
+	{"servicecidr", "service-cidrs-controller", plain(servicecidr.New)},
 	{"statefulset", "statefulset-controller", plain(statefulset.New)},
+	{"ttl", "ttl-controller", plain(ttl.New)},
 	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
 	{"validatingadmissionpolicystatus", "validatingadmissionpolicy-status-controller", plain(validatingadmissionpolicystatus.New)},
 }

@@ -1,0 +1,110 @@
+package servicecidr
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+)
+
+const (
+	manager   = "service-cidr-controller"
+	finalizer = "networking.k8s.io/service-cidr-finalizer"
+	// grace is how long after its deletion nobody takes addresses of a range any more.
+	grace = 10 * time.Second
+)
+
+type ranges struct {
+	api       client.Resource[*networkingv1.ServiceCIDR]
+	all       *informer.Informer[*networkingv1.ServiceCIDR]
+	services  *informer.Informer[*corev1.Service]
+	addresses *informer.Informer[*networkingv1.IPAddress]
+	rec       *client.Recorder
+	loop      *controller.Controller
+}
+
+// New returns the controller.
+func New(env controller.Env) controller.Runner {
+	r := &ranges{
+		api:       client.For[*networkingv1.ServiceCIDR](env.Client),
+		all:       informer.In[*networkingv1.ServiceCIDR](env.Informers),
+		services:  informer.In[*corev1.Service](env.Informers),
+		addresses: informer.In[*networkingv1.IPAddress](env.Informers),
+		rec:       env.Recorder.From(manager, ""),
+	}
+	r.loop = controller.New("servicecidr", r.reconcile, controller.Options{})
+	controller.WatchFunc(r.loop, r.all, informer.Handler[*networkingv1.ServiceCIDR]{
+		Add:    func(c *networkingv1.ServiceCIDR, _ bool) { r.loop.EnqueueFor(controller.KeyOf(c), c); r.wake(c) },
+		Update: func(_, c *networkingv1.ServiceCIDR) { r.loop.EnqueueFor(controller.KeyOf(c), c) },
+	})
+	controller.WatchFunc(r.loop, r.services, informer.Handler[*corev1.Service]{
+		Update: func(_, s *corev1.Service) { r.wake(s) },
+		Delete: func(s *corev1.Service) { r.wake(s) },
+	})
+	controller.WatchFunc(r.loop, r.addresses, informer.Handler[*networkingv1.IPAddress]{
+		Delete: func(a *networkingv1.IPAddress) { r.wake(a) },
+	})
+	return r.loop
+}
+
+// wake has the ranges looked at again that wait for their end: what has come or gone may
+// be what held them.
+func (r *ranges) wake(because client.Object) {
+	for _, c := range r.all.Store().List("") {
+		if c.DeletionTimestamp != nil {
+			r.loop.EnqueueFor(controller.KeyOf(c), because)
+		}
+	}
+}
+
+func (r *ranges) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	c, ok := r.all.Store().Get("", k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	if c.DeletionTimestamp != nil && r.used(c) {
+		return controller.Result{}, r.say(ctx, c, metav1.ConditionFalse, networkingv1.ServiceCIDRReasonTerminating,
+			"There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR")
+	}
+	if c.DeletionTimestamp != nil {
+		if left := grace - time.Since(c.DeletionTimestamp.Time); left > 0 {
+			return controller.Result{RequeueAfter: left}, nil
+		}
+	}
+	res, err := controller.Protect(ctx, r.api, c, finalizer, func() (bool, error) { return false, nil })
+	if err != nil || c.DeletionTimestamp != nil {
+		return res, err
+	}
+	if err := r.say(ctx, c, metav1.ConditionTrue, "", "Kubernetes Service CIDR is ready"); err != nil {
+		r.rec.Event(c, corev1.EventTypeWarning, "KubernetesServiceCIDRError", "The ServiceCIDR Status can not be set to Ready=True")
+		return controller.Result{}, err
+	}
+	return controller.Result{}, nil
+}
+
+// say writes the condition Ready, if the range does not have it like that.
+func (r *ranges) say(ctx context.Context, c *networkingv1.ServiceCIDR, status metav1.ConditionStatus, reason, message string) error {
+	was := meta.FindStatusCondition(c.Status.Conditions, networkingv1.ServiceCIDRConditionReady)
+	if was != nil && was.Status == status && was.Reason == reason && was.Message == message {
+		return nil
+	}
+	force := true
+	_, err := r.api.Patch(ctx, c.Name, client.ApplyPatch(map[string]any{
+		"apiVersion": networkingv1.SchemeGroupVersion.String(), "kind": "ServiceCIDR", "metadata": map[string]any{"name": c.Name},
+		"status": map[string]any{"conditions": []metav1.Condition{{
+			Type: networkingv1.ServiceCIDRConditionReady, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Now(),
+		}}},
+	}).On("status"), metav1.PatchOptions{FieldManager: manager, Force: &force})
+	if apierrors.IsNotFound(err) {
+		err = nil
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+// Package ttl writes on each node for how many seconds its kubelet may keep what it has
+// read of Secrets and ConfigMaps: the annotation node.alpha.kubernetes.io/ttl, 0 in a
+// small cluster and more the more nodes there are.
+//
+// The steps overlap, so that a cluster about as large as a bound does not go back and
+// forth. When the cluster passes one, each node follows with its next change.
+package ttl
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+)
+
+// step is what nodes are told while there are so many.
+type step struct{ least, most, seconds int }
+
+var steps = []step{
+	{0, 100, 0},
+	{90, 500, 15},
+	{450, 1000, 30},
+	{900, 2000, 60},
+	{1800, math.MaxInt, 300},
+}
+
+type teller struct {
+	api   client.Resource[*corev1.Node]
+	nodes *informer.Informer[*corev1.Node]
+
+	mu struct {
+		sync.Mutex
+		nodes, step int
+	}
+}
+
+// New returns the controller.
+func New(env controller.Env) controller.Runner {
+	t := &teller{
+		api:   client.For[*corev1.Node](env.Client),
+		nodes: informer.In[*corev1.Node](env.Informers),
+	}
+	loop := controller.New("ttl", t.reconcile, controller.Options{})
+	look := func(n *corev1.Node) {
+		if !says(n, t.seconds()) {
+			loop.EnqueueFor(controller.KeyOf(n), n)
+		}
+	}
+	controller.WatchFunc(loop, t.nodes, informer.Handler[*corev1.Node]{
+		Add:    func(n *corev1.Node, _ bool) { t.count(1); look(n) },
+		Update: func(_, n *corev1.Node) { look(n) },
+		Delete: func(*corev1.Node) { t.count(-1) },
+	})
+	return loop
+}
+
+func (t *teller) count(more int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.mu.nodes += more
+	switch now := steps[t.mu.step]; {
+	case t.mu.nodes > now.most:
+		t.mu.step++
+	case t.mu.nodes < now.least:
+		t.mu.step--
+	}
+}
+
+func (t *teller) seconds() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return steps[t.mu.step].seconds
+}
+
+// says reports whether the node has been told that.
+func says(n *corev1.Node, seconds int) bool {
+	have, err := strconv.Atoi(n.Annotations[corev1.ObjectTTLAnnotationKey])
+	return err == nil && have == seconds
+}
+
+func (t *teller) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	n, ok := t.nodes.Store().Get("", k.Name)
+	seconds := t.seconds()
+	if !ok || says(n, seconds) {
+		return controller.Result{}, nil
+	}
+	_, err := t.api.Patch(ctx, k.Name, client.MergePatch(map[string]any{"metadata": map[string]any{
+		"uid": n.UID, "annotations": map[string]string{corev1.ObjectTTLAnnotationKey: strconv.Itoa(seconds)},
+	}}))
+	if apierrors.IsNotFound(err) {
+		err = nil
+	}
+	return controller.Result{}, err
+}
