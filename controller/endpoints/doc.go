@@ -1,8 +1,9 @@
 // Package endpoints describes the pods behind each Service with a selector in
 // one Endpoints object of the Service's name: the older form of EndpointSlices,
 // still read by many. It bears at most 1000 addresses and says so when it is
-// cut. An Endpoints object goes with its Service; one without a Service, or
-// whose Service has no selector, is somebody else's.
+// cut. One whose Service has no selector is somebody else's, and so is one without a
+// Service; but an Endpoints object goes with its Service, whoever wrote it, and one that
+// outlived its Service goes when the controller begins.
 //
 // # Concurrency
 //

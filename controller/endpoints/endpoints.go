@@ -23,6 +23,8 @@ const (
 	managedBy = "endpoints.kubernetes.io/managed-by"
 	manager   = "endpoint-controller"
 	pace      = 100 * time.Millisecond
+	// leaderRecord is the annotation of Endpoints that elect a leader.
+	leaderRecord = "control-plane.alpha.kubernetes.io/leader"
 )
 
 type endpoints struct {
@@ -48,11 +50,19 @@ func New(env controller.Env) controller.Runner {
 	e.loop = controller.New("endpoints", e.reconcile, controller.Options{})
 	e.services.Watch(e.loop, &e.pace)
 	controller.WatchFunc(e.loop, e.all, informer.Handler[*corev1.Endpoints]{
-		Add:    func(ep *corev1.Endpoints, _ bool) { e.seen(ep) },
+		Add: func(ep *corev1.Endpoints, initial bool) {
+			if _, election := ep.Annotations[leaderRecord]; initial && !election {
+				e.loop.EnqueueFor(controller.KeyOf(ep), ep) // its Service may have gone while nobody looked
+				return
+			}
+			e.seen(ep)
+		},
 		Update: func(_, ep *corev1.Endpoints) { e.seen(ep) },
 		Delete: func(ep *corev1.Endpoints) {
 			e.written.Gone(controller.KeyOf(ep), ep.UID)
-			e.loop.EnqueueFor(controller.KeyOf(ep), ep)
+			if e.hasSelector(ep) {
+				e.loop.EnqueueFor(controller.KeyOf(ep), ep)
+			}
 		},
 	})
 	return e.loop
@@ -85,7 +95,7 @@ func (e *endpoints) reconcile(ctx context.Context, k controller.Key) (controller
 	}
 	e.pace.Mark(k)
 	pods := e.services.Behind(svc, svc.Spec.PublishNotReadyAddresses)
-	wanted := build(svc, pods)
+	wanted, at := build(svc, pods), e.triggers.Next(svc, pods)
 	if exists && same(current, wanted) {
 		return controller.Result{}, nil
 	}
@@ -100,13 +110,13 @@ func (e *endpoints) reconcile(ctx context.Context, k controller.Key) (controller
 		}
 		wanted = &kept
 	}
-	if at := e.triggers.Next(svc, pods); !at.IsZero() {
+	if !at.IsZero() {
 		metav1.SetMetaDataAnnotation(&wanted.ObjectMeta, corev1.EndpointsLastChangeTriggerTime, at.UTC().Format(time.RFC3339Nano))
 	}
-	return controller.Result{}, e.write(ctx, k, svc, wanted, exists)
+	return controller.Result{}, e.write(ctx, k, wanted, exists)
 }
 
-func (e *endpoints) write(ctx context.Context, k controller.Key, svc *corev1.Service, ep *corev1.Endpoints, exists bool) error {
+func (e *endpoints) write(ctx context.Context, k controller.Key, ep *corev1.Endpoints, exists bool) error {
 	var written *corev1.Endpoints
 	var err error
 	reason, what := "FailedToCreateEndpoint", "create endpoint for service"
@@ -124,15 +134,14 @@ func (e *endpoints) write(ctx context.Context, k controller.Key, svc *corev1.Ser
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err):
 		// The cache was behind; the next pass knows better.
 	default:
-		e.rec.Event(svc, corev1.EventTypeWarning, reason, "Failed to %s %v: %v", what, k, err)
+		e.rec.Event(ep, corev1.EventTypeWarning, reason, "Failed to %s %v: %v", what, k, err)
 	}
 	return err
 }
 
-// remove deletes the Endpoints of a Service that is gone, unless nobody of us
-// wrote them.
+// remove deletes the Endpoints of a Service that is gone, whoever wrote them.
 func (e *endpoints) remove(ctx context.Context, ep *corev1.Endpoints, exists bool) error {
-	if !exists || ep.Labels[managedBy] != manager {
+	if !exists {
 		return nil
 	}
 	err := e.api.Namespace(ep.Namespace).Delete(ctx, ep.Name, metav1.DeleteOptions{

@@ -3,12 +3,14 @@ package endpointslice
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -101,36 +103,37 @@ func (c *controllerState) reconcile(ctx context.Context, k controller.Key) (cont
 	}
 	c.pace.Mark(k)
 	pods := c.services.Behind(svc, true)
-	wanted := c.wanted(svc, pods)
+	wanted, errs := c.wanted(svc, pods)
 	c.balance(svc, cached, wanted)
-	p := plan(svc, cached, wanted)
-	if p.empty() {
-		c.triggers.Next(svc, pods)
-		return controller.Result{}, nil
+	p, trigger := plan(svc, cached, wanted), c.triggers.Next(svc, pods)
+	if !p.empty() {
+		errs = append(errs, c.write(ctx, k, svc, p, trigger)...)
 	}
-	err := c.write(ctx, k, svc, p, c.triggers.Next(svc, pods))
+	err := errors.Join(errs...)
 	if podcontrol.NamespaceGoing(err) {
 		return controller.Result{}, nil
 	}
 	if err != nil && !apierrors.IsConflict(err) {
 		c.rec.Event(svc, corev1.EventTypeWarning, "FailedToUpdateEndpointSlices",
-			"Error updating Endpoint Slices for Service %s/%s: %v", svc.Namespace, svc.Name, err)
+			"Error updating Endpoint Slices for Service %s/%s: %v", svc.Namespace, svc.Name, utilerrors.NewAggregate(errs))
 	}
 	return controller.Result{}, err
 }
 
 // write carries out a plan: what is new first, so that no endpoint is missing
 // in between.
-func (c *controllerState) write(ctx context.Context, k controller.Key, svc *corev1.Service, p changes, trigger time.Time) error {
+func (c *controllerState) write(ctx context.Context, k controller.Key, svc *corev1.Service, p changes, trigger time.Time) (errs []error) {
 	api := c.api.Namespace(svc.Namespace)
-	var errs []error
+	failed := func(verb string, err error) {
+		errs = append(errs, fmt.Errorf("failed to %s EndpointSlice for Service %s/%s: %w", verb, svc.Namespace, svc.Name, err))
+	}
 	for _, s := range p.create {
 		stampTrigger(s, trigger)
 		made, err := api.Create(ctx, s)
 		if err != nil {
-			errs = append(errs, err)
+			failed("create", err)
 			if podcontrol.NamespaceGoing(err) {
-				return err
+				return errs
 			}
 			continue
 		}
@@ -140,7 +143,7 @@ func (c *controllerState) write(ctx context.Context, k controller.Key, svc *core
 		stampTrigger(s, trigger)
 		made, err := api.Update(ctx, s)
 		if err != nil {
-			errs = append(errs, err)
+			failed("update "+s.Name, err)
 			continue
 		}
 		c.written.Wrote(k, made)
@@ -148,12 +151,12 @@ func (c *controllerState) write(ctx context.Context, k controller.Key, svc *core
 	for _, s := range p.remove {
 		err := api.Delete(ctx, s.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &s.UID}})
 		if err != nil && !apierrors.IsNotFound(err) {
-			errs = append(errs, err)
+			failed("delete "+s.Name, err)
 			continue
 		}
 		c.written.Deleted(k, s)
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
 func stampTrigger(s *discoveryv1.EndpointSlice, at time.Time) {

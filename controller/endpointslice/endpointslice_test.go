@@ -80,3 +80,61 @@ func TestServiceFindsItsPods(t *testing.T) {
 	waittest.Gone(t, endpoints, "shop")
 	waittest.For(t, slices, "no slices", selector, func(have map[string]*discoveryv1.EndpointSlice) bool { return len(have) == 0 })
 }
+
+// A pod on a node that there is not has no endpoint, and the Service is told, until the
+// node comes; a Service that asks for all addresses has it at once.
+func TestPodsOfNoNodeAreLeftOut(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"endpointslice"}})
+	c, ctx := env.Client(t), t.Context()
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	slices := client.For[*discoveryv1.EndpointSlice](c).Namespace("default")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	accounts := client.For[*corev1.ServiceAccount](c).Namespace("default")
+	_, err := accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	must(err)
+	p, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Labels: map[string]string{"app": "a"}},
+		Spec: corev1.PodSpec{NodeName: "far", Containers: []corev1.Container{{Name: "c", Image: "i"}}}})
+	must(err)
+	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.1.2.3", PodIPs: []corev1.PodIP{{IP: "10.1.2.3"}},
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	_, err = pods.UpdateStatus(ctx, p)
+	must(err)
+	for _, all := range []bool{false, true} {
+		svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "strict"}, Spec: corev1.ServiceSpec{
+			Selector: map[string]string{"app": "a"}, Ports: []corev1.ServicePort{{Port: 80}}, PublishNotReadyAddresses: all}}
+		if all {
+			svc.Name = "all"
+		}
+		_, err := client.For[*corev1.Service](c).Namespace("default").Create(ctx, svc)
+		must(err)
+	}
+	has := func(service string, n int) {
+		t.Helper()
+		waittest.For(t, slices, service+"'s endpoints", "kubernetes.io/service-name="+service, func(have map[string]*discoveryv1.EndpointSlice) bool {
+			found := 0
+			for _, s := range have {
+				found += len(s.Endpoints)
+			}
+			return len(have) == 1 && found == n
+		})
+	}
+	has("all", 1)
+	has("strict", 0)
+	waittest.For(t, client.For[*corev1.Event](c).Namespace("default"), "the event", "", func(have map[string]*corev1.Event) bool {
+		for _, e := range have {
+			if e.Reason == "FailedToUpdateEndpointSlices" && e.Type == "Warning" && e.InvolvedObject.Kind == "Service" && e.InvolvedObject.Name == "strict" &&
+				e.Message == "Error updating Endpoint Slices for Service default/strict: skipping Pod p for Service default/strict: Node far Not Found" {
+				return true
+			}
+		}
+		return false
+	})
+	_, err = client.For[*corev1.Node](c).Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "far"}})
+	must(err)
+	has("strict", 1)
+}

@@ -1,6 +1,7 @@
 package endpointslice
 
 import (
+	"fmt"
 	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,14 +25,20 @@ type group struct {
 }
 
 // wanted describes the pods behind a Service, for each of its address families.
-// Every family is present, if only with no group.
-func (c *controllerState) wanted(svc *corev1.Service, pods []*corev1.Pod) map[discoveryv1.AddressType]map[groupKey]*group {
+// Every family is present, if only with no group. A pod whose node is not known is left
+// out, unless the Service asks for all addresses; skipped says so.
+func (c *controllerState) wanted(svc *corev1.Service, pods []*corev1.Pod) (out map[discoveryv1.AddressType]map[groupKey]*group, skipped []error) {
 	families := familiesOf(svc)
-	out := make(map[discoveryv1.AddressType]map[groupKey]*group, len(families))
+	out = make(map[discoveryv1.AddressType]map[groupKey]*group, len(families))
 	for _, f := range families {
 		out[f] = make(map[groupKey]*group)
 	}
 	for _, p := range pods {
+		node, known := c.nodes.Store().Get("", p.Spec.NodeName)
+		if !known && !svc.Spec.PublishNotReadyAddresses {
+			skipped = append(skipped, fmt.Errorf("skipping Pod %s for Service %s/%s: Node %s Not Found", p.Name, svc.Namespace, svc.Name, p.Spec.NodeName))
+			continue
+		}
 		ports := portsOf(svc, p)
 		spelt := spell(ports)
 		for _, f := range families {
@@ -45,13 +52,14 @@ func (c *controllerState) wanted(svc *corev1.Service, pods []*corev1.Pod) map[di
 				g = &group{ports: ports}
 				out[f][k] = g
 			}
-			g.endpoints = append(g.endpoints, c.endpoint(svc, p, addresses))
+			g.endpoints = append(g.endpoints, describe(svc, p, node, addresses))
 		}
 	}
-	return out
+	return out, skipped
 }
 
-func (c *controllerState) endpoint(svc *corev1.Service, p *corev1.Pod, addresses []string) discoveryv1.Endpoint {
+// describe tells of a pod on a node, which is nil if it is not known.
+func describe(svc *corev1.Service, p *corev1.Pod, node *corev1.Node, addresses []string) discoveryv1.Endpoint {
 	serving := podcontrol.IsReady(p)
 	terminating := p.DeletionTimestamp != nil
 	ready := svc.Spec.PublishNotReadyAddresses || (serving && !terminating)
@@ -62,10 +70,10 @@ func (c *controllerState) endpoint(svc *corev1.Service, p *corev1.Pod, addresses
 	}
 	if p.Spec.NodeName != "" {
 		ep.NodeName = &p.Spec.NodeName
-		if n, ok := c.nodes.Store().Get("", p.Spec.NodeName); ok && n.Labels[corev1.LabelTopologyZone] != "" {
-			zone := n.Labels[corev1.LabelTopologyZone]
-			ep.Zone = &zone
-		}
+	}
+	if node != nil && node.Labels[corev1.LabelTopologyZone] != "" {
+		zone := node.Labels[corev1.LabelTopologyZone]
+		ep.Zone = &zone
 	}
 	if backends.NamedHost(p, svc) {
 		ep.Hostname = &p.Spec.Hostname
