@@ -62,6 +62,9 @@ func (c *deployments) reconcile(ctx context.Context, k controller.Key) (controll
 		return controller.Result{}, err
 	}
 	p := newPass(c, ctx, d, sets)
+	if to, asked := p.askedBack(); asked {
+		return controller.Result{}, p.rollBack(to)
+	}
 	if err := p.step(); err != nil {
 		return controller.Result{}, err
 	}
@@ -81,6 +84,9 @@ func (p *pass) step() error {
 		}
 		if err := p.scale(); err != nil {
 			return err
+		}
+		if _, asked := rollbackTo(d); asked {
+			return nil // it may be to a revision that would be deleted
 		}
 		return p.cleanup()
 	}

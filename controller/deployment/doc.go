@@ -13,9 +13,10 @@
 // update first grows the new set as far as maxSurge allows, then shrinks old
 // ones as far as maxUnavailable allows, unhealthy replicas first. Recreate
 // empties the old ones, waits until their pods are gone, then fills the new
-// one. A paused Deployment scales and starts no new template. Every pass ends
-// by writing the status, if it changed; the ReplicaSets' own status brings the
-// next pass.
+// one. A paused Deployment scales and starts no new template. A Deployment that
+// bears the annotation deprecated.deployment.rollback.to is first given the
+// template of that revision. Every other pass ends by writing the status, if it
+// changed; the ReplicaSets' own status brings the next pass.
 //
 // The decisions (how large which set should be) are pure functions of the
 // objects; see newSetSize, shrinkOld and proportions.
