@@ -3,6 +3,7 @@ package podcontrol
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -84,7 +85,7 @@ func (c *Control) Delete(ctx context.Context, owner client.Object, pod *corev1.P
 		return apierrors.NewNotFound(corev1.Resource("pods"), pod.Name)
 	}
 	c.rec.Event(owner, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
-	return err
+	return fmt.Errorf("unable to delete pods: %w", err)
 }
 
 // NamespaceGoing reports whether the error says that the namespace is being

@@ -2,7 +2,6 @@ package replicas
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,10 +54,7 @@ func (e *engine[T]) shrink(ctx context.Context, k controller.Key, o T, active []
 		}
 		return err
 	})
-	if err != nil {
-		return errors.Join(errors.New("unable to delete pods"), err)
-	}
-	return nil
+	return err
 }
 
 // related lists the pods that spreading looks at: those of all objects under
