@@ -96,10 +96,10 @@ func (r retention) owners(claim *corev1.PersistentVolumeClaim) []metav1.OwnerRef
 	return refs
 }
 
-// retain brings the owners of the pod's claims in line with the policy.
+// retain brings the owners of the pod's claims in line with the policy, and tells what hinders it.
 func (p *pass) retain(pod *corev1.Pod, ordinal int) error {
 	r := retention{set: p.set, pod: pod, condemned: !p.inRange(ordinal)}
-	return p.eachClaim(ordinal, func(claim *corev1.PersistentVolumeClaim) error {
+	err := p.eachClaim(ordinal, func(claim *corev1.PersistentVolumeClaim) error {
 		if r.contested(claim) {
 			p.c.rec.Event(p.set, corev1.EventTypeWarning, "ConflictingController",
 				"PersistentVolumeClaim %s has a conflicting OwnerReference that acts as a managing controller, the retention policy is ignored for this claim", claim.Name)
@@ -115,6 +115,10 @@ func (p *pass) retain(pod *corev1.Pod, ordinal int) error {
 		}
 		return fmt.Errorf("could not update claim %s for delete policy ownerRefs: %w", claim.Name, err)
 	})
+	if err != nil && !apierrors.IsConflict(err) {
+		p.tell("Update", pod, err)
+	}
+	return err
 }
 
 // waitsForClaims reports whether a claim of the ordinal belongs to a pod of the same

@@ -21,6 +21,7 @@ import (
 
 type fixture struct {
 	*testing.T
+	c         *client.Client
 	sets      client.Resource[*appsv1.StatefulSet]
 	pods      client.Resource[*corev1.Pod]
 	claims    client.Resource[*corev1.PersistentVolumeClaim]
@@ -29,7 +30,7 @@ type fixture struct {
 
 func start(t *testing.T) fixture {
 	c := testenv.Start(t, testenv.Options{}).Client(t)
-	return fixture{t,
+	return fixture{t, c,
 		client.For[*appsv1.StatefulSet](c).Namespace("default"), client.For[*corev1.Pod](c).Namespace("default"),
 		client.For[*corev1.PersistentVolumeClaim](c).Namespace("default"), client.For[*appsv1.ControllerRevision](c).Namespace("default")}
 }
