@@ -18,8 +18,14 @@ const (
 type failures struct {
 	mu struct {
 		sync.Mutex
-		sets map[controller.Key]map[string]pause
+		sets map[controller.Key]*pauses
 	}
+}
+
+// pauses are those of one generation of a set: what is changed may be repaired.
+type pauses struct {
+	generation int64
+	nodes      map[string]pause
 }
 
 type pause struct {
@@ -29,17 +35,19 @@ type pause struct {
 
 // wait says how long a failed pod has to stay; zero means that it is to be replaced
 // now, and lengthens the next pause. A node that has been well for twice the longest pause
-// starts anew.
-func (f *failures) wait(k controller.Key, node string, now time.Time) time.Duration {
+// starts anew, and all nodes do with a new generation of the set.
+func (f *failures) wait(k controller.Key, generation int64, node string, now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.mu.sets == nil {
-		f.mu.sets = make(map[controller.Key]map[string]pause)
+		f.mu.sets = make(map[controller.Key]*pauses)
 	}
-	if f.mu.sets[k] == nil {
-		f.mu.sets[k] = make(map[string]pause)
+	set := f.mu.sets[k]
+	if set == nil || set.generation != generation {
+		set = &pauses{generation: generation, nodes: make(map[string]pause)}
+		f.mu.sets[k] = set
 	}
-	x, ok := f.mu.sets[k][node]
+	x, ok := set.nodes[node]
 	passed := now.Sub(x.since)
 	switch {
 	case ok && passed < x.last:
@@ -50,7 +58,7 @@ func (f *failures) wait(k controller.Key, node string, now time.Time) time.Durat
 		x.last = min(2*x.last, mostPause)
 	}
 	x.since = now
-	f.mu.sets[k][node] = x
+	set.nodes[node] = x
 	return 0
 }
 

@@ -37,7 +37,7 @@ func (p *pass) prune(s *site) {
 		switch {
 		case pod.DeletionTimestamp != nil:
 		case pod.Status.Phase == corev1.PodFailed:
-			if wait := p.c.failures.wait(p.k, s.name, p.now); wait > 0 {
+			if wait := p.c.failures.wait(p.k, p.ds.Generation, s.name, p.now); wait > 0 {
 				p.wake(wait)
 				continue
 			}
