@@ -29,7 +29,7 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	for i := range after.Spec.Containers {
 		c := &after.Spec.Containers[i]
 		if started && all {
-			k.recorder.Event(after, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine", c.Image)
+			k.recorder.Event(after, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.Image)
 			k.recorder.Event(after, corev1.EventTypeNormal, "Created", "Container created")
 		}
 		if started {
@@ -52,7 +52,7 @@ func (k *kubelet) announceEphemeral(before, after *corev1.Pod) {
 			continue
 		}
 		if k.options.Events == AllEvents {
-			k.recorder.Event(after, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine", c.Image)
+			k.recorder.Event(after, corev1.EventTypeNormal, "Pulled", "Container image %q already present on machine and can be accessed by the pod", c.Image)
 			k.recorder.Event(after, corev1.EventTypeNormal, "Created", "Container created")
 		}
 		k.recorder.Event(after, corev1.EventTypeNormal, "Started", "Container started")

@@ -60,7 +60,7 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next
 	}
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		if !lacks(&s.ContainerStatuses[i], waitsFor(main, i), c.Image, sc) {
+		if !lacks(&s.ContainerStatuses[i], waitsFor(main, i), c, sc) {
 			s.ContainerStatuses[i] = containerStatus(pod, c, 0)
 			run(&s.ContainerStatuses[i], now)
 		}
@@ -70,9 +70,8 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next
 
 // lacks shows that a container cannot be made, if that is so; before is the reason for
 // which it has waited until now.
-func lacks(c *corev1.ContainerStatus, before, image string, sc script) bool {
-	if isMissing(image) {
-		awaitImage(c, before, image)
+func lacks(c *corev1.ContainerStatus, before string, spec *corev1.Container, sc script) bool {
+	if imageless(c, before, spec) {
 		return true
 	}
 	message, lacks := sc.unmade[c.Name]
@@ -115,7 +114,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 				at(again)
 				continue
 			}
-			if lacks(c, c.State.Waiting.Reason, pod.Spec.Containers[i].Image, sc) {
+			if lacks(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc) {
 				continue
 			}
 			old := *c
@@ -128,7 +127,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
 				at(end)
 			}
-		case c.State.Waiting != nil && !lacks(c, c.State.Waiting.Reason, pod.Spec.Containers[i].Image, sc): // it lacked something until now
+		case c.State.Waiting != nil && !lacks(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc): // it lacked something until now
 			*c = containerStatus(pod, &pod.Spec.Containers[i], 0)
 			run(c, now)
 			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {

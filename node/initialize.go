@@ -25,7 +25,7 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 					return false, again, false
 				}
 			}
-			if lacks(c, waitsFor(before, i), spec.Image, sc) {
+			if lacks(c, waitsFor(before, i), spec, sc) {
 				return false, next, false
 			}
 			last := c.LastTerminationState

@@ -42,7 +42,7 @@ type Options struct {
 	// runs; by default no time and one second.
 	StartAfter time.Duration
 	RunFor     time.Duration
-	// Events says which events about pods are written.
+	// Events says which events about pods and nodes are written.
 	Events Events
 	// KubeletVersion is what the nodes report; by default the server's version.
 	KubeletVersion string
@@ -61,19 +61,20 @@ type Options struct {
 	PodWorkers int
 }
 
-// Events is how much the nodes tell about their pods. Each event is a write to the server,
+// Events is how much the nodes tell about their pods and themselves. Each event is a write to the server,
 // more than half as dear as that of the pod's status, which is why a kubelet's three for
 // each container are not the default.
 type Events int
 
 const (
 	// StartEvents tells that a pod's containers have started, or are killed: one event
-	// for the pod in place of one for each container and step.
+	// for the pod in place of one for each container and step; and of nodes what has become of them:
+	// that they are well again, cordoned or not, or rebooted.
 	StartEvents Events = iota
 	// NoEvents tells nothing.
 	NoEvents
 	// AllEvents tells what a kubelet does: Pulled, Created, Started and Killing for each
-	// container.
+	// container, and how each node starts.
 	AllEvents
 )
 

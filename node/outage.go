@@ -80,6 +80,10 @@ func (k *kubelet) observe(n *corev1.Node) {
 			return
 		}
 	}
+	if !dark {
+		k.tellSchedulable(n, k.mu.cordoned)
+		k.mu.cordoned = n.Spec.Unschedulable
+	}
 	k.mu.revision, k.mu.taints = n.ResourceVersion, expelling(n)
 	if k.stagesNodes() {
 		k.mu.node = n

@@ -16,6 +16,12 @@ const (
 	pullBackOff = "ImagePullBackOff"
 )
 
+// So are those of one whose image may not be pulled, or has no name that can be read; that stays so.
+const (
+	neverPull = "ErrImageNeverPull"
+	badName   = "InvalidImageName"
+)
+
 // pullPause is how long the first is seen before the second.
 const pullPause = time.Second
 
@@ -30,14 +36,24 @@ func isMissing(image string) bool {
 	})
 }
 
-// awaitImage shows that a container has no image; before is the reason for which it has
+// imageless shows that a container has no image, if that is so; before is the reason for which it has
 // waited until now.
-func awaitImage(c *corev1.ContainerStatus, before, image string) {
-	w := &corev1.ContainerStateWaiting{Reason: pullError, Message: fmt.Sprintf("failed to pull image %q: not found (simulated)", image)}
-	if before == pullError || before == pullBackOff {
-		w.Reason, w.Message = pullBackOff, fmt.Sprintf("Back-off pulling image %q", image)
+func imageless(c *corev1.ContainerStatus, before string, spec *corev1.Container) bool {
+	w := &corev1.ContainerStateWaiting{}
+	switch problem := misnamed(spec.Image); {
+	case problem != "":
+		w.Reason, w.Message = badName, fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name %q: %s", spec.Image, spec.Image, problem)
+	case !isMissing(spec.Image):
+		return false
+	case spec.ImagePullPolicy == corev1.PullNever:
+		w.Reason, w.Message = neverPull, fmt.Sprintf("Container image %q is not present with pull policy of Never", spec.Image)
+	case before == pullError || before == pullBackOff:
+		w.Reason, w.Message = pullBackOff, fmt.Sprintf("Back-off pulling image %q", spec.Image)
+	default:
+		w.Reason, w.Message = pullError, fmt.Sprintf("failed to pull image %q: not found (simulated)", spec.Image)
 	}
 	c.State = corev1.ContainerState{Waiting: w}
+	return true
 }
 
 // pullsAgain is when to look again at a pod of which a container has just not got its image;
@@ -78,6 +94,10 @@ func (k *kubelet) announcePulls(before, after *corev1.Pod) {
 			case pullBackOff:
 				k.recorder.Event(after, corev1.EventTypeNormal, "BackOff", "Back-off pulling image %q", image)
 				k.recorder.Event(after, corev1.EventTypeWarning, "Failed", "Error: %s", pullBackOff)
+			case neverPull, badName:
+				of := map[string]string{neverPull: neverPull, badName: "InspectFailed"}[reason]
+				k.recorder.Event(after, corev1.EventTypeWarning, of, "%s", now[i].State.Waiting.Message)
+				k.recorder.Event(after, corev1.EventTypeWarning, "Failed", "Error: %s", reason)
 			}
 		}
 	}

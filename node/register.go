@@ -25,12 +25,14 @@ func (k *kubelet) register(ctx context.Context) error {
 		fresh.Status.Conditions, fresh.Status.Phase = nil, ""
 	}
 	node, err := k.nodes.Create(ctx, fresh)
-	if apierrors.IsAlreadyExists(err) {
+	there := apierrors.IsAlreadyExists(err)
+	if there {
 		node, err = k.adopt(ctx)
 	}
 	if err != nil {
 		return err
 	}
+	k.tellStarted(node, !there)
 	k.beat.uid = node.UID
 	k.beat.reported = time.Now()
 	if cidr, err := netip.ParsePrefix(node.Spec.PodCIDR); err == nil {
@@ -72,7 +74,12 @@ func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
 			}
 		}
 	}
-	return k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"status": status}).On("status"))
+	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"status": status}).On("status"))
+	if err == nil {
+		k.tellWell(next, node.Status.Conditions)
+		k.tellReboot(next, node.Status.NodeInfo.BootID)
+	}
+	return next, err
 }
 
 // staged says whether a stage selects a Node that is not initialized yet; then its
