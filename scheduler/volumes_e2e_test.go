@@ -102,6 +102,14 @@ func TestProfilesAgainstServer(t *testing.T) {
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
+	for _, node := range []string{"node-1", "node-2"} { // each pod here says that its node is known; oneRack does not care to hear of one more
+		p := pod("on-"+node, "1")
+		p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
+		if _, err := pods.Create(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+		await(t, pods, p.Name, "running", running)
+	}
 	for name, scheduler := range map[string]string{"usual": "", "racked": "racks", "nobodys": "nobody"} {
 		p := pod(name, "1")
 		p.Spec.SchedulerName, p.Labels = scheduler, map[string]string{"team": "x"}

@@ -71,8 +71,9 @@ func TestEvictionsStayWithinTheBudget(t *testing.T) {
 		if _, err := nodes.Patch(t.Context(), node.Name, client.MergePatch(map[string]any{"spec": map[string]any{"unschedulable": true}})); err != nil {
 			t.Fatal(err)
 		}
+		awaitCordon(t, pods, node.Name)
 	}
-	running, err := pods.List(t.Context())
+	running, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +97,27 @@ func TestEvictionsStayWithinTheBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	waittest.One(t, budgets, "web", "none allowed of three", counts(2, 2, 3, 0))
+}
+
+// awaitCordon sends pods to a node that was made unschedulable until one is refused: the
+// scheduler has heard.
+func awaitCordon(t *testing.T, pods client.Resource[*corev1.Pod], node string) {
+	t.Helper()
+	for refused := false; !refused; {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "to-" + node, Namespace: "default"}, Spec: template().Spec}
+		p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
+		if _, err := pods.Create(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		p = waittest.One(t, pods, p.Name, "taken or refused", func(p *corev1.Pod) bool {
+			return len(p.Status.Conditions) > 0
+		})
+		refused = p.Spec.NodeName == ""
+		if err := pods.Delete(t.Context(), p.Name); err != nil {
+			t.Fatal(err)
+		}
+		waittest.Gone(t, pods, p.Name)
+	}
 }
 
 func TestWhatCannotBeComputedAllowsNothing(t *testing.T) {
