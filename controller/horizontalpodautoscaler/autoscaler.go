@@ -11,12 +11,14 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
+	"fairlead.dev/controller/served"
 	"fairlead.dev/informer"
 )
 
@@ -138,12 +140,30 @@ func (p *pass) find() error {
 		return err
 	}
 	m, err := p.env.Client.Mapping(p.ctx, gv.WithKind(ref.Kind))
+	if meta.IsNoMatchError(err) {
+		m, err = p.inGroup(schema.GroupKind{Group: gv.Group, Kind: ref.Kind})
+	}
 	if err != nil {
 		return err
 	}
 	p.target = client.Dynamic(p.env.Client, m.GVR, true).Namespace(p.hpa.Namespace)
 	p.scale, err = p.target.Scale(p.ctx, ref.Name)
 	return err
+}
+
+// inGroup finds a kind in any version of its group: that which a target names is only as
+// old as the autoscaler.
+func (p *pass) inGroup(gk schema.GroupKind) (client.Mapping, error) {
+	all, err := p.env.Client.ServerResources(p.ctx)
+	for _, r := range served.Once(all) {
+		if r.GVR.Group == gk.Group && r.Kind.Kind == gk.Kind {
+			return client.Mapping{GVR: r.GVR, Namespaced: r.Namespaced}, nil
+		}
+	}
+	if err != nil {
+		return client.Mapping{}, err
+	}
+	return client.Mapping{}, &meta.NoKindMatchError{GroupKind: gk}
 }
 
 func (p *pass) run() error {

@@ -195,15 +195,22 @@ func TestConditions(t *testing.T) {
 			return got.Status == corev1.ConditionFalse && got.Reason == k.reason && strings.Contains(got.Message, k.has)
 		})
 	}
-	h := scaler(cpu(50))
-	h.Name, h.Spec.ScaleTargetRef.Name = "absent", "absent"
-	if _, err := scalers.Create(t.Context(), h); err != nil {
-		t.Fatal(err)
+	for _, k := range []struct{ name, target, version, kind, reason, has string }{
+		{"absent", "absent", "apps/v1", "Deployment", "FailedGetScale", `deployments.apps "absent" not found`},
+		{"unknown", "pods", "example.com/v1", "Wagon", "FailedGetScale", `current scale: no matches for kind "Wagon" in group "example.com"`},
+		{"older", "zero", "apps/v1beta1", "Deployment", "SucceededGetScale", "the HPA controller was able to get the target's current scale"},
+	} {
+		h := scaler(cpu(50))
+		h.Name = k.name
+		h.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: k.version, Kind: k.kind, Name: k.target}
+		if _, err := scalers.Create(t.Context(), h); err != nil {
+			t.Fatal(err)
+		}
+		await(t, scalers, k.name, k.reason, func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+			got := condition(h, autoscalingv2.AbleToScale)
+			return got.Reason == k.reason && strings.Contains(got.Message, k.has)
+		})
 	}
-	await(t, scalers, "absent", "unable to scale", func(h *autoscalingv2.HorizontalPodAutoscaler) bool {
-		got := condition(h, autoscalingv2.AbleToScale)
-		return got.Reason == "FailedGetScale" && strings.Contains(got.Message, `deployments.apps "absent" not found`)
-	})
 }
 
 // TestMetricsAPI reads metrics.k8s.io as kubectl top and kubectl get do.

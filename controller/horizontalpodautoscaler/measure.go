@@ -163,6 +163,10 @@ func (m *metricPass) resource(name corev1.ResourceName, container string, target
 	if err != nil {
 		return 0, "", fmt.Errorf("failed to get %s %s: unable to get metrics for resource %s: %v", name, word, name, err)
 	}
+	g, err := m.options.group(m.pods, got, name, time.Now())
+	if err != nil {
+		return 0, "", fmt.Errorf("failed to get %s %s: %v", name, word, err)
+	}
 	var requests map[string]int64
 	var wanted int64
 	if target.AverageValue != nil {
@@ -173,7 +177,7 @@ func (m *metricPass) resource(name corev1.ResourceName, container string, target
 			return 0, "", fmt.Errorf("failed to get %s %s: %v", name, word, err)
 		}
 	}
-	out, err := m.options.byPods(m.pods, got, requests, name, wanted, m.scale.Spec.Replicas, m.tolerance(), time.Now())
+	out, err := byPods(g, got, requests, wanted, m.scale.Spec.Replicas, m.tolerance())
 	if err != nil {
 		return 0, "", fmt.Errorf("failed to get %s %s: %v", name, word, err)
 	}
@@ -198,7 +202,11 @@ func (m *metricPass) custom(s *autoscalingv2.PodsMetricSource) (int32, string, e
 	if err != nil {
 		return 0, "", fmt.Errorf("unable to get metric %s: %v", s.Metric.Name, err)
 	}
-	out, err := m.options.byPods(m.pods, got, nil, "", s.Target.AverageValue.MilliValue(), m.scale.Spec.Replicas, m.tolerance(), time.Now())
+	g, err := m.options.group(m.pods, got, "", time.Now())
+	if err != nil {
+		return 0, "", err
+	}
+	out, err := byPods(g, got, nil, s.Target.AverageValue.MilliValue(), m.scale.Spec.Replicas, m.tolerance())
 	if err != nil {
 		return 0, "", err
 	}

@@ -41,7 +41,11 @@ type groups struct {
 	unready, missing []string
 }
 
-func (o *Options) group(pods []*corev1.Pod, m readings, resource corev1.ResourceName, now time.Time) (g groups) {
+// group fails if there is no pod, or none that counts.
+func (o *Options) group(pods []*corev1.Pod, m readings, resource corev1.ResourceName, now time.Time) (g groups, err error) {
+	if len(pods) == 0 {
+		return g, errors.New("no pods returned by selector while calculating replica count")
+	}
 	for _, pod := range pods {
 		r, known := m[pod.Name]
 		switch {
@@ -59,7 +63,10 @@ func (o *Options) group(pods []*corev1.Pod, m readings, resource corev1.Resource
 			g.ready++
 		}
 	}
-	return g
+	if len(m) == 0 {
+		return g, errors.New("did not receive metrics for targeted pods (pods might be unready)")
+	}
+	return g, nil
 }
 
 // initializing says that a pod's CPU is that of its start and tells nothing.
@@ -91,18 +98,9 @@ type measured struct {
 	average     int64 // of a pod, in thousandths
 }
 
-var errNoReadings = errors.New("did not receive metrics for targeted pods (pods might be unready)")
-
-// byPods computes a size from readings. With requests the target is a percentage of
-// them, else what one pod is to use on average.
-func (o *Options) byPods(pods []*corev1.Pod, m readings, requests map[string]int64, resource corev1.ResourceName, target int64, current int32, t tolerance, now time.Time) (measured, error) {
-	if len(pods) == 0 {
-		return measured{}, errors.New("no pods returned by selector while calculating replica count")
-	}
-	g := o.group(pods, m, resource, now)
-	if len(m) == 0 {
-		return measured{}, errNoReadings
-	}
+// byPods computes a size from readings of grouped pods. With requests the target is a
+// percentage of them, else what one pod is to use on average.
+func byPods(g groups, m readings, requests map[string]int64, target int64, current int32, t tolerance) (measured, error) {
 	first, err := ratioOf(m, requests, target)
 	if err != nil {
 		return measured{}, err

@@ -76,7 +76,11 @@ func TestByPods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := o.byPods(pods, m, requests, corev1.ResourceCPU, c.target, int32(len(pods)), tolerance{0.1, 0.1}, now)
+		g, err := o.group(pods, m, corev1.ResourceCPU, now)
+		var got measured
+		if err == nil {
+			got, err = byPods(g, m, requests, c.target, int32(len(pods)), tolerance{0.1, 0.1})
+		}
 		if err != nil || c.fails != "" {
 			if err == nil || err.Error() != c.fails {
 				t.Errorf("%s: %v, want %q", c.about, err, c.fails)
