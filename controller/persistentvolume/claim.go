@@ -3,6 +3,7 @@ package persistentvolume
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -21,29 +22,37 @@ func (b *binder) syncClaim(ctx context.Context, k controller.Key) (controller.Re
 		return controller.Result{}, b.syncBound(ctx, c)
 	}
 	if c.Spec.VolumeName != "" {
-		return controller.Result{}, b.syncNamed(ctx, c)
+		return b.syncNamed(ctx, c)
 	}
-	return controller.Result{}, b.syncFree(ctx, c)
+	return b.syncFree(ctx, c)
+}
+
+// remind is how often what a claim waits for is told anew.
+const remind = 15 * time.Second
+
+// waits is the end of a pass over a claim that goes on waiting.
+func (b *binder) waits(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
+	return controller.Result{RequeueAfter: remind}, b.claimPhase(ctx, c, corev1.ClaimPending, nil)
 }
 
 // syncFree finds a volume for a claim that takes any.
-func (b *binder) syncFree(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
+func (b *binder) syncFree(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
 	class, known := b.classes.Store().Get("", classOf(c))
 	late := known && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 	v, err := b.best(c, late)
 	if err != nil {
-		return err
+		return controller.Result{}, err
 	}
 	if v != nil {
-		return b.bind(ctx, c, v)
+		return controller.Result{}, b.bind(ctx, c, v)
 	}
 	if given, err := b.giveClass(ctx, c); given || err != nil {
-		return err
+		return controller.Result{}, err
 	}
 	_, placed := c.Annotations[selectedNode]
 	switch {
 	case late && !placed:
-		b.rec.Event(c, corev1.EventTypeNormal, "WaitForFirstConsumer", "waiting for first consumer to be created before binding")
+		b.tellConsumers(c)
 	case known:
 		return b.provision(ctx, c, class)
 	case classOf(c) != "":
@@ -51,30 +60,30 @@ func (b *binder) syncFree(ctx context.Context, c *corev1.PersistentVolumeClaim) 
 	default:
 		b.rec.Event(c, corev1.EventTypeNormal, "FailedBinding", "no persistent volumes available for this claim and no storage class is set")
 	}
-	return b.claimPhase(ctx, c, corev1.ClaimPending, nil)
+	return b.waits(ctx, c)
 }
 
 // syncNamed binds a claim that asks for one volume by name.
-func (b *binder) syncNamed(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
+func (b *binder) syncNamed(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
 	v, ok := b.volumes.Store().Get("", c.Spec.VolumeName)
 	switch {
 	case !ok:
 	case v.Spec.ClaimRef == nil:
 		err := satisfies(v, c)
 		if err == nil {
-			return b.bind(ctx, c, v)
+			return controller.Result{}, b.bind(ctx, c, v)
 		}
 		b.rec.Event(c, corev1.EventTypeWarning, "VolumeMismatch", "Cannot bind to requested volume %q: %s", v.Name, err)
 	case refersTo(v, c):
-		return b.bind(ctx, c, v)
+		return controller.Result{}, b.bind(ctx, c, v)
 	default:
 		b.rec.Event(c, corev1.EventTypeWarning, "FailedBinding", "volume %q already bound to a different claim.", v.Name)
 		if c.Annotations[boundByUs] != "" {
-			return fmt.Errorf("invalid binding of claim %s/%s to volume %q: volume already claimed by %s/%s",
+			return controller.Result{}, fmt.Errorf("invalid binding of claim %s/%s to volume %q: volume already claimed by %s/%s",
 				c.Namespace, c.Name, v.Name, v.Spec.ClaimRef.Namespace, v.Spec.ClaimRef.Name)
 		}
 	}
-	return b.claimPhase(ctx, c, corev1.ClaimPending, nil)
+	return b.waits(ctx, c)
 }
 
 // syncBound looks after a claim whose binding has been completed once. What would
@@ -97,10 +106,7 @@ func (b *binder) syncBound(ctx context.Context, c *corev1.PersistentVolumeClaim)
 			return b.lost(ctx, c, "ClaimMisbound", "Two claims are bound to the same volume, this one is bound incorrectly")
 		}
 	}
-	if err := b.bind(ctx, c, v); err != nil {
-		return err
-	}
-	return b.grow(ctx, c, v)
+	return b.bind(ctx, c, v)
 }
 
 // mayHold says whether a volume is the claim's, or no one's.

@@ -38,9 +38,11 @@ type binder struct {
 	claims    *informer.Informer[*corev1.PersistentVolumeClaim]
 	volumes   *informer.Informer[*corev1.PersistentVolume]
 	classes   *informer.Informer[*storagev1.StorageClass]
+	pods      *informer.Informer[*corev1.Pod]
 	rec       *client.Recorder
 	claimLoop *controller.Controller
 	volLoop   *controller.Controller
+	sizeLoop  *controller.Controller
 }
 
 // New returns the controller.
@@ -52,20 +54,23 @@ func New(env controller.Env) controller.Runner {
 		claims:    informer.In[*corev1.PersistentVolumeClaim](env.Informers),
 		volumes:   informer.In[*corev1.PersistentVolume](env.Informers),
 		classes:   informer.In[*storagev1.StorageClass](env.Informers),
+		pods:      informer.In[*corev1.Pod](env.Informers),
 		rec:       env.Recorder.From("persistentvolume-controller", ""),
 	}
 	b.volumes.Index(byClaim, claimOf)
 	b.claimLoop = controller.New("persistentvolumeclaim", b.syncClaim, controller.Options{})
 	b.volLoop = controller.New("persistentvolume", b.syncVolume, controller.Options{})
+	b.sizeLoop = controller.New("persistentvolumeexpander", b.syncSize, controller.Options{})
 	b.watch()
 	return b
 }
 
-// Run runs both loops.
+// Run runs the loops.
 func (b *binder) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return b.claimLoop.Run(ctx) })
 	g.Go(func() error { return b.volLoop.Run(ctx) })
+	g.Go(func() error { return b.sizeLoop.Run(ctx) })
 	return g.Wait()
 }
 
@@ -76,6 +81,8 @@ func (b *binder) watch() {
 	controller.Watch(b.claimLoop, b.volumes, b.claimsFor)
 	controller.Watch(b.claimLoop, b.classes, b.pendingOf)
 	controller.WatchFunc(b.volLoop, b.classes, informer.Handler[*storagev1.StorageClass]{})
+	controller.WatchFunc(b.claimLoop, b.pods, informer.Handler[*corev1.Pod]{})
+	b.watchSizes()
 }
 
 // claimOf names the claim that a volume refers to. For the index.

@@ -13,6 +13,6 @@
 // The claimRef decides: it is written against the volume's resourceVersion, so that of
 // two claims one wins.
 //
-// Claims and volumes have a loop of their own each; what one does wakes the other
-// through the informers.
+// Claims, their sizes and volumes have a loop of their own each; what one does wakes the
+// others through the informers. What a claim waits for is told anew every 15 seconds.
 package persistentvolume

@@ -1,36 +1,55 @@
 package persistentvolume
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"fairlead.dev/controller"
 )
 
-// noProvisioner is what a class names whose volumes are all made by hand.
-const noProvisioner = "kubernetes.io/no-provisioner"
+// builtin begins the names of provisioners that were once part of Kubernetes. Of those
+// that made volumes drivers have taken over; kubernetes.io/no-provisioner is what a class
+// names whose volumes are all made by hand.
+const builtin = "kubernetes.io/"
+
+var takenOver = map[string]string{
+	"kubernetes.io/aws-ebs":         "ebs.csi.aws.com",
+	"kubernetes.io/azure-disk":      "disk.csi.azure.com",
+	"kubernetes.io/azure-file":      "file.csi.azure.com",
+	"kubernetes.io/cinder":          "cinder.csi.openstack.org",
+	"kubernetes.io/gce-pd":          "pd.csi.storage.gke.io",
+	"kubernetes.io/portworx-volume": "pxd.portworx.com",
+	"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
+}
 
 // provision makes a simulated volume for the claim or, if the class has another
 // provisioner, asks that one by an annotation and waits.
-func (b *binder) provision(ctx context.Context, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) error {
+func (b *binder) provision(ctx context.Context, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (controller.Result, error) {
+	provisioner := cmp.Or(takenOver[class.Provisioner], class.Provisioner)
+	if strings.HasPrefix(provisioner, builtin) {
+		b.rec.Event(c, corev1.EventTypeWarning, "ProvisioningFailed", "no volume plugin matched name: %s", provisioner)
+		return b.waits(ctx, c)
+	}
 	changed := c.DeepCopy()
-	asks := annotate(&changed.ObjectMeta, wantsFrom, class.Provisioner)
-	if annotate(&changed.ObjectMeta, wantsFromBeta, class.Provisioner) || asks {
+	asks := annotate(&changed.ObjectMeta, wantsFrom, provisioner)
+	if annotate(&changed.ObjectMeta, wantsFromBeta, provisioner) || asks {
 		written, err := b.claimAPI.Namespace(c.Namespace).Update(ctx, changed)
 		if err != nil {
-			return err
+			return controller.Result{}, err
 		}
 		c = written
 	}
-	if class.Provisioner != Provisioner {
-		if class.Provisioner != noProvisioner {
-			b.rec.Event(c, corev1.EventTypeNormal, "ExternalProvisioning",
-				"Waiting for a volume to be created either by the external provisioner '%s' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.", class.Provisioner)
-		}
-		return b.claimPhase(ctx, c, corev1.ClaimPending, nil)
+	if provisioner != Provisioner {
+		b.rec.Event(c, corev1.EventTypeNormal, "ExternalProvisioning",
+			"Waiting for a volume to be created either by the external provisioner '%s' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.", provisioner)
+		return b.waits(ctx, c)
 	}
 	v, err := b.volumeAPI.Create(ctx, simulated(c, class))
 	if apierrors.IsAlreadyExists(err) {
@@ -41,10 +60,10 @@ func (b *binder) provision(ctx context.Context, c *corev1.PersistentVolumeClaim,
 	}
 	if err != nil {
 		b.rec.Event(c, corev1.EventTypeWarning, "ProvisioningFailed", "Failed to provision volume with StorageClass %q: %v", class.Name, err)
-		return err
+		return controller.Result{}, err
 	}
 	b.rec.Event(c, corev1.EventTypeNormal, "ProvisioningSucceeded", "Successfully provisioned volume %s using %s", v.Name, Provisioner)
-	return b.bind(ctx, c, v)
+	return controller.Result{}, b.bind(ctx, c, v)
 }
 
 func volumeName(c *corev1.PersistentVolumeClaim) string { return "pvc-" + string(c.UID) }
@@ -76,26 +95,4 @@ func simulated(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) *
 		}}}}
 	}
 	return v
-}
-
-// grow enlarges a simulated volume to what its claim asks for by now.
-func (b *binder) grow(ctx context.Context, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) error {
-	want, have, told := c.Spec.Resources.Requests[corev1.ResourceStorage], v.Spec.Capacity[corev1.ResourceStorage], c.Status.Capacity[corev1.ResourceStorage]
-	if v.Annotations[provisionedBy] != Provisioner || c.Status.Phase != corev1.ClaimBound || want.Cmp(told) <= 0 {
-		return nil
-	}
-	if want.Cmp(have) > 0 {
-		changed := v.DeepCopy()
-		changed.Spec.Capacity[corev1.ResourceStorage] = want
-		if _, err := b.volumeAPI.Update(ctx, changed); err != nil {
-			return err
-		}
-	}
-	changed := c.DeepCopy()
-	changed.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: want}
-	if _, err := b.claimAPI.Namespace(c.Namespace).UpdateStatus(ctx, changed); err != nil {
-		return err
-	}
-	b.rec.Event(c, corev1.EventTypeNormal, "VolumeResizeSuccessful", "Resize volume succeeded")
-	return nil
 }

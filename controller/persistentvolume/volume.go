@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/controller"
 )
@@ -76,23 +75,13 @@ func (b *binder) release(ctx context.Context, v *corev1.PersistentVolume) error 
 		}
 		v = written
 	}
-	switch {
-	case v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRecycle:
-		if v.Status.Phase != corev1.VolumeFailed {
-			b.rec.Event(v, corev1.EventTypeWarning, "VolumeFailedRecycle", "No recycler plugin found for the volume!")
-		}
-		_, err := b.volumePhase(ctx, v, corev1.VolumeFailed, "No recycler plugin found for the volume!")
-		return err
-	case v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete,
-		v.Annotations[provisionedBy] != Provisioner,
-		v.DeletionTimestamp != nil:
-		return nil
+	switch v.Spec.PersistentVolumeReclaimPolicy {
+	case corev1.PersistentVolumeReclaimRecycle:
+		return b.fail(ctx, v, "VolumeFailedRecycle", "No recycler plugin found for the volume!")
+	case corev1.PersistentVolumeReclaimDelete:
+		return b.dispose(ctx, v)
 	}
-	err := b.volumeAPI.Delete(ctx, v.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &v.UID}})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // unbind takes the claim out of a volume: wholly if this controller put it there, else

@@ -1,0 +1,61 @@
+package persistentvolume
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// temporary are the paths on a host that may be deleted with their volume.
+var temporary = regexp.MustCompile("/tmp/.+")
+
+// dispose deletes a released volume, unless it is for its provisioner to. One that
+// nobody can delete has failed.
+func (b *binder) dispose(ctx context.Context, v *corev1.PersistentVolume) error {
+	maker, source := v.Annotations[provisionedBy], &v.Spec.PersistentVolumeSource
+	switch {
+	case v.DeletionTimestamp != nil:
+		return nil
+	case maker == Provisioner:
+	case strings.HasPrefix(maker, builtin):
+		return b.fail(ctx, v, "VolumeFailedDelete", "no volume plugin matched name: "+maker)
+	case maker != "" || source.CSI != nil || driven(source):
+		return nil
+	case source.HostPath == nil:
+		why := "no volume plugin matched"
+		if source.NFS != nil {
+			why = "no deletable volume plugin matched"
+		}
+		return b.fail(ctx, v, "VolumeFailedDelete", fmt.Sprintf("error getting deleter volume plugin for volume %q: %s", v.Name, why))
+	case !temporary.MatchString(source.HostPath.Path):
+		return b.fail(ctx, v, "VolumeFailedDelete", "host_path deleter only supports /tmp/.+ but received provided "+source.HostPath.Path)
+	}
+	err := b.volumeAPI.Delete(ctx, v.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &v.UID}})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// driven reports whether a driver has taken over what was once part of Kubernetes.
+func driven(s *corev1.PersistentVolumeSource) bool {
+	return s.AWSElasticBlockStore != nil || s.AzureDisk != nil || s.AzureFile != nil || s.Cinder != nil ||
+		s.GCEPersistentDisk != nil || s.PortworxVolume != nil || s.VsphereVolume != nil
+}
+
+// fail says of a volume, once, why it can't be reclaimed.
+func (b *binder) fail(ctx context.Context, v *corev1.PersistentVolume, reason, message string) error {
+	if v.Status.Phase == corev1.VolumeFailed {
+		return nil
+	}
+	v, err := b.volumePhase(ctx, v, corev1.VolumeFailed, message)
+	if err == nil {
+		b.rec.Event(v, corev1.EventTypeWarning, reason, "%s", message)
+	}
+	return err
+}

@@ -1,0 +1,71 @@
+package persistentvolume
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+)
+
+// watchSizes has a claim looked at that asks for more than before, or has more.
+func (b *binder) watchSizes() {
+	look := func(c *corev1.PersistentVolumeClaim) {
+		if c.Status.Phase == corev1.ClaimBound {
+			b.sizeLoop.EnqueueFor(controller.KeyOf(c), c)
+		}
+	}
+	controller.WatchFunc(b.sizeLoop, b.claims, informer.Handler[*corev1.PersistentVolumeClaim]{
+		Add: func(c *corev1.PersistentVolumeClaim, _ bool) { look(c) },
+		Update: func(old, c *corev1.PersistentVolumeClaim) {
+			asked, asks := old.Spec.Resources.Requests[corev1.ResourceStorage], c.Spec.Resources.Requests[corev1.ResourceStorage]
+			had, has := old.Status.Capacity[corev1.ResourceStorage], c.Status.Capacity[corev1.ResourceStorage]
+			if asks.Cmp(asked) > 0 || has.Cmp(had) > 0 {
+				look(c)
+			}
+		},
+	})
+	controller.WatchFunc(b.sizeLoop, b.volumes, informer.Handler[*corev1.PersistentVolume]{})
+}
+
+// syncSize gives a claim of a simulated volume the size that it asks for by now. Of
+// another's it tells that somebody else has to.
+func (b *binder) syncSize(ctx context.Context, k controller.Key) (controller.Result, error) {
+	c, ok := b.claims.Store().Get(k.Namespace, k.Name)
+	if !ok || c.Status.Phase != corev1.ClaimBound {
+		return controller.Result{}, nil
+	}
+	if want, told := c.Spec.Resources.Requests[corev1.ResourceStorage], c.Status.Capacity[corev1.ResourceStorage]; want.Cmp(told) <= 0 {
+		return controller.Result{}, nil
+	}
+	v, ok := b.volumes.Store().Get("", c.Spec.VolumeName)
+	if !ok || v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID != c.UID {
+		return controller.Result{}, fmt.Errorf("the volume %q is not bound to claim %s", c.Spec.VolumeName, k)
+	}
+	if v.Annotations[provisionedBy] == Provisioner {
+		return controller.Result{}, b.grow(ctx, c, v)
+	}
+	b.rec.From("volume_expand", "").Event(c, corev1.EventTypeNormal, "ExternalExpanding", "waiting for an external controller to expand this PVC")
+	return controller.Result{}, nil
+}
+
+// grow enlarges a simulated volume to what its claim asks for by now.
+func (b *binder) grow(ctx context.Context, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) error {
+	want, have := c.Spec.Resources.Requests[corev1.ResourceStorage], v.Spec.Capacity[corev1.ResourceStorage]
+	if want.Cmp(have) > 0 {
+		changed := v.DeepCopy()
+		changed.Spec.Capacity[corev1.ResourceStorage] = want
+		if _, err := b.volumeAPI.Update(ctx, changed); err != nil {
+			return err
+		}
+	}
+	changed := c.DeepCopy()
+	changed.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: want}
+	if _, err := b.claimAPI.Namespace(c.Namespace).UpdateStatus(ctx, changed); err != nil {
+		return err
+	}
+	b.rec.Event(c, corev1.EventTypeNormal, "VolumeResizeSuccessful", "Resize volume succeeded")
+	return nil
+}
