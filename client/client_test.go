@@ -369,7 +369,7 @@ func TestServerResources(t *testing.T) {
 		}
 	})
 	rs, err := c.ServerResources(ctx)
-	if err == nil || !strings.Contains(err.Error(), "example.com/v1beta1 is stale") {
+	if err == nil || !strings.Contains(err.Error(), "unable to retrieve the complete list of server APIs: example.com/v1beta1: stale GroupVersion discovery: example.com/v1beta1") {
 		t.Errorf("error %v", err)
 	}
 	found := map[string]client.APIResource{}

@@ -160,14 +160,28 @@ const (
 	aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," + JSON
 )
 
+// Missing is the error of ServerResources that comes beside an answer: the versions of
+// which it is not known what they have, and why.
+type Missing map[schema.GroupVersion]error
+
+func (m Missing) Error() string {
+	var all []string
+	for gv, err := range m {
+		all = append(all, fmt.Sprintf("%s: %v", gv, err))
+	}
+	slices.Sort(all)
+	return "unable to retrieve the complete list of server APIs: " + strings.Join(all, ", ")
+}
+
 // ServerResources asks the server for everything it serves, in all versions, without
-// subresources. Groups whose own server does not answer are left out and named by the
-// error, which comes beside the rest.
+// subresources. Versions whose own server does not answer are left out; the error is
+// Missing then, and comes beside the rest.
 func (c *Client) ServerResources(ctx context.Context) ([]APIResource, error) {
 	var all []APIResource
 	var errs []error
+	missing := Missing{}
 	for _, path := range []string{"/api", "/apis"} {
-		rs, err := c.disco.root(ctx, path)
+		rs, err := c.disco.root(ctx, path, missing)
 		all = append(all, rs...)
 		if err != nil {
 			errs = append(errs, err)
@@ -175,6 +189,9 @@ func (c *Client) ServerResources(ctx context.Context) ([]APIResource, error) {
 	}
 	for _, r := range all {
 		c.disco.known.Store(r.Kind, Mapping{GVR: r.GVR, Namespaced: r.Namespaced})
+	}
+	if len(errs) == 0 && len(missing) > 0 {
+		return all, missing
 	}
 	return all, errors.Join(errs...)
 }
@@ -187,24 +204,25 @@ type rootAnswer struct {
 	Groups   []metav1.APIGroup                  `json:"groups"`   // APIGroupList
 }
 
-func (d *discovery) root(ctx context.Context, path string) ([]APIResource, error) {
+// root reads what a path has, and notes the versions that it can't tell of.
+func (d *discovery) root(ctx context.Context, path string, missing Missing) ([]APIResource, error) {
 	var a rootAnswer
 	if err := d.get(ctx, path, aggregated, &a); err != nil {
 		return nil, err
 	}
 	if a.Kind == "APIGroupDiscoveryList" {
-		return fromAggregated(a.Items)
+		return fromAggregated(a.Items, missing), nil
 	}
 	for _, v := range a.Versions {
 		a.Groups = append(a.Groups, metav1.APIGroup{Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: v, Version: v}}})
 	}
 	var all []APIResource
-	var errs []error
 	for _, g := range a.Groups {
 		for i, v := range g.Versions {
-			rs, err := d.version(ctx, schema.GroupVersion{Group: g.Name, Version: v.Version})
+			gv := schema.GroupVersion{Group: g.Name, Version: v.Version}
+			rs, err := d.version(ctx, gv)
 			if err != nil {
-				errs = append(errs, fmt.Errorf("client: discovery of %s: %w", v.GroupVersion, err))
+				missing[gv] = err
 				continue
 			}
 			for _, r := range rs {
@@ -213,17 +231,16 @@ func (d *discovery) root(ctx context.Context, path string) ([]APIResource, error
 			}
 		}
 	}
-	return all, errors.Join(errs...)
+	return all, nil
 }
 
-func fromAggregated(groups []apidiscoveryv2.APIGroupDiscovery) ([]APIResource, error) {
+func fromAggregated(groups []apidiscoveryv2.APIGroupDiscovery, missing Missing) []APIResource {
 	var all []APIResource
-	var errs []error
 	for _, g := range groups {
 		for i, v := range g.Versions {
 			gv := schema.GroupVersion{Group: g.Name, Version: v.Version}
 			if v.Freshness == apidiscoveryv2.DiscoveryFreshnessStale {
-				errs = append(errs, fmt.Errorf("client: discovery of %s is stale", gv))
+				missing[gv] = fmt.Errorf("stale GroupVersion discovery: %s", gv)
 			}
 			for _, r := range v.Resources {
 				kind := gv.WithKind("")
@@ -240,5 +257,5 @@ func fromAggregated(groups []apidiscoveryv2.APIGroupDiscovery) ([]APIResource, e
 			}
 		}
 	}
-	return all, errors.Join(errs...)
+	return all
 }

@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -191,5 +192,44 @@ func TestSeveralBudgets(t *testing.T) {
 	const before, after = `Pod "default"/"web" matches multiple PodDisruptionBudgets.  Chose "`, `" arbitrarily.`
 	if m := ev.Object.Message; m != before+"first"+after && m != before+"second"+after {
 		t.Error(m)
+	}
+}
+
+// A pod that was to be disrupted and still lives is one no more after two minutes, by the
+// time that its condition names; but for one that its kubelet is about to end.
+func TestSparedPods(t *testing.T) {
+	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"disruption", "serviceaccount"}}).Client(t)
+	pods := client.For[*corev1.Pod](c).Namespace("default")
+	waittest.One(t, client.For[*corev1.ServiceAccount](c).Namespace("default"), "default", "the account", func(*corev1.ServiceAccount) bool { return true })
+	target := func(p *corev1.Pod) corev1.PodCondition {
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.DisruptionTarget {
+				return c
+			}
+		}
+		return corev1.PodCondition{}
+	}
+	for _, reason := range []string{"TerminationByKubelet", "EvictionByEvictionAPI"} { // in this order
+		name := "kubelets"
+		if reason == "EvictionByEvictionAPI" {
+			name = "spared"
+		}
+		p, err := pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: template().Spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Status.Phase = corev1.PodRunning
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason,
+			LastTransitionTime: metav1.NewTime(time.Now().Add(-3 * time.Minute))}}
+		if _, err := pods.UpdateStatus(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waittest.One(t, pods, "spared", "to be spared", func(p *corev1.Pod) bool {
+		c := target(p)
+		return c.Status == corev1.ConditionFalse && c.Reason == "" && c.ObservedGeneration == p.Generation
+	})
+	if p, err := pods.Get(t.Context(), "kubelets"); err != nil || target(p).Status != corev1.ConditionTrue {
+		t.Fatal(p, err)
 	}
 }

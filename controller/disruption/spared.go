@@ -12,10 +12,11 @@ import (
 	"fairlead.dev/controller/podcontrol"
 )
 
-// isTarget reports whether the pod was to be disrupted, and still lives.
+// isTarget reports whether the pod was to be disrupted, and still lives. What its kubelet
+// is about to end may take any time.
 func isTarget(p *corev1.Pod) bool {
 	c := podcontrol.Condition(p, corev1.DisruptionTarget)
-	return c != nil && c.Status == corev1.ConditionTrue && podcontrol.IsActive(p)
+	return c != nil && c.Status == corev1.ConditionTrue && c.Reason != corev1.PodReasonTerminationByKubelet && podcontrol.IsActive(p)
 }
 
 // clear takes the DisruptionTarget condition back from a pod that was spared.
@@ -31,6 +32,7 @@ func (b *budgets) clear(ctx context.Context, k controller.Key) (controller.Resul
 	changed := p.DeepCopy()
 	c := podcontrol.Condition(changed, corev1.DisruptionTarget)
 	c.Status, c.LastTransitionTime, c.Reason, c.Message = corev1.ConditionFalse, metav1.Now(), "", ""
+	c.ObservedGeneration = p.Generation
 	_, err := b.podAPI.Namespace(p.Namespace).UpdateStatus(ctx, changed)
 	if apierrors.IsNotFound(err) {
 		return controller.Result{}, nil

@@ -1,6 +1,7 @@
 package namespace
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/client"
 )
 
 // fine is what each condition says when it has nothing to complain about, in
@@ -37,10 +40,13 @@ func (r *remainder) conditions() []corev1.NamespaceCondition {
 func (r *remainder) complaint(t corev1.NamespaceConditionType) (reason, message string) {
 	switch {
 	case t == corev1.NamespaceDeletionDiscoveryFailure && r.discoveryErr != nil:
-		return "DiscoveryFailed", "Discovery failed for some groups: " + r.discoveryErr.Error()
-	case t == corev1.NamespaceDeletionContentFailure && len(r.mu.contentErr) > 0:
+		if missing := client.Missing(nil); errors.As(r.discoveryErr, &missing) {
+			return "DiscoveryFailed", fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(missing), missing)
+		}
+		return "DiscoveryFailed", r.discoveryErr.Error()
+	case t == corev1.NamespaceDeletionContentFailure && len(r.mu.contentErr)+len(r.mu.unexpected) > 0:
 		var all []string
-		for _, err := range r.mu.contentErr {
+		for _, err := range slices.Concat(r.mu.contentErr, r.mu.unexpected) {
 			all = append(all, err.Error())
 		}
 		slices.Sort(all)

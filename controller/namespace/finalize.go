@@ -22,9 +22,9 @@ func (n *namespaces) markTerminating(ctx context.Context, ns *corev1.Namespace) 
 }
 
 // report writes what a sweep found, if the status does not say so yet. A
-// namespace about to go is not worth a write.
+// namespace about to go is not worth a write, one that others hold is.
 func (n *namespaces) report(ctx context.Context, ns *corev1.Namespace, found *remainder) error {
-	if !found.remains() && found.err() == nil {
+	if !found.remains() && found.err() == nil && len(ns.Finalizers) == 0 && len(ns.Spec.Finalizers) == 1 {
 		return nil
 	}
 	ns = ns.DeepCopy()

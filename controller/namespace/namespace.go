@@ -17,8 +17,10 @@ import (
 const (
 	// lull gathers the deletions of a namespace's pods into one pass.
 	lull = 50 * time.Millisecond
-	// podsAgain is when pods that should have ended by now are looked at again.
+	// podsAgain is when pods that should have ended by now are looked at again, and slack
+	// how long they are given beyond their grace before they should have.
 	podsAgain = 15 * time.Second
+	slack     = 5 * time.Second
 )
 
 type namespaces struct {
@@ -62,8 +64,8 @@ func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controlle
 		n.waits.Forget(k)
 		return controller.Result{}, nil
 	}
-	if n.onlyWaitsForPods(cached) {
-		return controller.Result{RequeueAfter: podsAgain}, nil
+	if left, waits := n.onlyWaitsForPods(cached); waits {
+		return controller.Result{RequeueAfter: left}, nil
 	}
 	ns, err := n.api.Get(ctx, k.Name)
 	if apierrors.IsNotFound(err) {
@@ -76,7 +78,7 @@ func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controlle
 		return controller.Result{}, ignoreNotFound(err)
 	}
 
-	found := n.sweep(ctx, ns.Name)
+	found := n.sweep(ctx, ns)
 	if err := n.report(ctx, ns, found); err != nil {
 		return controller.Result{}, ignoreNotFound(err)
 	}
@@ -84,6 +86,9 @@ func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controlle
 	case found.err() != nil:
 		return controller.Result{}, found.err()
 	case found.podsEnding:
+		if left, waits := n.onlyWaitsForPods(ns); waits {
+			return controller.Result{RequeueAfter: left}, nil
+		}
 		return controller.Result{RequeueAfter: podsAgain}, nil
 	case found.remains():
 		return controller.Result{RequeueAfter: n.waits.Next(k)}, nil
@@ -93,19 +98,25 @@ func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controlle
 }
 
 // onlyWaitsForPods reports whether an earlier pass has told all pods to go and
-// some have not gone yet, so that there is nothing to do but wait for them.
-func (n *namespaces) onlyWaitsForPods(ns *corev1.Namespace) bool {
-	if ns.Status.Phase != corev1.NamespaceTerminating {
-		return false
-	}
+// some have not gone yet, so that there is nothing to do but wait for them; left
+// is how long the last of them may take.
+func (n *namespaces) onlyWaitsForPods(ns *corev1.Namespace) (left time.Duration, waits bool) {
 	pods := n.pods.Store().List(ns.Name)
-	return len(pods) > 0 && !slices.ContainsFunc(pods, func(p *corev1.Pod) bool {
-		return p.DeletionTimestamp == nil || len(p.Finalizers) > 0 || overdue(p)
-	})
+	if ns.Status.Phase != corev1.NamespaceTerminating || len(pods) == 0 {
+		return 0, false
+	}
+	for _, p := range pods {
+		if p.DeletionTimestamp == nil || len(p.Finalizers) > 0 {
+			return 0, false
+		}
+		mine := time.Until(p.DeletionTimestamp.Time) + slack
+		if mine <= 0 {
+			return 0, false
+		}
+		left = max(left, mine)
+	}
+	return left, true
 }
-
-// overdue reports whether the pod has outstayed its grace.
-func overdue(p *corev1.Pod) bool { return time.Since(p.DeletionTimestamp.Time) > podsAgain }
 
 func finalized(ns *corev1.Namespace) bool {
 	return !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/client"
+	"fairlead.dev/controller/podcontrol"
 	"fairlead.dev/controller/served"
 )
 
@@ -29,6 +31,7 @@ type remainder struct {
 		items      map[schema.GroupVersionResource]int
 		finalizers map[string]int
 		contentErr []error
+		unexpected []error // of what is left though nothing holds it
 	}
 	discoveryErr error
 	podsEnding   bool // nothing but pods that end by themselves is in the way
@@ -40,19 +43,27 @@ func (r *remainder) err() error {
 	return errors.Join(append(r.mu.contentErr, r.discoveryErr)...)
 }
 
-func (r *remainder) left(gvr schema.GroupVersionResource, items []*metav1.PartialObjectMetadata) {
+// left notes what is left of a resource. What has no finalizer should have gone, but for
+// what is ending.
+func (r *remainder) left(gvr schema.GroupVersionResource, items []*metav1.PartialObjectMetadata, ending bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.mu.items[gvr] = len(items)
+	held := false
 	for _, o := range items {
 		for _, f := range o.Finalizers {
 			r.mu.finalizers[f]++
+			held = true
 		}
+	}
+	if !held && !ending {
+		r.mu.unexpected = append(r.mu.unexpected, fmt.Errorf("unexpected items still remain in namespace: %s for gvr: %v", items[0].Namespace, gvr))
 	}
 }
 
 // sweep deletes what is in the namespace and returns what is there afterwards.
-func (n *namespaces) sweep(ctx context.Context, namespace string) *remainder {
+func (n *namespaces) sweep(ctx context.Context, ns *corev1.Namespace) *remainder {
+	namespace, ending := ns.Name, time.Since(ns.DeletionTimestamp.Time) < n.grace(ns.Name)
 	r := &remainder{}
 	r.mu.items = make(map[schema.GroupVersionResource]int)
 	r.mu.finalizers = make(map[string]int)
@@ -66,7 +77,7 @@ func (n *namespaces) sweep(ctx context.Context, namespace string) *remainder {
 		switch {
 		case !res.Namespaced || !res.Can("delete"):
 		case res.GVR == podsResource:
-			n.clear(ctx, r, res, namespace)
+			n.clear(ctx, r, res, namespace, ending)
 		default:
 			rest[res.GVR.Resource] = append(rest[res.GVR.Resource], res)
 		}
@@ -80,7 +91,7 @@ func (n *namespaces) sweep(ctx context.Context, namespace string) *remainder {
 	for _, namesakes := range rest {
 		g.Go(func() error {
 			for _, res := range namesakes {
-				n.clear(ctx, r, res, namespace)
+				n.clear(ctx, r, res, namespace, false)
 			}
 			return nil
 		})
@@ -89,17 +100,28 @@ func (n *namespaces) sweep(ctx context.Context, namespace string) *remainder {
 	return r
 }
 
+// grace is how long the pods of a namespace may take to end.
+func (n *namespaces) grace(namespace string) time.Duration {
+	longest := int64(0)
+	for _, p := range n.pods.Store().List(namespace) {
+		if g := p.Spec.TerminationGracePeriodSeconds; g != nil && !podcontrol.IsFinished(p) {
+			longest = max(longest, *g)
+		}
+	}
+	return time.Duration(longest) * time.Second
+}
+
 // clear deletes one resource's objects in the namespace and notes what is left.
-func (n *namespaces) clear(ctx context.Context, r *remainder, res client.APIResource, namespace string) {
+func (n *namespaces) clear(ctx context.Context, r *remainder, res client.APIResource, namespace string, ending bool) {
 	items, err := n.empty(ctx, res, namespace)
 	if len(items) > 0 {
-		r.left(res.GVR, items)
+		r.left(res.GVR, items, ending || err != nil)
 	}
 	// A resource that vanished since discovery has no objects either.
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.mu.contentErr = append(r.mu.contentErr, fmt.Errorf("deleting %s: %w", res.GVR.GroupResource(), err))
+		r.mu.contentErr = append(r.mu.contentErr, err)
 	}
 }
 
