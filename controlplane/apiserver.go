@@ -129,6 +129,7 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 	c.Authenticator = auth.WithAnonymous(auth.Union(
 		auth.InProcess(),
 		cert.New(authority.Pool()),
+		cert.FrontProxy(authority.FrontProxy().Pool(), bootstrap.FrontProxy),
 		token.Authenticator(accounts),
 		page,
 	))

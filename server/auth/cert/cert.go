@@ -1,9 +1,10 @@
 // Package cert authenticates by client certificates: the common name is the
-// user, each organization a group, as every Kubernetes API server reads them.
+// user, each organization a group, as every Kubernetes API server reads them. Those of
+// front proxies say instead that headers tell who asks.
 //
 // # Concurrency
 //
-// The Authenticator may be used from any goroutine.
+// The Authenticators may be used from any goroutine.
 package cert
 
 import (
@@ -44,16 +45,8 @@ func (a *authenticator) Authenticate(r *http.Request) (*auth.User, bool, error) 
 	if u, ok := a.seen.Get(leaf.Raw); ok {
 		return u, true, nil
 	}
-	opts := x509.VerifyOptions{
-		Roots:         a.roots,
-		Intermediates: x509.NewCertPool(),
-		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}
-	for _, c := range chain[1:] {
-		opts.Intermediates.AddCert(c)
-	}
-	if _, err := leaf.Verify(opts); err != nil {
-		return nil, false, fmt.Errorf("verifying certificate %q: %w", leaf.Subject.CommonName, err)
+	if err := verify(chain, a.roots); err != nil {
+		return nil, false, err
 	}
 	if leaf.Subject.CommonName == "" {
 		return nil, false, nil
@@ -64,10 +57,31 @@ func (a *authenticator) Authenticate(r *http.Request) (*auth.User, bool, error) 
 		Groups: leaf.Subject.Organization,
 		Extra:  map[string][]string{auth.CredentialID: {"X509SHA256=" + hex.EncodeToString(sum[:])}},
 	})
+	a.seen.Put(leaf.Raw, u, trusted(leaf))
+	return u, true, nil
+}
+
+// verify says whether the chain leads to the roots and allows client use.
+func verify(chain []*x509.Certificate, roots *x509.CertPool) error {
+	opts := x509.VerifyOptions{
+		Roots:         roots,
+		Intermediates: x509.NewCertPool(),
+		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	for _, c := range chain[1:] {
+		opts.Intermediates.AddCert(c)
+	}
+	if _, err := chain[0].Verify(opts); err != nil {
+		return fmt.Errorf("verifying certificate %q: %w", chain[0].Subject.CommonName, err)
+	}
+	return nil
+}
+
+// trusted is until when a verified certificate is believed without another look.
+func trusted(leaf *x509.Certificate) time.Time {
 	until := time.Now().Add(trust)
 	if leaf.NotAfter.Before(until) {
-		until = leaf.NotAfter
+		return leaf.NotAfter
 	}
-	a.seen.Put(leaf.Raw, u, until)
-	return u, true, nil
+	return until
 }
