@@ -91,7 +91,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			}
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
-				Certificate: proxy, Dial: backends.Pods.DialContext, Discovery: kinds,
+				Certificate: proxy, Dial: backends.Pods.DialContext, Discovery: kinds, OpenAPI: schemas,
 			})
 			if err != nil {
 				return err
@@ -105,7 +105,8 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			}
 			c.Definitions = extensions
 			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: extensions.Written, aggregate.Resource: services.Written}
-			c.Elsewhere = services.Elsewhere
+			c.Others = services
+			c.Ready[aggregate.ReadyCheck] = services.Registered
 			return nil
 		},
 	})

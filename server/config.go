@@ -46,9 +46,8 @@ type Config struct {
 	// Backends leads to kubelets and pods; the zero value dials them.
 	Backends Backends
 
-	// Elsewhere, if set, finds the server of a group's version that this one passes
-	// requests on to, nil for what it serves itself. It is asked for each request.
-	Elsewhere func(gv schema.GroupVersion) *Elsewhere
+	// Others, if set, are servers that this one passes requests on to.
+	Others Others
 
 	// Written is called after each write of an object of the resource, before
 	// it is answered.

@@ -12,6 +12,15 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
+// Others are the servers that this one passes requests on to. Both methods are asked for
+// each request, and answer nil for what this server answers itself.
+type Others interface {
+	// Serving finds the server of a group's version.
+	Serving(schema.GroupVersion) *Elsewhere
+	// Describing finds the server that has the document of OpenAPI v3 at a path.
+	Describing(path string) *Elsewhere
+}
+
 // Elsewhere is another server, which serves a version of a group in place of this one. It
 // is told by headers for whom a request is, and believes them since Transport shows it a
 // certificate for that.
@@ -28,18 +37,20 @@ const discoveryTimeout = 5 * time.Second
 
 // elsewhere is the server that the request is to be passed on to, nil if it is this one.
 func (c *call) elsewhere() *Elsewhere {
-	find, in := c.s.cfg.Elsewhere, &c.info
-	if find == nil {
+	others, in := c.s.cfg.Others, &c.info
+	if others == nil {
 		return nil
 	}
 	if in.isResource {
-		return find(schema.GroupVersion{Group: in.group, Version: in.version})
+		return others.Serving(schema.GroupVersion{Group: in.group, Version: in.version})
 	}
 	switch parts := splitPath(in.path); {
 	case len(parts) == 2 && parts[0] == "api":
-		return find(schema.GroupVersion{Version: parts[1]})
+		return others.Serving(schema.GroupVersion{Version: parts[1]})
 	case len(parts) == 3 && parts[0] == "apis":
-		return find(schema.GroupVersion{Group: parts[1], Version: parts[2]})
+		return others.Serving(schema.GroupVersion{Group: parts[1], Version: parts[2]})
+	case len(parts) > 2 && parts[0] == "openapi" && parts[1] == "v3":
+		return others.Describing(in.path)
 	}
 	return nil
 }
@@ -57,7 +68,7 @@ func (c *call) passElsewhere(to *Elsewhere) error {
 		return nil
 	}
 	ctx := c.ctx
-	if !c.info.isResource {
+	if !c.info.isResource && len(splitPath(c.info.path)) == 3 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, discoveryTimeout)
 		defer cancel()

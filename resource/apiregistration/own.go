@@ -18,12 +18,15 @@ const (
 	Always = "true"
 )
 
+// Name is that of a version's API service.
+func Name(gv schema.GroupVersion) string { return gv.Version + "." + gv.Group }
+
 // Own is the API service of a version that the server serves itself.
 func Own(gv schema.GroupVersion, managed string) *apiregistrationv1.APIService {
 	p := PriorityOf(gv)
 	return &apiregistrationv1.APIService{
 		TypeMeta:   metav1.TypeMeta{APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService"},
-		ObjectMeta: metav1.ObjectMeta{Name: gv.Version + "." + gv.Group, Labels: map[string]string{ManagedLabel: managed}},
+		ObjectMeta: metav1.ObjectMeta{Name: Name(gv), Labels: map[string]string{ManagedLabel: managed}},
 		Spec: apiregistrationv1.APIServiceSpec{
 			Group: gv.Group, Version: gv.Version, GroupPriorityMinimum: p.Group, VersionPriority: p.Version,
 		},

@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/resource/apiregistration"
 	"fairlead.dev/server"
 	"fairlead.dev/server/discovery"
+	"fairlead.dev/server/openapi"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -37,6 +38,8 @@ type Options struct {
 	Settle func(ctx context.Context) error
 	// Discovery is told of what other servers serve.
 	Discovery *discovery.Handler
+	// OpenAPI is told of what they say of that.
+	OpenAPI *openapi.Handler
 	// Certificate is shown to other servers, who believe by it for whom requests are.
 	Certificate tls.Certificate
 	// Dial reaches the endpoints of services.
@@ -60,6 +63,9 @@ type Services struct {
 		known   map[string]*known  // by name
 		remotes map[string]*remote // those of known that have a service
 		custom  []schema.GroupVersion
+		// unseen are the built-in versions that have not been seen available since the
+		// start; gone are those whose API service was seen and is there no more.
+		unseen, gone map[string]schema.GroupVersion // by name
 	}
 }
 
@@ -81,6 +87,10 @@ func New(ctx context.Context, o Options) (*Services, error) {
 	}
 	s := &Services{o: o, builtin: versions(o.Builtin, false), bell: make(chan struct{}, 1), atStart: map[string]types.UID{}}
 	s.mu.known, s.mu.remotes = map[string]*known{}, map[string]*remote{}
+	s.mu.unseen, s.mu.gone = map[string]schema.GroupVersion{}, map[string]schema.GroupVersion{}
+	for _, gv := range s.builtin {
+		s.mu.unseen[apiregistration.Name(gv)] = gv
+	}
 	if err := s.sync(ctx); err != nil {
 		return nil, err
 	}
@@ -126,6 +136,7 @@ func (s *Services) sync(ctx context.Context) error {
 			delete(s.mu.known, name)
 		}
 	}
+	s.count()
 	s.route()
 	s.at.Store(int64(snap.Revision()))
 	return nil

@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/transport"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/apiregistration"
-	"fairlead.dev/server/auth"
 	"fairlead.dev/watchcache"
 )
 
@@ -30,7 +28,7 @@ const (
 	checkTimeout = 5 * time.Second
 )
 
-// checkers keep watch over remotes: one goroutine each. They belong to the goroutine that
+// checkers keep watch over remotes: two goroutines each, one of which reads their words. They belong to the goroutine that
 // follows.
 type checkers map[string]checker
 
@@ -68,7 +66,10 @@ func (s *Services) update(ctx context.Context, all checkers) {
 		all[name] = c
 		go func() {
 			defer close(c.done)
+			var reads sync.WaitGroup
+			reads.Go(func() { s.listen(ctx, r) })
 			s.watchOver(ctx, r)
+			reads.Wait()
 		}()
 	}
 }
@@ -139,8 +140,12 @@ func (s *Services) look(ctx context.Context, r *remote) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	resources, err := s.discover(ctx, r, now.Status == apiregistrationv1.ConditionTrue)
+	available := now.Status == apiregistrationv1.ConditionTrue
+	resources, err := s.discover(ctx, r, available)
 	s.described(r, resources, err == nil)
+	if available {
+		s.heard(ctx, r)
+	}
 	err = s.o.Server.Amend(ctx, Resource, r.name, "status", func(obj resource.Object) bool {
 		return apiregistration.SetCondition(obj.(*apiregistrationv1.APIService), now)
 	})
@@ -249,36 +254,6 @@ func versionPath(r *remote) string {
 		return "/api/" + r.spec.Version
 	}
 	return "/apis/" + r.spec.Group + "/" + r.spec.Version
-}
-
-// aggregator is who asks for what a remote serves.
-var aggregator = auth.User{Name: "system:kube-aggregator", Groups: []string{auth.MastersGroup}}
-
-// ask gets a document of the remote, whose body is to be closed.
-func (s *Services) ask(ctx context.Context, r *remote, path, accept string) (*http.Response, error) {
-	address, err := s.address(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	url := "https://" + address + path
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	if accept != "" {
-		req.Header.Set("Accept", accept)
-	}
-	transport.SetAuthProxyHeaders(req, aggregator.Name, "", aggregator.Groups, nil)
-	client := &http.Client{Transport: r.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(req)
-	if err == nil && (resp.StatusCode < 200 || resp.StatusCode >= 300) {
-		resp.Body.Close()
-		err = fmt.Errorf("bad status from %v: %d", url, resp.StatusCode)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("failing or missing response from %v: %w", url, err)
-	}
-	return resp, nil
 }
 
 // errUnavailable says that a remote was not asked.

@@ -2,6 +2,8 @@ package aggregate_test
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"fairlead.dev/client"
@@ -182,5 +185,67 @@ func TestRestart(t *testing.T) {
 		if !strings.HasSuffix(name, ".batch") && !strings.HasSuffix(name, ".policy") && now[name].ResourceVersion != s.ResourceVersion {
 			t.Errorf("%s was written again", name)
 		}
+	}
+}
+
+// TestUnlisted: a built-in version whose API service is deleted is not listed among the
+// groups any more, in the older form, and served and described all the same.
+func TestUnlisted(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{})
+	c := env.Client(t)
+	api, err := rest.HTTPClientFor(env.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(path, accept string) string {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), "GET", env.Config().Host+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", accept)
+		resp, err := api.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %s %v", path, resp.StatusCode, text, err)
+		}
+		return string(text)
+	}
+	const older, newer = "application/json", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+	get("/readyz/autoregister-completion", older)
+	for _, name := range []string{"v1.batch", "v1.autoscaling"} {
+		if err := services(c).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	groups := get("/apis", older)
+	for part, want := range map[string]bool{`"batch"`: false, `"autoscaling/v1"`: false, `"autoscaling/v2"`: true} {
+		if strings.Contains(groups, part) != want {
+			t.Errorf("%s is listed: %v", part, !want)
+		}
+	}
+	if one := get("/apis/autoscaling", older); strings.Contains(one, `"autoscaling/v1"`) || !strings.Contains(one, `"autoscaling/v2"`) {
+		t.Errorf("the group that has another: %s", one)
+	}
+	if one := get("/apis/batch", older); !strings.Contains(one, `"batch/v1"`) {
+		t.Errorf("the group that has no other: %s", one)
+	}
+	if all := get("/apis", newer); !strings.Contains(all, `"name":"batch"`) {
+		t.Error("the newer form does not list it")
+	}
+	get("/apis/batch/v1", older)
+	get("/apis/batch/v1/jobs", older)
+	get("/readyz/autoregister-completion", older)
+	s := apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: "v1.batch"}}
+	s.Spec = apiregistrationv1.APIServiceSpec{Group: "batch", Version: "v1", GroupPriorityMinimum: 17400, VersionPriority: 15}
+	if _, err := services(c).Create(t.Context(), &s); err != nil {
+		t.Fatal(err)
+	}
+	if groups := get("/apis", older); !strings.Contains(groups, `"batch/v1"`) {
+		t.Error("it is back, and not listed")
 	}
 }

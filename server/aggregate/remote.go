@@ -7,8 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
-	"slices"
-	"strings"
 	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
@@ -16,9 +14,8 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/resource/apiregistration"
 	"fairlead.dev/server"
-	"fairlead.dev/server/discovery"
+	"fairlead.dev/server/openapi"
 	"fairlead.dev/server/reach"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -35,6 +32,12 @@ type remote struct {
 	// the last time it was asked.
 	resources []apidiscoveryv2.APIResourceDiscovery
 	fresh     bool
+	// What it says of itself besides, as far as is known.
+	words openapi.Remote
+
+	seen    chan struct{} // of one slot: rung when it has been seen to answer
+	read    chan struct{} // closed when its words have been asked for once
+	readTag string        // of what words.V2 is, in its own words; of the goroutine that reads
 }
 
 func (r *remote) gv() schema.GroupVersion {
@@ -47,7 +50,7 @@ func (r *remote) port() int32 { return ptr.Deref(r.spec.Service.Port, 443) }
 // newRemote makes the connection to be, which knows the server by the name of its
 // service.
 func (s *Services) newRemote(k *known) *remote {
-	r := &remote{name: k.name, spec: k.spec}
+	r := &remote{name: k.name, spec: k.spec, seen: make(chan struct{}, 1), read: make(chan struct{})}
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, InsecureSkipVerify: k.spec.InsecureSkipTLSVerify, Certificates: []tls.Certificate{s.o.Certificate},
 		ServerName: k.spec.Service.Name + "." + k.spec.Service.Namespace + ".svc",
@@ -83,10 +86,12 @@ func (s *Services) route() {
 		}
 		r := s.mu.remotes[name]
 		if r == nil || !reflect.DeepEqual(r.spec, k.spec) {
-			if r != nil {
-				r.transport.CloseIdleConnections()
-			}
+			was := r
 			r, changed = s.newRemote(k), true
+			if was != nil {
+				was.transport.CloseIdleConnections()
+				r.resources, r.words = was.resources, was.words // until it has said otherwise
+			}
 			s.mu.remotes[name] = r
 		}
 		routes[r.gv()] = &server.Elsewhere{
@@ -107,45 +112,14 @@ func (s *Services) route() {
 		s.routes.Store(&routes)
 	}
 	if changed {
-		s.describe()
+		s.list()
+		s.quote()
 	}
 }
 
-// described takes in what a remote has said of itself, if it has.
-func (s *Services) described(r *remote, resources []apidiscoveryv2.APIResourceDiscovery, fresh bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !fresh {
-		resources = r.resources
-	}
-	if s.mu.remotes[r.name] == r && (fresh != r.fresh || !reflect.DeepEqual(resources, r.resources)) {
-		r.resources, r.fresh = resources, fresh
-		s.describe()
-	}
-}
-
-// describe tells discovery of the remotes, with the lock held.
-func (s *Services) describe() {
-	var list []discovery.Remote
-	for _, r := range s.mu.remotes {
-		v := apidiscoveryv2.APIVersionDiscovery{Version: r.spec.Version, Resources: r.resources, Freshness: apidiscoveryv2.DiscoveryFreshnessStale}
-		if r.fresh {
-			v.Freshness = apidiscoveryv2.DiscoveryFreshnessCurrent
-		}
-		list = append(list, discovery.Remote{
-			Group: r.spec.Group, Version: v,
-			Priority: apiregistration.Priority{Group: r.spec.GroupPriorityMinimum, Version: r.spec.VersionPriority},
-		})
-	}
-	slices.SortFunc(list, func(a, b discovery.Remote) int {
-		return strings.Compare(a.Version.Version+"."+a.Group, b.Version.Version+"."+b.Group)
-	})
-	s.o.Discovery.SetRemotes(list)
-}
-
-// Elsewhere is for server.Config.Elsewhere. A server that is not available by what was
+// Serving implements server.Others. A server that is not available by what was
 // known is looked at again: who has seen in the store that it is finds it so here.
-func (s *Services) Elsewhere(gv schema.GroupVersion) *server.Elsewhere {
+func (s *Services) Serving(gv schema.GroupVersion) *server.Elsewhere {
 	routes := s.routes.Load()
 	if routes == nil {
 		return nil
@@ -158,6 +132,18 @@ func (s *Services) Elsewhere(gv schema.GroupVersion) *server.Elsewhere {
 		return nil
 	}
 	return (*routes)[gv]
+}
+
+// Describing implements server.Others.
+func (s *Services) Describing(path string) *server.Elsewhere {
+	if s.routes.Load() == nil {
+		return nil
+	}
+	gv, ok := s.o.OpenAPI.Elsewhere(path)
+	if !ok {
+		return nil
+	}
+	return s.Serving(gv)
 }
 
 // settled says that what the watch cache holds of API services is known.

@@ -68,6 +68,12 @@ func serve(t *testing.T, c *client.Client) *extension {
 	answer("/apis/far.example.com/v1", `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"far.example.com/v1","resources":[
 {"name":"gadgets","singularName":"gadget","namespaced":true,"kind":"Gadget","verbs":["get","list","watch"],"shortNames":["gd"]},
 {"name":"gadgets/status","singularName":"","namespaced":true,"kind":"Gadget","verbs":["get"]}]}`)
+	answer("/openapi/v3", `{"paths":{"apis/far.example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/far.example.com/v1?hash=7"}}}`)
+	answer("/openapi/v2", `{"swagger":"2.0","paths":{"/apis/far.example.com/v1/gadgets":{"get":{"description":"all gadgets","responses":{}}}}}`)
+	mux.HandleFunc("/openapi/v3/apis/far.example.com/v1", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"openapi":"3.0.0","info":{"title":"for %s, %s"}}`, r.Header.Get("X-Remote-User"), r.URL.RawQuery)
+	})
 	mux.HandleFunc("/apis/far.example.com/v1/namespaces/default/gadgets", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Query().Get("watch") == "" {
@@ -226,6 +232,7 @@ func TestRemote(t *testing.T) {
 		t.Errorf("%d %s, want %s", code, body, want)
 	}
 	lists(t, env.Config(), "gadgets")
+	describes(t, get)
 	watches(t, api, env.Config().Host+gadgets+"?watch=1")
 	talks(t, env.Config(), gadgets+"/g/talk")
 
@@ -243,6 +250,9 @@ func TestRemote(t *testing.T) {
 	}
 	if code, _ := get(gadgets); code != 404 {
 		t.Errorf("nobody has registered it any more: %d", code)
+	}
+	if code, _ := get("/openapi/v3/apis/far.example.com/v1"); code != 404 {
+		t.Errorf("nor is it described: %d", code)
 	}
 }
 
@@ -276,6 +286,21 @@ func lists(t *testing.T, config *rest.Config, resource string) {
 	d.UseLegacyDiscovery = true
 	if list, err := d.ServerResourcesForGroupVersion("far.example.com/v1"); resource != "" && (err != nil || list.APIResources[0].Name != resource) || resource == "" && !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("the older form: %v %v", list, err)
+	}
+}
+
+// describes wants what the server says of itself, listed and merged as soon as it is
+// available, and its document from itself.
+func describes(t *testing.T, get func(path string) (int, string)) {
+	t.Helper()
+	if _, list := get("/openapi/v3"); !strings.Contains(list, `"apis/far.example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/far.example.com/v1?hash=7"}`) {
+		t.Errorf("not among the documents: %s", list)
+	}
+	if code, text := get("/openapi/v3/apis/far.example.com/v1?hash=7"); code != 200 || text != `{"openapi":"3.0.0","info":{"title":"for kubernetes-admin, hash=7"}}` {
+		t.Errorf("its document: %d %s", code, text)
+	}
+	if code, text := get("/openapi/v2"); code != 200 || !strings.Contains(text, `"all gadgets"`) || !strings.Contains(text, `"/api/v1/nodes"`) {
+		t.Errorf("v2: %d, %d bytes", code, len(text))
 	}
 }
 

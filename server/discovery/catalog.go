@@ -37,11 +37,12 @@ type groupVersion struct {
 	priority  apiregistration.Priority
 	resources []*resource.Resource // by plural
 	remote    *Remote              // if another server serves it; then there are no resources
+	unlisted  bool
 }
 
 // newCatalog orders groups, and the versions of each, by their priorities; versions
 // that have the same are in the order of their maturity.
-func newCatalog(resources []*resource.Resource, remotes []Remote) catalog {
+func newCatalog(resources []*resource.Resource, remotes []Remote, unlisted []schema.GroupVersion) catalog {
 	var c []group
 	for i := range remotes {
 		r := &remotes[i]
@@ -69,7 +70,9 @@ func newCatalog(resources []*resource.Resource, remotes []Remote) catalog {
 		slices.SortFunc(g.versions, func(a, b groupVersion) int {
 			return cmp.Or(cmp.Compare(b.priority.Version, a.priority.Version), version.CompareKubeAwareVersionStrings(b.name, a.name))
 		})
-		for _, gv := range g.versions {
+		for i := range g.versions {
+			gv := &g.versions[i]
+			gv.unlisted = slices.Contains(unlisted, schema.GroupVersion{Group: g.name, Version: gv.name})
 			slices.SortFunc(gv.resources, func(a, b *resource.Resource) int { return cmp.Compare(a.Plural, b.Plural) })
 		}
 	}
@@ -100,7 +103,7 @@ func (c catalog) document(path, host string) runtime.Object {
 		return c.resources("", parts[2])
 	case len(parts) == 3 && parts[1] == "apis":
 		if g := c.group(parts[2]); g != nil && g.name != "" {
-			one := apiGroup(g)
+			one := apiGroup(g, !g.listed())
 			one.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroup"}
 			return &one
 		}
@@ -133,16 +136,24 @@ func apiVersions(core *group, host string) runtime.Object {
 func (c catalog) groups() runtime.Object {
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIGroupList"}, Groups: []metav1.APIGroup{}}
 	for i := range c {
-		if c[i].name != "" {
-			list.Groups = append(list.Groups, apiGroup(&c[i]))
+		if c[i].name != "" && c[i].listed() {
+			list.Groups = append(list.Groups, apiGroup(&c[i], false))
 		}
 	}
 	return list
 }
 
-func apiGroup(g *group) metav1.APIGroup {
+// listed says whether any version of the group is to be listed.
+func (g *group) listed() bool {
+	return slices.ContainsFunc(g.versions, func(gv groupVersion) bool { return !gv.unlisted })
+}
+
+func apiGroup(g *group, all bool) metav1.APIGroup {
 	out := metav1.APIGroup{Name: g.name}
 	for _, gv := range g.versions {
+		if gv.unlisted && !all {
+			continue
+		}
 		out.Versions = append(out.Versions, metav1.GroupVersionForDiscovery{GroupVersion: g.name + "/" + gv.name, Version: gv.name})
 	}
 	out.PreferredVersion = out.Versions[0]

@@ -8,6 +8,7 @@ import (
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/apiregistration"
@@ -20,6 +21,7 @@ type Handler struct {
 		sync.Mutex
 		resources []*resource.Resource
 		remotes   []Remote
+		unlisted  []schema.GroupVersion
 	}
 }
 
@@ -75,9 +77,18 @@ func (h *Handler) SetRemotes(remotes []Remote) {
 	h.renew()
 }
 
+// Unlist replaces the versions that the older form of /apis does not list, and neither does
+// that of their group while it has others. They are served and described all the same.
+func (h *Handler) Unlist(versions []schema.GroupVersion) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.unlisted = versions
+	h.renew()
+}
+
 // renew makes a state of what is set, with the lock held.
 func (h *Handler) renew() {
-	s := &state{catalog: newCatalog(h.mu.resources, h.mu.remotes)}
+	s := &state{catalog: newCatalog(h.mu.resources, h.mu.remotes, h.mu.unlisted)}
 	s.mu.documents = map[documentKey]*document{}
 	h.state.Store(s)
 }

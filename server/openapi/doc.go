@@ -11,6 +11,9 @@
 // compressed bytes are kept. The index at /openapi/v3 needs none of them: a
 // document's hash is that of what it is made from.
 //
+// What other servers say, whose versions this one passes on, is listed beside it in v3 and
+// merged in v2, as kube-aggregator does; only then is the document of v2 decoded.
+//
 // # Concurrency
 //
 // A Handler may be used from any goroutine. A document that several ask for at

@@ -1,10 +1,6 @@
 package openapi
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -24,24 +20,10 @@ type Handler struct {
 	mu     struct {
 		sync.Mutex
 		resources []*resource.Resource
+		remotes   []Remote
 		state     *state // nil if nobody has asked for these resources yet
 		before    *state
 	}
-}
-
-// state is one set of resources and the documents built of it.
-type state struct {
-	v2    *document
-	v3    map[string]*document // by path
-	index []byte
-	tag   string // of the index
-}
-
-// document is one document in its two encodings, each built once.
-type document struct {
-	source         *source
-	made           time.Time
-	text, protobuf func() ([]byte, error) // compressed
 }
 
 // New returns a Handler for the resources, whose Go types the scheme knows.
@@ -57,6 +39,20 @@ func (h *Handler) Set(resources []*resource.Resource) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mu.resources = resources
+	h.renew()
+}
+
+// SetRemotes replaces what other servers say of themselves, in the order in which they
+// count: of what two say differently, the first is believed, and this server before all.
+func (h *Handler) SetRemotes(remotes []Remote) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.remotes = remotes
+	h.renew()
+}
+
+// renew has the state made anew when somebody asks, with the lock held.
+func (h *Handler) renew() {
 	if h.mu.state != nil {
 		h.mu.before, h.mu.state = h.mu.state, nil
 	}
@@ -66,56 +62,11 @@ func (h *Handler) current() *state {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.mu.state == nil {
-		h.mu.state = newState(h.mu.resources, h.scheme, h.CBOR, h.mu.before)
+		v3, v2 := sources(h.mu.resources, h.scheme, h.CBOR)
+		h.mu.state = newState(v3, v2, h.mu.remotes, h.mu.before)
 		h.mu.before = nil
 	}
 	return h.mu.state
-}
-
-func newState(resources []*resource.Resource, scheme *runtime.Scheme, cbor bool, old *state) *state {
-	v3, v2 := sources(resources, scheme, cbor)
-	s := &state{v3: map[string]*document{}, v2: newDocument(v2)}
-	type link struct {
-		URL string `json:"serverRelativeURL"`
-	}
-	index := map[string]link{}
-	var tags strings.Builder
-	for _, src := range v3 {
-		d := newDocument(src)
-		if old != nil && old.v3[src.path] != nil && old.v3[src.path].source.hash == src.hash {
-			d = old.v3[src.path]
-		}
-		s.v3[src.path] = d
-		index[src.path] = link{"/openapi/v3/" + src.path + "?hash=" + src.hash}
-		tags.WriteString(src.hash)
-	}
-	s.index, _ = json.Marshal(map[string]any{"paths": index}) // strings only
-	s.tag = (&source{path: tags.String()}).fingerprint()
-	return s
-}
-
-func newDocument(src *source) *document {
-	return &document{
-		source:   src,
-		made:     time.Now().Truncate(time.Second),
-		text:     sync.OnceValues(func() ([]byte, error) { return compress(src.encode(false)) }),
-		protobuf: sync.OnceValues(func() ([]byte, error) { return compress(src.encode(true)) }),
-	}
-}
-
-func compress(data []byte, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if _, err := z.Write(data); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return bytes.Clone(b.Bytes()), nil
 }
 
 // ServeHTTP answers one request for a document.
@@ -124,7 +75,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := strings.TrimSuffix(r.URL.Path, "/")
 	switch {
 	case at == "/openapi/v2":
-		s.v2.serve(w, r, "application/com.github.proto-openapi.spec.v2", s.v2.source.hash)
+		s.v2.serve(w, r, "application/com.github.proto-openapi.spec.v2")
 	case at == "/openapi/v3":
 		if !unchanged(w, r, s.tag) {
 			w.Header().Set("Content-Type", "application/json")
@@ -138,14 +89,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		switch asked := r.URL.Query().Get("hash"); asked {
 		case "":
-		case d.source.hash: // what is under this URL never changes
+		case d.hash: // what is under this URL never changes
 			w.Header().Set("Cache-Control", "public, immutable")
 			w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 		default:
-			http.Redirect(w, r, at+"?hash="+d.source.hash, http.StatusMovedPermanently)
+			http.Redirect(w, r, at+"?hash="+d.hash, http.StatusMovedPermanently)
 			return
 		}
-		d.serve(w, r, "application/com.github.proto-openapi.spec.v3", d.source.hash)
+		d.serve(w, r, "application/com.github.proto-openapi.spec.v3")
 	}
 }
 
@@ -158,46 +109,6 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 		return true
 	}
 	return false
-}
-
-func (d *document) serve(w http.ResponseWriter, r *http.Request, protobufType, tag string) {
-	contentType, build := accept(r.Header.Values("Accept"), protobufType), d.text
-	w.Header().Add("Vary", "Accept-Encoding")
-	w.Header().Add("Vary", "Accept")
-	switch contentType {
-	case "":
-		w.WriteHeader(http.StatusNotAcceptable)
-		return
-	case "application/json":
-	default:
-		build = d.protobuf
-	}
-	if unchanged(w, r, tag) {
-		return
-	}
-	since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
-	if r.Header.Get("If-None-Match") == "" && err == nil && !d.made.After(since) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	w.Header().Set("Last-Modified", d.made.UTC().Format(http.TimeFormat))
-	w.Header().Set("Content-Type", contentType)
-	data, err := build()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		w.Write(data)
-		return
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	io.Copy(w, z)
 }
 
 // accept picks the first form that the client takes; "" if there is none. The

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	openapi_v2 "github.com/google/gnostic-models/openapiv2"
-	openapi_v3 "github.com/google/gnostic-models/openapiv3"
-	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -101,8 +98,8 @@ var build = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// encode builds the document.
-func (s *source) encode(protobuf bool) ([]byte, error) {
+// encode builds the document, as JSON.
+func (s *source) encode() ([]byte, error) {
 	b := newBuilder(s.scheme)
 	b.defs.shown = s.shown()
 	seen := map[string]bool{}
@@ -125,22 +122,7 @@ func (s *source) encode(protobuf bool) ([]byte, error) {
 	if s.cbor {
 		b.addCBOR()
 	}
-	text, err := b.encode(v3)
-	if err != nil || !protobuf {
-		return text, err
-	}
-	if v3 {
-		doc, err := openapi_v3.ParseDocument(text)
-		if err != nil {
-			return nil, err
-		}
-		return proto.Marshal(doc)
-	}
-	doc, err := openapi_v2.ParseDocument(text)
-	if err != nil {
-		return nil, err
-	}
-	return proto.Marshal(doc)
+	return b.encode(v3)
 }
 
 // shown picks the names that a type of many groups has in this document: those of
