@@ -17,6 +17,12 @@
 // and CLIENTS_REWRITE=1 puts what it prints into the files. transcript_test.go says how they
 // are written.
 //
+// # Extension servers
+//
+// cmd/sample-apiserver is upstream's example of a server behind an API server. TestExtension
+// runs it as a process of its own, with a store of ours as its etcd, and the files in
+// testdata/extension, which were recorded with kube-apiserver in the same place.
+//
 // # Client libraries
 //
 // testdata/kinds.yaml has an object of every kind that can be written. Each is taken through

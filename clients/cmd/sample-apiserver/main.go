@@ -1,0 +1,16 @@
+// Command sample-apiserver is upstream's example of a server that serves a group of its
+// own, built from k8s.io/sample-apiserver, to stand behind our server.
+package main
+
+import (
+	"os"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/component-base/cli"
+	"k8s.io/sample-apiserver/pkg/cmd/server"
+)
+
+func main() {
+	options := server.NewWardleServerOptions(os.Stdout, os.Stderr)
+	os.Exit(cli.Run(server.NewCommandStartWardleServer(genericapiserver.SetupSignalContext(), options, false)))
+}
