@@ -78,7 +78,7 @@ func lastWords(pod *corev1.Pod, c *corev1.Container, code int32) string {
 		return ""
 	}
 	course, ok := api.Foretell(pod, c, nil)
-	if !ok {
+	if !ok || course.Vague {
 		return ""
 	}
 	text := ""

@@ -35,7 +35,7 @@
 //
 // Without annotations a container whose command is understood by the small shell of the package
 // kubelet, wholly, runs as long as that takes and ends as it does: sleep 300, false,
-// sh -c "sleep 5; exit 3", sh -c "while true; do echo x; sleep 5; done". So do init containers, which otherwise are done at once, and
+// sh -c "sleep $DELAY; exit 3", sh -c "while true; do echo x; sleep 5; done". So do init containers, which otherwise are done at once, and
 // ephemeral containers, which otherwise run as long as their pod.
 //
 // Annotations may be changed while the pod runs. A pod with run-for and restartPolicy Always

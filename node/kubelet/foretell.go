@@ -20,6 +20,7 @@ type Course struct {
 	ExitCode int32
 	Output   []Output
 	Loop     *Loop // what it does for ever after that; nil if nothing
+	Vague    bool  // Output has values that only the server tells, as env has them
 }
 
 // Output is what a container writes at some time after its start.
@@ -31,7 +32,8 @@ type Output struct {
 
 // Foretell says what a container's command does, if the small shell that answers exec knows all of
 // it; it is taken there, in no time. What the image would run is not known. env is
-// asked for what the command `env` prints; it may be nil if the output is not looked at.
+// asked for what the command `env` prints, and for values that are not in the pod; it may be nil if the output is
+// not looked at.
 func Foretell(pod *corev1.Pod, c *corev1.Container, env func() []corev1.EnvVar) (Course, bool) {
 	if len(c.Command) == 0 {
 		return Course{}, false
@@ -53,7 +55,7 @@ func Foretell(pod *corev1.Pod, c *corev1.Container, env func() []corev1.EnvVar) 
 	if plan.lost {
 		return Course{}, false
 	}
-	return Course{Runs: plan.now, ExitCode: int32(code), Output: plan.output, Loop: plan.loop}, true
+	return Course{Runs: plan.now, ExitCode: int32(code), Output: plan.output, Loop: plan.loop, Vague: plan.vague}, true
 }
 
 // plan is how a shell takes commands that are only thought of.
@@ -62,6 +64,7 @@ type plan struct {
 	output []Output
 	loop   *Loop
 	lost   bool // it has met what it does not know
+	vague  bool // see Course
 }
 
 // sleep lets time pass. It reports whether there is a time after that.

@@ -18,7 +18,7 @@ func loopAt(list []command) (l loop, n int, ok bool) {
 		if len(c.words) == 0 {
 			return ""
 		}
-		return c.words[0]
+		return c.words[0].literal()
 	}
 	without := func(c command) command {
 		c.words = c.words[1:]
@@ -59,6 +59,8 @@ const breath = 10 * time.Millisecond
 // loop goes on as long as the condition holds. Nothing that is understood differs from one round to the
 // next, so of a loop that is only thought of one is enough.
 func (sh *shell) loop(ctx context.Context, l loop) (code int) {
+	sh.loops++
+	defer func() { sh.loops-- }()
 	over := func() bool { return sh.exited || sh.isLost() || ctx.Err() != nil }
 	for {
 		var began time.Duration

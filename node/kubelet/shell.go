@@ -23,7 +23,8 @@ type shell struct {
 	terminal
 	lines  *bufio.Reader
 	exited bool
-	set    []corev1.EnvVar // by the command itself
+	set    []corev1.EnvVar // by the script
+	loops  int             // in which it is
 	plan   *plan           // of what is only thought of; nil if it happens
 }
 
@@ -39,7 +40,7 @@ func (s *Server) newShell(pod *corev1.Pod, container *corev1.Container, t termin
 // start runs the command that exec was given.
 func (sh *shell) start(ctx context.Context, command []string) (int, error) {
 	if !sh.isShell(command[0]) {
-		return sh.one(ctx, command), nil
+		return sh.one(ctx, command, nil), nil
 	}
 	if len(command) > 2 && strings.HasPrefix(command[1], "-") && strings.HasSuffix(command[1], "c") {
 		if command[1] != "-c" {
@@ -108,21 +109,59 @@ func (sh *shell) commands(ctx context.Context, list []command) (code int) {
 		}
 		if l, n, ok := loopAt(list); ok {
 			if c = list[n-1]; !skip {
-				code = sh.loop(ctx, l)
+				code = sh.redirected(c, func() int { return sh.loop(ctx, l) })
 			}
 			list = list[n:]
 		} else {
 			if !skip && len(c.words) > 0 {
-				code = sh.one(ctx, c.words)
+				code = sh.redirected(c, func() int { return sh.simple(ctx, c.words) })
 			}
 			list = list[1:]
 		}
 		if sh.exited || sh.isLost() || ctx.Err() != nil {
 			return code
 		}
-		skip = c.and && (skip || code != 0)
+		skip = c.then == ifGood && code != 0 || c.then == ifNotOK && code == 0
 	}
 	return code
+}
+
+// simple runs one command, with what is assigned before it; without a command that is for the script.
+func (sh *shell) simple(ctx context.Context, words []word) int {
+	var set []corev1.EnvVar
+	for len(words) > 0 {
+		name, value, ok := words[0].assigns()
+		if !ok {
+			break
+		}
+		for i := range value {
+			value[i].quoted = true // it stays one word
+		}
+		text, sure := sh.fields([]word{value})
+		if !sure {
+			sh.wonder()
+		}
+		set = append(set, corev1.EnvVar{Name: name, Value: strings.Join(text, "")})
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		if sh.loops > 0 {
+			sh.wonder() // the rounds of a loop would differ
+		}
+		sh.set = append(sh.set, set...)
+		return 0
+	}
+	command, sure := sh.fields(words)
+	if len(command) == 0 {
+		return 0
+	}
+	if !sure { // only text may depend on it
+		sh.plan.vague = true
+		if command[0] != "echo" {
+			sh.wonder()
+		}
+	}
+	return sh.one(ctx, command, set)
 }
 
 // wonder notes that a command is not understood, which counts only in a plan.
@@ -135,18 +174,8 @@ func (sh *shell) wonder() {
 // isLost says whether it is of no use to go on.
 func (sh *shell) isLost() bool { return sh.plan != nil && sh.plan.lost }
 
-// one runs one command and returns its exit code.
-func (sh *shell) one(ctx context.Context, command []string) int {
-	defer func(n int) { sh.set = sh.set[:n] }(len(sh.set))
-	for len(command) > 0 && assigns(command[0]) {
-		name, value, _ := strings.Cut(command[0], "=")
-		sh.set = append(sh.set, corev1.EnvVar{Name: name, Value: value})
-		command = command[1:]
-	}
-	if len(command) == 0 {
-		sh.wonder() // it may be one of the environment, or not
-		return 0
-	}
+// one runs one command, with some more environment, and returns its exit code.
+func (sh *shell) one(ctx context.Context, command []string, set []corev1.EnvVar) int {
 	switch args := command[1:]; command[0][strings.LastIndexByte(command[0], '/')+1:] {
 	case "true", ":":
 	case "false":
@@ -162,7 +191,7 @@ func (sh *shell) one(ctx context.Context, command []string) int {
 		}
 	case "exec":
 		if sh.exited = true; len(args) > 0 {
-			return sh.one(ctx, args)
+			return sh.one(ctx, args, set)
 		}
 		sh.exited = false
 	case "echo":
@@ -181,8 +210,7 @@ func (sh *shell) one(ctx context.Context, command []string) int {
 		if len(args) > 0 {
 			sh.wonder()
 		}
-		sh.print("HOSTNAME=" + sh.hostname() + "\n")
-		for _, e := range append(sh.env(), sh.set...) {
+		for _, e := range append(sh.environment(), set...) {
 			sh.print(e.Name + "=" + e.Value + "\n")
 		}
 	case "cat":
@@ -202,7 +230,7 @@ func (sh *shell) one(ctx context.Context, command []string) int {
 	case "sh", "bash", "ash":
 		if len(args) > 1 && args[0] == "-c" {
 			sub := *sh
-			sub.exited = false
+			sub.exited, sub.set = false, slices.Clone(set)
 			return sub.script(ctx, args[1])
 		}
 		sh.wonder()
