@@ -57,6 +57,7 @@ var behaviours = map[string]func(*place){
 	"quota":            quota,
 	"quota-scopes":     quotaScopes,
 	"recreate":         recreate,
+	"refused":          refused,
 	"released":         released,
 	"roles":            roles,
 	"rolling":          rolling,
@@ -67,6 +68,7 @@ var behaviours = map[string]func(*place){
 	"stateful-at-once": statefulAtOnce,
 	"strays":           strays,
 	"tokens":           tokens,
+	"unwound":          unwound,
 }
 
 // alone are those that change the nodes: each is played when nothing else is.
