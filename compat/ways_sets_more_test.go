@@ -33,7 +33,7 @@ func statefulAtOnce(p *place) {
 	}
 	record("made", func(s *appsv1.StatefulSetStatus) bool { return s.AvailableReplicas == 3 })
 	for _, pod := range sortedBy(p.pods("db"), func(pod corev1.Pod) string { return pod.Name }) {
-		p.saw("%s index %s", pod.Name, pod.Labels["apps.kubernetes.io/pod-index"])
+		p.saw("%s index %s of %s", pod.Name, pod.Labels["apps.kubernetes.io/pod-index"], pod.GenerateName)
 	}
 	patch(`{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"db:2"}]}}}}`)
 	record("to be updated by hand", func(s *appsv1.StatefulSetStatus) bool { return s.CurrentRevision != s.UpdateRevision })

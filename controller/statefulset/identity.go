@@ -41,10 +41,11 @@ func replicasOf(set *appsv1.StatefulSet) int {
 	return 1
 }
 
-// build makes the pod of an ordinal from a revision's template.
+// build makes the pod of an ordinal from a revision's template. It has a generateName
+// too, as the pods of all controllers have, though its name is given.
 func build(set *appsv1.StatefulSet, t *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
 	p := podcontrol.FromTemplate(t, set, kind)
-	p.GenerateName, p.Name = "", podName(set, ordinal)
+	p.Name = podName(set, ordinal)
 	p.Labels = maps.Clone(p.Labels)
 	identify(set, p, ordinal)
 	p.Labels[appsv1.StatefulSetRevisionLabel] = revision

@@ -241,6 +241,9 @@ func TestClaimsOutliveOrFollow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if p.GenerateName != "db-" { // as pods of other controllers, by which some tools group them
+		t.Errorf("generated as %q", p.GenerateName)
+	}
 	if v := p.Spec.Volumes[0]; v.Name != "data" || v.PersistentVolumeClaim == nil || v.PersistentVolumeClaim.ClaimName != "data-db-1" {
 		t.Errorf("volume %+v", v)
 	}
