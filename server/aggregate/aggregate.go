@@ -51,6 +51,7 @@ type Options struct {
 type Services struct {
 	o       Options
 	builtin []schema.GroupVersion
+	own     map[schema.GroupVersion]bool // builtin, and the one of API services
 	// atStart are those that were there before the server, by name.
 	atStart map[string]types.UID
 	bell    chan struct{} // of one slot: rung when other custom kinds are served
@@ -88,7 +89,9 @@ func New(ctx context.Context, o Options) (*Services, error) {
 	s := &Services{o: o, builtin: versions(o.Builtin, false), bell: make(chan struct{}, 1), atStart: map[string]types.UID{}}
 	s.mu.known, s.mu.remotes = map[string]*known{}, map[string]*remote{}
 	s.mu.unseen, s.mu.gone = map[string]schema.GroupVersion{}, map[string]schema.GroupVersion{}
+	s.own = map[schema.GroupVersion]bool{apiregistrationv1.SchemeGroupVersion: true}
 	for _, gv := range s.builtin {
+		s.own[gv] = true
 		s.mu.unseen[apiregistration.Name(gv)] = gv
 	}
 	if err := s.sync(ctx); err != nil {

@@ -117,21 +117,22 @@ func (s *Services) route() {
 	}
 }
 
-// Serving implements server.Others. A server that is not available by what was
-// known is looked at again: who has seen in the store that it is finds it so here.
+// Serving implements server.Others. What is not known to be served, here or by a server
+// that is available, is looked at again: who has seen in the store that it is finds it so
+// here, whichever server of the cluster has said so.
 func (s *Services) Serving(gv schema.GroupVersion) *server.Elsewhere {
-	routes := s.routes.Load()
-	if routes == nil {
-		return nil
-	}
-	to := (*routes)[gv]
-	if to == nil || to.Available || s.settled() || s.sync(context.Background()) != nil {
+	to := s.routed(gv)
+	if to != nil && to.Available || to == nil && s.own[gv] || s.settled() || s.sync(context.Background()) != nil {
 		return to
 	}
-	if routes = s.routes.Load(); routes == nil {
-		return nil
+	return s.routed(gv)
+}
+
+func (s *Services) routed(gv schema.GroupVersion) *server.Elsewhere {
+	if routes := s.routes.Load(); routes != nil {
+		return (*routes)[gv]
 	}
-	return (*routes)[gv]
+	return nil
 }
 
 // Describing implements server.Others.
