@@ -91,7 +91,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			}
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
-				Certificate: proxy, Dial: backends.Pods.DialContext, Discovery: kinds, OpenAPI: schemas,
+				Certificate: proxy, Trust: bootstrap.Trust(trusted(authority)), Dial: backends.Pods.DialContext, Discovery: kinds, OpenAPI: schemas,
 			})
 			if err != nil {
 				return err
@@ -209,9 +209,15 @@ func kubernetesVersion() version.Info {
 
 // startObjects are what the cluster of a server at address starts with.
 func startObjects(authority *pki.Authority, address net.Addr) bootstrap.Options {
-	o := bootstrap.Options{ServiceCIDR: serviceCIDR, ClientCA: string(authority.CertificatePEM()), FrontProxyCA: string(authority.FrontProxy().CertificatePEM())}
+	o := trusted(authority)
+	o.ServiceCIDR = serviceCIDR
 	if a, err := netip.ParseAddrPort(address.String()); err == nil {
 		o.Address, o.Port = a.Addr(), int(a.Port())
 	}
 	return o
+}
+
+// trusted says who issues the certificates of those who are believed.
+func trusted(authority *pki.Authority) bootstrap.Options {
+	return bootstrap.Options{ClientCA: string(authority.CertificatePEM()), FrontProxyCA: string(authority.FrontProxy().CertificatePEM())}
 }

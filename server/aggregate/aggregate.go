@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
@@ -19,6 +21,7 @@ import (
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/apiregistration"
 	"fairlead.dev/server"
+	"fairlead.dev/server/auth/bootstrap"
 	"fairlead.dev/server/discovery"
 	"fairlead.dev/server/openapi"
 	"fairlead.dev/storage"
@@ -42,6 +45,8 @@ type Options struct {
 	OpenAPI *openapi.Handler
 	// Certificate is shown to other servers, who believe by it for whom requests are.
 	Certificate tls.Certificate
+	// Trust tells them whom to believe; it is kept as it is here.
+	Trust *corev1.ConfigMap
 	// Dial reaches the endpoints of services.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	Log  *slog.Logger // nil logs nothing
@@ -184,6 +189,11 @@ func (s *Services) follow(ctx context.Context) error {
 		return err
 	}
 	defer w.Close()
+	trust, err := s.o.Server.Cache(corev1.Resource("configmaps")).Watch(ctx, watchcache.Selection{Namespace: s.o.Trust.Namespace, Name: s.o.Trust.Name}, 0)
+	if err != nil {
+		return err
+	}
+	defer trust.Close()
 	all := checkers{}
 	defer func() {
 		for _, c := range all {
@@ -198,14 +208,22 @@ func (s *Services) follow(ctx context.Context) error {
 			return err
 		}
 		s.update(ctx, all)
+		touched := false
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-s.bell:
 		case <-w.Bell():
+		case <-trust.Bell():
+			touched = true
 		}
-		if !drain(w) {
+		if !drain(w) || !drain(trust) {
 			return errors.New("the watch of API services is over")
+		}
+		if touched {
+			if err := s.o.Server.Bootstrap(ctx, []runtime.Object{s.o.Trust.DeepCopy()}, bootstrap.Reconcile); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -14,7 +14,8 @@
 // An API service with a service leads requests to its version elsewhere, in place of what
 // is served here in that version: to a ready endpoint of the service or to its external
 // name, by TLS, to be known as SERVICE.NAMESPACE.svc. The server is shown a certificate of
-// the front proxy, and told by headers for whom the request is.
+// the front proxy, and told by headers for whom the request is. Which certificates to
+// believe it reads in a ConfigMap, which is kept here.
 //
 // Whether it is available, its API service says, as of the last check: of the service, its
 // endpoints, and of a document that each server must have. It is checked when the service

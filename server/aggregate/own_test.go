@@ -3,11 +3,13 @@ package aggregate_test
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -186,6 +188,45 @@ func TestRestart(t *testing.T) {
 			t.Errorf("%s was written again", name)
 		}
 	}
+}
+
+// TestTrust: what other servers are told to believe is there again when somebody deletes it
+// or changes what it says; what else stands there stays.
+func TestTrust(t *testing.T) {
+	c := testenv.Start(t, testenv.Options{}).Client(t)
+	all := client.For[*corev1.ConfigMap](c).Namespace("kube-system")
+	const name = "extension-apiserver-authentication"
+	first, err := all.Get(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := all.Watch(t.Context(), metav1.ListOptions{ResourceVersion: first.ResourceVersion, FieldSelector: "metadata.name=" + name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	until := func(wanted func(*corev1.ConfigMap) bool) {
+		t.Helper()
+		for {
+			e, err := w.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Type != watch.Deleted && wanted(e.Object) {
+				return
+			}
+		}
+	}
+	if err := all.Delete(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	until(func(m *corev1.ConfigMap) bool { return m.UID != first.UID && maps.Equal(m.Data, first.Data) })
+	change := client.MergePatch(map[string]any{"data": map[string]string{"requestheader-client-ca-file": "nobody", "more": "x"}})
+	if _, err := all.Patch(t.Context(), name, change); err != nil {
+		t.Fatal(err)
+	}
+	const ca = "requestheader-client-ca-file"
+	until(func(m *corev1.ConfigMap) bool { return m.Data["more"] == "x" && m.Data[ca] == first.Data[ca] })
 }
 
 // TestUnlisted: a built-in version whose API service is deleted is not listed among the

@@ -46,25 +46,34 @@ func Objects(o Options) []runtime.Object {
 		list = append(list, service(o)...)
 	}
 	if o.ClientCA != "" {
-		list = append(list, &corev1.ConfigMap{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-			ObjectMeta: metav1.ObjectMeta{Name: "extension-apiserver-authentication", Namespace: "kube-system"},
-			Data: map[string]string{
-				"client-ca-file":                     o.ClientCA,
-				"requestheader-allowed-names":        `["` + FrontProxy + `"]`,
-				"requestheader-client-ca-file":       o.FrontProxyCA,
-				"requestheader-extra-headers-prefix": `["X-Remote-Extra-"]`,
-				"requestheader-group-headers":        `["X-Remote-Group"]`,
-				"requestheader-uid-headers":          `["X-Remote-Uid"]`,
-				"requestheader-username-headers":     `["X-Remote-User"]`,
-			},
-		})
+		list = append(list, Trust(o))
 	}
 	return append(list, &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{Name: tracking, Namespace: "kube-system"},
 		Data:       map[string]string{"since": time.Now().UTC().Format(time.DateOnly)},
 	})
+}
+
+// TrustName is that of the ConfigMap in kube-system which tells other servers whom this one
+// believes, so that they may do the same.
+const TrustName = "extension-apiserver-authentication"
+
+// Trust is that ConfigMap.
+func Trust(o Options) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: TrustName, Namespace: "kube-system"},
+		Data: map[string]string{
+			"client-ca-file":                     o.ClientCA,
+			"requestheader-allowed-names":        `["` + FrontProxy + `"]`,
+			"requestheader-client-ca-file":       o.FrontProxyCA,
+			"requestheader-extra-headers-prefix": `["X-Remote-Extra-"]`,
+			"requestheader-group-headers":        `["X-Remote-Group"]`,
+			"requestheader-uid-headers":          `["X-Remote-Uid"]`,
+			"requestheader-username-headers":     `["X-Remote-User"]`,
+		},
+	}
 }
 
 // tracking names the ConfigMap that says since when the use of legacy service account
