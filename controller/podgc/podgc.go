@@ -125,8 +125,7 @@ func (c *collector) clearNode(ctx context.Context, name string) error {
 		if !outOfService(n) {
 			return nil
 		}
-		return c.removeAll(ctx, pods, disruption("DeletionByPodGC", "PodGC: node is out-of-service"),
-			func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
+		return c.removeAll(ctx, pods, nil, func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
 	}
 	if len(pods) == 0 {
 		return nil
@@ -134,8 +133,7 @@ func (c *collector) clearNode(ctx context.Context, name string) error {
 	if _, err := c.nodeA.Get(ctx, name); !apierrors.IsNotFound(err) {
 		return err // it is there after all, or cannot be asked for
 	}
-	return c.removeAll(ctx, pods, disruption("DeletionByPodGC", "PodGC: node no longer exists"),
-		func(*corev1.Pod) bool { return true })
+	return c.removeAll(ctx, pods, orphaned(), func(*corev1.Pod) bool { return true })
 }
 
 // outOfService reports whether an administrator has declared a node that is not

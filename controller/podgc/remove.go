@@ -77,13 +77,14 @@ func (c *collector) remove(ctx context.Context, p *corev1.Pod, why *corev1.PodCo
 	return ignoreNotFound(err)
 }
 
-func disruption(reason, message string) *corev1.PodCondition {
+// orphaned is what becomes of a pod whose node is gone.
+func orphaned() *corev1.PodCondition {
 	return &corev1.PodCondition{
 		Type:               corev1.DisruptionTarget,
 		Status:             corev1.ConditionTrue,
 		LastTransitionTime: metav1.Now(),
-		Reason:             reason,
-		Message:            message,
+		Reason:             "DeletionByPodGC",
+		Message:            "PodGC: node no longer exists",
 	}
 }
 
