@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"fmt"
 
 	"fairlead.dev/client"
 	"fairlead.dev/trace"
@@ -35,13 +36,13 @@ func (s *Scheduler) bind(ctx context.Context, p *placement) {
 		return // the next scheduler sees what became of it
 	}
 	if err != nil {
-		s.tell(func() { s.unbound(p, err) })
+		s.tell(func() { s.unbound(p, fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err)) })
 		return
 	}
 	if p.after != nil {
 		s.tell(p.released)
 	}
-	s.profileOf(p.waiting).events.Event(pod, corev1.EventTypeNormal, "Scheduled",
+	s.profileOf(p.waiting).events.Act(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }
 

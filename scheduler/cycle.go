@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/client"
 )
 
 // schedule gives one pod a node, or puts it back.
@@ -47,8 +49,13 @@ func (s *Scheduler) reserve(p *placement, n *NodeInfo) error {
 			p.released()
 			return &FitError{Nodes: s.cluster.Len(), Pod: v, By: []Filter{f}}
 		}
-		if res.BeforeBinding != nil {
-			p.before = append(p.before, res.BeforeBinding)
+		if before := res.BeforeBinding; before != nil {
+			p.before = append(p.before, func(ctx context.Context) error {
+				if err := before(ctx); err != nil {
+					return fmt.Errorf("running PreBind plugin %q: %w", f.Name(), err)
+				}
+				return nil
+			})
 		}
 		if res.Release != nil {
 			p.after = append(p.after, res.Release)
@@ -58,11 +65,12 @@ func (s *Scheduler) reserve(p *placement, n *NodeInfo) error {
 }
 
 // prepare does what must be done before the binding, then binds, on a goroutine of its
-// own: it may take long.
+// own: it may take long. Who looks at the pod meanwhile is told which node it is to have.
 func (s *Scheduler) prepare(ctx context.Context, p *placement) {
 	before, cancel := context.WithCancel(ctx)
 	p.cancel = cancel
 	s.waits.Go(func() {
+		s.expect(before, p)
 		for _, f := range p.before {
 			if err := f(before); err != nil {
 				s.tell(func() { s.unbound(p, err) })
@@ -70,6 +78,31 @@ func (s *Scheduler) prepare(ctx context.Context, p *placement) {
 			}
 		}
 		s.bind(ctx, p)
+	})
+}
+
+// expect writes onto a pod which node it is to have. It is bound there without that as well.
+func (s *Scheduler) expect(ctx context.Context, p *placement) {
+	pod := p.info.Pod
+	s.reports.cancel(ctx, pod.UID)
+	if pod.Status.NominatedNodeName == p.node {
+		return
+	}
+	var written *corev1.Pod
+	if err := traced(ctx, s.pods, pod, func(ctx context.Context) (err error) {
+		written, err = s.pods.Namespace(pod.Namespace).Patch(ctx, pod.Name, client.StrategicPatch(map[string]any{
+			"metadata": map[string]any{"uid": pod.UID},
+			"status":   map[string]any{"nominatedNodeName": p.node},
+		}).On("status"))
+		return err
+	}); err != nil {
+		return
+	}
+	info := NewPodInfo(written)
+	s.tell(func() {
+		if s.assumed[pod.UID] == p && p.latest == nil {
+			p.latest = info // whoever takes the placement back knows that there is something to take back
+		}
 	})
 }
 
@@ -137,8 +170,20 @@ func (s *Scheduler) failed(w *waiting, err error) {
 }
 
 func (s *Scheduler) report(w *waiting, reason, message string) {
-	s.profileOf(w).events.Event(w.info.Pod, corev1.EventTypeWarning, "FailedScheduling", "%s", message)
+	s.profileOf(w).events.Act(w.info.Pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", note(message))
 	s.reports.add(w.info.Pod, reason, message, w.nominee)
+}
+
+// longestNote is how many bytes a note of an event may have.
+const longestNote = 1024
+
+// note is a message as an event can have it.
+func note(message string) string {
+	const more = " ..."
+	if len(message) > longestNote {
+		message = message[:longestNote-len(more)] + more
+	}
+	return message
 }
 
 // unbound takes back a placement whose binding failed.
@@ -164,5 +209,5 @@ func (s *Scheduler) unbound(p *placement, err error) {
 		s.queue.retry(p.waiting, time.Now()) // it may be bound already; the watch will tell
 		return
 	}
-	s.failed(p.waiting, fmt.Errorf("binding to %s: %w", p.node, err))
+	s.failed(p.waiting, err)
 }

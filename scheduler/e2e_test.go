@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -40,16 +41,16 @@ func account(t testing.TB, c *client.Client) {
 	}
 }
 
-func await(t *testing.T, pods client.Resource[*corev1.Pod], name string, what string, ok func(*corev1.Pod) bool) *corev1.Pod {
+func await[T client.Object](t *testing.T, of client.Resource[T], name string, what string, ok func(T) bool) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	w, err := pods.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	w, err := of.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Stop()
-	var last *corev1.Pod
+	var last T
 	for {
 		ev, err := w.Next(ctx)
 		if err != nil {
@@ -129,6 +130,16 @@ func TestAgainstServer(t *testing.T) {
 	} {
 		if !told(t, events, name, want) {
 			t.Errorf("no event of %s: %s", name, want)
+		}
+	}
+	acts, err := client.For[*eventsv1.Event](c).Namespace("default").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range acts.Items {
+		action, ours := map[string]string{"Scheduled": "Binding", "FailedScheduling": "Scheduling"}[e.Reason]
+		if ours && (e.Action != action || e.ReportingController != "default-scheduler" || e.EventTime.IsZero()) {
+			t.Errorf("%s: action %q of %q at %v", e.Reason, e.Action, e.ReportingController, e.EventTime)
 		}
 	}
 }
@@ -240,5 +251,9 @@ func TestPreemptionAgainstServer(t *testing.T) {
 	}
 	if !told(t, client.For[*corev1.Event](c).Namespace("default"), "large", fmt.Sprintf("Preempted: Preempted by pod %s on node node-1", got.UID)) {
 		t.Error("no event tells the victim why")
+	}
+	acts, err := client.For[*eventsv1.Event](c).Namespace("default").List(ctx, metav1.ListOptions{FieldSelector: "reason=Preempted"})
+	if err != nil || len(acts.Items) != 1 || acts.Items[0].Action != "Preempting" || acts.Items[0].Related == nil || acts.Items[0].Related.UID != got.UID {
+		t.Errorf("events: %+v, %v", acts, err)
 	}
 }

@@ -45,7 +45,7 @@ func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod,
 		return nil // gone already
 	}
 	if err == nil {
-		s.profiles[preemptor.Spec.SchedulerName].events.Event(victim, corev1.EventTypeNormal, "Preempted", "Preempted by pod %s on node %s", preemptor.UID, node)
+		s.profiles[preemptor.Spec.SchedulerName].events.Act(victim, preemptor, corev1.EventTypeNormal, "Preempted", "Preempting", "Preempted by pod %s on node %s", preemptor.UID, node)
 	}
 	return err
 }

@@ -32,8 +32,10 @@ func (o *objects) BindVolumes(ctx context.Context, node *corev1.Node, choices []
 	for {
 		changed := o.bell.wait()
 		bound, err := o.boundTo(node, choices)
-		if bound || err != nil {
-			return err
+		if err != nil {
+			return fmt.Errorf("binding volumes: %w", err)
+		} else if bound {
+			return nil
 		}
 		select {
 		case <-changed:

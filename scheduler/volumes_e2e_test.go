@@ -1,7 +1,9 @@
 package scheduler_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -21,7 +23,7 @@ func TestLateBinding(t *testing.T) {
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	wait := storagev1.VolumeBindingWaitForFirstConsumer
-	for name, provisioner := range map[string]string{"local": "kubernetes.io/no-provisioner", "made": persistentvolume.Provisioner} {
+	for name, provisioner := range map[string]string{"local": "kubernetes.io/no-provisioner", "made": persistentvolume.Provisioner, "promised": "example.com/nobody"} {
 		class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: &wait}
 		if name == "made" {
 			class.AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{
@@ -86,6 +88,33 @@ func TestLateBinding(t *testing.T) {
 	made, err := client.For[*corev1.PersistentVolume](c).Get(ctx, claim.Spec.VolumeName)
 	if err != nil || made.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values[0] != later.Spec.NodeName {
 		t.Errorf("the volume made: %+v, %v", made, err)
+	}
+
+	// A pod that waits for its volume tells its node meanwhile, and no longer when there will be none.
+	create("never", "promised")
+	await(t, pods, "never", "expected on a node", func(p *corev1.Pod) bool { return p.Status.NominatedNodeName != "" })
+	await(t, claims, "never", "told where", func(c *corev1.PersistentVolumeClaim) bool {
+		return c.Annotations["volume.kubernetes.io/selected-node"] != ""
+	})
+	claim, err = claims.Patch(ctx, "never", client.MergePatch(map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{"volume.kubernetes.io/selected-node": nil}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := pods.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=never", ResourceVersion: claim.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Stop()
+	bounded, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	ev, err := w.Next(bounded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const why = `SchedulerError: running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "never"`
+	if s := ev.Object.Status; len(s.Conditions) != 1 || s.Conditions[0].Reason+": "+s.Conditions[0].Message != why || s.NominatedNodeName != "" {
+		t.Errorf("nominated to %q; conditions %+v", s.NominatedNodeName, s.Conditions)
 	}
 }
 
