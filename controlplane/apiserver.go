@@ -96,6 +96,9 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			if err != nil {
 				return err
 			}
+			if err := c.Metrics.Register(services); err != nil {
+				return err
+			}
 			extensions, err = extension.New(ctx, extension.Options{
 				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Lookup())),
 				Describes: []server.Describer{kinds, schemas, services},

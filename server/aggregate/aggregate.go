@@ -52,7 +52,8 @@ type Options struct {
 	Log  *slog.Logger // nil logs nothing
 }
 
-// Services are the API services of a server.
+// Services are the API services of a server; as a prometheus.Collector, how available they
+// are.
 type Services struct {
 	o       Options
 	builtin []schema.GroupVersion
@@ -60,6 +61,7 @@ type Services struct {
 	// atStart are those that were there before the server, by name.
 	atStart map[string]types.UID
 	bell    chan struct{} // of one slot: rung when other custom kinds are served
+	metrics metrics
 	// routes are the versions that other servers serve, nil if there are none; at is the
 	// revision up to which they are known.
 	routes atomic.Pointer[map[schema.GroupVersion]*server.Elsewhere]
@@ -91,7 +93,7 @@ func New(ctx context.Context, o Options) (*Services, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Services{o: o, builtin: versions(o.Builtin, false), bell: make(chan struct{}, 1), atStart: map[string]types.UID{}}
+	s := &Services{o: o, builtin: versions(o.Builtin, false), bell: make(chan struct{}, 1), metrics: newMetrics(), atStart: map[string]types.UID{}}
 	s.mu.known, s.mu.remotes = map[string]*known{}, map[string]*remote{}
 	s.mu.unseen, s.mu.gone = map[string]schema.GroupVersion{}, map[string]schema.GroupVersion{}
 	s.own = map[schema.GroupVersion]bool{apiregistrationv1.SchemeGroupVersion: true}

@@ -146,11 +146,18 @@ func (s *Services) look(ctx context.Context, r *remote) error {
 	if available {
 		s.heard(ctx, r)
 	}
+	fell := false
 	err = s.o.Server.Amend(ctx, Resource, r.name, "status", func(obj resource.Object) bool {
-		return apiregistration.SetCondition(obj.(*apiregistrationv1.APIService), now)
+		service := obj.(*apiregistrationv1.APIService)
+		was := apiregistration.Condition(service)
+		fell = was != nil && was.Status == apiregistrationv1.ConditionTrue && !available
+		return apiregistration.SetCondition(service, now)
 	})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err
+	}
+	if err == nil && fell {
+		s.metrics.fell.WithLabelValues(r.name, now.Reason).Inc()
 	}
 	return failed
 }

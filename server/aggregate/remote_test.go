@@ -244,6 +244,13 @@ func TestRemote(t *testing.T) {
 	if code, _ := get(gadgets); code != 503 {
 		t.Errorf("its server has gone: %d", code)
 	}
+	for _, line := range []string{
+		`aggregator_unavailable_apiservice{name="v1.far.example.com"} 1`, `aggregator_unavailable_apiservice{name="v1.apps"} 0`,
+		`aggregator_unavailable_apiservice_total{name="v1.far.example.com",reason="EndpointsNotFound"} 1`,
+	} {
+		for metrics := ""; !strings.Contains(metrics, line+"\n"); _, metrics = get("/metrics") { // it is counted when it has been said
+		}
+	}
 	lists(t, env.Config(), "")
 	if err := services(c).Delete(ctx, service.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
