@@ -34,7 +34,8 @@ type group struct {
 	last     time.Time
 }
 
-// budget is how many events an object may still have written.
+// budget is how many events of a type an object may still have written: what goes on as it
+// should does not keep a warning from being told.
 type budget struct {
 	left float64
 	at   time.Time
@@ -55,11 +56,12 @@ func (c *correlator) observe(ev *corev1.Event) *record {
 	object.ResourceVersion = ""
 	now := ev.LastTimestamp.Time
 
-	b := c.budgets.get(recordKey{source: ev.Source, object: object}, func() *budget { return &budget{budgetBurst, now} })
+	key := recordKey{source: ev.Source, object: object, typ: ev.Type}
+	b := c.budgets.get(key, func() *budget { return &budget{budgetBurst, now} })
 	b.left = min(budgetBurst, b.left+float64(now.Sub(b.at))/float64(budgetRefill))
 	b.at = now
 
-	key := recordKey{source: ev.Source, object: object, typ: ev.Type, reason: ev.Reason}
+	key.reason = ev.Reason
 	g := c.groups.get(key, func() *group { return &group{messages: map[string]struct{}{}} })
 	if now.Sub(g.last) > groupWindow {
 		clear(g.messages)

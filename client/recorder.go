@@ -21,8 +21,8 @@ import (
 // deleted, once it has refused one; one that cannot be reached is asked again for two minutes,
 // and what repeats itself raises the count of one Event. Of core/v1, the tenth different
 // message for one reason within ten minutes and those after it fold into one Event, and
-// an object may have 25 written at once and then one every five minutes, as upstream's
-// recorder has it. It is safe for concurrent use.
+// an object may have 25 of each type written at once and then one every five minutes, as
+// upstream's recorder has it. It is safe for concurrent use.
 type Recorder struct {
 	*recording
 	source corev1.EventSource

@@ -65,6 +65,32 @@ func TestRecorderOverTime(t *testing.T) {
 	})
 }
 
+// TestRecorderBudgets: what an object tells of one type takes nothing from the other.
+func TestRecorderBudgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := &events{all: map[string]*corev1.Event{}}
+		c, s := scripted(t, client.Options{}, nil)
+		s.h = func(w http.ResponseWriter, r *http.Request) { srv.serve(w, withBody(r, s.body[len(s.body)-1])) }
+		r := client.NewRecorder(c, "tester")
+		defer r.Close()
+		set := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
+		tell := func(eventType string, want int) {
+			t.Helper()
+			before := len(s.seen)
+			for i := range 30 {
+				r.Event(set, eventType, fmt.Sprint("Reason", i), "it happened")
+			}
+			synctest.Wait()
+			if n := len(s.seen) - before; n != want {
+				t.Errorf("%d writes of 30 events of type %s, want %d", n, eventType, want)
+			}
+		}
+		tell(corev1.EventTypeNormal, 25)
+		tell(corev1.EventTypeWarning, 25)
+		tell(corev1.EventTypeNormal, 0)
+	})
+}
+
 // TestRecorderCutsWhatIsLong: no message or name is longer than the server takes, and none
 // ends in half a character.
 func TestRecorderCutsWhatIsLong(t *testing.T) {
