@@ -27,8 +27,8 @@ func serviceStrategy() resource.Strategy {
 	}
 	r.PrepareForUpdate = func(s, old *corev1.Service) {
 		update(s, old)
+		keepAllocated(s, old)
 		dropForType(s, old)
-		KeepAllocated(s, old)
 	}
 	r.Validate = func(s *corev1.Service) field.ErrorList { return validateService(s, nil) }
 	r.ValidateUpdate = validateServiceUpdate
@@ -167,11 +167,31 @@ func sameNodePorts(was, now []corev1.ServicePort) bool {
 	return true
 }
 
-// KeepAllocated fills addresses and node ports that were given to the service
+// keepAllocated fills addresses and node ports that were given to the service
 // before and that an update has left out. What is still empty afterwards is
 // for the allocators to fill.
-func KeepAllocated(s, old *corev1.Service) {
+func keepAllocated(s, old *corev1.Service) {
 	now, was := &s.Spec, &old.Spec
+	if hasClusterIP(old) && hasClusterIP(s) {
+		if now.ClusterIP == "" {
+			now.ClusterIP = was.ClusterIP
+		}
+		if len(now.ClusterIPs) == 0 {
+			now.ClusterIPs = was.ClusterIPs
+		}
+	}
+	if isGivenNodePorts(old) && isGivenNodePorts(s) {
+		keepNodePorts(now.Ports, was.Ports)
+	}
+	if hasHealthPort(old) && hasHealthPort(s) && now.HealthCheckNodePort == 0 {
+		now.HealthCheckNodePort = was.HealthCheckNodePort
+	}
+	agree(now, was)
+}
+
+// agree makes the list of addresses follow the one address, for clients that
+// know only that.
+func agree(now, was *corev1.ServiceSpec) {
 	if len(was.ClusterIPs) > 0 && len(now.ClusterIPs) == 0 && was.ClusterIP == now.ClusterIP {
 		now.ClusterIPs = was.ClusterIPs
 	}
@@ -182,20 +202,12 @@ func KeepAllocated(s, old *corev1.Service) {
 			now.ClusterIPs = []string{now.ClusterIP}
 		}
 	}
-	if hasClusterIP(old) && hasClusterIP(s) {
-		if now.ClusterIP == "" {
-			now.ClusterIP = was.ClusterIP
-		}
-		if len(now.ClusterIPs) == 0 {
-			now.ClusterIPs = was.ClusterIPs
-		}
-	}
-	if hasNodePorts(old) && hasNodePorts(s) {
-		keepNodePorts(now.Ports, was.Ports)
-	}
-	if hasHealthPort(old) && hasHealthPort(s) && now.HealthCheckNodePort == 0 {
-		now.HealthCheckNodePort = was.HealthCheckNodePort
-	}
+}
+
+// isGivenNodePorts says whether ports without a node port are given one.
+func isGivenNodePorts(s *corev1.Service) bool {
+	asked := s.Spec.AllocateLoadBalancerNodePorts
+	return hasNodePorts(s) && (s.Spec.Type == corev1.ServiceTypeNodePort || asked == nil || *asked)
 }
 
 func keepNodePorts(now, was []corev1.ServicePort) {
