@@ -142,7 +142,7 @@ func (s *Scheduler) unplaced(ctx context.Context, w *waiting, err error) {
 	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 {
 		room = s.profileOf(w).makeRoom(s.cluster, w.info, fit)
 	}
-	waits := room == nil && s.cluster.mayPreempt(w.info) != "" && w.nominee != "" // for its victims
+	waits := room == nil && s.cluster.mayPreempt(w.info, fit) != "" && w.nominee != "" // for its victims
 	if room != nil {
 		w.nominee = room.node.name
 		s.cluster.Nominate(w.info, w.nominee)

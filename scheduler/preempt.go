@@ -25,7 +25,7 @@ func (pl *placer) makeRoom(c *Cluster, p *PodInfo, e *FitError) *eviction {
 	if !e.Pod.Fits() {
 		return nil
 	}
-	if why := c.mayPreempt(p); why != "" {
+	if why := c.mayPreempt(p, e); why != "" {
 		e.Preemption = "preemption: " + why
 		return nil
 	}
@@ -63,12 +63,13 @@ func (pl *placer) makeRoom(c *Cluster, p *PodInfo, e *FitError) *eviction {
 	return best
 }
 
-// mayPreempt says why p may not make others leave; "" if it may.
-func (c *Cluster) mayPreempt(p *PodInfo) string {
+// mayPreempt says why p, which fits nowhere for e, may not make others leave; "" if it may. It waits for those
+// that leave the node to which it is nominated, unless it cannot go there at all any more.
+func (c *Cluster) mayPreempt(p *PodInfo, e *FitError) string {
 	if policy := p.Pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever {
 		return "not eligible due to preemptionPolicy=Never."
 	}
-	if g := c.nominated[p.Pod.UID]; g != nil {
+	if g := c.nominated[p.Pod.UID]; g != nil && slices.Contains(e.Candidates, g.node) {
 		for _, victim := range g.node.pods {
 			if victim.Priority < p.Priority && victim.terminating && preempted(victim.Pod) {
 				return "not eligible due to a terminating pod on the nominated node."

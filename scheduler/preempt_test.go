@@ -124,3 +124,30 @@ func TestNomination(t *testing.T) {
 		t.Error("a ghost stays")
 	}
 }
+
+// A pod waits for its victims, but not on a node to which it cannot go any more.
+func TestLostNomination(t *testing.T) {
+	for _, cordoned := range []bool{false, true} {
+		all := nodes(2)
+		all[0].Spec.Unschedulable = cordoned
+		leaving := newPod("leaving", on("n1"), asking("cpu", "3"), func(p *corev1.Pod) {
+			p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler}}
+		})
+		c := newCluster(nil, all, leaving, newPod("other", on("n2"), asking("cpu", "3")))
+		pl, p := placer{Profile: DefaultProfile()}, NewPodInfo(newPod("p", asking("cpu", "3"), priority(10)))
+		c.Nominate(p, "n1")
+		_, err := pl.place(c, p)
+		var fit *FitError
+		if !errors.As(err, &fit) {
+			t.Fatalf("it fits: %v", err)
+		}
+		room := pl.makeRoom(c, p, fit)
+		switch {
+		case cordoned && (room == nil || room.node.name != "n2"):
+			t.Errorf("no room is made elsewhere: %v", fit)
+		case !cordoned && (room != nil || fit.Preemption != "preemption: not eligible due to a terminating pod on the nominated node."):
+			t.Errorf("room is made again: %q", fit.Preemption)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"os"
 	"sync"
 	"time"
 
@@ -62,8 +63,9 @@ func New(env controller.Env, o Options) *Scheduler {
 		profiles: map[string]*profile{},
 		assumed:  map[types.UID]*placement{},
 	}
+	host, _ := os.Hostname()
 	for _, p := range o.Profiles {
-		s.profiles[p.Name] = &profile{placer{Profile: p}, env.Recorder.From(p.Name, "")}
+		s.profiles[p.Name] = &profile{placer{Profile: p}, env.Recorder.From(p.Name, p.Name+"-"+host)}
 	}
 	s.reports = newReports(s.pods)
 	s.cluster = NewCluster(s.objects)
