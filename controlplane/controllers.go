@@ -27,6 +27,7 @@ import (
 	"fairlead.dev/controller/pvprotection"
 	"fairlead.dev/controller/replicaset"
 	"fairlead.dev/controller/replication"
+	"fairlead.dev/controller/resourceclaim"
 	"fairlead.dev/controller/resourcequota"
 	"fairlead.dev/controller/rootca"
 	"fairlead.dev/controller/serviceaccount"
@@ -89,6 +90,7 @@ var builtins = []entry{
 	{"pvcprotection", "pvc-protection-controller", plain(pvcprotection.New)},
 	{"replicaset", "replicaset-controller", plain(replicaset.New)},
 	{"replicationcontroller", "replication-controller", plain(replication.New)},
+	{"resourceclaim", "resource-claim-controller", plain(resourceclaim.New)},
 	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
 	{"rootca", "root-ca-cert-publisher", func(env controller.Env, k keys) controller.Runner {
 		return rootca.New(env, rootca.Options{CA: k.caBundle})

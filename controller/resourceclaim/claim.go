@@ -1,0 +1,99 @@
+package resourceclaim
+
+import (
+	"context"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/controller"
+)
+
+// syncClaim takes pods that need a claim no more out of it, and what nobody needs away.
+func (c *claimer) syncClaim(ctx context.Context, k controller.Key) (controller.Result, error) {
+	o, ok := c.claims.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	var users []resourcev1.ResourceClaimConsumerReference
+	for _, r := range o.Status.ReservedFor {
+		uses, err := c.uses(ctx, k.Namespace, r)
+		if err != nil {
+			return controller.Result{}, err
+		}
+		if uses {
+			users = append(users, r)
+		}
+	}
+	left := len(users) < len(o.Status.ReservedFor)
+	if left || len(users) == 0 && o.DeletionTimestamp != nil && slices.Contains(o.Finalizers, resourcev1.Finalizer) {
+		if err := c.release(ctx, o, users); err != nil {
+			return controller.Result{}, ignoreNotFound(err)
+		}
+	}
+	if len(users) > 0 || o.DeletionTimestamp != nil {
+		return controller.Result{}, nil
+	}
+	// Of a pod that is gone the garbage collector knows.
+	if pod, ok := ownerOf(o); ok {
+		if p, ok := c.pods.Store().Get(pod.Namespace, pod.Name); ok && (!metav1.IsControlledBy(o, p) || done(p)) {
+			return controller.Result{}, ignoreNotFound(c.claimsAPI.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{
+				Preconditions: &metav1.Preconditions{UID: &o.UID},
+			}))
+		}
+	}
+	return controller.Result{}, nil
+}
+
+// uses reports whether somebody for whom a claim is reserved still needs it. That a pod
+// is gone is taken from the server: the scheduler may know one that we do not yet. Who is
+// no pod is not ours to judge.
+func (c *claimer) uses(ctx context.Context, namespace string, r resourcev1.ResourceClaimConsumerReference) (bool, error) {
+	if r.APIGroup != "" || r.Resource != "pods" {
+		return true, nil
+	}
+	p, ok := c.pods.Store().Get(namespace, r.Name)
+	if !ok {
+		var err error
+		if p, err = c.podsAPI.Namespace(namespace).Get(ctx, r.Name); err != nil {
+			return !apierrors.IsNotFound(err), ignoreNotFound(err)
+		}
+		return p.UID == r.UID, nil
+	}
+	return p.UID == r.UID && !done(p), nil
+}
+
+// release leaves a claim to its users. Without any it is not allocated any more, if it
+// was by the scheduler, and nothing holds it.
+func (c *claimer) release(ctx context.Context, o *resourcev1.ResourceClaim, users []resourcev1.ResourceClaimConsumerReference) error {
+	api := c.claimsAPI.Namespace(o.Namespace)
+	o = o.DeepCopy()
+	held := slices.Contains(o.Finalizers, resourcev1.Finalizer)
+	frees := len(users) == 0 && held
+	if len(users) < len(o.Status.ReservedFor) || frees && o.Status.Allocation != nil {
+		o.Status.ReservedFor = users
+		if frees {
+			o.Status.Allocation = nil
+		}
+		var err error
+		if o, err = api.UpdateStatus(ctx, o); err != nil {
+			return err
+		}
+	}
+	if !held || o.Status.Allocation != nil {
+		return nil
+	}
+	o = o.DeepCopy()
+	o.Finalizers = slices.DeleteFunc(o.Finalizers, func(f string) bool { return f == resourcev1.Finalizer })
+	_, err := api.Update(ctx, o)
+	return err
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
