@@ -51,7 +51,7 @@ var endpointSlices = duty{
 			touch[*corev1.Service](s, "web")
 		},
 		done: func(s *site) { behind(s, 81, 4) },
-		made: map[string]int{"EndpointSlice": 2},
+		made: map[string]int{"EndpointSlice": 1},
 	}},
 }
 

@@ -6,8 +6,8 @@
 // a change touches as few slices as can be: endpoints stay in the slice where
 // they are, new ones go first into slices that are written anyway, then into
 // one with room for all of them, then into new slices. Slices that have become
-// empty are deleted; a Service without endpoints keeps one empty slice for each
-// family.
+// empty are made over into new ones, or deleted; a Service without endpoints keeps
+// one empty slice for each family.
 //
 // A Service with the annotation service.kubernetes.io/topology-mode: Auto has its ready
 // endpoints shared out among the zones, by the CPU of their nodes, as hints say; each pass

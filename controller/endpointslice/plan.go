@@ -35,7 +35,24 @@ func plan(svc *corev1.Service, existing []*discoveryv1.EndpointSlice, wanted map
 	for _, family := range slices.Sorted(maps.Keys(wanted)) {
 		c.planFamily(svc, family, byFamily[family], wanted[family])
 	}
+	c.reuse(svc)
 	return c
+}
+
+// reuse makes slices that would go into those that would come.
+func (c *changes) reuse(svc *corev1.Service) {
+	c.remove = slices.DeleteFunc(c.remove, func(old *discoveryv1.EndpointSlice) bool {
+		i := slices.IndexFunc(c.create, func(s *discoveryv1.EndpointSlice) bool { return s.AddressType == old.AddressType })
+		if i < 0 || !ownedBy(old, svc) {
+			return false
+		}
+		s := c.create[i]
+		s.ObjectMeta.Name, s.GenerateName = old.Name, old.GenerateName
+		s.UID, s.ResourceVersion = old.UID, old.ResourceVersion
+		c.create = slices.Delete(c.create, i, i+1)
+		c.update = append(c.update, s)
+		return true
+	})
 }
 
 func (c *changes) planFamily(svc *corev1.Service, family discoveryv1.AddressType, existing []*discoveryv1.EndpointSlice, wanted map[groupKey]*group) {
