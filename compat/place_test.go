@@ -33,6 +33,10 @@ func listWatch(c *kubernetes.Clientset, resource, ns, name string) cache.ListerW
 		from = c.AutoscalingV2().RESTClient()
 	case "clusterroles":
 		from = c.RbacV1().RESTClient()
+	case "servicecidrs":
+		from = c.NetworkingV1().RESTClient()
+	case "resourceclaims":
+		from = c.ResourceV1().RESTClient()
 	case "certificatesigningrequests":
 		from = c.CertificatesV1().RESTClient()
 	default:
