@@ -182,7 +182,7 @@ func devices(p *place) {
 	p.saw("claim %s of %s: %s, labels %v, annotations %v, owner %s %v", pod.Status.ResourceClaimStatuses[0].Name, strings.TrimSuffix(name, name[len(name)-5:]), c.GenerateName, c.Labels, c.Annotations,
 		c.OwnerReferences[0].Kind, ptr.Deref(c.OwnerReferences[0].BlockOwnerDeletion, false))
 	for _, m := range pod.ManagedFields {
-		if strings.Contains(string(m.FieldsV1.Raw), "resourceClaimStatuses") {
+		if strings.Contains(m.FieldsV1.GetRawString(), "resourceClaimStatuses") {
 			p.saw("said by %s, %s of %s", m.Manager, m.Operation, m.Subresource)
 		}
 	}
