@@ -87,6 +87,12 @@ func TestAgainstServer(t *testing.T) {
 	}
 	create(pod("first", "20"))
 	first := await(t, pods, "first", "running", running)
+	for _, node := range []string{"node-1", "node-2"} { // each pod says that its node is known
+		p := pod("on-"+node, "1")
+		p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
+		create(p)
+		await(t, pods, p.Name, "running", running)
+	}
 
 	create(pod("huge", "33"))
 	cond := held(t, pods, "huge", "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.")
