@@ -27,8 +27,7 @@ func serviceStrategy() resource.Strategy {
 	}
 	r.PrepareForUpdate = func(s, old *corev1.Service) {
 		update(s, old)
-		keepAllocated(s, old)
-		dropForType(s, old)
+		KeepAllocated(s, old)
 	}
 	r.Validate = func(s *corev1.Service) field.ErrorList { return validateService(s, nil) }
 	r.ValidateUpdate = validateServiceUpdate
@@ -167,10 +166,11 @@ func sameNodePorts(was, now []corev1.ServicePort) bool {
 	return true
 }
 
-// keepAllocated fills addresses and node ports that were given to the service
-// before and that an update has left out. What is still empty afterwards is
-// for the allocators to fill.
-func keepAllocated(s, old *corev1.Service) {
+// KeepAllocated fills addresses and node ports that were given to the service
+// before and that an update has left out, and takes away those that its new type
+// has no use for. What is still empty afterwards is for the allocators to fill;
+// then a second call changes nothing.
+func KeepAllocated(s, old *corev1.Service) {
 	now, was := &s.Spec, &old.Spec
 	if hasClusterIP(old) && hasClusterIP(s) {
 		if now.ClusterIP == "" {
@@ -187,6 +187,7 @@ func keepAllocated(s, old *corev1.Service) {
 		now.HealthCheckNodePort = was.HealthCheckNodePort
 	}
 	agree(now, was)
+	dropForType(s, old)
 }
 
 // agree makes the list of addresses follow the one address, for clients that

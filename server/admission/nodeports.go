@@ -2,7 +2,6 @@ package admission
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -108,65 +107,3 @@ func checksHealth(s *corev1.ServiceSpec) bool {
 }
 
 func hasClusterIP(s *corev1.ServiceSpec) bool { return s.Type != corev1.ServiceTypeExternalName }
-
-// keepAllocated lets an update that does not name what the service was given
-// keep it, and drops what its new type has no use for.
-func keepAllocated(svc, old *corev1.Service) {
-	s, o := &svc.Spec, &old.Spec
-	if s.ClusterIP != o.ClusterIP && slices.Equal(s.ClusterIPs, o.ClusterIPs) { // an old client changed the one field it knows
-		s.ClusterIPs = nil
-		if s.ClusterIP != "" {
-			s.ClusterIPs = []string{s.ClusterIP}
-		}
-	}
-	switch {
-	case hasClusterIP(s) && hasClusterIP(o):
-		if s.ClusterIP == "" {
-			s.ClusterIP = o.ClusterIP
-		}
-		if len(s.ClusterIPs) == 0 && s.ClusterIP == o.ClusterIP {
-			s.ClusterIPs = append([]string(nil), o.ClusterIPs...)
-		}
-	case !hasClusterIP(s) && hasClusterIP(o) && slices.Equal(s.ClusterIPs, o.ClusterIPs):
-		s.ClusterIP, s.ClusterIPs, s.IPFamilies, s.IPFamilyPolicy = "", nil, nil, nil
-	}
-	if usesNodePorts(s) && usesNodePorts(o) {
-		keepPorts(s, o)
-	} else if !usesNodePorts(s) && usesNodePorts(o) && samePorts(s.Ports, o.Ports) {
-		for i := range s.Ports {
-			s.Ports[i].NodePort = 0
-		}
-	}
-	switch {
-	case checksHealth(s) && checksHealth(o) && s.HealthCheckNodePort == 0:
-		s.HealthCheckNodePort = o.HealthCheckNodePort
-	case !checksHealth(s) && s.HealthCheckNodePort == o.HealthCheckNodePort:
-		s.HealthCheckNodePort = 0
-	}
-}
-
-// keepPorts gives the ports that stayed the node ports they had.
-func keepPorts(s, o *corev1.ServiceSpec) {
-	type key struct {
-		protocol corev1.Protocol
-		port     int32
-	}
-	had, named := map[key]int32{}, map[int32]bool{}
-	for _, p := range o.Ports {
-		had[key{p.Protocol, p.Port}] = p.NodePort
-	}
-	for _, p := range s.Ports {
-		named[p.NodePort] = true
-	}
-	for i := range s.Ports {
-		p := &s.Ports[i]
-		if was := had[key{p.Protocol, p.Port}]; p.NodePort == 0 && !named[was] {
-			p.NodePort = was
-		}
-	}
-}
-
-// samePorts says whether no node port was changed.
-func samePorts(a, b []corev1.ServicePort) bool {
-	return slices.EqualFunc(a, b, func(x, y corev1.ServicePort) bool { return x.NodePort == y.NodePort })
-}

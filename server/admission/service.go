@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	corekinds "fairlead.dev/resource/core"
 )
 
 // ServiceOptions are the ranges services are given from.
@@ -81,7 +83,7 @@ func (a *ServiceAllocation) Complete(ctx context.Context, r *Request) error {
 		t.old = &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName}}
 	case Update:
 		t.svc, t.old = r.Object.(*corev1.Service), r.Old.(*corev1.Service)
-		keepAllocated(t.svc, t.old)
+		corekinds.KeepAllocated(t.svc, t.old) // as the strategy does when it comes to it: what is left is what is held
 	case Delete:
 		t.svc, _ = r.Old.(*corev1.Service)
 		if t.svc == nil || len(t.svc.Finalizers) > 0 {

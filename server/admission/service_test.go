@@ -198,7 +198,7 @@ func TestNodePorts(t *testing.T) {
 	if err := c.create(nodePort("far", corev1.ServicePort{Port: 1, NodePort: 80})); !strings.Contains(err, "provided port is not in the valid range. The range of valid ports is 30000-30003") {
 		t.Errorf("a port outside: %s", err)
 	}
-	two := nodePort("two", corev1.ServicePort{Port: 1}, corev1.ServicePort{Port: 2})
+	two := nodePort("two", corev1.ServicePort{Name: "a", Port: 1}, corev1.ServicePort{Name: "b", Port: 2})
 	if err := c.create(two); err != "" {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestNodePorts(t *testing.T) {
 	}
 
 	// An update that names nothing keeps what there is.
-	same := nodePort("two", corev1.ServicePort{Port: 1}, corev1.ServicePort{Port: 2})
+	same := nodePort("two", corev1.ServicePort{Name: "a", Port: 1}, corev1.ServicePort{Name: "b", Port: 2})
 	if err := c.update(same, two); err != "" || same.Spec.Ports[0].NodePort != two.Spec.Ports[0].NodePort || same.Spec.ClusterIP != two.Spec.ClusterIP {
 		t.Errorf("kept: %s %+v", err, same.Spec)
 	}
