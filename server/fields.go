@@ -158,7 +158,7 @@ func (c *call) recordBefore(obj, old resource.Object) []metav1.ManagedFieldsEntr
 	case managed.Resets(sent):
 		return nil
 	case len(sent) > 0 && !sameEntries(sent, there) && managed.Check(sent) == nil:
-		return sent
+		return managed.Distinct(sent)
 	}
 	return there
 }
