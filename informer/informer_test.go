@@ -317,6 +317,27 @@ func TestSlowHandlerIsBoundedAndCatchesUp(t *testing.T) {
 	}
 }
 
+// TestHandlerThatIsToldNothing is there for its Synced, and then no more.
+func TestHandlerThatIsToldNothing(t *testing.T) {
+	s := informertest.New(t)
+	s.Put(pod("a", ""))
+	i := run(t, s, informer.Options[*corev1.Pod]{})
+	v := newView(t)
+	hears := i.Handle(v.handler())
+	early, late := i.Handle(informer.Handler[*corev1.Pod]{}), i.Handle(informer.Handler[*corev1.Pod]{})
+	for _, reg := range []*informer.Registration{hears, early, late} {
+		wait(t, reg.Synced())
+	}
+	early.Remove()
+	s.Put(pod("b", ""))
+	waitFor(t, i, s.Revision())
+	v.equals(s)
+	if n, m := early.Lag(), late.Lag(); n != 0 || m != 0 {
+		t.Errorf("they have yet to be told %d and %d changes", n, m)
+	}
+	late.Remove()
+}
+
 func TestHandleLateAndRemove(t *testing.T) {
 	s := informertest.New(t)
 	s.Put(pod("a", ""))

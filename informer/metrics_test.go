@@ -40,7 +40,7 @@ func TestMetricsShowASlowHandler(t *testing.T) {
 		}, informer.Options[*corev1.Pod]{Name: "web", Log: 100})
 		let := make(chan struct{})
 		i.Handle(informer.Handler[*corev1.Pod]{Name: "slow", Add: func(*corev1.Pod, bool) { <-let }})
-		i.Handle(informer.Handler[*corev1.Pod]{Name: "quick"})
+		i.Handle(informer.Handler[*corev1.Pod]{Name: "quick", Add: func(*corev1.Pod, bool) {}})
 		r := prometheus.NewPedanticRegistry()
 		r.MustRegister(i)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"slices"
 
 	"fairlead.dev/client"
 )
@@ -48,6 +49,9 @@ func (s *Store[T]) removeReader(rd *reader[T]) {
 func (s *Store[T]) lag(rd *reader[T]) int {
 	s.mu.Lock() // not RLock: under that the reader moves pos
 	defer s.mu.Unlock()
+	if !slices.Contains(s.mu.readers, rd) {
+		return 0
+	}
 	n := len(rd.initial) + len(rd.behind)
 	if rd.behind == nil {
 		n += int(s.mu.log.head - rd.pos)

@@ -8,8 +8,8 @@ import (
 	"fairlead.dev/client"
 )
 
-// Handler is told what changes. Functions left nil are not called. It must not change
-// the objects.
+// Handler is told what changes. Functions left nil are not called; a handler without any
+// is Synced like others, and costs nothing after that. It must not change the objects.
 type Handler[T client.Object] struct {
 	// Name is what metrics call it.
 	Name string
@@ -21,6 +21,9 @@ type Handler[T client.Object] struct {
 	// Delete tells that an object is gone, with its last known state.
 	Delete func(last T)
 }
+
+// deaf says whether the handler is there only to be Synced: it is not woken any more then.
+func (h *Handler[T]) deaf() bool { return h.Add == nil && h.Update == nil && h.Delete == nil }
 
 // Registration is a handler's place at an informer.
 type Registration struct {
@@ -107,6 +110,10 @@ func (rd *reader[T]) run(ctx context.Context, s *Store[T], resync time.Duration)
 				return
 			}
 			s.joined(rd)
+			if rd.h.deaf() {
+				s.removeReader(rd)
+				return
+			}
 			continue
 		}
 		var some []delta[T]
