@@ -54,7 +54,7 @@ func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*writ
 		if err := settleNamespace(obj, c.namespace()); err != nil {
 			return nil, err
 		}
-		c.dedupOwners(obj)
+		c.dedupOwners(obj, ownersTwice)
 		w, err := c.createOne(obj, opts, record)
 		switch {
 		case err == nil || !generated || !apierrors.IsAlreadyExists(err):
@@ -93,6 +93,7 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 	if err != nil {
 		return nil, err
 	}
+	c.dedupOwners(obj, ownersTwiceAfter)
 	birth(obj)
 	ar.Name = obj.GetName()
 	if err := c.chain().Complete(c.ctx, ar); err != nil {

@@ -108,7 +108,7 @@ func (c *call) decodePatched(r *patch.Result, directive string) (runtime.Object,
 	if err != nil {
 		return nil, invalidPatch(r, err)
 	}
-	strict = append(r.Objections, strict...)
+	strict = more(r.Objections, strict)
 	if len(strict) > 0 && directive == metav1.FieldValidationStrict {
 		var v any
 		if kjson.UnmarshalCaseSensitivePreserveInts(r.JSON, &v) == nil {

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,6 +23,9 @@ const requestTimeout = 34 * time.Second
 // get answers with one object, or its status.
 func get(c *call) error {
 	var opts metav1.GetOptions
+	if err := c.exports(); err != nil {
+		return err
+	}
 	if err := c.options(&opts); err != nil {
 		return err
 	}
@@ -36,6 +41,23 @@ func get(c *call) error {
 		return err
 	}
 	return c.answerStored(http.StatusOK, o)
+}
+
+// exports objects to a parameter that was taken away in 1.21, so that nobody stores what
+// they believe to be stripped.
+func (c *call) exports() error {
+	asked := c.query["export"]
+	if len(asked) == 0 {
+		return nil
+	}
+	var export bool
+	if err := runtime.Convert_Slice_string_To_bool(&asked, &export, nil); err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("the export parameter cannot be parsed: %v", err))
+	}
+	if export {
+		return apierrors.NewBadRequest("the export parameter, deprecated since v1.14, is no longer supported")
+	}
+	return nil
 }
 
 // read finds an object in the cache; one that is not there is a NotFound.

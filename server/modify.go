@@ -130,6 +130,7 @@ func (c *call) admitUpdate(ar *admission.Request, obj, old resource.Object) (res
 	if err != nil {
 		return nil, err
 	}
+	c.dedupOwners(obj, ownersTwiceAfter)
 	return obj, c.chain().Complete(c.ctx, ar)
 }
 

@@ -113,8 +113,15 @@ func generateName(base string) string {
 	return base[:min(len(base), 63-random)] + utilrand.String(random)
 }
 
+// What a client is told of owners that it names twice, or that admission or its patch has
+// made stand there twice.
+const (
+	ownersTwice      = ".metadata.ownerReferences contains duplicate entries"
+	ownersTwiceAfter = ownersTwice + " after mutating admission happens"
+)
+
 // dedupOwners drops owners that are named twice.
-func (c *call) dedupOwners(m metav1.Object) {
+func (c *call) dedupOwners(m metav1.Object, what string) {
 	refs := m.GetOwnerReferences()
 	if len(refs) < 2 {
 		return
@@ -133,7 +140,7 @@ next:
 	}
 	if len(twice) > 0 {
 		m.SetOwnerReferences(kept)
-		c.warn(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(twice, ", "))
+		c.warn(what + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(twice, ", "))
 	}
 }
 

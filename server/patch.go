@@ -163,7 +163,7 @@ func (c *call) applyPatch(p patch.Patch, current []byte, fresh func() runtime.Ob
 	if len(strict) > 0 && c.lastRead.foreign {
 		strict = without(strict, current, c.ep.version.New())
 	}
-	return obj, c.objectToPatch(r, append(r.Objections, strict...), directive)
+	return obj, c.objectToPatch(r, more(r.Objections, strict), directive)
 }
 
 // without leaves out the objections that there are to the text before the patch
@@ -175,6 +175,17 @@ func without(objections []error, before []byte, obj runtime.Object) []error {
 		had[err.Error()] = true
 	}
 	return slices.DeleteFunc(objections, func(err error) bool { return had[err.Error()] })
+}
+
+// more adds the objections to the patched text to those to the patch; what stands twice in
+// a list of a merge patch is in both, and is told once.
+func more(objections, strict []error) []error {
+	for _, err := range strict {
+		if !slices.ContainsFunc(objections, func(told error) bool { return told.Error() == err.Error() }) {
+			objections = append(objections, err)
+		}
+	}
+	return objections
 }
 
 // sameKind objects to a patch that makes the object one of another kind. A

@@ -31,7 +31,7 @@ func update(c *call) error {
 	if err := checkName(sent, c.info.name); err != nil {
 		return err
 	}
-	c.dedupOwners(sent)
+	c.dedupOwners(sent, ownersTwice)
 	w, created, err := c.modify(c.info.name, change{
 		uid: sent.GetUID(),
 		next: func(*watchcache.Object, resource.Object) (obj resource.Object, err error) {
@@ -40,7 +40,7 @@ func update(c *call) error {
 			}
 			// It has been used up on a state that was not the last.
 			if obj, err = c.decodeObject(opts.FieldValidation); err == nil {
-				c.dedupOwners(obj)
+				c.dedupOwners(obj, ownersTwice)
 			}
 			return obj, err
 		},
