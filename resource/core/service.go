@@ -180,7 +180,7 @@ func KeepAllocated(s, old *corev1.Service) {
 			now.ClusterIPs = was.ClusterIPs
 		}
 	}
-	if isGivenNodePorts(old) && isGivenNodePorts(s) {
+	if WantsNodePorts(old) && WantsNodePorts(s) {
 		keepNodePorts(now.Ports, was.Ports)
 	}
 	if hasHealthPort(old) && hasHealthPort(s) && now.HealthCheckNodePort == 0 {
@@ -205,8 +205,8 @@ func agree(now, was *corev1.ServiceSpec) {
 	}
 }
 
-// isGivenNodePorts says whether ports without a node port are given one.
-func isGivenNodePorts(s *corev1.Service) bool {
+// WantsNodePorts says whether node ports are given out unasked.
+func WantsNodePorts(s *corev1.Service) bool {
 	asked := s.Spec.AllocateLoadBalancerNodePorts
 	return hasNodePorts(s) && (s.Spec.Type == corev1.ServiceTypeNodePort || asked == nil || *asked)
 }

@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	corekinds "fairlead.dev/resource/core"
 )
 
 // nodePorts takes the node ports a service of its type needs. Ports of the same
@@ -42,7 +44,7 @@ func (t *allocation) nodePorts() error {
 func (t *allocation) nodePort(i int, byPort map[int32]int32) error {
 	s := &t.svc.Spec
 	p := &s.Ports[i]
-	if p.NodePort == 0 && !wantsNodePorts(s) {
+	if p.NodePort == 0 && !corekinds.WantsNodePorts(t.svc) {
 		return nil
 	}
 	shared := byPort[p.Port]
@@ -94,12 +96,6 @@ func requested(ports []corev1.ServicePort, number int32) int32 {
 
 func usesNodePorts(s *corev1.ServiceSpec) bool {
 	return s.Type == corev1.ServiceTypeNodePort || s.Type == corev1.ServiceTypeLoadBalancer
-}
-
-// wantsNodePorts says whether ports are given out unasked.
-func wantsNodePorts(s *corev1.ServiceSpec) bool {
-	return s.Type == corev1.ServiceTypeNodePort ||
-		s.Type == corev1.ServiceTypeLoadBalancer && (s.AllocateLoadBalancerNodePorts == nil || *s.AllocateLoadBalancerNodePorts)
 }
 
 func checksHealth(s *corev1.ServiceSpec) bool {

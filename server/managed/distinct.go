@@ -1,22 +1,29 @@
 package managed
 
-import (
-	"slices"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Distinct keeps the last one of the entries that are one manager's, as a client's edits
 // may have made them: who applies is known by name and subresource, who updates by
 // version too.
 func Distinct(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
-	same := func(a, b *metav1.ManagedFieldsEntry) bool {
-		return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource &&
-			(a.APIVersion == b.APIVersion || a.Operation == metav1.ManagedFieldsOperationApply)
+	type manager struct {
+		name, subresource, version string
+		operation                  metav1.ManagedFieldsOperationType
 	}
-	var kept []metav1.ManagedFieldsEntry
+	who := func(e *metav1.ManagedFieldsEntry) manager {
+		m := manager{name: e.Manager, subresource: e.Subresource, operation: e.Operation}
+		if e.Operation != metav1.ManagedFieldsOperationApply {
+			m.version = e.APIVersion
+		}
+		return m
+	}
+	last := make(map[manager]int, len(entries))
 	for i := range entries {
-		if !slices.ContainsFunc(entries[i+1:], func(later metav1.ManagedFieldsEntry) bool { return same(&entries[i], &later) }) {
+		last[who(&entries[i])] = i
+	}
+	kept := make([]metav1.ManagedFieldsEntry, 0, len(last))
+	for i := range entries {
+		if last[who(&entries[i])] == i {
 			kept = append(kept, entries[i])
 		}
 	}
