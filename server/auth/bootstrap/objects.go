@@ -8,6 +8,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/server/auth/cert"
 )
 
 // Options says what is particular to one cluster.
@@ -68,10 +70,10 @@ func Trust(o Options) *corev1.ConfigMap {
 			"client-ca-file":                     o.ClientCA,
 			"requestheader-allowed-names":        `["` + FrontProxy + `"]`,
 			"requestheader-client-ca-file":       o.FrontProxyCA,
-			"requestheader-extra-headers-prefix": `["X-Remote-Extra-"]`,
-			"requestheader-group-headers":        `["X-Remote-Group"]`,
-			"requestheader-uid-headers":          `["X-Remote-Uid"]`,
-			"requestheader-username-headers":     `["X-Remote-User"]`,
+			"requestheader-extra-headers-prefix": `["` + cert.ExtraPrefix + `"]`,
+			"requestheader-group-headers":        `["` + cert.GroupHeader + `"]`,
+			"requestheader-uid-headers":          `["` + cert.UIDHeader + `"]`,
+			"requestheader-username-headers":     `["` + cert.UserHeader + `"]`,
 		},
 	}
 }
