@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/bootstrap"
 	"fairlead.dev/server/auth/cert"
+	"fairlead.dev/server/auth/nodes"
 	"fairlead.dev/server/auth/rbac"
 	"fairlead.dev/server/auth/review"
 	"fairlead.dev/server/auth/token"
@@ -137,7 +138,10 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		token.Authenticator(accounts),
 		page,
 	))
-	c.Authorizer = auth.Privileged(roles)
+	c.Authorizer = auth.Privileged(auth.AnyOf(
+		nodes.New(nodes.Options{Rules: bootstrap.NodeRules(), Pods: s.Cache(corev1.Resource("pods")), Lookup: objects}),
+		roles,
+	))
 	quotas, err := newQuotas(s)
 	if err != nil {
 		return err

@@ -32,6 +32,12 @@ func (c *call) authorize(verb, name string) error {
 		Group: c.info.group, Version: c.info.version, Resource: c.info.resource,
 		Subresource: c.info.subresource, Namespace: c.info.namespace, Name: name,
 	}
+	if c.query != nil && c.info.isResource && !c.info.legacyWatch {
+		switch verb {
+		case "list", "watch", "deletecollection":
+			a.Fields = c.query.Get("fieldSelector")
+		}
+	}
 	ok, reason, err := c.s.cfg.Authorizer.Authorize(c.ctx, a)
 	if ok {
 		return nil

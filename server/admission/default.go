@@ -26,7 +26,7 @@ func Default(o Options) Chain {
 		NamespaceLifecycle{o.Lookup},
 		LimitRanger{o.Lookup},
 		ServiceAccount{o.Lookup},
-		NodeRestriction{o.Lookup},
+		NodeRestriction{o.Lookup, o.Authorizer},
 		TaintNodesByCondition{},
 		Priority{o.Lookup},
 		DefaultTolerationSeconds{},

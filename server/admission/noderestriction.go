@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -15,13 +14,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
+	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/nodes"
 )
 
 // NodeRestriction lets a kubelet write only what is its node's: its Node, Lease,
-// CSINode and slices, pods that are bound to it, and tokens for these. Others it does
-// not concern. What of another's a kubelet may read is the authorizer's to say.
-type NodeRestriction struct{ Lookup Lookup }
+// CSINode and slices, pods that are bound to it, and tokens and certificate requests for
+// these. Others it does not concern. What of another's a kubelet may read is the
+// authorizer's to say.
+type NodeRestriction struct {
+	Lookup Lookup
+	// Authorizer allows nodes tokens for audiences that no volume of the pod names; nil
+	// allows none.
+	Authorizer auth.Authorizer
+}
 
 // Name implements Plugin.
 func (NodeRestriction) Name() string { return "NodeRestriction" }
@@ -35,7 +41,10 @@ func (p NodeRestriction) Admit(ctx context.Context, r *Request) error {
 	if !is {
 		return nil
 	}
-	w := nodeWrite{p.Lookup, ctx, r, name}
+	if name == "" {
+		return forbid(r, fmt.Errorf("could not determine node from user %q", r.User.Name))
+	}
+	w := nodeWrite{p, ctx, r, name}
 	switch r.GroupResource() {
 	case core("pods"):
 		return w.refuse(w.pod())
@@ -56,16 +65,18 @@ func (p NodeRestriction) Admit(ctx context.Context, r *Request) error {
 		return w.refuse(w.slice())
 	case schema.GroupResource{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}:
 		return w.refuse(w.request())
+	case schema.GroupResource{Group: "certificates.k8s.io", Resource: "podcertificaterequests"}:
+		return w.podCertificate()
 	}
 	return nil
 }
 
 // nodeWrite is what one kubelet wants to write.
 type nodeWrite struct {
-	lookup Lookup
-	ctx    context.Context
-	r      *Request
-	name   string // of the node
+	NodeRestriction
+	ctx  context.Context
+	r    *Request
+	name string // of the node
 }
 
 // refuse makes the answer of a reason; objects that are not there are answered as such.
@@ -110,7 +121,7 @@ func (w nodeWrite) pod() error {
 	case r.Subresource == "status" && r.Verb == Update:
 		return w.podStatus(r.Object.(*corev1.Pod), r.Old.(*corev1.Pod))
 	case r.Subresource == "eviction" && r.Verb == Create:
-		old, err := w.lookup.Get(w.ctx, core("pods"), r.Namespace, r.Name)
+		old, err := w.Lookup.Get(w.ctx, core("pods"), r.Namespace, r.Name)
 		if err != nil {
 			return err
 		}
@@ -164,7 +175,7 @@ func (w nodeWrite) mirror(p *corev1.Pod) error {
 	if ptr.Deref(owner.BlockOwnerDeletion, false) {
 		return fmt.Errorf("node %q must not set blockOwnerDeletion on an owner reference", w.name)
 	}
-	obj, err := w.lookup.Get(w.ctx, core("nodes"), "", w.name)
+	obj, err := w.Lookup.Get(w.ctx, core("nodes"), "", w.name)
 	if err != nil {
 		return err
 	}
@@ -190,31 +201,6 @@ func (w nodeWrite) claim() error {
 	}
 	if !equality.Semantic.DeepEqual(c, old) {
 		return fmt.Errorf("node %q is not allowed to update fields other than status.quantity and status.conditions", w.name)
-	}
-	return nil
-}
-
-// token is about tokens, which a kubelet asks for in the name of its pods.
-func (w nodeWrite) token() error {
-	if w.r.Verb != Create || w.r.Subresource != "token" {
-		return nil
-	}
-	ref := w.r.Object.(*authenticationv1.TokenRequest).Spec.BoundObjectRef
-	if ref == nil || ref.APIVersion != "v1" || ref.Kind != "Pod" || ref.Name == "" {
-		return errors.New("node requested token not bound to a pod")
-	}
-	if ref.UID == "" {
-		return errors.New("node requested token with a pod binding without a uid")
-	}
-	obj, err := w.lookup.Get(w.ctx, core("pods"), w.r.Namespace, ref.Name)
-	if err != nil {
-		return err
-	}
-	switch pod := obj.(*corev1.Pod); {
-	case pod.UID != ref.UID:
-		return fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID)
-	case pod.Spec.NodeName != w.name:
-		return errors.New("node requested token bound to a pod scheduled on a different node")
 	}
 	return nil
 }

@@ -1,12 +1,15 @@
 package admission_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -41,8 +44,34 @@ func TestNodeRestriction(t *testing.T) {
 	}
 	w := newWorld()
 	w["nodes"] = []metav1.Object{&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "n-uid"}}}
-	w["pods"] = []metav1.Object{on("n", nil), on("m", func(p *corev1.Pod) { p.Name = "q" })}
-	p := admission.NodeRestriction{Lookup: w}
+	w["pods"] = []metav1.Object{on("n", func(p *corev1.Pod) {
+		p.Spec.ServiceAccountName = "default"
+		p.Spec.Volumes = []corev1.Volume{
+			{Name: "t", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+				{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}}, {ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Audience: "vault"}}}}}},
+			{Name: "c", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}},
+		}
+	}), on("m", func(p *corev1.Pod) { p.Name = "q" })}
+	w["persistentvolumeclaims"] = []metav1.Object{&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv"}}}
+	w["persistentvolumes"] = []metav1.Object{&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv"}, Spec: corev1.PersistentVolumeSpec{
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "disk"}}}}}
+	w["csidrivers"] = []metav1.Object{&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: storagev1.CSIDriverSpec{TokenRequests: []storagev1.TokenRequest{{Audience: "disks"}}}}}
+	w["serviceaccounts"][0].(*corev1.ServiceAccount).UID = "sa"
+	allowed := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
+		return a.Verb == "request-serviceaccounts-token-audience" && a.Resource == "granted" && a.Name == "default" && a.Namespace == "shop", "", nil
+	})
+	p := admission.NodeRestriction{Lookup: w, Authorizer: allowed}
+	audiences := func(list ...string) *authenticationv1.TokenRequest {
+		r := token(&authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u"})
+		r.Spec.Audiences = list
+		return r
+	}
+	certificate := func(change func(*certificatesv1.PodCertificateRequestSpec)) *certificatesv1.PodCertificateRequest {
+		r := &certificatesv1.PodCertificateRequest{Spec: certificatesv1.PodCertificateRequestSpec{
+			NodeName: "n", NodeUID: "n-uid", PodName: "p", PodUID: "u", ServiceAccountName: "default", ServiceAccountUID: "sa"}}
+		change(&r.Spec)
+		return r
+	}
 	for _, c := range []struct {
 		name            string
 		verb            admission.Verb
@@ -77,6 +106,21 @@ func TestNodeRestriction(t *testing.T) {
 		{"a token for its pod", admission.Create, "serviceaccounts/token", "shop", "default", token(&authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u"}), nil, ""},
 		{"a token for nobody", admission.Create, "serviceaccounts/token", "shop", "default", token(nil), nil, "node requested token not bound to a pod"},
 		{"a token for another's pod", admission.Create, "serviceaccounts/token", "shop", "default", token(&authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: "q", UID: "u"}), nil, "bound to a pod scheduled on a different node"},
+		{"a token for an audience of its pod", admission.Create, "serviceaccounts/token", "shop", "default", audiences("vault"), nil, ""},
+		{"a token for an audience of a driver", admission.Create, "serviceaccounts/token", "shop", "default", audiences("disks"), nil, ""},
+		{"a token for an audience it is granted", admission.Create, "serviceaccounts/token", "shop", "default", audiences("granted"), nil, ""},
+		{"a token for another audience", admission.Create, "serviceaccounts/token", "shop", "default", audiences("bank"), nil,
+			`audience "bank" not found in pod spec volume, system:node:n is not authorized to request tokens for this audience`},
+		{"a token for two audiences", admission.Create, "serviceaccounts/token", "shop", "default", audiences("vault", "disks"), nil, "node may only request 0 or 1 audiences"},
+		{"a certificate for its pod", admission.Create, "podcertificaterequests", "shop", "c", certificate(func(s *certificatesv1.PodCertificateRequestSpec) {}), nil, ""},
+		{"a certificate for another node", admission.Create, "podcertificaterequests", "shop", "c", certificate(func(s *certificatesv1.PodCertificateRequestSpec) { s.NodeName = "m" }), nil,
+			`PodCertificateRequest.Spec.NodeName="m", which is not the requesting node "n"`},
+		{"a certificate for another's pod", admission.Create, "podcertificaterequests", "shop", "c", certificate(func(s *certificatesv1.PodCertificateRequestSpec) { s.PodName = "q" }), nil,
+			`pod "shop/q" is not running on node "n" named in the PodCertificateRequest`},
+		{"a certificate for another account", admission.Create, "podcertificaterequests", "shop", "c", certificate(func(s *certificatesv1.PodCertificateRequestSpec) { s.ServiceAccountName = "quiet" }), nil,
+			`contains serviceAccountName ("quiet") that differs from running pod ("default")`},
+		//lint:ignore SA1019 clients can still send it
+		{"a node with a configuration source", admission.Create, "nodes", "", "n", &corev1.Node{Spec: corev1.NodeSpec{ConfigSource: &corev1.NodeConfigSource{}}}, nil, "non-nil configSource"},
 		{"a claim", admission.Update, "persistentvolumeclaims", "shop", "c", &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolumeClaim{}, "may only update PVC status"},
 		{"what is no node's", admission.Create, "configmaps", "shop", "c", &corev1.ConfigMap{}, nil, ""},
 	} {

@@ -20,11 +20,17 @@ func (w nodeWrite) node() error {
 	switch w.r.Verb {
 	case Create:
 		n := w.r.Object.(*corev1.Node)
+		if configSource(n) != nil {
+			return fmt.Errorf("node %q is not allowed to create pods with a non-nil configSource", w.name)
+		}
 		if list := forbiddenLabels(n.Labels, nil); len(list) > 0 {
 			return fmt.Errorf("node %q is not allowed to set the following labels: %s", w.name, strings.Join(list, ", "))
 		}
 	case Update:
 		n, old := w.r.Object.(*corev1.Node), w.r.Old.(*corev1.Node)
+		if configSource(n) != nil && !equality.Semantic.DeepEqual(configSource(n), configSource(old)) {
+			return fmt.Errorf("node %q is not allowed to update configSource to a new non-nil configSource", w.name)
+		}
 		if !equality.Semantic.DeepEqual(n.Spec.Taints, old.Spec.Taints) {
 			return fmt.Errorf("node %q is not allowed to modify taints", w.name)
 		}
@@ -93,4 +99,10 @@ func (w nodeWrite) request() error {
 		return fmt.Errorf("can only create a node CSR with CN=system:node:%s", w.name)
 	}
 	return nil
+}
+
+// configSource returns what a Node names as the source of its kubelet's configuration.
+func configSource(n *corev1.Node) *corev1.NodeConfigSource {
+	//lint:ignore SA1019 clients can still send it, and kube-apiserver refuses it
+	return n.Spec.ConfigSource
 }

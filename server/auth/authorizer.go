@@ -17,6 +17,9 @@ type Attributes struct {
 	Namespace, Name       string
 	Path                  string
 	IsResource            bool
+	// Fields is the field selector of a list, a watch or a delete of many, in the
+	// form of the query parameter; "" if there is none.
+	Fields string
 }
 
 // Authorizer answers whether something may be done.

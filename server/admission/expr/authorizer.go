@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/google/cel-go/common/types/ref"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/cel/library"
@@ -62,6 +64,9 @@ func (b *bridge) Authorize(ctx context.Context, a authorizer.Attributes) (author
 		Verb: a.GetVerb(), Group: a.GetAPIGroup(), Version: a.GetAPIVersion(), Resource: a.GetResource(), Subresource: a.GetSubresource(),
 		Namespace: a.GetNamespace(), Name: a.GetName(), Path: a.GetPath(), IsResource: a.IsResourceRequest(),
 	}
+	if terms, err := a.GetFieldSelector(); err == nil {
+		at.Fields = selectorOf(terms)
+	}
 	who := a.GetUser()
 	if who.GetName() == b.as.Name {
 		at.User = b.as
@@ -78,6 +83,19 @@ func (b *bridge) Authorize(ctx context.Context, a authorizer.Attributes) (author
 	}
 	b.known[at] = got
 	return got.decision, got.reason, got.err
+}
+
+// selectorOf returns requirements in the form of the query parameter fieldSelector.
+func selectorOf(terms fields.Requirements) string {
+	var all []fields.Selector
+	for _, t := range terms {
+		if t.Operator == selection.NotEquals {
+			all = append(all, fields.OneTermNotEqualSelector(t.Field, t.Value))
+		} else {
+			all = append(all, fields.OneTermEqualSelector(t.Field, t.Value))
+		}
+	}
+	return fields.AndSelectors(all...).String()
 }
 
 // TargetOf is the resource of a request.

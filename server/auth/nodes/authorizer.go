@@ -3,26 +3,26 @@ package nodes
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	storagev1 "k8s.io/api/storage/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/auth/rbac"
+	"fairlead.dev/watchcache"
 )
 
 // Options are what the Authorizer answers from.
 type Options struct {
 	// Rules are those of all nodes, bootstrap.NodeRules.
 	Rules []rbacv1.PolicyRule
-	// Pods returns the pods that are bound to a node.
-	Pods func(ctx context.Context, node string) ([]*corev1.Pod, error)
-	// Lookup finds claims and volume attachments.
+	// Pods is the watch cache of pods, with an index on spec.nodeName.
+	Pods *watchcache.Cache
+	// Lookup finds objects of the other kinds.
 	Lookup auth.Lookup
 }
 
@@ -48,104 +48,172 @@ func (z authorizer) Authorize(ctx context.Context, a auth.Attributes) (bool, str
 	if node == "" {
 		return false, fmt.Sprintf("unknown node for user %q", a.User.Name), nil
 	}
-	if !rbac.Allows(z.Rules, a) {
-		return false, "", nil
-	}
-	if !a.IsResource {
-		return true, "", nil
-	}
-	switch (schema.GroupResource{Group: a.Group, Resource: a.Resource}) {
-	case schema.GroupResource{Resource: "secrets"}:
-		return z.used(ctx, node, a, secrets)
-	case schema.GroupResource{Resource: "configmaps"}:
-		return z.used(ctx, node, a, configMaps)
-	case schema.GroupResource{Resource: "persistentvolumeclaims"}:
-		return z.used(ctx, node, a, claims)
-	case schema.GroupResource{Resource: "serviceaccounts"}:
-		return z.used(ctx, node, a, accounts)
-	case schema.GroupResource{Resource: "persistentvolumes"}:
-		return z.volume(ctx, node, a)
-	case schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattachments"}:
-		return z.attachment(ctx, node, a)
-	case schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}:
-		return lease(node, a)
-	case schema.GroupResource{Group: "storage.k8s.io", Resource: "csinodes"}:
-		if a.Verb != "create" && a.Name != node {
-			return false, "can only access CSINode with the same name as the requesting node", nil
+	if a.IsResource {
+		gr := schema.GroupResource{Group: a.Group, Resource: a.Resource}
+		if decide := byResource[gr]; decide != nil {
+			return decide(question{z, ctx, node, a})
 		}
-	case schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}:
-		return unrelated(node)
 	}
-	return true, "", nil
+	return rbac.Allows(z.Rules, a), "", nil
 }
 
-func unrelated(node string) (bool, string, error) {
-	return false, fmt.Sprintf("no relationship found between node '%s' and this object", node), nil
+// question is one request of a node for something that depends on the object.
+type question struct {
+	z    authorizer
+	ctx  context.Context
+	node string
+	a    auth.Attributes
 }
 
-func lease(node string, a auth.Attributes) (bool, string, error) {
+// byResource decides about the resources that depend on the object; the rules decide
+// about all others.
+var byResource = map[schema.GroupResource]func(question) (bool, string, error){
+	{Resource: "nodes"}:                                                question.ownNode,
+	{Resource: "pods"}:                                                 question.pod,
+	{Resource: "secrets"}:                                              question.secret,
+	{Resource: "configmaps"}:                                           question.configMap,
+	{Resource: "serviceaccounts"}:                                      question.serviceAccount,
+	{Resource: "persistentvolumeclaims"}:                               question.claim,
+	{Resource: "persistentvolumes"}:                                    question.volume,
+	{Group: "storage.k8s.io", Resource: "volumeattachments"}:           question.attachment,
+	{Group: "storage.k8s.io", Resource: "csinodes"}:                    question.csiNode,
+	{Group: "coordination.k8s.io", Resource: "leases"}:                 question.lease,
+	{Group: "resource.k8s.io", Resource: "resourceclaims"}:             question.resourceClaim,
+	{Group: "resource.k8s.io", Resource: "resourceslices"}:             question.slice,
+	{Group: "certificates.k8s.io", Resource: "podcertificaterequests"}: question.podCertificate,
+}
+
+func yes() (bool, string, error) { return true, "", nil }
+
+func no(reason string) (bool, string, error) { return false, reason, nil }
+
+// related answers by whether the object concerns the node.
+func (q question) related(is bool, err error) (bool, string, error) {
+	if is || err != nil {
+		return is, "", err
+	}
+	return no(fmt.Sprintf("no relationship found between node '%s' and this object", q.node))
+}
+
+// selectsNode reports whether the field selector leaves only objects that name the node.
+func (q question) selectsNode(field string) bool {
+	if q.a.Fields == "" {
+		return false
+	}
+	sel, err := fields.ParseSelector(q.a.Fields)
+	if err != nil {
+		return false
+	}
+	for _, r := range sel.Requirements() {
+		if r.Field == field && r.Value == q.node && (r.Operator == selection.Equals || r.Operator == selection.DoubleEquals) {
+			return true
+		}
+	}
+	return false
+}
+
+func (q question) ownNode() (bool, string, error) {
 	switch {
-	case a.Namespace != corev1.NamespaceNodeLease:
-		return false, fmt.Sprintf("can only access leases in the %q system namespace", corev1.NamespaceNodeLease), nil
-	case a.Verb != "create" && a.Name != node: // a create does not tell the name yet
-		return false, "can only access node lease with the same name as the requesting node", nil
+	case q.a.Subresource == "status" && (q.a.Verb == "update" || q.a.Verb == "patch"):
+		return yes() // admission holds the node to its own
+	case q.a.Subresource != "":
+		return no("")
 	}
-	return true, "", nil
+	switch q.a.Verb {
+	case "create", "update", "patch":
+		return yes()
+	case "get", "list", "watch":
+		switch q.a.Name {
+		case q.node:
+			return yes()
+		case "":
+			return no(fmt.Sprintf("node '%s' cannot read all nodes, only its own Node object", q.node))
+		}
+		return no(fmt.Sprintf("node '%s' cannot read '%s', only its own Node object", q.node, q.a.Name))
+	}
+	return no("")
 }
 
-// used answers whether a pod on the node uses the one object that is asked for.
-func (z authorizer) used(ctx context.Context, node string, a auth.Attributes, by func(*corev1.Pod) []string) (bool, string, error) {
+func (q question) pod() (bool, string, error) {
+	switch q.a.Subresource + "/" + q.a.Verb {
+	case "/get":
+		return q.get(q.hasPod)
+	case "/list", "/watch":
+		switch {
+		case q.selectsNode("spec.nodeName"):
+			return yes()
+		case q.a.Name != "":
+			return q.related(q.hasPod())
+		}
+		return no("can only list/watch pods with spec.nodeName field selector")
+	case "/create", "/delete", "status/update", "status/patch", "eviction/create":
+		return yes() // admission holds the node to its own
+	}
+	return no("")
+}
+
+func (q question) lease() (bool, string, error) {
+	switch q.a.Verb {
+	case "get", "create", "update", "patch", "delete":
+	default:
+		return no("can only get, create, update, patch, or delete a node lease")
+	}
 	switch {
-	case a.Namespace == "":
-		return false, "can only read namespaced object of this type", nil
-	case a.Name == "":
-		return false, "No Object name found", nil
+	case q.a.Namespace != corev1.NamespaceNodeLease:
+		return no(fmt.Sprintf("can only access leases in the %q system namespace", corev1.NamespaceNodeLease))
+	case q.a.Verb != "create" && q.a.Name != q.node: // a create does not tell the name yet
+		return no("can only access node lease with the same name as the requesting node")
 	}
-	pods, err := z.Pods(ctx, node)
-	if err != nil {
-		return false, "", err
-	}
-	for _, p := range pods {
-		if p.Namespace == a.Namespace && slices.Contains(by(p), a.Name) {
-			return true, "", nil
-		}
-	}
-	return unrelated(node)
+	return yes()
 }
 
-// volume answers whether a claim of a pod on the node is bound to the volume.
-func (z authorizer) volume(ctx context.Context, node string, a auth.Attributes) (bool, string, error) {
-	pods, err := z.Pods(ctx, node)
-	if err != nil {
-		return false, "", err
+func (q question) csiNode() (bool, string, error) {
+	switch q.a.Verb {
+	case "get", "create", "update", "patch", "delete":
+	default:
+		return no("can only get, create, update, patch, or delete a CSINode")
 	}
-	for _, p := range pods {
-		for _, name := range claims(p) {
-			obj, err := z.Lookup.Get(ctx, schema.GroupResource{Resource: "persistentvolumeclaims"}, p.Namespace, name)
-			if apierrors.IsNotFound(err) {
-				continue
-			}
-			if err != nil {
-				return false, "", err
-			}
-			if claim := obj.(*corev1.PersistentVolumeClaim); a.Name != "" && claim.Spec.VolumeName == a.Name {
-				return true, "", nil
-			}
-		}
+	switch {
+	case q.a.Subresource != "":
+		return no("cannot authorize CSINode subresources")
+	case q.a.Verb != "create" && q.a.Name != q.node:
+		return no("can only access CSINode with the same name as the requesting node")
 	}
-	return unrelated(node)
+	return yes()
 }
 
-func (z authorizer) attachment(ctx context.Context, node string, a auth.Attributes) (bool, string, error) {
-	obj, err := z.Lookup.Get(ctx, schema.GroupResource{Group: a.Group, Resource: a.Resource}, "", a.Name)
-	if apierrors.IsNotFound(err) {
-		return unrelated(node)
+func (q question) slice() (bool, string, error) {
+	if q.a.Subresource != "" {
+		return no("cannot authorize ResourceSlice subresources")
 	}
-	if err != nil {
-		return false, "", err
+	switch q.a.Verb {
+	case "create":
+		return yes() // admission sees whose it is
+	case "get", "update", "patch", "delete":
+		return q.named(q.hasSlice)
+	case "list", "watch", "deletecollection":
+		if q.selectsNode("spec.nodeName") {
+			return yes()
+		}
+		return no("can only list/watch/deletecollection resourceslices with nodeName field selector")
 	}
-	if obj.(*storagev1.VolumeAttachment).Spec.NodeName != node {
-		return unrelated(node)
+	return no("only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection")
+}
+
+func (q question) podCertificate() (bool, string, error) {
+	if q.a.Subresource != "" {
+		return no("nodes may not access the status subresource of PodCertificateRequests")
 	}
-	return true, "", nil
+	switch q.a.Verb {
+	case "create":
+		return yes() // admission sees whose it is
+	case "get":
+		return q.named(q.hasPodCertificate)
+	case "list", "watch":
+		if q.selectsNode("spec.nodeName") {
+			return yes()
+		}
+		return no("can only list/watch podcertificaterequests with nodeName field selector")
+	}
+	return no(fmt.Sprintf("nodes may not %s podcertificaterequests", q.a.Verb))
 }

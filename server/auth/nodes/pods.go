@@ -1,8 +1,9 @@
 package nodes
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
+	"iter"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -10,21 +11,93 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// PodsIn finds pods in the watch cache of pods, by its field spec.nodeName.
-func PodsIn(c *watchcache.Cache) func(ctx context.Context, node string) ([]*corev1.Pod, error) {
-	return func(ctx context.Context, node string) (list []*corev1.Pod, err error) {
-		s, err := c.Snapshot(ctx, watchcache.ReadAt{})
-		if err != nil {
-			return nil, err
-		}
-		on := watchcache.Selection{Fields: fields.OneTermEqualSelector("spec.nodeName", node)}
-		for o := range s.List(on, "", 0) {
-			p := &corev1.Pod{}
-			if err := json.Unmarshal(o.Value(), p); err != nil {
-				return nil, err
-			}
-			list = append(list, p)
-		}
-		return list, nil
+// refs is the form in which a pod in the watch cache carries what it refers to: a line
+// for each object in its namespace, of the sort and the name.
+const refs watchcache.Form = "fairlead.dev/node-references"
+
+// Sorts of objects that a pod refers to.
+const (
+	secretRef        = "secret"
+	configMapRef     = "configmap"
+	claimRef         = "claim"
+	accountRef       = "account"
+	resourceClaimRef = "resourceclaim"
+)
+
+func line(sort, name string) string { return "\n" + sort + " " + name + "\n" }
+
+// references builds the form. A mirror pod refers to nothing: a node must not be able to
+// give itself access to an object by a pod that it makes.
+func references(o *watchcache.Object) ([]byte, error) {
+	p := &corev1.Pod{}
+	if err := json.Unmarshal(o.Value(), p); err != nil {
+		return nil, err
 	}
+	if _, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return nil, nil
+	}
+	var b []byte
+	add := func(sort string, names []string) {
+		for _, name := range names {
+			if name != "" {
+				b = append(b, line(sort, name)...)
+			}
+		}
+	}
+	add(accountRef, []string{p.Spec.ServiceAccountName})
+	add(secretRef, secrets(p))
+	add(configMapRef, configMaps(p))
+	add(claimRef, claims(p))
+	add(resourceClaimRef, resourceClaims(p))
+	return b, nil
+}
+
+// referred returns a function that reports whether a pod of the node refers to the object.
+func (q question) referred(sort string) func() (bool, error) {
+	return func() (bool, error) { return q.refers(sort) }
+}
+
+func (q question) refers(sort string) (bool, error) { return q.refersTo(sort, q.a.Namespace, q.a.Name) }
+
+func (q question) refersTo(sort, namespace, name string) (bool, error) {
+	want := []byte(line(sort, name))
+	return q.anyPod(namespace, func(o *watchcache.Object) (bool, error) {
+		list, err := o.Form(refs, references)
+		return bytes.Contains(list, want), err
+	})
+}
+
+// anyPod reports whether the condition holds of a pod that is bound to the node. It asks
+// the cache as it stands, and only if that knows no such pod waits for what the store has.
+func (q question) anyPod(namespace string, is func(*watchcache.Object) (bool, error)) (bool, error) {
+	for _, match := range []watchcache.Match{watchcache.Any, watchcache.Latest} {
+		s, err := q.z.Pods.Snapshot(q.ctx, watchcache.ReadAt{Match: match})
+		if err != nil {
+			return false, err
+		}
+		for o := range q.pods(s, namespace) {
+			if ok, err := is(o); ok || err != nil {
+				return ok, err
+			}
+		}
+	}
+	return false, nil
+}
+
+func (q question) pods(s *watchcache.Snapshot, namespace string) iter.Seq[*watchcache.Object] {
+	return s.List(watchcache.Selection{Namespace: namespace, Fields: fields.OneTermEqualSelector("spec.nodeName", q.node)}, "", 0)
+}
+
+// hasPod reports whether the pod is bound to the node.
+func (q question) hasPod() (bool, error) {
+	for _, match := range []watchcache.Match{watchcache.Any, watchcache.Latest} {
+		o, _, err := q.z.Pods.Get(q.ctx, q.a.Namespace, q.a.Name, watchcache.ReadAt{Match: match})
+		if err != nil {
+			return false, err
+		}
+		if o != nil && o.Fields().Get("spec.nodeName") == q.node {
+			return true, nil
+		}
+	}
+	return false, nil
 }

@@ -4,8 +4,6 @@ import corev1 "k8s.io/api/core/v1"
 
 // What a pod uses, by kind: names in the pod's namespace.
 
-func accounts(p *corev1.Pod) []string { return []string{p.Spec.ServiceAccountName} }
-
 func claims(p *corev1.Pod) (names []string) {
 	for _, v := range p.Spec.Volumes {
 		switch {
@@ -117,4 +115,23 @@ func environments(p *corev1.Pod, f func([]corev1.EnvFromSource, []corev1.EnvVar)
 	for _, c := range p.Spec.EphemeralContainers {
 		f(c.EnvFrom, c.Env)
 	}
+}
+
+// resourceClaims are those that a pod names, and those that were made for it.
+func resourceClaims(p *corev1.Pod) (names []string) {
+	for _, c := range p.Spec.ResourceClaims {
+		if c.ResourceClaimName != nil {
+			names = append(names, *c.ResourceClaimName)
+			continue
+		}
+		for _, s := range p.Status.ResourceClaimStatuses {
+			if s.Name == c.Name && s.ResourceClaimName != nil {
+				names = append(names, *s.ResourceClaimName)
+			}
+		}
+	}
+	if s := p.Status.ExtendedResourceClaimStatus; s != nil {
+		names = append(names, s.ResourceClaimName)
+	}
+	return names
 }

@@ -2,17 +2,20 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource/quoted"
 	"fairlead.dev/server/auth"
+	"fairlead.dev/server/auth/nodes"
 )
 
 func (d Deps) subjectAccessReview(ctx context.Context, _ *auth.User, _ string, r *authorizationv1.SubjectAccessReview) error {
@@ -102,8 +105,8 @@ func subject(s authorizationv1.SubjectAccessReviewSpec) *auth.User {
 	return u
 }
 
-// decide asks the authorizer. Selectors in the attributes are left aside: that
-// can only make the answer stricter.
+// decide asks the authorizer. A label selector in the attributes is left aside, since no
+// authorizer grants more for one.
 func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) authorizationv1.SubjectAccessReviewStatus {
 	a := auth.Attributes{User: u}
 	if resource != nil {
@@ -111,6 +114,9 @@ func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv
 		a.Verb, a.Group, a.Version = resource.Verb, resource.Group, resource.Version
 		a.Resource, a.Subresource = resource.Resource, resource.Subresource
 		a.Namespace, a.Name = resource.Namespace, resource.Name
+		if resource.FieldSelector != nil {
+			a.Fields = fieldSelector(*resource.FieldSelector)
+		}
 	} else {
 		a.Verb, a.Path = other.Verb, other.Path
 	}
@@ -120,6 +126,25 @@ func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv
 		status.EvaluationError = err.Error()
 	}
 	return status
+}
+
+// fieldSelector returns the field selector in the form of the query parameter. A requirement
+// that has no such form is left out, which selects more and so grants less.
+func fieldSelector(a authorizationv1.FieldSelectorAttributes) string {
+	if a.RawSelector != "" {
+		return a.RawSelector
+	}
+	var terms []fields.Selector
+	for _, r := range a.Requirements {
+		switch {
+		case len(r.Values) != 1:
+		case r.Operator == metav1.FieldSelectorOpIn:
+			terms = append(terms, fields.OneTermEqualSelector(r.Key, r.Values[0]))
+		case r.Operator == metav1.FieldSelectorOpNotIn:
+			terms = append(terms, fields.OneTermNotEqualSelector(r.Key, r.Values[0]))
+		}
+	}
+	return fields.AndSelectors(terms...).String()
 }
 
 func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string, r *authorizationv1.SelfSubjectRulesReview) error {
@@ -140,6 +165,10 @@ func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string
 		return apierrors.NewInternalError(err)
 	}
 	rules, err := policy.RulesFor(u, r.Spec.Namespace)
+	if _, is := nodes.Name(u); is { // what it may do depends on the pods it has
+		status.Incomplete = true
+		err = errors.Join(errors.New("node authorizer does not support user rule resolution"), err)
+	}
 	if err != nil {
 		status.EvaluationError = err.Error()
 	}

@@ -1,0 +1,81 @@
+package nodes
+
+// How nodes may ask for objects of which they are given single ones.
+
+// named asks about one object, which the request must name.
+func (q question) named(has func() (bool, error)) (bool, string, error) {
+	if q.a.Name == "" {
+		return no("No Object name found")
+	}
+	return q.related(has())
+}
+
+// get allows a read of a single object, and nothing else.
+func (q question) get(has func() (bool, error)) (bool, string, error) {
+	switch {
+	case q.a.Verb != "get":
+		return no("can only get individual resources of this type")
+	case q.a.Subresource != "":
+		return no("cannot get subresource")
+	}
+	return q.named(has)
+}
+
+// read allows a read or a watch of a single object in a namespace.
+func (q question) read(has func() (bool, error)) (bool, string, error) {
+	switch q.a.Verb {
+	case "get", "list", "watch":
+	default:
+		return no("can only read resources of this type")
+	}
+	switch {
+	case q.a.Subresource != "":
+		return no("cannot read subresource")
+	case q.a.Namespace == "":
+		return no("can only read namespaced object of this type")
+	}
+	return q.named(has)
+}
+
+func (q question) secret() (bool, string, error) {
+	return q.read(func() (bool, error) {
+		if has, err := q.refers(secretRef); has || err != nil {
+			return has, err
+		}
+		return q.mountsWith()
+	})
+}
+
+func (q question) configMap() (bool, string, error) { return q.read(q.referred(configMapRef)) }
+
+func (q question) serviceAccount() (bool, string, error) {
+	has := q.referred(accountRef)
+	switch {
+	case q.a.Verb == "get" && q.a.Subresource == "":
+		return q.read(has)
+	case q.a.Verb != "create" || q.a.Name == "":
+		return no("can only create tokens for individual service accounts")
+	case q.a.Subresource != "token":
+		return no("can only create token subresource of serviceaccount")
+	}
+	return q.related(has())
+}
+
+func (q question) claim() (bool, string, error) {
+	has := q.referred(claimRef)
+	if q.a.Subresource != "status" {
+		return q.get(has)
+	}
+	if q.a.Verb != "update" && q.a.Verb != "patch" {
+		return no("can only get/update/patch this type")
+	}
+	return q.named(has)
+}
+
+func (q question) resourceClaim() (bool, string, error) {
+	return q.get(q.referred(resourceClaimRef))
+}
+
+func (q question) volume() (bool, string, error) { return q.get(q.hasVolume) }
+
+func (q question) attachment() (bool, string, error) { return q.get(q.hasAttachment) }
