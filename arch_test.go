@@ -1,11 +1,14 @@
 package fairlead_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -201,6 +204,47 @@ func TestTheWireIsTheOnlyBond(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestOneDialer: the API server connects to others by server/reach alone, which sends nothing to simulated
+// addresses; whatever dialed by itself would go around that.
+func TestOneDialer(t *testing.T) {
+	dials := map[string][]string{
+		"net":        {"Dial", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "Dialer"},
+		"crypto/tls": {"Dial", "DialWithDialer", "Dialer"},
+		"net/http":   {"DefaultClient", "DefaultTransport", "Get", "Post", "PostForm", "Head", "Transport"},
+	}
+	for _, s := range sources(t) {
+		if s.test || s.dir == "server/reach" || s.dir == "server/h2" || !within(s.dir, []string{"server", "controlplane"}) {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), s.file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.StarExpr: // a type that is named dials nothing
+				return false
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && slices.Contains(dials[imported(f, x.Name)], n.Sel.Name) {
+					t.Errorf("%s uses %s.%s: the server connects by server/reach", s.file, x.Name, n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// imported is the path of the package that a file knows by a name.
+func imported(f *ast.File, name string) string {
+	for _, i := range f.Imports {
+		p, err := strconv.Unquote(i.Path.Value)
+		if err == nil && (i.Name != nil && i.Name.Name == name || i.Name == nil && path.Base(p) == name) {
+			return p
+		}
+	}
+	return ""
 }
 
 func TestControllersDoNotKnowOneAnother(t *testing.T) {

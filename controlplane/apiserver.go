@@ -29,6 +29,7 @@ import (
 	"fairlead.dev/server/discovery"
 	"fairlead.dev/server/extension"
 	"fairlead.dev/server/openapi"
+	"fairlead.dev/server/reach"
 	"fairlead.dev/server/ui"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace/why"
@@ -54,7 +55,7 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // newServer assembles the API server over a store: who may come in, what they may
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, backends server.Backends, page *ui.Page) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
+func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, local reach.Local, page *ui.Page) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
 	rows := builtin.Resources()
 	if o.Nodes > 0 {
 		rows = append(rows, metrics.Resources()...)
@@ -70,7 +71,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Discovery: kinds,
 		OpenAPI:   schemas,
 		CBOR:      o.CBOR,
-		Backends:  backends,
+		Local:     local,
 		Version:   kubernetesVersion(),
 		Log:       o.Log,
 		History:   watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
@@ -92,7 +93,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			}
 			services, err = aggregate.New(ctx, aggregate.Options{
 				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
-				Certificate: proxy, Trust: bootstrap.Trust(trusted(authority)), Dial: backends.Pods.DialContext, Discovery: kinds, OpenAPI: schemas,
+				Certificate: proxy, Trust: bootstrap.Trust(trusted(authority)), Discovery: kinds, OpenAPI: schemas,
 			})
 			if err != nil {
 				return err
@@ -101,7 +102,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 				return err
 			}
 			extensions, err = extension.New(ctx, extension.Options{
-				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Lookup())),
+				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Network())),
 				Describes: []server.Describer{kinds, schemas, services},
 			})
 			if err != nil {
@@ -163,7 +164,7 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		Metrics:    asked,
 		Mutating:   cache("mutatingwebhookconfigurations"),
 		Validating: cache("validatingwebhookconfigurations"),
-		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
+		Lookup:     objects, Network: s.Network(), Authorizer: c.Authorizer, Rows: s.Resources,
 	})
 	c.Admission = admission.Default(admission.Options{
 		Dynamic:    []admission.Plugin{podsecurity.Plugin{Lookup: objects}, changes, mutating, checks, validating},

@@ -103,7 +103,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.authority, err = loadAuthority(ctx, o, cp.store); err != nil {
 		return err
 	}
-	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), cp.simulated.backends(), cp.page); err != nil {
+	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), &cp.simulated, cp.page); err != nil {
 		return err
 	}
 	first, err := firstObjects(ctx, o, cp.store)

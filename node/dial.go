@@ -2,39 +2,69 @@ package node
 
 import (
 	"context"
-	"net"
+	"fmt"
 	"net/netip"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
 )
 
-// IsKubelet says whether an address, host and port, is that of one of the nodes.
-func (ns *Nodes) IsKubelet(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
+// declarations is the ConfigMap, in kube-system, in which simulated nodes declare which
+// addresses they make up, under the prefix of their names: prefixes and ranges, with spaces between. Fairlead's
+// API server sends no packet there; see its package reach.
+const declarations = "fairlead-simulated-nodes"
+
+// Simulates reports whether an address is that of one of the nodes or in the range that
+// they give to pods.
+func (ns *Nodes) Simulates(ip netip.Addr) bool {
+	if ns.options.PodCIDR.Contains(ip) {
+		return true
 	}
-	all := ns.all.Load()
-	if all == nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return false
-	}
-	for _, k := range *all {
-		if k.ip == ip {
-			return true
-		}
-	}
-	return false
+	first, last, made := ns.own()
+	return made && first.Compare(ip) <= 0 && ip.Compare(last) <= 0
 }
 
-// IsPod says whether an address, host and port, is one that the nodes give to pods.
-func (ns *Nodes) IsPod(address string) bool {
-	a, err := netip.ParseAddrPort(address)
-	return err == nil && ns.options.PodCIDR.Contains(a.Addr())
+// own are the first and the last of the nodes' own addresses; made is false if they tell the one at
+// which their kubelets listen instead.
+func (ns *Nodes) own() (first, last netip.Addr, made bool) {
+	if ns.options.Endpoint.IsValid() || ns.options.Count == 0 {
+		return first, last, false
+	}
+	first, err := ns.address(0)
+	if err != nil {
+		return first, last, false
+	}
+	last, err = ns.address(ns.options.Count - 1)
+	return first, last, err == nil
 }
 
-// DialPod connects to a port of a pod by its address.
-func (ns *Nodes) DialPod(ctx context.Context, address string) (net.Conn, error) {
-	return ns.served.Dial(ctx, address)
+// address is that of the i-th node.
+func (ns *Nodes) address(i int) (netip.Addr, error) {
+	return offset(ns.options.NodeCIDR, uint64(2<<16+i+2)) // 172.18.0.2 is the first by default
+}
+
+// declare tells the server which addresses are made up, before there are any.
+func (ns *Nodes) declare(ctx context.Context) error {
+	spans := []string{ns.options.PodCIDR.Masked().String()}
+	if first, last, made := ns.own(); made {
+		spans = append(spans, fmt.Sprintf("%s-%s", first, last))
+	}
+	return ns.declareAs(ctx, strings.TrimRight(ns.options.NamePrefix, "-."), strings.Join(spans, " "))
+}
+
+func (ns *Nodes) declareAs(ctx context.Context, key, spans string) error {
+	maps := client.For[*corev1.ConfigMap](ns.env.Client).Namespace(metav1.NamespaceSystem)
+	data := map[string]string{key: spans}
+	_, err := maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: declarations}, Data: data})
+	if apierrors.IsAlreadyExists(err) {
+		_, err = maps.Patch(ctx, declarations, client.MergePatch(map[string]any{"data": data}))
+	}
+	if err != nil {
+		err = fmt.Errorf("declaring simulated addresses: %w", err)
+	}
+	return err
 }

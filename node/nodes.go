@@ -144,6 +144,9 @@ func (ns *Nodes) Run(ctx context.Context) error {
 	}
 	ns.all.Store(&kubelets)
 	ns.options.KubeletVersion = cmp.Or(ns.options.KubeletVersion, ns.serverVersion(ctx), "v1.37.2-fairlead")
+	if err := ns.declare(ctx); err != nil {
+		ns.env.Log.Warn("the server may send packets to simulated addresses", "err", err)
+	}
 	var all sync.WaitGroup
 	defer all.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -192,7 +195,7 @@ func work[K comparable](ctx context.Context, q *workqueue.Queue[K], sync func(K,
 }
 
 func (ns *Nodes) kubelet(i int) (*kubelet, error) {
-	ip, err := offset(ns.options.NodeCIDR, uint64(2<<16+i+2)) // 172.18.0.2 is the first by default
+	ip, err := ns.address(i)
 	if err != nil {
 		return nil, err
 	}

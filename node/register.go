@@ -36,6 +36,11 @@ func (k *kubelet) register(ctx context.Context) error {
 	k.beat.uid = node.UID
 	k.beat.reported = time.Now()
 	if cidr, err := netip.ParsePrefix(node.Spec.PodCIDR); err == nil {
+		if !k.options.PodCIDR.Contains(cidr.Addr()) {
+			if err := k.declareAs(ctx, k.name, cidr.Masked().String()); err != nil {
+				return err
+			}
+		}
 		k.mu.Lock()
 		if k.mu.ips.from != cidr.Masked() {
 			k.mu.ips = newAddresses(cidr.Masked())

@@ -15,6 +15,7 @@ import (
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/auth"
 	"fairlead.dev/server/faults"
+	"fairlead.dev/server/reach"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
@@ -43,8 +44,8 @@ type Config struct {
 	// know itself, such as the token of a service account.
 	Subresources map[Subresource]CreateFunc
 
-	// Backends leads to kubelets and pods; the zero value dials them.
-	Backends Backends
+	// Local, if set, leads to the nodes that are simulated in this process.
+	Local reach.Local
 
 	// Others, if set, are servers that this one passes requests on to.
 	Others Others

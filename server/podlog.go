@@ -50,7 +50,7 @@ func (c *call) copyLog(from *url.URL, follow bool) error {
 	if err != nil {
 		return err
 	}
-	res, err := c.s.backends.Kubelets.RoundTrip(req)
+	res, err := c.s.network.Kubelets.RoundTrip(req)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func podStream[T runtime.Object](path string, options func(url.Values) (T, error
 			return err
 		}
 		to.Path, to.RawQuery = at, query.Encode()
-		return c.passOn(to, c.s.backends.Kubelets, false, true)
+		return c.passOn(to, c.s.network.Kubelets, false, true)
 	}
 }
 

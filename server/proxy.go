@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,13 +53,16 @@ func podProxy(c *call) error {
 	if err != nil || !ip.IsGlobalUnicast() {
 		return apierrors.NewBadRequest("address not allowed")
 	}
+	if err := c.s.network.Pod(c.ctx, pod); err != nil {
+		return err
+	}
 	host := ip.String()
 	if port != "" {
 		host = net.JoinHostPort(host, port)
 	} else if ip.Is6() {
 		host = "[" + host + "]"
 	}
-	return c.proxied(&url.URL{Scheme: scheme, Host: host}, o.Path, c.s.backends.Pods)
+	return c.proxied(&url.URL{Scheme: scheme, Host: host}, o.Path, c.s.network.Pods)
 }
 
 // serviceProxy passes on to one of the pods behind a service.
@@ -105,30 +109,35 @@ func serviceProxy(c *call) error {
 				continue
 			}
 			for _, i := range rand.Perm(len(s.Addresses)) {
-				if a := s.Addresses[i]; c.isPod(a) {
-					return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port)))}, o.Path, c.s.backends.Pods)
+				a := s.Addresses[i]
+				pod := c.podAt(a)
+				if pod == nil {
+					continue
 				}
+				if err := c.s.network.Pod(c.ctx, pod); err != nil {
+					return err
+				}
+				return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port)))}, o.Path, c.s.network.Pods)
 			}
 		}
 	}
 	return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", c.info.name))
 }
 
-// isPod says whether an endpoint is what it says, a pod: nothing else is passed on to.
-func (c *call) isPod(a corev1.EndpointAddress) bool {
+// podAt is the pod that an endpoint says it is, nil if it is none: nothing else is passed on to.
+func (c *call) podAt(a corev1.EndpointAddress) *corev1.Pod {
 	if a.TargetRef == nil || a.TargetRef.Namespace != c.info.namespace {
-		return false
+		return nil
 	}
 	pod, err := c.pod(a.TargetRef.Name)
 	if err != nil {
-		return false
+		return nil
 	}
-	for _, ip := range pod.Status.PodIPs {
-		if ip.IP == a.IP {
-			return true
-		}
+	has := func(ip corev1.PodIP) bool { return ip.IP == a.IP }
+	if pod.Status.PodIP != a.IP && !slices.ContainsFunc(pod.Status.PodIPs, has) {
+		return nil
 	}
-	return pod.Status.PodIP == a.IP
+	return pod
 }
 
 // nodeProxy passes on to a kubelet, or to another port of its node.
@@ -149,7 +158,7 @@ func nodeProxy(c *call) error {
 		return apierrors.NewBadRequest("address not allowed")
 	}
 	if port == "" || port == to.Port() {
-		return c.proxied(to, o.Path, c.s.backends.Kubelets)
+		return c.proxied(to, o.Path, c.s.network.Kubelets)
 	}
-	return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(to.Hostname(), port)}, o.Path, c.s.backends.Pods)
+	return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(to.Hostname(), port)}, o.Path, c.s.network.Pods)
 }

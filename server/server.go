@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/resource"
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/auth"
+	"fairlead.dev/server/reach"
 	"fairlead.dev/watchcache"
 )
 
@@ -29,11 +30,10 @@ type Server struct {
 	writes  gate
 	streams streams
 	decoded decoded
-	// backends lead to what runs on nodes.
-	backends Backends
-	events   lifetime
-	merges   merges
-	latest   latest
+	network *reach.Network
+	events  lifetime
+	merges  merges
+	latest  latest
 }
 
 // New loads the store's objects into the watch caches and returns a server
@@ -63,6 +63,7 @@ func New(cfg Config) (*Server, error) {
 		reads:   gate{limit: int64(cfg.MaxReads)},
 		writes:  gate{limit: int64(cfg.MaxWrites)},
 	}
+	s.network = reach.New(s.Lookup(), cfg.Local)
 	s.streams.limit = cfg.WriteTimeout
 	s.events.ttl = cfg.EventTTL
 	cfg.Metrics.MustRegister(cacheMetrics{s})
@@ -80,7 +81,6 @@ func New(cfg Config) (*Server, error) {
 	if f := s.cfg.Faults; f != nil {
 		f.Serve(breaker{s})
 	}
-	s.backends = s.cfg.Backends.complete()
 	if s.cfg.Authenticator == nil {
 		s.cfg.Authenticator = auth.WithAnonymous(auth.InProcess())
 	}
@@ -130,6 +130,9 @@ func (s *Server) Resources() []*resource.Resource { return s.table.Load().rows }
 
 // Lookup reads the server's objects.
 func (s *Server) Lookup() auth.Lookup { return lookup{s} }
+
+// Network connects to all that the server asks.
+func (s *Server) Network() *reach.Network { return s.network }
 
 // Cache is the watch cache of a resource, nil if it is not served or not stored.
 func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {

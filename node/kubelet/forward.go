@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -154,21 +155,36 @@ func greet(pod *corev1.Pod, port int32, stream io.ReadWriteCloser) error {
 
 // Dial connects to a port of the pod that has the address.
 func (s *Server) Dial(ctx context.Context, address string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	n, err := strconv.ParseInt(port, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	pod := s.pods.PodAt(host)
-	if pod == nil || pod.Status.Phase != corev1.PodRunning {
+	pod, port := s.podAt(address)
+	if pod == nil {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: name(address), Err: fmt.Errorf("connect: no route to host")}
 	}
 	ours, theirs := net.Pipe()
-	go s.answer(context.WithoutCancel(ctx), pod, int32(n), theirs)
+	go s.answer(context.WithoutCancel(ctx), pod, port, theirs)
 	return ours, nil
+}
+
+// Defines reports whether a definition says what answers at an address of a pod that runs.
+func (s *Server) Defines(address string) bool {
+	pod, port := s.podAt(address)
+	if pod == nil {
+		return false
+	}
+	_, ok := s.defs.Forward(pod, port)
+	return ok
+}
+
+// podAt is the running pod that has the address, and the port; nil if none has.
+func (s *Server) podAt(address string) (*corev1.Pod, int32) {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, 0
+	}
+	pod := s.pods.PodAt(at.Addr().String())
+	if pod == nil || pod.Status.Phase != corev1.PodRunning {
+		return nil, 0
+	}
+	return pod, int32(at.Port())
 }
 
 // name is an address that nobody has.

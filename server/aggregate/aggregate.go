@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,9 +46,7 @@ type Options struct {
 	Certificate tls.Certificate
 	// Trust tells them whom to believe; it is kept as it is here.
 	Trust *corev1.ConfigMap
-	// Dial reaches the endpoints of services.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	Log  *slog.Logger // nil logs nothing
+	Log   *slog.Logger // nil logs nothing
 }
 
 // Services are the API services of a server; as a prometheus.Collector, how available they

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
-	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,7 +15,6 @@ import (
 
 	"fairlead.dev/server"
 	"fairlead.dev/server/openapi"
-	"fairlead.dev/server/reach"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -62,10 +60,8 @@ func (s *Services) newRemote(k *known) *remote {
 			r.invalid = errors.New("unable to load root certificates: unable to parse bytes as PEM block")
 		}
 	}
-	r.transport = &http.Transport{
-		DialContext: s.o.Dial, TLSClientConfig: config, ForceAttemptHTTP2: true,
-		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 25,
-	}
+	r.transport = s.o.Server.Network().Transport(config)
+	r.transport.ForceAttemptHTTP2 = true
 	return r
 }
 
@@ -74,7 +70,7 @@ func (s *Services) address(ctx context.Context, r *remote) (string, error) {
 	if r.invalid != nil {
 		return "", r.invalid
 	}
-	return reach.Service(ctx, s.o.Server.Lookup(), r.spec.Service.Namespace, r.spec.Service.Name, r.port())
+	return s.o.Server.Network().Service(ctx, r.spec.Service.Namespace, r.spec.Service.Name, r.port())
 }
 
 // route brings the remotes to what is known, with the lock held.

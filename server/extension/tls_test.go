@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"fairlead.dev/server/admission/webhook"
+	"fairlead.dev/server/reach"
 )
 
 // program is a conversion webhook behind real TLS.
@@ -72,7 +73,7 @@ func (p *program) ca() []byte {
 // twice; what fails is the list's answer, whole.
 func TestListAsksOnce(t *testing.T) {
 	p := startProgram(t)
-	s := serve(t, webhook.NewCaller(nil))
+	s := serve(t, webhook.NewCaller(reach.New(nil, nil)))
 	v1, v2 := "/apis/shop.example.com/v1/gadgets", "/apis/shop.example.com/v2/gadgets"
 	s.ask(t, "POST", definitions, p.definition(p.ca()), 201)
 	const n = 50
@@ -141,7 +142,7 @@ func TestListAsksOnce(t *testing.T) {
 // who asks may go away.
 func TestWebhookOverTLS(t *testing.T) {
 	p, other := startProgram(t), startProgram(t)
-	s := serve(t, webhook.NewCaller(nil))
+	s := serve(t, webhook.NewCaller(reach.New(nil, nil)))
 	v1, v2 := "/apis/shop.example.com/v1/gadgets", "/apis/shop.example.com/v2/gadgets"
 	s.ask(t, "POST", definitions, p.definition(p.ca()), 201)
 	s.ask(t, "POST", v1, `{"apiVersion":"shop.example.com/v1","kind":"Gadget","metadata":{"name":"a"},"spec":{"size":3}}`, 201)

@@ -5,15 +5,15 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 
-	"fairlead.dev/server/admission"
+	"fairlead.dev/server/reach"
 )
 
 // Caller posts to webhooks that are not admission's, by the same rules: services
 // are resolved here, and connections used again. It may be used from any goroutine.
 type Caller struct{ clients *clients }
 
-// NewCaller returns a Caller that looks up services and their endpoints in l.
-func NewCaller(l admission.Lookup) *Caller { return &Caller{newClients(l)} }
+// NewCaller returns a Caller that finds and dials webhooks by n.
+func NewCaller(n *reach.Network) *Caller { return &Caller{newClients(n)} }
 
 // Post sends a body to the webhook and returns what it answers.
 func (c *Caller) Post(ctx context.Context, config *admissionv1.WebhookClientConfig, body []byte) ([]byte, error) {

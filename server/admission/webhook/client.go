@@ -12,20 +12,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/server/admission"
 	"fairlead.dev/server/reach"
 )
 
 // clients keeps a client for each server name and CA, so that connections are used
 // again.
 type clients struct {
-	lookup admission.Lookup
-	mu     struct {
+	network *reach.Network
+	mu      struct {
 		sync.Mutex
 		known map[identity]*http.Client
 	}
@@ -37,8 +35,8 @@ type identity struct{ base, ca string }
 
 const mostClients = 200
 
-func newClients(l admission.Lookup) *clients {
-	c := &clients{lookup: l}
+func newClients(n *reach.Network) *clients {
+	c := &clients{network: n}
 	c.mu.known = map[identity]*http.Client{}
 	return c
 }
@@ -53,7 +51,7 @@ func (c *clients) of(config *admissionv1.WebhookClientConfig) (*http.Client, str
 		base = "https://" + net.JoinHostPort(s.Name+"."+s.Namespace+".svc", strconv.Itoa(int(port)))
 		path = ptr.Deref(s.Path, "")
 		resolve = func(ctx context.Context) (string, error) {
-			return reach.Service(ctx, c.lookup, s.Namespace, s.Name, port)
+			return c.network.Service(ctx, s.Namespace, s.Name, port)
 		}
 	case config.URL != nil && *config.URL != "":
 		u, err := url.Parse(*config.URL)
@@ -81,17 +79,14 @@ func (c *clients) client(id identity, resolve func(context.Context) (string, err
 			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
 		}
 	}
-	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, TLSHandshakeTimeout: 10 * time.Second,
-		DialContext:  (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		MaxIdleConns: 100, MaxIdleConnsPerHost: 25, IdleConnTimeout: 90 * time.Second,
-	}
+	transport := c.network.Transport(config)
 	client := &http.Client{Transport: transport}
 	if resolve != nil {
 		config.ServerName = strings.TrimPrefix(id.base, "https://")
 		config.ServerName, _, _ = net.SplitHostPort(config.ServerName)
-		transport.Proxy = nil
 		client.Transport = resolving{transport, resolve}
+	} else {
+		transport.Proxy = c.network.Proxied
 	}
 	if len(c.mu.known) >= mostClients {
 		for _, old := range c.mu.known {

@@ -10,6 +10,7 @@ import (
 	"fairlead.dev/server/admission/dynamic"
 	"fairlead.dev/server/admission/expr"
 	"fairlead.dev/server/auth"
+	"fairlead.dev/server/reach"
 	"fairlead.dev/watchcache"
 )
 
@@ -18,6 +19,7 @@ type Options struct {
 	// Mutating and Validating are the caches of the configurations.
 	Mutating, Validating *watchcache.Cache
 	Lookup               admission.Lookup
+	Network              *reach.Network  // finds and dials the webhooks
 	Authorizer           auth.Authorizer // for matchConditions
 	Rows                 dynamic.Table
 	// Metrics, if set, shows what is asked.
@@ -26,7 +28,7 @@ type Options struct {
 
 // New returns the two plugins.
 func New(o Options) (admission.Mutator, admission.Validator) {
-	c := common{lookup: o.Lookup, authorizer: o.Authorizer, rows: o.Rows, clients: newClients(o.Lookup), metrics: o.Metrics}
+	c := common{lookup: o.Lookup, authorizer: o.Authorizer, rows: o.Rows, clients: newClients(o.Network), metrics: o.Metrics}
 	return &mutating{c, dynamic.NewConfigured(o.Mutating, compileMutating)},
 		&validating{c, dynamic.NewConfigured(o.Validating, compileValidating)}
 }

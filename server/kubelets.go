@@ -1,41 +1,14 @@
 package server
 
 import (
-	"crypto/tls"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
-
-// Backends are the ways to what runs on nodes.
-type Backends struct {
-	// Kubelets reaches the kubelets at the addresses their nodes tell. Nil dials them,
-	// and takes any certificate, as kube-apiserver does without an authority for kubelets.
-	Kubelets *http.Transport
-	// Pods reaches the addresses of pods, for their proxy subresource and that of
-	// services; nil dials them.
-	Pods *http.Transport
-}
-
-func (b Backends) complete() Backends {
-	dialed := func(t *http.Transport) *http.Transport {
-		if t != nil {
-			return t
-		}
-		return &http.Transport{
-			DialContext:     (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-			IdleConnTimeout: 90 * time.Second,
-		}
-	}
-	return Backends{Kubelets: dialed(b.Kubelets), Pods: dialed(b.Pods)}
-}
 
 // kubeletPort is where kubelets listen whose nodes do not say.
 const kubeletPort = 10250

@@ -1,0 +1,54 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync/atomic"
+
+	"fairlead.dev/node"
+)
+
+// simulated leads the server to the simulated nodes of its own process, as reach.Local.
+type simulated struct{ now atomic.Pointer[running] }
+
+// running are the nodes that run here.
+type running struct {
+	nodes    *node.Nodes
+	kubelets *pipes
+}
+
+// set says which nodes run here from now on; nil for none.
+func (s *simulated) set(r *running) { s.now.Store(r) }
+
+func (s *simulated) Simulates(ip netip.Addr) bool {
+	r := s.now.Load()
+	return r != nil && r.nodes.Simulates(ip)
+}
+
+func (s *simulated) Defines(address string) bool {
+	r := s.now.Load()
+	return r != nil && r.nodes.Kubelet().Defines(address)
+}
+
+func (s *simulated) DialPod(ctx context.Context, address string) (net.Conn, error) {
+	r := s.now.Load()
+	if r == nil {
+		return nil, gone(address)
+	}
+	return r.nodes.Kubelet().Dial(ctx, address)
+}
+
+func (s *simulated) DialKubelet(ctx context.Context, address string) (net.Conn, error) {
+	r := s.now.Load()
+	if r == nil {
+		return nil, gone(address)
+	}
+	return r.kubelets.Dial(ctx, address)
+}
+
+// gone is why an address cannot be reached whose nodes have stopped.
+func gone(address string) error {
+	return fmt.Errorf("dial %s: the nodes that were simulated here have stopped", address)
+}
