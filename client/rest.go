@@ -28,6 +28,7 @@ type REST struct {
 	warn    func(ctx context.Context, code int, agent, text string)
 	observe func(context.Context, Exchange) // nil if nobody does
 	silence time.Duration                   // that is too long; below zero none is
+	contact *contact
 }
 
 // Request is one plain request.
@@ -76,7 +77,7 @@ func newREST(cfg *rest.Config, o Options) (*REST, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	r := &REST{http: &http.Client{Transport: rt}, base: *base, agent: agent, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: o.Observe, silence: o.Silence}
+	r := &REST{http: &http.Client{Transport: rt}, base: *base, agent: agent, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: o.Observe, silence: o.Silence, contact: &contact{server: base.Scheme + "://" + base.Host}}
 	if r.silence == 0 {
 		r.silence = silence
 	}
@@ -163,6 +164,7 @@ func (r *REST) send(ctx context.Context, q Request, attempt int, silence time.Du
 			err = silent(heard, err)
 			l.stop()
 			x.Err = err
+			r.contact.failed(err)
 			r.observed(ctx, x, begun)
 			if q.Method == http.MethodGet && broken(err) && pause(ctx, attempt, brokenDelay) {
 				continue
@@ -170,6 +172,7 @@ func (r *REST) send(ctx context.Context, q Request, attempt int, silence time.Du
 			return nil, x, begun, err
 		}
 		l.heard()
+		r.contact.answered()
 		heed(heard, res, l)
 		x.Code = res.StatusCode
 		if res.StatusCode >= 200 && res.StatusCode < 300 {

@@ -152,7 +152,9 @@ func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
 		i.o.OnError(err)
 	}
 	level := slog.LevelDebug
-	if times >= 4 && times&(times-1) == 0 { // short breaks are ordinary life, and long ones need no diary
+	// Short breaks are ordinary, long ones are logged at growing intervals, and a server that
+	// does not answer is logged by the client.
+	if times >= 4 && times&(times-1) == 0 && !client.IsUnreachable(err) {
 		level = slog.LevelWarn
 	}
 	slog.Log(context.Background(), level, "informer cannot follow its resource",
