@@ -95,7 +95,7 @@ func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name 
 	defer func() { stop(); <-told }()
 	return part(ctx, clientSide{
 		wire:  func(string) (*client.Client, error) { return c, nil },
-		log:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		log:   slog.New(outageLog{slog.Default().Handler()}),
 		keys:  keys{caBundle: ca},
 		elect: elect,
 	})
