@@ -1,7 +1,4 @@
 # `make help` lists what there is.
-# What upstream's release builds tell kubectl of itself.
-KUBECTL_VERSION = -X k8s.io/component-base/version.gitVersion=v1.37.2 \
-	-X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37
 # What runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
@@ -11,7 +8,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build fairlead and kubectl into bin/
-	go build -o bin/ -ldflags "$(KUBECTL_VERSION)" ./cmd/...
+	go build -o bin/ ./cmd/...
 
 test: ## what go test ./... tests
 	$(TEST) ./...

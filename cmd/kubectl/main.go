@@ -1,7 +1,6 @@
 // Command kubectl is upstream's kubectl, built from k8s.io/kubectl as a library,
 // for machines that have none. It adds nothing: same verbs, flags, kubeconfig
-// rules and plugins. `kubectl version` knows its own version only when the linker
-// sets it, as `make build` does.
+// rules and plugins.
 package main
 
 import (
@@ -16,6 +15,7 @@ import (
 )
 
 func main() {
+	setVersion()
 	if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
 		util.CheckErr(err)
 		os.Exit(1)
