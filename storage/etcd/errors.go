@@ -43,8 +43,14 @@ func (s *Store) failure(err error) error {
 	if status.Code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max") {
 		return fmt.Errorf("%w (%w)", storage.ErrTooLarge, err) // than gRPC carries, before anyone looked at it
 	}
-	return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, message{err})
 }
+
+// message is an error of gRPC whose text is the message alone, without gRPC's code.
+type message struct{ error }
+
+func (m message) Error() string { return status.Convert(m.error).Message() }
+func (m message) Unwrap() error { return m.error }
 
 // writeFailure is failure for a write.
 func (s *Store) writeFailure(err error) error {

@@ -108,7 +108,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := newStore(client, o)
 	if err := s.begin(ctx); err != nil {
 		if why := s.why(); why != nil && errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, why)
+			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, message{why})
 		}
 		s.Close()
 		return nil, fmt.Errorf("the etcd cluster at %s: %w", strings.Join(o.Endpoints, ", "), err)
