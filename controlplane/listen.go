@@ -20,6 +20,9 @@ const (
 // refused; without one, the first free port from 6443 on is.
 func listen(address string) (net.Listener, error) {
 	if address != "" {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return nil, fmt.Errorf("--listen=%s: want an address and a port, such as 127.0.0.1:6443", address)
+		}
 		l, err := net.Listen("tcp", address)
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return nil, fmt.Errorf("%s is taken by another process: choose another with --listen (127.0.0.1:0 picks a free one)", address)

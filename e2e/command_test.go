@@ -106,15 +106,6 @@ func contents(t *testing.T, dir string) string {
 	return b.String()
 }
 
-func TestUsage(t *testing.T) {
-	for _, args := range [][]string{
-		{"fly"}, {"up", "--wings"}, {"up", "now"}, {"up", "--nodes=-1"}, {"up", "-o", "xml"},
-		{"up", "--controllers=nosuch"}, {"nodes", "--nodes=0"}, {"version", "-o", "xml"},
-	} {
-		expect(t, strings.Join(args, " "), refused(t, 2, args...), "fairlead: ")
-	}
-}
-
 // A second start goes on where the first one stopped, and old kubeconfigs work.
 func TestRestart(t *testing.T) {
 	dir := t.TempDir()

@@ -36,10 +36,25 @@ func (v fsyncValue) Set(s string) error {
 	return errors.New("want always, interval or never")
 }
 
+// periodValue is a flag whose value is a duration above 0.
+type periodValue struct{ to *time.Duration }
+
+func (v periodValue) Type() string   { return "period" }
+func (v periodValue) String() string { return v.to.String() }
+func (v periodValue) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return errors.New("want a duration above 0, such as 30s or 5m")
+	}
+	*v.to = d
+	return nil
+}
+
 // registerStore is for what runs an embedded store.
 func registerStore(flags *pflag.FlagSet, fsync *local.Fsync, history *time.Duration, noSync *[]string) {
 	flags.Var(fsyncValue{fsync}, "fsync", "when a write is on disk: always (before it is acknowledged), interval (within 100 ms), never (when the system likes)")
-	flags.DurationVar(history, "history", local.DefaultHistory, "how long superseded revisions are kept, for watchers to go on from")
+	*history = local.DefaultHistory
+	flags.Var(periodValue{history}, "history", "how long superseded revisions are kept; a watch can resume from any of them")
 	flags.StringSliceVar(noSync, "nosync-prefixes", nil, "keys that need not survive a crash of the machine, such as /registry/events/,/registry/leases/: not waited for when synced")
 }
 

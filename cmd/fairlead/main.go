@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -24,26 +25,24 @@ const (
 	exitUsage  = 2
 )
 
-// usageError is a command line that makes no sense.
-type usageError struct{ error }
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	klog.SetLogger(logr.Discard()) // libraries' own; what matters comes as errors
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	os.Exit(run(ctx, os.Args[1:]))
 }
 
 func run(ctx context.Context, args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "fairlead: "+err.Error())
+	fmt.Fprintln(os.Stderr, "fairlead: "+message(err))
 	if usage := (usageError{}); errors.As(err, &usage) {
-		fmt.Fprintln(os.Stderr, "See 'fairlead --help'.")
+		fmt.Fprintf(os.Stderr, "See '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}
 	return exitFailed
@@ -63,28 +62,19 @@ client library for Kubernetes talk to it unchanged.`,
   export KUBECONFIG=.fairlead/kubeconfig
   kubectl create deployment web --image=nginx --replicas=3
   kubectl get pods --watch`,
+		Version:       versions().String(),
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newUp(), newServer(), newControllers(), newScheduler(), newNodes(), newEtcd(), newStore(), newTrace(), newWhy(), newFault(), newUI(), newDemo(), newVersion())
 	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args = unknownCommand
+		completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return root
-}
-
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("unknown command %q", args[0])}
-	}
-	return nil
-}
-
-// noArgs is for commands that take flags only.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s takes no arguments, not %q", cmd.CommandPath(), args)}
-	}
-	return nil
 }

@@ -31,7 +31,10 @@ func (f *nodeFlags) definitions(paths []string) (*kwok.Definitions, []kwok.Defin
 		return nil, nil, usageError{fmt.Errorf("--enable-crds: %w", err)}
 	}
 	defs, err := kwok.Load(paths...)
-	return defs, kinds, err
+	if err != nil {
+		return nil, nil, fmt.Errorf("--stages: %w", err)
+	}
+	return defs, kinds, nil
 }
 
 func (f *nodeFlags) load() (corev1.ResourceList, *corev1.Node, error) {

@@ -13,33 +13,11 @@ import (
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 func registerControllers(flags *pflag.FlagSet, list *[]string) {
 	flags.StringSliceVar(list, "controllers", []string{"*"},
 		"controllers to run: * for all, name for one, -name for all but one. All are: "+strings.Join(controlplane.ControllerNames(), ", "))
-}
-
-// registerKubeconfig is for the parts that run against any API server.
-func registerKubeconfig(flags *pflag.FlagSet, path *string) {
-	flags.StringVar(path, "kubeconfig", "", "the API server to work against (default: as kubectl finds it, or the pod's own cluster)")
-}
-
-// kubeconfigLoader finds a kubeconfig as kubectl does.
-func kubeconfigLoader(path string) clientcmd.ClientConfig {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = path
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
-}
-
-func loadConfig(path string) (*rest.Config, error) {
-	config, err := kubeconfigLoader(path).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig: %w", err)
-	}
-	return config, nil
 }
 
 func newControllers() *cobra.Command {
@@ -61,7 +39,7 @@ func newControllers() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			config, err := loadConfig(path)
+			config, _, err := loadConfig(path)
 			if err != nil {
 				return err
 			}
@@ -69,7 +47,7 @@ func newControllers() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runPart(cmd, "Controllers", func(ctx context.Context) error {
+			return runPart(cmd, "Controllers", config, func(ctx context.Context) error {
 				return controlplane.RunControllers(ctx, config, names, keys, elect)
 			})
 		},
@@ -98,11 +76,11 @@ func newScheduler() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			config, err := loadConfig(path)
+			config, _, err := loadConfig(path)
 			if err != nil {
 				return err
 			}
-			return runPart(cmd, "Scheduler", func(ctx context.Context) error {
+			return runPart(cmd, "Scheduler", config, func(ctx context.Context) error {
 				return controlplane.RunScheduler(ctx, config, options, elect)
 			})
 		},
@@ -124,7 +102,7 @@ func loadScheduling(path string) (scheduler.Options, error) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return scheduler.Options{}, usageError{err}
+		return scheduler.Options{}, usageError{fmt.Errorf("--scheduler-config: %w", err)}
 	}
 	o, err := scheduler.LoadConfig(data)
 	if err != nil {
@@ -153,7 +131,7 @@ func newNodes() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			config, err := loadConfig(path)
+			config, _, err := loadConfig(path)
 			if err != nil {
 				return err
 			}
@@ -167,7 +145,7 @@ func newNodes() *cobra.Command {
 			if o.Listener, o.Endpoint, err = listenKubelets(listen); err != nil {
 				return err
 			}
-			return runPart(cmd, "Nodes", func(ctx context.Context) error {
+			return runPart(cmd, "Nodes", config, func(ctx context.Context) error {
 				return controlplane.RunNodes(ctx, config, o, elect)
 			})
 		},

@@ -148,13 +148,9 @@ func (f *traceFlags) unknown() error {
 
 // connect makes a client of a kubeconfig, and tells its namespace.
 func connect(path string) (*client.Client, string, error) {
-	config, err := loadConfig(path)
+	config, namespace, err := loadConfig(path)
 	if err != nil {
 		return nil, "", err
-	}
-	namespace, _, err := kubeconfigLoader(path).Namespace()
-	if err != nil {
-		return nil, "", fmt.Errorf("kubeconfig: %w", err)
 	}
 	c, err := client.New(config, client.Options{UserAgent: "fairlead-trace"})
 	return c, namespace, err

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -46,7 +46,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
 	flags.IntVar(&f.lives, "trace-events", 16384, "how many of the last events have their life kept, for fairlead trace; 0 for none")
 	f.otlp.register(flags)
-	flags.StringVar(&f.kept, "watch-history", "32Mi", "how much of the changes of each resource is kept in memory for watchers; who begins before that is served from the store, see --history")
+	flags.StringVar(&f.kept, "watch-history", "32Mi", "memory for the recent changes of each resource; a watch that starts earlier reads them from the store (see --history)")
 	flags.BoolVar(&f.faults, "allow-faults", false, "let fairlead fault break this server on purpose, for tests and for learning")
 	flags.StringVarP(&f.output, "output", "o", "", "json: print one line for machines when ready")
 }
@@ -144,6 +144,12 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		return err
 	}
 	defer stopExport()
+	into := ""
+	if f.merge {
+		if into, err = kubeconfig.DefaultPath(); err != nil {
+			return fmt.Errorf("--merge-kubeconfig: %w", err)
+		}
+	}
 	p := newProgress(os.Stderr)
 	f.options.Progress = p.step
 	cp, err := controlplane.Start(cmd.Context(), f.options)
@@ -151,7 +157,7 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		return err
 	}
 	ready := time.Since(began.At)
-	if err := announce(cmd.OutOrStdout(), p, cp, f, ready); err != nil {
+	if err := announce(cmd.OutOrStdout(), p, cp, f, into, ready); err != nil {
 		cp.Stop()
 		return err
 	}
@@ -165,14 +171,14 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	return err
 }
 
-// announce tells people or machines that the control plane is ready.
-func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serveFlags, ready time.Duration) error {
-	if f.merge {
-		path := kubeconfig.DefaultPath()
-		if err := kubeconfig.Merge(path, cp.Entry()); err != nil {
+// announce tells people or machines that the control plane is ready. It merges the kubeconfig
+// into the file at into, if that is not "".
+func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serveFlags, into string, ready time.Duration) error {
+	if into != "" {
+		if err := kubeconfig.Merge(into, cp.Entry()); err != nil {
 			return err
 		}
-		p.step("Kubeconfig", "context fairlead in "+path)
+		p.step("Kubeconfig", "context "+kubeconfig.Context+" in "+into+", now the current one")
 	}
 	if f.output == "json" {
 		return json.NewEncoder(out).Encode(struct {
@@ -191,20 +197,15 @@ func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serve
 	} else if len(f.options.Etcd.Servers) > 0 {
 		kept = "everything is kept in etcd"
 	}
-	export := "export KUBECONFIG=" + shellQuote(cp.KubeconfigPath())
-	if f.merge {
-		export = "kubectl config use-context " + kubeconfig.Context
+	export := ""
+	if into == "" {
+		path, err := filepath.Abs(cp.KubeconfigPath())
+		if err != nil {
+			return err
+		}
+		export = "  export KUBECONFIG=" + shellQuote(path) + "\n"
 	}
-	p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n  %s\n  kubectl get nodes\n  kubectl create deployment web --image=nginx --replicas=3\n  kubectl get pods --watch\n\nSee what happens at %s\n(good for one login; `fairlead ui` makes another). Ctrl-C stops it; %s.",
+	p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n%s  kubectl get nodes\n  kubectl create deployment web --image=nginx --replicas=3\n  kubectl get pods --watch\n\nSee what happens at %s\n(good for one login; `fairlead ui` makes another). Ctrl-C stops it; %s.",
 		ready.Milliseconds(), export, cp.PageURL(), kept))
-	return nil
-}
-
-// runPart runs a part that stands on a kubeconfig until a signal comes.
-func runPart(cmd *cobra.Command, name string, part func(ctx context.Context) error) error {
-	newProgress(os.Stderr).step(name, "running; Ctrl-C stops it")
-	if err := part(cmd.Context()); err != nil && cmd.Context().Err() == nil {
-		return err
-	}
 	return nil
 }

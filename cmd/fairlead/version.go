@@ -10,6 +10,22 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// versionInfo is what the program knows about its own build.
+type versionInfo struct {
+	Fairlead   string `json:"fairlead"`
+	Kubernetes string `json:"kubernetes"`
+	Go         string `json:"go"`
+	Platform   string `json:"platform"`
+}
+
+func versions() versionInfo {
+	return versionInfo{controlplane.Version(), controlplane.KubernetesVersion, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+func (v versionInfo) String() string {
+	return fmt.Sprintf("fairlead %s (Kubernetes %s, %s, %s)", v.Fairlead, v.Kubernetes, v.Go, v.Platform)
+}
+
 func newVersion() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
@@ -19,17 +35,12 @@ func newVersion() *cobra.Command {
   fairlead version -o json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := struct {
-				Fairlead   string `json:"fairlead"`
-				Kubernetes string `json:"kubernetes"`
-				Go         string `json:"go"`
-				Platform   string `json:"platform"`
-			}{controlplane.Version(), controlplane.KubernetesVersion, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			v := versions()
 			out := cmd.OutOrStdout()
 			switch output {
 			case "":
-				fmt.Fprintf(out, "fairlead %s (Kubernetes %s, %s, %s)\n", v.Fairlead, v.Kubernetes, v.Go, v.Platform)
-				return nil
+				_, err := fmt.Fprintln(out, v)
+				return err
 			case "json":
 				return json.NewEncoder(out).Encode(v)
 			case "yaml":

@@ -3,6 +3,7 @@
 package kubeconfig
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,10 +53,14 @@ func Merge(path string, e Entry) error {
 	return replace(path, b)
 }
 
-// DefaultPath is the file that kubectl would write to: the first of $KUBECONFIG,
-// else ~/.kube/config.
-func DefaultPath() string {
-	return clientcmd.NewDefaultPathOptions().GetDefaultFilename()
+// DefaultPath returns the file that kubectl would write to: the first of $KUBECONFIG,
+// else ~/.kube/config. It fails if there is neither $KUBECONFIG nor a home directory.
+func DefaultPath() (string, error) {
+	path := clientcmd.NewDefaultPathOptions().GetDefaultFilename()
+	if !filepath.IsAbs(path) && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
+		return "", errors.New("no home directory: set HOME or KUBECONFIG")
+	}
+	return path, nil
 }
 
 func (e Entry) into(config *api.Config) {
