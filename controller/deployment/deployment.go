@@ -2,10 +2,12 @@ package deployment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -43,7 +45,27 @@ func New(env controller.Env) controller.Runner {
 	return c.loop
 }
 
+// reconcile brings a Deployment's sets nearer to its spec. That the Deployment or its
+// namespace is being deleted is no failure: the events of that end the work on it.
 func (c *deployments) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	res, err := c.sync(ctx, k)
+	if podcontrol.NamespaceGoing(err) || isGone(err, k) {
+		return controller.Result{}, nil
+	}
+	return res, err
+}
+
+// isGone reports whether the API server answered that the Deployment does not exist.
+func isGone(err error, k controller.Key) bool {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || !apierrors.IsNotFound(err) {
+		return false
+	}
+	d := status.ErrStatus.Details
+	return d != nil && d.Group == kind.Group && d.Kind == "deployments" && d.Name == k.Name
+}
+
+func (c *deployments) sync(ctx context.Context, k controller.Key) (controller.Result, error) {
 	cached, ok := c.all.Store().Get(k.Namespace, k.Name)
 	if !ok {
 		return controller.Result{}, nil
