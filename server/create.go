@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,9 +108,6 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 // insert is what is left of a create after it has been admitted.
 func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, error) {
 	st := &c.ep.Strategy
-	if obj.GetResourceVersion() != "" {
-		return nil, errors.New("resourceVersion should not be set on objects to be created")
-	}
 	if st.PrepareForCreate != nil {
 		st.PrepareForCreate(obj)
 	}
@@ -131,12 +129,17 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 		c.warn(st.Warnings(obj)...)
 	}
 	c.pass(trace.Admitted)
+	asked := obj.GetResourceVersion()
 	w, err := c.encode(obj)
 	if err != nil {
 		return nil, err
 	}
 	if c.dryRun {
+		w.obj.SetResourceVersion(asked)
 		return w, c.refuseExisting(obj)
+	}
+	if rev, err := strconv.ParseUint(asked, 10, 64); err == nil && rev != 0 {
+		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
 	res, err := c.commitObject(w, 0)
 	switch {
