@@ -63,7 +63,7 @@ func (c *call) remove(name string, opts *metav1.DeleteOptions, admit bool) (w *r
 			return nil, false, err
 		}
 		if !lost {
-			return &r.removed, r.do == stepRemove, nil
+			return &r.removed, r.do == stepRemove || r.do == stepEnd, nil
 		}
 		if err := c.ctx.Err(); err != nil {
 			return nil, false, err
@@ -97,13 +97,11 @@ func (c *call) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit
 		}
 	}
 	r.do = c.dyingStep(obj, opts.DeepCopy())
-	// What is shown of an object that went with a grace of 0 says so. Nobody needs its
-	// bytes, unless it is shown.
 	r.written = written{obj: obj, key: now.Key(), rev: now.Revision()}
 	switch r.do {
 	case stepPending:
 		r.value, r.pending = now.Value(), true
-	case stepMark:
+	case stepMark, stepEnd:
 		obj.SetResourceVersion("")
 		marked, err := c.encode(obj)
 		if err != nil {
@@ -130,11 +128,37 @@ func (c *call) carryOut(r *removal) (lost bool, err error) {
 	case r.idle(c):
 	case r.do == stepMark:
 		lost, err = c.commitAt(r.now, storage.Put, &r.written)
+	case r.do == stepEnd:
+		if lost, err = c.commitAt(r.now, storage.Put, &r.written); err == nil && !lost {
+			err = c.end(&r.written)
+		}
 	default:
 		lost, err = c.commitAt(r.now, storage.Delete, &r.written)
 	}
 	r.admit.Done(err == nil && !lost)
 	return lost, err
+}
+
+// end removes an object that this delete has marked with a grace period of 0. Watchers
+// see a MODIFIED event with the deletionTimestamp and then the DELETED event, which
+// carries it too, as they do from kube-apiserver. What others write to the object
+// between the two commits does not save it; that they remove it is success.
+func (c *call) end(w *written) error {
+	marked := w.rev
+	for at := marked; ; {
+		res, err := c.commit(w.key, at, storage.Delete, nil)
+		switch {
+		case err != nil:
+			return err
+		case res.Succeeded:
+			w.revise(res.Revision)
+			w.value = nil
+			return nil
+		case res.Current[0] == nil || res.Current[0].CreateRevision > marked:
+			return nil
+		}
+		at = res.Current[0].ModRevision
+	}
 }
 
 // commitAt does one write on the condition that the object is as it was read.

@@ -19,6 +19,7 @@ const (
 	stepRemove  step = iota // it goes at once
 	stepMark                // it stays, marked as going
 	stepPending             // it is marked already
+	stepEnd                 // its grace period is 0: it is marked, and then it goes
 )
 
 // dyingStep decides what a delete does, and marks obj accordingly. Grace comes
@@ -45,10 +46,13 @@ func (c *call) dyingStep(obj resource.Object, opts *metav1.DeleteOptions) step {
 		}
 		return stepMark
 	}
-	if graceful && *obj.GetDeletionGracePeriodSeconds() > 0 {
+	switch {
+	case !graceful:
+		return stepRemove
+	case *obj.GetDeletionGracePeriodSeconds() > 0:
 		return stepMark
 	}
-	return stepRemove
+	return stepEnd
 }
 
 // grace starts or shortens the grace period. pending says that the object is

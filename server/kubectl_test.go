@@ -25,11 +25,11 @@ import (
 // --watch-only leaves out, and the types of the events.
 func TestKubectlWatch(t *testing.T) {
 	for _, q := range []struct{ flags, want string }{
-		{"-w", "NAME before between before between"},
-		{"-w --output-watch-events", "EVENT:NAME ADDED:before ADDED:between MODIFIED:before DELETED:between"},
-		{"-w --watch-only --output-watch-events", "EVENT:NAME ADDED:between MODIFIED:before DELETED:between"},
-		{"-w --watch-only -o name", "pod/between pod/before pod/between"},
-		{"-w -o name", "pod/before pod/between pod/before pod/between"},
+		{"-w", "NAME before between before between between"},
+		{"-w --output-watch-events", "EVENT:NAME ADDED:before ADDED:between MODIFIED:before MODIFIED:between DELETED:between"},
+		{"-w --watch-only --output-watch-events", "EVENT:NAME ADDED:between MODIFIED:before MODIFIED:between DELETED:between"},
+		{"-w --watch-only -o name", "pod/between pod/before pod/between pod/between"},
+		{"-w -o name", "pod/before pod/between pod/before pod/between pod/between"},
 		{"-w before -o name", "pod/before pod/before"},
 		{"-w -l a=b --output-watch-events", "EVENT:NAME ADDED:before"},
 	} {

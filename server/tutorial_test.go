@@ -44,7 +44,8 @@ func TestTutorial(t *testing.T) {
 	c.must("PATCH "+pods+"/before application/merge-patch+json", `{"metadata":{"labels":{"a":"b"}}}`)
 	w.expect("MODIFIED before 5")
 	c.must("DELETE "+pods+"/between?gracePeriodSeconds=0", "")
-	w.expect("DELETED between 6")
+	w.expect("MODIFIED between 6")
+	w.expect("DELETED between 7")
 }
 
 const podNamed = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q},"spec":{"containers":[{"name":"c","image":"i"}]}}`
