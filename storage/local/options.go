@@ -62,6 +62,8 @@ var (
 	// ErrForeign: the directory holds something else, or was written by a newer
 	// version.
 	ErrForeign = errors.New("not a data directory of this version")
+	// ErrExists: the directory to restore into holds a store.
+	ErrExists = errors.New("holds a store already")
 	// ErrCorrupt: the directory is ours, but what it holds cannot be trusted.
 	ErrCorrupt = errors.New("data directory is corrupt")
 )

@@ -15,7 +15,7 @@ import (
 // their order, and leases, with their full TTL, and is at revision r, compacted there: watchers of
 // the store that kvs come from list again, and revisions go on from r. dir must be
 // empty or missing; a Restore that was cut short can be begun again. Errors: as for
-// Open, and ErrForeign if dir holds a store.
+// Open, and ErrExists if dir holds a store.
 func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease, progress func(done, total int64)) error {
 	o = o.withDefaults()
 	dir, err := filepath.Abs(dir)
@@ -27,7 +27,7 @@ func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue,
 		return err
 	}
 	if marker == markerReady {
-		return fmt.Errorf("%w: %s holds a store already; choose an empty directory", ErrForeign, dir)
+		return fmt.Errorf("%s %w: choose an empty directory", dir, ErrExists)
 	}
 	sub := o.FS.PathJoin(dir, engineDir)
 	err = errors.Join(makeDir(o.FS, dir), writeMarker(o.FS, dir, markerNew), o.FS.RemoveAll(sub), makeDir(o.FS, sub))
