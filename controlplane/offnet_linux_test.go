@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -24,10 +23,6 @@ import (
 	"fairlead.dev/node"
 	"fairlead.dev/node/kwok"
 )
-
-// soon is in what time a connection that is refused must have been: much less than any that waits for
-// an answer from nowhere, and enough for a machine that is busy.
-const soon = 8 * time.Second
 
 // TestSimulatedAddressesStayOffTheNetwork: no packet leaves for the addresses of simulated pods, nodes and
 // services, whoever of the server dials them and whichever process simulates them.
@@ -190,7 +185,7 @@ func hookOf(name, policy, config, ca string) string {
 
 // asked makes a write about which the webhook of a name is asked, once its configuration counts.
 func (w *offNet) asked(name string) error {
-	return w.quick(http.MethodPost, "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"asked-","labels":{"asks":"`+name+`"}}}`)
+	return w.send(http.MethodPost, "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"asked-","labels":{"asks":"`+name+`"}}}`)
 }
 
 // served: what a definition declares answers for its pod.
@@ -208,7 +203,7 @@ func (w *offNet) conversion() {
 		"names":{"plural":"gadgets","kind":"Gadget"},"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"default","name":"hook"}}}},
 		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}},{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`)
 	w.post("/apis/far.example.com/v1/gadgets", `{"apiVersion":"far.example.com/v1","kind":"Gadget","metadata":{"name":"g"}}`)
-	err := w.quick(http.MethodGet, "/apis/far.example.com/v2/gadgets/g", "")
+	err := w.send(http.MethodGet, "/apis/far.example.com/v2/gadgets/g", "")
 	if err == nil || !strings.Contains(err.Error(), "is the simulated pod default/hook") {
 		w.Errorf("an object that cannot be converted: %v", err)
 	}
@@ -225,7 +220,7 @@ func (w *offNet) aggregated() {
 		}
 		return false
 	})
-	if err := w.quick(http.MethodGet, "/apis/near.example.com/v1/things", ""); !apierrors.IsServiceUnavailable(err) {
+	if err := w.send(http.MethodGet, "/apis/near.example.com/v1/things", ""); !apierrors.IsServiceUnavailable(err) {
 		w.Errorf("what is served by nobody: %v", err)
 	}
 }
@@ -241,7 +236,7 @@ func (w *offNet) proxies() {
 		"/api/v1/nodes/node-1/proxy/healthz":                  true,
 		"/api/v1/nodes/node-1:8080/proxy/":                    false,
 	} {
-		err := w.quick(http.MethodGet, path, "")
+		err := w.send(http.MethodGet, path, "")
 		if want := there && !w.apart; (err == nil) != want {
 			w.Errorf("%s: %v, want an answer: %t", path, err, want)
 		}
@@ -264,17 +259,6 @@ func (w *offNet) send(method, path, body string) error {
 
 // ctx outlives the test, whose cleanups ask as well.
 func (w *offNet) ctx() context.Context { return context.WithoutCancel(w.Context()) }
-
-// quick sends a request that must not wait for anything.
-func (w *offNet) quick(method, path, body string) error {
-	w.Helper()
-	began := time.Now()
-	err := w.send(method, path, body)
-	if took := time.Since(began); took > soon {
-		w.Errorf("%s %s took %v: %v", method, path, took, err)
-	}
-	return err
-}
 
 func (w *offNet) must(err error) {
 	w.Helper()
