@@ -109,7 +109,14 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 				return err
 			}
 			c.Definitions = extensions
-			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){extension.Definitions: extensions.Written, aggregate.Resource: services.Written}
+			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){
+				extension.Definitions: extensions.Written, aggregate.Resource: services.Written,
+				addressResource: func(ctx context.Context, _ storage.Revision) {
+					if err := repairClusterIPs(ctx, s); err != nil {
+						o.Log.Warn("IPAddresses not repaired", "error", err)
+					}
+				},
+			}
 			c.Others = services
 			c.Ready[aggregate.ReadyCheck] = services.Registered
 			return nil
@@ -171,7 +178,7 @@ func guard(c *server.Config, s *server.Server, authority *pki.Authority, url str
 		Lookup:     objects,
 		Authorizer: c.Authorizer,
 		RBAC:       roles,
-		Services:   admission.ServiceOptions{CIDRs: []netip.Prefix{serviceCIDR}},
+		Services:   admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
 		Quotas:     quotas,
 	})
 	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: accounts})

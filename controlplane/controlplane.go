@@ -115,6 +115,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
 		return err
 	}
+	if err := repairClusterIPs(ctx, cp.server); err != nil {
+		return err
+	}
 	o.progress("Store", cp.describeStore())
 	if err := cp.serve(); err != nil {
 		return err

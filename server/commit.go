@@ -10,15 +10,16 @@ import (
 	"fairlead.dev/storage"
 )
 
-// commit writes one key on the condition that it is at the revision.
-func (c *call) commit(key string, at storage.Revision, t storage.EventType, value []byte) (storage.TxnResult, error) {
-	op := storage.Op{Type: t, Key: key}
-	txn := storage.Txn{If: c.fenced(storage.Condition{Key: key, ModRevision: at})}
+// commit writes or deletes an object, and what goes with it, on the condition that it is
+// at the revision.
+func (c *call) commit(w *written, at storage.Revision, t storage.EventType) (storage.TxnResult, error) {
+	op := storage.Op{Type: t, Key: w.key}
+	txn := storage.Txn{If: append(c.fenced(storage.Condition{Key: w.key, ModRevision: at}), w.with.conditions...)}
 	if t == storage.Delete {
-		txn.Then = []storage.Op{op}
+		txn.Then = append([]storage.Op{op}, w.with.ops...)
 		return c.tried(txn, at)
 	}
-	op.Value = value
+	op.Value = w.value
 	for {
 		if c.ep.Plural == "events" {
 			var err error
@@ -26,7 +27,7 @@ func (c *call) commit(key string, at storage.Revision, t storage.EventType, valu
 				return storage.TxnResult{}, err
 			}
 		}
-		txn.Then = []storage.Op{op}
+		txn.Then = append([]storage.Op{op}, w.with.ops...)
 		res, err := c.tried(txn, at)
 		if op.Lease == 0 || !errors.Is(err, storage.ErrLeaseNotFound) {
 			return res, err
@@ -39,13 +40,13 @@ func (c *call) commit(key string, at storage.Revision, t storage.EventType, valu
 // more than the store takes, it is written without the record of who owns its fields, which
 // may be the half of it; kube-apiserver does the same. An apply has no use for that.
 func (c *call) commitObject(w *written, at storage.Revision) (storage.TxnResult, error) {
-	res, err := c.commit(w.key, at, storage.Put, w.value)
+	res, err := c.commit(w, at, storage.Put)
 	if !errors.Is(err, storage.ErrTooLarge) || c.applies || w.obj == nil || len(w.obj.GetManagedFields()) == 0 {
 		return res, err
 	}
 	w.obj.SetManagedFields(nil)
 	w.value, _ = managed.Cut(w.value)
-	return c.commit(w.key, at, storage.Put, w.value)
+	return c.commit(w, at, storage.Put)
 }
 
 // tried commits, and lets those know whom the write concerns at once, before it is
@@ -58,7 +59,7 @@ func (c *call) tried(t storage.Txn, at storage.Revision) (storage.TxnResult, err
 	}
 	switch {
 	case err != nil:
-	case !res.Succeeded && outlived(res.Current, at):
+	case !res.Succeeded && c.ep.Custom != nil && outlived(res.Current, at):
 		err = errRedefined
 	case res.Succeeded && !c.quiet:
 		if f := c.s.cfg.Written[c.ep.gr]; f != nil {

@@ -20,8 +20,13 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// generateAttempts is how often a generated name is tried before giving up.
-const generateAttempts = 8
+// createAttempts is how often a create is tried before giving up, if its generated name
+// or a companion of it was taken meanwhile.
+const createAttempts = 8
+
+// errCompanion is the end of an attempt to create an object of which a companion was there
+// already.
+var errCompanion = errors.New("what goes with the object exists already")
 
 // create stores a new object.
 func create(c *call) error {
@@ -46,7 +51,7 @@ func create(c *call) error {
 }
 
 // createAny creates the object that was sent, and again under other names if its name is
-// generated and taken.
+// generated and taken, or with other companions if others came first.
 func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*written, error) {
 	record := c.recorder(c.fieldManager(opts.FieldManager))
 	generated := obj.GetName() == "" && obj.GetGenerateName() != ""
@@ -58,9 +63,12 @@ func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*writ
 		c.dedupOwners(obj, ownersTwice)
 		w, err := c.createOne(obj, opts, record)
 		switch {
+		case err == errCompanion && attempt < createAttempts:
+		case err == errCompanion:
+			return nil, apierrors.NewServerTimeout(c.ep.gr, "create", 1)
 		case err == nil || !generated || !apierrors.IsAlreadyExists(err):
 			return w, err
-		case attempt == generateAttempts:
+		case attempt == createAttempts:
 			return nil, apierrors.NewGenerateNameConflict(c.ep.gr, obj.GetName(), 1)
 		}
 		if obj, err = c.decodeObject(opts.FieldValidation); err != nil {
@@ -141,10 +149,15 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if rev, err := strconv.ParseUint(asked, 10, 64); err == nil && rev != 0 {
 		return nil, errors.New("resourceVersion should not be set on objects to be created")
 	}
+	if w.with, err = c.along(ar); err != nil {
+		return nil, err
+	}
 	res, err := c.commitObject(w, 0)
 	switch {
 	case err != nil:
 		return nil, err
+	case !res.Succeeded && res.Current[0] == nil:
+		return nil, errCompanion
 	case !res.Succeeded:
 		return nil, c.alreadyExists(obj.GetName(), res.Current[0].Value)
 	}

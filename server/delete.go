@@ -101,6 +101,11 @@ func (c *call) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit
 	switch r.do {
 	case stepPending:
 		r.value, r.pending = now.Value(), true
+	case stepRemove:
+		if r.with, err = c.along(r.admit); err != nil {
+			r.admit.Done(false)
+			return nil, err
+		}
 	case stepMark, stepEnd:
 		obj.SetResourceVersion("")
 		marked, err := c.encode(obj)
@@ -146,7 +151,7 @@ func (c *call) carryOut(r *removal) (lost bool, err error) {
 func (c *call) end(w *written) error {
 	marked := w.rev
 	for at := marked; ; {
-		res, err := c.commit(w.key, at, storage.Delete, nil)
+		res, err := c.commit(&written{key: w.key}, at, storage.Delete)
 		switch {
 		case err != nil:
 			return err
@@ -163,7 +168,7 @@ func (c *call) end(w *written) error {
 
 // commitAt does one write on the condition that the object is as it was read.
 func (c *call) commitAt(now *watchcache.Object, t storage.EventType, w *written) (lost bool, err error) {
-	res, err := c.commit(now.Key(), now.Revision(), t, w.value)
+	res, err := c.commit(w, now.Revision(), t)
 	if err != nil || !res.Succeeded {
 		return err == nil, err
 	}

@@ -31,6 +31,8 @@ type change struct {
 	manager  string
 	recorded bool
 	opts     runtime.Object
+	// with is written in one transaction with the object.
+	with companions
 	// createOpts are those admission sees if the change creates.
 	createOpts runtime.Object
 }
@@ -68,6 +70,9 @@ func revisionOf(o *watchcache.Object) storage.Revision {
 func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *written, lost bool, err error) {
 	if now == nil {
 		w, err := c.createByChange(name, ch)
+		if err == errCompanion {
+			return nil, true, nil
+		}
 		return w, false, err
 	}
 	old, err := c.decodeNow(now)
@@ -107,6 +112,9 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 	strikes := len(c.strikes)
 	if err == nil {
 		err = c.renewal(obj, old)
+	}
+	if err == nil {
+		ch.with, err = c.along(ar)
 	}
 	if err == nil {
 		c.pass(trace.Admitted)
@@ -200,6 +208,7 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 		return nil, false, err
 	}
 	c.keepForeign(now, w)
+	w.with = ch.with
 	if c.emptied(obj, old) {
 		w.obj = obj // nobody will read what would have been stored
 		return c.removeEmptied(w, now)

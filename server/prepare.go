@@ -96,6 +96,6 @@ func (c *call) removeEmptied(w *written, now *watchcache.Object) (*written, bool
 	if c.dryRun {
 		return w, false, nil
 	}
-	res, err := c.commit(w.key, now.Revision(), storage.Delete, nil)
+	res, err := c.commit(w, now.Revision(), storage.Delete)
 	return w, err == nil && !res.Succeeded, err
 }

@@ -15,6 +15,8 @@ type written struct {
 	key   string
 	value []byte           // nil for what is no more
 	rev   storage.Revision // 0 for a dry run of a create
+	// with is written in one transaction with the object.
+	with companions
 	// stored says that this call has stored the object.
 	stored bool
 }

@@ -3,5 +3,5 @@
 // in use that no other range has; its condition says so. One that nothing holds goes ten
 // seconds after its deletion, when no server takes addresses from it any more.
 //
-// In use is what a Service has, and what an IPAddress stands for that a server made.
+// In use is an address that has an IPAddress which a server made.
 package servicecidr

@@ -25,7 +25,6 @@ const (
 type ranges struct {
 	api       client.Resource[*networkingv1.ServiceCIDR]
 	all       *informer.Informer[*networkingv1.ServiceCIDR]
-	services  *informer.Informer[*corev1.Service]
 	addresses *informer.Informer[*networkingv1.IPAddress]
 	rec       *client.Recorder
 	loop      *controller.Controller
@@ -36,7 +35,6 @@ func New(env controller.Env) controller.Runner {
 	r := &ranges{
 		api:       client.For[*networkingv1.ServiceCIDR](env.Client),
 		all:       informer.In[*networkingv1.ServiceCIDR](env.Informers),
-		services:  informer.In[*corev1.Service](env.Informers),
 		addresses: informer.In[*networkingv1.IPAddress](env.Informers),
 		rec:       env.Recorder.From(manager, ""),
 	}
@@ -44,10 +42,6 @@ func New(env controller.Env) controller.Runner {
 	controller.WatchFunc(r.loop, r.all, informer.Handler[*networkingv1.ServiceCIDR]{
 		Add:    func(c *networkingv1.ServiceCIDR, _ bool) { r.loop.EnqueueFor(controller.KeyOf(c), c); r.wake(c) },
 		Update: func(_, c *networkingv1.ServiceCIDR) { r.loop.EnqueueFor(controller.KeyOf(c), c) },
-	})
-	controller.WatchFunc(r.loop, r.services, informer.Handler[*corev1.Service]{
-		Update: func(_, s *corev1.Service) { r.wake(s) },
-		Delete: func(s *corev1.Service) { r.wake(s) },
 	})
 	controller.WatchFunc(r.loop, r.addresses, informer.Handler[*networkingv1.IPAddress]{
 		Delete: func(a *networkingv1.IPAddress) { r.wake(a) },

@@ -22,13 +22,6 @@ func (r *ranges) used(c *networkingv1.ServiceCIDR) bool {
 	if !slices.ContainsFunc(mine, func(p netip.Prefix) bool { return !within(p, others) }) {
 		return false // all that is in it is in others as well
 	}
-	for _, s := range r.services.Store().List("") {
-		for _, text := range s.Spec.ClusterIPs {
-			if held(text, mine, others) {
-				return true
-			}
-		}
-	}
 	return slices.ContainsFunc(r.addresses.Store().List(""), func(a *networkingv1.IPAddress) bool {
 		return a.Labels[networkingv1.LabelManagedBy] == allocator && held(a.Name, mine, others)
 	})

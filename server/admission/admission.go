@@ -41,10 +41,11 @@ type Request struct {
 	// Timer, if set, is the chain's.
 	Timer *Timer
 
-	done      []func(written bool)
-	again     bool // a plugin has changed the object after others had seen it
-	secondRun bool
-	notes     map[any]any
+	done       []func(written bool)
+	companions []Companion
+	again      bool // a plugin has changed the object after others had seen it
+	secondRun  bool
+	notes      map[any]any
 }
 
 // GroupResource names the resource, without its subresource.

@@ -38,8 +38,8 @@ func (t *allocation) do() error {
 func (t *allocation) undo() {
 	for _, h := range t.taken {
 		delete(t.a.mu.inFlight, h)
-		if p, n, _ := t.a.pool(h); p != nil {
-			p.free(n, t.owner)
+		if n, err := t.a.port(h); err == nil {
+			t.a.mu.ports.free(n, t.owner)
 		}
 	}
 	t.taken = nil
@@ -51,13 +51,13 @@ func (t *allocation) keep() {
 	now := owner(t.svc)
 	for _, h := range t.taken {
 		delete(t.a.mu.inFlight, h)
-		if p, n, _ := t.a.pool(h); p != nil {
-			p.owners[n] = now
+		if n, err := t.a.port(h); err == nil {
+			t.a.mu.ports.owners[n] = now
 		}
 	}
 	for _, h := range t.freed {
-		if p, n, _ := t.a.pool(h); p != nil {
-			p.free(n, now)
+		if n, err := t.a.port(h); err == nil {
+			t.a.mu.ports.free(n, now)
 		}
 	}
 }
@@ -68,23 +68,20 @@ func (t *allocation) took(h holding) {
 	t.a.mu.inFlight[h] = true
 }
 
-// take takes h, called what, for the service.
-func (t *allocation) take(h holding, what string) error {
+// takePort takes a node port that the service names.
+func (t *allocation) takePort(h holding) error {
 	if t.r.DryRun {
-		return t.tryTake(h)
+		return t.tryPort(h)
 	}
-	p, n, err := t.a.pool(h)
+	n, err := t.a.port(h)
 	if err != nil {
 		return err
-	}
-	if p == nil {
-		return errors.New("no range is configured for it")
 	}
 	if slices.Contains(held(t.old), h) || slices.Contains(t.taken, h) {
 		return nil
 	}
-	if !p.take(n, t.owner, func(owner string, _ int) bool { return t.stale(owner, h) }) {
-		return fmt.Errorf("provided %s is already allocated", what)
+	if !t.a.mu.ports.take(n, t.owner, func(owner string, _ int) bool { return t.stale(owner, h) }) {
+		return errors.New("provided port is already allocated")
 	}
 	t.took(h)
 	return nil
@@ -110,28 +107,6 @@ func familyOf(ip netip.Addr) corev1.IPFamily {
 	return corev1.IPv6Protocol
 }
 
-func (a *ServiceAllocation) family(f corev1.IPFamily) *addresses {
-	for _, r := range a.mu.addresses {
-		if r.family == f {
-			return r
-		}
-	}
-	return nil
-}
-
-func (t *allocation) anyAddress(r *addresses) (netip.Addr, error) {
-	if t.r.DryRun {
-		return r.prefix.Addr(), nil
-	}
-	n, err := r.next(t.owner, func(owner string, n int) bool { return t.stale(owner, holding{ip: r.at(n)}) })
-	if err != nil {
-		return netip.Addr{}, apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", t.svc.Name, err))
-	}
-	ip := r.at(n)
-	t.took(holding{ip: ip})
-	return ip, nil
-}
-
 // moves says that the update replaces an address that the service has, which
 // no service may.
 func (t *allocation) moves(i int) bool {
@@ -142,7 +117,7 @@ func (t *allocation) moves(i int) bool {
 // clusterIPs takes an address per family.
 func (t *allocation) clusterIPs() error {
 	s := &t.svc.Spec
-	if s.Type == corev1.ServiceTypeExternalName || s.ClusterIP == corev1.ClusterIPNone || len(t.a.mu.addresses) == 0 {
+	if s.Type == corev1.ServiceTypeExternalName || s.ClusterIP == corev1.ClusterIPNone || len(t.a.families) == 0 {
 		return nil
 	}
 	path := field.NewPath("spec", "clusterIPs")
@@ -155,14 +130,17 @@ func (t *allocation) clusterIPs() error {
 			if err != nil {
 				continue // validation speaks about it
 			}
-			if err := t.take(holding{ip: ip}, "IP"); err != nil {
+			if err := t.takeAddress(ip); err != nil {
 				return invalidService(t.svc, field.Invalid(path, s.ClusterIPs, fmt.Sprintf("failed to allocate IP %v: %v", ip, err)))
 			}
 			continue
 		}
-		ip, err := t.anyAddress(t.a.family(family))
+		ip, err := t.anyAddress(family)
+		if errors.Is(err, errFull) {
+			return apierrors.NewInternalError(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", t.svc.Name, err))
+		}
 		if err != nil {
-			return err
+			return invalidService(t.svc, field.Invalid(path, s.ClusterIPs, fmt.Sprintf("failed to allocate IP: %v", err)))
 		}
 		if i < len(s.ClusterIPs) {
 			s.ClusterIPs[i] = ip.String()

@@ -2,8 +2,10 @@ package admission_test
 
 import (
 	"context"
-	"net/netip"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/auth"
@@ -13,7 +15,7 @@ import (
 func BenchmarkPodCreate(b *testing.B) {
 	chain := admission.Default(admission.Options{
 		Lookup: newWorld(), Authorizer: auth.AllowAll,
-		Services: admission.ServiceOptions{CIDRs: []netip.Prefix{netip.MustParsePrefix("10.96.0.0/12")}},
+		Services: admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
 	})
 	template := pod(nil)
 	b.ReportAllocs()
@@ -27,7 +29,9 @@ func BenchmarkPodCreate(b *testing.B) {
 
 // BenchmarkServiceCreate allocates and gives back one address and one port.
 func BenchmarkServiceCreate(b *testing.B) {
-	p := admission.NewServiceAllocation(newWorld(), admission.ServiceOptions{CIDRs: []netip.Prefix{netip.MustParsePrefix("10.96.0.0/12")}})
+	w := newWorld()
+	w["servicecidrs"] = []metav1.Object{serviceCIDR("kubernetes", "10.96.0.0/12")}
+	p := admission.NewServiceAllocation(w, admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}})
 	template := service("s", nil)
 	template.Spec.Type = "NodePort"
 	b.ReportAllocs()

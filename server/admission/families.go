@@ -16,7 +16,7 @@ import (
 // before the rest of the service is looked at.
 func (t *allocation) families() error {
 	s := &t.svc.Spec
-	if s.Type == corev1.ServiceTypeExternalName || len(t.a.mu.addresses) == 0 || t.prefersAsBefore() {
+	if s.Type == corev1.ServiceTypeExternalName || len(t.a.families) == 0 || t.prefersAsBefore() {
 		return nil
 	}
 	if s.IPFamilyPolicy == nil {
@@ -37,9 +37,9 @@ func (t *allocation) families() error {
 		}
 	}
 	if len(s.IPFamilies) == 0 {
-		s.IPFamilies = []corev1.IPFamily{t.a.mu.addresses[0].family}
+		s.IPFamilies = []corev1.IPFamily{t.a.families[0]}
 	}
-	dual := len(t.a.mu.addresses) > 1
+	dual := len(t.a.families) > 1
 	if *s.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack && len(s.IPFamilies) == 1 && (bare || dual) {
 		s.IPFamilies = append(s.IPFamilies, otherFamily(s.IPFamilies[0]))
 	}
@@ -110,7 +110,7 @@ func (t *allocation) inferFamilies() (errs field.ErrorList) {
 		family := familyOf(ip)
 		switch {
 		case i < len(s.IPFamilies):
-		case t.a.family(family) == nil:
+		case !slices.Contains(t.a.families, family):
 			at := field.NewPath("spec", "clusterIPs").Index(i)
 			errs = append(errs, field.Invalid(at, s.ClusterIPs, fmt.Sprintf("%s is not configured on this cluster", family)))
 		default:
@@ -123,11 +123,11 @@ func (t *allocation) inferFamilies() (errs field.ErrorList) {
 // configured wants families that this server has ranges of.
 func (t *allocation) configured() (errs field.ErrorList) {
 	s, spec := &t.svc.Spec, field.NewPath("spec")
-	if *s.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack && len(t.a.mu.addresses) < 2 {
+	if *s.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack && len(t.a.families) < 2 {
 		errs = append(errs, field.Invalid(spec.Child("ipFamilyPolicy"), s.IPFamilyPolicy, "this cluster is not configured for dual-stack services"))
 	}
 	for i, f := range s.IPFamilies {
-		if t.a.family(f) == nil {
+		if !slices.Contains(t.a.families, f) {
 			errs = append(errs, field.Invalid(spec.Child("ipFamilies").Index(i), f, "not configured on this cluster"))
 		}
 	}

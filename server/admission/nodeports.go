@@ -26,7 +26,7 @@ func (t *allocation) nodePorts() error {
 		return nil
 	}
 	if s.HealthCheckNodePort != 0 {
-		if err := t.take(holding{port: int(s.HealthCheckNodePort)}, "port"); err != nil {
+		if err := t.takePort(holding{port: int(s.HealthCheckNodePort)}); err != nil {
 			return apierrors.NewInternalError(fmt.Errorf("failed to allocate requested HealthCheck NodePort %v: %w", s.HealthCheckNodePort, err))
 		}
 		return nil
@@ -60,7 +60,7 @@ func (t *allocation) nodePort(i int, byPort map[int32]int32) error {
 			return apierrors.NewInternalError(fmt.Errorf("failed to allocate a nodePort: %w", err))
 		}
 		p.NodePort = n
-	} else if err := t.take(holding{port: int(p.NodePort)}, "port"); err != nil {
+	} else if err := t.takePort(holding{port: int(p.NodePort)}); err != nil {
 		return invalidService(t.svc, field.Invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), p.NodePort, err.Error()))
 	}
 	if byPort[p.Port] == 0 {

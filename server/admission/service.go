@@ -14,28 +14,29 @@ import (
 	corekinds "fairlead.dev/resource/core"
 )
 
-// ServiceOptions are the ranges services are given from.
+// ServiceOptions are what services are given.
 type ServiceOptions struct {
-	// CIDRs are one range, or one of each IP family; the first is the default.
-	CIDRs []netip.Prefix
+	// Families are the IP families of the cluster, the first being that of services that
+	// ask for none. Addresses are taken from the ServiceCIDRs that are stored.
+	Families []corev1.IPFamily
 	// NodePorts is the range of node ports, both ends included; 30000 to 32767
 	// if zero.
 	NodePorts [2]int
 }
 
-// ServiceAllocation gives services their cluster IPs and node ports. What is
+// ServiceAllocation gives services their cluster IPs and node ports. Which ports are
 // taken is read from the services once and then kept here, which is right as
-// long as all writes go through this server. A number whose owner does not
+// long as all writes go through this server. A port whose owner does not
 // hold it any more (its service went without a delete that was seen here) is
 // found out when somebody else wants it.
 type ServiceAllocation struct {
-	lookup Lookup
-	port0  int
-	mu     struct {
+	lookup   Lookup
+	families []corev1.IPFamily
+	port0    int
+	mu       struct {
 		sync.Mutex
-		loaded    bool
-		addresses []*addresses
-		ports     *pool
+		loaded bool
+		ports  *pool
 		// inFlight is what requests have taken that are not written yet.
 		inFlight map[holding]bool
 	}
@@ -46,11 +47,8 @@ func NewServiceAllocation(l Lookup, o ServiceOptions) *ServiceAllocation {
 	if o.NodePorts == [2]int{} {
 		o.NodePorts = [2]int{30000, 32767}
 	}
-	a := &ServiceAllocation{lookup: l, port0: o.NodePorts[0]}
+	a := &ServiceAllocation{lookup: l, families: o.Families, port0: o.NodePorts[0]}
 	a.mu.inFlight = map[holding]bool{}
-	for _, p := range o.CIDRs {
-		a.mu.addresses = append(a.mu.addresses, newAddresses(p))
-	}
 	size := o.NodePorts[1] - o.NodePorts[0] + 1
 	low := 0
 	if size > 32 {
@@ -110,6 +108,10 @@ func (a *ServiceAllocation) Complete(ctx context.Context, r *Request) error {
 		t.undo()
 		return nil
 	}
+	if err := t.along(); err != nil {
+		t.undo()
+		return status(err)
+	}
 	r.OnDone(func(written bool) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -148,30 +150,16 @@ func held(svc *corev1.Service) []holding {
 
 func owner(svc *corev1.Service) string { return svc.Namespace + "/" + svc.Name }
 
-// pool is where a holding comes from, and as what number; nil if it is from
-// outside of the ranges.
-func (a *ServiceAllocation) pool(h holding) (*pool, int, error) {
-	if h.port != 0 {
-		n := h.port - a.port0
-		if n < 0 || n >= a.mu.ports.size {
-			return nil, 0, fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", a.port0, a.port0+a.mu.ports.size-1)
-		}
-		return a.mu.ports, n, nil
+// port is the place of a node port in the pool.
+func (a *ServiceAllocation) port(h holding) (int, error) {
+	n := h.port - a.port0
+	if n < 0 || n >= a.mu.ports.size {
+		return 0, fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", a.port0, a.port0+a.mu.ports.size-1)
 	}
-	var err error
-	for _, r := range a.mu.addresses {
-		if r.prefix.Addr().Is4() != h.ip.Is4() {
-			continue
-		}
-		var n int
-		if n, err = r.index(h.ip); err == nil {
-			return r.pool, n, nil
-		}
-	}
-	return nil, 0, err
+	return n, nil
 }
 
-// load reads what the services hold, once.
+// load reads which ports the services hold, once.
 func (a *ServiceAllocation) load(ctx context.Context) error {
 	if a.mu.loaded {
 		return nil
@@ -183,8 +171,8 @@ func (a *ServiceAllocation) load(ctx context.Context) error {
 	for _, obj := range list {
 		svc := obj.(*corev1.Service)
 		for _, h := range held(svc) {
-			if p, n, _ := a.pool(h); p != nil {
-				p.owners[n] = owner(svc)
+			if n, err := a.port(h); err == nil {
+				a.mu.ports.owners[n] = owner(svc)
 			}
 		}
 	}

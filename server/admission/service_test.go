@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/resource/networking"
 	"fairlead.dev/server/admission"
 )
 
@@ -35,9 +38,31 @@ type cluster struct {
 func newCluster(t *testing.T, cidr string, first, last int, have ...metav1.Object) cluster {
 	w := newWorld()
 	w["services"] = have
+	w["servicecidrs"] = []metav1.Object{serviceCIDR("kubernetes", cidr)}
+	for _, s := range have {
+		for _, ip := range s.(*corev1.Service).Spec.ClusterIPs {
+			w["ipaddresses"] = append(w["ipaddresses"], networking.NewIPAddress(netip.MustParseAddr(ip), s.(*corev1.Service)))
+		}
+	}
 	return cluster{w, t, admission.NewServiceAllocation(w, admission.ServiceOptions{
-		CIDRs: []netip.Prefix{netip.MustParsePrefix(cidr)}, NodePorts: [2]int{first, last},
+		Families: []corev1.IPFamily{corev1.IPv4Protocol}, NodePorts: [2]int{first, last},
 	})}
+}
+
+func serviceCIDR(name string, cidrs ...string) *networkingv1.ServiceCIDR {
+	return &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: cidrs}}
+}
+
+// settle ends a request that was written, with its companions.
+func (c cluster) settle(r *admission.Request) {
+	for _, m := range r.Companions() {
+		all := slices.DeleteFunc(c.world["ipaddresses"], func(o metav1.Object) bool { return o.GetName() == m.Object.GetName() })
+		if !m.Delete {
+			all = append(all, m.Object)
+		}
+		c.world["ipaddresses"] = all
+	}
+	r.Done(true)
 }
 
 func (c cluster) create(s *corev1.Service) string {
@@ -47,7 +72,7 @@ func (c cluster) create(s *corev1.Service) string {
 		return err.ErrStatus.Message
 	}
 	c.world["services"] = append(c.world["services"], s)
-	r.Done(true)
+	c.settle(r)
 	return ""
 }
 
@@ -62,7 +87,7 @@ func (c cluster) update(s, old *corev1.Service) string {
 			c.world["services"][i] = s
 		}
 	}
-	r.Done(true)
+	c.settle(r)
 	return ""
 }
 
@@ -77,7 +102,7 @@ func (c cluster) remove(s *corev1.Service) {
 			c.world["services"] = append(c.world["services"][:i:i], c.world["services"][i+1:]...)
 		}
 	}
-	r.Done(true)
+	c.settle(r)
 }
 
 func TestClusterIP(t *testing.T) {
@@ -113,7 +138,7 @@ func TestClusterIP(t *testing.T) {
 		t.Errorf("one of another network: %s", err)
 	}
 	for _, ip := range []string{"10.0.0.0", "10.0.0.7"} {
-		if err := c.create(at(ip)); !strings.Contains(err, "provided IP is not in the valid range. The range of valid IPs is 10.0.0.0/29") {
+		if err := c.create(at(ip)); !strings.Contains(err, "the provided network does not match the current range") {
 			t.Errorf("%s: %s", ip, err)
 		}
 	}

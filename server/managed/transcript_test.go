@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +16,10 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/rand"
 
 	"fairlead.dev/resource/builtin"
@@ -115,13 +117,19 @@ func serve(t *testing.T) string {
 	}
 	s, err := server.New(server.Config{Store: store, Resources: builtin.Resources(), Wire: func(c *server.Config, s *server.Server) error {
 		c.Admission = slices.DeleteFunc(admission.Default(admission.Options{
-			Lookup: s.Lookup(), Services: admission.ServiceOptions{CIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}},
+			Lookup: s.Lookup(), Services: admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
 		}), func(p admission.Plugin) bool {
 			return p.Name() == "ServiceAccount" || p.Name() == "CertificateApproval"
 		})
 		return nil
 	}})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Bootstrap(t.Context(), []runtime.Object{&networkingv1.ServiceCIDR{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "ServiceCIDR"},
+		ObjectMeta: metav1.ObjectMeta{Name: "kubernetes"}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{"10.0.0.0/24"}},
+	}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

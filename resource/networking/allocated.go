@@ -1,0 +1,37 @@
+package networking
+
+import (
+	"net/netip"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Allocator is the value of the label ipaddress.kubernetes.io/managed-by of the IPAddresses
+// that an API server makes for cluster IPs.
+const Allocator = "ipallocator.k8s.io"
+
+// NewIPAddress is what stands for a cluster IP of a service.
+func NewIPAddress(ip netip.Addr, svc *corev1.Service) *networkingv1.IPAddress {
+	family := corev1.IPv4Protocol
+	if ip.Is6() {
+		family = corev1.IPv6Protocol
+	}
+	return &networkingv1.IPAddress{
+		TypeMeta: metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "IPAddress"},
+		ObjectMeta: metav1.ObjectMeta{Name: ip.String(), Labels: map[string]string{
+			networkingv1.LabelIPAddressFamily: string(family),
+			networkingv1.LabelManagedBy:       Allocator,
+		}},
+		Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{
+			Resource: "services", Namespace: svc.Namespace, Name: svc.Name,
+		}},
+	}
+}
+
+// IsOf reports whether an IPAddress names the service as its parent.
+func IsOf(a *networkingv1.IPAddress, svc *corev1.Service) bool {
+	p := a.Spec.ParentRef
+	return p != nil && p.Group == "" && p.Resource == "services" && p.Namespace == svc.Namespace && p.Name == svc.Name
+}

@@ -1,0 +1,41 @@
+package server
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/server/admission"
+	"fairlead.dev/storage"
+)
+
+// companions are the writes that go into one transaction with that of an object.
+type companions struct {
+	conditions []storage.Condition
+	ops        []storage.Op
+}
+
+// along makes the writes of what admission has put beside a request.
+func (c *call) along(ar *admission.Request) (with companions, err error) {
+	for _, m := range ar.Companions() {
+		ep := c.s.table.Load().stored[m.Resource]
+		if ep == nil || ep.cache == nil {
+			return with, apierrors.NewNotFound(m.Resource, m.Object.GetName())
+		}
+		key := ep.Key(m.Object.GetNamespace(), m.Object.GetName())
+		at, op := storage.Revision(0), storage.Op{Type: storage.Delete, Key: key}
+		if m.Delete {
+			if at, err = storage.ParseRevision(m.Object.GetResourceVersion()); err != nil {
+				return with, err
+			}
+		} else {
+			c.s.callOf(c.ctx, ep, m.Object.GetNamespace(), "create").newborn(m.Object)
+			value, err := encodeStored(m.Object, ep.gvk)
+			if err != nil {
+				return with, err
+			}
+			op = storage.Op{Type: storage.Put, Key: key, Value: value}
+		}
+		with.conditions = append(with.conditions, storage.Condition{Key: key, ModRevision: at})
+		with.ops = append(with.ops, op)
+	}
+	return with, nil
+}
