@@ -17,7 +17,8 @@ func (c *call) authenticate() error {
 	if err != nil || !ok {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
-	c.user, err = auth.Impersonate(c.ctx, c.req, user, c.s.cfg.Authorizer)
+	c.user = user
+	c.user, err = auth.Impersonate(c.ctx, c.req, c.attributes(c.info.verb, c.info.name), c.s.cfg.Authorizer)
 	var denied *auth.Denied
 	if errors.As(err, &denied) {
 		return auth.Forbidden(denied.Attributes, denied.Reason)
@@ -25,8 +26,8 @@ func (c *call) authenticate() error {
 	return err
 }
 
-// authorize asks whether the user may do the verb to what the path names.
-func (c *call) authorize(verb, name string) error {
+// attributes are what the user wants: the verb, done to what the path names.
+func (c *call) attributes(verb, name string) auth.Attributes {
 	a := auth.Attributes{
 		User: c.user, Verb: verb, Path: c.info.path, IsResource: c.info.isResource,
 		Group: c.info.group, Version: c.info.version, Resource: c.info.resource,
@@ -38,6 +39,12 @@ func (c *call) authorize(verb, name string) error {
 			a.Fields = c.query.Get("fieldSelector")
 		}
 	}
+	return a
+}
+
+// authorize asks whether the user may do the verb to what the path names.
+func (c *call) authorize(verb, name string) error {
+	a := c.attributes(verb, name)
 	ok, reason, err := c.s.cfg.Authorizer.Authorize(c.ctx, a)
 	if ok {
 		return nil

@@ -74,10 +74,10 @@ func TestImpersonate(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header = c.header
-		got, err := auth.Impersonate(context.Background(), r, root, may)
+		got, err := auth.Impersonate(context.Background(), r, auth.Attributes{User: root, Verb: "get", Path: "/"}, may)
 		if c.want == nil {
 			var denied *auth.Denied
-			if !errors.As(err, &denied) || denied.Attributes.Name != "admin" {
+			if !errors.As(err, &denied) || denied.Error() != `User "root" cannot impersonate-on:user-info:get path "/": because` {
 				t.Errorf("%s: %v %v", c.name, got, err)
 			}
 			continue
@@ -97,7 +97,7 @@ func TestImpersonate(t *testing.T) {
 	}
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Impersonate-Group", "dev")
-	if _, err := auth.Impersonate(context.Background(), r, root, may); !apierrors.IsBadRequest(err) {
+	if _, err := auth.Impersonate(context.Background(), r, auth.Attributes{User: root, Verb: "get", Path: "/"}, may); !apierrors.IsBadRequest(err) {
 		t.Errorf("a group without a user: %v", err)
 	}
 }

@@ -11,40 +11,42 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Impersonate answers as whom a request is to be served: as user itself, or,
-// if the request has Impersonate- headers and user may act as what they name,
-// as that. In that case the headers are taken off the request. A user that may
-// not gets a *Denied error; headers that make no sense a BadRequest status
-// error.
-func Impersonate(ctx context.Context, r *http.Request, user *User, a Authorizer) (*User, error) {
+// Impersonate answers as whom a request is to be served: as its user, or, if it has
+// Impersonate- headers and the user may act as what they name, as that. In that case
+// the headers are taken off the request. asked is what the request wants to do, by its
+// user: an impersonation may be allowed for some requests only (KEP-5284). A user that
+// may not impersonate gets a *Denied error; headers that make no sense a BadRequest
+// status error.
+func Impersonate(ctx context.Context, r *http.Request, asked Attributes, a Authorizer) (*User, error) {
 	if !hasPrefix(r.Header, "Impersonate-") {
-		return user, nil
+		return asked.User, nil
 	}
-	wanted, err := impersonated(r.Header)
-	if wanted == nil || err != nil {
-		return user, err
+	wanted, err := wantedUser(r.Header)
+	if err != nil {
+		return nil, err
 	}
-	for _, at := range wanted.asks {
-		at.User, at.Verb, at.IsResource = user, "impersonate", true
-		if ok, reason, err := a.Authorize(ctx, at); !ok || err != nil {
-			return nil, &Denied{Attributes: at, Reason: reason}
+	if wanted == nil {
+		return asked.User, nil
+	}
+	var first *Denied
+	for _, m := range modes {
+		if m.applies != nil && !m.applies(wanted, asked.User) {
+			continue
+		}
+		u, denied := m.try(ctx, wanted, asked, a)
+		if denied == nil {
+			for name := range r.Header {
+				if strings.HasPrefix(name, "Impersonate-") {
+					r.Header.Del(name)
+				}
+			}
+			return u, nil
+		}
+		if first == nil {
+			first = denied
 		}
 	}
-	for name := range r.Header {
-		if strings.HasPrefix(name, "Impersonate-") {
-			r.Header.Del(name)
-		}
-	}
-	u := wanted.user
-	switch {
-	case u.Name == AnonymousUser:
-		if !u.InGroup(AllUnauthenticated) {
-			u.Groups = append(u.Groups, AllUnauthenticated)
-		}
-		return &u, nil
-	default:
-		return Authenticated(&u), nil
-	}
+	return nil, first
 }
 
 // Denied is a refusal, which the server words for the client.
@@ -66,62 +68,35 @@ func hasPrefix(h http.Header, prefix string) bool {
 	return false
 }
 
-type impersonation struct {
-	user User
-	asks []Attributes
-}
-
-// impersonated reads the headers; nil if there are none.
-func impersonated(h http.Header) (*impersonation, error) {
-	name := h.Get(authenticationv1.ImpersonateUserHeader)
-	groups := h.Values(authenticationv1.ImpersonateGroupHeader)
-	w := &impersonation{user: User{Name: name, Extra: map[string][]string{}}}
-	if namespace, account, ok := SplitServiceAccount(name); ok {
-		w.asks = append(w.asks, Attributes{Resource: "serviceaccounts", Version: "v1", Namespace: namespace, Name: account})
-		if len(groups) == 0 {
-			w.user.Groups = ServiceAccountGroups(namespace)
-		}
-	} else if name != "" {
-		w.asks = append(w.asks, Attributes{Resource: "users", Version: "v1", Name: name})
+// wantedUser reads the headers as they are; nil if they name nobody.
+func wantedUser(h http.Header) (*User, error) {
+	u := &User{
+		Name:   h.Get(authenticationv1.ImpersonateUserHeader),
+		UID:    h.Get(authenticationv1.ImpersonateUIDHeader),
+		Groups: h[authenticationv1.ImpersonateGroupHeader],
 	}
-	for _, g := range groups {
-		w.asks = append(w.asks, Attributes{Resource: "groups", Version: "v1", Name: g})
-		w.user.Groups = append(w.user.Groups, g)
-	}
+	more := u.UID != "" || len(u.Groups) > 0
 	for header, values := range h {
 		key, ok := strings.CutPrefix(header, authenticationv1.ImpersonateUserExtraHeaderPrefix)
 		if !ok {
 			continue
 		}
+		more = true
 		key = strings.ToLower(key)
 		if plain, err := url.PathUnescape(key); err == nil {
 			key = plain
 		}
-		for _, v := range values {
-			w.asks = append(w.asks, Attributes{
-				Group: authenticationv1.GroupName, Version: "v1",
-				Resource: "userextras", Subresource: key, Name: v,
-			})
-			w.user.Extra[key] = append(w.user.Extra[key], v)
+		if u.Extra == nil {
+			u.Extra = map[string][]string{}
 		}
-	}
-	if uid := h.Get(authenticationv1.ImpersonateUIDHeader); uid != "" {
-		w.asks = append(w.asks, Attributes{Group: authenticationv1.GroupName, Version: "v1", Resource: "uids", Name: uid})
-		w.user.UID = uid
+		u.Extra[key] = append(u.Extra[key], values...)
 	}
 	switch {
-	case len(w.asks) == 0:
-		return nil, nil
-	case name == "":
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested %v without impersonating a user", names(w.asks)))
+	case u.Name != "":
+		return u, nil
+	case more:
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("requested &user.DefaultInfo{Name:%q, UID:%q, Groups:%#v, Extra:%#v} without impersonating a user name",
+			u.Name, u.UID, u.Groups, u.Extra))
 	}
-	return w, nil
-}
-
-func names(asks []Attributes) []string {
-	var list []string
-	for _, a := range asks {
-		list = append(list, a.Resource+" "+a.Name)
-	}
-	return list
+	return nil, nil
 }

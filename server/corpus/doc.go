@@ -36,7 +36,8 @@
 //	spec.containers[0].ports[0]: {containerPort: 0}
 //	metadata.labels[example.com/a]: b
 //
-// $last is the last object that was answered.
+// $last is the last object that was answered, $token the last token: with the header
+// "Authorization: Bearer $token" a request is its owner's and not the administrator's.
 //
 // The files wire-* are about the wire itself. "Body:" among the headers is a body
 // that is no manifest: texts in Go's quotes, each with "*" and a number if it is

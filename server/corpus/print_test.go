@@ -28,6 +28,9 @@ func (r *run) print(base tree, body []byte) string {
 		return r.printList(v)
 	default:
 		r.last = clone(v)
+		if status, ok := v["status"].(tree); ok && status["token"] != nil {
+			r.token = fmt.Sprint(status["token"])
+		}
 		return r.printObject(base, v)
 	}
 }

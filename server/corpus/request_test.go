@@ -11,7 +11,10 @@ import (
 	"time"
 )
 
-var headerLine = regexp.MustCompile(`^(Content-Type|Content-Encoding|User-Agent|Accept|Accept-Encoding|If-None-Match|Impersonate-User|Impersonate-Group|Body|Show): `)
+var headerLine = regexp.MustCompile(`^(Content-Type|Content-Encoding|User-Agent|Accept|Accept-Encoding|If-None-Match|Authorization|Impersonate-[^ :]+|Body|Show): `)
+
+// late are the kinds that change what the server does, some time after they are written.
+var late = regexp.MustCompile(`/(customresourcedefinitions|clusterroles|clusterrolebindings|mutatingadmissionpolic\w*|resourcequotas|deviceclasses)`)
 
 // url makes a path below the case's namespace a whole one.
 func (r *run) url(path string) string {
@@ -54,8 +57,12 @@ func (r *run) do(request string) string {
 		case "Show":
 			shown = v
 		default:
-			if header.Set(k, strings.ReplaceAll(v, "$etag", r.etag)); v == "none" {
+			v = strings.NewReplacer("$etag", r.etag, "$token", r.token).Replace(r.expand(v))
+			if !strings.HasPrefix(k, "Impersonate-") {
 				header.Del(k)
+			}
+			if v != "none" {
+				header.Add(k, v)
 			}
 			raw = raw || k == "Content-Type" && !strings.HasSuffix(v, "+json")
 		}
@@ -78,8 +85,8 @@ func (r *run) do(request string) string {
 	if etag := resp.Header.Get("ETag"); etag != "" {
 		r.etag = etag
 	}
-	if !r.g.ours && code < 300 && method != http.MethodGet && strings.Contains(path, "/customresourcedefinitions") {
-		time.Sleep(2 * time.Second) // kube-apiserver answers before a definition has taken effect
+	if !r.g.ours && code < 300 && method != http.MethodGet && late.MatchString(path) {
+		time.Sleep(2 * time.Second) // kube-apiserver answers before it has taken effect
 	}
 	base, _ := sent.(tree)
 	if method == http.MethodPatch && verb != "APPLY" || method == http.MethodGet || method == http.MethodDelete {
@@ -116,10 +123,13 @@ func (r *run) try(method, url string, header http.Header, body string) (_ *http.
 		return nil, nil, err
 	}
 	req.Header = header
-	if r.g.token != "" {
+	client := r.g.client
+	if header.Get("Authorization") != "" {
+		client = r.g.stranger
+	} else if r.g.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.g.token)
 	}
-	resp, err := r.g.client.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -36,7 +36,8 @@ func TestCorpus(t *testing.T) {
 type target struct {
 	base, token string
 	ours        bool
-	client      *http.Client
+	// client is an administrator's; stranger brings nothing that says whose it is.
+	client, stranger *http.Client
 }
 
 // newTarget is the server named by the environment, or a new one of ours: no
@@ -45,15 +46,20 @@ func newTarget(t *testing.T) *target {
 	t.Helper()
 	if base := os.Getenv("CORPUS_SERVER"); base != "" {
 		insecure := &tls.Config{InsecureSkipVerify: true} // certificates are not what is tested
-		return &target{base: base, token: os.Getenv("CORPUS_TOKEN"), client: &http.Client{Transport: &http.Transport{TLSClientConfig: insecure}, Timeout: time.Minute}}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: insecure}, Timeout: time.Minute}
+		return &target{base: base, token: os.Getenv("CORPUS_TOKEN"), client: client, stranger: client}
 	}
 	config := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1}).Config()
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.Timeout = time.Minute
-	return &target{base: config.Host, ours: true, client: client}
+	stranger, err := rest.HTTPClientFor(rest.AnonymousClientConfig(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Timeout, stranger.Timeout = time.Minute, time.Minute
+	return &target{base: config.Host, ours: true, client: client, stranger: stranger}
 }
 
 func runScript(t *testing.T, g *target, path string) {
@@ -99,8 +105,8 @@ type run struct {
 	// seen is each object as it was last answered, by kind and name.
 	seen map[string]tree
 	last tree
-	// etag is that of the last answer that had one.
-	etag string
+	// etag and token are those of the last answers that had one.
+	etag, token string
 }
 
 func newRun(t *testing.T, g *target, lets map[string]string) *run {
