@@ -119,12 +119,12 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if st.PrepareForCreate != nil {
 		st.PrepareForCreate(obj)
 	}
-	var errs field.ErrorList
+	errs := ar.Faults
 	if c.ep.Custom != nil {
 		errs = resource.ValidateObjectMeta(c.ep.Resource, obj)
 		errs = append(errs, c.validateCustom(obj, nil, errs)...)
 	} else {
-		errs = resource.ValidateNew(c.ep.Resource, obj)
+		errs = append(errs, resource.ValidateNew(c.ep.Resource, obj)...)
 	}
 	if len(errs) > 0 {
 		return nil, apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))

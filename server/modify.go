@@ -106,7 +106,7 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 	if obj, err = c.admitUpdate(ar, obj, old); err != nil {
 		return nil, false, err
 	}
-	if err = c.prepareUpdate(obj, old); err == nil {
+	if err = c.prepareUpdate(obj, old, ar.Faults); err == nil {
 		err = c.chain().Validate(c.ctx, ar)
 	}
 	strikes := len(c.strikes)

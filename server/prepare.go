@@ -12,8 +12,9 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// prepareUpdate keeps what an update may not change and validates the rest.
-func (c *call) prepareUpdate(obj, old resource.Object) error {
+// prepareUpdate keeps what an update may not change and validates the rest. It tells
+// the faults found so far along with its own.
+func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) error {
 	prepare, validate := c.updateRules()
 	obj.SetGeneration(old.GetGeneration())
 	if prepare != nil {
@@ -31,7 +32,7 @@ func (c *call) prepareUpdate(obj, old resource.Object) error {
 	if s := old.GetDeletionGracePeriodSeconds(); s != nil && obj.GetDeletionGracePeriodSeconds() == nil {
 		obj.SetDeletionGracePeriodSeconds(s)
 	}
-	errs := resource.ValidateObjectMeta(c.ep.Resource, obj)
+	errs := append(faults, resource.ValidateObjectMeta(c.ep.Resource, obj)...)
 	errs = append(errs, resource.ValidateObjectMetaUpdate(obj, old)...)
 	if c.ep.Custom != nil {
 		errs = append(errs, c.validateCustom(obj, old, errs)...)

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/auth"
@@ -38,6 +39,9 @@ type Request struct {
 	Options runtime.Object
 	// Warn adds a warning to the answer; nil drops it.
 	Warn func(text string)
+	// Faults are what completers find wrong with the object. Validation tells them, ahead
+	// of what it finds itself.
+	Faults field.ErrorList
 	// Timer, if set, is the chain's.
 	Timer *Timer
 

@@ -15,26 +15,42 @@ import (
 	"fairlead.dev/server/auth"
 )
 
-// Certificates keeps certificate signing requests honest: they carry who made
-// them, only those who may act for a signer approve and sign, and nobody gets
-// a client certificate for system:masters.
+// Certificates keeps certificate signing requests and trust bundles honest: requests
+// carry who made them, only those who may act for a signer approve and sign, and vouch
+// for its bundles, and nobody gets a client certificate for system:masters.
 type Certificates struct{ Authorizer auth.Authorizer }
 
-var csrs = schema.GroupResource{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}
+var (
+	csrs         = schema.GroupResource{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}
+	trustBundles = schema.GroupResource{Group: "certificates.k8s.io", Resource: "clustertrustbundles"}
+)
 
 // Name implements Plugin.
 func (Certificates) Name() string { return "Certificates" }
 
 // Complete implements Completer.
-func (p Certificates) Complete(ctx context.Context, r *Request) error {
-	if r.GroupResource() != csrs {
-		return nil
+func (Certificates) Complete(_ context.Context, r *Request) error {
+	if r.on(Create, csrs) {
+		stamp(r.Object.(*certificatesv1.CertificateSigningRequest), r.User)
 	}
+	return nil
+}
+
+// Validate implements Validator.
+func (p Certificates) Validate(ctx context.Context, r *Request) error {
+	switch r.GroupResource() {
+	case csrs:
+		return p.request(ctx, r)
+	case trustBundles:
+		return p.bundle(ctx, r)
+	}
+	return nil
+}
+
+func (p Certificates) request(ctx context.Context, r *Request) error {
 	switch {
 	case r.on(Create, csrs):
-		csr := r.Object.(*certificatesv1.CertificateSigningRequest)
-		stamp(csr, r.User)
-		if err := checkSubject(csr); err != nil {
+		if err := checkSubject(r.Object.(*certificatesv1.CertificateSigningRequest)); err != nil {
 			return forbid(r, err)
 		}
 	case r.Verb == Update && r.Subresource == "approval":
@@ -53,6 +69,28 @@ func (p Certificates) Complete(ctx context.Context, r *Request) error {
 		}
 	}
 	return nil
+}
+
+// bundle asks for the right to attest for the signer of a bundle that has one, unless
+// only the garbage collector's fields change.
+func (p Certificates) bundle(ctx context.Context, r *Request) error {
+	if r.Verb != Create && r.Verb != Update {
+		return nil
+	}
+	b := r.Object.(*certificatesv1.ClusterTrustBundle)
+	signer := b.Spec.SignerName
+	if signer == "" || r.Verb == Update && sameButGC(b, r.Old.(*certificatesv1.ClusterTrustBundle)) || p.may(ctx, r.User, "attest", signer) {
+		return nil
+	}
+	return forbid(r, fmt.Errorf("user not permitted to attest for signerName %q", signer))
+}
+
+// sameButGC reports whether a write changes no more than what the garbage collector
+// may: finalizers and owners.
+func sameButGC(b, old *certificatesv1.ClusterTrustBundle) bool {
+	c := *b
+	c.OwnerReferences, c.Finalizers, c.ManagedFields = old.OwnerReferences, old.Finalizers, old.ManagedFields
+	return equality.Semantic.DeepEqual(&c, old)
 }
 
 // stamp writes the user into the request, over whatever it says.

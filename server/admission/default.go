@@ -38,6 +38,7 @@ func Default(o Options) Chain {
 		Certificates{o.Authorizer},
 		DefaultIngressClass{o.Lookup},
 		PodResize{o.Lookup},
+		DeviceAdminAccess{o.Lookup},
 		NewServiceAllocation(o.Lookup, o.Services),
 	}
 	if o.RBAC != nil {

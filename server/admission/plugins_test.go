@@ -211,6 +211,47 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+func TestAttest(t *testing.T) {
+	bundle := func(signer string, change func(*certificatesv1.ClusterTrustBundle)) *certificatesv1.ClusterTrustBundle {
+		b := &certificatesv1.ClusterTrustBundle{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: certificatesv1.ClusterTrustBundleSpec{SignerName: signer, TrustBundle: "pem"}}
+		if change != nil {
+			change(b)
+		}
+		return b
+	}
+	for _, c := range []struct {
+		name     string
+		may      string // the signer that the user may attest for
+		new, old *certificatesv1.ClusterTrustBundle
+		want     string
+	}{
+		{"nobody's", "", bundle("", nil), nil, ""},
+		{"by name", "example.com/x", bundle("example.com/x", nil), nil, ""},
+		{"by domain", "example.com/*", bundle("example.com/x", nil), nil, ""},
+		{"another's", "example.com/y", bundle("example.com/x", nil), nil,
+			`clustertrustbundles.certificates.k8s.io "b" is forbidden: user not permitted to attest for signerName "example.com/x"`},
+		{"a change", "", bundle("example.com/x", func(b *certificatesv1.ClusterTrustBundle) { b.Spec.TrustBundle = "other" }), bundle("example.com/x", nil),
+			`clustertrustbundles.certificates.k8s.io "b" is forbidden: user not permitted to attest for signerName "example.com/x"`},
+		{"a collector's change", "", bundle("example.com/x", func(b *certificatesv1.ClusterTrustBundle) { b.Finalizers = []string{"example.com/f"} }), bundle("example.com/x", nil), ""},
+	} {
+		p := admission.Certificates{Authorizer: auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
+			return a.Verb == "attest" && a.Group == "certificates.k8s.io" && a.Resource == "signers" && a.Name == c.may, "", nil
+		})}
+		verb := admission.Create
+		var old runtime.Object
+		if c.old != nil {
+			verb, old = admission.Update, c.old
+		}
+		got := ""
+		if err := admit(t, p, request(verb, "clustertrustbundles", "", "b", c.new, old)); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 func TestCertificates(t *testing.T) {
 	only := auth.AuthorizerFunc(func(_ context.Context, a auth.Attributes) (bool, string, error) {
 		return a.Verb == "approve" && a.Resource == "signers" && a.Name == "example.com/*", "", nil
