@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,9 +24,10 @@ import (
 func (c *counter) count(ctx context.Context, q *corev1.ResourceQuota) (corev1.ResourceList, error) {
 	used := corev1.ResourceList{}
 	errs := []error{
-		sum(q, used, "pods", c.pods),
-		sum(q, used, "services", c.services),
-		sum(q, used, "persistentvolumeclaims", c.claims),
+		sum(c, q, used, pods, c.pods),
+		sum(c, q, used, services, c.services),
+		sum(c, q, used, volumeClaims, c.claims),
+		sum(c, q, used, deviceClaims, c.devices),
 	}
 	for name := range q.Spec.Hard {
 		gr, ok := quota.Counted(name)
@@ -41,29 +44,28 @@ func (c *counter) count(ctx context.Context, q *corev1.ResourceQuota) (corev1.Re
 }
 
 // sum adds what the objects of one resource use, as far as the quota bounds it.
-func sum[T client.Object](q *corev1.ResourceQuota, used corev1.ResourceList, of string, i *informer.Informer[T]) error {
-	m, _ := quota.For(schema.GroupResource{Resource: of})
+func sum[T client.Object](c *counter, q *corev1.ResourceQuota, used corev1.ResourceList, of schema.GroupResource, i *informer.Informer[T]) error {
+	m, _ := quota.For(of, c.others)
 	covered := m.Covers(q.Spec.Hard)
 	if len(covered) == 0 {
 		return nil
 	}
-	total := corev1.ResourceList{}
+	total, bounded := corev1.ResourceList{}, slices.Collect(maps.Keys(q.Spec.Hard))
 	for _, o := range i.Store().List(q.Namespace) {
 		in, err := m.InScope(q, o)
 		if err != nil {
 			return err
 		}
 		if in {
-			quota.AddTo(total, quota.Only(m.Usage(o), covered))
+			quota.AddTo(total, quota.Only(m.Usage(o), bounded))
 		}
 	}
 	for _, name := range covered {
-		n, any := total[name]
-		if !any {
-			n = resource.Quantity{Format: resource.DecimalSI}
+		if _, any := total[name]; !any {
+			total[name] = resource.Quantity{Format: resource.DecimalSI}
 		}
-		used[name] = n
 	}
+	quota.AddTo(used, total)
 	return nil
 }
 

@@ -13,6 +13,4 @@
 //
 // Objects that are only counted, by names like count/jobs.batch, are followed by
 // their metadata, from the first quota on that names them.
-//
-// Quotas of device classes (resourceclaims by class) are not counted.
 package resourcequota

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,6 +31,8 @@ type counter struct {
 	pods     *informer.Informer[*corev1.Pod]
 	services *informer.Informer[*corev1.Service]
 	claims   *informer.Informer[*corev1.PersistentVolumeClaim]
+	devices  *informer.Informer[*resourcev1.ResourceClaim]
+	others   quota.Others
 	pace     podcontrol.Pace
 	loop     *controller.Controller
 
@@ -50,7 +53,17 @@ func New(env controller.Env) controller.Runner {
 		pods:     informer.In[*corev1.Pod](env.Informers),
 		services: informer.In[*corev1.Service](env.Informers),
 		claims:   informer.In[*corev1.PersistentVolumeClaim](env.Informers),
+		devices:  informer.In[*resourcev1.ResourceClaim](env.Informers),
 		pace:     podcontrol.Pace{Every: pace},
+	}
+	classes := informer.In[*resourcev1.DeviceClass](env.Informers)
+	c.others = quota.Others{
+		DeviceClasses: func() []*resourcev1.DeviceClass { return classes.Store().List("") },
+		DeviceClaims:  c.devices.Store().List,
+		Pod: func(namespace, name string) *corev1.Pod {
+			pod, _ := c.pods.Store().Get(namespace, name)
+			return pod
+		},
 	}
 	c.mu.follows = map[schema.GroupResource]metadata{}
 	c.loop = controller.New("resourcequota", c.reconcile, controller.Options{})
@@ -63,29 +76,58 @@ func New(env controller.Env) controller.Runner {
 		},
 		Delete: func(q *corev1.ResourceQuota) { c.pace.Forget(controller.KeyOf(q)) },
 	})
-	follow(c, c.pods, "pods", func(a, b *corev1.Pod) bool {
+	follow(c, c.pods, pods, func(a, b *corev1.Pod) bool {
 		if b.DeletionTimestamp != nil && a.DeletionTimestamp == nil && quota.PodCounts(b) {
 			c.wake(b, time.Until(b.DeletionTimestamp.Time)+time.Duration(*b.DeletionGracePeriodSeconds)*time.Second+time.Second)
 		}
 		return quota.PodTerminates(a) == quota.PodTerminates(b) && quota.PodCounts(a) == quota.PodCounts(b)
 	})
-	follow(c, c.services, "services", func(a, b *corev1.Service) bool { return true })
-	follow(c, c.claims, "persistentvolumeclaims", func(a, b *corev1.PersistentVolumeClaim) bool {
+	follow(c, c.services, services, func(a, b *corev1.Service) bool { return true })
+	follow(c, c.claims, volumeClaims, func(a, b *corev1.PersistentVolumeClaim) bool {
 		return equality.Semantic.DeepEqual(quota.AttributesClasses(a), quota.AttributesClasses(b))
 	})
+	follow(c, c.devices, deviceClaims, func(a, b *resourcev1.ResourceClaim) bool { return true })
+	c.followClasses(classes)
 	return c.loop
 }
 
+// followClasses has all quotas counted again when a class of devices comes or goes, or
+// is another extended resource: claims are then charged by other names.
+func (c *counter) followClasses(classes *informer.Informer[*resourcev1.DeviceClass]) {
+	recount := func(*resourcev1.DeviceClass) {
+		for _, q := range c.quotas.Store().List("") {
+			k := controller.KeyOf(q)
+			c.loop.EnqueueForAfter(k, q, c.pace.Delay(k))
+		}
+	}
+	controller.WatchFunc(c.loop, classes, informer.Handler[*resourcev1.DeviceClass]{
+		Add: func(d *resourcev1.DeviceClass, first bool) {
+			if !first {
+				recount(d)
+			}
+		},
+		Update: func(_, d *resourcev1.DeviceClass) { recount(d) },
+		Delete: recount,
+	})
+}
+
+var (
+	pods         = schema.GroupResource{Resource: "pods"}
+	services     = schema.GroupResource{Resource: "services"}
+	volumeClaims = schema.GroupResource{Resource: "persistentvolumeclaims"}
+	deviceClaims = schema.GroupResource{Group: resourcev1.GroupName, Resource: "resourceclaims"}
+)
+
 // follow wakes the quotas of a namespace when an object there goes, uses another
 // amount, or is no longer alike in what scopes look at.
-func follow[T client.Object](c *counter, i *informer.Informer[T], resource string, alike func(a, b T) bool) {
-	m, _ := quota.For(schema.GroupResource{Resource: resource})
+func follow[T client.Object](c *counter, i *informer.Informer[T], of schema.GroupResource, alike func(a, b T) bool) {
 	controller.WatchFunc(c.loop, i, informer.Handler[T]{
 		Add: func(o T, _ bool) { c.appeared(o) },
 		Update: func(old, o T) {
 			if !c.bounded(o.GetNamespace()) {
 				return
 			}
+			m, _ := quota.For(of, c.others)
 			if !alike(old, o) || !quota.Equal(m.Usage(old), m.Usage(o)) {
 				c.wake(o, 0)
 			}

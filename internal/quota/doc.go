@@ -3,5 +3,6 @@
 // come to the same sum.
 //
 // Everything here is a pure function of its arguments, but for the time of day by
-// which a pod that should be gone stops counting.
+// which a pod that should be gone stops counting, and for what claims of devices are
+// measured by besides, see Others.
 package quota

@@ -23,9 +23,10 @@ type Measure struct {
 }
 
 var (
-	pods     = schema.GroupResource{Resource: "pods"}
-	services = schema.GroupResource{Resource: "services"}
-	claims   = schema.GroupResource{Resource: "persistentvolumeclaims"}
+	pods         = schema.GroupResource{Resource: "pods"}
+	services     = schema.GroupResource{Resource: "services"}
+	claims       = schema.GroupResource{Resource: "persistentvolumeclaims"}
+	deviceClaims = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
 )
 
 // aliases are the counts that quotas knew before there was a name for each.
@@ -36,9 +37,10 @@ var aliases = map[string]corev1.ResourceName{
 	"secrets":                corev1.ResourceSecrets,
 }
 
-// For returns the measure of a resource: its own, or one that counts objects. ok is
-// false for events, which no quota holds back.
-func For(gr schema.GroupResource) (_ Measure, ok bool) {
+// For returns the measure of a resource: its own, or one that counts objects. It may keep
+// what it finds among the others, so it is for one decision. ok is false for events, which
+// no quota holds back.
+func For(gr schema.GroupResource, others Others) (_ Measure, ok bool) {
 	switch gr {
 	case pods:
 		return podMeasure, true
@@ -46,6 +48,8 @@ func For(gr schema.GroupResource) (_ Measure, ok bool) {
 		return serviceMeasure, true
 	case claims:
 		return claimMeasure, true
+	case deviceClaims:
+		return others.measure(), true
 	}
 	if gr.Resource == "events" && (gr.Group == "" || gr.Group == "events.k8s.io") {
 		return Measure{}, false

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -19,7 +20,7 @@ var podMeasure = Measure{
 	},
 	more: func(name corev1.ResourceName) bool {
 		n, request := strings.CutPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
-		return strings.HasPrefix(n, corev1.ResourceHugePagesPrefix) || request && (extended(name) || strings.HasPrefix(n, "deviceclass.resource.kubernetes.io/"))
+		return strings.HasPrefix(n, corev1.ResourceHugePagesPrefix) || request && (extended(name) || strings.HasPrefix(n, resourcev1.ResourceDeviceClassPrefix))
 	},
 	usage: func(obj runtime.Object) corev1.ResourceList { return podUsage(obj.(*corev1.Pod)) },
 	scope: func(obj runtime.Object, s corev1.ScopedResourceSelectorRequirement) (bool, error) {
@@ -51,7 +52,7 @@ func charge(l, requests, limits corev1.ResourceList) {
 		switch {
 		case native(name), strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
 			l[name], l[prefixed] = q, q
-		case extended(name):
+		case extended(name), strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix):
 			l[prefixed] = q
 		}
 	}

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/quota"
 )
@@ -51,7 +53,7 @@ func (p ResourceQuota) Validate(ctx context.Context, r *Request) error {
 	if p.writer == nil || r.Namespace == "" || gr == core("namespaces") {
 		return nil
 	}
-	m, ok := quota.For(gr)
+	m, ok := quota.For(gr, p.others(ctx))
 	if !ok || !chargeable(r) {
 		return nil
 	}
@@ -64,6 +66,37 @@ func (p ResourceQuota) Validate(ctx context.Context, r *Request) error {
 	}
 	defer done()
 	return p.charge(ctx, r, m)
+}
+
+// others finds what claims of devices are measured by. What cannot be read is not there,
+// as upstream has it: the claim is then charged for its devices alone.
+func (p ResourceQuota) others(ctx context.Context) quota.Others {
+	return quota.Others{
+		DeviceClasses: func() []*resourcev1.DeviceClass {
+			return typed[*resourcev1.DeviceClass](p.lookup.List(ctx, schema.GroupResource{Group: resourcev1.GroupName, Resource: "deviceclasses"}, ""))
+		},
+		DeviceClaims: func(namespace string) []*resourcev1.ResourceClaim {
+			return typed[*resourcev1.ResourceClaim](p.lookup.List(ctx, deviceClaims, namespace))
+		},
+		Pod: func(namespace, name string) *corev1.Pod {
+			obj, err := p.lookup.Get(ctx, core("pods"), namespace, name)
+			if err != nil {
+				return nil
+			}
+			return obj.(*corev1.Pod)
+		},
+	}
+}
+
+// typed are objects of one type; none of them if they could not be read.
+func typed[T runtime.Object](list []runtime.Object, err error) []T {
+	var all []T
+	if err == nil {
+		for _, obj := range list {
+			all = append(all, obj.(T))
+		}
+	}
+	return all
 }
 
 func (p ResourceQuota) charge(ctx context.Context, r *Request, m quota.Measure) error {
@@ -150,7 +183,7 @@ func chargeable(r *Request) bool {
 		case r.Verb == Update && r.Subresource == "":
 			return quota.PodTerminates(r.Old.(*corev1.Pod)) != quota.PodTerminates(r.Object.(*corev1.Pod))
 		}
-	case core("services"):
+	case core("services"), deviceClaims:
 		return r.Subresource == "" && (r.Verb == Create || r.Verb == Update)
 	case core("persistentvolumeclaims"):
 		if r.Subresource == "status" && r.Verb == Update {
@@ -204,7 +237,7 @@ func takes(r *Request, m quota.Measure, list []*corev1.ResourceQuota) ([]taking,
 				delta = quota.Less(usage, m.Usage(r.Old))
 			}
 		}
-		delta = quota.Only(delta, covered)
+		delta = quota.Only(delta, slices.Collect(maps.Keys(q.Status.Hard)))
 		maps.DeleteFunc(delta, func(_ corev1.ResourceName, q quantity) bool { return q.IsZero() })
 		if len(delta) == 0 {
 			continue
