@@ -114,5 +114,5 @@ func (r Resource[T]) Patch(ctx context.Context, name string, p Patch, opts ...me
 	if err != nil {
 		return none, err
 	}
-	return r.written(res)
+	return r.written(ctx, res)
 }

@@ -70,17 +70,25 @@ func (r Resource[T]) write(ctx context.Context, method string, obj T, opts any, 
 		if err != nil {
 			return none, err
 		}
-		return r.written(res)
+		return r.written(ctx, res)
 	}
 }
 
 // written reads the answer to a write.
-func (r Resource[T]) written(res *Response) (T, error) {
+func (r Resource[T]) written(ctx context.Context, res *Response) (T, error) {
 	defer res.free()
+	decode := r.codec.decode
 	if r.heads {
-		return r.codec.decodeHead(res.Body)
+		decode = r.codec.decodeHead
 	}
-	return r.codec.decode(res.Body)
+	obj, err := decode(res.Body)
+	if err != nil {
+		return obj, err
+	}
+	if wrote, ok := ctx.Value(wroteKey{}).(func(Written)); ok {
+		wrote(Written{Host: r.Host(), Resource: r.gvr.GroupResource(), Object: obj})
+	}
+	return obj, nil
 }
 
 // Delete deletes an object, or begins to: finalizers and grace may keep it a while.

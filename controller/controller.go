@@ -87,6 +87,7 @@ type Controller struct {
 
 	panics atomic.Int64
 	causes causes
+	own    own
 
 	mu struct {
 		sync.Mutex
@@ -172,7 +173,10 @@ func (c *Controller) work(ctx context.Context) {
 
 // one reconciles a key and settles when it comes back.
 func (c *Controller) one(ctx context.Context, k Key) {
-	res, err := c.safely(ctx, k)
+	c.own.seen(ctx, k)
+	noting, keep := c.own.noting(ctx, k)
+	res, err := c.safely(noting, k)
+	keep()
 	switch {
 	case err == nil:
 		c.queue.Forget(k)

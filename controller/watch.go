@@ -82,6 +82,7 @@ func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h inform
 	}
 	reg := i.Handle(h)
 	c.mu.Lock()
+	c.own.sources = append(c.own.sources, source{i.Shows, i.Store().WaitFor})
 	c.mu.regs = append(c.mu.regs, reg)
 	c.mu.Unlock()
 	return reg

@@ -146,6 +146,21 @@ func (i *Informer[T]) Handle(h Handler[T]) *Registration {
 	return rd.reg
 }
 
+// Shows reports whether what was written will be in the store without waiting for a
+// bookmark: it is of the same server and resource, and the informer follows all objects of
+// its namespace. Then Store().WaitFor waits for its resourceVersion. It may ask the server
+// where the resource lives if the informer has not listed yet.
+func (i *Informer[T]) Shows(w client.Written) bool {
+	if i.o.LabelSelector != "" || i.o.FieldSelector != "" || i.r.Host() != w.Host {
+		return false
+	}
+	if ns := w.Object.GetNamespace(); i.o.Namespace != "" && ns != "" && ns != i.o.Namespace {
+		return false
+	}
+	gvr, err := i.r.GVR(context.Background())
+	return err == nil && gvr.GroupResource() == w.Resource
+}
+
 func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
 	i.failures.Add(1)
 	if i.o.OnError != nil {
