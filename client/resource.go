@@ -82,6 +82,22 @@ func (r Resource[T]) Trace() *trace.Log {
 	return r.c.trace
 }
 
+// Host is that of the server, with its port; "" for the zero Resource.
+func (r Resource[T]) Host() string {
+	if r.c == nil {
+		return ""
+	}
+	return r.c.rest.base.Host
+}
+
+// UserAgent is how the client's requests introduce themselves; "" for the zero Resource.
+func (r Resource[T]) UserAgent() string {
+	if r.c == nil {
+		return ""
+	}
+	return r.c.rest.agent
+}
+
 // Namespace returns the same resource narrowed to a namespace; "" widens it to all.
 // Cluster-scoped resources ignore it.
 func (r Resource[T]) Namespace(ns string) Resource[T] {

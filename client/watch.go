@@ -39,8 +39,8 @@ type Watch[T Object] struct {
 	err   error // that ended it
 	known func(uid types.UID, revision string) bool
 	// read and decoded are when that happened to the last event, if trace is not nil.
-	trace         *trace.Log
-	read, decoded trace.Instant
+	trace                 *trace.Log
+	opened, read, decoded trace.Instant
 }
 
 const watchBuffer = 32 << 10
@@ -67,7 +67,7 @@ func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch
 		stop()
 		return nil, err
 	}
-	w := &Watch[T]{codec: r.codec, trace: r.c.trace, ctx: ctx, stop: stop, body: res.Body}
+	w := &Watch[T]{codec: r.codec, trace: r.c.trace, opened: r.c.trace.Now(), ctx: ctx, stop: stop, body: res.Body}
 	in := bufio.NewReaderSize(res.Body, watchBuffer)
 	switch ct := res.Header.Get("Content-Type"); {
 	case strings.HasPrefix(ct, Protobuf):
@@ -149,6 +149,9 @@ func (w *Watch[T]) passed(raw []byte) (head T, ok bool) {
 // will not wait. Who gathers events to hand them on together hands on what there is when it
 // is false, which it may also be when nobody can tell.
 func (w *Watch[T]) More() bool { return w.err == nil && w.in.more() }
+
+// Opened is the instant at which the server had answered, by the client's trace.
+func (w *Watch[T]) Opened() trace.Instant { return w.opened }
 
 // Stamps are the instants at which the last event was read and decoded, by the client's
 // Trace; 0 without one.

@@ -23,11 +23,3 @@ type wroteKey struct{}
 func WithWrote(ctx context.Context, wrote func(Written)) context.Context {
 	return context.WithValue(ctx, wroteKey{}, wrote)
 }
-
-// Host is that of the server, with its port; "" for the zero Resource.
-func (r Resource[T]) Host() string {
-	if r.c == nil {
-		return ""
-	}
-	return r.c.rest.base.Host
-}

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
 	"fairlead.dev/trace"
@@ -43,7 +41,10 @@ type Result struct {
 
 // Reconcile brings the world closer to what the object named by k asks for. The object
 // may be gone. An error, but for a conflict of resource versions, is logged; either way
-// the key comes back after a delay that grows, unless the error is Terminal.
+// the key comes back after a delay that grows, unless the error is Terminal. That something
+// cannot be created because its namespace is being deleted counts as a success. Before
+// a key is reconciled again, the informers that the controller watches have seen what its
+// last reconcile wrote, or have been waited for for 5 s.
 type Reconcile func(ctx context.Context, k Key) (Result, error)
 
 // Options configure a Controller. The zero value is ready to use.
@@ -192,12 +193,23 @@ func (c *Controller) one(ctx context.Context, k Key) {
 		c.o.Log.Error("reconcile failed for the last time", "key", k.String(), "err", err)
 	default:
 		level := slog.LevelWarn
-		if apierrors.IsConflict(err) { // ordinary: the copy was a little old
+		if isConflict(err) { // ordinary
 			level = slog.LevelDebug
 		}
 		c.o.Log.Log(ctx, level, "reconcile failed", "key", k.String(), "failures", c.queue.Failures(k)+1, "err", err)
 		c.queue.Retry(k)
 	}
+}
+
+// look calls Reconcile. That the namespace is being deleted is no failure, and not worth
+// another try.
+func (c *Controller) look(ctx context.Context, k Key) (Result, error) {
+	res, err := c.r(ctx, k)
+	if namespaceGoes(err) && !isTerminal(err) {
+		c.o.Log.Debug("reconcile ends with its namespace", "key", k.String(), "err", err)
+		return Result{}, nil
+	}
+	return res, err
 }
 
 // safely calls Reconcile and turns a panic into an error.

@@ -32,7 +32,7 @@ func NewMetrics() *Metrics {
 	return &Metrics{
 		queues:   workqueue.NewMetrics(),
 		total:    counter("reconcile_total", "How many reconciles have ended, by what came of them", "result"),
-		errors:   counter("reconcile_errors_total", "How many reconciles ended with an error"),
+		errors:   counter("reconcile_errors_total", "How many reconciles ended with an error, conflicts of resource versions left out"),
 		terminal: counter("terminal_reconcile_errors_total", "How many reconciles ended with an error that trying again will not cure"),
 		panics:   counter("reconcile_panics_total", "How many reconciles panicked"),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Subsystem: sub, Name: "reconcile_time_seconds",
@@ -76,6 +76,7 @@ type outcome string
 const (
 	succeeded outcome = "success"
 	failed    outcome = "error"
+	conflict  outcome = "conflict" // controller-runtime counts them as errors
 	later     outcome = "requeue_after"
 )
 
@@ -92,7 +93,7 @@ func (m *Metrics) of(controller string, workers int) *meter {
 		took:     m.took.WithLabelValues(controller),
 		active:   m.active.WithLabelValues(controller),
 	}
-	for _, o := range []outcome{succeeded, failed, later} {
+	for _, o := range []outcome{succeeded, failed, conflict, later} {
 		x.results[o] = m.total.WithLabelValues(controller, string(o))
 	}
 	return x
@@ -109,6 +110,8 @@ func (x *meter) begin() func(res Result, err error) {
 		x.active.Dec()
 		x.took.Observe(time.Since(begun).Seconds())
 		switch {
+		case isConflict(err):
+			x.results[conflict].Inc()
 		case err != nil:
 			x.results[failed].Inc()
 			x.errors.Inc()

@@ -22,17 +22,18 @@ type causes struct {
 type cause struct {
 	handed    trace.Instant
 	revisions []int64
+	listed    bool // all of revisions were there when the controller began
 }
 
 // add notes that a key is enqueued for an event.
-func (cs *causes) add(k Key, obj client.Object) {
+func (cs *causes) add(k Key, obj client.Object, listed bool) {
 	if cs.log == nil || obj == nil {
 		return
 	}
-	cs.note(k, trace.Revision(obj.GetResourceVersion()))
+	cs.note(k, trace.Revision(obj.GetResourceVersion()), listed)
 }
 
-func (cs *causes) note(k Key, rev int64) {
+func (cs *causes) note(k Key, rev int64, listed bool) {
 	now := cs.log.Now()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -41,10 +42,11 @@ func (cs *causes) note(k Key, rev int64) {
 	}
 	c := cs.mu.of[k]
 	if c == nil {
-		c = &cause{handed: now}
+		c = &cause{handed: now, listed: true}
 		cs.mu.of[k] = c
 	}
 	c.note(rev)
+	c.listed = c.listed && listed
 }
 
 func (c *cause) note(rev int64) {
@@ -61,7 +63,7 @@ func (c *cause) note(rev int64) {
 func (cs *causes) pass(ctx context.Context, k Key) {
 	if p := trace.FromContext(ctx); p != nil && cs.log != nil {
 		for _, rev := range p.Causes {
-			cs.note(k, rev)
+			cs.note(k, rev, false)
 		}
 	}
 }
@@ -83,13 +85,14 @@ func (cs *causes) giveBack(k Key, c *cause) {
 	if len(c.revisions) == 0 {
 		return
 	}
-	again := &cause{handed: c.handed, revisions: slices.Clone(c.revisions)} // the work that failed keeps its own
+	again := &cause{handed: c.handed, revisions: slices.Clone(c.revisions), listed: c.listed} // the work that failed keeps its own
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if later := cs.mu.of[k]; later != nil {
 		for _, rev := range later.revisions {
 			again.note(rev)
 		}
+		again.listed = again.listed && later.listed
 	}
 	cs.mu.of[k] = again
 }
@@ -97,13 +100,13 @@ func (cs *causes) giveBack(k Key, c *cause) {
 // EnqueueFor is Enqueue because of an event, whose object a handler was given: the trace
 // of what the reconcile writes leads back to it. A nil obj is no event.
 func (c *Controller) EnqueueFor(k Key, obj client.Object) {
-	c.causes.add(k, obj)
+	c.causes.add(k, obj, false)
 	c.Enqueue(k)
 }
 
 // EnqueueForAfter is EnqueueAfter because of an event.
 func (c *Controller) EnqueueForAfter(k Key, obj client.Object, d time.Duration) {
-	c.causes.add(k, obj)
+	c.causes.add(k, obj, false)
 	c.EnqueueAfter(k, d)
 }
 
@@ -132,13 +135,13 @@ func (c *Controller) shown(l *trace.Log) {
 func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) {
 	l := c.causes.log
 	if l == nil {
-		return c.r(ctx, k)
+		return c.look(ctx, k)
 	}
 	why := c.causes.take(k)
-	w := &trace.Work{Controller: c.name, Key: k.String(), Causes: why.revisions, Handed: why.handed}
+	w := &trace.Work{Controller: c.name, Key: k.String(), Causes: why.revisions, Handed: why.handed, Listed: why.listed}
 	err = l.Do(ctx, w, func(ctx context.Context) (err error) {
-		res, err = c.r(ctx, k)
-		w.After, w.Failures = res.RequeueAfter, c.queue.Failures(k)
+		res, err = c.look(ctx, k)
+		w.After, w.Failures, w.Conflict = res.RequeueAfter, c.queue.Failures(k), isConflict(err)
 		return err
 	})
 	if err != nil { // the next attempt is on the same account

@@ -31,7 +31,7 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 				return
 			}
 			for _, k := range keys(obj) {
-				c.causes.add(k, obj)
+				c.causes.add(k, obj, true)
 				c.queue.AddPriority(k, LowPriority)
 			}
 		},

@@ -173,10 +173,10 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 			i.store.bookmark(ev.Object.GetResourceVersion(), w.More())
 		case watch.Deleted:
 			i.store.remove(i.transform(ev.Object), w.More())
-			i.arrived(ev.Object, read, decoded)
+			i.arrived(ev.Object, w.Opened(), read, decoded)
 		default:
 			i.store.put(i.transform(ev.Object), w.More())
-			i.arrived(ev.Object, read, decoded)
+			i.arrived(ev.Object, w.Opened(), read, decoded)
 		}
 	}
 }

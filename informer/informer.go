@@ -81,7 +81,7 @@ func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
 		r = r.Shared(s.known)
 	}
 	i := &Informer[T]{r: r, o: o, store: s}
-	i.trace, i.seen = r.Trace(), &trace.Informer{Namespace: o.Namespace, Labels: o.LabelSelector, Fields: o.FieldSelector}
+	i.trace, i.seen = r.Trace(), &trace.Informer{Agent: r.UserAgent(), Namespace: o.Namespace, Labels: o.LabelSelector, Fields: o.FieldSelector}
 	for name, f := range o.Indexes {
 		i.Index(name, f)
 	}
@@ -180,7 +180,7 @@ func (i *Informer[T]) fail(err error, times int, wait time.Duration) {
 func (i *Informer[T]) Trace() *trace.Log { return i.trace }
 
 // arrived stamps an event that is in the store.
-func (i *Informer[T]) arrived(obj T, read, decoded trace.Instant) {
+func (i *Informer[T]) arrived(obj T, opened, read, decoded trace.Instant) {
 	if i.trace == nil {
 		return
 	}
@@ -188,7 +188,7 @@ func (i *Informer[T]) arrived(obj T, read, decoded trace.Instant) {
 		gvr, _ := i.r.GVR(context.Background()) // known: it has been watched
 		i.seen.Resource = gvr.GroupResource().String()
 	}
-	i.trace.Arrived(i.seen, trace.Revision(obj.GetResourceVersion()), read, decoded, i.trace.Now())
+	i.trace.Arrived(i.seen, trace.Revision(obj.GetResourceVersion()), opened, read, decoded, i.trace.Now())
 }
 
 func (i *Informer[T]) name() string {

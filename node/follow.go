@@ -132,7 +132,7 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 			continue
 		}
 		read, decoded := w.Stamps()
-		k.arrived(ev.Object, read, decoded)
+		k.arrived(ev.Object, w.Opened(), read, decoded)
 		if news {
 			k.work.Add(podKey{k, ev.Object.UID})
 		}

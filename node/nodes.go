@@ -205,7 +205,7 @@ func (ns *Nodes) kubelet(i int) (*kubelet, error) {
 		return nil, err
 	}
 	k.recorder = ns.env.Recorder.From("kubelet", k.name)
-	k.watched = &trace.Informer{Resource: "pods", Fields: "spec.nodeName=" + k.name}
+	k.watched = &trace.Informer{Agent: k.pods.UserAgent(), Resource: "pods", Fields: "spec.nodeName=" + k.name}
 	k.mu.pods = map[types.UID]*pod{}
 	k.mu.ips = newAddresses(cidr)
 	return k, nil

@@ -178,13 +178,13 @@ func (k *kubelet) trace(ctx context.Context, p *corev1.Pod, f func(context.Conte
 }
 
 // arrived tells the trace of an event of the node's watch, and that the pod is queued.
-func (k *kubelet) arrived(pod *corev1.Pod, read, decoded trace.Instant) {
+func (k *kubelet) arrived(pod *corev1.Pod, opened, read, decoded trace.Instant) {
 	log := k.pods.Trace()
 	if log == nil {
 		return
 	}
 	now := log.Now()
-	log.Arrived(k.watched, trace.Revision(pod.ResourceVersion), read, decoded, now)
+	log.Arrived(k.watched, trace.Revision(pod.ResourceVersion), opened, read, decoded, now)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if p := k.mu.pods[pod.UID]; p != nil {

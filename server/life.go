@@ -91,5 +91,6 @@ func (c *call) follows(id uint64) *trace.Stream {
 		ID: id, User: userName(c.user), Agent: c.agent(),
 		Resource: c.ep.gr.String(), Namespace: c.namespace(), Name: c.info.name,
 		Labels: c.query.Get("labelSelector"), Fields: c.query.Get("fieldSelector"),
+		Opened: time.Now(),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -37,7 +38,7 @@ type waiting struct {
 
 // slow says whether an event has taken so long, or waits so long already.
 func (w *waiting) slow(d time.Duration) bool {
-	return w.Took() >= d || len(w.Waiting) > 0 && time.Since(w.Began) >= d
+	return w.Took() >= d || slices.ContainsFunc(w.Waiting, func(s trace.Stream) bool { return s.Since(w.Began) >= d })
 }
 
 // mayBeSlow says that an event which still waits is not slow yet.

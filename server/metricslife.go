@@ -22,6 +22,7 @@ type lifeMetrics struct {
 		works uint64 // how many works have been
 	}
 	hops, dispatch, waited, worked *prometheus.HistogramVec
+	reconciles                     *prometheus.CounterVec
 	missed                         prometheus.Counter
 }
 
@@ -49,6 +50,10 @@ func newLifeMetrics(l *trace.Log) *lifeMetrics {
 		waited: histogram("workqueue_queue_duration_seconds",
 			"How long keys waited for a worker, in seconds, from the first event that queued them.", queueBuckets, "name"),
 		worked: histogram("workqueue_work_duration_seconds", "How long workers took for a key, in seconds.", queueBuckets, "name"),
+		reconciles: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "controller_runtime_reconcile_total",
+			Help: "How many reconciles of this process have ended, by what came of them: success, requeue_after, conflict (tried again) or error.",
+		}, []string{"controller", "result"}),
 		missed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "fairlead_trace_events_missed_total", Help: "Events that left the trace before they were counted.",
 		}),
@@ -57,7 +62,7 @@ func newLifeMetrics(l *trace.Log) *lifeMetrics {
 }
 
 func (m *lifeMetrics) each() []prometheus.Collector {
-	return []prometheus.Collector{m.hops, m.dispatch, m.waited, m.worked, m.missed}
+	return []prometheus.Collector{m.hops, m.dispatch, m.waited, m.worked, m.reconciles, m.missed}
 }
 
 // Describe implements prometheus.Collector.
@@ -116,8 +121,22 @@ func (m *lifeMetrics) count(before time.Time) {
 		if w.Handed != 0 {
 			m.waited.WithLabelValues(w.Controller).Observe(time.Duration(w.Begun - w.Handed).Seconds())
 		}
+		m.reconciles.WithLabelValues(w.Controller, result(&w)).Inc()
 		m.worked.WithLabelValues(w.Controller).Observe(time.Duration(w.Ended - w.Begun).Seconds())
 	}
+}
+
+// result is what came of a reconcile.
+func result(w *trace.Work) string {
+	switch {
+	case w.Conflict:
+		return "conflict"
+	case w.Err != "":
+		return "error"
+	case w.After > 0:
+		return "requeue_after"
+	}
+	return "success"
 }
 
 func (m *lifeMetrics) event(lf *trace.Life) {
@@ -142,6 +161,8 @@ func (m *lifeMetrics) event(lf *trace.Life) {
 	m.dispatch.WithLabelValues(group, resource, "storage_to_cache").Observe((cached - stored).Seconds())
 	for _, d := range lf.Deliveries {
 		if d.Flushed > 0 {
+			// Who came later waits from then on.
+			cached, stored := max(cached, d.Replayed), max(stored, d.Replayed)
 			m.hops.WithLabelValues("framed").Observe((d.Framed - cached).Seconds())
 			m.hops.WithLabelValues("flushed").Observe((d.Flushed - d.Framed).Seconds())
 			m.dispatch.WithLabelValues(group, resource, "cache_to_watcher").Observe((d.Flushed - cached).Seconds())

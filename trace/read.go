@@ -49,7 +49,13 @@ type Delivery struct {
 	Stream
 	Framed  time.Duration `json:"framed"`
 	Flushed time.Duration `json:"flushed,omitempty"`
+	// Replayed is when the stream was opened, if that was after the event; 0 if it was open.
+	Replayed time.Duration `json:"replayed,omitempty"`
 }
+
+// After is how long after the event, or after the stream was opened if that was later, the
+// delivery was at a time.
+func (d *Delivery) After(at time.Duration) time.Duration { return at - d.Replayed }
 
 // Arrival is an event's way into one informer.
 type Arrival struct {
@@ -59,6 +65,9 @@ type Arrival struct {
 	Stored  time.Duration `json:"stored"`
 	// Within is how late these are at most, if they were taken in another process.
 	Within time.Duration `json:"within,omitempty"`
+	// Replayed is when the informer's watch began, if that was after the event; 0 if it was
+	// open.
+	Replayed time.Duration `json:"replayed,omitempty"`
 }
 
 // Working is what one controller did because of an event.
@@ -68,12 +77,18 @@ type Working struct {
 	Key        string `json:"key"`
 	// Queued, Begun and Ended count from the life's beginning. Queued is 0 where nobody
 	// queues.
-	Queued   time.Duration `json:"queued,omitempty"`
-	Begun    time.Duration `json:"begun"`
-	Ended    time.Duration `json:"ended"`
+	Queued time.Duration `json:"queued,omitempty"`
+	Begun  time.Duration `json:"begun"`
+	Ended  time.Duration `json:"ended"`
+	// Replayed is when the key was queued if the controller found the object when it began,
+	// and was not told the event; 0 if it was.
+	Replayed time.Duration `json:"replayed,omitempty"`
 	After    time.Duration `json:"requeueAfter,omitempty"`
 	Failures int           `json:"failures,omitempty"`
 	Err      string        `json:"error,omitempty"`
+	// Conflict says that the error is a conflict of resource versions, and the key comes
+	// again.
+	Conflict bool `json:"conflict,omitempty"`
 	// Writes are the revisions that it made.
 	Writes []int64 `json:"writes,omitempty"`
 	// Process is the one that did it, "" for the server's own; then the times are late by
@@ -197,16 +212,28 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 		}
 		return time.Duration(i - began(n))
 	}
+	// later is when one who came after the event began to listen, 0 for who was there.
+	later := func(n int, i Instant) time.Duration {
+		if i == 0 || i <= max(began(n), kept[n].at(Cached)) {
+			return 0
+		}
+		return since(n, i)
+	}
 	for _, d := range l.delivered(func(d *delivery) bool { return d.about(kept) }) {
 		d.turn.each(func(rev int64) {
 			if n, ok := at[rev]; ok {
-				out[n].Deliveries = append(out[n].Deliveries, Delivery{*d.stream, since(n, d.framed), since(n, d.flushed)})
+				out[n].Deliveries = append(out[n].Deliveries, Delivery{
+					Stream: *d.stream, Framed: since(n, d.framed), Flushed: since(n, d.flushed), Replayed: later(n, d.stream.opened(l)),
+				})
 			}
 		})
 	}
 	for _, s := range l.sights.copy(nil, func(s *sight) bool { return at[s.revision] != 0 || kept[0].revision == s.revision }) {
 		n := at[s.revision]
-		out[n].Arrivals = append(out[n].Arrivals, Arrival{*s.informer, since(n, s.read), since(n, s.decoded), since(n, s.stored), s.within})
+		out[n].Arrivals = append(out[n].Arrivals, Arrival{
+			Informer: *s.informer, Read: since(n, s.read), Decoded: since(n, s.decoded), Stored: since(n, s.stored),
+			Within: s.within, Replayed: later(n, s.opened),
+		})
 	}
 	for _, s := range l.strikes.copy(nil, func(s *Strike) bool { return s.Revision != 0 }) {
 		if n, ok := at[s.Revision]; ok {
@@ -220,7 +247,8 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 				out[n].Works = append(out[n].Works, Working{
 					Number: w.Number, Controller: w.Controller, Key: w.Key,
 					Queued: since(n, w.Handed), Begun: since(n, w.Begun), Ended: since(n, w.Ended),
-					After: w.After, Failures: w.Failures, Err: w.Err, Writes: writes[w.Number],
+					Replayed: w.listed(since(n, w.Handed)),
+					After:    w.After, Failures: w.Failures, Err: w.Err, Conflict: w.Conflict, Writes: writes[w.Number],
 					Process: w.Process, Within: w.Within,
 				})
 			}
@@ -250,20 +278,21 @@ func (l *Log) writes() map[uint64][]int64 {
 	return made
 }
 
-// Took is how long it was from a life's beginning to the last thing known of it.
+// Took is how long it was from a life's beginning to the last thing known of it. Who came
+// later and was told it by replay does not count but for how long the replay took.
 func (lf *Life) Took() time.Duration {
 	var last time.Duration
 	for _, h := range lf.Hops {
 		last = max(last, h.At)
 	}
 	for _, d := range lf.Deliveries {
-		last = max(last, d.Framed, d.Flushed)
+		last = max(last, d.After(d.Framed), d.After(d.Flushed))
 	}
 	for _, a := range lf.Arrivals {
-		last = max(last, a.Stored)
+		last = max(last, a.Stored-a.Replayed)
 	}
 	for _, w := range lf.Works {
-		last = max(last, w.Ended)
+		last = max(last, w.Ended-w.Replayed)
 	}
 	return last
 }

@@ -23,10 +23,10 @@ type Report struct {
 	// From is how many sights and works were before these; what comes twice, because an answer
 	// was lost, is entered once.
 	From [2]uint64 `json:"from"`
-	// Sights are an informer's place in Informers, the revision, and when the event was read,
-	// decoded and stored.
+	// Sights are an informer's place in Informers, the revision, when the event was read,
+	// decoded and stored, and when the watch was opened.
 	Informers []Informer `json:"informers,omitempty"`
-	Sights    [][5]int64 `json:"sights,omitempty"`
+	Sights    [][6]int64 `json:"sights,omitempty"`
 	Works     []Work     `json:"works,omitempty"`
 }
 
@@ -46,7 +46,7 @@ func (l *Log) Report(from Told, most int) (r Report, to Told, more bool) {
 			known[s.informer] = n
 			r.Informers = append(r.Informers, *s.informer)
 		}
-		r.Sights = append(r.Sights, [5]int64{n, s.revision, int64(s.read), int64(s.decoded), int64(s.stored)})
+		r.Sights = append(r.Sights, [6]int64{n, s.revision, int64(s.read), int64(s.decoded), int64(s.stored), int64(s.opened)})
 	}
 	r.Log, r.Now = hex.EncodeToString(l.idBytes()), l.Now()
 	r.From = [2]uint64{to.sights - uint64(len(r.Sights)), to.works - uint64(len(r.Works))}
@@ -171,7 +171,7 @@ func (l *Log) Heard(r *Report) error {
 		in := r.Informers[s[0]]
 		in.Process = r.Process
 		l.sights.put(sight{
-			revision: s[1], informer: p.informer(in), within: p.within,
+			revision: s[1], informer: p.informer(in), within: p.within, opened: p.here(Instant(s[5]), at),
 			read: p.here(Instant(s[2]), at), decoded: p.here(Instant(s[3]), at), stored: p.here(Instant(s[4]), at),
 		})
 	}

@@ -35,7 +35,7 @@ func TestReport(t *testing.T) {
 		return err
 	}
 	write(server, 7, "ns/a", Parent{})
-	apart.Arrived(&Informer{Resource: "pods"}, 7, apart.Now(), apart.Now(), apart.Now())
+	apart.Arrived(&Informer{Resource: "pods"}, 7, 0, apart.Now(), apart.Now(), apart.Now())
 	apart.Do(t.Context(), &Work{Controller: "c", Key: "ns/a", Causes: []int64{7}, Handed: apart.Now()}, func(ctx context.Context) error {
 		write(server, 8, "ns/b", *FromContext(ctx))
 		return nil
@@ -78,7 +78,7 @@ func TestReport(t *testing.T) {
 func TestReportsInParts(t *testing.T) {
 	l := New(Options{Deliveries: chunk})
 	for rev := int64(1); rev <= 3*chunk; rev++ {
-		l.Arrived(&Informer{}, rev, 1, 2, 3)
+		l.Arrived(&Informer{}, rev, 0, 1, 2, 3)
 	}
 	var told Told
 	var got []int64
@@ -96,7 +96,7 @@ func TestReportsInParts(t *testing.T) {
 		t.Errorf("%d told, %v", len(got), got)
 	}
 	l.Mute()
-	l.Arrived(&Informer{}, 1, 1, 2, 3)
+	l.Arrived(&Informer{}, 1, 0, 1, 2, 3)
 	if r, _, _ := l.Report(told, 100); !r.Empty() {
 		t.Error("a log that was muted has something to tell")
 	}
@@ -109,7 +109,7 @@ func TestHostileReports(t *testing.T) {
 	for n := range mostProcesses + 10 {
 		id := string(rune('a'+n%26)) + string(rune('0'+n))
 		l.Heard(&Report{Log: id, Now: -5})
-		l.Heard(&Report{Log: id, Now: 1 << 62, RoundTrip: 1, Informers: make([]Informer, 1), Sights: [][5]int64{{-1, 1}, {9, 1}, {0, -1}, {0, 1, 1 << 62, -1, 1}},
+		l.Heard(&Report{Log: id, Now: 1 << 62, RoundTrip: 1, Informers: make([]Informer, 1), Sights: [][6]int64{{-1, 1}, {9, 1}, {0, -1}, {0, 1, 1 << 62, -1, 1}},
 			Works: []Work{{Causes: make([]int64, 100), Ended: 1 << 62}}})
 	}
 	if len(l.processes.known) != mostProcesses {

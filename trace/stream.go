@@ -3,6 +3,7 @@ package trace
 import (
 	"math/bits"
 	"sync"
+	"time"
 )
 
 // Stream is a watch that somebody has open, or had. It must not be changed once it has
@@ -19,6 +20,25 @@ type Stream struct {
 	Name      string `json:"name,omitempty"`
 	Labels    string `json:"labelSelector,omitempty"`
 	Fields    string `json:"fieldSelector,omitempty"`
+	// Opened is when the watch began. What happened before is sent to it as a replay, whose
+	// delay counts from then.
+	Opened time.Time `json:"opened,omitzero"`
+}
+
+// Since is how long ago an event began, or the watch was opened if that was later.
+func (s *Stream) Since(began time.Time) time.Duration {
+	if s.Opened.After(began) {
+		return time.Since(s.Opened)
+	}
+	return time.Since(began)
+}
+
+// opened is Opened as an instant of a Log, 0 for not known.
+func (s *Stream) opened(l *Log) Instant {
+	if s.Opened.IsZero() {
+		return 0
+	}
+	return l.At(s.Opened)
 }
 
 // Turn is what a stream sends at once: the revisions of its events, in their order, as the

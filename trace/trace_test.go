@@ -43,7 +43,7 @@ func TestLife(t *testing.T) {
 	write(l, 7, "ns/a", Parent{})
 	s := &Stream{ID: 1, User: "reader", Resource: "pods"}
 	send(l.Open(s), 7)
-	l.Arrived(&Informer{Resource: "pods"}, 7, l.Now(), l.Now(), l.Now())
+	l.Arrived(&Informer{Resource: "pods"}, 7, 0, l.Now(), l.Now(), l.Now())
 	err := l.Do(t.Context(), &Work{Controller: "c", Key: "ns/a", Causes: []int64{7}}, func(ctx context.Context) error {
 		write(l, 8, "ns/b", *FromContext(ctx))
 		return errors.New("no")
@@ -210,7 +210,7 @@ func TestNothing(t *testing.T) {
 	l.Stamp(Synced, 1, 1, l.Now())
 	l.Cached(1, "pods", "a", Added, 1, 0)
 	l.Open(nil).Close()
-	l.Arrived(nil, 1, 0, 0, 0)
+	l.Arrived(nil, 1, 0, 0, 0, 0)
 	ran := false
 	if err := l.Do(t.Context(), nil, func(context.Context) error { ran = true; return nil }); err != nil || !ran {
 		t.Error("the work was not done")

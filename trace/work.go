@@ -8,9 +8,9 @@ import (
 
 // sight is one event that has arrived in one informer.
 type sight struct {
-	revision              int64
-	informer              *Informer
-	read, decoded, stored Instant
+	revision                      int64
+	informer                      *Informer
+	opened, read, decoded, stored Instant
 	// within is how late the instants are at most, if they are another process's.
 	within time.Duration
 }
@@ -18,6 +18,8 @@ type sight struct {
 // Informer is one informer, for the record. It must not be changed once it has been
 // given to a Log.
 type Informer struct {
+	// Agent is how its client introduces itself.
+	Agent string `json:"agent,omitempty"`
 	// Resource is "plural.group" as far as the informer knows it.
 	Resource  string `json:"resource"`
 	Namespace string `json:"namespace,omitempty"`
@@ -27,12 +29,13 @@ type Informer struct {
 	Process string `json:"process,omitempty"`
 }
 
-// Arrived enters that an informer has read, decoded and stored an event.
-func (l *Log) Arrived(in *Informer, rev int64, read, decoded, stored Instant) {
+// Arrived enters that an informer has read, decoded and stored an event of a watch that it
+// opened at an instant, 0 for not known.
+func (l *Log) Arrived(in *Informer, rev int64, opened, read, decoded, stored Instant) {
 	if l == nil || l.muted.Load() {
 		return
 	}
-	l.sights.put(sight{revision: rev, informer: in, read: read, decoded: decoded, stored: stored})
+	l.sights.put(sight{revision: rev, informer: in, opened: opened, read: read, decoded: decoded, stored: stored})
 	l.bell.ring()
 }
 
@@ -49,15 +52,28 @@ type Work struct {
 	// Handed is when the handler was given the first event and queued the key; Begun and
 	// Ended are the reconcile's.
 	Handed, Begun, Ended Instant
+	// Listed says that the causes are of objects that were there when the controller began.
+	Listed bool
 	// After is how long the controller wants to wait for its next look, 0 for no such
 	// wish; Failures how often the key has failed in a row; Err what was wrong.
 	After    time.Duration
 	Failures int
 	Err      string
+	// Conflict says that Err is a conflict of resource versions, and the key comes again:
+	// somebody else wrote first, which is no failure.
+	Conflict bool
 	// Process is the one that did it, "" for the Log's own; then the instants are late by
 	// Within at most.
 	Process string
 	Within  time.Duration
+}
+
+// listed is d if the causes were listed, else 0.
+func (w *Work) listed(d time.Duration) time.Duration {
+	if !w.Listed {
+		return 0
+	}
+	return d
 }
 
 // MaxCauses is how many events a work names as its causes: the first ones, and the last.
@@ -66,8 +82,8 @@ type Work struct {
 const MaxCauses = 1024
 
 // Do runs f as a work, whose Controller, Key, Causes and Handed are set, and enters it. The
-// context that f is given makes requests say that they are the work's. f may set After
-// and Failures. On a nil Log it is f alone.
+// context that f is given makes requests say that they are the work's. f may set After,
+// Failures and Conflict. On a nil Log it is f alone.
 func (l *Log) Do(ctx context.Context, w *Work, f func(context.Context) error) error {
 	if l == nil || l.muted.Load() {
 		return f(ctx)

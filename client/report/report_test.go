@@ -31,7 +31,7 @@ func TestOtherServers(t *testing.T) {
 		if asked.Load() != 1 {
 			t.Errorf("%d: asked %d times", code, asked.Load())
 		}
-		c.Trace().Arrived(&trace.Informer{}, 1, 1, 2, 3)
+		c.Trace().Arrived(&trace.Informer{}, 1, 0, 1, 2, 3)
 		if r, _, _ := c.Trace().Report(trace.Told{}, 1); !r.Empty() {
 			t.Errorf("%d: it is still kept what nobody wants", code)
 		}

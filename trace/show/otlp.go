@@ -176,7 +176,10 @@ func (x *Exporter) spansOf(e Event) []otlpSpan {
 			if w.Queued != 0 {
 				s.Events = append(s.Events, otlpEvent{at(w.Queued), "queued"})
 			}
-			if w.Err != "" {
+			switch {
+			case w.Conflict:
+				s.Attributes = append(s.Attributes, text("fairlead.conflict", w.Err))
+			case w.Err != "":
 				s.Status = &otlpStatus{statusError, w.Err}
 			}
 		}

@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func Waterfall(w io.Writer, e Event, p Palette) error {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	for _, s := range e.Waiting {
-		fmt.Fprintf(&b, "  %s\n", p.late(fmt.Sprintf("%-*s not sent yet, %s so far", nameWidth, clip("-> "+reader(s), nameWidth), span(time.Since(e.Began)))))
+		fmt.Fprintf(&b, "  %s\n", p.late(fmt.Sprintf("%-*s not sent yet, %s so far", nameWidth, clip("-> "+reader(s), nameWidth), span(s.Since(e.Began)))))
 	}
 	for _, s := range e.Faults {
 		fmt.Fprintf(&b, "  %s\n", p.late(strike(s)))
@@ -120,19 +121,46 @@ func rows(e Event) []row {
 		before = h.At
 	}
 	for _, d := range e.Deliveries {
-		r := row{name: "-> " + reader(d.Stream), from: d.Framed, to: d.Flushed}
+		r := row{name: "-> " + reader(d.Stream), from: d.After(d.Framed), to: d.After(d.Flushed)}
+		if d.Replayed > 0 {
+			r.note = "replayed to a watch opened " + span(d.Replayed) + " later"
+		}
 		if d.Flushed == 0 {
-			r.to, r.note = d.Framed, "not written yet"
+			r.to, r.note = r.from, "not written yet"
 		}
 		rows = append(rows, r)
 	}
 	for _, a := range e.Arrivals {
-		rows = append(rows, row{name: "<- informer of " + a.Resource + selection(a.Namespace, "", a.Labels, a.Fields), from: a.Read, to: a.Stored, note: apart(a.Process, a.Within)})
+		r := row{name: "<- informer of " + a.Resource + selection(a.Namespace, "", a.Labels, a.Fields), from: a.Read - a.Replayed, to: a.Stored - a.Replayed}
+		note := []string{apart(a.Process, a.Within)}
+		if a.Process == "" {
+			note[0] = Program(a.Agent)
+		}
+		if a.Replayed > 0 {
+			note = append(note, "replayed to a watch opened "+span(a.Replayed)+" later")
+		}
+		r.note = join(note...)
+		rows = append(rows, r)
 	}
 	for _, w := range e.Works {
 		rows = append(rows, working(w)...)
 	}
 	return rows
+}
+
+// Program is what a user agent names, without its version: the user behind it, in
+// parentheses, if it is one of a server's own parts.
+func Program(agent string) string {
+	if _, user, ok := strings.Cut(agent, "("); ok && strings.HasPrefix(agent, "fairlead/") {
+		return strings.TrimSuffix(user, ")")
+	}
+	name, _, _ := strings.Cut(agent, " ")
+	return name
+}
+
+// join joins what is not empty by commas.
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
 // apart says where something was done, and how late its times are at most.
@@ -146,19 +174,21 @@ func apart(process string, within time.Duration) string {
 func working(w trace.Working) []row {
 	var rows []row
 	if w.Queued != 0 {
-		rows = append(rows, row{name: "   " + w.Controller + ": queued " + w.Key, from: w.Queued, to: w.Begun})
+		rows = append(rows, row{name: "   " + w.Controller + ": queued " + w.Key, from: w.Queued - w.Replayed, to: w.Begun - w.Replayed})
 	}
-	note := ""
+	note, found := "", ""
+	if w.Replayed > 0 {
+		found = "found when it began, " + span(w.Replayed) + " later"
+	}
 	switch {
+	case w.Conflict:
+		note = "tried again: " + w.Err
 	case w.Err != "":
-		note = w.Err
+		note = "failed: " + w.Err
 	case len(w.Writes) > 0:
 		note = "wrote " + numbers(w.Writes)
 	}
-	if w.Process != "" {
-		note = strings.TrimPrefix(note+", "+apart(w.Process, w.Within), ", ")
-	}
-	return append(rows, row{name: "   " + w.Controller + ": " + w.Key, from: w.Begun, to: w.Ended, note: note})
+	return append(rows, row{name: "   " + w.Controller + ": " + w.Key, from: w.Begun - w.Replayed, to: w.Ended - w.Replayed, note: join(note, found, apart(w.Process, w.Within))})
 }
 
 // reader says who has a stream, and of what.

@@ -56,6 +56,8 @@ func saw(s *Subject) []Saw {
 
 func decision(w trace.Working) string {
 	switch {
+	case w.Conflict:
+		return "tried again, as somebody else wrote first: " + w.Err
 	case w.Err != "" && len(w.Writes) > 0:
 		return "wrote " + strings.Trim(fmt.Sprint(w.Writes), "[]") + ": " + w.Err
 	case w.Err != "" && w.Failures > 1:

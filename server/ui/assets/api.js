@@ -119,6 +119,9 @@ export async function at(r, { namespace, name, revision, table, limit }, signal)
   return json(`${collection(r, namespace)}?${q}`, table ? 'application/json;as=Table;v=v1;g=meta.k8s.io' : 'application/json', signal);
 }
 
+// heads reads the metadata of the first so many objects of a kind.
+export const heads = (r, limit, signal) => json(`${collection(r, '')}?limit=${limit}`, 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', signal);
+
 // state is one object at a revision, undefined if it was not there.
 export async function state(r, namespace, name, revision, signal) {
   const list = await at(r, { namespace, name, revision }, signal);

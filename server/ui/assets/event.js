@@ -1,7 +1,7 @@
 // One event: its hops as a waterfall, and the tree that it stands in.
 import { h } from './dom.js';
 import { lives } from './api.js';
-import { took } from './store.js';
+import { since, took } from './store.js';
 import { deed, kind, moment, nanoseconds, object, objectAddress, span, who } from './format.js';
 import { treePane } from './tree.js';
 
@@ -82,6 +82,9 @@ function causes(revisions) {
   return out;
 }
 
+// replayed tells of who came after the event.
+const replayed = (x) => x.replayed && `replayed to a watch opened ${span(x.replayed)} later`;
+
 const selection = (s) => [s.namespace && `in ${s.namespace}`, !s.fieldSelector && s.name, s.labelSelector, s.fieldSelector].filter(Boolean).join(', ');
 
 const MOST = 200; // of a sort
@@ -95,19 +98,19 @@ function parts(e) {
     return r;
   });
   const sent = (e.deliveries || []).map((d) => ({
-    name: who(d.user), note: [selection(d) || (/^fairlead\//.test(d.agent) ? '' : d.agent), d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
-    from: d.framed, to: d.flushed || d.framed, sort: d.flushed ? 'sent' : 'late',
+    name: who(d.user), note: [selection(d) || (/^fairlead\//.test(d.agent) ? '' : d.agent), replayed(d), d.flushed ? '' : 'not written yet'].filter(Boolean).join(' · '),
+    from: since(d, d.framed), to: since(d, d.flushed || d.framed), sort: d.flushed ? 'sent' : 'late',
   })).concat((e.waiting || []).map((d) => ({ name: who(d.user), note: `${d.agent || ''} not sent yet`, late: true, sort: 'late' })));
   const faults = (e.faults || []).map((f) => {
     const at = Math.max(0, (Date.parse(f.at) - Date.parse(e.began)) * 1e6);
     return { name: f.what, note: [`fault ${f.fault}`, who(f.stream?.user || f.user)].join(' · '), from: at, to: at, sort: 'fault' };
   });
-  const informers = (e.arrivals || []).map((a) => ({ name: `informer of ${kind(a.resource)}`, note: selection(a), from: a.read, to: a.stored, sort: 'seen' }));
+  const informers = (e.arrivals || []).map((a) => ({ name: `informer of ${kind(a.resource)}`, note: [who(/\((.*)\)$/.exec(a.agent || '')?.[1] || a.process || a.agent), selection(a), replayed(a)].filter(Boolean).join(' · '), from: since(a, a.read), to: since(a, a.stored), sort: 'seen' }));
   const works = (e.works || []).flatMap((w) => [
-    w.queued ? { name: `${w.controller} · queued`, note: w.key, from: w.queued, to: w.begun, sort: 'queued' } : null,
+    w.queued ? { name: `${w.controller} · queued`, note: w.key, from: since(w, w.queued), to: since(w, w.begun), sort: 'queued' } : null,
     {
-      name: w.controller, key: w.key, from: w.begun, to: w.ended, sort: w.error ? 'failed' : 'work', writes: w.writes,
-      note: w.error ? w.error + (w.failures > 1 ? ` (${w.failures} times)` : '') : w.writes ? '' : `${w.key}: nothing to do`,
+      name: w.controller, key: w.key, from: since(w, w.begun), to: since(w, w.ended), sort: w.conflict ? 'work' : w.error ? 'failed' : 'work', writes: w.writes,
+      note: w.conflict ? `tried again: ${w.error}` : w.error ? w.error + (w.failures > 1 ? ` (${w.failures} times)` : '') : w.writes ? '' : `${w.key}: nothing to do`,
     },
   ].filter(Boolean));
   return [

@@ -188,5 +188,11 @@ function row(e) {
     h('span.kind', kind(e.resource)),
     h('span.name', { title: object(e) }, e.namespace ? [h('i', `${e.namespace}/`), e.name] : e.name),
     h('span.deed', `${deed(e)} by ${who(e.user)}`),
-    h('span.took', { title: nanoseconds(e.took) }, e.waiting ? h('b.bad', { title: 'somebody has not been sent it' }, 'waits') : e.failed ? h('b.bad', { title: 'a reconcile failed' }, 'failed') : span(e.took)));
+    h('span.took', { title: nanoseconds(e.took) }, e.waiting ? h('b.bad', { title: 'somebody has not been sent it' }, 'waits') : outcome(e)));
+}
+
+function outcome(e) {
+  if (e.outcome === 'failed') return h('b.bad', { title: 'a reconcile failed' }, 'failed');
+  if (e.outcome === 'retried') return h('span.retried', { title: `${nanoseconds(e.took)}; a reconcile met what somebody else had just written, and was tried again` }, 'retried');
+  return span(e.took);
 }

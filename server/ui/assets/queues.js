@@ -53,7 +53,8 @@ export function queuesView() {
     const line = (title, numbers) => h('tr', h('th', title), cell(quantile(numbers, 0.5)), cell(quantile(numbers, 0.99)), cell(Math.max(...numbers, 0)), h('td', spark(numbers)));
     return h('article.card', h('h3', q.name),
       h('dl.facts', now !== undefined && [h('dt', 'depth'), h('dd', now)].flat(), q.works.some((w) => w.waited) && [h('dt', 'deepest'), h('dd', peak(q.works))].flat(), h('dt', 'reconciles'), h('dd', q.count.toLocaleString()),
-        h('dt', 'failed'), h('dd', q.failures ? h('b.bad', q.failures.toLocaleString()) : '0')),
+        h('dt', 'failed'), h('dd', q.failures ? h('b.bad', q.failures.toLocaleString()) : '0'),
+        q.conflicts > 0 && [h('dt', { title: 'somebody else wrote first, and the key came again' }, 'retried'), h('dd', q.conflicts.toLocaleString())]),
       h('table', h('thead', h('tr', ['', 'p50', 'p99', 'most', 'the last'].map((t) => h('th', t)))), h('tbody', waits.some(Boolean) && line('waited', waits), line('ran', runs))),
       q.error && h('p.bad.clip', { title: q.error }, q.error));
   }

@@ -20,14 +20,24 @@ function push(ring, value) {
   if (ring.length > RECENT) ring.shift();
 }
 
+// since is a time of a delivery, an arrival or a reconcile, counted from the event, or for
+// who came later and was told it by replay, from then.
+export const since = (x, at) => at - (x.replayed || 0);
+
 // took is the time from an event's beginning to the last that is known of it, in ns.
 export function took(e) {
   let last = 0;
   for (const hop of e.hops || []) last = Math.max(last, hop.at);
-  for (const d of e.deliveries || []) last = Math.max(last, d.framed, d.flushed || 0);
-  for (const a of e.arrivals || []) last = Math.max(last, a.stored);
-  for (const w of e.works || []) last = Math.max(last, w.ended);
+  for (const d of e.deliveries || []) last = Math.max(last, since(d, d.framed), since(d, d.flushed || 0));
+  for (const a of e.arrivals || []) last = Math.max(last, since(a, a.stored));
+  for (const w of e.works || []) last = Math.max(last, since(w, w.ended));
   return last;
+}
+
+// outcome is what went wrong in the reconciles of an event: '' for nothing.
+function outcome(works) {
+  if (works.some((w) => w.error && !w.conflict)) return 'failed';
+  return works.some((w) => w.conflict) ? 'retried' : '';
 }
 
 function hear(e) {
@@ -35,9 +45,9 @@ function hear(e) {
   const kept = {
     revision: e.revision, type: e.type || '', resource: e.resource || '', namespace: e.namespace || '', name: e.name || '',
     verb: e.verb || '', subresource: e.subresource || '', user: e.user || '', began, took: took(e),
-    cause: e.causes ? e.causes[0] : 0, failed: (e.works || []).some((w) => w.error), waiting: (e.waiting || []).length,
+    cause: e.causes ? e.causes[0] : 0, outcome: outcome(e.works || []), waiting: (e.waiting || []).length,
   };
-  kept.text = `${kept.revision} ${kept.type} ${kept.resource} ${object(kept)} ${kept.verb} ${kept.subresource} ${kept.user}${kept.failed ? ' failed' : ''}`.toLowerCase();
+  kept.text = `${kept.revision} ${kept.type} ${kept.resource} ${object(kept)} ${kept.verb} ${kept.subresource} ${kept.user}${kept.outcome ? ` ${kept.outcome}` : ''}`.toLowerCase();
   count(facets.kinds, kept.resource);
   count(facets.namespaces, kept.namespace);
   const cached = (e.hops || []).find((hop) => hop.hop === 'cached');
@@ -46,7 +56,7 @@ function hear(e) {
     if (!s) deliveries.set(d.id, s = { count: 0, last: [], at: 0 });
     s.count++;
     s.at = began;
-    if (d.flushed && cached) push(s.last, Math.max(0, d.flushed - cached.at));
+    if (d.flushed && cached) push(s.last, Math.max(0, d.flushed - Math.max(cached.at, d.replayed || 0)));
   }
   for (const w of e.works || []) work(w, began);
   return kept;
@@ -59,12 +69,13 @@ function count(facet, value) {
 // work enters a reconcile, which may be told by several events.
 function work(w, began) {
   let q = queues.get(w.controller);
-  if (!q) queues.set(w.controller, q = { name: w.controller, seen: new Set(), works: [], count: 0, failures: 0, error: '' });
+  if (!q) queues.set(w.controller, q = { name: w.controller, seen: new Set(), works: [], count: 0, failures: 0, conflicts: 0, error: '' });
   if (q.seen.has(w.number)) return;
   q.seen.add(w.number);
   if (q.seen.size > 4 * RECENT) q.seen.delete(q.seen.values().next().value);
   q.count++;
-  if (w.error) {
+  if (w.conflict) q.conflicts++;
+  else if (w.error) {
     q.failures++;
     q.error = w.error;
   }

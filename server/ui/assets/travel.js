@@ -114,8 +114,8 @@ export function travelView() {
         h('header.about', h('h2', kind(resource), ' ', h('b', object(of))),
           h('p.dim', then ? `as it was ${revision ? `at revision ${revision}; last written at ${then.metadata.resourceVersion}` : `written at revision ${then.metadata.resourceVersion}`}` : `not there at revision ${revision}`),
           h('p', h('a', { href: objectAddress({ resource, ...of }) }, 'why, and its timeline'))),
-        h('div.body', revision && then && now && h('section', h('h3', 'From then to now'), table(changes(then, now), then, now)),
-          revision && then && !now && h('p.bad', 'It is gone by now.'), d)));
+        h('div.body', revision > 0 && then && now && h('section', h('h3', 'From then to now'), table(changes(then, now), then, now)),
+          revision > 0 && then && !now && h('p.bad', 'It is gone by now.'), d)));
     } catch (err) {
       if (mine === reading) side.replaceChildren(h('div.pane', h('a.back', { href: address({ of: null }), 'aria-label': 'Close' }, '×'), h('p.bad', err.code === 410 ? 'This state is not kept any more.' : err.message)));
     }

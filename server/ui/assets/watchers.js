@@ -39,7 +39,7 @@ export function watchersView() {
       all = await json('/debug/watchers', 'application/json', stop.signal);
       for (const w of all) {
         const first = w.oldest && known(w.oldest);
-        w.behind = first ? Math.max(0, Date.now() - first.began) : 0;
+        w.behind = first ? Math.max(0, Date.now() - Math.max(first.began, Date.parse(w.opened) || 0)) : 0;
       }
       read_ = true;
       arrange();
