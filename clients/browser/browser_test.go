@@ -49,8 +49,14 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
+	return newBenchWith(t, trace.Options{})
+}
+
+// newBenchWith bounds what is kept of lives.
+func newBenchWith(t *testing.T, kept trace.Options) *bench {
+	t.Helper()
 	path := chromium(t)
-	lives, broken := trace.New(trace.Options{}), faults.New()
+	lives, broken := trace.New(kept), faults.New()
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{
 		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0",
 		Controllers: []string{"*"}, Scheduler: true, Nodes: 3, Trace: lives, Faults: broken,

@@ -1,0 +1,60 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"fairlead.dev/trace"
+)
+
+// TestQuiet: an object to which nothing has happened that is kept is found, and shown as it
+// is. A conflict that was tried again is not shown as a failure.
+func TestQuiet(t *testing.T) {
+	b := newBenchWith(t, trace.Options{Events: 256})
+	b.named(t, "quiet")
+	b.crowd(t, 600)
+	b.do(t, chromedp.Navigate(b.cp.PageURL()))
+	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.list .row.event').length > 10`)
+
+	t.Run("found", func(t *testing.T) {
+		b.open(t, "#/object")
+		b.until(t, `document.activeElement.type === 'search'`)
+		b.key(t, "configmaps default/quiet")
+		b.until(t, `document.querySelector('.choice a')?.getAttribute('href') === '#/object/configmaps/default/quiet'`)
+	})
+	t.Run("shown", func(t *testing.T) {
+		b.open(t, "#/object/configmaps/default/quiet")
+		b.until(t, `document.querySelector('.present pre')?.textContent.includes('name: quiet')`)
+	})
+	t.Run("travel", func(t *testing.T) {
+		b.open(t, "#/travel/configmaps/default/now/default/quiet")
+		b.until(t, `document.querySelector('.side pre')?.textContent.includes('name: quiet')`)
+		if text := get[string](t, b, `[...document.querySelector('.side .body').childNodes].filter((n) => n.nodeType === Node.TEXT_NODE).map((n) => n.data).join('')`); text != "" {
+			t.Errorf("stray text %q", text)
+		}
+	})
+	t.Run("conflict", func(t *testing.T) {
+		rev := b.lives.Newest()
+		for _, conflict := range []bool{true, false} {
+			w := &trace.Work{Controller: fmt.Sprint("conflict-", conflict), Key: "default/quiet", Causes: []int64{rev}}
+			_ = b.lives.Do(t.Context(), w, func(context.Context) error {
+				w.Conflict = conflict
+				return errors.New("Operation cannot be fulfilled")
+			})
+			rev-- // a conflict at the newest, a failure at the one before
+		}
+		b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(b.cp.PageURL()))
+		b.open(t, "#/events")
+		row := `document.querySelector('#e%d .took')`
+		b.until(t, row+`?.textContent === 'retried' && !`+row+`.querySelector('.bad')`, rev+2, rev+2)
+		b.until(t, row+`?.textContent === 'failed' && `+row+`.querySelector('.bad')`, rev+1, rev+1)
+		b.open(t, "#/queues")
+		card := `[...document.querySelectorAll('.card')].find((c) => c.querySelector('h3').textContent === 'conflict-%t')`
+		b.until(t, card+`?.textContent.includes('retried1') && !`+card+`.querySelector('.bad')`, true, true)
+		b.until(t, card+`?.querySelector('.bad')`, false)
+	})
+}
