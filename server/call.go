@@ -38,6 +38,7 @@ type call struct {
 	dryRun  bool
 	applies bool // server-side
 	quiet   bool // nobody is told of the write; see Config.Written
+	altered bool // admission has put another object in place of the one asked for
 	// sent is the body, once it has been read.
 	sent struct {
 		read bool

@@ -95,6 +95,7 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 	if err := c.chain().Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
+	c.altered = ar.Object != runtime.Object(obj)
 	obj, err := asObjectOf(ar.Object)
 	if err == nil {
 		err = settleNamespace(obj, c.namespace())

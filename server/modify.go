@@ -134,6 +134,7 @@ func (c *call) admitUpdate(ar *admission.Request, obj, old resource.Object) (res
 	if err := c.chain().Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
+	c.altered = ar.Object != runtime.Object(obj)
 	obj, err := asObjectOf(ar.Object)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,15 @@ type written struct {
 	stored bool
 }
 
-// encode makes the bytes to be stored of an object of the storage version.
+// encode makes the bytes to be stored of an object of the storage version. A custom
+// object that admission has changed is pruned first: only validation and the plugins
+// that refuse see what has no place in its schema, as with kube-apiserver.
 func (c *call) encode(obj resource.Object) (*written, error) {
+	if c.altered && c.ep.Custom != nil && c.ep.raw {
+		if _, err := c.ep.Custom.Coerce(&obj.(*resource.Untyped).Unstructured, false); err != nil {
+			return nil, err
+		}
+	}
 	value, err := c.ep.encodeStored(c.ctx, obj)
 	if err == nil && c.ep.Custom != nil && !c.ep.raw {
 		// What is answered is what will be read.
