@@ -16,6 +16,7 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	k.announcePulls(before, after)
 	k.announceBackOff(before, after)
 	started := !isStarted(&before.Status) && isStarted(&after.Status)
+	k.announceAssumed(before, after)
 	k.announceEphemeral(before, after)
 	k.announceResize(before, after)
 	if s := &after.Status; before.Status.Reason == "" && s.Reason == deadlineExceeded {

@@ -60,6 +60,9 @@ func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
 // report brings the Node's status up to date, heartbeat times above all.
 func (k *kubelet) report(ctx context.Context, now time.Time) error {
 	told := k.news(time.Time{})
+	k.mu.Lock()
+	k.mu.devices = false
+	k.mu.Unlock()
 	node, err := k.adopt(ctx)
 	if apierrors.IsNotFound(err) || err == nil && node.UID != k.beat.uid {
 		k.retire()
@@ -82,13 +85,13 @@ func (k *kubelet) news(since time.Time) time.Time {
 	return before
 }
 
-// hasNews says whether there are images to be told of, for so long that a burst of pods is
+// hasNews says whether there are devices to be told of, or images, for so long that a burst of pods is
 // likely over.
 func (k *kubelet) hasNews(now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	changed := k.mu.images.changed
-	return !changed.IsZero() && now.Sub(changed) >= newsAfter
+	return k.mu.devices || !changed.IsZero() && now.Sub(changed) >= newsAfter
 }
 
 // renew writes the lease on top of what was written last, and looks at what is there only

@@ -104,7 +104,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 				continue
 			}
 			exit(pod, &pod.Spec.Containers[i], c, code, c.State.Running.StartedAt, now)
-			if !restarts(pod, code) {
+			if !restarts(pod, &pod.Spec.Containers[i], code) {
 				continue
 			}
 			at(backOff(pod, c, now))
@@ -187,22 +187,34 @@ func exit(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, co
 	c.Started, c.Ready = ptr.To(false), false
 }
 
-// readiness says of running containers whether they have started and are ready, and when
-// that changes.
+// readiness says of running containers, sidecars too, whether they have started and are ready, and
+// when that changes.
 func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next time.Time) {
 	for i := range s.ContainerStatuses {
-		c := &s.ContainerStatuses[i]
-		if c.State.Running == nil {
-			continue
+		if c := &s.ContainerStatuses[i]; c.State.Running != nil {
+			var at time.Time
+			c.Started, c.Ready, at = sc.lookAt(&pod.Spec.Containers[i], c, now)
+			next = sooner(next, at)
 		}
-		began := c.State.Running.StartedAt
-		started, ready, after := sc.probes(&pod.Spec.Containers[i]).look(now.Sub(began.Time))
-		c.Started, c.Ready = ptr.To(started), ready && !sc.notReady
-		if after > 0 {
-			next = sooner(next, began.Add(after))
+	}
+	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
+		if c, spec := &s.InitContainerStatuses[i], &pod.Spec.InitContainers[i]; isSidecar(spec) && c.State.Running != nil {
+			var at time.Time
+			c.Started, c.Ready, at = sc.lookAt(spec, c, now)
+			next = sooner(next, at)
 		}
 	}
 	return next
+}
+
+// lookAt says whether a container that runs has started and is ready, and when that changes.
+func (s *script) lookAt(spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
+	began := c.State.Running.StartedAt
+	up, ready, after := s.probes(spec).look(now.Sub(began.Time))
+	if after > 0 {
+		next = began.Add(after)
+	}
+	return &up, ready && !s.notReady, next
 }
 
 func containerStatus(pod *corev1.Pod, c *corev1.Container, restarts int32) corev1.ContainerStatus {

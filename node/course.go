@@ -17,9 +17,12 @@ type course struct {
 }
 
 // course of a container: as annotations or the image say, else as its command does, if that is
-// wholly understood, else as pods of its restart policy do.
+// wholly understood, else as assumed.
 func (s *script) course(pod *corev1.Pod, c *corev1.Container) course {
-	co := course{ends: s.ends && (s.endTold || !onlyWaits(c)), runFor: s.runFor, exitCode: s.exitCode}
+	co := course{ends: s.ends, runFor: s.runFor, exitCode: s.exitCode}
+	if !s.endTold {
+		co.ends = s.assumed(pod, c) == endsSoon
+	}
 	if s.endTold && s.codeTold || len(c.Command) == 0 {
 		return co
 	}

@@ -18,8 +18,9 @@
 // was, without starting anything twice. A pod starts Options.StartAfter after it was bound: its
 // init containers are done, its containers run and are ready, it has an address of the node's
 // range (or the node's own with hostNetwork). A pod with restartPolicy Always runs until it is
-// deleted. A pod with restartPolicy Never or OnFailure runs for Options.RunFor, then its
-// containers exit with code 0 and the pod has Succeeded. When a pod is deleted its
+// deleted. A pod with restartPolicy Never or OnFailure that is nothing but images runs for Options.RunFor, then its
+// containers exit with code 0 and the pod has Succeeded; containers with commands that are not understood run until it is
+// deleted (see CommandsUnderstood). When a pod is deleted its
 // containers end (at once, unless told otherwise), the last status is written, and the pod
 // is removed.
 //
@@ -51,7 +52,7 @@
 // docs/nodes.md for how the two go together. A Node with fairlead.dev/outage: "true" goes dark: no
 // lease, no status, no answer, until the annotation goes.
 //
-// Probes count as passed unless the pod says how they turn out; then they take their time, delays,
+// Probes pass when a kubelet could first know it, unless the pod says how they turn out; then they take their time, delays,
 // periods and thresholds, and do what they do, for the containers that have them:
 //
 //	fairlead.dev/startup-probe: pass-after=20s     pass, fail, pass-after, fail-after,
@@ -63,7 +64,7 @@
 // that lacks nothing but room it ends others.
 //
 // A pod waits for what its volumes are filled with and its containers' environments are made of,
-// config maps and secrets, and for its claims, as the package needs says; a restart looks at the
+// config maps, secrets and trust bundles, for its claims and for CSI drivers, as the package needs says; a restart looks at the
 // environment again. What is in volumes and what limits allow is not simulated. Logs, exec, attach and
 // port-forward are answered by the package kubelet.
 //

@@ -33,12 +33,22 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			c.LastTerminationState = last
 			if isSidecar(spec) {
 				run(c, now)
+				c.Started, c.Ready, next = sc.lookAt(spec, c, now)
+				if !*c.Started {
+					return false, next, false
+				}
 				continue
 			}
 			c.State.Running, c.Started = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}, ptr.To(false)
 			if co := initCourse(pod, spec); !co.ends || co.runFor > 0 || co.exitCode != 0 {
 				return false, co.endsAt(now), false // it is seen to run
 			}
+		}
+		if c.State.Running != nil && isSidecar(spec) {
+			if c.Started, c.Ready, next = sc.lookAt(spec, c, now); !*c.Started {
+				return false, next, false
+			}
+			continue
 		}
 		if c.State.Running != nil {
 			co := initCourse(pod, spec)
@@ -49,7 +59,7 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			c.Ready = co.exitCode == 0
 		}
 		if end := c.State.Terminated; end.ExitCode != 0 {
-			if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+			if !restarts(pod, spec, end.ExitCode) {
 				return false, next, true
 			}
 			return false, backOff(pod, c, now), false
@@ -61,14 +71,14 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 // isInitialized says whether an init container keeps those after it waiting no more.
 func isInitialized(spec *corev1.Container, c *corev1.ContainerStatus) bool {
 	if isSidecar(spec) {
-		return c.State.Waiting == nil
+		return c.State.Terminated != nil || c.State.Running != nil && ptr.Deref(c.Started, true)
 	}
 	return c.State.Terminated != nil && c.State.Terminated.ExitCode == 0
 }
 
 // initCourse is how an init container goes.
 func initCourse(pod *corev1.Pod, c *corev1.Container) course {
-	s := script{ends: true}
+	s := script{ends: true, initial: true}
 	return s.course(pod, c)
 }
 

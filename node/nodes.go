@@ -65,6 +65,7 @@ type kubelet struct {
 		revision string              // of the Node as it was seen last
 		node     *corev1.Node        // that; kept only for stages
 		dark     bool                // there is an outage
+		devices  bool                // the Node has got capacity that is to become allocatable
 		cordoned bool                // the Node was unschedulable when the node was last not dark
 		taints   []corev1.Taint      // of the Node, those that expel
 		used     map[needs.Key]*used // nil as long as no pod uses anything

@@ -89,6 +89,10 @@ func (k *kubelet) observe(n *corev1.Node) {
 		k.mu.node = n
 		k.turns.Add(k)
 	}
+	if k.lacksDevices(n) && !k.mu.devices {
+		k.mu.devices = true
+		k.beats.Add(k)
+	}
 	back := k.mu.dark && !dark
 	if k.mu.dark != dark {
 		k.mu.dark = dark

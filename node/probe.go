@@ -47,10 +47,14 @@ type probe struct {
 	outcome
 }
 
-// newProbe is nil unless the container has such a probe and the pod says how it turns out.
+// newProbe is nil for a probe that a container does not have, or that passes as soon as it starts. One
+// of which the pod does not say how it turns out passes, but not before a kubelet would have asked often enough.
 func newProbe(p *corev1.Probe, o *outcome) *probe {
-	if p == nil || o == nil {
+	if p == nil || o == nil && p.InitialDelaySeconds <= 0 && p.SuccessThreshold <= 1 {
 		return nil
+	}
+	if o == nil {
+		o = &outcome{first: true, turns: -1}
 	}
 	or := func(n, otherwise int32) int32 {
 		if n <= 0 {
@@ -66,17 +70,18 @@ func newProbe(p *corev1.Probe, o *outcome) *probe {
 
 // reaches is how long after the container's start probing has come to a result: from the
 // other, if it was that before, and at once if it began so. Probing begins at from. It is
-// not ok if that never happens. The n-th attempt is at from+delay+n*period; those before
+// not ok if that never happens. The n-th attempt is at n*period after the later of from and the delay; those before
 // the outcome turns are of the first kind, all others of the second.
 func (p *probe) reaches(result bool, from time.Duration) (at time.Duration, ok bool) {
 	need := p.failing
 	if result {
 		need = p.successes
 	}
-	attempt := func(n int) time.Duration { return from + p.delay + time.Duration(n)*p.period }
+	from = max(from, p.delay) // both are since the container's start
+	attempt := func(n int) time.Duration { return from + time.Duration(n)*p.period }
 	before := 0 // attempts of the first kind
 	if p.turns >= 0 {
-		if lead := p.turns - from - p.delay; lead > 0 {
+		if lead := p.turns - from; lead > 0 {
 			before = int((lead + p.period - 1) / p.period)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,6 +58,7 @@ func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
 		return nil, err
 	}
 	status := k.status(time.Now())
+	maps.Copy(status.Allocatable, k.devices(node))
 	if len(k.options.Definitions.Stages("Node")) > 0 {
 		// What stages made of the conditions stays, but what others concluded from a silence.
 		byStages, err := k.staged(node)
@@ -85,6 +87,28 @@ func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
 		k.tellReboot(next, node.Status.NodeInfo.BootID)
 	}
 	return next, err
+}
+
+// devices are the resources of a Node's capacity that others have put there, as device plugins do. All of them is
+// allocatable.
+func (k *kubelet) devices(n *corev1.Node) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for name, q := range n.Status.Capacity {
+		if _, own := k.options.Capacity[name]; !own && strings.Contains(string(name), "/") {
+			list[name] = q
+		}
+	}
+	return list
+}
+
+// lacksDevices reports whether some of them are not allocatable yet.
+func (k *kubelet) lacksDevices(n *corev1.Node) bool {
+	for name, q := range k.devices(n) {
+		if has, ok := n.Status.Allocatable[name]; !ok || has.Cmp(q) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // staged says whether a stage selects a Node that is not initialized yet; then its

@@ -28,6 +28,7 @@ type script struct {
 	terminateAfter time.Duration
 	endTold        bool // annotations or an image say how long containers run; else their commands may
 	codeTold       bool // so for how they end
+	initial        bool // it is that of init containers
 
 	startup, readiness, liveness *outcome // nil: as if there were no such probe
 
@@ -96,17 +97,6 @@ func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
 
 // probed says whether probes can end a container.
 func (s *script) probed() bool { return s.startup != nil || s.liveness != nil }
-
-// restarts says whether the kubelet starts a container again that exited so.
-func restarts(pod *corev1.Pod, exitCode int32) bool {
-	switch pod.Spec.RestartPolicy {
-	case corev1.RestartPolicyNever:
-		return false
-	case corev1.RestartPolicyOnFailure:
-		return exitCode != 0
-	}
-	return true
-}
 
 // crashBackoff is how long a container waits before its n-th restart; the first is at once.
 func crashBackoff(n int32) time.Duration {

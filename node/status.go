@@ -73,6 +73,7 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 	}
 	st = awaken(pod, s, h, podIP, st, now, ends)
 	if !isOver(&corev1.Pod{Status: st.status}) {
+		assume(pod, &st.status, s, now)
 		st.next = sooner(st.next, deadline)
 	}
 	return st

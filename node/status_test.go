@@ -173,12 +173,28 @@ func TestLife(t *testing.T) {
 			"0s Running web=running+ ready=True"}},
 		{name: "liveness", pod: testPod(always, LivenessProbeAnnotation, "fail"), until: 40 * time.Second,
 			change: probed(corev1.Probe{InitialDelaySeconds: 1, PeriodSeconds: 2}), want: []string{
-				"0s Running web=running+ ready=True",
+				"0s Running web=running ready=False",
+				"1s Running web=running+ ready=True",
 				"5s Running web=CrashLoopBackOff ready=False",
-				"5s Running web=running+x1 ready=True",
+				"5s Running web=runningx1 ready=False",
+				"6s Running web=running+x1 ready=True",
 				"10s Running web=CrashLoopBackOffx1 ready=False",
-				"20s Running web=running+x2 ready=True",
+				"20s Running web=runningx2 ready=False",
+				"21s Running web=running+x2 ready=True",
 				"25s Running web=CrashLoopBackOffx2 ready=False"}},
+		{name: "delays of probes of which nothing is said", pod: testPod(always), until: time.Hour, change: func(p *corev1.Pod) {
+			p.Spec.Containers[0].ReadinessProbe = &corev1.Probe{InitialDelaySeconds: 300, PeriodSeconds: 2, SuccessThreshold: 3}
+		}, want: []string{
+			"0s Running web=running ready=False",
+			"5m4s Running web=running+ ready=True"}},
+		{name: "delays of a sidecar's probes", pod: testPod(always), until: time.Hour, change: func(p *corev1.Pod) {
+			slow := sidecar
+			slow.StartupProbe, slow.ReadinessProbe = &corev1.Probe{InitialDelaySeconds: 7}, &corev1.Probe{InitialDelaySeconds: 9}
+			p.Spec.InitContainers = []corev1.Container{slow}
+		}, want: []string{
+			"0s Pending proxy=running web=PodInitializing ready=False",
+			"7s Running proxy=running web=running+ ready=False",
+			"9s Running proxy=running+ web=running+ ready=True"}},
 		{name: "liveness of what is not restarted", pod: testPod(never, LivenessProbeAnnotation, "fail", RunForAnnotation, "forever"), until: time.Hour,
 			change: probed(corev1.Probe{}), want: []string{
 				"0s Running web=running+ ready=True",
@@ -209,8 +225,32 @@ func TestLife(t *testing.T) {
 			"0s Running web=running+ ready=True",
 			"2s Failed web=Error(4) ready=False"}},
 		{name: "what is not understood", pod: testPod(never), change: runs("sh", "-c", "sleep 300 | exit 4"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True"}},
+		{name: "arguments of an image that is not known", pod: testPod(never), until: time.Hour, change: func(p *corev1.Pod) {
+			p.Spec.Containers[0].Args = []string{"true"}
+		}, want: []string{
+			"0s Running web=running+ ready=True"}},
+		{name: "what is not understood, and said", pod: testPod(never, ExitCodeAnnotation, "4"), change: runs("python", "train.py"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"1s Failed web=Error(4) ready=False"}},
+		{name: "a rule restarts", pod: testPod(never), until: 4 * time.Second, change: ruled(corev1.ContainerRestartPolicyNever, corev1.ContainerRestartRuleOnExitCodesOpIn, 5, 6), want: []string{
+			"0s Running web=running+ ready=True",
+			"1s Running web=CrashLoopBackOff ready=False",
+			"1s Running web=running+x1 ready=True",
+			"2s Running web=CrashLoopBackOffx1 ready=False"}},
+		{name: "no rule is for it", pod: testPod(always), until: time.Hour, change: ruled(corev1.ContainerRestartPolicyNever, corev1.ContainerRestartRuleOnExitCodesOpNotIn, 5), want: []string{
+			"0s Running web=running+ ready=True",
+			"1s Failed web=Error(5) ready=False"}},
+		{name: "a policy of its own", pod: testPod(always), until: time.Hour, change: func(p *corev1.Pod) {
+			p.Spec.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyOnFailure)
+		}, want: []string{
 			"0s Running web=running+ ready=True",
 			"1s Succeeded web=Completed(0) ready=False"}},
+		{name: "an init container that is not restarted", pod: testPod(always), until: time.Hour, change: func(p *corev1.Pod) {
+			p.Spec.InitContainers = []corev1.Container{{Name: "init", Command: []string{"false"}, RestartPolicy: ptr.To(corev1.ContainerRestartPolicyNever)}}
+		}, want: []string{
+			"0s Pending init=running web=PodInitializing ready=False",
+			"0s Failed init=Error(1) web=PodInitializing ready=False"}},
 		{name: "each its own time", pod: testPod(never), until: time.Hour, change: func(p *corev1.Pod) {
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "b", Command: []string{"sleep", "9"}})
 		}, want: []string{
@@ -267,6 +307,60 @@ func TestLife(t *testing.T) {
 // runs gives the container a command.
 func runs(command ...string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Spec.Containers[0].Command = command }
+}
+
+// ruled has the container exit with code 5 after a second, under a rule and a restart policy of its own.
+func ruled(policy corev1.ContainerRestartPolicy, op corev1.ContainerRestartRuleOnExitCodesOperator, codes ...int32) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		c := &pod.Spec.Containers[0]
+		c.Command, c.RestartPolicy = []string{"sh", "-c", "sleep 1; exit 5"}, &policy
+		c.RestartPolicyRules = []corev1.ContainerRestartRule{{
+			Action: corev1.ContainerRestartRuleActionRestart, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: op, Values: codes},
+		}}
+	}
+}
+
+// TestAssumptions: a pod tells which of its containers the node only assumes to know.
+func TestAssumptions(t *testing.T) {
+	never := corev1.RestartPolicyNever
+	for name, c := range map[string]struct {
+		pod    *corev1.Pod
+		change func(*corev1.Pod)
+		reason string
+		says   string
+	}{
+		"a command":               {testPod(never), runs("python", "train.py"), "CommandNotUnderstood", "containers [web] run until the pod is deleted"},
+		"an image":                {testPod(never), nil, "ImageNotRun", "containers [web] end with exit code 0 after 1s"},
+		"an init container":       {testPod(corev1.RestartPolicyAlways), initRuns("python", "prepare.py"), "ImageNotRun", "init containers [init after] are passed over"},
+		"a command that is known": {testPod(never), runs("sleep", "5"), "", ""},
+		"a server":                {testPod(corev1.RestartPolicyAlways), runs("nginx", "-g", "daemon off;"), "", ""},
+		"what is said":            {testPod(never, RunForAnnotation, "5s"), runs("python", "train.py"), "", ""},
+		"how it ends":             {testPod(never, ExitCodeAnnotation, "3"), runs("python", "train.py"), "", ""},
+		"what only waits":         {testPod(never), func(p *corev1.Pod) { p.Spec.Containers[0].Image = "pause" }, "", ""},
+	} {
+		if c.change != nil {
+			c.change(c.pod)
+		}
+		o := Options{}.complete()
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		status := advance(c.pod, o.script(c.pod), testHost, testIP, now, time.Time{}).status
+		got := conditionOf(&status, CommandsUnderstood)
+		switch {
+		case got == nil && c.reason == "":
+		case got == nil || got.Status != corev1.ConditionFalse || got.Reason != c.reason || !strings.Contains(got.Message, c.says):
+			t.Errorf("%s: %v, want %s: %s", name, got, c.reason, c.says)
+		}
+		if c.reason == "" || c.change == nil {
+			continue
+		}
+		c.pod.Status = status
+		c.pod.Spec.InitContainers = nil
+		metav1.SetMetaDataAnnotation(&c.pod.ObjectMeta, RunForAnnotation, "1h")
+		status = advance(c.pod, o.script(c.pod), testHost, testIP, now, time.Time{}).status
+		if got := conditionOf(&status, CommandsUnderstood); got != nil {
+			t.Errorf("%s: %v is still told when annotations say it", name, got)
+		}
+	}
 }
 
 // initRuns puts an init container with a command before the others, and one without behind it.

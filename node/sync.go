@@ -118,7 +118,7 @@ func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, ends time.Time) {
 	}
 	k.mu.images.pulled(written)
 	if isStarted(&written.Status) {
-		k.leaveClaims(p, key.uid)
+		k.leaveVolumes(p, key.uid)
 	}
 	if isOver(written) {
 		k.freed()

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,10 +31,8 @@ func (k *kubelet) equip(ctx context.Context, pod *corev1.Pod, sc *script) (ok bo
 		return false
 	}
 	if !p.uses.known {
-		p.uses.known, p.uses.keys, p.uses.fallible = true, needs.Of(pod), needs.Fallible(pod)
-		for _, key := range p.uses.keys {
-			k.use(ctx, key, pod.UID)
-		}
+		p.uses.known, p.uses.fallible = true, needs.Fallible(pod)
+		k.useAll(ctx, p, pod)
 	}
 	if len(p.uses.keys) == 0 && !p.uses.fallible {
 		return true
@@ -43,16 +42,30 @@ func (k *kubelet) equip(ctx context.Context, pod *corev1.Pod, sc *script) (ok bo
 			return false
 		}
 	}
+	if pod.Status.PodIP == "" && k.useAll(ctx, p, pod) { // what was heard names others
+		return false
+	}
 	if pod.Status.PodIP == "" { // volumes are set up before there is one, and stay
 		if sc.unmounted = needs.Volumes(pod, k.find); sc.unmounted != nil {
 			return true
 		}
 	}
 	if isStarted(&pod.Status) {
-		k.leaveClaims(p, pod.UID)
+		k.leaveVolumes(p, pod.UID)
 	}
 	sc.unmade = k.unmade(pod)
 	return true
+}
+
+// useAll notes all that a pod uses, as far as it is known by now, and reports whether there is more than before.
+func (k *kubelet) useAll(ctx context.Context, p *pod, pod *corev1.Pod) (more bool) {
+	for _, key := range needs.Of(pod, k.find) {
+		if !slices.Contains(p.uses.keys, key) {
+			p.uses.keys, more = append(p.uses.keys, key), true
+			k.use(ctx, key, pod.UID)
+		}
+	}
+	return more
 }
 
 // unmade says of containers why they cannot be made, nil if all can.
@@ -135,11 +148,11 @@ func (k *kubelet) leave(p *pod, uid types.UID) {
 	p.uses.keys = nil
 }
 
-// leaveClaims lets go of the claims of a pod that has started.
-func (k *kubelet) leaveClaims(p *pod, uid types.UID) {
+// leaveVolumes lets go of what a pod that has started has only waited for, to have its volumes.
+func (k *kubelet) leaveVolumes(p *pod, uid types.UID) {
 	rest := p.uses.keys[:0]
 	for _, key := range p.uses.keys {
-		if key.Kind == needs.Claim {
+		if key.Kind >= needs.Claim {
 			k.leaveOne(key, uid)
 		} else {
 			rest = append(rest, key)

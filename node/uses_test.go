@@ -2,6 +2,8 @@ package node_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -9,9 +11,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
@@ -175,6 +179,7 @@ func TestVolumes(t *testing.T) {
 	if _, err := claims.Create(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		VolumeName:  "disk",
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -193,8 +198,51 @@ func TestVolumes(t *testing.T) {
 	if _, err := client.For[*corev1.Secret](env.Client).Namespace("default").Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key"}}); err != nil {
 		t.Fatal(err)
 	}
+	event(t, env, "a", "FailedMount", `Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC default/data: failed to fetch PV disk from API server: persistentvolume "disk" not found`)
+	if _, err := client.For[*corev1.PersistentVolume](env.Client).Create(ctx, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: corev1.PersistentVolumeSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "x.csi", VolumeHandle: "h"}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("csi-%x", sha256.Sum256([]byte("hx.csinode-1")))
+	event(t, env, "a", "FailedMount", `MountVolume.WaitForAttach failed for volume "disk" : volume h has GET error for volume attachment `+name+`: volumeattachments.storage.k8s.io "`+name+`" not found`)
+	attachments := client.For[*storagev1.VolumeAttachment](env.Client)
+	if _, err := attachments.Create(ctx, &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.VolumeAttachmentSpec{
+		Attacher: "x.csi", NodeName: "node-1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: ptr.To("disk")},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	event(t, env, "a", "FailedMount", `MountVolume.WaitForAttach failed for volume "disk" : volume h is not attached for volume attachment `+name)
+	if _, err := attachments.Patch(ctx, name, client.MergePatch(map[string]any{"status": map[string]any{"attached": true}}).On("status")); err != nil {
+		t.Fatal(err)
+	}
+	event(t, env, "a", "FailedMount", `MountVolume.SetUp failed for volume "disk" : driver name x.csi not found in the list of registered CSI drivers (CSINode node-1)`)
+	if _, err := client.For[*storagev1.CSINode](env.Client).Create(ctx, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}, Spec: storagev1.CSINodeSpec{
+		Drivers: []storagev1.CSINodeDriver{{Name: "x.csi", NodeID: "n"}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
 	await(t, pods, "a", "running", running)
 	w.ended(t, "persistentvolumeclaims/data") // it is of no more interest
+	w.ended(t, "volumeattachments/"+name)
+}
+
+// TestDevices: what others add to the capacity of a node becomes allocatable, as with a kubelet.
+func TestDevices(t *testing.T) {
+	env, _, mine := watched(t)
+	start(t, mine, node.Options{Count: 1})
+	nodes := client.For[*corev1.Node](env.Client)
+	await(t, nodes, "node-1", "registered", func(*corev1.Node) bool { return true })
+	for _, n := range []string{"3", "1k"} {
+		if _, err := nodes.Patch(t.Context(), "node-1", client.MergePatch(map[string]any{"status": map[string]any{"capacity": map[string]any{"example.com/beardsecond": n}}}).On("status")); err != nil {
+			t.Fatal(err)
+		}
+		await(t, nodes, "node-1", "allocatable", func(o *corev1.Node) bool {
+			q := o.Status.Allocatable["example.com/beardsecond"]
+			return q.Cmp(resource.MustParse(n)) == 0
+		})
+	}
 }
 
 // TestSubPath: a pod whose environment does not make a path in a volume waits, is told so, and runs

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -16,7 +20,7 @@ import (
 	"fairlead.dev/node/needs"
 )
 
-// watch follows one object that pods use until ctx ends. It is the goroutine of a used.
+// watch follows what a key names until ctx ends. It is the goroutine of a used.
 func (k *kubelet) watch(ctx context.Context, key needs.Key, u *used) {
 	switch c := k.env.Client; key.Kind {
 	case needs.ConfigMap:
@@ -24,17 +28,51 @@ func (k *kubelet) watch(ctx context.Context, key needs.Key, u *used) {
 	case needs.Secret:
 		watchOne(ctx, k, key, u, client.For[*corev1.Secret](c), func(s *corev1.Secret) bool { return s.Immutable != nil && *s.Immutable })
 	case needs.Claim:
-		watchOne(ctx, k, key, u, client.For[*corev1.PersistentVolumeClaim](c), func(*corev1.PersistentVolumeClaim) bool { return false })
+		watchOne(ctx, k, key, u, client.For[*corev1.PersistentVolumeClaim](c), nil)
+	case needs.Volume:
+		watchOne(ctx, k, key, u, client.For[*corev1.PersistentVolume](c), nil)
+	case needs.Driver:
+		watchOne(ctx, k, key, u, client.For[*storagev1.CSIDriver](c), nil)
+	case needs.NodeDrivers:
+		watchOne(ctx, k, key, u, client.For[*storagev1.CSINode](c), nil)
+	case needs.Attachment:
+		watchOne(ctx, k, key, u, client.For[*storagev1.VolumeAttachment](c), nil)
+	case needs.Bundle:
+		watchOne(ctx, k, key, u, client.For[*certificatesv1.ClusterTrustBundle](c), nil)
+	case needs.Signer:
+		bundles := client.For[*certificatesv1.ClusterTrustBundle](c)
+		have := map[string]*certificatesv1.ClusterTrustBundle{}
+		watchAll(ctx, k, key, bundles, "spec.signerName="+key.Name, have, func(err error) bool {
+			k.hear(u, slices.Collect(maps.Values(have)), err)
+			return false
+		})
 	}
 }
 
-// watchOne ends as well when it has seen a version that is for good.
+// watchOne follows the object that a key names. It ends as well when it has seen a version that is for good.
 func watchOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u *used, r client.Resource[T], final func(T) bool) {
-	r = r.Namespace(key.Namespace)
+	if key.Namespace != "" {
+		r = r.Namespace(key.Namespace)
+	}
+	have := map[string]T{}
+	watchAll(ctx, k, key, r, "metadata.name="+key.Name, have, func(err error) bool {
+		obj, there := have[key.Name]
+		if !there {
+			k.hear(u, nil, err)
+			return false
+		}
+		k.hear(u, obj, err)
+		return final != nil && final(obj)
+	})
+}
+
+// watchAll keeps in have, by name, the objects that a field selector takes, and calls heard after each change, until that
+// returns true or ctx ends. An error says that they are not known.
+func watchAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r client.Resource[T], fields string, have map[string]T, heard func(error) bool) {
 	revision := ""
 	for ctx.Err() == nil {
 		began := time.Now()
-		done, err := readOne(ctx, k, key, u, r, &revision, final)
+		done, err := readAll(ctx, k, key, r, fields, &revision, have, heard)
 		switch {
 		case done || ctx.Err() != nil:
 			return
@@ -47,23 +85,23 @@ func watchOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u
 	}
 }
 
-// readOne reads the object and its watch until that ends, and says why; revision moves with it.
-func readOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u *used, r client.Resource[T], revision *string, final func(T) bool) (done bool, err error) {
-	options := metav1.ListOptions{FieldSelector: "metadata.name=" + key.Name}
+// readAll reads the objects and their watch until that ends, and says why; revision moves with it.
+func readAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r client.Resource[T], fields string, revision *string, have map[string]T, heard func(error) bool) (done bool, err error) {
+	options := metav1.ListOptions{FieldSelector: fields}
 	if *revision == "" {
 		list, err := listOne(ctx, k, r, options)
 		if err != nil {
 			if ctx.Err() == nil {
-				k.hear(u, nil, fmt.Errorf("failed to sync %s cache: timed out waiting for the condition", key.Kind))
+				clear(have)
+				heard(fmt.Errorf("failed to sync %s cache: timed out waiting for the condition", key.Kind))
 			}
 			return false, err
 		}
-		var obj any
-		if len(list.Items) > 0 {
-			obj = list.Items[0]
+		clear(have)
+		for _, o := range list.Items {
+			have[o.GetName()] = o
 		}
-		k.hear(u, obj, nil)
-		if obj != nil && final(list.Items[0]) {
+		if heard(nil) {
 			return true, nil
 		}
 		*revision = list.ResourceVersion
@@ -82,11 +120,14 @@ func readOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u 
 		*revision = ev.Object.GetResourceVersion()
 		switch ev.Type {
 		case watch.Added, watch.Modified:
-			if k.hear(u, ev.Object, nil); final(ev.Object) {
-				return true, nil
-			}
+			have[ev.Object.GetName()] = ev.Object
 		case watch.Deleted:
-			k.hear(u, nil, nil)
+			delete(have, ev.Object.GetName())
+		default:
+			continue
+		}
+		if heard(nil) {
+			return true, nil
 		}
 	}
 }

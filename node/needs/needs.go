@@ -16,10 +16,17 @@ const (
 	ConfigMap Kind = iota
 	Secret
 	Claim
+	Volume      // a PersistentVolume
+	Driver      // a CSIDriver
+	NodeDrivers // a CSINode
+	Attachment  // a VolumeAttachment
+	Bundle      // a ClusterTrustBundle
+	Signer      // all ClusterTrustBundles of the signer that the key names
 )
 
 func (k Kind) String() string {
-	return [...]string{"configmap", "secret", "persistentvolumeclaim"}[k]
+	return [...]string{"configmap", "secret", "persistentvolumeclaim", "persistentvolume", "csidriver.storage.k8s.io", "csinode.storage.k8s.io",
+		"volumeattachments.storage.k8s.io", "clustertrustbundle.certificates.k8s.io", "clustertrustbundle.certificates.k8s.io"}[k]
 }
 
 // Key names an object.
@@ -28,8 +35,8 @@ type Key struct {
 	Namespace, Name string
 }
 
-// Find returns an object, which is of the key's kind: a *corev1.ConfigMap, *corev1.Secret or
-// *corev1.PersistentVolumeClaim. What is not there is NotFound; other errors say why that is
+// Find returns an object, which is of the key's kind: a *corev1.ConfigMap, *corev1.Secret and so on, and
+// a []*certificatesv1.ClusterTrustBundle of a Signer. What is not there is NotFound; other errors say why that is
 // not known.
 type Find func(Key) (any, error)
 
@@ -43,10 +50,15 @@ func (e NotFound) Error() string {
 	return fmt.Sprintf("%s %q not found", e.Kind, e.Name)
 }
 
-// Of are the objects that a pod uses, each once, those that it can do without included.
-func Of(pod *corev1.Pod) (keys []Key) {
+// Of are the objects that a pod uses on its node, each once, those that it can do without included. Some are only
+// known by others, which is when find knows these.
+func Of(pod *corev1.Pod, find Find) (keys []Key) {
 	add := func(kind Kind, name string) {
-		if key := (Key{kind, pod.Namespace, name}); name != "" && !slices.Contains(keys, key) {
+		key := Key{kind, pod.Namespace, name}
+		if kind > Claim {
+			key.Namespace = ""
+		}
+		if name != "" && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
@@ -74,6 +86,9 @@ func Of(pod *corev1.Pod) (keys []Key) {
 		environment(&pod.Spec.Containers[i])
 	}
 	for i := range pod.Spec.Volumes {
+		for _, key := range driverKeys(pod, &pod.Spec.Volumes[i], find) {
+			add(key.Kind, key.Name)
+		}
 		switch v := &pod.Spec.Volumes[i]; {
 		case v.ConfigMap != nil:
 			add(ConfigMap, v.ConfigMap.Name)
@@ -90,6 +105,11 @@ func Of(pod *corev1.Pod) (keys []Key) {
 				}
 				if s.Secret != nil {
 					add(Secret, s.Secret.Name)
+				}
+				if b := s.ClusterTrustBundle; b != nil && b.Name != nil {
+					add(Bundle, *b.Name)
+				} else if b != nil && b.SignerName != nil {
+					add(Signer, *b.SignerName)
 				}
 			}
 		}

@@ -1,11 +1,15 @@
 package needs_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -27,6 +31,7 @@ func pod(t *testing.T, spec string) *corev1.Pod {
 func there(key needs.Key) (any, error) {
 	mine := metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "u", Controller: ptr.To(true)}
 	bound := corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}
+	disk := corev1.PersistentVolumeClaimSpec{VolumeName: "disk"}
 	switch key.Kind.String() + " " + key.Name {
 	case "configmap m":
 		return &corev1.ConfigMap{Data: map[string]string{"a": "1", "b": "2"}, BinaryData: map[string][]byte{"bin": {0}}}, nil
@@ -35,13 +40,15 @@ func there(key needs.Key) (any, error) {
 	case "secret unknown":
 		return nil, fmt.Errorf("failed to sync secret cache: timed out waiting for the condition")
 	case "persistentvolumeclaim bound":
-		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: key.Name}, Status: bound}, nil
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: key.Name}, Spec: disk, Status: bound}, nil
+	case "persistentvolume disk":
+		return &corev1.PersistentVolume{}, nil
 	case "persistentvolumeclaim pending":
 		return &corev1.PersistentVolumeClaim{}, nil
 	case "persistentvolumeclaim p-own":
-		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{mine}}, Status: bound}, nil
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{mine}}, Spec: disk, Status: bound}, nil
 	case "persistentvolumeclaim p-foreign":
-		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: key.Name}, Status: bound}, nil
+		return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: key.Name}, Spec: disk, Status: bound}, nil
 	}
 	return nil, needs.NotFound(key)
 }
@@ -152,7 +159,85 @@ volumes:
 		{Kind: needs.ConfigMap, Namespace: "ns", Name: "one"}, {Kind: needs.Secret, Namespace: "ns", Name: "two"},
 		{Kind: needs.Claim, Namespace: "ns", Name: "three"}, {Kind: needs.Claim, Namespace: "ns", Name: "p-e"}, {Kind: needs.Secret, Namespace: "ns", Name: "four"},
 	}
-	if got := needs.Of(p); !slices.Equal(got, want) {
+	if got := needs.Of(p, there); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestDrivers: a volume of a CSI driver has to be attached, and the driver to be there; what says so is only
+// known step by step.
+func TestDrivers(t *testing.T) {
+	all := map[needs.Key]any{}
+	find := func(key needs.Key) (any, error) {
+		if obj := all[key]; obj != nil {
+			return obj, nil
+		}
+		return nil, needs.NotFound(key)
+	}
+	p := pod(t, "{nodeName: n1, volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}")
+	inline := pod(t, "{nodeName: n1, volumes: [{name: v, csi: {driver: x.csi}}]}")
+	attachment := fmt.Sprintf("csi-%x", sha256.Sum256([]byte("handlex.csin1")))
+	claim := &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv"}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
+	volume := &corev1.PersistentVolume{}
+	volume.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: "x.csi", VolumeHandle: "handle"}
+	const unregistered = `driver name x.csi not found in the list of registered CSI drivers (CSINode n1)`
+	for _, step := range []struct {
+		key  needs.Key
+		obj  any
+		of   int // how many objects the pod uses from then on
+		says string
+	}{
+		{needs.Key{Kind: needs.Claim, Namespace: "ns", Name: "c"}, claim, 2, `failed to fetch PV pv from API server: persistentvolume "pv" not found`},
+		{needs.Key{Kind: needs.Volume, Name: "pv"}, volume, 5, `MountVolume.WaitForAttach failed for volume "pv" : volume handle has GET error for volume attachment ` + attachment + `: volumeattachments.storage.k8s.io "` + attachment + `" not found`},
+		{needs.Key{Kind: needs.Attachment, Name: attachment}, &storagev1.VolumeAttachment{}, 5, "volume handle is not attached for volume attachment " + attachment},
+		{needs.Key{Kind: needs.Attachment, Name: attachment}, &storagev1.VolumeAttachment{Status: storagev1.VolumeAttachmentStatus{AttachError: &storagev1.VolumeError{Message: "no disk"}}}, 5, "no disk"},
+		{needs.Key{Kind: needs.Driver, Name: "x.csi"}, &storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{AttachRequired: ptr.To(false)}}, 5, unregistered},
+		{needs.Key{Kind: needs.Driver, Name: "x.csi"}, &storagev1.CSIDriver{Spec: storagev1.CSIDriverSpec{AttachRequired: ptr.To(true)}}, 5, "no disk"},
+		{needs.Key{Kind: needs.Attachment, Name: attachment}, &storagev1.VolumeAttachment{Status: storagev1.VolumeAttachmentStatus{Attached: true}}, 5, unregistered},
+		{needs.Key{Kind: needs.NodeDrivers, Name: "n1"}, &storagev1.CSINode{Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "x.csi"}}}}, 5, ""},
+	} {
+		if step.says == "" {
+			if got := needs.Volumes(inline, find); len(got) != 1 || !strings.Contains(got[0], unregistered) {
+				t.Errorf("in the pod: %q", got)
+			}
+		}
+		all[step.key] = step.obj
+		got := needs.Volumes(p, find)
+		if n := len(needs.Of(p, find)); n != step.of || (step.says == "") != (got == nil) || got != nil && !strings.Contains(got[0], step.says) {
+			t.Errorf("with %v: uses %d, %q; want %d, %s", step.key, n, got, step.of, step.says)
+		}
+	}
+	if got := needs.Volumes(inline, find); got != nil {
+		t.Errorf("in the pod: %q", got)
+	}
+	claim.Annotations = map[string]string{"volume.kubernetes.io/storage-provisioner": needs.Simulated}
+	if got := needs.Of(p, find); len(got) != 1 {
+		t.Errorf("a simulated volume: %v", got)
+	}
+}
+
+// TestBundles: trust bundles by name and by signer, and certificates.
+func TestBundles(t *testing.T) {
+	find := func(key needs.Key) (any, error) {
+		if key.Kind == needs.Bundle && key.Name == "b" || key.Kind == needs.Signer && key.Name == "x/s" {
+			return []*certificatesv1.ClusterTrustBundle{{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"l": "1"}}}}, nil
+		}
+		return nil, needs.NotFound(key)
+	}
+	for source, want := range map[string]string{
+		"clusterTrustBundle: {name: b, path: p}":                                                 "",
+		"clusterTrustBundle: {name: z, path: p}":                                                 `while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io "z" not found`,
+		"clusterTrustBundle: {name: z, path: p, optional: true}":                                 "",
+		"clusterTrustBundle: {signerName: x/s, path: p, labelSelector: {matchLabels: {l: '1'}}}": "",
+		"clusterTrustBundle: {signerName: x/s, path: p, labelSelector: {matchLabels: {l: '2'}}}": "combination of signerName and labelSelector matched zero ClusterTrustBundles",
+		"clusterTrustBundle: {signerName: x/s, path: p}":                                         "combination of signerName and labelSelector matched zero ClusterTrustBundles",
+		"clusterTrustBundle: {signerName: x/z, path: p, labelSelector: {}}":                      "combination of signerName and labelSelector matched zero ClusterTrustBundles",
+		"clusterTrustBundle: {signerName: x/z, path: p, labelSelector: {}, optional: true}":      "",
+		"podCertificate: {signerName: x/s, keyType: ED25519, credentialBundlePath: p}":           "credential bundle is not issued yet: simulated nodes make no PodCertificateRequests",
+	} {
+		got := needs.Volumes(pod(t, "volumes: [{name: v, projected: {sources: [{"+source+"}]}}]"), find)
+		if want == "" && got != nil || want != "" && (len(got) != 1 || got[0] != `MountVolume.SetUp failed for volume "v" : `+want) {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
 	}
 }

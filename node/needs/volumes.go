@@ -1,6 +1,7 @@
 package needs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,8 +15,11 @@ import (
 func Volumes(pod *corev1.Pod, find Find) (messages []string) {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
-		if err := claim(pod, v, find); err != nil {
+		m, err := csi(pod, v, find)
+		if err != nil {
 			messages = append(messages, fmt.Sprintf("Unable to attach or mount volumes: unmounted volumes=[%s], unattached volumes=[], failed to process volumes=[%s]: %v", v.Name, v.Name, err))
+		} else if err := m.ready(pod, find); err != nil {
+			messages = append(messages, err.Error())
 		} else if err := content(pod, v, find); err != nil {
 			messages = append(messages, fmt.Sprintf("MountVolume.SetUp failed for volume %q : %v", v.Name, err))
 		}
@@ -41,6 +45,10 @@ func content(pod *corev1.Pod, v *corev1.Volume, find Find) error {
 			err = files(find, Key{ConfigMap, pod.Namespace, s.ConfigMap.Name}, s.ConfigMap.Items, s.ConfigMap.Optional)
 		case s.Secret != nil:
 			err = files(find, Key{Secret, pod.Namespace, s.Secret.Name}, s.Secret.Items, s.Secret.Optional)
+		case s.ClusterTrustBundle != nil:
+			err = anchors(s.ClusterTrustBundle, find)
+		case s.PodCertificate != nil:
+			err = errors.New("credential bundle is not issued yet: simulated nodes make no PodCertificateRequests")
 		}
 		errs = append(errs, err)
 	}
@@ -68,8 +76,8 @@ func files(find Find, key Key, items []corev1.KeyToPath, optional *bool) error {
 	return nil
 }
 
-// claim says why the claim of a volume cannot be used.
-func claim(pod *corev1.Pod, v *corev1.Volume, find Find) error {
+// claim is that of a volume, nil if it has none, or why it cannot be used.
+func claim(pod *corev1.Pod, v *corev1.Volume, find Find) (*corev1.PersistentVolumeClaim, error) {
 	key := Key{Claim, pod.Namespace, ""}
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -77,20 +85,23 @@ func claim(pod *corev1.Pod, v *corev1.Volume, find Find) error {
 	case v.Ephemeral != nil:
 		key.Name = ephemeralClaim(pod, v)
 	default:
-		return nil
+		return nil, nil
 	}
-	say := func(err any) error { return fmt.Errorf("error processing PVC %s/%s: %v", key.Namespace, key.Name, err) }
+	say := func(err any) (*corev1.PersistentVolumeClaim, error) {
+		return nil, fmt.Errorf("error processing PVC %s/%s: %v", key.Namespace, key.Name, err)
+	}
 	obj, err := find(key)
 	if err != nil {
 		return say(err)
 	}
-	switch c := obj.(*corev1.PersistentVolumeClaim); {
+	c := obj.(*corev1.PersistentVolumeClaim)
+	switch {
 	case c.DeletionTimestamp != nil && !slices.Contains(c.Finalizers, "kubernetes.io/pvc-protection"):
 		return say("PVC is being deleted")
-	case c.Status.Phase != corev1.ClaimBound:
+	case c.Status.Phase != corev1.ClaimBound || c.Spec.VolumeName == "":
 		return say("PVC is not bound")
 	case v.Ephemeral != nil && !metav1.IsControlledBy(c, pod):
-		return fmt.Errorf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", c.Namespace, c.Name, pod.Namespace, pod.Name)
+		return nil, fmt.Errorf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", c.Namespace, c.Name, pod.Namespace, pod.Name)
 	}
-	return nil
+	return c, nil
 }

@@ -1,0 +1,128 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "fairlead.dev/node/kubelet"
+)
+
+// CommandsUnderstood is a condition of pods, False if what the node lets some of their containers do
+// is not what they would, because it is not known; its message says which, and what is assumed. Pods that
+// only have containers which run until they are deleted do not have it.
+const CommandsUnderstood corev1.PodConditionType = "fairlead.dev/CommandsUnderstood"
+
+// Reasons of the condition CommandsUnderstood.
+const (
+	commandNotUnderstood = "CommandNotUnderstood" // a command is spelled out
+	imageNotRun          = "ImageNotRun"          // only an image is named
+)
+
+// assumption is what a container does of which nobody says what it does.
+type assumption int
+
+const (
+	runsOn   assumption = iota // as a server does
+	endsSoon                   // with exit code 0: a job that is nothing but an image, or an init container
+)
+
+// assumed is what a container does if its command is not understood. Whether a command that is spelled out
+// would have succeeded is not known, so it does not: it runs on.
+func (s *script) assumed(pod *corev1.Pod, c *corev1.Container) assumption {
+	ends := s.ends
+	if c.RestartPolicy != nil && !s.initial {
+		ends = *c.RestartPolicy != corev1.ContainerRestartPolicyAlways
+	}
+	if !ends || onlyWaits(c) || isSpelledOut(c) && !s.initial && !s.codeTold {
+		return runsOn
+	}
+	return endsSoon
+}
+
+// isSpelledOut reports whether a pod says what a container runs.
+func isSpelledOut(c *corev1.Container) bool { return len(c.Command) > 0 || len(c.Args) > 0 }
+
+// assume keeps the condition CommandsUnderstood of a pod.
+func assume(pod *corev1.Pod, st *corev1.PodStatus, s script, now time.Time) {
+	i := slices.IndexFunc(st.Conditions, func(c corev1.PodCondition) bool { return c.Type == CommandsUnderstood })
+	reason, message := s.assumptions(pod)
+	switch {
+	case reason == "" && i >= 0:
+		st.Conditions = slices.Delete(st.Conditions, i, i+1)
+	case reason == "":
+	case i < 0:
+		st.Conditions = append(st.Conditions, corev1.PodCondition{
+			Type: CommandsUnderstood, Status: corev1.ConditionFalse, Reason: reason, Message: message,
+			ObservedGeneration: pod.Generation, LastTransitionTime: metav1.NewTime(now),
+		})
+	default:
+		c := &st.Conditions[i]
+		c.Reason, c.Message, c.ObservedGeneration = reason, message, pod.Generation
+	}
+}
+
+// assumptions says what is assumed of a pod's containers, and why; the reason is empty if nothing is.
+func (s *script) assumptions(pod *corev1.Pod) (reason, message string) {
+	var runs, end, passed []string
+	if !s.endTold {
+		for i := range pod.Spec.Containers {
+			c := &pod.Spec.Containers[i]
+			if policy(pod, c) == corev1.RestartPolicyAlways || onlyWaits(c) || isUnderstood(pod, c) {
+				continue
+			}
+			if s.assumed(pod, c) == runsOn {
+				runs = append(runs, c.Name)
+			} else if !s.codeTold {
+				end = append(end, c.Name)
+			}
+		}
+	}
+	for i := range pod.Spec.InitContainers {
+		if c := &pod.Spec.InitContainers[i]; !isSidecar(c) && !onlyWaits(c) && !isUnderstood(pod, c) {
+			passed = append(passed, c.Name)
+		}
+	}
+	if runs == nil && end == nil && passed == nil {
+		return "", ""
+	}
+	reason = imageNotRun
+	var what []string
+	if runs != nil {
+		reason = commandNotUnderstood
+		what = append(what, fmt.Sprintf("containers [%s] run until the pod is deleted, since their commands are not understood", strings.Join(runs, " ")))
+	}
+	if end != nil {
+		what = append(what, fmt.Sprintf("containers [%s] end with exit code 0 after %s, since they name nothing but an image", strings.Join(end, " "), s.runFor))
+	}
+	if passed != nil {
+		what = append(what, fmt.Sprintf("init containers [%s] are passed over", strings.Join(passed, " ")))
+	}
+	return reason, "This node is simulated and runs nothing: " + strings.Join(what, "; ") +
+		". The annotations " + RunForAnnotation + " and " + ExitCodeAnnotation + " say what containers do."
+}
+
+func isUnderstood(pod *corev1.Pod, c *corev1.Container) bool {
+	_, ok := api.Foretell(pod, c, nil)
+	return ok
+}
+
+// announceAssumed tells of a pod that will not end by itself, although its containers might.
+func (k *kubelet) announceAssumed(before, after *corev1.Pod) {
+	if c := conditionOf(&after.Status, CommandsUnderstood); c != nil && c.Reason == commandNotUnderstood && conditionOf(&before.Status, CommandsUnderstood) == nil {
+		k.recorder.Event(after, corev1.EventTypeWarning, c.Reason, "%s", c.Message)
+	}
+}
+
+func conditionOf(s *corev1.PodStatus, t corev1.PodConditionType) *corev1.PodCondition {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == t {
+			return &s.Conditions[i]
+		}
+	}
+	return nil
+}
