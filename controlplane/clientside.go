@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/controller/certificates"
 	"fairlead.dev/informer"
 	"fairlead.dev/node"
+	"fairlead.dev/node/volumes"
 	"fairlead.dev/scheduler"
 	"fairlead.dev/server/auth/token"
 	"github.com/google/uuid"
@@ -196,20 +197,26 @@ func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
 		return err
 	}
 	defer env.Recorder.Close()
-	if s.local == nil {
+	if s.local != nil {
+		kubelets := newPipes()
+		o.Listener = kubelets
+		defer s.local.set(nil)
 		run := node.New(env, o)
-		informers.Start(ctx)
-		defer informers.Stop()
-		return run.Run(ctx)
+		s.local.set(&running{run, kubelets})
+		return s.withVolumes(ctx, env, informers, run)
 	}
-	kubelets := newPipes()
-	o.Listener = kubelets
-	run := node.New(env, o)
-	s.local.set(&running{run, kubelets})
-	defer s.local.set(nil)
+	return s.withVolumes(ctx, env, informers, node.New(env, o))
+}
+
+// withVolumes runs nodes, and the driver of their simulated volumes.
+func (s clientSide) withVolumes(ctx context.Context, env controller.Env, informers *informer.Set, nodes controller.Runner) error {
+	driver := volumes.New(env)
 	informers.Start(ctx)
 	defer informers.Stop()
-	return run.Run(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return nodes.Run(ctx) })
+	group.Go(func() error { return driver.Run(ctx) })
+	return group.Wait()
 }
 
 // Signing is what the controllers sign with; what is not there signs nothing.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/controller/persistentvolume"
+	"fairlead.dev/node/needs"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -34,7 +34,7 @@ func firstObjects(ctx context.Context, o Options, s storage.Store) ([]runtime.Ob
 			Name:        "standard",
 			Annotations: map[string]string{"storageclass.kubernetes.io/is-default-class": "true"},
 		},
-		Provisioner:          persistentvolume.Provisioner,
+		Provisioner:          needs.Simulated,
 		ReclaimPolicy:        ptr.To(corev1.PersistentVolumeReclaimDelete),
 		VolumeBindingMode:    ptr.To(storagev1.VolumeBindingImmediate),
 		AllowVolumeExpansion: ptr.To(true),

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
-	"fairlead.dev/controller/persistentvolume"
 	"fairlead.dev/scheduler"
 	"fairlead.dev/testenv"
 )
@@ -23,7 +22,7 @@ func TestLateBinding(t *testing.T) {
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	wait := storagev1.VolumeBindingWaitForFirstConsumer
-	for name, provisioner := range map[string]string{"local": "kubernetes.io/no-provisioner", "made": persistentvolume.Provisioner, "promised": "example.com/nobody"} {
+	for name, provisioner := range map[string]string{"local": "kubernetes.io/no-provisioner", "made": "simulated.fairlead.dev", "promised": "example.com/nobody"} {
 		class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: &wait}
 		if name == "made" {
 			class.AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{

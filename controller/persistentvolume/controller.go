@@ -13,9 +13,6 @@ import (
 	"fairlead.dev/informer"
 )
 
-// Provisioner is the name that storage classes give for simulated volumes.
-const Provisioner = "simulated.fairlead.dev"
-
 // Annotations through which the parts that handle volumes talk; Kubernetes' own.
 const (
 	bindCompleted   = "pv.kubernetes.io/bind-completed"

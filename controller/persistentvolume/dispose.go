@@ -21,7 +21,6 @@ func (b *binder) dispose(ctx context.Context, v *corev1.PersistentVolume) error 
 	switch {
 	case v.DeletionTimestamp != nil:
 		return nil
-	case maker == Provisioner:
 	case strings.HasPrefix(maker, builtin):
 		return b.fail(ctx, v, "VolumeFailedDelete", "no volume plugin matched name: "+maker)
 	case maker != "" || source.CSI != nil || driven(source):

@@ -1,12 +1,7 @@
 // Package persistentvolume is the controller that brings claims and volumes together:
-// it binds a PersistentVolumeClaim to the smallest volume that satisfies it, provisions
-// one where the claim's storage class has this package's provisioner, tells other
-// provisioners to, and releases, keeps or deletes volumes whose claim has gone.
-//
-// A volume of the provisioner Provisioner is simulated: an object with a capacity and no
-// storage behind it. It follows its class and claim in all that can be seen (size,
-// modes, class, reclaim policy, node affinity of the node that the scheduler selected,
-// growth when the claim asks for more and the class allows it).
+// it binds a PersistentVolumeClaim to the smallest volume that satisfies it, asks the provisioner of the
+// claim's storage class for one where there is none, and releases, keeps or deletes volumes whose claim has gone.
+// Volumes are made, enlarged and deleted by their provisioners; the one of simulated volumes stands with the nodes.
 //
 // A binding is four writes, and what a crash leaves between them the next pass
 // completes: the volume's claimRef, its phase, the claim's volumeName, the claim's phase.

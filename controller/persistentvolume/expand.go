@@ -30,8 +30,7 @@ func (b *binder) watchSizes() {
 	controller.WatchFunc(b.sizeLoop, b.volumes, informer.Handler[*corev1.PersistentVolume]{})
 }
 
-// syncSize gives a claim of a simulated volume the size that it asks for by now. Of
-// another's it tells that somebody else has to.
+// syncSize tells that whoever made the volume of a claim that asks for more has to enlarge it.
 func (b *binder) syncSize(ctx context.Context, k controller.Key) (controller.Result, error) {
 	c, ok := b.claims.Store().Get(k.Namespace, k.Name)
 	if !ok || c.Status.Phase != corev1.ClaimBound {
@@ -44,28 +43,6 @@ func (b *binder) syncSize(ctx context.Context, k controller.Key) (controller.Res
 	if !ok || v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID != c.UID {
 		return controller.Result{}, fmt.Errorf("the volume %q is not bound to claim %s", c.Spec.VolumeName, k)
 	}
-	if v.Annotations[provisionedBy] == Provisioner {
-		return controller.Result{}, b.grow(ctx, c, v)
-	}
 	b.rec.From("volume_expand", "").Event(c, corev1.EventTypeNormal, "ExternalExpanding", "waiting for an external controller to expand this PVC")
 	return controller.Result{}, nil
-}
-
-// grow enlarges a simulated volume to what its claim asks for by now.
-func (b *binder) grow(ctx context.Context, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) error {
-	want, have := c.Spec.Resources.Requests[corev1.ResourceStorage], v.Spec.Capacity[corev1.ResourceStorage]
-	if want.Cmp(have) > 0 {
-		changed := v.DeepCopy()
-		changed.Spec.Capacity[corev1.ResourceStorage] = want
-		if _, err := b.volumeAPI.Update(ctx, changed); err != nil {
-			return err
-		}
-	}
-	changed := c.DeepCopy()
-	changed.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: want}
-	if _, err := b.claimAPI.Namespace(c.Namespace).UpdateStatus(ctx, changed); err != nil {
-		return err
-	}
-	b.rec.Event(c, corev1.EventTypeNormal, "VolumeResizeSuccessful", "Resize volume succeeded")
-	return nil
 }

@@ -14,8 +14,8 @@ import (
 // nothing needs to be attached.
 const Simulated = "simulated.fairlead.dev"
 
-// provisionerOf is the annotation of a claim by which its volume is asked for.
-const provisionerOf = "volume.kubernetes.io/storage-provisioner"
+// ProvisionerOf is the annotation of a claim by which its volume is asked for.
+const ProvisionerOf = "volume.kubernetes.io/storage-provisioner"
 
 // mounted is a volume that a CSI driver mounts.
 type mounted struct {
@@ -31,7 +31,7 @@ func csi(pod *corev1.Pod, v *corev1.Volume, find Find) (*mounted, error) {
 		return &mounted{driver: v.CSI.Driver, name: v.Name}, nil
 	}
 	c, err := claim(pod, v, find)
-	if c == nil || err != nil || c.Annotations[provisionerOf] == Simulated {
+	if c == nil || err != nil || c.Annotations[ProvisionerOf] == Simulated {
 		return nil, err
 	}
 	obj, err := find(Key{Kind: Volume, Name: c.Spec.VolumeName})
@@ -46,7 +46,7 @@ func csi(pod *corev1.Pod, v *corev1.Volume, find Find) (*mounted, error) {
 
 // driverKeys are the objects that say whether a volume can be mounted, as far as find knows what it is.
 func driverKeys(pod *corev1.Pod, v *corev1.Volume, find Find) (keys []Key) {
-	if c, _ := claim(pod, v, find); c != nil && c.Annotations[provisionerOf] != Simulated {
+	if c, _ := claim(pod, v, find); c != nil && c.Annotations[ProvisionerOf] != Simulated {
 		keys = append(keys, Key{Kind: Volume, Name: c.Spec.VolumeName})
 	}
 	m, _ := csi(pod, v, find)

@@ -1,0 +1,13 @@
+// Package volumes is the CSI driver of simulated volumes, in what its users see of it: it makes, enlarges and
+// deletes PersistentVolumes, as the external-provisioner and the external-resizer do beside a driver.
+//
+// It does what the controller of persistent volumes asks for, Fairlead's as well as kube-controller-manager:
+//
+//   - a claim with the annotation volume.kubernetes.io/storage-provisioner: simulated.fairlead.dev gets a volume, which
+//     that controller binds. A class with WaitForFirstConsumer has the claim annotated when the scheduler has selected a node; the volume can
+//     then be reached from there alone.
+//   - a volume of its making that is Released is deleted, if its reclaim policy says so.
+//   - a claim that asks for more than its volume has gets it.
+//
+// A volume has a capacity and no storage behind it; nodes need nothing to mount it (see package needs).
+package volumes
