@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"fairlead.dev/resource/builtin"
-	"fairlead.dev/server/adopt"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/etcd"
 	"fairlead.dev/storage/local"
@@ -73,15 +71,6 @@ func openLocal(o Options) (store, error) {
 	return s, nil
 }
 
-// adopted is an etcd cluster as the server sees it: whatever wrote there before,
-// the values are JSON.
-type adopted struct {
-	*adopt.Store
-	etcd *etcd.Store
-}
-
-func (s adopted) Err() error { return s.etcd.Err() }
-
 func openEtcd(ctx context.Context, o Options) (store, error) {
 	config, err := o.Etcd.tls()
 	if err != nil {
@@ -102,7 +91,7 @@ func openEtcd(ctx context.Context, o Options) (store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return adopted{adopt.New(s, builtin.Resources()), s}, nil
+	return s, nil
 }
 
 // tls is how to speak to the members; nil if none of them speaks it.

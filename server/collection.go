@@ -1,6 +1,7 @@
 package server
 
 import (
+	"iter"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +31,9 @@ func deleteCollection(c *call) error {
 		return err
 	}
 	opts, err := c.deleteOptions()
+	if err == nil {
+		err = refuseIgnoringReadErrors(opts)
+	}
 	if err != nil {
 		return err
 	}
@@ -40,14 +44,25 @@ func deleteCollection(c *call) error {
 	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
 	var objects []*watchcache.Object
 	if p.limit > 0 {
-		objects = p.cut(sel, &meta)
+		objects, err = p.cut(sel, &meta)
 	} else {
-		objects = slices.Collect(p.snap.List(sel, p.after, 0))
+		objects, err = collect(p.snap.List(sel, p.after, 0))
+	}
+	if err != nil {
+		return err
 	}
 	if err := c.removeEach(objects, opts); err != nil {
 		return err
 	}
 	return c.writeList(f, meta, walk{whole: true, objects: objects})
+}
+
+// collect is what a list yields, unless it fails.
+func collect(list iter.Seq[*watchcache.Object], err error) ([]*watchcache.Object, error) {
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(list), nil
 }
 
 // removalsAtOnce is how many deletions of a collection wait for the store at once: it

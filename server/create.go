@@ -170,8 +170,12 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 // refuseExisting is the check a dry run makes in place of the commit.
 func (c *call) refuseExisting(obj resource.Object) error {
 	o, _, err := c.ep.cache.Get(c.ctx, obj.GetNamespace(), obj.GetName(), watchcache.ReadAt{})
-	if err == nil && o != nil {
-		err = c.alreadyExists(obj.GetName(), o.Value())
+	var unreadable *watchcache.UnreadableError
+	switch {
+	case errors.As(err, &unreadable):
+		return c.alreadyExists(obj.GetName(), nil)
+	case err == nil && o != nil:
+		return c.alreadyExists(obj.GetName(), o.Value())
 	}
 	return err
 }

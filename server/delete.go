@@ -22,6 +22,9 @@ func deleteVerb(c *call) error {
 	if err != nil {
 		return err
 	}
+	if ignoresReadErrors(opts) {
+		return c.removeUnreadable()
+	}
 	w, gone, err := c.remove(c.info.name, opts, true)
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ var errNotFoundPath = errors.New("404 page not found")
 func statusOf(err error) *metav1.Status {
 	var api apierrors.APIStatus
 	var ahead *watchcache.TooNewError
+	var unreadable *watchcache.UnreadableError
 	switch {
 	case errors.As(err, &api):
 		s := api.Status()
@@ -37,6 +38,10 @@ func statusOf(err error) *metav1.Status {
 		}
 		s.Kind, s.APIVersion = "Status", "v1"
 		return &s
+	case errors.As(err, &unreadable) && unreadable.Range:
+		return statusOf(corruptRange(unreadable))
+	case errors.As(err, &unreadable):
+		return statusOf(corruptObject(unreadable))
 	case errors.As(err, &ahead):
 		return statusOf(tooLarge(ahead))
 	case errors.Is(err, storage.ErrCompacted):

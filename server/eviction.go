@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/watchcache"
@@ -78,6 +79,10 @@ func (c *call) evictionKind() schema.GroupVersionKind {
 // evictionOptions are how the pod is to be deleted.
 func evictionOptions(ev *policyv1.Eviction, create *metav1.CreateOptions) (*metav1.DeleteOptions, error) {
 	opts := ev.DeleteOptions
+	if opts != nil && ignoresReadErrors(opts) {
+		return nil, apierrors.NewInvalid(evictionKind.GroupKind(), ev.Name, field.ErrorList{field.Invalid(
+			field.NewPath("deleteOptions", ignoreReadErrors), true, "can not be set for pod eviction, try after removing the option")})
+	}
 	switch {
 	case opts == nil:
 		return &metav1.DeleteOptions{DryRun: create.DryRun}, nil

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,7 +77,11 @@ func (s *Server) sweep(ctx context.Context, gr schema.GroupResource) error {
 	if err != nil {
 		return err
 	}
-	return c.removeEach(slices.Collect(snap.List(watchcache.Selection{}, "", 0)), &metav1.DeleteOptions{})
+	objects, err := collect(snap.List(watchcache.Selection{}, "", 0))
+	if err != nil {
+		return err
+	}
+	return c.removeEach(objects, &metav1.DeleteOptions{})
 }
 
 // Remove deletes an object without a namespace, in the server's own name. One that is

@@ -32,9 +32,15 @@ func list(c *call) error {
 		return err
 	}
 	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
-	w := walk{rest: p.snap.Walk(sel, p.after)}
+	w := walk{}
 	if p.limit > 0 {
-		w.objects, w.whole = p.cut(sel, &meta), true
+		w.whole = true
+		w.objects, err = p.cut(sel, &meta)
+	} else {
+		w.rest, err = p.snap.Walk(sel, p.after)
+	}
+	if err != nil {
+		return err
 	}
 	if c.ep.asks() {
 		w.objects, w.whole = slices.Collect(w.items()), true

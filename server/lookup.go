@@ -65,8 +65,12 @@ func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace str
 	if err != nil {
 		return nil, err
 	}
+	objects, err := snap.List(watchcache.Selection{Namespace: namespace}, "", 0)
+	if err != nil {
+		return nil, err
+	}
 	var list []runtime.Object
-	for o := range snap.List(watchcache.Selection{Namespace: namespace}, "", 0) {
+	for o := range objects {
 		obj, err := l.typed(ctx, ep, o)
 		if err != nil {
 			return nil, err

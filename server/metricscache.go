@@ -8,17 +8,19 @@ type cacheMetrics struct{ s *Server }
 var (
 	ofResource = []string{"group", "resource"}
 
-	objectsDesc  = prometheus.NewDesc("apiserver_resource_objects", "Stored objects.", ofResource, nil)
-	versionDesc  = prometheus.NewDesc("apiserver_watch_cache_resource_version", "How far the watch cache is.", ofResource, nil)
-	historyDesc  = prometheus.NewDesc("fairlead_watch_cache_history_events", "Events that the watch cache keeps.", ofResource, nil)
-	watchersDesc = prometheus.NewDesc("fairlead_watch_cache_watchers", "Watchers of the watch cache.", ofResource, nil)
-	expiredDesc  = prometheus.NewDesc("fairlead_watch_cache_expired_total", "Watchers that were slower than the history is long.", ofResource, nil)
-	behindDesc   = prometheus.NewDesc("fairlead_watch_cache_behind_revisions", "How many revisions the store is ahead of the watch caches.", nil, nil)
+	objectsDesc    = prometheus.NewDesc("apiserver_resource_objects", "Stored objects.", ofResource, nil)
+	versionDesc    = prometheus.NewDesc("apiserver_watch_cache_resource_version", "How far the watch cache is.", ofResource, nil)
+	historyDesc    = prometheus.NewDesc("fairlead_watch_cache_history_events", "Events that the watch cache keeps.", ofResource, nil)
+	watchersDesc   = prometheus.NewDesc("fairlead_watch_cache_watchers", "Watchers of the watch cache.", ofResource, nil)
+	expiredDesc    = prometheus.NewDesc("fairlead_watch_cache_expired_total", "Watchers that were slower than the history is long.", ofResource, nil)
+	unreadableDesc = prometheus.NewDesc("fairlead_unreadable_objects", "Stored objects whose values cannot be read.", ofResource, nil)
+	decodeDesc     = prometheus.NewDesc("apiserver_storage_decode_errors_total", "Stored values that could not be read.", ofResource, nil)
+	behindDesc     = prometheus.NewDesc("fairlead_watch_cache_behind_revisions", "How many revisions the store is ahead of the watch caches.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (cacheMetrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{objectsDesc, versionDesc, historyDesc, watchersDesc, expiredDesc, behindDesc} {
+	for _, d := range []*prometheus.Desc{objectsDesc, versionDesc, historyDesc, watchersDesc, expiredDesc, unreadableDesc, decodeDesc, behindDesc} {
 		out <- d
 	}
 }
@@ -40,5 +42,7 @@ func (m cacheMetrics) Collect(out chan<- prometheus.Metric) {
 		send(historyDesc, prometheus.GaugeValue, float64(st.Events), gr.Group, gr.Resource)
 		send(watchersDesc, prometheus.GaugeValue, float64(st.Watchers), gr.Group, gr.Resource)
 		send(expiredDesc, prometheus.CounterValue, float64(st.Expired), gr.Group, gr.Resource)
+		send(unreadableDesc, prometheus.GaugeValue, float64(st.Unreadable), gr.Group, gr.Resource)
+		send(decodeDesc, prometheus.CounterValue, float64(st.DecodeErrors), gr.Group, gr.Resource)
 	}
 }

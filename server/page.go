@@ -57,10 +57,13 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 }
 
 // cut collects the page's objects and says in meta how to go on.
-func (p *page) cut(sel watchcache.Selection, meta *listMeta) []*watchcache.Object {
+func (p *page) cut(sel watchcache.Selection, meta *listMeta) ([]*watchcache.Object, error) {
 	objects := make([]*watchcache.Object, 0, min(p.limit, 1000)+1)
 	more := false
-	walk := p.snap.Walk(sel, p.after)
+	walk, err := p.snap.Walk(sel, p.after)
+	if err != nil {
+		return nil, err
+	}
 	for o := range walk.Rest() {
 		if len(objects) == p.limit {
 			more = true
@@ -75,5 +78,5 @@ func (p *page) cut(sel watchcache.Selection, meta *listMeta) []*watchcache.Objec
 			meta.Remaining = int64(p.snap.Count(sel, last))
 		}
 	}
-	return objects
+	return objects, nil
 }

@@ -51,7 +51,7 @@ func New(cfg Config) (*Server, error) {
 	setDefault(&cfg.BookmarkEvery, time.Minute)
 	setDefault(&cfg.EventTTL, time.Hour)
 
-	cfg.History.Trace = cfg.Trace
+	cfg.History.Trace, cfg.History.Log = cfg.Trace, cfg.Log
 	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
 	if err != nil {
 		return nil, err

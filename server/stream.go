@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -143,6 +144,15 @@ type initial struct {
 	revision storage.Revision
 	// bookmark: it ends with one.
 	bookmark bool
+}
+
+// beginning is the state that a snapshot shows of a selection.
+func beginning(snap *watchcache.Snapshot, sel watchcache.Selection, opts *internalversion.ListOptions) (*initial, error) {
+	walk, err := snap.Walk(sel, "")
+	if err != nil {
+		return nil, err
+	}
+	return &initial{walk, snap.Revision(), opts.AllowWatchBookmarks}, nil
 }
 
 // appendFirst appends about limit bytes of the first state, and says whether there is

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/resource"
+	"fairlead.dev/server/adopt"
 	"fairlead.dev/server/openapi"
 	"fairlead.dev/watchcache"
 )
@@ -128,6 +129,11 @@ func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, sharing []*reso
 		return c
 	}
 	o := watchcache.Options{Prefix: prefix, Namespaced: r.Namespaced, Group: r.Group, Resource: r.Plural}
+	for _, other := range sharing {
+		if other.Custom == nil && !other.SharesStorage {
+			o.Read, o.TypePrefix = adopt.For(other).Read, typePrefix(other.StorageGVK())
+		}
+	}
 	known := map[string]bool{}
 	for _, other := range sharing {
 		for _, f := range other.Fields {
@@ -165,7 +171,7 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 	if ep.raw && r.Custom == nil && v.FromStorage == nil {
 		ep.goType = reflect.TypeOf(v.New()).Elem()
 	}
-	ep.typePrefix = `{"kind":"` + ep.Kind + `","apiVersion":"` + apiVersion + `",`
+	ep.typePrefix = typePrefix(ep.gvk)
 	ep.empty = sync.OnceValue(v.New)
 	ep.shape = sync.OnceValue(func() *openapi.Shape { return shapeOf(v.New()) })
 	ep.listHead = `{"kind":"` + ep.ListKind() + `","apiVersion":"` + apiVersion + `","metadata":`
@@ -177,6 +183,10 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 		})
 	}
 	return ep
+}
+
+func typePrefix(gvk schema.GroupVersionKind) string {
+	return `{"kind":"` + gvk.Kind + `","apiVersion":"` + gvk.GroupVersion().String() + `",`
 }
 
 // selects says whether the field label may stand in a selector.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,18 +51,26 @@ func watchVerb(c *call) error {
 		return errRedefined
 	}
 	if failed != nil {
-		from = nil
+		from = nil // there is none
 		failed = c.tooOld(after, failed)
 	}
+	var first *initial
+	if failed == nil && snap != nil {
+		first, failed = beginning(snap, sel, opts)
+	}
 	if failed == nil && snap != nil && c.ep.asks() {
-		if failed = c.convertAhead(f, slices.Collect(snap.List(sel, "", 0))); failed != nil {
-			from.Close()
-			from = nil
+		var objects []*watchcache.Object
+		if objects, failed = collect(snap.List(sel, "", 0)); failed == nil {
+			failed = c.convertAhead(f, objects)
 		}
 		f.texts = nil // they are kept as the objects' form
 	}
+	if failed != nil && from != nil {
+		from.Close()
+		from = nil
+	}
 	f.ctx = context.WithoutCancel(c.ctx)
-	begin := func() *stream { return c.beginWatch(f, from, snap, failed, sel, opts) }
+	begin := func() *stream { return c.beginWatch(f, from, first, failed, opts) }
 	if wantsWebSocket(c.req) {
 		c.upgrade(f.media, func() { begin().run() })
 		return nil
@@ -73,7 +80,7 @@ func watchVerb(c *call) error {
 }
 
 // beginWatch sends what a watch begins with. The stream it returns is to be run.
-func (c *call) beginWatch(f *form, from *watchcache.Watcher, snap *watchcache.Snapshot, failed error, sel watchcache.Selection, opts *internalversion.ListOptions) *stream {
+func (c *call) beginWatch(f *form, from *watchcache.Watcher, first *initial, failed error, opts *internalversion.ListOptions) *stream {
 	st := c.s.streams.open(c, f, from)
 	begun := false
 	defer func() {
@@ -86,9 +93,7 @@ func (c *call) beginWatch(f *form, from *watchcache.Watcher, snap *watchcache.Sn
 	case failed != nil:
 		st.fail(failed)
 	default:
-		if snap != nil {
-			st.first = &initial{snap.Walk(sel, ""), snap.Revision(), opts.AllowWatchBookmarks}
-		}
+		st.first = first
 		st.start(c.watchTimeout(opts), opts.AllowWatchBookmarks)
 	}
 	begun = true

@@ -192,7 +192,7 @@ func BenchmarkList(b *testing.B) {
 					b.Fatal(err)
 				}
 				bytes = 0
-				for o := range s.List(c.sel, "", c.max) {
+				for o := range list(s, c.sel, "", c.max) {
 					if buf = o.AppendJSON(buf); len(buf) > 60<<10 {
 						bytes += len(buf)
 						buf = buf[:0]
@@ -250,7 +250,7 @@ func BenchmarkWalk(b *testing.B) {
 	buf := make([]byte, 0, 32<<10)
 	b.ReportAllocs()
 	for b.Loop() {
-		w := s.Walk(watchcache.Selection{Namespace: "default"}, "")
+		w := walk(s, watchcache.Selection{Namespace: "default"}, "")
 		for more := true; more; buf = buf[:0] {
 			more = false
 			for o := range w.Rest() {

@@ -34,24 +34,31 @@ type Options struct {
 	IndexFields []string
 	// Group and Resource name the cache in metrics and errors.
 	Group, Resource string
+	// Read, if not nil, makes of a stored value the JSON of the kind and version that
+	// the cache holds, or says why it can't. It is not asked about values that begin
+	// with TypePrefix, as the server's own do.
+	Read       func(value []byte) ([]byte, error)
+	TypePrefix string
 }
 
 // Cache holds one resource: its present objects, the recent changes, and who
 // watches what. See the package comment for what readers are promised.
 type Cache struct {
-	hub     *Hub
-	opts    Options
-	name    string // plural.group
-	paths   *path
-	fieldAt map[string]int
-	indexed map[string]bool
+	hub  *Hub
+	opts Options
+	name string // plural.group
+	// typePrefix is Options.TypePrefix.
+	typePrefix []byte
+	paths      *path
+	fieldAt    map[string]int
+	indexed    map[string]bool
 
 	// snap is a snapshot of the present, nil if nobody has asked for one since
 	// the last change: a change lets go of it, so that what it alone holds is
 	// freed when its readers are done.
 	snap atomic.Pointer[Snapshot]
 
-	expired, unreadable atomic.Int64
+	expired, decodeErrors atomic.Int64
 
 	// mu stands below Hub.mu. Changes are applied with both held.
 	mu struct {
@@ -61,6 +68,8 @@ type Cache struct {
 		tree *btree.Map[string, *Object]
 		// last is the revision of the newest change.
 		last storage.Revision
+		// lapses are the keys of the tree whose values cannot be read.
+		lapses map[string]lapse
 
 		// ring holds the changes after revision floor, of ringBytes.
 		ring      seqLog[change]
@@ -90,7 +99,7 @@ type topicRef struct {
 }
 
 func newCache(h *Hub, o Options) *Cache {
-	c := &Cache{hub: h, opts: o, name: schema.GroupResource{Group: o.Group, Resource: o.Resource}.String(), paths: newPaths(o.Fields), fieldAt: map[string]int{}, indexed: map[string]bool{}}
+	c := &Cache{hub: h, opts: o, name: schema.GroupResource{Group: o.Group, Resource: o.Resource}.String(), paths: newPaths(o.Fields), fieldAt: map[string]int{}, indexed: map[string]bool{}, typePrefix: []byte(o.TypePrefix)}
 	for i, f := range o.Fields {
 		c.fieldAt[f.Label] = i
 	}
@@ -120,7 +129,9 @@ func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision) {
 	defer c.mu.Unlock()
 	c.endAll(storage.ErrCompacted)
 	c.mu.err = nil
-	c.mu.tree = c.treeOf(kvs)
+	var unreadable []*Object
+	c.mu.tree, unreadable = c.treeOf(kvs)
+	c.mu.lapses = c.lapsesOf(unreadable)
 	c.mu.last, c.mu.floor = rev, rev
 	c.mu.ring, c.mu.ringBytes = seqLog[change]{first: c.mu.ring.end()}, 0
 	c.mu.packed, c.mu.whole = c.mu.ring.first, 0
@@ -129,25 +140,18 @@ func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision) {
 	c.snap.Store(nil)
 }
 
-// treeOf reads keys in order.
-func (c *Cache) treeOf(kvs []*storage.KeyValue) *btree.Map[string, *Object] {
-	tree := btree.NewMap[string, *Object](0)
+// treeOf reads keys in order. It returns beside the tree those of its objects whose
+// values cannot be read.
+func (c *Cache) treeOf(kvs []*storage.KeyValue) (tree *btree.Map[string, *Object], unreadable []*Object) {
+	tree = btree.NewMap[string, *Object](0)
 	for _, kv := range kvs {
-		if o := c.object(kv); o != nil {
-			tree.Load(kv.Key, o)
+		o := c.object(kv)
+		tree.Load(kv.Key, o)
+		if !o.readable() {
+			unreadable = append(unreadable, o)
 		}
 	}
-	return tree
-}
-
-// object reads a stored key, nil if it cannot be read.
-func (c *Cache) object(kv *storage.KeyValue) *Object {
-	o, err := NewObject(kv, c)
-	if err != nil {
-		c.unreadable.Add(1)
-		return nil
-	}
-	return o
+	return tree, unreadable
 }
 
 // endAll ends all watchers.
@@ -168,9 +172,11 @@ type Stats struct {
 	// Events and EventBytes are the kept history.
 	Events, EventBytes int
 	Topics, Watchers   int
-	// Expired counts watchers that fell off the history; Unreadable the stored
-	// values that are no objects, which the cache leaves out.
-	Expired, Unreadable int64
+	// Unreadable is how many of Objects have values that cannot be read.
+	Unreadable int
+	// Expired counts watchers that fell off the history; DecodeErrors how often a
+	// stored value could not be read.
+	Expired, DecodeErrors int64
 }
 
 // Stats are the present figures.
@@ -178,12 +184,13 @@ func (c *Cache) Stats() Stats {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return Stats{
-		Objects:    c.mu.tree.Len(),
-		Events:     len(c.mu.ring.items),
-		EventBytes: c.mu.ringBytes,
-		Topics:     c.mu.topics,
-		Watchers:   c.mu.watchers,
-		Expired:    c.expired.Load(),
-		Unreadable: c.unreadable.Load(),
+		Objects:      c.mu.tree.Len(),
+		Events:       len(c.mu.ring.items),
+		EventBytes:   c.mu.ringBytes,
+		Topics:       c.mu.topics,
+		Watchers:     c.mu.watchers,
+		Unreadable:   len(c.mu.lapses),
+		Expired:      c.expired.Load(),
+		DecodeErrors: c.decodeErrors.Load(),
 	}
 }

@@ -11,7 +11,10 @@ import (
 type change struct {
 	rev      storage.Revision
 	old, new *Object
-	at       int64 // Unix nanoseconds
+	// was, where old cannot be read, is the last state that could, nil if nobody
+	// knows it.
+	was *Object
+	at  int64 // Unix nanoseconds
 
 	// compared and same keep the answer of alike.
 	compared, same bool
@@ -24,7 +27,7 @@ type change struct {
 func (ch *change) alike() bool {
 	if !ch.compared {
 		ch.compared = true
-		if ch.old != nil && ch.new != nil {
+		if ch.old != nil && ch.new != nil && ch.old.readable() == ch.new.readable() {
 			a, b := ch.old.read(), ch.new.read()
 			ch.same = slices.Equal(a.labels, b.labels) && slices.Equal(a.fields, b.fields)
 		}
@@ -71,6 +74,7 @@ func (c *Cache) apply(ev *storage.Event, now int64) {
 		return
 	}
 	c.snap.Store(nil)
+	c.noteLapse(&ch)
 	for _, x := range c.mu.indexes {
 		x.apply(&ch)
 	}

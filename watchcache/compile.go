@@ -13,7 +13,7 @@ import (
 // best look-up wins: one object, then an indexed field, then a label, then a
 // namespace.
 func (c *Cache) compile(sel Selection) matcher {
-	f := filter{namespace: sel.Namespace, name: sel.Name}
+	f := filter{namespace: sel.Namespace, name: sel.Name, readable: sel.Readable}
 	if !c.opts.Namespaced {
 		f.namespace = ""
 	}
@@ -109,12 +109,15 @@ func (f *filter) finish() *filter {
 	if f.nothing {
 		return &filter{nothing: true, text: "nothing"}
 	}
-	if f.namespace == "" && f.name == "" && len(f.fields) == 0 && len(f.labels) == 0 {
+	if f.namespace == "" && f.name == "" && !f.readable && len(f.fields) == 0 && len(f.labels) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	// Quoted, so that no value can be made to look like another filter.
 	fmt.Fprintf(&b, "%q/%q", f.namespace, f.name)
+	if f.readable {
+		b.WriteString(" readable")
+	}
 	for _, r := range f.fields {
 		fmt.Fprintf(&b, " %q%s%q", r.Field, r.Operator, r.Value)
 	}

@@ -72,8 +72,18 @@
 // between cannot be told. While the store cannot be followed, Any reads and
 // watches go on with what is there, and Latest fails with
 // storage.ErrUnavailable. A closed store ends everything with
-// storage.ErrClosed. Values that are not JSON objects are left out and counted
-// in [Stats].
+// storage.ErrClosed.
+//
+// # Values that cannot be read
+//
+// A value that is no JSON object, or of another kind than the cache's, is an object
+// nevertheless: it is counted, and every Get, list and watch whose range holds it fails
+// with an [*UnreadableError] until it can be read or is deleted. The range of a selection
+// is its object, its namespace or the resource; labels and fields do not narrow it, for
+// nobody knows those of such a value. Watchers of the range end with that error and can
+// watch again when it is over, from where they were: they see one change from the last
+// state that could be read to the next one, or a deletion if there is none. A selection
+// with [Selection.Readable] goes on as if there were no such object.
 //
 // # Concurrency
 //

@@ -3,6 +3,7 @@ package watchcache
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -69,15 +70,27 @@ func (c *Cache) undo(rev storage.Revision) *Snapshot {
 		return nil
 	}
 	tree, ring := c.mu.tree.Copy(), c.mu.ring.view(c.mu.ring.first)
+	unreadable := map[string]*Object{}
+	for key, l := range c.mu.lapses {
+		unreadable[key] = l.object
+	}
 	c.mu.Unlock()
 	for i := len(ring) - 1; i >= 0 && ring[i].rev > rev; i-- {
-		if ch := &ring[i]; ch.old != nil {
-			tree.Set(ch.old.Key(), ch.old)
-		} else {
-			tree.Delete(ch.new.Key())
+		ch := &ring[i]
+		key := ch.any().Key()
+		delete(unreadable, key)
+		if ch.old == nil {
+			tree.Delete(key)
+			continue
+		}
+		tree.Set(key, ch.old)
+		if !ch.old.readable() {
+			unreadable[key] = ch.old
 		}
 	}
-	return &Snapshot{cache: c, rev: rev, tree: tree, used: time.Now()}
+	s := &Snapshot{cache: c, rev: rev, tree: tree, unreadable: slices.Collect(maps.Values(unreadable)), used: time.Now()}
+	byKeys(s.unreadable)
+	return s
 }
 
 func (c *Cache) readStore(ctx context.Context, rev storage.Revision) (*Snapshot, error) {
@@ -90,5 +103,7 @@ func (c *Cache) readStore(ctx context.Context, rev storage.Revision) (*Snapshot,
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{cache: c, rev: rev, tree: c.treeOf(r.KVs), used: time.Now()}, nil
+	s := &Snapshot{cache: c, rev: rev, used: time.Now()}
+	s.tree, s.unreadable = c.treeOf(r.KVs)
+	return s, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -219,8 +220,39 @@ func (w *world) snapshot(at watchcache.ReadAt) *watchcache.Snapshot {
 // names lists a snapshot as "a/x@5 a/y@7".
 func names(s *watchcache.Snapshot, sel watchcache.Selection, after string, limit int) string {
 	var out []string
-	for o := range s.List(sel, after, limit) {
+	objects, err := s.List(sel, after, limit)
+	if err != nil {
+		return err.Error()
+	}
+	for o := range objects {
 		out = append(out, fmt.Sprintf("%s/%s@%d", o.Namespace(), o.Name(), o.Revision()))
 	}
 	return strings.Join(out, " ")
+}
+
+// list is List where all can be read.
+func list(s *watchcache.Snapshot, sel watchcache.Selection, after string, limit int) iter.Seq[*watchcache.Object] {
+	objects, err := s.List(sel, after, limit)
+	if err != nil {
+		panic(err)
+	}
+	return objects
+}
+
+// walk is Walk where all can be read.
+func walk(s *watchcache.Snapshot, sel watchcache.Selection, after string) watchcache.Walk {
+	w, err := s.Walk(sel, after)
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// one is Get where all can be read.
+func one(s *watchcache.Snapshot, namespace, name string) *watchcache.Object {
+	o, err := s.Get(namespace, name)
+	if err != nil {
+		panic(err)
+	}
+	return o
 }

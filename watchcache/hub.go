@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,8 @@ type HubOptions struct {
 	FormBytes int
 	// Trace is told what each event is and when it can be read; nil is nobody.
 	Trace *trace.Log
+	// Log hears of stored values that cannot be read; nil logs nothing.
+	Log *slog.Logger
 }
 
 // Hub feeds the caches of all resources from one cursor of the store.
@@ -76,6 +79,9 @@ func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
 	}
 	if o.FormBytes == 0 {
 		o.FormBytes = 32 << 20
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Hub{store: s, opts: o, kick: make(chan struct{}, 1)}
 	h.forms.limit = o.FormBytes

@@ -53,6 +53,9 @@ func (x *index) touch() { x.used.Store(indexClock.Add(1)) }
 func (x *index) copy() *index { return &index{x.dim, x.tree.Copy(), x.used} }
 
 func (x *index) set(o *Object) {
+	if !o.readable() {
+		return // no list that might hold it gets as far as to look it up
+	}
 	if value, ok := x.dim.value(o); ok {
 		x.tree.Set(indexed{value, o.Key(), o})
 	}

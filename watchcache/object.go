@@ -2,7 +2,6 @@ package watchcache
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -25,12 +24,16 @@ type Object struct {
 	sizes  atomic.Pointer[formSize]
 }
 
-// NewObject reads a stored key. It fails if the value is not a JSON object or
-// its metadata is not one.
+// NewObject reads a stored key. It fails if the value is not a JSON object, its
+// metadata is not one, or Options.Read cannot read it.
 //
 // A value that carries metadata.resourceVersion, as nothing of ours writes it,
 // is copied without it.
 func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
+	kv, err := c.stored(kv)
+	if err != nil {
+		return nil, err
+	}
 	s, at, err := findSplice(kv.Value)
 	if err == nil && at > 0 {
 		kv = withValue(kv, append(append(bytes.Clone(kv.Value[:at]), "{}"...), kv.Value[at+len("null"):]...))
@@ -40,7 +43,7 @@ func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
 		kv, s, err = withoutVersion(kv, s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", kv.Key, err)
+		return nil, err
 	}
 	o := &Object{cache: c, splice: s}
 	o.body.Store(&body{kv: kv})
@@ -106,7 +109,11 @@ func (o *Object) read() *facts {
 		return f
 	}
 	b := o.body.Load()
-	f = readFacts(b.value(), o.cache.paths, o.cache.opts.Fields)
+	value := b.value()
+	if !o.readable() {
+		value = nil
+	}
+	f = readFacts(value, o.cache.paths, o.cache.opts.Fields)
 	if b.base == nil {
 		o.facts.Store(f)
 		if o.body.Load() != b {

@@ -81,7 +81,7 @@ func TestPackedHistory(t *testing.T) {
 			s := w.snapshot(watchcache.ReadAt{Match: watchcache.Exact, Revision: rev})
 			for _, kv := range stored.KVs {
 				_, name, _ := strings.Cut(strings.TrimPrefix(kv.Key, "/registry/pods/"), "/")
-				if o := s.Get("a", name); o == nil || string(o.Value()) != string(kv.Value) {
+				if o, err := s.Get("a", name); err != nil || o == nil || string(o.Value()) != string(kv.Value) {
 					t.Fatalf("%s at %d is %v, want %s", kv.Key, rev, o, kv.Value)
 				}
 			}

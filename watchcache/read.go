@@ -129,14 +129,15 @@ func (c *Cache) await(ctx context.Context, at ReadAt) error {
 }
 
 // Get returns one object, nil if there is none, and the revision at which this
-// was so. Errors are those of Snapshot.
+// was so. Errors are those of Snapshot, and *UnreadableError.
 func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Object, storage.Revision, error) {
 	if at.Match == Exact {
 		s, err := c.Snapshot(ctx, at)
 		if err != nil {
 			return nil, 0, err
 		}
-		return s.Get(namespace, name), s.Revision(), nil
+		o, err := s.Get(namespace, name)
+		return o, s.Revision(), err
 	}
 	if err := c.await(ctx, at); err != nil {
 		return nil, 0, err
@@ -151,7 +152,9 @@ func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Ob
 	if !ok {
 		return nil, rev, nil
 	}
-	return o, max(rev, o.Revision()), nil
+	rev = max(rev, o.Revision())
+	o, err := c.whole(o)
+	return o, rev, err
 }
 
 // Snapshot returns the resource as of one revision. Errors: *TooNewError for a
@@ -195,7 +198,7 @@ func (c *Cache) present() (*Snapshot, error) {
 	if c.mu.err != nil {
 		return nil, c.mu.err
 	}
-	s := &Snapshot{cache: c, rev: c.hub.Revision(), tree: c.mu.tree.Copy()}
+	s := &Snapshot{cache: c, rev: c.hub.Revision(), tree: c.mu.tree.Copy(), unreadable: c.unreadable()}
 	for _, x := range c.mu.indexes {
 		s.indexes = append(s.indexes, x.copy())
 	}

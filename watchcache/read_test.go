@@ -114,7 +114,7 @@ func TestListSelects(t *testing.T) {
 			if c.limit == 0 {
 				checkWalk(t, s, sel(t, c.sel), c.after)
 				n := 0
-				for range s.List(sel(t, c.sel), c.after, 0) {
+				for range list(s, sel(t, c.sel), c.after, 0) {
 					n++
 				}
 				if got := s.Count(sel(t, c.sel), c.after); got != n {
@@ -154,7 +154,7 @@ func TestListByIndexFollowsChanges(t *testing.T) {
 			for _, text := range []string{"fields=spec.nodeName=n%d", "labels=app=x%d"} {
 				selection := sel(t, fmt.Sprintf(text, v))
 				var want []string
-				for o := range s.List(watchcache.Selection{}, "", 0) {
+				for o := range list(s, watchcache.Selection{}, "", 0) {
 					if (selection.Fields == nil || selection.Fields.Matches(o.Fields())) &&
 						(selection.Labels == nil || selection.Labels.Matches(o.Labels())) {
 						want = append(want, fmt.Sprintf("%s/%s@%d", o.Namespace(), o.Name(), o.Revision()))
@@ -281,9 +281,9 @@ func TestHistoryIsBoundedByTime(t *testing.T) {
 // what a list yields.
 func checkWalk(t *testing.T, s *watchcache.Snapshot, sel watchcache.Selection, after string) {
 	t.Helper()
-	want := slices.Collect(s.List(sel, after, 0))
+	want := slices.Collect(list(s, sel, after, 0))
 	for step := 1; step < 40; step++ {
-		w := s.Walk(sel, after)
+		w := walk(s, sel, after)
 		var got []*watchcache.Object
 		for n := -1; n != len(got); {
 			n = len(got)

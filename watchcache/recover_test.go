@@ -122,21 +122,6 @@ func TestAddWhileTheStoreIsDown(t *testing.T) {
 	}
 }
 
-func TestUnreadableValuesAreLeftOut(t *testing.T) {
-	w := newWorld(t, watchcache.HubOptions{})
-	watcher := w.watch("", 0)
-	w.put("a/x")
-	w.commit(storage.Op{Key: "/registry/pods/a/x", Value: []byte("k8s\x00...")})
-	w.commit(storage.Op{Key: "/registry/pods/a/y", Value: []byte("k8s\x00...")})
-	w.delete("a/y")
-	w.put("a/x n1")
-	w.sync()
-	w.expect(watcher, "ADDED a/x@2", "DELETED a/x@3", "ADDED a/x@6 on n1")
-	if got := w.pods.Stats().Unreadable; got != 2 {
-		t.Errorf("%d unreadable, want 2", got)
-	}
-}
-
 // TestWatchersGoOnAcrossRestart: the store has the history, so the new process
 // has it too.
 func TestWatchersGoOnAcrossRestart(t *testing.T) {

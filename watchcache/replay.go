@@ -20,6 +20,9 @@ type replay struct {
 	until  storage.Revision
 	queue  []storage.Event
 	seen   storage.Revision
+	// before are, by key, the last readable states of objects that cannot be read
+	// where the replay stands; nil for one that nobody knows.
+	before map[string]*Object
 }
 
 // maxReplayed bounds the changes that one Next looks at.
@@ -107,11 +110,41 @@ func (r *replay) enough(changes int, events []Event) bool {
 	return changes >= maxReplayed || len(events) >= maxEvents
 }
 
+// add appends the event that a change is to the selection. A lapse that is over by now,
+// as each is that a replay meets, is passed over.
 func (r *replay) add(events []Event, ch *change) []Event {
+	if f := r.matcher.filter; f == nil || !f.readable {
+		if ch.new != nil && !ch.new.readable() {
+			return events
+		}
+		if ch.old != nil && !ch.old.readable() {
+			over := *ch
+			over.old = ch.was
+			ch = &over
+		}
+	}
 	if ev, ok := edge(ch, r.matcher.match(ch.old), r.matcher.match(ch.new)); ok {
 		events = append(events, ev)
 	}
 	return events
+}
+
+// lapse completes a change that was read from the store with the state before the lapse
+// that it ends.
+func (r *replay) lapse(ch *change) {
+	key := ch.any().Key()
+	if ch.old != nil && !ch.old.readable() {
+		ch.was = r.before[key]
+	}
+	switch {
+	case ch.new == nil || ch.new.readable():
+		delete(r.before, key)
+	case ch.old == nil || ch.old.readable():
+		if r.before == nil {
+			r.before = map[string]*Object{}
+		}
+		r.before[key] = ch.old
+	}
 }
 
 func (r *replay) nextOfStore(w *Watcher) (events []Event, progress storage.Revision, more bool, err error) {
@@ -145,6 +178,7 @@ func (r *replay) nextOfStore(w *Watcher) (events []Event, progress storage.Revis
 		if ev.Prev != nil {
 			ch.old = c.object(ev.Prev)
 		}
+		r.lapse(&ch)
 		events = r.add(events, &ch)
 	}
 	if r.queue = r.queue[n:]; len(r.queue) > 0 {

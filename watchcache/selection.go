@@ -15,6 +15,10 @@ type Selection struct {
 	Name      string
 	Labels    labels.Selector
 	Fields    fields.Selector
+	// Readable leaves objects out whose values cannot be read, as if there were none,
+	// where reads and watches would else fail: for those to whom such an object and
+	// none are the same.
+	Readable bool
 }
 
 // base is the part of a selection that finds its objects and its topics by a
@@ -54,10 +58,10 @@ func (d dimension) value(o *Object) (value string, ok bool) {
 // filter is what a base leaves to be evaluated, in a form that is quick to
 // evaluate; nil passes everything.
 type filter struct {
-	nothing         bool
-	namespace, name string
-	fields          fields.Requirements
-	labels          labels.Requirements
+	nothing, readable bool
+	namespace, name   string
+	fields            fields.Requirements
+	labels            labels.Requirements
 	// text identifies the filter: equal filters have equal texts.
 	text string
 }
@@ -66,7 +70,7 @@ func (f *filter) match(o *Object) bool {
 	if f == nil {
 		return true
 	}
-	if f.nothing || f.namespace != "" && f.namespace != o.Namespace() || f.name != "" && f.name != o.Name() {
+	if f.nothing || !o.readable() || f.namespace != "" && f.namespace != o.Namespace() || f.name != "" && f.name != o.Name() {
 		return false
 	}
 	for i := range f.fields {
@@ -95,7 +99,7 @@ type matcher struct {
 
 // match says whether the object, which may be nil, is in the selection.
 func (m *matcher) match(o *Object) bool {
-	if o == nil {
+	if o == nil || !o.readable() {
 		return false
 	}
 	switch m.base.kind {

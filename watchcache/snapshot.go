@@ -18,6 +18,9 @@ type Snapshot struct {
 	rev     storage.Revision
 	tree    *btree.Map[string, *Object]
 	indexes []*index
+	// unreadable are the tree's objects whose values cannot be read, in the order of
+	// their keys.
+	unreadable []*Object
 	// used is when a snapshot of the past was last asked for; guarded by
 	// Cache.mu.
 	used time.Time
@@ -26,28 +29,43 @@ type Snapshot struct {
 // Revision is the revision that the snapshot shows.
 func (s *Snapshot) Revision() storage.Revision { return s.rev }
 
-// Len is the number of all objects.
+// Len is the number of all objects, whether they can be read or not.
 func (s *Snapshot) Len() int { return s.tree.Len() }
 
-// Get returns one object, nil if there is none.
-func (s *Snapshot) Get(namespace, name string) *Object {
+// Get returns one object, nil if there is none. It fails with an *UnreadableError.
+func (s *Snapshot) Get(namespace, name string) (*Object, error) {
 	o, _ := s.tree.Get(s.cache.Key(namespace, name))
-	return o
+	return s.cache.whole(o)
+}
+
+// whole returns the object, which may be nil, unless its value cannot be read.
+func (c *Cache) whole(o *Object) (*Object, error) {
+	if o != nil && !o.readable() {
+		e := c.unreadableError([]*Object{o})
+		e.Range = false
+		return nil, e
+	}
+	return o, nil
 }
 
 // List yields the objects of a selection in the order of their keys, beginning
 // after a key ("" for the beginning), at most limit if that is above 0. A
 // namespace, a name, an indexed field and a label that is often asked for are
-// looked up; anything else is a scan.
-func (s *Snapshot) List(sel Selection, after string, limit int) iter.Seq[*Object] {
+// looked up; anything else is a scan. It fails with an *UnreadableError if the
+// namespace, or the whole resource where the selection names none, holds an object
+// after that key whose value cannot be read.
+func (s *Snapshot) List(sel Selection, after string, limit int) (iter.Seq[*Object], error) {
 	m := s.cache.compile(sel)
+	if err := s.cache.unreadableIn(&m, s.unreadable, after); err != nil {
+		return nil, err
+	}
 	return func(yield func(*Object) bool) {
 		n := 0
 		s.walk(&m, after, true, func(o *Object) bool {
 			n++
 			return yield(o) && (limit <= 0 || n < limit)
 		})
-	}
+	}, nil
 }
 
 // Count is the number of objects that List would yield without a limit. If it need

@@ -27,6 +27,8 @@ const (
 	intoObject
 	// intoEmptyObject: the object is {}; at is just after the opening brace.
 	intoEmptyObject
+	// nowhere: the value cannot be read.
+	nowhere
 )
 
 func withValue(kv *storage.KeyValue, value []byte) *storage.KeyValue {

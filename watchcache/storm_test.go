@@ -119,11 +119,11 @@ func stormReader(t *testing.T, pods *watchcache.Cache, end chan struct{}) {
 			t.Errorf("a read at %d after one at %d", s.Revision(), last)
 		}
 		last = s.Revision()
-		a, b := s.Get("a", "twin"), s.Get("b", "twin")
+		a, b := one(s, "a", "twin"), one(s, "b", "twin")
 		if (a == nil) != (b == nil) || a != nil && a.Revision() != b.Revision() {
 			t.Errorf("snapshot at %d shows half a transaction", last)
 		}
-		for o := range s.List(watchcache.Selection{}, "", 0) {
+		for o := range list(s, watchcache.Selection{}, "", 0) {
 			if o.Revision() > last {
 				t.Errorf("snapshot at %d holds an object of %d", last, o.Revision())
 			}
@@ -161,7 +161,7 @@ func (c *copyOf) relist() bool {
 		return false
 	}
 	c.has = map[string]storage.Revision{}
-	for o := range s.List(c.sel, "", 0) {
+	for o := range list(s, c.sel, "", 0) {
 		c.has[o.Key()] = o.Revision()
 	}
 	c.at, c.last = s.Revision(), s.Revision()
@@ -281,7 +281,7 @@ func (c *copyOf) compare(rev storage.Revision) {
 		got = append(got, fmt.Sprintf("%s@%d", key, rev))
 	}
 	slices.Sort(got)
-	for o := range s.List(c.sel, "", 0) {
+	for o := range list(s, c.sel, "", 0) {
 		want = append(want, fmt.Sprintf("%s@%d", o.Key(), o.Revision()))
 	}
 	slices.Sort(want)

@@ -135,7 +135,7 @@ func (t *topic) seek(after storage.Revision) uint64 {
 // end ends all watchers of the topic.
 func (c *Cache) end(t *topic, err error) {
 	t.err, t.gone = err, true
-	if !errors.Is(err, storage.ErrClosed) { // else what has come is still to be read
+	if errors.Is(err, storage.ErrCompacted) { // else what has come is still to be read
 		t.log = seqLog[Event]{}
 	}
 	c.hub.queue(t)

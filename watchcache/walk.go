@@ -17,9 +17,14 @@ type Walk struct {
 	touched   byte
 }
 
-// Walk begins a list of a selection, after a key ("" for the beginning).
-func (s *Snapshot) Walk(sel Selection, after string) Walk {
-	return Walk{snap: s, matcher: s.cache.compile(sel), after: after}
+// Walk begins a list of a selection, after a key ("" for the beginning). It fails as
+// List does.
+func (s *Snapshot) Walk(sel Selection, after string) (Walk, error) {
+	m := s.cache.compile(sel)
+	if err := s.cache.unreadableIn(&m, s.unreadable, after); err != nil {
+		return Walk{}, err
+	}
+	return Walk{snap: s, matcher: m, after: after}, nil
 }
 
 // Next is the next object, nil behind the last one.

@@ -36,7 +36,8 @@ const maxEvents = 256
 //
 // What the cache no longer keeps is read from the store. Errors:
 // storage.ErrCompacted if the store does not keep it either,
-// storage.ErrUnavailable, storage.ErrClosed.
+// storage.ErrUnavailable, storage.ErrClosed, and *UnreadableError if the range holds an
+// object whose value cannot be read.
 func (c *Cache) Watch(ctx context.Context, sel Selection, after storage.Revision) (*Watcher, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -80,6 +81,9 @@ func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until sto
 	defer c.mu.Unlock()
 	if c.mu.err != nil {
 		return nil, 0, c.mu.err
+	}
+	if err := c.unreadableIn(m, c.unreadable(), ""); err != nil {
+		return nil, 0, err
 	}
 	if after == 0 {
 		after = c.hub.Revision()
@@ -132,7 +136,8 @@ func (w *Watcher) ring() { w.bell.ring() }
 // Errors: storage.ErrCompacted if the reader was slower than the history is
 // long, or the cache had to be rebuilt; storage.ErrClosed if the watcher, the
 // cache or the store is closed, after all that had come by then; storage.ErrUnavailable while the start is still
-// read from a store that fails: watch again from the last progress. After an error the watcher must still be
+// read from a store that fails: watch again from the last progress;
+// *UnreadableError, after all that had come before, if an object of the range cannot be read. After an error the watcher must still be
 // closed.
 func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 	if w.replay != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"fairlead.dev/resource/builtin"
+	"fairlead.dev/server"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
 	"github.com/spf13/cobra"
@@ -21,6 +23,13 @@ type storeStatus struct {
 	Events    *int64           `json:"events,omitempty"`
 	LiveBytes *uint64          `json:"liveBytes,omitempty"`
 	DiskBytes *uint64          `json:"diskBytes,omitempty"`
+	// Unreadable are keys of objects that an API server of this version cannot read.
+	Unreadable []unreadable `json:"unreadable,omitempty"`
+}
+
+type unreadable struct {
+	Key   string `json:"key"`
+	Error string `json:"error"`
 }
 
 func (s storeStatus) print(out io.Writer, output string) error {
@@ -44,7 +53,7 @@ func newStoreStatus(f *storeFlags) *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.reach(); len(f.endpoints) == 0 {
-				s, err := f.inspect()
+				s, err := f.inspect(nil)
 				if err != nil {
 					return err
 				}
@@ -70,41 +79,57 @@ func newStoreStatus(f *storeFlags) *cobra.Command {
 	}
 }
 
-// inspect reads a store that nobody has open.
-func (f *storeFlags) inspect() (storeStatus, error) {
+// inspect reads a store that nobody has open. It checks each key, unless check is nil.
+func (f *storeFlags) inspect(check func(*storage.KeyValue) error) (s storeStatus, err error) {
 	if err := f.check(); err != nil {
-		return storeStatus{}, err
+		return s, err
 	}
 	if err := f.exists(); err != nil {
-		return storeStatus{}, err
+		return s, err
 	}
 	p := newProgress(os.Stderr)
 	count := counter(p, "records")
-	r, err := local.Verify(f.path(), local.Options{}, func(n int64) { count(n, 0) })
-	if err != nil {
-		return storeStatus{}, hint(err)
+	var each func(*storage.KeyValue)
+	if check != nil {
+		each = func(kv *storage.KeyValue) {
+			if err := check(kv); err != nil {
+				s.Unreadable = append(s.Unreadable, unreadable{kv.Key, err.Error()})
+			}
+		}
 	}
-	return storeStatus{
-		Revision: r.Revision, Compacted: r.Compacted, Keys: r.Keys, Leases: r.Leases,
-		Events: &r.Events, LiveBytes: &r.LiveBytes, DiskBytes: &r.DiskBytes,
-	}, nil
+	r, err := local.Verify(f.path(), local.Options{}, func(n int64) { count(n, 0) }, each)
+	if err != nil {
+		return s, hint(err)
+	}
+	s.Revision, s.Compacted, s.Keys, s.Leases = r.Revision, r.Compacted, r.Keys, r.Leases
+	s.Events, s.LiveBytes, s.DiskBytes = &r.Events, &r.LiveBytes, &r.DiskBytes
+	return s, nil
 }
 
 func newStoreVerify(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:     "verify",
-		Short:   "Read all of a store that does not run, and check every record and checksum",
+		Use:   "verify",
+		Short: "Read all of a store that does not run, and check every record and checksum",
+		Long: `Read all of a store that does not run, and check every record and checksum.
+
+Objects that an API server of this version cannot read, because their values are
+encrypted, damaged, or of a kind that it does not know, are named on stderr. The store
+is sound nevertheless: another API server may be able to read them.`,
 		Example: `  fairlead store verify --data-dir=.fairlead`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(f.endpoints) > 0 {
 				return usageError{fmt.Errorf("verify reads a directory: stop the store, and name it with --data-dir")}
 			}
-			s, err := f.inspect()
+			s, err := f.inspect(server.CheckStored(builtin.Resources()))
 			if err != nil {
 				return err
 			}
-			newProgress(os.Stderr).step("Verified", f.path())
+			p := newProgress(os.Stderr)
+			p.step("Verified", f.path())
+			for _, u := range s.Unreadable {
+				p.line(fmt.Sprintf("   %-12s %s: %s", "Unreadable", u.Key, u.Error))
+			}
 			return s.print(cmd.OutOrStdout(), f.output)
 		},
 	}

@@ -3,117 +3,111 @@ package adopt_test
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/resource/builtin"
 	"fairlead.dev/server/adopt"
-	"fairlead.dev/storage"
-	"fairlead.dev/storage/local"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
-const key = "/registry/pods/default/a"
-
-func pod(node string) *corev1.Pod {
-	return &corev1.Pod{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default", Labels: map[string]string{"app": "x"}},
-		Spec:       corev1.PodSpec{NodeName: node},
+func row(t *testing.T, gr schema.GroupResource) *resource.Resource {
+	t.Helper()
+	for _, r := range builtin.Resources() {
+		if r.GroupResource() == gr {
+			return r
+		}
 	}
+	t.Fatalf("no %s", gr)
+	return nil
 }
 
-// stored is a pod as kube-apiserver stores it.
-func stored(t *testing.T, p *corev1.Pod) []byte {
+// asProtobuf is an object as kube-apiserver stores it.
+func asProtobuf(t *testing.T, o runtime.Object) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := protobuf.NewSerializer(resource.Scheme(), resource.Scheme()).Encode(p, &b); err != nil {
+	if err := protobuf.NewSerializer(resource.Scheme(), resource.Scheme()).Encode(o, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-// check looks for want with its defaults.
-func check(t *testing.T, what string, kv *storage.KeyValue, want *corev1.Pod) {
+func asJSON(t *testing.T, o any) []byte {
 	t.Helper()
-	for _, r := range builtin.Resources() {
-		if r.GroupResource() == corev1.Resource("pods") {
-			r.Strategy.Default(want)
-		}
+	b, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if kv == nil {
-		t.Fatalf("%s: nothing", what)
-	}
-	var got corev1.Pod
-	if err := json.Unmarshal(kv.Value, &got); err != nil {
-		t.Fatalf("%s: %v in %q", what, err, kv.Value)
-	}
-	if diff := cmp.Diff(want, &got); diff != "" {
-		t.Errorf("%s: %s", what, diff)
-	}
+	return b
 }
 
 func TestProtobufIsReadAsJSON(t *testing.T) {
-	below, err := local.Open("", local.Options{InMemory: true})
+	pods := row(t, corev1.Resource("pods"))
+	want := &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default", Labels: map[string]string{"app": "x"}},
+		Spec:       corev1.PodSpec{NodeName: "n1"},
+	}
+	value, err := adopt.For(pods).Read(asProtobuf(t, want))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := adopt.New(below, builtin.Resources())
-	defer s.Close()
-	c, err := s.Watch("/", storage.NoEnd, 1)
-	if err != nil {
+	pods.Strategy.Default(want)
+	var got corev1.Pod
+	if err := json.Unmarshal(value, &got); err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	plain := []byte(`{"kind":"Pod"}`)
-	unknown := []byte("k8s\x00\n\x00")
-	for _, txn := range []storage.Txn{
-		{Then: []storage.Op{{Key: key, Value: stored(t, pod("n1"))}}},
-		{Then: []storage.Op{{Key: key, Value: stored(t, pod("n2"))}, {Key: "/json", Value: plain}}},
-		{Then: []storage.Op{{Type: storage.Delete, Key: key}}},
-		{Then: []storage.Op{{Key: key, Value: stored(t, pod("n3"))}, {Key: "/unknown", Value: unknown}}},
-	} {
-		if _, err := s.Commit(t.Context(), txn); err != nil {
-			t.Fatal(err)
+	if diff := cmp.Diff(want, &got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestOtherVersions reads what a server stored whose storage version is another one.
+func TestOtherVersions(t *testing.T) {
+	scalers := row(t, schema.GroupResource{Group: "autoscaling", Resource: "horizontalpodautoscalers"})
+	half := int32(50)
+	old := &autoscalingv1.HorizontalPodAutoscaler{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "autoscaling/v1", Kind: "HorizontalPodAutoscaler"},
+		ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"},
+		Spec:       autoscalingv1.HorizontalPodAutoscalerSpec{MaxReplicas: 3, TargetCPUUtilizationPercentage: &half},
+	}
+	for what, value := range map[string][]byte{"JSON": asJSON(t, old), "protobuf": asProtobuf(t, old)} {
+		got, err := adopt.For(scalers).Read(value)
+		if err != nil || !strings.Contains(string(got), `"apiVersion":"autoscaling/v2"`) || !strings.Contains(string(got), `"averageUtilization":50`) {
+			t.Errorf("%s: %s, %v", what, got, err)
 		}
 	}
+}
 
-	b, err := c.Next()
-	if err != nil || len(b.Events) != 6 {
-		t.Fatalf("%+v, %v", b, err)
+func TestUnreadable(t *testing.T) {
+	deployments := row(t, schema.GroupResource{Group: "apps", Resource: "deployments"})
+	set := &appsv1.ReplicaSet{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"}}
+	for value, want := range map[string]string{
+		"k8s:enc:aescbc:v1:key1:x": "identity transformer tried to read encrypted data",
+		"k8s\x00\n\x00":            "",
+		"garbage{":                 "json parse error",
+		"":                         "json parse error",
+		`{"metadata":{}}`:          "'Kind' is missing",
+		`{"kind":"Deployment","apiVersion":"apps/v9"}`: `no kind "Deployment" is registered for version "apps/v9"`,
+		string(asJSON(t, set)):                         "apps/v1, Kind=ReplicaSet is stored where apps/v1, Kind=Deployment should be",
+		string(asProtobuf(t, set)):                     "apps/v1, Kind=ReplicaSet is stored where apps/v1, Kind=Deployment should be",
+	} {
+		got, err := adopt.For(deployments).Read([]byte(value))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %q, %v, want an error with %q", value, got, err, want)
+		}
 	}
-	check(t, "created", b.Events[0].KV, pod("n1"))
-	check(t, "changed", b.Events[1].KV, pod("n2"))
-	check(t, "before the change", b.Events[1].Prev, pod("n1"))
-	check(t, "deleted", b.Events[3].Prev, pod("n2"))
-	if got := b.Events[2].KV.Value; string(got) != string(plain) {
-		t.Errorf("JSON became %q", got)
-	}
-	if got := b.Events[5].KV.Value; string(got) != string(unknown) {
-		t.Errorf("what nobody can read became %q", got)
-	}
-
-	r, err := s.Range(t.Context(), storage.RangeRequest{Start: "/", End: storage.NoEnd})
-	if err != nil || len(r.KVs) != 3 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	check(t, "listed", r.KVs[1], pod("n3"))
-	if kv := r.KVs[1]; kv.ModRevision != 5 || kv.CreateRevision != 5 || kv.Version != 1 {
-		t.Errorf("with %+v", kv)
-	}
-	res, err := s.Commit(t.Context(), storage.Txn{If: []storage.Condition{{Key: key, ModRevision: 2}}})
-	if err != nil || res.Succeeded {
-		t.Fatalf("%+v, %v", res, err)
-	}
-	check(t, "what a condition found", res.Current[0], pod("n3"))
-
-	// The store below still has what was written: it is shared, not changed.
-	raw, err := below.Range(t.Context(), storage.RangeRequest{Start: key})
-	if err != nil || !bytes.HasPrefix(raw.KVs[0].Value, []byte("k8s\x00")) {
-		t.Errorf("below: %+v, %v", raw, err)
+	in := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"}}`
+	if got, err := adopt.For(deployments).Read([]byte(in)); err != nil || string(got) != in {
+		t.Errorf("JSON of the stored version became %q, %v", got, err)
 	}
 }

@@ -127,7 +127,11 @@ func (s *Services) sync(ctx context.Context) error {
 		return err
 	}
 	there := map[string]bool{}
-	for o := range snap.List(watchcache.Selection{}, "", 0) {
+	list, err := snap.List(every, "", 0)
+	if err != nil {
+		return err
+	}
+	for o := range list {
 		there[o.Name()] = true
 		if was := s.mu.known[o.Name()]; was != nil && was.from == o.Revision() {
 			continue
@@ -139,7 +143,7 @@ func (s *Services) sync(ctx context.Context) error {
 		s.mu.known[k.name] = k
 	}
 	for name := range s.mu.known {
-		if !there[name] {
+		if !there[name] && !snap.Unreadable("", name) { // which stays in effect as it was
 			delete(s.mu.known, name)
 		}
 	}
@@ -148,6 +152,9 @@ func (s *Services) sync(ctx context.Context) error {
 	s.at.Store(int64(snap.Revision()))
 	return nil
 }
+
+// every selects all API services but those whose values cannot be read.
+var every = watchcache.Selection{Readable: true}
 
 func read(o *watchcache.Object) (*known, error) {
 	var service apiregistrationv1.APIService
@@ -183,7 +190,7 @@ func (s *Services) Run(ctx context.Context) error {
 }
 
 func (s *Services) follow(ctx context.Context) error {
-	w, err := s.o.Server.Cache(Resource).Watch(ctx, watchcache.Selection{}, 0)
+	w, err := s.o.Server.Cache(Resource).Watch(ctx, every, 0)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (x *Extensions) Run(ctx context.Context) error {
 
 func (x *Extensions) follow(ctx context.Context) error {
 	cache := x.o.Server.Cache(Definitions)
-	w, err := cache.Watch(ctx, watchcache.Selection{}, 0)
+	w, err := cache.Watch(ctx, every, 0)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package extension
 import (
 	"cmp"
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (x *Extensions) sync(ctx context.Context) error {
 // served may be another than before.
 func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 	there := map[string]bool{}
-	for o := range snap.List(watchcache.Selection{}, "", 0) {
+	for o := range readable(snap) {
 		name := o.Name()
 		there[name] = true
 		was := x.mu.served[name]
@@ -71,12 +72,21 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 		x.mu.served[name] = now
 	}
 	for name := range x.mu.served {
-		if !there[name] {
+		if !there[name] && !snap.Unreadable("", name) { // which stays in effect as it was
 			delete(x.mu.served, name)
 			changed = true
 		}
 	}
 	return changed
+}
+
+// every selects all definitions but those whose values cannot be read.
+var every = watchcache.Selection{Readable: true}
+
+// readable are the definitions of the snapshot whose values can be read.
+func readable(snap *watchcache.Snapshot) iter.Seq[*watchcache.Object] {
+	list, _ := snap.List(every, "", 0) // which fails only for what cannot be read
+	return list
 }
 
 // settle works out the statuses, oldest definition first, and returns those

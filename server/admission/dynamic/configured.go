@@ -82,8 +82,12 @@ func (c *Configured[T]) renew(ctx context.Context) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
+	objects, err := snap.List(watchcache.Selection{}, "", 0)
+	if err != nil {
+		return nil, err
+	}
 	g := &generation[T]{at: rev, known: map[string]made[T]{}}
-	for o := range snap.List(watchcache.Selection{}, "", 0) {
+	for o := range objects {
 		var m made[T]
 		if old != nil {
 			m = old.known[o.Key()]

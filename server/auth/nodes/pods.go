@@ -3,7 +3,6 @@ package nodes
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -75,7 +74,11 @@ func (q question) anyPod(namespace string, is func(*watchcache.Object) (bool, er
 		if err != nil {
 			return false, err
 		}
-		for o := range q.pods(s, namespace) {
+		pods, err := s.List(q.pods(namespace), "", 0)
+		if err != nil {
+			return false, err
+		}
+		for o := range pods {
 			if ok, err := is(o); ok || err != nil {
 				return ok, err
 			}
@@ -84,8 +87,9 @@ func (q question) anyPod(namespace string, is func(*watchcache.Object) (bool, er
 	return false, nil
 }
 
-func (q question) pods(s *watchcache.Snapshot, namespace string) iter.Seq[*watchcache.Object] {
-	return s.List(watchcache.Selection{Namespace: namespace, Fields: fields.OneTermEqualSelector("spec.nodeName", q.node)}, "", 0)
+// pods selects the node's pods. One that cannot be read gives access to nothing.
+func (q question) pods(namespace string) watchcache.Selection {
+	return watchcache.Selection{Namespace: namespace, Fields: fields.OneTermEqualSelector("spec.nodeName", q.node), Readable: true}
 }
 
 // hasPod reports whether the pod is bound to the node.

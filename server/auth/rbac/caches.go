@@ -97,13 +97,20 @@ func (f *follower[T]) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	list, err := s.List(readable, "", 0)
+	if err != nil {
+		return err
+	}
 	f.objects = map[string]*T{}
-	for o := range s.List(watchcache.Selection{}, "", 0) {
+	for o := range list {
 		f.put(o)
 	}
-	f.watcher, err = f.cache.WatchFrom(ctx, s, watchcache.Selection{})
+	f.watcher, err = f.cache.WatchFrom(ctx, s, readable)
 	return err
 }
+
+// readable are all objects but those whose values cannot be read, which grant nothing.
+var readable = watchcache.Selection{Readable: true}
 
 // put takes one object. One that cannot be read grants nothing.
 func (f *follower[T]) put(o *watchcache.Object) {
