@@ -46,7 +46,7 @@ func (c *call) modify(name string, ch change) (w *written, created bool, err err
 			err = errRedefined
 		}
 		if err != nil {
-			return nil, false, err
+			return nil, false, corruptUpdate(err)
 		}
 		w, lost, err := c.attempt(name, now, &ch)
 		if err != nil || !lost {

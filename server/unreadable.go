@@ -23,11 +23,14 @@ const mostCauses = 100
 
 // corrupt is what kube-apiserver's storage says of an object whose value cannot be read.
 func corrupt(key string, o watchcache.Unreadable) string {
-	what := fmt.Sprintf("object not decodable revision=%d", o.Revision)
+	return fmt.Sprintf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, why(o))
+}
+
+func why(o watchcache.Unreadable) string {
 	if errors.Is(o.Err, adopt.ErrEncrypted) {
-		what = "data from the storage is not transformable revision=0"
+		return "data from the storage is not transformable revision=0: " + o.Err.Error()
 	}
-	return fmt.Sprintf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s: %v", key, what, o.Err)
+	return fmt.Sprintf("object not decodable revision=%d: %v", o.Revision, o.Err)
 }
 
 // corruptObject is the answer to a request that needs one object whose value cannot be
@@ -35,6 +38,19 @@ func corrupt(key string, o watchcache.Unreadable) string {
 func corruptObject(e *watchcache.UnreadableError) error {
 	o := e.Objects[0]
 	return apierrors.NewInternalError(errors.New(corrupt("/"+strings.TrimPrefix(o.Key, watchcache.Root), o)))
+}
+
+// corruptUpdate makes the answer to an update or a patch of an error in reading the
+// object. kube-apiserver does not tell these by the words of a get.
+func corruptUpdate(err error) error {
+	var e *watchcache.UnreadableError
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case errors.Is(err, adopt.ErrEncrypted):
+		return apierrors.NewInternalError(errors.New(why(e.Objects[0])))
+	}
+	return failure(http.StatusInternalServerError, "", why(e.Objects[0]))
 }
 
 // corruptRange is the answer to a list or a watch of a range with such objects.

@@ -101,14 +101,15 @@ func (c *Cache) stored(kv *storage.KeyValue) (*storage.KeyValue, error) {
 	return kv, nil
 }
 
-// sound reports whether the text looks whole: it ends as an object does, and its braces
-// and quotes are as many as they open and close. Texts of JSON that do not look so are
-// rare, damaged ones that do are too, and it is ten times as fast as to read it.
+// sound reports whether the text looks whole: it ends as an object does, and has as many
+// braces that open as that close. JSON that does not look so is rare, a text that was cut
+// short and does is too, and to look is twenty times as fast as to read.
 func sound(b []byte) bool {
 	b = bytes.TrimRight(b, " \n\t\r")
-	return len(b) > 0 && b[len(b)-1] == '}' &&
-		bytes.Count(b, []byte("{")) == bytes.Count(b, []byte("}")) && bytes.Count(b, []byte(`"`))%2 == 0
+	return len(b) > 0 && b[len(b)-1] == '}' && bytes.Count(b, opening) == bytes.Count(b, closing)
 }
+
+var opening, closing = []byte("{"), []byte("}")
 
 // A lapse is a time in which a key's value cannot be read.
 type lapse struct {

@@ -168,14 +168,29 @@
 // Open looks for batches behind the first place that is not whole, byte by byte.
 // If one of them notes that this place was on disk, it was damaged since, and the
 // store does not open. So every acknowledged commit is guarded by the next one that
-// reaches the disk, or by the mark of time that follows it. Damage to the very last
-// one cannot be told from a write that the crash cut short: the log then ends
-// before it. A clean Close leaves no log file to replay.
+// reaches the disk, or by the mark of time that follows it. A clean Close leaves no log
+// file to replay.
 //
-// A last log file that is gone leaves no trace in Pebble. So when the first commit in
-// a log file is on disk, and before it is acknowledged, its revision is written to
-// FAIRLEAD.rev, and a store whose log ends before that does not open. It is written in
-// turns at byte 0 and byte 512:
+// That leaves the end itself: a log that is cut at the end of a batch is whole, and one
+// that is cut within looks like a write that the crash cut short. So the last revision
+// that was acknowledged is noted elsewhere, in FAIRLEAD.rev, and a store whose log ends
+// before it does not open (unless Options.AcceptTornTail says so):
+//
+//	batch ──▶ log ──▶ sync ──▶ note in FAIRLEAD.rev ──▶ readers and writers see it
+//
+// The note is a write of 12 bytes that nobody syncs, 1 µs beside the milliseconds of the
+// log's sync: when the process is killed, the system still has it. It follows the sync,
+// so a note on disk never knows of more than the log does, whatever else a loss of power
+// takes. Synced it is with the first group of each log file, because a last log file
+// that is gone leaves no trace in Pebble, and every 10 s with the mark of time. So what
+// is cut off goes unnoticed only after a loss of power, and only if it is younger than
+// both and no later batch follows the cut. What is acknowledged before it is synced
+// (FsyncInterval, NoSync) is noted when it is synced.
+//
+// The naive designs lost: a second sync for each group halves what a disk commits, and
+// the length of a batch in the one after it says nothing of the last.
+//
+// FAIRLEAD.rev is written in turns at byte 0 and byte 512:
 //
 //	bytes  what
 //	8      revision, big-endian

@@ -25,6 +25,8 @@ type engine struct {
 	guard    *guard
 	witness  *witness
 	dirty    atomic.Bool // written since the last sync
+	// written is the last revision that was written, whether it is synced or not.
+	written atomic.Int64
 	// logged is about how much the log file holds.
 	logged atomic.Int64
 	// flushing is closed when what was in the last log file is in a table. It is the
@@ -61,13 +63,29 @@ func (e *engine) commit(g *group) error {
 			b.Set(leaseKey(l.id), uint64Value(uint64(l.ttl/time.Second)), nil)
 		}
 	}
+	w := e.sync
 	if !g.sync && len(g.leases) == 0 {
-		return e.apply(b, pebble.NoSync)
+		w = pebble.NoSync
 	}
-	if err := e.apply(b, e.sync); err != nil || !e.sync.Sync || len(g.versions) == 0 {
+	if err := e.apply(b, w); err != nil {
 		return err
 	}
-	return e.witness.note(e.guard.synced.Load().log, g.rev)
+	if len(g.versions) > 0 {
+		e.written.Store(int64(g.rev))
+	}
+	if !w.Sync {
+		return nil
+	}
+	return e.acknowledge(e.written.Load())
+}
+
+// acknowledge notes that all up to a revision is on disk.
+func (e *engine) acknowledge(rev int64) error {
+	n := e.guard.synced.Load()
+	if n == nil {
+		return nil
+	}
+	return e.witness.note(n.log, storage.Revision(rev))
 }
 
 // apply commits b. It never goes through Pebble's waiting commit, which ends the
@@ -112,7 +130,11 @@ func (e *engine) flush() error {
 	if !e.note(b) {
 		b.LogData(nil, nil)
 	}
-	return e.apply(b, pebble.Sync)
+	rev := e.written.Load()
+	if err := e.apply(b, pebble.Sync); err != nil {
+		return err
+	}
+	return e.acknowledge(rev)
 }
 
 // mark notes that all revisions up to r were committed by the time t. It is synced
@@ -121,7 +143,10 @@ func (e *engine) mark(r storage.Revision, t time.Time) error {
 	b := e.db.NewBatch()
 	e.note(b)
 	b.Set(markKey(r), uint64Value(uint64(t.UnixNano())), nil)
-	return e.apply(b, e.sync)
+	if err := e.apply(b, e.sync); err != nil || !e.sync.Sync {
+		return err
+	}
+	return e.witness.sync()
 }
 
 // close releases the directory. It moves what is in the log file to tables, whose

@@ -123,8 +123,15 @@ func open(dir, sub string, o Options, lock *pebble.Lock, failed func(error)) (*e
 		if img, err = e.load(); err == nil {
 			err = testify(g, dir, img.rev)
 		}
-		if err == nil {
+		var lost lostEnd
+		torn := errors.As(err, &lost) && o.AcceptTornTail
+		if err == nil || torn {
 			e.witness, err = openWitness(g, dir)
+		}
+		if err == nil && torn {
+			o.Logger.Warn("opened without the end of the log: acknowledged writes are lost, and their revisions are given again",
+				"directory", dir, "endsAt", lost.ends, "acknowledged", lost.acknowledged, "lostRevisions", lost.acknowledged-lost.ends)
+			err = e.witness.forget(img.rev)
 		}
 		if err == nil {
 			err = syncDir(g, dir)
@@ -147,5 +154,8 @@ func lostError(dir string) error {
 
 func corruptError(dir string, err error) error {
 	why, _, _ := strings.Cut(err.Error(), "\n")
+	if errors.Is(err, errShort) {
+		return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot, or open what is left with --accept-torn-tail (%s)", ErrCorrupt, dir, why)
+	}
 	return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot (%s)", ErrCorrupt, dir, why)
 }

@@ -39,6 +39,10 @@ type Options struct {
 	// with the next that must be, or within 100 ms. After such a crash the last
 	// revisions may be missing, and be given again to other writes.
 	NoSync []string
+	// AcceptTornTail opens a store whose log ends before what was acknowledged. What is
+	// missing is lost, and said to Logger; its revisions are given again to other writes,
+	// so who has read them must list again.
+	AcceptTornTail bool
 	// FS is the file system; nil is the machine's.
 	FS vfs.FS
 	// Trace is told when revisions are synced and published; nil is nobody.

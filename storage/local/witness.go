@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -14,13 +15,18 @@ import (
 )
 
 // A witness is a small file beside the log that knows a revision which the log must
-// reach. Pebble does not miss a log file that is gone, if it is the last: so each time
-// the first commit to a new log file is durable, and before it is acknowledged, the
-// witness notes its revision, with one more sync.
+// reach: the last one that was acknowledged. It is written after each sync of the log and
+// before those who wait for it are answered, so that an end of the log that was cut off
+// later is missed. That write is not waited for: it is in the system's memory, which
+// outlives the process. On disk it is with the first group of each log file, since
+// Pebble does not miss a last log file that is gone, and with each mark of time. It
+// never knows of what was not synced.
 type witness struct {
+	mu   sync.Mutex
 	file vfs.File
 	slot int64
-	// log is the number of the log file that was noted.
+	rev  storage.Revision
+	// log is the number of the log file in which the last synced note was made.
 	log uint64
 }
 
@@ -41,7 +47,12 @@ func openWitness(f vfs.FS, dir string) (*witness, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &witness{file: file}, nil
+	w := &witness{file: file}
+	notes, err := readNotes(file)
+	if notes[0] > notes[1] {
+		w.slot = 1 // the better one stays until the next is whole
+	}
+	return w, err
 }
 
 // readWitness is the revision that the witness of dir knows, 0 if there is none.
@@ -54,40 +65,73 @@ func readWitness(f vfs.FS, dir string) (storage.Revision, error) {
 		return 0, err
 	}
 	defer file.Close()
-	var r storage.Revision
-	for slot := range int64(2) {
-		var b [witnessSize]byte
-		if _, err := file.ReadAt(b[:], slot*witnessSlot); err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
-		}
-		if crc32.Checksum(b[:8], castagnoli) == binary.BigEndian.Uint32(b[8:]) {
-			r = max(r, storage.Revision(binary.BigEndian.Uint64(b[:])))
-		}
-	}
-	return r, nil
+	notes, err := readNotes(file)
+	return max(notes[0], notes[1]), err
 }
 
-// testify refuses a log that ends at r although the witness of dir knows better.
+// readNotes reads both places; what is not whole is 0.
+func readNotes(file vfs.File) (notes [2]storage.Revision, err error) {
+	for slot := range notes {
+		var b [witnessSize]byte
+		if _, err := file.ReadAt(b[:], int64(slot)*witnessSlot); err != nil && !errors.Is(err, io.EOF) {
+			return notes, err
+		}
+		if crc32.Checksum(b[:8], castagnoli) == binary.BigEndian.Uint32(b[8:]) {
+			notes[slot] = storage.Revision(binary.BigEndian.Uint64(b[:]))
+		}
+	}
+	return notes, nil
+}
+
+// A lostEnd is what a store is opened without.
+type lostEnd struct{ ends, acknowledged storage.Revision }
+
+func (l lostEnd) Error() string {
+	return fmt.Sprintf("%v: it ends at revision %d, and %d was acknowledged", errShort, l.ends, l.acknowledged)
+}
+
+func (l lostEnd) Unwrap() error { return errShort }
+
+// testify fails with a lostEnd for a log that ends at r although the witness of dir
+// knows better.
 func testify(f vfs.FS, dir string, r storage.Revision) error {
 	known, err := readWitness(f, dir)
 	if err == nil && r < known {
-		err = fmt.Errorf("%w: it ends at revision %d, and %d was written", errShort, r, known)
+		err = lostEnd{r, known}
 	}
 	return err
 }
 
 // note notes that r is on disk, in a log file that may be new.
 func (w *witness) note(log uint64, r storage.Revision) error {
-	if log == w.log {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r <= w.rev {
 		return nil
 	}
-	w.log = log
-	b := make([]byte, 8, witnessSize)
-	binary.BigEndian.PutUint64(b, uint64(r))
-	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	if _, err := w.file.WriteAt(b, w.slot*witnessSlot); err != nil {
+	if err := w.write(r); err != nil || log == w.log {
 		return err
 	}
-	w.slot ^= 1
+	w.log = log
 	return w.file.SyncData()
+}
+
+func (w *witness) write(r storage.Revision) error {
+	w.rev = r
+	var b [witnessSize]byte
+	binary.BigEndian.PutUint64(b[:], uint64(r))
+	binary.BigEndian.PutUint32(b[8:], crc32.Checksum(b[:8], castagnoli))
+	_, err := w.file.WriteAt(b[:], w.slot*witnessSlot)
+	w.slot ^= 1
+	return err
+}
+
+// sync puts the last note on disk.
+func (w *witness) sync() error { return w.file.SyncData() }
+
+// forget has the witness know of nothing above r any more.
+func (w *witness) forget(r storage.Revision) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return errors.Join(w.write(r), w.write(r), w.sync())
 }
