@@ -37,6 +37,9 @@ type Options struct {
 	Fsync   local.Fsync
 	NoSync  []string
 	History time.Duration
+	// AcceptTornTail opens a store whose log ends before the last acknowledged write; see
+	// local.Options.
+	AcceptTornTail bool
 	// WatchHistory bounds, in bytes, the changes of each resource that are kept in memory
 	// for watchers; 0 is watchcache's default. Who begins before them is served from the store.
 	WatchHistory int

@@ -61,7 +61,7 @@ func openLocal(o Options) (store, error) {
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	s, err := local.Open(dir, local.Options{History: o.History, Fsync: o.Fsync, NoSync: o.NoSync, Trace: o.Trace, Logger: o.Log})
+	s, err := local.Open(dir, local.Options{History: o.History, Fsync: o.Fsync, NoSync: o.NoSync, AcceptTornTail: o.AcceptTornTail, Trace: o.Trace, Logger: o.Log})
 	if errors.Is(err, local.ErrInUse) {
 		return nil, fmt.Errorf("%s is in use by another process: stop it, or choose another with --data-dir", o.DataDir)
 	}

@@ -129,7 +129,7 @@ func (c *call) removeUnreadable() error {
 		if c.dryRun {
 			break
 		}
-		res, err := c.commit(c.ep.cache.Key(c.namespace(), c.info.name), at, storage.Delete, nil)
+		res, err := c.commit(&written{key: c.ep.cache.Key(c.namespace(), c.info.name)}, at, storage.Delete)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -51,16 +52,22 @@ func (v periodValue) Set(s string) error {
 }
 
 // registerStore is for what runs an embedded store.
-func registerStore(flags *pflag.FlagSet, fsync *local.Fsync, history *time.Duration, noSync *[]string) {
+func registerStore(flags *pflag.FlagSet, fsync *local.Fsync, history *time.Duration, noSync *[]string, acceptTornTail *bool) {
 	flags.Var(fsyncValue{fsync}, "fsync", "when a write is on disk: always (before it is acknowledged), interval (within 100 ms), never (when the system likes)")
 	*history = local.DefaultHistory
 	flags.Var(periodValue{history}, "history", "how long superseded revisions are kept; a watch can resume from any of them")
 	flags.StringSliceVar(noSync, "nosync-prefixes", nil, "keys that need not survive a crash of the machine, such as /registry/events/,/registry/leases/: not waited for when synced")
+	registerTornTail(flags, acceptTornTail)
+}
+
+// registerTornTail is for what opens a data directory.
+func registerTornTail(flags *pflag.FlagSet, accept *bool) {
+	flags.BoolVar(accept, "accept-torn-tail", false, "open a store whose log ends before the last acknowledged write, without what is missing")
 }
 
 // registerEtcd is for `up` and `server`.
 func registerEtcd(flags *pflag.FlagSet, o *controlplane.Options) {
-	registerStore(flags, &o.Fsync, &o.History, &o.NoSync)
+	registerStore(flags, &o.Fsync, &o.History, &o.NoSync, &o.AcceptTornTail)
 	flags.StringVar(&o.EtcdListen, "etcd-listen", "", "serve the store as etcd v3 on this address too, such as 127.0.0.1:2379")
 	registerServing(flags, "etcd-listen-", &o.EtcdTLS)
 }
@@ -98,7 +105,7 @@ func newEtcd() *cobra.Command {
 	flags.BoolVar(&o.InMemory, "in-memory", false, "keep nothing")
 	flags.StringVar(&listen, "listen", "127.0.0.1:2379", "address to serve on; port 0 picks one")
 	flags.StringVarP(&output, "output", "o", "", "json: print one line for machines when ready")
-	registerStore(flags, &o.Fsync, &o.History, &o.NoSync)
+	registerStore(flags, &o.Fsync, &o.History, &o.NoSync, &o.AcceptTornTail)
 	registerServing(flags, "", &files)
 	return cmd
 }
@@ -115,6 +122,7 @@ func serveEtcd(cmd *cobra.Command, dir, listen, output string, o local.Options, 
 	}
 	defer l.Close()
 	p := newProgress(os.Stderr)
+	o.Logger = slog.Default()
 	store, err := local.Open(filepath.Join(dir, storeName), o)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -29,6 +30,7 @@ type storeFlags struct {
 	endpoints         []string
 	caCert, cert, key string
 	output            string
+	acceptTornTail    bool
 }
 
 func newStore() *cobra.Command {
@@ -54,6 +56,7 @@ or later. verify and restore want a directory that no process has open.`,
 	flags.StringVar(&f.cert, "cert", "", "client certificate for the endpoints")
 	flags.StringVar(&f.key, "key", "", "key of the client certificate")
 	flags.StringVarP(&f.output, "output", "o", "", "json: for machines")
+	registerTornTail(flags, &f.acceptTornTail)
 	cmd.AddCommand(newStoreStatus(&f), newStoreVerify(&f), newStoreSnapshot(&f), newStoreCompact(&f), newStoreGet(&f), newStoreWatch(&f))
 	return cmd
 }
@@ -114,7 +117,7 @@ func (f *storeFlags) open(ctx context.Context) (storage.Store, error) {
 		if err := f.exists(); err != nil {
 			return nil, err
 		}
-		s, err := local.Open(f.path(), local.Options{History: -1})
+		s, err := local.Open(f.path(), local.Options{History: -1, AcceptTornTail: f.acceptTornTail, Logger: slog.Default()})
 		if err != nil {
 			return nil, hint(err)
 		}

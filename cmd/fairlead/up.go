@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -151,7 +152,7 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		}
 	}
 	p := newProgress(os.Stderr)
-	f.options.Progress = p.step
+	f.options.Progress, f.options.Log = p.step, slog.Default()
 	cp, err := controlplane.Start(cmd.Context(), f.options)
 	if err != nil {
 		return err
