@@ -98,6 +98,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 			if err != nil {
 				return err
 			}
+			c.Metrics.MustRegister(storeFailed(store))
 			if err := c.Metrics.Register(services); err != nil {
 				return err
 			}

@@ -14,6 +14,8 @@ import (
 	"fairlead.dev/storage/etcd"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/watchcache"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // store is what a control plane stands on: the embedded store or an etcd cluster.
@@ -21,6 +23,34 @@ type store interface {
 	storage.Store
 	// Err says why the store can't be written, nil if it can.
 	Err() error
+}
+
+// StoreFailed is closed when the disk of the embedded store has failed: it can be read
+// and not be written any more, for the reason StoreErr. It is nil for other stores, which
+// recover by themselves.
+func (cp *ControlPlane) StoreFailed() <-chan struct{} {
+	if s, ok := cp.store.(*local.Store); ok {
+		return s.Failed()
+	}
+	return nil
+}
+
+// StoreErr says why the store can't be written now, nil if it can.
+func (cp *ControlPlane) StoreErr() error { return cp.store.Err() }
+
+// StoreDir is the directory of the embedded store on disk.
+func (cp *ControlPlane) StoreDir() string { return filepath.Join(cp.options.DataDir, storeDir) }
+
+// storeFailed is a gauge that is 1 while the store can't be written.
+func storeFailed(s store) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "fairlead_store_failed", Help: "1 while the store cannot be written: its disk failed or is full, or etcd does not answer.",
+	}, func() float64 {
+		if s.Err() != nil {
+			return 1
+		}
+		return 0
+	})
 }
 
 // Etcd says which etcd cluster to stand on instead of the embedded store.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func lookAtSources() error {
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	stderr *bytes.Buffer
+	stderr *output
 	exited chan struct{}
 	err    error
 
@@ -81,6 +82,24 @@ type process struct {
 	ReadyMillis int
 }
 
+// output is what a process has said so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
 // up starts `fairlead up` with its data in dir and returns when it says that it
 // is ready.
 func up(t *testing.T, dir string, args ...string) *process {
@@ -91,7 +110,7 @@ func up(t *testing.T, dir string, args ...string) *process {
 // launch starts a fairlead that serves, and returns when it says that it is ready.
 func launch(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, stderr: new(bytes.Buffer), exited: make(chan struct{})}
+	p := &process{t: t, stderr: new(output), exited: make(chan struct{})}
 	p.cmd = exec.Command(bin.fairlead, append(args, "-o", "json")...)
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()

@@ -153,6 +153,8 @@ func serveEtcd(cmd *cobra.Command, dir, listen, output string, o local.Options, 
 	case <-cmd.Context().Done():
 		p.line("Stopping")
 	case err = <-served:
+	case <-store.Failed():
+		err = failedStore(cmd.Context(), p, kept, store.Err())
 	}
 	s.Close()
 	return errors.Join(err, store.Close())

@@ -40,6 +40,10 @@ func run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
+	if errors.As(err, &errAgain{}) {
+		fmt.Fprintln(os.Stderr, "fairlead: "+err.Error()+": starting anew")
+		err = fmt.Errorf("%w, and it cannot start by itself: %w", err, startAgain())
+	}
 	fmt.Fprintln(os.Stderr, "fairlead: "+message(err))
 	if usage := (usageError{}); errors.As(err, &usage) {
 		fmt.Fprintf(os.Stderr, "See '%s --help'.\n", cmd.CommandPath())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -163,13 +164,35 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		return err
 	}
 	stopTrim := startTrimmer()
-	err = cp.Wait(cmd.Context())
+	err = waitFor(cmd.Context(), p, cp)
 	stopTrim()
 	p.line("Stopping")
 	if stopErr := cp.Stop(); err == nil {
 		err = stopErr
 	}
 	return err
+}
+
+// waitFor returns when ctx ends, or with the error of a part that failed, or of the store.
+func waitFor(ctx context.Context, p *progress, cp *controlplane.ControlPlane) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	failed := make(chan error, 1)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-cp.StoreFailed():
+			failed <- failedStore(ctx, p, cp.StoreDir(), cp.StoreErr())
+			stop()
+		}
+	}()
+	err := cp.Wait(ctx)
+	select {
+	case storeErr := <-failed:
+		return storeErr
+	default:
+		return err
+	}
 }
 
 // announce tells people or machines that the control plane is ready. It merges the kubeconfig

@@ -68,6 +68,11 @@
 // process keeps the directory until it ends; the next Open finds every
 // acknowledged write.
 //
+// Nor is it opened again in the same process: goroutines of Pebble's stand in the middle
+// of writes, with files open, and only the end of the process is proof that they write no
+// more. So who runs a store waits for Failed and starts the process anew: at once, or, if
+// OutOfSpace, when HasRoom says so, and goes on to be read until then.
+//
 // # Memory
 //
 // About 180 bytes per key beside the key and the value, 30 for each record that is

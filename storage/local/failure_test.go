@@ -82,6 +82,10 @@ func TestFailure(t *testing.T) {
 			if s.Err() == nil || s.Stats().Err == nil || len(refused) == 0 {
 				t.Fatalf("the store noticed nothing: %v", s.Err())
 			}
+			<-s.Failed()
+			if room := local.OutOfSpace(s.Err()); room != (name == "Write" || name == "Create") && name != "All" {
+				t.Errorf("OutOfSpace of %v: %v", s.Err(), room)
+			}
 			wantErr(t, "Compact", s.Compact(t.Context(), s.Revision()), storage.ErrNotWritten)
 			check := func(s storage.Store, when string) {
 				for key, rev := range acked {

@@ -80,9 +80,18 @@ func (g *guard) halt(what, name string, err error) {
 		return
 	}
 	g.broken.Store(true)
-	g.failed(fmt.Errorf("%s %s: %w", what, name, err))
+	err = fmt.Errorf("%s %s: %w", what, name, err)
+	if what == syncing {
+		err = fmt.Errorf("%w: %w", errSync, err)
+	}
+	g.failed(err)
 	select {}
 }
+
+const syncing = "syncing"
+
+// errSync: what was written may or may not be on disk, and nobody can find out.
+var errSync = errors.New("a sync failed")
 
 func (g *guard) wrap(f vfs.File, name string, err error) (vfs.File, error) {
 	if err != nil {
@@ -179,7 +188,7 @@ func (f *guardedFile) WriteAt(b []byte, at int64) (int, error) {
 func (f *guardedFile) Sync() error {
 	size := f.size
 	err := f.File.Sync()
-	f.guard.halt("syncing", f.name, err)
+	f.guard.halt(syncing, f.name, err)
 	f.durable(size, err)
 	return err
 }
@@ -187,7 +196,7 @@ func (f *guardedFile) Sync() error {
 func (f *guardedFile) SyncData() error {
 	size := f.size
 	err := f.File.SyncData()
-	f.guard.halt("syncing", f.name, err)
+	f.guard.halt(syncing, f.name, err)
 	f.durable(size, err)
 	return err
 }
@@ -195,7 +204,7 @@ func (f *guardedFile) SyncData() error {
 func (f *guardedFile) SyncTo(length int64) (bool, error) {
 	size := f.size
 	full, err := f.File.SyncTo(length)
-	f.guard.halt("syncing", f.name, err)
+	f.guard.halt(syncing, f.name, err)
 	if full {
 		f.durable(size, err)
 	}

@@ -47,6 +47,7 @@ type Store struct {
 	// hanging; failure says why, and is set for every failure.
 	down    chan struct{}
 	failure atomic.Pointer[error]
+	failed  chan struct{} // closed with failure
 
 	closing  sync.Once
 	closeErr error
@@ -68,7 +69,7 @@ type state struct {
 // Open opens the store in dir, creating it if the directory is empty or missing.
 // Errors: ErrInUse, ErrForeign, ErrCorrupt, or that of the file system.
 func Open(dir string, o Options) (*Store, error) {
-	s := &Store{opts: o.withDefaults(), down: make(chan struct{})}
+	s := &Store{opts: o.withDefaults(), down: make(chan struct{}), failed: make(chan struct{})}
 	s.queue.bell = make(chan struct{}, 1)
 	img := newImage()
 	if !o.InMemory {
@@ -133,11 +134,15 @@ func (s *Store) Err() error {
 	return nil
 }
 
+// Failed is closed when Err is set.
+func (s *Store) Failed() <-chan struct{} { return s.failed }
+
 // fail makes the store read-only, for good.
 func (s *Store) fail(err error) {
 	err = fmt.Errorf("the store is read-only since a write failed, restart it when the cause is mended: %w", err)
 	if s.failure.CompareAndSwap(nil, &err) {
 		s.opts.Logger.Error("storage failed", "err", err)
+		close(s.failed)
 	}
 }
 

@@ -1,0 +1,18 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// startAgain makes this process a new one of the same program, with the same ID and
+// arguments. It returns only if it can't.
+func startAgain() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(program, os.Args, os.Environ())
+}
