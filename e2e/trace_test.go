@@ -171,6 +171,7 @@ func TestTraceRefusals(t *testing.T) {
 	at := "--kubeconfig=" + p.Kubeconfig
 	fairlead(t, "trace", at, "--rv", "999999").fails(t, 1, "revision 999999 is not among")
 	fairlead(t, "trace", at, "gizmo/x", "--since=1m").fails(t, 1, `no kind "gizmo"`)
+	fairlead(t, "trace", at, "configmap/nope", "--since=1m").fails(t, 1, `configmaps "default/nope" does not exist`)
 	fairlead(t, "trace", at, "-o", "table").fails(t, 2, "json or otlp")
 	fairlead(t, "trace", at, "--rv=-1").fails(t, 2, "not below 0")
 	fairlead(t, "trace", at, "pod/a", "pod/b").fails(t, 2, "one KIND/NAME")

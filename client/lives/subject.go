@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/trace/show"
 	"fairlead.dev/trace/why"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 )
@@ -89,6 +90,18 @@ func (g gatherer) known(ctx context.Context, r client.APIResource, namespace, na
 	}
 	if s.Kind == "Pod" {
 		s.Parts, err = g.claims(ctx, namespace, object)
+		return s, err
+	}
+	switch s.Kind {
+	case "Node":
+		lease, err := g.subject(ctx, "leases.coordination.k8s.io", "kube-node-lease", name)
+		if err == nil {
+			s.Parts = []why.Subject{lease}
+		} else if !apierrors.IsForbidden(err) {
+			return s, err
+		}
+	case "Service":
+		err = g.behind(ctx, &s)
 		return s, err
 	}
 	if kind := below[s.Kind]; kind != "" {
@@ -168,6 +181,45 @@ func (g gatherer) owned(ctx context.Context, kind, namespace, uid string, depth 
 		}
 	}
 	return all, nil
+}
+
+// behind adds to a service its EndpointSlices and the pods that its selector matches.
+func (g gatherer) behind(ctx context.Context, s *why.Subject) error {
+	spec, _ := s.Object["spec"].(map[string]any)
+	selector, _ := spec["selector"].(map[string]any)
+	if err := g.selected(ctx, s, "endpointslices.discovery.k8s.io", discoveryv1.LabelServiceName+"="+s.Name); err != nil || len(selector) == 0 {
+		return err
+	}
+	return g.selected(ctx, s, "pods", why.Selector(selector))
+}
+
+// selected adds to a subject the objects of a kind and its namespace that have the labels.
+func (g gatherer) selected(ctx context.Context, s *why.Subject, kind, labels string) error {
+	r, err := Resource(ctx, g.c, kind)
+	if err != nil {
+		return err
+	}
+	var list struct{ Items []map[string]any }
+	err = g.ask(ctx, client.Request{Path: collection(r, s.Namespace), Query: url.Values{"labelSelector": {labels}}}, &list)
+	if apierrors.IsForbidden(err) {
+		s.Unread = append(s.Unread, kind)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var all []why.Subject
+	for _, o := range list.Items {
+		all = append(all, subjectOf(r, s.Namespace, metadata(o, "name"), o))
+	}
+	all = why.First(all)
+	for i := range min(len(all), why.MostParts) {
+		if all[i], err = g.known(ctx, r, s.Namespace, all[i].Name, all[i].Object, 1); err != nil {
+			return err
+		}
+	}
+	s.Parts = append(s.Parts, all...)
+	return nil
 }
 
 // claims are the claims that a pod's volumes name.

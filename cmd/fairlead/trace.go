@@ -51,7 +51,7 @@ Without --rv or --since it follows what happens from now on, until Ctrl-C.`,
 			if err != nil {
 				return usageError{err}
 			}
-			return f.run(cmd.Context(), cmd.OutOrStdout(), what)
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), what)
 		},
 	}
 	flags := cmd.Flags()
@@ -86,7 +86,7 @@ func (f *traceFlags) check(args []string) (what [2]string, err error) {
 	return what, nil
 }
 
-func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) error {
+func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]string) error {
 	c, namespace, err := connect(f.kubeconfig)
 	if err != nil {
 		return err
@@ -95,14 +95,17 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 	if f.namespace != "" {
 		namespace = f.namespace
 	}
+	subject := traced{c: c}
 	if what[0] != "" {
 		r, err := lives.Resource(ctx, c, what[0])
 		if err != nil {
 			return err
 		}
+		subject.r, subject.name = r, what[1]
 		q.Set("resource", r.GVR.GroupResource().String())
 		if r.Namespaced && !f.all {
 			q.Set("namespace", namespace)
+			subject.namespace = namespace
 		}
 		q.Set("name", what[1])
 	}
@@ -125,6 +128,11 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 	if f.revision > 0 && f.tree {
 		return p.grown(ctx)
 	}
+	if q.Has("follow") {
+		if err := subject.followed(ctx, aside); err != nil {
+			return err
+		}
+	}
 	n := 0
 	err = lives.Each(ctx, c, q, func(line []byte, e show.Event) error {
 		n++
@@ -138,6 +146,8 @@ func (f *traceFlags) run(ctx context.Context, out io.Writer, what [2]string) err
 		return nil // Ctrl-C ends what follows
 	case err == nil && n == 0 && f.revision > 0:
 		return f.unknown()
+	case err == nil && n == 0 && f.since > 0:
+		return subject.quiet(ctx, aside)
 	}
 	return err
 }

@@ -139,6 +139,15 @@ func (a *Answer) living(s *Subject) {
 		a.job(s)
 	case "CronJob":
 		a.cron(s)
+	case "Node":
+		a.node(s)
+	case "Lease":
+		a.lease(s)
+	case "Service":
+		a.service(s)
+	case "EndpointSlice":
+		ready, all := endpoints(s)
+		a.State = fmt.Sprintf("has %d of %d endpoints ready", ready, all)
 	}
 	for _, c := range s.list("status", "conditions") {
 		if s.Kind == "Pod" && str(c["type"]) == "Ready" && len(a.Reasons) > 0 {

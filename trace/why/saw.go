@@ -42,15 +42,7 @@ func saw(s *Subject) []Saw {
 			all = append(all, Saw{Revision: e.Revision, Who: reader(st), Decision: "has not been sent it yet"})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Saw) int {
-		switch { // what has yet to come is told last
-		case a.Time.IsZero() == b.Time.IsZero():
-			return a.Time.Compare(b.Time)
-		case a.Time.IsZero():
-			return 1
-		}
-		return -1
-	})
+	slices.SortStableFunc(all, func(a, b Saw) int { return later(a.Time, b.Time) })
 	return all
 }
 

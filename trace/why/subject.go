@@ -21,6 +21,8 @@ type Subject struct {
 	Lives []show.Event
 	// Parts are what it waits for: what it owns, or uses.
 	Parts []Subject
+	// Unread are resources that whoever asks may not list, so that Parts lack them.
+	Unread []string
 }
 
 // Path is where a Fairlead server answers with an Answer, in JSON, by the parameters resource

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"fairlead.dev/client"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// traced is what a trace was asked for: an object, a kind if it has no name, or everything
+// if it has no kind.
+type traced struct {
+	c               *client.Client
+	r               client.APIResource
+	namespace, name string
+}
+
+func (s traced) String() string {
+	name := s.name
+	if s.namespace != "" {
+		name = s.namespace + "/" + name
+	}
+	switch resource := s.r.GVR.GroupResource().String(); {
+	case s.r.GVR.Resource == "":
+		return "all objects"
+	case s.name == "":
+		return resource
+	default:
+		return fmt.Sprintf("%s %q", resource, name)
+	}
+}
+
+// exists reports whether the object is there; what is no single object always is.
+func (s traced) exists(ctx context.Context) (bool, error) {
+	if s.name == "" {
+		return true, nil
+	}
+	found, err := client.Metadata(s.c, s.r.GVR, s.r.Namespaced).Namespace(s.namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + s.name, Limit: 1})
+	if err != nil {
+		return false, err
+	}
+	return len(found.Items) > 0, nil
+}
+
+// followed tells people that a trace which prints nothing yet waits for events.
+func (s traced) followed(ctx context.Context, aside io.Writer) error {
+	there, err := s.exists(ctx)
+	if err != nil {
+		return err
+	}
+	yet := ""
+	if !there {
+		yet = ", which does not exist yet"
+	}
+	_, err = fmt.Fprintf(aside, "Following %s%s; Ctrl-C stops\n", s, yet)
+	return err
+}
+
+// quiet tells that no event was found; that of an object which does not exist is an error.
+func (s traced) quiet(ctx context.Context, aside io.Writer) error {
+	there, err := s.exists(ctx)
+	if err != nil {
+		return err
+	}
+	if !there {
+		return fmt.Errorf("%s does not exist, and no event of it is kept", s)
+	}
+	_, err = fmt.Fprintf(aside, "No event of %s that was asked for is kept\n", s)
+	return err
+}

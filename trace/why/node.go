@@ -1,0 +1,87 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// node tells whether a node is ready, and if not, since when and why.
+func (a *Answer) node(s *Subject) {
+	ready := s.condition("Ready")
+	switch {
+	case ready == nil:
+		a.State, a.Waits = "is Unknown", true
+		a.add("no kubelet has reported a status for it")
+	case str(ready["status"]) == "True":
+		a.State = "is Ready"
+	default:
+		a.State, a.Waits = "is NotReady", true
+		if str(ready["status"]) == "Unknown" {
+			a.State = "is Unknown"
+		}
+		if since := str(ready["lastTransitionTime"]); since != "" {
+			a.State += " since " + since
+		}
+	}
+	if s.at("spec", "unschedulable") == true {
+		a.State += ", SchedulingDisabled"
+		a.add("it is cordoned: spec.unschedulable is true")
+	}
+	if !a.Waits {
+		return
+	}
+	a.unheard(s)
+	for _, t := range s.list("spec", "taints") {
+		name := str(t["key"])
+		if v := str(t["value"]); v != "" {
+			name += "=" + v
+		}
+		does := map[string]string{
+			"NoSchedule": "keeps new pods away", "PreferNoSchedule": "makes the scheduler avoid it", "NoExecute": "evicts the pods that do not tolerate it",
+		}[str(t["effect"])]
+		since := ""
+		if added := str(t["timeAdded"]); added != "" {
+			since = " since " + added
+		}
+		a.add(strings.TrimSpace(fmt.Sprintf("taint %s:%s %s%s", name, str(t["effect"]), does, since)))
+	}
+}
+
+// unheard tells what the lease of a node that is not ready says of its kubelet.
+func (a *Answer) unheard(s *Subject) {
+	for _, p := range s.Parts {
+		if p.Kind != "Lease" {
+			continue
+		}
+		if p.Object == nil {
+			a.add("it has no lease in kube-node-lease: no kubelet runs for it")
+		} else if renewed, late := p.renewed(); late {
+			a.add(fmt.Sprintf("its kubelet has not renewed its lease since %s, %v ago", renewed.Format(time.RFC3339), time.Since(renewed).Round(time.Second)))
+		}
+	}
+}
+
+// renewed is when a lease was renewed last, and whether that is longer ago than it lasts.
+func (s *Subject) renewed() (at time.Time, late bool) {
+	at, err := time.Parse(time.RFC3339Nano, s.text("spec", "renewTime"))
+	if err != nil {
+		return time.Time{}, true
+	}
+	return at, time.Since(at) > time.Duration(s.number("spec", "leaseDurationSeconds"))*time.Second
+}
+
+// lease tells who holds a lease, and since when.
+func (a *Answer) lease(s *Subject) {
+	renewed, late := s.renewed()
+	holder := s.text("spec", "holderIdentity")
+	if holder == "" || renewed.IsZero() {
+		a.State = "is held by nobody"
+		return
+	}
+	a.State = fmt.Sprintf("is held by %s, renewed %v ago", holder, time.Since(renewed).Round(time.Second))
+	if late {
+		a.Waits = true
+		a.add(fmt.Sprintf("it lasts %d s, and has run out", s.number("spec", "leaseDurationSeconds")))
+	}
+}

@@ -1,0 +1,70 @@
+package why
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// service tells how many endpoints a service has, and why none.
+func (a *Answer) service(s *Subject) {
+	if s.text("spec", "type") == "ExternalName" {
+		a.State = "is an alias of " + s.text("spec", "externalName")
+		return
+	}
+	ready, all, pods := 0, 0, 0
+	for _, p := range s.Parts {
+		switch p.Kind {
+		case "EndpointSlice":
+			r, n := endpoints(&p)
+			ready, all = ready+r, all+n
+		case "Pod":
+			pods++
+		}
+	}
+	selector, _ := s.at("spec", "selector").(map[string]any)
+	switch {
+	case slices.Contains(s.Unread, "endpointslices.discovery.k8s.io"):
+		a.add("listing its EndpointSlices is forbidden")
+	case ready == 0:
+		a.State, a.Waits = "has no ready endpoints", true
+	default:
+		a.State = fmt.Sprintf("has %d of %d endpoints ready", ready, all)
+	}
+	switch {
+	case len(selector) == 0 && ready == 0:
+		a.add("it has no selector: whoever made it has to make its EndpointSlices")
+	case len(selector) == 0 || slices.Contains(s.Unread, "pods"):
+	case pods == 0:
+		a.Waits = true
+		a.add("its selector " + Selector(selector) + " matches no pod of the namespace")
+	case ready == 0:
+		a.add(fmt.Sprintf("none of the %d pods that its selector %s matches is ready", pods, Selector(selector)))
+	}
+	if s.text("spec", "type") == "LoadBalancer" && len(s.list("status", "loadBalancer", "ingress")) == 0 {
+		a.Waits = true
+		a.add("no load balancer has given it an address")
+	}
+}
+
+// endpoints counts the endpoints of a slice that are ready, and all.
+func endpoints(s *Subject) (ready, all int) {
+	for _, e := range s.list("endpoints") {
+		all++
+		conditions, _ := e["conditions"].(map[string]any)
+		if r, told := conditions["ready"].(bool); r || !told { // nil is ready, by the API
+			ready++
+		}
+	}
+	return ready, all
+}
+
+// Selector writes the equality-based selector of a service: "app=web,tier=front".
+func Selector(labels map[string]any) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, key+"="+str(labels[key]))
+	}
+	return strings.Join(parts, ",")
+}
