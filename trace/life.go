@@ -112,14 +112,19 @@ func (l *Log) Stamp(h Hop, from, to int64, i Instant) {
 }
 
 // Cached enters what the watch cache found an event to be, and that it has been matched
-// to so many topics. key is the object's "namespace/name" or "name".
+// to so many topics. key is the object's "namespace/name" or "name". Of several objects that
+// one transaction wrote, as a Service and its IPAddress, the first names the event.
 func (l *Log) Cached(rev int64, resource, key string, t Type, topics int, i Instant) {
 	if l == nil {
 		return
 	}
 	l.lives.Lock()
 	if lf := l.lives.at(rev); lf != nil {
-		lf.after[Cached-Queued-1], lf.resource, lf.key, lf.typ, lf.topics = i, resource, key, t, int32(topics)
+		lf.after[Cached-Queued-1] = i
+		lf.topics += int32(topics)
+		if lf.resource == "" {
+			lf.resource, lf.key, lf.typ = resource, key, t
+		}
 	}
 	l.lives.Unlock()
 	l.bell.ring()

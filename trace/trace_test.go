@@ -79,6 +79,16 @@ func TestLife(t *testing.T) {
 	}
 }
 
+// TestTransaction: of what one transaction wrote, the first object names the event.
+func TestTransaction(t *testing.T) {
+	l := New(Options{})
+	l.Cached(7, "services", "ns/web", Added, 2, l.Now())
+	l.Cached(7, "ipaddresses", "10.96.0.1", Added, 1, l.Now())
+	if lf := l.Lives(Filter{Resource: "services"}); len(lf) != 1 || lf[0].Name != "web" || lf[0].Topics != 3 {
+		t.Errorf("%+v", lf)
+	}
+}
+
 func TestFilter(t *testing.T) {
 	l := New(Options{})
 	for rev := int64(1); rev <= 20; rev++ {
