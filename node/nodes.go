@@ -124,7 +124,7 @@ func New(env controller.Env, o Options) *Nodes {
 		turns:   workqueue.New(workqueue.Options[*kubelet]{Name: "node-stages", MaxDelay: 30 * time.Second}),
 		joining: make(chan struct{}, joinWorkers),
 	}
-	ns.served = api.New(api.Options{Pods: ns, Definitions: ns.options.Definitions})
+	ns.served = api.New(api.Options{Pods: ns, Definitions: ns.options.Definitions, Lease: ns.options.LeaseDuration})
 	return ns
 }
 

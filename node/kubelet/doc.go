@@ -20,8 +20,9 @@
 //
 // # Metrics
 //
-// /metrics/resource, and /metrics/nodes/{nodeName}/metrics/resource for any node, have a kubelet's resource
-// metrics of what containers use; definitions of the kind Metric are served at their own paths.
+// /metrics/resource, /metrics/cadvisor and /stats/summary have what containers use, /metrics what a kubelet counts of itself and /configz
+// how it is configured, all under upstream's names and as far as it is simulated. Each is at /metrics/nodes/{nodeName}/... as
+// well, for any node. Definitions of the kind Metric are served at their own paths.
 //
 // # Concurrency
 //

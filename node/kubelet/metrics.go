@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"net"
@@ -16,16 +17,18 @@ import (
 	"fairlead.dev/node/kwok"
 )
 
-// metrics answers with what a definition says of the path, else with a kubelet's resource metrics.
+// metrics answers with what a definition says of the path, else with what a kubelet has there.
 // The node is the one that the path names; if it names none, the one whose address was asked.
 func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 	defined, name := s.defs.Metric(req.URL.Path)
-	if defined == nil && req.URL.Path != "/metrics/resource" {
-		var ok bool
-		if name, ok = nodeIn(req.URL.Path); !ok {
-			plain(w, http.StatusNotFound, "404 page not found\n")
-			return
-		}
+	path := req.URL.Path
+	if defined == nil {
+		name, path = nodeIn(path)
+	}
+	answer := answers[path]
+	if answer == nil && defined == nil {
+		plain(w, http.StatusNotFound, "404 page not found\n")
+		return
 	}
 	if name == "" {
 		name = s.pods.NodeAt(host(req))
@@ -34,7 +37,7 @@ func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 		name = defined.Name // as kwok has it
 	}
 	if name == "" {
-		plain(w, http.StatusNotFound, "several nodes have this address: ask /metrics/nodes/NAME/metrics/resource\n")
+		plain(w, http.StatusNotFound, "several nodes have this address: ask /metrics/nodes/NAME"+path+"\n")
 		return
 	}
 	node, err := s.pods.Node(req.Context(), name)
@@ -43,11 +46,33 @@ func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	pods := s.pods.On(name)
-	r := s.meter.read(name, pods, s.defs, time.Now())
-	var all prometheus.Collector = resources{r}
+	v := view{node, pods, s.meter.read(name, pods, s.defs, time.Now()), s.lease}
 	if defined != nil {
-		all = samples{defined, node, pods, r}
+		expose(w, req, samples{defined, node, pods, v.read})
+		return
 	}
+	answer(w, req, v)
+}
+
+// view is what a kubelet can tell of its node at some moment.
+type view struct {
+	node  *corev1.Node
+	pods  []*corev1.Pod
+	read  reading
+	lease time.Duration
+}
+
+// answers are those of a kubelet about itself and what is used, by path.
+var answers = map[string]func(http.ResponseWriter, *http.Request, view){
+	"/metrics":          func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, own{v}) },
+	"/metrics/resource": func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, resources{v.read}) },
+	"/metrics/cadvisor": func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, cadvisor{v}) },
+	"/stats/summary":    func(w http.ResponseWriter, _ *http.Request, v view) { encode(w, v.summary()) },
+	"/configz":          func(w http.ResponseWriter, _ *http.Request, v view) { encode(w, v.config()) },
+}
+
+// expose answers with metrics in Prometheus' text format.
+func expose(w http.ResponseWriter, req *http.Request, all prometheus.Collector) {
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(all); err != nil {
 		plain(w, http.StatusInternalServerError, err.Error())
@@ -56,13 +81,20 @@ func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, req)
 }
 
-// nodeIn is the node of the path where resource metrics are for any node, which is kwok's.
-func nodeIn(path string) (name string, ok bool) {
-	name, ok = strings.CutPrefix(path, "/metrics/nodes/")
-	if ok {
-		name, ok = strings.CutSuffix(name, "/metrics/resource")
+func encode(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v)
+}
+
+// nodeIn splits a path that names a node, /metrics/nodes/NAME/..., which is kwok's, into that and the path at that
+// node. For any other the name is empty.
+func nodeIn(path string) (name, at string) {
+	rest, ok := strings.CutPrefix(path, "/metrics/nodes/")
+	if !ok {
+		return "", path
 	}
-	return name, ok && name != "" && !strings.Contains(name, "/")
+	name, at, _ = strings.Cut(rest, "/")
+	return name, "/" + at
 }
 
 // host is the address at which a request has come in.

@@ -46,6 +46,7 @@ type Pods interface {
 type Options struct {
 	Pods        Pods
 	Definitions *kwok.Definitions // nil defines nothing
+	Lease       time.Duration     // how long a node's lease is good for
 }
 
 // Server serves the API of kubelets. Make it with New.
@@ -55,11 +56,12 @@ type Server struct {
 	mux   *http.ServeMux
 	http  *http.Server
 	meter meter
+	lease time.Duration
 }
 
 // New returns a server; it is an http.Handler as well.
 func New(o Options) *Server {
-	s := &Server{pods: o.Pods, defs: o.Definitions, mux: http.NewServeMux()}
+	s := &Server{pods: o.Pods, defs: o.Definitions, lease: o.Lease, mux: http.NewServeMux()}
 	s.mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", s.logs)
 	for _, at := range []string{"{namespace}/{pod}/{container}", "{namespace}/{pod}/{uid}/{container}"} {
 		s.mux.HandleFunc("/exec/"+at, s.exec)
@@ -71,6 +73,8 @@ func New(o Options) *Server {
 	s.mux.HandleFunc("GET /pods", s.list)
 	s.mux.HandleFunc("GET /metrics", s.metrics)
 	s.mux.HandleFunc("GET /metrics/", s.metrics)
+	s.mux.HandleFunc("GET /stats/summary", s.metrics)
+	s.mux.HandleFunc("GET /configz", s.metrics)
 	shown := sync.OnceValues(certificate)
 	s.http = &http.Server{
 		Handler: s, ReadHeaderTimeout: 32 * time.Second,
