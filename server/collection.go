@@ -19,7 +19,7 @@ func deleteCollection(c *call) error {
 	if err != nil {
 		return err
 	}
-	sel, err := c.selection(listOpts)
+	sel, pick, err := c.selection(listOpts)
 	if err != nil {
 		return err
 	}
@@ -43,9 +43,12 @@ func deleteCollection(c *call) error {
 	}
 	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
 	var objects []*watchcache.Object
-	if p.limit > 0 {
+	switch {
+	case pick != nil:
+		objects, err = c.pickedPage(f, pick, p, sel, &meta)
+	case p.limit > 0:
 		objects, err = p.cut(sel, &meta)
-	} else {
+	default:
 		objects, err = collect(p.snap.List(sel, p.after, 0))
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ func list(c *call) error {
 	if err != nil {
 		return err
 	}
-	sel, err := c.selection(opts)
+	sel, pick, err := c.selection(opts)
 	if err != nil {
 		return err
 	}
@@ -33,16 +33,20 @@ func list(c *call) error {
 	}
 	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
 	w := walk{}
-	if p.limit > 0 {
+	switch {
+	case pick != nil:
+		w.whole = true
+		w.objects, err = c.pickedPage(f, pick, p, sel, &meta)
+	case p.limit > 0:
 		w.whole = true
 		w.objects, err = p.cut(sel, &meta)
-	} else {
+	default:
 		w.rest, err = p.snap.Walk(sel, p.after)
 	}
 	if err != nil {
 		return err
 	}
-	if c.ep.asks() {
+	if c.ep.asks() && pick == nil {
 		w.objects, w.whole = slices.Collect(w.items()), true
 		if err := c.convertAhead(f, w.objects); err != nil {
 			return err

@@ -80,3 +80,12 @@ func (p *page) cut(sel watchcache.Selection, meta *listMeta) ([]*watchcache.Obje
 	}
 	return objects, nil
 }
+
+// pickedPage is cut for a selection with a pick.
+func (c *call) pickedPage(f *form, pick *pick, p *page, sel watchcache.Selection, meta *listMeta) ([]*watchcache.Object, error) {
+	objects, more, err := c.picked(f, pick, p.snap, sel, p.after, p.limit)
+	if more {
+		meta.Continue = newToken(p.prefix, objects[len(objects)-1].Key(), int64(p.snap.Revision()))
+	}
+	return objects, err
+}

@@ -166,7 +166,7 @@ func componentStatuses(c *call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.selection(opts); err != nil {
+	if _, _, err := c.selection(opts); err != nil {
 		return err
 	}
 	f, err := c.form()

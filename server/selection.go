@@ -26,8 +26,9 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 	return opts, nil
 }
 
-// selection is which objects the call is about.
-func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selection, error) {
+// selection is which objects the call is about: those of the selection that the pick,
+// if there is one, takes.
+func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selection, *pick, error) {
 	sel := watchcache.Selection{Namespace: c.namespace(), Name: c.info.name}
 	if c.ep.gr.Resource == "namespaces" && c.ep.gr.Group == "" {
 		sel.Namespace = ""
@@ -37,7 +38,7 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 	}
 	fs := opts.FieldSelector
 	if fs == nil || fs.Empty() {
-		return sel, nil
+		return sel, nil, nil
 	}
 	fs, err := fs.Transform(func(label, value string) (string, string, error) {
 		if label == "spec.host" && c.ep.gr == (schema.GroupResource{Resource: "pods"}) {
@@ -49,19 +50,20 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 		return label, value, nil
 	})
 	if err != nil {
-		return sel, apierrors.NewBadRequest(err.Error())
+		return sel, nil, apierrors.NewBadRequest(err.Error())
 	}
 	if sel.Name != "" {
 		name, ok := fs.RequiresExactMatch("metadata.name")
 		if !ok || name != sel.Name {
-			return sel, apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
+			return sel, nil, apierrors.NewBadRequest("fieldSelector metadata.name doesn't match requested name")
 		}
 		if len(fs.Requirements()) == 1 {
-			return sel, nil
+			return sel, nil, nil
 		}
 	}
-	sel.Fields = fs
-	return sel, nil
+	rest, p := c.ep.pickOf(fs)
+	sel.Fields = rest
+	return sel, p, nil
 }
 
 // everything says whether the selection takes each object of its namespace.

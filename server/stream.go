@@ -33,6 +33,8 @@ type stream struct {
 	// shown that there was no room for.
 	from *watchcache.Watcher
 	left []watchcache.Event
+	// picking is what of that is shown, nil for all.
+	picking *picking
 	// live: the stream goes on, until end, with a bookmark at mark and every so
 	// often from then on; 0 for none. clock rings for both.
 	live      bool
@@ -104,8 +106,17 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		if len(st.left) == 0 || st.left[0].Revision > open.upTo {
 			break
 		}
-		if dst, err = st.appendEvent(dst, st.left[0]); err != nil {
-			return dst, false, err
+		e, shown := st.left[0], true
+		if st.picking != nil {
+			if e, shown, err = st.picking.event(st.f, e); err != nil {
+				st.s.log.Error("watch event cannot be selected", "key", e.Object.Key(), "error", err)
+				return dst, false, err
+			}
+		}
+		if shown {
+			if dst, err = st.appendEvent(dst, e); err != nil {
+				return dst, false, err
+			}
 		}
 		st.shows(&told, st.left[0].Revision)
 		st.sieve.reached = st.left[0].Revision
@@ -160,6 +171,9 @@ func beginning(snap *watchcache.Snapshot, sel watchcache.Selection, opts *intern
 func (st *stream) appendFirst(dst []byte, limit int) (_ []byte, more bool, err error) {
 	full := len(dst) + limit
 	for o := st.first.walk.Next(); o != nil; o = st.first.walk.Next() {
+		if st.picking != nil && st.picking.in[o.Key()] == nil {
+			continue
+		}
 		dst, err = st.appendEvent(dst, watchcache.Event{Type: watch.Added, Object: o, Revision: o.Revision()})
 		if err != nil {
 			return dst, false, err

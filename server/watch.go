@@ -23,7 +23,7 @@ func watchVerb(c *call) error {
 	if err != nil {
 		return err
 	}
-	sel, err := c.selection(opts)
+	sel, pick, err := c.selection(opts)
 	if err != nil {
 		return err
 	}
@@ -54,11 +54,16 @@ func watchVerb(c *call) error {
 		from = nil // there is none
 		failed = c.tooOld(after, failed)
 	}
+	var picking *picking
+	if failed == nil && pick != nil {
+		picking, failed = c.pickingAt(f, pick, snap, after, sel)
+		failed = c.tooOld(after, failed)
+	}
 	var first *initial
-	if failed == nil && snap != nil {
+	if initial := opts.SendInitialEvents; failed == nil && initial != nil && *initial {
 		first, failed = beginning(snap, sel, opts)
 	}
-	if failed == nil && snap != nil && c.ep.asks() {
+	if failed == nil && first != nil && pick == nil && c.ep.asks() {
 		var objects []*watchcache.Object
 		if objects, failed = collect(snap.List(sel, "", 0)); failed == nil {
 			failed = c.convertAhead(f, objects)
@@ -70,7 +75,7 @@ func watchVerb(c *call) error {
 		from = nil
 	}
 	f.ctx = context.WithoutCancel(c.ctx)
-	begin := func() *stream { return c.beginWatch(f, from, first, failed, opts) }
+	begin := func() *stream { return c.beginWatch(f, from, first, failed, picking, opts) }
 	if wantsWebSocket(c.req) {
 		c.upgrade(f.media, func() { begin().run() })
 		return nil
@@ -80,8 +85,9 @@ func watchVerb(c *call) error {
 }
 
 // beginWatch sends what a watch begins with. The stream it returns is to be run.
-func (c *call) beginWatch(f *form, from *watchcache.Watcher, first *initial, failed error, opts *internalversion.ListOptions) *stream {
+func (c *call) beginWatch(f *form, from *watchcache.Watcher, first *initial, failed error, picking *picking, opts *internalversion.ListOptions) *stream {
 	st := c.s.streams.open(c, f, from)
+	st.picking = picking
 	begun := false
 	defer func() {
 		if !begun {
@@ -108,7 +114,7 @@ func (c *call) tooOld(after storage.Revision, err error) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", after, c.s.cfg.Store.Compacted()))
 }
 
-// startWatch opens the watcher. If the watch begins with the present state,
+// startWatch opens the watcher. If the watch begins with the present state or behind it,
 // that is the snapshot returned.
 func (c *call) startWatch(sel watchcache.Selection, after storage.Revision, opts *internalversion.ListOptions) (*watchcache.Watcher, *watchcache.Snapshot, error) {
 	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
@@ -128,9 +134,6 @@ func (c *call) startWatch(sel watchcache.Selection, after storage.Revision, opts
 		return nil, nil, err
 	}
 	w, err := c.ep.cache.WatchFrom(c.ctx, snap, sel)
-	if !initial {
-		snap = nil
-	}
 	return w, snap, err
 }
 
