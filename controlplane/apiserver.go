@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	goruntime "runtime"
@@ -55,7 +54,7 @@ var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // newServer assembles the API server over a store: who may come in, what they may
 // do, what is refused or filled in on the way to the store, and what is told
 // about the API itself. It is reached at url.
-func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, local reach.Local, page *ui.Page) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
+func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, local reach.Local, page *ui.Page, started *stages) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
 	rows := builtin.Resources()
 	if o.Nodes > 0 {
 		rows = append(rows, metrics.Resources()...)
@@ -77,12 +76,14 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		History:   watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
 		Trace:     o.Trace,
 		Faults:    o.Faults,
-		Ready:     map[string]func() error{"store": store.Err},
+		Writable:  store.Err,
+		Flags:     o.Flags,
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, authority, url, page); err != nil {
 				return err
 			}
 			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
+			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
 			cert, key, err := authority.FrontProxy().Client(bootstrap.FrontProxy)
 			if err != nil {
 				return err
@@ -119,7 +120,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 				},
 			}
 			c.Others = services
-			c.Ready[aggregate.ReadyCheck] = services.Registered
+			c.Health = started.hooks(services.Registered)
 			return nil
 		},
 	})
@@ -223,13 +224,11 @@ func kubernetesVersion() version.Info {
 	}
 }
 
-// startObjects are what the cluster of a server at address starts with.
-func startObjects(authority *pki.Authority, address net.Addr) bootstrap.Options {
+// startObjects are what the cluster of a server that others reach at address starts with.
+func startObjects(authority *pki.Authority, address netip.AddrPort) bootstrap.Options {
 	o := trusted(authority)
 	o.ServiceCIDR = serviceCIDR
-	if a, err := netip.ParseAddrPort(address.String()); err == nil {
-		o.Address, o.Port = a.Addr(), int(a.Port())
-	}
+	o.Address, o.Port = address.Addr(), int(address.Port())
 	return o
 }
 

@@ -25,10 +25,15 @@ import (
 
 func startForServices(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, kubernetes.Interface) {
 	t.Helper()
+	o.Listen = "127.0.0.1:0"
+	return startListening(t, o)
+}
+
+func startListening(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, kubernetes.Interface) {
+	t.Helper()
 	if o.DataDir == "" {
 		o.DataDir, o.InMemory = t.TempDir(), len(o.Etcd.Servers) == 0
 	}
-	o.Listen = "127.0.0.1:0"
 	cp, err := controlplane.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -41,6 +42,8 @@ type ControlPlane struct {
 	store     store
 	authority *pki.Authority
 	server    *server.Server
+	// started tells how far Start has come.
+	started stages
 	// page is what people see of it in a browser.
 	page *ui.Page
 	// extensions are the kinds that definitions make the server serve.
@@ -51,9 +54,11 @@ type ControlPlane struct {
 	simulated simulated
 	http      *http.Server
 	listener  net.Listener
-	etcd      etcdEndpoint
-	socket    *socket
-	entry     kubeconfig.Entry
+	// advertised is where others reach the server.
+	advertised netip.AddrPort
+	etcd       etcdEndpoint
+	socket     *socket
+	entry      kubeconfig.Entry
 
 	// clients runs the parts of the client side and ends with stopClients; serving
 	// runs the server's goroutines and ends with stopServing. failed is closed
@@ -94,6 +99,9 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.listener, err = listen(o.Listen); err != nil {
 		return err
 	}
+	if cp.advertised, err = advertised(o, cp.listener.Addr()); err != nil {
+		return err
+	}
 	if cp.etcd.listener, err = listenEtcd(o); err != nil {
 		return err
 	}
@@ -103,21 +111,24 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	if cp.authority, err = loadAuthority(ctx, o, cp.store); err != nil {
 		return err
 	}
-	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), &cp.simulated, cp.page); err != nil {
+	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), &cp.simulated, cp.page, &cp.started); err != nil {
 		return err
 	}
+	cp.started.reach(assembled)
 	first, err := firstObjects(ctx, o, cp.store)
 	if err != nil {
 		return err
 	}
-	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.listener.Addr())), first...)
+	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.advertised)), first...)
 	objects = append(objects, aggregate.Builtin(cp.server.Resources())...)
 	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
 		return err
 	}
+	cp.started.reach(bootstrapped)
 	if err := repairClusterIPs(ctx, cp.server); err != nil {
 		return err
 	}
+	cp.started.reach(repaired)
 	o.progress("Store", cp.describeStore())
 	if err := cp.serve(); err != nil {
 		return err
@@ -170,6 +181,7 @@ func (cp *ControlPlane) serve() error {
 	cp.serving.Go(func() error { return cp.server.Run(ctx) })
 	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
 	cp.serving.Go(func() error { return cp.services.Run(ctx) })
+	cp.started.reach(working)
 	cp.serving.Go(func() error {
 		if err := cp.http.ServeTLS(cp.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
 			return err

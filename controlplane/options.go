@@ -28,6 +28,15 @@ type Options struct {
 	// Listen is the address of the API server; "" is the first free port of
 	// 127.0.0.1 from 6443 on.
 	Listen string
+	// AdvertiseAddress is the IP address that the endpoints of the Service kubernetes name;
+	// "" is that of Listen, or, if that is all of the machine's, the one that
+	// it reaches others from.
+	AdvertiseAddress string
+	// TLSNames are host names and IP addresses that the server's certificate is for besides
+	// those that it is known to have.
+	TLSNames []string
+	// Flags are those that the process was started with, for /flagz; nil serves none.
+	Flags map[string]string
 	// EtcdListen is where the store is served as etcd, "" for nowhere.
 	EtcdListen string
 	EtcdTLS    ServingFiles

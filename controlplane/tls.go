@@ -2,10 +2,12 @@ package controlplane
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net"
 	"os"
 
 	"fairlead.dev/server/auth/bootstrap"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // tlsConfig issues the server's certificate for the names it may be called by.
@@ -19,8 +21,17 @@ func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
 	if name, err := os.Hostname(); err == nil {
 		hosts = append(hosts, name)
 	}
-	if host, _, err := net.SplitHostPort(cp.listener.Addr().String()); err == nil {
-		hosts = append(hosts, host)
+	hosts = append(hosts, cp.advertised.Addr().String())
+	if listens := cp.listener.Addr().(*net.TCPAddr).AddrPort().Addr().Unmap(); listens.IsUnspecified() {
+		hosts = append(hosts, machineAddresses()...)
+	} else {
+		hosts = append(hosts, listens.String())
+	}
+	for _, name := range cp.options.TLSNames {
+		if net.ParseIP(name) == nil && len(validation.IsWildcardDNS1123Subdomain(name)) > 0 && len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return nil, fmt.Errorf("--tls-san: %q is neither a host name nor an IP address", name)
+		}
+		hosts = append(hosts, name)
 	}
 	certificate, err := cp.authority.Serving(hosts...)
 	if err != nil {

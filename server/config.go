@@ -64,8 +64,14 @@ type Config struct {
 	// who asks by auth.UserFrom.
 	Paths map[string]http.Handler
 
-	// Ready are named checks for /readyz and /healthz besides the server's own.
-	Ready map[string]func() error
+	// Health are checks besides the server's own, in the order in which they are shown.
+	Health []Check
+	// Writable returns why the store cannot be written, for the checks etcd and
+	// etcd-readiness; nil is a store that can be written while it answers.
+	Writable func() error
+	// Flags are those that the process was started with, for /flagz, which nil ones leave
+	// out. None may be secret.
+	Flags map[string]string
 
 	Version version.Info
 	Log     *slog.Logger // nil logs nothing

@@ -1,15 +1,63 @@
 package server
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"sort"
+	"strconv"
 	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"time"
 )
+
+// Check is one of the checks that /livez, /readyz and /healthz consist of. Each can be
+// asked by itself too, as in /livez/etcd.
+type Check struct {
+	Name string
+	// ReadyOnly leaves the check to /readyz.
+	ReadyOnly bool
+	// Of returns why the check fails. It must be quick: probes ask every second.
+	Of func(ctx context.Context) error
+}
+
+// storePatience is how long the store may take to say what its revision is before the
+// check etcd fails, as in kube-apiserver.
+const storePatience = 2 * time.Second
+
+// errStopping is why a server that is told to stop is not ready.
+var errStopping = errors.New("process is shutting down")
+
+// newHealth returns the checks in kube-apiserver's order: the server's own, then those of
+// the configuration, then whether it is stopping.
+func (s *Server) newHealth() []Check {
+	store := func(ctx context.Context) error {
+		if f := s.cfg.Writable; f != nil {
+			if err := f(); err != nil {
+				return err
+			}
+		}
+		ctx, cancel := context.WithTimeout(ctx, storePatience)
+		defer cancel()
+		_, err := s.cfg.Store.Current(ctx)
+		return err
+	}
+	nothing := func(context.Context) error { return nil }
+	list := []Check{
+		{Name: "ping", Of: nothing},
+		{Name: "log", Of: nothing}, // lines are written at once: no writer could have stopped
+		{Name: "etcd", Of: store},
+		{Name: "etcd-readiness", ReadyOnly: true, Of: store},
+		{Name: "informer-sync", ReadyOnly: true, Of: func(context.Context) error { return s.hub.Err() }},
+	}
+	list = append(list, s.cfg.Health...)
+	return append(list, Check{Name: "shutdown", ReadyOnly: true, Of: func(context.Context) error {
+		if s.stopping.Load() {
+			return errStopping
+		}
+		return nil
+	}})
+}
 
 func isHealth(path string) bool {
 	for _, kind := range []string{"/healthz", "/livez", "/readyz"} {
@@ -23,38 +71,42 @@ func isHealth(path string) bool {
 // health answers /healthz, /livez and /readyz, in whole or one check of it.
 func (c *call) health(path string) error {
 	kind, one, single := strings.Cut(path[1:], "/")
-	checks := c.s.checks(kind)
 	if single {
-		check, ok := checks[one]
-		if !ok {
-			return errNotFoundPath
-		}
-		if err := check(); err != nil {
-			return apierrors.NewInternalError(err)
-		}
-		return c.writeBytes(http.StatusOK, textType, []byte("ok"))
+		return c.checkOne(kind, one)
 	}
-	names := make([]string, 0, len(checks))
-	for name := range checks {
-		names = append(names, name)
-	}
-	sort.Strings(names)
+	excluded := slices.Clone(c.query["exclude"])
 	var text strings.Builder
-	failed := false
-	for _, name := range names {
-		switch {
-		case slices.Contains(c.query["exclude"], name):
-			fmt.Fprintf(&text, "[+]%s excluded: ok\n", name)
-		case checks[name]() != nil:
-			failed = true
-			fmt.Fprintf(&text, "[-]%s failed: reason withheld\n", name)
-		default:
-			fmt.Fprintf(&text, "[+]%s ok\n", name)
+	var failed []string
+	for _, check := range c.s.health {
+		if check.ReadyOnly && kind != "readyz" {
+			continue
 		}
+		if slices.Contains(c.query["exclude"], check.Name) {
+			excluded = slices.DeleteFunc(excluded, func(name string) bool { return name == check.Name })
+			fmt.Fprintf(&text, "[+]%s excluded: ok\n", check.Name)
+			continue
+		}
+		err := check.Of(c.ctx)
+		c.s.slis.observe(check.Name, kind, err)
+		if err != nil {
+			failed = append(failed, check.Name)
+			c.s.log.Warn("health check failed", "check", check.Name, "of", kind, "error", err)
+			fmt.Fprintf(&text, "[-]%s failed: reason withheld\n", check.Name)
+			continue
+		}
+		fmt.Fprintf(&text, "[+]%s ok\n", check.Name)
+	}
+	if len(excluded) > 0 {
+		slices.Sort(excluded)
+		quoted := make([]string, 0, len(excluded))
+		for _, name := range slices.Compact(excluded) {
+			quoted = append(quoted, strconv.Quote(name))
+		}
+		fmt.Fprintf(&text, "warn: some health checks cannot be excluded: no matches for %s\n", strings.Join(quoted, ","))
 	}
 	_, verbose := c.query["verbose"]
 	switch {
-	case failed:
+	case len(failed) > 0:
 		return c.writeText(http.StatusInternalServerError, text.String()+kind+" check failed\n")
 	case verbose:
 		return c.writeText(http.StatusOK, text.String()+kind+" check passed\n")
@@ -62,15 +114,19 @@ func (c *call) health(path string) error {
 	return c.writeText(http.StatusOK, "ok")
 }
 
-// checks are those of one kind of health.
-func (s *Server) checks(kind string) map[string]func() error {
-	all := map[string]func() error{"ping": func() error { return nil }}
-	if kind != "livez" {
-		for name, check := range s.cfg.Ready {
-			all[name] = check
+// checkOne answers one check by name, with the reason if it fails: who may ask for a
+// single one may know it.
+func (c *call) checkOne(kind, name string) error {
+	for _, check := range c.s.health {
+		if check.Name != name || check.ReadyOnly && kind != "readyz" {
+			continue
 		}
+		if err := check.Of(c.ctx); err != nil {
+			return c.writeText(http.StatusInternalServerError, fmt.Sprintf("internal server error: %v\n", err))
+		}
+		return c.writeBytes(http.StatusOK, textType, []byte("ok"))
 	}
-	return all
+	return errNotFoundPath
 }
 
 func (c *call) writeText(code int, text string) error {
@@ -79,26 +135,3 @@ func (c *call) writeText(code int, text string) error {
 }
 
 const textType = "text/plain; charset=utf-8"
-
-func (c *call) writeJSON(code int, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return c.writeBytes(code, "application/json", data)
-}
-
-// rootPaths are the paths the server tells of at its root.
-func (c *call) rootPaths() []string {
-	list := []string{"/api", "/api/v1", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}
-	for gv := range c.s.table.Load().groups {
-		if gv.Group != "" {
-			list = append(list, "/apis/"+gv.Group, "/apis/"+gv.String())
-		}
-	}
-	for path := range c.s.cfg.Paths {
-		list = append(list, path)
-	}
-	sort.Strings(list)
-	return slices.Compact(list)
-}

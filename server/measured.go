@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // ReadFunc tells the objects of a kind that is not stored: all of a namespace, of all if
@@ -15,21 +16,26 @@ import (
 type ReadFunc func(ctx context.Context, namespace, name string) ([]runtime.Object, error)
 
 // measured answers reads of such a kind.
-func measured(read ReadFunc) verb {
-	return func(c *call) error {
-		defer c.within(requestTimeout)()
-		objects, err := read(c.ctx, c.namespace(), c.info.name)
-		if err != nil {
+func measured(c *call) error {
+	defer c.within(requestTimeout)()
+	var objects []runtime.Object
+	if read := c.s.cfg.Reads[c.ep.gr]; read != nil {
+		var err error
+		if objects, err = read(c.ctx, c.namespace(), c.info.name); err != nil {
 			return err
 		}
-		if len(c.info.parts) > 1 {
-			if len(objects) == 0 {
-				return apierrors.NewNotFound(c.ep.gr, c.info.name)
-			}
-			return c.answerTyped(http.StatusOK, kinded(c, objects[0]), "")
-		}
+	}
+	if len(c.info.parts) == 1 {
 		return c.listMeasured(objects)
 	}
+	if len(objects) == 0 {
+		gr := c.ep.gr
+		if gr == (schema.GroupResource{Resource: "componentstatuses"}) {
+			gr.Resource = "componentstatus" // as kube-apiserver calls it there
+		}
+		return apierrors.NewNotFound(gr, c.info.name)
+	}
+	return c.answerTyped(http.StatusOK, kinded(c, objects[0]), "")
 }
 
 func kinded(c *call, obj runtime.Object) runtime.Object {

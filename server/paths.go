@@ -28,6 +28,13 @@ func (c *call) servePath() error {
 	case path == "/metrics":
 		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.w, c.req)
 		return nil
+	case path == "/metrics/slis":
+		c.s.slis.handler.ServeHTTP(c.w, c.req)
+		return nil
+	case path == statuszPath:
+		return c.statusz()
+	case path == flagzPath && c.s.cfg.Flags != nil:
+		return c.flagz()
 	case path == LivesPath:
 		return c.lives()
 	case path == FaultsPath || strings.HasPrefix(path, FaultsPath+"/"):

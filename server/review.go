@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -155,23 +154,4 @@ func (c *call) answerOwn(code int, obj runtime.Object, gvk schema.GroupVersionKi
 		obj = p
 	}
 	return c.write(code, a, obj)
-}
-
-// componentStatuses answers reads of the one kind that has none.
-func componentStatuses(c *call) error {
-	if len(c.info.parts) > 1 {
-		return apierrors.NewNotFound(schema.GroupResource{Resource: "componentstatus"}, c.info.name) // as it is called there
-	}
-	opts, err := c.listOptions()
-	if err != nil {
-		return err
-	}
-	if _, _, err := c.selection(opts); err != nil {
-		return err
-	}
-	f, err := c.form()
-	if err != nil {
-		return err
-	}
-	return c.writeList(f, listMeta{}, walk{whole: true})
 }

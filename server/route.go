@@ -167,13 +167,10 @@ func (c *call) routeVerb() (verb, error) {
 
 // virtualRead is for kinds that are not stored and yet can be read.
 func (c *call) virtualRead(named bool) (verb, error) {
-	if read := c.s.cfg.Reads[c.ep.gr]; read != nil && (c.info.verb == "get" || c.info.verb == "list") {
-		return measured(read), nil
+	if c.ep.Has(c.info.verb) && (c.info.verb == "get" || c.info.verb == "list") {
+		return measured, nil
 	}
-	switch {
-	case c.ep.Has("list") && c.req.Method == http.MethodGet:
-		return componentStatuses, nil
-	case named && !c.ep.Has("get"):
+	if named && !c.ep.Has("get") {
 		return nil, noSuchResource()
 	}
 	return nil, methodNotAllowed()

@@ -34,6 +34,11 @@ type Server struct {
 	events  lifetime
 	merges  merges
 	latest  latest
+	// health are the checks of /livez, /readyz and /healthz; stopping is set once the
+	// server is told to end.
+	health   []Check
+	slis     slis
+	stopping atomic.Bool
 }
 
 // New loads the store's objects into the watch caches and returns a server
@@ -87,6 +92,7 @@ func New(cfg Config) (*Server, error) {
 	if s.cfg.Authorizer == nil {
 		s.cfg.Authorizer = auth.AllowAll
 	}
+	s.health, s.slis = s.newHealth(), newSLIs()
 	s.plugins = admission.NewTimer(s.cfg.Admission)
 	s.cfg.Metrics.MustRegister(s.plugins)
 	return s, nil
@@ -94,6 +100,7 @@ func New(cfg Config) (*Server, error) {
 
 // Run drives the watch caches until ctx ends; then it ends all watches.
 func (s *Server) Run(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() { s.stopping.Store(true) })()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

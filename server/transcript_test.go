@@ -141,7 +141,7 @@ func TestPathsNobodyServes(t *testing.T) {
 		{send: "DELETE " + pods + "/x/status", code: 405},
 		{send: "OPTIONS " + pods, code: 405},
 		{send: "GET /healthz", code: 200, want: []string{"ok"}},
-		{send: "GET /livez?verbose", code: 200, want: []string{"[+]ping ok\nlivez check passed\n"}},
+		{send: "GET /livez?verbose", code: 200, want: []string{"[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n"}},
 		{send: "GET /readyz/ping", code: 200, want: []string{"ok"}},
 		{send: "GET /readyz/nope", code: 404},
 		{send: "GET /", code: 200, want: []string{`"/apis/apps/v1"`}},

@@ -2,6 +2,7 @@ package watchcache
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -97,6 +98,20 @@ func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
 	h.mu.cursor = cursor
 	h.applied.Store(int64(rev))
 	return h, nil
+}
+
+// Err returns why caches are not complete or do not follow the store: it cannot be
+// followed, or not all of them could be loaded. It is nil in order.
+func (h *Hub) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.mu.cursor == nil && h.mu.err != nil:
+		return h.mu.err
+	case len(h.mu.unloaded) > 0:
+		return fmt.Errorf("%d caches not loaded", len(h.mu.unloaded))
+	}
+	return nil
 }
 
 // Revision is the revision up to which all caches are complete.

@@ -42,6 +42,8 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.Etcd.KeyFile, "etcd-keyfile", "", "key of the client certificate")
 	flags.StringVar(&f.options.Etcd.Prefix, "etcd-prefix", controlplane.DefaultEtcdPrefix, "what the keys begin with in etcd")
 	flags.StringVar(&f.options.Listen, "listen", "", "address of the API server (default 127.0.0.1:6443 or the next free port; port 0 picks one)")
+	flags.StringVar(&f.options.AdvertiseAddress, "advertise-address", "", "IP address that pods are told to reach the API server at (default that of --listen, or of the default route's interface)")
+	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
 	registerEtcd(flags, &f.options)
 	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "gates of kube-apiserver to open, as name=true, separated by commas. There is CBORServingAndStorage, for CBOR on the wire (default false)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
@@ -154,6 +156,8 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	}
 	p := newProgress(os.Stderr)
 	f.options.Progress, f.options.Log = p.step, slog.Default()
+	f.options.Flags = map[string]string{}
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { f.options.Flags[flag.Name] = flag.Value.String() })
 	cp, err := controlplane.Start(cmd.Context(), f.options)
 	if err != nil {
 		return err

@@ -11,10 +11,7 @@ import (
 	"fairlead.dev/resource/apiregistration"
 )
 
-// ReadyCheck is the name of the check that Registered is, as kube-apiserver has it.
-const ReadyCheck = "autoregister-completion"
-
-// Registered fails until the API service of each version that is built in has been seen
+// Registered is the check autoregister-completion. It fails until the API service of each version that is built in has been seen
 // to be available once.
 func (s *Services) Registered() error {
 	if len(s.unseen()) == 0 {

@@ -1,0 +1,73 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"fairlead.dev/server"
+)
+
+// stage is how far the start has come.
+type stage int32
+
+const (
+	assembled    stage = iota + 1 // the server's caches are loaded, its admission and definitions are in effect
+	bootstrapped                  // the objects that a cluster starts with are there
+	repaired                      // cluster IPs and IPAddresses agree
+	working                       // what works behind the requests has been started
+)
+
+// stages tells the checks of kube-apiserver's post-start hooks from the stages that do
+// here what the hooks do there.
+type stages struct{ reached atomic.Int32 }
+
+func (s *stages) reach(to stage) { s.reached.Store(int32(to)) }
+
+var errNotFinished = errors.New("not finished")
+
+// hooks are the checks, in kube-apiserver's order. Of its hooks those are left out that do
+// nothing here: flow control, the leases of API servers, and what refreshes certificates.
+func (s *stages) hooks(registered func() error) (list []server.Check) {
+	for _, h := range []struct {
+		name  string
+		after stage
+	}{
+		{"start-apiserver-admission-initializer", assembled},
+		{"generic-apiserver-start-informers", assembled},
+		{"start-apiextensions-informers", assembled},
+		{"start-apiextensions-controllers", working},
+		{"crd-informer-synced", assembled},
+		{"start-system-namespaces-controller", bootstrapped},
+		{"start-cluster-authentication-info-controller", bootstrapped},
+		{"storage-readiness", assembled},
+		{"start-legacy-token-tracking-controller", bootstrapped},
+		{"start-service-ip-repair-controllers", repaired},
+		{"rbac/bootstrap-roles", bootstrapped},
+		{"scheduling/bootstrap-system-priority-classes", bootstrapped},
+		{"priority-and-fairness-config-producer", bootstrapped},
+		{"bootstrap-controller", bootstrapped},
+		{"start-kubernetes-service-cidr-controller", bootstrapped},
+		{"start-kube-aggregator-informers", assembled},
+		{"apiservice-status-local-available-controller", working},
+		{"apiservice-status-remote-available-controller", working},
+		{"apiservice-registration-controller", bootstrapped},
+		{"apiservice-discovery-controller", working},
+		{"kube-apiserver-autoregistration", bootstrapped},
+		{"", 0}, // autoregister-completion
+		{"apiservice-openapi-controller", working},
+		{"apiservice-openapiv3-controller", working},
+	} {
+		check := server.Check{Name: "poststarthook/" + h.name, Of: func(context.Context) error {
+			if stage(s.reached.Load()) < h.after {
+				return errNotFinished
+			}
+			return nil
+		}}
+		if h.name == "" {
+			check = server.Check{Name: "autoregister-completion", Of: func(context.Context) error { return registered() }}
+		}
+		list = append(list, check)
+	}
+	return list
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/began"
+)
+
+// The pages that components of Kubernetes have for people who look for a fault (KEPs 4827
+// and 4828): what runs, and with which flags.
+const (
+	statuszPath = "/statusz"
+	flagzPath   = "/flagz"
+)
+
+// zpageHead is in front of a page's text. The words are kube-apiserver's.
+const zpageHead = "\napiserver %s\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n"
+
+// zpage is what both have in their structured form.
+type zpage struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+}
+
+func newZpage(kind string) zpage {
+	p := zpage{TypeMeta: metav1.TypeMeta{Kind: kind, APIVersion: "config.k8s.io/v1beta1"}}
+	p.Metadata.Name = "apiserver"
+	return p
+}
+
+// structured reports whether the client wants the JSON form of a page, which it must ask
+// for by its kind. The error is that of one who asks for something else.
+func (c *call) structured(kind string) (bool, error) {
+	accept := c.req.Header.Get("Accept")
+	if strings.TrimSpace(accept) == "" {
+		return false, nil
+	}
+	for part := range strings.SplitSeq(accept, ",") {
+		params := strings.Split(strings.ReplaceAll(part, " ", ""), ";")
+		switch params[0] {
+		case "text/plain", "text/*", "*/*":
+			return false, nil
+		case "application/json":
+			if slices.Contains(params, "as="+kind) && slices.Contains(params, "v=v1beta1") && slices.Contains(params, "g=config.k8s.io") {
+				return true, nil
+			}
+		}
+	}
+	return false, offer{"text/plain", mediaJSON.String()}.noRepresentation(false)
+}
+
+// statusz says what runs here.
+func (c *call) statusz() error {
+	json, err := c.structured("Statusz")
+	if err != nil {
+		return err
+	}
+	v, up := c.s.cfg.Version, time.Since(began.At).Truncate(time.Second)
+	binary, emulated := v.Major+"."+v.Minor, v.EmulationMajor+"."+v.EmulationMinor
+	paths := c.s.debugPaths()
+	slices.Sort(paths)
+	if json {
+		return c.writeJSON(http.StatusOK, struct {
+			zpage            `json:",inline"`
+			StartTime        metav1.Time `json:"startTime"`
+			UptimeSeconds    int64       `json:"uptimeSeconds"`
+			GoVersion        string      `json:"goVersion"`
+			BinaryVersion    string      `json:"binaryVersion"`
+			EmulationVersion string      `json:"emulationVersion,omitempty"`
+			Paths            []string    `json:"paths,omitempty"`
+		}{newZpage("Statusz"), metav1.NewTime(began.At), int64(up.Seconds()), runtime.Version(), binary, emulated, paths})
+	}
+	return c.writeText(http.StatusOK, fmt.Sprintf(zpageHead+"\nStarted:  %s\nUp:  %d hr %02d min %02d sec\nGo version:  %s\nBinary version:  %s\nEmulation version:  %s\nPaths:  %s\n",
+		"statusz", began.At.UTC().Format(time.UnixDate), int(up.Hours()), int(up.Minutes())%60, int(up.Seconds())%60,
+		runtime.Version(), binary, emulated, strings.Join(paths, " ")))
+}
+
+// flagz says which flags the process was started with.
+func (c *call) flagz() error {
+	json, err := c.structured("Flagz")
+	if err != nil {
+		return err
+	}
+	if json {
+		return c.writeJSON(http.StatusOK, struct {
+			zpage `json:",inline"`
+			Flags map[string]string `json:"flags,omitempty"`
+		}{newZpage("Flagz"), c.s.cfg.Flags})
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, zpageHead, "flagz")
+	for _, name := range slices.Sorted(maps.Keys(c.s.cfg.Flags)) {
+		fmt.Fprintf(&text, "%s=%s\n", name, c.s.cfg.Flags[name])
+	}
+	return c.writeText(http.StatusOK, text.String())
+}
