@@ -126,7 +126,8 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	cp.started.reach(bootstrapped)
 	if err := repairClusterIPs(ctx, cp.server); err != nil {
-		return err
+		// A Service that cannot be read keeps nobody from the others.
+		o.Log.Warn("IPAddresses not repaired", "error", err)
 	}
 	cp.started.reach(repaired)
 	o.progress("Store", cp.describeStore())

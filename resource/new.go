@@ -70,6 +70,12 @@ func (r *Resource) Short(names ...string) *Resource {
 	return r
 }
 
+// Idle sets what is told about objects on which nothing acts.
+func (r *Resource) Idle(why string) *Resource {
+	r.Inert = why
+	return r
+}
+
 // In sets the categories.
 func (r *Resource) In(categories ...string) *Resource {
 	r.Categories = categories

@@ -55,6 +55,9 @@ type Resource struct {
 	Custom Custom
 	// Closed, if not empty, is why no object can be created any more.
 	Closed string
+	// Inert, if not empty, is told to whoever creates or updates an object: that nothing
+	// acts on it.
+	Inert string
 
 	// MetaLast marks a kind whose metadata is looked at only if nothing else is wrong
 	// with an object.

@@ -25,6 +25,9 @@ type Strategy struct {
 	// (see ValidateObjectMeta).
 	Validate                             func(obj runtime.Object) field.ErrorList
 	ValidateUpdate, ValidateStatusUpdate func(obj, old runtime.Object) field.ErrorList
+	// Drop takes off fields whose features are not there, unless old, which is nil for a
+	// create, has them; it returns warnings about them. It comes before Prepare.
+	Drop func(obj, old runtime.Object) []string
 	// Warnings are sentences for the Warning header of the answer. On an update
 	// UpdateWarnings takes its place if it is set.
 	Warnings       func(obj runtime.Object) []string

@@ -117,6 +117,9 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 // insert is what is left of a create after it has been admitted.
 func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, error) {
 	st := &c.ep.Strategy
+	if st.Drop != nil {
+		c.warn(st.Drop(obj, nil)...)
+	}
 	if st.PrepareForCreate != nil {
 		st.PrepareForCreate(obj)
 	}
@@ -136,6 +139,9 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	}
 	if st.Warnings != nil {
 		c.warn(st.Warnings(obj)...)
+	}
+	if why := c.ep.Inert; why != "" {
+		c.warn(why)
 	}
 	c.pass(trace.Admitted)
 	asked := obj.GetResourceVersion()

@@ -48,6 +48,9 @@ func (c *call) listMeasured(objects []runtime.Object) error {
 	if err != nil {
 		return err
 	}
+	if _, _, err := c.selection(opts); err != nil {
+		return err
+	}
 	if opts.LabelSelector != nil {
 		kept := objects[:0]
 		for _, o := range objects {

@@ -16,6 +16,10 @@ import (
 // the faults found so far along with its own.
 func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) error {
 	prepare, validate := c.updateRules()
+	whole := c.info.subresource == ""
+	if drop := c.ep.Strategy.Drop; drop != nil && whole {
+		c.warn(drop(obj, old)...)
+	}
 	obj.SetGeneration(old.GetGeneration())
 	if prepare != nil {
 		prepare(obj, old)
@@ -42,8 +46,11 @@ func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) e
 	if len(errs) > 0 {
 		return apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))
 	}
-	if c.info.subresource != "" {
+	if !whole {
 		return nil
+	}
+	if why := c.ep.Inert; why != "" {
+		c.warn(why)
 	}
 	if w := c.ep.Strategy.UpdateWarnings; w != nil {
 		c.warn(w(obj, old)...)

@@ -22,6 +22,7 @@ import (
 	"fairlead.dev/resource/flowcontrol"
 	"fairlead.dev/resource/networking"
 	"fairlead.dev/resource/node"
+	"fairlead.dev/resource/podspec"
 	"fairlead.dev/resource/policy"
 	"fairlead.dev/resource/rbac"
 	"fairlead.dev/resource/scheduling"
@@ -32,7 +33,7 @@ import (
 // Resources is every built-in kind, group by group in the order in which
 // kube-apiserver's discovery lists them. Each call builds new rows.
 func Resources() []*resource.Resource {
-	return slices.Concat(
+	rows := slices.Concat(
 		core.Resources(),
 		apiregistration.Resources(),
 		apps.Resources(),
@@ -56,4 +57,21 @@ func Resources() []*resource.Resource {
 		flowcontrol.Resources(),
 		storagemigration.Resources(),
 	)
+	for _, r := range rows {
+		if len(r.Versions) > 0 && hasPods(r) {
+			r.Strategy.Drop = podspec.DropUnserved
+		}
+	}
+	return rows
+}
+
+// hasPods reports whether the kind is Pod, or one of which pods are made.
+func hasPods(r *resource.Resource) bool {
+	switch r.Group {
+	case "":
+		return r.Plural == "pods" || r.Plural == "podtemplates" || r.Plural == "replicationcontrollers"
+	case "apps":
+		return r.Plural != "controllerrevisions"
+	}
+	return r.Group == "batch"
 }

@@ -15,6 +15,7 @@ func Resources() []*resource.Resource {
 		resource.InCluster[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses").
 			Shown(classTable).Ruled(classStrategy()),
 		resource.InCluster[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
+			Idle("this control plane allocates no devices and evicts no pods from them: the DeviceTaintRule has no effect").
 			WithStatus().Shown(taintTable).Ruled(taintStrategy()),
 		resource.InNamespace[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
 			WithStatus().Shown(claimTable).Ruled(claimStrategy()),

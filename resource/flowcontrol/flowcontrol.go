@@ -7,13 +7,15 @@ import (
 	"fairlead.dev/resource"
 )
 
+const inert = "this server does not tell requests apart by FlowSchemas and PriorityLevelConfigurations: the object has no effect"
+
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	gv := flowcontrolv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.InCluster[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](gv, "flowschemas").
-			WithStatus().Shown(schemaTable).Ruled(schemaStrategy()),
+			WithStatus().Idle(inert).Shown(schemaTable).Ruled(schemaStrategy()),
 		resource.InCluster[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList](gv, "prioritylevelconfigurations").
-			WithStatus().Shown(levelTable).Ruled(levelStrategy()),
+			WithStatus().Idle(inert).Shown(levelTable).Ruled(levelStrategy()),
 	}
 }

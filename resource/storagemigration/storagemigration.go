@@ -14,7 +14,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.InCluster[migrationv1.StorageVersionMigration, migrationv1.StorageVersionMigrationList](migrationv1.SchemeGroupVersion, "storageversionmigrations").
-			WithStatus().Shown(table).Ruled(strategy()),
+			WithStatus().Idle("no controller of this control plane migrates stored objects: the StorageVersionMigration has no effect").Shown(table).Ruled(strategy()),
 	}
 }
 

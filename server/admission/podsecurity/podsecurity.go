@@ -13,15 +13,13 @@ import (
 	"fmt"
 	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
+	"fairlead.dev/resource/podspec"
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/admission/dynamic"
 )
@@ -103,30 +101,8 @@ func template(r *admission.Request) (*metav1.ObjectMeta, *corev1.PodSpec) {
 		}
 		return nil, nil
 	}
-	if t := templateOf(r.Object); t != nil && r.Subresource == "" {
+	if t := podspec.TemplateOf(r.Object); t != nil && r.Subresource == "" {
 		return &t.ObjectMeta, &t.Spec
 	}
 	return nil, nil
-}
-
-func templateOf(obj runtime.Object) *corev1.PodTemplateSpec {
-	switch o := obj.(type) {
-	case *corev1.PodTemplate:
-		return &o.Template
-	case *corev1.ReplicationController:
-		return o.Spec.Template
-	case *appsv1.ReplicaSet:
-		return &o.Spec.Template
-	case *appsv1.Deployment:
-		return &o.Spec.Template
-	case *appsv1.DaemonSet:
-		return &o.Spec.Template
-	case *appsv1.StatefulSet:
-		return &o.Spec.Template
-	case *batchv1.Job:
-		return &o.Spec.Template
-	case *batchv1.CronJob:
-		return &o.Spec.JobTemplate.Spec.Template
-	}
-	return nil
 }
