@@ -118,6 +118,10 @@ type element struct {
 // two have the same.
 func elementsOf(v fastjson.Value, s *openapi.Shape) ([]element, bool) {
 	list := make([]element, v.Len())
+	var seen map[string]bool // of long lists
+	if len(list) > longList {
+		seen = make(map[string]bool, len(list))
+	}
 	for i := range list {
 		x := v.Item(i)
 		var e string
@@ -130,10 +134,11 @@ func elementsOf(v fastjson.Value, s *openapi.Shape) ([]element, bool) {
 		if !ok {
 			return nil, false
 		}
-		for k := range list[:i] {
-			if list[k].element == e {
-				return nil, false
-			}
+		if seen[e] || seen == nil && slices.ContainsFunc(list[:i], func(k element) bool { return k.element == e }) {
+			return nil, false
+		}
+		if seen != nil {
+			seen[e] = true
 		}
 		list[i] = element{e, x}
 	}

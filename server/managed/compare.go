@@ -231,18 +231,18 @@ func nameOf(quote []byte) []byte {
 func (n *node) compareItems(old, new []byte, s *openapi.Shape) {
 	a, b := itemsOf(old, s), itemsOf(new, s)
 	if n.kids == nil {
-		n.kids = make([]node, 0, len(b))
+		n.kids = make([]node, 0, len(b.list))
 	}
-	for i := range b {
+	for _, now := range b.list {
 		var was [][]byte
-		if at := find(a, b[i].element); at >= 0 {
-			was, a[at].seen = a[at].values, true
+		if at := a.find(now.element); at >= 0 {
+			was, a.list[at].seen = a.list[at].values, true
 		}
-		n.compareItem(b[i].element, was, b[i].values, s)
+		n.compareItem(now.element, was, now.values, s)
 	}
-	for i := range a {
-		if !a[i].seen {
-			n.compareItem(a[i].element, a[i].values, nil, s)
+	for _, was := range a.list {
+		if !was.seen {
+			n.compareItem(was.element, was.values, nil, s)
 		}
 	}
 }
@@ -284,18 +284,32 @@ type item struct {
 	seen    bool
 }
 
-// find is the index of an element, -1 if there is none.
-func find(list []item, element string) int {
-	return slices.IndexFunc(list, func(i item) bool { return i.element == element })
+// items are those of a list, each element once.
+type items struct {
+	list  []item
+	index map[string]int // of long lists
 }
 
-// itemsOf gives the items of a list their elements, each once.
-func itemsOf(text []byte, s *openapi.Shape) []item {
+// longList is from how many items on a list has an index.
+const longList = 32
+
+// find is the index of an element, -1 if there is none.
+func (l *items) find(element string) int {
+	if l.index != nil {
+		if at, ok := l.index[element]; ok {
+			return at
+		}
+		return -1
+	}
+	return slices.IndexFunc(l.list, func(i item) bool { return i.element == element })
+}
+
+// itemsOf gives the items of a list their elements.
+func itemsOf(text []byte, s *openapi.Shape) (l items) {
 	values := scan.Items(nil, text)
-	list := make([]item, 0, len(values))
-	var index map[string]int // of long lists
-	if len(values) > 32 {
-		index = make(map[string]int, len(values))
+	l.list = make([]item, 0, len(values))
+	if len(values) > longList {
+		l.index = make(map[string]int, len(values))
 	}
 	for i, v := range values {
 		var e string
@@ -308,20 +322,14 @@ func itemsOf(text []byte, s *openapi.Shape) []item {
 		if e == "" {
 			continue
 		}
-		at, ok := -1, false
-		if index != nil {
-			at, ok = index[e]
-		} else if at = find(list, e); at >= 0 {
-			ok = true
-		}
-		if ok {
-			list[at].values = append(list[at].values, v)
+		if at := l.find(e); at >= 0 {
+			l.list[at].values = append(l.list[at].values, v)
 			continue
 		}
-		if index != nil {
-			index[e] = len(list)
+		if l.index != nil {
+			l.index[e] = len(l.list)
 		}
-		list = append(list, item{element: e, values: values[i : i+1 : i+1]})
+		l.list = append(l.list, item{element: e, values: values[i : i+1 : i+1]})
 	}
-	return list
+	return l
 }

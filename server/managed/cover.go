@@ -34,13 +34,14 @@ func covers(config, set []byte, s *openapi.Shape) bool { return parse(set).in(co
 
 // in says whether the value has all paths of the set.
 func (n *node) in(value []byte, s *openapi.Shape) bool {
-	var list []item
-	if s.Kind == openapi.Keyed || s.Kind == openapi.Set {
-		list = itemsOf(value, s)
+	var there items
+	listed := s.Kind == openapi.Keyed || s.Kind == openapi.Set
+	if listed {
+		there = itemsOf(value, s)
 	}
 	for i := range n.kids {
 		k := &n.kids[i]
-		if list == nil && k.element[0] == 'f' {
+		if !listed && k.element[0] == 'f' {
 			_, shape := fieldOf(s, []byte(k.element[2:]))
 			v := scan.Find(value, k.element[2:])
 			if v == nil || shape == nil || len(k.kids) > 0 && !k.in(v, shape) || len(k.kids) == 0 && !gives(v, shape) {
@@ -48,8 +49,8 @@ func (n *node) in(value []byte, s *openapi.Shape) bool {
 			}
 			continue
 		}
-		at := find(list, k.element)
-		if at < 0 || len(list[at].values) != 1 || len(k.kids) > 0 && !k.in(list[at].values[0], s.Elem) {
+		at := there.find(k.element)
+		if at < 0 || len(there.list[at].values) != 1 || len(k.kids) > 0 && !k.in(there.list[at].values[0], s.Elem) {
 			return false
 		}
 	}

@@ -106,7 +106,7 @@ func (g *givens) below(v []byte, s *openapi.Shape) {
 			g.member(m, s)
 		}
 	case v[0] == '[' && (s.Kind == openapi.Keyed || s.Kind == openapi.Set):
-		list := itemsOf(v, s)
+		list := itemsOf(v, s).list
 		slices.SortFunc(list, func(a, b item) int { return order(a.element, b.element) })
 		for i := range list {
 			g.element(list[i].element, true, func() {

@@ -101,10 +101,11 @@ func (m *merger) list(dst, live, config []byte, s *openapi.Shape) ([]byte, bool)
 	if out, done := m.empty(dst, live, config); done {
 		return out, true
 	}
-	given, ok := itemsOnce(config, s)
+	wanted, ok := itemsOnce(config, s)
 	if !ok {
 		return dst, false
 	}
+	given := wanted.list
 	there, ok := itemsOnce(live, s)
 	if !ok {
 		return dst, false
@@ -125,17 +126,17 @@ func (m *merger) list(dst, live, config []byte, s *openapi.Shape) ([]byte, bool)
 		dst, ok = m.value(dst, live, g.values[0], s.Elem)
 		return ok
 	}
-	for i := range there {
+	for _, has := range there.list {
 		var g *item
-		if next < len(given) && given[next].element == there[i].element {
+		if next < len(given) && given[next].element == has.element {
 			g = &given[next]
 		}
-		if !add(there[i].values[0], g) {
+		if !add(has.values[0], g) {
 			return dst, false
 		}
 	}
 	for i := next; i < len(given); i++ {
-		if find(there, given[i].element) >= 0 || !add(nil, &given[i]) {
+		if there.find(given[i].element) >= 0 || !add(nil, &given[i]) {
 			return dst, false // in another order than it is there
 		}
 	}
@@ -143,20 +144,20 @@ func (m *merger) list(dst, live, config []byte, s *openapi.Shape) ([]byte, bool)
 }
 
 // itemsOnce are the items of a list if each has an element of its own, with all keys.
-func itemsOnce(text []byte, s *openapi.Shape) (list []item, ok bool) {
-	list = itemsOf(text, s)
+func itemsOnce(text []byte, s *openapi.Shape) (l items, ok bool) {
+	l = itemsOf(text, s)
 	n := 0
-	for i := range list {
-		if n += len(list[i].values); len(list[i].values) != 1 || !regular(list[i].element) {
-			return nil, false
+	for _, one := range l.list {
+		if n += len(one.values); len(one.values) != 1 || !regular(one.element) {
+			return l, false
 		}
 		for _, k := range s.Keys {
-			if v := scan.Find(list[i].values[0], k.Name); v == nil && k.Default == nil || v != nil && rank(v) > 2 {
-				return nil, false
+			if v := scan.Find(one.values[0], k.Name); v == nil && k.Default == nil || v != nil && rank(v) > 2 {
+				return l, false
 			}
 		}
 	}
-	return list, n == len(scan.Items(nil, text))
+	return l, n == len(scan.Items(nil, text))
 }
 
 // regular says that an element is written as encoding/json would.

@@ -55,13 +55,13 @@ func (p *pruner) object(dst, v []byte, s *openapi.Shape, last *node, owners []*n
 }
 
 func (p *pruner) list(dst, v []byte, s *openapi.Shape, last *node, owners []*node, gone bool) ([]byte, bool) {
-	items, ok := itemsOnce(v, s)
+	there, ok := itemsOnce(v, s)
 	if !ok {
 		return dst, false
 	}
 	begin := len(dst)
 	dst = append(dst, '[')
-	for _, it := range items {
+	for _, it := range there.list {
 		mark := len(dst)
 		if mark > begin+1 {
 			dst = append(dst, ',')

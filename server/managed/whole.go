@@ -31,7 +31,7 @@ func appendWhole(dst, v []byte, s *openapi.Shape) []byte {
 	switch {
 	case s.Kind == openapi.Leaf || hollow(v):
 	case s.Kind == openapi.Keyed || s.Kind == openapi.Set:
-		list := itemsOf(v, s)
+		list := itemsOf(v, s).list
 		if less := func(a, b item) int { return order(a.element, b.element) }; !slices.IsSortedFunc(list, less) {
 			slices.SortFunc(list, less)
 		}
