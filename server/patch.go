@@ -25,7 +25,7 @@ import (
 // patchVerb changes an object, or the part of it that a subresource is, as the
 // patch says.
 func patchVerb(c *call) error {
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	opts, p, err := c.readPatch()
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (c *call) applyPatch(p patch.Patch, current []byte, fresh func() runtime.Ob
 	if old == nil || !c.ep.raw {
 		ref = fresh()
 	}
-	r, err := p.Apply(current, ref)
+	r, err := p.Apply(c.ctx, current, ref)
 	if err != nil {
 		return nil, err
 	}

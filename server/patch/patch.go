@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,13 +72,13 @@ func (r *Result) Explain(ref any, err error) error {
 }
 
 // Apply patches the text of an object. ref is an object of the Go type that a
-// strategic patch takes its merge keys from.
-func (p Patch) Apply(current []byte, ref any) (*Result, error) {
+// strategic patch takes its merge keys from. A JSON patch also ends with ctx.
+func (p Patch) Apply(ctx context.Context, current []byte, ref any) (*Result, error) {
 	r := &Result{}
 	var err error
 	switch p.Type {
 	case types.JSONPatchType:
-		err = p.applyJSON(r, current)
+		err = p.applyJSON(ctx, r, current)
 	case types.MergePatchType:
 		err = p.applyMerge(r, current)
 	case types.StrategicMergePatchType:
@@ -95,7 +96,7 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-func (p Patch) applyJSON(r *Result, current []byte) (err error) {
+func (p Patch) applyJSON(ctx context.Context, r *Result, current []byte) (err error) {
 	if p.Strict {
 		var ops []operation
 		if r.Objections, err = kjson.UnmarshalStrict(p.Body, &ops); err != nil {
@@ -105,18 +106,21 @@ func (p Patch) applyJSON(r *Result, current []byte) (err error) {
 			r.Objections[i] = fmt.Errorf("json patch %v", o)
 		}
 	}
-	ops, err := jsonpatch.DecodePatch(p.Body)
+	ops, err := ParseOperations(p.Body)
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	if len(ops) > maxOperations {
+	if ops.Len() > maxOperations {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf(
-			"The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, len(ops)))
+			"The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, ops.Len()))
 	}
-	if r.JSON, err = ops.Apply(current); err != nil {
-		return unprocessable(err)
+	switch r.JSON, err = ops.Apply(ctx, current); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	return nil
+	return unprocessable(err)
 }
 
 func (p Patch) applyMerge(r *Result, current []byte) (err error) {

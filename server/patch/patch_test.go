@@ -73,7 +73,7 @@ func TestMergeIsTheModel(t *testing.T) {
 	for i := range 5000 {
 		doc, _ := json.Marshal(object(r, 3))
 		change, _ := json.MarshalIndent(object(r, 3), "", "  ")
-		res, err := patch.Patch{Type: types.MergePatchType, Body: change}.Apply(doc, nil)
+		res, err := patch.Patch{Type: types.MergePatchType, Body: change}.Apply(t.Context(), doc, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestMergeIsTheModel(t *testing.T) {
 
 func TestMergeKeepsOrder(t *testing.T) {
 	res, err := patch.Patch{Type: types.MergePatchType, Body: []byte(`{"b":{"y":null,"z":2},"d":{"n":null},"a":1,"a":3}`)}.
-		Apply([]byte(`{"c":1.0,"b":{"x":[1, 2],"y":5},"a":2}`), nil)
+		Apply(t.Context(), []byte(`{"c":1.0,"b":{"x":[1, 2],"y":5},"a":2}`), nil)
 	if want := `{"c":1.0,"b":{"x":[1, 2],"z":2},"a":3,"d":{}}`; err != nil || string(res.JSON) != want {
 		t.Errorf("%s %v, want %s", res.JSON, err, want)
 	}
@@ -105,7 +105,7 @@ func TestStrategicMergesByKey(t *testing.T) {
 		`{"spec":{"containers":[{"name":"n"}]}}`:                         `[{"name":"n"},{"image":"1","name":"a"},{"image":"2","name":"b"}]`,
 		`{"spec":{"containers":[{"$patch":"replace"},{"name":"only"}]}}`: `[{"name":"only"}]`,
 	} {
-		res, err := patch.Patch{Type: types.StrategicMergePatchType, Body: []byte(change), Strict: true}.Apply([]byte(doc), &corev1.Pod{})
+		res, err := patch.Patch{Type: types.StrategicMergePatchType, Body: []byte(change), Strict: true}.Apply(t.Context(), []byte(doc), &corev1.Pod{})
 		if err != nil || !strings.Contains(string(res.JSON), want) {
 			t.Errorf("%s: %s %v, want %s", change, res.JSON, err, want)
 		}
@@ -129,7 +129,7 @@ func TestRefusals(t *testing.T) {
 		{types.StrategicMergePatchType, `[]`, 400},
 	} {
 		for _, strict := range []bool{false, true} {
-			_, err := patch.Patch{Type: x.kind, Body: []byte(x.body), Strict: strict}.Apply([]byte(`{"a":1}`), &corev1.Pod{})
+			_, err := patch.Patch{Type: x.kind, Body: []byte(x.body), Strict: strict}.Apply(t.Context(), []byte(`{"a":1}`), &corev1.Pod{})
 			s, ok := err.(apierrors.APIStatus)
 			if !ok || s.Status().Code != x.code {
 				t.Errorf("%s %.40s strict=%v: %v", x.kind, x.body, strict, err)
@@ -144,7 +144,7 @@ func TestObjections(t *testing.T) {
 		types.StrategicMergePatchType: `{"a":1,"a":2}`,
 		types.JSONPatchType:           `[{"op":"add","op":"add","path":"/b","value":1}]`,
 	} {
-		res, err := patch.Patch{Type: kind, Body: []byte(body), Strict: true}.Apply([]byte(`{"a":1}`), &corev1.Pod{})
+		res, err := patch.Patch{Type: kind, Body: []byte(body), Strict: true}.Apply(t.Context(), []byte(`{"a":1}`), &corev1.Pod{})
 		if err != nil || len(res.Objections) != 1 || !strings.Contains(fmt.Sprint(res.Objections[0]), "duplicate field") {
 			t.Errorf("%s: %v %v", kind, res.Objections, err)
 		}
@@ -158,7 +158,7 @@ func FuzzMerge(f *testing.F) {
 		if json.Unmarshal([]byte(doc), &d) != nil || d == nil {
 			return
 		}
-		res, err := patch.Patch{Type: types.MergePatchType, Body: []byte(change)}.Apply([]byte(doc), nil)
+		res, err := patch.Patch{Type: types.MergePatchType, Body: []byte(change)}.Apply(t.Context(), []byte(doc), nil)
 		if err == nil && !json.Valid(res.JSON) {
 			t.Errorf("%s + %s = %s", doc, change, res.JSON)
 		}

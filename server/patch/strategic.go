@@ -24,6 +24,9 @@ func strategic(text []byte, change map[string]any, schema strategicpatch.LookupP
 			return nil, err
 		}
 	}
+	if err := checkComparisons(part, change); err != nil {
+		return nil, err
+	}
 	part, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(part, change, schema)
 	if err != nil {
 		return nil, explain(err)

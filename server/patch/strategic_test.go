@@ -147,7 +147,7 @@ func TestStrategicIsTheReference(t *testing.T) {
 			return strategicpatch.StrategicMergeMapPatch(now, change, k.ref)
 		})
 		res, err := safely(func() (*patch.Result, error) {
-			return patch.Patch{Type: types.StrategicMergePatchType, Body: body}.Apply([]byte(k.text), k.ref)
+			return patch.Patch{Type: types.StrategicMergePatchType, Body: body}.Apply(t.Context(), []byte(k.text), k.ref)
 		})
 		if wrong != nil || err != nil {
 			// Of several faults it names one, whichever the order of a map brings first.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,27 +17,26 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/resource"
 	"fairlead.dev/server/admission/dynamic"
 	"fairlead.dev/server/openapi"
+	"fairlead.dev/server/patch"
 )
 
 // patched is the view's object after a JSON patch; nil if a test in it fails, which
 // is no fault.
-func patched(v *dynamic.View, ops []byte) (runtime.Object, error) {
-	patch, err := jsonpatch.DecodePatch(ops)
+func patched(ctx context.Context, v *dynamic.View, text []byte) (runtime.Object, error) {
+	ops, err := patch.ParseOperations(text)
 	if err != nil {
 		return nil, fmt.Errorf("JSON Patch: %w", err)
 	}
-	text, err := v.Text()
-	if err != nil {
+	if text, err = v.Text(); err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	text, err = patch.Apply(text)
-	if errors.Is(err, jsonpatch.ErrTestFailed) {
+	text, err = ops.Apply(ctx, text)
+	if errors.Is(err, patch.ErrTestFailed) {
 		return nil, nil
 	}
 	if err != nil {

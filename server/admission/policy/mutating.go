@@ -162,7 +162,7 @@ func (p *mutating) change(ctx context.Context, r *admission.Request, pol *mutati
 		if err != nil {
 			return err
 		}
-		if obj, err = patched(view, patch); err != nil || obj == nil {
+		if obj, err = patched(ctx, view, patch); err != nil || obj == nil {
 			return err
 		}
 	}

@@ -177,6 +177,7 @@ func TestMutating(t *testing.T) {
 		{"both, in order", `{variables: [{name: v, expression: "'k' in object.data ? object.data.k : 'none'"}], mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{data: {'k': '1'}}"}},{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'add', path: '/data/l', value: variables.v}]"}}]}`, "ok", "map[a:b k:1 l:1]"},
 		{"a test that fails", `{mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'test', path: '/data/a', value: 'z'},JSONPatch{op: 'remove', path: '/data'}]"}}]}`, "ok", "map[a:b]"},
 		{"a patch of nothing", `{mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{op: 'remove', path: '/spec/x'}]"}}]}`, fails(`JSON Patch: remove operation does not apply: doc is missing path: "/spec/x": missing value`), ""},
+		{"copies of copies", fmt.Sprintf(`{mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[%s]"}}]}`, doubling(25)), fails("JSON Patch: Unable to complete the copy, the accumulated size increase of copy is 3932284, exceeding the limit 3145728"), ""},
 		{"an unknown field", `{mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{nope: 'x'}"}}]}`, fails("error applying patch: failed to convert patch object to typed object: .nope: field not declared in schema"), ""},
 		{"an error", `{mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{data: {'k': object.spec.x}}"}}]}`, fails("expression 'Object{data: {'k': object.spec.x}}' resulted in error: no such key: spec"), ""},
 		{"an ignored error", `{failurePolicy: Ignore, mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "Object{data: {'k': object.spec.x}}"}}]}`, "ok", "map[a:b]"},
@@ -260,4 +261,13 @@ mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "{'
 	}}}
 	_, err = c.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(background, h, metav1.CreateOptions{DryRun: []string{"All"}})
 	check(err, `webhooks[0].matchConditions[0].expression: Invalid value: "params.x": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')`+"\n | params.x\n | ^")
+}
+
+// doubling is a list of operations that copy what those before them have made.
+func doubling(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("JSONPatch{op: 'copy', from: '/data', path: '/data/c%d'}", i)
+	}
+	return strings.Join(list, ", ")
 }

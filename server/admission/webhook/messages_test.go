@@ -95,6 +95,7 @@ func TestMessages(t *testing.T) {
 		"a patch of nothing":   {patching(`[{"op":"remove","path":"/spec/x"}]`), "-", "500 InternalError: Internal error occurred: remove operation does not apply: doc is missing path: \"/spec/x\": missing value"},
 		"a test that fails":    {patching(`[{"op":"test","path":"/data/a","value":"z"}]`), "-", "500 InternalError: Internal error occurred: testing value /data/a failed: test failed"},
 		"a wrong type":         {patching(`[{"op":"replace","path":"/data","value":3}]`), "-", "500 InternalError: Internal error occurred: json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string"},
+		"copies of copies":     {patching(doubling(25)), "-", "500 InternalError: Internal error occurred: Unable to complete the copy, the accumulated size increase of copy is 3932284, exceeding the limit 3145728"},
 		"an invalid key":       {patching(`[{"op":"add","path":"/data/a~1b","value":"x"}]`), "-", `422 Invalid: ConfigMap "c" is invalid: data[a/b]: Invalid value: "a/b": a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')`},
 		"another namespace":    {patching(`[{"op":"replace","path":"/metadata/namespace","value":"default"}]`), "-", "400 BadRequest: the namespace of the provided object does not match the namespace sent on the request"},
 		"another name":         {patching(`[{"op":"replace","path":"/metadata/name","value":"d"}]`), "-", "ok"},
@@ -131,4 +132,13 @@ func TestMessages(t *testing.T) {
 			})
 		})
 	}
+}
+
+// doubling is a JSON patch whose operations copy what those before them have made.
+func doubling(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"op":"copy","from":"/data","path":"/data/c%d"}`, i)
+	}
+	return "[" + strings.Join(list, ",") + "]"
 }

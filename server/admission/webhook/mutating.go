@@ -12,11 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/server/admission"
 	"fairlead.dev/server/admission/dynamic"
+	"fairlead.dev/server/patch"
 )
 
 type mutating struct {
@@ -84,11 +84,11 @@ func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v 
 	if len(a.Patch) == 0 {
 		return false, nil
 	}
-	patch, err := jsonpatch.DecodePatch(a.Patch)
+	ops, err := patch.ParseOperations(a.Patch)
 	if err != nil {
 		return false, &failure{h.Name, fmt.Errorf("received undecodable patch in webhook response: %w", err), http.StatusServiceUnavailable}
 	}
-	if len(patch) == 0 {
+	if ops.Len() == 0 {
 		return false, nil
 	}
 	if v.Object == nil {
@@ -98,7 +98,7 @@ func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v 
 		return false, &failure{h.Name, fmt.Errorf("unsupported patch type %q", *a.PatchType), http.StatusBadRequest}
 	}
 	before := r.Object
-	obj, err := patched(v, patch)
+	obj, err := patched(ctx, v, ops)
 	if err == nil {
 		err = v.Put(obj)
 	}
@@ -109,12 +109,12 @@ func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v 
 }
 
 // patched is the view's object after a patch.
-func patched(v *dynamic.View, patch jsonpatch.Patch) (runtime.Object, error) {
+func patched(ctx context.Context, v *dynamic.View, ops patch.Operations) (runtime.Object, error) {
 	text, err := v.Text()
 	if err != nil {
 		return nil, err
 	}
-	if text, err = patch.Apply(text); err != nil {
+	if text, err = ops.Apply(ctx, text); err != nil {
 		return nil, err
 	}
 	obj := v.Empty()
