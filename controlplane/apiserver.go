@@ -78,6 +78,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 		Faults:    o.Faults,
 		Writable:  store.Err,
 		Flags:     o.Flags,
+		MaxReads:  o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
 		Wire: func(c *server.Config, s *server.Server) (err error) {
 			if err := guard(c, s, authority, url, page); err != nil {
 				return err

@@ -175,7 +175,7 @@ func (cp *ControlPlane) serve() error {
 		TLSConfig:         config,
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 1000},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
 		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
 	}
 	h2.Install(cp.http, h2.Options{})

@@ -37,9 +37,15 @@ type Options struct {
 	TLSNames []string
 	// Flags are those that the process was started with, for /flagz; nil serves none.
 	Flags map[string]string
-	// EtcdListen is where the store is served as etcd, "" for nowhere.
+	// EtcdListen is where the store is served as etcd: a TCP address, or unix:// and the
+	// path of a socket that only this user may connect to; "" for nowhere.
 	EtcdListen string
 	EtcdTLS    ServingFiles
+	// EtcdListenInsecure allows an EtcdListen that other machines can reach without
+	// certificates of their own.
+	EtcdListenInsecure bool
+	// Limits bound what requests may take of the API server.
+	Limits Limits
 	// Fsync is when a write is on disk, NoSync the prefixes of keys that need not
 	// be there before it is acknowledged, History how long superseded revisions
 	// are kept; see local.Options.
@@ -84,10 +90,28 @@ type Options struct {
 	// Faults are what is broken of the API server on purpose; nil allows none.
 	Faults *faults.Set
 
-	// Progress, if not nil, is told what was done, from several goroutines.
-	Progress func(what, detail string)
+	// Progress, if not nil, is told what was done, and Warning what an operator should
+	// know about it, both from several goroutines.
+	Progress, Warning func(what, detail string)
 	// Log is for what an operator may want to know; nil logs nothing.
 	Log *slog.Logger
+}
+
+// Limits bound what the requests that run at once may take; see server.Config. 0 is the
+// default of each, less than 0 no bound.
+type Limits struct {
+	MaxReads, MaxWrites int
+	MaxBodyBytes        int64
+	RequestTimeout      time.Duration
+}
+
+// warn tells Warning, or else the log.
+func (o Options) warn(what, detail string) {
+	if o.Warning == nil {
+		o.Log.Warn(detail, "part", what)
+		return
+	}
+	o.Warning(what, detail)
 }
 
 func (o Options) progress(what, detail string) {

@@ -25,6 +25,9 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := checkNumbers(config.text, c.ep.version.New()); err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
 	w, created, err := c.modify(c.info.name, change{
 		recorded:  true,
 		mayCreate: true,

@@ -30,7 +30,7 @@ var (
 
 // bind puts a pod onto a node.
 func bind(c *call) error {
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	b := &corev1.Binding{}
 	create, err := c.readCreate(b, bindingKind)
 	if err != nil {
@@ -44,7 +44,7 @@ func bind(c *call) error {
 
 // bindLegacy is the old way: a create of a Binding in the namespace.
 func bindLegacy(c *call) error {
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	b := &corev1.Binding{}
 	create, err := c.readCreate(b, bindingKind)
 	if err != nil {

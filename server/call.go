@@ -27,6 +27,8 @@ type call struct {
 	info  info
 	user  *auth.User
 	start time.Time
+	// auditID is what the request is known by to whoever has sent it.
+	auditID string
 	// passed holds the hops of a write, if it is traced.
 	passed [trace.Queued + 1]trace.Instant
 	// timeout is what the client gives the call; 0 if it does not say.
@@ -60,8 +62,8 @@ type call struct {
 	// has been looked at.
 	strikes []trace.Strike
 	struck  bool
-	// leave gives back the place among the requests that run.
-	leave func()
+	// place is what the request holds among those that run.
+	place place
 	// warned holds the warnings given already; each goes out once.
 	warned map[string]bool
 }

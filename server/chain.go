@@ -1,11 +1,9 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -20,11 +18,10 @@ import (
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c := &call{s: s, req: req, ctx: req.Context(), w: &recorder{ResponseWriter: w}, start: time.Now()}
 	h := w.Header()
-	id := req.Header.Get("Audit-ID")
-	if id == "" {
-		id = uuid.NewString()
+	if c.auditID = req.Header.Get("Audit-ID"); c.auditID == "" {
+		c.auditID = uuid.NewString()
 	}
-	h["Audit-Id"] = []string{id}
+	h["Audit-Id"] = []string{c.auditID}
 	h["Cache-Control"] = noCache
 	defer s.finish(c)
 	if err := c.serve(); err != nil {
@@ -59,6 +56,7 @@ func (c *call) serve() error {
 	if err := c.readTimeout(); err != nil {
 		return err
 	}
+	c.arm()
 	if err := c.authenticate(); err != nil {
 		return err
 	}
@@ -78,34 +76,21 @@ func (c *call) serve() error {
 	return c.serveResource()
 }
 
-// admitOne passes the gate for the sort of request this is. Requests that run
-// long by nature are not counted against it.
-func (c *call) admitOne() error {
-	if c.info.runsLong() {
-		return nil
-	}
-	g := &c.s.writes
-	switch c.info.verb {
-	case "watch":
-		return nil
-	case "get", "list":
-		g = &c.s.reads
-	}
-	if err := g.enter(); err != nil {
-		return err
-	}
-	c.leave = g.leave
-	return nil
-}
-
 // finish counts the call; a panic on the way ends the request, not the server.
 func (s *Server) finish(c *call) {
 	p := recover()
+	if c.w.stop() { // the deadline has answered, and nobody reads what the handler has written
+		c.w.code = http.StatusGatewayTimeout
+		s.metrics.terminated(c, c.w.code)
+		if p == http.ErrAbortHandler {
+			p = nil
+		}
+	}
 	for _, one := range c.strikes {
 		s.cfg.Trace.Struck(one)
 	}
-	if c.leave != nil && !c.handed {
-		c.leave()
+	if !c.handed {
+		c.place.leave()
 	}
 	if p != nil {
 		if p == http.ErrAbortHandler {
@@ -127,12 +112,12 @@ func (s *Server) finish(c *call) {
 // atEnd is what is to be done when an answer that was handed over has ended. It holds
 // nothing of the call.
 func (c *call) atEnd() func() {
-	leave, served := c.leave, c.served()
-	if leave == nil {
+	place, served := c.place, c.served()
+	if place.g == nil {
 		return served
 	}
 	return func() {
-		leave()
+		place.leave()
 		served()
 	}
 }
@@ -174,41 +159,4 @@ func (c *call) within(d time.Duration) context.CancelFunc {
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(c.ctx, d)
 	return cancel
-}
-
-// recorder is a ResponseWriter that remembers what was answered.
-type recorder struct {
-	http.ResponseWriter
-	code    int
-	written int64
-}
-
-func (r *recorder) WriteHeader(code int) {
-	if r.code == 0 {
-		r.code = code
-	}
-	r.ResponseWriter.WriteHeader(code)
-}
-
-func (r *recorder) Write(p []byte) (int, error) {
-	if r.code == 0 {
-		r.code = http.StatusOK
-	}
-	n, err := r.ResponseWriter.Write(p)
-	r.written += int64(n)
-	return n, err
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
-
-// FlushError pushes what has been written to the client.
-func (r *recorder) FlushError() error { return http.NewResponseController(r.ResponseWriter).Flush() }
-
-// Flush is for handlers that look for it in place of http.ResponseController.
-func (r *recorder) Flush() { _ = r.FlushError() }
-
-// Hijack likewise.
-func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	return http.NewResponseController(r.ResponseWriter).Hijack()
 }

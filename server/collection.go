@@ -1,7 +1,7 @@
 package server
 
 import (
-	"iter"
+	"context"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,21 +43,28 @@ func deleteCollection(c *call) error {
 	}
 	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
 	var objects []*watchcache.Object
-	switch {
-	case pick != nil:
-		objects, err = c.pickedPage(f, pick, p, sel, &meta)
-	case p.limit > 0:
-		objects, err = p.cut(sel, &meta)
-	default:
-		objects, err = collect(p.snap.List(sel, p.after, 0))
-	}
+	walk, err := p.snap.Walk(sel, p.after)
 	if err != nil {
 		return err
+	}
+	walk.EndWhen(func() bool { return c.ctx.Err() != nil })
+	switch {
+	case pick != nil:
+		if objects, err = c.pickedPage(f, pick, p, sel, &meta); err != nil {
+			return err
+		}
+	case p.limit > 0:
+		objects = p.cut(&walk, sel, &meta)
+	default:
+		objects = slices.Collect(walk.Rest())
+	}
+	if walk.Stopped() {
+		return context.DeadlineExceeded
 	}
 	if err := c.removeEach(objects, opts); err != nil {
 		return err
 	}
-	return c.writeList(f, meta, walk{whole: true, objects: objects})
+	return c.writeList(f, meta, listed(objects))
 }
 
 // collect is what a list yields, unless it fails.

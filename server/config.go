@@ -95,9 +95,18 @@ type Config struct {
 	// hour, less than 0 for ever.
 	EventTTL time.Duration
 
-	// MaxReads and MaxWrites bound the requests that run at once, watches not
-	// counted; one more is told 429. 0 means no bound.
+	// MaxReads and MaxWrites bound the requests that run at once, watches and others that
+	// last by nature not counted; one more is told 429. A user other than those of
+	// system:masters may have half of them. 0 means 400 and 200, less than 0 no bound.
 	MaxReads, MaxWrites int
+	// MaxBodyBytes bounds the memory, in bytes, of the bodies of all requests that run;
+	// a request whose body would take more is told 429. A user other than those of
+	// system:masters may have half of it. 0 means 128 MiB, less than 0 no bound.
+	MaxBodyBytes int64
+	// RequestTimeout is the time in which a request that does not last by nature must be
+	// answered, else it is told 504; a list that has begun has as much time again to be
+	// written. 0 means a minute, less than 0 for ever.
+	RequestTimeout time.Duration
 
 	// WatchTimeout is the least time a watch without timeoutSeconds runs; each
 	// gets up to twice that, at random. 0 means 30 minutes.

@@ -24,6 +24,10 @@ type token struct {
 
 const tokenVersion = "meta.k8s.io/v1"
 
+// longestToken is how many bytes a token may have: more than that of any name that fits
+// into a path.
+const longestToken = 64 << 10
+
 // newToken is the token of a list that has shown keys below prefix up to last.
 func newToken(prefix, last string, rev int64) string {
 	data, err := json.Marshal(token{tokenVersion, rev, strings.TrimPrefix(last, prefix) + "\x00"})
@@ -38,6 +42,9 @@ func newToken(prefix, last string, rev int64) string {
 func parseToken(text, prefix string) (last string, rev storage.Revision, err error) {
 	bad := func(why string) (string, storage.Revision, error) {
 		return "", 0, apierrors.NewBadRequest("invalid continue token: " + why)
+	}
+	if len(text) > longestToken {
+		return bad(fmt.Sprintf("continue key is not valid: it has more than %d bytes", longestToken))
 	}
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	var t token

@@ -30,7 +30,7 @@ var errCompanion = errors.New("what goes with the object exists already")
 
 // create stores a new object.
 func create(c *call) error {
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	opts := &metav1.CreateOptions{}
 	if err := c.options(opts); err != nil {
 		return err

@@ -146,6 +146,9 @@ func summarize(data []byte) string {
 }
 
 func decodeProto(data []byte, want schema.GroupVersionKind, obj runtime.Object) error {
+	if err := checkNumbers(data, obj); err != nil {
+		return unhandled(want, want, err)
+	}
 	got, gvk, err := protoCodec.Decode(data, &want, obj)
 	switch {
 	case err != nil && gvk != nil && gvk.Kind != "":

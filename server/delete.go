@@ -17,7 +17,7 @@ import (
 // deleteVerb deletes an object or, if somebody has to do something first,
 // marks it as going.
 func deleteVerb(c *call) error {
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	opts, err := c.deleteOptions()
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ var (
 
 // evict deletes a pod if its disruption budget allows it.
 func evict(c *call) error {
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	ev := &policyv1.Eviction{}
 	create, err := c.readCreate(ev, c.evictionKind())
 	if err != nil {

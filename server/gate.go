@@ -1,24 +1,20 @@
 package server
 
-import (
-	"sync/atomic"
+import "sync/atomic"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-)
-
-// gate bounds how many requests of a sort run at once.
+// gate bounds how many run at once of what takes a place.
 type gate struct {
-	limit  int64
+	limit  int64 // not above 0: no bound
 	inside atomic.Int64
 }
 
-// enter lets one more in, or refuses it with 429 if there are too many.
-func (g *gate) enter() error {
+// enter takes a place, and reports whether there was one.
+func (g *gate) enter() bool {
 	if n := g.inside.Add(1); g.limit > 0 && n > g.limit {
 		g.inside.Add(-1)
-		return apierrors.NewTooManyRequests("Too many requests, please try again later.", 1)
+		return false
 	}
-	return nil
+	return true
 }
 
 func (g *gate) leave() { g.inside.Add(-1) }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,9 +15,6 @@ import (
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
-
-// requestTimeout bounds every request that is not a stream.
-const requestTimeout = 34 * time.Second
 
 // get answers with one object, or its status.
 func get(c *call) error {
@@ -34,7 +30,7 @@ func get(c *call) error {
 		return failure(http.StatusInternalServerError, "", err.Error())
 	}
 	if at.Match != watchcache.Any {
-		defer c.within(requestTimeout)()
+		defer c.within(updateTimeout)()
 	}
 	o, err := c.read(c.info.name, at)
 	if err != nil {

@@ -61,7 +61,7 @@ func BenchmarkIdleWatch(b *testing.B) {
 // TestIdleWatchesHaveNoGoroutine: what an open watch over HTTP/2 has is a place
 // in its connection, and events still come.
 func TestIdleWatchesHaveNoGoroutine(t *testing.T) {
-	const streams = 200
+	const streams = 100
 	c := start(t)
 	c.must("POST "+maps, `{"metadata":{"name":"first"}}`)
 	conn := dialIdle(t, c)

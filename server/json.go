@@ -29,6 +29,9 @@ func decodeStored(text []byte, into runtime.Object) (foreign bool, err error) {
 // what the strict rules object to.
 func decodeText(text []byte, into runtime.Object, strict bool) (objections []error, err error) {
 	if hasPlan(into) {
+		if err := checkNumbers(text, into); err != nil {
+			return nil, err
+		}
 		if fastjson.UnmarshalStrict(text, into) {
 			return nil, nil
 		}

@@ -33,21 +33,25 @@ func list(c *call) error {
 	}
 	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
 	w := walk{}
+	if w.rest, err = p.snap.Walk(sel, p.after); err != nil {
+		return err
+	}
+	ctx := c.ctx
+	w.rest.EndWhen(func() bool { return ctx.Err() != nil })
 	switch {
 	case pick != nil:
 		w.whole = true
-		w.objects, err = c.pickedPage(f, pick, p, sel, &meta)
+		if w.objects, err = c.pickedPage(f, pick, p, sel, &meta); err != nil {
+			return err
+		}
 	case p.limit > 0:
-		w.whole = true
-		w.objects, err = p.cut(sel, &meta)
-	default:
-		w.rest, err = p.snap.Walk(sel, p.after)
-	}
-	if err != nil {
-		return err
+		w.objects, w.whole = p.cut(&w.rest, sel, &meta), true
 	}
 	if c.ep.asks() && pick == nil {
 		w.objects, w.whole = slices.Collect(w.items()), true
+		if err := w.err(); err != nil {
+			return err
+		}
 		if err := c.convertAhead(f, w.objects); err != nil {
 			return err
 		}
@@ -59,6 +63,9 @@ func list(c *call) error {
 func (c *call) writeList(f *form, m listMeta, w walk) error {
 	if f.media == mediaYAML || f.pretty {
 		data, err := f.appendList(nil, m, w.items())
+		if err == nil {
+			err = w.err()
+		}
 		if err == nil {
 			data, err = finishJSON(data, f.accept)
 		}

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
 	"net/http"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -19,6 +21,17 @@ type walk struct {
 	whole   bool
 	objects []*watchcache.Object
 	rest    watchcache.Walk
+}
+
+// listed is the walk of objects that are all there.
+func listed(objects []*watchcache.Object) walk { return walk{whole: true, objects: objects} }
+
+// err is why there may be more objects than the walk has shown; nil if there are none.
+func (w *walk) err() error {
+	if w.rest.Stopped() {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // next is the next object, nil behind the last one.
@@ -76,6 +89,9 @@ func (l *listing) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 			return dst, true, nil
 		}
 	}
+	if err := l.walk.err(); err != nil {
+		return dst, false, err
+	}
 	switch {
 	case l.f.media == mediaProto && l.left != 0:
 		return dst, false, fmt.Errorf("%s: a list's length is off by %d", l.f.ep.gr, l.left)
@@ -113,8 +129,9 @@ func (l *listing) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
 // begin answers with the first piece of a list, b, and leaves the rest for when the
 // handler has returned. all is the whole of it.
 func (c *call) begin(l *listing, all walk, b []byte) error {
+	c.w.extend(c.limit())
 	c.w.Header().Set("Content-Type", l.f.media.String())
-	if c.wantsGzip() && worthGzip(all) && zipping.enter() == nil {
+	if c.wantsGzip() && worthGzip(all) && zipping.enter() {
 		defer zipping.leave()
 		z := startGzip(c.w, http.StatusOK)
 		defer z.done()
@@ -164,19 +181,29 @@ func (s *sending) run() {
 
 // handOver leaves the rest to the connection, if it can take it.
 func (s *sending) handOver(done func()) bool {
-	_, ok := h2.HandOver(s.c.w, &handedList{s.listing, s.c.s, done})
+	until := time.Now().Add(s.c.limit())
+	l := &handedList{s.listing, s.c.s, until, done}
+	_, ok := h2.HandOver(s.c.w, l)
+	if ok { // the request has ended
+		l.rest.EndWhen(func() bool { return time.Now().After(until) })
+	}
 	return ok
 }
 
 // handedList is a listing as the connection sees it.
 type handedList struct {
 	*listing
-	s    *Server
-	done func()
+	s *Server
+	// until is when it must have been written.
+	until time.Time
+	done  func()
 }
 
 // Next is h2.Source's.
 func (h *handedList) Next(dst []byte, limit int) ([]byte, bool, error) {
+	if time.Now().After(h.until) {
+		return dst, false, http.ErrAbortHandler
+	}
 	dst, more, err := h.next(dst, limit)
 	switch {
 	case err != nil:

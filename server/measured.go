@@ -17,7 +17,7 @@ type ReadFunc func(ctx context.Context, namespace, name string) ([]runtime.Objec
 
 // measured answers reads of such a kind.
 func measured(c *call) error {
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	var objects []runtime.Object
 	if read := c.s.cfg.Reads[c.ep.gr]; read != nil {
 		var err error

@@ -18,7 +18,9 @@ type metrics struct {
 	sizes    *prometheus.HistogramVec
 	watches  *prometheus.GaugeVec
 	dropped  *prometheus.CounterVec
-	steps    *steps
+	// terminations are the requests that the server has ended to protect itself.
+	terminations *prometheus.CounterVec
+	steps        *steps
 	// routes and watched keep resolved collectors: finding one by its labels
 	// costs more than the rest of the counting.
 	routes  sync.Map // routeKey -> *routeCounters
@@ -65,17 +67,24 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "apiserver_terminated_watchers_total", Help: "Watchers dropped because they did not read.",
 		}, []string{"group", "resource"}),
+		terminations: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_request_terminations_total", Help: "Requests that the server has ended to protect itself.",
+		}, []string{"verb", "group", "version", "resource", "subresource", "scope", "component", "code"}),
 	}
-	reg.MustRegister(m.total, m.duration, m.events, m.sizes, m.watches, m.dropped, m.steps.took)
+	reg.MustRegister(m.terminations, m.total, m.duration, m.events, m.sizes, m.watches, m.dropped, m.steps.took)
 	return m
 }
 
-// inflight shows the gates as gauges.
-func inflight(reg *prometheus.Registry, kind string, g *gate) {
-	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "apiserver_current_inflight_requests", Help: "Requests being served, watches not counted.",
-		ConstLabels: prometheus.Labels{"request_kind": kind},
-	}, func() float64 { return float64(g.inside.Load()) }))
+// terminated counts a request that the server has ended to protect itself.
+func (m *metrics) terminated(c *call, code int) {
+	var group, version, resource, sub string
+	if c.ep != nil {
+		group, version, resource = c.ep.gvk.Group, c.ep.gvk.Version, c.ep.Plural
+		if c.ep.Subresource(c.info.subresource) != nil {
+			sub = c.info.subresource
+		}
+	}
+	m.terminations.WithLabelValues(metricVerb(c.info.verb), group, version, resource, sub, c.scope(), "apiserver", strconv.Itoa(code)).Inc()
 }
 
 // observe counts an answered call.

@@ -227,7 +227,7 @@ func TestTooManyRequests(t *testing.T) {
 	go func() { done <- c.do("POST "+maps, mapA) }()
 	<-enter
 	a := c.do("POST "+maps, mapA)
-	if a.code != 429 || a.header.Get("Retry-After") != "1" || a.text("reason") != "TooManyRequests" {
+	if a.code != 429 || a.header.Get("Retry-After") != "1" || a.body != "Too many requests, please try again later.\n" {
 		t.Errorf("%d %s", a.code, a.body)
 	}
 	c.must("GET "+maps, "") // reads have a gate of their own

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -126,22 +125,42 @@ func (c *call) dedupOwners(m metav1.Object, what string) {
 	if len(refs) < 2 {
 		return
 	}
+	seen := make(map[owner]bool, len(refs))
 	var kept []metav1.OwnerReference
 	var twice []string
-next:
 	for _, r := range refs {
-		for _, k := range kept {
-			if equality.Semantic.DeepEqual(k, r) {
-				twice = append(twice, string(r.UID))
-				continue next
-			}
+		if o := ownerOf(r); !seen[o] {
+			seen[o] = true
+			kept = append(kept, r)
+		} else {
+			twice = append(twice, string(r.UID))
 		}
-		kept = append(kept, r)
 	}
 	if len(twice) > 0 {
 		m.SetOwnerReferences(kept)
 		c.warn(what + "; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(twice, ", "))
 	}
+}
+
+// owner is a reference to an owner as what can be compared.
+type owner struct {
+	ref               metav1.OwnerReference // without its pointers
+	controller, block int8                  // -1: not said
+}
+
+func ownerOf(r metav1.OwnerReference) owner {
+	said := func(b *bool) int8 {
+		switch {
+		case b == nil:
+			return -1
+		case *b:
+			return 1
+		}
+		return 0
+	}
+	o := owner{r, said(r.Controller), said(r.BlockOwnerDeletion)}
+	o.ref.Controller, o.ref.BlockOwnerDeletion = nil, nil
+	return o
 }
 
 func conflict(gr schema.GroupResource, name, why string) error {

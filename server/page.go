@@ -56,14 +56,10 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 	return p, err
 }
 
-// cut collects the page's objects and says in meta how to go on.
-func (p *page) cut(sel watchcache.Selection, meta *listMeta) ([]*watchcache.Object, error) {
+// cut collects the page's objects from the walk and says in meta how to go on.
+func (p *page) cut(walk *watchcache.Walk, sel watchcache.Selection, meta *listMeta) []*watchcache.Object {
 	objects := make([]*watchcache.Object, 0, min(p.limit, 1000)+1)
 	more := false
-	walk, err := p.snap.Walk(sel, p.after)
-	if err != nil {
-		return nil, err
-	}
 	for o := range walk.Rest() {
 		if len(objects) == p.limit {
 			more = true
@@ -78,7 +74,7 @@ func (p *page) cut(sel watchcache.Selection, meta *listMeta) ([]*watchcache.Obje
 			meta.Remaining = int64(p.snap.Count(sel, last))
 		}
 	}
-	return objects, nil
+	return objects
 }
 
 // pickedPage is cut for a selection with a pick.

@@ -150,7 +150,7 @@ func (c *call) applyPatch(p patch.Patch, current []byte, fresh func() runtime.Ob
 			return nil, err
 		}
 	}
-	if c.ep.raw && old != nil {
+	if c.ep.raw && old != nil && checkNumbers(r.JSON, old) == nil {
 		if o, changed, ok := unpatched(old, current, r.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
 			return o, c.objectToPatch(r, r.Objections, directive)
 		}

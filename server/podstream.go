@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,12 +38,18 @@ func (c *call) routeConnect() (verb, error) {
 	return do, nil
 }
 
-// runsLong says that the request is for a subresource whose answers last, and so is not
-// counted among those that run at once.
-func (in *info) runsLong() bool {
+// lasts reports whether the answer to the request may go on for ever: then it has no
+// deadline, and is not counted among those that run at once.
+func (in *info) lasts() bool {
+	if !in.isResource {
+		return strings.HasPrefix(in.path, "/debug/")
+	}
+	if in.verb == "watch" || in.verb == "proxy" {
+		return true
+	}
 	switch in.subresource {
 	case "attach", "exec", "log", "portforward", "proxy":
-		return in.isResource
+		return true
 	}
 	return false
 }

@@ -23,6 +23,10 @@ func (c *call) fail(err error) {
 		http.Error(c.w, err.Error(), http.StatusNotFound)
 		return
 	}
+	if errors.Is(err, errBusy) {
+		c.refuseBusy()
+		return
+	}
 	status := statusOf(err)
 	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))

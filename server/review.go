@@ -45,7 +45,7 @@ func review(c *call) error {
 // subresourceCreate answers a create of a subresource with f.
 func subresourceCreate(f CreateFunc) verb {
 	return func(c *call) error {
-		defer c.within(requestTimeout)()
+		defer c.within(updateTimeout)()
 		gvk := c.subresourceKind()
 		obj, err := resource.Scheme().New(gvk)
 		if err != nil {

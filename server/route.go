@@ -53,7 +53,27 @@ func (c *call) route() (_ verb, err error) {
 	if w != "" && c.ep.Custom == nil {
 		c.warn(w)
 	}
+	if err := c.namespaceFits(); err != nil {
+		return nil, err
+	}
 	return do, c.nameFits()
+}
+
+// namespaceFits refuses the namespaces . and .., which would lead out of the keys of the
+// resource. They are no fault of the client's in kube-apiserver's eyes.
+func (c *call) namespaceFits() error {
+	in := &c.info
+	if in.namespace != "." && in.namespace != ".." || c.ep.Virtual || !c.ep.Namespaced {
+		return nil
+	}
+	if in.verb == "create" {
+		return apierrors.NewInternalError(fmt.Errorf("invalid resource name %q: [may not be '%s']", in.namespace, in.namespace))
+	}
+	key := strings.TrimPrefix(c.ep.StoragePrefix, "/registry") + "/" + in.namespace
+	if in.name != "" {
+		key += "/" + in.name
+	}
+	return fmt.Errorf("invalid key: %q", key)
 }
 
 // nameFits refuses names that could not be part of a path.

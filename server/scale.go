@@ -27,7 +27,7 @@ func scale(c *call) error {
 	if access == nil {
 		return methodNotAllowed()
 	}
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	switch c.info.verb {
 	case "update":
 		return c.updateScale(access)

@@ -19,21 +19,20 @@ import (
 
 // Server is an API server; see the package comment.
 type Server struct {
-	cfg     Config
-	log     *slog.Logger
-	hub     *watchcache.Hub
-	table   atomic.Pointer[table]
-	metrics *metrics
-	plugins *admission.Timer
-	offer   offer
-	reads   gate
-	writes  gate
-	streams streams
-	decoded decoded
-	network *reach.Network
-	events  lifetime
-	merges  merges
-	latest  latest
+	cfg      Config
+	log      *slog.Logger
+	hub      *watchcache.Hub
+	table    atomic.Pointer[table]
+	metrics  *metrics
+	plugins  *admission.Timer
+	offer    offer
+	inflight *inflight
+	streams  streams
+	decoded  decoded
+	network  *reach.Network
+	events   lifetime
+	merges   merges
+	latest   latest
 	// health are the checks of /livez, /readyz and /healthz; stopping is set once the
 	// server is told to end.
 	health   []Check
@@ -55,6 +54,7 @@ func New(cfg Config) (*Server, error) {
 	setDefault(&cfg.WriteTimeout, 30*time.Second)
 	setDefault(&cfg.BookmarkEvery, time.Minute)
 	setDefault(&cfg.EventTTL, time.Hour)
+	setDefault(&cfg.RequestTimeout, time.Minute)
 
 	cfg.History.Trace, cfg.History.Log = cfg.Trace, cfg.Log
 	hub, err := watchcache.NewHub(cfg.Store, cfg.History)
@@ -63,10 +63,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Log, hub: hub,
-		metrics: newMetrics(cfg.Metrics),
-		offer:   offered(cfg.CBOR),
-		reads:   gate{limit: int64(cfg.MaxReads)},
-		writes:  gate{limit: int64(cfg.MaxWrites)},
+		metrics:  newMetrics(cfg.Metrics),
+		offer:    offered(cfg.CBOR),
+		inflight: newInflight(&cfg),
 	}
 	s.network = reach.New(s.Lookup(), cfg.Local)
 	s.streams.limit = cfg.WriteTimeout
@@ -75,8 +74,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Trace != nil {
 		cfg.Metrics.MustRegister(newLifeMetrics(cfg.Trace))
 	}
-	inflight(cfg.Metrics, "readOnly", &s.reads)
-	inflight(cfg.Metrics, "mutating", &s.writes)
+	s.inflight.register(cfg.Metrics)
 	s.Set(cfg.Resources)
 	if cfg.Wire != nil {
 		if err := cfg.Wire(&s.cfg, s); err != nil {

@@ -58,6 +58,9 @@ func (c *call) chain() chain { return chain{c.s.cfg.Admission, c.s.metrics.steps
 
 // Admit asks the mutators.
 func (c chain) Admit(ctx context.Context, r *admission.Request) error {
+	if err := ctx.Err(); err != nil { // what came before may have taken long
+		return err
+	}
 	began := time.Now()
 	r.Timer = c.timer
 	err := c.Chain.Admit(ctx, r)
@@ -67,6 +70,9 @@ func (c chain) Admit(ctx context.Context, r *admission.Request) error {
 
 // Validate asks the validators.
 func (c chain) Validate(ctx context.Context, r *admission.Request) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	began := time.Now()
 	r.Timer = c.timer
 	err := c.Chain.Validate(ctx, r)

@@ -19,6 +19,9 @@ import (
 // context is. Every other request is served before RoundTrip returns.
 func Transport(s *Server, user *auth.User) http.RoundTripper { return transport{s, user} }
 
+// inMemory is the address that requests of Transport come from. No connection has it.
+const inMemory = "memory"
+
 type transport struct {
 	s    *Server
 	user *auth.User
@@ -101,7 +104,7 @@ func incoming(ctx context.Context, req *http.Request) *http.Request {
 	if in.Header == nil {
 		in.Header = http.Header{}
 	}
-	in.RequestURI, in.RemoteAddr = req.URL.RequestURI(), "memory"
+	in.RequestURI, in.RemoteAddr = req.URL.RequestURI(), inMemory
 	return in
 }
 

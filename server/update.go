@@ -12,7 +12,7 @@ import (
 
 // update replaces an object, or the part of it that a subresource is.
 func update(c *call) error {
-	defer c.within(requestTimeout)()
+	defer c.within(updateTimeout)()
 	opts := &metav1.UpdateOptions{}
 	if err := c.options(opts); err != nil {
 		return err

@@ -139,7 +139,7 @@ func (c *call) startWatch(sel watchcache.Selection, after storage.Revision, opts
 
 // watchTimeout is how long the watch runs.
 func (c *call) watchTimeout(opts *internalversion.ListOptions) time.Duration {
-	if opts.TimeoutSeconds != nil && *opts.TimeoutSeconds > 0 {
+	if opts.TimeoutSeconds != nil && *opts.TimeoutSeconds != 0 { // less than 0: it ends as it begins
 		return time.Duration(*opts.TimeoutSeconds) * time.Second
 	}
 	return time.Duration(float64(c.s.cfg.WatchTimeout) * (1 + rand.Float64()))

@@ -34,7 +34,7 @@ func (c *Cache) compile(sel Selection) matcher {
 		b = base{kind: byNamespace, value: strings.Clone(f.namespace)}
 		f.namespace = ""
 	}
-	return matcher{b, f.finish()}
+	return matcher{base: b, filter: f.finish()}
 }
 
 // takeFields moves the selector into the filter, except for what is a name, a

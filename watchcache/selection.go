@@ -95,6 +95,26 @@ func (f *filter) match(o *Object) bool {
 type matcher struct {
 	base   base
 	filter *filter
+	// ends, if not nil, is asked when examined objects have been looked at, of which there
+	// are left, whether to look at more; stopped: it has said no.
+	ends    func() bool
+	left    int
+	stopped bool
+}
+
+// examined is how many objects are looked at before it is asked again whether to go on.
+const examined = 256
+
+// goesOn reports whether one more object is to be looked at.
+func (m *matcher) goesOn() bool {
+	if m.ends == nil {
+		return true
+	}
+	if m.left--; m.left < 0 {
+		m.left = examined
+		m.stopped = m.stopped || m.ends()
+	}
+	return !m.stopped
 }
 
 // match says whether the object, which may be nil, is in the selection.

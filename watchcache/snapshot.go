@@ -115,7 +115,7 @@ func (s *Snapshot) walk(m *matcher, after string, begins bool, f func(*Object) b
 	case byValue:
 		if x := findIndex(s.indexes, m.base.dim); x != nil {
 			x.touch()
-			x.walk(m.base.value, after, func(o *Object) bool { return !m.filter.match(o) || f(o) })
+			x.walk(m.base.value, after, func(o *Object) bool { return m.goesOn() && (!m.filter.match(o) || f(o)) })
 			return
 		}
 		if begins && s.tree.Len() >= minIndexed {
@@ -134,7 +134,7 @@ func (s *Snapshot) walk(m *matcher, after string, begins bool, f func(*Object) b
 			}
 		}
 		switch {
-		case scoped && !strings.HasPrefix(key, prefix):
+		case !m.goesOn(), scoped && !strings.HasPrefix(key, prefix):
 			return false
 		case inBase && !m.filter.match(o) || !inBase && !m.match(o):
 			return true

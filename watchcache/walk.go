@@ -17,6 +17,13 @@ type Walk struct {
 	touched   byte
 }
 
+// EndWhen has the walk end when f says so, which it is asked after some objects each time,
+// also if none of them are of the selection.
+func (w *Walk) EndWhen(f func() bool) { w.matcher.ends = f }
+
+// Stopped reports whether the walk has ended by EndWhen, before its last object.
+func (w *Walk) Stopped() bool { return w.matcher.stopped }
+
 // Walk begins a list of a selection, after a key ("" for the beginning). It fails as
 // List does.
 func (s *Snapshot) Walk(sel Selection, after string) (Walk, error) {

@@ -68,7 +68,8 @@ func registerTornTail(flags *pflag.FlagSet, accept *bool) {
 // registerEtcd is for `up` and `server`.
 func registerEtcd(flags *pflag.FlagSet, o *controlplane.Options) {
 	registerStore(flags, &o.Fsync, &o.History, &o.NoSync, &o.AcceptTornTail)
-	flags.StringVar(&o.EtcdListen, "etcd-listen", "", "serve the store as etcd v3 on this address too, such as 127.0.0.1:2379")
+	flags.StringVar(&o.EtcdListen, "etcd-listen", "", "serve the store as etcd v3 on this address too, such as 127.0.0.1:2379 or unix:///PATH")
+	flags.BoolVar(&o.EtcdListenInsecure, "etcd-listen-insecure", false, "allow an --etcd-listen that other machines can reach without --etcd-listen-trusted-ca-file: whoever reaches it reads and writes everything")
 	registerServing(flags, "etcd-listen-", &o.EtcdTLS)
 }
 

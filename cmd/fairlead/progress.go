@@ -33,6 +33,11 @@ func (p *progress) step(what, detail string) {
 	p.line(fmt.Sprintf(" %s %-12s %s", p.mark, what, detail))
 }
 
+// warn is a step that one should know something about.
+func (p *progress) warn(what, detail string) {
+	p.line(fmt.Sprintf(" ! %-12s %s", what, detail))
+}
+
 func (p *progress) line(s string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -31,6 +31,7 @@ type serveFlags struct {
 	faults  bool
 	otlp    otlpFlags
 	kept    string
+	limits  limitFlags
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
@@ -45,6 +46,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.options.AdvertiseAddress, "advertise-address", "", "IP address that pods are told to reach the API server at (default that of --listen, or of the default route's interface)")
 	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
 	registerEtcd(flags, &f.options)
+	f.limits.register(flags)
 	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "gates of kube-apiserver to open, as name=true, separated by commas. There is CBORServingAndStorage, for CBOR on the wire (default false)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
@@ -137,6 +139,9 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		return usageError{fmt.Errorf("--watch-history=%s: want bytes, such as 32Mi", f.kept)}
 	}
 	f.options.WatchHistory = int(kept.Value())
+	if f.options.Limits, err = f.limits.limits(); err != nil {
+		return usageError{err}
+	}
 	if f.lives > 0 {
 		f.options.Trace = trace.New(trace.Options{Events: f.lives})
 	}
@@ -155,7 +160,7 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		}
 	}
 	p := newProgress(os.Stderr)
-	f.options.Progress, f.options.Log = p.step, slog.Default()
+	f.options.Progress, f.options.Warning, f.options.Log = p.step, p.warn, slog.Default()
 	f.options.Flags = map[string]string{}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { f.options.Flags[flag.Name] = flag.Value.String() })
 	cp, err := controlplane.Start(cmd.Context(), f.options)

@@ -37,9 +37,16 @@ func strategy() resource.Strategy {
 		if err != nil {
 			return unreadable(err)
 		}
-		return validation.ValidateCustomResourceDefinition(context.Background(), in)
+		return append(validation.ValidateCustomResourceDefinition(context.Background(), in), patterns(d)...)
 	}
-	r.ValidateUpdate = validateUpdate(validation.ValidateCustomResourceDefinitionUpdate)
+	rules := validateUpdate(validation.ValidateCustomResourceDefinitionUpdate)
+	r.ValidateUpdate = func(d, old definition) field.ErrorList {
+		errs := rules(d, old)
+		if len(patterns(old)) == 0 { // else it is stored already
+			errs = append(errs, patterns(d)...)
+		}
+		return errs
+	}
 	r.ValidateStatusUpdate = validateUpdate(validation.ValidateUpdateCustomResourceDefinitionStatus)
 	r.Warnings = func(d definition) []string { return warnings(d, nil) }
 	r.UpdateWarnings = warnings

@@ -49,9 +49,6 @@ func (b *body) add(p []byte) bool {
 	if b.mu.err != nil {
 		return false
 	}
-	if b.mu.buf == nil && b.declared > int64(len(p)) {
-		b.mu.buf = make([]byte, 0, min(b.declared, maxRead))
-	}
 	if b.mu.off > 0 && len(b.mu.buf)+len(p) > cap(b.mu.buf) {
 		kept := copy(b.mu.buf, b.mu.buf[b.mu.off:])
 		b.mu.buf, b.mu.off = b.mu.buf[:kept], 0

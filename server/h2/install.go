@@ -114,7 +114,7 @@ func (s *Server) maxStreams() int {
 	if c := s.hs.HTTP2; c != nil && c.MaxConcurrentStreams > 0 {
 		return c.MaxConcurrentStreams
 	}
-	return 250
+	return 100
 }
 
 // maxHeaderList is the size of a request's headers that is read, as RFC 9113

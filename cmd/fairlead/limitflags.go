@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"fairlead.dev/controlplane"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// limitFlags bound what requests may take, under kube-apiserver's names where it has one.
+type limitFlags struct {
+	reads, writes int
+	bodies        string
+	timeout       time.Duration
+}
+
+func (f *limitFlags) register(flags *pflag.FlagSet) {
+	flags.IntVar(&f.reads, "max-requests-inflight", 400, "how many reads run at once, watches not counted, before others are told 429; 0 for no bound")
+	flags.IntVar(&f.writes, "max-mutating-requests-inflight", 200, "how many writes run at once before others are told 429; 0 for no bound")
+	flags.StringVar(&f.bodies, "max-request-bytes-inflight", "128Mi", "how much memory the bodies of all requests may take before others are told 429; 0 for no bound")
+	flags.DurationVar(&f.timeout, "request-timeout", time.Minute, "how long a request may take, watches not counted, before it is told 504")
+}
+
+// limits are what the flags say, where 0 is no bound.
+func (f *limitFlags) limits() (l controlplane.Limits, err error) {
+	for name, n := range map[string]int{"max-requests-inflight": f.reads, "max-mutating-requests-inflight": f.writes} {
+		if n < 0 {
+			return l, fmt.Errorf("--%s=%d: want 0 or more", name, n)
+		}
+	}
+	bodies, err := resource.ParseQuantity(f.bodies)
+	if err != nil || bodies.Sign() < 0 {
+		return l, fmt.Errorf("--max-request-bytes-inflight=%s: want bytes, such as 128Mi", f.bodies)
+	}
+	if f.timeout <= 0 {
+		return l, fmt.Errorf("--request-timeout=%v: want more than 0", f.timeout)
+	}
+	return controlplane.Limits{
+		MaxReads: bound(f.reads), MaxWrites: bound(f.writes), MaxBodyBytes: bound(bodies.Value()), RequestTimeout: f.timeout,
+	}, nil
+}
+
+// bound is the option for a flag, whose 0 is no bound.
+func bound[T int | int64](n T) T {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
