@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"fairlead.dev/storage/etcdserver"
@@ -26,23 +28,49 @@ func (e etcdEndpoint) close() {
 	}
 }
 
-// listenEtcd opens the port of Options.EtcdListen, if there is one. Whoever gets at
-// it gets at everything, so in plain text it may only be reached from this
-// machine.
+// listenEtcd opens the address of Options.EtcdListen, if there is one. Whoever reaches it
+// reads and writes everything, so without certificates of clients only this machine may
+// reach it, unless Options.EtcdListenInsecure asks for more.
 func listenEtcd(o Options) (net.Listener, error) {
 	if o.EtcdListen == "" {
 		return nil, nil
 	}
-	if host, _, err := net.SplitHostPort(o.EtcdListen); err != nil {
+	if path, ok := strings.CutPrefix(o.EtcdListen, unixScheme); ok {
+		if !filepath.IsAbs(path) || len(path) > maxSocketPath {
+			return nil, fmt.Errorf("etcd's address %s: want the absolute path of a socket, of at most %d bytes", o.EtcdListen, maxSocketPath)
+		}
+		return listenUnix(path)
+	}
+	host, _, err := net.SplitHostPort(o.EtcdListen)
+	if err != nil {
 		return nil, fmt.Errorf("etcd's address %s: %w", o.EtcdListen, err)
-	} else if ip := net.ParseIP(host); o.EtcdTLS == (ServingFiles{}) && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("%s would serve every secret in plain text to whoever reaches it: listen on 127.0.0.1, or give --etcd-listen-cert-file, --etcd-listen-key-file and --etcd-listen-trusted-ca-file", o.EtcdListen)
+	}
+	if o.EtcdTLS.TrustedCAFile == "" && !isLoopback(host) && !o.EtcdListenInsecure {
+		return nil, fmt.Errorf("%s would let everyone who reaches it read and write everything, every secret included: listen on 127.0.0.1 or unix:///PATH, or give --etcd-listen-trusted-ca-file with --etcd-listen-cert-file and --etcd-listen-key-file, or say --etcd-listen-insecure", o.EtcdListen)
 	}
 	l, err := net.Listen("tcp", o.EtcdListen)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%s is taken by another process: choose another with --etcd-listen (127.0.0.1:0 picks a free one)", o.EtcdListen)
 	}
 	return l, err
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// etcdWarning is what an operator is told about an etcd endpoint that asks nobody for
+// credentials; "" if it does.
+func etcdWarning(o Options) string {
+	host, _, err := net.SplitHostPort(o.EtcdListen)
+	switch {
+	case o.EtcdListen == "" || o.EtcdTLS.TrustedCAFile != "" || strings.HasPrefix(o.EtcdListen, unixScheme):
+		return ""
+	case err == nil && isLoopback(host):
+		return "every user of this machine can read and write everything there, secrets included; --etcd-listen=unix:///PATH lets in only you"
+	}
+	return "everyone who reaches this address can read and write everything there, secrets included"
 }
 
 // ServingFiles are the PEM files that something is served over TLS with; none means
@@ -93,6 +121,9 @@ func (cp *ControlPlane) serveEtcd() error {
 	cp.etcd.server = s
 	cp.serving.Go(func() error { return s.Serve(l) })
 	cp.options.progress("etcd", cp.EtcdURL())
+	if w := etcdWarning(cp.options); w != "" {
+		cp.options.warn("etcd", w)
+	}
 	return nil
 }
 
@@ -101,6 +132,8 @@ func (cp *ControlPlane) EtcdURL() string {
 	switch l := cp.etcd.listener; {
 	case l == nil:
 		return ""
+	case l.Addr().Network() == "unix":
+		return unixScheme + l.Addr().String()
 	case cp.options.EtcdTLS == (ServingFiles{}):
 		return "http://" + l.Addr().String()
 	default:

@@ -1,7 +1,7 @@
 package controlplane
 
 import (
-	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -40,19 +40,40 @@ func listenSocket(o Options) (*socket, error) {
 		o.Log.Warn("the path is too long for a socket: fairlead store reaches this store only with --etcd-listen and --endpoints", "path", path)
 		return nil, nil
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	l, err := listenUnix(path)
+	if err != nil {
 		return nil, err
+	}
+	return &socket{listener: l}, nil
+}
+
+// unixScheme is what the address of a Unix socket begins with; its path follows.
+const unixScheme = "unix://"
+
+// listenUnix opens a socket to which only this user may connect. One that nobody listens on
+// any more, as a crash leaves it, is replaced.
+func listenUnix(path string) (net.Listener, error) {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&fs.ModeSocket == 0 {
+			return nil, fmt.Errorf("%s is there, and is no socket", path)
+		}
+		if c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"}); err == nil {
+			c.Close()
+			return nil, fmt.Errorf("another process listens on %s", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
 	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return nil, err
 	}
-	// The folder lets nobody else in; neither does the socket.
 	if err := os.Chmod(path, 0o600); err != nil {
 		l.Close()
 		return nil, err
 	}
-	return &socket{listener: l}, nil
+	return l, nil
 }
 
 // serve answers until close.
