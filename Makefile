@@ -2,7 +2,7 @@
 # What runs the tests; .ci/run has its own.
 TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench bench-client soak clients page compat conformance ci
+.PHONY: help build test race bench bench-client attack soak clients page compat conformance ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ bench: ## the benchmarks beside the code
 
 bench-client: ## the client library beside client-go and controller-runtime (ten minutes)
 	cd bench && go run ./libraries
+
+attack: ## what would take the server down, beside kube-apiserver (15 minutes; $$UPSTREAM_BIN or it alone)
+	cd bench && go run ./attack $(if $(UPSTREAM_BIN),,-against fairlead)
 
 soak: ## the long tests: hundreds of crashes, lost members, storms
 	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./watchcache/... ./testenv/clientsuite ./controlplane

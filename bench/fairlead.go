@@ -12,7 +12,8 @@ import (
 )
 
 // startFairlead runs the store and the API server, without controllers, as the
-// other peer is without; or all there is, in one process.
+// other peer is without; or all there is, in one process. It has no limit of requests, as
+// the other has none.
 func startFairlead(b *binaries, dir string, nodes int) (*server, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -24,7 +25,8 @@ func startFairlead(b *binaries, dir string, nodes int) (*server, error) {
 	if nodes > 0 {
 		args = []string{"up", "--nodes", strconv.Itoa(nodes)}
 	}
-	p, err := startProcess(dir, b.fairlead, append(args, "--data-dir", data, "--listen", address)...)
+	p, err := startProcess(dir, b.fairlead, append(args, "--data-dir", data, "--listen", address,
+		"--max-requests-inflight=0", "--max-mutating-requests-inflight=0")...)
 	if err != nil {
 		return nil, err
 	}

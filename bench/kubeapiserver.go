@@ -13,8 +13,8 @@ import (
 )
 
 // startKubeAPIServer runs etcd, one member that syncs, and kube-apiserver with
-// its defaults but for one: priority and fairness is off, so that no load waits
-// in a queue or is refused, which is the cheaper way for it.
+// its defaults but for one: priority and fairness is off, and no limit in its place, so that
+// no load waits in a queue or is refused, which is the cheaper way for it.
 func startKubeAPIServer(b *binaries, dir string, nodes int) (*server, error) {
 	const issuer = "https://kubernetes.default.svc.cluster.local"
 	const adminToken = "admin-of-the-bench"
@@ -55,7 +55,7 @@ func startKubeAPIServer(b *binaries, dir string, nodes int) (*server, error) {
 		"--etcd-servers", store, "--cert-dir", filepath.Join(dir, "certs"),
 		"--bind-address", host, "--secure-port", port,
 		"--authorization-mode=RBAC", "--token-auth-file", tokens,
-		"--enable-priority-and-fairness=false",
+		"--enable-priority-and-fairness=false", "--max-requests-inflight=0", "--max-mutating-requests-inflight=0",
 		"--service-cluster-ip-range=10.96.0.0/12", "--service-account-issuer", issuer,
 		"--service-account-signing-key-file", key, "--service-account-key-file", key)
 	if err != nil {

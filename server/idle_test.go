@@ -23,7 +23,7 @@ import (
 // heap and stacks, over TLS and HTTP/2. The client is a few bytes of framing,
 // so that nearly all that is counted is the server's.
 func BenchmarkIdleWatch(b *testing.B) {
-	const connections, streams = 20, 200
+	const connections, streams = 40, 100
 	for _, q := range []struct{ name, path string }{
 		{"one object", "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=2&allowWatchBookmarks=true&fieldSelector=metadata.name%%3Dm%d"},
 		{"one topic", "/api/v1/configmaps?watch=1&resourceVersion=2&allowWatchBookmarks=true&n=%d"},

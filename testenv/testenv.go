@@ -40,6 +40,8 @@ type Options struct {
 	// CBOR serves it besides the other encodings, as kube-apiserver does with its gate
 	// CBORServingAndStorage open.
 	CBOR bool
+	// Limits bound what requests may take of the API server; see controlplane.Limits.
+	Limits controlplane.Limits
 	// Faults break the API server on purpose: faults.New, and Add what is to go wrong.
 	Faults *faults.Set
 }
@@ -73,6 +75,7 @@ func Start(t testing.TB, o Options) *Env {
 		Definitions: o.Definitions,
 		Kinds:       o.Kinds,
 		CBOR:        o.CBOR,
+		Limits:      o.Limits,
 		Faults:      o.Faults,
 	})
 	if err != nil {
