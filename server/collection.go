@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"

@@ -158,7 +158,7 @@ func (c *Cache) endCovering(o *Object, err error) {
 	for _, tb := range c.mu.tables {
 		for _, t := range tb.topics {
 			for ; t != nil; t = t.next {
-				m := matcher{base{tb.kind, tb.dim, t.value}, t.filter}
+				m := matcher{base: base{tb.kind, tb.dim, t.value}, filter: t.filter}
 				if m.covers(o) {
 					concerned = append(concerned, t)
 				}
