@@ -15,6 +15,7 @@ import (
 // The kubectl commands of docs/nodes.md run as they are pasted, in their order.
 func TestDocsCommands(t *testing.T) {
 	p := up(t, t.TempDir(), "--in-memory", "--enable-crds=*")
+	p.settled()
 	file, err := os.Open("../docs/nodes.md")
 	if err != nil {
 		t.Fatal(err)

@@ -137,6 +137,13 @@ func launch(t *testing.T, args ...string) *process {
 	return p
 }
 
+// settled waits for what `up` makes after it is ready: a node, and the service account that pods
+// of the default namespace need.
+func (p *process) settled() {
+	p.t.Helper()
+	p.kubectl("wait", "--for=create", "node/node-1", "serviceaccount/default", "--timeout="+patience.String())
+}
+
 // kill sends a signal and waits for the end.
 func (p *process) kill(s syscall.Signal) {
 	p.t.Helper()

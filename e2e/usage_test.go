@@ -73,6 +73,7 @@ func TestKubeconfigHere(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	p := up(t, ".fairlead", "--in-memory")
+	p.settled()
 	out, err := exec.Command(bin.fairlead, "why", "node/node-1").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

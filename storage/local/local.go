@@ -48,6 +48,9 @@ type Store struct {
 	down    chan struct{}
 	failure atomic.Pointer[error]
 	failed  chan struct{} // closed with failure
+	// opened is set when Open has succeeded: what fails before is Open's error, and not logged.
+	opened atomic.Bool
+	logged sync.Once
 
 	closing  sync.Once
 	closeErr error
@@ -88,6 +91,8 @@ func Open(dir string, o Options) (*Store, error) {
 	s.committer = startCommitter(s)
 	s.compactor = startCompactor(s, img)
 	s.lessor = startLessor(s)
+	s.opened.Store(true)
+	s.logFailure()
 	return s, nil
 }
 
@@ -141,8 +146,15 @@ func (s *Store) Failed() <-chan struct{} { return s.failed }
 func (s *Store) fail(err error) {
 	err = fmt.Errorf("the store is read-only since a write failed, restart it when the cause is mended: %w", err)
 	if s.failure.CompareAndSwap(nil, &err) {
-		s.opts.Logger.Error("storage failed", "err", err)
+		s.logFailure()
 		close(s.failed)
+	}
+}
+
+// logFailure logs, once, why an open store has failed, if it has.
+func (s *Store) logFailure() {
+	if err := s.Err(); err != nil && s.opened.Load() {
+		s.logged.Do(func() { s.opts.Logger.Error("storage failed", "err", err) })
 	}
 }
 
