@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,17 +63,15 @@ func watched(t *testing.T) (controller.Env, *watches, controller.Env) {
 	return env, w, nodes
 }
 
-// ended waits for the end of a watch.
-func (w *watches) ended(t *testing.T, want string) {
+// ended waits for the ends of watches, in any order.
+func (w *watches) ended(t *testing.T, wants ...string) {
 	t.Helper()
-	for limit := time.After(20 * time.Second); ; {
+	for limit := time.After(20 * time.Second); len(wants) > 0; {
 		select {
 		case got := <-w.end:
-			if got == want {
-				return
-			}
+			wants = slices.DeleteFunc(wants, func(want string) bool { return want == got })
 		case <-limit:
-			t.Fatalf("the watch of %s goes on", want)
+			t.Fatalf("the watches of %q go on", wants)
 		}
 	}
 }
@@ -224,8 +223,7 @@ func TestVolumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, pods, "a", "running", running)
-	w.ended(t, "persistentvolumeclaims/data") // it is of no more interest
-	w.ended(t, "volumeattachments/"+name)
+	w.ended(t, "persistentvolumeclaims/data", "volumeattachments/"+name) // they are of no more interest
 }
 
 // TestDevices: what others add to the capacity of a node becomes allocatable, as with a kubelet.
