@@ -38,6 +38,9 @@ func TestEndpointsGoWithTheirService(t *testing.T) {
 	env := testenv.Start(t, options)
 	c := env.Client(t)
 	services, endpoints := client.For[*corev1.Service](c).Namespace("default"), client.For[*corev1.Endpoints](c).Namespace("default")
+	// The controller has listed when it makes these: what follows is not of its first list.
+	create(t, services, service("first", map[string]string{"app": "first"}))
+	waittest.One(t, endpoints, "first", "made", func(*corev1.Endpoints) bool { return true })
 	create(t, services, service("theirs", nil))
 	create(t, endpoints, made("theirs"))
 	create(t, endpoints, made("nobodys"))
