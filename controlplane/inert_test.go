@@ -38,7 +38,7 @@ func (w *warnings) take() []string {
 	return list
 }
 
-// TestInertKinds: whoever writes an object that nothing acts on is told so.
+// TestInertKinds: a client that writes an object on which nothing acts gets a warning.
 func TestInertKinds(t *testing.T) {
 	cp, _ := startForServices(t, controlplane.Options{})
 	var told warnings

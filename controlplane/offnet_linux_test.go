@@ -25,7 +25,7 @@ import (
 )
 
 // TestSimulatedAddressesStayOffTheNetwork: no packet leaves for the addresses of simulated pods, nodes and
-// services, whoever of the server dials them and whichever process simulates them.
+// services, from any part of the server, and whichever process simulates them.
 func TestSimulatedAddressesStayOffTheNetwork(t *testing.T) {
 	if !inNamespace(t) {
 		return

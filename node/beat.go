@@ -85,7 +85,7 @@ func (k *kubelet) news(since time.Time) time.Time {
 	return before
 }
 
-// hasNews says whether there are devices to be told of, or images, for so long that a burst of pods is
+// hasNews reports whether there are devices to be told of, or images, for so long that a burst of pods is
 // likely over.
 func (k *kubelet) hasNews(now time.Time) bool {
 	k.mu.Lock()

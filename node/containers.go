@@ -207,7 +207,7 @@ func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (
 	return next
 }
 
-// lookAt says whether a container that runs has started and is ready, and when that changes.
+// lookAt reports whether a running container has started and is ready, and when that changes.
 func (s *script) lookAt(spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
 	began := c.State.Running.StartedAt
 	up, ready, after := s.probes(spec).look(now.Sub(began.Time))

@@ -27,7 +27,7 @@ type call struct {
 	info  info
 	user  *auth.User
 	start time.Time
-	// auditID is what the request is known by to whoever has sent it.
+	// auditID names the request to its client, in the header Audit-ID.
 	auditID string
 	// passed holds the hops of a write, if it is traced.
 	passed [trace.Queued + 1]trace.Instant

@@ -86,7 +86,7 @@ type Working struct {
 	After    time.Duration `json:"requeueAfter,omitempty"`
 	Failures int           `json:"failures,omitempty"`
 	Err      string        `json:"error,omitempty"`
-	// Conflict says that the error is a conflict of resource versions, and the key comes
+	// Conflict reports whether the error is a conflict of resource versions, and the key comes
 	// again.
 	Conflict bool `json:"conflict,omitempty"`
 	// Writes are the revisions that it made.

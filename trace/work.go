@@ -52,14 +52,14 @@ type Work struct {
 	// Handed is when the handler was given the first event and queued the key; Begun and
 	// Ended are the reconcile's.
 	Handed, Begun, Ended Instant
-	// Listed says that the causes are of objects that were there when the controller began.
+	// Listed reports whether the causes are of objects that were there when the controller began.
 	Listed bool
 	// After is how long the controller wants to wait for its next look, 0 for no such
 	// wish; Failures how often the key has failed in a row; Err what was wrong.
 	After    time.Duration
 	Failures int
 	Err      string
-	// Conflict says that Err is a conflict of resource versions, and the key comes again:
+	// Conflict reports whether Err is a conflict of resource versions, and the key comes again:
 	// somebody else wrote first, which is no failure.
 	Conflict bool
 	// Process is the one that did it, "" for the Log's own; then the instants are late by

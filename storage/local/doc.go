@@ -70,7 +70,7 @@
 //
 // Nor is it opened again in the same process: goroutines of Pebble's stand in the middle
 // of writes, with files open, and only the end of the process is proof that they write no
-// more. So who runs a store waits for Failed and starts the process anew: at once, or, if
+// more. So a program that runs a store waits for Failed and starts the process anew: at once, or, if
 // OutOfSpace, when HasRoom says so, and goes on to be read until then.
 //
 // # Memory

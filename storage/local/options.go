@@ -41,7 +41,7 @@ type Options struct {
 	NoSync []string
 	// AcceptTornTail opens a store whose log ends before what was acknowledged. What is
 	// missing is lost, and said to Logger; its revisions are given again to other writes,
-	// so who has read them must list again.
+	// so clients that have read them must list again.
 	AcceptTornTail bool
 	// FS is the file system; nil is the machine's.
 	FS vfs.FS

@@ -21,7 +21,7 @@ type Subject struct {
 	Lives []show.Event
 	// Parts are what it waits for: what it owns, or uses.
 	Parts []Subject
-	// Unread are resources that whoever asks may not list, so that Parts lack them.
+	// Unread are resources that the caller may not list, so that Parts lack them.
 	Unread []string
 }
 
