@@ -67,7 +67,7 @@ func watchOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u
 }
 
 // watchAll keeps in have, by name, the objects that a field selector takes, and calls heard after each change, until that
-// returns true or ctx ends. An error says that they are not known.
+// returns true or ctx ends. heard gets an error while the objects are not known.
 func watchAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r client.Resource[T], fields string, have map[string]T, heard func(error) bool) {
 	revision := ""
 	for ctx.Err() == nil {
