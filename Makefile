@@ -14,7 +14,7 @@ test: ## what go test ./... tests
 	$(TEST) ./...
 
 race: ## the concurrent packages under the race detector
-	$(TEST) -race ./storage/... ./watchcache/... ./workqueue/... ./informer/... ./controller/... ./client/... ./server/... ./scheduler/... ./node/... ./controlplane/...
+	$(TEST) -race ./storage/... ./watchcache/... ./workqueue/... ./informer/... ./controller/... ./internal/controllers/... ./client/... ./server/... ./internal/server/... ./scheduler/... ./node/... ./internal/node/... ./internal/controlplane/...
 
 bench: ## the benchmarks beside the code
 	go test -run '^$$' -bench . -benchmem ./...
@@ -26,7 +26,7 @@ attack: ## what would take the server down, beside kube-apiserver (15 minutes; $
 	cd bench && go run ./attack $(if $(UPSTREAM_BIN),,-against fairlead)
 
 soak: ## the long tests: hundreds of crashes, lost members, storms
-	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./watchcache/... ./testenv/clientsuite ./controlplane
+	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./internal/server/... ./watchcache/... ./internal/clientsuite ./internal/controlplane
 
 clients: ## programs that people use, kubectl and Helm, against our server
 	cd clients && go vet ./... && $(TEST) -count=1 ./...

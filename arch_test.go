@@ -22,34 +22,44 @@ const module = "fairlead.dev"
 // the room; it never goes up, and never to a neighbour on the same floor unless
 // neighbours says so.
 var floors = map[string]int{
-	"internal":     0,
-	"storage":      0,
-	"trace":        0,
-	"workqueue":    0,
-	"client":       1,
-	"informer":     2,
-	"watchcache":   2,
-	"resource":     2,
-	"controller":   3,
-	"server":       3,
-	"scheduler":    4,
-	"node":         4,
-	"controlplane": 5,
-	"testenv":      6,
-	"cmd":          7,
-
-	"server/h2":           0,
-	"storage/local":       1,
-	"storage/etcd":        1,
-	"storage/storagetest": 1,
+	"internal":                  0,
+	"internal/server/h2":        0,
+	"internal/server/aggregate": 5,
+	"internal/server/extension": 5,
+	"storage":                   0,
+	"trace":                     0,
+	"workqueue":                 0,
+	"client":                    1,
+	"internal/storage":          1,
+	"storage/etcd":              1,
+	"storage/local":             1,
+	"storage/storagetest":       1,
+	"informer":                  2,
+	"internal/resource":         2,
+	"internal/trace":            2,
+	"storage/etcdserver":        2,
+	"watchcache":                2,
+	"controller":                3,
+	"internal/client":           3,
+	"internal/informertest":     3,
+	"internal/server":           3,
+	"internal/controllers":      4,
+	"internal/node":             4,
+	"server":                    4,
+	"node":                      5,
+	"scheduler":                 5,
+	"internal/controlplane":     6,
+	"testenv":                   7,
+	"internal/clientsuite":      8,
+	"cmd":                       8,
 }
 
 // clientSide and serverSide are the two banks of the wire: neither imports the
 // other, so each can be tested against the other's real thing, ours or
 // upstream's.
 var (
-	clientSide = []string{"client", "informer", "workqueue", "controller", "scheduler", "node"}
-	serverSide = []string{"storage", "watchcache", "resource", "server"}
+	clientSide = []string{"client", "informer", "workqueue", "controller", "scheduler", "node", "internal/client", "internal/controllers", "internal/node"}
+	serverSide = []string{"storage", "watchcache", "server", "internal/storage", "internal/resource", "internal/server"}
 )
 
 // bans are imports that must not appear outside tests, each with its reason.
@@ -67,13 +77,13 @@ var bans = []struct{ prefix, reason string }{
 
 // excused are folders that may import what a ban names, each with its reason.
 var excused = []struct{ dir, prefix, reason string }{
-	{"server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
+	{"internal/server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
 	{"internal/celcheck", "k8s.io/apiserver/pkg/cel", "CEL as Kubernetes extends it, and schemas as its types"},
-	{"resource/dynamicresources", "k8s.io/apiserver/pkg", "selectors of devices are CEL as Kubernetes extends it"},
-	{"resource/custom", "k8s.io/apiserver/pkg/cel", "upstream's schema packages, a library here, speak of CEL in its types"},
-	{"resource/custom", "k8s.io/apiserver/pkg/apis", "the limits of what CEL may cost"},
-	{"resource/custom", "k8s.io/apiserver/pkg/warning", "how upstream's rules tell of what they let be"},
-	{"resource/apiextensions", "k8s.io/apiserver/pkg/cel", "the version whose formats are known"},
+	{"internal/resource/dynamicresources", "k8s.io/apiserver/pkg", "selectors of devices are CEL as Kubernetes extends it"},
+	{"internal/resource/custom", "k8s.io/apiserver/pkg/cel", "upstream's schema packages, a library here, speak of CEL in its types"},
+	{"internal/resource/custom", "k8s.io/apiserver/pkg/apis", "the limits of what CEL may cost"},
+	{"internal/resource/custom", "k8s.io/apiserver/pkg/warning", "how upstream's rules tell of what they let be"},
+	{"internal/resource/apiextensions", "k8s.io/apiserver/pkg/cel", "the version whose formats are known"},
 }
 
 func isExcused(dir, imported string) bool {
@@ -150,13 +160,9 @@ func floor(dir string) (room string, n int, ok bool) {
 }
 
 func within(dir string, rooms []string) bool {
-	first, _, _ := strings.Cut(dir, "/")
-	for _, r := range rooms {
-		if first == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(rooms, func(room string) bool {
+		return dir == room || strings.HasPrefix(dir, room+"/")
+	})
 }
 
 func TestImportsGoDown(t *testing.T) {
@@ -206,7 +212,7 @@ func TestTheWireIsTheOnlyBond(t *testing.T) {
 	}
 }
 
-// TestOneDialer: the API server connects to others by server/reach alone, which sends nothing to simulated
+// TestOneDialer: the API server connects to others by internal/server/reach alone, which sends nothing to simulated
 // addresses; whatever dialed by itself would go around that.
 func TestOneDialer(t *testing.T) {
 	dials := map[string][]string{
@@ -215,7 +221,7 @@ func TestOneDialer(t *testing.T) {
 		"net/http":   {"DefaultClient", "DefaultTransport", "Get", "Post", "PostForm", "Head", "Transport"},
 	}
 	for _, s := range sources(t) {
-		if s.test || s.dir == "server/reach" || s.dir == "server/h2" || !within(s.dir, []string{"server", "controlplane"}) {
+		if s.test || s.dir == "internal/server/reach" || s.dir == "internal/server/h2" || !within(s.dir, []string{"server", "internal/server", "internal/controlplane"}) {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), s.file, nil, 0)
@@ -228,7 +234,7 @@ func TestOneDialer(t *testing.T) {
 				return false
 			case *ast.SelectorExpr:
 				if x, ok := n.X.(*ast.Ident); ok && slices.Contains(dials[imported(f, x.Name)], n.Sel.Name) {
-					t.Errorf("%s uses %s.%s: the server connects by server/reach", s.file, x.Name, n.Sel.Name)
+					t.Errorf("%s uses %s.%s: the server connects by internal/server/reach", s.file, x.Name, n.Sel.Name)
 				}
 			}
 			return true
@@ -249,15 +255,15 @@ func imported(f *ast.File, name string) string {
 
 func TestControllersDoNotKnowOneAnother(t *testing.T) {
 	shared := func(dir string) bool { // no controllers: what several of them stand on
-		return dir == "controller/served" || dir == "controller/podcontrol" || strings.HasPrefix(dir, "controller/podcontrol/")
+		return dir == "internal/controllers/served" || dir == "internal/controllers/podcontrol" || strings.HasPrefix(dir, "internal/controllers/podcontrol/")
 	}
 	for _, s := range sources(t) {
-		if s.test || !strings.HasPrefix(s.dir, "controller/") {
+		if s.test || !strings.HasPrefix(s.dir, "internal/controllers/") {
 			continue
 		}
 		for _, i := range s.imports {
 			dir, ours := strings.CutPrefix(i, module+"/")
-			if ours && strings.HasPrefix(dir, "controller/") && !strings.HasPrefix(dir, s.dir) && !shared(dir) {
+			if ours && strings.HasPrefix(dir, "internal/controllers/") && !strings.HasPrefix(dir, s.dir) && !shared(dir) {
 				t.Errorf("%s imports %s: controllers meet only in the API", s.file, i)
 			}
 		}

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"fairlead.dev/client"
-	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/internal/controlplane/pki"
 )
 
 // pipes is a listener in memory: the other end of each connection is dialled.

@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
 )

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 		}{
 			{".", "./cmd/...", []string{"build", "-o", dir + "/"}},
 			{"..", "./cmd/fairlead", []string{"build", "-o", dir + "/"}},
-			{"..", "./testenv/clientsuite", []string{"test", "-c", "-o", filepath.Join(dir, "clientsuite")}},
+			{"..", "./internal/clientsuite", []string{"test", "-c", "-o", filepath.Join(dir, "clientsuite")}},
 		} {
 			if b.from == "." && theirs != dir {
 				continue

@@ -17,7 +17,7 @@ import (
 
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
-	"fairlead.dev/informer/informertest"
+	"fairlead.dev/internal/informertest"
 	"fairlead.dev/workqueue"
 )
 

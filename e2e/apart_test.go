@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/trace/show"
+	"fairlead.dev/internal/trace/show"
 )
 
 // TestPartsApart runs each part as a process of its own, scales a Deployment, and finds

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
 )
 
 // The kubectl commands of docs/nodes.md run as they are pasted, in their order.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/internal/controlplane/pki"
 )
 
 // TestStoreTLS serves etcd with certificates, to `fairlead store`, to etcdctl and to

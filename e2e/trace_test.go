@@ -9,7 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/trace/show"
+	"fairlead.dev/internal/trace/show"
 )
 
 // tree asks for an event and all that came of it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/server/ui"
+	"fairlead.dev/internal/server/ui"
 )
 
 // TestPage: the links of `up` and of `fairlead ui` lead to a session, in which the API

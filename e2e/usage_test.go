@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/controlplane/kubeconfig"
+	"fairlead.dev/internal/controlplane/kubeconfig"
 	"fairlead.dev/internal/port"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
-	"fairlead.dev/informer/informertest"
+	"fairlead.dev/internal/informertest"
 )
 
 // Who changes a shared object is found, whether it is a handler or a reader of the

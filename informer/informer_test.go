@@ -15,7 +15,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
-	"fairlead.dev/informer/informertest"
+	"fairlead.dev/internal/informertest"
 )
 
 func pod(name, node string) *corev1.Pod {

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	api "fairlead.dev/node/kubelet"
+	api "fairlead.dev/internal/node/kubelet"
 )
 
 // CommandsUnderstood is a condition of pods, False if what the node lets some of their containers do

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	api "fairlead.dev/node/kubelet"
+	api "fairlead.dev/internal/node/kubelet"
 )
 
 // course is how a container goes if no probe ends it.

@@ -14,7 +14,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
-	"fairlead.dev/node/kwok"
+	"fairlead.dev/internal/node/kwok"
 )
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/node"
-	"fairlead.dev/node/kwok"
 )
 
 const labelled = `

@@ -17,8 +17,8 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
-	api "fairlead.dev/node/kubelet"
-	"fairlead.dev/node/needs"
+	api "fairlead.dev/internal/node/kubelet"
+	"fairlead.dev/internal/node/needs"
 	"fairlead.dev/trace"
 	"fairlead.dev/workqueue"
 )

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"fairlead.dev/node/kwok"
+	"fairlead.dev/internal/node/kwok"
 )
 
 // Options of the simulated nodes. The zero value of a field means its default.

@@ -14,7 +14,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	"fairlead.dev/client"
-	"fairlead.dev/node/stage"
+	"fairlead.dev/internal/node/stage"
 )
 
 // play plays stages on a pod. It reports whether the pod's own life has to wait, and when

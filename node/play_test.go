@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
+	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/node"
-	"fairlead.dev/node/kwok"
 )
 
 func stages(t *testing.T, files ...string) *kwok.Definitions {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
-	"fairlead.dev/node/stage"
+	"fairlead.dev/internal/node/stage"
 )
 
 // turn is which stage is to be played on a version of an object, and when.

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"fairlead.dev/node/needs"
+	"fairlead.dev/internal/node/needs"
 )
 
 // used is an object that pods of a node use, as its watch tells it. There is one watch for each

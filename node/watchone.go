@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/client"
-	"fairlead.dev/node/needs"
+	"fairlead.dev/internal/node/needs"
 )
 
 // watch follows what a key names until ctx ends. It is the goroutine of a used.

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"fairlead.dev/controller/persistentvolume"
+	"fairlead.dev/internal/controllers/persistentvolume"
 )
 
 // volumeBinding keeps pods to nodes that reach their volumes, and chooses the volumes of

@@ -5,7 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"fairlead.dev/server/auth"
+	"fairlead.dev/internal/server/auth"
 )
 
 // authenticate finds out who asks, or as whom.

@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/managed"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/watchcache"
 )
 

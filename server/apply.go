@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/managed"
-	"fairlead.dev/server/patch"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/managed"
+	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/watchcache"
 )
 

@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/openapi"
-	"fairlead.dev/server/patch"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/patch"
 )
 
 var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")

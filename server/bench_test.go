@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 )
 
 // podBody is a pod of the size people write.

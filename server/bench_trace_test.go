@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 	"fairlead.dev/trace"
 )
 

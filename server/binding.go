@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/watchcache"
 )
 

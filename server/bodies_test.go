@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 )
 
 // seeds are bodies that something is done to.

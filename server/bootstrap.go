@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

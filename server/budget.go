@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/watchcache"
 )
 

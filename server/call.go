@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/server/auth"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )

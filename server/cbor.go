@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 )
 
 // cborCodec and strictCBOR decode Go types; the second objects to fields that

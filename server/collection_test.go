@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/server"
-	"fairlead.dev/server/admission"
 )
 
 // TestDeleteCollectionMeets what others do meanwhile: an object that is changed after it

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/server/managed"
+	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 )
 

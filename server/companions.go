@@ -3,7 +3,7 @@ package server
 import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"fairlead.dev/server/admission"
+	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/storage"
 )
 

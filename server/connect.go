@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/server/admission"
+	"fairlead.dev/internal/server/admission"
 )
 
 // admitConnect asks admission about a connection, of which the options say what the client wants

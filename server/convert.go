@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/managed"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 )
 

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/resource/quoted"
-	"fairlead.dev/server/admission"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/quoted"
+	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )

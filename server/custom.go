@@ -12,8 +12,8 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/resource"
-	"fairlead.dev/server/managed"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

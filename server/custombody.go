@@ -15,8 +15,8 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/resource"
-	"fairlead.dev/server/patch"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/patch"
 )
 
 // customPatches are the patches that custom objects take: without a Go type, no

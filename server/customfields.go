@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/openapi"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/openapi"
 )
 
 // customTextsIn is textsIn for a custom kind.

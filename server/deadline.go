@@ -8,7 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"fairlead.dev/server/h2"
+	"fairlead.dev/internal/server/h2"
 )
 
 // updateTimeout bounds the work of reads and writes of single objects, which then fail

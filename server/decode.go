@@ -14,7 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 )
 
 // protoCodec encodes and decodes the Go types that have a protobuf form.

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/admission"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

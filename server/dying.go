@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 )
 
 // step is what a delete does to an object.

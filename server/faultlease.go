@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/faults"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 )

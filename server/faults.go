@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/server/faults"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/trace"
 )
 

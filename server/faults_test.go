@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
-	"fairlead.dev/server/faults"
 	"fairlead.dev/trace"
 )
 

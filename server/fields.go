@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/managed"
-	"fairlead.dev/server/openapi"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/managed"
+	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/watchcache"
 )
 

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"fairlead.dev/server/internal/scan"
+	"fairlead.dev/internal/server/scan"
 	"fairlead.dev/watchcache"
 )
 

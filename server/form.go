@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 )
 
 // fuzzed are pods for selectors to tell apart.
@@ -119,7 +119,7 @@ func FuzzSelectors(f *testing.F) {
 		if !bad {
 			for _, r := range fs.Requirements() {
 				if _, ok := fuzzed[0].fields[r.Field]; !ok {
-					return // which fields there are is held by server/semantics
+					return // which fields there are is held by internal/server/semantics
 				}
 			}
 		}

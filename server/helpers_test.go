@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"fairlead.dev/resource/builtin"
+	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/server"
-	"fairlead.dev/server/h2"
 	"fairlead.dev/storage/local"
 )
 

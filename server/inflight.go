@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"fairlead.dev/server/auth"
+	"fairlead.dev/internal/server/auth"
 )
 
 // errBusy is answered with 429, in the words of kube-apiserver's max-in-flight filter.

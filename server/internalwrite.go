@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/auth"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/watchcache"
 )
 

@@ -9,7 +9,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 )
 
 // decodeStored decodes the text of a stored object into a new one. foreign says that

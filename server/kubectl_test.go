@@ -16,9 +16,9 @@ import (
 	"k8s.io/kubectl/pkg/cmd/get"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
-	"fairlead.dev/resource/builtin"
+	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/server/discovery"
 	"fairlead.dev/server"
-	"fairlead.dev/server/discovery"
 )
 
 // TestKubectlWatch has kubectl's own code watch: what `get -w` prints first, what

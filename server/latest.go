@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 	"fairlead.dev/server"
 	"fairlead.dev/storage/local"
 )

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"fairlead.dev/resource/builtin"
+	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 	"fairlead.dev/storage/local"
 )
 

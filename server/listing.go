@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"fairlead.dev/server/h2"
+	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/watchcache"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 )
 
 // TestLongLists: what the connection writes of a list is what a handler writes.

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/openapi"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/openapi"
 )
 
 // merges holds what merges applied configurations, by resource and version. It

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"fairlead.dev/server/internal/scan"
+	"fairlead.dev/internal/server/scan"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

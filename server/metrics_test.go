@@ -18,10 +18,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"fairlead.dev/resource/builtin"
+	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
-	"fairlead.dev/server/faults"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
 )

@@ -24,10 +24,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/admission"
-	"fairlead.dev/server/auth"
 )
 
 // TestEventsHaveTwoFaces: an event written in one group is read in the other.

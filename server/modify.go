@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/admission"
-	"fairlead.dev/server/managed"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 )
 
 // decodeObject reads the call's body as an object of the endpoint's version

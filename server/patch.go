@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/resource"
-	"fairlead.dev/server/internal/scan"
-	"fairlead.dev/server/managed"
-	"fairlead.dev/server/patch"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/managed"
+	"fairlead.dev/internal/server/patch"
+	"fairlead.dev/internal/server/scan"
 	"fairlead.dev/watchcache"
 )
 

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/server/patch"
+	"fairlead.dev/internal/server/patch"
 )
 
 // unpatched spares decoding what a patch has left alone: most patches touch one

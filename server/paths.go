@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/server/auth"
+	"fairlead.dev/internal/server/auth"
 )
 
 // servePath answers requests that are for no resource.

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"fairlead.dev/server/managed"
+	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

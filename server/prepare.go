@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/resource/quoted"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/quoted"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 )
 
 // patience is how long a test waits for what should happen soon.

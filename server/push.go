@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fairlead.dev/server/h2"
+	"fairlead.dev/internal/server/h2"
 )
 
 // push is how a stream reaches its client from a goroutine of its own: while a

@@ -25,8 +25,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/randfill"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/resource/builtin"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/server"
 )
 

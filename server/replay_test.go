@@ -14,9 +14,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"fairlead.dev/resource/builtin"
+	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 	"fairlead.dev/storage/local"
 	"fairlead.dev/trace"
 )

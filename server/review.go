@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/admission"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/watchcache"
 )
 

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/admission"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/watchcache"
 )
 

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/resource"
+	"fairlead.dev/internal/resource"
 )
 
 // scaleRows shows a Scale in a table, which no row of the resource table does:

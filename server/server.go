@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/admission"
-	"fairlead.dev/server/auth"
-	"fairlead.dev/server/reach"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/watchcache"
 )
 

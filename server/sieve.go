@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"fairlead.dev/server/faults"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"fairlead.dev/server/admission"
+	"fairlead.dev/internal/server/admission"
 )
 
 // steps shows what each step of admission took, under upstream's name; what each plugin

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/adopt"
-	"fairlead.dev/server/openapi"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/adopt"
+	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/watchcache"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"fairlead.dev/server/auth"
+	"fairlead.dev/internal/server/auth"
 )
 
 // Transport is the wire in memory: a RoundTripper that calls the server's

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/adopt"
-	"fairlead.dev/server/auth"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/adopt"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

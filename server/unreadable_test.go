@@ -3,7 +3,7 @@ package server_test
 import (
 	"testing"
 
-	"fairlead.dev/resource/builtin"
+	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/server"
-	"fairlead.dev/server/auth"
 )
 
 func TestUpdate(t *testing.T) {

@@ -3,8 +3,8 @@ package server
 import (
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/resource"
-	"fairlead.dev/server/admission"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )

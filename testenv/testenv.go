@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"fairlead.dev/client"
-	"fairlead.dev/controlplane"
-	"fairlead.dev/node/kwok"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/scheduler"
-	"fairlead.dev/server/faults"
 	"k8s.io/client-go/rest"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"fairlead.dev/client"
-	"fairlead.dev/controlplane"
-	"fairlead.dev/server/faults"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/trace"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"

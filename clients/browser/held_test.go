@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"fairlead.dev/client"
-	"fairlead.dev/server/faults"
+	"fairlead.dev/internal/server/faults"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	corev1 "k8s.io/api/core/v1"

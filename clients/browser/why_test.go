@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"fairlead.dev/client"
-	"fairlead.dev/trace/why"
+	"fairlead.dev/internal/trace/why"
 	appsv1 "k8s.io/api/apps/v1"
 )
 

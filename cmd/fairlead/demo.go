@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"fairlead.dev/client"
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/trace/show"
 	"fairlead.dev/trace"
-	"fairlead.dev/trace/show"
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"

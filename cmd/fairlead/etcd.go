@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"fairlead.dev/controlplane"
 	"fairlead.dev/internal/began"
+	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
 	"github.com/spf13/cobra"

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"fairlead.dev/client"
-	"fairlead.dev/client/lives"
+	"fairlead.dev/internal/client/lives"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/server"
-	"fairlead.dev/server/faults"
 	"github.com/spf13/cobra"
 )
 

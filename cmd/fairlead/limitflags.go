@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 )

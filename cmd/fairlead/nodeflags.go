@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"fairlead.dev/internal/node/kwok"
 	"fairlead.dev/node"
-	"fairlead.dev/node/kwok"
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"fairlead.dev/internal/trace/export"
 	"fairlead.dev/trace"
-	"fairlead.dev/trace/export"
 )
 
 // otlpFlags say where to send the lives of events.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/node"
 	"fairlead.dev/scheduler"
 	"github.com/spf13/cobra"

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"fairlead.dev/controller/certificates"
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controllers/certificates"
+	"fairlead.dev/internal/controlplane"
 )
 
 // signingFlags are kube-controller-manager's for what signs certificates and tokens.

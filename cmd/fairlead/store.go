@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/etcd"
 	"fairlead.dev/storage/local"

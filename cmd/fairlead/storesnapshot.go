@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"fairlead.dev/internal/storage/snapshot"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"
-	"fairlead.dev/storage/snapshot"
 	"github.com/spf13/cobra"
 )
 

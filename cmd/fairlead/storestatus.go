@@ -7,7 +7,7 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"fairlead.dev/resource/builtin"
+	"fairlead.dev/internal/resource/builtin"
 	"fairlead.dev/server"
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/local"

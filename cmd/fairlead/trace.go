@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"fairlead.dev/client"
-	"fairlead.dev/client/lives"
-	"fairlead.dev/trace/show"
+	"fairlead.dev/internal/client/lives"
+	"fairlead.dev/internal/trace/show"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"fairlead.dev/client"
-	"fairlead.dev/server/ui"
+	"fairlead.dev/internal/server/ui"
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )

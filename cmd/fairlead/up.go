@@ -13,10 +13,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"fairlead.dev/controlplane"
-	"fairlead.dev/controlplane/kubeconfig"
 	"fairlead.dev/internal/began"
-	"fairlead.dev/server/faults"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/kubeconfig"
+	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/trace"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

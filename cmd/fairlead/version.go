@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 )

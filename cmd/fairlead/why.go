@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"fairlead.dev/client/lives"
-	"fairlead.dev/trace/why"
+	"fairlead.dev/internal/client/lives"
+	"fairlead.dev/internal/trace/why"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 )

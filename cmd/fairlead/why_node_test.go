@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
 )
 
 // TestWhyNode: a node that no kubelet runs for is not ready, and why says what is known.

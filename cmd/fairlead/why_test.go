@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"fairlead.dev/client"
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/trace/why"
 	"fairlead.dev/trace"
-	"fairlead.dev/trace/why"
 	"sigs.k8s.io/yaml"
 )
 

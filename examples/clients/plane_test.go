@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"fairlead.dev/client"
-	"fairlead.dev/controlplane"
+	"fairlead.dev/internal/controlplane"
 )
 
 // plane is a control plane for one example. In a test, testenv.Start does this; a program

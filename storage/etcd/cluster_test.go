@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/internal/port"
 	"fairlead.dev/storage/etcd"
 

@@ -9,7 +9,7 @@ import (
 
 	"go.etcd.io/etcd/etcdctl/v3/ctlv3"
 
-	"fairlead.dev/storage/snapshot"
+	"fairlead.dev/internal/storage/snapshot"
 )
 
 // What the test binary is, beside itself.

@@ -17,7 +17,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 	"google.golang.org/grpc/health/grpc_health_v1"
 
-	"fairlead.dev/controlplane/pki"
+	"fairlead.dev/internal/controlplane/pki"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
 )

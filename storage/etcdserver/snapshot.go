@@ -6,7 +6,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/version"
 
-	"fairlead.dev/storage/snapshot"
+	"fairlead.dev/internal/storage/snapshot"
 )
 
 // snapshotChunk is how much of a snapshot one message carries.

@@ -1,0 +1,158 @@
+package cronjob
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/podcontrol"
+)
+
+var kind = batchv1.SchemeGroupVersion.WithKind("CronJob")
+
+type cronJobs struct {
+	api    client.Resource[*batchv1.CronJob]
+	jobAPI client.Resource[*batchv1.Job]
+	all    *informer.Informer[*batchv1.CronJob]
+	jobs   podcontrol.Owned[*batchv1.Job]
+	// written is the status of each, so that no time is served by an old one.
+	written podcontrol.Written
+	rec     *client.Recorder
+}
+
+// New returns the CronJob controller.
+func New(env controller.Env) controller.Runner {
+	c := &cronJobs{
+		api:    client.For[*batchv1.CronJob](env.Client),
+		jobAPI: client.For[*batchv1.Job](env.Client),
+		all:    informer.In[*batchv1.CronJob](env.Informers),
+		jobs:   podcontrol.Index[*batchv1.Job](env.Informers),
+		rec:    env.Recorder.From("cronjob-controller", ""),
+	}
+	loop := controller.New("cronjob", c.reconcile, controller.Options{})
+	controller.Watch(loop, c.all, controller.Self[*batchv1.CronJob])
+	controller.Watch(loop, c.jobs.Informer, controller.ControllerOf[*batchv1.Job](kind.Kind))
+	return loop
+}
+
+func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	cached, ok := c.all.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		c.written.Forget(k)
+		return controller.Result{}, nil
+	}
+	if podcontrol.Behind(&c.written, k, []*batchv1.CronJob{cached}) {
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+	}
+	jobs := c.jobs.By(cached.UID)
+	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
+	cj, err := c.settle(ctx, cached.DeepCopy(), jobs)
+	if err != nil {
+		return controller.Result{}, ignoreNotFound(err)
+	}
+	wait, startErr := c.start(ctx, cj)
+	if !equality.Semantic.DeepEqual(cached.Status, cj.Status) {
+		made, err := c.api.Namespace(k.Namespace).UpdateStatus(ctx, cj)
+		if err != nil {
+			return controller.Result{}, ignoreNotFound(err)
+		}
+		c.written.Wrote(k, made)
+	}
+	// Last, since a Job that is there keeps its time from being served again until the
+	// status tells that it was.
+	if err := c.trim(ctx, cj, jobs); err != nil {
+		return controller.Result{}, err
+	}
+	return controller.Result{RequeueAfter: wait}, startErr
+}
+
+// start creates the Job that is due, if any, and says when to come back.
+func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Duration, err error) {
+	if cj.DeletionTimestamp != nil {
+		return 0, nil
+	}
+	if zone := cj.Spec.TimeZone; zone != nil {
+		if _, err := time.LoadLocation(*zone); err != nil {
+			c.rec.Event(cj, corev1.EventTypeWarning, "UnknownTimeZone", "invalid timeZone: %q: %s", *zone, err)
+			return 0, nil
+		}
+	}
+	if cj.Spec.Suspend != nil && *cj.Spec.Suspend {
+		return 0, nil
+	}
+	if strings.Contains(cj.Spec.Schedule, "TZ") {
+		c.rec.Event(cj, corev1.EventTypeWarning, "UnsupportedSchedule", "CRON_TZ or TZ used in schedule %q is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", cj.Spec.Schedule)
+	}
+	schedule, err := parse(cj)
+	if err != nil {
+		c.rec.Event(cj, corev1.EventTypeWarning, "UnparseableSchedule", "unparseable schedule: %q : %s", cj.Spec.Schedule, err)
+		return 0, nil
+	}
+	now := time.Now()
+	t, err := timesOf(cj, schedule, now)
+	if err != nil {
+		c.rec.Event(cj, corev1.EventTypeWarning, "InvalidSchedule", "invalid schedule: %s : %s", cj.Spec.Schedule, err)
+		return 0, nil
+	}
+	if !t.next.IsZero() {
+		wait = t.next.Sub(now) + 100*time.Millisecond
+	}
+	due := t.due
+	if due.IsZero() {
+		return wait, nil
+	}
+	if t.missed > tooMany {
+		c.rec.Event(cj, corev1.EventTypeWarning, "TooManyMissedTimes",
+			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
+	}
+	switch {
+	case len(cj.Status.Active) == 0:
+	case cj.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent:
+		c.rec.Event(cj, corev1.EventTypeNormal, "JobAlreadyActive",
+			"Not starting job because prior execution is running and concurrency policy is Forbid")
+		return wait, nil
+	case cj.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent:
+		if err := c.replace(ctx, cj); err != nil {
+			return wait, err
+		}
+	}
+	j, err := c.jobAPI.Namespace(cj.Namespace).Create(ctx, build(cj, due))
+	switch {
+	case podcontrol.NamespaceGoing(err):
+		return 0, nil
+	case apierrors.IsAlreadyExists(err):
+		if j, err = c.jobAPI.Namespace(cj.Namespace).Get(ctx, jobName(cj, due)); err != nil {
+			return wait, err
+		}
+		if !metav1.IsControlledBy(j, cj) {
+			return wait, nil // the name is taken; this time is lost
+		}
+	case err != nil:
+		c.rec.Event(cj, corev1.EventTypeWarning, "FailedCreate", "Error creating job: %v", err)
+		return wait, err
+	default:
+		c.rec.Event(cj, corev1.EventTypeNormal, "SuccessfulCreate", "Created job %v", j.Name)
+	}
+	cj.Status.LastScheduleTime = &metav1.Time{Time: due}
+	if endOf(j) == nil && !isActive(cj, j.UID) {
+		cj.Status.Active = append(cj.Status.Active, refTo(j))
+	}
+	return wait, nil
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

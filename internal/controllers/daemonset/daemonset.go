@@ -1,0 +1,134 @@
+package daemonset
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/podcontrol"
+	"fairlead.dev/internal/controllers/podcontrol/history"
+)
+
+var kind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
+
+const (
+	// perPass is the most pods that one pass creates or deletes.
+	perPass = 250
+	// pace is the least time between two passes caused by pods' status alone.
+	pace = 25 * time.Millisecond
+)
+
+type daemons struct {
+	env      controller.Env
+	api      client.Resource[*appsv1.DaemonSet]
+	podAPI   client.Resource[*corev1.Pod]
+	all      *informer.Informer[*appsv1.DaemonSet]
+	pods     podcontrol.Owned[*corev1.Pod]
+	nodes    *informer.Informer[*corev1.Node]
+	history  *history.Keeper
+	control  *podcontrol.Control
+	rec      *client.Recorder
+	expected controller.Expectations
+	failures failures
+	pace     podcontrol.Pace
+	loop     *controller.Controller
+}
+
+// New returns the DaemonSet controller.
+func New(env controller.Env) controller.Runner {
+	rec := env.Recorder.From("daemonset-controller", "")
+	c := &daemons{
+		env:     env,
+		api:     client.For[*appsv1.DaemonSet](env.Client),
+		podAPI:  client.For[*corev1.Pod](env.Client),
+		all:     informer.In[*appsv1.DaemonSet](env.Informers),
+		pods:    podcontrol.Index[*corev1.Pod](env.Informers),
+		nodes:   informer.In[*corev1.Node](env.Informers),
+		history: history.New(env, kind, appsv1.DefaultDaemonSetUniqueLabelKey),
+		control: podcontrol.New(env.Client, rec),
+		rec:     rec,
+		pace:    podcontrol.Pace{Every: pace},
+	}
+	c.loop = controller.New("daemonset", c.reconcile, controller.Options{})
+	c.watch()
+	return c.loop
+}
+
+func (c *daemons) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	ds, ok := c.all.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		c.expected.Forget(k)
+		c.pace.Forget(k)
+		c.failures.forget(k)
+		return controller.Result{}, nil
+	}
+	c.pace.Mark(k)
+	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
+	switch {
+	case err != nil:
+		c.env.Log.Warn("unusable selector", "controller", "daemonset", "object", k, "error", err)
+		return controller.Result{}, nil
+	case selector.Empty():
+		c.rec.Event(ds, corev1.EventTypeWarning, "SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.")
+		return controller.Result{}, nil
+	case ds.DeletionTimestamp != nil:
+		return controller.Result{}, nil // the garbage collector's now, with the revisions
+	}
+	settled := c.expected.Satisfied(k) // before the pods are read
+	owner := history.Owner{Object: ds, Template: &ds.Spec.Template, Selector: selector, Fresh: c.fresh(ds)}
+	if n := ds.Status.CollisionCount; n != nil {
+		owner.Collisions = *n
+	}
+	revisions, err := c.history.Of(ctx, owner)
+	if err != nil {
+		return controller.Result{}, err
+	}
+	current, collisions, err := c.history.Now(ctx, owner, revisions)
+	if err != nil {
+		return controller.Result{}, fmt.Errorf("failed to construct revisions of DaemonSet: %w", err)
+	}
+	pods, err := c.claim(ctx, ds, selector)
+	if err != nil {
+		return controller.Result{}, err
+	}
+	p, err := newPass(ctx, c, ds, pods, current)
+	if err != nil {
+		return controller.Result{}, err
+	}
+	var stepErr error
+	if settled {
+		if stepErr = p.step(); stepErr == nil {
+			stepErr = c.history.Trim(ctx, revisions, p.isLive, historyLimit(ds))
+		}
+	}
+	if err := p.writeStatus(collisions, settled); stepErr == nil {
+		stepErr = err
+	}
+	return controller.Result{RequeueAfter: p.again}, stepErr
+}
+
+func (c *daemons) claim(ctx context.Context, ds *appsv1.DaemonSet, selector labels.Selector) ([]*corev1.Pod, error) {
+	claim := podcontrol.Claim[*corev1.Pod]{Owner: ds, Kind: kind, Selector: selector, Resource: c.podAPI, Fresh: c.fresh(ds)}
+	return claim.Take(ctx, c.pods.By(ds.UID), c.pods.Orphans(ds.Namespace))
+}
+
+func (c *daemons) fresh(ds *appsv1.DaemonSet) func(context.Context) (metav1.Object, error) {
+	return func(ctx context.Context) (metav1.Object, error) {
+		return c.api.Namespace(ds.Namespace).Get(ctx, ds.Name)
+	}
+}
+
+func historyLimit(ds *appsv1.DaemonSet) int {
+	if n := ds.Spec.RevisionHistoryLimit; n != nil {
+		return int(*n)
+	}
+	return 10
+}

@@ -1,0 +1,175 @@
+//lint:file-ignore SA1019 Endpoints are deprecated, and served
+
+package endpointslicemirroring
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/podcontrol"
+)
+
+const (
+	manager = "endpointslicemirroring-controller.k8s.io"
+	// leaderRecord is the annotation of Endpoints that elect a leader.
+	leaderRecord = "control-plane.alpha.kubernetes.io/leader"
+	// byName is the index of mirrors by namespace/name of their Service; a name of its own,
+	// for the informer is shared.
+	byName = "mirror"
+)
+
+type mirror struct {
+	api       client.Resource[*discoveryv1.EndpointSlice]
+	endpoints *informer.Informer[*corev1.Endpoints]
+	services  *informer.Informer[*corev1.Service]
+	slices    *informer.Informer[*discoveryv1.EndpointSlice]
+	written   podcontrol.Written
+	rec       *client.Recorder
+	loop      *controller.Controller
+}
+
+// New returns the controller.
+func New(env controller.Env) controller.Runner {
+	m := &mirror{
+		api:       client.For[*discoveryv1.EndpointSlice](env.Client),
+		endpoints: informer.In[*corev1.Endpoints](env.Informers),
+		services:  informer.In[*corev1.Service](env.Informers),
+		slices:    informer.In[*discoveryv1.EndpointSlice](env.Informers),
+		rec:       env.Recorder.From("endpoint-slice-mirroring-controller", ""),
+	}
+	m.slices.Index(byName, func(s *discoveryv1.EndpointSlice) []string {
+		if k, ok := originOf(s); ok {
+			return []string{k.String()}
+		}
+		return nil
+	})
+	m.loop = controller.New("endpointslicemirroring", m.reconcile, controller.Options{})
+	controller.Watch(m.loop, m.endpoints, controller.Self[*corev1.Endpoints])
+	controller.WatchFunc(m.loop, m.services, informer.Handler[*corev1.Service]{
+		Add: func(s *corev1.Service, _ bool) { m.serviceSeen(s) },
+		Update: func(old, s *corev1.Service) {
+			if (old.Spec.Selector == nil) != (s.Spec.Selector == nil) {
+				m.loop.EnqueueFor(controller.KeyOf(s), s)
+			}
+		},
+		Delete: m.serviceSeen,
+	})
+	controller.WatchFunc(m.loop, m.slices, informer.Handler[*discoveryv1.EndpointSlice]{
+		Add:    func(s *discoveryv1.EndpointSlice, _ bool) { m.sliceSeen(s) },
+		Update: func(old, s *discoveryv1.EndpointSlice) { m.sliceSeen(old); m.sliceSeen(s) },
+		Delete: func(s *discoveryv1.EndpointSlice) {
+			if k, ok := originOf(s); ok {
+				m.written.Gone(k, s.UID)
+				m.loop.EnqueueFor(k, s)
+			}
+		},
+	})
+	return m.loop
+}
+
+func (m *mirror) serviceSeen(s *corev1.Service) {
+	if s.Spec.Selector == nil {
+		m.loop.EnqueueFor(controller.KeyOf(s), s)
+	}
+}
+
+func (m *mirror) sliceSeen(s *discoveryv1.EndpointSlice) {
+	if k, ok := originOf(s); ok {
+		m.loop.EnqueueFor(k, s)
+	}
+}
+
+// originOf names the Endpoints, and the Service, of a slice that is a mirror.
+func originOf(s *discoveryv1.EndpointSlice) (controller.Key, bool) {
+	name := s.Labels[discoveryv1.LabelServiceName]
+	return controller.Key{Namespace: s.Namespace, Name: name}, name != "" && s.Labels[discoveryv1.LabelManagedBy] == manager
+}
+
+// mirrored says whether the Endpoints are to be in slices.
+func (m *mirror) mirrored(k controller.Key) (*corev1.Endpoints, bool) {
+	ep, ok := m.endpoints.Store().Get(k.Namespace, k.Name)
+	if !ok || ep.DeletionTimestamp != nil || ep.Labels[discoveryv1.LabelSkipMirror] == "true" {
+		return nil, false
+	}
+	if _, election := ep.Annotations[leaderRecord]; election {
+		return nil, false
+	}
+	svc, ok := m.services.Store().Get(k.Namespace, k.Name)
+	return ep, ok && svc.Spec.Selector == nil
+}
+
+func (m *mirror) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	have := m.slices.Store().ByIndex(byName, k.String())
+	ep, ok := m.mirrored(k)
+	if !ok && len(have) == 0 {
+		m.written.Forget(k)
+		return controller.Result{}, nil
+	}
+	if podcontrol.Behind(&m.written, k, have) {
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+	}
+	var p changes
+	if ok {
+		groups, skipped := repack(ep.Subsets)
+		m.report(ep, skipped)
+		p = plan(ep, have, groups)
+	} else {
+		p.remove = have
+	}
+	err := m.write(ctx, k, p)
+	if podcontrol.NamespaceGoing(err) {
+		err = nil
+	}
+	return controller.Result{}, err
+}
+
+func (m *mirror) report(ep *corev1.Endpoints, s skipped) {
+	if s.invalid > 0 {
+		m.rec.Event(ep, corev1.EventTypeWarning, "InvalidIPAddress",
+			"Skipped %d invalid IP addresses when mirroring to EndpointSlices", s.invalid)
+	}
+	if s.tooMany > 0 {
+		m.rec.Event(ep, corev1.EventTypeWarning, "TooManyAddressesToMirror",
+			"A max of %d addresses can be mirrored to EndpointSlices per Endpoints subset. %d addresses were skipped", perSubset, s.invalid+s.tooMany)
+	}
+}
+
+// write carries out a plan: what is new first, so that no endpoint is missing in
+// between.
+func (m *mirror) write(ctx context.Context, k controller.Key, p changes) error {
+	api := m.api.Namespace(k.Namespace)
+	var errs []error
+	for _, s := range p.create {
+		made, err := api.Create(ctx, s)
+		if err != nil {
+			return err
+		}
+		m.written.Wrote(k, made)
+	}
+	for _, s := range p.update {
+		made, err := api.Update(ctx, s)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		m.written.Wrote(k, made)
+	}
+	for _, s := range p.remove {
+		err := api.Delete(ctx, s.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &s.UID}})
+		if err != nil && !apierrors.IsNotFound(err) {
+			errs = append(errs, err)
+			continue
+		}
+		m.written.Deleted(k, s)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,183 @@
+package job
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"golang.org/x/sync/errgroup"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/podcontrol"
+)
+
+var kind = batchv1.SchemeGroupVersion.WithKind("Job")
+
+const (
+	// perPass is the most pods that one pass creates or deletes.
+	perPass = 500
+	// pace is the least time between two passes caused by pods alone.
+	pace = 50 * time.Millisecond
+)
+
+type jobs struct {
+	env      controller.Env
+	api      client.Resource[*batchv1.Job]
+	podAPI   client.Resource[*corev1.Pod]
+	all      *informer.Informer[*batchv1.Job]
+	pods     podcontrol.Owned[*corev1.Pod]
+	control  *podcontrol.Control
+	rec      *client.Recorder
+	expected controller.Expectations
+	released released
+	backoffs backoffs
+	written  podcontrol.Written
+	pace     podcontrol.Pace
+	loop     *controller.Controller
+	strays   *controller.Controller
+}
+
+// New returns the Job controller.
+func New(env controller.Env) controller.Runner {
+	rec := env.Recorder.From("job-controller", "")
+	c := &jobs{
+		env:     env,
+		api:     client.For[*batchv1.Job](env.Client),
+		podAPI:  client.For[*corev1.Pod](env.Client),
+		all:     informer.In[*batchv1.Job](env.Informers),
+		pods:    podcontrol.Index[*corev1.Pod](env.Informers),
+		control: podcontrol.New(env.Client, rec),
+		rec:     rec,
+		pace:    podcontrol.Pace{Every: pace},
+	}
+	c.loop = controller.New("job", c.reconcile, controller.Options{})
+	c.strays = controller.New("job-strays", c.releaseStray, controller.Options{})
+	c.watch()
+	return c
+}
+
+// Run runs both loops: over Jobs, and over pods that lost theirs.
+func (c *jobs) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return c.loop.Run(ctx) })
+	g.Go(func() error { return c.strays.Run(ctx) })
+	return g.Wait()
+}
+
+func (c *jobs) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	cached, ok := c.all.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		c.forget(k)
+		return controller.Result{}, nil
+	}
+	if !isOurs(cached) {
+		return controller.Result{}, nil
+	}
+	if isFinished(cached) {
+		c.backoffs.forget(k)
+		return controller.Result{}, nil
+	}
+	if podcontrol.Behind(&c.written, k, []*batchv1.Job{cached}) {
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+	}
+	if m := cached.Spec.CompletionMode; m != nil && *m != batchv1.NonIndexedCompletion && *m != batchv1.IndexedCompletion {
+		c.rec.Event(cached, corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
+		return controller.Result{}, nil
+	}
+	c.pace.Mark(k)
+	// Both before the pods are read: what the cache shows meanwhile would be missing in either,
+	// and a pod whose finalizer is off by then be counted again.
+	settled, released := c.expected.Satisfied(k), c.released.of(k)
+	pods, err := c.claim(ctx, cached)
+	if err != nil {
+		return controller.Result{}, err
+	}
+	p := newPass(c, ctx, k, cached.DeepCopy(), pods, released)
+	return p.run(settled)
+}
+
+func (c *jobs) claim(ctx context.Context, j *batchv1.Job) ([]*corev1.Pod, error) {
+	selector, err := metav1.LabelSelectorAsSelector(j.Spec.Selector)
+	if err != nil {
+		return nil, err
+	}
+	claim := podcontrol.Claim[*corev1.Pod]{
+		Owner:      j,
+		Kind:       kind,
+		Selector:   selector,
+		Resource:   c.podAPI,
+		Finalizers: []string{batchv1.JobTrackingFinalizer},
+		Fresh: func(ctx context.Context) (metav1.Object, error) {
+			return c.api.Namespace(j.Namespace).Get(ctx, j.Name)
+		},
+	}
+	return claim.Take(ctx, c.pods.By(j.UID), c.pods.Orphans(j.Namespace))
+}
+
+func (c *jobs) forget(k controller.Key) {
+	c.expected.Forget(k)
+	c.released.forget(k)
+	c.backoffs.forget(k)
+	c.written.Forget(k)
+	c.pace.Forget(k)
+}
+
+// isOurs reports whether no other controller has been given the Job.
+func isOurs(j *batchv1.Job) bool {
+	return j.Spec.ManagedBy == nil || *j.Spec.ManagedBy == batchv1.JobControllerName
+}
+
+func isFinished(j *batchv1.Job) bool {
+	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+}
+
+func isIndexed(j *batchv1.Job) bool {
+	return j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
+}
+
+func isSuspended(j *batchv1.Job) bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
+
+// limitPerIndex reports whether failures are limited index by index.
+func limitPerIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
+
+// waitsForFailed reports whether a pod is only replaced when it has ended, and
+// not as soon as it is told to.
+func waitsForFailed(j *batchv1.Job) bool {
+	return j.Spec.PodFailurePolicy != nil ||
+		(j.Spec.PodReplacementPolicy != nil && *j.Spec.PodReplacementPolicy == batchv1.Failed)
+}
+
+func isTracked(p *corev1.Pod) bool {
+	return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
+}
+
+// hasFailed reports whether the pod counts as a failure of the Job.
+func hasFailed(p *corev1.Pod, j *batchv1.Job) bool {
+	if p.Status.Phase == corev1.PodFailed {
+		return true
+	}
+	return !waitsForFailed(j) && p.DeletionTimestamp != nil && p.Status.Phase != corev1.PodSucceeded
+}
+
+func parallelism(j *batchv1.Job) int32 { return orOne(j.Spec.Parallelism) }
+func backoffLimit(j *batchv1.Job) int32 {
+	if j.Spec.BackoffLimit == nil {
+		return 6
+	}
+	return *j.Spec.BackoffLimit
+}
+
+func orOne(n *int32) int32 {
+	if n == nil {
+		return 1
+	}
+	return *n
+}

@@ -1,0 +1,130 @@
+package namespace
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/podcontrol"
+)
+
+const (
+	// lull gathers the deletions of a namespace's pods into one pass.
+	lull = 50 * time.Millisecond
+	// podsAgain is when pods that should have ended by now are looked at again, and slack
+	// how long they are given beyond their grace before they should have.
+	podsAgain = 15 * time.Second
+	slack     = 5 * time.Second
+)
+
+type namespaces struct {
+	env   controller.Env
+	api   client.Resource[*corev1.Namespace]
+	all   *informer.Informer[*corev1.Namespace]
+	pods  *informer.Informer[*corev1.Pod]
+	loop  *controller.Controller
+	waits podcontrol.Backoff
+}
+
+// New returns the Namespace controller.
+func New(env controller.Env) controller.Runner {
+	n := &namespaces{
+		env:   env,
+		api:   client.For[*corev1.Namespace](env.Client),
+		all:   informer.In[*corev1.Namespace](env.Informers),
+		pods:  informer.In[*corev1.Pod](env.Informers),
+		waits: podcontrol.Backoff{First: 100 * time.Millisecond, Most: 10 * time.Second},
+	}
+	n.loop = controller.New("namespace", n.reconcile, controller.Options{})
+	controller.Watch(n.loop, n.all, func(ns *corev1.Namespace) []controller.Key {
+		if ns.DeletionTimestamp == nil {
+			return nil
+		}
+		return []controller.Key{{Name: ns.Name}}
+	})
+	controller.WatchFunc(n.loop, n.pods, informer.Handler[*corev1.Pod]{Delete: n.podGone})
+	return n.loop
+}
+
+func (n *namespaces) podGone(p *corev1.Pod) {
+	if ns, ok := n.all.Store().Get("", p.Namespace); ok && ns.DeletionTimestamp != nil {
+		n.loop.EnqueueForAfter(controller.Key{Name: ns.Name}, p, lull)
+	}
+}
+
+func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	cached, ok := n.all.Store().Get("", k.Name)
+	if !ok || cached.DeletionTimestamp == nil || finalized(cached) {
+		n.waits.Forget(k)
+		return controller.Result{}, nil
+	}
+	if left, waits := n.onlyWaitsForPods(cached); waits {
+		return controller.Result{RequeueAfter: left}, nil
+	}
+	ns, err := n.api.Get(ctx, k.Name)
+	if apierrors.IsNotFound(err) {
+		return controller.Result{}, nil
+	}
+	if err != nil || ns.UID != cached.UID || finalized(ns) {
+		return controller.Result{}, err
+	}
+	if ns, err = n.markTerminating(ctx, ns); err != nil {
+		return controller.Result{}, ignoreNotFound(err)
+	}
+
+	found := n.sweep(ctx, ns)
+	if err := n.report(ctx, ns, found); err != nil {
+		return controller.Result{}, ignoreNotFound(err)
+	}
+	switch {
+	case found.err() != nil:
+		return controller.Result{}, found.err()
+	case found.podsEnding:
+		if left, waits := n.onlyWaitsForPods(ns); waits {
+			return controller.Result{RequeueAfter: left}, nil
+		}
+		return controller.Result{RequeueAfter: podsAgain}, nil
+	case found.remains():
+		return controller.Result{RequeueAfter: n.waits.Next(k)}, nil
+	}
+	n.waits.Forget(k)
+	return controller.Result{}, ignoreNotFound(n.finalize(ctx, k.Name))
+}
+
+// onlyWaitsForPods reports whether an earlier pass has told all pods to go and
+// some have not gone yet, so that there is nothing to do but wait for them; left
+// is how long the last of them may take.
+func (n *namespaces) onlyWaitsForPods(ns *corev1.Namespace) (left time.Duration, waits bool) {
+	pods := n.pods.Store().List(ns.Name)
+	if ns.Status.Phase != corev1.NamespaceTerminating || len(pods) == 0 {
+		return 0, false
+	}
+	for _, p := range pods {
+		if p.DeletionTimestamp == nil || len(p.Finalizers) > 0 {
+			return 0, false
+		}
+		mine := time.Until(p.DeletionTimestamp.Time) + slack
+		if mine <= 0 {
+			return 0, false
+		}
+		left = max(left, mine)
+	}
+	return left, true
+}
+
+func finalized(ns *corev1.Namespace) bool {
+	return !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
+}
+
+func ignoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,209 @@
+package nodelifecycle
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/podcontrol"
+)
+
+// evictor deletes pods that don't tolerate their node's NoExecute taints.
+type evictor struct {
+	podsAPI client.Resource[*corev1.Pod]
+	nodes   *informer.Informer[*corev1.Node]
+	pods    *informer.Informer[*corev1.Pod]
+	rec     *client.Recorder
+	loop    *controller.Controller
+
+	mu struct {
+		sync.Mutex
+		plans map[controller.Key]plan // pods that have to go
+	}
+}
+
+type plan struct {
+	uid   types.UID
+	since time.Time // when we saw that it has to go
+}
+
+func newEvictor(env controller.Env, nodes *informer.Informer[*corev1.Node], pods *informer.Informer[*corev1.Pod]) *evictor {
+	e := &evictor{
+		podsAPI: client.For[*corev1.Pod](env.Client),
+		nodes:   nodes,
+		pods:    pods,
+		rec:     env.Recorder.From("taint-eviction-controller", ""),
+	}
+	e.mu.plans = map[controller.Key]plan{}
+	e.loop = controller.New("tainteviction", e.reconcile, controller.Options{Workers: 8})
+	controller.WatchFunc(e.loop, nodes, informer.Handler[*corev1.Node]{
+		Add: func(n *corev1.Node, _ bool) {
+			if len(executing(n)) > 0 {
+				e.wakePods(n)
+			}
+		},
+		Update: func(old, n *corev1.Node) {
+			if !equality.Semantic.DeepEqual(executing(old), executing(n)) {
+				e.wakePods(n)
+			}
+		},
+	})
+	controller.WatchFunc(e.loop, pods, informer.Handler[*corev1.Pod]{
+		Add: func(p *corev1.Pod, _ bool) { e.podSeen(p) },
+		Update: func(old, p *corev1.Pod) {
+			if old.Spec.NodeName != p.Spec.NodeName || !equality.Semantic.DeepEqual(old.Spec.Tolerations, p.Spec.Tolerations) {
+				e.podSeen(p)
+			}
+		},
+		Delete: func(p *corev1.Pod) {
+			if e.planned(controller.KeyOf(p)) {
+				e.loop.EnqueueFor(controller.KeyOf(p), p)
+			}
+		},
+	})
+	return e
+}
+
+func (e *evictor) wakePods(n *corev1.Node) {
+	for _, p := range e.pods.Store().ByIndex(byNode, n.Name) {
+		e.loop.EnqueueFor(controller.KeyOf(p), n)
+	}
+}
+
+func (e *evictor) podSeen(p *corev1.Pod) {
+	if n, ok := e.nodes.Store().Get("", p.Spec.NodeName); ok && len(executing(n)) > 0 {
+		e.loop.EnqueueFor(controller.KeyOf(p), p)
+	}
+}
+
+func (e *evictor) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	p, ok := e.pods.Store().Get(k.Namespace, k.Name)
+	var taints []corev1.Taint
+	if ok {
+		if n, ok := e.nodes.Store().Get("", p.Spec.NodeName); ok {
+			taints = executing(n)
+		}
+	}
+	stay, forever := time.Duration(0), true
+	if ok {
+		stay, forever = tolerates(p.Spec.Tolerations, taints)
+	}
+	if forever {
+		if uid, ok := e.cancel(k); ok {
+			gone := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: k.Name, UID: uid}}
+			e.rec.Event(gone, corev1.EventTypeNormal, "TaintManagerEviction", "Cancelling deletion of Pod %s", k.String())
+		}
+		return controller.Result{}, nil
+	}
+	if p.DeletionTimestamp != nil {
+		e.cancel(k) // it goes as it is
+		return controller.Result{}, nil
+	}
+	if left := stay - time.Since(e.plan(k, p.UID)); left > 0 {
+		return controller.Result{RequeueAfter: left}, nil
+	}
+	if err := e.evict(ctx, p); err != nil {
+		return controller.Result{}, err
+	}
+	e.cancel(k)
+	return controller.Result{}, nil
+}
+
+// evict looks at the pod once more, on the server: what was decided long ago is
+// not done to another pod of the name, nor twice to the same.
+func (e *evictor) evict(ctx context.Context, p *corev1.Pod) error {
+	api := e.podsAPI.Namespace(p.Namespace)
+	live, err := api.Get(ctx, p.Name)
+	if err != nil || live.UID != p.UID || live.DeletionTimestamp != nil {
+		return ignoreNotFound(err)
+	}
+	if c := podcontrol.Condition(live, corev1.DisruptionTarget); c == nil || c.Status != corev1.ConditionTrue || c.Reason != disruptionReason {
+		e.rec.Event(p, corev1.EventTypeNormal, "TaintManagerEviction", "Marking for deletion Pod %s", controller.KeyOf(p).String())
+		_, err := api.Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
+			"metadata": map[string]any{"uid": p.UID},
+			"status": map[string]any{"conditions": []corev1.PodCondition{{
+				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(),
+				ObservedGeneration: live.Generation, Reason: disruptionReason,
+				Message: "Taint manager: deleting due to NoExecute taint",
+			}}},
+		}).On("status"))
+		if err != nil {
+			return ignoreNotFound(err)
+		}
+	}
+	err = api.Delete(ctx, p.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}})
+	if apierrors.IsConflict(err) {
+		return nil // another pod has the name by now
+	}
+	return ignoreNotFound(err)
+}
+
+const disruptionReason = "DeletionByTaintManager"
+
+// plan notes that a pod has to go, and returns since when.
+func (e *evictor) plan(k controller.Key, uid types.UID) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was, ok := e.mu.plans[k]
+	if !ok || was.uid != uid {
+		was = plan{uid, time.Now()}
+		e.mu.plans[k] = was
+	}
+	return was.since
+}
+
+func (e *evictor) planned(k controller.Key) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, ok := e.mu.plans[k]
+	return ok
+}
+
+func (e *evictor) cancel(k controller.Key) (types.UID, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, ok := e.mu.plans[k]
+	delete(e.mu.plans, k)
+	return p.uid, ok
+}
+
+// executing are the node's NoExecute taints.
+func executing(n *corev1.Node) []corev1.Taint {
+	if !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute }) {
+		return nil // most nodes; no copy
+	}
+	return slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectNoExecute })
+}
+
+// tolerates tells how long a pod may stay under the taints: by the first toleration
+// of each, the shortest time among those.
+func tolerates(list []corev1.Toleration, taints []corev1.Taint) (stay time.Duration, forever bool) {
+	forever = true
+	for i := range taints {
+		at := slices.IndexFunc(list, func(t corev1.Toleration) bool { return t.ToleratesTaint(klog.Logger{}, &taints[i], false) })
+		if at < 0 {
+			return 0, false
+		}
+		if s := list[at].TolerationSeconds; s != nil {
+			d := time.Duration(max(0, min(*s, maxSeconds))) * time.Second
+			if forever || d < stay {
+				stay, forever = d, false
+			}
+		}
+	}
+	return stay, forever
+}
+
+// maxSeconds is what still fits a time.Duration.
+const maxSeconds = int64(1<<63-1) / int64(time.Second)

@@ -1,0 +1,120 @@
+package nodelifecycle
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/internal/controllers/podcontrol"
+)
+
+// told are the conditions that a kubelet reports. NetworkUnavailable is another's.
+var told = []corev1.NodeConditionType{
+	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure,
+}
+
+// beat is when the kubelet last wrote whether the node is ready.
+func beat(n *corev1.Node) time.Time {
+	if c := condition(n, corev1.NodeReady); c != nil {
+		return c.LastHeartbeatTime.Time
+	}
+	return time.Time{}
+}
+
+// listen says of a node that has been silent for too long that its state is not
+// known, and returns it as it is then. For one that has not, left is the time it
+// still has.
+func (c *lifecycle) listen(ctx context.Context, n *corev1.Node) (_ *corev1.Node, left time.Duration, err error) {
+	grace := c.o.Grace
+	if condition(n, corev1.NodeReady) == nil {
+		grace = c.o.StartupGrace
+	}
+	if left = grace - c.heard.ago(n.Name); left > 0 {
+		return n, left, nil
+	}
+	changed, wasReady := unknown(n, metav1.Now()), isReady(n)
+	if changed == nil {
+		return n, 0, nil // said before; when it speaks again, that is an event
+	}
+	changed, err = c.nodesAPI.UpdateStatus(ctx, changed)
+	if err != nil {
+		return n, 0, err
+	}
+	if wasReady {
+		c.heard.setLost(n.Name, true)
+		c.rec.Event(n, corev1.EventTypeNormal, "NodeNotReady", "Node %s status is now: NodeNotReady", n.Name)
+	}
+	return changed, 0, nil
+}
+
+// unknown is the node with all that a kubelet would report unknown; nil if it
+// is that already.
+func unknown(n *corev1.Node, now metav1.Time) *corev1.Node {
+	if c := condition(n, corev1.NodeReady); c != nil && c.Status == corev1.ConditionUnknown {
+		return nil
+	}
+	n = n.DeepCopy()
+	for _, t := range told {
+		switch was := condition(n, t); {
+		case was == nil:
+			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
+				Type: t, Status: corev1.ConditionUnknown, Reason: "NodeStatusNeverUpdated",
+				Message:           "Kubelet never posted node status.",
+				LastHeartbeatTime: n.CreationTimestamp, LastTransitionTime: now,
+			})
+		case was.Status != corev1.ConditionUnknown:
+			was.Status, was.LastTransitionTime = corev1.ConditionUnknown, now
+			was.Reason, was.Message = "NodeStatusUnknown", "Kubelet stopped posting node status."
+		}
+	}
+	return n
+}
+
+// markPods says of the pods of a node that fell silent that they are not ready:
+// nobody can tell. It does so once: a kubelet that lives knows better.
+func (c *lifecycle) markPods(ctx context.Context, n *corev1.Node) error {
+	if !c.heard.isLost(n.Name) {
+		return nil
+	}
+	if !isReady(n) {
+		pods := c.pods.Store().ByIndex(byNode, n.Name)
+		if _, err := podcontrol.Parallel(len(pods), func(i int) error { return c.markPod(ctx, pods[i]) }); err != nil {
+			return err
+		}
+	}
+	c.heard.setLost(n.Name, false)
+	return nil
+}
+
+// reconcilePod marks a pod that landed on a node which is not well.
+func (c *lifecycle) reconcilePod(ctx context.Context, k controller.Key) error {
+	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		return nil
+	}
+	if n, ok := c.nodes.Store().Get("", p.Spec.NodeName); !ok || !isBad(n) {
+		return nil
+	}
+	return c.markPod(ctx, p)
+}
+
+// markPod sets the Ready condition of a ready pod to false.
+func (c *lifecycle) markPod(ctx context.Context, p *corev1.Pod) error {
+	if !podcontrol.IsReady(p) {
+		return nil
+	}
+	is := *podcontrol.Condition(p, corev1.PodReady)
+	is.Status, is.LastTransitionTime = corev1.ConditionFalse, metav1.Now()
+	_, err := c.podsAPI.Namespace(p.Namespace).Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
+		"metadata": map[string]any{"uid": p.UID},
+		"status":   map[string]any{"conditions": []corev1.PodCondition{is}},
+	}).On("status"))
+	if err == nil {
+		c.rec.Event(p, corev1.EventTypeWarning, "NodeNotReady", "Node is not ready")
+	}
+	return ignoreNotFound(err)
+}

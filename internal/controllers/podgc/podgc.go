@@ -1,0 +1,153 @@
+package podgc
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/podcontrol"
+)
+
+const (
+	// threshold is how many finished pods may be kept.
+	threshold = 12500
+	// quarantine is the time a vanished node has to come back.
+	quarantine = 40 * time.Second
+	// lull gathers finished pods beyond the threshold into one pass.
+	lull = 5 * time.Second
+
+	byNode     = "node"
+	byFinished = "finished"
+)
+
+// finishedKey is the key of the pass over finished pods. No pod and no node can
+// have it: pods have a namespace, and nodes' names have no space.
+var finishedKey = controller.Key{Name: "finished pods"}
+
+type collector struct {
+	env   controller.Env
+	podsA client.Resource[*corev1.Pod]
+	nodeA client.Resource[*corev1.Node]
+	pods  *informer.Informer[*corev1.Pod]
+	nodes *informer.Informer[*corev1.Node]
+	loop  *controller.Controller
+}
+
+// New returns the pod garbage collector.
+func New(env controller.Env) controller.Runner {
+	c := &collector{
+		env:   env,
+		podsA: client.For[*corev1.Pod](env.Client),
+		nodeA: client.For[*corev1.Node](env.Client),
+		pods:  informer.In[*corev1.Pod](env.Informers),
+		nodes: informer.In[*corev1.Node](env.Informers),
+	}
+	c.pods.Index(byNode, func(p *corev1.Pod) []string {
+		if p.Spec.NodeName == "" {
+			return nil
+		}
+		return []string{p.Spec.NodeName}
+	})
+	c.pods.Index(byFinished, func(p *corev1.Pod) []string {
+		if !podcontrol.IsFinished(p) {
+			return nil
+		}
+		return []string{""}
+	})
+	c.loop = controller.New("podgc", c.reconcile, controller.Options{})
+	c.watch()
+	return c.loop
+}
+
+func (c *collector) watch() {
+	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{
+		Update: func(old, n *corev1.Node) {
+			if outOfService(n) {
+				c.loop.EnqueueFor(controller.Key{Name: n.Name}, n)
+			}
+		},
+		Add: func(n *corev1.Node, _ bool) {
+			if outOfService(n) {
+				c.loop.EnqueueFor(controller.Key{Name: n.Name}, n)
+			}
+		},
+		Delete: func(n *corev1.Node) { c.loop.EnqueueForAfter(controller.Key{Name: n.Name}, n, quarantine) },
+	})
+	controller.WatchFunc(c.loop, c.pods, informer.Handler[*corev1.Pod]{
+		Add:    func(p *corev1.Pod, _ bool) { c.podSeen(nil, p) },
+		Update: c.podSeen,
+	})
+}
+
+// podSeen wakes what a pod's new state asks for; most ask for nothing.
+func (c *collector) podSeen(old, p *corev1.Pod) {
+	if p.Spec.NodeName == "" {
+		if p.DeletionTimestamp != nil {
+			c.loop.EnqueueFor(controller.KeyOf(p), p)
+		}
+	} else if old == nil || old.Spec.NodeName == "" || (old.DeletionTimestamp == nil && p.DeletionTimestamp != nil) {
+		n, ok := c.nodes.Store().Get("", p.Spec.NodeName)
+		if !ok {
+			c.loop.EnqueueForAfter(controller.Key{Name: p.Spec.NodeName}, p, quarantine)
+		} else if p.DeletionTimestamp != nil && outOfService(n) {
+			c.loop.EnqueueFor(controller.Key{Name: n.Name}, p)
+		}
+	}
+	if podcontrol.IsFinished(p) && (old == nil || !podcontrol.IsFinished(old)) {
+		c.loop.EnqueueForAfter(finishedKey, p, lull)
+	}
+}
+
+func (c *collector) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	switch {
+	case k == finishedKey:
+		return controller.Result{}, c.trimFinished(ctx)
+	case k.Namespace == "":
+		return controller.Result{}, c.clearNode(ctx, k.Name)
+	}
+	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
+	if !ok || p.DeletionTimestamp == nil || p.Spec.NodeName != "" {
+		return controller.Result{}, nil
+	}
+	return controller.Result{}, c.remove(ctx, p, nil)
+}
+
+// clearNode removes the pods of a node that is gone, or those told to go of one
+// that is out of service.
+func (c *collector) clearNode(ctx context.Context, name string) error {
+	pods := c.pods.Store().ByIndex(byNode, name)
+	if n, ok := c.nodes.Store().Get("", name); ok {
+		if !outOfService(n) {
+			return nil
+		}
+		return c.removeAll(ctx, pods, nil, func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	if _, err := c.nodeA.Get(ctx, name); !apierrors.IsNotFound(err) {
+		return err // it is there after all, or cannot be asked for
+	}
+	return c.removeAll(ctx, pods, orphaned(), func(*corev1.Pod) bool { return true })
+}
+
+// outOfService reports whether an administrator has declared a node that is not
+// ready to be beyond use.
+func outOfService(n *corev1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+			return false
+		}
+	}
+	for _, t := range n.Spec.Taints {
+		if t.Key == corev1.TaintNodeOutOfService {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package podgc_test
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controllers/podcontrol/waittest"
+	"fairlead.dev/testenv"
+)
+
+// A pod that no node has taken has nobody to end it.
+func TestUnscheduledPodGoes(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
+	pods := client.For[*corev1.Pod](env.Client(t)).Namespace("default")
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "waiting", Namespace: "default", Finalizers: []string{"example.com/hold"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+	if _, err := pods.Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	if err := pods.Delete(t.Context(), "waiting"); err != nil {
+		t.Fatal(err)
+	}
+	// The finalizer lets us see that it was given up, and not only deleted.
+	waittest.One(t, pods, "waiting", "to be given up", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
+	if _, err := pods.Patch(t.Context(), "waiting", client.MergePatch(map[string]any{"metadata": map[string]any{"finalizers": []string{}}})); err != nil {
+		t.Fatal(err)
+	}
+	waittest.Gone(t, pods, "waiting")
+}
+
+// The pods that are told to go of a node out of service are given up; that they were
+// disturbed, who told them to go has said, or nobody.
+func TestPodsOfNodeOutOfServiceGo(t *testing.T) {
+	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
+	c := env.Client(t)
+	pods, nodes := client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.Node](c)
+	if _, err := nodes.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"going", "staying"} {
+		if _, err := pods.Create(t.Context(), &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", Finalizers: []string{"example.com/hold"}},
+			Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c", Image: "i"}},
+				Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := pods.Delete(t.Context(), "going"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nodes.Patch(t.Context(), "n", client.StrategicPatch(map[string]any{"spec": map[string]any{"taints": []corev1.Taint{
+		{Key: corev1.TaintNodeOutOfService, Effect: corev1.TaintEffectNoExecute}}}})); err != nil {
+		t.Fatal(err)
+	}
+	p := waittest.One(t, pods, "going", "to be given up", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
+	if len(p.Status.Conditions) > 0 {
+		t.Errorf("conditions %+v", p.Status.Conditions)
+	}
+	if p, err := pods.Get(t.Context(), "staying"); err != nil || p.Status.Phase != corev1.PodPending {
+		t.Errorf("the other: %s, %v", p.Status.Phase, err)
+	}
+}

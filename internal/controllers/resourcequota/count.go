@@ -1,0 +1,122 @@
+package resourcequota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/client"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/served"
+	"fairlead.dev/internal/quota"
+)
+
+// count sums up what a quota bounds. What can't be counted is left out; if that is
+// for a fault, the fault is returned beside the rest.
+func (c *counter) count(ctx context.Context, q *corev1.ResourceQuota) (corev1.ResourceList, error) {
+	used := corev1.ResourceList{}
+	errs := []error{
+		sum(c, q, used, pods, c.pods),
+		sum(c, q, used, services, c.services),
+		sum(c, q, used, volumeClaims, c.claims),
+		sum(c, q, used, deviceClaims, c.devices),
+	}
+	for name := range q.Spec.Hard {
+		gr, ok := quota.Counted(name)
+		if _, done := used[name]; !ok || done {
+			continue
+		}
+		n, ok, err := c.number(ctx, gr, q)
+		if ok {
+			used[name] = *resource.NewQuantity(int64(n), resource.DecimalSI)
+		}
+		errs = append(errs, err)
+	}
+	return used, errors.Join(errs...)
+}
+
+// sum adds what the objects of one resource use, as far as the quota bounds it.
+func sum[T client.Object](c *counter, q *corev1.ResourceQuota, used corev1.ResourceList, of schema.GroupResource, i *informer.Informer[T]) error {
+	m, _ := quota.For(of, c.others)
+	covered := m.Covers(q.Spec.Hard)
+	if len(covered) == 0 {
+		return nil
+	}
+	total, bounded := corev1.ResourceList{}, slices.Collect(maps.Keys(q.Spec.Hard))
+	for _, o := range i.Store().List(q.Namespace) {
+		in, err := m.InScope(q, o)
+		if err != nil {
+			return err
+		}
+		if in {
+			quota.AddTo(total, quota.Only(m.Usage(o), bounded))
+		}
+	}
+	for _, name := range covered {
+		if _, any := total[name]; !any {
+			total[name] = resource.Quantity{Format: resource.DecimalSI}
+		}
+	}
+	quota.AddTo(used, total)
+	return nil
+}
+
+// metadata follows a resource that is only counted.
+type metadata = *informer.Informer[*metav1.PartialObjectMetadata]
+
+// number counts the objects of a resource; ok is false if it is not served.
+func (c *counter) number(ctx context.Context, gr schema.GroupResource, q *corev1.ResourceQuota) (n int, ok bool, err error) {
+	r, ok, err := c.find(ctx, gr)
+	if !ok || err != nil {
+		return 0, false, err
+	}
+	i := informer.InMetadata(c.env.Informers, r.GVR, true)
+	c.mu.Lock()
+	if c.mu.follows[gr] != i { // the first time, or the resource was away in between
+		c.mu.follows[gr] = i
+		i.Handle(informer.Handler[*metav1.PartialObjectMetadata]{
+			Add:    func(o *metav1.PartialObjectMetadata, _ bool) { c.appeared(o) },
+			Delete: func(o *metav1.PartialObjectMetadata) { c.wake(o, 0) },
+		})
+	}
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	select {
+	case <-i.Synced():
+	case <-ctx.Done():
+		return 0, false, fmt.Errorf("%s can't be counted: %w", gr, ctx.Err())
+	}
+	if in, err := (quota.Measure{}).InScope(q, nil); !in || err != nil {
+		return 0, true, err // a quota of scopes that no such object is in
+	}
+	return len(i.Store().List(q.Namespace)), true, nil
+}
+
+// find looks a resource up among those that are served, as they were half a minute
+// ago or later.
+func (c *counter) find(ctx context.Context, gr schema.GroupResource) (client.APIResource, bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.mu.asked) > 30*time.Second {
+		all, err := c.env.Client.ServerResources(ctx)
+		if len(all) == 0 {
+			return client.APIResource{}, false, err
+		}
+		c.mu.served, c.mu.asked = served.Once(all), time.Now()
+	}
+	for _, r := range c.mu.served {
+		if r.GVR.GroupResource() == gr && r.Namespaced && r.Can("list", "watch") {
+			return r, true, nil
+		}
+	}
+	return client.APIResource{}, false, nil
+}

@@ -1,0 +1,197 @@
+package resourcequota
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/client"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/podcontrol"
+	"fairlead.dev/internal/quota"
+)
+
+const (
+	resync = 5 * time.Minute
+	pace   = 500 * time.Millisecond
+	again  = 2 * time.Second // after a count that found less than before
+)
+
+type counter struct {
+	env      controller.Env
+	api      client.Resource[*corev1.ResourceQuota]
+	quotas   *informer.Informer[*corev1.ResourceQuota]
+	pods     *informer.Informer[*corev1.Pod]
+	services *informer.Informer[*corev1.Service]
+	claims   *informer.Informer[*corev1.PersistentVolumeClaim]
+	devices  *informer.Informer[*resourcev1.ResourceClaim]
+	others   quota.Others
+	pace     podcontrol.Pace
+	loop     *controller.Controller
+
+	mu struct {
+		sync.Mutex
+		follows map[schema.GroupResource]metadata
+		served  []client.APIResource
+		asked   time.Time
+	}
+}
+
+// New returns the resource quota controller.
+func New(env controller.Env) controller.Runner {
+	c := &counter{
+		env:      env,
+		api:      client.For[*corev1.ResourceQuota](env.Client),
+		quotas:   informer.In[*corev1.ResourceQuota](env.Informers),
+		pods:     informer.In[*corev1.Pod](env.Informers),
+		services: informer.In[*corev1.Service](env.Informers),
+		claims:   informer.In[*corev1.PersistentVolumeClaim](env.Informers),
+		devices:  informer.In[*resourcev1.ResourceClaim](env.Informers),
+		pace:     podcontrol.Pace{Every: pace},
+	}
+	classes := informer.In[*resourcev1.DeviceClass](env.Informers)
+	c.others = quota.Others{
+		DeviceClasses: func() []*resourcev1.DeviceClass { return classes.Store().List("") },
+		DeviceClaims:  c.devices.Store().List,
+		Pod: func(namespace, name string) *corev1.Pod {
+			pod, _ := c.pods.Store().Get(namespace, name)
+			return pod
+		},
+	}
+	c.mu.follows = map[schema.GroupResource]metadata{}
+	c.loop = controller.New("resourcequota", c.reconcile, controller.Options{})
+	controller.WatchFunc(c.loop, c.quotas, informer.Handler[*corev1.ResourceQuota]{
+		Add: func(q *corev1.ResourceQuota, _ bool) { c.loop.EnqueueFor(controller.KeyOf(q), q) },
+		Update: func(old, q *corev1.ResourceQuota) {
+			if !equality.Semantic.DeepEqual(old.Spec, q.Spec) {
+				c.loop.EnqueueFor(controller.KeyOf(q), q)
+			}
+		},
+		Delete: func(q *corev1.ResourceQuota) { c.pace.Forget(controller.KeyOf(q)) },
+	})
+	follow(c, c.pods, pods, func(a, b *corev1.Pod) bool {
+		if b.DeletionTimestamp != nil && a.DeletionTimestamp == nil && quota.PodCounts(b) {
+			c.wake(b, time.Until(b.DeletionTimestamp.Time)+time.Duration(*b.DeletionGracePeriodSeconds)*time.Second+time.Second)
+		}
+		return quota.PodTerminates(a) == quota.PodTerminates(b) && quota.PodCounts(a) == quota.PodCounts(b)
+	})
+	follow(c, c.services, services, func(a, b *corev1.Service) bool { return true })
+	follow(c, c.claims, volumeClaims, func(a, b *corev1.PersistentVolumeClaim) bool {
+		return equality.Semantic.DeepEqual(quota.AttributesClasses(a), quota.AttributesClasses(b))
+	})
+	follow(c, c.devices, deviceClaims, func(a, b *resourcev1.ResourceClaim) bool { return true })
+	c.followClasses(classes)
+	return c.loop
+}
+
+// followClasses has all quotas counted again when a class of devices comes or goes, or
+// is another extended resource: claims are then charged by other names.
+func (c *counter) followClasses(classes *informer.Informer[*resourcev1.DeviceClass]) {
+	recount := func(*resourcev1.DeviceClass) {
+		for _, q := range c.quotas.Store().List("") {
+			k := controller.KeyOf(q)
+			c.loop.EnqueueForAfter(k, q, c.pace.Delay(k))
+		}
+	}
+	controller.WatchFunc(c.loop, classes, informer.Handler[*resourcev1.DeviceClass]{
+		Add: func(d *resourcev1.DeviceClass, first bool) {
+			if !first {
+				recount(d)
+			}
+		},
+		Update: func(_, d *resourcev1.DeviceClass) { recount(d) },
+		Delete: recount,
+	})
+}
+
+var (
+	pods         = schema.GroupResource{Resource: "pods"}
+	services     = schema.GroupResource{Resource: "services"}
+	volumeClaims = schema.GroupResource{Resource: "persistentvolumeclaims"}
+	deviceClaims = schema.GroupResource{Group: resourcev1.GroupName, Resource: "resourceclaims"}
+)
+
+// follow wakes the quotas of a namespace when an object there goes, uses another
+// amount, or is no longer alike in what scopes look at.
+func follow[T client.Object](c *counter, i *informer.Informer[T], of schema.GroupResource, alike func(a, b T) bool) {
+	controller.WatchFunc(c.loop, i, informer.Handler[T]{
+		Add: func(o T, _ bool) { c.appeared(o) },
+		Update: func(old, o T) {
+			if !c.bounded(o.GetNamespace()) {
+				return
+			}
+			m, _ := quota.For(of, c.others)
+			if !alike(old, o) || !quota.Equal(m.Usage(old), m.Usage(o)) {
+				c.wake(o, 0)
+			}
+		},
+		Delete: func(o T) { c.wake(o, 0) },
+	})
+}
+
+// appeared has the quotas counted again that are no older than an object which the
+// informer tells of only now: what came after a quota is counted by its admission, what
+// was there before only by a count that has seen it.
+func (c *counter) appeared(o client.Object) {
+	made := o.GetCreationTimestamp()
+	for _, q := range c.quotas.Store().List(o.GetNamespace()) {
+		if !q.CreationTimestamp.Before(&made) {
+			k := controller.KeyOf(q)
+			c.loop.EnqueueForAfter(k, o, c.pace.Delay(k))
+		}
+	}
+}
+
+// bounded reports whether the namespace has a quota at all.
+func (c *counter) bounded(namespace string) bool { return len(c.quotas.Store().List(namespace)) > 0 }
+
+// wake has the quotas of an object's namespace counted when that time has passed.
+func (c *counter) wake(o client.Object, after time.Duration) {
+	for _, q := range c.quotas.Store().List(o.GetNamespace()) {
+		k := controller.KeyOf(q)
+		c.loop.EnqueueForAfter(k, o, max(after, c.pace.Delay(k)))
+	}
+}
+
+func (c *counter) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
+	q, ok := c.quotas.Store().Get(k.Namespace, k.Name)
+	if !ok {
+		return controller.Result{}, nil
+	}
+	c.pace.Mark(k)
+	counted, err := c.count(ctx, q)
+	used := q.Status.Used.DeepCopy()
+	if used == nil {
+		used = corev1.ResourceList{}
+	}
+	next := resync
+	for name, n := range counted {
+		if was, ok := used[name]; ok && n.Cmp(was) < 0 {
+			next = again
+		}
+		used[name] = n
+	}
+	for name := range used {
+		if _, bounded := q.Spec.Hard[name]; !bounded {
+			delete(used, name)
+		}
+	}
+	if q.Status.Hard == nil || !quota.Equal(q.Status.Hard, q.Spec.Hard) || !quota.Equal(q.Status.Used, used) {
+		changed := q.DeepCopy()
+		changed.Status = corev1.ResourceQuotaStatus{Hard: q.Spec.Hard.DeepCopy(), Used: used}
+		if changed.Status.Hard == nil {
+			changed.Status.Hard = corev1.ResourceList{}
+		}
+		if _, werr := c.api.Namespace(k.Namespace).UpdateStatus(ctx, changed); werr != nil && !apierrors.IsNotFound(werr) {
+			return controller.Result{}, werr
+		}
+	}
+	return controller.Result{RequeueAfter: next}, err
+}

@@ -1,0 +1,72 @@
+package statefulset
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"fairlead.dev/internal/controllers/podcontrol"
+)
+
+// create makes the pod's claims and then the pod.
+func (p *pass) create(pod *corev1.Pod, ordinal int) (*corev1.Pod, error) {
+	if err := p.makeClaims(ordinal); err != nil {
+		p.tell("Create", pod, err)
+		return nil, err
+	}
+	made, err := p.c.podAPI.Namespace(pod.Namespace).Create(p.ctx, pod)
+	if apierrors.IsAlreadyExists(err) || podcontrol.NamespaceGoing(err) {
+		return nil, err // a late cache, a stranger of that name, or all goes: no news
+	}
+	p.tell("Create", pod, err)
+	if err != nil {
+		return nil, err
+	}
+	p.c.written.Wrote(p.key(), made)
+	return made, p.retain(made, ordinal)
+}
+
+// hold gives a pod back what its place demands, should someone have changed it.
+func (p *pass) hold(pod *corev1.Pod, ordinal int) error {
+	if err := p.retain(pod, ordinal); err != nil {
+		return err
+	}
+	if pod.Labels[appsv1.StatefulSetPodNameLabel] == pod.Name && hasVolumes(p.set, pod, ordinal) {
+		return nil
+	}
+	changed := pod.DeepCopy()
+	identify(p.set, changed, ordinal)
+	if !hasVolumes(p.set, pod, ordinal) {
+		changed.Spec.Volumes = volumes(p.set, changed.Spec.Volumes, ordinal)
+		if err := p.makeClaims(ordinal); err != nil {
+			return err
+		}
+	}
+	_, err := p.c.podAPI.Namespace(pod.Namespace).Update(p.ctx, changed)
+	if !apierrors.IsConflict(err) {
+		p.tell("Update", pod, err)
+	}
+	return err
+}
+
+// delete asks for the pod that was seen to go; one that is gone already is no error.
+func (p *pass) delete(pod *corev1.Pod) error {
+	err := p.c.podAPI.Namespace(pod.Namespace).Delete(p.ctx, pod.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &pod.UID},
+	})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	p.tell("Delete", pod, err)
+	return err
+}
+
+func (p *pass) tell(verb string, pod *corev1.Pod, err error) {
+	if err == nil {
+		p.c.rec.Event(p.set, corev1.EventTypeNormal, "Successful"+verb, "%s Pod %s in StatefulSet %s successful", verb, pod.Name, p.set.Name)
+		return
+	}
+	p.c.rec.Event(p.set, corev1.EventTypeWarning, "Failed"+verb, "%s Pod %s in StatefulSet %s failed error: %s", verb, pod.Name, p.set.Name, err)
+}

@@ -1,0 +1,151 @@
+package controlplane_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controllers/podcontrol/waittest"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/trace"
+)
+
+// TestApart: what controllers of a process of their own did is in the lives of the server's
+// events, with the causes of what they wrote; so it is with those whose keys are those of
+// other objects than the one that changed.
+func TestApart(t *testing.T) {
+	lives := trace.New(trace.Options{})
+	cp, err := controlplane.Start(t.Context(), controlplane.Options{
+		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Controllers: []string{"serviceaccount"}, Trace: lives,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cp.Stop()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- controlplane.RunControllers(ctx, cp.Config(), []string{"pvcprotection", "vacprotection"}, controlplane.Signing{}, nil)
+	}()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+
+	c, err := client.New(cp.Config(), client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	accounts := client.For[*corev1.ServiceAccount](c).Namespace("default")
+	waittest.One(t, accounts, "default", "the service account", func(*corev1.ServiceAccount) bool { return true })
+	classes := client.For[*storagev1.VolumeAttributesClass](c)
+	claims, pods := client.For[*corev1.PersistentVolumeClaim](c).Namespace("default"), client.For[*corev1.Pod](c).Namespace("default")
+	_, err = classes.Create(ctx, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, DriverName: "example.com", Parameters: map[string]string{"a": "b"}})
+	must(err)
+	_, err = claims.Create(ctx, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, VolumeAttributesClassName: ptr.To("fast"),
+		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+	}})
+	must(err)
+	_, err = pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{
+		NodeName:   "nowhere", // a pod that no node has does not use its claims
+		Containers: []corev1.Container{{Name: "main", Image: "web"}},
+		Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}}},
+	}})
+	must(err)
+	// Each goes when the one before it has gone, and only then.
+	protected := func(finalizers []string) bool { return len(finalizers) == 1 }
+	waittest.One(t, classes, "fast", "its finalizer", func(o *storagev1.VolumeAttributesClass) bool { return protected(o.Finalizers) })
+	waittest.One(t, claims, "c", "its finalizer", func(o *corev1.PersistentVolumeClaim) bool { return protected(o.Finalizers) })
+	// Each is looked at, and stays, before the next is told to go: else it might go on its own account.
+	must(classes.Delete(ctx, "fast"))
+	until(t, lives, func() string { return looked(lives, "volumeattributesclasses.storage.k8s.io", "fast", "vacprotection") })
+	must(claims.Delete(ctx, "c"))
+	until(t, lives, func() string { return looked(lives, "persistentvolumeclaims", "c", "pvcprotection") })
+	must(pods.Delete(ctx, "p", metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}))
+	waittest.Gone(t, classes, "fast")
+	until(t, lives, func() string { return missing(lives) })
+}
+
+// until waits until nothing is missing any more: reports come a moment later.
+func until(t *testing.T, l *trace.Log, missing func() string) {
+	t.Helper()
+	patience := time.After(60 * time.Second)
+	for {
+		changed := l.Changed()
+		lack := missing()
+		if lack == "" {
+			return
+		}
+		select {
+		case <-changed:
+		case <-patience:
+			t.Fatal(lack)
+		}
+	}
+}
+
+// looked says whether a controller has looked at an object's last event.
+func looked(l *trace.Log, resource, name, controller string) string {
+	for _, e := range l.Lives(trace.Filter{Resource: resource, Name: name, Limit: 1}) {
+		if slices.ContainsFunc(e.Works, func(w trace.Working) bool { return w.Controller == controller }) {
+			return ""
+		}
+	}
+	return controller + " has not looked at the last event of " + name
+}
+
+// missing says what the lives of the objects' ends lack.
+func missing(l *trace.Log) string {
+	last := func(resource, name string) trace.Life {
+		all := l.Lives(trace.Filter{Resource: resource, Name: name, Limit: 1})
+		if len(all) == 0 {
+			return trace.Life{}
+		}
+		return all[0]
+	}
+	apart := func(process string) bool { return strings.HasPrefix(process, "controllers@") }
+	pod, claim, class := last("pods", "p"), last("persistentvolumeclaims", "c"), last("volumeattributesclasses.storage.k8s.io", "fast")
+	for _, step := range []struct {
+		cause, effect trace.Life
+		by            string
+	}{{pod, claim, "pvcprotection"}, {claim, class, "vacprotection"}} {
+		cause, effect := step.cause, step.effect
+		n := slices.IndexFunc(cause.Works, func(w trace.Working) bool {
+			return w.Controller == step.by && slices.Contains(w.Writes, effect.Revision)
+		})
+		switch {
+		case !slices.Contains(effect.Causes, cause.Revision):
+			return step.by + ": its write does not say what caused it"
+		case n < 0:
+			return step.by + ": the reconcile is not in its cause's life"
+		case effect.Work != cause.Works[n].Number:
+			return step.by + ": the write is of another reconcile"
+		case !apart(cause.Works[n].Process) || cause.Works[n].Within <= 0 || cause.Works[n].Queued <= 0:
+			return step.by + ": nothing says where or when it was done"
+		case !slices.ContainsFunc(cause.Arrivals, func(a trace.Arrival) bool {
+			return apart(a.Process) && a.Read > 0 && a.Decoded >= a.Read && a.Stored >= a.Decoded
+		}):
+			return step.by + ": its informer is not in its cause's life"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,239 @@
+package controlplane
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"net/netip"
+	goruntime "runtime"
+
+	"fairlead.dev/internal/controlplane/pki"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/builtin"
+	"fairlead.dev/internal/resource/metrics"
+	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/admission/podsecurity"
+	"fairlead.dev/internal/server/admission/policy"
+	"fairlead.dev/internal/server/admission/webhook"
+	"fairlead.dev/internal/server/aggregate"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/bootstrap"
+	"fairlead.dev/internal/server/auth/cert"
+	"fairlead.dev/internal/server/auth/nodes"
+	"fairlead.dev/internal/server/auth/rbac"
+	"fairlead.dev/internal/server/auth/review"
+	"fairlead.dev/internal/server/auth/token"
+	"fairlead.dev/internal/server/discovery"
+	"fairlead.dev/internal/server/extension"
+	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/reach"
+	"fairlead.dev/internal/server/ui"
+	"fairlead.dev/internal/trace/why"
+	"fairlead.dev/server"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+	"github.com/prometheus/client_golang/prometheus"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+)
+
+// issuer is who service account tokens say they are from, as in a cluster that
+// kubeadm made.
+const issuer = "https://kubernetes.default.svc.cluster.local"
+
+// serviceCIDR is where cluster IPs come from, kubeadm's default.
+var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
+
+// newServer assembles the API server over a store: who may come in, what they may
+// do, what is refused or filled in on the way to the store, and what is told
+// about the API itself. It is reached at url.
+func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, local reach.Local, page *ui.Page, started *stages) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
+	rows := builtin.Resources()
+	if o.Nodes > 0 {
+		rows = append(rows, metrics.Resources()...)
+	}
+	resources := policy.Checked(rows)
+	kinds, schemas := discovery.New(resources), openapi.New(resources, resource.Scheme())
+	schemas.CBOR = o.CBOR
+	var extensions *extension.Extensions
+	var services *aggregate.Services
+	s, err := server.New(server.Config{
+		Store:     store,
+		Resources: resources,
+		Discovery: kinds,
+		OpenAPI:   schemas,
+		CBOR:      o.CBOR,
+		Local:     local,
+		Version:   kubernetesVersion(),
+		Log:       o.Log,
+		History:   watchcache.HubOptions{History: max(0, o.History), HistoryBytes: o.WatchHistory},
+		Trace:     o.Trace,
+		Faults:    o.Faults,
+		Writable:  store.Err,
+		Flags:     o.Flags,
+		MaxReads:  o.Limits.MaxReads, MaxWrites: o.Limits.MaxWrites, MaxBodyBytes: o.Limits.MaxBodyBytes, RequestTimeout: o.Limits.RequestTimeout,
+		Wire: func(c *server.Config, s *server.Server) (err error) {
+			if err := guard(c, s, authority, url, page); err != nil {
+				return err
+			}
+			c.Reads = usage{s.Lookup(), o.Definitions}.reads()
+			c.Reads[corev1.Resource("componentstatuses")] = components{s.Lookup(), o, store}.read
+			cert, key, err := authority.FrontProxy().Client(bootstrap.FrontProxy)
+			if err != nil {
+				return err
+			}
+			proxy, err := tls.X509KeyPair(cert, key)
+			if err != nil {
+				return err
+			}
+			services, err = aggregate.New(ctx, aggregate.Options{
+				Server: s, Builtin: resources, Log: o.Log, Settle: func(ctx context.Context) error { return extensions.Settle(ctx) },
+				Certificate: proxy, Trust: bootstrap.Trust(trusted(authority)), Discovery: kinds, OpenAPI: schemas,
+			})
+			if err != nil {
+				return err
+			}
+			c.Metrics.MustRegister(storeFailed(store))
+			if err := c.Metrics.Register(services); err != nil {
+				return err
+			}
+			extensions, err = extension.New(ctx, extension.Options{
+				Server: s, Builtin: resources, Log: o.Log, Webhook: extension.Webhooks(webhook.NewCaller(s.Network())),
+				Describes: []server.Describer{kinds, schemas, services},
+			})
+			if err != nil {
+				return err
+			}
+			c.Definitions = extensions
+			c.Written = map[schema.GroupResource]func(context.Context, storage.Revision){
+				extension.Definitions: extensions.Written, aggregate.Resource: services.Written,
+				addressResource: func(ctx context.Context, _ storage.Revision) {
+					if err := repairClusterIPs(ctx, s); err != nil {
+						o.Log.Warn("IPAddresses not repaired", "error", err)
+					}
+				},
+			}
+			c.Others = services
+			c.Health = started.hooks(services.Registered)
+			return nil
+		},
+	})
+	return s, extensions, services, err
+}
+
+// guard sets who may come in and what they may do.
+func guard(c *server.Config, s *server.Server, authority *pki.Authority, url string, page *ui.Page) error {
+	objects := s.Lookup()
+	signer, err := token.NewIssuer(issuer, authority.TokenKey())
+	if err != nil {
+		return err
+	}
+	accounts := token.NewAccounts(signer, []string{issuer}, token.LivingIn(objects))
+	roles := rbac.New(rbac.Caches{
+		Roles:               s.Cache(rbacv1.Resource("roles")),
+		RoleBindings:        s.Cache(rbacv1.Resource("rolebindings")),
+		ClusterRoles:        s.Cache(rbacv1.Resource("clusterroles")),
+		ClusterRoleBindings: s.Cache(rbacv1.Resource("clusterrolebindings")),
+	}.Source())
+	c.Authenticator = auth.WithAnonymous(auth.Union(
+		auth.InProcess(),
+		cert.New(authority.Pool()),
+		cert.FrontProxy(authority.FrontProxy().Pool(), bootstrap.FrontProxy),
+		token.Authenticator(accounts),
+		page,
+	))
+	c.Authorizer = auth.Privileged(auth.AnyOf(
+		nodes.New(nodes.Options{Rules: bootstrap.NodeRules(), Pods: s.Cache(corev1.Resource("pods")), Lookup: objects}),
+		roles,
+	))
+	quotas, err := newQuotas(s)
+	if err != nil {
+		return err
+	}
+	cache := func(plural string) *watchcache.Cache { return s.Cache(admissionregistrationv1.Resource(plural)) }
+	checked, asked := policy.NewMetrics(), webhook.NewMetrics()
+	for _, m := range []prometheus.Collector{checked, asked} {
+		if err := c.Metrics.Register(m); err != nil {
+			return err
+		}
+	}
+	changes, checks := policy.New(policy.Options{
+		Metrics:    checked,
+		Mutating:   policy.Caches{Policies: cache("mutatingadmissionpolicies"), Bindings: cache("mutatingadmissionpolicybindings")},
+		Validating: policy.Caches{Policies: cache("validatingadmissionpolicies"), Bindings: cache("validatingadmissionpolicybindings")},
+		Lookup:     objects, Authorizer: c.Authorizer, Rows: s.Resources,
+	})
+	mutating, validating := webhook.New(webhook.Options{
+		Metrics:    asked,
+		Mutating:   cache("mutatingwebhookconfigurations"),
+		Validating: cache("validatingwebhookconfigurations"),
+		Lookup:     objects, Network: s.Network(), Authorizer: c.Authorizer, Rows: s.Resources,
+	})
+	c.Admission = admission.Default(admission.Options{
+		Dynamic:    []admission.Plugin{podsecurity.Plugin{Lookup: objects}, changes, mutating, checks, validating},
+		Lookup:     objects,
+		Authorizer: c.Authorizer,
+		RBAC:       roles,
+		Services:   admission.ServiceOptions{Families: []corev1.IPFamily{corev1.IPv4Protocol}},
+		Quotas:     quotas,
+	})
+	c.Reviews = reviews(review.Deps{Authorizer: c.Authorizer, Policy: roles.Policy, Tokens: accounts})
+	c.Subresources = map[server.Subresource]server.CreateFunc{
+		{GroupResource: corev1.Resource("serviceaccounts"), Name: "token"}: tokens(accounts, objects),
+	}
+	keys, err := signer.Handler(url)
+	if err != nil {
+		return err
+	}
+	c.Paths = map[string]http.Handler{token.ConfigurationPath: keys, token.KeysPath: keys, ui.LinksPath: page.Links(), why.Path: explained(s)}
+	return nil
+}
+
+// reviews are the kinds that are answered and not stored.
+func reviews(d review.Deps) map[schema.GroupResource]server.CreateFunc {
+	all := map[schema.GroupResource]server.CreateFunc{}
+	for gr, f := range review.All(d) {
+		all[gr] = func(ctx context.Context, r *server.CreateRequest) (runtime.Object, error) {
+			return f(ctx, r.User, r.Namespace, r.Object)
+		}
+	}
+	return all
+}
+
+// tokens answers creates of serviceaccounts/token.
+func tokens(accounts *token.Accounts, objects auth.Lookup) server.CreateFunc {
+	return func(ctx context.Context, r *server.CreateRequest) (runtime.Object, error) {
+		request, ok := r.Object.(*authenticationv1.TokenRequest)
+		if !ok {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("not a TokenRequest: %T", r.Object))
+		}
+		return accounts.Request(ctx, objects, r.Namespace, r.Name, request, r.DryRun)
+	}
+}
+
+func kubernetesVersion() version.Info {
+	return version.Info{
+		Major: "1", Minor: "37", EmulationMajor: "1", EmulationMinor: "37", MinCompatibilityMajor: "1", MinCompatibilityMinor: "36",
+		GitVersion: KubernetesVersion, GoVersion: goruntime.Version(), Compiler: goruntime.Compiler, Platform: goruntime.GOOS + "/" + goruntime.GOARCH,
+	}
+}
+
+// startObjects are what the cluster of a server that others reach at address starts with.
+func startObjects(authority *pki.Authority, address netip.AddrPort) bootstrap.Options {
+	o := trusted(authority)
+	o.ServiceCIDR = serviceCIDR
+	o.Address, o.Port = address.Addr(), int(address.Port())
+	return o
+}
+
+// trusted says who issues the certificates of those who are believed.
+func trusted(authority *pki.Authority) bootstrap.Options {
+	return bootstrap.Options{ClientCA: string(authority.CertificatePEM()), FrontProxyCA: string(authority.FrontProxy().CertificatePEM())}
+}

@@ -1,0 +1,263 @@
+package controlplane
+
+import (
+	"context"
+	"crypto"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"fairlead.dev/client"
+	"fairlead.dev/client/leader"
+	"fairlead.dev/client/report"
+	"fairlead.dev/controller"
+	"fairlead.dev/informer"
+	"fairlead.dev/internal/controllers/certificates"
+	"fairlead.dev/internal/node/volumes"
+	"fairlead.dev/internal/server/auth/token"
+	"fairlead.dev/node"
+	"fairlead.dev/scheduler"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// Who the parts of the client side are, as upstream's programs name themselves.
+// Each built-in controller writes as its own service account of kube-system.
+const (
+	controllersUser = "system:kube-controller-manager"
+	schedulerUser   = "system:kube-scheduler"
+	nodesUser       = "system:node:fairlead"
+)
+
+// The leases, in kube-system, of what only one process may do at a time. The first two
+// are upstream's, so that its programs and ours take turns as well.
+const (
+	controllersLease = "kube-controller-manager"
+	schedulerLease   = "kube-scheduler"
+	nodesLease       = "fairlead-nodes"
+)
+
+// wire gives a client of the API server: in one process each part is a user of
+// its own; with a kubeconfig all are that file's.
+type wire func(user string) (*client.Client, error)
+
+// clientSide runs the parts that speak to an API server, each until its context
+// ends.
+type clientSide struct {
+	wire wire
+	log  *slog.Logger
+	keys keys
+	// elect makes each part wait for its lease, since others like it may run
+	// elsewhere; nil runs it at once.
+	elect *leader.Timing
+	// local is told of the nodes that run here, if a server of this process is to
+	// reach them.
+	local *simulated
+}
+
+// once runs a part, now or when its turn comes, until ctx ends.
+func (s clientSide) once(ctx context.Context, user, lease string, part func(context.Context) error) error {
+	if s.elect == nil {
+		return part(ctx)
+	}
+	c, err := s.wire(user)
+	if err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	return leader.Run(ctx, c, leader.Candidate{
+		Namespace: metav1.NamespaceSystem, Name: lease, Identity: host + "_" + uuid.NewString(),
+		Timing: *s.elect, Log: s.log,
+	}, part)
+}
+
+// apart runs a part that is a process of its own, over a client side whose every part is
+// config's user, and tells the server what it makes of events if that is ours.
+func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name string, part func(context.Context, clientSide) error) error {
+	ca, err := caBundle(config)
+	if err != nil {
+		return err
+	}
+	c, err := client.New(config, client.Options{Trace: report.Log()})
+	if err != nil {
+		return err
+	}
+	telling, stop := context.WithCancel(context.WithoutCancel(ctx))
+	told := make(chan struct{})
+	go func() {
+		report.Run(telling, c, name)
+		close(told)
+	}()
+	defer func() { stop(); <-told }()
+	return part(ctx, clientSide{
+		wire:  func(string) (*client.Client, error) { return c, nil },
+		log:   slog.New(outageLog{slog.Default().Handler()}),
+		keys:  keys{caBundle: ca},
+		elect: elect,
+	})
+}
+
+// env is what a part works with: its own client and event recorder, and a set of
+// informers that it may share with others.
+func (s clientSide) env(user, component string, informers *informer.Set) (controller.Env, error) {
+	c, err := s.wire(user)
+	if err != nil {
+		return controller.Env{}, err
+	}
+	return controller.Env{
+		Client:    c,
+		Informers: informers,
+		Recorder:  client.NewRecorder(c, component),
+		Log:       s.log.With("component", component),
+	}, nil
+}
+
+// informers is a set that lists and watches as user.
+func (s clientSide) informers(user string) (*informer.Set, error) {
+	c, err := s.wire(user)
+	if err != nil {
+		return nil, err
+	}
+	return informer.NewSet(c), nil
+}
+
+// controllers runs the controllers that list selects, over one set of informers.
+func (s clientSide) controllers(ctx context.Context, list []string) error {
+	return s.once(ctx, controllersUser, controllersLease, func(ctx context.Context) error { return s.runControllers(ctx, list) })
+}
+
+func (s clientSide) runControllers(ctx context.Context, list []string) error {
+	informers, err := s.informers(controllersUser)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, b := range selected(list) {
+		user := controllersUser
+		if b.account != "" {
+			user = "system:serviceaccount:kube-system:" + b.account
+		}
+		env, err := s.env(user, b.account, informers)
+		if err != nil {
+			return err
+		}
+		run := b.new(env, s.keys)
+		group.Go(func() error {
+			defer env.Recorder.Close()
+			if err := run.Run(ctx); err != nil {
+				return fmt.Errorf("controller %s: %w", b.name, err)
+			}
+			return nil
+		})
+	}
+	informers.Start(ctx)
+	err = group.Wait()
+	informers.Stop()
+	return err
+}
+
+// scheduler runs the scheduler.
+func (s clientSide) scheduler(ctx context.Context, o scheduler.Options) error {
+	return s.once(ctx, schedulerUser, schedulerLease, func(ctx context.Context) error { return s.runScheduler(ctx, o) })
+}
+
+func (s clientSide) runScheduler(ctx context.Context, o scheduler.Options) error {
+	informers, err := s.informers(schedulerUser)
+	if err != nil {
+		return err
+	}
+	env, err := s.env(schedulerUser, "default-scheduler", informers)
+	if err != nil {
+		return err
+	}
+	defer env.Recorder.Close()
+	run := scheduler.New(env, o)
+	informers.Start(ctx)
+	defer informers.Stop()
+	return run.Run(ctx)
+}
+
+// nodes runs simulated nodes.
+func (s clientSide) nodes(ctx context.Context, o node.Options) error {
+	return s.once(ctx, nodesUser, nodesLease, func(ctx context.Context) error { return s.runNodes(ctx, o) })
+}
+
+func (s clientSide) runNodes(ctx context.Context, o node.Options) error {
+	informers, err := s.informers(nodesUser)
+	if err != nil {
+		return err
+	}
+	env, err := s.env(nodesUser, "kubelet", informers)
+	if err != nil {
+		return err
+	}
+	defer env.Recorder.Close()
+	if s.local != nil {
+		kubelets := newPipes()
+		o.Listener = kubelets
+		defer s.local.set(nil)
+		run := node.New(env, o)
+		s.local.set(&running{run, kubelets})
+		return s.withVolumes(ctx, env, informers, run)
+	}
+	return s.withVolumes(ctx, env, informers, node.New(env, o))
+}
+
+// withVolumes runs nodes, and the driver of their simulated volumes.
+func (s clientSide) withVolumes(ctx context.Context, env controller.Env, informers *informer.Set, nodes controller.Runner) error {
+	driver := volumes.New(env)
+	informers.Start(ctx)
+	defer informers.Stop()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return nodes.Run(ctx) })
+	group.Go(func() error { return driver.Run(ctx) })
+	return group.Wait()
+}
+
+// Signing is what the controllers sign with; what is not there signs nothing.
+type Signing struct {
+	// Certificates is for approved CertificateSigningRequests.
+	Certificates certificates.Options
+	// Tokens is the key, RSA or ECDSA, of tokens that Secrets keep, whose public half the
+	// API server knows.
+	Tokens crypto.Signer
+}
+
+// RunControllers runs built-in controllers against any Kubernetes API server until
+// ctx ends. The list is as CheckControllers says. With elect, one of all processes that run them does the work at a time; without,
+// this one does, whatever others do. So it is with RunScheduler and RunNodes.
+func RunControllers(ctx context.Context, config *rest.Config, list []string, signing Signing, elect *leader.Timing) error {
+	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) (err error) {
+		s.keys.signing = signing.Certificates
+		if signing.Tokens != nil {
+			if s.keys.tokens, err = token.NewSecretSigner(signing.Tokens); err != nil {
+				return err
+			}
+		}
+		return s.controllers(ctx, list)
+	})
+}
+
+// RunScheduler runs the scheduler against any Kubernetes API server until ctx ends.
+func RunScheduler(ctx context.Context, config *rest.Config, o scheduler.Options, elect *leader.Timing) error {
+	return apart(ctx, config, elect, "scheduler", func(ctx context.Context, s clientSide) error { return s.scheduler(ctx, o) })
+}
+
+// RunNodes runs simulated nodes against any Kubernetes API server until ctx ends.
+func RunNodes(ctx context.Context, config *rest.Config, o node.Options, elect *leader.Timing) error {
+	return apart(ctx, config, elect, "nodes", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o) })
+}
+
+// caBundle is what config trusts the server by; nil if it trusts the system's
+// authorities or anybody.
+func caBundle(config *rest.Config) ([]byte, error) {
+	if len(config.CAData) > 0 || config.CAFile == "" {
+		return config.CAData, nil
+	}
+	return os.ReadFile(config.CAFile)
+}

@@ -1,0 +1,304 @@
+package controlplane_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/local"
+)
+
+func startForServices(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, kubernetes.Interface) {
+	t.Helper()
+	o.Listen = "127.0.0.1:0"
+	return startListening(t, o)
+}
+
+func startListening(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, kubernetes.Interface) {
+	t.Helper()
+	if o.DataDir == "" {
+		o.DataDir, o.InMemory = t.TempDir(), len(o.Etcd.Servers) == 0
+	}
+	cp, err := controlplane.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cp.Stop() })
+	config := cp.Config()
+	config.QPS = -1
+	return cp, kubernetes.NewForConfigOrDie(config)
+}
+
+func serviceAt(name, ip string) *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.ServiceSpec{
+		ClusterIP: ip, Selector: map[string]string{"app": name}, Ports: []corev1.ServicePort{{Port: 80}},
+	}}
+}
+
+func serviceCIDR(name, cidr string) *networkingv1.ServiceCIDR {
+	return &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{cidr}}}
+}
+
+// addressesOf lists the IPAddresses by name, each with the service it is of.
+func addressesOf(ctx context.Context, t *testing.T, c kubernetes.Interface) map[string]string {
+	t.Helper()
+	list, err := c.NetworkingV1().IPAddresses().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]string{}
+	for _, a := range list.Items {
+		of[a.Name] = a.Spec.ParentRef.Namespace + "/" + a.Spec.ParentRef.Name
+	}
+	return of
+}
+
+// TestClusterIPs: services get their addresses from ServiceCIDRs, and an IPAddress comes
+// and goes with each in one transaction.
+func TestClusterIPs(t *testing.T) {
+	_, c := startForServices(t, controlplane.Options{Controllers: []string{"servicecidr"}})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	services, cidrs, addresses := c.CoreV1().Services("default"), c.NetworkingV1().ServiceCIDRs(), c.NetworkingV1().IPAddresses()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(s *corev1.Service, why string) {
+		t.Helper()
+		_, err := services.Create(ctx, s, metav1.CreateOptions{})
+		if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%v, want a refusal that says %q", err, why)
+		}
+	}
+	if of := addressesOf(ctx, t, c); len(of) != 1 || of["10.96.0.1"] != "default/kubernetes" {
+		t.Errorf("at the start there are %v", of)
+	}
+
+	watch, err := addresses.Watch(ctx, metav1.ListOptions{})
+	must(err)
+	defer watch.Stop()
+	web, err := services.Create(ctx, serviceAt("web", ""), metav1.CreateOptions{})
+	must(err)
+	a, err := addresses.Get(ctx, web.Spec.ClusterIP, metav1.GetOptions{})
+	must(err)
+	if a.ResourceVersion != web.ResourceVersion || a.UID == "" || a.CreationTimestamp.IsZero() ||
+		a.Labels["ipaddress.kubernetes.io/ip-family"] != "IPv4" || a.Labels["ipaddress.kubernetes.io/managed-by"] != "ipallocator.k8s.io" ||
+		*a.Spec.ParentRef != (networkingv1.ParentReference{Resource: "services", Namespace: "default", Name: "web"}) {
+		t.Errorf("the IPAddress of %s is %+v", web.ResourceVersion, a)
+	}
+	for e := range watch.ResultChan() {
+		if e.Object.(*networkingv1.IPAddress).Name == web.Spec.ClusterIP {
+			break // watchers are told of what is written along with another object
+		}
+	}
+	_, err = services.Create(ctx, serviceAt("dry", ""), metav1.CreateOptions{DryRun: []string{"All"}})
+	must(err)
+	refused(serviceAt("again", web.Spec.ClusterIP), "failed to allocate IP "+web.Spec.ClusterIP+": provided IP is already allocated")
+	refused(serviceAt("far", "203.0.113.14"), "failed to allocate IP 203.0.113.14: the provided network does not match the current range")
+	refused(serviceAt("network", "10.96.0.0"), "the provided network does not match the current range")
+	if of := addressesOf(ctx, t, c); len(of) != 2 {
+		t.Errorf("after what was refused there are %v", of)
+	}
+
+	// An IPAddress that a user makes keeps the address from services.
+	_, err = addresses.Create(ctx, &networkingv1.IPAddress{ObjectMeta: metav1.ObjectMeta{Name: "10.96.0.20"},
+		Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{Group: "example.com", Resource: "gateways", Name: "g"}}}, metav1.CreateOptions{})
+	must(err)
+	refused(serviceAt("blocked", "10.96.0.20"), "provided IP is already allocated")
+
+	// One that is deleted from under its service is there again.
+	must(addresses.Delete(ctx, web.Spec.ClusterIP, metav1.DeleteOptions{}))
+	if of := addressesOf(ctx, t, c); of[web.Spec.ClusterIP] != "default/web" {
+		t.Errorf("after the IPAddress of web was deleted there are %v", of)
+	}
+
+	// A service that becomes an external name gives its address back, and one that stops
+	// being one gets another.
+	_, err = services.Patch(ctx, "web", types.MergePatchType, []byte(`{"spec":{"type":"ExternalName","externalName":"example.com","clusterIP":null,"clusterIPs":null}}`), metav1.PatchOptions{})
+	must(err)
+	if of := addressesOf(ctx, t, c); len(of) != 2 {
+		t.Errorf("with web an external name there are %v", of)
+	}
+	web, err = services.Patch(ctx, "web", types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP","externalName":null}}`), metav1.PatchOptions{})
+	must(err)
+	if of := addressesOf(ctx, t, c); of[web.Spec.ClusterIP] != "default/web" {
+		t.Errorf("%s is not in %v", web.Spec.ClusterIP, of)
+	}
+
+	// A further range, as in upstream's "Service CIDRs should create Services and serve on
+	// different Service CIDRs".
+	_, err = cidrs.Create(ctx, serviceCIDR("more", "203.0.113.0/29"), metav1.CreateOptions{})
+	must(err)
+	more := readyCIDR(ctx, t, c, "more", metav1.ConditionTrue)
+	if len(more.Finalizers) != 1 {
+		t.Errorf("%+v", more.ObjectMeta)
+	}
+	_, err = services.Create(ctx, serviceAt("there", "203.0.113.4"), metav1.CreateOptions{})
+	must(err)
+	if of := addressesOf(ctx, t, c); of["203.0.113.4"] != "default/there" {
+		t.Errorf("the IPAddresses are %v", of)
+	}
+	must(cidrs.Delete(ctx, "more", metav1.DeleteOptions{}))
+	held := readyCIDR(ctx, t, c, "more", metav1.ConditionFalse)
+	if m := held.Status.Conditions[0].Message; !strings.Contains(m, "There are still IPAddresses referencing the ServiceCIDR") {
+		t.Errorf("it waits: %s", m)
+	}
+	refused(serviceAt("late", "203.0.113.5"), "the provided network does not match the current range")
+	going, err := cidrs.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=more"})
+	must(err)
+	defer going.Stop()
+	must(c.CoreV1().RESTClient().Delete().Namespace("default").Resource("services").Param("fieldSelector", "metadata.name=there").Do(ctx).Error())
+	deleted := false
+	for e := range going.ResultChan() {
+		if deleted = e.Type == apiwatch.Deleted; deleted {
+			break
+		}
+	}
+	if !deleted {
+		t.Error("the range stays without an address in use")
+	}
+	must(services.Delete(ctx, "web", metav1.DeleteOptions{}))
+	if of := addressesOf(ctx, t, c); len(of) != 2 || of["10.96.0.20"] == "" || of["10.96.0.1"] == "" {
+		t.Errorf("in the end there are %v", of)
+	}
+}
+
+func readyCIDR(ctx context.Context, t *testing.T, c kubernetes.Interface, name string, want metav1.ConditionStatus) *networkingv1.ServiceCIDR {
+	t.Helper()
+	watch, err := c.NetworkingV1().ServiceCIDRs().Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Stop()
+	for e := range watch.ResultChan() {
+		r := e.Object.(*networkingv1.ServiceCIDR)
+		if s := r.Status.Conditions; len(s) == 1 && s[0].Status == want {
+			return r
+		}
+	}
+	t.Fatalf("%s does not become Ready=%s", name, want)
+	return nil
+}
+
+// TestClusterIPsOfOlderServers: a data directory whose services have no IPAddresses gets
+// them before the first request, and loses those that stand for nothing.
+func TestClusterIPsOfOlderServers(t *testing.T) {
+	dir := t.TempDir()
+	cp, c := startForServices(t, controlplane.Options{DataDir: dir})
+	web, err := c.CoreV1().Services("default").Create(t.Context(), serviceAt("web", "10.96.7.7"), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cp.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	store, err := local.Open(filepath.Join(dir, "store"), local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaked, _ := json.Marshal(&networkingv1.IPAddress{
+		TypeMeta: metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "IPAddress"},
+		ObjectMeta: metav1.ObjectMeta{Name: "10.96.9.9", UID: "leaked", CreationTimestamp: metav1.Unix(1_600_000_000, 0),
+			Labels: map[string]string{networkingv1.LabelManagedBy: "ipallocator.k8s.io"}},
+		Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{Resource: "services", Namespace: "default", Name: "gone"}},
+	})
+	_, err = store.Commit(t.Context(), storage.Txn{Then: []storage.Op{
+		{Type: storage.Delete, Key: "/registry/ipaddresses/10.96.7.7"}, {Type: storage.Delete, Key: "/registry/ipaddresses/10.96.0.1"},
+		{Type: storage.Put, Key: "/registry/ipaddresses/10.96.9.9", Value: leaked},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, c = startForServices(t, controlplane.Options{DataDir: dir})
+	of := addressesOf(t.Context(), t, c)
+	if len(of) != 2 || of[web.Spec.ClusterIP] != "default/web" || of["10.96.0.1"] != "default/kubernetes" {
+		t.Errorf("after the start there are %v", of)
+	}
+}
+
+// TestClusterIPsOfTwoServers: servers on one cluster never give an address twice, though
+// neither asks the other, and fill a range to its last address.
+func TestClusterIPsOfTwoServers(t *testing.T) {
+	etcd := startEtcd(t)
+	_, a := startForServices(t, controlplane.Options{Etcd: etcd})
+	_, b := startForServices(t, controlplane.Options{Etcd: etcd})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	both := []kubernetes.Interface{a, b}
+	if _, err := a.NetworkingV1().ServiceCIDRs().Create(ctx, serviceCIDR("small", "203.0.113.0/28"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	unready := []byte(`{"status":{"conditions":[{"type":"Ready","status":"False","reason":"Test","message":"","lastTransitionTime":"2020-01-01T00:00:00Z"}]}}`)
+	if _, err := a.NetworkingV1().ServiceCIDRs().Patch(ctx, "kubernetes", types.MergePatchType, unready, metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	given := map[string]int{}
+	for i := range 14 {
+		wg.Go(func() {
+			s, err := both[i%2].CoreV1().Services("default").Create(ctx, serviceAt(fmt.Sprintf("s%d", i), ""), metav1.CreateOptions{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			given[s.Spec.ClusterIP]++
+		})
+	}
+	wg.Wait()
+	if len(given) != 14 {
+		t.Errorf("14 services share %v", given)
+	}
+	_, err := b.CoreV1().Services("default").Create(ctx, serviceAt("full", ""), metav1.CreateOptions{})
+	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to allocate a serviceIP for Service "full": range is full`) {
+		t.Errorf("when all are taken: %v", err)
+	}
+	if err := a.CoreV1().Services("default").Delete(ctx, "s0", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	free := ""
+	for n, of := 1, addressesOf(ctx, t, a); n <= 14; n++ {
+		if ip := fmt.Sprintf("203.0.113.%d", n); of[ip] == "" {
+			free = ip
+		}
+	}
+	made := make(chan error, len(both))
+	for i, c := range both {
+		go func() {
+			_, err := c.CoreV1().Services("default").Create(ctx, serviceAt(fmt.Sprintf("wants-%d", i), free), metav1.CreateOptions{})
+			made <- err
+		}()
+	}
+	var failed []error
+	for range both {
+		if err := <-made; err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) != 1 || !apierrors.IsInvalid(failed[0]) || !strings.Contains(failed[0].Error(), "provided IP is already allocated") {
+		t.Errorf("of two that want one address: %v", failed)
+	}
+}

@@ -1,0 +1,145 @@
+package controlplane
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fairlead.dev/controller"
+	"fairlead.dev/internal/controllers/certificates"
+	"fairlead.dev/internal/controllers/clusterroleaggregation"
+	"fairlead.dev/internal/controllers/cronjob"
+	"fairlead.dev/internal/controllers/daemonset"
+	"fairlead.dev/internal/controllers/deployment"
+	"fairlead.dev/internal/controllers/disruption"
+	"fairlead.dev/internal/controllers/endpoints"
+	"fairlead.dev/internal/controllers/endpointslice"
+	"fairlead.dev/internal/controllers/endpointslicemirroring"
+	"fairlead.dev/internal/controllers/ephemeralvolume"
+	"fairlead.dev/internal/controllers/garbagecollector"
+	"fairlead.dev/internal/controllers/horizontalpodautoscaler"
+	"fairlead.dev/internal/controllers/job"
+	"fairlead.dev/internal/controllers/namespace"
+	"fairlead.dev/internal/controllers/nodelifecycle"
+	"fairlead.dev/internal/controllers/persistentvolume"
+	"fairlead.dev/internal/controllers/podgc"
+	"fairlead.dev/internal/controllers/pvcprotection"
+	"fairlead.dev/internal/controllers/pvprotection"
+	"fairlead.dev/internal/controllers/replicaset"
+	"fairlead.dev/internal/controllers/replication"
+	"fairlead.dev/internal/controllers/resourceclaim"
+	"fairlead.dev/internal/controllers/resourcequota"
+	"fairlead.dev/internal/controllers/rootca"
+	"fairlead.dev/internal/controllers/serviceaccount"
+	"fairlead.dev/internal/controllers/serviceaccounttoken"
+	"fairlead.dev/internal/controllers/servicecidr"
+	"fairlead.dev/internal/controllers/statefulset"
+	"fairlead.dev/internal/controllers/ttl"
+	"fairlead.dev/internal/controllers/ttlafterfinished"
+	"fairlead.dev/internal/controllers/vacprotection"
+	"fairlead.dev/internal/controllers/validatingadmissionpolicystatus"
+	"fairlead.dev/internal/server/auth/token"
+)
+
+// entry is a controller of the table: its name for --controllers, which is that of
+// its folder, and the service account of kube-system under whose role it works, as
+// kube-controller-manager names it; none if it works as kube-controller-manager itself.
+type entry struct {
+	name, account string
+	new           func(env controller.Env, keys keys) controller.Runner
+}
+
+// keys are what controllers hand out in the name of the cluster.
+type keys struct {
+	caBundle []byte // what clients trust the API server by, in PEM
+	signing  certificates.Options
+	tokens   *token.SecretSigner // nil: none are made
+}
+
+// plain is for controllers that need nothing but their Env.
+func plain(n func(controller.Env) controller.Runner) func(controller.Env, keys) controller.Runner {
+	return func(env controller.Env, _ keys) controller.Runner { return n(env) }
+}
+
+var builtins = []entry{
+	{"certificates", "certificate-controller", func(env controller.Env, k keys) controller.Runner {
+		return certificates.New(env, k.signing)
+	}},
+	{"clusterroleaggregation", "clusterrole-aggregation-controller", plain(clusterroleaggregation.New)},
+	{"cronjob", "cronjob-controller", plain(cronjob.New)},
+	{"daemonset", "daemon-set-controller", plain(daemonset.New)},
+	{"deployment", "deployment-controller", plain(deployment.New)},
+	{"disruption", "disruption-controller", plain(disruption.New)},
+	{"endpoints", "endpoint-controller", plain(endpoints.New)},
+	{"endpointslice", "endpointslice-controller", plain(endpointslice.New)},
+	{"endpointslicemirroring", "endpointslicemirroring-controller", plain(endpointslicemirroring.New)},
+	{"ephemeralvolume", "ephemeral-volume-controller", plain(ephemeralvolume.New)},
+	{"garbagecollector", "generic-garbage-collector", plain(garbagecollector.New)},
+	{"horizontalpodautoscaler", "horizontal-pod-autoscaler", func(env controller.Env, _ keys) controller.Runner {
+		return horizontalpodautoscaler.New(env, horizontalpodautoscaler.Options{})
+	}},
+	{"job", "job-controller", plain(job.New)},
+	{"namespace", "namespace-controller", plain(namespace.New)},
+	{"nodelifecycle", "node-controller", func(env controller.Env, _ keys) controller.Runner {
+		return nodelifecycle.New(env, nodelifecycle.Options{})
+	}},
+	{"persistentvolume", "persistent-volume-binder", plain(persistentvolume.New)},
+	{"podgc", "pod-garbage-collector", plain(podgc.New)},
+	{"pvprotection", "pv-protection-controller", plain(pvprotection.New)},
+	{"vacprotection", "volumeattributesclass-protection-controller", plain(vacprotection.New)},
+	{"pvcprotection", "pvc-protection-controller", plain(pvcprotection.New)},
+	{"replicaset", "replicaset-controller", plain(replicaset.New)},
+	{"replicationcontroller", "replication-controller", plain(replication.New)},
+	{"resourceclaim", "resource-claim-controller", plain(resourceclaim.New)},
+	{"resourcequota", "resourcequota-controller", plain(resourcequota.New)},
+	{"rootca", "root-ca-cert-publisher", func(env controller.Env, k keys) controller.Runner {
+		return rootca.New(env, rootca.Options{CA: k.caBundle})
+	}},
+	{"serviceaccount", "service-account-controller", plain(serviceaccount.New)},
+	{"serviceaccounttoken", "", func(env controller.Env, k keys) controller.Runner {
+		o := serviceaccounttoken.Options{CA: k.caBundle}
+		if k.tokens != nil {
+			o.Sign = k.tokens.Sign
+		}
+		return serviceaccounttoken.New(env, o)
+	}},
+	{"servicecidr", "service-cidrs-controller", plain(servicecidr.New)},
+	{"statefulset", "statefulset-controller", plain(statefulset.New)},
+	{"ttl", "ttl-controller", plain(ttl.New)},
+	{"ttlafterfinished", "ttl-after-finished-controller", plain(ttlafterfinished.New)},
+	{"validatingadmissionpolicystatus", "validatingadmissionpolicy-status-controller", plain(validatingadmissionpolicystatus.New)},
+}
+
+// ControllerNames are the names of all built-in controllers, sorted.
+func ControllerNames() []string {
+	names := make([]string, len(builtins))
+	for i, b := range builtins {
+		names[i] = b.name
+	}
+	return names
+}
+
+// CheckControllers says what is wrong with a list of controllers: each is a name,
+// a name with "-" before it (not this one), or "*" (all that are not named).
+func CheckControllers(list []string) error {
+	for _, item := range list {
+		name := strings.TrimPrefix(item, "-")
+		if item == "*" || slices.Contains(ControllerNames(), name) {
+			continue
+		}
+		return fmt.Errorf("--controllers: there is no controller %q; all are: %s", name, strings.Join(ControllerNames(), ", "))
+	}
+	return nil
+}
+
+// selected picks the controllers that a list asks for.
+func selected(list []string) []entry {
+	var picked []entry
+	for _, b := range builtins {
+		named := slices.Contains(list, b.name) || slices.Contains(list, "*")
+		if named && !slices.Contains(list, "-"+b.name) {
+			picked = append(picked, b)
+		}
+	}
+	return picked
+}

@@ -1,0 +1,309 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"fairlead.dev/internal/controllers/certificates"
+	"fairlead.dev/internal/controlplane/kubeconfig"
+	"fairlead.dev/internal/controlplane/pki"
+	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/server/aggregate"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/bootstrap"
+	"fairlead.dev/internal/server/auth/token"
+	"fairlead.dev/internal/server/extension"
+	"fairlead.dev/internal/server/h2"
+	"fairlead.dev/internal/server/ui"
+	"fairlead.dev/node"
+	"fairlead.dev/server"
+	"fairlead.dev/storage/etcdserver"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+)
+
+// adminUser is who the kubeconfig makes its bearer, as kubeadm names it.
+const adminUser = "kubernetes-admin"
+
+// ControlPlane is a running control plane. Make it with Start.
+type ControlPlane struct {
+	options   Options
+	store     store
+	authority *pki.Authority
+	server    *server.Server
+	// started tells how far Start has come.
+	started stages
+	// page is what people see of it in a browser.
+	page *ui.Page
+	// extensions are the kinds that definitions make the server serve.
+	extensions *extension.Extensions
+	// services say who serves what.
+	services *aggregate.Services
+	// simulated are the nodes of this process, if it has any.
+	simulated simulated
+	http      *http.Server
+	listener  net.Listener
+	// advertised is where others reach the server.
+	advertised netip.AddrPort
+	etcd       etcdEndpoint
+	socket     *socket
+	entry      kubeconfig.Entry
+
+	// clients runs the parts of the client side and ends with stopClients; serving
+	// runs the server's goroutines and ends with stopServing. failed is closed
+	// when one of either has given up.
+	clients     *errgroup.Group
+	stopClients context.CancelFunc
+	serving     *errgroup.Group
+	stopServing context.CancelFunc
+	failed      <-chan struct{}
+	stop        func() error
+}
+
+// Start brings a control plane up and returns when its API server answers; the
+// parts of the client side are on their way by then. ctx bounds the start alone.
+// What it can't do it says in one line, and leaves nothing behind that was not
+// there.
+func Start(ctx context.Context, o Options) (*ControlPlane, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Definitions == nil {
+		o.Definitions = &kwok.Definitions{} // the nodes and their usage have one
+	}
+	cp := &ControlPlane{options: o, page: ui.New()}
+	cp.stop = sync.OnceValue(cp.shutdown)
+	if err := cp.start(ctx); err != nil {
+		cp.stop()
+		return nil, err
+	}
+	return cp, nil
+}
+
+func (cp *ControlPlane) start(ctx context.Context) (err error) {
+	o := cp.options
+	if err := checkDataDir(o.DataDir); err != nil {
+		return err
+	}
+	if cp.listener, err = listen(o.Listen); err != nil {
+		return err
+	}
+	if cp.advertised, err = advertised(o, cp.listener.Addr()); err != nil {
+		return err
+	}
+	if cp.etcd.listener, err = listenEtcd(o); err != nil {
+		return err
+	}
+	if cp.store, err = openStore(ctx, o); err != nil {
+		return err
+	}
+	if cp.authority, err = loadAuthority(ctx, o, cp.store); err != nil {
+		return err
+	}
+	if cp.server, cp.extensions, cp.services, err = newServer(ctx, o, cp.store, cp.authority, cp.URL(), &cp.simulated, cp.page, &cp.started); err != nil {
+		return err
+	}
+	cp.started.reach(assembled)
+	first, err := firstObjects(ctx, o, cp.store)
+	if err != nil {
+		return err
+	}
+	objects := append(bootstrap.Objects(startObjects(cp.authority, cp.advertised)), first...)
+	objects = append(objects, aggregate.Builtin(cp.server.Resources())...)
+	if err := cp.server.Bootstrap(ctx, objects, bootstrap.Reconcile); err != nil {
+		return err
+	}
+	cp.started.reach(bootstrapped)
+	if err := repairClusterIPs(ctx, cp.server); err != nil {
+		// A Service that cannot be read keeps nobody from the others.
+		o.Log.Warn("IPAddresses not repaired", "error", err)
+	}
+	cp.started.reach(repaired)
+	o.progress("Store", cp.describeStore())
+	if err := cp.serve(); err != nil {
+		return err
+	}
+	if err := cp.writeClientFiles(); err != nil {
+		return err
+	}
+	o.progress("API server", cp.URL())
+	if err := cp.serveEtcd(); err != nil {
+		return err
+	}
+	if cp.socket, err = listenSocket(o); err != nil {
+		return fmt.Errorf("the store's socket: %w", err)
+	}
+	if cp.socket != nil {
+		cp.serving.Go(func() error { return cp.socket.serve(etcdserver.Config{Store: cp.store, Log: o.Log}) })
+	}
+	o.progress("Kubeconfig", cp.KubeconfigPath())
+	return cp.startClients()
+}
+
+func (cp *ControlPlane) describeStore() string {
+	if cp.options.InMemory {
+		return "in memory"
+	}
+	if servers := cp.options.Etcd.Servers; len(servers) > 0 {
+		return fmt.Sprintf("etcd at %s, revision %s", strings.Join(servers, ", "), cp.store.Revision())
+	}
+	return fmt.Sprintf("%s, revision %s", filepath.Join(cp.options.DataDir, storeDir), cp.store.Revision())
+}
+
+// serve opens the doors: from here on requests are answered.
+func (cp *ControlPlane) serve() error {
+	config, err := cp.tlsConfig()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	cp.serving, ctx = errgroup.WithContext(ctx)
+	cp.stopServing = stop
+	cp.http = &http.Server{
+		Handler:           cp.page.Over(cp.server),
+		TLSConfig:         config,
+		ReadHeaderTimeout: 32 * time.Second,
+		IdleTimeout:       90 * time.Second,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
+		ErrorLog:          slog.NewLogLogger(cp.options.Log.Handler(), slog.LevelDebug),
+	}
+	h2.Install(cp.http, h2.Options{})
+	cp.serving.Go(func() error { return cp.server.Run(ctx) })
+	cp.serving.Go(func() error { return cp.extensions.Run(ctx) })
+	cp.serving.Go(func() error { return cp.services.Run(ctx) })
+	cp.started.reach(working)
+	cp.serving.Go(func() error {
+		if err := cp.http.ServeTLS(cp.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	cp.failed = ctx.Done()
+	return nil
+}
+
+// writeClientFiles writes what clients need: the kubeconfig and the CA.
+func (cp *ControlPlane) writeClientFiles() error {
+	cert, key, err := cp.authority.Client(adminUser, auth.MastersGroup)
+	if err != nil {
+		return err
+	}
+	cp.entry = kubeconfig.Entry{Server: cp.URL(), CA: cp.authority.CertificatePEM(), Cert: cert, Key: key}
+	if err := os.MkdirAll(cp.options.DataDir, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(cp.CAPath(), cp.entry.CA, 0o644); err != nil {
+		return err
+	}
+	return kubeconfig.Write(cp.KubeconfigPath(), cp.entry)
+}
+
+// startClients starts the parts that speak to the server.
+func (cp *ControlPlane) startClients() error {
+	tokens, err := token.NewSecretSigner(cp.authority.TokenKey())
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	cp.clients, ctx = errgroup.WithContext(ctx)
+	cp.stopClients = stop
+	cert, key := cp.authority.Signer()
+	side := clientSide{
+		wire: inProcess(cp.server, cp.options.Trace), log: cp.options.Log, elect: cp.options.Elect, local: &cp.simulated,
+		keys: keys{
+			caBundle: cp.authority.CertificatePEM(),
+			signing:  certificates.Options{Authority: certificates.Authority{Certificate: cert, Key: key}},
+			tokens:   tokens,
+		},
+	}
+	o := cp.options
+	if n := len(selected(o.Controllers)); n > 0 {
+		cp.clients.Go(func() error { return side.controllers(ctx, o.Controllers) })
+		o.progress("Controllers", strconv.Itoa(n)+" running")
+	}
+	if o.Scheduler {
+		cp.clients.Go(func() error { return side.scheduler(ctx, o.Scheduling) })
+		o.progress("Scheduler", "running")
+	}
+	if o.Nodes > 0 {
+		cp.clients.Go(func() error {
+			return side.nodes(ctx, node.Options{Count: o.Nodes, Capacity: o.NodeCapacity, Template: o.NodeTemplate, Definitions: o.Definitions, Kinds: o.Kinds})
+		})
+		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
+	}
+	go func() {
+		// A part that fails takes the others down with it: half a control plane
+		// would look alive and do nothing. In an ordinary stop the server goes on
+		// answering until the parts have ended.
+		<-ctx.Done()
+		if !errors.Is(context.Cause(ctx), context.Canceled) {
+			cp.stopServing()
+		}
+	}()
+	return nil
+}
+
+// Wait returns when ctx ends, or earlier with the error of a part that failed.
+func (cp *ControlPlane) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-cp.failed:
+		return cp.Stop()
+	}
+}
+
+// Stop ends everything in order and returns the first error that a part ended
+// with. It takes less than two seconds, whatever clients do.
+func (cp *ControlPlane) Stop() error { return cp.stop() }
+
+// URL is the API server's base URL.
+func (cp *ControlPlane) URL() string {
+	host, port, err := net.SplitHostPort(cp.listener.Addr().String())
+	if err != nil {
+		return "https://" + cp.listener.Addr().String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = defaultHost
+	}
+	return "https://" + net.JoinHostPort(host, port)
+}
+
+// PageURL is a link to the page, which logs in as the kubeconfig's user, once, within a
+// few minutes.
+func (cp *ControlPlane) PageURL() string {
+	return cp.URL() + cp.page.Link(auth.Authenticated(&auth.User{Name: adminUser, Groups: []string{auth.MastersGroup}})).Path
+}
+
+// KubeconfigPath is the file that clients are pointed at.
+func (cp *ControlPlane) KubeconfigPath() string {
+	if cp.options.Kubeconfig != "" {
+		return cp.options.Kubeconfig
+	}
+	return filepath.Join(cp.options.DataDir, kubeconfigFile)
+}
+
+// CAPath is the file with the certificate that the server's is signed by.
+func (cp *ControlPlane) CAPath() string { return filepath.Join(cp.options.DataDir, caFile) }
+
+// Entry is what the kubeconfig says.
+func (cp *ControlPlane) Entry() kubeconfig.Entry { return cp.entry }
+
+// Config is the access of the kubeconfig, for clients of this process that want
+// to go over the socket.
+func (cp *ControlPlane) Config() *rest.Config {
+	return &rest.Config{Host: cp.entry.Server, TLSClientConfig: rest.TLSClientConfig{
+		CAData: cp.entry.CA, CertData: cp.entry.Cert, KeyData: cp.entry.Key,
+	}}
+}

@@ -1,0 +1,201 @@
+package controlplane_test
+
+import (
+	"bufio"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/storage"
+	"fairlead.dev/storage/etcd"
+	"go.etcd.io/etcd/etcdctl/v3/ctlv3"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// The test binary is also etcdctl: the real one's code, with its own arguments.
+const etcdctlEnv = "FAIRLEAD_TEST_ETCDCTL"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(etcdctlEnv) != "" {
+		ctlv3.MustStart()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestWatchWithEtcdctl is the oldest experiment in the book: a replication
+// controller is scaled through the API, and who watches its key in etcd sees it.
+func TestWatchWithEtcdctl(t *testing.T) {
+	cp, err := controlplane.Start(t.Context(), controlplane.Options{
+		DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", EtcdListen: "127.0.0.1:0",
+		Controllers: []string{"replicationcontroller"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cp.Stop()
+	api, err := kubernetes.NewForConfig(cp.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := int32(1)
+	labels := map[string]string{"app": "redis"}
+	_, err = api.CoreV1().ReplicationControllers("default").Create(t.Context(), &corev1.ReplicationController{
+		ObjectMeta: metav1.ObjectMeta{Name: "redis"},
+		Spec: corev1.ReplicationControllerSpec{
+			Replicas: &one, Selector: labels,
+			Template: &corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "redis", Image: "redis"}}},
+			},
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	// From revision 1 on, so that nothing depends on which of the two comes first.
+	watch := exec.CommandContext(t.Context(), os.Args[0], "--endpoints="+cp.EtcdURL(), "watch", "/registry/controllers/default/redis", "--rev=1")
+	watch.Env = append(os.Environ(), etcdctlEnv+"=1")
+	watch.Stderr = os.Stderr
+	out, err := watch.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := watch.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { watch.Process.Kill(); watch.Wait() }()
+	_, err = api.CoreV1().ReplicationControllers("default").UpdateScale(t.Context(), "redis", &autoscalingv1.Scale{
+		ObjectMeta: metav1.ObjectMeta{Name: "redis", Namespace: "default"}, Spec: autoscalingv1.ScaleSpec{Replicas: 2},
+	}, metav1.UpdateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if !strings.HasPrefix(lines.Text(), "{") {
+			continue // PUT, and the key
+		}
+		var rc corev1.ReplicationController
+		if err := json.Unmarshal(lines.Bytes(), &rc); err != nil {
+			t.Fatalf("%v in %s", err, lines.Text())
+		}
+		if rc.Name == "redis" && rc.Kind == "ReplicationController" && *rc.Spec.Replicas == 2 {
+			return
+		}
+	}
+	t.Fatalf("etcdctl ended and never showed two replicas: %v", lines.Err())
+}
+
+// TestEtcdListenRefuses: without certificates of clients only this machine may reach the
+// store, unless somebody asks for more.
+func TestEtcdListenRefuses(t *testing.T) {
+	files := serving(t)
+	start := func(o controlplane.Options) (*controlplane.ControlPlane, error) {
+		o.DataDir, o.InMemory, o.Listen = t.TempDir(), true, "127.0.0.1:0"
+		return controlplane.Start(t.Context(), o)
+	}
+	for _, o := range []controlplane.Options{
+		{EtcdListen: "0.0.0.0:0"}, {EtcdListen: ":0"}, {EtcdListen: "192.0.2.1:2379"}, {EtcdListen: "nowhere"},
+		{EtcdListen: "0.0.0.0:0", EtcdTLS: files}, {EtcdListen: "unix://relative"}, {EtcdListen: "unix://" + files.CertFile},
+	} {
+		if cp, err := start(o); err == nil {
+			cp.Stop()
+			t.Errorf("%s was listened on", o.EtcdListen)
+		}
+	}
+	var mu sync.Mutex
+	var warned []string
+	cp, err := start(controlplane.Options{
+		EtcdListen: "0.0.0.0:0", EtcdTLS: files, EtcdListenInsecure: true,
+		Warning: func(what, detail string) { mu.Lock(); defer mu.Unlock(); warned = append(warned, what+": "+detail) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cp.Stop()
+	mu.Lock()
+	defer mu.Unlock()
+	if len(warned) != 1 || !strings.HasPrefix(warned[0], "etcd: everyone who reaches this address") {
+		t.Errorf("the warnings are %q", warned)
+	}
+}
+
+// serving makes a certificate of a server, without a CA for its clients.
+func serving(t *testing.T) (f controlplane.ServingFiles) {
+	t.Helper()
+	h := httptest.NewUnstartedServer(nil)
+	h.StartTLS()
+	defer h.Close()
+	c := h.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, data []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return controlplane.ServingFiles{CertFile: write("crt", "CERTIFICATE", c.Certificate[0]), KeyFile: write("key", "PRIVATE KEY", key)}
+}
+
+// TestEtcdListenUnix: the store is served at a socket that is this user's alone, without a
+// warning; on loopback there is one.
+func TestEtcdListenUnix(t *testing.T) {
+	dir, err := os.MkdirTemp("", "etcd") // t.TempDir is long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "s")
+	for address, warns := range map[string]bool{"unix://" + path: false, "127.0.0.1:0": true} {
+		var warned atomic.Int32
+		cp, err := controlplane.Start(t.Context(), controlplane.Options{
+			DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", EtcdListen: address,
+			Warning: func(string, string) { warned.Add(1) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := warned.Load() > 0; got != warns {
+			t.Errorf("%s: warned is %v", address, got)
+		}
+		s, err := etcd.Open(t.Context(), etcd.Options{Endpoints: []string{strings.TrimPrefix(cp.EtcdURL(), "http://")}, History: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Range(t.Context(), storage.RangeRequest{Start: "/registry/namespaces/default"}); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+		s.Close()
+		if !warns {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("the socket: %v %v", info, err)
+			}
+		}
+		if err := cp.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Lstat(path); !os.IsNotExist(err) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+}

@@ -1,0 +1,72 @@
+package controlplane
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/client/lives"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/trace/why"
+	"fairlead.dev/server"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// explained serves why.Path. What an explanation takes is read over the wire in memory as
+// the user who asks, so that nobody is told of what he may not read himself.
+func explained(s *server.Server) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, err := explain(s, r)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		if err != nil {
+			status := statusOf(err)
+			w.WriteHeader(int(status.Code))
+			_ = json.NewEncoder(w).Encode(status)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(answer) // fails if the client has gone
+	})
+}
+
+func explain(s *server.Server, r *http.Request) (why.Answer, error) {
+	user, ok := auth.UserFrom(r.Context())
+	if !ok {
+		return why.Answer{}, apierrors.NewUnauthorized("nobody asks")
+	}
+	if r.Method != http.MethodGet {
+		return why.Answer{}, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "explanations"}, r.Method)
+	}
+	q := r.URL.Query()
+	if q.Get("resource") == "" || q.Get("name") == "" {
+		return why.Answer{}, apierrors.NewBadRequest("resource and name say what is to be explained")
+	}
+	c, err := client.New(&rest.Config{Host: "http://fairlead.in-process", Transport: server.Transport(s, user)}, client.Options{UserAgent: r.UserAgent()})
+	if err != nil {
+		return why.Answer{}, err
+	}
+	subject, err := lives.Subject(r.Context(), c, q.Get("resource"), q.Get("namespace"), q.Get("name"))
+	if err != nil {
+		return why.Answer{}, err
+	}
+	if subject.Unknown() {
+		return why.Answer{}, apierrors.NewNotFound(schema.ParseGroupResource(subject.Resource), subject.Name)
+	}
+	return why.Explain(subject), nil
+}
+
+// statusOf is an error as it is told.
+func statusOf(err error) metav1.Status {
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(err, &status):
+		return status.Status()
+	case errors.Is(err, lives.ErrNoKind):
+		return metav1.Status{Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: err.Error()}
+	}
+	return apierrors.NewInternalError(err).Status()
+}

@@ -1,0 +1,221 @@
+package controlplane_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/badnet"
+	"fairlead.dev/internal/controlplane"
+)
+
+// upstreamChecks are the checks that kube-apiserver 1.36.3 shows, without those of what it
+// has and this server has not: flow control, the leases of API servers, the endpoints of
+// peers, and a certificate for itself. "readyz " marks those of /readyz alone.
+const upstreamChecks = `ping
+log
+etcd
+readyz etcd-readiness
+readyz informer-sync
+poststarthook/start-apiserver-admission-initializer
+poststarthook/generic-apiserver-start-informers
+poststarthook/start-apiextensions-informers
+poststarthook/start-apiextensions-controllers
+poststarthook/crd-informer-synced
+poststarthook/start-system-namespaces-controller
+poststarthook/start-cluster-authentication-info-controller
+poststarthook/storage-readiness
+poststarthook/start-legacy-token-tracking-controller
+poststarthook/start-service-ip-repair-controllers
+poststarthook/rbac/bootstrap-roles
+poststarthook/scheduling/bootstrap-system-priority-classes
+poststarthook/priority-and-fairness-config-producer
+poststarthook/bootstrap-controller
+poststarthook/start-kubernetes-service-cidr-controller
+poststarthook/start-kube-aggregator-informers
+poststarthook/apiservice-status-local-available-controller
+poststarthook/apiservice-status-remote-available-controller
+poststarthook/apiservice-registration-controller
+poststarthook/apiservice-discovery-controller
+poststarthook/kube-apiserver-autoregistration
+autoregister-completion
+poststarthook/apiservice-openapi-controller
+poststarthook/apiservice-openapiv3-controller
+readyz shutdown`
+
+func getter(t *testing.T, config *rest.Config) func(path string, header ...string) (int, string) {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(path string, header ...string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, config.Host+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(text)
+	}
+}
+
+// TestHealth: the checks of kube-apiserver, in its order and words, and what they count.
+func TestHealth(t *testing.T) {
+	cp, c := startForServices(t, controlplane.Options{Flags: map[string]string{"data-dir": "x", "nodes": "0"}})
+	get := getter(t, cp.Config())
+	for _, kind := range []string{"livez", "readyz", "healthz"} {
+		var names, want []string
+		for name := range strings.Lines(upstreamChecks) {
+			name, only := strings.CutPrefix(strings.TrimSpace(name), "readyz ")
+			if kind == "readyz" || !only {
+				names = append(names, name)
+				want = append(want, "[+]"+name+" ok\n")
+			}
+		}
+		if code, text := get("/" + kind + "?verbose"); code != 200 || text != strings.Join(want, "")+kind+" check passed\n" {
+			t.Errorf("%s: %d\n%s", kind, code, text)
+		}
+		if code, text := get("/" + kind); code != 200 || text != "ok" {
+			t.Errorf("%s in short: %d %s", kind, code, text)
+		}
+		for _, name := range names {
+			if code, text := get("/" + kind + "/" + name); code != 200 || text != "ok" {
+				t.Errorf("%s/%s: %d %s", kind, name, code, text)
+			}
+		}
+	}
+	if code, _ := get("/livez/informer-sync"); code != 404 {
+		t.Errorf("a check of readyz is %d in livez", code)
+	}
+	_, text := get("/readyz?verbose&exclude=etcd&exclude=nope&exclude=ill")
+	if !strings.Contains(text, "[+]etcd excluded: ok\n") || !strings.HasSuffix(text, "warn: some health checks cannot be excluded: no matches for \"ill\",\"nope\"\nreadyz check passed\n") {
+		t.Errorf("without etcd:\n%s", text)
+	}
+	_, text = get("/metrics/slis")
+	for _, want := range []string{
+		`kubernetes_healthcheck{name="etcd",type="livez"} 1`, `kubernetes_healthchecks_total{name="etcd",status="success",type="livez"} 2`,
+		`kubernetes_healthcheck{name="shutdown",type="readyz"} 1`, "process_start_time_seconds ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+
+	if code, text := get("/statusz"); code != 200 || !strings.HasPrefix(text, "\napiserver statusz\nWarning: This endpoint is not meant to be machine parseable") ||
+		!strings.Contains(text, "\nBinary version:  1.37\nEmulation version:  1.37\nPaths:  /flagz /healthz /livez /metrics /metrics/slis /readyz /statusz /version\n") {
+		t.Errorf("statusz: %d %q", code, text)
+	}
+	if code, text := get("/statusz", "Accept", "application/json;as=Statusz;v=v1beta1;g=config.k8s.io"); code != 200 || !strings.Contains(text, `"kind": "Statusz"`) || !strings.Contains(text, `"binaryVersion": "1.37"`) {
+		t.Errorf("statusz as JSON: %d %s", code, text)
+	}
+	if code, text := get("/statusz", "Accept", "application/json"); code != 406 {
+		t.Errorf("statusz as any JSON: %d %s", code, text)
+	}
+	if code, text := get("/flagz"); code != 200 || !strings.HasSuffix(text, "purposes only.\ndata-dir=x\nnodes=0\n") {
+		t.Errorf("flagz: %d %q", code, text)
+	}
+
+	statuses := c.CoreV1().ComponentStatuses()
+	healthy := func(name string) (corev1.ConditionStatus, string) {
+		t.Helper()
+		s, err := statuses.Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Conditions[0].Status, s.Conditions[0].Message
+	}
+	list, err := statuses.List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 3 || list.Items[2].Name != "etcd-0" || list.Items[2].Conditions[0] != (corev1.ComponentCondition{Type: "Healthy", Status: "True", Message: "ok"}) {
+		t.Errorf("component statuses: %v %+v", err, list.Items)
+	}
+	if is, why := healthy("scheduler"); is != corev1.ConditionFalse || why != "no scheduler runs in this process, and there is no Lease kube-system/kube-scheduler of another" {
+		t.Errorf("the scheduler that is not there: %s %s", is, why)
+	}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "kube-scheduler"}, Spec: coordinationv1.LeaseSpec{
+		HolderIdentity: ptr.To("elsewhere"), LeaseDurationSeconds: ptr.To[int32](3600), RenewTime: &metav1.MicroTime{Time: time.Now()}}}
+	if lease, err = c.CoordinationV1().Leases("kube-system").Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if is, why := healthy("scheduler"); is != corev1.ConditionTrue || why != "ok" {
+		t.Errorf("the scheduler of another process: %s %s", is, why)
+	}
+	lease.Spec.RenewTime = &metav1.MicroTime{Time: time.Unix(1_600_000_000, 0)}
+	if _, err = c.CoordinationV1().Leases("kube-system").Update(t.Context(), lease, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if is, why := healthy("scheduler"); is != corev1.ConditionFalse || why != "elsewhere has not renewed the Lease kube-system/kube-scheduler since 2020-09-13T12:26:40Z" {
+		t.Errorf("the scheduler that has gone: %s %s", is, why)
+	}
+	if _, err := statuses.Get(t.Context(), "nope", metav1.GetOptions{}); !apierrors.IsNotFound(err) || err.Error() != `componentstatus "nope" not found` {
+		t.Errorf("a component that there is not: %v", err)
+	}
+}
+
+// TestComponentsOfThisProcess: controllers and scheduler that run here are healthy.
+func TestComponentsOfThisProcess(t *testing.T) {
+	_, c := startForServices(t, controlplane.Options{Controllers: []string{"ttl"}, Scheduler: true})
+	list, err := c.CoreV1().ComponentStatuses().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unhealthy := slices.DeleteFunc(list.Items, func(s corev1.ComponentStatus) bool { return s.Conditions[0].Status == corev1.ConditionTrue })
+	if len(list.Items) != 3 || len(unhealthy) > 0 {
+		t.Errorf("unhealthy: %+v", unhealthy)
+	}
+}
+
+// TestHealthWithoutStore: a server whose etcd has gone says so, in each check that needs it.
+func TestHealthWithoutStore(t *testing.T) {
+	far := startEtcd(t)
+	u, err := url.Parse(far.Servers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	etcd := through(t, u.Host)
+	far.Servers[0] = "https://" + etcd.Addr()
+	cp, _ := startForServices(t, controlplane.Options{Etcd: far})
+	get := getter(t, cp.Config())
+	if code, _ := get("/livez/etcd"); code != 200 {
+		t.Errorf("with etcd: %d", code)
+	}
+	etcd.Set(badnet.Conditions{Refuse: true})
+	etcd.Reset()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for code, _ := get("/livez/etcd"); code != 500 && ctx.Err() == nil; code, _ = get("/livez/etcd") {
+	}
+	if code, text := get("/livez/etcd"); code != 500 || !strings.HasPrefix(text, "internal server error: ") {
+		t.Errorf("without etcd: %d %s", code, text)
+	}
+	if code, text := get("/readyz"); code != 500 || !strings.Contains(text, "[-]etcd failed: reason withheld\n[-]etcd-readiness failed: reason withheld\n") || !strings.HasSuffix(text, "readyz check failed\n") {
+		t.Errorf("without etcd: %d %s", code, text)
+	}
+	_, text := get("/metrics/slis")
+	if !strings.Contains(text, `kubernetes_healthcheck{name="etcd",type="readyz"} 0`) {
+		t.Errorf("after a failure:\n%s", text)
+	}
+}

@@ -1,0 +1,253 @@
+package controlplane_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/controlplane/pki"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	"go.etcd.io/etcd/server/v3/embed"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// startEtcd starts a cluster of one that speaks TLS and lets in who has a
+// certificate.
+func startEtcd(t *testing.T) controlplane.Etcd {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name string, content []byte) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	authority, err := pki.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving, err := authority.Serving("127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(serving.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key, err := authority.Client("apiserver")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := file("ca.crt", authority.CertificatePEM())
+
+	c := embed.NewConfig()
+	c.Dir = filepath.Join(dir, "data")
+	c.LogLevel = "fatal"
+	c.UnsafeNoFsync = true
+	c.TickMs, c.ElectionMs = 10, 100
+	c.ListenClientUrls = []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
+	c.ListenPeerUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	c.ClientTLSInfo = transport.TLSInfo{
+		CertFile:       file("server.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: serving.Certificate[0]})),
+		KeyFile:        file("server.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		TrustedCAFile:  ca,
+		ClientCertAuth: true,
+	}
+	e, err := embed.StartEtcd(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	<-e.Server.ReadyNotify()
+	return controlplane.Etcd{
+		Servers:  []string{"https://" + e.Clients[0].Addr().String()},
+		CAFile:   ca,
+		CertFile: file("client.crt", cert),
+		KeyFile:  file("client.key", key),
+	}
+}
+
+// startReplica starts an API server over the cluster.
+func startReplica(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, *client.Client) {
+	t.Helper()
+	o.Listen = "127.0.0.1:0"
+	cp, err := controlplane.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cp.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	config := cp.Config()
+	config.QPS = -1
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cp, c
+}
+
+func configMap(name, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Data: map[string]string{"v": value}}
+}
+
+// TestReplicas: two API servers on one etcd cluster are one API server. What was
+// written through one is read through the other, at once; a watch of one goes on
+// at the other, and at one that has just started.
+func TestReplicas(t *testing.T) {
+	etcd := startEtcd(t)
+	etcd.Prefix = "/cluster-1"
+	stranger := etcd
+	stranger.CertFile, stranger.KeyFile = "", ""
+	for limit := time.Second; ; limit *= 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		_, err := controlplane.Start(ctx, controlplane.Options{DataDir: t.TempDir(), Listen: "127.0.0.1:0", Etcd: stranger})
+		cancel()
+		if err != nil && strings.Contains(err.Error(), etcd.Servers[0]) {
+			break
+		}
+		// Why it was refused comes in an alert that the closing of the connection may
+		// overtake; which server refused is told, if there was time to ask it.
+		if err == nil || limit > 10*time.Second {
+			t.Fatalf("started without a certificate for etcd: %v, want an error that names the server", err)
+		}
+	}
+	dirA, dirB := t.TempDir(), t.TempDir()
+	cpA, a := startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd})
+	_, b := startReplica(t, controlplane.Options{DataDir: dirB, Etcd: etcd})
+	mapsA, mapsB := client.For[*corev1.ConfigMap](a).Namespace("default"), client.For[*corev1.ConfigMap](b).Namespace("default")
+
+	start, err := mapsA.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 30
+	for i := range n {
+		name := fmt.Sprint("m", i)
+		wrote, err := mapsA.Create(t.Context(), configMap(name, "1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := mapsB.Get(t.Context(), name)
+		if err != nil || read.ResourceVersion != wrote.ResourceVersion || read.UID != wrote.UID {
+			t.Fatalf("written at A as %s: B reads %v, %v", wrote.ResourceVersion, read, err)
+		}
+		list, err := mapsB.List(t.Context())
+		if err != nil || len(list.Items) != len(start.Items)+i+1 {
+			t.Fatalf("B lists %d, %v", len(list.Items), err)
+		}
+		// Each sees the other's writes as a conflict, not too late.
+		read.Data["v"] = "2"
+		if _, err := mapsB.Update(t.Context(), read); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mapsA.Update(t.Context(), wrote); !apierrors.IsConflict(err) {
+			t.Fatalf("A updates what B has changed: %v", err)
+		}
+		if err := mapsA.Delete(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := mapsB.Get(t.Context(), name); !apierrors.IsNotFound(err) {
+			t.Fatalf("deleted at A: B reads %v", err)
+		}
+		if _, err := mapsA.Create(t.Context(), configMap(name, "3")); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// The same events at B as at A, from where A's list was.
+	story := func(maps client.Resource[*corev1.ConfigMap]) (told []string) {
+		t.Helper()
+		w, err := maps.Watch(t.Context(), metav1.ListOptions{ResourceVersion: start.ResourceVersion})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Stop()
+		timer := time.AfterFunc(time.Minute, w.Stop)
+		defer timer.Stop()
+		for len(told) < 4*n {
+			e, err := w.Next(t.Context())
+			if err != nil {
+				t.Fatalf("after %d events: %v", len(told), err)
+			}
+			if e.Type != watch.Bookmark {
+				told = append(told, fmt.Sprintf("%s %s=%s@%s", e.Type, e.Object.Name, e.Object.Data["v"], e.Object.ResourceVersion))
+			}
+		}
+		return told
+	}
+	want := fmt.Sprint(story(mapsA))
+	if got := fmt.Sprint(story(mapsB)); got != want {
+		t.Errorf("B tells\n%s\nA told\n%s", got, want)
+	}
+	if err := cpA.Stop(); err != nil {
+		t.Error(err)
+	}
+	_, a = startReplica(t, controlplane.Options{DataDir: dirA, Etcd: etcd})
+	if got := fmt.Sprint(story(client.For[*corev1.ConfigMap](a).Namespace("default"))); got != want {
+		t.Errorf("A, started again, tells\n%s\nbefore it told\n%s", got, want)
+	}
+}
+
+// TestReplicasShareKeys: servers on one cluster need nothing copied between them. A
+// directory with keys of its own is refused once the cluster has others.
+func TestReplicasShareKeys(t *testing.T) {
+	etcd := startEtcd(t)
+	dirs := [2]string{t.TempDir(), t.TempDir()}
+	a, _ := startReplica(t, controlplane.Options{DataDir: dirs[0], Etcd: etcd})
+	b, _ := startReplica(t, controlplane.Options{DataDir: dirs[1], Etcd: etcd})
+	if _, err := os.Stat(filepath.Join(dirs[1], "pki")); !os.IsNotExist(err) {
+		t.Errorf("keys lie in the directory: %v", err)
+	}
+	// A's client certificate is good at B.
+	config := a.Config()
+	config.Host = b.Config().Host
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps := client.For[*corev1.ConfigMap](c).Namespace("default")
+	if _, err := maps.Create(t.Context(), configMap("one", "1")); err != nil {
+		t.Fatal(err)
+	}
+	// No request finds the keys.
+	for _, path := range []string{"/registry/fairlead-pki", "/api/v1/fairlead-pki", "/fairlead-pki"} {
+		if _, err := c.REST().Do(t.Context(), client.Request{Path: path}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+
+	own := t.TempDir()
+	if _, err := pki.Load(filepath.Join(own, "pki")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = controlplane.Start(t.Context(), controlplane.Options{DataDir: own, Listen: "127.0.0.1:0", Etcd: etcd})
+	if err == nil || !strings.Contains(err.Error(), "are not those that the servers of this etcd cluster share") {
+		t.Errorf("with other keys: %v", err)
+	}
+	// On a new cluster they become the shared ones.
+	etcd.Prefix = "/cluster-2"
+	keeper, _ := startReplica(t, controlplane.Options{DataDir: own, Etcd: etcd})
+	follower, _ := startReplica(t, controlplane.Options{DataDir: t.TempDir(), Etcd: etcd})
+	if !bytes.Equal(keeper.Config().CAData, follower.Config().CAData) {
+		t.Error("the second server has another authority")
+	}
+}

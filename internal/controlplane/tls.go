@@ -1,0 +1,45 @@
+package controlplane
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+
+	"fairlead.dev/internal/server/auth/bootstrap"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// tlsConfig issues the server's certificate for the names it may be called by.
+// Client certificates are asked for and not demanded: the server's authenticator
+// verifies them, so that a bad one is answered with a Status.
+func (cp *ControlPlane) tlsConfig() (*tls.Config, error) {
+	hosts := []string{
+		"localhost", "127.0.0.1", "::1", bootstrap.ServiceIP(serviceCIDR).String(),
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+	}
+	if name, err := os.Hostname(); err == nil {
+		hosts = append(hosts, name)
+	}
+	hosts = append(hosts, cp.advertised.Addr().String())
+	if listens := cp.listener.Addr().(*net.TCPAddr).AddrPort().Addr().Unmap(); listens.IsUnspecified() {
+		hosts = append(hosts, machineAddresses()...)
+	} else {
+		hosts = append(hosts, listens.String())
+	}
+	for _, name := range cp.options.TLSNames {
+		if net.ParseIP(name) == nil && len(validation.IsWildcardDNS1123Subdomain(name)) > 0 && len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return nil, fmt.Errorf("--tls-san: %q is neither a host name nor an IP address", name)
+		}
+		hosts = append(hosts, name)
+	}
+	certificate, err := cp.authority.Serving(hosts...)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		Certificates: []tls.Certificate{certificate},
+		ClientAuth:   tls.RequestClientCert,
+		MinVersion:   tls.VersionTLS12,
+	}, nil
+}

@@ -1,0 +1,105 @@
+package controlplane
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/server"
+)
+
+// usageWindow is over what time the usage of simulated pods is said to be measured. It is
+// exact at each moment, so it is the least that can be said.
+const usageWindow = time.Second
+
+// usage measures simulated pods and nodes, for metrics.k8s.io.
+type usage struct {
+	objects auth.Lookup
+	defs    *kwok.Definitions
+}
+
+func (u usage) reads() map[schema.GroupResource]server.ReadFunc {
+	return map[schema.GroupResource]server.ReadFunc{v1beta1.Resource("pods"): u.pods, v1beta1.Resource("nodes"): u.nodes}
+}
+
+func (u usage) pods(ctx context.Context, namespace, name string) (out []runtime.Object, err error) {
+	pods, err := u.found(ctx, corev1.Resource("pods"), namespace, name)
+	for _, obj := range pods {
+		pod := obj.(*corev1.Pod)
+		if pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		m := &v1beta1.PodMetrics{
+			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, Labels: pod.Labels, CreationTimestamp: metav1.Now()},
+			Timestamp:  metav1.Now(), Window: metav1.Duration{Duration: usageWindow},
+		}
+		for i := range pod.Spec.Containers {
+			c := &pod.Spec.Containers[i]
+			m.Containers = append(m.Containers, v1beta1.ContainerMetrics{Name: c.Name, Usage: u.defs.Use(pod, c)})
+		}
+		out = append(out, m)
+	}
+	return out, err
+}
+
+func (u usage) nodes(ctx context.Context, _, name string) (out []runtime.Object, err error) {
+	nodes, err := u.found(ctx, corev1.Resource("nodes"), "", name)
+	if err != nil || len(nodes) == 0 {
+		return nil, err
+	}
+	pods, err := u.objects.List(ctx, corev1.Resource("pods"), "")
+	if err != nil {
+		return nil, err
+	}
+	used := map[string]corev1.ResourceList{}
+	for _, obj := range pods {
+		pod := obj.(*corev1.Pod)
+		if pod.Status.Phase != corev1.PodRunning || name != "" && pod.Spec.NodeName != name {
+			continue
+		}
+		total := used[pod.Spec.NodeName]
+		if total == nil {
+			total = corev1.ResourceList{}
+			used[pod.Spec.NodeName] = total
+		}
+		for i := range pod.Spec.Containers {
+			for resource, q := range u.defs.Use(pod, &pod.Spec.Containers[i]) {
+				sum := total[resource]
+				sum.Add(q)
+				total[resource] = sum
+			}
+		}
+	}
+	for _, obj := range nodes {
+		n := obj.(*corev1.Node)
+		m := &v1beta1.NodeMetrics{
+			ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels, CreationTimestamp: metav1.Now()},
+			Timestamp:  metav1.Now(), Window: metav1.Duration{Duration: usageWindow}, Usage: corev1.ResourceList{},
+		}
+		for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			m.Usage[resource] = used[n.Name][resource]
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// found is the object of a name, or all of a namespace.
+func (u usage) found(ctx context.Context, gr schema.GroupResource, namespace, name string) ([]runtime.Object, error) {
+	if name == "" {
+		return u.objects.List(ctx, gr, namespace)
+	}
+	obj, err := u.objects.Get(ctx, gr, namespace, name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return []runtime.Object{obj}, err
+}

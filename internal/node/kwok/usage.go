@@ -1,0 +1,69 @@
+package kwok
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"fairlead.dev/internal/node/expr"
+)
+
+// Annotations of pods that say what each of their containers uses, as kwok's own
+// definitions read them.
+const (
+	CPUAnnotation    = "kwok.x-k8s.io/usage-cpu"
+	MemoryAnnotation = "kwok.x-k8s.io/usage-memory"
+)
+
+// Use is what a container of a running pod uses: what is defined, else what the
+// annotations say, else half of what it requests, or next to nothing.
+func (d *Definitions) Use(pod *corev1.Pod, c *corev1.Container) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	entry, _ := d.Usage(pod, c.Name)
+	for name, plain := range map[corev1.ResourceName]struct{ annotation, least string }{
+		corev1.ResourceCPU:    {CPUAnnotation, "1m"},
+		corev1.ResourceMemory: {MemoryAnnotation, "1Mi"},
+	} {
+		if entry != nil {
+			if q, ok := entry.of(name, pod, c); ok {
+				out[name] = q
+				continue
+			}
+		}
+		if q, err := resource.ParseQuantity(pod.Annotations[plain.annotation]); err == nil {
+			out[name] = q
+			continue
+		}
+		out[name] = resource.MustParse(plain.least)
+		if request, ok := c.Resources.Requests[name]; ok && !request.IsZero() {
+			out[name] = half(name, request)
+		}
+	}
+	return out
+}
+
+// of is what is used of a resource, if that is defined. An expression that comes to nothing, as
+// one does that asks for a label that is not there, defines nothing.
+func (u *Usage) of(name corev1.ResourceName, pod *corev1.Pod, c *corev1.Container) (q resource.Quantity, ok bool) {
+	v, ok := u.Usage[string(name)]
+	if !ok {
+		return q, false
+	}
+	if v.Value != nil {
+		return *v.Value, true
+	}
+	n, err := v.Expression.Number(expr.Scope{}.WithPod(pod).WithContainer(c))
+	if err != nil {
+		return q, false
+	}
+	if name == corev1.ResourceCPU {
+		return *resource.NewMilliQuantity(int64(n*1000), resource.DecimalSI), true
+	}
+	return *resource.NewQuantity(int64(n), resource.BinarySI), true
+}
+
+func half(name corev1.ResourceName, q resource.Quantity) resource.Quantity {
+	if name == corev1.ResourceCPU {
+		return *resource.NewMilliQuantity(q.MilliValue()/2, resource.DecimalSI)
+	}
+	return *resource.NewQuantity(q.Value()/2, resource.BinarySI)
+}

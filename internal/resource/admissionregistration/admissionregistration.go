@@ -1,0 +1,34 @@
+// Package admissionregistration describes webhook configurations and admission policies.
+package admissionregistration
+
+import (
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"fairlead.dev/internal/resource"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	gv := admissionv1.SchemeGroupVersion
+	const category = "api-extensions"
+	return []*resource.Resource{
+		resource.InCluster[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](gv, "mutatingadmissionpolicies").
+			In(category).
+			Shown(mutatingPolicyTable).Ruled(mutatingPolicyStrategy()),
+		resource.InCluster[admissionv1.MutatingAdmissionPolicyBinding, admissionv1.MutatingAdmissionPolicyBindingList](gv, "mutatingadmissionpolicybindings").
+			In(category).
+			Shown(mutatingBindingTable).Ruled(mutatingBindingStrategy()),
+		resource.InCluster[admissionv1.MutatingWebhookConfiguration, admissionv1.MutatingWebhookConfigurationList](gv, "mutatingwebhookconfigurations").
+			In(category).
+			Shown(mutatingWebhookTable).Ruled(mutatingWebhookStrategy()),
+		resource.InCluster[admissionv1.ValidatingAdmissionPolicy, admissionv1.ValidatingAdmissionPolicyList](gv, "validatingadmissionpolicies").
+			In(category).WithStatus().
+			Shown(validatingPolicyTable).Ruled(validatingPolicyStrategy()),
+		resource.InCluster[admissionv1.ValidatingAdmissionPolicyBinding, admissionv1.ValidatingAdmissionPolicyBindingList](gv, "validatingadmissionpolicybindings").
+			In(category).
+			Shown(validatingBindingTable).Ruled(validatingBindingStrategy()),
+		resource.InCluster[admissionv1.ValidatingWebhookConfiguration, admissionv1.ValidatingWebhookConfigurationList](gv, "validatingwebhookconfigurations").
+			In(category).
+			Shown(validatingWebhookTable).Ruled(validatingWebhookStrategy()),
+	}
+}

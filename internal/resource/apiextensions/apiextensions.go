@@ -1,0 +1,21 @@
+// Package apiextensions describes custom resource definitions. What they define
+// is the business of internal/resource/custom.
+package apiextensions
+
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"fairlead.dev/internal/resource"
+)
+
+var table = resource.TableOf(func(d definition) []any { return []any{d.Name, resource.CreatedAt(d)} },
+	resource.NameColumn, resource.CreatedColumn)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	return []*resource.Resource{
+		resource.InCluster[apiextensionsv1.CustomResourceDefinition, apiextensionsv1.CustomResourceDefinitionList](apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions").
+			At("/registry/apiextensions.k8s.io/customresourcedefinitions").
+			WithStatus().Short("crd", "crds").In("api-extensions").Shown(table).Ruled(strategy()),
+	}
+}

@@ -1,0 +1,102 @@
+// Package apiregistration describes API services: which server serves a version of a
+// group, this one or another behind it.
+package apiregistration
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/resource"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	return []*resource.Resource{
+		resource.InCluster[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](apiregistrationv1.SchemeGroupVersion, "apiservices").
+			At("/registry/apiregistration.k8s.io/apiservices").
+			Named(resource.PathSegmentName).WithStatus().In("api-extensions").Shown(table).Ruled(strategy),
+	}
+}
+
+var table = resource.TableOf(func(s *apiregistrationv1.APIService) []any {
+	where := "Local"
+	if to := s.Spec.Service; to != nil {
+		where = to.Namespace + "/" + to.Name
+	}
+	available := string(apiregistrationv1.ConditionUnknown)
+	if c := Condition(s); c != nil {
+		available = string(c.Status)
+		if c.Status != apiregistrationv1.ConditionTrue && c.Reason != "" {
+			available = fmt.Sprintf("%s (%s)", c.Status, c.Reason)
+		}
+	}
+	return []any{s.Name, where, available, resource.AgeOf(s)}
+},
+	resource.NameColumn,
+	resource.Text("Service", "The service of the server, or Local if it is this one."),
+	resource.Text("Available", "Whether the server can be reached, and why not."),
+	resource.AgeColumn,
+)
+
+var strategy = resource.Rules[*apiregistrationv1.APIService]{
+	Default: func(s *apiregistrationv1.APIService) {
+		if to := s.Spec.Service; to != nil && to.Port == nil {
+			to.Port = ptr.To[int32](443)
+		}
+	},
+	PrepareForCreate: func(s *apiregistrationv1.APIService) {
+		s.Status = apiregistrationv1.APIServiceStatus{}
+		if s.Spec.Service == nil {
+			SetCondition(s, Local())
+		}
+	},
+	PrepareForUpdate: func(s, old *apiregistrationv1.APIService) { s.Status = old.Status },
+	PrepareForStatusUpdate: func(s, old *apiregistrationv1.APIService) {
+		s.Spec = old.Spec
+		s.Labels, s.Annotations = old.Labels, old.Annotations
+		s.Finalizers, s.OwnerReferences = old.Finalizers, old.OwnerReferences
+	},
+	Validate:               validate,
+	ValidateUpdate:         validateUpdate,
+	ValidateStatusUpdate:   validateStatus,
+	RequireResourceVersion: true,
+}.Strategy()
+
+// Condition is the one that says whether the server can be reached, nil if nobody has
+// looked yet.
+func Condition(s *apiregistrationv1.APIService) *apiregistrationv1.APIServiceCondition {
+	for i := range s.Status.Conditions {
+		if c := &s.Status.Conditions[i]; c.Type == apiregistrationv1.Available {
+			return c
+		}
+	}
+	return nil
+}
+
+// SetCondition puts a condition in place of the one of its type, and says whether that
+// changes anything. The time is that of the last change of its status: now, if it
+// differs.
+func SetCondition(s *apiregistrationv1.APIService, now apiregistrationv1.APIServiceCondition) (changed bool) {
+	now.Type, now.LastTransitionTime = apiregistrationv1.Available, metav1.Now()
+	was := Condition(s)
+	if was == nil {
+		s.Status.Conditions = append(s.Status.Conditions, now)
+		return true
+	}
+	if was.Status == now.Status {
+		now.LastTransitionTime = was.LastTransitionTime
+	}
+	changed = *was != now
+	*was = now
+	return changed
+}
+
+// Local is the condition of what this server serves itself.
+func Local() apiregistrationv1.APIServiceCondition {
+	return apiregistrationv1.APIServiceCondition{
+		Status: apiregistrationv1.ConditionTrue, Reason: "Local", Message: "Local APIServices are always available",
+	}
+}

@@ -1,0 +1,21 @@
+// Package authorization describes the reviews of what someone may do.
+package authorization
+
+import (
+	authorizationv1 "k8s.io/api/authorization/v1"
+
+	"fairlead.dev/internal/resource"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	gv := authorizationv1.SchemeGroupVersion
+	local := resource.Review[authorizationv1.LocalSubjectAccessReview](gv, "localsubjectaccessreviews")
+	local.Namespaced = true
+	return []*resource.Resource{
+		local,
+		resource.Review[authorizationv1.SelfSubjectAccessReview](gv, "selfsubjectaccessreviews"),
+		resource.Review[authorizationv1.SelfSubjectRulesReview](gv, "selfsubjectrulesreviews"),
+		resource.Review[authorizationv1.SubjectAccessReview](gv, "subjectaccessreviews"),
+	}
+}

@@ -1,0 +1,22 @@
+// Package batch describes the kinds of group batch: work that ends.
+package batch
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+
+	"fairlead.dev/internal/resource"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	gv := batchv1.SchemeGroupVersion
+	return []*resource.Resource{
+		resource.InNamespace[batchv1.CronJob, batchv1.CronJobList](gv, "cronjobs").
+			Short("cj").In("all").WithStatus().
+			Shown(cronJobTable).Ruled(cronJobStrategy()),
+		resource.InNamespace[batchv1.Job, batchv1.JobList](gv, "jobs").
+			In("all").WithStatus().
+			Select(resource.Field{Label: "status.successful", Zero: "0", Paths: [][]string{{"status", "succeeded"}}}).
+			Shown(jobTable).Ruled(jobStrategy()),
+	}
+}

@@ -1,0 +1,68 @@
+// Package coordination describes leases.
+package coordination
+
+import (
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/check"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	return []*resource.Resource{
+		resource.InNamespace[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, "leases").
+			Shown(leaseTable).Ruled(leaseStrategy),
+	}
+}
+
+var leaseTable = resource.TableOf(func(l *coordinationv1.Lease) []any {
+	return []any{l.Name, ptr.Deref(l.Spec.HolderIdentity, ""), resource.AgeOf(l)}
+}, resource.NameColumn, resource.Text("Holder", "Who holds the lease."), resource.AgeColumn)
+
+var leaseStrategy = resource.Rules[*coordinationv1.Lease]{
+	PrepareForCreate: func(l *coordinationv1.Lease) { l.Spec.Strategy, l.Spec.PreferredHolder = nil, nil },
+	PrepareForUpdate: func(l, old *coordinationv1.Lease) {
+		if old.Spec.Strategy == nil {
+			l.Spec.Strategy = nil // of a feature that is off
+		}
+		if old.Spec.PreferredHolder == nil {
+			l.Spec.PreferredHolder = nil
+		}
+	},
+	Validate:               validateLease,
+	ValidateUpdate:         func(l, _ *coordinationv1.Lease) field.ErrorList { return validateLease(l) },
+	AllowCreateOnUpdate:    true,
+	RequireResourceVersion: true,
+}.Strategy()
+
+func validateLease(l *coordinationv1.Lease) field.ErrorList {
+	var f check.Faults
+	p, s := check.At("spec"), &l.Spec
+	if n := s.LeaseDurationSeconds; n != nil && *n <= 0 {
+		f.Invalid(p.Child("leaseDurationSeconds"), n, "must be greater than 0")
+	}
+	if n := s.LeaseTransitions; n != nil && *n < 0 {
+		f.Invalid(p.Child("leaseTransitions"), n, "must be greater than or equal to 0")
+	}
+	if s.Strategy != nil {
+		strategy(&f, p.Child("strategy", "strategy"), *s.Strategy)
+	}
+	if ptr.Deref(s.PreferredHolder, "") != "" && (s.Strategy == nil || *s.Strategy == "") {
+		f.Forbidden(p.Child("preferredHolder"), "may only be specified if `strategy` is defined")
+	}
+	return f.List()
+}
+
+// strategy wants one of Kubernetes' strategies, or one with a name of its own.
+func strategy(f *check.Faults, p *check.Path, s coordinationv1.CoordinatedLeaseStrategy) {
+	if strings.Contains(string(s), "/") {
+		f.Qualified(p, string(s))
+	} else {
+		check.Known(f, p, s, coordinationv1.OldestEmulationVersion)
+	}
+}

@@ -1,0 +1,126 @@
+package core
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/podspec"
+)
+
+func pod() *resource.Resource {
+	return resource.InNamespace[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, "pods").
+		Short("po").In("all").
+		Leads("attach", "PodAttachOptions", resource.StreamVerbs).
+		Leads("exec", "PodExecOptions", resource.StreamVerbs).
+		Leads("log", "Pod", []string{"get"}).
+		Leads("portforward", "PodPortForwardOptions", resource.StreamVerbs).
+		Leads("proxy", "PodProxyOptions", resource.ProxyVerbs).
+		WithOther(resource.Subresource{Name: "binding", Kind: "Binding", Verbs: resource.CreateVerb}).
+		WithOther(resource.Subresource{
+			Name: "ephemeralcontainers", Kind: "Pod", Verbs: resource.StatusVerbs,
+			PrepareForUpdate: func(obj, old runtime.Object) { prepareEphemeral(obj.(*corev1.Pod), old.(*corev1.Pod)) },
+			ValidateUpdate: func(obj, old runtime.Object) field.ErrorList {
+				return podspec.ValidateEphemeralUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
+		}).
+		WithOther(resource.Subresource{Name: "eviction", Kind: "Eviction", Group: "policy", Version: "v1", Verbs: resource.CreateVerb}).
+		WithOther(resource.Subresource{
+			Name: "resize", Kind: "Pod", Verbs: resource.StatusVerbs,
+			PrepareForUpdate: func(obj, old runtime.Object) { prepareResize(obj.(*corev1.Pod), old.(*corev1.Pod)) },
+			ValidateUpdate: func(obj, old runtime.Object) field.ErrorList {
+				return podspec.ValidateResize(obj.(*corev1.Pod), old.(*corev1.Pod))
+			},
+		}).
+		WithStatus().
+		Select(
+			resource.FieldAt("spec.nodeName", ""),
+			resource.Field{Label: "spec.host", Paths: [][]string{{"spec", "nodeName"}}},
+			resource.FieldAt("spec.restartPolicy", ""),
+			resource.FieldAt("spec.schedulerName", ""),
+			resource.FieldAt("spec.serviceAccountName", ""),
+			resource.FieldAt("spec.hostNetwork", "false"),
+			resource.FieldAt("status.phase", ""),
+			resource.FieldAt("status.podIP", ""),
+			resource.Field{Label: "status.podIPs"},
+			resource.FieldAt("status.nominatedNodeName", ""),
+		).
+		Shown(podTable).
+		Ruled(podStrategy())
+}
+
+func podStrategy() resource.Strategy {
+	r := resource.SplitCounted(func(p *corev1.Pod) (*corev1.PodSpec, *corev1.PodStatus) { return &p.Spec, &p.Status })
+	r.Default = podspec.DefaultPod
+	cleared := r.PrepareForCreate
+	r.PrepareForCreate = func(p *corev1.Pod) {
+		class := p.Status.QOSClass // as sent, if it is
+		cleared(p)
+		if class == "" {
+			class = podspec.QOSClass(p)
+		}
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: class}
+		gateCondition(p)
+		mergeLabelKeys(p)
+	}
+	r.PrepareForStatusUpdate = keepPodSpec
+	r.Validate = podspec.ValidatePod
+	r.ValidateUpdate = podspec.ValidatePodUpdate
+	r.ValidateStatusUpdate = podspec.ValidatePodStatusUpdate
+	r.Warnings = podspec.Warnings
+	r.Graceful = podGrace
+	return r.Strategy()
+}
+
+// podGrace gives a pod the time it asks for, or the caller does; a pod that
+// nobody runs goes at once.
+func podGrace(p *corev1.Pod, opts *metav1.DeleteOptions) (int64, bool) {
+	if opts == nil {
+		return 0, false
+	}
+	var seconds int64
+	switch {
+	case opts.GracePeriodSeconds != nil:
+		seconds = *opts.GracePeriodSeconds
+	case p.Spec.TerminationGracePeriodSeconds != nil:
+		seconds = *p.Spec.TerminationGracePeriodSeconds
+	}
+	if p.Spec.NodeName == "" || p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
+		seconds = 0
+	}
+	if seconds < 0 {
+		seconds = 1
+	}
+	return seconds, true
+}
+
+// keepPodSpec lets a status write change the status and little else. What an
+// older kubelet does not know to send stays as it was.
+func keepPodSpec(p, old *corev1.Pod) {
+	p.Spec = old.Spec
+	p.DeletionTimestamp = nil
+	p.OwnerReferences = old.OwnerReferences
+	if p.Status.QOSClass == "" {
+		p.Status.QOSClass = old.Status.QOSClass
+	}
+	if p.Status.ObservedGeneration == 0 {
+		p.Status.ObservedGeneration = old.Status.ObservedGeneration
+	}
+	was := map[corev1.PodConditionType][]int64{}
+	for _, c := range old.Status.Conditions {
+		was[c.Type] = append(was[c.Type], c.ObservedGeneration)
+	}
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		g := was[c.Type]
+		if len(g) == 0 {
+			continue
+		}
+		was[c.Type] = g[1:]
+		if c.ObservedGeneration == 0 {
+			c.ObservedGeneration = g[0]
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package dynamicresources
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/internal/resource/check"
+)
+
+// longestName bounds a domain, a slash and an identifier.
+const longestName = resourcev1.DeviceMaxDomainLength + 1 + resourcev1.DeviceMaxIDLength
+
+// shorter takes out the middle of what is too long.
+func shorter(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	rest := most - len("...")
+	return s[:(rest+1)/2] + "..." + s[len(s)-rest/2:]
+}
+
+func attributes(f *check.Faults, p *check.Path, d *resourcev1.Device) {
+	if n, most := len(d.Attributes)+len(d.Capacity), resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice; n > most {
+		f.Invalid(p, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", most))
+	}
+	values := 0
+	for _, a := range d.Attributes {
+		values += max(1, len(a.BoolValues)+len(a.IntValues)+len(a.StringValues)+len(a.VersionValues))
+	}
+	if most := resourcev1.ResourceSliceMaxAttributeValuesPerDevice; values > most {
+		f.Invalid(p, values, fmt.Sprintf("the total number of attribute values must not exceed %d", most))
+	}
+	at := p.Child("attributes")
+	for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
+		a := d.Attributes[name]
+		attributeName(f, at, string(name))
+		attribute(f, at.Key(shorter(string(name), longestName)), &a)
+	}
+}
+
+var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+	`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?` +
+	`(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
+
+// attribute wants one value, or one list of values.
+func attribute(f *check.Faults, p *check.Path, a *resourcev1.DeviceAttribute) {
+	n := 0
+	has := func(set bool) bool {
+		if set {
+			n++
+		}
+		return set
+	}
+	length := func(p *check.Path, s string) {
+		if most := resourcev1.DeviceAttributeMaxValueLength; len(s) > most {
+			f.Add(field.TooLong(p.Field(), "", most))
+		}
+	}
+	number := func(p *check.Path, s string) {
+		if !semver.MatchString(s) {
+			f.Invalid(p, s, "must be a string compatible with semver.org spec 2.0.0")
+		}
+		length(p, s)
+	}
+	has(a.BoolValue != nil)
+	has(a.IntValue != nil)
+	if has(a.StringValue != nil) {
+		length(p.Child("string"), *a.StringValue)
+	}
+	if has(a.VersionValue != nil) {
+		number(p.Child("version"), *a.VersionValue)
+	}
+	const empty = "must not be empty if specified"
+	if has(a.BoolValues != nil) && len(a.BoolValues) == 0 {
+		f.Invalid(p.Child("bools"), a.BoolValues, empty)
+	}
+	if has(a.IntValues != nil) && len(a.IntValues) == 0 {
+		f.Invalid(p.Child("ints"), a.IntValues, empty)
+	}
+	if has(a.StringValues != nil) && len(a.StringValues) == 0 {
+		f.Invalid(p.Child("strings"), a.StringValues, empty)
+	}
+	if has(a.VersionValues != nil) && len(a.VersionValues) == 0 {
+		f.Invalid(p.Child("versions"), a.VersionValues, empty)
+	}
+	for i, s := range a.StringValues {
+		length(p.Child("strings").Index(i), s)
+	}
+	for i, s := range a.VersionValues {
+		number(p.Child("versions").Index(i), s)
+	}
+	switch n {
+	case 0:
+		f.Invalid(p, "", "exactly one value must be specified")
+	case 1:
+	default:
+		f.Invalid(p, *a, "exactly one value must be specified")
+	}
+}

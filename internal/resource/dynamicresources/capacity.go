@@ -1,0 +1,96 @@
+package dynamicresources
+
+import (
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	amount "k8s.io/apimachinery/pkg/api/resource"
+
+	"fairlead.dev/internal/resource/check"
+)
+
+// mostValues bounds the amounts that a policy names.
+const mostValues = 10
+
+// capacity wants a policy of requests only where several can have a part.
+func capacity(f *check.Faults, p *check.Path, c resourcev1.DeviceCapacity, multiple bool) {
+	policy := c.RequestPolicy
+	if policy == nil {
+		return
+	}
+	p = p.Child("requestPolicy")
+	switch {
+	case !multiple:
+		f.Forbidden(p, "allowMultipleAllocations must be true")
+	case len(policy.ValidValues) > 0 && policy.ValidRange != nil:
+		f.Forbidden(p, `exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time`)
+	case len(policy.ValidValues) > 0 && policy.Default == nil:
+		f.Required(p.Child("default"), "required when validValues is defined")
+	case len(policy.ValidValues) > 0:
+		validValues(f, p.Child("validValues"), policy.ValidValues, *policy.Default, c.Value)
+	case policy.ValidRange != nil && policy.Default == nil:
+		f.Required(p.Child("default"), "required when validRange is defined")
+	case policy.ValidRange != nil:
+		validRange(f, p.Child("validRange"), policy.ValidRange, *policy.Default, c.Value)
+	}
+}
+
+func validValues(f *check.Faults, p *check.Path, values []amount.Quantity, otherwise, most amount.Quantity) {
+	for i := 1; i < len(values); i++ {
+		if values[i-1].Cmp(values[i]) > 0 {
+			f.Invalid(p.Index(i), values[i].String(), "values must be sorted in ascending order")
+		}
+	}
+	found := false
+	once(f, p, values, mostValues, func(q *amount.Quantity) string { return fmt.Sprint(q.Value()) },
+		func(p *check.Path, q *amount.Quantity) {
+			if q.Cmp(most) > 0 {
+				f.Invalid(p, q.String(), "option is larger than capacity value: "+most.String())
+			}
+			found = found || q.Cmp(otherwise) == 0
+		})
+	if !found {
+		f.Invalid(p, otherwise.String(), "default value is not valid according to the requestPolicy")
+	}
+}
+
+func validRange(f *check.Faults, p *check.Path, r *resourcev1.CapacityRequestPolicyRange, otherwise, most amount.Quantity) {
+	if r.Min == nil {
+		f.Required(p.Child("min"), "required when validRange is defined")
+		return
+	}
+	if r.Min.Cmp(most) > 0 {
+		f.Invalid(p.Child("min"), r.Min.String(), "min is larger than capacity value: "+most.String())
+	}
+	if otherwise.Cmp(*r.Min) < 0 {
+		f.Invalid(p.Child("min"), otherwise.String(), "default is less than min: "+r.Min.String())
+	}
+	if r.Max != nil {
+		at := p.Child("max")
+		if r.Min.Cmp(*r.Max) > 0 {
+			f.Invalid(at, r.Min.String(), "min is larger than max: "+r.Max.String())
+		}
+		if r.Max.Cmp(most) > 0 {
+			f.Invalid(at, r.Max.String(), "max is larger than capacity value: "+most.String())
+		}
+		if otherwise.Cmp(*r.Max) > 0 {
+			f.Invalid(at, otherwise.String(), "default is more than max: "+r.Max.String())
+		}
+	}
+	if r.Step == nil {
+		return
+	}
+	at, first := p.Child("step"), r.Min.DeepCopy()
+	if first.Add(*r.Step); first.Cmp(most) > 0 {
+		f.Invalid(at, r.Step.String(), fmt.Sprintf("one step %s is larger than capacity value: %s", first.String(), most.String()))
+	}
+	whole := func(q *amount.Quantity) {
+		if step := r.Step.Value(); step == 0 || (q.Value()-r.Min.Value())%step != 0 {
+			f.Invalid(at, q.String(), fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", r.Step.String(), r.Min.String()))
+		}
+	}
+	whole(&otherwise)
+	if r.Max != nil {
+		whole(r.Max)
+	}
+}

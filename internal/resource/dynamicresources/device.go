@@ -1,0 +1,151 @@
+package dynamicresources
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/check"
+	"fairlead.dev/internal/resource/podspec"
+)
+
+var classTable = resource.TableOf(func(c *resourcev1.DeviceClass) []any {
+	return []any{c.Name, resource.AgeOf(c)}
+}, resource.NameColumn, resource.AgeColumn)
+
+var sliceTable = resource.TableOf(func(s *resourcev1.ResourceSlice) []any {
+	return []any{s.Name, ptr.Deref(s.Spec.NodeName, ""), s.Spec.Driver, s.Spec.Pool.Name, resource.AgeOf(s)}
+},
+	resource.NameColumn,
+	resource.Text("Node", "The node that has the devices."),
+	resource.Text("Driver", "The driver of the devices."),
+	resource.Text("Pool", "The pool the devices belong to."),
+	resource.AgeColumn,
+)
+
+var taintTable = resource.TableOf(func(r *resourcev1.DeviceTaintRule) []any {
+	t, added := &r.Spec.Taint, ""
+	if t.TimeAdded != nil {
+		added = resource.Since(*t.TimeAdded)
+	}
+	return []any{r.Name, t.Key, t.Value, string(t.Effect), added, resource.AgeOf(r)}
+},
+	resource.NameColumn,
+	resource.Text("Key", "The taint's key."),
+	resource.Text("Value", "The taint's value."),
+	resource.Text("Effect", "What the taint does."),
+	resource.Text("TimeAdded", "When the taint was added."),
+	resource.AgeColumn,
+)
+
+func classStrategy() resource.Strategy {
+	r := resource.Counted(func(c *resourcev1.DeviceClass) *resourcev1.DeviceClassSpec { return &c.Spec })
+	r.Validate = func(c *resourcev1.DeviceClass) field.ErrorList { return validateClass(c, nil) }
+	r.ValidateUpdate = validateClass
+	return r.Strategy()
+}
+
+func validateClass(c, old *resourcev1.DeviceClass) field.ErrorList {
+	var f check.Faults
+	p, s := check.At("spec"), &c.Spec
+	stored := old != nil && apiequality.Semantic.DeepEqual(s.Selectors, old.Spec.Selectors)
+	selectors(&f, p.Child("selectors"), s.Selectors, stored)
+	each(&f, p.Child("config"), s.Config, resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceClassConfiguration) {
+		configuration(&f, p, &c.DeviceConfiguration)
+	})
+	if n := s.ExtendedResourceName; n != nil && !check.IsExtended(corev1.ResourceName(*n)) {
+		f.Invalid(p.Child("extendedResourceName"), *n, "must be a valid extended resource name")
+	}
+	return f.List()
+}
+
+func sliceStrategy() resource.Strategy {
+	r := resource.Counted(func(s *resourcev1.ResourceSlice) *resourcev1.ResourceSliceSpec { return &s.Spec })
+	r.Default = func(s *resourcev1.ResourceSlice) {
+		for i := range s.Spec.Devices {
+			for k := range s.Spec.Devices[i].Taints {
+				stamp(&s.Spec.Devices[i].Taints[k])
+			}
+		}
+	}
+	r.Validate = func(s *resourcev1.ResourceSlice) field.ErrorList { return validateSlice(s, nil) }
+	r.ValidateUpdate = validateSlice
+	return r.Strategy()
+}
+
+// stamp says when a taint was added, if the user has not.
+func stamp(t *resourcev1.DeviceTaint) {
+	if t.TimeAdded == nil {
+		t.TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
+	}
+}
+
+func taintStrategy() resource.Strategy {
+	r := resource.SplitCounted(func(r *resourcev1.DeviceTaintRule) (*resourcev1.DeviceTaintRuleSpec, *resourcev1.DeviceTaintRuleStatus) {
+		return &r.Spec, &r.Status
+	})
+	keep := r.PrepareForStatusUpdate
+	r.PrepareForStatusUpdate = func(r, old *resourcev1.DeviceTaintRule) {
+		resource.KeepMeta(r, old)
+		keep(r, old)
+	}
+	r.Default = func(r *resourcev1.DeviceTaintRule) { stamp(&r.Spec.Taint) }
+	r.Validate = func(r *resourcev1.DeviceTaintRule) field.ErrorList { return validateTaintRule(r, nil) }
+	r.ValidateUpdate = validateTaintRule
+	r.ValidateStatusUpdate = validateTaintRuleStatus
+	return r.Strategy()
+}
+
+func validateTaintRule(r, old *resourcev1.DeviceTaintRule) field.ErrorList {
+	var f check.Faults
+	p := check.At("spec")
+	if s := r.Spec.DeviceSelector; s != nil {
+		at := p.Child("deviceSelector")
+		if s.Driver != nil {
+			podspec.CSIDriverName(&f, at.Child("driver"), *s.Driver)
+		}
+		if s.Pool != nil {
+			poolName(&f, at.Child("pool"), *s.Pool)
+		}
+		if s.Device != nil {
+			f.Label(at.Child("device"), *s.Device)
+		}
+	}
+	var was *resourcev1.DeviceTaint
+	if old != nil {
+		was = &old.Spec.Taint
+	}
+	taint(&f, p.Child("taint"), &r.Spec.Taint, was)
+	return f.List()
+}
+
+func validateTaintRuleStatus(r, _ *resourcev1.DeviceTaintRule) field.ErrorList {
+	var f check.Faults
+	p := check.At("status", "conditions")
+	f.Add(metavalidation.ValidateConditions(r.Status.Conditions, p.Field())...)
+	if len(r.Status.Conditions) > resourcev1.DeviceTaintRuleStatusMaxConditions {
+		f.Add(field.TooMany(p.Field(), len(r.Status.Conditions), resourcev1.DeviceTaintRuleStatusMaxConditions))
+	}
+	return f.List()
+}
+
+// taint wants a key, a value that can be a label's, and one of the effects, unless
+// that is as it was.
+func taint(f *check.Faults, p *check.Path, t, old *resourcev1.DeviceTaint) {
+	f.LabelKey(p.Child("key"), t.Key)
+	if t.Value != "" {
+		f.Each(p.Child("value"), t.Value, validation.IsValidLabelValue(t.Value))
+	}
+	if old == nil || old.Effect != t.Effect {
+		check.OneOf(f, p.Child("effect"), t.Effect,
+			resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone)
+	}
+}

@@ -1,0 +1,28 @@
+// Package dynamicresources describes the kinds of group resource.k8s.io:
+// devices and the claims on them.
+package dynamicresources
+
+import (
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"fairlead.dev/internal/resource"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	gv := resourcev1.SchemeGroupVersion
+	return []*resource.Resource{
+		resource.InCluster[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses").
+			Shown(classTable).Ruled(classStrategy()),
+		resource.InCluster[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
+			Idle("this control plane allocates no devices and evicts no pods from them: the DeviceTaintRule has no effect").
+			WithStatus().Shown(taintTable).Ruled(taintStrategy()),
+		resource.InNamespace[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
+			WithStatus().Shown(claimTable).Ruled(claimStrategy()),
+		resource.InNamespace[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates").
+			Shown(templateTable).Ruled(templateStrategy),
+		resource.InCluster[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
+			Select(resource.FieldAt("spec.nodeName", ""), resource.FieldAt("spec.driver", "")).
+			Shown(sliceTable).Ruled(sliceStrategy()),
+	}
+}

@@ -1,0 +1,122 @@
+package dynamicresources
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/internal/resource/check"
+	"fairlead.dev/internal/resource/podspec"
+)
+
+// each looks at the elements of a list that has at most so many; of a longer one
+// nothing else is said. A negative number is no bound.
+func each[T any](f *check.Faults, p *check.Path, list []T, most int, look func(p *check.Path, v *T)) bool {
+	if most >= 0 && len(list) > most {
+		f.Add(field.TooMany(p.Field(), len(list), most))
+		return false
+	}
+	for i := range list {
+		look(p.Index(i), &list[i])
+	}
+	return true
+}
+
+// once is each, and wants elements of different keys.
+func once[T any, K comparable](f *check.Faults, p *check.Path, list []T, most int, key func(*T) K, look func(p *check.Path, v *T)) {
+	if !each(f, p, list, most, look) {
+		return
+	}
+	seen := map[K]bool{}
+	for i := range list {
+		k := key(&list[i])
+		if seen[k] {
+			f.Duplicate(p.Index(i), k)
+		}
+		seen[k] = true
+	}
+}
+
+func itself(s *string) string { return *s }
+
+// poolName wants subdomains between slashes.
+func poolName(f *check.Faults, p *check.Path, name string) {
+	if name == "" {
+		f.Required(p, "")
+		return
+	}
+	if len(name) > resourcev1.PoolNameMaxLength {
+		f.Add(field.TooLong(p.Field(), "", resourcev1.PoolNameMaxLength))
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		f.Subdomain(p, part)
+	}
+}
+
+// attributeName wants an identifier, with the domain of a driver in front or not.
+func attributeName(f *check.Faults, p *check.Path, name string) {
+	domain, id, two := strings.Cut(name, "/")
+	switch {
+	case strings.Count(name, "/") > 1:
+		return // kube-apiserver lets it in
+	case !two:
+		identifier(f, p, domain)
+		return
+	case domain == "":
+		f.Invalid(p, "", "the domain must not be empty")
+	default:
+		podspec.CSIDriverName(f, p, domain)
+	}
+	if id == "" {
+		f.Invalid(p, "", "the name must not be empty")
+	} else {
+		identifier(f, p, id)
+	}
+}
+
+func wholeAttributeName(f *check.Faults, p *check.Path, name string) {
+	attributeName(f, p, name)
+	if !strings.Contains(name, "/") {
+		f.Invalid(p, name, "a fully qualified name must be a domain and a name separated by a slash")
+	}
+}
+
+func identifier(f *check.Faults, p *check.Path, id string) {
+	if len(id) > resourcev1.DeviceMaxIDLength {
+		f.Add(field.TooLong(p.Field(), "", resourcev1.DeviceMaxIDLength))
+	}
+	f.Each(p, id, content.IsCIdentifier(id))
+}
+
+func shareID(f *check.Faults, p *check.Path, id string) {
+	if err := uuid.Validate(id); err != nil {
+		f.Invalid(p, id, fmt.Sprintf("error validating uid: %v", err))
+	} else if len(id) != 36 || id != strings.ToLower(id) {
+		f.Invalid(p, id, "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters")
+	}
+}
+
+// jsonObject wants a JSON object of at most so many bytes.
+func jsonObject(f *check.Faults, p *check.Path, raw runtime.RawExtension, most int) {
+	var v any
+	switch err := json.Unmarshal(raw.Raw, &v); {
+	case len(raw.Raw) == 0:
+		f.Required(p, "")
+	case len(raw.Raw) > most:
+		f.Add(field.TooLong(p.Field(), "", most))
+	case err != nil:
+		f.Invalid(p, "<value omitted>", fmt.Sprintf("error parsing data as JSON: %v", err))
+	case v == nil:
+		f.Required(p, "")
+	default:
+		if _, ok := v.(map[string]any); !ok {
+			f.Invalid(p, "<value omitted>", "must be a valid JSON object")
+		}
+	}
+}

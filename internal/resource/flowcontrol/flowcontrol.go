@@ -1,0 +1,21 @@
+// Package flowcontrol describes flow schemas and priority levels.
+package flowcontrol
+
+import (
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+
+	"fairlead.dev/internal/resource"
+)
+
+const inert = "this server does not tell requests apart by FlowSchemas and PriorityLevelConfigurations: the object has no effect"
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	gv := flowcontrolv1.SchemeGroupVersion
+	return []*resource.Resource{
+		resource.InCluster[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](gv, "flowschemas").
+			WithStatus().Idle(inert).Shown(schemaTable).Ruled(schemaStrategy()),
+		resource.InCluster[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList](gv, "prioritylevelconfigurations").
+			WithStatus().Idle(inert).Shown(levelTable).Ruled(levelStrategy()),
+	}
+}

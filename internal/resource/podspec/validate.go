@@ -1,0 +1,72 @@
+package podspec
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/internal/resource/check"
+)
+
+// ValidatePod reports the faults of a new pod.
+func ValidatePod(p *corev1.Pod) field.ErrorList {
+	var f check.Faults
+	pod(&f, p)
+	spec := check.At("spec")
+	if len(p.Spec.EphemeralContainers) > 0 {
+		f.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create")
+	}
+	if p.Spec.NodeName != "" && len(p.Spec.SchedulingGates) > 0 {
+		f.Forbidden(spec.Child("nodeName"), "cannot be set until all schedulingGates have been cleared")
+	}
+	return f.List()
+}
+
+// pod reports what is wrong with a pod whether it is new or not.
+func pod(f *check.Faults, p *corev1.Pod) {
+	path := check.At("spec")
+	podAnnotations(f, check.At("metadata", "annotations"), p)
+	v := validator{Faults: f, spec: &p.Spec, meta: &p.ObjectMeta, isPod: true}
+	v.run(path)
+	if p.Spec.ServiceAccountName == "" {
+		for i := range p.Spec.Volumes {
+			projected := p.Spec.Volumes[i].Projected
+			if projected == nil {
+				continue
+			}
+			for k := range projected.Sources {
+				if projected.Sources[k].ServiceAccountToken != nil {
+					f.Forbidden(path.Child("volumes").Index(i).Child("projected", "sources").Index(k).Child("serviceAccountToken"),
+						"must not be specified when serviceAccountName is not set")
+				}
+			}
+		}
+	}
+	trimmedImages(f, path.Child("containers"), p.Spec.Containers)
+	trimmedImages(f, path.Child("initContainers"), p.Spec.InitContainers)
+}
+
+// ValidateTemplate reports the faults of a pod template at the path.
+func ValidateTemplate(t *corev1.PodTemplateSpec, path *check.Path) field.ErrorList {
+	var f check.Faults
+	f.Labels(path.Child("labels"), t.Labels)
+	annotations(&f, path.Child("annotations"), t.Annotations)
+	v := validator{Faults: &f, spec: &t.Spec}
+	v.run(path.Child("spec"))
+	if len(t.Spec.EphemeralContainers) > 0 {
+		f.Forbidden(path.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template")
+	}
+	return f.List()
+}
+
+// validator looks at one spec. What containers may refer to is gathered before
+// they are looked at.
+type validator struct {
+	*check.Faults
+	spec  *corev1.PodSpec
+	meta  *metav1.ObjectMeta // the pod's, nil in a template
+	isPod bool
+
+	volumes map[string]*corev1.VolumeSource // those that are well-formed
+	claims  map[string]bool
+}

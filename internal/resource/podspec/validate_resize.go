@@ -1,0 +1,130 @@
+package podspec
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/internal/resource/check"
+)
+
+// ValidateResize reports the faults of a pod whose resources are changed while
+// it runs: nothing but processor and memory, and none taken away.
+func ValidateResize(p, old *corev1.Pod) field.ErrorList {
+	none := check.At("")
+	if isMirror(old) {
+		return field.ErrorList{field.Forbidden(none.Field(), "static pods cannot be resized")}
+	}
+	if old.Spec.OS != nil && old.Spec.OS.Name == corev1.Windows {
+		return field.ErrorList{field.Forbidden(none.Field(), "windows pods cannot be resized")}
+	}
+	var f check.Faults
+	pod(&f, p)
+	path := check.At("spec")
+	if now, was := QOSClass(p), QOSClass(old); now != was {
+		f.Invalid(path, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing")
+	}
+	n := f.Len()
+	sameNames(&f, path.Child("containers"), p.Spec.Containers, old.Spec.Containers)
+	sameNames(&f, path.Child("initContainers"), p.Spec.InitContainers, old.Spec.InitContainers)
+	if f.Len() > n {
+		return f.List()
+	}
+	rest := p.Spec.DeepCopy()
+	if now, was := rest.Resources, old.Spec.Resources; now != nil && was != nil {
+		notTaken(&f, path.Child("resources"), now, was, "pod-level resource")
+		undoResize(now, was)
+		if !apiequality.Semantic.DeepEqual(now, was) {
+			f.Forbidden(path, "only cpu and memory resources are mutable at pod-level")
+		}
+	} else if was != nil {
+		f.Forbidden(path.Child("resources"), "pod-level resources cannot be removed")
+	}
+	for i := range rest.InitContainers {
+		resizeInit(&f, path, i, &rest.InitContainers[i], &old.Spec.InitContainers[i])
+	}
+	for i := range rest.Containers {
+		now, was := &rest.Containers[i], &old.Spec.Containers[i]
+		notTaken(&f, path.Child("containers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
+		undoResize(&now.Resources, &was.Resources)
+		if !apiequality.Semantic.DeepEqual(now, was) {
+			f.Forbidden(path, "only cpu and memory resources are mutable")
+		}
+	}
+	if f.Len() == 0 && !apiequality.Semantic.DeepEqual(*rest, old.Spec) {
+		f.Forbidden(path, "only cpu and memory resources are mutable")
+	}
+	return f.List()
+}
+
+// resizeInit looks at one init container. Only those that go on running can be
+// resized.
+func resizeInit(f *check.Faults, path *check.Path, i int, now, was *corev1.Container) {
+	changed := !apiequality.Semantic.DeepEqual(now, was)
+	if restarts(was) {
+		notTaken(f, path.Child("initContainers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
+	}
+	if !restarts(now) {
+		if changed {
+			f.Forbidden(path, "resources for non-sidecar init containers are immutable")
+		}
+		return
+	}
+	undoResize(&now.Resources, &was.Resources)
+	if !apiequality.Semantic.DeepEqual(now, was) {
+		f.Forbidden(path.Child("initContainers").Index(i), "only cpu and memory resources for init or sidecar containers are mutable")
+	}
+}
+
+// sameNames wants the containers that were there, in their order.
+func sameNames(f *check.Faults, p *check.Path, now, was []corev1.Container) {
+	kind := strings.TrimPrefix(p.String(), "spec.")
+	if len(now) != len(was) {
+		f.Forbidden(p, kind+" may not be added or removed on resize")
+		return
+	}
+	for i := range now {
+		if now[i].Name != was[i].Name {
+			f.Forbidden(p.Index(i).Child("name"), kind+" may not be renamed or reordered on resize")
+		}
+	}
+}
+
+// notTaken wants no amount to be taken away.
+func notTaken(f *check.Faults, p *check.Path, now, was *corev1.ResourceRequirements, what string) {
+	if taken(now.Requests, was.Requests) {
+		f.Forbidden(p.Child("requests"), what+" requests cannot be removed")
+	}
+	if taken(now.Limits, was.Limits) {
+		f.Forbidden(p.Child("limits"), what+" limits cannot be removed")
+	}
+}
+
+func taken(now, was corev1.ResourceList) bool {
+	for name := range was {
+		if _, ok := now[name]; !ok {
+			return true
+		}
+	}
+	return false
+}
+
+// undoResize gives processor and memory their old amounts.
+func undoResize(now, was *corev1.ResourceRequirements) {
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		undoAmount(&now.Requests, was.Requests, name)
+		undoAmount(&now.Limits, was.Limits, name)
+	}
+}
+
+func undoAmount(now *corev1.ResourceList, was corev1.ResourceList, name corev1.ResourceName) {
+	delete(*now, name)
+	if amount, ok := was[name]; ok {
+		if *now == nil {
+			*now = corev1.ResourceList{}
+		}
+		(*now)[name] = amount
+	}
+}

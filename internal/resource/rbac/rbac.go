@@ -1,0 +1,25 @@
+// Package rbac describes roles and their bindings.
+package rbac
+
+import (
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"fairlead.dev/internal/resource"
+)
+
+// Resources is the group's part of the table. Names are looser than elsewhere:
+// whatever can stand in a URL.
+func Resources() []*resource.Resource {
+	gv := rbacv1.SchemeGroupVersion
+	name := resource.PathSegmentName
+	return []*resource.Resource{
+		resource.InCluster[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](gv, "clusterrolebindings").
+			Named(name).Shown(clusterRoleBindingTable).Ruled(clusterRoleBindingStrategy),
+		resource.InCluster[rbacv1.ClusterRole, rbacv1.ClusterRoleList](gv, "clusterroles").
+			Named(name).Shown(clusterRoleTable).Ruled(clusterRoleStrategy),
+		resource.InNamespace[rbacv1.RoleBinding, rbacv1.RoleBindingList](gv, "rolebindings").
+			Named(name).Shown(roleBindingTable).Ruled(roleBindingStrategy),
+		resource.InNamespace[rbacv1.Role, rbacv1.RoleList](gv, "roles").
+			Named(name).Shown(roleTable).Ruled(roleStrategy),
+	}
+}

@@ -1,0 +1,87 @@
+// Package scheduling describes priority classes.
+package scheduling
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/check"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	return []*resource.Resource{
+		resource.InCluster[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](schedulingv1.SchemeGroupVersion, "priorityclasses").
+			Short("pc").Shown(classTable).Ruled(classStrategy),
+	}
+}
+
+var classTable = resource.TableOf(func(c *schedulingv1.PriorityClass) []any {
+	return []any{c.Name, int64(c.Value), c.GlobalDefault, resource.AgeOf(c), string(ptr.Deref(c.PreemptionPolicy, ""))}
+},
+	resource.NameColumn,
+	resource.Integer("Value", "The priority of the class's pods."),
+	resource.Boolean("Global-Default", "Whether pods without a class are of this one."),
+	resource.AgeColumn,
+	resource.Text("PreemptionPolicy", "Whether the class's pods push others aside."),
+)
+
+var classStrategy = resource.Rules[*schedulingv1.PriorityClass]{
+	Default: func(c *schedulingv1.PriorityClass) {
+		if c.PreemptionPolicy == nil {
+			c.PreemptionPolicy = ptr.To(corev1.PreemptLowerPriority)
+		}
+	},
+	PrepareForCreate: func(c *schedulingv1.PriorityClass) { c.Generation = 1 },
+	Validate:         validateClass,
+	ValidateUpdate: func(c, old *schedulingv1.PriorityClass) field.ErrorList {
+		var f check.Faults
+		if c.Value != old.Value {
+			f.Forbidden(check.At("value"), "may not be changed in an update.")
+		}
+		f.Same(check.At("preemptionPolicy"), c.PreemptionPolicy, old.PreemptionPolicy)
+		return f.List()
+	},
+}.Strategy()
+
+const (
+	systemPrefix = "system-"
+	highestUser  = 1_000_000_000
+)
+
+// systemClasses are the classes above those of users, by name and value.
+var systemClasses = map[string]int32{
+	"system-node-critical":    2*highestUser + 1000,
+	"system-cluster-critical": 2 * highestUser,
+}
+
+func validateClass(c *schedulingv1.PriorityClass) field.ErrorList {
+	var f check.Faults
+	if strings.HasPrefix(c.Name, systemPrefix) {
+		value, known := systemClasses[c.Name]
+		why := ""
+		switch {
+		case !known:
+			why = fmt.Sprintf("%v is not a known system priority class", c.Name)
+		case value != c.Value:
+			why = fmt.Sprintf("value of %v PriorityClass must be %v", c.Name, value)
+		case c.GlobalDefault:
+			why = fmt.Sprintf("globalDefault of %v PriorityClass must be %v", c.Name, false)
+		}
+		if why != "" {
+			f.Forbidden(check.At("metadata", "name"), "priority class names with '"+systemPrefix+"' prefix are reserved for system use only. error: "+why)
+		}
+	} else if c.Value > highestUser {
+		f.Forbidden(check.At("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestUser))
+	}
+	if c.PreemptionPolicy != nil {
+		check.OneOf(&f, check.At("preemptionPolicy"), *c.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)
+	}
+	return f.List()
+}

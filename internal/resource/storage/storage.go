@@ -1,0 +1,28 @@
+// Package storage describes the kinds of group storage.k8s.io: classes of
+// volumes and the drivers behind them.
+package storage
+
+import (
+	storagev1 "k8s.io/api/storage/v1"
+
+	"fairlead.dev/internal/resource"
+)
+
+// Resources is the group's part of the table.
+func Resources() []*resource.Resource {
+	gv := storagev1.SchemeGroupVersion
+	return []*resource.Resource{
+		resource.InCluster[storagev1.CSIDriver, storagev1.CSIDriverList](gv, "csidrivers").
+			Shown(driverTable).Ruled(driverStrategy),
+		resource.InCluster[storagev1.CSINode, storagev1.CSINodeList](gv, "csinodes").
+			Shown(csiNodeTable).Ruled(csiNodeStrategy),
+		resource.InNamespace[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList](gv, "csistoragecapacities").
+			Shown(capacityTable).Ruled(capacityStrategy),
+		resource.InCluster[storagev1.StorageClass, storagev1.StorageClassList](gv, "storageclasses").
+			Short("sc").Shown(classTable).Ruled(classStrategy),
+		resource.InCluster[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList](gv, "volumeattachments").
+			WithStatus().Shown(attachmentTable).Ruled(attachmentStrategy()),
+		resource.InCluster[storagev1.VolumeAttributesClass, storagev1.VolumeAttributesClassList](gv, "volumeattributesclasses").
+			Short("vac").Shown(attributesTable).Ruled(attributesStrategy),
+	}
+}

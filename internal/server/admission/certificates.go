@@ -1,0 +1,138 @@
+package admission
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/resource/certificates"
+	"fairlead.dev/internal/server/auth"
+)
+
+// Certificates keeps certificate signing requests and trust bundles honest: requests
+// carry who made them, only those who may act for a signer approve and sign, and vouch
+// for its bundles, and nobody gets a client certificate for system:masters.
+type Certificates struct{ Authorizer auth.Authorizer }
+
+var (
+	csrs         = schema.GroupResource{Group: "certificates.k8s.io", Resource: "certificatesigningrequests"}
+	trustBundles = schema.GroupResource{Group: "certificates.k8s.io", Resource: "clustertrustbundles"}
+)
+
+// Name implements Plugin.
+func (Certificates) Name() string { return "Certificates" }
+
+// Complete implements Completer.
+func (Certificates) Complete(_ context.Context, r *Request) error {
+	if r.on(Create, csrs) {
+		stamp(r.Object.(*certificatesv1.CertificateSigningRequest), r.User)
+	}
+	return nil
+}
+
+// Validate implements Validator.
+func (p Certificates) Validate(ctx context.Context, r *Request) error {
+	switch r.GroupResource() {
+	case csrs:
+		return p.request(ctx, r)
+	case trustBundles:
+		return p.bundle(ctx, r)
+	}
+	return nil
+}
+
+func (p Certificates) request(ctx context.Context, r *Request) error {
+	switch {
+	case r.on(Create, csrs):
+		if err := checkSubject(r.Object.(*certificatesv1.CertificateSigningRequest)); err != nil {
+			return forbid(r, err)
+		}
+	case r.Verb == Update && r.Subresource == "approval":
+		old := r.Old.(*certificatesv1.CertificateSigningRequest)
+		if !p.may(ctx, r.User, "approve", old.Spec.SignerName) {
+			return forbid(r, fmt.Errorf("user not permitted to approve requests with signerName %q", old.Spec.SignerName))
+		}
+	case r.Verb == Update && r.Subresource == "status":
+		csr, old := r.Object.(*certificatesv1.CertificateSigningRequest), r.Old.(*certificatesv1.CertificateSigningRequest)
+		if bytes.Equal(csr.Status.Certificate, old.Status.Certificate) &&
+			equality.Semantic.DeepEqual(csr.Status.Conditions, old.Status.Conditions) {
+			return nil
+		}
+		if !p.may(ctx, r.User, "sign", old.Spec.SignerName) {
+			return forbid(r, fmt.Errorf("user not permitted to sign requests with signerName %q", old.Spec.SignerName))
+		}
+	}
+	return nil
+}
+
+// bundle asks for the right to attest for the signer of a bundle that has one, unless
+// only the garbage collector's fields change.
+func (p Certificates) bundle(ctx context.Context, r *Request) error {
+	if r.Verb != Create && r.Verb != Update {
+		return nil
+	}
+	b := r.Object.(*certificatesv1.ClusterTrustBundle)
+	signer := b.Spec.SignerName
+	if signer == "" || r.Verb == Update && sameButGC(b, r.Old.(*certificatesv1.ClusterTrustBundle)) || p.may(ctx, r.User, "attest", signer) {
+		return nil
+	}
+	return forbid(r, fmt.Errorf("user not permitted to attest for signerName %q", signer))
+}
+
+// sameButGC reports whether a write changes no more than what the garbage collector
+// may: finalizers and owners.
+func sameButGC(b, old *certificatesv1.ClusterTrustBundle) bool {
+	c := *b
+	c.OwnerReferences, c.Finalizers, c.ManagedFields = old.OwnerReferences, old.Finalizers, old.ManagedFields
+	return equality.Semantic.DeepEqual(&c, old)
+}
+
+// stamp writes the user into the request, over whatever it says.
+func stamp(csr *certificatesv1.CertificateSigningRequest, u *auth.User) {
+	csr.Spec.Username, csr.Spec.UID = u.Name, u.UID
+	csr.Spec.Groups = slices.Clone(u.Groups)
+	csr.Spec.Extra = nil
+	for k, v := range u.Extra {
+		if csr.Spec.Extra == nil {
+			csr.Spec.Extra = map[string]certificatesv1.ExtraValue{}
+		}
+		csr.Spec.Extra[k] = slices.Clone(v)
+	}
+}
+
+// checkSubject says nothing about a request that cannot be read: that is for
+// validation.
+func checkSubject(csr *certificatesv1.CertificateSigningRequest) error {
+	if csr.Spec.SignerName != certificatesv1.KubeAPIServerClientSignerName {
+		return nil
+	}
+	parsed, err := certificates.ParseRequest(csr.Spec.Request)
+	if err != nil {
+		return fmt.Errorf("failed to parse CSR: %w", err)
+	}
+	if slices.Contains(parsed.Subject.Organization, auth.MastersGroup) {
+		return fmt.Errorf("use of %s signer with system:masters group is not allowed", csr.Spec.SignerName)
+	}
+	return nil
+}
+
+// may says whether the user may act for the signer, or for all signers of its
+// domain.
+func (p Certificates) may(ctx context.Context, u *auth.User, verb, signer string) bool {
+	domain, _, _ := strings.Cut(signer, "/")
+	for _, name := range []string{signer, domain + "/*"} {
+		a := auth.Attributes{
+			User: u, Verb: verb, Group: "certificates.k8s.io", Version: "*", Resource: "signers", Name: name, IsResource: true,
+		}
+		if ok, _, _ := p.Authorizer.Authorize(ctx, a); ok {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+package admission
+
+import (
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/rbac"
+)
+
+// Options are what the default chain needs.
+type Options struct {
+	Lookup     Lookup
+	Authorizer auth.Authorizer
+	// RBAC is nil if roles and bindings are not what is authorized by; then
+	// they are not checked for escalation either.
+	RBAC     *rbac.Authorizer
+	Services ServiceOptions
+	// Dynamic are the plugins that objects of the API configure: pod security,
+	// policies, then webhooks.
+	Dynamic []Plugin
+	// Quotas writes what quotas are charged with; nil if nobody is held to them.
+	Quotas QuotaWriter
+}
+
+// Default is the chain of a server, in kube-apiserver's order.
+func Default(o Options) Chain {
+	c := Chain{
+		NamespaceLifecycle{o.Lookup},
+		LimitRanger{o.Lookup},
+		ServiceAccount{o.Lookup},
+		NodeRestriction{o.Lookup, o.Authorizer},
+		TaintNodesByCondition{},
+		Priority{o.Lookup},
+		DefaultTolerationSeconds{},
+		PodTopologyLabels{o.Lookup},
+		DefaultStorageClass{o.Lookup},
+		StorageObjectInUseProtection{},
+		ClaimResize{o.Lookup},
+		RuntimeClass{o.Lookup},
+		Certificates{o.Authorizer},
+		DefaultIngressClass{o.Lookup},
+		PodResize{o.Lookup},
+		DeviceAdminAccess{o.Lookup},
+		NewServiceAllocation(o.Lookup, o.Services),
+	}
+	if o.RBAC != nil {
+		c = append(c, RBACEscalation{o.Authorizer, o.RBAC.Policy})
+	}
+	c = append(c, o.Dynamic...)
+	return append(c, NewResourceQuota(o.Lookup, o.Quotas))
+}

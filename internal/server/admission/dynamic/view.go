@@ -1,0 +1,138 @@
+package dynamic
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/server/admission"
+)
+
+// View is a request as one target sees it.
+type View struct {
+	Target      Target
+	Kind        schema.GroupVersionKind
+	Object, Old runtime.Object // of the Kind; nil where the request has none
+	request     *admission.Request
+	texts       [2]json.RawMessage
+}
+
+// NewView converts the request's objects. Their kinds are set; otherwise the request is
+// left as it is.
+func NewView(r *admission.Request, t Target) (v *View, err error) {
+	v = &View{Target: t, Kind: r.KindIn(t.Row, t.Version), request: r}
+	if v.Object, err = v.from(r.Object); err != nil {
+		return nil, err
+	}
+	v.Old, err = v.from(r.Old)
+	return v, err
+}
+
+// from makes an object of the view's version.
+func (v *View) from(obj runtime.Object) (runtime.Object, error) {
+	if obj == nil {
+		return nil, nil
+	}
+	if version := v.Target.Row.Version(v.Target.Version); !v.request.OwnKind() && version != nil && version.FromStorage != nil {
+		out, err := version.FromStorage(obj)
+		if err != nil {
+			return nil, err
+		}
+		obj = out
+	}
+	obj.GetObjectKind().SetGroupVersionKind(v.Kind)
+	return obj, nil
+}
+
+// Put makes obj, of the view's version, the object of the request: defaulted, and of
+// the storage version. The view is of no use after that.
+func (v *View) Put(obj runtime.Object) error {
+	r := v.request
+	if !r.OwnKind() {
+		if version := v.Target.Row.Version(v.Target.Version); version != nil && version.ToStorage != nil {
+			out, err := version.ToStorage(obj)
+			if err != nil {
+				return err
+			}
+			obj = out
+		}
+		if f := r.Resource.Strategy.Default; f != nil {
+			f(obj)
+		}
+	}
+	r.Object = obj
+	return nil
+}
+
+// Empty is a new object of the view's kind.
+func (v *View) Empty() runtime.Object {
+	return reflect.New(reflect.TypeOf(v.Object).Elem()).Interface().(runtime.Object)
+}
+
+// Text is the object as JSON, encoded once.
+func (v *View) Text() (json.RawMessage, error) { return v.text(0, v.Object) }
+
+// OldText is the old object as JSON, encoded once.
+func (v *View) OldText() (json.RawMessage, error) { return v.text(1, v.Old) }
+
+func (v *View) text(i int, obj runtime.Object) (json.RawMessage, error) {
+	if obj == nil || v.texts[i] != nil {
+		return v.texts[i], nil
+	}
+	text, err := json.Marshal(obj)
+	v.texts[i] = text
+	return text, err
+}
+
+// Request describes the request in the words of the API, without its objects.
+func (v *View) Request() (*admissionv1.AdmissionRequest, error) {
+	r := v.request
+	kind, gvr := r.Kind(), r.GVR()
+	options, err := optionsOf(r.Options)
+	if err != nil {
+		return nil, err
+	}
+	return &admissionv1.AdmissionRequest{
+		Kind: metav1.GroupVersionKind(v.Kind), Resource: metav1.GroupVersionResource(v.Target.GVR()), SubResource: r.Subresource,
+		RequestKind: (*metav1.GroupVersionKind)(&kind), RequestResource: (*metav1.GroupVersionResource)(&gvr), RequestSubResource: r.Subresource,
+		Name: r.Name, Namespace: r.Home(), Operation: admissionv1.Operation(r.Verb),
+		UserInfo: userInfo(r), DryRun: &r.DryRun, Options: runtime.RawExtension{Object: options},
+	}, nil
+}
+
+func userInfo(r *admission.Request) authenticationv1.UserInfo {
+	u := authenticationv1.UserInfo{Username: r.User.Name, UID: r.User.UID, Groups: r.User.Groups}
+	for k, list := range r.User.Extra {
+		if u.Extra == nil {
+			u.Extra = map[string]authenticationv1.ExtraValue{}
+		}
+		u.Extra[k] = list
+	}
+	return u
+}
+
+// optionsOf gives options the kind that is theirs everywhere.
+func optionsOf(options runtime.Object) (runtime.Object, error) {
+	kind := ""
+	switch options.(type) {
+	case nil:
+		return nil, nil
+	case *metav1.CreateOptions:
+		kind = "CreateOptions"
+	case *metav1.UpdateOptions:
+		kind = "UpdateOptions"
+	case *metav1.DeleteOptions:
+		kind = "DeleteOptions"
+	default:
+		return nil, fmt.Errorf("a request has no options of type %T", options)
+	}
+	options = options.DeepCopyObject()
+	options.GetObjectKind().SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind(kind))
+	return options, nil
+}

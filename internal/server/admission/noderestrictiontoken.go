@@ -1,0 +1,137 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/server/auth"
+)
+
+// token is about tokens, which a kubelet asks for in the name of its pods.
+func (w nodeWrite) token() error {
+	if w.r.Verb != Create || w.r.Subresource != "token" {
+		return nil
+	}
+	spec := w.r.Object.(*authenticationv1.TokenRequest).Spec
+	ref := spec.BoundObjectRef
+	if ref == nil || ref.APIVersion != "v1" || ref.Kind != "Pod" || ref.Name == "" {
+		return errors.New("node requested token not bound to a pod")
+	}
+	if ref.UID == "" {
+		return errors.New("node requested token with a pod binding without a uid")
+	}
+	obj, err := w.Lookup.Get(w.ctx, core("pods"), w.r.Namespace, ref.Name)
+	if err != nil {
+		return err
+	}
+	pod := obj.(*corev1.Pod)
+	switch {
+	case pod.UID != ref.UID:
+		return fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", ref.UID)
+	case pod.Spec.NodeName != w.name:
+		return errors.New("node requested token bound to a pod scheduled on a different node")
+	}
+	return w.audience(pod, spec.Audiences)
+}
+
+// audience holds a node to the audiences that the volumes of its pod name, and to those
+// it is allowed by the verb request-serviceaccounts-token-audience.
+func (w nodeWrite) audience(pod *corev1.Pod, asked []string) error {
+	if len(asked) > 1 {
+		return errors.New("node may only request 0 or 1 audiences")
+	}
+	audience := ""
+	if len(asked) == 1 {
+		audience = asked[0]
+	}
+	found, err := w.mounts(pod, audience)
+	if found {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("error validating audience %q: %w", audience, err)
+	}
+	allowed := false
+	if w.Authorizer != nil {
+		allowed, _, err = w.Authorizer.Authorize(w.ctx, auth.Attributes{
+			User: w.r.User, Verb: "request-serviceaccounts-token-audience", IsResource: true,
+			Namespace: w.r.Namespace, Version: "v1", Resource: audience, Name: w.r.Name,
+		})
+	}
+	switch {
+	case allowed:
+		return nil
+	case err != nil:
+		return fmt.Errorf("audience %q not found in pod spec volume, error authorizing %s to request tokens for this audience: %w", audience, w.r.User.Name, err)
+	}
+	return fmt.Errorf("audience %q not found in pod spec volume, %s is not authorized to request tokens for this audience", audience, w.r.User.Name)
+}
+
+// mounts reports whether a volume of the pod has tokens for the audience: one that
+// projects them, or one of a CSI driver that asks for them.
+func (w nodeWrite) mounts(pod *corev1.Pod, audience string) (bool, error) {
+	var errs []error
+	for _, v := range pod.Spec.Volumes {
+		if v.Projected != nil {
+			for _, s := range v.Projected.Sources {
+				if s.ServiceAccountToken != nil && s.ServiceAccountToken.Audience == audience {
+					return true, nil
+				}
+			}
+		}
+		driver, err := w.driver(pod, v)
+		if err == nil && driver != "" {
+			var has bool
+			if has, err = w.driverWants(driver, audience); has {
+				return true, nil
+			}
+		}
+		errs = append(errs, err)
+	}
+	return false, errors.Join(errs...)
+}
+
+// driver is the CSI driver of a volume, "" if it has none.
+func (w nodeWrite) driver(pod *corev1.Pod, v corev1.Volume) (string, error) {
+	claim := ""
+	switch {
+	case v.CSI != nil:
+		return v.CSI.Driver, nil
+	case v.PersistentVolumeClaim != nil:
+		claim = v.PersistentVolumeClaim.ClaimName
+	case v.Ephemeral != nil && v.Ephemeral.VolumeClaimTemplate != nil:
+		claim = pod.Name + "-" + v.Name
+	default:
+		return "", nil
+	}
+	obj, err := w.Lookup.Get(w.ctx, core("persistentvolumeclaims"), pod.Namespace, claim)
+	if err != nil {
+		return "", err
+	}
+	obj, err = w.Lookup.Get(w.ctx, core("persistentvolumes"), "", obj.(*corev1.PersistentVolumeClaim).Spec.VolumeName)
+	if err != nil {
+		return "", err
+	}
+	if csi := obj.(*corev1.PersistentVolume).Spec.CSI; csi != nil {
+		return csi.Driver, nil
+	}
+	return "", nil
+}
+
+func (w nodeWrite) driverWants(driver, audience string) (bool, error) {
+	obj, err := w.Lookup.Get(w.ctx, schema.GroupResource{Group: storagev1.GroupName, Resource: "csidrivers"}, "", driver)
+	if err != nil {
+		return false, err
+	}
+	for _, t := range obj.(*storagev1.CSIDriver).Spec.TokenRequests {
+		if t.Audience == audience {
+			return true, nil
+		}
+	}
+	return false, nil
+}

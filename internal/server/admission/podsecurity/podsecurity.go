@@ -1,0 +1,108 @@
+// Package podsecurity holds the pods of a namespace to the Pod Security Standards, as
+// the namespace's labels pod-security.kubernetes.io/... say: enforce refuses a pod, warn
+// warns of it and of what has it as a template. audit has nowhere to go. What the
+// standards are, upstream's library knows.
+//
+// # Concurrency
+//
+// The plugin may be used from many goroutines.
+package podsecurity
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"fairlead.dev/internal/resource/podspec"
+	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/admission/dynamic"
+)
+
+// Plugin is PodSecurity with kube-apiserver's defaults: a namespace without labels is
+// privileged, and nobody is exempt.
+type Plugin struct{ Lookup admission.Lookup }
+
+// Name implements admission.Plugin.
+func (Plugin) Name() string { return "PodSecurity" }
+
+var privileged = api.LevelVersion{Level: api.LevelPrivileged, Version: api.LatestVersion()}
+
+var standards = sync.OnceValues(func() (policy.Evaluator, error) {
+	return policy.NewEvaluator(policy.DefaultChecks(), nil)
+})
+
+func policyOf(labels map[string]string) (api.Policy, error) {
+	p, errs := api.PolicyToEvaluate(labels, api.Policy{Enforce: privileged, Audit: privileged, Warn: privileged})
+	return p, errs.ToAggregate()
+}
+
+// Validate implements admission.Validator.
+func (p Plugin) Validate(ctx context.Context, r *admission.Request) error {
+	if r.Verb != admission.Create && r.Verb != admission.Update {
+		return nil
+	}
+	if ns, ok := r.Object.(*corev1.Namespace); ok {
+		return p.namespace(ctx, r, ns)
+	}
+	meta, spec := template(r)
+	if spec == nil {
+		return nil
+	}
+	ns, err := dynamic.Namespace(ctx, p.Lookup, r.Namespace)
+	if err != nil {
+		return apierrors.NewInternalError(fmt.Errorf("failed to lookup namespace %q", r.Namespace))
+	}
+	levels, err := policyOf(ns.Labels)
+	if err == nil && levels.FullyPrivileged() {
+		return nil
+	}
+	if _, pod := r.Object.(*corev1.Pod); pod {
+		if old, ok := r.Old.(*corev1.Pod); ok && !significant(spec, &old.Spec) {
+			return nil
+		}
+		result, err := evaluate(levels.Enforce, meta, spec)
+		if err != nil {
+			return err
+		}
+		if !result.Allowed {
+			return admission.Forbidden(r, fmt.Errorf("violates PodSecurity %q: %s", levels.Enforce.String(), result.ForbiddenDetail()))
+		}
+	}
+	result, err := evaluate(levels.Warn, meta, spec)
+	if err != nil {
+		return err
+	}
+	if !result.Allowed && r.Warn != nil {
+		r.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", levels.Warn.String(), result.ForbiddenDetail()))
+	}
+	return nil
+}
+
+func evaluate(lv api.LevelVersion, meta *metav1.ObjectMeta, spec *corev1.PodSpec) (policy.AggregateCheckResult, error) {
+	all, err := standards()
+	if err != nil {
+		return policy.AggregateCheckResult{}, apierrors.NewInternalError(err)
+	}
+	return policy.AggregateCheckResults(all.EvaluatePod(lv, meta, spec)), nil
+}
+
+// template is the pod of a request, or what it makes pods of; nil if neither.
+func template(r *admission.Request) (*metav1.ObjectMeta, *corev1.PodSpec) {
+	if pod, ok := r.Object.(*corev1.Pod); ok {
+		switch r.Subresource {
+		case "", "ephemeralcontainers", "resize":
+			return &pod.ObjectMeta, &pod.Spec
+		}
+		return nil, nil
+	}
+	if t := podspec.TemplateOf(r.Object); t != nil && r.Subresource == "" {
+		return &t.ObjectMeta, &t.Spec
+	}
+	return nil, nil
+}

@@ -1,0 +1,189 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	corekinds "fairlead.dev/internal/resource/core"
+)
+
+// ServiceOptions are what services are given.
+type ServiceOptions struct {
+	// Families are the IP families of the cluster, the first being that of services that
+	// ask for none. Addresses are taken from the ServiceCIDRs that are stored.
+	Families []corev1.IPFamily
+	// NodePorts is the range of node ports, both ends included; 30000 to 32767
+	// if zero.
+	NodePorts [2]int
+}
+
+// ServiceAllocation gives services their cluster IPs and node ports. Which ports are
+// taken is read from the services once and then kept here, which is right as
+// long as all writes go through this server. A port whose owner does not
+// hold it any more (its service went without a delete that was seen here) is
+// found out when somebody else wants it.
+type ServiceAllocation struct {
+	lookup   Lookup
+	families []corev1.IPFamily
+	port0    int
+	mu       struct {
+		sync.Mutex
+		loaded bool
+		ports  *pool
+		// inFlight is what requests have taken that are not written yet.
+		inFlight map[holding]bool
+	}
+}
+
+// NewServiceAllocation returns the plugin.
+func NewServiceAllocation(l Lookup, o ServiceOptions) *ServiceAllocation {
+	if o.NodePorts == [2]int{} {
+		o.NodePorts = [2]int{30000, 32767}
+	}
+	a := &ServiceAllocation{lookup: l, families: o.Families, port0: o.NodePorts[0]}
+	a.mu.inFlight = map[holding]bool{}
+	size := o.NodePorts[1] - o.NodePorts[0] + 1
+	low := 0
+	if size > 32 {
+		low = min(max(16, size/32), 128)
+	}
+	a.mu.ports = newPool(size, low)
+	return a
+}
+
+// Name implements Plugin.
+func (*ServiceAllocation) Name() string { return "ServiceAllocation" }
+
+// Complete implements Completer.
+func (a *ServiceAllocation) Complete(ctx context.Context, r *Request) error {
+	if r.GroupResource() != core("services") || r.Subresource != "" || r.Verb == Connect {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err := a.load(ctx); err != nil {
+		return status(err)
+	}
+	t := &allocation{a: a, ctx: ctx, r: r, owner: r.Namespace + "/" + r.Name}
+	switch r.Verb {
+	case Create:
+		t.svc = r.Object.(*corev1.Service)
+		if s := &t.svc.Spec; s.ClusterIP != "" && len(s.ClusterIPs) == 0 { // from a client that knows the one field
+			s.ClusterIPs = []string{s.ClusterIP}
+		}
+		t.old = &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName}}
+	case Update:
+		t.svc, t.old = r.Object.(*corev1.Service), r.Old.(*corev1.Service)
+		corekinds.KeepAllocated(t.svc, t.old) // as the strategy does when it comes to it: what is left is what is held
+	case Delete:
+		t.svc, _ = r.Old.(*corev1.Service)
+		if t.svc == nil || len(t.svc.Finalizers) > 0 {
+			return nil
+		}
+		t.freed = held(t.svc)
+	}
+	if r.Verb != Delete {
+		if err := t.do(); err != nil {
+			t.undo()
+			return err
+		}
+		after := held(t.svc)
+		if r.Verb == Update && t.svc.DeletionTimestamp != nil && len(t.svc.Finalizers) == 0 {
+			after = nil // this update ends it
+		}
+		for _, h := range held(t.old) {
+			if !slices.Contains(after, h) {
+				t.freed = append(t.freed, h)
+			}
+		}
+	}
+	if r.DryRun {
+		t.undo()
+		return nil
+	}
+	if err := t.along(); err != nil {
+		t.undo()
+		return status(err)
+	}
+	r.OnDone(func(written bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if written {
+			t.keep()
+		} else {
+			t.undo()
+		}
+	})
+	return nil
+}
+
+// holding is one thing that a service holds: an address, or a port.
+type holding struct {
+	ip   netip.Addr
+	port int
+}
+
+func held(svc *corev1.Service) []holding {
+	var list []holding
+	for _, s := range svc.Spec.ClusterIPs {
+		if ip, err := netip.ParseAddr(s); err == nil {
+			list = append(list, holding{ip: ip})
+		}
+	}
+	for _, p := range svc.Spec.Ports {
+		if p.NodePort != 0 {
+			list = append(list, holding{port: int(p.NodePort)})
+		}
+	}
+	if p := svc.Spec.HealthCheckNodePort; p != 0 {
+		list = append(list, holding{port: int(p)})
+	}
+	return list
+}
+
+func owner(svc *corev1.Service) string { return svc.Namespace + "/" + svc.Name }
+
+// port is the place of a node port in the pool.
+func (a *ServiceAllocation) port(h holding) (int, error) {
+	n := h.port - a.port0
+	if n < 0 || n >= a.mu.ports.size {
+		return 0, fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", a.port0, a.port0+a.mu.ports.size-1)
+	}
+	return n, nil
+}
+
+// load reads which ports the services hold, once.
+func (a *ServiceAllocation) load(ctx context.Context) error {
+	if a.mu.loaded {
+		return nil
+	}
+	list, err := a.lookup.List(ctx, core("services"), "")
+	if err != nil {
+		return err
+	}
+	for _, obj := range list {
+		svc := obj.(*corev1.Service)
+		for _, h := range held(svc) {
+			if n, err := a.port(h); err == nil {
+				a.mu.ports.owners[n] = owner(svc)
+			}
+		}
+	}
+	a.mu.loaded = true
+	return nil
+}
+
+// invalidService is the answer to what is wrong with a service, nil if nothing is.
+func invalidService(svc *corev1.Service, errs ...*field.Error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("Service").GroupKind(), svc.Name, errs)
+}

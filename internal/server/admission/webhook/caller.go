@@ -1,0 +1,25 @@
+package webhook
+
+import (
+	"context"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+
+	"fairlead.dev/internal/server/reach"
+)
+
+// Caller posts to webhooks that are not admission's, by the same rules: services
+// are resolved here, and connections used again. It may be used from any goroutine.
+type Caller struct{ clients *clients }
+
+// NewCaller returns a Caller that finds and dials webhooks by n.
+func NewCaller(n *reach.Network) *Caller { return &Caller{newClients(n)} }
+
+// Post sends a body to the webhook and returns what it answers.
+func (c *Caller) Post(ctx context.Context, config *admissionv1.WebhookClientConfig, body []byte) ([]byte, error) {
+	client, url, err := c.clients.of(config)
+	if err != nil {
+		return nil, err
+	}
+	return exchange(ctx, client, url, body)
+}

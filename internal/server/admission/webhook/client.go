@@ -1,0 +1,119 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/server/reach"
+)
+
+// clients keeps a client for each server name and CA, so that connections are used
+// again.
+type clients struct {
+	network *reach.Network
+	mu      struct {
+		sync.Mutex
+		known map[identity]*http.Client
+	}
+}
+
+// identity is what makes webhooks share connections. What is kept is bounded: when it
+// is too much, it starts anew.
+type identity struct{ base, ca string }
+
+const mostClients = 200
+
+func newClients(n *reach.Network) *clients {
+	c := &clients{network: n}
+	c.mu.known = map[identity]*http.Client{}
+	return c
+}
+
+// of returns the client and the URL to post to.
+func (c *clients) of(config *admissionv1.WebhookClientConfig) (*http.Client, string, error) {
+	base, path := "", ""
+	var resolve func(context.Context) (string, error)
+	switch s := config.Service; {
+	case s != nil:
+		port := ptr.Deref(s.Port, 443)
+		base = "https://" + net.JoinHostPort(s.Name+"."+s.Namespace+".svc", strconv.Itoa(int(port)))
+		path = ptr.Deref(s.Path, "")
+		resolve = func(ctx context.Context) (string, error) {
+			return c.network.Service(ctx, s.Namespace, s.Name, port)
+		}
+	case config.URL != nil && *config.URL != "":
+		u, err := url.Parse(*config.URL)
+		if err != nil {
+			return nil, "", fmt.Errorf("Unparsable URL: %v", err)
+		}
+		base, path = u.Scheme+"://"+u.Host, u.Path
+	default:
+		return nil, "", errors.New("webhook configuration must have either service or URL")
+	}
+	client, err := c.client(identity{base, string(config.CABundle)}, resolve)
+	return client, base + "/" + strings.TrimPrefix(path, "/"), err
+}
+
+func (c *clients) client(id identity, resolve func(context.Context) (string, error)) (*http.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if client := c.mu.known[id]; client != nil {
+		return client, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if id.ca != "" {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM([]byte(id.ca)) {
+			return nil, errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+		}
+	}
+	transport := c.network.Transport(config)
+	client := &http.Client{Transport: transport}
+	if resolve != nil {
+		config.ServerName = strings.TrimPrefix(id.base, "https://")
+		config.ServerName, _, _ = net.SplitHostPort(config.ServerName)
+		client.Transport = resolving{transport, resolve}
+	} else {
+		transport.Proxy = c.network.Proxied
+	}
+	if len(c.mu.known) >= mostClients {
+		for _, old := range c.mu.known {
+			old.CloseIdleConnections()
+		}
+		clear(c.mu.known)
+	}
+	c.mu.known[id] = client
+	return client, nil
+}
+
+// resolving sends each request to where its service is now.
+type resolving struct {
+	*http.Transport
+	resolve func(context.Context) (string, error)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t resolving) RoundTrip(req *http.Request) (*http.Response, error) {
+	address, err := t.resolve(req.Context())
+	if err != nil {
+		return nil, err
+	}
+	out := req.Clone(req.Context())
+	if out.Host == "" {
+		out.Host = req.URL.Host
+	}
+	out.URL.Host = address
+	return t.Transport.RoundTrip(out)
+}

@@ -1,0 +1,103 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/internal/server/admission"
+)
+
+// Metrics shows the webhooks that are asked, under upstream's names.
+type Metrics struct {
+	took                         *prometheus.HistogramVec
+	requests, rejected, failOpen *prometheus.CounterVec
+}
+
+// NewMetrics returns Metrics of nothing.
+func NewMetrics() *Metrics {
+	const sub = "apiserver_admission_webhook_"
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: sub + name, Help: help}, labels)
+	}
+	return &Metrics{
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: sub + "admission_duration_seconds", Help: "How long a webhook took, in seconds, by operation.",
+			Buckets: []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25},
+		}, []string{"name", "type", "operation", "rejected"}),
+		requests: counter("request_total", "How often a webhook was asked, by what came of it.", "name", "type", "operation", "code", "rejected"),
+		rejected: counter("rejection_count", "How often a request was refused on account of a webhook, and why.", "name", "type", "operation", "error_type", "rejection_code"),
+		failOpen: counter("fail_open_count", "How often a webhook failed and the request went on.", "name", "type"),
+	}
+}
+
+func (m *Metrics) each() []prometheus.Collector {
+	return []prometheus.Collector{m.took, m.requests, m.rejected, m.failOpen}
+}
+
+// Describe implements prometheus.Collector.
+func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
+	for _, c := range m.each() {
+		c.Describe(out)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *Metrics) Collect(out chan<- prometheus.Metric) {
+	for _, c := range m.each() {
+		c.Collect(out)
+	}
+}
+
+// denied is the error of a request that a webhook has said no to, as against one whose
+// webhook failed.
+type denied struct{ *apierrors.StatusError }
+
+// most is the highest code that is told apart from others.
+const most = 600
+
+// asked counts a webhook that was asked, for a step as upstream names it: admit or
+// validating.
+func (m *Metrics) asked(h *hook, step string, verb admission.Verb, err error, took time.Duration) {
+	if m == nil {
+		return
+	}
+	code, refused, why := http.StatusOK, false, ""
+	var f *failure
+	var no denied
+	switch {
+	case err == nil:
+	case errors.As(err, &no):
+		code, refused, why = int(no.ErrStatus.Code), true, "no_error"
+	case errors.As(err, &f):
+		code, refused = f.code, !h.ignores()
+		if refused && !errors.Is(f.err, context.Canceled) {
+			why = "calling_webhook_error"
+		}
+		if !refused {
+			m.failOpen.WithLabelValues(h.Name, step).Inc()
+		}
+	default:
+		code, refused, why = 0, true, "apiserver_internal_error"
+	}
+	told, op := strconv.Itoa(min(code, most)), string(verb)
+	if why != "" {
+		m.rejected.WithLabelValues(h.Name, step, op, why, told).Inc()
+	}
+	m.requests.WithLabelValues(h.Name, step, op, told, strconv.FormatBool(refused)).Inc()
+	m.took.WithLabelValues(h.Name, step, op, strconv.FormatBool(refused)).Observe(took.Seconds())
+}
+
+// codeOf is the code of a webhook that could not be asked: what its server answered, if
+// it did.
+func codeOf(err error) int {
+	if s, ok := err.(*apierrors.StatusError); ok {
+		return int(s.ErrStatus.Code)
+	}
+	return http.StatusServiceUnavailable
+}

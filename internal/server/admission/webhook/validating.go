@@ -1,0 +1,96 @@
+package webhook
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	reviewv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/admission/dynamic"
+)
+
+type validating struct {
+	common
+	hooks *dynamic.Configured[[]*hook]
+}
+
+// Name implements admission.Plugin.
+func (*validating) Name() string { return "ValidatingAdmissionWebhook" }
+
+// Validate implements admission.Validator.
+func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
+	list, err := p.hooks.List(ctx, dynamic.Present(r))
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	if len(list) == 0 || dynamic.Exempt(r) {
+		return nil
+	}
+	type question struct {
+		*hook
+		view   *dynamic.View
+		answer *reviewv1.AdmissionResponse
+		err    error
+		took   time.Duration
+	}
+	var ask []*question
+	all := views{}
+	for _, hooks := range list {
+		for _, h := range hooks {
+			view, err := p.wants(ctx, h, r, all)
+			if err != nil {
+				return err
+			}
+			if view != nil {
+				ask = append(ask, &question{hook: h, view: view})
+			}
+		}
+	}
+	for _, q := range ask { // encoded before they are shared
+		if _, err := q.view.Text(); err != nil {
+			return apierrors.NewInternalError(err)
+		}
+		if _, err := q.view.OldText(); err != nil {
+			return apierrors.NewInternalError(err)
+		}
+	}
+	if len(ask) > 0 && ctx.Err() != nil {
+		return apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
+	}
+	var asked sync.WaitGroup
+	for _, q := range ask {
+		asked.Go(func() {
+			began := time.Now()
+			q.answer, q.err = p.ask(ctx, q.hook, q.view, r.DryRun, false)
+			q.took = time.Since(began)
+		})
+	}
+	asked.Wait()
+	var first error
+	for _, q := range ask {
+		err, outcome := settle(ctx, q.hook, q.err), q.err
+		if q.answer != nil {
+			warn(r, q.answer)
+			if !q.answer.Allowed {
+				no := refusal(q.Name, q.answer.Result)
+				err, outcome = no, denied{no}
+			}
+		}
+		p.metrics.asked(q.hook, "validating", r.Verb, outcome, q.took)
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func warn(r *admission.Request, a *reviewv1.AdmissionResponse) {
+	for _, text := range a.Warnings {
+		if r.Warn != nil {
+			r.Warn(text)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package aggregate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/openapi"
+)
+
+const (
+	// reread is how long the words of a remote are believed.
+	reread = time.Minute
+	// readTimeout bounds one document, which may be large and made when it is asked for.
+	readTimeout = time.Minute
+	// mostWords bounds it in bytes.
+	mostWords = 64 << 20
+)
+
+// reader is who asks for them.
+var reader = auth.User{Name: "system:aggregator"}
+
+// listen asks a remote that has been seen to answer what it says of itself, again after a
+// minute, or when it is seen the next time if it did not tell.
+func (s *Services) listen(ctx context.Context, r *remote) {
+	once := sync.OnceFunc(func() { close(r.read) })
+	defer once()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.seen:
+		}
+		words, err := s.words(ctx, r)
+		s.expressed(r, words)
+		once()
+		if err != nil {
+			s.o.Log.Debug("what an API service describes is not known", "name", r.name, "error", err)
+			continue
+		}
+		t := time.NewTimer(reread)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
+// heard lets the remote's words be asked for, and waits for the first of them, but no
+// longer than for any other answer: who sees that it is available finds it described.
+func (s *Services) heard(ctx context.Context, r *remote) {
+	select {
+	case r.seen <- struct{}{}:
+	default:
+	}
+	t := time.NewTimer(checkTimeout)
+	defer t.Stop()
+	select {
+	case <-r.read:
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// words are what the remote says, as it said before where it does not answer.
+func (s *Services) words(ctx context.Context, r *remote) (openapi.Remote, error) {
+	words := r.words // written by this goroutine alone
+	words.GroupVersion = r.gv()
+	v3, err3 := s.index(ctx, r)
+	if err3 == nil {
+		words.V3 = v3
+	}
+	err2 := s.readV2(ctx, r, &words)
+	return words, errors.Join(err3, err2)
+}
+
+// index is the remote's list of documents of v3, nil if it does not know v3.
+func (s *Services) index(ctx context.Context, r *remote) (map[string]string, error) {
+	code, text, _, err := s.text(ctx, r, "/openapi/v3", nil)
+	if err != nil || code == http.StatusNotFound {
+		return nil, err
+	}
+	var list struct {
+		Paths map[string]struct {
+			URL string `json:"serverRelativeURL"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, err
+	}
+	urls := map[string]string{}
+	for path, at := range list.Paths {
+		urls[path] = at.URL
+	}
+	return urls, nil
+}
+
+// readV2 reads the remote's document of v2, if that is another than before.
+func (s *Services) readV2(ctx context.Context, r *remote, words *openapi.Remote) error {
+	header := http.Header{"Accept": {"application/json"}}
+	if r.readTag != "" {
+		header.Set("If-None-Match", r.readTag)
+	}
+	code, text, tag, err := s.text(ctx, r, "/openapi/v2", header)
+	if err != nil || code != http.StatusOK {
+		return err
+	}
+	v2, hash, err := openapi.Pack(text)
+	if err != nil {
+		return err
+	}
+	if hash != words.V2Hash {
+		words.V2, words.V2Hash = v2, hash
+	}
+	r.readTag = tag
+	return nil
+}
+
+// text reads one document. That there is none, or no other than the one with the tag that
+// the header has, is no error.
+func (s *Services) text(ctx context.Context, r *remote, path string, header http.Header) (code int, text []byte, tag string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	resp, err := s.send(ctx, r, &reader, path, header)
+	if err != nil {
+		return 0, nil, "", err
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusNotFound, http.StatusNotModified:
+	default:
+		return 0, nil, "", fmt.Errorf("bad status from %v: %d", resp.Request.URL, resp.StatusCode)
+	}
+	text, err = io.ReadAll(io.LimitReader(resp.Body, mostWords))
+	return resp.StatusCode, text, resp.Header.Get("ETag"), err
+}

@@ -1,0 +1,98 @@
+package bootstrap
+
+import (
+	"net/netip"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/internal/server/auth/cert"
+)
+
+// Options says what is particular to one cluster.
+type Options struct {
+	// ServiceCIDR is where cluster IPs are taken from; its first address is
+	// that of the kubernetes service. Without one there is no such service.
+	ServiceCIDR netip.Prefix
+	// Address and Port are where the API server is reached.
+	Address netip.Addr
+	Port    int
+	// ClientCA, in PEM, is published to those who verify client certificates
+	// themselves; it may be empty.
+	ClientCA string
+	// FrontProxyCA, in PEM, is published with it: who has a certificate of it, in the
+	// name FrontProxy, may say for whom requests are.
+	FrontProxyCA string
+}
+
+// FrontProxy is the name in the certificate of a server that passes requests on.
+const FrontProxy = "front-proxy-client"
+
+// Objects are all objects a cluster starts with, in the order in which they
+// can be created. They are new with every call.
+func Objects(o Options) []runtime.Object {
+	var list []runtime.Object
+	for _, name := range []string{"kube-system", "kube-public", "kube-node-lease", "default"} {
+		list = append(list, &corev1.Namespace{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+		})
+	}
+	list = append(list, Policy()...)
+	list = append(list, priorityClasses()...)
+	list = append(list, flows()...)
+	if o.ServiceCIDR.IsValid() {
+		list = append(list, service(o)...)
+	}
+	if o.ClientCA != "" {
+		list = append(list, Trust(o))
+	}
+	return append(list, &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: tracking, Namespace: "kube-system"},
+		Data:       map[string]string{"since": time.Now().UTC().Format(time.DateOnly)},
+	})
+}
+
+// TrustName is that of the ConfigMap in kube-system which tells other servers whom this one
+// believes, so that they may do the same.
+const TrustName = "extension-apiserver-authentication"
+
+// Trust is that ConfigMap.
+func Trust(o Options) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: TrustName, Namespace: "kube-system"},
+		Data: map[string]string{
+			"client-ca-file":                     o.ClientCA,
+			"requestheader-allowed-names":        `["` + FrontProxy + `"]`,
+			"requestheader-client-ca-file":       o.FrontProxyCA,
+			"requestheader-extra-headers-prefix": `["` + cert.ExtraPrefix + `"]`,
+			"requestheader-group-headers":        `["` + cert.GroupHeader + `"]`,
+			"requestheader-uid-headers":          `["` + cert.UIDHeader + `"]`,
+			"requestheader-username-headers":     `["` + cert.UserHeader + `"]`,
+		},
+	}
+}
+
+// tracking names the ConfigMap that says since when the use of legacy service account
+// tokens is noted on them: since the cluster began.
+const tracking = "kube-apiserver-legacy-service-account-token-tracking"
+
+func priorityClasses() []runtime.Object {
+	class := func(name string, value int32, description string) runtime.Object {
+		return &schedulingv1.PriorityClass{
+			TypeMeta:    metav1.TypeMeta{APIVersion: "scheduling.k8s.io/v1", Kind: "PriorityClass"},
+			ObjectMeta:  metav1.ObjectMeta{Name: name},
+			Value:       value,
+			Description: description,
+		}
+	}
+	return []runtime.Object{
+		class("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
+		class("system-cluster-critical", 2_000_000_000, "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."),
+	}
+}

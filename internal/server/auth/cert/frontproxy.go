@@ -1,0 +1,75 @@
+package cert
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/internal/remember"
+)
+
+// The headers by which a front proxy says for whom it asks, which kube-apiserver is
+// told by its flags --requestheader-username-headers and the like.
+const (
+	UserHeader  = "X-Remote-User"
+	UIDHeader   = "X-Remote-Uid"
+	GroupHeader = "X-Remote-Group"
+	// ExtraPrefix is followed by the name of a part of what is known besides, in small
+	// letters and escaped as in paths.
+	ExtraPrefix = "X-Remote-Extra-"
+)
+
+type frontProxy struct {
+	roots *x509.CertPool
+	names []string
+	seen  *remember.Memory[struct{}]
+}
+
+// FrontProxy believes what headers say of who asks, if the request shows a certificate
+// that chains to roots, allows client use and is for one of the names. Other
+// certificates are an error; a request without one, or whose headers name no user, is
+// not for it.
+func FrontProxy(roots *x509.CertPool, names ...string) auth.Authenticator {
+	return &frontProxy{roots: roots, names: names, seen: remember.New[struct{}](256, nil)}
+}
+
+func (a *frontProxy) Authenticate(r *http.Request) (*auth.User, bool, error) {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return nil, false, nil
+	}
+	leaf := r.TLS.PeerCertificates[0]
+	if _, ok := a.seen.Get(leaf.Raw); !ok {
+		if err := verify(r.TLS.PeerCertificates, a.roots); err != nil {
+			return nil, false, err
+		}
+		if !slices.Contains(a.names, leaf.Subject.CommonName) {
+			return nil, false, fmt.Errorf("%q is not the name of a front proxy", leaf.Subject.CommonName)
+		}
+		a.seen.Put(leaf.Raw, struct{}{}, trusted(leaf))
+	}
+	name := r.Header.Get(UserHeader)
+	if name == "" {
+		return nil, false, nil
+	}
+	u := &auth.User{Name: name, UID: r.Header.Get(UIDHeader), Extra: map[string][]string{}}
+	for _, g := range r.Header.Values(GroupHeader) {
+		if g != "" {
+			u.Groups = append(u.Groups, g)
+		}
+	}
+	for header, values := range r.Header {
+		if len(header) < len(ExtraPrefix) || !strings.EqualFold(header[:len(ExtraPrefix)], ExtraPrefix) {
+			continue
+		}
+		key := strings.ToLower(header[len(ExtraPrefix):])
+		if plain, err := url.PathUnescape(key); err == nil {
+			key = plain
+		}
+		u.Extra[key] = append(u.Extra[key], values...)
+	}
+	return auth.Authenticated(u), true, nil
+}

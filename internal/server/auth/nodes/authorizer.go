@@ -1,0 +1,219 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/rbac"
+	"fairlead.dev/watchcache"
+)
+
+// Options are what the Authorizer answers from.
+type Options struct {
+	// Rules are those of all nodes, bootstrap.NodeRules.
+	Rules []rbacv1.PolicyRule
+	// Pods is the watch cache of pods, with an index on spec.nodeName.
+	Pods *watchcache.Cache
+	// Lookup finds objects of the other kinds.
+	Lookup auth.Lookup
+}
+
+// New returns the Authorizer. It says no to everybody who is no node, so it
+// stands beside others in an auth.AnyOf.
+func New(o Options) auth.Authorizer { return authorizer{o} }
+
+type authorizer struct{ Options }
+
+// Name returns the name of the node that the user is.
+func Name(u *auth.User) (string, bool) {
+	if u == nil || !u.InGroup(auth.NodesGroup) {
+		return "", false
+	}
+	return strings.CutPrefix(u.Name, auth.NodeUserPrefix)
+}
+
+func (z authorizer) Authorize(ctx context.Context, a auth.Attributes) (bool, string, error) {
+	node, ok := Name(a.User)
+	if !ok {
+		return false, "", nil
+	}
+	if node == "" {
+		return false, fmt.Sprintf("unknown node for user %q", a.User.Name), nil
+	}
+	if a.IsResource {
+		gr := schema.GroupResource{Group: a.Group, Resource: a.Resource}
+		if decide := byResource[gr]; decide != nil {
+			return decide(question{z, ctx, node, a})
+		}
+	}
+	return rbac.Allows(z.Rules, a), "", nil
+}
+
+// question is one request of a node for something that depends on the object.
+type question struct {
+	z    authorizer
+	ctx  context.Context
+	node string
+	a    auth.Attributes
+}
+
+// byResource decides about the resources that depend on the object; the rules decide
+// about all others.
+var byResource = map[schema.GroupResource]func(question) (bool, string, error){
+	{Resource: "nodes"}:                                                question.ownNode,
+	{Resource: "pods"}:                                                 question.pod,
+	{Resource: "secrets"}:                                              question.secret,
+	{Resource: "configmaps"}:                                           question.configMap,
+	{Resource: "serviceaccounts"}:                                      question.serviceAccount,
+	{Resource: "persistentvolumeclaims"}:                               question.claim,
+	{Resource: "persistentvolumes"}:                                    question.volume,
+	{Group: "storage.k8s.io", Resource: "volumeattachments"}:           question.attachment,
+	{Group: "storage.k8s.io", Resource: "csinodes"}:                    question.csiNode,
+	{Group: "coordination.k8s.io", Resource: "leases"}:                 question.lease,
+	{Group: "resource.k8s.io", Resource: "resourceclaims"}:             question.resourceClaim,
+	{Group: "resource.k8s.io", Resource: "resourceslices"}:             question.slice,
+	{Group: "certificates.k8s.io", Resource: "podcertificaterequests"}: question.podCertificate,
+}
+
+func yes() (bool, string, error) { return true, "", nil }
+
+func no(reason string) (bool, string, error) { return false, reason, nil }
+
+// related answers by whether the object concerns the node.
+func (q question) related(is bool, err error) (bool, string, error) {
+	if is || err != nil {
+		return is, "", err
+	}
+	return no(fmt.Sprintf("no relationship found between node '%s' and this object", q.node))
+}
+
+// selectsNode reports whether the field selector leaves only objects that name the node.
+func (q question) selectsNode(field string) bool {
+	if q.a.Fields == "" {
+		return false
+	}
+	sel, err := fields.ParseSelector(q.a.Fields)
+	if err != nil {
+		return false
+	}
+	for _, r := range sel.Requirements() {
+		if r.Field == field && r.Value == q.node && (r.Operator == selection.Equals || r.Operator == selection.DoubleEquals) {
+			return true
+		}
+	}
+	return false
+}
+
+func (q question) ownNode() (bool, string, error) {
+	switch {
+	case q.a.Subresource == "status" && (q.a.Verb == "update" || q.a.Verb == "patch"):
+		return yes() // admission holds the node to its own
+	case q.a.Subresource != "":
+		return no("")
+	}
+	switch q.a.Verb {
+	case "create", "update", "patch":
+		return yes()
+	case "get", "list", "watch":
+		switch q.a.Name {
+		case q.node:
+			return yes()
+		case "":
+			return no(fmt.Sprintf("node '%s' cannot read all nodes, only its own Node object", q.node))
+		}
+		return no(fmt.Sprintf("node '%s' cannot read '%s', only its own Node object", q.node, q.a.Name))
+	}
+	return no("")
+}
+
+func (q question) pod() (bool, string, error) {
+	switch q.a.Subresource + "/" + q.a.Verb {
+	case "/get":
+		return q.get(q.hasPod)
+	case "/list", "/watch":
+		switch {
+		case q.selectsNode("spec.nodeName"):
+			return yes()
+		case q.a.Name != "":
+			return q.related(q.hasPod())
+		}
+		return no("can only list/watch pods with spec.nodeName field selector")
+	case "/create", "/delete", "status/update", "status/patch", "eviction/create":
+		return yes() // admission holds the node to its own
+	}
+	return no("")
+}
+
+func (q question) lease() (bool, string, error) {
+	switch q.a.Verb {
+	case "get", "create", "update", "patch", "delete":
+	default:
+		return no("can only get, create, update, patch, or delete a node lease")
+	}
+	switch {
+	case q.a.Namespace != corev1.NamespaceNodeLease:
+		return no(fmt.Sprintf("can only access leases in the %q system namespace", corev1.NamespaceNodeLease))
+	case q.a.Verb != "create" && q.a.Name != q.node: // a create does not tell the name yet
+		return no("can only access node lease with the same name as the requesting node")
+	}
+	return yes()
+}
+
+func (q question) csiNode() (bool, string, error) {
+	switch q.a.Verb {
+	case "get", "create", "update", "patch", "delete":
+	default:
+		return no("can only get, create, update, patch, or delete a CSINode")
+	}
+	switch {
+	case q.a.Subresource != "":
+		return no("cannot authorize CSINode subresources")
+	case q.a.Verb != "create" && q.a.Name != q.node:
+		return no("can only access CSINode with the same name as the requesting node")
+	}
+	return yes()
+}
+
+func (q question) slice() (bool, string, error) {
+	if q.a.Subresource != "" {
+		return no("cannot authorize ResourceSlice subresources")
+	}
+	switch q.a.Verb {
+	case "create":
+		return yes() // admission sees whose it is
+	case "get", "update", "patch", "delete":
+		return q.named(q.hasSlice)
+	case "list", "watch", "deletecollection":
+		if q.selectsNode("spec.nodeName") {
+			return yes()
+		}
+		return no("can only list/watch/deletecollection resourceslices with nodeName field selector")
+	}
+	return no("only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection")
+}
+
+func (q question) podCertificate() (bool, string, error) {
+	if q.a.Subresource != "" {
+		return no("nodes may not access the status subresource of PodCertificateRequests")
+	}
+	switch q.a.Verb {
+	case "create":
+		return yes() // admission sees whose it is
+	case "get":
+		return q.named(q.hasPodCertificate)
+	case "list", "watch":
+		if q.selectsNode("spec.nodeName") {
+			return yes()
+		}
+		return no("can only list/watch podcertificaterequests with nodeName field selector")
+	}
+	return no(fmt.Sprintf("nodes may not %s podcertificaterequests", q.a.Verb))
+}

@@ -1,0 +1,189 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/internal/resource/quoted"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/nodes"
+)
+
+func (d Deps) subjectAccessReview(ctx context.Context, _ *auth.User, _ string, r *authorizationv1.SubjectAccessReview) error {
+	errs := checkSubject(r.Spec)
+	errs = append(errs, checkMeta(r.ObjectMeta, "must be empty")...)
+	if len(errs) > 0 {
+		return invalid(errs)
+	}
+	r.Status = d.decide(ctx, subject(r.Spec), r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
+	return nil
+}
+
+func (d Deps) localSubjectAccessReview(ctx context.Context, _ *auth.User, namespace string, r *authorizationv1.LocalSubjectAccessReview) error {
+	errs := checkSubject(r.Spec)
+	m := r.ObjectMeta
+	m.Namespace = ""
+	errs = append(errs, checkMeta(m, "must be empty except for namespace")...)
+	if r.Namespace == "" {
+		r.Namespace = namespace
+	}
+	if a := r.Spec.ResourceAttributes; a != nil && a.Namespace != r.Namespace {
+		errs = append(errs, field.Invalid(field.NewPath("spec.resourceAttributes.namespace"), a.Namespace, "must match metadata.namespace"))
+	}
+	if a := r.Spec.NonResourceAttributes; a != nil {
+		errs = append(errs, field.Invalid(field.NewPath("spec.nonResourceAttributes"), a, "disallowed on this kind of request"))
+	}
+	if len(errs) > 0 {
+		return invalid(errs)
+	}
+	if a := r.Spec.ResourceAttributes; a.Namespace != namespace {
+		return apierrors.NewBadRequest(fmt.Sprintf("spec.resourceAttributes.namespace must match namespace: %v", namespace))
+	}
+	r.Status = d.decide(ctx, subject(r.Spec), r.Spec.ResourceAttributes, nil)
+	return nil
+}
+
+func (d Deps) selfSubjectAccessReview(ctx context.Context, u *auth.User, _ string, r *authorizationv1.SelfSubjectAccessReview) error {
+	errs := checkAttributes(r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
+	errs = append(errs, checkMeta(r.ObjectMeta, "must be empty")...)
+	if len(errs) > 0 {
+		return invalid(errs)
+	}
+	r.Status = d.decide(ctx, u, r.Spec.ResourceAttributes, r.Spec.NonResourceAttributes)
+	return nil
+}
+
+// invalid names no kind, for a review is no stored object.
+func invalid(errs field.ErrorList) error {
+	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", quoted.Faults(errs))
+}
+
+func checkMeta(m metav1.ObjectMeta, message string) field.ErrorList {
+	m.ManagedFields = nil
+	if equality.Semantic.DeepEqual(m, metav1.ObjectMeta{}) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("metadata"), m, message)}
+}
+
+func checkSubject(s authorizationv1.SubjectAccessReviewSpec) field.ErrorList {
+	errs := checkAttributes(s.ResourceAttributes, s.NonResourceAttributes)
+	if s.User == "" && len(s.Groups) == 0 {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "user"), s.User, "at least one of user or group must be specified"))
+	}
+	return errs
+}
+
+func checkAttributes(resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) field.ErrorList {
+	spec := field.NewPath("spec")
+	switch {
+	case resource != nil && other != nil:
+		return field.ErrorList{field.Invalid(spec.Child("nonResourceAttributes"), other, "cannot be specified in combination with resourceAttributes")}
+	case resource == nil && other == nil:
+		return field.ErrorList{field.Invalid(spec.Child("resourceAttributes"), other, "exactly one of nonResourceAttributes or resourceAttributes must be specified")}
+	}
+	return nil
+}
+
+func subject(s authorizationv1.SubjectAccessReviewSpec) *auth.User {
+	u := &auth.User{Name: s.User, UID: s.UID, Groups: s.Groups}
+	for k, v := range s.Extra {
+		if u.Extra == nil {
+			u.Extra = map[string][]string{}
+		}
+		u.Extra[k] = v
+	}
+	return u
+}
+
+// decide asks the authorizer. A label selector in the attributes is left aside, since no
+// authorizer grants more for one.
+func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) authorizationv1.SubjectAccessReviewStatus {
+	a := auth.Attributes{User: u}
+	if resource != nil {
+		a.IsResource = true
+		a.Verb, a.Group, a.Version = resource.Verb, resource.Group, resource.Version
+		a.Resource, a.Subresource = resource.Resource, resource.Subresource
+		a.Namespace, a.Name = resource.Namespace, resource.Name
+		if resource.FieldSelector != nil {
+			a.Fields = fieldSelector(*resource.FieldSelector)
+		}
+	} else {
+		a.Verb, a.Path = other.Verb, other.Path
+	}
+	ok, reason, err := d.Authorizer.Authorize(ctx, a)
+	status := authorizationv1.SubjectAccessReviewStatus{Allowed: ok, Reason: reason}
+	if err != nil {
+		status.EvaluationError = err.Error()
+	}
+	return status
+}
+
+// fieldSelector returns the field selector in the form of the query parameter. A requirement
+// that has no such form is left out, which selects more and so grants less.
+func fieldSelector(a authorizationv1.FieldSelectorAttributes) string {
+	if a.RawSelector != "" {
+		return a.RawSelector
+	}
+	var terms []fields.Selector
+	for _, r := range a.Requirements {
+		switch {
+		case len(r.Values) != 1:
+		case r.Operator == metav1.FieldSelectorOpIn:
+			terms = append(terms, fields.OneTermEqualSelector(r.Key, r.Values[0]))
+		case r.Operator == metav1.FieldSelectorOpNotIn:
+			terms = append(terms, fields.OneTermNotEqualSelector(r.Key, r.Values[0]))
+		}
+	}
+	return fields.AndSelectors(terms...).String()
+}
+
+func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string, r *authorizationv1.SelfSubjectRulesReview) error {
+	if r.Spec.Namespace == "" {
+		return apierrors.NewBadRequest("no namespace on request")
+	}
+	status := authorizationv1.SubjectRulesReviewStatus{
+		ResourceRules:    []authorizationv1.ResourceRule{},
+		NonResourceRules: []authorizationv1.NonResourceRule{},
+	}
+	if d.Policy == nil {
+		status.Incomplete = true
+		r.Status = status
+		return nil
+	}
+	policy, err := d.Policy(ctx)
+	if err != nil {
+		return apierrors.NewInternalError(err)
+	}
+	rules, err := policy.RulesFor(u, r.Spec.Namespace)
+	if _, is := nodes.Name(u); is { // what it may do depends on the pods it has
+		status.Incomplete = true
+		err = errors.Join(errors.New("node authorizer does not support user rule resolution"), err)
+	}
+	if err != nil {
+		status.EvaluationError = err.Error()
+	}
+	for _, rule := range rules {
+		if len(rule.Resources) > 0 {
+			status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{
+				Verbs: rule.Verbs, APIGroups: rule.APIGroups, Resources: rule.Resources, ResourceNames: rule.ResourceNames,
+			})
+		}
+		if len(rule.NonResourceURLs) > 0 {
+			status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{
+				Verbs: rule.Verbs, NonResourceURLs: rule.NonResourceURLs,
+			})
+		}
+	}
+	r.Status = status
+	return nil
+}

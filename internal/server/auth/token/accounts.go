@@ -1,0 +1,173 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-jose/go-jose/v4/jwt"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/auth/internal/remember"
+)
+
+// Living answers with an object that lives, which must not be changed.
+type Living func(ctx context.Context, gr schema.GroupResource, namespace, name string) (metav1.Object, bool)
+
+// LivingIn asks l. An object that is being deleted lives on for a minute after
+// its time, for the clocks of others.
+func LivingIn(l auth.Lookup) Living {
+	return func(ctx context.Context, gr schema.GroupResource, namespace, name string) (metav1.Object, bool) {
+		obj, err := l.Get(ctx, gr, namespace, name)
+		if err != nil {
+			return nil, false
+		}
+		m, err := meta.Accessor(obj)
+		if err != nil {
+			return nil, false
+		}
+		if d := m.GetDeletionTimestamp(); d != nil && time.Since(d.Time) > jwt.DefaultLeeway {
+			return nil, false
+		}
+		return m, true
+	}
+}
+
+var (
+	serviceAccounts = schema.GroupResource{Resource: "serviceaccounts"}
+	pods            = schema.GroupResource{Resource: "pods"}
+	secrets         = schema.GroupResource{Resource: "secrets"}
+	nodes           = schema.GroupResource{Resource: "nodes"}
+)
+
+// Accounts verifies the tokens an Issuer signed.
+type Accounts struct {
+	issuer    *Issuer
+	audiences []string
+	living    Living
+	now       func() time.Time
+	seen      *remember.Memory[*bearer]
+}
+
+// NewAccounts returns a Verifier of the issuer's tokens; audiences are those
+// of the API server itself, the first being the one it issues for by default.
+func NewAccounts(i *Issuer, audiences []string, living Living) *Accounts {
+	return &Accounts{issuer: i, audiences: audiences, living: living, now: time.Now, seen: remember.New[*bearer](65536, nil)}
+}
+
+// bearer is what a token that was read says, and whose it is. Both are shared.
+type bearer struct {
+	*Claims
+	user   *auth.User
+	secret string // that keeps the token; "" if none does
+}
+
+// Verify implements Verifier.
+func (a *Accounts) Verify(ctx context.Context, token string, audiences []string) (*Identity, error) {
+	c, ok := a.seen.Get([]byte(token))
+	if !ok {
+		var err error
+		if c, err = a.issuer.read(token, a.audiences); c == nil {
+			return nil, err
+		}
+		a.seen.Put([]byte(token), c, a.now().Add(10*time.Minute))
+	}
+	if len(audiences) == 0 {
+		audiences = a.audiences
+	}
+	shared := intersect(audiences, c.Audience)
+	if len(shared) == 0 {
+		return nil, fmt.Errorf("token audiences %q is invalid for the target audiences %q", []string(c.Audience), audiences)
+	}
+	if err := c.ValidateWithLeeway(jwt.Expected{Time: a.now()}, jwt.DefaultLeeway); err != nil {
+		return nil, timeError(err)
+	}
+	if err := a.bound(ctx, c.Kubernetes); err != nil {
+		return nil, err
+	}
+	if c.secret != "" {
+		if err := a.kept(ctx, c.Kubernetes.Namespace, c.secret, token); err != nil {
+			return nil, err
+		}
+	}
+	return &Identity{User: c.user, Audiences: shared}, nil
+}
+
+func timeError(err error) error {
+	switch {
+	case errors.Is(err, jwt.ErrExpired):
+		return errors.New("service account token has expired")
+	case errors.Is(err, jwt.ErrNotValidYet):
+		return errors.New("service account token is not valid yet")
+	case errors.Is(err, jwt.ErrIssuedInTheFuture):
+		return errors.New("service account token is issued in the future")
+	}
+	return errors.New("service account token claims could not be validated")
+}
+
+// bound checks that what the token is bound to still lives.
+func (a *Accounts) bound(ctx context.Context, b Binding) error {
+	account, ok := a.living(ctx, serviceAccounts, b.Namespace, b.ServiceAccount.Name)
+	if !ok {
+		return fmt.Errorf("service account %s/%s has been deleted", b.Namespace, b.ServiceAccount.Name)
+	}
+	if uid := string(account.GetUID()); uid != b.ServiceAccount.UID {
+		return fmt.Errorf("service account UID (%s) does not match claim (%s)", uid, b.ServiceAccount.UID)
+	}
+	for _, o := range []struct {
+		gr        schema.GroupResource
+		namespace string
+		ref       *Ref
+	}{
+		{secrets, b.Namespace, b.Secret},
+		{pods, b.Namespace, b.Pod},
+		{nodes, "", b.Node},
+	} {
+		if o.ref == nil || o.gr == nodes && b.Pod != nil {
+			continue // beside a pod, the node is only information
+		}
+		if obj, ok := a.living(ctx, o.gr, o.namespace, o.ref.Name); !ok || string(obj.GetUID()) != o.ref.UID {
+			return errors.New("service account token has been invalidated")
+		}
+	}
+	return nil
+}
+
+func user(c *Claims) *auth.User {
+	b := c.Kubernetes
+	u := &auth.User{
+		Name:   auth.ServiceAccountUser(b.Namespace, b.ServiceAccount.Name),
+		UID:    b.ServiceAccount.UID,
+		Groups: append(auth.ServiceAccountGroups(b.Namespace), auth.AllAuthenticated),
+		Extra:  map[string][]string{},
+	}
+	if c.ID != "" {
+		u.Extra[auth.CredentialID] = []string{"JTI=" + c.ID}
+	}
+	if b.Pod != nil {
+		u.Extra[auth.PodName] = []string{b.Pod.Name}
+		u.Extra[auth.PodUID] = []string{b.Pod.UID}
+	}
+	if b.Node != nil {
+		u.Extra[auth.NodeName] = []string{b.Node.Name}
+		if b.Node.UID != "" {
+			u.Extra[auth.NodeUID] = []string{b.Node.UID}
+		}
+	}
+	return u
+}
+
+func intersect(a, b []string) []string {
+	var both []string
+	for _, s := range a {
+		if slices.Contains(b, s) {
+			both = append(both, s)
+		}
+	}
+	return both
+}

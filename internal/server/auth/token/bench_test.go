@@ -1,0 +1,37 @@
+package token_test
+
+import (
+	"context"
+	"testing"
+
+	"fairlead.dev/internal/server/auth/token"
+)
+
+// BenchmarkVerify reads a token that has been seen before, as nearly all have.
+func BenchmarkVerify(b *testing.B) {
+	w, _, accounts := start(b)
+	out, err := accounts.Request(context.Background(), w, "shop", "till", request(toPod, 3600), false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := accounts.Verify(context.Background(), out.Status.Token, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkVerifyFirst verifies the signature, too.
+func BenchmarkVerifyFirst(b *testing.B) {
+	w, issuer, accounts := start(b)
+	out, err := accounts.Request(context.Background(), w, "shop", "till", request(toPod, 3600), false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := token.NewAccounts(issuer, []string{url}, token.LivingIn(w)).Verify(context.Background(), out.Status.Token, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

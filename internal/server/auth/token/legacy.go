@@ -1,0 +1,100 @@
+package token
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/rsa"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/server/auth"
+)
+
+// secretIssuer is who tokens that are kept in Secrets say they are from, everywhere.
+const secretIssuer = "kubernetes/serviceaccount"
+
+// secretClaims is the payload of a token that is kept in a Secret: it has no audience and
+// no end, and is good as long as the Secret holds it.
+type secretClaims struct {
+	jwt.Claims
+	Namespace string `json:"kubernetes.io/serviceaccount/namespace"`
+	Secret    string `json:"kubernetes.io/serviceaccount/secret.name"`
+	Account   string `json:"kubernetes.io/serviceaccount/service-account.name"`
+	UID       string `json:"kubernetes.io/serviceaccount/service-account.uid"`
+}
+
+// SecretSigner signs tokens that are kept in Secrets of the type
+// kubernetes.io/service-account-token.
+type SecretSigner struct{ signer jose.Signer }
+
+// NewSecretSigner returns one that signs with an RSA or an ECDSA key; the API server must
+// know its public half.
+func NewSecretSigner(key crypto.Signer) (*SecretSigner, error) {
+	var alg jose.SignatureAlgorithm
+	switch k := key.(type) {
+	case *rsa.PrivateKey:
+		alg = jose.RS256
+	case *ecdsa.PrivateKey:
+		alg = map[int]jose.SignatureAlgorithm{256: jose.ES256, 384: jose.ES384, 521: jose.ES512}[k.Curve.Params().BitSize]
+	}
+	if alg == "" {
+		return nil, fmt.Errorf("a service account key must be RSA or ECDSA, on P-256, P-384 or P-521; this is a %T", key)
+	}
+	id, err := keyID(key.Public())
+	if err != nil {
+		return nil, err
+	}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: jose.JSONWebKey{Key: key, KeyID: id}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &SecretSigner{signer}, nil
+}
+
+// Sign makes the token of an account that the Secret of that name is to hold.
+func (s *SecretSigner) Sign(account *corev1.ServiceAccount, secret string) (string, error) {
+	return jwt.Signed(s.signer).Claims(secretClaims{
+		Claims:    jwt.Claims{Issuer: secretIssuer, Subject: auth.ServiceAccountUser(account.Namespace, account.Name)},
+		Namespace: account.Namespace, Secret: secret, Account: account.Name, UID: string(account.UID),
+	}).Serialize()
+}
+
+// bearer is who shows a token that is kept in a Secret, for the server's own audiences.
+func (c *secretClaims) bearer(audiences []string) (*bearer, error) {
+	for name, value := range map[string]string{"namespace": c.Namespace, "secretName": c.Secret, "serviceAccountName": c.Account, "serviceAccountUID": c.UID} {
+		if value == "" {
+			return nil, errors.New(name + " claim is missing")
+		}
+	}
+	if c.Subject != auth.ServiceAccountUser(c.Namespace, c.Account) {
+		return nil, errors.New("sub claim is invalid")
+	}
+	claims := &Claims{Claims: c.Claims, Kubernetes: Binding{Namespace: c.Namespace, ServiceAccount: Ref{c.Account, c.UID}}}
+	claims.Audience = audiences
+	return &bearer{Claims: claims, user: user(claims), secret: c.Secret}, nil
+}
+
+// kept says whether a Secret still holds the token.
+func (a *Accounts) kept(ctx context.Context, namespace, name, token string) error {
+	obj, ok := a.living(ctx, secrets, namespace, name)
+	if !ok || obj.GetDeletionTimestamp() != nil {
+		return errors.New("Token has been invalidated")
+	}
+	s, ok := obj.(*corev1.Secret)
+	if !ok || subtle.ConstantTimeCompare(s.Data[corev1.ServiceAccountTokenKey], []byte(token)) == 0 {
+		return errors.New("Token does not match server's copy")
+	}
+	if since := s.Labels[invalidSince]; since != "" {
+		return fmt.Errorf("the token in secret %s/%s has been marked invalid since %s", namespace, name, since)
+	}
+	return nil
+}
+
+// invalidSince is the label of Secrets whose tokens are to be good no more.
+const invalidSince = "kubernetes.io/legacy-token-invalid-since"

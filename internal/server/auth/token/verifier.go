@@ -1,0 +1,116 @@
+package token
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"fairlead.dev/internal/server/auth"
+)
+
+// ErrInvalid is the error for a token that nobody knows.
+var ErrInvalid = errors.New("invalid bearer token")
+
+// Identity is what a good token says.
+type Identity struct {
+	User *auth.User
+	// Audiences are those of the asked-for audiences that the token is for; nil
+	// if the Verifier does not know audiences.
+	Audiences []string
+}
+
+// Verifier reads a token. It answers nil without an error if the token is not
+// of the kind it reads. With no audiences, the API server's own are meant.
+type Verifier interface {
+	Verify(ctx context.Context, token string, audiences []string) (*Identity, error)
+}
+
+// Union asks each Verifier in turn. If none knows the token the first error is
+// the answer.
+type Union []Verifier
+
+// Verify implements Verifier.
+func (u Union) Verify(ctx context.Context, token string, audiences []string) (*Identity, error) {
+	var first error
+	for _, v := range u {
+		id, err := v.Verify(ctx, token, audiences)
+		if id != nil {
+			return id, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// Authenticator authenticates requests by the bearer token in their
+// Authorization header, or in the subprotocols of a WebSocket. A token that v
+// does not know is an error: who shows one means to be somebody.
+func Authenticator(v Verifier) auth.Authenticator {
+	return auth.AuthenticatorFunc(func(r *http.Request) (*auth.User, bool, error) {
+		token, ok := Bearer(r)
+		if !ok {
+			return nil, false, nil
+		}
+		id, err := v.Verify(r.Context(), token, nil)
+		if err != nil {
+			return nil, false, err
+		}
+		if id == nil {
+			return nil, false, ErrInvalid
+		}
+		return auth.Authenticated(id.User), true, nil
+	})
+}
+
+const subprotocol = "base64url.bearer.authorization.k8s.io."
+
+// Bearer returns the token a request carries.
+func Bearer(r *http.Request) (string, bool) {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
+	if ok && strings.EqualFold(scheme, "bearer") {
+		rest = strings.TrimSpace(rest)
+		return rest, rest != ""
+	}
+	for _, line := range r.Header.Values("Sec-WebSocket-Protocol") {
+		for p := range strings.SplitSeq(line, ",") {
+			enc, ok := strings.CutPrefix(strings.TrimSpace(p), subprotocol)
+			if !ok {
+				continue
+			}
+			raw, err := base64.RawURLEncoding.DecodeString(enc)
+			if err == nil && len(raw) > 0 && utf8.Valid(raw) {
+				return string(raw), true
+			}
+		}
+	}
+	return "", false
+}
+
+// Static knows a fixed list of tokens.
+type Static struct {
+	users map[[sha256.Size]byte]*auth.User
+}
+
+// NewStatic returns a Static of token to user.
+func NewStatic(tokens map[string]*auth.User) *Static {
+	s := &Static{users: make(map[[sha256.Size]byte]*auth.User, len(tokens))}
+	for t, u := range tokens {
+		s.users[sha256.Sum256([]byte(t))] = auth.Authenticated(u)
+	}
+	return s
+}
+
+// Verify implements Verifier.
+func (s *Static) Verify(_ context.Context, token string, audiences []string) (*Identity, error) {
+	u, ok := s.users[sha256.Sum256([]byte(token))]
+	if !ok {
+		return nil, nil
+	}
+	return &Identity{User: u, Audiences: audiences}, nil
+}

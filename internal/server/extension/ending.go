@@ -1,0 +1,174 @@
+package extension
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/watchcache"
+)
+
+// ending is which definitions are being ended.
+type ending struct {
+	wg sync.WaitGroup
+	mu struct {
+		sync.Mutex
+		names map[string]bool
+	}
+}
+
+func (e *ending) wait() { e.wg.Wait() }
+
+func (e *ending) begin(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mu.names[name] {
+		return false
+	}
+	if e.mu.names == nil {
+		e.mu.names = map[string]bool{}
+	}
+	e.mu.names[name] = true
+	return true
+}
+
+func (e *ending) end(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.mu.names, name)
+}
+
+// retryAfter is how long an end that failed is left alone.
+const retryAfter = time.Second
+
+// pause waits before something is tried again; false if ctx has ended.
+func pause(ctx context.Context) bool {
+	t := time.NewTimer(retryAfter)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// endDeleted begins to end the definitions that are deleted.
+func (x *Extensions) endDeleted(ctx context.Context) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for name, s := range x.mu.served {
+		if !dying(s.definition) || !x.ending.begin(name) {
+			continue
+		}
+		x.ending.wg.Go(func() {
+			defer x.ending.end(name)
+			for ctx.Err() == nil {
+				err := x.end(ctx, s.definition)
+				if err == nil {
+					return
+				}
+				x.o.Log.Warn("custom resource definition cannot be ended yet", "name", name, "error", err)
+				if !pause(ctx) {
+					return
+				}
+			}
+		})
+	}
+}
+
+func dying(d *apiextensionsv1.CustomResourceDefinition) bool {
+	return d.DeletionTimestamp != nil && apihelpers.CRDHasFinalizer(d, apiextensionsv1.CustomResourceCleanupFinalizer)
+}
+
+// end deletes a definition's objects and lets the definition go.
+func (x *Extensions) end(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition) error {
+	err := x.terminating(ctx, d, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress", false)
+	if err == nil {
+		reason, message := "NeverEstablished", "resource was never established"
+		if apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) {
+			reason, message = "InstanceDeletionCompleted", "removed all instances"
+			if failed, err := x.deleteObjects(ctx, d); err != nil {
+				_ = x.terminating(ctx, d, apiextensionsv1.ConditionTrue, failed, err.Error(), false) // it will be tried again
+				return err
+			}
+		}
+		err = x.terminating(ctx, d, apiextensionsv1.ConditionFalse, reason, message, true)
+	}
+	if apierrors.IsNotFound(err) {
+		err = nil
+	}
+	if err == nil {
+		err = x.sync(ctx)
+	}
+	return err
+}
+
+// terminating writes how far the end of a definition is; the last time it takes
+// the finalizer off, with which the definition goes.
+func (x *Extensions) terminating(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition, status apiextensionsv1.ConditionStatus, reason, message string, last bool) error {
+	return x.o.Server.Amend(ctx, Definitions, d.Name, "status", func(obj resource.Object) bool {
+		now := obj.(*apiextensionsv1.CustomResourceDefinition)
+		if now.UID != d.UID || !dying(now) {
+			return false
+		}
+		setCondition(now, apiextensionsv1.CustomResourceDefinitionCondition{
+			Type: apiextensionsv1.Terminating, Status: status, Reason: reason, Message: message,
+		})
+		if last {
+			now.Finalizers = slices.DeleteFunc(now.Finalizers, func(f string) bool { return f == apiextensionsv1.CustomResourceCleanupFinalizer })
+		}
+		return true
+	})
+}
+
+// deleteObjects deletes all objects and returns when the last one has gone. It
+// waits a minute for those that others hold.
+func (x *Extensions) deleteObjects(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition) (reason string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	gr := x.kindOf(d.Name)
+	cache := x.o.Server.Cache(gr)
+	if cache == nil {
+		return "", nil // no version is served; what is stored is out of reach
+	}
+	snap, err := cache.Snapshot(ctx, watchcache.ReadAt{})
+	if err != nil {
+		return "InstanceDeletionFailed", fmt.Errorf("could not list instances: %w", err)
+	}
+	if snap.Len() == 0 {
+		return "", nil
+	}
+	w, err := cache.WatchFrom(ctx, snap, watchcache.Selection{})
+	if err != nil {
+		return "InstanceDeletionFailed", fmt.Errorf("could not list instances: %w", err)
+	}
+	defer w.Close()
+	if err := x.o.Server.Sweep(ctx, gr); err != nil {
+		return "InstanceDeletionFailed", fmt.Errorf("could not issue all deletes: %w", err)
+	}
+	for {
+		snap, err := cache.Snapshot(ctx, watchcache.ReadAt{})
+		if err == nil && snap.Len() == 0 {
+			return "", nil
+		}
+		if err == nil {
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-w.Bell():
+				_, _, err = w.Next()
+			}
+		}
+		if err != nil {
+			return "InstanceDeletionCheck", fmt.Errorf("could not confirm zero CustomResources remaining: %w", err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package extension
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/resource/custom"
+	"fairlead.dev/server"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// Definitions names the resource that definitions are.
+var Definitions = schema.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
+
+// Options are what Extensions work on.
+type Options struct {
+	Server *server.Server
+	// Builtin are the resources that are served anyway. They win over
+	// definitions of the same name.
+	Builtin []*resource.Resource
+	// Describes are told of each new set of resources, as server.Server.Set says.
+	Describes []server.Describer
+	// Webhook makes converters of definitions that name a webhook.
+	Webhook func(*apiextensionsv1.CustomResourceDefinition) custom.Converter
+	Log     *slog.Logger // nil logs nothing
+}
+
+// Extensions are the kinds that a server's definitions define.
+type Extensions struct {
+	o       Options
+	builtin map[schema.GroupVersionResource]bool
+	mu      struct {
+		sync.Mutex
+		served map[string]*served // by the definition's name
+	}
+	// at is the revision up to which definitions have taken effect.
+	at     atomic.Int64
+	ending ending
+}
+
+// served is a definition in effect.
+type served struct {
+	from storage.Revision // of the definition
+	kind *custom.Kind
+	rows []*resource.Resource
+	// definition is its present state; kind's may be an older one that serves
+	// the same.
+	definition *apiextensionsv1.CustomResourceDefinition
+	open       bool // its status is to be worked out
+}
+
+// New makes the kinds of all stored definitions served.
+func New(ctx context.Context, o Options) (*Extensions, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	x := &Extensions{o: o, builtin: map[schema.GroupVersionResource]bool{}}
+	for _, r := range o.Builtin {
+		for _, v := range r.Versions {
+			x.builtin[r.GVR(v.Name)] = true
+		}
+	}
+	x.mu.served = map[string]*served{}
+	return x, x.sync(ctx)
+}
+
+// Written is to be called after each write of a definition (see
+// server.Config.Written). It returns when the definition has taken effect.
+func (x *Extensions) Written(ctx context.Context, at storage.Revision) {
+	if x.past(at) {
+		return
+	}
+	if err := x.sync(context.WithoutCancel(ctx)); err != nil {
+		x.o.Log.Error("custom resource definitions have not taken effect", "error", err)
+	}
+}
+
+func (x *Extensions) past(at storage.Revision) bool { return x.at.Load() >= int64(at) }
+
+// Settled implements server.Definitions.
+func (x *Extensions) Settled() bool {
+	changed, err := x.o.Server.Cache(Definitions).Changed(context.Background(), watchcache.ReadAt{Match: watchcache.Any})
+	return err != nil || x.past(changed)
+}
+
+// Settle implements server.Definitions.
+func (x *Extensions) Settle(ctx context.Context) error {
+	changed, err := x.o.Server.Cache(Definitions).Changed(ctx, watchcache.ReadAt{})
+	if err != nil || x.past(changed) {
+		return err
+	}
+	return x.sync(ctx)
+}
+
+// Run follows the definitions, and ends those that are deleted, until ctx ends.
+func (x *Extensions) Run(ctx context.Context) error {
+	defer x.ending.wait()
+	for ctx.Err() == nil {
+		if err := x.follow(ctx); err != nil && ctx.Err() == nil {
+			x.o.Log.Warn("custom resource definitions are watched again", "error", err)
+			if !pause(ctx) {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (x *Extensions) follow(ctx context.Context) error {
+	cache := x.o.Server.Cache(Definitions)
+	w, err := cache.Watch(ctx, every, 0)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for {
+		if err := x.sync(ctx); err != nil {
+			return err
+		}
+		x.endDeleted(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.Bell():
+		}
+		for {
+			events, _, err := w.Next()
+			if err != nil {
+				return err
+			}
+			if len(events) == 0 {
+				break
+			}
+		}
+	}
+}
+
+// kindOf is the resource that a definition defines.
+func (x *Extensions) kindOf(name string) schema.GroupResource {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if s := x.mu.served[name]; s != nil {
+		return s.kind.GroupResource()
+	}
+	return schema.GroupResource{}
+}

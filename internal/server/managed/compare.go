@@ -1,0 +1,335 @@
+package managed
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+
+	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/scan"
+)
+
+// notManaged are the fields of metadata that nobody owns: names, and what the
+// server sets.
+var notManaged = map[string]bool{
+	"name": true, "namespace": true, "creationTimestamp": true, "selfLink": true, "uid": true,
+	"clusterName": true, "generation": true, "managedFields": true, "resourceVersion": true,
+}
+
+// changes compares two objects and returns what was added, modified and
+// removed, as a sorted tree.
+func changes(old, new []byte, s *openapi.Shape, only Filter) *node {
+	root := &node{}
+	for p := range pairs(old, new) {
+		switch key := string(p.name); {
+		case key == "kind" || key == "apiVersion" || only.drops(key):
+		case key == "metadata":
+			_, shape := fieldOf(s, p.name)
+			m := root.add("f:metadata")
+			for p := range pairs(p.old, p.new) {
+				if !notManaged[string(p.name)] {
+					m.compareMember(p, shape)
+				}
+			}
+			root.dropEmpty()
+		default:
+			root.compareMember(p, s)
+		}
+	}
+	root.sort()
+	only.apply(root)
+	return root
+}
+
+// compare enters below n, which stands for the path of the value, what is
+// different between two values. A value that is not there is nil.
+func (n *node) compare(old, new []byte, s *openapi.Shape) {
+	if bytes.Equal(old, new) {
+		return
+	}
+	switch {
+	case s.Kind == openapi.Leaf:
+		n.leaf(old, new)
+		return
+	case old == nil && (s.Kind != openapi.Loose || isObject(new)):
+		n.addWhole(new, s)
+		return
+	case s.Kind == openapi.Loose:
+		n.loose(old, new, s)
+		return
+	}
+	if hollow(old) && hollow(new) {
+		n.leaf(old, new) // empty, null and missing are different things
+		return
+	}
+	if s.Kind == openapi.Object {
+		n.compareMembers(old, new, s)
+	} else {
+		n.compareItems(old, new, s)
+	}
+	n.cameOrWent(old, new)
+}
+
+// cameOrWent marks a value that is there only on one side.
+func (n *node) cameOrWent(old, new []byte) {
+	if old == nil {
+		n.mark = added
+	} else if new == nil {
+		n.mark = removed
+	}
+}
+
+// leaf compares two values as a whole.
+func (n *node) leaf(old, new []byte) {
+	if n.cameOrWent(old, new); old != nil && new != nil && !same(old, new) {
+		n.mark = modified
+	}
+}
+
+// hollow says that a value is missing, null or empty.
+func hollow(v []byte) bool {
+	if len(v) == 0 || v[0] == 'n' {
+		return true
+	}
+	i := scan.Space(v, 1)
+	return v[0] == '{' && v[i] == '}' || v[0] == '[' && v[i] == ']'
+}
+
+func isObject(v []byte) bool { return len(v) > 0 && v[0] == '{' }
+
+// loose compares values of which only the text says what they are.
+func (n *node) loose(old, new []byte, s *openapi.Shape) {
+	vague := func(v []byte) bool { return len(v) == 0 || v[0] == 'n' }
+	switch {
+	case isObject(old) && (isObject(new) || vague(new)) || isObject(new) && vague(old):
+		if hollow(old) && hollow(new) {
+			n.leaf(old, new)
+			return
+		}
+		n.compareMembers(old, new, s)
+		n.cameOrWent(old, new)
+	case isObject(old):
+		n.compareMembers(old, nil, s)
+		n.leaf(old, new)
+	case isObject(new):
+		n.leaf(old, new)
+		n.compareMembers(nil, new, s)
+	default:
+		n.leaf(old, new)
+	}
+}
+
+func (n *node) compareMembers(old, new []byte, s *openapi.Shape) {
+	for p := range pairs(old, new) {
+		n.compareMember(p, s)
+	}
+}
+
+func (n *node) compareMember(p pair, s *openapi.Shape) {
+	if bytes.Equal(p.old, p.new) && (p.old == nil) == (p.new == nil) {
+		return
+	}
+	element, f := fieldOf(s, p.name)
+	if f == nil {
+		return // nobody can own what no type knows
+	}
+	n.add(element).compare(p.old, p.new, f)
+	n.dropEmpty()
+}
+
+// fieldOf is the element and the shape of an object's member.
+func fieldOf(s *openapi.Shape, name []byte) (element string, shape *openapi.Shape) {
+	if f, ok := s.Fields[string(name)]; ok {
+		return f.Element, f.Shape
+	}
+	return "f:" + string(name), shapeIn(s, name)
+}
+
+// shapeIn is the shape of an object's member, nil if no type knows it.
+func shapeIn(s *openapi.Shape, name []byte) *openapi.Shape {
+	if f, ok := s.Fields[string(name)]; ok {
+		return f.Shape
+	}
+	if s.Kind == openapi.Loose {
+		return s
+	}
+	return s.Elem
+}
+
+// pair is a member of two objects; what is missing in one is nil there.
+type pair struct{ name, old, new []byte }
+
+// pairs are the members that either object has.
+func pairs(old, new []byte) iter.Seq[pair] {
+	return func(yield func(pair) bool) {
+		var space [48]scan.Member
+		a := scan.Members(space[:0:24], old)
+		b := scan.Members(space[24:24:48], new)
+		find := finder{list: a}
+		for i := range b {
+			var was []byte
+			if m := find.take(b[i].Quote); m != nil {
+				was, m.Quote = m.Value, nil
+			}
+			if !yield(pair{nameOf(b[i].Quote), was, b[i].Value}) {
+				return
+			}
+		}
+		for i := range a {
+			if a[i].Quote != nil && !yield(pair{nameOf(a[i].Quote), a[i].Value, nil}) {
+				return
+			}
+		}
+	}
+}
+
+// finder finds members by their names, which mostly come in the order of the
+// list. One that was taken has no name any more.
+type finder struct {
+	list  []scan.Member
+	next  int
+	index map[string]int // of a long list
+}
+
+// take is the member of that name, nil if there is none.
+func (f *finder) take(quote []byte) *scan.Member {
+	const long = 48
+	for k := range min(len(f.list), long) {
+		at := (f.next + k) % len(f.list)
+		if m := &f.list[at]; bytes.Equal(m.Quote, quote) {
+			f.next = at + 1
+			return m
+		}
+	}
+	if len(f.list) <= long {
+		return nil
+	}
+	if f.index == nil {
+		f.index = make(map[string]int, len(f.list))
+		for i := range f.list {
+			f.index[string(f.list[i].Quote)] = i
+		}
+	}
+	at, ok := f.index[string(quote)]
+	if !ok || f.list[at].Quote == nil {
+		return nil
+	}
+	f.next = at + 1
+	return &f.list[at]
+}
+
+// nameOf is the name in the quotes.
+func nameOf(quote []byte) []byte {
+	if bytes.IndexByte(quote, '\\') < 0 {
+		return quote[1 : len(quote)-1]
+	}
+	return []byte(scan.Unquote(quote))
+}
+
+// compareItems compares two lists item by item, as their keys or values say.
+// Items that have the same element twice are compared as a whole.
+func (n *node) compareItems(old, new []byte, s *openapi.Shape) {
+	a, b := itemsOf(old, s), itemsOf(new, s)
+	if n.kids == nil {
+		n.kids = make([]node, 0, len(b.list))
+	}
+	for _, now := range b.list {
+		var was [][]byte
+		if at := a.find(now.element); at >= 0 {
+			was, a.list[at].seen = a.list[at].values, true
+		}
+		n.compareItem(now.element, was, now.values, s)
+	}
+	for _, was := range a.list {
+		if !was.seen {
+			n.compareItem(was.element, was.values, nil, s)
+		}
+	}
+}
+
+func (n *node) compareItem(element string, old, new [][]byte, s *openapi.Shape) {
+	k := n.add(element)
+	switch {
+	case len(old) <= 1 && len(new) <= 1:
+		k.compare(one(old), one(new), s.Elem)
+	case len(old) > 1 && len(new) > 1:
+		if !slices.EqualFunc(old, new, same) {
+			k.mark = modified
+		}
+	case len(old) > 1:
+		if len(new) == 1 {
+			k.compare(nil, new[0], s.Elem)
+		}
+		k.mark |= removed
+	default:
+		if len(old) == 1 {
+			k.compare(old[0], nil, s.Elem)
+		}
+		k.mark |= added
+	}
+	n.dropEmpty()
+}
+
+func one(list [][]byte) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+// item is what stands in a list under one element: one value, as a rule.
+type item struct {
+	element string
+	values  [][]byte
+	seen    bool
+}
+
+// items are those of a list, each element once.
+type items struct {
+	list  []item
+	index map[string]int // of long lists
+}
+
+// longList is from how many items on a list has an index.
+const longList = 32
+
+// find is the index of an element, -1 if there is none.
+func (l *items) find(element string) int {
+	if l.index != nil {
+		if at, ok := l.index[element]; ok {
+			return at
+		}
+		return -1
+	}
+	return slices.IndexFunc(l.list, func(i item) bool { return i.element == element })
+}
+
+// itemsOf gives the items of a list their elements.
+func itemsOf(text []byte, s *openapi.Shape) (l items) {
+	values := scan.Items(nil, text)
+	l.list = make([]item, 0, len(values))
+	if len(values) > longList {
+		l.index = make(map[string]int, len(values))
+	}
+	for i, v := range values {
+		var e string
+		switch {
+		case s.Kind == openapi.Set && v[0] != '{' && v[0] != '[' && v[0] != 'n':
+			e = "v:" + string(v)
+		case s.Kind == openapi.Keyed && v[0] == '{':
+			e, _ = keyElement(s.Keys, v)
+		}
+		if e == "" {
+			continue
+		}
+		if at := l.find(e); at >= 0 {
+			l.list[at].values = append(l.list[at].values, v)
+			continue
+		}
+		if l.index != nil {
+			l.index[e] = len(l.list)
+		}
+		l.list = append(l.list, item{element: e, values: values[i : i+1 : i+1]})
+	}
+	return l
+}

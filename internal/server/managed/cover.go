@@ -1,0 +1,77 @@
+package managed
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/scan"
+)
+
+// Unburden returns the entries for a merge of a configuration that gives all
+// that its manager applied before, and maybe more. Nothing is to be taken away
+// then, and finding that out is half of what a merge costs; so the manager's
+// entry is shown as one that held nothing. If something is missing in the
+// configuration, or the entry is of another version, the entries are returned
+// as they are.
+func Unburden(entries []metav1.ManagedFieldsEntry, own metav1.ManagedFieldsEntry, config []byte, s *openapi.Shape) []metav1.ManagedFieldsEntry {
+	for i, e := range entries {
+		if e.Operation != metav1.ManagedFieldsOperationApply || e.Manager != own.Manager || e.Subresource != own.Subresource {
+			continue
+		}
+		if e.APIVersion != own.APIVersion || e.FieldsV1 == nil || !covers(config, e.FieldsV1.GetRawBytes(), s) {
+			return entries
+		}
+		list := append([]metav1.ManagedFieldsEntry(nil), entries...)
+		list[i].FieldsV1 = &metav1.FieldsV1{}
+		list[i].FieldsV1.SetRawBytes([]byte("{}"))
+		return list
+	}
+	return entries
+}
+
+// covers says whether the configuration has all paths of the set.
+func covers(config, set []byte, s *openapi.Shape) bool { return parse(set).in(config, s) }
+
+// in says whether the value has all paths of the set.
+func (n *node) in(value []byte, s *openapi.Shape) bool {
+	var there items
+	listed := s.Kind == openapi.Keyed || s.Kind == openapi.Set
+	if listed {
+		there = itemsOf(value, s)
+	}
+	for i := range n.kids {
+		k := &n.kids[i]
+		if !listed && k.element[0] == 'f' {
+			_, shape := fieldOf(s, []byte(k.element[2:]))
+			v := scan.Find(value, k.element[2:])
+			if v == nil || shape == nil || len(k.kids) > 0 && !k.in(v, shape) || len(k.kids) == 0 && !gives(v, shape) {
+				return false
+			}
+			continue
+		}
+		at := there.find(k.element)
+		if at < 0 || len(there.list[at].values) != 1 || len(k.kids) > 0 && !k.in(there.list[at].values[0], s.Elem) {
+			return false
+		}
+	}
+	return true
+}
+
+// gives says whether anything of a value is in the set of what a configuration gives:
+// empty lists are not.
+func gives(v []byte, s *openapi.Shape) bool {
+	switch {
+	case s == nil:
+		return false
+	case s.Kind == openapi.Object && v[0] == '{' && !hollow(v):
+		for _, m := range scan.Members(nil, v) {
+			if gives(m.Value, shapeIn(s, nameOf(m.Quote))) {
+				return true
+			}
+		}
+		return false
+	case s.Kind == openapi.Keyed || s.Kind == openapi.Set:
+		return v[0] != '[' || !hollow(v)
+	}
+	return true
+}

@@ -1,0 +1,137 @@
+package managed
+
+import (
+	"bytes"
+
+	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/scan"
+)
+
+// pruner takes out of a merged object what a manager applied before and applies no
+// more, as structured-merge-diff does. That is the fields and items of its last set,
+// with all that is in them, unless somebody has them in his set; but what is in a field
+// or an item that goes, goes with it, whoever has that, unless it is a field of a
+// struct (which is had by who has something in it).
+//
+// Its methods append the value without them, and return false if they leave it to
+// others.
+type pruner struct{ removed bool }
+
+// below is what is in a value. last is of the manager's set, owners of everybody's sets,
+// its new one among them; gone says that a value around this one went that nobody has.
+func (p *pruner) below(dst, v []byte, s *openapi.Shape, last *node, owners []*node, gone bool) ([]byte, bool) {
+	switch {
+	case v[0] == 'n':
+		return append(dst, v...), true
+	case s.Kind == openapi.Object && v[0] == '{':
+		return p.object(dst, v, s, last, owners, gone)
+	case (s.Kind == openapi.Keyed || s.Kind == openapi.Set) && v[0] == '[':
+		return p.list(dst, v, s, last, owners, gone)
+	}
+	return dst, false
+}
+
+func (p *pruner) object(dst, v []byte, s *openapi.Shape, last *node, owners []*node, gone bool) ([]byte, bool) {
+	var space [24]scan.Member
+	begin := len(dst)
+	dst = append(dst, '{')
+	for _, m := range scan.Members(space[:0], v) {
+		element, f := fieldOf(s, nameOf(m.Quote))
+		mark := len(dst)
+		if mark > begin+1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(dst, m.Quote...), ':')
+		_, named := s.Fields[string(nameOf(m.Quote))]
+		stays, ok := false, true
+		if dst, stays, ok = p.child(dst, m.Value, f, last.kid(element), element, owners, named, gone); !ok {
+			return dst, false
+		}
+		if !stays {
+			dst = dst[:mark]
+		}
+	}
+	return p.end(dst, begin, '}'), true
+}
+
+func (p *pruner) list(dst, v []byte, s *openapi.Shape, last *node, owners []*node, gone bool) ([]byte, bool) {
+	there, ok := itemsOnce(v, s)
+	if !ok {
+		return dst, false
+	}
+	begin := len(dst)
+	dst = append(dst, '[')
+	for _, it := range there.list {
+		mark := len(dst)
+		if mark > begin+1 {
+			dst = append(dst, ',')
+		}
+		at, stays, ok := len(dst), false, true
+		if dst, stays, ok = p.child(dst, it.values[0], s.Elem, last.kid(it.element), it.element, owners, false, gone); !ok {
+			return dst, false
+		}
+		if !stays {
+			dst = dst[:mark]
+			continue
+		}
+		if s.Kind == openapi.Keyed { // it must be the same item still
+			if now, _ := keyElement(s.Keys, dst[at:]); now != it.element {
+				return dst, false
+			}
+		}
+	}
+	return p.end(dst, begin, ']'), true
+}
+
+// child appends what is left of a member or an item. had is the manager's last set from
+// there on, nil if it has nothing there; named says that this is a field of a struct.
+func (p *pruner) child(dst, v []byte, s *openapi.Shape, had *node, element string, owners []*node, named, gone bool) (out []byte, stays, ok bool) {
+	if had == nil {
+		return append(dst, v...), true, true
+	}
+	if s == nil || hollow(v) && s.Kind != openapi.Leaf && had.mark == 0 {
+		return dst, false, false
+	}
+	within := make([]*node, 0, 8)
+	owned := false
+	for _, o := range owners {
+		if k := o.kid(element); k != nil {
+			within = append(within, k)
+			owned = owned || k.mark != 0 || named
+		}
+	}
+	had1 := had.mark != 0 || named
+	gone = gone || had1 && !owned
+	switch {
+	case had1 && s.Kind != openapi.Leaf && hasEmptyList(v):
+		return dst, false, false // which is in no set
+	case gone && had1:
+		p.removed = true
+		return dst, false, true
+	case len(had.kids) == 0:
+		return append(dst, v...), true, true
+	}
+	dst, ok = p.below(dst, v, s, had, within, gone)
+	return dst, true, ok
+}
+
+// end closes an object or a list. One of which all has gone is null.
+func (p *pruner) end(dst []byte, begin int, bracket byte) []byte {
+	if len(dst) == begin+1 {
+		return append(dst[:begin], "null"...)
+	}
+	return append(dst, bracket)
+}
+
+// hasEmptyList may err on the side of there being one.
+func hasEmptyList(v []byte) bool {
+	for i := 0; ; {
+		at := bytes.IndexByte(v[i:], '[')
+		if at < 0 {
+			return false
+		}
+		if i += at + 1; v[scan.Space(v, i)] == ']' {
+			return true
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package managed
+
+import (
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/server/openapi"
+)
+
+// UpdateValues is Update for objects that are there as Go structs: was and is point to
+// two of one type, which Shape describes, and Old and New are not looked at. Of most
+// writes only what they change is encoded then. ok is false if the structs cannot be
+// encoded.
+func (w *Write) UpdateValues(was, is any, entries []metav1.ManagedFieldsEntry) (after []metav1.ManagedFieldsEntry, ok bool) {
+	if len(entries) == 0 && !w.Create {
+		return nil, true
+	}
+	own, ok := changesOf(was, is, w.Shape, w.Filter)
+	if !ok {
+		return nil, false
+	}
+	return w.update(own, entries), true
+}
+
+// changesOf is changes of two structs.
+func changesOf(was, is any, s *openapi.Shape, only Filter) (root *node, ok bool) {
+	root = &node{}
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	d := differ{room: *room}
+	ok = fastjson.Pairs(was, is, func(name string, p fastjson.Pair) {
+		switch {
+		case name == "kind" || name == "apiVersion" || only.drops(name):
+		case name == "metadata":
+			m, shape := root.add("f:metadata"), shapeIn(s, []byte(name))
+			d.failed = !p.Pairs(func(name string, p fastjson.Pair) {
+				if !notManaged[name] {
+					d.member(m, name, p, shape)
+				}
+			}) || d.failed
+			root.dropEmpty()
+		default:
+			d.member(root, name, p, s)
+		}
+	})
+	if *room = d.room[:0]; cap(d.room) > roomiest {
+		*room = nil
+	}
+	root.sort()
+	only.apply(root)
+	return root, ok && !d.failed
+}
+
+// rooms has memory for differs in turn, of up to roomiest bytes each.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+const roomiest = 64 << 10
+
+// differ compares structs. It encodes members that it does not look into.
+type differ struct {
+	room   []byte
+	failed bool
+}
+
+func (d *differ) member(n *node, name string, p fastjson.Pair, s *openapi.Shape) {
+	if p.Same() {
+		return
+	}
+	f, ok := s.Fields[name]
+	if !ok {
+		f = openapi.ShapeField{Element: "f:" + name, Shape: shapeIn(s, []byte(name))}
+	}
+	if f.Shape == nil {
+		return // nobody can own what no type knows
+	}
+	k := n.add(f.Element)
+	both := f.Shape.Kind == openapi.Object && p.Pairs(func(name string, p fastjson.Pair) { d.member(k, name, p, f.Shape) })
+	if !both && !d.born(k, p, f.Shape) {
+		old, new, room, ok := p.Texts(d.room[:0])
+		d.room = room
+		if d.failed = d.failed || !ok; ok {
+			k.compare(old, new, f.Shape)
+		}
+	}
+	n.dropEmpty()
+}

@@ -1,0 +1,84 @@
+package managed
+
+import (
+	"bytes"
+	"slices"
+
+	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/scan"
+)
+
+// addWhole notes a value that was not there before. Most of what a create or an
+// apply writes is new as a whole, and of that nobody looks at the parts; so the
+// fields of it are kept as their text until somebody does (see open).
+func (n *node) addWhole(v []byte, s *openapi.Shape) {
+	n.mark = added
+	if !hollow(v) {
+		n.whole = appendWhole(make([]byte, 0, len(v)/2), v, s)
+	}
+}
+
+// appendWhole appends the FieldsV1 of a value and all in it.
+func appendWhole(dst, v []byte, s *openapi.Shape) []byte {
+	dst = append(dst, '{')
+	from := len(dst)
+	next := func() {
+		if len(dst) == from {
+			dst = append(dst, `".":{}`...)
+		}
+		dst = append(dst, ',')
+	}
+	switch {
+	case s.Kind == openapi.Leaf || hollow(v):
+	case s.Kind == openapi.Keyed || s.Kind == openapi.Set:
+		list := itemsOf(v, s).list
+		if less := func(a, b item) int { return order(a.element, b.element) }; !slices.IsSortedFunc(list, less) {
+			slices.SortFunc(list, less)
+		}
+		for i := range list {
+			next()
+			dst = append(appendQuoted(dst, list[i].element), ':')
+			if len(list[i].values) == 1 {
+				dst = appendWhole(dst, list[i].values[0], s.Elem)
+			} else {
+				dst = append(dst, "{}"...)
+			}
+		}
+	default:
+		var space [24]scan.Member
+		list := scan.Members(space[:0], v)
+		slices.SortFunc(list, func(a, b scan.Member) int { return bytes.Compare(nameOf(a.Quote), nameOf(b.Quote)) })
+		for _, m := range list {
+			f := shapeIn(s, nameOf(m.Quote))
+			if f == nil {
+				continue // nobody can own what no type knows
+			}
+			next()
+			dst = append(append(append(dst, `"f:`...), m.Quote[1:]...), ':')
+			dst = appendWhole(dst, m.Value, f)
+		}
+	}
+	return append(dst, '}')
+}
+
+// open makes the children of a value that was noted as a whole.
+func (n *node) open() {
+	if n.whole == nil {
+		return
+	}
+	whole, mark := n.whole, n.mark
+	n.whole = nil
+	n.parse(whole)
+	n.remark(mark)
+	n.sort()
+}
+
+// remark marks all that is marked.
+func (n *node) remark(m mark) {
+	if n.mark != 0 {
+		n.mark = m
+	}
+	for i := range n.kids {
+		n.kids[i].remark(m)
+	}
+}

@@ -1,0 +1,38 @@
+package patch
+
+import (
+	"bytes"
+
+	"fairlead.dev/internal/server/scan"
+)
+
+// Changed compares two texts of an object member by member. It returns the names
+// of the members that the second has not, or not as the first, and the text of
+// an object of those that are changed in it. Both must be valid JSON. What is
+// written differently counts as changed, even if it means the same.
+func Changed(was, is []byte) (names []string, text []byte) {
+	var space [32]scan.Member
+	before := members(space[:0:16], was)
+	at := namesOf(before)
+	text = append(text, '{')
+	for _, m := range members(space[16:16:32], is) {
+		if at := at.find(m); at >= 0 {
+			same := bytes.Equal(before[at].Value, m.Value)
+			before[at].Value = nil
+			if same {
+				continue
+			}
+		}
+		names = append(names, m.Name())
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(append(append(text, m.Quote...), ':'), m.Value...)
+	}
+	for _, m := range before {
+		if m.Value != nil { // it is gone
+			names = append(names, m.Name())
+		}
+	}
+	return names, append(text, '}')
+}

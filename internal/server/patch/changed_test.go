@@ -1,0 +1,65 @@
+package patch_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"fairlead.dev/internal/server/patch"
+)
+
+// Whatever is changed in a document, taking the changed members out of the old
+// one and putting in those of the text gives the new one.
+func TestChangedIsWhatTurnsOneIntoTheOther(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		was := object(r, 3)
+		is := object(r, 3)
+		for k, v := range was {
+			if r.IntN(2) == 0 {
+				is[k] = v
+			}
+		}
+		before, _ := json.Marshal(was)
+		after, _ := json.Marshal(is)
+		names, text := patch.Changed(before, after)
+		var change map[string]any
+		if err := json.Unmarshal(text, &change); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		got := map[string]any{}
+		for k, v := range was {
+			if !slices.Contains(names, k) {
+				got[k] = v
+			}
+		}
+		for k, v := range change {
+			got[k] = v
+			if !slices.Contains(names, k) {
+				t.Fatalf("%s is in the text and not in the names %q", k, names)
+			}
+			if reflect.DeepEqual(was[k], v) && mapHas(was, k) {
+				t.Fatalf("%s has not changed from %s to %s", k, before, after)
+			}
+		}
+		if !reflect.DeepEqual(normal(t, got), normal(t, is)) {
+			t.Fatalf("%s to %s: changed %q, %s", before, after, names, text)
+		}
+	}
+}
+
+func mapHas(m map[string]any, k string) bool { _, ok := m[k]; return ok }
+
+// normal is v as JSON has it.
+func normal(t *testing.T, v any) (out any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package patch
+
+import (
+	"bytes"
+
+	"fairlead.dev/internal/server/scan"
+)
+
+// merge applies an RFC 7386 merge patch to an object's text. What the patch
+// does not name is copied as it stands, in its place, and not decoded; what the
+// patch adds comes behind it. Both texts must be valid JSON.
+func merge(doc, patch []byte) []byte {
+	out := make([]byte, 0, len(doc)+len(patch))
+	return appendMerged(out, doc, members(nil, patch))
+}
+
+// members splits an object; anything else has none. Of members with the same
+// name the last counts, in the place of the first.
+func members(list []scan.Member, text []byte) []scan.Member {
+	list = scan.Members(list, text)
+	if len(list) > long {
+		return lasts(list)
+	}
+	for i := 1; i < len(list); i++ {
+		if at := find(list[:i], list[i]); at >= 0 {
+			list[at] = list[i]
+			list = append(list[:i], list[i+1:]...)
+			i--
+		}
+	}
+	return list
+}
+
+// long is from how many members on names are found by a map.
+const long = 32
+
+// lasts is members for a long list.
+func lasts(list []scan.Member) []scan.Member {
+	at := make(map[string]int, len(list))
+	kept := list[:0]
+	for _, m := range list {
+		name := m.Name()
+		if i, twice := at[name]; twice {
+			kept[i] = m
+			continue
+		}
+		at[name] = len(kept)
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// names finds the members of a list.
+type names struct {
+	list  []scan.Member
+	index map[string]int // of a long list
+}
+
+func namesOf(list []scan.Member) names {
+	n := names{list: list}
+	if len(list) > long {
+		n.index = make(map[string]int, len(list))
+		for i, m := range list {
+			n.index[m.Name()] = i
+		}
+	}
+	return n
+}
+
+// find is the index of the member with the name of m, -1 if there is none.
+func (n names) find(m scan.Member) int {
+	if n.index == nil {
+		return find(n.list, m)
+	}
+	if at, ok := n.index[m.Name()]; ok {
+		return at
+	}
+	return -1
+}
+
+// find is the index of the member with the name of m, -1 if there is none.
+func find(list []scan.Member, m scan.Member) int {
+	plain := bytes.IndexByte(m.Quote, '\\') < 0
+	for i := range list {
+		q := list[i].Quote
+		if bytes.Equal(q, m.Quote) || (!plain || bytes.IndexByte(q, '\\') >= 0) && list[i].Name() == m.Name() {
+			return i
+		}
+	}
+	return -1
+}
+
+func appendMerged(dst, doc []byte, changes []scan.Member) []byte {
+	dst = append(dst, '{')
+	begin := len(dst)
+	add := func(m scan.Member) []byte {
+		if len(dst) > begin {
+			dst = append(dst, ',')
+		}
+		return append(append(dst, m.Quote...), ':')
+	}
+	var space [24]scan.Member
+	done := make([]bool, len(changes))
+	at := namesOf(changes)
+	for _, m := range members(space[:0], doc) {
+		at := at.find(m)
+		switch {
+		case at < 0:
+			dst = append(add(m), m.Value...)
+		default:
+			done[at] = true
+			if c := changes[at].Value; c[0] != 'n' {
+				dst = appendChange(add(m), m.Value, c)
+			}
+		}
+	}
+	for k, c := range changes {
+		if !done[k] && c.Value[0] != 'n' {
+			dst = appendChange(add(c), nil, c.Value)
+		}
+	}
+	return append(dst, '}')
+}
+
+// appendChange appends what becomes of a value.
+func appendChange(dst, old, change []byte) []byte {
+	if change[0] == '{' {
+		var space [8]scan.Member
+		return appendMerged(dst, old, members(space[:0], change))
+	}
+	return append(dst, change...)
+}

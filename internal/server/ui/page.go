@@ -1,0 +1,177 @@
+package ui
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"fairlead.dev/internal/server/auth"
+)
+
+// Paths of the page.
+const (
+	Root      = "/ui/"
+	loginPath = Root + "login"
+	// LinksPath makes links: a POST to it is answered with a Link for who asks. It is
+	// for server.Config.Paths, whose requests are authenticated and authorized.
+	LinksPath = Root + "links"
+)
+
+// Page is the page, its links and its sessions. Make it with New.
+type Page struct {
+	links, sessions secrets
+}
+
+// New returns a page that nobody has a link to.
+func New() *Page {
+	return &Page{links: secrets{life: LinkLife}, sessions: secrets{life: SessionLife}}
+}
+
+// Link makes a link that logs in as user, once: a path and a fragment, to be put behind
+// the server's URL.
+func (p *Page) Link(user *auth.User) Link {
+	secret, expires := p.links.issue(user)
+	return Link{Path: loginPath + "#" + secret, Expires: expires}
+}
+
+// Link is the answer of LinksPath.
+type Link struct {
+	Path    string    `json:"path"`
+	Expires time.Time `json:"expires"`
+}
+
+// Links serves LinksPath.
+func (p *Page) Links() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, ok := auth.UserFrom(r.Context())
+		switch {
+		case r.Method != http.MethodPost:
+			w.Header().Set("Allow", http.MethodPost)
+			http.Error(w, "POST makes a link", http.StatusMethodNotAllowed)
+		case !ok || user.InGroup(auth.AllUnauthenticated):
+			http.Error(w, "links are for users", http.StatusForbidden)
+		default:
+			answer(w, p.Link(user))
+		}
+	})
+}
+
+// Over serves the page, and by next all that is not the page's.
+func (p *Page) Over(next http.Handler) http.Handler {
+	own := http.NewServeMux()
+	own.HandleFunc("GET /ui", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, Root, http.StatusMovedPermanently) })
+	own.HandleFunc("GET "+Root+"{$}", p.home)
+	own.HandleFunc("GET "+loginPath, func(w http.ResponseWriter, r *http.Request) { serveFile(w, r, "login.html") })
+	own.HandleFunc("POST "+loginPath, p.login)
+	own.HandleFunc("POST "+Root+"logout", p.logout)
+	own.HandleFunc("GET "+Root+"session", p.session)
+	own.HandleFunc("GET "+Root+"assets/{name}", p.asset)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = withoutCookie(r)
+		if !isPage(r.URL.Path) {
+			r, done := p.within(r)
+			defer done()
+			next.ServeHTTP(w, r)
+			return
+		}
+		guard(w.Header())
+		own.ServeHTTP(w, r)
+	})
+}
+
+// within makes a request of the page end with its session, however long its answer would
+// go on.
+func (p *Page) within(r *http.Request) (*http.Request, func()) {
+	secret := shown(r)
+	if secret == "" || !fromPage(r) {
+		return r, func() {}
+	}
+	g, ok := p.sessions.find(secret)
+	if !ok {
+		return r, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	stop := context.AfterFunc(g.ctx, func() { cancel(errSession) })
+	return r.WithContext(ctx), func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// home is the page itself, for who is logged in.
+func (p *Page) home(w http.ResponseWriter, r *http.Request) {
+	if _, ok := p.sessions.find(shown(r)); !ok {
+		http.Redirect(w, r, loginPath, http.StatusSeeOther)
+		return
+	}
+	serveFile(w, r, "index.html")
+}
+
+// asset is a file of the page. Those of the login page are for all.
+func (p *Page) asset(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	if _, ok := p.sessions.find(shown(r)); !ok && !public[name] {
+		http.Error(w, "log in first", http.StatusUnauthorized)
+		return
+	}
+	serveFile(w, r, name)
+}
+
+// login takes a link's secret and begins a session.
+func (p *Page) login(w http.ResponseWriter, r *http.Request) {
+	if !fromPage(r) {
+		http.Error(w, "not from the login page", http.StatusForbidden)
+		return
+	}
+	var sent struct {
+		Secret string `json:"secret"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4096)).Decode(&sent); err != nil {
+		http.Error(w, "want {\"secret\": ...}", http.StatusBadRequest)
+		return
+	}
+	g, ok := p.links.take(sent.Secret)
+	if !ok {
+		http.Error(w, "this link has been used, or is too old", http.StatusUnauthorized)
+		return
+	}
+	secret, expires := p.sessions.issue(g.user)
+	http.SetCookie(w, cookie(r, secret, expires))
+	answer(w, about(grant{user: g.user, expires: expires}))
+}
+
+// logout ends the session.
+func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
+	if !fromPage(r) {
+		http.Error(w, "not from the page", http.StatusForbidden)
+		return
+	}
+	p.sessions.take(shown(r))
+	http.SetCookie(w, cookie(r, "", time.Time{}))
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// session tells whose session it is.
+func (p *Page) session(w http.ResponseWriter, r *http.Request) {
+	g, ok := p.sessions.find(shown(r))
+	if !ok || !fromPage(r) {
+		http.Error(w, "log in first", http.StatusUnauthorized)
+		return
+	}
+	answer(w, about(g))
+}
+
+// whose is what the page is told of its session.
+type whose struct {
+	User    string    `json:"user"`
+	Expires time.Time `json:"expires"`
+}
+
+func about(g grant) whose { return whose{g.user.Name, g.expires} }
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(v) // fails if the client has gone
+}

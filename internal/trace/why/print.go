@@ -1,0 +1,86 @@
+package why
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead.dev/internal/trace/show"
+)
+
+// Print writes an answer for people.
+func Print(w io.Writer, a Answer, p show.Palette) error {
+	var b strings.Builder
+	write(&b, a, p, "")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func write(b *strings.Builder, a Answer, p show.Palette, margin string) {
+	name := a.Name
+	if a.Namespace != "" {
+		name = a.Namespace + "/" + a.Name
+	}
+	fmt.Fprintf(b, "%s%s %s\n", margin, p.Bold+a.Kind+" "+name+p.End, a.State)
+	for _, r := range a.Reasons {
+		fmt.Fprintf(b, "%s  because %s\n", margin, r)
+	}
+	for _, l := range happened(a) {
+		fmt.Fprintf(b, "%s  %s\n", margin, p.Dim+clock(l.at)+"  "+l.text+p.End)
+	}
+	for _, part := range a.Parts {
+		write(b, part, p, margin+"  ")
+	}
+}
+
+// line is what happened at a time, zero for what has yet to.
+type line struct {
+	at   time.Time
+	text string
+}
+
+// happened is what was seen and noted, in the order of time.
+func happened(a Answer) []line {
+	var all []line
+	for _, s := range a.Saw {
+		who := s.Who
+		if s.Key != "" {
+			who += " for " + s.Key
+		}
+		all = append(all, line{s.Time, fmt.Sprintf("%d seen by %s: %s", s.Revision, who, s.Decision)})
+	}
+	for _, n := range a.Notes {
+		times := ""
+		if n.Count > 1 {
+			times = fmt.Sprintf(" (%d times)", n.Count)
+		}
+		all = append(all, line{n.Time, fmt.Sprintf("%s %s: %s%s", n.Type, n.Reason, n.Message, times)})
+	}
+	slices.SortStableFunc(all, func(a, b line) int { return later(a.at, b.at) })
+	return all
+}
+
+// later compares two times, of which zero ones come last.
+func later(a, b time.Time) int {
+	switch {
+	case a.IsZero() == b.IsZero():
+		return a.Compare(b)
+	case a.IsZero():
+		return 1
+	}
+	return -1
+}
+
+// clock writes a time of day as exactly as it is known: Kubernetes' events are of whole
+// seconds.
+func clock(at time.Time) string {
+	switch {
+	case at.IsZero():
+		return "            "
+	case at.Nanosecond() == 0:
+		return at.Local().Format("15:04:05    ")
+	}
+	return at.Local().Format("15:04:05.000")
+}

@@ -1,0 +1,147 @@
+package why
+
+import (
+	"strings"
+	"time"
+
+	"fairlead.dev/internal/trace/show"
+)
+
+// Subject is an object and what is known of it.
+type Subject struct {
+	// Kind and Resource name what it is: "Pod", "pods", "deployments.apps".
+	Kind, Resource string
+	Namespace      string
+	Name           string
+	// Object is its JSON form; nil if it is not there.
+	Object map[string]any
+	// Events are what was noted about it, oldest first.
+	Events []Note
+	// Lives are those of its last changes, oldest first, as far as they are kept.
+	Lives []show.Event
+	// Parts are what it waits for: what it owns, or uses.
+	Parts []Subject
+	// Unread are resources that the caller may not list, so that Parts lack them.
+	Unread []string
+}
+
+// Path is where a Fairlead server answers with an Answer, in JSON, by the parameters resource
+// ("pods", "deployments.apps"), namespace and name, to who may get the path and the object.
+const Path = "/debug/why"
+
+// Unknown says that there is nothing to explain: no object, and no life of one.
+func (s *Subject) Unknown() bool { return s.Object == nil && len(s.Lives) == 0 }
+
+// Note is what an event object says.
+type Note struct {
+	Time    time.Time `json:"time"`
+	Type    string    `json:"type"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+	Source  string    `json:"source,omitempty"`
+	Count   int64     `json:"count,omitempty"`
+}
+
+// Answer is why a Subject is as it is.
+type Answer struct {
+	Kind      string `json:"kind"`
+	Resource  string `json:"resource,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// State is what it is now in a few words, Waits whether it is on its way to
+	// something else.
+	State string `json:"state"`
+	Waits bool   `json:"waits"`
+	// Reasons are why, the most telling first.
+	Reasons []string `json:"reasons,omitempty"`
+	// Saw is who was told of its last change and what they made of it.
+	Saw []Saw `json:"saw,omitempty"`
+	// Notes are the last events about it.
+	Notes []Note `json:"events,omitempty"`
+	// Parts are what it waits for, those that wait themselves first.
+	Parts []Answer `json:"parts,omitempty"`
+}
+
+// Saw is what one controller or watcher made of a change.
+type Saw struct {
+	Revision int64     `json:"revision"`
+	Who      string    `json:"who"`
+	Time     time.Time `json:"time,omitzero"`
+	// Key is what a controller reconciled for it, "" for one who was only sent it.
+	Key      string `json:"key,omitempty"`
+	Decision string `json:"decision"`
+}
+
+// fields of JSON objects
+
+func (s *Subject) at(path ...string) any {
+	var v any = s.Object
+	for _, p := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[p]
+	}
+	return v
+}
+
+func (s *Subject) text(path ...string) string { return str(s.at(path...)) }
+
+func (s *Subject) number(path ...string) int64 { return num(s.at(path...)) }
+
+func (s *Subject) list(path ...string) []map[string]any {
+	all, _ := s.at(path...).([]any)
+	var out []map[string]any
+	for _, v := range all {
+		if m, ok := v.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (s *Subject) texts(path ...string) []string {
+	all, _ := s.at(path...).([]any)
+	var out []string
+	for _, v := range all {
+		out = append(out, str(v))
+	}
+	return out
+}
+
+// condition is one of the status by type, nil if it has none.
+func (s *Subject) condition(kind string) map[string]any {
+	for _, c := range s.list("status", "conditions") {
+		if str(c["type"]) == kind {
+			return c
+		}
+	}
+	return nil
+}
+
+func str(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+func num(v any) int64 {
+	switch n := v.(type) {
+	case float64:
+		return int64(n)
+	case int64:
+		return n
+	}
+	return 0
+}
+
+// because joins a reason and a message as conditions give them.
+func because(reason, message string) string {
+	switch {
+	case message == "":
+		return reason
+	case reason == "":
+		return message
+	}
+	return reason + ": " + strings.TrimSpace(message)
+}
