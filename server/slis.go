@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"fairlead.dev/internal/began"
+	"fairlead.dev/internal/procstart"
 )
 
 // slis are the metrics of /metrics/slis: what became of health checks, under
@@ -28,7 +28,7 @@ func newSLIs() slis {
 	}
 	start := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "process_start_time_seconds", Help: "Start time of the process since unix epoch in seconds.",
-	}, func() float64 { return float64(began.At.UnixMilli()) / 1000 })
+	}, func() float64 { return float64(procstart.Time().UnixMilli()) / 1000 })
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(s.last, s.total, start)
 	s.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})

@@ -11,7 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/internal/began"
+	"fairlead.dev/internal/procstart"
 )
 
 // The pages that components of Kubernetes have for people who look for a fault (KEPs 4827
@@ -65,7 +65,7 @@ func (c *call) statusz() error {
 	if err != nil {
 		return err
 	}
-	v, up := c.s.cfg.Version, time.Since(began.At).Truncate(time.Second)
+	v, up := c.s.cfg.Version, time.Since(procstart.Time()).Truncate(time.Second)
 	binary, emulated := v.Major+"."+v.Minor, v.EmulationMajor+"."+v.EmulationMinor
 	paths := c.s.debugPaths()
 	slices.Sort(paths)
@@ -78,10 +78,10 @@ func (c *call) statusz() error {
 			BinaryVersion    string      `json:"binaryVersion"`
 			EmulationVersion string      `json:"emulationVersion,omitempty"`
 			Paths            []string    `json:"paths,omitempty"`
-		}{newZpage("Statusz"), metav1.NewTime(began.At), int64(up.Seconds()), runtime.Version(), binary, emulated, paths})
+		}{newZpage("Statusz"), metav1.NewTime(procstart.Time()), int64(up.Seconds()), runtime.Version(), binary, emulated, paths})
 	}
 	return c.writeText(http.StatusOK, fmt.Sprintf(zpageHead+"\nStarted:  %s\nUp:  %d hr %02d min %02d sec\nGo version:  %s\nBinary version:  %s\nEmulation version:  %s\nPaths:  %s\n",
-		"statusz", began.At.UTC().Format(time.UnixDate), int(up.Hours()), int(up.Minutes())%60, int(up.Seconds())%60,
+		"statusz", procstart.Time().UTC().Format(time.UnixDate), int(up.Hours()), int(up.Minutes())%60, int(up.Seconds())%60,
 		runtime.Version(), binary, emulated, strings.Join(paths, " ")))
 }
 

@@ -5,6 +5,8 @@ package main
 import (
 	"os"
 	"syscall"
+
+	"fairlead.dev/internal/procstart"
 )
 
 // startAgain makes this process a new one of the same program, with the same ID and
@@ -12,6 +14,9 @@ import (
 func startAgain() error {
 	program, err := os.Executable()
 	if err != nil {
+		return err
+	}
+	if err := procstart.BeforeExec(); err != nil {
 		return err
 	}
 	return syscall.Exec(program, os.Args, os.Environ())

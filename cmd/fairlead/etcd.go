@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"fairlead.dev/internal/began"
 	"fairlead.dev/internal/controlplane"
+	"fairlead.dev/internal/procstart"
 	"fairlead.dev/storage/etcdserver"
 	"fairlead.dev/storage/local"
 	"github.com/spf13/cobra"
@@ -146,9 +146,9 @@ func serveEtcd(cmd *cobra.Command, dir, listen, output string, o local.Options, 
 			Endpoint    string `json:"endpoint"`
 			PID         int    `json:"pid"`
 			ReadyMillis int64  `json:"readyMillis"`
-		}{url, os.Getpid(), time.Since(began.At).Milliseconds()})
+		}{url, os.Getpid(), time.Since(procstart.Time()).Milliseconds()})
 	} else {
-		p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n  etcdctl --endpoints=%s put greeting hello\n\nCtrl-C stops it.", time.Since(began.At).Milliseconds(), url))
+		p.line(fmt.Sprintf("Ready in %d ms. Next:\n\n  etcdctl --endpoints=%s put greeting hello\n\nCtrl-C stops it.", time.Since(procstart.Time()).Milliseconds(), url))
 	}
 	select {
 	case <-cmd.Context().Done():

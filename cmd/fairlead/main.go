@@ -16,8 +16,6 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
-
-	_ "fairlead.dev/internal/lean" // the program is to be small
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"fairlead.dev/internal/began"
 	"fairlead.dev/internal/controlplane"
 	"fairlead.dev/internal/controlplane/kubeconfig"
+	"fairlead.dev/internal/procstart"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/trace"
 	"github.com/spf13/cobra"
@@ -167,14 +167,12 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	ready := time.Since(began.At)
+	ready := time.Since(procstart.Time())
 	if err := announce(cmd.OutOrStdout(), p, cp, f, into, ready); err != nil {
 		cp.Stop()
 		return err
 	}
-	stopTrim := startTrimmer()
 	err = waitFor(cmd.Context(), p, cp)
-	stopTrim()
 	p.line("Stopping")
 	if stopErr := cp.Stop(); err == nil {
 		err = stopErr
