@@ -54,6 +54,26 @@ var floors = map[string]int{
 	"cmd":                       8,
 }
 
+// serverFloors gives each folder of internal/server its floor inside the room. As between
+// rooms, an import goes down; a folder and those below it count as one. h2, extension and
+// aggregate are rooms of their own.
+var serverFloors = map[string]int{
+	"adopt":     0,
+	"auth":      0,
+	"codec":     0,
+	"corpus":    0,
+	"discovery": 0,
+	"faults":    0,
+	"openapi":   0,
+	"scan":      0,
+	"semantics": 0,
+	"managed":   1,
+	"patch":     1,
+	"reach":     1,
+	"ui":        1,
+	"admission": 2,
+}
+
 // clientSide and serverSide are the two banks of the wire: neither imports the
 // other, so each can be tested against the other's real thing, ours or
 // upstream's.
@@ -187,6 +207,34 @@ func TestImportsGoDown(t *testing.T) {
 			}
 			if to != room && n >= from {
 				t.Errorf("%s (floor %d) imports %s (floor %d): imports go down", s.file, from, i, n)
+			}
+		}
+	}
+}
+
+func TestImportsGoDownInsideTheServer(t *testing.T) {
+	const room = "internal/server"
+	folder := func(dir string) (string, bool) {
+		if in, _, ok := floor(dir); !ok || in != room {
+			return "", false
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(dir, room+"/"), "/")
+		return name, true
+	}
+	for _, s := range sources(t) {
+		from, ok := folder(s.dir)
+		if !ok || s.test {
+			continue
+		}
+		n, ok := serverFloors[from]
+		if !ok {
+			t.Errorf("%s: the folder %s stands on no floor: give it one in arch_test.go", s.file, s.dir)
+		}
+		for _, i := range s.imports {
+			dir, ours := strings.CutPrefix(i, module+"/")
+			to, inside := folder(dir)
+			if ours && inside && to != from && serverFloors[to] >= n {
+				t.Errorf("%s (floor %d of %s) imports %s (floor %d): imports go down", s.file, n, room, i, serverFloors[to])
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/watchcache"
 )
@@ -67,7 +68,7 @@ func (ep *endpoint) convertAll(ctx context.Context, objects []*watchcache.Object
 		if err := ep.complete(u, records[i], objects[i].Revision()); err != nil {
 			return err
 		}
-		if texts[objects[i]], err = marshal(u, mediaJSON); err != nil {
+		if texts[objects[i]], err = codec.Marshal(u, codec.JSON); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
@@ -16,6 +17,7 @@ import (
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/internal/server/scan"
@@ -143,7 +145,7 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 // mergedUntyped makes a custom object of its text and the record of its owners. ok is
 // false if there is anything in it that has no place there.
 func (c *call) mergedUntyped(text []byte, entries []metav1.ManagedFieldsEntry) (resource.Object, bool) {
-	u := c.decodePlain(text, mediaJSON)
+	u := c.decodePlain(text, codec.JSON)
 	if u == nil {
 		return nil, false
 	}
@@ -156,4 +158,18 @@ const kubectl = "kubectl"
 
 func appliedLast(obj resource.Object) bool {
 	return obj.GetAnnotations()["kubectl.kubernetes.io/last-applied-configuration"] != ""
+}
+
+// fromCBOR makes a configuration's JSON. What stands in a map twice is no CBOR.
+func (c *config) fromCBOR() error {
+	var object map[string]any
+	err := direct.Unmarshal(c.body, &object)
+	if err == nil {
+		c.text, err = json.Marshal(object)
+	}
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	c.body, c.plain = c.text, true
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/watchcache"
@@ -25,7 +26,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := checkNumbers(config.text, c.ep.version.New()); err != nil {
+	if err := codec.CheckNumbers(config.text, c.ep.version.New()); err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	w, created, err := c.modify(c.info.name, change{
@@ -118,6 +119,6 @@ func (c *call) objectTo(twice error, directive string) error {
 	case directive == metav1.FieldValidationStrict:
 		return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", twice))
 	}
-	c.warn(strictWarnings([]error{twice})...)
+	c.warn(codec.StrictWarnings([]error{twice})...)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -77,7 +78,7 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 			}
 			c.recordFields(write.(resource.Object), have.(resource.Object), o, bootstrapManager(gvk.Group))
 		}
-		value, err := encodeStored(write, gvk)
+		value, err := codec.EncodeStored(write, gvk)
 		if err != nil {
 			return txn, err
 		}

@@ -4,6 +4,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/storage"
 )
 
@@ -28,7 +29,7 @@ func (c *call) along(ar *admission.Request) (with companions, err error) {
 			}
 		} else {
 			c.s.callOf(c.ctx, ep, m.Object.GetNamespace(), "create").newborn(m.Object)
-			value, err := encodeStored(m.Object, ep.gvk)
+			value, err := codec.EncodeStored(m.Object, ep.gvk)
 			if err != nil {
 				return with, err
 			}

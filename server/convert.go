@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 )
@@ -29,7 +30,7 @@ func (ep *endpoint) decodeParts(ctx context.Context, text, entries []byte, rev s
 	if obj, err = ep.newStored(); err != nil {
 		return nil, false, err
 	}
-	if foreign, err = decodeStored(text, obj); err != nil {
+	if foreign, err = codec.DecodeStored(text, obj); err != nil {
 		return nil, false, fmt.Errorf("stored %s cannot be decoded: %w", ep.gr, err)
 	}
 	m, err := meta.Accessor(obj)

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -62,7 +63,7 @@ func (ep *endpoint) complete(u *resource.Untyped, entries []byte, rev storage.Re
 func (ep *endpoint) encodeStored(ctx context.Context, obj resource.Object) ([]byte, error) {
 	u, ok := obj.(*resource.Untyped)
 	if !ok || ep.Custom == nil {
-		return encodeStored(obj, ep.StorageGVK())
+		return codec.EncodeStored(obj, ep.StorageGVK())
 	}
 	bare := withoutRevision(&u.Unstructured)
 	if !ep.raw {
@@ -115,7 +116,7 @@ func (ep *endpoint) appendStored(ctx context.Context, dst []byte, o *watchcache.
 		if err != nil {
 			return nil, err
 		}
-		return marshal(obj, mediaJSON)
+		return codec.Marshal(obj, codec.JSON)
 	})
 	return append(dst, text...), err
 }

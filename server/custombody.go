@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/patch"
 )
 
@@ -33,37 +34,37 @@ func (c *call) customPatches() []string {
 
 // decodeCustomBody makes a custom object of the call's body. What the kind's
 // schema has no place for is dropped, and said or refused as the directive wants.
-func (c *call) decodeCustomBody(body []byte, m media, directive string) (resource.Object, error) {
-	if m == mediaProto { // nothing can be in it that would be one of these objects
-		return nil, undecodable(c.ep.gvk, body, fmt.Errorf("%s objects have no protobuf form", c.ep.Kind))
+func (c *call) decodeCustomBody(body []byte, m codec.MediaType, directive string) (resource.Object, error) {
+	if m == codec.Protobuf { // nothing can be in it that would be one of these objects
+		return nil, codec.Unrecognized(c.ep.gvk, body, fmt.Errorf("%s objects have no protobuf form", c.ep.Kind))
 	}
 	u, gvk, strict, err := c.decodeUntyped(body, m, directive != metav1.FieldValidationIgnore)
 	if err != nil {
 		if gvk != nil && gvk.Kind != "" {
-			return nil, unhandled(*gvk, c.ep.gvk, err)
+			return nil, codec.CannotHandle(*gvk, c.ep.gvk, err)
 		}
-		return nil, undecodable(c.ep.gvk, body, err)
+		return nil, codec.Unrecognized(c.ep.gvk, body, err)
 	}
 	if len(strict) > 0 {
 		if directive == metav1.FieldValidationStrict {
-			return nil, unhandled(*gvk, c.ep.gvk, runtime.NewStrictDecodingError(strict))
+			return nil, codec.CannotHandle(*gvk, c.ep.gvk, runtime.NewStrictDecodingError(strict))
 		}
-		c.warn(strictWarnings(strict)...)
+		c.warn(codec.StrictWarnings(strict)...)
 	}
 	if gvk.GroupVersion() != c.ep.gvk.GroupVersion() {
-		return nil, versionMismatch(gvk.GroupVersion(), c.ep.gvk.GroupVersion())
+		return nil, codec.VersionMismatch(gvk.GroupVersion(), c.ep.gvk.GroupVersion())
 	}
 	return u, nil
 }
 
 // decodeUntyped decodes and coerces an object. strict is what strict decoding
 // objects to.
-func (c *call) decodeUntyped(body []byte, m media, strictly bool) (_ *resource.Untyped, gvk *schema.GroupVersionKind, strict []error, err error) {
+func (c *call) decodeUntyped(body []byte, m codec.MediaType, strictly bool) (_ *resource.Untyped, gvk *schema.GroupVersionKind, strict []error, err error) {
 	if u := c.decodePlain(body, m); u != nil {
 		return u, &c.ep.gvk, nil, nil
 	}
-	var s runtime.Decoder = json.NewSerializerWithOptions(json.DefaultMetaFactory, untyped{}, untyped{}, json.SerializerOptions{Yaml: m == mediaYAML, Strict: strictly})
-	if m == mediaCBOR {
+	var s runtime.Decoder = json.NewSerializerWithOptions(json.DefaultMetaFactory, untyped{}, untyped{}, json.SerializerOptions{Yaml: m == codec.YAML, Strict: strictly})
+	if m == codec.CBOR {
 		s = cbor.NewSerializer(untyped{}, untyped{}, cbor.Strict(strictly))
 	}
 	u := &unstructured.Unstructured{}
@@ -87,8 +88,8 @@ func (c *call) decodeUntyped(body []byte, m media, strictly bool) (_ *resource.U
 
 // decodePlain is decodeUntyped for most bodies: JSON of the kind that nothing is wrong
 // with. It is nil for others.
-func (c *call) decodePlain(body []byte, m media) *resource.Untyped {
-	if m != mediaJSON {
+func (c *call) decodePlain(body []byte, m codec.MediaType) *resource.Untyped {
+	if m != codec.JSON {
 		return nil
 	}
 	object, ok := fastjson.Object(body)
@@ -104,7 +105,7 @@ func (c *call) decodePlain(body []byte, m media) *resource.Untyped {
 
 // decodePatched makes a custom object of a patched text.
 func (c *call) decodePatched(r *patch.Result, directive string) (runtime.Object, error) {
-	u, _, strict, err := c.decodeUntyped(r.JSON, mediaJSON, directive != metav1.FieldValidationIgnore)
+	u, _, strict, err := c.decodeUntyped(r.JSON, codec.JSON, directive != metav1.FieldValidationIgnore)
 	if err != nil {
 		return nil, invalidPatch(r, err)
 	}
@@ -120,7 +121,7 @@ func (c *call) decodePatched(r *patch.Result, directive string) (runtime.Object,
 	case directive == metav1.FieldValidationStrict:
 		return nil, invalidPatch(r, runtime.NewStrictDecodingError(strict))
 	default:
-		c.warn(strictWarnings(strict)...)
+		c.warn(codec.StrictWarnings(strict)...)
 	}
 	return u, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/h2"
 )
 
@@ -93,7 +94,7 @@ func (c *call) tooLate() {
 		panic(err) // a Status has nothing that cannot be encoded
 	}
 	header := http.Header{
-		"Audit-Id": {c.auditID}, "Cache-Control": noCache, "Content-Type": {mediaJSON.String()}, "Content-Length": {strconv.Itoa(len(body))},
+		"Audit-Id": {c.auditID}, "Cache-Control": noCache, "Content-Type": {codec.JSON.String()}, "Content-Length": {strconv.Itoa(len(body))},
 	}
 	if h2.Interrupt(c.w.ResponseWriter, http.StatusGatewayTimeout, header, body) {
 		return

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
+
+	"fairlead.dev/internal/server/codec"
 )
 
 // deleteOptions reads them from the body or, if there is none, the query.
@@ -43,18 +45,18 @@ func (c *call) decodeDeleteOptions(body []byte, opts *metav1.DeleteOptions) erro
 	if err != nil {
 		return err
 	}
-	if m == mediaYAML {
-		if body, _, err = yamlToJSON(body, false); err != nil {
+	if m == codec.YAML {
+		if body, _, err = codec.YAMLToJSON(body, false); err != nil {
 			return apierrors.NewBadRequest(err.Error())
 		}
 	}
 	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
-	if !m.text() {
-		var codec runtime.Decoder = protoCodec
-		if m == mediaCBOR {
-			codec = cborCodec
+	if !m.IsText() {
+		var decoder runtime.Decoder = codec.ProtobufSerializer
+		if m == codec.CBOR {
+			decoder = codec.CBORSerializer
 		}
-		got, _, err := codec.Decode(body, &want, opts)
+		got, _, err := decoder.Decode(body, &want, opts)
 		if err != nil {
 			return apierrors.NewBadRequest(err.Error())
 		}
@@ -63,7 +65,7 @@ func (c *call) decodeDeleteOptions(body []byte, opts *metav1.DeleteOptions) erro
 		}
 		return nil
 	}
-	if _, err := kindOf(body); err != nil {
+	if _, err := codec.KindOf(body); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, opts); err != nil {

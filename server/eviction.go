@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/watchcache"
 )
 
@@ -69,7 +70,7 @@ func evict(c *call) error {
 func (c *call) evictionKind() schema.GroupVersionKind {
 	kind := evictionKind
 	if body, err := c.body(); err == nil {
-		if said, err := kindOf(body); err == nil && said.Group == kind.Group && said.Version == "v1beta1" {
+		if said, err := codec.KindOf(body); err == nil && said.Group == kind.Group && said.Version == "v1beta1" {
 			kind.Version = said.Version
 		}
 	}

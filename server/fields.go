@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/watchcache"
@@ -67,8 +68,8 @@ func (c *call) recordBody(body runtime.Object, gvk schema.GroupVersionKind, opts
 		Shape: openapi.ShapeOf(t), Create: true, Time: time.Now(),
 	}
 	var err error
-	if w.Old, err = marshal(reflect.New(t).Interface().(runtime.Object), mediaJSON); err == nil {
-		w.New, err = marshal(body, mediaJSON)
+	if w.Old, err = codec.Marshal(reflect.New(t).Interface().(runtime.Object), codec.JSON); err == nil {
+		w.New, err = codec.Marshal(body, codec.JSON)
 	}
 	if err != nil {
 		c.s.log.Warn("field managers not recorded", "kind", gvk, "error", err)
@@ -187,9 +188,9 @@ func (ep *endpoint) text(obj resource.Object) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return marshal(out, mediaJSON)
+		return codec.Marshal(out, codec.JSON)
 	}
-	return marshal(obj, mediaJSON)
+	return codec.Marshal(obj, codec.JSON)
 }
 
 // emptyTexts has what emptyText has made.
@@ -199,12 +200,12 @@ var emptyTexts sync.Map // *resource.Version -> []byte
 func emptyText(ep *endpoint) ([]byte, error) {
 	v := ep.version
 	if ep.Custom != nil { // rows come and go
-		return marshal(v.New(), mediaJSON)
+		return codec.Marshal(v.New(), codec.JSON)
 	}
 	if text, ok := emptyTexts.Load(v); ok {
 		return text.([]byte), nil
 	}
-	text, err := marshal(v.New(), mediaJSON)
+	text, err := codec.Marshal(v.New(), codec.JSON)
 	if err == nil {
 		emptyTexts.Store(v, text)
 	}
@@ -232,7 +233,7 @@ func (c *call) textsIn(apiVersion string, obj, old resource.Object) (before, aft
 	empty := other.version.New()
 	after, err := other.text(obj)
 	if err == nil && old == nil {
-		before, err = marshal(empty, mediaJSON)
+		before, err = codec.Marshal(empty, codec.JSON)
 	} else if err == nil {
 		before, err = other.text(old)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -53,7 +54,7 @@ func (c *call) form() (*form, error) {
 			return nil, err
 		}
 	}
-	if f.stored() || c.ep.Custom != nil && f.shape == asObject && f.media.text() {
+	if f.stored() || c.ep.Custom != nil && f.shape == asObject && f.media.IsText() {
 		f.id = c.ep.refresh // for events of older objects, and what has been converted
 		return f, nil
 	}
@@ -64,12 +65,12 @@ func (c *call) form() (*form, error) {
 
 // stored says that stored bytes are elements as they are, those of custom
 // objects if they follow the kind's definition.
-func (f *form) stored() bool { return f.ep.raw && f.shape == asObject && f.media.text() }
+func (f *form) stored() bool { return f.ep.raw && f.shape == asObject && f.media.IsText() }
 
 // elements is the encoding of the form's elements.
-func (f *form) elements() media {
-	if f.media.text() {
-		return mediaJSON
+func (f *form) elements() codec.MediaType {
+	if f.media.IsText() {
+		return codec.JSON
 	}
 	return f.media
 }
@@ -118,7 +119,7 @@ func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error
 // messageType is form.message.
 func (f *form) messageType() reflect.Type {
 	switch {
-	case f.media != mediaProto || f.ep.goType == nil:
+	case f.media != codec.Protobuf || f.ep.goType == nil:
 		return nil
 	case f.shape == asObject:
 		return f.ep.goType
@@ -177,7 +178,7 @@ func (f *form) encode(obj runtime.Object) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return marshal(p, f.media)
+		return codec.Marshal(p, f.media)
 	}
 	obj, err := f.ep.convert(obj)
 	if err != nil {
@@ -187,21 +188,7 @@ func (f *form) encode(obj runtime.Object) ([]byte, error) {
 		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 		defer obj.GetObjectKind().SetGroupVersionKind(f.ep.gvk)
 	}
-	return marshal(obj, f.media)
-}
-
-func marshal(obj runtime.Object, m media) ([]byte, error) {
-	switch m {
-	case mediaJSON, mediaYAML:
-		return encodeJSON(obj)
-	case mediaCBOR:
-		return marshalCBOR(obj)
-	}
-	p, ok := obj.(protoMarshaler)
-	if !ok {
-		return nil, fmt.Errorf("object %T does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message", obj)
-	}
-	return p.Marshal()
+	return codec.Marshal(obj, f.media)
 }
 
 // partial keeps only the metadata of an object.
@@ -226,20 +213,20 @@ func (f *form) kind() schema.GroupVersionKind {
 // body wraps one element as an answer.
 func (f *form) body(element []byte, rev string) ([]byte, error) {
 	switch {
-	case f.media == mediaProto:
-		return appendEnvelope(nil, f.kind(), element), nil
-	case f.media == mediaCBOR:
-		return f.typed(append(cborTag(), element...), len(cborTag())), nil
+	case f.media == codec.Protobuf:
+		return codec.AppendEnvelope(nil, f.kind(), element), nil
+	case f.media == codec.CBOR:
+		return f.typed(append(codec.CBORTag(), element...), len(codec.CBORTag())), nil
 	case f.shape == asTable:
 		b := f.appendTableHead(nil, listMeta{ResourceVersion: rev}, true)
-		return finishJSON(append(append(b, element...), "]}"...), f.accept)
+		return codec.FinishJSON(append(append(b, element...), "]}"...), f.media, f.pretty)
 	}
-	return finishJSON(element, f.accept)
+	return codec.FinishJSON(element, f.media, f.pretty)
 }
 
 // appendItem appends an element as an item of a list body.
 func (f *form) appendItem(dst []byte, element []byte) []byte {
-	if f.media == mediaProto {
+	if f.media == codec.Protobuf {
 		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
 		return protowire.AppendBytes(dst, element)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+
+	"fairlead.dev/internal/server/codec"
 )
 
 // indented serves what a handler answers in JSON as people like to read it.
@@ -12,7 +14,7 @@ func (c *call) indented(h http.Handler) error {
 	w := &buffered{ResponseWriter: c.w}
 	h.ServeHTTP(w, c.req)
 	data := w.body.Bytes()
-	if kind, _, _ := strings.Cut(c.w.Header().Get("Content-Type"), ";"); kind == mediaJSON.String() {
+	if kind, _, _ := strings.Cut(c.w.Header().Get("Content-Type"), ";"); kind == codec.JSON.String() {
 		var b bytes.Buffer
 		if json.Indent(&b, data, "", "  ") == nil {
 			data = bytes.TrimSuffix(b.Bytes(), []byte("\n"))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/watchcache"
 )
 
@@ -61,13 +62,13 @@ func list(c *call) error {
 
 // writeList writes the list in the encoding of the form.
 func (c *call) writeList(f *form, m listMeta, w walk) error {
-	if f.media == mediaYAML || f.pretty {
+	if f.media == codec.YAML || f.pretty {
 		data, err := f.appendList(nil, m, w.items())
 		if err == nil {
 			err = w.err()
 		}
 		if err == nil {
-			data, err = finishJSON(data, f.accept)
+			data, err = codec.FinishJSON(data, f.media, f.pretty)
 		}
 		if err != nil {
 			return err

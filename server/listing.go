@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/watchcache"
 )
@@ -70,9 +71,9 @@ type listing struct {
 // head appends what stands before the items.
 func (l *listing) head(dst []byte, m listMeta) ([]byte, error) {
 	switch l.f.media {
-	case mediaProto:
+	case codec.Protobuf:
 		return l.protoHead(dst, m)
-	case mediaCBOR:
+	case codec.CBOR:
 		return l.cborHead(dst, m), nil
 	}
 	return l.f.appendListHead(dst, m), nil
@@ -93,11 +94,11 @@ func (l *listing) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		return dst, false, err
 	}
 	switch {
-	case l.f.media == mediaProto && l.left != 0:
+	case l.f.media == codec.Protobuf && l.left != 0:
 		return dst, false, fmt.Errorf("%s: a list's length is off by %d", l.f.ep.gr, l.left)
-	case l.f.media == mediaProto:
-		return appendEnvelopeTail(dst), false, nil
-	case l.f.media == mediaCBOR:
+	case l.f.media == codec.Protobuf:
+		return codec.AppendEnvelopeTail(dst), false, nil
+	case l.f.media == codec.CBOR:
 		return dst, false, nil
 	case !l.begun && l.f.shape == asPartialList:
 		return append(dst[:len(dst)-1], "null}\n"...), false, nil
@@ -106,7 +107,7 @@ func (l *listing) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 }
 
 func (l *listing) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
-	if l.f.media == mediaJSON {
+	if l.f.media == codec.JSON {
 		if l.begun {
 			dst = append(dst, ',')
 		}
@@ -117,7 +118,7 @@ func (l *listing) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	if l.f.media == mediaCBOR {
+	if l.f.media == codec.CBOR {
 		return append(dst, e...), nil
 	}
 	if l.left -= 1 + protowire.SizeBytes(len(e)); l.left < 0 {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"fairlead.dev/internal/server/codec"
 )
 
 // listMeta is the metadata of a list.
@@ -48,17 +50,17 @@ func (m listMeta) appendCBOR(dst []byte) []byte {
 	at, n := len(dst), 0
 	dst = append(dst, 0) // its head, which no length of these makes longer
 	if m.ResourceVersion != "" {
-		dst = appendCBORString(appendCBORString(dst, "resourceVersion"), m.ResourceVersion)
+		dst = codec.AppendCBORString(codec.AppendCBORString(dst, "resourceVersion"), m.ResourceVersion)
 		n++
 	}
 	if m.Continue != "" || m.ends {
-		dst = appendCBORString(appendCBORString(dst, "continue"), m.Continue)
+		dst = codec.AppendCBORString(codec.AppendCBORString(dst, "continue"), m.Continue)
 		n++
 	}
 	if m.Remaining > 0 {
-		dst = appendCBORHead(appendCBORString(dst, "remainingItemCount"), 0, int(m.Remaining))
+		dst = codec.AppendCBORHead(codec.AppendCBORString(dst, "remainingItemCount"), 0, int(m.Remaining))
 		n++
 	}
-	appendCBORHead(dst[:at], cborMap, n)
+	codec.AppendCBORHead(dst[:at], codec.CBORMap, n)
 	return dst
 }

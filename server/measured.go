@@ -75,7 +75,7 @@ func (c *call) listMeasured(objects []runtime.Object) error {
 		list.GetObjectKind().SetGroupVersionKind(c.ep.gvk.GroupVersion().WithKind(c.ep.ListKind()))
 		return c.write(http.StatusOK, c.accept, list)
 	}
-	if !f.media.text() {
+	if !f.media.IsText() {
 		return apierrors.NewGenericServerResponse(http.StatusNotAcceptable, "", c.ep.gr, "", "", 0, false)
 	}
 	dst := f.appendListHead(nil, listMeta{})

@@ -10,7 +10,7 @@ import (
 // that nothing has to be decoded for it, nor kept. A conversion may change the metadata
 // of a custom object.
 func (f *form) cuts(o *watchcache.Object) bool {
-	return (f.shape == asPartial || f.shape == asPartialList) && f.media.text() &&
+	return (f.shape == asPartial || f.shape == asPartialList) && f.media.IsText() &&
 		(f.ep.Custom == nil || f.ep.raw && f.ep.current(o))
 }
 

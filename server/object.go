@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 )
 
 // decodeObject reads the call's body as an object of the endpoint's version
@@ -32,7 +33,7 @@ func (c *call) decodeObject(directive string) (resource.Object, error) {
 	if c.ep.Custom != nil {
 		return c.decodeCustomBody(body, m, directive)
 	}
-	warnings, err := decodeBody(body, m, c.ep.gvk, obj, directive)
+	warnings, err := codec.DecodeBody(body, m, c.ep.gvk, obj, directive)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/internal/server/scan"
@@ -90,7 +91,7 @@ func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	return marshal(obj, mediaJSON)
+	return codec.Marshal(obj, codec.JSON)
 }
 
 // applyLight is applyPatch without the record of owners in the text, which few
@@ -111,7 +112,7 @@ func (c *call) applyLight(p patch.Patch, now *watchcache.Object, old resource.Ob
 	}
 	// The object's members are to stand in the order in which they are encoded.
 	if obj, err := c.ep.convert(old.DeepCopyObject()); err == nil {
-		if text, err := marshal(obj, mediaJSON); err == nil {
+		if text, err := codec.Marshal(obj, codec.JSON); err == nil {
 			current = text
 		}
 	}
@@ -150,13 +151,13 @@ func (c *call) applyPatch(p patch.Patch, current []byte, fresh func() runtime.Ob
 			return nil, err
 		}
 	}
-	if c.ep.raw && old != nil && checkNumbers(r.JSON, old) == nil {
+	if c.ep.raw && old != nil && codec.CheckNumbers(r.JSON, old) == nil {
 		if o, changed, ok := unpatched(old, current, r.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
 			return o, c.objectToPatch(r, r.Objections, directive)
 		}
 	}
 	obj := fresh()
-	strict, err := decodeText(r.JSON, obj, p.Strict)
+	strict, err := codec.DecodeText(r.JSON, obj, p.Strict)
 	if err != nil {
 		return nil, invalidPatch(r, r.Explain(c.ep.version.New(), err))
 	}
@@ -170,7 +171,7 @@ func (c *call) applyPatch(p patch.Patch, current []byte, fresh func() runtime.Ob
 // already: they are about what a newer server has stored.
 func without(objections []error, before []byte, obj runtime.Object) []error {
 	had := map[string]bool{}
-	old, _ := decodeText(before, obj, true)
+	old, _ := codec.DecodeText(before, obj, true)
 	for _, err := range old {
 		had[err.Error()] = true
 	}
@@ -199,7 +200,7 @@ func (c *call) sameKind(p patch.Patch, r *patch.Result) error {
 	if len(said) == len(kind)+2 && string(said[1:len(said)-1]) == kind && len(version) == len(apiVersion)+2 && string(version[1:len(version)-1]) == apiVersion {
 		return nil
 	}
-	got, err := kindOf(r.JSON)
+	got, err := codec.KindOf(r.JSON)
 	switch {
 	case err != nil:
 		return invalidPatch(r, err)
@@ -211,7 +212,7 @@ func (c *call) sameKind(p patch.Patch, r *patch.Result) error {
 	if c.ep.versionOf(got) != nil {
 		return nil
 	}
-	return invalidPatch(r, otherKind(got, c.ep.gvk, r.JSON))
+	return invalidPatch(r, codec.ConversionError(got, c.ep.gvk, r.JSON))
 }
 
 // objectToPatch does what the directive says about the strict rules' objections.
@@ -221,7 +222,7 @@ func (c *call) objectToPatch(r *patch.Result, objections []error, directive stri
 	case directive == metav1.FieldValidationStrict:
 		return invalidPatch(r, runtime.NewStrictDecodingError(objections))
 	default:
-		c.warn(strictWarnings(objections)...)
+		c.warn(codec.StrictWarnings(objections)...)
 	}
 	return nil
 }

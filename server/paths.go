@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/codec"
 )
 
 // servePath answers requests that are for no resource.
@@ -71,7 +72,7 @@ func (c *call) onlyJSON() error {
 	if c.req.Method != http.MethodGet {
 		return methodNotAllowed()
 	}
-	only := offer{mediaJSON.String()}
+	only := offer{codec.JSON.String()}
 	if header := c.req.Header.Get("Accept"); header != "" && !only.has(header, false) {
 		return only.noRepresentation(false)
 	}

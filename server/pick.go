@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -93,7 +94,7 @@ func (f *form) shown(o *watchcache.Object) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return marshal(obj, mediaJSON)
+		return codec.Marshal(obj, codec.JSON)
 	})
 }
 

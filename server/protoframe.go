@@ -6,6 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"fairlead.dev/internal/server/codec"
 )
 
 // appendProtoFrame appends a metav1.WatchEvent behind its length.
@@ -32,13 +34,13 @@ func appendProtoFrameHead(dst []byte, t watch.EventType, size int) []byte {
 func wrapProtoFrame(b []byte, at int, t watch.EventType, gvk schema.GroupVersionKind) []byte {
 	element := len(b) - at
 	var room [128]byte
-	envelope := protowire.AppendTag(appendEnvelopeHead(room[:0], gvk), 2, protowire.BytesType)
+	envelope := protowire.AppendTag(codec.AppendEnvelopeHead(room[:0], gvk), 2, protowire.BytesType)
 	envelope = protowire.AppendVarint(envelope, uint64(element))
-	b = appendEnvelopeTail(b)
+	b = codec.AppendEnvelopeTail(b)
 	object := len(envelope) + len(b) - at
 	b = append(appendProtoFrameHead(b, t, object), envelope...)
 	// The head stands at the end now; it goes to the front.
-	end := at + element + len(appendEnvelopeTail(nil))
+	end := at + element + len(codec.AppendEnvelopeTail(nil))
 	var head [256]byte
 	n := copy(head[:], b[end:])
 	copy(b[at+n:], b[at:end])

@@ -3,6 +3,8 @@ package server
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/server/codec"
 )
 
 // protoHead appends what stands before the items of a protobuf list. Their length is
@@ -23,7 +25,7 @@ func (l *listing) protoHead(dst []byte, m listMeta) ([]byte, error) {
 		l.left += 1 + protowire.SizeBytes(n)
 	}
 	head := m.appendProto(nil)
-	dst = appendEnvelopeHead(dst, gvk)
+	dst = codec.AppendEnvelopeHead(dst, gvk)
 	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
 	dst = protowire.AppendVarint(dst, uint64(1+protowire.SizeBytes(len(head))+l.left))
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)

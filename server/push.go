@@ -41,7 +41,7 @@ func (p *push) write(frames []byte, flush bool) error {
 // begin sends the head of the answer, so that the client knows it is watching.
 func (st *stream) begin() error {
 	h := st.push.w.Header()
-	h.Set("Content-Type", st.f.media.streamType())
+	h.Set("Content-Type", st.f.media.StreamType())
 	st.push.w.WriteHeader(http.StatusOK)
 	return st.push.rc.Flush()
 }

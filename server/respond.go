@@ -8,6 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"fairlead.dev/internal/server/codec"
 )
 
 // gzipFrom is the size in bytes from which answers are compressed for clients
@@ -38,7 +40,7 @@ func (c *call) fail(err error) {
 
 // write answers with an object as it is, its kind set.
 func (c *call) write(code int, a accept, obj runtime.Object) error {
-	data, err := encodeObject(obj, a)
+	data, err := codec.EncodeBody(obj, a.media, a.pretty)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/watchcache"
 )
 
@@ -131,7 +132,7 @@ func (c *call) readCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*met
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := decodeBody(body, m, gvk, obj, opts.FieldValidation)
+	warnings, err := codec.DecodeBody(body, m, gvk, obj, opts.FieldValidation)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/watchcache"
 )
 
@@ -106,7 +107,7 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 	update := &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation}
 	ch := change{opts: update, manager: c.fieldManager(opts.FieldManager)}
 	return c.rescale(access, ch, func(now *autoscalingv1.Scale, _ resource.Object) (*autoscalingv1.Scale, error) {
-		current, err := marshal(now, mediaJSON)
+		current, err := codec.Marshal(now, codec.JSON)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
@@ -231,19 +232,19 @@ func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bo
 func (st *stream) appendFailure(dst []byte, err error) []byte {
 	status := statusOf(err)
 	switch st.f.media {
-	case mediaCBOR:
-		text, err := marshalCBOR(status)
+	case codec.CBOR:
+		text, err := codec.MarshalCBOR(status)
 		if err != nil {
 			return dst
 		}
 		return append(appendCBORFrameHead(dst, watch.Error), text...)
-	case mediaProto:
+	case codec.Protobuf:
 		raw, err := status.Marshal()
 		if err != nil {
 			return dst
 		}
 		gvk := schema.GroupVersionKind{Version: "v1", Kind: "Status"}
-		return appendProtoFrame(dst, watch.Error, appendEnvelope(nil, gvk, raw))
+		return appendProtoFrame(dst, watch.Error, codec.AppendEnvelope(nil, gvk, raw))
 	}
 	text, err := json.Marshal(runtime.Object(status))
 	if err != nil {
@@ -256,9 +257,9 @@ func (st *stream) appendFailure(dst []byte, err error) []byte {
 // open begins a frame, up to the element.
 func (st *stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte {
 	switch st.f.media {
-	case mediaProto:
+	case codec.Protobuf:
 		return b
-	case mediaCBOR:
+	case codec.CBOR:
 		return appendCBORFrameHead(b, t)
 	}
 	b = append(append(append(b, `{"type":"`...), t...), `","object":`...)
@@ -272,9 +273,9 @@ func (st *stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte
 // finish ends the frame that began at at.
 func (st *stream) finish(b []byte, at int, t watch.EventType) []byte {
 	switch {
-	case st.f.media == mediaProto:
+	case st.f.media == codec.Protobuf:
 		return wrapProtoFrame(b, at, t, st.f.kind())
-	case st.f.media == mediaCBOR:
+	case st.f.media == codec.CBOR:
 		return st.f.typed(b, at+len(appendCBORFrameHead(nil, t)))
 	case st.f.shape == asTable:
 		return append(b, "]}}\n"...)

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
+	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -40,7 +41,7 @@ func watchVerb(c *call) error {
 			return failure(http.StatusInternalServerError, "", err.Error())
 		}
 	}
-	if f.media == mediaYAML { // which has no frames
+	if f.media == codec.YAML { // which has no frames
 		return c.s.offer.notAcceptable(c.req.Header.Get("Accept"), true)
 	}
 	from, snap, failed := c.startWatch(sel, after, opts)

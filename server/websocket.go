@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/net/websocket"
+
+	"fairlead.dev/internal/server/codec"
 )
 
 // wantsWebSocket says whether the client asks to watch through a WebSocket, as
@@ -22,7 +24,7 @@ func wantsWebSocket(req *http.Request) bool {
 // upgrade turns the connection into a WebSocket and runs the stream on it, one
 // message for each frame. A second goroutine waits for the client to go; what
 // the client says is not listened to.
-func (c *call) upgrade(m media, stream func()) {
+func (c *call) upgrade(m codec.MediaType, stream func()) {
 	accept := func(*websocket.Config, *http.Request) error { return nil }
 	websocket.Server{Handshake: accept, Handler: func(conn *websocket.Conn) {
 		ctx, cancel := context.WithCancel(c.ctx)
@@ -46,7 +48,7 @@ func (c *call) upgrade(m media, stream func()) {
 // messages is a ResponseWriter that sends each frame as a message.
 type messages struct {
 	conn  *websocket.Conn
-	media media
+	media codec.MediaType
 }
 
 func (m *messages) Header() http.Header { return http.Header{} }
@@ -59,11 +61,11 @@ func (m *messages) Write(p []byte) (int, error) {
 	for len(p) > 0 {
 		var err error
 		switch m.media {
-		case mediaCBOR:
+		case codec.CBOR:
 			end := cborSize(p)
 			err = websocket.Message.Send(m.conn, p[:end])
 			p = p[end:]
-		case mediaProto:
+		case codec.Protobuf:
 			end := 4 + int(binary.BigEndian.Uint32(p))
 			err = websocket.Message.Send(m.conn, p[4:end])
 			p = p[end:]

@@ -55,7 +55,7 @@ func (w *written) revise(rev storage.Revision) {
 // answer sends the object. Where the client wants what is stored, it is made of
 // the same bytes.
 func (w *written) answer(c *call, code int) error {
-	if w.obj != nil && (w.rev == 0 || w.value == nil || !c.ep.raw || c.accept.shape != asObject || !c.accept.media.text()) {
+	if w.obj != nil && (w.rev == 0 || w.value == nil || !c.ep.raw || c.accept.shape != asObject || !c.accept.media.IsText()) {
 		return c.answerTyped(code, w.obj, w.obj.GetResourceVersion())
 	}
 	o, err := watchcache.NewObject(&storage.KeyValue{Key: w.key, Value: w.value, ModRevision: w.rev}, c.ep.cache)

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/procstart"
+	"fairlead.dev/internal/server/codec"
 )
 
 // The pages that components of Kubernetes have for people who look for a fault (KEPs 4827
@@ -56,7 +57,7 @@ func (c *call) structured(kind string) (bool, error) {
 			}
 		}
 	}
-	return false, offer{"text/plain", mediaJSON.String()}.noRepresentation(false)
+	return false, offer{"text/plain", codec.JSON.String()}.noRepresentation(false)
 }
 
 // statusz says what runs here.

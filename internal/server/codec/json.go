@@ -1,4 +1,4 @@
-package server
+package codec
 
 import (
 	"encoding/json"
@@ -12,9 +12,9 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// decodeStored decodes the text of a stored object into a new one. foreign says that
-// there may be more in it than the type knows.
-func decodeStored(text []byte, into runtime.Object) (foreign bool, err error) {
+// DecodeStored decodes the JSON of a stored object into a new one. unknown reports whether the
+// text may have fields that the Go type lacks.
+func DecodeStored(text []byte, into runtime.Object) (unknown bool, err error) {
 	if !hasPlan(into) {
 		return false, kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 	}
@@ -25,11 +25,11 @@ func decodeStored(text []byte, into runtime.Object) (foreign bool, err error) {
 	return true, kjson.UnmarshalCaseSensitivePreserveInts(text, into)
 }
 
-// decodeText decodes a client's text into a new object. With strict it also says
-// what the strict rules object to.
-func decodeText(text []byte, into runtime.Object, strict bool) (objections []error, err error) {
+// DecodeText decodes a client's JSON into a new object. With strict it also returns the strict
+// decoding errors: unknown and duplicate fields.
+func DecodeText(text []byte, into runtime.Object, strict bool) (objections []error, err error) {
 	if hasPlan(into) {
-		if err := checkNumbers(text, into); err != nil {
+		if err := CheckNumbers(text, into); err != nil {
 			return nil, err
 		}
 		if fastjson.UnmarshalStrict(text, into) {
@@ -43,7 +43,7 @@ func decodeText(text []byte, into runtime.Object, strict bool) (objections []err
 	return kjson.UnmarshalStrict(text, into)
 }
 
-// encodeJSON is the object's JSON.
+// encodeJSON returns the object's JSON text.
 func encodeJSON(obj runtime.Object) ([]byte, error) {
 	if hasPlan(obj) {
 		if text, ok := fastjson.Marshal(obj); ok {
@@ -56,7 +56,7 @@ func encodeJSON(obj runtime.Object) ([]byte, error) {
 	return json.Marshal(obj)
 }
 
-// hasPlan says that the object is of a Go type of its own.
+// hasPlan reports whether the object has a Go type, which fastjson encodes by a plan.
 func hasPlan(obj runtime.Object) bool {
 	switch obj.(type) {
 	case *unstructured.Unstructured, *resource.Untyped:

@@ -1,4 +1,4 @@
-package server
+package codec
 
 import (
 	"encoding/hex"
@@ -17,27 +17,27 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// protoCodec encodes and decodes the Go types that have a protobuf form.
-var protoCodec = protobuf.NewSerializer(resource.Scheme(), resource.Scheme())
+// ProtobufSerializer encodes and decodes Go types that have a protobuf form.
+var ProtobufSerializer = protobuf.NewSerializer(resource.Scheme(), resource.Scheme())
 
-// decodeBody decodes a body into obj, a new object of the kind want. What the
-// strict rules object to (unknown and duplicate fields) becomes warnings or,
-// if the directive is Strict, the error.
-func decodeBody(data []byte, m media, want schema.GroupVersionKind, obj runtime.Object, directive string) (warnings []string, err error) {
+// DecodeBody decodes a request body into obj, a new object of kind want. directive is the
+// fieldValidation option: with Strict, unknown and duplicate fields are an error; with Warn
+// they are returned as warnings; with Ignore they are dropped.
+func DecodeBody(data []byte, m MediaType, want schema.GroupVersionKind, obj runtime.Object, directive string) (warnings []string, err error) {
 	var strict []error
 	text := data
 	switch m {
-	case mediaProto:
+	case Protobuf:
 		return nil, decodeProto(data, want, obj)
-	case mediaCBOR:
+	case CBOR:
 		return decodeCBOR(data, want, obj, directive)
-	case mediaYAML:
-		text, strict, err = yamlToJSON(data, directive != metav1.FieldValidationIgnore)
+	case YAML:
+		text, strict, err = YAMLToJSON(data, directive != metav1.FieldValidationIgnore)
 		if err != nil {
-			return nil, undecodable(want, data, err)
+			return nil, Unrecognized(want, data, err)
 		}
 	}
-	more, err := decodeText(text, obj, directive != metav1.FieldValidationIgnore)
+	more, err := DecodeText(text, obj, directive != metav1.FieldValidationIgnore)
 	strict = append(strict, more...)
 	if kindErr := checkKind(text, data, want, obj, err); kindErr != nil {
 		return nil, kindErr
@@ -46,19 +46,19 @@ func decodeBody(data []byte, m media, want schema.GroupVersionKind, obj runtime.
 		return nil, nil
 	}
 	if directive == metav1.FieldValidationStrict {
-		return nil, unhandled(want, want, runtime.NewStrictDecodingError(strict))
+		return nil, CannotHandle(want, want, runtime.NewStrictDecodingError(strict))
 	}
-	return strictWarnings(strict), nil
+	return StrictWarnings(strict), nil
 }
 
-// checkKind finds out what is wrong with a body that failed to decode or that
-// is of another kind, and completes the type of one that does not say it.
+// checkKind explains why a body failed to decode, given the decoder's error, or that it is of
+// another kind than want. If the body names no kind, obj is given want.
 func checkKind(text, original []byte, want schema.GroupVersionKind, obj runtime.Object, err error) error {
 	got := obj.GetObjectKind().GroupVersionKind()
 	if err != nil || got.Version == "" {
 		var e error
-		if got, e = kindOf(text); e != nil {
-			return undecodable(want, original, e)
+		if got, e = KindOf(text); e != nil {
+			return Unrecognized(want, original, e)
 		}
 	}
 	if got.Kind == "" {
@@ -71,15 +71,15 @@ func checkKind(text, original []byte, want schema.GroupVersionKind, obj runtime.
 		return wrongKind(got, want)
 	}
 	if err != nil {
-		return unhandled(got, want, err)
+		return CannotHandle(got, want, err)
 	}
 	obj.GetObjectKind().SetGroupVersionKind(want)
 	return nil
 }
 
-// kindOf is the kind that a text says it is of. What is wrong with one that does
-// not is worded as decoders of Kubernetes do, down to the type they decode into.
-func kindOf(text []byte) (schema.GroupVersionKind, error) {
+// KindOf returns the kind that a JSON text names. Its errors are those of Kubernetes'
+// decoders, down to the Go type that they decode into.
+func KindOf(text []byte) (schema.GroupVersionKind, error) {
 	var said struct {
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
@@ -91,22 +91,23 @@ func kindOf(text []byte) (schema.GroupVersionKind, error) {
 	return gv.WithKind(said.Kind), err
 }
 
+// wrongKind returns the error for a body of kind got where want is required.
 func wrongKind(got, want schema.GroupVersionKind) error {
 	if got.Kind == want.Kind && resource.Scheme().Recognizes(got) {
-		return versionMismatch(got.GroupVersion(), want.GroupVersion())
+		return VersionMismatch(got.GroupVersion(), want.GroupVersion())
 	}
-	return unhandled(got, want, otherKind(got, want, nil))
+	return CannotHandle(got, want, ConversionError(got, want, nil))
 }
 
-// otherKind is why an object of one kind, of which the text may be given, is none of
-// another.
-func otherKind(got, want schema.GroupVersionKind, text []byte) error {
+// ConversionError explains why an object of kind got cannot become one of kind want. If text,
+// the object's JSON, is given and does not decode as got, that error is returned instead.
+func ConversionError(got, want schema.GroupVersionKind, text []byte) error {
 	other, err := resource.Scheme().New(got)
 	if err != nil {
 		return fmt.Errorf("no kind %q is registered for version %q in scheme \"pkg/runtime/scheme.go:111\"", got.Kind, got.GroupVersion())
 	}
 	if text != nil {
-		if _, err := decodeText(text, other, false); err != nil {
+		if _, err := DecodeText(text, other, false); err != nil {
 			return err
 		}
 	}
@@ -117,19 +118,23 @@ func otherKind(got, want schema.GroupVersionKind, text []byte) error {
 	return fmt.Errorf("converting (%s) to (%s.%s): unknown conversion", reflect.TypeOf(other).Elem(), internal, want.Kind)
 }
 
-func versionMismatch(got, want schema.GroupVersion) error {
+// VersionMismatch returns the error for a body in another API version than that of the path.
+func VersionMismatch(got, want schema.GroupVersion) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got, want))
 }
 
-func unhandled(got, want schema.GroupVersionKind, err error) error {
+// CannotHandle returns the error for a body of a known kind that cannot be decoded as want.
+func CannotHandle(got, want schema.GroupVersionKind, err error) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, want.Kind, err))
 }
 
-func undecodable(want schema.GroupVersionKind, data []byte, err error) error {
+// Unrecognized returns the error for a body whose kind cannot be determined.
+func Unrecognized(want schema.GroupVersionKind, data []byte, err error) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summarize(data)))
 }
 
-// summarize shows the beginning of a body that nobody understood.
+// summarize returns the first bytes of a body for an error message: as text if it looks like
+// JSON, else in hexadecimal.
 func summarize(data []byte) string {
 	const most = 30
 	if len(data) == 0 {
@@ -145,16 +150,17 @@ func summarize(data []byte) string {
 	return hex.EncodeToString(data) + dots
 }
 
+// decodeProto is DecodeBody for protobuf, which has no unknown fields to report.
 func decodeProto(data []byte, want schema.GroupVersionKind, obj runtime.Object) error {
-	if err := checkNumbers(data, obj); err != nil {
-		return unhandled(want, want, err)
+	if err := CheckNumbers(data, obj); err != nil {
+		return CannotHandle(want, want, err)
 	}
-	got, gvk, err := protoCodec.Decode(data, &want, obj)
+	got, gvk, err := ProtobufSerializer.Decode(data, &want, obj)
 	switch {
 	case err != nil && gvk != nil && gvk.Kind != "":
-		return unhandled(*gvk, want, err)
+		return CannotHandle(*gvk, want, err)
 	case err != nil:
-		return undecodable(want, data, err)
+		return Unrecognized(want, data, err)
 	case got != obj || *gvk != want:
 		return wrongKind(*gvk, want)
 	}
@@ -162,9 +168,9 @@ func decodeProto(data []byte, want schema.GroupVersionKind, obj runtime.Object) 
 	return nil
 }
 
-// yamlToJSON converts a document; with strict it also reports keys that stand
-// there twice.
-func yamlToJSON(data []byte, strict bool) ([]byte, []error, error) {
+// YAMLToJSON converts a document. With strict it also returns the duplicate keys, as one error
+// of the YAML parser.
+func YAMLToJSON(data []byte, strict bool) ([]byte, []error, error) {
 	text, err := yaml.YAMLToJSON(data)
 	if err != nil || !strict {
 		return text, nil, err
@@ -175,9 +181,9 @@ func yamlToJSON(data []byte, strict bool) ([]byte, []error, error) {
 	return text, nil, nil
 }
 
-// strictWarnings words the objections as warnings; those of the YAML parser
-// are several in one.
-func strictWarnings(errs []error) []string {
+// StrictWarnings turns strict decoding errors into warnings, one a line. An error of the YAML
+// parser holds several.
+func StrictWarnings(errs []error) []string {
 	var list []string
 	for _, err := range errs {
 		text := err.Error()

@@ -1,4 +1,4 @@
-package server
+package codec
 
 import (
 	"fmt"
@@ -9,25 +9,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// longestNumber is how many digits in a row an object with quantities may have. A quantity
-// takes time by the square of its digits to be read, each time that it is: a million of them
+// maxNumberLength bounds the digits in a row in an object that has quantities. Parsing a
+// quantity takes time quadratic in its digits, each time that it is parsed: a million digits
 // take ten seconds.
-const longestNumber = 20_000
+const maxNumberLength = 20_000
 
-// checkNumbers refuses the text of an object of obj's type if a quantity in it may be longer
-// than any that makes sense.
-func checkNumbers(text []byte, obj runtime.Object) error {
-	if len(text) <= longestNumber || !hasLongNumber(text) || !hasQuantity(reflect.TypeOf(obj)) {
+// CheckNumbers refuses the text of an object of obj's type if the type has quantities and the
+// text may hold one longer than maxNumberLength.
+func CheckNumbers(text []byte, obj runtime.Object) error {
+	if len(text) <= maxNumberLength || !hasLongNumber(text) || !hasQuantity(reflect.TypeOf(obj)) {
 		return nil
 	}
-	return fmt.Errorf("a number in it has more than %d digits", longestNumber)
+	return fmt.Errorf("a number in it has more than %d digits", maxNumberLength)
 }
 
-// hasLongNumber reports whether more than longestNumber bytes in a row are of a number, or
-// of escapes in which a number may be written.
+// hasLongNumber reports whether text has more than maxNumberLength bytes in a row that belong
+// to a number, or to escapes that may spell a number.
 func hasLongNumber(text []byte) bool {
-	// Of any so many bytes in a row one is at a multiple of that number.
-	for at := longestNumber; at < len(text); at += longestNumber {
+	// A run of maxNumberLength bytes covers an index that is a multiple of maxNumberLength.
+	for at := maxNumberLength; at < len(text); at += maxNumberLength {
 		if !ofNumber(text[at]) {
 			continue
 		}
@@ -38,18 +38,20 @@ func hasLongNumber(text []byte) bool {
 		for end < len(text) && ofNumber(text[end]) {
 			end++
 		}
-		if end-begin > longestNumber {
+		if end-begin > maxNumberLength {
 			return true
 		}
 	}
 	return false
 }
 
+// ofNumber reports whether a number, or an escaped one, may have the byte c.
 func ofNumber(c byte) bool { return '0' <= c && c <= '9' || c == '.' || c == '\\' || c == 'u' }
 
-// quantityTypes remembers which types have quantities in them.
+// quantityTypes caches hasQuantity.
 var quantityTypes sync.Map // reflect.Type -> bool
 
+// hasQuantity reports whether a type has resource.Quantity values in it.
 func hasQuantity(t reflect.Type) bool {
 	if known, ok := quantityTypes.Load(t); ok {
 		return known.(bool)

@@ -8,27 +8,9 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/server/codec"
 )
-
-// media is an encoding of bodies.
-type media uint8
-
-const (
-	mediaJSON media = iota
-	mediaYAML
-	mediaProto
-	mediaCBOR
-	mediaCount
-)
-
-var mediaNames = [mediaCount]string{
-	mediaJSON: "application/json", mediaYAML: "application/yaml", mediaProto: "application/vnd.kubernetes.protobuf", mediaCBOR: "application/cbor",
-}
-
-func (m media) String() string { return mediaNames[m] }
-
-// text says that elements of the encoding are JSON.
-func (m media) text() bool { return m == mediaJSON || m == mediaYAML }
 
 // offer has the names of the encodings that a server speaks, by media.
 type offer []string
@@ -36,34 +18,23 @@ type offer []string
 // offered are those of a server with or without CBOR.
 func offered(cbor bool) offer {
 	if cbor {
-		return mediaNames[:]
+		return codec.MediaTypes[:]
 	}
-	return mediaNames[:mediaCBOR]
+	return codec.MediaTypes[:codec.CBOR]
 }
 
 // streams are the names of those that a watch can have.
 func (o offer) streams() (names []string) {
-	for m := range media(len(o)) {
+	for m := range codec.MediaType(len(o)) {
 		switch m {
-		case mediaYAML:
-		case mediaJSON:
+		case codec.YAML:
+		case codec.JSON:
 			names = append(names, m.String()+";stream=watch")
 		default:
-			names = append(names, m.streamType())
+			names = append(names, m.StreamType())
 		}
 	}
 	return names
-}
-
-// streamType is the content type of a watch in this encoding.
-func (m media) streamType() string {
-	switch m {
-	case mediaJSON:
-		return m.String()
-	case mediaCBOR:
-		return m.String() + "-seq"
-	}
-	return m.String() + ";stream=watch"
 }
 
 // shape is what an object is turned into before it is encoded.
@@ -78,7 +49,7 @@ const (
 
 // accept is the form a client wants its answer in.
 type accept struct {
-	media  media
+	media  codec.MediaType
 	shape  shape
 	meta   string // version of meta.k8s.io for the shape
 	pretty bool
@@ -105,7 +76,7 @@ func (o offer) negotiate(req *http.Request, q request) (accept, error) {
 	switch {
 	case header == "", header == "*/*", header == "application/json", header == "application/json, */*":
 	case !q.custom && (header == "application/vnd.kubernetes.protobuf" || header == "application/vnd.kubernetes.protobuf,application/json"):
-		a.media = mediaProto
+		a.media = codec.Protobuf
 	default:
 		if !q.custom && !o.has(header, q.collection) {
 			return a, o.noRepresentation(q.collection)
@@ -115,7 +86,7 @@ func (o offer) negotiate(req *http.Request, q request) (accept, error) {
 	if !ok {
 		return a, o.notAcceptable(header, q.stream)
 	}
-	if a.media.text() {
+	if a.media.IsText() {
 		a.pretty = a.pretty || isPretty(req)
 	}
 	return a, nil
@@ -129,9 +100,9 @@ func (o offer) plain(req *http.Request) accept {
 		header = "*/*"
 	}
 	for _, c := range parseAccept(header) {
-		for m := range media(len(o)) {
+		for m := range codec.MediaType(len(o)) {
 			if a, ok := c.serve(m); ok && c.is(m) && a.shape == asObject && c.params["sv"] == "" {
-				a.pretty = m.text() && (a.pretty || isPretty(req))
+				a.pretty = m.IsText() && (a.pretty || isPretty(req))
 				return a
 			}
 		}
@@ -152,11 +123,11 @@ func (o offer) has(header string, collection bool) bool {
 
 func (o offer) pick(header string, q request) (accept, bool) {
 	for _, c := range parseAccept(header) {
-		for m := range media(len(o)) {
+		for m := range codec.MediaType(len(o)) {
 			a, ok := c.serve(m)
 			switch {
 			case !ok || !c.is(m):
-			case q.custom && m == mediaProto && a.shape == asObject:
+			case q.custom && m == codec.Protobuf && a.shape == asObject:
 			case q.noTable && a.shape == asTable:
 			default:
 				return a, true
@@ -177,7 +148,7 @@ type clause struct {
 func (c *clause) any() bool { return c.kind == "*/*" || c.kind == "*" }
 
 // is says whether the clause names the encoding.
-func (c *clause) is(m media) bool { return c.any() || c.kind == m.String() }
+func (c *clause) is(m codec.MediaType) bool { return c.any() || c.kind == m.String() }
 
 func parseAccept(header string) []clause {
 	var list []clause
@@ -206,9 +177,9 @@ func parseAccept(header string) []clause {
 }
 
 // serve says in what form the clause can be met in the encoding, if at all.
-func (c *clause) serve(m media) (accept, bool) {
+func (c *clause) serve(m codec.MediaType) (accept, bool) {
 	a := accept{media: m, pretty: c.params["pretty"] == "1"}
-	if s := c.params["stream"]; s != "" && (s != "watch" || m == mediaYAML) {
+	if s := c.params["stream"]; s != "" && (s != "watch" || m == codec.YAML) {
 		return a, false
 	}
 	if v := c.params["sv"]; v != "" && v != "v1" {
@@ -227,7 +198,7 @@ func (c *clause) serve(m media) (accept, bool) {
 	switch as {
 	case "Table":
 		a.shape = asTable
-		return a, m.text()
+		return a, m.IsText()
 	case "PartialObjectMetadata":
 		a.shape = asPartial
 	case "PartialObjectMetadataList":
@@ -251,14 +222,14 @@ func isPretty(req *http.Request) bool {
 }
 
 // content is the encoding of a request's body.
-func (o offer) content(req *http.Request) (media, error) {
+func (o offer) content(req *http.Request) (codec.MediaType, error) {
 	header := req.Header.Get("Content-Type")
 	if header == "" {
-		return mediaJSON, nil
+		return codec.JSON, nil
 	}
 	kind, _, _ := strings.Cut(header, ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))
-	for m := range media(len(o)) {
+	for m := range codec.MediaType(len(o)) {
 		if kind == m.String() {
 			return m, nil
 		}
