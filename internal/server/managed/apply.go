@@ -11,27 +11,26 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// Apply is a configuration that is merged into an object.
+// Apply merges an applied configuration into an object (server-side apply).
 type Apply struct {
-	// Manager applies, through Subresource if it is not empty; APIVersion is
-	// the version of Live and Config, which Shape describes.
+	// Manager is the applying field manager, and Subresource the subresource it applies through, if any. APIVersion
+	// is the version of Live and Config, and Shape describes that version.
 	Manager, Subresource, APIVersion string
 	Shape                            *openapi.Shape
 	Filter                           Filter
-	// Live is the object without its record, Config the configuration. Both are
-	// valid JSON.
+	// Live is the object without its managed fields, Config the configuration. Both are valid JSON.
 	Live, Config []byte
-	// Force lets it change what other managers have, who lose it then.
+	// Force takes fields from other managers, which then no longer own them.
 	Force bool
-	// Time is when.
+	// Time is the time of the write.
 	Time time.Time
 }
 
-// Plain does what most applied configurations ask for. It returns the merged object,
-// which is Live itself if nothing changes, and the entries after it.
+// TryMerge handles regular configurations. It returns the merged object, which is Live itself if nothing changes,
+// and the managed fields after the merge.
 //
-// Of whatever is not entirely regular, and of a conflict that is not forced, ok is false:
-// there is an error to be worded, or something to be mended. They are apimachinery's.
+// ok is false for irregular input and for a conflict that is not forced. The caller then uses apimachinery's
+// managedfields, which words the error or repairs the input.
 func (a *Apply) Plain(entries []metav1.ManagedFieldsEntry) (merged []byte, after []metav1.ManagedFieldsEntry, ok bool) {
 	own, ok := a.ownEntry(entries)
 	if !ok {
@@ -71,8 +70,8 @@ func (a *Apply) Plain(entries []metav1.ManagedFieldsEntry) (merged []byte, after
 	return merged, a.record(list, own, set, m.changed), true
 }
 
-// ownEntry is the index of the manager's entry, -1 if it has none yet. ok is false
-// if the entries are odd.
+// ownEntry returns the index of the manager's entry, or -1 if it has none yet. ok is false if the entries are
+// irregular.
 func (a *Apply) ownEntry(entries []metav1.ManagedFieldsEntry) (own int, ok bool) {
 	own = -1
 	for i := range entries {
@@ -92,8 +91,8 @@ func (a *Apply) ownEntry(entries []metav1.ManagedFieldsEntry) (own int, ok bool)
 	return own, true
 }
 
-// owners are the sets of all managers, with the new one in place of the applying one's.
-// That had the object's name in it as well, until it was taken out.
+// owners returns the field sets of all managers, with the new set in place of the applying manager's old one. The
+// object's name counts as part of the old set until it is removed here.
 func (a *Apply) owners(entries []metav1.ManagedFieldsEntry, own int, set []byte) []*node {
 	list := make([]*node, 0, len(entries)+1)
 	list = append(list, parse(set))
@@ -108,9 +107,8 @@ func (a *Apply) owners(entries []metav1.ManagedFieldsEntry, own int, set []byte)
 	return list
 }
 
-// takeFromOthers takes from all other managers what the merge changes or removes, and
-// says whether it may: what is theirs is changed by force only. A holder that is left
-// without any field has an empty set.
+// takeFromOthers takes the fields that the merge changes or removes from all other managers. It reports whether it
+// may: changing another manager's fields needs force. A manager left without any field has an empty set.
 func (a *Apply) takeFromOthers(list []*holder, own int, merged []byte) bool {
 	tree := changes(a.Live, merged, a.Shape, a.Filter)
 	for i, h := range list {
@@ -124,13 +122,13 @@ func (a *Apply) takeFromOthers(list []*holder, own int, merged []byte) bool {
 			return false
 		}
 		if !h.fields().subtract(tree, added|modified|removed) {
-			h.set = nil // the text stands
+			h.set = nil // keep the entry's text
 		}
 	}
 	return true
 }
 
-// record are the entries after the merge.
+// record returns the managed fields after the merge.
 func (a *Apply) record(list []*holder, own int, set []byte, changed bool) []metav1.ManagedFieldsEntry {
 	var mine *holder
 	if own >= 0 {
@@ -150,7 +148,7 @@ func (a *Apply) record(list []*holder, own int, set []byte, changed bool) []meta
 	return encode(slices.DeleteFunc(list, func(h *holder) bool { return h.set != nil && h.set.empty() }))
 }
 
-// inOrder sorts entries as they stand in objects.
+// inOrder sorts entries in the order in which objects list them.
 func inOrder(list []metav1.ManagedFieldsEntry) {
 	slices.SortStableFunc(list, func(a, b metav1.ManagedFieldsEntry) int {
 		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a.Time), seconds(b.Time)),

@@ -22,8 +22,7 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// odd makes something of a configuration that few people write: empty, null,
-// twice, or in another order.
+// odd makes a configuration irregular: empty values, nulls, duplicates, or another order.
 func odd(r *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -55,8 +54,8 @@ func odd(r *rand.Rand, v any) any {
 	return v
 }
 
-// records are the entries as text, with whether they have a time. apimachinery does
-// not always write a set that it has read as it wrote it first: these all were read.
+// records formats the entries, noting whether each has a time. apimachinery may write a set that it has read
+// differently from the first time, so all sets compared here have been read once.
 func records(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
 	t.Helper()
 	list := slices.Clone(entries)
@@ -78,7 +77,7 @@ func records(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
 	return timeless(t, list)
 }
 
-// takesAway says that a configuration has not all that its manager applied before.
+// takesAway reports whether a configuration omits fields that its manager applied before.
 func takesAway(entries []metav1.ManagedFieldsEntry, manager, subresource string, config []byte, s *openapi.Shape) bool {
 	for i, e := range entries {
 		if e.Operation == metav1.ManagedFieldsOperationApply && e.Manager == manager && e.Subresource == subresource {
@@ -88,9 +87,8 @@ func takesAway(entries []metav1.ManagedFieldsEntry, manager, subresource string,
 	return false
 }
 
-// TestPlainAppliesAreTheReference: managers update and apply in turns; where Plain
-// merges a configuration, apimachinery finds no conflict in it, and comes to the
-// same object and the same record.
+// TestPlainAppliesAreTheReference lets managers update and apply in turn. Where TryMerge merges a configuration,
+// apimachinery must find no conflict in it and produce the same object and the same managed fields.
 func TestPlainAppliesAreTheReference(t *testing.T) {
 	status := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	spec := fieldpath.NewSet(fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "labels"))
@@ -123,13 +121,13 @@ func TestPlainAppliesAreTheReference(t *testing.T) {
 					next.SetManagedFields(nil)
 					out, err := fm.Update(live, next, manager)
 					if err != nil {
-						break // what was applied is none that can be updated
+						break // the mutated object cannot be updated
 					}
 					live = out.(object)
 					continue
 				}
 				var config map[string]any
-				if r.IntN(3) == 0 { // of what is there
+				if r.IntN(3) == 0 { // of the live object
 					json.Unmarshal(content(t, live), &config)
 				} else {
 					json.Unmarshal([]byte(k.variants[r.IntN(2)]), &config)
@@ -140,9 +138,9 @@ func TestPlainAppliesAreTheReference(t *testing.T) {
 				}
 				if last := configs[manager+subresource]; last != nil {
 					switch r.IntN(4) {
-					case 0: // the same again
+					case 0: // the same configuration again
 						config = last.(map[string]any)
-					case 1, 2: // the most of it
+					case 1, 2: // most of the configuration
 						config = part(r, last, 6).(map[string]any)
 					}
 				}
@@ -157,13 +155,13 @@ func TestPlainAppliesAreTheReference(t *testing.T) {
 				}
 				merged, entries, ok := a.Plain(live.GetManagedFields())
 				if len(live.GetManagedFields()) == 0 && (step > 0 || live.GetName() != "") {
-					ok = false // which is not asked of it
+					ok = false // beyond the contract of TryMerge
 				}
 				asked := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(numbers(config).(map[string]any))}
 				want, err := fm.Apply(live, asked, manager, force || !ok)
 				if err != nil {
 					if strings.Contains(err.Error(), "failed to create typed live object") {
-						break // what was applied is none that can be applied to
+						break // the mutated configuration cannot be applied
 					}
 					if ok && fastjson.UnmarshalStrict(merged, k.empty()) && round%3 != 0 {
 						t.Fatalf("%s, round %d, step %d: %v\n%s applies %s\nlive %s\n%s\nmerged %s", k.gvk.Kind, round, step, err, manager, body, content(t, live), records(t, live.GetManagedFields()), merged)

@@ -7,9 +7,9 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// born enters below n a member that is all new, or a list that was empty, from the Go
-// value itself: most of what a create writes. It declines, and leaves n as it was, if
-// the value is of another sort; its text has then to be looked at.
+// addMember adds below n a member that is new as a whole, or a list that was empty, straight from the Go value;
+// most of a create is such members. It returns false and leaves n unchanged if the value is of another sort; the
+// caller then compares the encoded text.
 func (d *differ) born(n *node, p fastjson.Pair, s *openapi.Shape) bool {
 	old, new := p.Values()
 	if !p.InOld() && !new.IsZero() {
@@ -42,7 +42,7 @@ func (d *differ) born(n *node, p fastjson.Pair, s *openapi.Shape) bool {
 	return true
 }
 
-// whole is the FieldsV1 of a value and all in it, nil if nothing is in it.
+// whole returns the FieldsV1 of a value and everything in it, or nil if the value is empty.
 func (d *differ) whole(v fastjson.Value, s *openapi.Shape) (whole []byte, ok bool) {
 	d.room, ok = appendValue(d.room[:0], v, s)
 	if !ok || len(d.room) == len("{}") {
@@ -51,7 +51,7 @@ func (d *differ) whole(v fastjson.Value, s *openapi.Shape) (whole []byte, ok boo
 	return slices.Clone(d.room), true
 }
 
-// appendValue is appendWhole of a Go value.
+// appendValue is appendWhole for a Go value.
 func appendValue(dst []byte, v fastjson.Value, s *openapi.Shape) (out []byte, ok bool) {
 	dst = append(dst, '{')
 	from := len(dst)
@@ -70,7 +70,7 @@ func appendValue(dst []byte, v fastjson.Value, s *openapi.Shape) (out []byte, ok
 			f, known := s.Fields[name]
 			if !known {
 				if f.Shape = s.Elem; f.Shape == nil {
-					return true // nobody can own what no type knows
+					return true // a field unknown to the Go type has no owner
 				}
 			}
 			next()
@@ -108,17 +108,17 @@ func appendValue(dst []byte, v fastjson.Value, s *openapi.Shape) (out []byte, ok
 	return append(dst, '}'), true
 }
 
-// element is an item of a list under its element.
+// element is a list item with its path element.
 type element struct {
 	element string
 	value   fastjson.Value
 }
 
-// elementsOf gives the items of a list their elements. It declines if one has none, or
-// two have the same.
+// elementsOf returns the items of a list with their path elements. It returns false if an item has no element or
+// two items share one.
 func elementsOf(v fastjson.Value, s *openapi.Shape) ([]element, bool) {
 	list := make([]element, v.Len())
-	var seen map[string]bool // of long lists
+	var seen map[string]bool // for long lists
 	if len(list) > longList {
 		seen = make(map[string]bool, len(list))
 	}
@@ -145,13 +145,13 @@ func elementsOf(v fastjson.Value, s *openapi.Shape) ([]element, bool) {
 	return list, true
 }
 
-// valueElement is the element of a scalar.
+// valueElement returns the path element of a scalar.
 func valueElement(x fastjson.Value) (string, bool) {
 	b, ok := x.Append(append(make([]byte, 0, 64), "v:"...))
 	return string(b), ok && b[2] != '{' && b[2] != '[' && b[2] != 'n'
 }
 
-// structElement is keyElement of a Go value.
+// structElement is keyElement for a Go value.
 func structElement(keys []openapi.ShapeKey, x fastjson.Value) (e string, ok bool) {
 	b := append(make([]byte, 0, 64), "k:{"...)
 	for _, k := range keys {

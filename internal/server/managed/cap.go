@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// capUpdates merges the oldest updates, per version, until there are not too
-// many: into one entry of the manager "ancient-changes".
+// capUpdates merges the oldest updates of each version into one entry of the manager "ancient-changes" until no
+// more than maxUpdates are left.
 func capUpdates(holders []*holder) []*holder {
 	var updates []*holder
 	for _, h := range holders {
@@ -24,7 +24,7 @@ func capUpdates(holders []*holder) []*holder {
 		return cmp.Or(cmp.Compare(seconds(a.Time), seconds(b.Time)), cmp.Compare(a.Manager, b.Manager),
 			cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Subresource, b.Subresource))
 	})
-	bucketOf := map[string]*holder{} // by version; first the oldest of it, as it is
+	bucketOf := map[string]*holder{} // by version; at first the oldest entry of the version, unmerged
 	for _, h := range updates {
 		if h.Manager == ancient && h.Subresource == "" {
 			bucketOf[h.APIVersion] = h

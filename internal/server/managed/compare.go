@@ -9,8 +9,7 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// notManaged are the fields of metadata that nobody owns: names, and what the
-// server sets.
+// notManaged holds the metadata fields that have no owner: names, and fields set by the server.
 var notManaged = map[string]bool{
 	"name": true, "namespace": true, "creationTimestamp": true, "selfLink": true, "uid": true,
 	"clusterName": true, "generation": true, "managedFields": true, "resourceVersion": true,
@@ -41,8 +40,7 @@ func changes(old, new []byte, s *openapi.Shape, only Filter) *node {
 	return root
 }
 
-// compare enters below n, which stands for the path of the value, what is
-// different between two values. A value that is not there is nil.
+// compare adds the differences between two values below n, the node of their path. A missing value is nil.
 func (n *node) compare(old, new []byte, s *openapi.Shape) {
 	if bytes.Equal(old, new) {
 		return
@@ -59,7 +57,7 @@ func (n *node) compare(old, new []byte, s *openapi.Shape) {
 		return
 	}
 	if hollow(old) && hollow(new) {
-		n.leaf(old, new) // empty, null and missing are different things
+		n.leaf(old, new) // empty, null and missing count as different
 		return
 	}
 	if s.Kind == openapi.Object {
@@ -70,7 +68,7 @@ func (n *node) compare(old, new []byte, s *openapi.Shape) {
 	n.cameOrWent(old, new)
 }
 
-// cameOrWent marks a value that is there only on one side.
+// markAddedOrRemoved marks a value present on only one side.
 func (n *node) cameOrWent(old, new []byte) {
 	if old == nil {
 		n.mark = added
@@ -79,14 +77,14 @@ func (n *node) cameOrWent(old, new []byte) {
 	}
 }
 
-// leaf compares two values as a whole.
+// leaf compares two values as a whole, without looking into them.
 func (n *node) leaf(old, new []byte) {
 	if n.cameOrWent(old, new); old != nil && new != nil && !same(old, new) {
 		n.mark = modified
 	}
 }
 
-// hollow says that a value is missing, null or empty.
+// isEmpty reports whether a value is missing, null, {} or [].
 func hollow(v []byte) bool {
 	if len(v) == 0 || v[0] == 'n' {
 		return true
@@ -97,7 +95,7 @@ func hollow(v []byte) bool {
 
 func isObject(v []byte) bool { return len(v) > 0 && v[0] == '{' }
 
-// loose compares values of which only the text says what they are.
+// loose compares values without a schema, whose type is known only from their text.
 func (n *node) loose(old, new []byte, s *openapi.Shape) {
 	vague := func(v []byte) bool { return len(v) == 0 || v[0] == 'n' }
 	switch {
@@ -131,13 +129,13 @@ func (n *node) compareMember(p pair, s *openapi.Shape) {
 	}
 	element, f := fieldOf(s, p.name)
 	if f == nil {
-		return // nobody can own what no type knows
+		return // a field unknown to the type has no owner
 	}
 	n.add(element).compare(p.old, p.new, f)
 	n.dropEmpty()
 }
 
-// fieldOf is the element and the shape of an object's member.
+// fieldOf returns the path element and the shape of an object's member.
 func fieldOf(s *openapi.Shape, name []byte) (element string, shape *openapi.Shape) {
 	if f, ok := s.Fields[string(name)]; ok {
 		return f.Element, f.Shape
@@ -145,7 +143,7 @@ func fieldOf(s *openapi.Shape, name []byte) (element string, shape *openapi.Shap
 	return "f:" + string(name), shapeIn(s, name)
 }
 
-// shapeIn is the shape of an object's member, nil if no type knows it.
+// shapeIn returns the shape of an object's member, or nil if the type does not have it.
 func shapeIn(s *openapi.Shape, name []byte) *openapi.Shape {
 	if f, ok := s.Fields[string(name)]; ok {
 		return f.Shape
@@ -156,10 +154,10 @@ func shapeIn(s *openapi.Shape, name []byte) *openapi.Shape {
 	return s.Elem
 }
 
-// pair is a member of two objects; what is missing in one is nil there.
+// pair is one member of two objects. The side that lacks it is nil.
 type pair struct{ name, old, new []byte }
 
-// pairs are the members that either object has.
+// pairs returns the members of either object.
 func pairs(old, new []byte) iter.Seq[pair] {
 	return func(yield func(pair) bool) {
 		var space [48]scan.Member
@@ -183,15 +181,15 @@ func pairs(old, new []byte) iter.Seq[pair] {
 	}
 }
 
-// finder finds members by their names, which mostly come in the order of the
-// list. One that was taken has no name any more.
+// finder finds members by name. Names usually come in the order of the list, so each search begins behind the last
+// hit. A member that was taken no longer has a name.
 type finder struct {
 	list  []scan.Member
 	next  int
-	index map[string]int // of a long list
+	index map[string]int // for a long list
 }
 
-// take is the member of that name, nil if there is none.
+// take returns the member of that name, or nil if there is none.
 func (f *finder) take(quote []byte) *scan.Member {
 	const long = 48
 	for k := range min(len(f.list), long) {
@@ -218,7 +216,7 @@ func (f *finder) take(quote []byte) *scan.Member {
 	return &f.list[at]
 }
 
-// nameOf is the name in the quotes.
+// nameOf returns the name without its quotes.
 func nameOf(quote []byte) []byte {
 	if bytes.IndexByte(quote, '\\') < 0 {
 		return quote[1 : len(quote)-1]
@@ -226,8 +224,8 @@ func nameOf(quote []byte) []byte {
 	return []byte(scan.Unquote(quote))
 }
 
-// compareItems compares two lists item by item, as their keys or values say.
-// Items that have the same element twice are compared as a whole.
+// compareItems compares two lists item by item, matched by their keys or values. Items that share an element are
+// compared as a whole.
 func (n *node) compareItems(old, new []byte, s *openapi.Shape) {
 	a, b := itemsOf(old, s), itemsOf(new, s)
 	if n.kids == nil {
@@ -277,23 +275,23 @@ func one(list [][]byte) []byte {
 	return list[0]
 }
 
-// item is what stands in a list under one element: one value, as a rule.
+// item is the part of a list that shares one path element: usually a single value.
 type item struct {
 	element string
 	values  [][]byte
 	seen    bool
 }
 
-// items are those of a list, each element once.
+// items are the items of a list, one for each path element.
 type items struct {
 	list  []item
-	index map[string]int // of long lists
+	index map[string]int // for long lists
 }
 
-// longList is from how many items on a list has an index.
+// longList is the number of items from which on a list has an index.
 const longList = 32
 
-// find is the index of an element, -1 if there is none.
+// find returns the index of an element, or -1 if the list does not have it.
 func (l *items) find(element string) int {
 	if l.index != nil {
 		if at, ok := l.index[element]; ok {
@@ -304,7 +302,7 @@ func (l *items) find(element string) int {
 	return slices.IndexFunc(l.list, func(i item) bool { return i.element == element })
 }
 
-// itemsOf gives the items of a list their elements.
+// itemsOf returns the items of a list with their path elements.
 func itemsOf(text []byte, s *openapi.Shape) (l items) {
 	values := scan.Items(nil, text)
 	l.list = make([]item, 0, len(values))

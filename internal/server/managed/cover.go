@@ -7,12 +7,10 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// Unburden returns the entries for a merge of a configuration that gives all
-// that its manager applied before, and maybe more. Nothing is to be taken away
-// then, and finding that out is half of what a merge costs; so the manager's
-// entry is shown as one that held nothing. If something is missing in the
-// configuration, or the entry is of another version, the entries are returned
-// as they are.
+// SkipPruning prepares the entries for merging a configuration that includes every field its manager applied
+// before. Such a merge prunes nothing, and finding that out is half of the cost of a merge, so the manager's entry
+// is replaced by an empty one. If the configuration lacks a field, or the entry is of another version, the entries
+// are returned unchanged.
 func Unburden(entries []metav1.ManagedFieldsEntry, own metav1.ManagedFieldsEntry, config []byte, s *openapi.Shape) []metav1.ManagedFieldsEntry {
 	for i, e := range entries {
 		if e.Operation != metav1.ManagedFieldsOperationApply || e.Manager != own.Manager || e.Subresource != own.Subresource {
@@ -29,10 +27,10 @@ func Unburden(entries []metav1.ManagedFieldsEntry, own metav1.ManagedFieldsEntry
 	return entries
 }
 
-// covers says whether the configuration has all paths of the set.
+// covers reports whether the configuration has all paths of the set.
 func covers(config, set []byte, s *openapi.Shape) bool { return parse(set).in(config, s) }
 
-// in says whether the value has all paths of the set.
+// in reports whether the value has all paths of the set.
 func (n *node) in(value []byte, s *openapi.Shape) bool {
 	var there items
 	listed := s.Kind == openapi.Keyed || s.Kind == openapi.Set
@@ -57,8 +55,7 @@ func (n *node) in(value []byte, s *openapi.Shape) bool {
 	return true
 }
 
-// gives says whether anything of a value is in the set of what a configuration gives:
-// empty lists are not.
+// hasFields reports whether a value adds fields to the set of its configuration. Empty lists do not.
 func gives(v []byte, s *openapi.Shape) bool {
 	switch {
 	case s == nil:

@@ -41,8 +41,8 @@ func part(r *rand.Rand, v any, keep int) any {
 	return v
 }
 
-// TestUnburdenChangesNothing: a merge that is spared looking for what to take
-// away comes to the same object and the same record.
+// TestUnburdenChangesNothing checks that a merge that skips pruning yields the same object and the same managed
+// fields.
 func TestUnburdenChangesNothing(t *testing.T) {
 	spared := 0
 	for _, x := range kinds {
@@ -60,7 +60,7 @@ func TestUnburdenChangesNothing(t *testing.T) {
 				keep := 5 + 5*r.IntN(2)
 				config := part(r, whole, keep).(map[string]any)
 				if last := configs[manager]; last != nil && r.IntN(2) == 0 {
-					config = last.(map[string]any) // the same again
+					config = last.(map[string]any) // the same configuration again
 				}
 				configs[manager] = config
 				config["apiVersion"], config["kind"] = k.gvk.ToAPIVersionAndKind()
@@ -77,7 +77,7 @@ func TestUnburdenChangesNothing(t *testing.T) {
 					t.Fatalf("%v; lighter: %v", err, err2)
 				}
 				if err != nil {
-					continue // the random object is none that can be merged
+					continue // the random object cannot be merged
 				}
 				w, g := k.typed(t, want), k.typed(t, got)
 				if a, b := string(content(t, w))+timeless(t, w.GetManagedFields()), string(content(t, g))+timeless(t, g.GetManagedFields()); a != b {
@@ -94,7 +94,7 @@ func TestUnburdenChangesNothing(t *testing.T) {
 
 func content(t *testing.T, o object) []byte { return text(t, o) }
 
-// numbers makes whole numbers the integers that decoders of the API make.
+// numbers turns whole numbers into the integers that the API's decoders return.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

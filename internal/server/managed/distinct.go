@@ -2,9 +2,8 @@ package managed
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Distinct keeps the last one of the entries that are one manager's, as a client's edits
-// may have made them: who applies is known by name and subresource, who updates by
-// version too.
+// Distinct removes duplicate entries of one manager, which a client's edits may have produced, and keeps the last
+// one. Appliers are identified by name and subresource, updaters by version too.
 func Distinct(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	type manager struct {
 		name, subresource, version string

@@ -1,20 +1,18 @@
-// Package managed keeps the record of who set which field of an object, its
-// managedFields, as kube-apiserver does.
+// Package managed maintains metadata.managedFields, the record of which manager owns which field of an object, with
+// kube-apiserver's results.
 //
-// It works on JSON text. What two texts have in common is compared as bytes and
-// not looked into, so that a write costs by what it changes; a create, which is
-// the comparison with the empty object, costs one pass over the new one. Of objects
-// that are Go structs, only what differs is made text at all. How a type's lists and
-// maps divide into fields is its openapi.Shape.
+// It works on JSON text. Parts that are equal in both texts are compared as bytes and not parsed, so the cost of an
+// update grows with the size of its change. A create is a comparison with the empty object and costs one pass over
+// the new object. Objects given as Go structs are encoded only where they differ. The openapi.Shape of a type
+// describes which fields its lists and maps divide into.
 //
-// Sets of fields are trees in the form and order of FieldsV1. The text of
-// managers whom a write does not concern is passed on as it is.
+// Field sets are trees in the form and order of FieldsV1. Entries of managers that a write does not affect keep
+// their text.
 //
-// An applied configuration is merged here, as text too (Apply), with what its manager
-// gives no more taken away, and what it takes from others by force. Of those that are
-// in conflict, in error or irregular, apimachinery's managedfields takes care.
-// What that package makes of any write is what this one has to make of it, and the
-// tests compare the two.
+// Apply merges an applied configuration as text: it prunes the fields that its manager applied before and now
+// omits, and takes fields from other managers only by force. Conflicts, errors and irregular input go to
+// apimachinery's managedfields. That package defines the right result of every write, and the tests compare the
+// two.
 //
 // # Concurrency
 //

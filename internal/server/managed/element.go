@@ -12,12 +12,10 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// Elements of paths are written as in FieldsV1: "f:name" is a member,
-// `k:{"name":"web"}` an element of a list by its keys, `v:"x"` one by its value,
-// "i:3" one by its place.
+// Path elements are written as in FieldsV1: "f:name" is a member, `k:{"name":"web"}` a list item by its keys,
+// `v:"x"` a list item by its value, "i:3" a list item by its index.
 
-// keyElement is the element of an item of a keyed list. ok is false if the item
-// has none of its keys.
+// keyElement returns the path element of an item of a keyed list. ok is false if the item has none of the keys.
 func keyElement(keys []openapi.ShapeKey, item []byte) (e string, ok bool) {
 	b := make([]byte, 0, 64)
 	b = append(b, "k:{"...)
@@ -40,7 +38,7 @@ func keyElement(keys []openapi.ShapeKey, item []byte) (e string, ok bool) {
 	return string(append(b, '}')), ok
 }
 
-// order compares elements: fields before keys before values before places.
+// order compares elements: fields first, then keys, values and indexes.
 func order(a, b string) int {
 	if a == b {
 		return 0
@@ -61,7 +59,7 @@ func order(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// bytesOf is the string as bytes that nobody may write to.
+// bytesOf returns the string's bytes without a copy. They are read-only.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 func orderKeys(a, b []byte) int {
@@ -78,7 +76,7 @@ func orderKeys(a, b []byte) int {
 	return cmp.Compare(len(x), len(y))
 }
 
-// rank is the order of scalars of different types.
+// rank orders scalars of different types.
 func rank(v []byte) int {
 	switch v[0] {
 	case '"':
@@ -115,7 +113,7 @@ func orderValues(a, b []byte) int {
 	return bytes.Compare(a, b) // false sorts before true
 }
 
-// same says whether two values mean the same.
+// same reports whether two values are equal as JSON values.
 func same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

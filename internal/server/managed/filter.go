@@ -1,17 +1,15 @@
 package managed
 
-// Filter takes fields out of what a write is seen to change, since the write
-// cannot set them: what a resource's own path does to the status, for example.
-// The zero Filter lets everything through.
+// Filter removes fields from the changes of a write that the write cannot make: the status, for example, in a write
+// to the resource itself. The zero Filter keeps every field.
 type Filter struct {
-	// Without are paths of fields below which nothing is seen.
+	// Without lists paths whose fields are ignored, with everything below them.
 	Without [][]string
-	// Only is, unless empty, the one field that is seen.
+	// Only, if set, is the path of the one field that counts.
 	Only []string
 }
 
-// drops says that a top-level field is not seen, so that it need not be
-// compared.
+// drops reports whether a top-level field is ignored, in which case it need not be compared.
 func (f Filter) drops(name string) bool {
 	if len(f.Only) > 0 && f.Only[0] != name {
 		return true
@@ -43,7 +41,7 @@ func (f Filter) apply(n *node) {
 	}
 }
 
-// cut removes the path and all below it.
+// cut removes the path and everything below it.
 func (n *node) cut(path []string) {
 	n.open()
 	for i := range n.kids {

@@ -8,8 +8,8 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// set is the FieldsV1 of what the configuration gives. It is empty, and ok false,
-// if that is nothing, or if there is something irregular.
+// set returns the FieldsV1 of the fields in the configuration. ok is false, and set empty, if there are none or if
+// the configuration is irregular.
 func (a *Apply) set() (set []byte, ok bool) {
 	g := givens{b: make([]byte, 0, len(a.Config)/2)}
 	g.b = append(g.b, '{')
@@ -42,21 +42,21 @@ func (a *Apply) set() (set []byte, ok bool) {
 	return set, !g.odd && len(set) > len("{}")
 }
 
-// givens builds a set in its order.
+// setBuilder builds a field set in sorted order.
 type givens struct {
 	b   []byte
 	odd bool
 }
 
-// byName are the members of an object, sorted.
+// byName returns the members of an object, sorted by name.
 func byName(v []byte) []scan.Member {
 	list := scan.Members(nil, v)
 	slices.SortFunc(list, func(a, b scan.Member) int { return bytes.Compare(nameOf(a.Quote), nameOf(b.Quote)) })
 	return list
 }
 
-// element appends an element with what below appends to it. One that has nothing
-// below and is no member of the set itself is left out.
+// element appends an element with the children that below appends to it. An element without children that is not
+// itself a member of the set is left out.
 func (g *givens) element(name string, member bool, below func()) {
 	begin := len(g.b)
 	if g.b[begin-1] != '{' {
@@ -72,7 +72,7 @@ func (g *givens) element(name string, member bool, below func()) {
 	switch {
 	case len(g.b) > with:
 	case member:
-		g.b = g.b[:from] // which says it too
+		g.b = g.b[:from] // an empty element has the same meaning
 	default:
 		g.b = g.b[:begin]
 		return
@@ -80,8 +80,8 @@ func (g *givens) element(name string, member bool, below func()) {
 	g.b = append(g.b, '}')
 }
 
-// member appends a member of an object of the shape. A key of a map is a member of
-// the set for itself, a field of a struct only if nothing is in it.
+// member appends a member of an object of the shape. A map key is a member of the set by itself; a struct field
+// only if it has no children.
 func (g *givens) member(m scan.Member, s *openapi.Shape) {
 	name := nameOf(m.Quote)
 	f := shapeIn(s, name)
@@ -98,7 +98,7 @@ func (g *givens) member(m scan.Member, s *openapi.Shape) {
 	})
 }
 
-// below appends what is in a value.
+// below appends the elements in a value.
 func (g *givens) below(v []byte, s *openapi.Shape) {
 	switch {
 	case v[0] == '{' && s.Kind == openapi.Object:

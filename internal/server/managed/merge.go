@@ -7,10 +7,9 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// merger merges a configuration into an object as structured-merge-diff does, as
-// long as both are regular: no nulls, nothing twice, and lists in the order that
-// they have already. Its methods append the merged value, and return false if they
-// leave it to others.
+// merger merges a configuration into an object as structured-merge-diff does, as long as both are regular: no
+// nulls, no duplicates, and lists in the order of the live object. Its methods append the merged value, and return
+// false if the input is irregular.
 type merger struct{ changed bool }
 
 func (m *merger) value(dst, live, config []byte, s *openapi.Shape) ([]byte, bool) {
@@ -32,8 +31,8 @@ func (m *merger) value(dst, live, config []byte, s *openapi.Shape) ([]byte, bool
 	return dst, false
 }
 
-// empty is value for two that have nothing in them, or one that is to be left
-// alone. done is false if there is something to merge.
+// empty is value for the cases in which one side is empty or absent. done is false if both sides have content to
+// merge.
 func (m *merger) empty(dst, live, config []byte) (out []byte, done bool) {
 	switch {
 	case !hollow(config):
@@ -110,7 +109,7 @@ func (m *merger) list(dst, live, config []byte, s *openapi.Shape) ([]byte, bool)
 	if !ok {
 		return dst, false
 	}
-	next := 0 // in given
+	next := 0 // index into given
 	dst = append(dst, '[')
 	from := len(dst)
 	add := func(live []byte, g *item) bool {
@@ -137,13 +136,13 @@ func (m *merger) list(dst, live, config []byte, s *openapi.Shape) ([]byte, bool)
 	}
 	for i := next; i < len(given); i++ {
 		if there.find(given[i].element) >= 0 || !add(nil, &given[i]) {
-			return dst, false // in another order than it is there
+			return dst, false // the configuration has another order than the live list
 		}
 	}
 	return append(dst, ']'), true
 }
 
-// itemsOnce are the items of a list if each has an element of its own, with all keys.
+// itemsOnce returns the items of a list if each has a path element of its own, with all its keys.
 func itemsOnce(text []byte, s *openapi.Shape) (l items, ok bool) {
 	l = itemsOf(text, s)
 	n := 0
@@ -160,7 +159,7 @@ func itemsOnce(text []byte, s *openapi.Shape) (l items, ok bool) {
 	return l, n == len(scan.Items(nil, text))
 }
 
-// regular says that an element is written as encoding/json would.
+// regular reports whether an element needs no escaping in encoding/json's encoding.
 func regular(element string) bool {
 	for i := range len(element) {
 		if c := element[i]; c < ' ' || c >= 0x7f || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -170,9 +169,9 @@ func regular(element string) bool {
 	return true
 }
 
-// distinct says that no name is there twice, or in need of a closer look.
+// distinct reports whether all names are regular and no name occurs twice.
 func distinct(list []scan.Member) bool {
-	var seen map[string]bool // of a long list
+	var seen map[string]bool // for a long list
 	if len(list) > 32 {
 		seen = make(map[string]bool, len(list))
 	}
@@ -196,7 +195,7 @@ func distinct(list []scan.Member) bool {
 	return true
 }
 
-// unique says that a value has no object with a name twice, or a null.
+// unique reports whether a value has no null and no object with a duplicate name.
 func unique(v []byte) bool {
 	switch v[0] {
 	case 'n':

@@ -6,10 +6,9 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// hits looks for what is so marked in the changes in the text of a set, without
-// reading the set: any says that some of it is there, all that nothing is missing.
-// Most writes change a few fields, and most managers own none of them, or the
-// writer has set them before.
+// hits looks up the changes with the given mark in the text of a set without parsing it. any reports whether the
+// set has some of them, all whether it has every one. Most writes change a few fields; most managers own none of
+// these, or the writer owns them already.
 func (n *node) hits(set []byte, what mark) (any, all bool) {
 	all = true
 	if n.mark&what != 0 && n.element != "" {
@@ -24,7 +23,7 @@ func (n *node) hits(set []byte, what mark) (any, all bool) {
 	}
 	n.open()
 	if len(n.kids) > 64 {
-		return true, false // whoever changes so much may as well read the set
+		return true, false // after so many changes, parsing the set is as cheap
 	}
 	for i := range n.kids {
 		k := &n.kids[i]
@@ -40,7 +39,7 @@ func (n *node) hits(set []byte, what mark) (any, all bool) {
 	return any, all
 }
 
-// below is the value of a set's element, nil if it is not in it.
+// below returns the value of a set's element, or nil if the set does not have it.
 func below(set []byte, element string) []byte {
 	var space [16]scan.Member
 	for _, m := range scan.Members(space[:0], set) {

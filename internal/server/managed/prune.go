@@ -7,18 +7,16 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// pruner takes out of a merged object what a manager applied before and applies no
-// more, as structured-merge-diff does. That is the fields and items of its last set,
-// with all that is in them, unless somebody has them in his set; but what is in a field
-// or an item that goes, goes with it, whoever has that, unless it is a field of a
-// struct (which is had by who has something in it).
+// pruner removes from a merged object the fields and items that a manager applied before and now omits, as
+// structured-merge-diff does. A field or item of the manager's last set is removed with everything in it unless
+// another set has it. Everything inside a removed field or item is removed as well, whoever owns it. A struct field
+// is the exception: owning a field inside a struct counts as owning the struct.
 //
-// Its methods append the value without them, and return false if they leave it to
-// others.
+// Its methods append the value without the removed parts, and return false if the input is irregular.
 type pruner struct{ removed bool }
 
-// below is what is in a value. last is of the manager's set, owners of everybody's sets,
-// its new one among them; gone says that a value around this one went that nobody has.
+// below appends the remains of a value. last is the manager's last set from here on; owners are all managers' sets,
+// including its new one; gone reports whether an enclosing value was removed because it has no owner.
 func (p *pruner) below(dst, v []byte, s *openapi.Shape, last *node, owners []*node, gone bool) ([]byte, bool) {
 	switch {
 	case v[0] == 'n':
@@ -74,7 +72,7 @@ func (p *pruner) list(dst, v []byte, s *openapi.Shape, last *node, owners []*nod
 			dst = dst[:mark]
 			continue
 		}
-		if s.Kind == openapi.Keyed { // it must be the same item still
+		if s.Kind == openapi.Keyed { // still the same item
 			if now, _ := keyElement(s.Keys, dst[at:]); now != it.element {
 				return dst, false
 			}
@@ -83,8 +81,8 @@ func (p *pruner) list(dst, v []byte, s *openapi.Shape, last *node, owners []*nod
 	return p.end(dst, begin, ']'), true
 }
 
-// child appends what is left of a member or an item. had is the manager's last set from
-// there on, nil if it has nothing there; named says that this is a field of a struct.
+// child appends the remains of a member or an item. had is the manager's last set from here on, nil if it has no
+// field here; named marks a struct field.
 func (p *pruner) child(dst, v []byte, s *openapi.Shape, had *node, element string, owners []*node, named, gone bool) (out []byte, stays, ok bool) {
 	if had == nil {
 		return append(dst, v...), true, true
@@ -104,7 +102,7 @@ func (p *pruner) child(dst, v []byte, s *openapi.Shape, had *node, element strin
 	gone = gone || had1 && !owned
 	switch {
 	case had1 && s.Kind != openapi.Leaf && hasEmptyList(v):
-		return dst, false, false // which is in no set
+		return dst, false, false // in no set
 	case gone && had1:
 		p.removed = true
 		return dst, false, true
@@ -115,7 +113,7 @@ func (p *pruner) child(dst, v []byte, s *openapi.Shape, had *node, element strin
 	return dst, true, ok
 }
 
-// end closes an object or a list. One of which all has gone is null.
+// end closes an object or a list. If all of its contents were removed, it becomes null.
 func (p *pruner) end(dst []byte, begin int, bracket byte) []byte {
 	if len(dst) == begin+1 {
 		return append(dst[:begin], "null"...)
@@ -123,7 +121,7 @@ func (p *pruner) end(dst []byte, begin int, bracket byte) []byte {
 	return append(dst, bracket)
 }
 
-// hasEmptyList may err on the side of there being one.
+// hasEmptyList reports whether the value has an empty list. It may report true for a value without one.
 func hasEmptyList(v []byte) bool {
 	for i := 0; ; {
 		at := bytes.IndexByte(v[i:], '[')

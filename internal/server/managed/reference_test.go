@@ -25,13 +25,13 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// object is what the tests write.
+// object is the type of the objects that the tests write.
 type object interface {
 	runtime.Object
 	metav1.Object
 }
 
-// same converts between the versions of kinds that have only one.
+// same converts between versions of kinds that have only one version.
 type same struct{}
 
 func (same) Convert(in, out, context any) error { return nil }
@@ -46,7 +46,7 @@ func (same) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	return kind{gvk: gvk}.empty(), nil
 }
 
-// reference is apimachinery's field manager for a kind.
+// reference returns apimachinery's field manager for a kind.
 func reference(t *testing.T, gvk schema.GroupVersionKind, sub string, reset *fieldpath.Set) *managedfields.FieldManager {
 	t.Helper()
 	var filter map[fieldpath.APIVersion]fieldpath.Filter
@@ -108,7 +108,7 @@ var kinds = []struct {
 	}},
 }
 
-// mix makes a value of parts of two others.
+// mix combines parts of two values.
 func mix(r *rand.Rand, a, b any) any {
 	if r.IntN(10) == 0 {
 		return a
@@ -188,8 +188,7 @@ func text(t *testing.T, obj object) []byte {
 	return b
 }
 
-// timeless are the entries as text, without their times and the order these
-// give them.
+// timeless formats the entries without their times and without the order that depends on these.
 func timeless(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
 	t.Helper()
 	var lines []string
@@ -255,7 +254,7 @@ func TestUpdatesAreTheReference(t *testing.T) {
 	}
 }
 
-// BenchmarkCreate is what the record of a new pod costs.
+// BenchmarkCreate measures the managed fields of a new pod.
 func BenchmarkCreate(b *testing.B) {
 	k := kind(kinds[0])
 	obj := k.empty()

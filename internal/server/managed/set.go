@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// marks say what a path is in a tree: a member of a set, or what became of it.
+// mark is the role of a path in a tree: member of a set, or the kind of change.
 type mark uint8
 
 const (
@@ -22,18 +22,17 @@ const (
 	removed
 )
 
-// node is a set of paths, or a tree of changes: what is below one path. The
-// zero node is empty.
+// node is the subtree of one path, in a field set or in a tree of changes. The zero node is empty.
 type node struct {
 	element string
 	mark    mark
 	kids    []node // sorted by element
-	whole   []byte // in place of kids, the FieldsV1 of a value that is all added
+	whole   []byte // replaces kids: the FieldsV1 of a value that was added as a whole
 }
 
 func (n *node) empty() bool { return n.mark == 0 && len(n.kids) == 0 }
 
-// add appends a child; sort puts it into its place.
+// add appends a child. The caller calls sort afterwards.
 func (n *node) add(element string) *node {
 	if n.kids == nil {
 		n.kids = make([]node, 0, 4)
@@ -42,7 +41,7 @@ func (n *node) add(element string) *node {
 	return &n.kids[len(n.kids)-1]
 }
 
-// dropEmpty takes the last child back if nothing is in it.
+// dropEmpty removes the last child if it is empty.
 func (n *node) dropEmpty() {
 	if last := len(n.kids) - 1; n.kids[last].empty() {
 		n.kids = n.kids[:last]
@@ -59,7 +58,7 @@ func (n *node) sort() {
 	}
 }
 
-// kid finds a child of a sorted node.
+// kid finds a child in a sorted node.
 func (n *node) kid(element string) *node {
 	i := sort.Search(len(n.kids), func(i int) bool { return order(n.kids[i].element, element) >= 0 })
 	if i < len(n.kids) && n.kids[i].element == element {
@@ -68,8 +67,7 @@ func (n *node) kid(element string) *node {
 	return nil
 }
 
-// subtract takes out of the set what is so marked in the changes, and says
-// whether there was any.
+// subtract removes the paths with the given mark in changes from the set, and reports whether there were any.
 func (n *node) subtract(changes *node, what mark) bool {
 	hit := false
 	if changes.mark&what != 0 && n.mark != 0 {
@@ -90,14 +88,14 @@ func (n *node) subtract(changes *node, what mark) bool {
 	return hit
 }
 
-// union adds what is so marked in the other tree.
+// union adds the paths with the given mark in the other tree.
 func (n *node) union(other *node, what mark) {
 	if other.mark&what != 0 {
 		n.mark = member
 	}
 	n.open()
 	other.open()
-	var more []*node // what n has nothing of
+	var more []*node // children that n lacks
 	for i := range other.kids {
 		o := &other.kids[i]
 		if !o.has(what) {
@@ -123,7 +121,7 @@ func (n *node) union(other *node, what mark) {
 	n.kids = append(n.kids, was...)
 }
 
-// has says whether anything in the tree is so marked.
+// has reports whether any path of the tree has the mark.
 func (n *node) has(what mark) bool {
 	if n.mark&what != 0 {
 		return true
@@ -146,7 +144,7 @@ func parse(text []byte) *node {
 	return n
 }
 
-// check says what is wrong with a set.
+// check returns an error if a set is malformed.
 func check(text []byte) error {
 	if !json.Valid(text) {
 		return errors.New("error decoding set: invalid JSON")
@@ -190,7 +188,7 @@ func (n *node) parse(text []byte) {
 	}
 }
 
-// claim makes a tree of changes the set of what it added or modified.
+// claim turns a tree of changes into the set of added and modified paths.
 func (n *node) claim() {
 	if n.mark&(added|modified) != 0 {
 		n.mark = member

@@ -15,8 +15,8 @@ var (
 	entriesName  = []byte(`"managedFields"`)
 )
 
-// Cut takes the entries out of an object's text. rest is the text without them;
-// entries is nil, and rest the text itself, if there are none.
+// Cut removes the managed fields from an object's text. rest is the text without them. If there are none, entries
+// is nil and rest the text itself.
 func Cut(text []byte) (rest, entries []byte) {
 	from, to, entries := locate(text)
 	if entries == nil {
@@ -26,15 +26,15 @@ func Cut(text []byte) (rest, entries []byte) {
 	return append(append(rest, text[:from]...), text[to:]...), entries
 }
 
-// SameBut says whether two objects' texts are the same but for their entries.
+// SameBut reports whether two objects' texts are equal apart from their managed fields.
 func SameBut(a, b []byte) bool {
 	fromA, toA, _ := locate(a)
 	fromB, toB, _ := locate(b)
 	return bytes.Equal(a[:fromA], b[:fromB]) && bytes.Equal(a[toA:], b[toB:])
 }
 
-// locate finds the entries in an object's text, and what has to go with them
-// if they go: a comma. If there are none, that is nothing, at the beginning.
+// findManagedFields finds the managed fields in an object's text. [from, to) is the range to cut, including a
+// comma; it is empty at 0 if there are none.
 func locate(text []byte) (from, to int, entries []byte) {
 	i := scan.Space(text, 0)
 	for i = scan.Space(text, i+1); text[i] == '"'; {
@@ -53,7 +53,7 @@ func locate(text []byte) (from, to int, entries []byte) {
 	return 0, 0, nil
 }
 
-// locateIn does it for metadata that begin at i.
+// findInMetadata is findManagedFields in the metadata that begin at i.
 func locateIn(text []byte, i int) (from, to int, entries []byte) {
 	i = scan.Space(text, i+1)
 	for before := i; text[i] != '}'; {
@@ -76,8 +76,7 @@ func locateIn(text []byte, i int) (from, to int, entries []byte) {
 	return 0, 0, nil
 }
 
-// Insert puts entries into an object's text, which has none, at the end of its
-// metadata.
+// Insert adds entries at the end of the metadata of an object that has none.
 func Insert(text []byte, entries []metav1.ManagedFieldsEntry) []byte {
 	meta, end := metadata(text)
 	if len(entries) == 0 || meta == 0 {
@@ -99,8 +98,7 @@ func Insert(text []byte, entries []metav1.ManagedFieldsEntry) []byte {
 	return append(Append(out, entries), text[end-1:]...)
 }
 
-// Versioned is an object's text, which has no resourceVersion, with that one at the
-// beginning of its metadata.
+// Versioned adds a resourceVersion at the beginning of the metadata of an object that has none.
 func Versioned(text []byte, version string) []byte {
 	begin, _ := metadata(text)
 	if begin == 0 {
@@ -114,7 +112,7 @@ func Versioned(text []byte, version string) []byte {
 	return append(out, text[begin:]...)
 }
 
-// metadata finds the object's metadata; begin is 0 if there are none.
+// metadata finds the object's metadata. begin is 0 if it has none.
 func metadata(text []byte) (begin, end int) {
 	i := scan.Space(text, 0)
 	for i = scan.Space(text, i+1); text[i] == '"'; {
@@ -134,7 +132,7 @@ func metadata(text []byte) (begin, end int) {
 	return 0, 0
 }
 
-// Decode reads the text of entries.
+// Decode decodes a list of entries.
 func Decode(text []byte) ([]metav1.ManagedFieldsEntry, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -174,7 +172,7 @@ func Decode(text []byte) ([]metav1.ManagedFieldsEntry, error) {
 	return list, nil
 }
 
-// Append appends the text of entries as encoding/json writes it.
+// Append appends entries in encoding/json's encoding.
 func Append(dst []byte, entries []metav1.ManagedFieldsEntry) []byte {
 	dst = append(dst, '[')
 	for i := range entries {

@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/internal/server/managed"
 )
 
-// TestTextIsEncodingJSONs: what is cut out and put back is what encoding/json
-// makes of the whole.
+// TestTextIsEncodingJSONs checks that text with entries cut out and inserted again equals encoding/json's encoding
+// of the whole object.
 func TestTextIsEncodingJSONs(t *testing.T) {
 	at := metav1.Unix(1700000000, 0)
 	fields := &metav1.FieldsV1{}

@@ -28,17 +28,14 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// TestTranscripts runs the sequences of writes in testdata. What they expect
-// was answered by kube-apiserver 1.36. They are run against a server of ours,
-// or against the one that MANAGED_SERVER and MANAGED_TOKEN name; with
+// TestTranscripts runs the sequences of writes in testdata. The expected answers are kube-apiserver 1.36's. They
+// run against a server of ours, or against the one given by MANAGED_SERVER and MANAGED_TOKEN; with
 // MANAGED_REWRITE=1 the answers are written into the files.
 //
-// A transcript is blocks with an empty line between them: a request line,
-// headers, the body, "----", and what came back: the code, whether the object
-// has a new revision, its content without what the server sets, and its
-// managedFields, sorted, without times. A second answer, behind "---- fairlead",
-// is ours where it is not the same; a comment then says why. $ns is the
-// transcript's namespace, $run a word of its own.
+// A transcript is a series of blocks with an empty line between them: a request line, headers, the body, "----",
+// and the answer: the code, whether the object has a new revision, its content without server-set fields, and its
+// managedFields, sorted, without times. A second answer, behind "---- fairlead", is ours where it differs; a
+// comment then gives the reason. $ns is the transcript's namespace, $run a random word.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -85,7 +82,7 @@ func runTranscript(t *testing.T, file string) {
 	}
 }
 
-// peer is the server a transcript is run against.
+// peer is the server that a transcript runs against.
 type peer struct {
 	t           *testing.T
 	base, token string
@@ -100,7 +97,8 @@ func newPeer(t *testing.T) *peer {
 	p := &peer{
 		t: t, base: os.Getenv("MANAGED_SERVER"), token: os.Getenv("MANAGED_TOKEN"),
 		ns: "mf-" + id, run: "w" + id, revision: map[string]string{},
-		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}, // certificates are not what is tested
+		// certificates are not under test
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}},
 	}
 	if p.base == "" {
 		p.base, p.ours = serve(t), true
@@ -109,7 +107,7 @@ func newPeer(t *testing.T) *peer {
 	return p
 }
 
-// serve starts a server of ours with the plugins that change objects.
+// serve starts a server of ours with the mutating plugins.
 func serve(t *testing.T) string {
 	store, err := local.Open("", local.Options{InMemory: true})
 	if err != nil {
@@ -146,7 +144,7 @@ func serve(t *testing.T) string {
 	return h.URL
 }
 
-// do sends a request and prints what came back.
+// do sends a request and prints the answer.
 func (p *peer) do(request string) string {
 	p.t.Helper()
 	request = strings.NewReplacer("$ns", p.ns, "$run", p.run).Replace(request)
@@ -196,7 +194,7 @@ var (
 	instant    = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 )
 
-// sorted is JSON with the members of its objects in order.
+// sorted returns JSON with the members of its objects in order.
 func sorted(text []byte) string {
 	var v any
 	json.Unmarshal(text, &v)
@@ -204,8 +202,7 @@ func sorted(text []byte) string {
 	return string(out)
 }
 
-// status shows what went wrong, without what a message quotes of Go values,
-// and each cause once.
+// status formats a Status, without the Go values quoted in its message and with each cause once.
 func status(s *metav1.Status) string {
 	plain := func(text string) string {
 		text, _, _ = strings.Cut(text, "\n@@")

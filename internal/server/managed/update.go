@@ -11,42 +11,39 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// Write is a create, an update or a patch that is not an apply.
+// Write is a create, an update or a patch other than an apply.
 type Write struct {
-	// Manager is who writes, Subresource through what; APIVersion is the
-	// version of Old and New, which Shape describes.
+	// Manager is the writing field manager, and Subresource the subresource it writes through, if any. APIVersion
+	// is the version of Old and New, and Shape describes that version.
 	Manager, Subresource, APIVersion string
 	Shape                            *openapi.Shape
 	Filter                           Filter
-	// Old and New are the object before and after. For a create, Old is an
-	// object without anything.
+	// Old and New are the object before and after the write. For a create, Old is an empty object.
 	Old, New []byte
-	// Create begins a record. Otherwise, what has no record gets none.
+	// Create starts managed fields for an object. Without it, an object that has none gets none.
 	Create bool
-	// Other gives the two in another version. It is asked for the sake of
-	// managers who wrote in that one; ok is false if there is no such version.
+	// Other returns both objects in another version, for entries recorded in that version. ok is false if there is
+	// no such version.
 	Other func(apiVersion string) (old, new []byte, s *openapi.Shape, ok bool)
-	// Time is when; the zero time leaves the writer's entry with the time it
-	// had, if any.
+	// Time is the time of the write. The zero time keeps the time of the writer's entry, if any.
 	Time time.Time
 }
 
-// mostUpdates is how many entries of updates an object may have; when they are
-// more, the oldest are merged.
+// maxUpdates is the number of update entries an object may have; beyond it the oldest are merged.
 const (
 	mostUpdates = 10
 	ancient     = "ancient-changes"
 )
 
-// holder is an entry at work. set is nil as long as its text stands.
+// holder is an entry being edited. set is nil until the entry's text has been parsed.
 type holder struct {
 	metav1.ManagedFieldsEntry
 	set *node
-	// settled says that the writer's entry has all that the write sets already.
+	// settled marks the writer's entry if it already has every field that the write sets.
 	settled bool
 }
 
-// holdersOf are the entries at work, with room for one more.
+// holdersOf returns the entries for editing, with room for one more.
 func holdersOf(entries []metav1.ManagedFieldsEntry) []*holder {
 	list := make([]*holder, len(entries), len(entries)+1)
 	for i := range entries {
@@ -55,7 +52,7 @@ func holdersOf(entries []metav1.ManagedFieldsEntry) []*holder {
 	return list
 }
 
-// text is the holder's set as it came.
+// text returns the holder's set as it was received.
 func (h *holder) text() []byte {
 	if h.FieldsV1 == nil {
 		return []byte("{}")
@@ -63,7 +60,7 @@ func (h *holder) text() []byte {
 	return h.FieldsV1.GetRawBytes()
 }
 
-// fields is the holder's set, parsed.
+// fields returns the holder's set, parsed.
 func (h *holder) fields() *node {
 	if h.set == nil {
 		h.set = &node{}
@@ -74,8 +71,7 @@ func (h *holder) fields() *node {
 	return h.set
 }
 
-// Update returns the entries after the write, given those before it, which must
-// be sound (see Check) and are left alone.
+// Update returns the entries after the write. The entries before it must be valid (see Check) and are not modified.
 func (w *Write) Update(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	if len(entries) == 0 && !w.Create {
 		return nil
@@ -83,7 +79,7 @@ func (w *Write) Update(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFiel
 	return w.update(changes(w.Old, w.New, w.Shape, w.Filter), entries)
 }
 
-// update is Update, given what the write changes.
+// update is Update for changes that have been computed.
 func (w *Write) update(own *node, entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	holders := w.takeFromOthers(holdersOf(entries), own)
 	if own.has(added | modified) {
@@ -92,11 +88,11 @@ func (w *Write) update(own *node, entries []metav1.ManagedFieldsEntry) []metav1.
 	return encode(capUpdates(holders))
 }
 
-// takeFromOthers takes from all managers what this write changes or removes.
-// Those that are left without any field, or whose version is unknown, go.
+// takeFromOthers takes the fields that this write changes or removes from all managers. Entries left without any
+// field are dropped, as are entries of an unknown version.
 func (w *Write) takeFromOthers(holders []*holder, own *node) []*holder {
 	byVersion := map[string]*node{w.APIVersion: own}
-	found := false // the writer's own entry; of two, the second is just another
+	found := false // the writer's own entry; a second one counts as another manager's
 	kept := holders[:0]
 	for _, h := range holders {
 		seen, ok := byVersion[h.APIVersion]
@@ -112,7 +108,7 @@ func (w *Write) takeFromOthers(holders []*holder, own *node) []*holder {
 			if !found && w.owns(h) && settles(h.text(), own) {
 				h.settled = true
 			} else if set := h.fields(); !set.subtract(seen, added|modified|removed) {
-				h.set = nil // the text stands
+				h.set = nil // keep the entry's text
 			} else if set.empty() {
 				continue
 			}
@@ -123,14 +119,14 @@ func (w *Write) takeFromOthers(holders []*holder, own *node) []*holder {
 	return kept
 }
 
-// owns says that the entry is the writer's own.
+// owns reports whether the entry is the writer's own.
 func (w *Write) owns(h *holder) bool {
 	return h.Operation == metav1.ManagedFieldsOperationUpdate && h.Manager == w.manager() && h.APIVersion == w.APIVersion && h.Subresource == w.Subresource
 }
 
 func (w *Write) manager() string { return cmp.Or(w.Manager, "unknown") }
 
-// settles says that the changes leave the writer's own set as it is.
+// settles reports whether the changes leave the writer's own set as it is.
 func settles(set []byte, changes *node) bool {
 	if _, all := changes.hits(set, added|modified); !all {
 		return false
@@ -139,7 +135,7 @@ func settles(set []byte, changes *node) bool {
 	return !gone
 }
 
-// giveToOwn adds to the writer's own entry what the write set. It uses up own.
+// giveToOwn adds the fields of the write to the writer's own entry. It consumes own.
 func (w *Write) giveToOwn(holders []*holder, own *node) []*holder {
 	var now *metav1.Time
 	if !w.Time.IsZero() {
@@ -185,7 +181,7 @@ func seconds(t *metav1.Time) int64 {
 	return t.Unix()
 }
 
-// Check says what is wrong with entries that a client sent.
+// Check returns an error if a client sent invalid entries.
 func Check(entries []metav1.ManagedFieldsEntry) error {
 	for i, e := range entries {
 		switch {
@@ -207,7 +203,7 @@ func Check(entries []metav1.ManagedFieldsEntry) error {
 	return nil
 }
 
-// Resets says that a client asks for its object's record to begin anew.
+// Resets reports whether a client asks to start its object's managed fields afresh.
 func Resets(entries []metav1.ManagedFieldsEntry) bool {
 	if len(entries) != 1 {
 		return len(entries) == 0 && entries != nil

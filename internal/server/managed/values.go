@@ -9,10 +9,9 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// UpdateValues is Update for objects that are there as Go structs: was and is point to
-// two of one type, which Shape describes, and Old and New are not looked at. Of most
-// writes only what they change is encoded then. ok is false if the structs cannot be
-// encoded.
+// UpdateValues is Update for objects given as Go structs. was and is point to structs of one type, described by
+// Shape; Old and New are ignored. Most writes need to encode only their changes this way. ok is false if the
+// structs cannot be encoded.
 func (w *Write) UpdateValues(was, is any, entries []metav1.ManagedFieldsEntry) (after []metav1.ManagedFieldsEntry, ok bool) {
 	if len(entries) == 0 && !w.Create {
 		return nil, true
@@ -24,7 +23,7 @@ func (w *Write) UpdateValues(was, is any, entries []metav1.ManagedFieldsEntry) (
 	return w.update(own, entries), true
 }
 
-// changesOf is changes of two structs.
+// changesOf is changes for two structs.
 func changesOf(was, is any, s *openapi.Shape, only Filter) (root *node, ok bool) {
 	root = &node{}
 	room := rooms.Get().(*[]byte)
@@ -53,12 +52,12 @@ func changesOf(was, is any, s *openapi.Shape, only Filter) (root *node, ok bool)
 	return root, ok && !d.failed
 }
 
-// rooms has memory for differs in turn, of up to roomiest bytes each.
+// buffers holds scratch memory for differs, of up to maxBuffer bytes each.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 const roomiest = 64 << 10
 
-// differ compares structs. It encodes members that it does not look into.
+// differ compares structs. It encodes the members that it does not look into.
 type differ struct {
 	room   []byte
 	failed bool
@@ -73,7 +72,7 @@ func (d *differ) member(n *node, name string, p fastjson.Pair, s *openapi.Shape)
 		f = openapi.ShapeField{Element: "f:" + name, Shape: shapeIn(s, []byte(name))}
 	}
 	if f.Shape == nil {
-		return // nobody can own what no type knows
+		return // a field unknown to the type has no owner
 	}
 	k := n.add(f.Element)
 	both := f.Shape.Kind == openapi.Object && p.Pairs(func(name string, p fastjson.Pair) { d.member(k, name, p, f.Shape) })

@@ -20,7 +20,7 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// filler fills objects with values that can be encoded.
+// filler fills objects with random values that can be encoded.
 func filler(seed int64) *randfill.Filler {
 	odd := []string{"", "a", "b", "with \"quotes\" and \\", "größe", "</x>"}
 	return randfill.New().RandSource(rand.NewSource(seed)).NilChance(0.3).NumElements(0, 3).MaxDepth(9).Funcs(
@@ -36,15 +36,15 @@ func filler(seed int64) *randfill.Filler {
 	)
 }
 
-// TestValuesAreAsTexts: random objects of every built-in kind, created, written over one
-// another and emptied, have the same record whether structs or texts are compared.
+// TestValuesAreAsTexts checks that random objects of every built-in kind, created, overwritten and emptied, get the
+// same managed fields whether structs or texts are compared.
 func TestValuesAreAsTexts(t *testing.T) {
 	seed, declined := int64(0), map[string]bool{}
 	for _, r := range builtin.Resources() {
 		gvk := r.StorageGVK()
 		empty, err := ours.Scheme().New(gvk)
 		if err != nil {
-			continue // which is written in another kind
+			continue // written as another kind
 		}
 		typ := reflect.TypeOf(empty).Elem()
 		shape := openapi.ShapeOf(typ)

@@ -8,9 +8,8 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// addWhole notes a value that was not there before. Most of what a create or an
-// apply writes is new as a whole, and of that nobody looks at the parts; so the
-// fields of it are kept as their text until somebody does (see open).
+// addWhole marks a value that was not there before. Most values of a create or an apply are new as a whole and are
+// never compared in part, so their fields are kept as FieldsV1 text until open parses them.
 func (n *node) addWhole(v []byte, s *openapi.Shape) {
 	n.mark = added
 	if !hollow(v) {
@@ -18,7 +17,7 @@ func (n *node) addWhole(v []byte, s *openapi.Shape) {
 	}
 }
 
-// appendWhole appends the FieldsV1 of a value and all in it.
+// appendWhole appends the FieldsV1 of a value and everything in it.
 func appendWhole(dst, v []byte, s *openapi.Shape) []byte {
 	dst = append(dst, '{')
 	from := len(dst)
@@ -51,7 +50,7 @@ func appendWhole(dst, v []byte, s *openapi.Shape) []byte {
 		for _, m := range list {
 			f := shapeIn(s, nameOf(m.Quote))
 			if f == nil {
-				continue // nobody can own what no type knows
+				continue // a field unknown to the type has no owner
 			}
 			next()
 			dst = append(append(append(dst, `"f:`...), m.Quote[1:]...), ':')
@@ -61,7 +60,7 @@ func appendWhole(dst, v []byte, s *openapi.Shape) []byte {
 	return append(dst, '}')
 }
 
-// open makes the children of a value that was noted as a whole.
+// open parses the children of a value that was added as a whole.
 func (n *node) open() {
 	if n.whole == nil {
 		return
@@ -73,7 +72,7 @@ func (n *node) open() {
 	n.sort()
 }
 
-// remark marks all that is marked.
+// remark gives every marked path the mark m.
 func (n *node) remark(m mark) {
 	if n.mark != 0 {
 		n.mark = m
