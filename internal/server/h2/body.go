@@ -10,23 +10,23 @@ import (
 
 var errClosed = errors.New("h2: the stream is closed")
 
-// body is a request's body. The reader adds to it, the handler reads.
+// body is a request's body. The connection's reader appends to it and the handler reads from it.
 type body struct {
 	x *exchange
-	// declared is the length that the client has announced, -1 for none; got is
-	// what has come. Both are the reader's.
+	// declared is the Content-Length, -1 if the client sent none; got is the number of bytes received. Both belong
+	// to the reader.
 	declared, got int64
 
-	once    sync.Once // says 100 Continue
+	once    sync.Once // sends 100 Continue
 	expects bool
 
 	mu struct {
 		sync.Mutex
-		// more is signalled when there is something to read, or err.
+		// more is signalled when buf has data or err is set.
 		more sync.Cond
 		buf  []byte
 		off  int
-		err  error // what comes after buf
+		err  error // returned once buf has been read
 	}
 }
 
@@ -36,13 +36,13 @@ func newBody(x *exchange, declared int64) *body {
 	return b
 }
 
-// fits says whether n more bytes are no more than was announced.
+// fits counts n more bytes and reports whether the body is still within its Content-Length.
 func (b *body) fits(n int) bool {
 	b.got += int64(n)
 	return b.declared < 0 || b.got <= b.declared
 }
 
-// add takes in what has come; false if nobody will read it.
+// add appends received data. It returns false if the body was closed, so that the data will not be read.
 func (b *body) add(p []byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +58,7 @@ func (b *body) add(p []byte) bool {
 	return true
 }
 
-// finish notes that all has come.
+// finish marks the end of the body.
 func (b *body) finish() {
 	if b.declared >= 0 && b.got != b.declared {
 		b.fail(fmt.Errorf("h2: request declared a Content-Length of %d but only wrote %d bytes", b.declared, b.got))
@@ -67,7 +67,7 @@ func (b *body) finish() {
 	b.fail(io.EOF)
 }
 
-// fail says what comes after what is there; only the first word counts.
+// fail sets the error that readers get once the buffered data has been read. Only the first error counts.
 func (b *body) fail(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +77,7 @@ func (b *body) fail(err error) {
 	}
 }
 
-// Read is the handler's.
+// Read is called by the handler.
 func (b *body) Read(p []byte) (int, error) {
 	if b.expects {
 		b.once.Do(b.x.proceed)
@@ -118,8 +118,8 @@ func (b *body) take(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close says that nobody will read what is left; the client may send as much
-// on other streams.
+// Close discards the unread data and returns its flow-control credit, so that the client may send as much on other
+// streams.
 func (b *body) Close() error {
 	b.mu.Lock()
 	left := len(b.mu.buf) - b.mu.off

@@ -16,31 +16,31 @@ import (
 )
 
 const (
-	// firstWindow is what both sides may send before anything is said.
+	// initialWindow is the flow-control window of both sides before any SETTINGS or WINDOW_UPDATE.
 	firstWindow = 65535
 	maxWindow   = 1<<31 - 1
-	// bodyWindow is how much of a request's body may be unread.
+	// bodyWindow is how many bytes of a request's body may be unread.
 	bodyWindow = 256 << 10
-	// maxRead is the longest frame that is read.
+	// maxRead is the maximum size of a frame from the client.
 	maxRead = 64 << 10
-	// outLimit is the size of what waits to be written from which handlers wait.
+	// outLimit is the number of bytes waiting to be written from which handlers block.
 	outLimit = 64 << 10
-	// maxAnswers bounds the frames to be written that the peer has caused.
+	// maxAnswers bounds the frames waiting to be written that the peer has caused (acknowledgements, resets).
 	maxAnswers = 10_000
-	// greeting is how long a client may take for its first frames, and farewell
-	// for its last ones.
+	// greetingTimeout is how long a client may take to send its preface and SETTINGS, and lingerTimeout how long to
+	// read the last frames.
 	greeting = 10 * time.Second
 	farewell = time.Second
 )
 
 var (
-	// errGone is why streams end whose connection has.
+	// errGone ends the streams of a connection that has ended.
 	errGone = errors.New("h2: the client has disconnected")
-	// ErrStuck is why a Source is closed whose peer does not read.
+	// ErrStuck closes a Source whose client does not read.
 	ErrStuck = errors.New("h2: the client does not read")
 )
 
-// conn is a connection; see the package comment for who does what.
+// conn is a connection. The package comment describes its goroutines and what they own.
 type conn struct {
 	server  *Server
 	handler http.Handler
@@ -48,60 +48,59 @@ type conn struct {
 	tls     *tls.ConnectionState
 	base    context.Context
 	remote  string
-	framer  *http2.Framer // reads for the reader; writes into mu.out, under mu
-	most    int           // streams, and handlers
+	framer  *http2.Framer // reads for the reader goroutine; writes into mu.out, under mu
+	most    int           // streams, and handlers, at once
 
 	mu struct {
 		sync.Mutex
 		streams map[uint32]*stream
-		// last is the highest stream that the client has opened.
+		// last is the highest stream ID that the client has used.
 		last uint32
-		// fed are those whose bytes are in what is being written.
+		// fed lists the sources whose bytes are in the buffer being written.
 		fed []Flushed
-		// dismissed are the streams that were reset last.
+		// recentResets are the streams that were reset last.
 		dismissed struct {
 			ids  [16]uint32
 			next int
 		}
-		// err is why the connection has ended.
+		// err is the error that ended the connection.
 		err error
-		// leaving: GOAWAY has been sent, and streams above until are not served.
+		// leaving: GOAWAY has been sent, and streams above until are ignored.
 		leaving bool
 		until   uint32
 
-		// out are the frames to be written, in order, nil if there are none;
-		// answers of them were caused by the peer. writing: somebody has the
-		// role. released is signalled when it is given up. epoch counts the
-		// buffers that have gone from out to the role.
+		// out holds the frames to be written, in order; nil if there are none. answers counts those that the peer
+		// has caused. writing is set while a goroutine has the writer role, and released is signalled when it gives
+		// the role up. epoch counts the buffers that the role has taken from out.
 		out      *buffer
-		tail     *buffer // the role's: what goes before out
+		tail     *buffer // belongs to the role: bytes to write before those in out
 		epoch    uint64
 		answers  int
 		writing  bool
 		released sync.Cond
-		since    time.Time // when the write under way began; zero if none is
+		since    time.Time // when the current write began; zero if there is none
 
 		hpack    *hpack.Encoder
 		block    headerBlock
-		window   int64 // what may be sent on the connection
-		granted  int64 // out of window, to the stream being fed
-		initial  int64 // the window of new streams
+		window   int64 // bytes that may be sent on the connection
+		granted  int64 // lent from window to the source being asked
+		initial  int64 // the send window of new streams
 		maxFrame int
 
 		queue, ready, stalled list
 
-		// handlers that run, and streams that wait for a place.
+		// running handlers, and streams that wait for one to return.
 		handlers int
 		waiting  []*stream
 		spare    spare
 
-		credit credit // what the client may send on the connection
-		unsaid int    // settings of ours that are not acknowledged
+		credit credit // bytes the client may send on the connection
+		unsaid int    // SETTINGS frames the client has not acknowledged
 
 		tick tick
 	}
 
-	// hook is for the http.Server's ConnState alone.
+	// hook serializes calls of the http.Server's ConnState.
 	hook struct {
 		sync.Mutex
 		last http.ConnState
@@ -127,7 +126,7 @@ func newConn(s *Server, ctx context.Context, nc net.Conn, state *tls.ConnectionS
 	return c
 }
 
-// outgoing is the framer's way into mu.out, with mu held.
+// outgoing is the framer's writer into mu.out. It needs mu held.
 type outgoing conn
 
 func (o *outgoing) Write(p []byte) (int, error) {
@@ -136,7 +135,7 @@ func (o *outgoing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// serve is the reader.
+// serve runs the reader until the connection ends.
 func (c *conn) serve() {
 	defer context.AfterFunc(c.base, func() { c.nc.Close() })()
 	err := c.read()
@@ -154,8 +153,8 @@ func (c *conn) serve() {
 	c.end(errGone)
 }
 
-// read reads frames until the connection ends. An http2.ConnectionError is the
-// peer's fault, which it is to be told.
+// read reads frames until the connection ends. It returns an http2.ConnectionError if the peer violated the
+// protocol and must be sent GOAWAY.
 func (c *conn) read() error {
 	c.mu.Lock()
 	c.wake()
@@ -197,7 +196,7 @@ func (c *conn) read() error {
 	}
 }
 
-// fault makes of what the framer finds wrong a connection error.
+// fault turns an error of the framer into a connection error where RFC 9113 asks for one.
 func fault(err error) error {
 	if errors.Is(err, http2.ErrFrameTooLarge) {
 		return http2.ConnectionError(http2.ErrCodeFrameSize)
@@ -205,7 +204,7 @@ func fault(err error) error {
 	return err
 }
 
-// greet says what the client may do, before anything else is said.
+// greet sends the server's SETTINGS, which must be the first frame.
 func (c *conn) greet() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,22 +215,23 @@ func (c *conn) greet() {
 		http2.Setting{ID: http2.SettingInitialWindowSize, Val: bodyWindow},
 	)
 	c.mu.unsaid++
-	// So much that only the windows of streams count.
+	// Large enough for only the streams' windows to limit uploads.
 	full := min(int64(c.most)*bodyWindow, maxWindow)
 	c.framer.WriteWindowUpdate(0, uint32(full-firstWindow))
 	c.mu.credit = credit{left: full, full: full}
 	c.idle()
 }
 
-// linger lets the peer read what has been written, before a close takes it away.
+// linger reads until the peer closes, so that closing the connection does not discard data that the peer has not
+// read yet.
 func (c *conn) linger() {
 	c.nc.SetReadDeadline(time.Now().Add(farewell))
 	io.Copy(io.Discard, c.nc)
 }
 
-// end ends what is left.
+// end closes the connection and everything on it.
 func (c *conn) end(err error) {
-	c.nc.Close() // a write under way fails
+	c.nc.Close() // fails a write in progress
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.err = err
@@ -241,7 +241,7 @@ func (c *conn) end(err error) {
 	for c.mu.writing {
 		c.mu.released.Wait()
 	}
-	// Nobody writes any more; what remains of the role is to close sources.
+	// No one else writes after the error, so this goroutine takes the role to close the sources.
 	c.mu.writing = true
 	for st := c.mu.ready.pop(); st != nil; st = c.mu.ready.pop() {
 		c.closeSource(st, st.err)

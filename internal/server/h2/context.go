@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// requestContext is the context of a request: its connection's, until the
-// request ends. It has a channel only once somebody waits for it, since most
-// requests end before anybody does.
+// requestContext is the context of a request: its connection's, until the request ends. Its Done channel is made on
+// first use, because most requests end before any caller asks for it.
 type requestContext struct {
 	base context.Context
 
@@ -39,8 +38,8 @@ func (r *requestContext) Done() <-chan struct{} {
 	return r.done
 }
 
-// AfterFunc is what package context looks for in a context that is not its
-// own; without it, it would start a goroutine for each child.
+// AfterFunc is the method that package context looks for in foreign contexts. Without it, each child context would
+// start a goroutine.
 func (r *requestContext) AfterFunc(f func()) (stop func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,17 +15,17 @@ type exchange struct {
 	ctx     requestContext
 	req     *http.Request
 	handler http.Handler
-	body    *body // nil if the request has none
+	body    *body // nil if the request has no body
 	w       response
 
-	// The rest is guarded by conn.mu.
+	// The fields below are guarded by conn.mu.
 
-	// credit is what the client may send of the body.
+	// credit is the flow-control credit of the client for the body.
 	credit credit
-	// trailer is what came behind the body.
+	// trailer holds the fields received after the body.
 	trailer http.Header
-	// pending is what is to be sent next, and ends that it is the last; sending
-	// until it is on its way, which moved tells.
+	// pending is the data to be sent next, and ends marks it as the last. sending is set until it has been moved to
+	// out; moved signals that.
 	pending []byte
 	ends    bool
 	sending bool
@@ -34,7 +34,7 @@ type exchange struct {
 	readTimer, writeTimer *time.Timer
 }
 
-// cut ends the exchange from outside; conn.mu is held.
+// cut ends the exchange from outside the handler. conn.mu is held.
 func (x *exchange) cut(err error) {
 	x.pending, x.sending = nil, false
 	if x.body != nil {
@@ -52,15 +52,14 @@ func stop(t *time.Timer) {
 	}
 }
 
-// start runs the exchange's handler, now or when another one has left.
+// start runs the exchange's handler, now or when another handler has returned.
 func (c *conn) start(st *stream) error {
 	if c.mu.handlers < c.most {
 		c.mu.handlers++
 		c.handle(st.x)
 		return nil
 	}
-	// There are more handlers than streams: the client has reset some whose
-	// handlers have not noticed yet.
+	// More handlers run than streams are open: the client has reset streams whose handlers have not noticed yet.
 	if len(c.mu.waiting) >= 4*c.most {
 		return http2.ConnectionError(http2.ErrCodeEnhanceYourCalm)
 	}
@@ -102,8 +101,7 @@ func (x *exchange) panicked(p any) {
 	c.reset(x.st, http2.ErrCodeInternal, errClosed)
 }
 
-// left is called when a handler has: its source takes over, and those that
-// wait for its place have a turn.
+// left is called when a handler has returned. Its source takes over the stream, and a waiting exchange may start.
 func (c *conn) left(x *exchange) {
 	st := x.st
 	c.mu.Lock()
@@ -144,7 +142,7 @@ func (c *conn) left(x *exchange) {
 	}
 }
 
-// proceed tells the client to send the body that it holds back.
+// proceed sends 100 Continue to a client that waits for it before sending the body.
 func (x *exchange) proceed() {
 	c := x.st.c
 	c.mu.Lock()
@@ -156,8 +154,7 @@ func (x *exchange) proceed() {
 	c.wake()
 }
 
-// takeTrailer gives the handler what came behind the body of what had been
-// announced.
+// takeTrailer copies the received trailers that the request announced to the handler's request.
 func (x *exchange) takeTrailer() {
 	c := x.st.c
 	c.mu.Lock()
@@ -169,9 +166,8 @@ func (x *exchange) takeTrailer() {
 	}
 }
 
-// send puts a piece of the answer on its way, after the head if that has not
-// gone yet, and returns when it has been taken for writing or the stream has
-// ended. end is for the last piece.
+// send sends a piece of the response, after the head if that has not been sent yet. It returns when the piece has
+// been taken for writing or the stream has ended. end marks the last piece.
 func (x *exchange) send(p []byte, end bool) error {
 	st, c := x.st, x.st.c
 	c.mu.Lock()
@@ -203,7 +199,7 @@ func (x *exchange) send(p []byte, end bool) error {
 	return nil
 }
 
-// sendTrailer ends the answer with trailers.
+// sendTrailer ends the response with its trailers.
 func (x *exchange) sendTrailer() {
 	st, c := x.st, x.st.c
 	c.mu.Lock()

@@ -1,15 +1,14 @@
 package h2
 
-// credit is what the peer may still send, on a stream or on the connection.
-// What has been read is given back in pieces of a quarter of the whole, so that
-// short bodies need no frame for it.
+// credit is the number of bytes that the peer may still send, on a stream or on the connection. Read bytes are
+// returned in pieces of a quarter of the window, so that short bodies need no WINDOW_UPDATE.
 type credit struct {
 	left, full int64
-	// read is what has been read and not given back.
+	// bytes read and not yet returned
 	read int64
 }
 
-// take accounts for n bytes that have come; false if they were too many.
+// take accounts for n received bytes. It returns false if they exceed the credit.
 func (w *credit) take(n int64) bool {
 	if n > w.left {
 		return false
@@ -18,8 +17,8 @@ func (w *credit) take(n int64) bool {
 	return true
 }
 
-// done accounts for n bytes that have been read, and says by how much the peer
-// is to be told to go on; 0 for not now.
+// done accounts for n bytes that have been read. It returns the increment to send in a WINDOW_UPDATE, or 0 for none
+// yet.
 func (w *credit) done(n int64) uint32 {
 	if w.read += n; w.read < w.full/4 {
 		return 0
@@ -29,8 +28,8 @@ func (w *credit) done(n int64) uint32 {
 	return uint32(back)
 }
 
-// consumed gives the client credit for n bytes of a body, and wakes the writer
-// if there is something to tell. A nil x has no stream of its own any more.
+// consumed returns credit for n bytes of a body to the client, and wakes the writer if a WINDOW_UPDATE is due. A
+// nil st stands for a stream that has ended: only the connection's credit is returned.
 func (c *conn) consumed(st *stream, n int) {
 	if n == 0 {
 		return
@@ -48,8 +47,7 @@ func (c *conn) consumed(st *stream, n int) {
 	}
 }
 
-// widen gives a stream or the connection n bytes more to send; false if that is
-// more than there can be.
+// widen adds n bytes to a send window. It returns false if the window would exceed its maximum.
 func widen(window *int64, granted, n int64) bool {
 	if *window+granted+n > maxWindow {
 		return false
@@ -58,7 +56,7 @@ func widen(window *int64, granted, n int64) bool {
 	return true
 }
 
-// allow puts streams that were held up by the connection's window back to work.
+// allow resumes the streams that the connection's window held up.
 func (c *conn) allow() {
 	for st := c.mu.stalled.first; st != nil; {
 		next := st.next
@@ -70,7 +68,7 @@ func (c *conn) allow() {
 	}
 }
 
-// allowStream does so for one stream, whose window has grown.
+// allowStream resumes one stream, whose window has grown.
 func (c *conn) allowStream(st *stream) {
 	if st.window <= 0 {
 		return

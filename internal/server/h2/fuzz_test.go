@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/internal/server/h2"
 )
 
-// FuzzFrames says frames made of arbitrary bytes. The connection must end once
-// the client has gone, and nothing may panic.
+// FuzzFrames sends frames made of arbitrary bytes. The connection must end when the client leaves, and there must
+// be no panic.
 func FuzzFrames(f *testing.F) {
 	get := "\x82\x87\x84\x41\x01a"
 	f.Add([]byte("\x01\x05\x01" + get))
@@ -44,7 +44,7 @@ func FuzzFrames(f *testing.F) {
 		io.WriteString(ours, http2.ClientPreface)
 		framer := http2.NewFramer(ours, nil)
 		framer.WriteSettings()
-		// A frame is type, flags, stream, length and so much payload.
+		// A frame is its type, flags, stream, length and that much payload.
 		for len(data) > 3 {
 			n := min(int(data[0]>>4)+5, len(data)-3)
 			head := binary.BigEndian.AppendUint32([]byte{0, 0, byte(n), data[0] & 15, data[1]}, uint32(data[2]))

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// get asks a server under test, and the same server served by net/http.
+// get queries a server under test, and the same server served by net/http.
 func get(t *testing.T, s *httptest.Server, method string, body io.Reader) (*http.Response, string, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+"/", body)
@@ -36,8 +36,7 @@ func get(t *testing.T, s *httptest.Server, method string, body io.Reader) (*http
 	return resp, string(data), err
 }
 
-// TestAsNetHTTP serves each handler by net/http and by this package: clients
-// see the same.
+// TestAsNetHTTP serves each handler by net/http and by this package; clients must see the same.
 func TestAsNetHTTP(t *testing.T) {
 	for _, q := range []struct {
 		name, method string
@@ -149,8 +148,8 @@ func TestAsNetHTTP(t *testing.T) {
 	}
 }
 
-// TestContentLength: a handler cannot write more than it has declared, and one
-// that writes less has failed.
+// TestContentLength checks that a handler cannot write more than it has declared, and that writing less fails the
+// response.
 func TestContentLength(t *testing.T) {
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "3")
@@ -163,7 +162,7 @@ func TestContentLength(t *testing.T) {
 	}
 }
 
-// TestUploads sends bodies larger than every window, back again, at once.
+// TestUploads echoes bodies larger than every window, in parallel.
 func TestUploads(t *testing.T) {
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(200)
@@ -188,8 +187,8 @@ func TestUploads(t *testing.T) {
 	wg.Wait()
 }
 
-// TestBodyNotRead: a handler that leaves while the client still sends tells it
-// so, and other bodies find room.
+// TestBodyNotRead checks that a handler may return while the client still sends: the client is told, and other
+// bodies get the credit.
 func TestBodyNotRead(t *testing.T) {
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { w.WriteHeader(413) }))
 	for range 50 {
@@ -238,10 +237,10 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// key is that of a value in a context.
+// key is a context key.
 type key struct{}
 
-// TestClientLeaves: the handler's context ends, and its children's.
+// TestClientLeaves checks that the handler's context and its children end.
 func TestClientLeaves(t *testing.T) {
 	begun, done := make(chan struct{}), make(chan error, 1)
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -263,7 +262,7 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// TestManyStreams has thousands of requests at once on one connection.
+// TestManyStreams runs thousands of requests at once on one connection.
 func TestManyStreams(t *testing.T) {
 	const n = 3000
 	all := make(chan struct{})
@@ -296,7 +295,7 @@ func TestManyStreams(t *testing.T) {
 	wg.Wait()
 }
 
-// TestShutdown lets what has begun end, and takes nothing on.
+// TestShutdown checks that started requests finish and that no new ones are accepted.
 func TestShutdown(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

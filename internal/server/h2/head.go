@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// headerBlock is a compressed header being put together.
+// headerBlock is a header block being compressed.
 type headerBlock []byte
 
 func (b *headerBlock) Write(p []byte) (int, error) {
@@ -21,8 +21,8 @@ func (b *headerBlock) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeHead writes a head, or trailers if status is 0; end if nothing follows.
-// conn.mu is held: what is compressed first must go out first.
+// writeHead writes response headers, or trailers if status is 0. end marks the end of the stream. conn.mu is held,
+// because blocks must be sent in the order in which they were compressed.
 func (c *conn) writeHead(st *stream, status int, fields []hpack.HeaderField, end bool) {
 	c.mu.block = c.mu.block[:0]
 	if status != 0 {
@@ -49,7 +49,7 @@ func statusText(status int) string {
 	return strconv.Itoa(status)
 }
 
-// appendFields appends the values of a header as they go over the wire.
+// appendFields appends the values of a header in wire form.
 func appendFields(fields []hpack.HeaderField, name string, values []string) []hpack.HeaderField {
 	if !httpguts.ValidHeaderFieldName(name) {
 		return fields
@@ -57,16 +57,15 @@ func appendFields(fields []hpack.HeaderField, name string, values []string) []hp
 	lower := lowered(name)
 	for _, v := range values {
 		if httpguts.ValidHeaderFieldValue(v) {
-			// What differs from answer to answer would only push out of the
-			// table what does not.
+			// A value that differs in every response would only evict reusable ones from the compression table.
 			fields = append(fields, hpack.HeaderField{Name: lower, Value: v, Sensitive: lower == "audit-id"})
 		}
 	}
 	return fields
 }
 
-// names are header names in lower case, by their canonical form. Servers set
-// few; the limit is for those that make them up.
+// names caches header names in lower case by their canonical form. Servers use few; the limit is for handlers that
+// generate names.
 var names struct {
 	sync.Map
 	n atomic.Int32
@@ -84,7 +83,7 @@ func lowered(name string) string {
 	return l
 }
 
-// day is the text of a second.
+// day is the Date header of a second.
 type day struct {
 	second int64
 	text   string
@@ -92,7 +91,7 @@ type day struct {
 
 var lastDay atomic.Pointer[day]
 
-// today is the present as the Date header has it.
+// today returns the present time as a Date header.
 func today() string {
 	now := time.Now()
 	if d := lastDay.Load(); d != nil && d.second == now.Unix() {

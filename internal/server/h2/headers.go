@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// headers opens a stream, or takes in the trailers of one. It is the reader's.
+// headers opens a stream, or receives the trailers of one. It runs on the reader.
 func (c *conn) headers(f *http2.MetaHeadersFrame) error {
 	id := f.StreamID
 	if id%2 != 1 {
@@ -44,19 +44,19 @@ func (c *conn) headers(f *http2.MetaHeadersFrame) error {
 	return c.start(st)
 }
 
-// known says whether a stream has been opened before.
+// known reports whether the stream was opened before.
 func (c *conn) known(id uint32) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return id <= c.mu.last
 }
 
-// trailers takes in what comes behind a body.
+// trailers receives the fields after a body.
 func (c *conn) trailers(f *http2.MetaHeadersFrame) error {
 	st := c.mu.streams[f.StreamID]
 	switch {
 	case st == nil && len(f.PseudoFields()) > 0:
-		// A request, on a stream that is over or has been passed by.
+		// A new request on a stream that has ended or was skipped.
 		return http2.ConnectionError(http2.ErrCodeProtocol)
 	case st == nil && c.onItsWay(f.StreamID):
 		return nil
@@ -83,7 +83,7 @@ func (c *conn) trailers(f *http2.MetaHeadersFrame) error {
 
 var errMalformed = errors.New("h2: malformed request")
 
-// goAway lets the connection finish what it has begun, and take on nothing new.
+// goAway sends GOAWAY: started streams finish, new ones are ignored.
 func (c *conn) goAway() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

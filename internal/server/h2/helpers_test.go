@@ -22,7 +22,7 @@ import (
 	"fairlead.dev/internal/server/h2"
 )
 
-// serve is a server over TLS. change may set up the http.Server.
+// serve starts a server over TLS. change may configure the http.Server.
 func serve(t testing.TB, h http.Handler, change ...func(*http.Server)) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -40,20 +40,20 @@ func serve(t testing.TB, h http.Handler, change ...func(*http.Server)) *httptest
 	return s
 }
 
-// quiet keeps what a server says out of the way of what tests say.
+// quiet discards the server's log.
 var quiet = log.New(io.Discard, "", 0)
 
-// peer is a client that says frames. It reads in a goroutine of its own, so that
-// the server is never held up by it unless a test wants that.
+// peer is a client that sends raw frames. It reads in a goroutine of its own, so that it never holds up the server
+// unless a test wants that.
 type peer struct {
 	t      testing.TB
 	conn   net.Conn
 	framer *http2.Framer
 	block  bytes.Buffer
 	enc    *hpack.Encoder
-	// said are the frames that came, in words. It is closed with the connection.
+	// said holds the received frames, formatted. It is closed with the connection.
 	said chan string
-	// got is how many bytes of data came.
+	// got counts the received bytes of data.
 	got atomic.Int64
 	// served is closed when Serve has returned.
 	served chan struct{}
@@ -61,12 +61,12 @@ type peer struct {
 
 type options struct {
 	h2.Options
-	server *http.Server // nil is one with nothing set
+	server *http.Server // nil is a server without settings
 	// settings of the client.
 	settings []http2.Setting
 }
 
-// dial connects a peer to a handler, with no TLS and no socket between.
+// dial connects a peer to a handler, without TLS or a socket.
 func dial(t testing.TB, h http.Handler, o options) *peer {
 	t.Helper()
 	return dialOn(t, h, h2.Install(server(t, o), o.Options), o)
@@ -80,7 +80,7 @@ func server(t testing.TB, o options) *http.Server {
 	return o.server
 }
 
-// connect is dial before a word has been said.
+// connect is dial before the preface.
 func connect(t testing.TB, h http.Handler, s *h2.Server) *peer {
 	ours, theirs := net.Pipe()
 	p := &peer{t: t, conn: ours, said: make(chan string, 100_000), served: make(chan struct{})}
@@ -138,7 +138,7 @@ func (p *peer) read() {
 	}
 }
 
-// words is a frame in short.
+// words formats a frame.
 func words(f http2.Frame) string {
 	id := f.Header().StreamID
 	end := ""
@@ -180,7 +180,7 @@ func words(f http2.Frame) string {
 	return f.Header().Type.String()
 }
 
-// next is the next frame that came; "" if the connection has ended.
+// next returns the next received frame, or "" if the connection has ended.
 func (p *peer) next() string {
 	p.t.Helper()
 	select {
@@ -192,7 +192,7 @@ func (p *peer) next() string {
 	}
 }
 
-// long waits for a frame however long it takes.
+// long waits for a frame without a time limit.
 func (p *peer) long(want string) {
 	p.t.Helper()
 	if got := <-p.said; got != want {
@@ -231,7 +231,7 @@ func (p *peer) encode(fields ...string) []byte {
 	return p.block.Bytes()
 }
 
-// dialDeaf connects a peer that reads nothing after the greeting.
+// dialDeaf connects a peer that reads nothing after the SETTINGS.
 func dialDeaf(t testing.TB, h http.Handler, o options) *peer {
 	t.Helper()
 	p := connect(t, h, h2.Install(server(t, o), o.Options))

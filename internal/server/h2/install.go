@@ -13,10 +13,9 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// Options are what an http.Server does not say itself.
+// Options are settings beyond those of http.Server.
 type Options struct {
-	// WriteTimeout is how long a peer may leave unread what is sent to it; 0
-	// means 30 seconds.
+	// WriteTimeout is how long a peer may leave sent data unread; 0 means 30 seconds.
 	WriteTimeout time.Duration
 }
 
@@ -32,10 +31,10 @@ type Server struct {
 	}
 }
 
-// Install has hs serve HTTP/2 by this package. It is to be called before hs
-// serves. Of hs count Handler, IdleTimeout, MaxHeaderBytes, ErrorLog, ConnState,
-// BaseContext, ConnContext and HTTP2.MaxConcurrentStreams; its ReadTimeout and
-// WriteTimeout do not, handlers set deadlines by http.ResponseController.
+// Install makes hs serve HTTP/2 by this package. It must be called before hs serves. The following fields of hs
+// apply: Handler, IdleTimeout, MaxHeaderBytes, ErrorLog, ConnState, BaseContext, ConnContext and
+// HTTP2.MaxConcurrentStreams. Its ReadTimeout and WriteTimeout do not; handlers set deadlines by
+// http.ResponseController.
 func Install(hs *http.Server, o Options) *Server {
 	s := &Server{hs: hs, timeout: cmp.Or(o.WriteTimeout, 30*time.Second)}
 	s.mu.conns = map[*conn]struct{}{}
@@ -58,8 +57,8 @@ func Install(hs *http.Server, o Options) *Server {
 	return s
 }
 
-// adequate says whether HTTP/2 may be spoken: of the suites of TLS 1.2 RFC 9113
-// leaves those with an ephemeral key and authenticated encryption.
+// adequate reports whether HTTP/2 may be used with the connection's cipher suite. For TLS 1.2, RFC 9113 permits
+// only suites with an ephemeral key and authenticated encryption.
 func adequate(state *tls.ConnectionState) bool {
 	switch state.CipherSuite {
 	case tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -70,8 +69,8 @@ func adequate(state *tls.ConnectionState) bool {
 	return state.Version >= tls.VersionTLS13
 }
 
-// Serve serves one connection and returns when it has ended and is closed. A
-// nil state is a connection without TLS.
+// Serve serves one connection and returns when it has ended and is closed. A nil state means a connection without
+// TLS.
 func (s *Server) Serve(ctx context.Context, nc net.Conn, state *tls.ConnectionState, h http.Handler) {
 	c := newConn(s, ctx, nc, state, h)
 	s.mu.Lock()
@@ -87,7 +86,7 @@ func (s *Server) Serve(ctx context.Context, nc net.Conn, state *tls.ConnectionSt
 	s.mu.Unlock()
 }
 
-// shutdown lets every connection finish what it has begun.
+// shutdown sends GOAWAY on every connection.
 func (s *Server) shutdown() {
 	s.mu.Lock()
 	s.mu.down = true
@@ -109,7 +108,7 @@ func (s *Server) logf(format string, args ...any) {
 	log.Printf(format, args...)
 }
 
-// maxStreams is how many streams a client may have open at once.
+// maxStreams is the number of streams a client may have open at once.
 func (s *Server) maxStreams() int {
 	if c := s.hs.HTTP2; c != nil && c.MaxConcurrentStreams > 0 {
 		return c.MaxConcurrentStreams
@@ -117,8 +116,8 @@ func (s *Server) maxStreams() int {
 	return 100
 }
 
-// maxHeaderList is the size of a request's headers that is read, as RFC 9113
-// counts it: 32 bytes are added to each field.
+// maxHeaderList is the maximum size of a request's headers, as RFC 9113 counts it: 32 bytes are added to each
+// field.
 func (s *Server) maxHeaderList() uint32 {
 	const fields, overhead = 10, 32
 	return uint32(cmp.Or(max(s.hs.MaxHeaderBytes, 0), http.DefaultMaxHeaderBytes) + fields*overhead)

@@ -7,11 +7,10 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// Interrupt gives the whole answer to a request whose handler has given nothing of it yet,
-// and may be running; the request's context then ends. The caller sees to it that the handler
-// does not write to w from now on. Interrupt returns when the answer is on its way or the
-// stream has ended. It is false if w is not of a connection of this package; then nothing has
-// been done.
+// Interrupt sends the whole response to a request whose handler has not sent any of it, and may still be running;
+// the request's context then ends. The caller must ensure that the handler no longer writes to w. Interrupt returns
+// when the response has been taken for writing or the stream has ended. It returns false, without any effect, if w
+// is not of a connection of this package.
 func Interrupt(w http.ResponseWriter, code int, header http.Header, body []byte) bool {
 	for {
 		switch t := w.(type) {

@@ -1,6 +1,6 @@
 package h2
 
-// list is a list of streams, each of which is in one list at most.
+// list is a linked list of streams. A stream is in at most one list.
 type list struct{ first, last *stream }
 
 func (l *list) push(st *stream) {
@@ -21,7 +21,7 @@ func (l *list) pop() *stream {
 	return st
 }
 
-// unpop puts back what has been popped.
+// unpop puts a popped stream back at the front.
 func (l *list) unpop(st *stream) {
 	st.in, st.prev, st.next = l, nil, l.first
 	if l.first != nil {
@@ -32,7 +32,7 @@ func (l *list) unpop(st *stream) {
 	l.first = st
 }
 
-// unlink takes the stream out of the list it is in, if it is in one.
+// unlink removes the stream from its list, if it is in one.
 func (st *stream) unlink() {
 	l := st.in
 	if l == nil {

@@ -4,7 +4,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// process deals with one frame. An error ends the connection.
+// process handles one frame. An error ends the connection.
 func (c *conn) process(f http2.Frame) error {
 	if mh, ok := f.(*http2.MetaHeadersFrame); ok {
 		return c.headers(mh)
@@ -38,11 +38,11 @@ func (c *conn) process(f http2.Frame) error {
 	return nil
 }
 
-// answer counts a frame that the peer has caused.
+// answer counts an outgoing frame that the peer has caused.
 func (c *conn) answer() { c.mu.answers++ }
 
-// answered counts one, and has it written. A peer that causes many and reads
-// none wants us to run out of memory.
+// answered counts such a frame and has it written. The limit protects memory from a peer that causes many and reads
+// none.
 func (c *conn) answered() error {
 	if c.answer(); c.mu.answers > maxAnswers {
 		return http2.ConnectionError(http2.ErrCodeEnhanceYourCalm)
@@ -51,7 +51,7 @@ func (c *conn) answered() error {
 	return nil
 }
 
-// refuse deals with a frame that the framer has found wrong for its stream.
+// refuse handles a frame that the framer found invalid for its stream.
 func (c *conn) refuse(se http2.StreamError) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +61,7 @@ func (c *conn) refuse(se http2.StreamError) error {
 	return c.complain(se.StreamID, se.Code)
 }
 
-// complain resets a stream that may be gone already.
+// complain resets a stream, which may have ended already.
 func (c *conn) complain(id uint32, code http2.ErrCode) error {
 	c.framer.WriteRSTStream(id, code)
 	if st := c.mu.streams[id]; st != nil {
@@ -70,7 +70,7 @@ func (c *conn) complain(id uint32, code http2.ErrCode) error {
 	return c.answered()
 }
 
-// idle streams are those that the client has not opened yet.
+// unopened reports whether the client has not opened the stream yet (RFC 9113's idle state).
 func (c *conn) unopened(id uint32) bool { return id%2 == 0 || id > c.mu.last }
 
 func (c *conn) settings(f *http2.SettingsFrame) error {
@@ -149,7 +149,7 @@ func (c *conn) rstStream(f *http2.RSTStreamFrame) error {
 	return nil
 }
 
-// data takes in a piece of a body.
+// data receives a piece of a body.
 func (c *conn) data(f *http2.DataFrame) error {
 	id, n := f.StreamID, int64(f.Length)
 	if c.unopened(id) {
@@ -163,12 +163,12 @@ func (c *conn) data(f *http2.DataFrame) error {
 	}
 	st := c.mu.streams[id]
 	if st != nil && !st.heard && (st.x == nil || st.x.body == nil) {
-		c.consumed(nil, int(n)) // the handler has left
+		c.consumed(nil, int(n)) // the handler has returned
 		st.heard = f.StreamEnded()
 		return nil
 	}
 	if st == nil || st.heard {
-		c.consumed(nil, int(n)) // nobody will
+		c.consumed(nil, int(n)) // it will not be read
 		if st == nil && c.onItsWay(id) {
 			return nil
 		}
@@ -196,7 +196,7 @@ func (c *conn) data(f *http2.DataFrame) error {
 	return nil
 }
 
-// hear notes that the client has said all.
+// hear marks the client's side of the stream as ended.
 func (st *stream) hear() {
 	st.heard = true
 	st.x.body.finish()

@@ -17,7 +17,7 @@ var echo = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 	io.Copy(w, req.Body)
 })
 
-// waits answers when the client has gone, and says so on the channel.
+// waits responds when the client has gone, and reports that on the channel.
 type waits chan string
 
 func (c waits) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -43,8 +43,7 @@ func TestConversation(t *testing.T) {
 	p.expect("HEADERS 7 200 END")
 }
 
-// TestLateBody: an answer that does not wait for the body is not taken back
-// because the body comes all the same.
+// TestLateBody checks that a response sent before the body arrives stands when the body arrives after it.
 func TestLateBody(t *testing.T) {
 	p := dial(t, http.NotFoundHandler(), options{})
 	p.request(1, false, "POST", "/")
@@ -55,13 +54,13 @@ func TestLateBody(t *testing.T) {
 	p.expect("PING true 12345678")
 }
 
-// TestFaults has the peer do what it must not, and holds the answers to RFC 9113.
+// TestFaults violates the protocol in many ways, and compares the server's reactions with RFC 9113.
 func TestFaults(t *testing.T) {
 	const protocol, flow, size, compression, closed, calm = "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR", "STREAM_CLOSED", "ENHANCE_YOUR_CALM"
 	raw := func(p *peer, t http2.FrameType, flags http2.Flags, id uint32, payload string) {
 		p.check(p.framer.WriteRawFrame(t, flags, id, []byte(payload)))
 	}
-	open := func(p *peer) { // a stream whose body is still to come
+	open := func(p *peer) { // a stream whose body is yet to come
 		p.request(1, false, "POST", "/", "expect", "100-continue")
 		p.expect("HEADERS 1 100")
 	}
@@ -102,7 +101,7 @@ func TestFaults(t *testing.T) {
 		{"continuation of nothing", func(p *peer) { raw(p, http2.FrameContinuation, 4, 1, "\x82") }, "GOAWAY 0 " + protocol},
 		{"headers interrupted", func(p *peer) { raw(p, http2.FrameHeaders, 0, 1, "\x82"); raw(p, http2.FramePing, 0, 0, "12345678") }, "GOAWAY 0 " + protocol},
 		{"headers that do not decompress", func(p *peer) { raw(p, http2.FrameHeaders, 5, 1, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff") }, "GOAWAY 0 " + compression},
-		{"frame too long", func(p *peer) { // a server may stop reading at its head
+		{"frame too long", func(p *peer) { // a server may stop reading at the frame's header
 			p.must(p.conn.Write([]byte{0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 1}))
 		}, "GOAWAY 0 " + size},
 		{"stream that was passed by", func(p *peer) {
@@ -149,7 +148,7 @@ func TestFaults(t *testing.T) {
 			q.do(p)
 			p.expect(q.want)
 			if strings.HasPrefix(q.want, "RST") {
-				// Nobody else has noticed.
+				// Other streams are not affected.
 				p.request(101, true, "GET", "/")
 				for got := ""; got != "HEADERS 101 200 END"; {
 					if got = p.next(); got == "" || strings.HasPrefix(got, "GOAWAY") {
@@ -164,7 +163,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFarewell: one who has been told to go and does not is left.
+// TestFarewell checks that the server closes the connection of a client that stays after GOAWAY.
 func TestFarewell(t *testing.T) {
 	p := dial(t, echo, options{})
 	p.check(p.framer.WriteSettingsAck())
@@ -183,7 +182,7 @@ func TestNotHTTP2(t *testing.T) {
 	}
 }
 
-// TestWeakTLS: a suite that HTTP/2 must not be spoken with is refused.
+// TestWeakTLS checks that cipher suites unfit for HTTP/2 are refused.
 func TestWeakTLS(t *testing.T) {
 	s := serve(t, echo)
 	for suite, want := range map[uint16]string{
@@ -202,7 +201,7 @@ func TestWeakTLS(t *testing.T) {
 	}
 }
 
-// TestFloods: a peer that wants much work or memory for little is sent away.
+// TestFloods checks that the server disconnects a peer that causes much work or memory at little cost.
 func TestFloods(t *testing.T) {
 	away := func(t *testing.T, p *peer, want string, flood func(i int) error) {
 		t.Helper()

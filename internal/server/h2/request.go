@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// read makes the request of its headers. An error is a malformed one.
+// read builds the request from its headers. It returns an error if they are malformed.
 func (x *exchange) read(f *http2.MetaHeadersFrame) error {
 	c := x.st.c
 	var method, scheme, authority, path string
@@ -94,7 +94,7 @@ func (x *exchange) read(f *http2.MetaHeadersFrame) error {
 	return nil
 }
 
-// expect prepares for a body, if one is to come.
+// expect prepares for a body, if the request has one.
 func (x *exchange) expect(req *http.Request) {
 	waits := httpguts.HeaderValuesContainsToken(req.Header["Expect"], "100-continue")
 	if waits {
@@ -116,8 +116,7 @@ func (x *exchange) expect(req *http.Request) {
 	req.Body = x.body
 }
 
-// host is who the client thinks we are. A Host header may say so instead of
-// :authority, or beside it the same.
+// host returns the host that the request is for. A Host header may replace :authority, or repeat it.
 func host(authority string, header http.Header) (string, error) {
 	if hosts, ok := header["Host"]; ok {
 		if len(hosts) > 1 || authority != "" && hosts[0] != authority {
@@ -132,7 +131,7 @@ func host(authority string, header http.Header) (string, error) {
 	return authority, nil
 }
 
-// announced takes the names of trailers out of the header.
+// announced moves the announced trailer names out of the header.
 func announced(header http.Header) (trailer http.Header) {
 	for _, v := range header["Trailer"] {
 		for key := range strings.SplitSeq(v, ",") {
@@ -151,7 +150,7 @@ func announced(header http.Header) (trailer http.Header) {
 	return trailer
 }
 
-// misplaced finds headers that belong to HTTP/1.
+// misplaced returns an error if a header belongs to HTTP/1.
 func misplaced(header http.Header) error {
 	for _, k := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"} {
 		if _, ok := header[k]; ok {

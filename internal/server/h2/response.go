@@ -14,26 +14,26 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// gatherLimit is how much of an answer is gathered before it is sent.
+// gatherLimit is how many bytes of a response are gathered before they are sent.
 const gatherLimit = 8 << 10
 
 // response is the handler's ResponseWriter. It belongs to the handler.
 type response struct {
 	x      *exchange
 	header http.Header
-	// status and fields are what WriteHeader has fixed; sent once they have gone.
+	// status and fields are fixed by WriteHeader. sent is set once they have been sent.
 	status int
 	fields []hpack.HeaderField
-	typed  bool // the type of the content is known, or there is none
+	typed  bool // the Content-Type is known or not needed
 	sent   bool
-	// length is the declared Content-Length, -1 for none.
+	// length is the declared Content-Length, -1 if there is none.
 	length, written int64
 	trailers        []string
 	*gathered
 	done bool
 }
 
-// gathered is memory that responses use in turn.
+// gathered is the pooled memory of a response.
 type gathered struct {
 	buf    []byte
 	fields []hpack.HeaderField
@@ -53,7 +53,7 @@ func (w *response) release() {
 	gathers.Put(g)
 }
 
-// Header is the map of header fields, which count until the head is written.
+// Header returns the header fields. Changes count until the head is written.
 func (w *response) Header() http.Header {
 	if w.header == nil {
 		w.header = http.Header{}
@@ -61,8 +61,8 @@ func (w *response) Header() http.Header {
 	return w.header
 }
 
-// WriteHeader fixes the head of the answer. It goes out with the first flush,
-// or at once if it only informs.
+// WriteHeader fixes the head of the response. The head is sent with the first flush, or at once if the code is
+// informational.
 func (w *response) WriteHeader(code int) {
 	if w.status != 0 || w.done {
 		return
@@ -82,7 +82,7 @@ func (w *response) WriteHeader(code int) {
 	w.fix()
 }
 
-// inform sends a head before the head.
+// inform sends an informational (1xx) head.
 func (w *response) inform(code int) {
 	var fields []hpack.HeaderField
 	for name, values := range w.header {
@@ -99,7 +99,7 @@ func (w *response) inform(code int) {
 	}
 }
 
-// fix copies the header fields as they are now.
+// fix copies the header fields in their present state.
 func (w *response) fix() {
 	allowed := bodyAllowed(w.status)
 	for name, values := range w.header {
@@ -137,7 +137,7 @@ func bodyAllowed(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// Write adds to the answer.
+// Write appends to the response.
 func (w *response) Write(p []byte) (int, error) { return write(w, p) }
 
 // WriteString is Write for strings.
@@ -176,7 +176,7 @@ func write[T string | []byte](w *response, p T) (int, error) {
 	return len(p), nil
 }
 
-// emit sends a piece; of the answer to HEAD only the head.
+// emit sends a piece of the response. For HEAD it sends only the head.
 func (w *response) emit(p []byte, end bool) error {
 	if !w.typed && len(p) > 0 {
 		w.typed = true
@@ -194,7 +194,7 @@ func (w *response) flush() error {
 	return err
 }
 
-// FlushError sends what has been written.
+// FlushError sends the data written so far.
 func (w *response) FlushError() error {
 	if w.done {
 		return errClosed
@@ -205,10 +205,10 @@ func (w *response) FlushError() error {
 	return w.flush()
 }
 
-// Flush is FlushError for those who do not ask.
+// Flush is FlushError without an error, for http.Flusher.
 func (w *response) Flush() { _ = w.FlushError() }
 
-// finish sends the rest when the handler has returned.
+// finish sends the rest after the handler has returned.
 func (w *response) finish() {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -258,8 +258,7 @@ func (w *response) isTrailer(name string) bool {
 	return false
 }
 
-// findTrailers adds those that were not announced, and drops those that were
-// and did not come.
+// findTrailers adds trailers that were set without being announced, and drops announced ones that were not set.
 func (w *response) findTrailers() {
 	for name, values := range w.header {
 		if key, ok := strings.CutPrefix(name, http.TrailerPrefix); ok {
@@ -276,8 +275,7 @@ func (w *response) findTrailers() {
 	w.trailers = kept
 }
 
-// EnableFullDuplex has nothing to do: bodies can always be read while the
-// answer is written.
+// EnableFullDuplex does nothing: a body can always be read while the response is written.
 func (w *response) EnableFullDuplex() error { return nil }
 
 // SetReadDeadline makes reads of the body fail from t on.
@@ -299,8 +297,8 @@ func (w *response) SetWriteDeadline(t time.Time) error {
 	})
 }
 
-// deadline has f called at t, or at once, or never if t is zero, in place of
-// what was set before.
+// deadline schedules f for t, or calls it at once if t has passed; a zero t cancels. It replaces the previous
+// deadline.
 func (w *response) deadline(timer **time.Timer, t time.Time, f func()) error {
 	if !t.IsZero() && !t.After(time.Now()) {
 		f()

@@ -7,29 +7,25 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// Source is the rest of an answer whose handler has left: a stream of bytes
-// that is asked for more when its bell has been rung.
+// Source is the rest of a response whose handler has returned: a stream of bytes that the connection asks for data
+// when its bell rings.
 type Source interface {
-	// Next appends to dst what there is to send now, about limit bytes or one
-	// piece more, and says whether there is more at once. With an error,
-	// such as io.EOF, what it has appended is the last of the answer; with
-	// http.ErrAbortHandler the answer is cut off instead.
+	// Next appends the data to send now to dst, about limit bytes or one piece beyond, and reports whether it has
+	// more right away. With an error such as io.EOF, the appended data is the last of the response; with
+	// http.ErrAbortHandler the response is cut off instead.
 	Next(dst []byte, limit int) (_ []byte, more bool, err error)
-	// Close is called when Next will not be any more: with nil if it has said so
-	// itself, with ErrStuck if the peer did not read, else with why the stream
-	// has ended.
+	// Close is called after the last call of Next. err is nil if Next ended the response itself, ErrStuck if the
+	// client did not read, and otherwise the reason why the stream has ended.
 	Close(err error)
 }
 
-// Flushed is implemented by a Source that wants to know when all that Next has given
-// so far has been written. It is called with the connection's lock held: it must not
-// block, nor call the connection.
+// Flushed may be implemented by a Source. It is called when all data returned by Next so far has been written. The
+// connection's lock is held: it must not block, nor call the connection.
 type Flushed interface{ Flushed(at time.Time) }
 
-// HandOver gives the rest of the answer that w writes to the connection, which
-// goes on with src when the handler has returned; the handler must not use w any
-// more. ring is src's bell. It is false if w is not of a connection of this
-// package; then src has not been touched.
+// HandOver passes the rest of w's response to the connection, which continues with src after the handler has
+// returned. The handler must not use w afterwards. ring is src's bell. ok is false, and src unused, if w is not of
+// a connection of this package.
 func HandOver(w http.ResponseWriter, src Source) (ring func(), ok bool) {
 	for {
 		switch t := w.(type) {
@@ -47,7 +43,7 @@ func HandOver(w http.ResponseWriter, src Source) (ring func(), ok bool) {
 	}
 }
 
-// ring has the source asked.
+// ring marks the source as ready.
 func (st *stream) ring() {
 	c := st.c
 	c.mu.Lock()
@@ -62,12 +58,12 @@ func (st *stream) ring() {
 	}
 }
 
-// feed asks the sources that are ready, in turn, and appends what they have. It
-// is the role's, and lets go of the lock while it asks.
+// feed asks the ready sources in turn and appends their data. It belongs to the writer role, and releases the lock
+// while it asks.
 func (c *conn) feed(buf *buffer) {
 	for st := c.mu.ready.first; st != nil && len(buf.b) < roundLimit; st = c.mu.ready.first {
 		if st.born == c.mu.epoch {
-			return // what goes before is in out, for the next round
+			return // frames sent before are in out, for the next round
 		}
 		st.unlink()
 		if st.closed {
@@ -78,7 +74,7 @@ func (c *conn) feed(buf *buffer) {
 	}
 }
 
-// ask has one source append what it has, as the windows allow.
+// ask lets one source append its data, within the windows.
 func (c *conn) ask(st *stream, buf *buffer) {
 	st.granted = min(st.window, c.mu.window, grantLimit)
 	if st.granted <= 0 {
@@ -97,7 +93,7 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	c.mu.Lock()
 	back := st.granted - int64(used)
 	if st.closed {
-		// It was reset meanwhile, and must not be spoken of any more.
+		// It was reset meanwhile: no further frame may mention it.
 		back, buf.b = st.granted, buf.b[:begin]
 	}
 	st.window += back
@@ -134,7 +130,7 @@ func (c *conn) ask(st *stream, buf *buffer) {
 	st.busy = false
 }
 
-// stall puts a stream aside until the peer allows more.
+// stall sets a stream aside until the peer grants more credit.
 func (c *conn) stall(st *stream) {
 	if st.window > 0 && c.mu.window > 0 {
 		c.mu.ready.push(st)
@@ -147,7 +143,7 @@ func (c *conn) stall(st *stream) {
 	c.due(st.stuck.Add(c.server.timeout))
 }
 
-// closeSource is the role's. It lets go of the lock.
+// closeSource belongs to the writer role. It releases the lock during the call.
 func (c *conn) closeSource(st *stream, err error) {
 	src := st.src
 	st.src, st.rest = nil, nil
@@ -159,9 +155,8 @@ func (c *conn) closeSource(st *stream, err error) {
 	c.mu.Lock()
 }
 
-// produce appends frames of the stream to buf: what was left over, then what
-// the source has, about want bytes of it and at most grant, in frames of at most
-// so many.
+// produce appends DATA frames of the stream to buf: first the data left over, then the source's. It asks the source
+// for about want bytes, sends at most grant of them, and makes frames of at most frame bytes.
 func (st *stream) produce(buf *buffer, want, grant, frame int) (more bool, used int) {
 	at := len(buf.b)
 	if !st.rest.empty() {
@@ -190,8 +185,7 @@ func (st *stream) produce(buf *buffer, want, grant, frame int) (more bool, used 
 	return more, n
 }
 
-// rest is a piece of an answer that waits for the peer to allow it. Its room is used
-// again for the next one, as long as there is more at once.
+// rest is data that waits for the peer's credit. Its memory is reused while the source has more data.
 type rest struct {
 	b    []byte
 	sent int
@@ -201,16 +195,15 @@ func (r *rest) empty() bool { return r == nil || r.sent == len(r.b) }
 
 func (r *rest) put(p []byte) { r.b, r.sent = append(r.b[:0], p...), 0 }
 
-// take takes at most n bytes, which are there until put is called.
+// take returns at most n bytes, which are valid until put is called.
 func (r *rest) take(n int) []byte {
 	p := r.b[r.sent:min(len(r.b), r.sent+n)]
 	r.sent += len(p)
 	return p
 }
 
-// splitFrames makes frames of at most so many bytes of what stands in b from at on,
-// behind room for the head of the first. To make room for the other heads the pieces
-// are moved, the last one first.
+// splitFrames turns the bytes of b from at on into frames of at most frame bytes. They stand behind room for the
+// first frame's header; to make room for the other headers the pieces are moved, the last one first.
 func splitFrames(b []byte, at int, id uint32, frame int, end bool) []byte {
 	n := len(b) - at - frameHead
 	heads := max(0, n-1) / frame // besides the first

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/server/h2"
 )
 
-// script is a Source that tells what a test writes to it.
+// script is a Source that returns the data a test writes to it.
 type script struct {
 	mu     sync.Mutex
 	ring   func()
@@ -52,7 +52,7 @@ func (s *script) say(text string, end bool) {
 	s.ring()
 }
 
-// handing is a handler that hands each request over to a script.
+// handing is a handler that passes each response to a script.
 type handing struct{ to chan *script }
 
 func newHanding() handing { return handing{make(chan *script, 1000)} }
@@ -113,7 +113,7 @@ func TestHandOver(t *testing.T) {
 	d.say("after", false)
 }
 
-// breaks is a Source that cannot go on.
+// breaks is a Source that fails.
 type breaks struct{ closed chan error }
 
 func (b breaks) Next(dst []byte, limit int) ([]byte, bool, error) {
@@ -122,7 +122,7 @@ func (b breaks) Next(dst []byte, limit int) ([]byte, bool, error) {
 
 func (b breaks) Close(err error) { b.closed <- err }
 
-// TestHandOverAbort: an answer that cannot be ended well is not ended as if it were.
+// TestHandOverAbort checks that an aborted response is not ended as if it were complete.
 func TestHandOverAbort(t *testing.T) {
 	src := breaks{make(chan error, 1)}
 	p := dial(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { h2.HandOver(w, src) }), options{})
@@ -133,7 +133,7 @@ func TestHandOverAbort(t *testing.T) {
 	}
 }
 
-// endless is a Source that has always more, each piece the number of bytes before it.
+// endless is a Source that always has more; each piece is the number of bytes before it.
 type endless struct{ at, until int }
 
 func (e *endless) Next(dst []byte, limit int) ([]byte, bool, error) {
@@ -149,8 +149,8 @@ func (e *endless) Next(dst []byte, limit int) ([]byte, bool, error) {
 
 func (e *endless) Close(error) {}
 
-// TestHandOverBulk: long answers beside one another arrive whole, whatever the
-// frames and records they are cut into.
+// TestHandOverBulk checks that long responses in parallel arrive whole, however they are cut into frames and
+// records.
 func TestHandOverBulk(t *testing.T) {
 	const until = 8 * 60_007
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -182,7 +182,7 @@ func TestHandOverBulk(t *testing.T) {
 	readers.Wait()
 }
 
-// TestHandOverWindows: what the windows do not allow waits, alone.
+// TestHandOverWindows checks that a stream without credit waits, and that others do not.
 func TestHandOverWindows(t *testing.T) {
 	h := newHanding()
 	p := dial(t, h, options{settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 15}}})
@@ -206,7 +206,7 @@ func TestHandOverWindows(t *testing.T) {
 	}
 }
 
-// TestHandOverConnectionWindow: all wait for the one window, and all go on.
+// TestHandOverConnectionWindow checks that all streams wait for the connection's window, and all go on.
 func TestHandOverConnectionWindow(t *testing.T) {
 	const n = 20
 	h := newHanding()
@@ -234,7 +234,7 @@ func TestHandOverConnectionWindow(t *testing.T) {
 	}
 }
 
-// TestHandOverStuck: who does not read a stream loses it, and only that.
+// TestHandOverStuck checks that a client that does not read a stream loses that stream and no other.
 func TestHandOverStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHanding()
@@ -260,7 +260,7 @@ func TestHandOverStuck(t *testing.T) {
 	})
 }
 
-// TestHandOverDeaf: who does not read the connection loses all.
+// TestHandOverDeaf checks that a client that does not read the connection loses all its streams.
 func TestHandOverDeaf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHanding()
@@ -279,7 +279,7 @@ func TestHandOverDeaf(t *testing.T) {
 	})
 }
 
-// TestHandOverShutdown: a connection whose answers go on is not ended.
+// TestHandOverShutdown checks that shutdown does not end a connection whose responses go on.
 func TestHandOverShutdown(t *testing.T) {
 	h := newHanding()
 	hs := &http.Server{}
@@ -297,8 +297,7 @@ func TestHandOverShutdown(t *testing.T) {
 	<-p.served
 }
 
-// TestHandOverCrowd has many sources rung from many sides; each client reads what
-// was said to it, in order.
+// TestHandOverCrowd rings many sources from many goroutines; each client must read its own data, in order.
 func TestHandOverCrowd(t *testing.T) {
 	const n, words = 200, 300
 	h := newHanding()

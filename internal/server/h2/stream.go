@@ -8,45 +8,43 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// stream is a request and its answer. Fields are guarded by conn.mu unless it
-// says otherwise. All that only a handler needs is in its exchange, so that a
-// stream that has been handed over is small.
+// stream is a request and its response. Its fields are guarded by conn.mu unless a comment says otherwise. The
+// handler's state is in its exchange, so that a stream that has been handed over is small.
 type stream struct {
 	c  *conn
 	id uint32
 
-	// heard: the client has said all; said: we have. closed: the stream is out of
-	// conn.streams, because both have or because of err.
+	// heard: the client's side has ended; said: ours has. closed: the stream is out of conn.streams, because both
+	// sides have ended or because of err.
 	heard, said, closed bool
 	err                 error
 
-	// The list it is in.
+	// the list it is in
 	in         *list
 	prev, next *stream
 
-	// window is what may be sent, granted what of it the source has been lent.
+	// window is the send window; granted is the part lent to the source.
 	window, granted int64
 
-	// x is the handler's side; nil once it has left.
+	// x is the handler's side, nil once the handler has returned.
 	x *exchange
 
-	// src is who goes on once the handler has left. busy: the role is asking it;
-	// rung: its bell has rung meanwhile, or while the handler was there.
+	// src continues the response once the handler has returned. busy: the role is asking it. rung: its bell rang
+	// meanwhile, or while the handler was running.
 	src        Source
 	busy, rung bool
-	// born is the connection's epoch when the handler left: what it had sent was
-	// still in out.
+	// born is the connection's epoch when the handler returned: its frames were still in out.
 	born uint64
-	// rest is what src has produced beyond its grant, last that it will produce no
-	// more, and aborted that the answer is to be cut off; they belong to the role.
+	// rest is data that src produced beyond its credit. last: src will produce no more. aborted: the response is to
+	// be cut off. They belong to the role.
 	rest          *rest
 	last, aborted bool
-	// stuck is since when src has had something that the windows don't allow.
+	// stuck is the time since when src has data that the windows do not allow.
 	stuck time.Time
 }
 
-// close takes the stream out of the connection; a nil err is a good end. Its
-// handler and its source find out by themselves. Closing again does nothing.
+// close removes the stream from the connection. A nil err means a complete exchange. Its handler and its source
+// notice by themselves. Closing again has no effect.
 func (c *conn) close(st *stream, err error) {
 	if st.closed {
 		return
@@ -71,7 +69,7 @@ func (c *conn) close(st *stream, err error) {
 	}
 }
 
-// reset ends a stream with an error that the peer is told.
+// reset ends a stream with RST_STREAM.
 func (c *conn) reset(st *stream, code http2.ErrCode, err error) {
 	if st.closed {
 		return
@@ -82,8 +80,7 @@ func (c *conn) reset(st *stream, code http2.ErrCode, err error) {
 	c.wake()
 }
 
-// finished notes that all of the answer is on its way. A client that is still
-// sending is told that nobody listens any more.
+// finished marks the response as complete. A client that is still sending is told to stop.
 func (c *conn) finished(st *stream) {
 	st.said = true
 	if !st.heard {
@@ -92,7 +89,7 @@ func (c *conn) finished(st *stream) {
 	c.close(st, nil)
 }
 
-// dismiss tells the client that nobody listens to a stream any more.
+// dismiss sends RST_STREAM and remembers the stream.
 func (c *conn) dismiss(id uint32, code http2.ErrCode) {
 	c.framer.WriteRSTStream(id, code)
 	m := &c.mu.dismissed
@@ -100,11 +97,11 @@ func (c *conn) dismiss(id uint32, code http2.ErrCode) {
 	m.next = (m.next + 1) % len(m.ids)
 }
 
-// onItsWay says that a frame of a stream that is gone may have been sent before
-// the client was told so. It is not to blame for that, and hears nothing of it.
+// onItsWay reports whether a frame for a closed stream may have been sent before the client received RST_STREAM.
+// Such a frame is ignored.
 func (c *conn) onItsWay(id uint32) bool { return slices.Contains(c.mu.dismissed.ids[:], id) }
 
-// announce tells the http.Server's hook whether anything is under way.
+// announce reports the connection's state to the http.Server's ConnState hook.
 func (c *conn) announce() {
 	f := c.server.hs.ConnState
 	if f == nil {
@@ -122,7 +119,7 @@ func (c *conn) announce() {
 		return
 	}
 	if c.hook.last == http.StateNew && is == http.StateIdle {
-		f(c.nc, http.StateActive) // what is new becomes idle by way of that
+		f(c.nc, http.StateActive) // the hook's contract: a new connection becomes active before it becomes idle
 	}
 	c.hook.last = is
 	f(c.nc, is)

@@ -7,14 +7,13 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// tick is the connection's one timer. It is not set anew for each write or
-// request: it may go off early, finds that nothing is the matter, and is set for
-// what is due next.
+// tick is the connection's single timer. It is not reset for each write or request: it may fire early, find no
+// deadline due, and be set for the next one.
 type tick struct {
 	timer *time.Timer
-	at    time.Time // zero if it is not set
+	at    time.Time // zero if not set
 	over  bool
-	idle  time.Time // since when there is no stream; zero if there is one
+	idle  time.Time // when the last stream ended; zero if there is a stream
 	bye   bool
 }
 
@@ -23,7 +22,7 @@ func (t *tick) stop() {
 	stop(t.timer)
 }
 
-// due has the connection looked at by then.
+// due schedules look for by at the latest.
 func (c *conn) due(by time.Time) {
 	t := &c.mu.tick
 	if t.over || !t.at.IsZero() && !t.at.After(by) {
@@ -37,7 +36,7 @@ func (c *conn) due(by time.Time) {
 	t.timer.Reset(time.Until(by))
 }
 
-// idle notes that no stream is left.
+// idle records that no stream is left.
 func (c *conn) idle() {
 	now := time.Now()
 	c.mu.tick.idle = now
@@ -49,9 +48,8 @@ func (c *conn) idle() {
 	}
 }
 
-// look drops what has been stuck for too long, and says farewell to one who
-// asks for nothing. If it comes late this process was not run for a while (the machine
-// slept, or was stalled): then peers had no time to read in, and are given it anew.
+// look drops streams that have been stuck for too long, and closes an idle connection. If it runs late, this
+// process was suspended for a while; the peers had no time to read then, and their deadlines start again.
 func (c *conn) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,8 +102,7 @@ func (c *conn) look() {
 	}
 }
 
-// abort closes a connection that does not take what is written. Close of a
-// tls.Conn would wait for it.
+// abort closes a connection whose write is blocked. Closing a tls.Conn would wait for the write.
 func abort(nc net.Conn) {
 	if under, ok := nc.(interface{ NetConn() net.Conn }); ok {
 		nc = under.NetConn()
@@ -113,8 +110,8 @@ func abort(nc net.Conn) {
 	nc.Close()
 }
 
-// partEasily ends a connection that has nothing left to do: the peer is told
-// that no more will come, and has a moment to go.
+// partEasily ends a connection that has no work left: it closes the write side and gives the peer a moment to close
+// its own.
 func (c *conn) partEasily() {
 	if c.mu.tick.bye {
 		return

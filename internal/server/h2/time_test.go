@@ -30,7 +30,7 @@ func TestIdleTimeout(t *testing.T) {
 	})
 }
 
-// TestGreeting: a client that says nothing is not waited for.
+// TestGreeting checks that a client that sends nothing is disconnected after a while.
 func TestGreeting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, echo, h2.Install(&http.Server{}, h2.Options{}))
@@ -88,8 +88,7 @@ func TestReadDeadline(t *testing.T) {
 	})
 }
 
-// TestDeaf: a peer that takes nothing of the connection loses it, and handlers
-// come free.
+// TestDeaf checks that a peer that does not read loses the connection, and that its handlers return.
 func TestDeaf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := make(chan error, 2)

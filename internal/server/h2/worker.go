@@ -2,34 +2,34 @@ package h2
 
 import "time"
 
-// A handler's goroutine grows its stack as deep as the handler goes, a copy for each
-// doubling; for a small request that is a tenth of its cost. So a goroutine that has
-// done with a handler waits a while for the next one of its connection.
+// A handler's goroutine grows its stack as deep as the handler goes, by a copy for each doubling; for a small
+// request that is a tenth of its cost. A goroutine whose handler has returned therefore waits a while for the next
+// request of its connection.
 const (
-	// maxSpare is how many wait, and spareLife how long at least if none is needed.
+	// maxSpare is how many goroutines wait, and spareLife the minimum time that an unused one waits.
 	maxSpare  = 8
 	spareLife = 5 * time.Second
 )
 
-// worker is a goroutine that runs handlers, or waits for one.
+// worker is a goroutine that runs handlers or waits for one.
 type worker struct {
 	next chan *exchange // nil ends it
 }
 
-// spare are the workers of a connection that wait. Guarded by conn.mu.
+// spare holds the waiting workers of a connection. It is guarded by conn.mu.
 type spare struct {
 	idle []*worker
 	used bool // since the last look
 }
 
-// handle runs the exchange's handler on a goroutine; conn.mu is held.
+// handle runs the exchange's handler on a worker. conn.mu is held.
 func (c *conn) handle(x *exchange) {
 	s := &c.mu.spare
 	if n := len(s.idle); n > 0 {
 		w := s.idle[n-1]
 		s.idle[n-1], s.idle = nil, s.idle[:n-1]
 		s.used = true
-		w.next <- x // has room: it waits for no more than one
+		w.next <- x // has room: an idle worker has one exchange at most
 		return
 	}
 	go c.work(x)
@@ -46,7 +46,7 @@ func (c *conn) work(x *exchange) {
 	}
 }
 
-// spared says whether the worker is to wait for another exchange.
+// spared reports whether the worker is to wait for another exchange.
 func (c *conn) spared(w *worker) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +61,7 @@ func (c *conn) spared(w *worker) bool {
 	return true
 }
 
-// dismiss ends the workers that wait; conn.mu is held.
+// dismiss ends the waiting workers. conn.mu is held.
 func (s *spare) dismiss() {
 	for i, w := range s.idle {
 		w.next <- nil

@@ -10,18 +10,16 @@ import (
 
 const (
 	frameHead = 9
-	// record is what one TLS record holds, which is one system call however much of
-	// it is used.
+	// record is the capacity of a TLS record. Each record costs one system call, however little it holds.
 	record = 16 << 10
-	// roundLimit is how much is gathered from sources for one write: a record and
-	// what the one before has left. More would save nothing, and a connection that
-	// blocks holds so much.
+	// roundLimit is how many bytes are gathered from sources for one write: a record, beside the rest of the
+	// previous round. More would save no system calls, and a blocked connection holds that much.
 	roundLimit = record
 	// grantLimit is how much of its windows a source may use in one turn.
 	grantLimit = 64 << 10
 )
 
-// appendData appends the head of a DATA frame.
+// appendData appends the header of a DATA frame.
 func appendData(b []byte, id uint32, n int, end bool) []byte {
 	var flags http2.Flags
 	if end {
@@ -31,8 +29,7 @@ func appendData(b []byte, id uint32, n int, end bool) []byte {
 	return binary.BigEndian.AppendUint32(b, id)
 }
 
-// fill moves what handlers want to send into out: a frame of each in turn,
-// while windows and out have room.
+// fill moves data of waiting handlers into out, a frame of each in turn, while the windows and out have room.
 func (c *conn) fill() {
 	for c.mu.out == nil || len(c.mu.out.b) < outLimit {
 		st := c.mu.queue.pop()
@@ -45,8 +42,8 @@ func (c *conn) fill() {
 			if st.window <= 0 {
 				continue // until its window grows
 			}
-			// The connection's window is used up. Those that only have an end to
-			// send would not need it, and can wait as well.
+			// The connection's window is used up. Streams that only need to send END_STREAM could go on, but may
+			// wait as well.
 			c.mu.queue.unpop(st)
 			return
 		}
@@ -68,13 +65,13 @@ func (c *conn) fill() {
 	}
 }
 
-// write has what can be written written, by another goroutine.
+// write fills out and wakes the writer.
 func (c *conn) write() {
 	c.fill()
 	c.wake()
 }
 
-// wake has what is in out, or ready, written by another goroutine.
+// wake starts a goroutine that writes the frames in out and the data of ready sources, unless one is writing.
 func (c *conn) wake() {
 	if !c.mu.writing && c.mu.err == nil && c.more() {
 		c.mu.writing = true
@@ -82,8 +79,8 @@ func (c *conn) wake() {
 	}
 }
 
-// flush writes what is in out, if nobody is writing; what comes in the meantime
-// is another goroutine's.
+// flush writes the frames in out unless another goroutine is writing. Frames that arrive meanwhile are left to a
+// new goroutine.
 func (c *conn) flush() {
 	if c.mu.writing || c.mu.err != nil || c.mu.out == nil {
 		return
@@ -99,7 +96,7 @@ func (c *conn) flush() {
 
 func (c *conn) more() bool { return c.mu.out != nil || c.mu.tail != nil || c.mu.ready.first != nil }
 
-// run has the role until there is nothing to write.
+// run holds the writer role until there is nothing left to write.
 func (c *conn) run() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,12 +115,12 @@ func (c *conn) release() {
 	}
 }
 
-// buffer is a piece of what goes over the wire.
+// buffer is a pooled piece of outgoing data.
 type buffer struct{ b []byte }
 
 var buffers = sync.Pool{New: func() any { return &buffer{make([]byte, 0, 24<<10)} }}
 
-// give gives a buffer back, unless it has grown too large to be kept.
+// give returns a buffer to the pool, unless it has grown too large.
 func (b *buffer) give() {
 	if cap(b.b) <= 8*record {
 		b.b = b.b[:0]
@@ -131,7 +128,7 @@ func (b *buffer) give() {
 	}
 }
 
-// buffer is mu.out, to append to.
+// buffer returns mu.out for appending.
 func (c *conn) buffer() *buffer {
 	if c.mu.out == nil {
 		c.mu.out = buffers.Get().(*buffer)
@@ -139,9 +136,8 @@ func (c *conn) buffer() *buffer {
 	return c.mu.out
 }
 
-// round writes what is in out, and then, if it is to feed, what the sources
-// have that were ready when it began. If there is more to come at once, it writes
-// whole records, and leaves the rest to the next round as its tail.
+// round writes the frames in out, followed, if feed is set, by the data of the sources that were ready when it
+// began. If sources have more data, it writes whole records and leaves the rest to the next round as its tail.
 func (c *conn) round(feed bool) {
 	buf := c.begin()
 	if feed {
@@ -161,7 +157,7 @@ func (c *conn) round(feed bool) {
 		c.mu.since = time.Time{}
 		if err != nil && c.mu.err == nil {
 			c.mu.err = errGone
-			abort(c.nc) // the reader ends the rest
+			abort(c.nc) // the reader ends the connection
 		}
 	}
 	if n == len(buf.b) {
@@ -173,7 +169,7 @@ func (c *conn) round(feed bool) {
 	c.mu.tail = buf
 }
 
-// flushed tells the sources that what they have given is written.
+// flushed tells the sources that their data has been written.
 func (c *conn) flushed() {
 	if len(c.mu.fed) == 0 {
 		return
@@ -188,8 +184,7 @@ func (c *conn) flushed() {
 	c.mu.fed = c.mu.fed[:0]
 }
 
-// begin takes what is to be written first: the tail of the round before, and what
-// is in out.
+// begin returns the buffer to write first: the tail of the previous round, and the frames in out.
 func (c *conn) begin() *buffer {
 	buf, out := c.mu.tail, c.mu.out
 	c.mu.tail, c.mu.out, c.mu.answers = nil, nil, 0
