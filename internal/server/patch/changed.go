@@ -6,10 +6,9 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// Changed compares two texts of an object member by member. It returns the names
-// of the members that the second has not, or not as the first, and the text of
-// an object of those that are changed in it. Both must be valid JSON. What is
-// written differently counts as changed, even if it means the same.
+// Changed compares two texts of an object member by member. It returns the names of the members that the second
+// lacks or has with another value, and the text of an object with the second's values of these. Both texts must be
+// valid JSON. Members are compared as text, so another spelling of an equal value counts as a change.
 func Changed(was, is []byte) (names []string, text []byte) {
 	var space [32]scan.Member
 	before := members(space[:0:16], was)
@@ -30,7 +29,7 @@ func Changed(was, is []byte) (names []string, text []byte) {
 		text = append(append(append(text, m.Quote...), ':'), m.Value...)
 	}
 	for _, m := range before {
-		if m.Value != nil { // it is gone
+		if m.Value != nil { // the member was removed
 			names = append(names, m.Name())
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/internal/server/patch"
 )
 
-// Whatever is changed in a document, taking the changed members out of the old
-// one and putting in those of the text gives the new one.
+// For any change of a document, removing the changed members from the old text and adding those of the returned
+// text must give the new document.
 func TestChangedIsWhatTurnsOneIntoTheOther(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -52,7 +52,7 @@ func TestChangedIsWhatTurnsOneIntoTheOther(t *testing.T) {
 
 func mapHas(m map[string]any, k string) bool { _, ok := m[k]; return ok }
 
-// normal is v as JSON has it.
+// normal returns v as decoded from its own JSON.
 func normal(t *testing.T, v any) (out any) {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -6,13 +6,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// maxComparisons is how often a strategic merge patch may have to compare items. The library
-// compares each item of the patch with every one of the list it goes into and of its own, so
-// that a list of a megabyte would take minutes.
+// maxComparisons limits the item comparisons of a strategic merge patch. The library compares each item of the
+// patch with every item of the target list and of the patch's own list, so a list of a megabyte would take minutes.
 const maxComparisons = 32 << 20
 
-// checkComparisons refuses a patch that would take more comparisons than that with the lists of the
-// object.
+// checkComparisons returns an error if a patch would take more comparisons with the lists of the object.
 func checkComparisons(object, change map[string]any) error {
 	given, _ := items(change)
 	_, longest := items(object)
@@ -23,7 +21,7 @@ func checkComparisons(object, change map[string]any) error {
 	return nil
 }
 
-// items counts the items of all lists in a value, and of its longest one.
+// items counts the items of all lists in a value, and those of its longest list.
 func items(v any) (all, longest int) {
 	add := func(v any) {
 		n, l := items(v)

@@ -6,16 +6,15 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// merge applies an RFC 7386 merge patch to an object's text. What the patch
-// does not name is copied as it stands, in its place, and not decoded; what the
-// patch adds comes behind it. Both texts must be valid JSON.
+// merge applies an RFC 7386 merge patch to an object's text. Members that the patch does not name are copied as
+// text, in place; members that the patch adds follow them. Both texts must be valid JSON.
 func merge(doc, patch []byte) []byte {
 	out := make([]byte, 0, len(doc)+len(patch))
 	return appendMerged(out, doc, members(nil, patch))
 }
 
-// members splits an object; anything else has none. Of members with the same
-// name the last counts, in the place of the first.
+// members splits an object into its members; other values have none. If a name occurs more than once, the last
+// value counts, in the place of the first.
 func members(list []scan.Member, text []byte) []scan.Member {
 	list = scan.Members(list, text)
 	if len(list) > long {
@@ -31,7 +30,7 @@ func members(list []scan.Member, text []byte) []scan.Member {
 	return list
 }
 
-// long is from how many members on names are found by a map.
+// long is the number of members from which on names are found by a map.
 const long = 32
 
 // lasts is members for a long list.
@@ -50,7 +49,7 @@ func lasts(list []scan.Member) []scan.Member {
 	return kept
 }
 
-// names finds the members of a list.
+// names finds members of a list by name.
 type names struct {
 	list  []scan.Member
 	index map[string]int // of a long list
@@ -67,7 +66,7 @@ func namesOf(list []scan.Member) names {
 	return n
 }
 
-// find is the index of the member with the name of m, -1 if there is none.
+// find returns the index of the member with the name of m, or -1 if there is none.
 func (n names) find(m scan.Member) int {
 	if n.index == nil {
 		return find(n.list, m)
@@ -78,7 +77,7 @@ func (n names) find(m scan.Member) int {
 	return -1
 }
 
-// find is the index of the member with the name of m, -1 if there is none.
+// find returns the index of the member with the name of m, or -1 if there is none.
 func find(list []scan.Member, m scan.Member) int {
 	plain := bytes.IndexByte(m.Quote, '\\') < 0
 	for i := range list {
@@ -122,7 +121,7 @@ func appendMerged(dst, doc []byte, changes []scan.Member) []byte {
 	return append(dst, '}')
 }
 
-// appendChange appends what becomes of a value.
+// appendChange appends the value that replaces old.
 func appendChange(dst, old, change []byte) []byte {
 	if change[0] == '{' {
 		var space [8]scan.Member

@@ -10,25 +10,24 @@ const (
 	// maxCopied is how many bytes the copy operations of a JSON patch may add:
 	// kube-apiserver's JSONPatchMaxCopyBytes.
 	maxCopied = 3 << 20
-	// stride is how many operations are applied between two looks at the context.
+	// stride is how many operations are applied between two checks of the context.
 	stride = 1000
 )
 
-// The library has its limit in a variable. Whoever set a lower one keeps it.
+// The library keeps its limit in a variable. A lower limit set by the program stays.
 func init() {
 	if l := jsonpatch.AccumulatedCopySizeLimit; l <= 0 || l > maxCopied {
 		jsonpatch.AccumulatedCopySizeLimit = maxCopied
 	}
 }
 
-// Operations are the operations of a JSON patch, those of a client, a webhook or a
-// MutatingAdmissionPolicy.
+// Operations are the operations of a JSON patch, from a client, a webhook or a MutatingAdmissionPolicy.
 type Operations struct {
 	list jsonpatch.Patch
 	size int
 }
 
-// ErrTestFailed is what the error of Apply wraps if a test operation failed.
+// ErrTestFailed is wrapped by the error of Apply if a test operation failed.
 var ErrTestFailed = jsonpatch.ErrTestFailed
 
 // ParseOperations decodes a JSON patch.
@@ -37,12 +36,12 @@ func ParseOperations(text []byte) (Operations, error) {
 	return Operations{list, len(text)}, err
 }
 
-// Len is the number of operations.
+// Len returns the number of operations.
 func (o Operations) Len() int { return len(o.list) }
 
-// Apply returns the document that the operations make of doc. The result is at most as
-// large as doc, the patch, and 3 MiB of copies together; a patch that would make more
-// fails with *jsonpatch.AccumulatedCopySizeError. It also fails when ctx ends.
+// Apply returns the document that results from applying the operations to doc. The result is at most as large as
+// doc, the patch and 3 MiB of copies together; a patch that exceeds this fails with
+// *jsonpatch.AccumulatedCopySizeError. Apply also fails when ctx ends.
 func (o Operations) Apply(ctx context.Context, doc []byte) ([]byte, error) {
 	most := len(doc) + o.size + maxCopied
 	for rest := o.list; ; {

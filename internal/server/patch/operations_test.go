@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/internal/server/patch"
 )
 
-// doubling is a patch of n operations each of which copies all of /data into it.
+// doubling returns a patch of n operations, each of which copies all of /data into itself.
 func doubling(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -27,7 +27,7 @@ func doubling(n int) []byte {
 	return append(b.Bytes(), ']')
 }
 
-// allocated is how many bytes f allocates.
+// allocated returns how many bytes f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -36,8 +36,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestCopiesAreBounded: eight copies of a text of 100 KB take no more than the 3 MiB
-// that all copies of a patch may have, and are refused as kube-apiserver refuses them.
+// TestCopiesAreBounded checks that eight copies of a text of 100 KB fit into the 3 MiB that the copies of a patch
+// may have, and that more are refused as by kube-apiserver.
 func TestCopiesAreBounded(t *testing.T) {
 	doc := []byte(`{"data":{"a":"` + strings.Repeat("x", 100<<10) + `"}}`)
 	var err error
@@ -52,8 +52,8 @@ func TestCopiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestManyOperations: a patch that is longer than what is applied at once has the
-// result of one that is not, and its copies count together.
+// TestManyOperations checks that a patch longer than one stride has the same result as a short one, and that its
+// copies count together.
 func TestManyOperations(t *testing.T) {
 	var list []string
 	for i := range 4500 {
@@ -88,8 +88,8 @@ func TestManyOperations(t *testing.T) {
 	}
 }
 
-// TestListsAreBounded: a strategic merge patch whose lists would be compared item by item
-// for minutes is refused; one of long lists is not.
+// TestListsAreBounded checks that a strategic merge patch is refused if comparing its lists item by item would take
+// minutes, and that one with merely long lists is applied.
 func TestListsAreBounded(t *testing.T) {
 	list := func(n int) []byte {
 		all := make([]string, n)

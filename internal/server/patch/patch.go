@@ -20,39 +20,38 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Types are the patches that a server takes, by content type. Applied
-// configurations are the server's own business.
+// Types are the supported patches, by content type. Applied configurations are handled by the server.
 var Types = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType), string(types.ApplyYAMLPatchType)}
 
-// maxOperations is how many operations a JSON patch may have.
+// maxOperations is the maximum number of operations of a JSON patch.
 const maxOperations = 10000
 
-// Patch is a patch as it came, good for any number of objects.
+// Patch is a patch as received. It may be applied to any number of objects.
 type Patch struct {
 	Type types.PatchType
 	Body []byte
-	// Strict also looks for fields that stand in the patch twice.
+	// Strict also reports duplicate fields in the patch.
 	Strict bool
 }
 
-// Result is what became of an object.
+// Result is a patched object.
 type Result struct {
 	JSON []byte
-	// Objections are what the strict reading found in the patch itself.
+	// Objections are the errors that strict decoding found in the patch itself.
 	Objections []error
 
 	current, body []byte                // of a merge patch
 	change        map[string]any        // of a strategic patch
-	merged        func() map[string]any // makes the whole object of one
+	merged        func() map[string]any // builds the whole object of a strategic patch
 }
 
-// Shown is what errors about the result quote as the patch.
+// Shown returns the patch as errors about the result quote it.
 func (r *Result) Shown() string {
 	switch {
 	case r.change != nil:
 		return fmt.Sprintf("%+v", r.change)
 	case r.body != nil:
-		// Clients know it with the members sorted that were touched.
+		// kube-apiserver quotes it with the touched members sorted.
 		if text, err := jsonpatch.MergePatch(r.current, r.body); err == nil {
 			return string(text)
 		}
@@ -60,8 +59,8 @@ func (r *Result) Shown() string {
 	return string(r.JSON)
 }
 
-// Explain words the error of decoding the result into ref's type: what a strategic
-// patch makes is not decoded from text by others, so they have other words.
+// Explain rewords err, the error of decoding the result into ref's type. Upstream converts the result of a
+// strategic patch without decoding text, so its errors have another wording.
 func (r *Result) Explain(ref any, err error) error {
 	if r.merged != nil {
 		if e := runtime.DefaultUnstructuredConverter.FromUnstructured(r.merged(), ref); e != nil {
@@ -71,8 +70,8 @@ func (r *Result) Explain(ref any, err error) error {
 	return err
 }
 
-// Apply patches the text of an object. ref is an object of the Go type that a
-// strategic patch takes its merge keys from. A JSON patch also ends with ctx.
+// Apply patches the text of an object. A strategic patch takes its merge keys from the Go type of ref. A JSON patch
+// stops with an error when ctx ends.
 func (p Patch) Apply(ctx context.Context, current []byte, ref any) (*Result, error) {
 	r := &Result{}
 	var err error
@@ -165,8 +164,7 @@ func (p Patch) applyStrategic(r *Result, current []byte, ref any) (err error) {
 	return err
 }
 
-// explain gives the errors that a strategic patch can be blamed for their
-// codes.
+// explain turns the errors of an invalid strategic patch into API errors with their status codes.
 func explain(err error) error {
 	for _, bad := range []error{
 		mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,

@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/internal/server/patch"
 )
 
-// model is RFC 7386 as it is written there.
+// model is RFC 7386's algorithm, literally.
 func model(doc, change any) any {
 	c, ok := change.(map[string]any)
 	if !ok {
@@ -37,7 +37,7 @@ func model(doc, change any) any {
 
 var names = []string{"a", "b", "c d", "quo\"te", "ü", "<&>"}
 
-// random is a random value; depth bounds how deep it goes.
+// random returns a random value at most depth levels deep.
 func random(r *rand.Rand, depth int) any {
 	switch n := r.IntN(8); {
 	case n == 0:

@@ -12,11 +12,10 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// A strategic patch is apimachinery's to apply, and that works on decoded objects. Most
-// patches touch little of an object; so what they leave alone is not decoded, but cut
-// out before and put back behind the merge, as it stands.
+// apimachinery applies strategic patches, and it works on decoded objects. Most patches touch a small part of an
+// object, so the other members are not decoded: they are cut out beforehand and put back as text after the merge.
 
-// strategic applies a patch to an object's text. It uses the patch up.
+// strategic applies a patch to an object's text. It consumes the patch.
 func strategic(text []byte, change map[string]any, schema strategicpatch.LookupPatchMeta) ([]byte, error) {
 	part, c, ok := cutOut(text, change, schema)
 	if !ok {
@@ -40,13 +39,12 @@ func strategic(text []byte, change map[string]any, schema strategicpatch.LookupP
 // cut is an object of which a patch touches some members.
 type cut struct {
 	members []scan.Member
-	// touched has the members that the patch names; those that are themselves cut
-	// have how.
+	// touched has the members that the patch names, each with its own cut, or nil if it is taken whole.
 	touched map[string]*cut
 }
 
-// cutOut returns what of an object a patch may look at, decoded, and how to put the
-// rest back. ok is false if it may look at everything.
+// cutOut returns the decoded members of an object that a patch may look at, and the cut that puts back the others.
+// ok is false if the patch may look at the whole object.
 func cutOut(text []byte, change map[string]any, schema strategicpatch.LookupPatchMeta) (part map[string]any, c *cut, ok bool) {
 	c = &cut{touched: make(map[string]*cut, len(change))}
 	for name := range change {
@@ -54,7 +52,7 @@ func cutOut(text []byte, change map[string]any, schema strategicpatch.LookupPatc
 			c.touched[name] = nil
 			continue
 		}
-		_, list, about := strings.Cut(name, "/") // the order of a list, or what goes from it
+		_, list, about := strings.Cut(name, "/") // the order of a list, or the items to delete from it
 		if !about {
 			return nil, nil, false
 		}
@@ -85,15 +83,13 @@ func cutOut(text []byte, change map[string]any, schema strategicpatch.LookupPatc
 	return part, c, true
 }
 
-// merges says that an object's member is merged with what the patch has of it, by the
-// rules of kind, and not replaced.
+// merges reports whether the patch merges an object's member, by the rules of kind, instead of replacing it.
 func merges(schema strategicpatch.LookupPatchMeta, name string) (kind strategicpatch.LookupPatchMeta, ok bool) {
 	kind, meta, err := schema.LookupPatchMetadataForStruct(name)
 	return kind, err == nil && !slices.Contains(meta.GetPatchStrategies(), "replace")
 }
 
-// putBack appends the object with the part that the patch has changed. What is new
-// comes behind the rest, sorted.
+// putBack appends the object with the patched part. New members follow the others, sorted.
 func (c *cut) putBack(dst []byte, part map[string]any) ([]byte, error) {
 	dst = append(dst, '{')
 	begin := len(dst)

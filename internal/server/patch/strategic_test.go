@@ -19,8 +19,8 @@ import (
 	"fairlead.dev/internal/server/patch"
 )
 
-// strategicKinds have an object each with all that patches treat in a way of its own:
-// maps that are replaced, lists by key and by value, keys to be retained.
+// strategicKinds has an object for each feature of strategic patches: replaced maps, lists by key and by value,
+// retained keys.
 var strategicKinds = []struct {
 	ref  any
 	text string
@@ -33,7 +33,7 @@ var strategicKinds = []struct {
 	{&corev1.Service{}, `{"metadata":{"name":"s"},"spec":{"ports":[{"port":80,"name":"a"},{"port":81,"name":"b"}],"selector":{"a":"b"},"clusterIPs":["10.0.0.1"]}}`},
 }
 
-// changed is a random patch of the value, with the directives that there are.
+// changed returns a random patch of the value, using all directives.
 func changed(r *rand.Rand, v any, depth int) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -104,7 +104,7 @@ func changed(r *rand.Rand, v any, depth int) any {
 	return v
 }
 
-// order is a list in the order that it is to have.
+// order returns the items of a list in the order that the patch asks for.
 func order(r *rand.Rand, v any) any {
 	list, ok := v.([]any)
 	if !ok || r.IntN(10) == 0 {
@@ -117,7 +117,7 @@ func order(r *rand.Rand, v any) any {
 	return list
 }
 
-// safely makes an error of a panic, of which apimachinery has some for odd patches.
+// safely turns a panic into an error: apimachinery panics on some odd patches.
 func safely[T any](f func() (T, error)) (v T, err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -127,8 +127,8 @@ func safely[T any](f func() (T, error)) (v T, err error) {
 	return f()
 }
 
-// TestStrategicIsTheReference: a random patch makes of an object what apimachinery
-// makes of the whole, or it is refused as well.
+// TestStrategicIsTheReference checks that a random patch has the same result as apimachinery's patch of the whole
+// object, or that both refuse it.
 func TestStrategicIsTheReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	applied, refused := 0, 0
@@ -150,7 +150,7 @@ func TestStrategicIsTheReference(t *testing.T) {
 			return patch.Patch{Type: types.StrategicMergePatchType, Body: body}.Apply(t.Context(), []byte(k.text), k.ref)
 		})
 		if wrong != nil || err != nil {
-			// Of several faults it names one, whichever the order of a map brings first.
+			// If a patch has several faults, the error names one of them, depending on the order of a map.
 			if wrong == nil || err == nil {
 				t.Fatalf("%s: %v, want %v", body, err, wrong)
 			}
