@@ -1,7 +1,7 @@
-// Package scan finds its way through valid JSON text without decoding it.
+// Package scan navigates valid JSON text without decoding it.
 //
-// What it is given must be valid: of other text it may panic or loop over the
-// end. All functions are pure.
+// The text must be valid JSON: on other text the functions may panic or read beyond its end. All functions are
+// pure.
 package scan
 
 import (
@@ -11,7 +11,7 @@ import (
 	"math/bits"
 )
 
-// Space is the index of the first byte from i on that is no white space.
+// Space returns the index of the first byte from i on that is not white space.
 func Space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
@@ -19,7 +19,7 @@ func Space(b []byte, i int) int {
 	return i
 }
 
-// Value is the index behind the value that begins at i.
+// Value returns the index after the value that begins at i.
 func Value(b []byte, i int) int {
 	switch b[i] {
 	case '"':
@@ -37,10 +37,10 @@ func Value(b []byte, i int) int {
 	return i
 }
 
-// brackets says of each byte what it does to the depth.
+// brackets gives the change of depth for each bracket byte, and 2 for a quote.
 var brackets = [256]int8{'{': 1, '[': 1, '}': -1, ']': -1, '"': 2}
 
-// nested is the index behind the object or array that begins at i.
+// nested returns the index after the object or array that begins at i.
 func nested(b []byte, i int) int {
 	for depth := 0; ; i++ {
 		switch brackets[b[i]] {
@@ -56,20 +56,20 @@ func nested(b []byte, i int) int {
 	}
 }
 
-// quoted is the index behind the string that begins at i.
+// quoted returns the index after the string that begins at i.
 func quoted(b []byte, i int) int {
 	for i++; ; {
 		i = quoteOrSlash(b, i)
 		if b[i] == '"' {
 			return i + 1
 		}
-		i += 2 // what a backslash escapes
+		i += 2 // skip the escaped byte
 	}
 }
 
-// quoteOrSlash is the first position from i on of a quote or a backslash. It looks
-// at eight bytes at a time: in found the high bit of a byte is set where it is one
-// of those. (A borrow may set bits above the first one found, never below.)
+// quoteOrSlash returns the first position from i on of a quote or a backslash. It examines eight bytes at a time:
+// in found the high bit of a byte is set where it is one of those. (A borrow may set bits above the first one
+// found, never below.)
 func quoteOrSlash(b []byte, i int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(b); i += 8 {
@@ -85,7 +85,7 @@ func quoteOrSlash(b []byte, i int) int {
 	return i
 }
 
-// Unquote is what a JSON string says.
+// Unquote decodes a JSON string.
 func Unquote(q []byte) string {
 	if bytes.IndexByte(q, '\\') < 0 {
 		return string(q[1 : len(q)-1])
@@ -100,8 +100,7 @@ func Unquote(q []byte) string {
 	return s
 }
 
-// unescape takes the backslashes off quotes and backslashes, which is all there
-// is of escapes in most strings that have some.
+// unescape handles escaped quotes and backslashes, the only escapes in most strings that have any.
 func unescape(q []byte) (string, bool) {
 	b := make([]byte, 0, len(q))
 	for i := 0; i < len(q); i++ {
@@ -115,20 +114,19 @@ func unescape(q []byte) (string, bool) {
 	return string(b), true
 }
 
-// Member is one member of an object, as written.
+// Member is a member of an object, as written.
 type Member struct {
 	Quote []byte // the name with its quotes
 	Value []byte
 }
 
-// Name is the member's name.
+// Name returns the decoded name.
 func (m Member) Name() string { return Unquote(m.Quote) }
 
-// Is compares the name with one that needs no escapes.
+// Is reports whether the member has a name, which must need no escapes.
 func (m Member) Is(name string) bool { return string(m.Quote[1:len(m.Quote)-1]) == name }
 
-// Members appends the members of an object in the order of the text; anything
-// else has none.
+// Members appends the members of an object in the order of the text. Other values have none.
 func Members(list []Member, text []byte) []Member {
 	i := Space(text, 0)
 	if i == len(text) || text[i] != '{' {
@@ -137,7 +135,7 @@ func Members(list []Member, text []byte) []Member {
 	for i = Space(text, i+1); text[i] != '}'; {
 		end := Value(text, i)
 		m := Member{Quote: text[i:end]}
-		i = Space(text, Space(text, end)+1) // over the colon
+		i = Space(text, Space(text, end)+1) // skip the colon
 		end = Value(text, i)
 		m.Value = text[i:end]
 		list = append(list, m)
@@ -148,8 +146,7 @@ func Members(list []Member, text []byte) []Member {
 	return list
 }
 
-// Find is the value of the object's member of that name, which needs no
-// escapes; nil if there is none.
+// Find returns the value of the object's member with a name that needs no escapes, or nil if there is none.
 func Find(text []byte, name string) []byte {
 	i := Space(text, 0)
 	if i == len(text) || text[i] != '{' {
@@ -170,7 +167,7 @@ func Find(text []byte, name string) []byte {
 	return nil
 }
 
-// Items appends the elements of an array; anything else has none.
+// Items appends the elements of an array. Other values have none.
 func Items(list [][]byte, text []byte) [][]byte {
 	i := Space(text, 0)
 	if i == len(text) || text[i] != '[' {

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// random is the text of a random value, with white space where it may be.
+// random returns the text of a random value, with white space where it is allowed.
 func random(r *rand.Rand, depth int) string {
 	space := func() string { return []string{"", "", "", " ", "\n\t"}[r.IntN(5)] }
 	text := func() string {
@@ -46,8 +46,7 @@ func random(r *rand.Rand, depth int) string {
 	return "[" + space() + strings.Join(parts, ",") + "]"
 }
 
-// TestAsTheDecoder takes random texts apart and compares the pieces with what
-// encoding/json sees.
+// TestAsTheDecoder splits random texts and compares the pieces with encoding/json's result.
 func TestAsTheDecoder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
