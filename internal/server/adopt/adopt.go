@@ -1,15 +1,13 @@
-// Package adopt reads what another API server stored, so that ours can take over its
-// etcd, or stand beside it.
+// Package adopt reads values that another API server stored, so that Fairlead can take over its etcd or run beside
+// it.
 //
-// kube-apiserver keeps built-in kinds as protobuf unless it is told otherwise
-// (--storage-media-type), custom resources as JSON, and each kind in a version of its
-// choice. The watch cache holds JSON of one version. So a [Reader] turns protobuf, and
-// JSON of other versions, into that, with the defaults that came to be since it was
-// written. The store keeps what was written there; what is written next is JSON, which
-// kube-apiserver reads too.
+// kube-apiserver stores built-in kinds as protobuf by default (--storage-media-type), custom resources as JSON, and
+// each kind in a version of its choice. The watch cache holds JSON of one version. A [Reader] therefore converts
+// protobuf, and JSON of other versions, to that version and applies the defaults introduced since the value was
+// written. The store keeps the original value; later writes store JSON, which kube-apiserver reads too.
 //
-// What is encrypted, and a kind or version that is not served here, cannot be read. The
-// watch cache keeps such objects and fails reads of them, as kube-apiserver does.
+// Encrypted values, and values of a kind or version that is not served here, cannot be read. The watch cache keeps
+// such objects and fails reads of them, as kube-apiserver does.
 package adopt
 
 import (
@@ -26,7 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
-// Reader reads the stored values of one resource. It may be used by any goroutine.
+// Reader reads the stored values of one resource. It is safe for concurrent use.
 type Reader struct {
 	want     schema.GroupVersionKind
 	known    map[schema.GroupVersionKind]func(runtime.Object) (runtime.Object, error)
@@ -35,7 +33,7 @@ type Reader struct {
 	json     runtime.Decoder
 }
 
-// For returns the reader of a built-in resource, which has a storage prefix of its own.
+// For returns the reader of a built-in resource that has its own storage prefix.
 func For(r *resource.Resource) *Reader {
 	scheme := resource.Scheme()
 	d := &Reader{
@@ -52,16 +50,16 @@ func For(r *resource.Resource) *Reader {
 }
 
 var (
-	// magic begins every value that kube-apiserver stored as protobuf.
+	// magic is the prefix of values that kube-apiserver stored as protobuf.
 	magic = []byte("k8s\x00")
-	// encrypted begins every value that kube-apiserver encrypted.
+	// encrypted is the prefix of values that kube-apiserver encrypted.
 	encrypted = []byte("k8s:enc:")
 
-	// ErrEncrypted is in the words of kube-apiserver when it has no key.
+	// ErrEncrypted has kube-apiserver's wording for a missing key.
 	ErrEncrypted = errors.New("identity transformer tried to read encrypted data")
 )
 
-// Read returns the value as JSON of the version that is stored here.
+// Read returns the value as JSON of the storage version.
 func (d *Reader) Read(value []byte) ([]byte, error) {
 	decoder := d.json
 	switch {

@@ -31,7 +31,7 @@ func row(t *testing.T, gr schema.GroupResource) *resource.Resource {
 	return nil
 }
 
-// asProtobuf is an object as kube-apiserver stores it.
+// asProtobuf returns an object as kube-apiserver stores it.
 func asProtobuf(t *testing.T, o runtime.Object) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -71,7 +71,7 @@ func TestProtobufIsReadAsJSON(t *testing.T) {
 	}
 }
 
-// TestOtherVersions reads what a server stored whose storage version is another one.
+// TestOtherVersions reads values of a server with another storage version.
 func TestOtherVersions(t *testing.T) {
 	scalers := row(t, schema.GroupResource{Group: "autoscaling", Resource: "horizontalpodautoscalers"})
 	half := int32(50)
