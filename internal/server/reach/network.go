@@ -12,34 +12,29 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Local leads to the nodes that are simulated in the server's own process. Its methods may be
-// called from any goroutine.
+// Local leads to the nodes that are simulated in the server's own process. Its methods are safe for concurrent use.
 type Local interface {
-	// Simulates reports whether an address is one of those nodes' own, or in the range
-	// that they give to pods.
+	// Simulates reports whether an address is a simulated node's own, or in the nodes' pod ranges.
 	Simulates(ip netip.Addr) bool
-	// Defines reports whether a definition says what answers at an address of a pod, host and port.
+	// Defines reports whether a definition covers an address (host and port) of a pod.
 	Defines(address string) bool
-	// DialPod connects to a port of a pod: to what a definition says, else to what greets
-	// by HTTP.
+	// DialPod connects to a port of a pod: to its definition, or else to the HTTP greeting.
 	DialPod(ctx context.Context, address string) (net.Conn, error)
 	// DialKubelet connects to the kubelet at an address.
 	DialKubelet(ctx context.Context, address string) (net.Conn, error)
 }
 
-// Network is the one way by which a server connects to anything: see the package
-// documentation. It may be used from any goroutine.
+// Network makes all connections of a server: see the package documentation. It is safe for concurrent use.
 type Network struct {
 	lookup auth.Lookup
 	local  Local
 	dialer net.Dialer
-	// Kubelets reaches the kubelets at the addresses that their nodes tell, and Pods the
-	// addresses of pods for the proxy subresources. Both take any certificate, as
-	// kube-apiserver does without an authority for kubelets.
+	// Kubelets connects to kubelets at the addresses in their Nodes' status, and Pods to pods for the proxy
+	// subresources. Both accept any certificate, as kube-apiserver does without a CA for kubelets.
 	Kubelets, Pods *http.Transport
 }
 
-// New returns a Network that knows the objects of l; nil knows none. local may be nil.
+// New returns a Network that looks up objects in l; a nil l has none. local may be nil.
 func New(l auth.Lookup, local Local) *Network {
 	n := &Network{lookup: l, local: local}
 	n.dialer = net.Dialer{
@@ -52,8 +47,8 @@ func New(l auth.Lookup, local Local) *Network {
 	return n
 }
 
-// Transport carries requests to webhooks and other API servers, by HTTP/1.1 or HTTP/2 as the
-// TLS configuration says.
+// Transport carries requests to webhooks and other API servers, by HTTP/1.1 or HTTP/2 according to the TLS
+// configuration.
 func (n *Network) Transport(config *tls.Config) *http.Transport {
 	return &http.Transport{
 		DialContext: n.Dial, TLSClientConfig: config, TLSHandshakeTimeout: 10 * time.Second,
@@ -61,8 +56,8 @@ func (n *Network) Transport(config *tls.Config) *http.Transport {
 	}
 }
 
-// Dial connects to an address, unless it is a simulated one for which nothing is declared. A
-// cluster IP leads to an endpoint of its service where nodes are simulated.
+// Dial connects to an address, and fails for a simulated address without a definition. If nodes are simulated, a
+// cluster IP leads to an endpoint of its service.
 func (n *Network) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if at, err := netip.ParseAddrPort(address); err == nil {
 		if address, err = n.behind(ctx, at); err != nil {

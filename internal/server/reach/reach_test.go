@@ -21,7 +21,7 @@ import (
 	"fairlead.dev/internal/server/reach"
 )
 
-// objects are a server's, by resource.
+// objects are a server's objects, by resource.
 type objects map[string][]runtime.Object
 
 func (all objects) Get(_ context.Context, gr schema.GroupResource, namespace, name string) (runtime.Object, error) {
@@ -46,7 +46,7 @@ func named(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name}
 }
 
-// world has the Service shop/web, whose endpoints are the pods of the nodes given, each at its address.
+// world returns the Service shop/web, whose endpoints are the pods of the given nodes, each at its address.
 func world(endpoints ...string) objects {
 	slice := &discoveryv1.EndpointSlice{ObjectMeta: named("shop", "web-1"), Ports: []discoveryv1.EndpointPort{{Port: ptr.To[int32](8443)}}}
 	slice.Labels = map[string]string{discoveryv1.LabelServiceName: "web"}
@@ -69,17 +69,17 @@ func world(endpoints ...string) objects {
 	return all
 }
 
-// declaring adds what simulated nodes have declared.
+// declaring adds declarations of simulated nodes.
 func (all objects) declaring(text string) objects {
 	all["configmaps"] = []runtime.Object{&corev1.ConfigMap{ObjectMeta: named("kube-system", "fairlead-simulated-nodes"), Data: map[string]string{"node": text}}}
 	return all
 }
 
-// TestService: a service leads to endpoints that are not simulated, whichever of them.
+// TestService checks that a service leads to any of its endpoints that are not simulated.
 func TestService(t *testing.T) {
 	for name, c := range map[string]struct {
 		all  objects
-		says string // an address, or words of the error
+		says string // an address, or part of the error
 	}{
 		"a real pod":                        {world("real=192.0.2.5"), "192.0.2.5:8443"},
 		"a simulated pod":                   {world("simulated=192.0.2.5"), "the endpoint 192.0.2.5:8443 of service shop/web is the simulated pod shop/on-simulated, which serves nothing"},
@@ -94,7 +94,7 @@ func TestService(t *testing.T) {
 		"nobody":                            {world(), "no endpoints available for service"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range 20 { // endpoints are taken at random
+			for range 20 { // endpoints are chosen at random
 				address, err := reach.New(c.all, nil).Service(t.Context(), "shop", "web", 443)
 				if err != nil {
 					address = err.Error()
@@ -107,7 +107,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// TestDial: what is dialed by its address or by a name is refused too, and reaches what is not simulated.
+// TestDial checks that simulated addresses are refused, dialed directly or by name, and that others are reached.
 func TestDial(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -140,7 +140,7 @@ func TestDial(t *testing.T) {
 	}
 }
 
-// TestProxied: no proxy is asked to forward to a simulated address.
+// TestProxied checks that no proxy is asked to forward to a simulated address.
 func TestProxied(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	transport := reach.New(objects{}.declaring("10.128.0.0/9"), nil)

@@ -16,10 +16,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Service finds an address, a host and its port, at which a service's port is served. It
-// fails with NotFound if there is no such service, with ServiceUnavailable if it has no
-// such port or nobody is ready behind it, and with a SimulatedError if all who are ready are
-// simulated pods that serve nothing.
+// Service returns an address, host and port, that serves a service's port. It fails with NotFound if the service
+// does not exist, with ServiceUnavailable if it has no such port or no ready endpoint, and with a SimulatedError if
+// all ready endpoints are simulated pods that serve nothing.
 func (n *Network) Service(ctx context.Context, namespace, name string, port int32) (string, error) {
 	obj, err := n.lookup.Get(ctx, schema.GroupResource{Resource: "services"}, namespace, name)
 	if apierrors.IsNotFound(err) {
@@ -64,7 +63,7 @@ type endpoint struct {
 	*discoveryv1.Endpoint
 }
 
-// endpoints are the ready ones of a slice, with the port of that name.
+// endpoints returns the ready endpoints of a slice, with the port of that name.
 func endpoints(s *discoveryv1.EndpointSlice, port string) (list []endpoint) {
 	for _, p := range s.Ports {
 		if p.Port == nil || ptr.Deref(p.Name, "") != port {
@@ -83,7 +82,7 @@ func endpoints(s *discoveryv1.EndpointSlice, port string) (list []endpoint) {
 	return list
 }
 
-// usable says why an endpoint of a service cannot be dialed.
+// usable returns an error if an endpoint of a service cannot be dialed.
 func (n *Network) usable(ctx context.Context, svc *corev1.Service, e *endpoint) error {
 	if n.isLocal(e.address) && n.local.Defines(e.address) {
 		return nil
@@ -102,7 +101,8 @@ func (n *Network) usable(ctx context.Context, svc *corev1.Service, e *endpoint) 
 	if err != nil {
 		return err
 	}
-	at, _ := netip.ParseAddrPort(e.address) // of a name there is none: what it resolves to is looked at when it is dialed
+	// a host name has none: the addresses that it resolves to are checked when it is dialed
+	at, _ := netip.ParseAddrPort(e.address)
 	if !simulated && (n.local == nil || !n.local.Simulates(at.Addr())) {
 		all, err := n.declared(ctx)
 		if err != nil || !all.contain(at.Addr()) {
@@ -113,8 +113,8 @@ func (n *Network) usable(ctx context.Context, svc *corev1.Service, e *endpoint) 
 		e.address, svc.Namespace, svc.Name, what, n.remedy(at.Addr()))}
 }
 
-// behind is the endpoint to which a cluster IP and its port lead where nodes are simulated, and any other
-// address itself.
+// behind returns the endpoint to which a cluster IP and its port lead if nodes are simulated, and any other address
+// unchanged.
 func (n *Network) behind(ctx context.Context, at netip.AddrPort) (string, error) {
 	all, err := n.declared(ctx)
 	if err != nil || len(all) == 0 {
@@ -133,8 +133,8 @@ func (n *Network) behind(ctx context.Context, at netip.AddrPort) (string, error)
 	return at.String(), err
 }
 
-// Pod says why a pod may not be dialed at its address: it is simulated by another process, or has the address of a machine
-// although nothing of it is there.
+// Pod returns an error if a pod may not be dialed at its address, because another process simulates it, or because
+// the address belongs to a machine where the pod does not run.
 func (n *Network) Pod(ctx context.Context, pod *corev1.Pod) error {
 	if ip, err := netip.ParseAddr(pod.Status.PodIP); err == nil && n.local != nil && n.local.Simulates(ip) {
 		return nil

@@ -13,16 +13,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// declarations is the ConfigMap, in kube-system, by which simulated nodes declare their
-// addresses. The package node writes it.
+// declarations is the ConfigMap in kube-system in which simulated nodes declare their addresses. Package node
+// writes it.
 const declarations = "fairlead-simulated-nodes"
 
-// SimulatedError is why nothing was sent: there is only a simulation at an address.
+// SimulatedError reports that a connection was refused because the address is simulated.
 type SimulatedError struct{ message string }
 
 func (e *SimulatedError) Error() string { return e.message }
 
-// remedy ends the message of an error about an address.
+// remedy returns the end of the message of an error about an address.
 func (n *Network) remedy(ip netip.Addr) string {
 	if n.local != nil && n.local.Simulates(ip) {
 		return "no packet was sent. A PortForward or ClusterPortForward declares what answers for a pod (docs/nodes.md, Webhooks on simulated pods)"
@@ -30,11 +30,11 @@ func (n *Network) remedy(ip netip.Addr) string {
 	return "no packet was sent. Its node is simulated by another process, which this API server cannot reach (docs/nodes.md, Webhooks on simulated pods)"
 }
 
-// guard refuses an address, a numeric host and a port, to which no packet may be sent.
+// guard returns an error if no packet may be sent to an address, a numeric host and a port.
 func (n *Network) guard(ctx context.Context, address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return nil // of no network of packets
+		return nil // not a packet network
 	}
 	ip := at.Addr().Unmap()
 	all, err := n.declared(ctx)
@@ -54,7 +54,7 @@ func (n *Network) guard(ctx context.Context, address string) error {
 	return err
 }
 
-// Proxied is http.ProxyFromEnvironment, which never has a proxy forward to a simulated address.
+// Proxied is http.ProxyFromEnvironment, but never makes a proxy forward to a simulated address.
 func (n *Network) Proxied(req *http.Request) (*url.URL, error) {
 	via, err := http.ProxyFromEnvironment(req)
 	if ip, parsed := netip.ParseAddr(req.URL.Hostname()); via != nil && parsed == nil {
@@ -79,7 +79,7 @@ func (s spans) contain(ip netip.Addr) bool {
 	return false
 }
 
-// declared are the addresses that simulated nodes have declared.
+// declared returns the addresses that simulated nodes have declared.
 func (n *Network) declared(ctx context.Context) (all spans, err error) {
 	if n.lookup == nil {
 		return nil, nil
@@ -103,7 +103,7 @@ func (n *Network) declared(ctx context.Context) (all spans, err error) {
 	return all, nil
 }
 
-// parseSpan reads a prefix, or two addresses with a hyphen between.
+// parseSpan parses a prefix, or two addresses with a hyphen between them.
 func parseSpan(text string) (s span, err error) {
 	first, last, ranged := strings.Cut(text, "-")
 	if !ranged {
@@ -119,7 +119,7 @@ func parseSpan(text string) (s span, err error) {
 	return s, err
 }
 
-// lastOf is the last address of a prefix.
+// lastOf returns the last address of a prefix.
 func lastOf(p netip.Prefix) netip.Addr {
 	b := p.Masked().Addr().AsSlice()
 	for i := p.Bits(); i < len(b)*8; i++ {
@@ -129,8 +129,7 @@ func lastOf(p netip.Prefix) netip.Addr {
 	return last
 }
 
-// onSimulatedNode reports whether pods of a node are simulated. Those of a Node that is not
-// there are not known to be.
+// onSimulatedNode reports whether a node's pods are simulated. It returns false if the Node does not exist.
 func (n *Network) onSimulatedNode(ctx context.Context, name string) (bool, error) {
 	if name == "" || n.lookup == nil {
 		return false, nil
@@ -146,14 +145,14 @@ func (n *Network) onSimulatedNode(ctx context.Context, name string) (bool, error
 	return a["fairlead.dev/simulated"] == "true" || a["kwok.x-k8s.io/node"] == "fake", nil
 }
 
-// isClusterIP reports whether an address is of the ranges that services get theirs from.
+// isClusterIP reports whether an address is in the service IP ranges.
 func (n *Network) isClusterIP(ctx context.Context, ip netip.Addr) (bool, error) {
 	if n.lookup == nil {
 		return false, nil
 	}
 	all, err := n.lookup.List(ctx, networkingv1.Resource("servicecidrs"), "")
 	if apierrors.IsNotFound(err) {
-		return false, nil // a server of few kinds
+		return false, nil // a server without that resource
 	}
 	for _, obj := range all {
 		for _, text := range obj.(*networkingv1.ServiceCIDR).Spec.CIDRs {
