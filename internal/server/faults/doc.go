@@ -1,34 +1,32 @@
-// Package faults breaks a server on purpose, for tests and for learning: it holds,
-// delays, reorders or cuts off watches, fails or slows writes, forgets the history, and
-// lets leases run out.
+// Package faults injects faults into a server, for tests and for learning: it holds, delays, reorders or closes
+// watches, fails or slows writes, drops the watch history, and lets leases expire.
 //
-// A Set is what is broken now. A server that is given one (server.Config.Faults) asks it
-// at each place where something may be broken; one that is given none cannot be broken.
-// Whatever a fault does to an event or a request is entered in the trace (trace.Strike).
+// A Set holds the faults in force. A server that is given one (server.Config.Faults) consults it wherever a fault
+// may apply; a server without one has no fault injection. Each effect on an event or a request is recorded in the
+// trace (trace.Strike).
 //
-// # What is struck
+// # Selection
 //
-// Client selects who: a user's name, what stands behind the last colon of one
-// ("replicaset-controller" for system:serviceaccount:kube-system:replicaset-controller), or
-// the beginning of a user agent. Resource ("pods", "deployments.apps"), Namespace, Name and
-// Verb select what. Each of them selects all if it is empty; a watch of all namespaces
-// is no watch of one. Name is about writes and Leases only, and Verb about writes.
+// Client selects clients: a user's name, the part of a name after its last colon ("replicaset-controller" for
+// system:serviceaccount:kube-system:replicaset-controller), or the prefix of a user agent. Resource ("pods",
+// "deployments.apps"), Namespace, Name and Verb select requests. An empty field selects everything. A fault with a
+// Namespace does not apply to watches of all namespaces. Name applies only to writes and Leases, Verb only to
+// writes.
 //
-// # How long
+// # Duration
 //
-// Hold, Delay, Reorder and Pause are in force until they are removed; what a watch has
-// been kept from comes then, in order. Fail and Slow strike the writes from the Nth on,
-// Times of them, and do nothing after that. Drop strikes once, when it is added, and so does
-// Expire of the store's own leases.
+// Hold, Delay, Reorder and Pause last until they are removed; the events withheld from a watch are then sent, in
+// order. Fail and Slow apply to Times writes from the Nth on. Drop applies once, when it is added, as does Expire
+// of the store's own leases.
 //
-// Expire of Leases (coordination.k8s.io) is of those that somebody holds when it is added. Their
-// holders' renewals fail from then on, whatever else they may write, as if they were cut off; so
-// a Lease runs out when its own duration is over, by the clock of each who looks at it, and
-// nothing in it is made up. Once another has it, or nobody, the fault is over for it. A
-// node's nobody takes: it stays expired until the fault is removed.
+// Expire of Leases (coordination.k8s.io) applies to the Leases that have a holder when it is added. From then on
+// the holders' renewals fail, as if they were partitioned from the server, while their other writes succeed. Each
+// Lease thus runs out when its own duration is over, by every observer's clock, and its content is never altered.
+// The fault ends for a Lease once another client holds it or it is released. A node's Lease has no other candidate,
+// so it stays expired until the fault is removed.
 //
 // # Concurrency
 //
-// All methods may be called from any goroutine, and those that ask on a nil *Set, which
-// breaks nothing. While a Set holds no fault, asking is one load.
+// All methods may be called from any goroutine. The query methods may be called on a nil *Set, which has no faults.
+// While a Set has no fault, a query costs one atomic load.
 package faults

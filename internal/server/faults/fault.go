@@ -7,38 +7,37 @@ import (
 	"time"
 )
 
-// Action is what a fault does.
+// Action is the effect of a fault.
 type Action string
 
 const (
-	// Hold sends a watch nothing.
+	// Hold sends no events to a watch.
 	Hold Action = "hold"
-	// Delay sends each event of a watch so much later.
+	// Delay sends each event of a watch later by Fault.Delay.
 	Delay Action = "delay"
-	// Reorder keeps each event back until a later one has been sent on another watch, as
-	// long as Delay at most: one watch's events stay in order, those of several do not.
+	// Reorder holds each event until a later one has been sent on another watch, but for Fault.Delay at most. The
+	// events of one watch stay in order; those of different watches do not.
 	Reorder Action = "reorder"
-	// Drop cuts off the watches that are open.
+	// Drop closes the open watches.
 	Drop Action = "drop"
-	// Pause keeps no history: a watch that has not been sent all there is, or begins
-	// behind it, is told 410.
+	// Pause keeps no history: a watch that is behind, or starts at an earlier revision, gets 410 Expired.
 	Pause Action = "pause"
-	// Fail answers a write with an error, Code, and writes nothing.
+	// Fail makes a write fail with Code, without effect.
 	Fail Action = "fail"
-	// Slow keeps a write waiting for Delay before it goes on.
+	// Slow delays a write by Fault.Delay.
 	Slow Action = "slow"
-	// Expire lets Leases run out: who holds one when the fault is added cannot renew it any more,
-	// until somebody else has it. With no selection it ends the store's own leases, and with
-	// each the objects that it keeps: events.
+	// Expire lets Leases run out: the client that holds one when the fault is added cannot renew it until another
+	// client has held it. Without a selection it ends the store's own leases, and with them the objects attached to
+	// them: events.
 	Expire Action = "expire"
 )
 
-// Actions are all there are.
+// Actions lists all actions.
 var Actions = []Action{Hold, Delay, Reorder, Drop, Pause, Fail, Slow, Expire}
 
-// Fault is one thing that is broken.
+// Fault is one injected fault.
 type Fault struct {
-	// ID is the Set's name for it; Add chooses one.
+	// ID identifies the fault in its Set; Add assigns it.
 	ID     uint64 `json:"id"`
 	Action Action `json:"action"`
 
@@ -48,31 +47,31 @@ type Fault struct {
 	Name      string `json:"name,omitempty"`
 	Verb      string `json:"verb,omitempty"`
 
-	// Delay is for Delay and Slow, which need it, and Reorder, where 0 means a second.
+	// Delay is required for Delay and Slow, and optional for Reorder, where 0 means a second.
 	Delay Duration `json:"delay,omitzero"`
-	// Nth is the first write to be struck, counted from when the fault was added; 0 means 1.
-	// Times is how many are; 0 means 1, less than 0 all.
+	// Nth is the first write affected, counted from when the fault was added; 0 means 1. Times is the number of
+	// writes affected; 0 means 1, a negative number all.
 	Nth   int `json:"nth,omitempty"`
 	Times int `json:"times,omitempty"`
-	// Code is what a write, or a renewal, fails with: 403, 409, 429, 500, 503 or 504; 0 means 500.
+	// Code is the status code with which a write or a renewal fails: 403, 409, 429, 500, 503 or 504; 0 means 500.
 	Code int `json:"code,omitempty"`
 
-	// Seen counts the writes that were of the fault's selection, Struck what it has
-	// been done to: watches, writes, renewals, or leases of the store.
+	// Seen counts the writes that matched the selection; Struck counts the watches, writes, renewals or store
+	// leases affected.
 	Seen   int `json:"seen,omitempty"`
 	Struck int `json:"struck"`
 
-	// held is who holds the Leases that are to run out, by their UIDs.
+	// held has the holders of the Leases that are to run out, by the Leases' UIDs.
 	held map[string]string
 }
 
-// Duration is a time.Duration that JSON shows as "1.5s".
+// Duration is a time.Duration that is written as "1.5s" in JSON.
 type Duration time.Duration
 
-// MarshalJSON writes the form that time.ParseDuration reads.
+// MarshalJSON writes the format that time.ParseDuration reads.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
 
-// UnmarshalJSON reads it.
+// UnmarshalJSON reads the format of MarshalJSON.
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -83,27 +82,27 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Target is a watch or a write that may be struck.
+// Target is a watch or a write that a fault may affect.
 type Target struct {
 	User, Agent                     string
 	Resource, Namespace, Name, Verb string
 }
 
-// about says whether a fault is meant for the target.
+// about reports whether a fault selects the target.
 func (f *Fault) about(t Target) bool {
 	return (f.Client == "" || f.Client == t.User || strings.HasSuffix(t.User, ":"+f.Client) || strings.HasPrefix(t.Agent, f.Client)) &&
 		(f.Resource == "" || f.Resource == t.Resource) && (f.Namespace == "" || f.Namespace == t.Namespace) &&
 		(f.Name == "" || f.Name == t.Name) && (f.Verb == "" || f.Verb == t.Verb)
 }
 
-// watches says whether the fault is one of watches that lasts.
+// watches reports whether the fault affects watches until it is removed.
 func (f *Fault) watches() bool {
 	return f.Action == Hold || f.Action == Delay || f.Action == Reorder || f.Action == Pause
 }
 
 func (f *Fault) writes() bool { return f.Action == Fail || f.Action == Slow }
 
-// complete checks a fault and fills in what was left out.
+// complete validates a fault and fills in defaults.
 func (f *Fault) complete() error {
 	switch f.Action {
 	case Hold, Drop, Pause, Expire, Fail:

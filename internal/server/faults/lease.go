@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// Leases is the resource whose objects an Expire with a selection is of: those that
-// controllers elect their leader by, and that nodes are known to be alive by.
+// Leases is the resource that an Expire with a selection applies to: controllers elect leaders by Leases, and nodes
+// send heartbeats by them.
 const Leases = "leases.coordination.k8s.io"
 
-// ofLeases says whether a fault lets Leases run out that clients hold.
+// ofLeases reports whether the fault lets clients' Leases run out.
 func (f *Fault) ofLeases() bool { return f.Action == Expire && f.Resource == Leases }
 
-// chooseLeases makes an Expire that selects anything one of Leases.
+// chooseLeases sets the resource of an Expire that has a selection to Leases.
 func (f *Fault) chooseLeases() error {
 	if f.Resource == "" && (f.Client != "" || f.Namespace != "" || f.Name != "") {
 		f.Resource = Leases
@@ -24,14 +24,14 @@ func (f *Fault) chooseLeases() error {
 	return nil
 }
 
-// hold notes who holds the Leases that are to run out.
+// hold records the holders of the Leases that are to run out.
 func (f *Fault) hold(ctx context.Context, b Breaker) (err error) {
 	if b == nil {
 		return errors.New("nobody holds a Lease of a server that has not begun")
 	}
 	f.held, err = b.Held(ctx, func(t Target) bool {
 		every := *f
-		every.Client = "" // the Lease does not say by whom it is renewed
+		every.Client = "" // a Lease does not record which client renews it
 		return every.about(t)
 	})
 	if err == nil && len(f.held) == 0 {
@@ -43,13 +43,12 @@ func (f *Fault) hold(ctx context.Context, b Breaker) (err error) {
 // Renewal is a write to a Lease.
 type Renewal struct {
 	Target
-	// UID is the Lease's, From who held it before, To after the write, "" for nobody.
+	// UID is the Lease's. From is the holder before the write, To the holder after it, "" if there is none.
 	UID, From, To string
 }
 
-// Renew is the fault that a renewal is struck by. If it goes from the holder whose time was to
-// run out to another one, or to nobody, it passes; that ends the fault for that Lease. ok is
-// false if there is no such fault.
+// Renew returns the fault that a renewal fails by. ok is false if there is none. If the Lease passes from the
+// expiring holder to another one, or is released, passes is true, and the fault ends for that Lease.
 func (s *Set) Renew(r Renewal) (f Fault, passes, ok bool) {
 	if s == nil || s.leases.Load() == 0 || r.From == "" {
 		return f, false, false

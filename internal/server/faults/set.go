@@ -8,22 +8,22 @@ import (
 	"sync/atomic"
 )
 
-// ErrNotFound: the Set holds no such fault.
+// ErrNotFound is returned if the Set holds no such fault.
 var ErrNotFound = errors.New("no such fault")
 
-// Breaker is who carries out what a fault does at once.
+// Breaker carries out the immediate effects of faults. The server implements it.
 type Breaker interface {
 	// Changed is called after faults of watches have been added or removed.
 	Changed()
-	// Drop cuts off the watches that a fault is meant for, and tells how many.
+	// Drop closes the watches for which meant returns true, and returns their number.
 	Drop(id uint64, meant func(Target) bool) int
-	// Expire ends all leases of the store, and tells how many.
+	// Expire ends all leases of the store, and returns their number.
 	Expire(ctx context.Context, id uint64) (int, error)
-	// Held is who holds the Leases that a fault is meant for, by their UIDs.
+	// Held returns the holders of the Leases for which meant returns true, by the Leases' UIDs.
 	Held(ctx context.Context, meant func(Target) bool) (map[string]string, error)
 }
 
-// Set is what is broken now.
+// Set holds the faults in force.
 type Set struct {
 	mu struct {
 		sync.Mutex
@@ -31,29 +31,29 @@ type Set struct {
 		faults  []*Fault
 		breaker Breaker
 	}
-	// watches, writes and leases are how many faults there are of each.
+	// watches, writes and leases count the faults of each sort.
 	watches, writes, leases atomic.Int32
 }
 
-// New is a Set that breaks nothing yet.
+// New returns a Set without faults.
 func New() *Set { return &Set{} }
 
-// Serve names the server that the Set is of. Call it before Add.
+// Serve sets the server that the Set applies to. It must be called before Add.
 func (s *Set) Serve(b Breaker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.breaker = b
 }
 
-// server is the one that Serve named, nil for none.
+// server returns the server set by Serve, nil if there is none.
 func (s *Set) server() Breaker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mu.breaker
 }
 
-// Add puts a fault in force and returns it as it is kept. It fails if the fault makes no
-// sense, or, for Expire, as the store does, or if nobody holds a Lease that it selects.
+// Add puts a fault in force and returns it as stored. It fails if the fault is invalid; for Expire also if the
+// store fails, or if no Lease that it selects has a holder.
 func (s *Set) Add(ctx context.Context, f Fault) (Fault, error) {
 	if err := f.complete(); err != nil {
 		return Fault{}, err
@@ -96,7 +96,7 @@ func (s *Set) copy(f *Fault) Fault {
 	return *f
 }
 
-// count must be called with mu.
+// count must be called with mu held.
 func (s *Set) count() {
 	var watches, writes, leases int32
 	for _, f := range s.mu.faults {
@@ -115,7 +115,7 @@ func (s *Set) count() {
 	s.leases.Store(leases)
 }
 
-// Remove ends a fault, or with 0 all. Errors: ErrNotFound.
+// Remove removes a fault, or all of them if id is 0. It returns ErrNotFound if there is no such fault.
 func (s *Set) Remove(id uint64) error {
 	s.mu.Lock()
 	before := len(s.mu.faults)
@@ -133,7 +133,7 @@ func (s *Set) Remove(id uint64) error {
 	return nil
 }
 
-// List is the faults in the order in which they were added.
+// List returns the faults in the order in which they were added.
 func (s *Set) List() []Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +144,7 @@ func (s *Set) List() []Fault {
 	return all
 }
 
-// Watch is the fault that a watch is under, the first of those meant for it. ok is false
-// if there is none.
+// Watch returns the first fault that affects a watch. ok is false if there is none.
 func (s *Set) Watch(t Target) (f Fault, ok bool) {
 	if s == nil || s.watches.Load() == 0 {
 		return f, false
@@ -160,7 +159,7 @@ func (s *Set) Watch(t Target) (f Fault, ok bool) {
 	return f, false
 }
 
-// Strikes counts events that a fault has kept back.
+// Strikes counts events that a fault has withheld.
 func (s *Set) Strikes(id uint64, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,8 +170,8 @@ func (s *Set) Strikes(id uint64, n int) {
 	}
 }
 
-// Write counts a write and returns the faults that strike it, in the order in which they
-// were added, up to one that fails it.
+// Write counts a write and returns the faults that affect it, in the order in which they were added, up to the
+// first that fails it.
 func (s *Set) Write(t Target) (struck []Fault) {
 	if s == nil || s.writes.Load() == 0 {
 		return nil
