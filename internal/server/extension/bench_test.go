@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// deep is the schema of an object with so many levels and members on each.
+// deep returns the schema of an object with the given number of levels and of members on each.
 func deep(levels, width int) string {
 	if levels == 0 {
 		return `{"type":"string","maxLength":64,"description":"A value that says what it is about, in as many words as such descriptions have."}`
@@ -30,9 +30,8 @@ func deep(levels, width int) string {
 	return `{"type":"object","x-kubernetes-validations":[{"rule":"has(self.m0) || !has(self.m1)"}],"properties":{` + strings.Join(members, ",") + `}}`
 }
 
-// BenchmarkInstall is one of many definitions of 80 KB and 80 rules, from its
-// write to its answer, by when its kind is served. It also says what memory the
-// definition keeps.
+// BenchmarkInstall measures a definition of 80 KB with 80 rules among many, from its write to the response, at
+// which its kind is served. It also reports the memory that the definition keeps.
 func BenchmarkInstall(b *testing.B) {
 	s := serve(b)
 	schema := deep(4, 4)
@@ -51,8 +50,8 @@ func BenchmarkInstall(b *testing.B) {
 	b.ReportMetric(float64(len(schema))/1024, "KB/schema")
 }
 
-// BenchmarkMany is 500 definitions of 16 KB and 17 rules each, one after the
-// other, and the slowest of them; with each answer its kind is served.
+// BenchmarkMany measures 500 definitions of 16 KB and 17 rules, written one after the other, and reports the
+// slowest. Each kind is served when its write returns.
 func BenchmarkMany(b *testing.B) {
 	const many = 500
 	members := make([]string, 16)
@@ -61,7 +60,7 @@ func BenchmarkMany(b *testing.B) {
 	}
 	properties := "{" + strings.Join(members, ",") + "}"
 	for b.Loop() {
-		store, err := local.Open(b.TempDir(), local.Options{}) // memory has no second copy then
+		store, err := local.Open(b.TempDir(), local.Options{}) // so that the store keeps no second copy in memory
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -88,7 +87,7 @@ func BenchmarkMany(b *testing.B) {
 	}
 }
 
-// BenchmarkServed is from the write of a small definition to an object of its kind.
+// BenchmarkServed measures the time from the write of a small definition to an object of its kind.
 func BenchmarkServed(b *testing.B) {
 	s := serve(b)
 	rt := server.Transport(s.api, &auth.User{Name: "admin"})
@@ -101,8 +100,7 @@ func BenchmarkServed(b *testing.B) {
 	}
 }
 
-// BenchmarkObjects compares what objects of about the same size cost as config
-// maps and as custom objects.
+// BenchmarkObjects compares the cost of objects of about the same size as config maps and as custom objects.
 func BenchmarkObjects(b *testing.B) {
 	maps := "/api/v1/namespaces/default/configmaps"
 	value := strings.Repeat("x", 500)
@@ -124,7 +122,7 @@ func BenchmarkObjects(b *testing.B) {
 		for ; made < 2000; made++ {
 			send(b, rt, "POST", c.path, fmt.Sprintf(c.body, made, made), 201)
 		}
-		n := 0 // of the write: each is another
+		n := 0 // of the write: makes each one different
 		b.Run("update/"+c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			var now map[string]any
@@ -202,7 +200,7 @@ func BenchmarkObjects(b *testing.B) {
 	}
 }
 
-// send does a request, and wants the code; 0 wants any that is good.
+// send sends a request and checks the code; 0 accepts any success.
 func send(b *testing.B, rt http.RoundTripper, method, path, body string, code int) int64 {
 	return int64(len(receive(b, rt, method, path, body, code)))
 }

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// heard notes the content types of a wire that are not CBOR's.
+// heard records the content types other than CBOR that pass a transport.
 type heard struct {
 	http.RoundTripper
 	foreign map[string]bool
@@ -36,7 +36,7 @@ func (h heard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// TestCBOR has client-go's dynamic client work on a custom kind in CBOR.
+// TestCBOR uses client-go's dynamic client with CBOR on a custom kind.
 func TestCBOR(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, clientfeatures.ClientsAllowCBOR, true)
 	featurestesting.SetFeatureDuringTest(t, clientfeatures.ClientsPreferCBOR, true)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Gadget is a kind as kubebuilder's scaffold has it.
+// Gadget is a kind as kubebuilder scaffolds it.
 type Gadget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -19,12 +19,12 @@ type Gadget struct {
 	Status            GadgetStatus `json:"status,omitempty"`
 }
 
-// GadgetSpec is what is wanted.
+// GadgetSpec is the desired state.
 type GadgetSpec struct {
 	Size *int32 `json:"size,omitempty"`
 }
 
-// GadgetStatus is what is.
+// GadgetStatus is the observed state.
 type GadgetStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
@@ -37,7 +37,7 @@ func (g *Gadget) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// GadgetList is a list of them.
+// GadgetList is a list of Gadgets.
 type GadgetList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -57,7 +57,7 @@ const withConditions = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomRe
 "status":{"type":"object","properties":{"conditions":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["type"],"items":{"type":"object","required":["type","status"],
 "properties":{"type":{"type":"string"},"status":{"type":"string"},"reason":{"type":"string"},"message":{"type":"string"},"observedGeneration":{"type":"integer","format":"int64"},"lastTransitionTime":{"type":"string","format":"date-time"}}}}}}}}}}]}}`
 
-// TestControllerRuntime works on a custom kind with Go types, as controllers do.
+// TestControllerRuntime uses a custom kind with Go types, as controllers do.
 func TestControllerRuntime(t *testing.T) {
 	s := serve(t)
 	s.ask(t, "POST", definitions, withConditions, 201)

@@ -1,33 +1,28 @@
-// Package extension serves what CustomResourceDefinitions define. It keeps the
-// set of kinds that a server serves, with their discovery and OpenAPI, at what
-// the stored definitions say, and the definitions' status at what is served.
+// Package extension serves the kinds of CustomResourceDefinitions. It keeps the served kinds, with their discovery
+// and OpenAPI, in line with the stored definitions, and the definitions' status in line with the served kinds.
 //
 // # The life of a definition
 //
-// A write of a definition is answered when it has taken effect here: its names
-// are accepted or not, endpoints, discovery and OpenAPI of its kind have been
-// replaced together, and then NamesAccepted and Established are written into its
-// status, in one write. So whoever sees Established finds the kind served. A
-// definition that another server on the same store wrote takes effect when its event
-// arrives, or earlier, with the first request that needs it: nothing is written by the
-// rules of a definition that has been replaced, and nothing is shown by another one
-// than that which stands before it in the log.
+// A write of a definition returns when it has taken effect on this server: its names are accepted or rejected; the
+// endpoints, discovery and OpenAPI of its kind have been replaced together; then NamesAccepted and Established are
+// written into its status, in one write. A client that sees Established therefore finds the kind served. A
+// definition written by another server on the same store takes effect when its event arrives, or earlier, with the
+// first request that needs it. No request is served by a definition that had been replaced before, and every object
+// shown follows the definition that precedes it in the log.
 //
-// Names belong to the definition that had them first, within its group: another
-// that asks for one keeps the names it had, is told which one is taken, and gets
-// it as soon as it is free.
+// Within a group, a name belongs to the first definition that claims it. Another definition that asks for the name
+// keeps its own accepted names, has the conflict reported in its status, and gets the name once it is free.
 //
-// A definition that is deleted stays, with a finalizer and the condition
-// Terminating, until its objects have gone: creates are refused, all objects are
-// deleted as a client would delete them, and when the last one has gone, the
-// finalizer is taken off.
+// A deleted definition stays, with a finalizer and the condition Terminating, until its objects are gone: creates
+// are refused, all objects are deleted as a client would delete them, and after the last one the finalizer is
+// removed.
 //
 // # Concurrency
 //
 //  1. Methods may be called from any goroutine. One at a time brings the served
-//     set up to date; the others wait, and find it done.
+//     set up to date; the others wait for it.
 //  2. [Extensions.Run] is one goroutine, which waits for events of definitions,
 //     with one more for each definition that is being deleted.
-//  3. Nothing that calls back into the server's verbs is done with the lock held:
-//     statuses are written past admission.
+//  3. No verb of the server is called with the lock held: statuses are written
+//     past admission.
 package extension

@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// ending is which definitions are being ended.
+// ending holds the definitions that are being deleted.
 type ending struct {
 	wg sync.WaitGroup
 	mu struct {
@@ -45,10 +45,10 @@ func (e *ending) end(name string) {
 	delete(e.mu.names, name)
 }
 
-// retryAfter is how long an end that failed is left alone.
+// retryAfter is the pause before a failed deletion is tried again.
 const retryAfter = time.Second
 
-// pause waits before something is tried again; false if ctx has ended.
+// pause waits before the next try. It returns false if ctx has ended.
 func pause(ctx context.Context) bool {
 	t := time.NewTimer(retryAfter)
 	defer t.Stop()
@@ -60,7 +60,7 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-// endDeleted begins to end the definitions that are deleted.
+// endDeleted starts the deletion of terminating definitions' objects.
 func (x *Extensions) endDeleted(ctx context.Context) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -88,7 +88,7 @@ func dying(d *apiextensionsv1.CustomResourceDefinition) bool {
 	return d.DeletionTimestamp != nil && apihelpers.CRDHasFinalizer(d, apiextensionsv1.CustomResourceCleanupFinalizer)
 }
 
-// end deletes a definition's objects and lets the definition go.
+// end deletes a definition's objects and then removes its finalizer.
 func (x *Extensions) end(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition) error {
 	err := x.terminating(ctx, d, apiextensionsv1.ConditionTrue, "InstanceDeletionInProgress", "CustomResource deletion is in progress", false)
 	if err == nil {
@@ -111,8 +111,8 @@ func (x *Extensions) end(ctx context.Context, d *apiextensionsv1.CustomResourceD
 	return err
 }
 
-// terminating writes how far the end of a definition is; the last time it takes
-// the finalizer off, with which the definition goes.
+// terminating writes the Terminating condition. With last set it also removes the finalizer, which deletes the
+// definition.
 func (x *Extensions) terminating(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition, status apiextensionsv1.ConditionStatus, reason, message string, last bool) error {
 	return x.o.Server.Amend(ctx, Definitions, d.Name, "status", func(obj resource.Object) bool {
 		now := obj.(*apiextensionsv1.CustomResourceDefinition)
@@ -129,15 +129,15 @@ func (x *Extensions) terminating(ctx context.Context, d *apiextensionsv1.CustomR
 	})
 }
 
-// deleteObjects deletes all objects and returns when the last one has gone. It
-// waits a minute for those that others hold.
+// deleteObjects deletes all objects and returns when the last one is gone. It waits for a minute for those with
+// finalizers.
 func (x *Extensions) deleteObjects(ctx context.Context, d *apiextensionsv1.CustomResourceDefinition) (reason string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	gr := x.kindOf(d.Name)
 	cache := x.o.Server.Cache(gr)
 	if cache == nil {
-		return "", nil // no version is served; what is stored is out of reach
+		return "", nil // no version is served, so stored objects cannot be reached
 	}
 	snap, err := cache.Snapshot(ctx, watchcache.ReadAt{})
 	if err != nil {

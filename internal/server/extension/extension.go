@@ -16,23 +16,22 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// Definitions names the resource that definitions are.
+// Definitions is the resource of CustomResourceDefinitions.
 var Definitions = schema.GroupResource{Group: apiextensionsv1.GroupName, Resource: "customresourcedefinitions"}
 
-// Options are what Extensions work on.
+// Options configure Extensions.
 type Options struct {
 	Server *server.Server
-	// Builtin are the resources that are served anyway. They win over
-	// definitions of the same name.
+	// Builtin are the built-in resources. They take precedence over definitions of the same name.
 	Builtin []*resource.Resource
-	// Describes are told of each new set of resources, as server.Server.Set says.
+	// Describes are passed each new set of resources, as in server.Server.Set.
 	Describes []server.Describer
-	// Webhook makes converters of definitions that name a webhook.
+	// Webhook returns the converter of a definition with a conversion webhook.
 	Webhook func(*apiextensionsv1.CustomResourceDefinition) custom.Converter
-	Log     *slog.Logger // nil logs nothing
+	Log     *slog.Logger // nil discards
 }
 
-// Extensions are the kinds that a server's definitions define.
+// Extensions serves the kinds of a server's definitions.
 type Extensions struct {
 	o       Options
 	builtin map[schema.GroupVersionResource]bool
@@ -50,13 +49,12 @@ type served struct {
 	from storage.Revision // of the definition
 	kind *custom.Kind
 	rows []*resource.Resource
-	// definition is its present state; kind's may be an older one that serves
-	// the same.
+	// definition is its present state; the kind's may be an older one that is served identically.
 	definition *apiextensionsv1.CustomResourceDefinition
-	open       bool // its status is to be worked out
+	open       bool // its status must be computed
 }
 
-// New makes the kinds of all stored definitions served.
+// New serves the kinds of all stored definitions.
 func New(ctx context.Context, o Options) (*Extensions, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -71,8 +69,8 @@ func New(ctx context.Context, o Options) (*Extensions, error) {
 	return x, x.sync(ctx)
 }
 
-// Written is to be called after each write of a definition (see
-// server.Config.Written). It returns when the definition has taken effect.
+// Written must be called after each write of a definition (see server.Config.Written). It returns when the
+// definition has taken effect.
 func (x *Extensions) Written(ctx context.Context, at storage.Revision) {
 	if x.past(at) {
 		return
@@ -99,7 +97,7 @@ func (x *Extensions) Settle(ctx context.Context) error {
 	return x.sync(ctx)
 }
 
-// Run follows the definitions, and ends those that are deleted, until ctx ends.
+// Run follows the definitions, and completes the deletion of those that are deleted, until ctx ends.
 func (x *Extensions) Run(ctx context.Context) error {
 	defer x.ending.wait()
 	for ctx.Err() == nil {
@@ -142,7 +140,7 @@ func (x *Extensions) follow(ctx context.Context) error {
 	}
 }
 
-// kindOf is the resource that a definition defines.
+// kindOf returns the resource that a definition defines.
 func (x *Extensions) kindOf(name string) schema.GroupResource {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -19,14 +19,14 @@ import (
 	"fairlead.dev/internal/server/extension"
 )
 
-// poster is a webhook that is a function.
+// poster is a webhook implemented by a function.
 type poster func(ctx context.Context, body []byte) ([]byte, error)
 
 func (p poster) Post(ctx context.Context, _ *admissionv1.WebhookClientConfig, body []byte) ([]byte, error) {
 	return p(ctx, body)
 }
 
-// convertBy asks p to take so many gadgets from v1 to v2.
+// convertBy asks p to convert n gadgets from v1 to v2.
 func convertBy(ctx context.Context, t *testing.T, p poster, n int) ([]*unstructured.Unstructured, error) {
 	t.Helper()
 	var d apiextensionsv1.CustomResourceDefinition
@@ -43,8 +43,8 @@ func convertBy(ctx context.Context, t *testing.T, p poster, n int) ([]*unstructu
 	return extension.Webhooks(p)(&d).Convert(ctx, objects, schema.GroupVersion{Group: "shop.example.com", Version: "v2"})
 }
 
-// TestHangingWebhook: one that never answers is left after thirty seconds, or
-// with whoever asked.
+// TestHangingWebhook checks that a webhook that never responds is given up after thirty seconds, or when the
+// caller's context ends.
 func TestHangingWebhook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := func(ctx context.Context, _ []byte) ([]byte, error) {
@@ -64,8 +64,8 @@ func TestHangingWebhook(t *testing.T) {
 	})
 }
 
-// TestOneQuestion: however many objects are to be converted, they go together,
-// and come back in their order; what is no answer converts none.
+// TestOneQuestion checks that any number of objects is converted by one call, in order, and that an invalid
+// response converts none.
 func TestOneQuestion(t *testing.T) {
 	h := &hook{}
 	h.set(honest)
@@ -86,7 +86,7 @@ func TestOneQuestion(t *testing.T) {
 	}
 }
 
-// TestWatchConverted: a watch shows each event in the version it asked for.
+// TestWatchConverted checks that a watch returns each event in the requested version.
 func TestWatchConverted(t *testing.T) {
 	h := &hook{}
 	h.set(honest)

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// definition is a small kind with the given schema of its spec's properties.
+// definition is a small definition with the given schema of its spec's properties.
 func definition(plural, kind, properties string) string {
 	return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%s.shop.example.com"},
 "spec":{"group":"shop.example.com","scope":"Cluster","names":{"plural":%q,"kind":%q},"versions":[{"name":"v1","served":true,"storage":true,
@@ -25,7 +25,7 @@ const (
 	gadgets     = "/apis/shop.example.com/v1/gadgets"
 )
 
-// ask sends a request and wants the code; it returns the body.
+// ask sends a request, checks the code and returns the body.
 func (s *serving) ask(t testing.TB, method, path, body string, code int) string {
 	t.Helper()
 	data, err := s.try(t.Context(), method, path, body, code)
@@ -35,7 +35,7 @@ func (s *serving) ask(t testing.TB, method, path, body string, code int) string 
 	return data
 }
 
-// try is ask for other goroutines than the test's.
+// try is ask for goroutines other than the test's.
 func (s *serving) try(ctx context.Context, method, path, body string, code int) (string, error) {
 	resp, err := s.send(ctx, method, path, body)
 	if err != nil {
@@ -70,8 +70,7 @@ func (s *serving) send(ctx context.Context, method, path, body string) (*http.Re
 	return s.Client().Do(req)
 }
 
-// TestServedWhenAnswered: whoever has the answer to the write of a definition
-// finds all there is of its kind.
+// TestServedWhenAnswered checks that the kind is fully served when the write of its definition returns.
 func TestServedWhenAnswered(t *testing.T) {
 	s := serve(t)
 	s.ask(t, "GET", "/apis/shop.example.com", "", 404)
@@ -90,9 +89,8 @@ func TestServedWhenAnswered(t *testing.T) {
 	}
 }
 
-// TestNewDefaults: a default that comes with a change of the definition is seen
-// on objects that are there, in reads, lists and watches, without a write, also
-// after the server has started again.
+// TestNewDefaults checks that a default added to a definition shows on existing objects in reads, lists and
+// watches, without a write and also after a restart.
 func TestNewDefaults(t *testing.T) {
 	store, err := local.Open("", local.Options{InMemory: true})
 	if err != nil {
@@ -130,7 +128,7 @@ func TestNewDefaults(t *testing.T) {
 	}
 }
 
-// TestWatchEndsWithItsKind: the last a watch says is that its objects have gone.
+// TestWatchEndsWithItsKind checks that a watch reports the deletion of its objects before it ends.
 func TestWatchEndsWithItsKind(t *testing.T) {
 	s := serve(t)
 	s.ask(t, "POST", definitions, definition("gadgets", "Gadget", `{}`), 201)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// claims says how many definitions hold a name, by group.
+// claims counts the definitions that hold each name, by group.
 type claims struct {
 	resources, kinds map[claimed]int
 }
@@ -37,14 +37,14 @@ func (c claims) count(d *apiextensionsv1.CustomResourceDefinition, n int) {
 	}
 }
 
-// replace takes the names of a definition's state back for those of the next.
+// replace exchanges the names of a definition's previous state for those of the next.
 func (c claims) replace(before, after *apiextensionsv1.CustomResourceDefinition) {
 	c.count(before, -1)
 	c.count(after, 1)
 }
 
-// settled says that there is nothing to work out: the definition has the names it
-// asks for, and the conditions.
+// settled reports whether the definition has the names it asks for, and all conditions, so that its status needs no
+// work.
 func settled(d *apiextensionsv1.CustomResourceDefinition) bool {
 	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) &&
 		apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established) &&
@@ -52,8 +52,7 @@ func settled(d *apiextensionsv1.CustomResourceDefinition) bool {
 		equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames)
 }
 
-// settle gives a definition the names it asks for and that are free, and the
-// conditions that follow.
+// settle gives a definition the free names it asks for, and sets its conditions.
 func (c claims) settle(d *apiextensionsv1.CustomResourceDefinition) {
 	if !equality.Semantic.DeepEqual(d.Spec.Names, d.Status.AcceptedNames) {
 		names, condition := c.accept(d)
@@ -80,8 +79,7 @@ func (c claims) settle(d *apiextensionsv1.CustomResourceDefinition) {
 	setCondition(d, established)
 }
 
-// accept compares the names that a definition asks for with those it has and
-// those that others have.
+// accept compares the requested names with the definition's accepted names and with those of other definitions.
 func (c claims) accept(d *apiextensionsv1.CustomResourceDefinition) (names apiextensionsv1.CustomResourceDefinitionNames, condition apiextensionsv1.CustomResourceDefinitionCondition) {
 	want, have := d.Spec.Names, d.Status.AcceptedNames
 	names = have
@@ -126,7 +124,7 @@ func (c claims) accept(d *apiextensionsv1.CustomResourceDefinition) (names apiex
 	return names, condition
 }
 
-// aggregate is one error of those that are some, nil for none.
+// aggregate combines errors into one, nil if there are none.
 func aggregate(errs []error) error {
 	if a := utilerrors.NewAggregate(errs); a != nil {
 		return a
@@ -145,8 +143,7 @@ func isBundle(pem []byte) bool {
 	return err == nil
 }
 
-// approve notes whether a definition in a group of the community's has been
-// approved there.
+// approve sets the approval condition of a definition in a protected community group (*.k8s.io).
 func approve(d *apiextensionsv1.CustomResourceDefinition) {
 	if !apihelpers.IsProtectedCommunityGroup(d.Spec.Group) {
 		return
@@ -168,7 +165,7 @@ func approve(d *apiextensionsv1.CustomResourceDefinition) {
 	setCondition(d, c)
 }
 
-// setCondition sets a condition unless it is so already.
+// setCondition sets a condition unless it is set already.
 func setCondition(d *apiextensionsv1.CustomResourceDefinition, c apiextensionsv1.CustomResourceDefinitionCondition) {
 	now := apihelpers.FindCRDCondition(d, c.Type)
 	if now != nil && now.Status == c.Status && now.Reason == c.Reason && now.Message == c.Message {

@@ -14,8 +14,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// latecomer is a store as another server sees it: what is to happen before its
-// next write of a gadget does.
+// latecomer is the store as seen by the second server. before runs ahead of its next write of a gadget.
 type latecomer struct {
 	storage.Store
 	before atomic.Pointer[func()]
@@ -30,7 +29,7 @@ func (l *latecomer) Commit(ctx context.Context, t storage.Txn) (storage.TxnResul
 	return l.Store.Commit(ctx, t)
 }
 
-// twoServers are servers on one store.
+// twoServers starts two servers on one store.
 func twoServers(t *testing.T) (a, b *serving, late *latecomer) {
 	t.Helper()
 	store, err := local.Open("", local.Options{InMemory: true})
@@ -42,8 +41,7 @@ func twoServers(t *testing.T) (a, b *serving, late *latecomer) {
 	return serveFrom(t, store), serveFrom(t, late), late
 }
 
-// stored flips which of the versions is stored, and gives each a field that the
-// definition fills in.
+// stored returns a definition with the given storage version, in which each version has a field with a default.
 func stored(version string, field int) string {
 	one := func(name string) string {
 		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","default":{},"properties":{"f%d":{"type":"string","default":%q}}}}}}}`,
@@ -57,12 +55,12 @@ func twoVersions(version string, field int) string {
 		strings.TrimPrefix(stored(version, field), `{"spec":{`)
 }
 
-// gadget is one, posted without its spec.
+// gadget is posted without its spec.
 func gadget(version, name string) string {
 	return fmt.Sprintf(`{"apiVersion":"shop.example.com/%s","kind":"Gadget","metadata":{"name":%q}}`, version, name)
 }
 
-// shown is what an answer shows of a gadget: its version and the fields of its spec.
+// shown returns the version of a gadget in a response and the fields of its spec.
 func shown(text string) string {
 	var o struct {
 		APIVersion string
@@ -77,7 +75,7 @@ func shown(text string) string {
 
 const ofGadgets = definitions + "/gadgets.shop.example.com"
 
-// TestReplicasServe: what one server is told of a definition, the other acts by.
+// TestReplicasServe checks that one server follows a definition written through the other.
 func TestReplicasServe(t *testing.T) {
 	a, b, _ := twoServers(t)
 	v1, v2 := "/apis/shop.example.com/v1/gadgets", "/apis/shop.example.com/v2/gadgets"
@@ -106,8 +104,8 @@ func TestReplicasServe(t *testing.T) {
 	b.ask(t, "GET", v1, "", 200)
 }
 
-// TestWriteByOldDefinition: a write that is on its way while another server
-// changes the definition is done by the new one, or not at all.
+// TestWriteByOldDefinition checks that a write that races with a change of the definition by another server follows
+// the new definition or fails.
 func TestWriteByOldDefinition(t *testing.T) {
 	a, b, late := twoServers(t)
 	v1 := "/apis/shop.example.com/v1/gadgets"
@@ -165,13 +163,12 @@ func TestWriteByOldDefinition(t *testing.T) {
 	}
 }
 
-// TestNeverAnotherDefinition: with the definition changing all the time, whatever
-// either server shows is what one definition makes of it, whole, and none that had
-// been replaced before the question.
+// TestNeverAnotherDefinition changes the definition all the time. Every response of either server must follow a
+// single definition, and none that was replaced before the request.
 func TestNeverAnotherDefinition(t *testing.T) {
 	a, b, _ := twoServers(t)
 	a.ask(t, "POST", definitions, twoVersions("v1", 1), 201)
-	var now atomic.Int64 // the definition that was answered last
+	var now atomic.Int64 // the definition of the last response
 	now.Store(1)
 	check := func(where, version, text string, least int64) {
 		var n int64
@@ -229,7 +226,7 @@ func TestNeverAnotherDefinition(t *testing.T) {
 	all.Wait()
 }
 
-// items are those of a list.
+// items are the items of a list.
 func items(list string) (out []string) {
 	var l struct{ Items []json.RawMessage }
 	json.Unmarshal([]byte(list), &l)
@@ -239,7 +236,7 @@ func items(list string) (out []string) {
 	return out
 }
 
-// watchFrom watches until the watch ends, and says how far it has come.
+// watchFrom watches until the watch ends, and returns the last resourceVersion.
 func watchFrom(ctx context.Context, s *serving, path, after string, see func(text string)) (string, error) {
 	w, err := s.send(ctx, "GET", path+"?watch=1&timeoutSeconds=5&resourceVersion="+after, "")
 	if err != nil {
@@ -265,7 +262,7 @@ func watchFrom(ctx context.Context, s *serving, path, after string, see func(tex
 	return after, nil
 }
 
-// until asks until the code is the answer.
+// until repeats a request until it gets the code.
 func (s *serving) until(t testing.TB, method, path string, code int) {
 	t.Helper()
 	for {

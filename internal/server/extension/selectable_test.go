@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// selectable is the kind of TestConversionWebhook with a selectable field in each version.
+// selectable is the definition of TestConversionWebhook with a selectable field in each version.
 var selectable = func() string {
 	s := converted
 	for version, field := range map[string]string{"v1": "size", "v2": "length"} {
@@ -26,8 +26,8 @@ type measured struct {
 
 func (g measured) String() string { return fmt.Sprint(g.Metadata.Name, g.Spec.Size+g.Spec.Length) }
 
-// TestSelectableFieldsOfVersions: fields select on objects as they are in the version
-// asked for, wherever the stored one has them.
+// TestSelectableFieldsOfVersions checks that field selectors see objects in the requested version, even where the
+// stored one differs.
 func TestSelectableFieldsOfVersions(t *testing.T) {
 	h := &hook{}
 	h.set(honest)
@@ -78,7 +78,7 @@ func TestSelectableFieldsOfVersions(t *testing.T) {
 		t.Errorf("the second page: %q, continue %q", got, list.Metadata.Continue)
 	}
 
-	// What watches see: from the present on, from a revision on, in both versions.
+	// Watches from now and from a revision, in both versions.
 	watches := map[string]*json.Decoder{}
 	for name, path := range map[string]string{
 		"v2 from now":        v2 + "?watch=1&timeoutSeconds=30&" + selector("spec.length=5"),

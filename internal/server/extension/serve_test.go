@@ -34,7 +34,7 @@ func serve(t testing.TB, hooks ...extension.Poster) *serving {
 	return serveFrom(t, store, hooks...)
 }
 
-// serveFrom starts a server over a store, as one that starts again does.
+// serveFrom starts a server on an existing store, as after a restart.
 func serveFrom(t testing.TB, store storage.Store, hooks ...extension.Poster) *serving {
 	return serveWith(t, server.Config{Store: store}, hooks...)
 }

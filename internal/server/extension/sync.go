@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// sync brings what is served to what the stored definitions say.
+// sync brings the served kinds up to date with the stored definitions.
 func (x *Extensions) sync(ctx context.Context) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -45,8 +45,7 @@ func (x *Extensions) sync(ctx context.Context) error {
 	}
 }
 
-// load takes in the definitions of the snapshot, and says whether what is to be
-// served may be another than before.
+// load reads the definitions of the snapshot, and reports whether the served set may have to change.
 func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 	there := map[string]bool{}
 	for o := range readable(snap) {
@@ -72,7 +71,7 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 		x.mu.served[name] = now
 	}
 	for name := range x.mu.served {
-		if !there[name] && !snap.Unreadable("", name) { // which stays in effect as it was
+		if !there[name] && !snap.Unreadable("", name) { // an unreadable one stays in effect as it was
 			delete(x.mu.served, name)
 			changed = true
 		}
@@ -80,24 +79,24 @@ func (x *Extensions) load(snap *watchcache.Snapshot) (changed bool) {
 	return changed
 }
 
-// every selects all definitions but those whose values cannot be read.
+// every selects all definitions except unreadable ones.
 var every = watchcache.Selection{Readable: true}
 
-// readable are the definitions of the snapshot whose values can be read.
+// readable returns the readable definitions of the snapshot.
 func readable(snap *watchcache.Snapshot) iter.Seq[*watchcache.Object] {
-	list, _ := snap.List(every, "", 0) // which fails only for what cannot be read
+	list, _ := snap.List(every, "", 0) // fails only for unreadable objects
 	return list
 }
 
-// settle works out the statuses, oldest definition first, and returns those
-// that have to be written. The kinds already have them.
+// settle computes the statuses, oldest definition first, and returns those to be written. The kinds already have
+// them.
 func (x *Extensions) settle() map[string]*apiextensionsv1.CustomResourceDefinitionStatus {
 	wanted := map[string]*apiextensionsv1.CustomResourceDefinitionStatus{}
 	open := false
 	for _, s := range x.mu.served {
 		open = open || s.open
 	}
-	if !open { // as nearly always
+	if !open { // usually
 		return nil
 	}
 	all := slices.SortedFunc(maps.Values(x.mu.served), func(a, b *served) int {
@@ -119,7 +118,7 @@ func (x *Extensions) settle() map[string]*apiextensionsv1.CustomResourceDefiniti
 		names.replace(d, after)
 		wanted[d.Name] = &after.Status
 		s.definition, s.open = after, !settled(after)
-		if s.kind.Definition == d { // nobody serves it yet
+		if s.kind.Definition == d { // not served yet
 			s.kind.Definition.Status = after.Status
 			s.rows = nil
 			continue
@@ -148,8 +147,8 @@ func (x *Extensions) serve() {
 	x.o.Server.Set(rows, x.o.Describes...)
 }
 
-// writeStatus writes a status that was worked out. If the definition has changed
-// since, it is left alone: it will be worked out anew.
+// writeStatus writes a computed status. If the definition has changed since, nothing is written: its status will be
+// computed again.
 func (x *Extensions) writeStatus(ctx context.Context, name string, status *apiextensionsv1.CustomResourceDefinitionStatus) error {
 	from := x.mu.served[name].from
 	err := x.o.Server.Amend(ctx, Definitions, name, "status", func(obj resource.Object) bool {

@@ -23,7 +23,7 @@ type program struct {
 	*httptest.Server
 	hook
 	objects atomic.Int64
-	// hang holds each question until who asked has gone; gone then tells.
+	// hang holds each call until its client has gone, which gone reports.
 	hang atomic.Bool
 	came chan struct{}
 	gone chan struct{}
@@ -54,13 +54,13 @@ func startProgram(t *testing.T) *program {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(answer)
 	}))
-	p.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that are to fail
+	p.Config.ErrorLog = log.New(io.Discard, "", 0) // for handshakes that must fail
 	p.StartTLS()
 	t.Cleanup(p.Close)
 	return p
 }
 
-// definition is converted with the program as its webhook, trusted by ca.
+// definition is a definition whose webhook is the program, trusted by ca.
 func (p *program) definition(ca []byte) string {
 	return strings.Replace(converted, `"url":"https://127.0.0.1:1/x"`, fmt.Sprintf(`"url":"%s/convert","caBundle":%q`, p.URL, base64.StdEncoding.EncodeToString(ca)), 1)
 }
@@ -69,8 +69,8 @@ func (p *program) ca() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
 }
 
-// TestListAsksOnce: the objects of a list are converted in one question, and none
-// twice; what fails is the list's answer, whole.
+// TestListAsksOnce checks that the objects of a list are converted by one call, and none twice, and that a failed
+// conversion fails the whole list.
 func TestListAsksOnce(t *testing.T) {
 	p := startProgram(t)
 	s := serve(t, webhook.NewCaller(reach.New(nil, nil)))
@@ -138,8 +138,8 @@ func TestListAsksOnce(t *testing.T) {
 	asked("a watch that begins with them", 0, 0)
 }
 
-// TestWebhookOverTLS: who is not whom the definition trusts is not asked, and
-// who asks may go away.
+// TestWebhookOverTLS checks that a webhook that the definition does not trust is not called, and that a call ends
+// with its request.
 func TestWebhookOverTLS(t *testing.T) {
 	p, other := startProgram(t), startProgram(t)
 	s := serve(t, webhook.NewCaller(reach.New(nil, nil)))
@@ -159,7 +159,7 @@ func TestWebhookOverTLS(t *testing.T) {
 		if body, err := s.try(ctx, "GET", path, "", 200); err == nil {
 			t.Errorf("%s: %s", path, body)
 		}
-		<-p.gone // the question ended with the request
+		<-p.gone // the call ended with the request
 	}
 	p.hang.Store(false)
 	if body := s.ask(t, "GET", v2+"/a", "", 200); !strings.Contains(body, `"length":4`) {
@@ -181,7 +181,7 @@ func TestWebhookOverTLS(t *testing.T) {
 	}
 }
 
-// strangerCA is a certificate whose key nobody has.
+// strangerCA is a certificate whose key is unknown.
 const strangerCA = `-----BEGIN CERTIFICATE-----
 MIIBfTCCASOgAwIBAgIUaOwTTEKGGYPlBxUJlZCfTz5mBdcwCgYIKoZIzj0EAwIw
 EzERMA8GA1UEAwwIc3RyYW5nZXIwIBcNMjYxMTIxMDkxNjM0WhgPMjEyNjEwMjgw

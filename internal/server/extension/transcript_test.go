@@ -18,19 +18,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// TestTranscripts runs the conversations in testdata. What they expect was
-// answered by kube-apiserver 1.36. They are run against a server of ours, or
-// against the one that EXTENSION_SERVER and EXTENSION_TOKEN name; with
+// TestTranscripts runs the conversations in testdata. The expected answers are kube-apiserver 1.36's. They run
+// against a server of ours, or against the one given by EXTENSION_SERVER and EXTENSION_TOKEN; with
 // EXTENSION_REWRITE=1 the answers are written into the files.
 //
-// A transcript is blocks with an empty line between them: a request line,
-// headers, the body (JSON, or YAML if it does not begin with a brace), "----",
-// and what came back: the code, warnings, and the object without what the server
-// sets, or the Status. A second answer, behind "---- fairlead", is ours where it
-// is not the same; a comment then says why. "established NAME", "gone PATH" and
-// "await REQUEST WORD" wait. $run is a word of the transcript's own, as part of API groups; $ns is its
-// namespace. After "show fields" the owners of fields are printed too, as
-// "show raw" prints bodies as they came.
+// A transcript is a series of blocks with an empty line between them: a request line, headers, the body (JSON, or
+// YAML if it does not begin with a brace), "----", and the answer: the code, warnings, and the object without
+// server-set fields, or the Status. A second answer, behind "---- fairlead", is ours where it differs; a comment
+// then gives the reason. "established NAME", "gone PATH" and "await REQUEST WORD" wait. $run is a random word, used
+// in API groups; $ns is the transcript's namespace. After "show fields" the owners of fields are printed too; "show
+// raw" prints bodies as received.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -83,7 +80,7 @@ func runTranscript(t *testing.T, file string) {
 	}
 }
 
-// peer is the server a transcript is run against.
+// peer is the server that a transcript runs against.
 type peer struct {
 	t           *testing.T
 	base, token string
@@ -98,7 +95,8 @@ func newPeer(t *testing.T) *peer {
 	p := &peer{
 		t: t, base: os.Getenv("EXTENSION_SERVER"), token: os.Getenv("EXTENSION_TOKEN"),
 		ns: "ext-" + id, run: "x" + id, show: map[string]bool{},
-		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}, // certificates are not what is tested
+		// certificates are not under test
+		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}},
 	}
 	if p.base == "" {
 		p.base, p.ours = serve(t).URL, true
@@ -107,7 +105,7 @@ func newPeer(t *testing.T) *peer {
 	return p
 }
 
-// command does what is no request.
+// command runs a block that is not a request, and reports whether it was one.
 func (p *peer) command(block string) bool {
 	name, arg, _ := strings.Cut(block, " ")
 	switch name {
@@ -126,8 +124,7 @@ func (p *peer) command(block string) bool {
 	return true
 }
 
-// await asks until the answer has the text in it; if that takes a minute, it
-// never will.
+// await repeats a request until the answer contains the text, for a minute at most.
 func (p *peer) await(request, text string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
@@ -135,13 +132,13 @@ func (p *peer) await(request, text string) {
 			return
 		}
 		if !p.ours {
-			time.Sleep(100 * time.Millisecond) // another process: there is nothing to wait for
+			time.Sleep(100 * time.Millisecond) // in another process there is nothing to wait on
 		}
 	}
 	p.t.Fatalf("%s never says %s", request, text)
 }
 
-// do sends a request and prints what came back.
+// do sends a request and prints the answer.
 func (p *peer) do(request string) string {
 	p.t.Helper()
 	request = strings.NewReplacer("$ns", p.ns, "$run", p.run).Replace(request)
@@ -231,7 +228,7 @@ func (p *peer) print(body []byte) string {
 	return plain(strings.Join(append([]string{string(text)}, owners...), "\n"))
 }
 
-// strip takes from an object, and the items of a list, what the server sets.
+// strip removes server-set fields from an object, and from the items of a list.
 func strip(v map[string]any, owners *[]string) {
 	if meta, ok := v["metadata"].(map[string]any); ok {
 		entries, _ := meta["managedFields"].([]any)
@@ -259,7 +256,7 @@ func strip(v map[string]any, owners *[]string) {
 	}
 }
 
-// status shows what went wrong.
+// status formats a Status.
 func status(s *metav1.Status) string {
 	message := s.Message
 	if s.Details != nil && len(s.Details.Causes) > 1 {

@@ -23,7 +23,7 @@ import (
 	"fairlead.dev/internal/server/reach"
 )
 
-// selfSigned is a certificate for 127.0.0.1 that nobody else has signed.
+// selfSigned returns a self-signed certificate for 127.0.0.1.
 func selfSigned(t *testing.T) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -41,8 +41,8 @@ func selfSigned(t *testing.T) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// TestBundleRotates: whom the definition trusts now is who may answer, from its write on:
-// the old program, then both, then the new one.
+// TestBundleRotates checks that each write of the CA bundle decides at once which program may respond: the old one,
+// then both, then the new one.
 func TestBundleRotates(t *testing.T) {
 	before, after := startProgram(t), startProgram(t)
 	after.TLS.Certificates = []tls.Certificate{selfSigned(t)}
@@ -65,7 +65,7 @@ func TestBundleRotates(t *testing.T) {
 	converts := func(code int) {
 		t.Helper()
 		n++
-		s.ask(t, "PATCH", v1+"/a", fmt.Sprintf(`{"spec":{"size":%d}}`, n), 200) // nothing that is kept answers
+		s.ask(t, "PATCH", v1+"/a", fmt.Sprintf(`{"spec":{"size":%d}}`, n), 200) // no cached conversion can serve this
 		if body := s.ask(t, "GET", v2+"/a", "", code); code == 200 && !strings.Contains(body, fmt.Sprintf(`"length":%d`, n)) {
 			t.Error(body)
 		}
@@ -83,8 +83,8 @@ func TestBundleRotates(t *testing.T) {
 	converts(500)
 }
 
-// TestBrokenAnswers: what is no answer fails the request as any failed conversion does, whatever
-// code it came with; and the next request asks anew.
+// TestBrokenAnswers checks that an invalid response fails the request like any failed conversion, whatever its
+// code, and that the next request calls again.
 func TestBrokenAnswers(t *testing.T) {
 	p := startProgram(t)
 	honestly := p.Config.Handler
@@ -129,8 +129,7 @@ func TestBrokenAnswers(t *testing.T) {
 	s.ask(t, "GET", v2, "", 200)
 }
 
-// TestMetadataStays: a conversion may change labels and annotations, and nothing else of
-// the metadata, whatever it says.
+// TestMetadataStays checks that a conversion may change labels and annotations, and no other metadata.
 func TestMetadataStays(t *testing.T) {
 	h := &hook{}
 	h.set(func(uid, to string, objects []map[string]any) string {

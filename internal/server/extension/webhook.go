@@ -22,12 +22,12 @@ import (
 	"fairlead.dev/internal/resource/custom"
 )
 
-// Poster posts a body to a webhook and returns the answer's.
+// Poster posts a body to a webhook and returns the body of the response.
 type Poster interface {
 	Post(ctx context.Context, config *admissionv1.WebhookClientConfig, body []byte) ([]byte, error)
 }
 
-// Webhooks makes converters that ask the webhooks of definitions.
+// Webhooks returns converters that call the definitions' webhooks.
 func Webhooks(p Poster) func(*apiextensionsv1.CustomResourceDefinition) custom.Converter {
 	return func(d *apiextensionsv1.CustomResourceDefinition) custom.Converter {
 		return webhook{p, d.Spec.Conversion.Webhook}
@@ -37,16 +37,16 @@ func Webhooks(p Poster) func(*apiextensionsv1.CustomResourceDefinition) custom.C
 // conversionTimeout bounds one call.
 const conversionTimeout = 30 * time.Second
 
-// reviewVersions are those of ConversionReview that are spoken here.
+// reviewVersions are the supported versions of ConversionReview.
 var reviewVersions = []string{"v1", "v1beta1"}
 
-// webhook converts by asking one.
+// webhook is a converter that calls a webhook.
 type webhook struct {
 	poster Poster
 	config *apiextensionsv1.WebhookConversion
 }
 
-// Convert implements custom.Converter. All objects go in one question.
+// Convert implements custom.Converter. All objects are sent in one call.
 func (w webhook) Convert(ctx context.Context, objects []*unstructured.Unstructured, to schema.GroupVersion) ([]*unstructured.Unstructured, error) {
 	if len(objects) == 0 {
 		return nil, nil
@@ -57,7 +57,7 @@ func (w webhook) Convert(ctx context.Context, objects []*unstructured.Unstructur
 	}
 	texts, err := w.ask(ctx, objects, to)
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		return fail("failed: %v", err) // its code is no answer to who asked us
+		return fail("failed: %v", err) // the webhook's code must not become the code of our response
 	}
 	if err != nil {
 		return fail("failed: %w", err)
@@ -88,7 +88,7 @@ func (w webhook) Convert(ctx context.Context, objects []*unstructured.Unstructur
 	return out, nil
 }
 
-// ask sends the objects and returns what comes back as them.
+// ask sends the objects and returns the converted ones.
 func (w webhook) ask(ctx context.Context, objects []*unstructured.Unstructured, to schema.GroupVersion) ([]runtime.RawExtension, error) {
 	i := slices.IndexFunc(w.config.ConversionReviewVersions, func(v string) bool { return slices.Contains(reviewVersions, v) })
 	if i < 0 {
@@ -140,7 +140,7 @@ func clientConfig(c *apiextensionsv1.WebhookClientConfig) *admissionv1.WebhookCl
 	return out
 }
 
-// sameObject says what a conversion has changed that it must not.
+// sameObject returns an error if a conversion has changed the object's identity.
 func sameObject(in, out *unstructured.Unstructured) error {
 	switch {
 	case in.GetName() != out.GetName():

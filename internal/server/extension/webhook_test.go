@@ -11,7 +11,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 )
 
-// hook is a webhook in memory: each time it answers as said.
+// hook is a webhook in memory whose response each test sets.
 type hook struct {
 	answer atomic.Pointer[func(uid, to string, objects []map[string]any) string]
 	asked  atomic.Int64
@@ -89,8 +89,7 @@ func TestConversionWebhook(t *testing.T) {
 	}
 }
 
-// TestLyingWebhook: what a webhook may not say fails the request, and nothing of
-// it is kept.
+// TestLyingWebhook checks that an invalid conversion fails the request and is not cached.
 func TestLyingWebhook(t *testing.T) {
 	h := &hook{}
 	h.set(honest)

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// restoreMeta gives a converted object its metadata back, but for labels and
-// annotations, which a conversion may change.
+// restoreMeta restores a converted object's metadata, except labels and annotations, which a conversion may change.
 func restoreMeta(in, out *unstructured.Unstructured) error {
 	said, ok := out.Object["metadata"]
 	if !ok {
@@ -40,8 +39,7 @@ func restoreMeta(in, out *unstructured.Unstructured) error {
 	return take(meta, answer, "annotations", annotations)
 }
 
-// take moves a member of strings from the answer to the metadata, and checks it
-// if it is not as it was.
+// take copies a map of strings from the converted metadata, and validates it if it has changed.
 func take(meta, answer map[string]any, name string, check func(map[string]string) field.ErrorList) error {
 	said := answer[name]
 	if said == nil {
