@@ -27,40 +27,39 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// Resource names the resource that API services are.
+// Resource is the resource of API services.
 var Resource = schema.GroupResource{Group: apiregistrationv1.GroupName, Resource: "apiservices"}
 
-// Options are what Services work on.
+// Options configure Services.
 type Options struct {
 	Server *server.Server
-	// Builtin are the resources that are served anyway.
+	// Builtin are the built-in resources.
 	Builtin []*resource.Resource
-	// Settle puts into effect all definitions that are stored by now; see
-	// server.Definitions.
+	// Settle puts all definitions stored so far into effect; see server.Definitions.
 	Settle func(ctx context.Context) error
-	// Discovery is told of what other servers serve.
+	// Discovery is passed the resources of other servers.
 	Discovery *discovery.Handler
-	// OpenAPI is told of what they say of that.
+	// OpenAPI is passed the documents of other servers.
 	OpenAPI *openapi.Handler
-	// Certificate is shown to other servers, who believe by it for whom requests are.
+	// Certificate is the front proxy's client certificate. Other servers trust its holder's headers about the user
+	// of a request.
 	Certificate tls.Certificate
-	// Trust tells them whom to believe; it is kept as it is here.
+	// Trust is the ConfigMap that tells other servers which certificates to trust. It is restored if it is changed.
 	Trust *corev1.ConfigMap
-	Log   *slog.Logger // nil logs nothing
+	Log   *slog.Logger // nil discards
 }
 
-// Services are the API services of a server; as a prometheus.Collector, how available they
-// are.
+// Services manages the API services of a server. As a prometheus.Collector it reports their availability.
 type Services struct {
 	o       Options
 	builtin []schema.GroupVersion
-	own     map[schema.GroupVersion]bool // builtin, and the one of API services
-	// atStart are those that were there before the server, by name.
+	own     map[schema.GroupVersion]bool // built-in versions, and the version of API services
+	// atStart holds the API services older than the server, by name.
 	atStart map[string]types.UID
-	bell    chan struct{} // of one slot: rung when other custom kinds are served
+	bell    chan struct{} // of one slot: rung when the custom kinds change
 	metrics metrics
-	// routes are the versions that other servers serve, nil if there are none; at is the
-	// revision up to which they are known.
+	// routes holds the versions of other servers, nil if there are none. at is the revision up to which they are
+	// known.
 	routes atomic.Pointer[map[schema.GroupVersion]*server.Elsewhere]
 	at     atomic.Int64
 	mu     struct {
@@ -68,24 +67,24 @@ type Services struct {
 		known   map[string]*known  // by name
 		remotes map[string]*remote // those of known that have a service
 		custom  []schema.GroupVersion
-		// unseen are the built-in versions that have not been seen available since the
-		// start; gone are those whose API service was seen and is there no more.
+		// unseen holds the built-in versions that have not been seen available since the start; gone those whose
+		// API service was seen and is now deleted.
 		unseen, gone map[string]schema.GroupVersion // by name
 	}
 }
 
-// known is what is to be known of a stored API service.
+// known is a stored API service.
 type known struct {
 	from    storage.Revision
 	name    string
 	uid     types.UID
-	managed string // apiregistration.OnStart or Always, "" if the server does not keep it
+	managed string // apiregistration.OnStart or Always, "" if the server does not manage it
 	spec    apiregistrationv1.APIServiceSpec
-	// available is what its condition says, local that it says so of what is served here.
+	// available is its Available condition; local is set if the condition says that the version is served locally.
 	available, local bool
 }
 
-// New knows the API services that are stored.
+// New reads the stored API services.
 func New(ctx context.Context, o Options) (*Services, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -118,7 +117,7 @@ func (s *Services) Set(resources []*resource.Resource) {
 	}
 }
 
-// sync takes in what is stored.
+// sync reads the stored API services.
 func (s *Services) sync(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +142,7 @@ func (s *Services) sync(ctx context.Context) error {
 		s.mu.known[k.name] = k
 	}
 	for name := range s.mu.known {
-		if !there[name] && !snap.Unreadable("", name) { // which stays in effect as it was
+		if !there[name] && !snap.Unreadable("", name) { // an unreadable one stays in effect as it was
 			delete(s.mu.known, name)
 		}
 	}
@@ -153,7 +152,7 @@ func (s *Services) sync(ctx context.Context) error {
 	return nil
 }
 
-// every selects all API services but those whose values cannot be read.
+// every selects all API services except unreadable ones.
 var every = watchcache.Selection{Readable: true}
 
 func read(o *watchcache.Object) (*known, error) {
@@ -172,10 +171,10 @@ func read(o *watchcache.Object) (*known, error) {
 	return k, nil
 }
 
-// retryAfter is how long a failure is left alone.
+// retryAfter is the pause after a failure.
 const retryAfter = time.Second
 
-// Run keeps API services until ctx ends.
+// Run manages API services until ctx ends.
 func (s *Services) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx); err != nil && ctx.Err() == nil {

@@ -10,10 +10,10 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// aggregator is who asks for what a remote serves.
+// aggregator is the user of discovery requests to remotes.
 var aggregator = auth.User{Name: "system:kube-aggregator", Groups: []string{auth.MastersGroup}}
 
-// ask gets a document of the remote, whose body is to be closed.
+// ask gets a document of the remote. The caller closes its body.
 func (s *Services) ask(ctx context.Context, r *remote, path, accept string) (*http.Response, error) {
 	header := http.Header{}
 	if accept != "" {
@@ -31,7 +31,7 @@ func (s *Services) ask(ctx context.Context, r *remote, path, accept string) (*ht
 	return resp, nil
 }
 
-// send asks the remote for a document in a user's name.
+// send requests a document of the remote as a user.
 func (s *Services) send(ctx context.Context, r *remote, as *auth.User, path string, header http.Header) (*http.Response, error) {
 	address, err := s.address(ctx, r)
 	if err != nil {

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// recheck is how long an answer is believed.
+	// recheck is how long the result of a check counts.
 	recheck = 30 * time.Second
-	// firstRetry is the pause after a check that failed; it doubles up to recheck.
+	// firstRetry is the pause after a failed check; it doubles up to recheck.
 	firstRetry = 50 * time.Millisecond
-	// attempts are made at once, of which one has to succeed within checkTimeout.
+	// attempts is the number of simultaneous requests of a check. One has to succeed within checkTimeout.
 	attempts     = 5
 	checkTimeout = 5 * time.Second
 )
 
-// checkers keep watch over remotes: two goroutines each, one of which reads their words. They belong to the goroutine that
-// follows.
+// checkers holds the remotes being checked, each by two goroutines: one checks it, the other reads its OpenAPI
+// documents. It belongs to the goroutine that follows API services.
 type checkers map[string]checker
 
 type checker struct {
@@ -43,7 +43,7 @@ func (c checker) end() {
 	<-c.done
 }
 
-// update starts the checkers of new remotes and ends those of the ones that went.
+// update starts the checkers of new remotes and stops those of removed ones.
 func (s *Services) update(ctx context.Context, all checkers) {
 	s.mu.Lock()
 	wanted := map[string]*remote{}
@@ -74,8 +74,7 @@ func (s *Services) update(ctx context.Context, all checkers) {
 	}
 }
 
-// watchOver checks a remote whenever its service or that's endpoints change, and from time
-// to time.
+// watchOver checks a remote whenever its service or the service's endpoints change, and at intervals.
 func (s *Services) watchOver(ctx context.Context, r *remote) {
 	to := r.spec.Service
 	var bells [2]<-chan struct{}
@@ -91,7 +90,7 @@ func (s *Services) watchOver(ctx context.Context, r *remote) {
 	} {
 		w, err := at.cache.Watch(ctx, at.sel, 0)
 		if err != nil {
-			continue // it is looked at from time to time
+			continue // it is checked at intervals
 		}
 		defer w.Close()
 		watchers[i], bells[i] = w, w.Bell()
@@ -123,7 +122,7 @@ func (s *Services) watchOver(ctx context.Context, r *remote) {
 	}
 }
 
-// drain reads all events there are; false if the watch is over.
+// drain reads all pending events. It returns false if the watch has ended.
 func drain(w *watchcache.Watcher) bool {
 	for {
 		events, _, err := w.Next()
@@ -133,8 +132,8 @@ func drain(w *watchcache.Watcher) bool {
 	}
 }
 
-// look checks a remote, says in its API service what came of it, and asks what it serves.
-// An error is to be tried again soon.
+// look checks a remote, writes the result into its API service, and runs discovery. After an error it should be
+// called again soon.
 func (s *Services) look(ctx context.Context, r *remote) error {
 	now, failed := s.check(ctx, r)
 	if ctx.Err() != nil {
@@ -162,7 +161,7 @@ func (s *Services) look(ctx context.Context, r *remote) error {
 	return failed
 }
 
-// check is the condition that a remote is in. An error says that it did not answer.
+// check returns the Available condition of a remote. An error means that the remote did not respond.
 func (s *Services) check(ctx context.Context, r *remote) (apiregistrationv1.APIServiceCondition, error) {
 	to := r.spec.Service
 	is := func(status apiregistrationv1.ConditionStatus, reason, format string, args ...any) apiregistrationv1.APIServiceCondition {
@@ -206,8 +205,8 @@ func portName(svc *corev1.Service, port int32) (string, bool) {
 	return "", false
 }
 
-// endpoints says whether the service has slices, and one of them somebody who is ready at
-// the port of that name.
+// endpoints reports whether the service has slices, and whether one of them has a ready endpoint at the port of
+// that name.
 func (s *Services) endpoints(ctx context.Context, namespace, name, port string) (some, ready bool, err error) {
 	list, err := s.o.Server.Lookup().List(ctx, discoveryv1.Resource("endpointslices"), namespace)
 	if err != nil {
@@ -233,7 +232,7 @@ func serves(slice *discoveryv1.EndpointSlice, port string) bool {
 	return ready && named
 }
 
-// probe asks the remote for what each server must have.
+// probe requests the document of its version, which every remote must serve.
 func (s *Services) probe(ctx context.Context, r *remote) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -263,5 +262,5 @@ func versionPath(r *remote) string {
 	return "/apis/" + r.spec.Group + "/" + r.spec.Version
 }
 
-// errUnavailable says that a remote was not asked.
+// errUnavailable means that a remote was not asked.
 var errUnavailable = errors.New("not available")

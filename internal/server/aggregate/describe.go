@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// described takes in what a remote has said that it serves, if it has.
+// described stores the result of a remote's discovery, if it is fresh.
 func (s *Services) described(r *remote, resources []apidiscoveryv2.APIResourceDiscovery, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +26,7 @@ func (s *Services) described(r *remote, resources []apidiscoveryv2.APIResourceDi
 	}
 }
 
-// expressed takes in what a remote has said of itself.
+// expressed stores a remote's OpenAPI documents.
 func (s *Services) expressed(r *remote, words openapi.Remote) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *Services) expressed(r *remote, words openapi.Remote) {
 	}
 }
 
-// list tells discovery of the remotes, with the lock held.
+// list passes the remotes to discovery. s.mu is held.
 func (s *Services) list() {
 	var list []discovery.Remote
 	for _, r := range s.mu.remotes {
@@ -55,7 +55,7 @@ func (s *Services) list() {
 	s.o.Discovery.SetRemotes(list)
 }
 
-// quote tells OpenAPI of them, groups of a higher priority first, with the lock held.
+// quote passes the remotes to OpenAPI, groups of a higher priority first. s.mu is held.
 func (s *Services) quote() {
 	var all []*remote
 	priority := map[string]int32{}

@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mostDiscovery bounds a document of discovery, in bytes.
+// maxDiscovery bounds a discovery document, in bytes.
 const mostDiscovery = 16 << 20
 
-// discover asks an available remote for what its version has: in one document for all
-// groups if it knows that form, else in that of the version.
+// discover gets the resources of an available remote's version: from aggregated discovery if the remote supports
+// it, else from the version's resource list.
 func (s *Services) discover(ctx context.Context, r *remote, available bool) ([]apidiscoveryv2.APIResourceDiscovery, error) {
 	if !available {
 		return nil, errUnavailable
@@ -45,7 +45,7 @@ func (s *Services) discover(ctx context.Context, r *remote, available bool) ([]a
 	return regrouped(r, one.APIResources), nil
 }
 
-// document reads one document, and says whether it is the one for all groups.
+// document reads one document, and reports whether it is aggregated discovery.
 func (s *Services) document(ctx context.Context, r *remote, path, accept string, into any) (aggregated bool, err error) {
 	resp, err := s.ask(ctx, r, path, accept)
 	if err != nil {
@@ -64,8 +64,7 @@ func (s *Services) document(ctx context.Context, r *remote, path, accept string,
 	return aggregated, json.Unmarshal(text, into)
 }
 
-// regrouped puts subresources, which the older form lists by themselves, to their
-// resources.
+// regrouped puts the subresources, which a resource list holds as entries of their own, under their resources.
 func regrouped(r *remote, list []metav1.APIResource) (resources []apidiscoveryv2.APIResourceDiscovery) {
 	kind := func(a *metav1.APIResource) *metav1.GroupVersionKind {
 		k := &metav1.GroupVersionKind{Group: a.Group, Version: a.Version, Kind: a.Kind}

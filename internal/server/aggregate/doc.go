@@ -1,38 +1,34 @@
-// Package aggregate keeps the API services: one for each version of a group that the
-// server serves itself, and those that users register for other servers.
+// Package aggregate manages API services: one for each version of a group that the server serves itself, and those
+// that users register for other servers.
 //
-// Those of what is built in are among the objects that a cluster starts with. They are
-// set right when the server starts, and those of a version that is not built in any more
-// are removed then; what users do to them afterwards is theirs to do: a version whose API
-// service they delete is served, and not listed among the groups. Those of what
-// definitions define come and go with it, and what users change of them is changed
-// back. Without the label kube-aggregator.kubernetes.io/automanaged an API service is
-// left alone.
+// API services of built-in versions are among the objects that a new cluster has. They are restored when the server
+// starts, and those of versions no longer built in are removed then; later changes by users stand. A version whose
+// API service was deleted is still served, but not listed among the groups. API services of definitions are created
+// and deleted with them, and changes by users are reverted. An API service without the label
+// kube-aggregator.kubernetes.io/automanaged is left alone.
 //
 // # Other servers
 //
-// An API service with a service leads requests to its version elsewhere, in place of what
-// is served here in that version: to a ready endpoint of the service or to its external
-// name, by TLS, to be known as SERVICE.NAMESPACE.svc. The server is shown a certificate of
-// the front proxy, and told by headers for whom the request is. Which certificates to
-// believe it reads in a ConfigMap, which is kept here.
+// An API service with a service routes requests for its version to another server, even if the version is also
+// served locally: to a ready endpoint of the service or to its external name, by TLS, verified as
+// SERVICE.NAMESPACE.svc. The server authenticates with the front proxy's client certificate and passes the user in
+// headers. The other server reads which certificates to trust from a ConfigMap, which this package maintains.
 //
-// Whether it is available, its API service says, as of the last check: of the service, its
-// endpoints, and of a document that each server must have. It is checked when the service
-// or its endpoints change, half a minute after a check, and soon after one that it did not
-// answer. While it is not available, requests are told 503, and discovery shows what it
-// had as stale.
+// The API service's Available condition is the result of the last check of the service, its endpoints, and a
+// document that every server must have. A check runs when the service or its endpoints change, half a minute after
+// the previous check, and soon after a check without a response. While the server is unavailable, requests get 503,
+// and discovery shows its last known resources as stale.
 //
-// What it says of itself in OpenAPI is asked for when it becomes available, before that is
-// said, and then every minute: its list of documents of v3, which stay where they are, and
-// its document of v2, which is merged into this server's when somebody wants that.
+// Its OpenAPI documents are read when it becomes available, before the condition is written, and then every minute:
+// the index of v3, whose documents stay on that server, and the v2 document, which is merged into this server's
+// when a client asks for that.
 //
 // # Concurrency
 //
 //  1. Methods may be called from any goroutine.
 //  2. [Services.Run] is one goroutine, which waits for events of API services and for
-//     other custom kinds to be served, and two for each other server, of which one checks
-//     it and one reads what it says of itself.
-//  3. A write of an API service has taken effect when it is answered; that it is
-//     available has when it is in the watch cache.
+//     changes of the custom kinds, and two for each other server: one checks it, and one
+//     reads its OpenAPI documents.
+//  3. A write of an API service has taken effect when it returns. A change of its
+//     availability has taken effect when it is in the watch cache.
 package aggregate

@@ -2,7 +2,7 @@ package aggregate
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics are those that kube-aggregator has of API services, under its names.
+// metrics are kube-aggregator's metrics of API services, under its names.
 type metrics struct {
 	unavailable *prometheus.Desc // 1 or 0 for each
 	fell        *prometheus.CounterVec

@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/internal/server/auth/bootstrap"
 )
 
-// Builtin are the API services of what is built in, which a cluster starts with. That of
-// their own group has none.
+// Builtin returns the API services of the built-in versions, which a new cluster has. The version of API services
+// itself has none.
 func Builtin(resources []*resource.Resource) (objects []runtime.Object) {
 	for _, gv := range versions(resources, false) {
 		objects = append(objects, apiregistration.Own(gv, apiregistration.OnStart))
@@ -25,8 +25,7 @@ func Builtin(resources []*resource.Resource) (objects []runtime.Object) {
 	return objects
 }
 
-// versions are the groups' versions that the rows have, those of custom kinds or those
-// that are built in.
+// versions returns the versions of the given resources, either of custom kinds or of built-in ones.
 func versions(resources []*resource.Resource, custom bool) []schema.GroupVersion {
 	all := map[schema.GroupVersion]bool{}
 	for _, r := range resources {
@@ -42,8 +41,7 @@ func versions(resources []*resource.Resource, custom bool) []schema.GroupVersion
 	})
 }
 
-// keep makes the API services of what definitions define, sets them right, and removes
-// those of what is served no more.
+// keep creates and restores the API services of definitions, and removes those of versions no longer served.
 func (s *Services) keep(ctx context.Context) error {
 	if missing := s.missing(); len(missing) > 0 {
 		if err := s.o.Server.Bootstrap(ctx, missing, bootstrap.Reconcile); err != nil {
@@ -51,7 +49,7 @@ func (s *Services) keep(ctx context.Context) error {
 		}
 	}
 	if len(s.surplus()) > 0 {
-		// Another server's definitions may be here already and not be in effect yet.
+		// Definitions written by another server may be visible already but not be in effect yet.
 		if err := s.o.Settle(ctx); err != nil {
 			return err
 		}
@@ -65,7 +63,7 @@ func (s *Services) keep(ctx context.Context) error {
 	return s.settleLocal(ctx)
 }
 
-// missing are the API services of definitions that are not there as they should be.
+// missing returns the API services of definitions that are missing or differ from the desired state.
 func (s *Services) missing() (objects []runtime.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +77,7 @@ func (s *Services) missing() (objects []runtime.Object) {
 	return objects
 }
 
-// surplus are those that the server has made for what it does not serve.
+// surplus returns the API services that the server has created for versions that it no longer serves.
 func (s *Services) surplus() (list []*known) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +93,8 @@ func (s *Services) surplus() (list []*known) {
 	return list
 }
 
-// settleLocal says of those without a service, however they came to have none, that they
-// are available.
+// settleLocal sets the Available condition of API services without a service, including those whose service was
+// removed.
 func (s *Services) settleLocal(ctx context.Context) error {
 	for _, name := range s.unsettled() {
 		err := s.o.Server.Amend(ctx, Resource, name, "status", func(obj resource.Object) bool {
@@ -121,7 +119,7 @@ func (s *Services) unsettled() (names []string) {
 	return names
 }
 
-// sameSpec compares what the server says of itself, which has no service.
+// sameSpec compares specs managed by the server, which have no service.
 func sameSpec(a, b *apiregistrationv1.APIServiceSpec) bool {
 	return a.Service == nil && b.Service == nil && a.Group == b.Group && a.Version == b.Version &&
 		a.GroupPriorityMinimum == b.GroupPriorityMinimum && a.VersionPriority == b.VersionPriority &&

@@ -26,8 +26,7 @@ func services(c *client.Client) client.Resource[*apiregistrationv1.APIService] {
 	return client.For[*apiregistrationv1.APIService](c)
 }
 
-// await returns the API service of that name in the first state that is wanted; nil is
-// that it is not there.
+// await returns the first state of the named API service that satisfies wanted; nil stands for a deleted one.
 func await(t *testing.T, c *client.Client, name string, wanted func(*apiregistrationv1.APIService) bool) *apiregistrationv1.APIService {
 	t.Helper()
 	list, err := services(c).List(t.Context())
@@ -80,8 +79,7 @@ func define(t *testing.T, c *client.Client) *apiextensionsv1.CustomResourceDefin
 	return d
 }
 
-// TestDefinitions: the API services of what a definition defines come and go with it, and
-// are put right in between.
+// TestDefinitions checks that the API services of a definition come and go with it, and are restored in between.
 func TestDefinitions(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{}).Client(t)
 	define(t, c)
@@ -100,7 +98,7 @@ func TestDefinitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, c, first.Name, func(s *apiregistrationv1.APIService) bool { return s != nil && s.UID != first.UID })
-	// What has lost its label is nobody's business.
+	// Without its label it is left alone.
 	patch(t, c, "v1beta1.shop.example.com", `{"metadata":{"labels":null},"spec":{"versionPriority":7}}`)
 	if err := client.For[*apiextensionsv1.CustomResourceDefinition](c).Delete(t.Context(), "gadgets.shop.example.com", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -120,8 +118,8 @@ func patch(t *testing.T, c *client.Client, name, text string) *apiregistrationv1
 	return s
 }
 
-// TestRestart: a start makes and puts right the API services of what is built in, and
-// writes none that is as it should be.
+// TestRestart checks that a start creates and restores the API services of built-in versions, and writes none that
+// is unchanged.
 func TestRestart(t *testing.T) {
 	o := controlplane.Options{DataDir: t.TempDir(), Listen: "127.0.0.1:0"}
 	start := func() (*controlplane.ControlPlane, *client.Client) {
@@ -161,7 +159,7 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	patch(t, c, "v1.policy", `{"spec":{"versionPriority":7}}`)
-	// One of a version that another release had, and one of a user's own.
+	// One of a version of another release, and one of a user's own.
 	for name, label := range map[string]string{"v9.apps": "onstart", "v8.apps": ""} {
 		s := &apiregistrationv1.APIService{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kube-aggregator.kubernetes.io/automanaged": label}}}
 		s.Spec = apiregistrationv1.APIServiceSpec{Group: "apps", Version: name[:2], GroupPriorityMinimum: 17800, VersionPriority: 1}
@@ -190,8 +188,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestTrust: what other servers are told to believe is there again when somebody deletes it
-// or changes what it says; what else stands there stays.
+// TestTrust checks that the trusted certificates are restored after a user deletes or changes them, and that other
+// keys of the ConfigMap stay.
 func TestTrust(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{}).Client(t)
 	all := client.For[*corev1.ConfigMap](c).Namespace("kube-system")
@@ -229,8 +227,8 @@ func TestTrust(t *testing.T) {
 	until(func(m *corev1.ConfigMap) bool { return m.Data["more"] == "x" && m.Data[ca] == first.Data[ca] })
 }
 
-// TestUnlisted: a built-in version whose API service is deleted is not listed among the
-// groups any more, in the older form, and served and described all the same.
+// TestUnlisted checks that a built-in version whose API service is deleted disappears from the list of groups, in
+// the older form, and is still served and described.
 func TestUnlisted(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{})
 	c := env.Client(t)

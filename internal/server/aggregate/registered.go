@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/internal/resource/apiregistration"
 )
 
-// Registered is the check autoregister-completion. It fails until the API service of each version that is built in has been seen
-// to be available once.
+// Registered is the readiness check autoregister-completion. It fails until the API service of each built-in
+// version has been seen available once.
 func (s *Services) Registered() error {
 	if len(s.unseen()) == 0 {
 		return nil
@@ -32,9 +32,8 @@ func (s *Services) unseen() (names []string) {
 	return slices.Sorted(maps.Keys(s.mu.unseen))
 }
 
-// count looks which of the built-in versions are registered, with the lock held. Those
-// that are not, after they were, are not listed among the groups any more, and served all
-// the same.
+// count determines which built-in versions are registered. Versions that no longer are get removed from the list of
+// groups, but are still served. s.mu is held.
 func (s *Services) count() {
 	changed := false
 	for _, gv := range s.builtin {

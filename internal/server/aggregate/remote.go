@@ -19,34 +19,32 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// remote is another server, as an API service names it.
+// remote is another server, as configured by an API service.
 type remote struct {
 	name      string
 	spec      apiregistrationv1.APIServiceSpec
 	transport *http.Transport
-	invalid   error // why there is no transport
+	invalid   error // the reason why there is no transport
 
-	// Guarded by Services.mu: what it serves, as far as is known, and whether that is of
-	// the last time it was asked.
+	// Guarded by Services.mu: its last known resources, and whether they are from the latest discovery.
 	resources []apidiscoveryv2.APIResourceDiscovery
 	fresh     bool
-	// What it says of itself besides, as far as is known.
+	// The last known OpenAPI documents.
 	words openapi.Remote
 
-	seen    chan struct{} // of one slot: rung when it has been seen to answer
-	read    chan struct{} // closed when its words have been asked for once
-	readTag string        // of what words.V2 is, in its own words; of the goroutine that reads
+	seen    chan struct{} // of one slot: rung when it has responded to a check
+	read    chan struct{} // closed when its OpenAPI documents have been requested once
+	readTag string        // the ETag of words.V2; belongs to the goroutine that reads
 }
 
 func (r *remote) gv() schema.GroupVersion {
 	return schema.GroupVersion{Group: r.spec.Group, Version: r.spec.Version}
 }
 
-// port is that of the service.
+// port is the service's port.
 func (r *remote) port() int32 { return ptr.Deref(r.spec.Service.Port, 443) }
 
-// newRemote makes the connection to be, which knows the server by the name of its
-// service.
+// newRemote sets up the transport, which verifies the server as SERVICE.NAMESPACE.svc.
 func (s *Services) newRemote(k *known) *remote {
 	r := &remote{name: k.name, spec: k.spec, seen: make(chan struct{}, 1), read: make(chan struct{})}
 	config := &tls.Config{
@@ -73,7 +71,7 @@ func (s *Services) address(ctx context.Context, r *remote) (string, error) {
 	return s.o.Server.Network().Service(ctx, r.spec.Service.Namespace, r.spec.Service.Name, r.port())
 }
 
-// route brings the remotes to what is known, with the lock held.
+// route brings the remotes up to date with the known API services. s.mu is held.
 func (s *Services) route() {
 	routes, changed := map[schema.GroupVersion]*server.Elsewhere{}, false
 	for name, k := range s.mu.known {
@@ -86,7 +84,7 @@ func (s *Services) route() {
 			r, changed = s.newRemote(k), true
 			if was != nil {
 				was.transport.CloseIdleConnections()
-				r.resources, r.words = was.resources, was.words // until it has said otherwise
+				r.resources, r.words = was.resources, was.words // until the next discovery
 			}
 			s.mu.remotes[name] = r
 		}
@@ -113,9 +111,9 @@ func (s *Services) route() {
 	}
 }
 
-// Serving implements server.Others. What is not known to be served, here or by a server
-// that is available, is looked at again: who has seen in the store that it is finds it so
-// here, whichever server of the cluster has said so.
+// Serving implements server.Others. If a version is not known to be served, locally or by an available server, the
+// store is read again first. A client that has seen the API service available thus finds the version served,
+// whichever server of the cluster wrote the condition.
 func (s *Services) Serving(gv schema.GroupVersion) *server.Elsewhere {
 	to := s.routed(gv)
 	if to != nil && to.Available || to == nil && s.own[gv] || s.settled() || s.sync(context.Background()) != nil {
@@ -143,13 +141,13 @@ func (s *Services) Describing(path string) *server.Elsewhere {
 	return s.Serving(gv)
 }
 
-// settled says that what the watch cache holds of API services is known.
+// settled reports whether all API services in the watch cache are known.
 func (s *Services) settled() bool {
 	changed, err := s.o.Server.Cache(Resource).Changed(context.Background(), watchcache.ReadAt{Match: watchcache.Any})
 	return err != nil || s.at.Load() >= int64(changed)
 }
 
-// Written is to be called after each write of an API service; see server.Config.Written.
+// Written must be called after each write of an API service; see server.Config.Written.
 func (s *Services) Written(ctx context.Context, at storage.Revision) {
 	if s.at.Load() >= int64(at) {
 		return

@@ -29,8 +29,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// extension is a server of one kind, which takes the word of who has a certificate of the
-// front proxy for whom requests are.
+// extension is a server of one kind. It trusts the user headers of clients with a front proxy's certificate.
 type extension struct {
 	ca   []byte
 	port int32
@@ -122,7 +121,7 @@ func (e *extension) service() *corev1.Service {
 	}
 }
 
-// ownAddress is one of this machine that may be an endpoint's: none that loops back.
+// ownAddress returns an address of this machine that can be an endpoint's: not a loopback address.
 func ownAddress(t *testing.T) string {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -146,7 +145,7 @@ func (e *extension) slice(t *testing.T) *discoveryv1.EndpointSlice {
 	}
 }
 
-// says awaits a condition of the API service, by its reason.
+// says waits for a condition of the API service with the given reason and message.
 func says(t *testing.T, c *client.Client, reason, message string) {
 	t.Helper()
 	s := await(t, c, "v1.far.example.com", func(s *apiregistrationv1.APIService) bool {
@@ -157,8 +156,8 @@ func says(t *testing.T, c *client.Client, reason, message string) {
 	}
 }
 
-// TestRemote: requests to a registered version reach its server, for whom they are, once
-// it has been seen to answer; why it does not is told on the way.
+// TestRemote checks that requests for a registered version reach its server, with their user, once it has responded
+// to a check, and that the conditions on the way give the reasons.
 func TestRemote(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{})
 	c := env.Client(t)
@@ -236,7 +235,7 @@ func TestRemote(t *testing.T) {
 	watches(t, api, env.Config().Host+gadgets+"?watch=1")
 	talks(t, env.Config(), gadgets+"/g/talk")
 
-	// A server that does not answer any more is found out.
+	// A server that stops responding becomes unavailable.
 	if err := slices.Delete(ctx, slice.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +247,8 @@ func TestRemote(t *testing.T) {
 		`aggregator_unavailable_apiservice{name="v1.far.example.com"} 1`, `aggregator_unavailable_apiservice{name="v1.apps"} 0`,
 		`aggregator_unavailable_apiservice_total{name="v1.far.example.com",reason="EndpointsNotFound"} 1`,
 	} {
-		for metrics := ""; !strings.Contains(metrics, line+"\n"); _, metrics = get("/metrics") { // it is counted when it has been said
+		// counted once the condition is written
+		for metrics := ""; !strings.Contains(metrics, line+"\n"); _, metrics = get("/metrics") {
 		}
 	}
 	lists(t, env.Config(), "")
@@ -263,8 +263,8 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// lists wants the group in discovery, in its place, with the resource if it is known; an
-// empty one is that the group has failed.
+// lists expects the group in discovery, in its place, with the resource; an empty resource means that the group has
+// failed.
 func lists(t *testing.T, config *rest.Config, resource string) {
 	t.Helper()
 	d, err := discovery.NewDiscoveryClientForConfig(config)
@@ -296,8 +296,8 @@ func lists(t *testing.T, config *rest.Config, resource string) {
 	}
 }
 
-// describes wants what the server says of itself, listed and merged as soon as it is
-// available, and its document from itself.
+// describes expects the server's OpenAPI documents to be listed and merged as soon as it is available, and its v3
+// document to come from itself.
 func describes(t *testing.T, get func(path string) (int, string)) {
 	t.Helper()
 	if _, list := get("/openapi/v3"); !strings.Contains(list, `"apis/far.example.com/v1":{"serverRelativeURL":"/openapi/v3/apis/far.example.com/v1?hash=7"}`) {
@@ -311,7 +311,7 @@ func describes(t *testing.T, get func(path string) (int, string)) {
 	}
 }
 
-// watches wants an event while the stream goes on.
+// watches expects an event on an open stream.
 func watches(t *testing.T, api *http.Client, url string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -330,7 +330,7 @@ func watches(t *testing.T, api *http.Client, url string) {
 	}
 }
 
-// talks wants a connection that changes its protocol to lead there and back.
+// talks expects an upgraded connection to work in both directions.
 func talks(t *testing.T, config *rest.Config, path string) {
 	t.Helper()
 	tlsConfig, err := rest.TLSConfigFor(config)
@@ -355,8 +355,8 @@ func talks(t *testing.T, config *rest.Config, path string) {
 	}
 }
 
-// TestUntrusted: a server whose certificate is another's is not believed, until it need
-// not be. It is reached by the external name of its service.
+// TestUntrusted checks that a server with an untrusted certificate is refused until verification is turned off. It
+// is reached by the external name of its service.
 func TestUntrusted(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{}).Client(t)
 	e := serve(t, c)

@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// reread is how long the words of a remote are believed.
+	// reread is how long a remote's OpenAPI documents count.
 	reread = time.Minute
-	// readTimeout bounds one document, which may be large and made when it is asked for.
+	// readTimeout bounds the read of one document, which may be large and be built on request.
 	readTimeout = time.Minute
-	// mostWords bounds it in bytes.
+	// maxDocument bounds a document in bytes.
 	mostWords = 64 << 20
 )
 
-// reader is who asks for them.
+// reader is the user of requests for OpenAPI documents.
 var reader = auth.User{Name: "system:aggregator"}
 
-// listen asks a remote that has been seen to answer what it says of itself, again after a
-// minute, or when it is seen the next time if it did not tell.
+// listen reads a remote's OpenAPI documents once it has responded to a check: again after a minute or, if the read
+// failed, after the next check.
 func (s *Services) listen(ctx context.Context, r *remote) {
 	once := sync.OnceFunc(func() { close(r.read) })
 	defer once()
@@ -53,8 +53,8 @@ func (s *Services) listen(ctx context.Context, r *remote) {
 	}
 }
 
-// heard lets the remote's words be asked for, and waits for the first of them, but no
-// longer than for any other answer: who sees that it is available finds it described.
+// heard triggers a read of the remote's OpenAPI documents and waits for the first one, for checkTimeout at most, so
+// that a client that sees the remote available finds it described.
 func (s *Services) heard(ctx context.Context, r *remote) {
 	select {
 	case r.seen <- struct{}{}:
@@ -69,7 +69,7 @@ func (s *Services) heard(ctx context.Context, r *remote) {
 	}
 }
 
-// words are what the remote says, as it said before where it does not answer.
+// words reads the remote's documents. Documents that cannot be read keep their last state.
 func (s *Services) words(ctx context.Context, r *remote) (openapi.Remote, error) {
 	words := r.words // written by this goroutine alone
 	words.GroupVersion = r.gv()
@@ -81,7 +81,7 @@ func (s *Services) words(ctx context.Context, r *remote) (openapi.Remote, error)
 	return words, errors.Join(err3, err2)
 }
 
-// index is the remote's list of documents of v3, nil if it does not know v3.
+// index returns the remote's index of v3 documents, nil if it does not support v3.
 func (s *Services) index(ctx context.Context, r *remote) (map[string]string, error) {
 	code, text, _, err := s.text(ctx, r, "/openapi/v3", nil)
 	if err != nil || code == http.StatusNotFound {
@@ -102,7 +102,7 @@ func (s *Services) index(ctx context.Context, r *remote) (map[string]string, err
 	return urls, nil
 }
 
-// readV2 reads the remote's document of v2, if that is another than before.
+// readV2 reads the remote's v2 document if it has changed.
 func (s *Services) readV2(ctx context.Context, r *remote, words *openapi.Remote) error {
 	header := http.Header{"Accept": {"application/json"}}
 	if r.readTag != "" {
@@ -123,8 +123,7 @@ func (s *Services) readV2(ctx context.Context, r *remote, words *openapi.Remote)
 	return nil
 }
 
-// text reads one document. That there is none, or no other than the one with the tag that
-// the header has, is no error.
+// text reads one document. A missing document and an unchanged one, by the tag in header, are not errors.
 func (s *Services) text(ctx context.Context, r *remote, path string, header http.Header) (code int, text []byte, tag string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
