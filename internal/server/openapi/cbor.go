@@ -2,9 +2,8 @@ package openapi
 
 import "slices"
 
-// addCBOR adds the encoding to the operations on objects, but those of custom kinds and the
-// documents of discovery that name groups, which kube-apiserver describes without it
-// too.
+// addCBOR adds CBOR to the operations on objects. kube-apiserver describes operations on custom kinds and the group
+// discovery documents without it.
 func (b *builder) addCBOR() {
 	for _, p := range b.paths {
 		for i := range p.operations {

@@ -11,11 +11,11 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// connections are the paths of a subresource that leads elsewhere. Of a proxy there is
-// a second one, with the path behind it.
+// connections returns the paths of a subresource that connects to another peer. A proxy has a second path, for the
+// path behind it.
 func (b pathBuilder) connections(s resource.Subresource, at string, scope []parameter) []path {
 	gvk := schema.GroupVersionKind{Group: b.gvk.Group, Version: b.gvk.Version, Kind: s.Kind}
-	if s.Kind == b.r.Kind { // it is read, and is text
+	if s.Kind == b.r.Kind { // it is read, as text
 		op := operation{
 			method: "get", id: b.id("read", suffixOf(s.Name)), description: "read " + s.Name + " of the specified " + b.r.Kind,
 			tag: b.tag, action: "get", gvk: gvk, codes: ok,
@@ -39,7 +39,7 @@ var methodsOf = map[string][]string{
 	"get": {"get"}, "create": {"post"}, "update": {"put", "head", "options"}, "patch": {"patch"}, "delete": {"delete"},
 }
 
-// connect are the operations of such a path, one for each method.
+// connect returns the operations of such a path, one for each method.
 func (b pathBuilder) connect(s resource.Subresource, gvk schema.GroupVersionKind, suffix string) (ops []operation) {
 	for _, verb := range s.Verbs {
 		for _, m := range methodsOf[verb] {
@@ -53,7 +53,7 @@ func (b pathBuilder) connect(s resource.Subresource, gvk schema.GroupVersionKind
 	return ops
 }
 
-// queryOf are the parameters that options of the type are read from.
+// queryOf returns the query parameters that an options type is decoded from.
 func queryOf(t reflect.Type) (list []parameter) {
 	doc := reflect.New(t).Interface().(swagger).SwaggerDoc()
 	for i := range t.NumField() {

@@ -13,14 +13,13 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// The extensions of a custom kind's schema that mean something here.
+// Extensions of a custom kind's schema that this package interprets.
 const (
 	preserveUnknown = "x-kubernetes-preserve-unknown-fields"
 	embedded        = "x-kubernetes-embedded-resource"
 )
 
-// CustomModels are the definitions of a custom kind in all its versions, as
-// Models gives them for others.
+// CustomModels are the definitions of a custom kind in all its versions, in the format of Models.
 func CustomModels(r *resource.Resource) (map[string]*spec.Schema, error) {
 	d := newDefinitions(resource.Scheme())
 	for _, v := range r.Custom.Known() {
@@ -29,14 +28,14 @@ func CustomModels(r *resource.Resource) (map[string]*spec.Schema, error) {
 	return d.specs()
 }
 
-// customName is the definition's name of a kind without a Go type.
+// customName returns the definition name of a kind without a Go type.
 func customName(gvk schema.GroupVersionKind) string {
 	parts := strings.Split(gvk.Group, ".")
 	slices.Reverse(parts)
 	return strings.Join(append(parts, gvk.Version, gvk.Kind), ".")
 }
 
-// custom enters the definition of a custom kind in a version.
+// custom adds the definition of a custom kind in a version.
 func (d *definitions) custom(r *resource.Resource, version string) string {
 	gvk := r.GVK(version)
 	meta := &model{ref: d.define(reflect.TypeFor[metav1.ObjectMeta]()), description: metav1.PartialObjectMetadata{}.SwaggerDoc()["metadata"]}
@@ -47,7 +46,7 @@ func (d *definitions) custom(r *resource.Resource, version string) string {
 		switch {
 		case s == nil:
 		case !v3 && (s.Extensions[preserveUnknown] == true || r.Custom.KeepsUnknown()):
-			// Were there any properties, kubectl would take them for all.
+			// kubectl would take any properties for the complete list.
 		default:
 			o = plain(s)
 			if !v3 {
@@ -65,7 +64,7 @@ func (d *definitions) custom(r *resource.Resource, version string) string {
 	return name
 }
 
-// customList enters that of a list of them.
+// customList adds the definition of its list kind.
 func (d *definitions) customList(r *resource.Resource, version, item string) string {
 	gvk := r.GVK(version)
 	gvk.Kind = r.ListKind()
@@ -96,7 +95,7 @@ func selectable(r *resource.Resource, version string) (list []object) {
 	return list
 }
 
-// plain is a schema as JSON values.
+// plain converts a schema to JSON values.
 func plain(s *spec.Schema) object {
 	o := object{}
 	text, err := json.Marshal(s)
@@ -109,7 +108,7 @@ func plain(s *spec.Schema) object {
 	return o
 }
 
-// members calls f for each schema right below one.
+// members calls f for each immediate subschema.
 func members(o object, f func(object)) {
 	properties, _ := o["properties"].(map[string]any)
 	for _, p := range properties {
@@ -124,7 +123,7 @@ func members(o object, f func(object)) {
 	}
 }
 
-// setMeta gives an object's schema what all objects have.
+// setMeta adds the properties common to all objects to an object's schema.
 func setMeta(o object, meta *model, v3 bool) {
 	properties, _ := o["properties"].(map[string]any)
 	if properties == nil {
@@ -137,7 +136,7 @@ func setMeta(o object, meta *model, v3 bool) {
 	properties["metadata"] = meta.write(v3)
 }
 
-// addMeta does it for the embedded objects below.
+// addMeta calls setMeta for the embedded objects in a schema.
 func addMeta(o object, meta *model, v3 bool) {
 	members(o, func(p object) { addMeta(p, meta, v3) })
 	if o[embedded] != true || !v3 && o[preserveUnknown] == true {
@@ -153,8 +152,7 @@ func addMeta(o object, meta *model, v3 bool) {
 	o["required"] = required
 }
 
-// old takes out of a schema what OpenAPI v2 cannot say, or kubectl would
-// misread.
+// old removes from a schema the parts that OpenAPI v2 cannot express or that kubectl would misread.
 func old(o object) {
 	for _, name := range []string{"allOf", "oneOf", "anyOf", "not"} {
 		delete(o, name)

@@ -10,9 +10,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// CustomShape is the shape of a custom kind's objects, of which the schema says
-// all but the metadata; nil says nothing. keepsUnknown lets everybody own fields
-// that the schema does not have.
+// CustomShape returns the shape of a custom kind's objects, given their schema without metadata; a nil schema
+// leaves it open. With keepsUnknown, fields missing in the schema can be owned too.
 func CustomShape(s *spec.Schema, keepsUnknown bool) *Shape {
 	if s == nil {
 		return LooseShape
@@ -24,7 +23,7 @@ func CustomShape(s *spec.Schema, keepsUnknown bool) *Shape {
 	return withMeta(root)
 }
 
-// withMeta gives the shape of an object what all objects have.
+// withMeta adds the fields common to all objects to an object's shape.
 func withMeta(s *Shape) *Shape {
 	if s.Fields == nil {
 		s.Fields = map[string]ShapeField{}
@@ -35,7 +34,7 @@ func withMeta(s *Shape) *Shape {
 	return s
 }
 
-// shapeOfSchema goes by the rules by which structured merge diff reads a schema.
+// shapeOfSchema follows the rules by which structured-merge-diff reads a schema.
 func shapeOfSchema(s *spec.Schema, keepsUnknown bool) *Shape {
 	if s.Extensions[preserveUnknown] == true {
 		keepsUnknown = true

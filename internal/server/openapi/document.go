@@ -44,7 +44,7 @@ func (b *builder) add(r *resource.Resource, v resource.Version) {
 	})...)
 }
 
-// kinds are the definitions of the resource's objects and of their lists.
+// kinds returns the definitions of the resource's objects and of their lists.
 func (b *builder) kinds(r *resource.Resource, v resource.Version) (item, list string) {
 	if r.Custom != nil {
 		item = b.defs.custom(r, v.Name)

@@ -9,8 +9,7 @@ import (
 //go:embed facts.txt
 var factsText string
 
-// facts are what facts.txt says; keys are "package.Type" and
-// "package.Type.field".
+// facts is the content of facts.txt; keys are "package.Type" and "package.Type.field".
 type facts struct {
 	atomic map[string]bool
 	enums  map[string][]string
@@ -25,8 +24,7 @@ type fieldFacts struct {
 	def                json.RawMessage
 }
 
-// readFacts parses facts.txt, which is done once per document: it is quick, and
-// nobody needs the facts in between.
+// readFacts parses facts.txt. It runs once per document: parsing is quick, and the facts are not needed in between.
 func readFacts() *facts {
 	f := &facts{atomic: map[string]bool{}, enums: map[string][]string{}, unions: map[string]string{}, fields: map[string]fieldFacts{}}
 	pkg := ""
@@ -50,7 +48,7 @@ func readFacts() *facts {
 	return f
 }
 
-// quoted reads a list of quoted words.
+// quoted parses a list of quoted words.
 func quoted(s string) (list []string) {
 	dec := json.NewDecoder(strings.NewReader(s))
 	for {
@@ -64,7 +62,7 @@ func quoted(s string) (list []string) {
 
 func parseField(rest string) (f fieldFacts) {
 	for rest != "" {
-		if def, ok := strings.CutPrefix(rest, "default="); ok { // always the last, may have spaces
+		if def, ok := strings.CutPrefix(rest, "default="); ok { // always last, may contain spaces
 			f.def = json.RawMessage(def)
 			return f
 		}

@@ -9,9 +9,8 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// Models are the v3 definitions of the resources and of all that they refer
-// to, as structured merge diff's type converters take them (see apimachinery's
-// managedfields.NewTypeConverter). Every call builds them anew.
+// Models returns the v3 definitions of the resources and of everything they refer to, as structured-merge-diff's
+// type converters take them (see apimachinery's managedfields.NewTypeConverter). Every call builds them again.
 func Models(resources []*resource.Resource, scheme *runtime.Scheme) (map[string]*spec.Schema, error) {
 	b := newBuilder(scheme)
 	for _, r := range resources {
@@ -22,7 +21,7 @@ func Models(resources []*resource.Resource, scheme *runtime.Scheme) (map[string]
 	return b.defs.specs()
 }
 
-// specs are the definitions as v3 has them.
+// specs returns the definitions in v3 form.
 func (d *definitions) specs() (map[string]*spec.Schema, error) {
 	models := make(map[string]*spec.Schema, len(d.models))
 	for name, m := range d.models {

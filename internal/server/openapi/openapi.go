@@ -13,28 +13,27 @@ import (
 
 // Handler serves /openapi/v2, /openapi/v3 and the documents below it.
 type Handler struct {
-	// CBOR describes the encoding as one that the server speaks. It is set before the
-	// first request.
+	// CBOR adds CBOR to the described encodings. It is set before the first request.
 	CBOR   bool
 	scheme *runtime.Scheme
 	mu     struct {
 		sync.Mutex
 		resources []*resource.Resource
 		remotes   []Remote
-		state     *state // nil if nobody has asked for these resources yet
+		state     *state // nil until a document of these resources is requested
 		before    *state
 	}
 }
 
-// New returns a Handler for the resources, whose Go types the scheme knows.
+// New returns a Handler for the resources, whose Go types must be registered in the scheme.
 func New(resources []*resource.Resource, scheme *runtime.Scheme) *Handler {
 	h := &Handler{scheme: scheme}
 	h.Set(resources)
 	return h
 }
 
-// Set replaces what is served. Documents of groups that stay as they were are
-// kept. It costs nothing until somebody asks.
+// Set replaces the described resources. Documents of unchanged groups are kept. The work is deferred to the next
+// request.
 func (h *Handler) Set(resources []*resource.Resource) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,8 +41,8 @@ func (h *Handler) Set(resources []*resource.Resource) {
 	h.renew()
 }
 
-// SetRemotes replaces what other servers say of themselves, in the order in which they
-// count: of what two say differently, the first is believed, and this server before all.
+// SetRemotes replaces the documents of aggregated servers. If two of them define a thing differently, the first
+// counts, and this server's definition before all.
 func (h *Handler) SetRemotes(remotes []Remote) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,7 +50,7 @@ func (h *Handler) SetRemotes(remotes []Remote) {
 	h.renew()
 }
 
-// renew has the state made anew when somebody asks, with the lock held.
+// renew makes the next request build a new state. h.mu is held.
 func (h *Handler) renew() {
 	if h.mu.state != nil {
 		h.mu.before, h.mu.state = h.mu.state, nil
@@ -69,7 +68,7 @@ func (h *Handler) current() *state {
 	return h.mu.state
 }
 
-// ServeHTTP answers one request for a document.
+// ServeHTTP serves one document.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := h.current()
 	at := strings.TrimSuffix(r.URL.Path, "/")
@@ -89,7 +88,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		switch asked := r.URL.Query().Get("hash"); asked {
 		case "":
-		case d.hash: // what is under this URL never changes
+		case d.hash: // the content of this URL never changes
 			w.Header().Set("Cache-Control", "public, immutable")
 			w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 		default:
@@ -100,7 +99,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// unchanged sets the ETag, and ends the request if the client has that.
+// unchanged sets the ETag. It ends the request with 304 if the client has that version.
 func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	tag = `"` + tag + `"`
 	w.Header().Set("ETag", tag)
@@ -111,8 +110,8 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return false
 }
 
-// accept picks the first form that the client takes; "" if there is none. The
-// protobuf type has an older and a newer spelling.
+// accept returns the first media type that the client accepts, or "" if there is none. The protobuf type has an
+// older and a newer spelling.
 func accept(headers []string, protobufType string) string {
 	all := strings.Join(headers, ",")
 	if strings.TrimSpace(all) == "" {

@@ -34,8 +34,7 @@ func start(t *testing.T) (*httptest.Server, *discovery.DiscoveryClient) {
 	return srv, discovery.NewDiscoveryClientForConfigOrDie(&rest.Config{Host: srv.URL})
 }
 
-// TestReferences reads every v3 document as client-go does, and looks up every
-// reference.
+// TestReferences reads every v3 document as client-go does, and resolves every reference.
 func TestReferences(t *testing.T) {
 	_, client := start(t)
 	root := openapi3.NewRoot(client.OpenAPIV3())
@@ -76,7 +75,7 @@ func walk(v any, f func(key string, v any)) {
 	}
 }
 
-// TestMarkers looks at what tools decide by.
+// TestMarkers checks the markers that tools rely on.
 func TestMarkers(t *testing.T) {
 	_, client := start(t)
 	doc, err := openapi3.NewRoot(client.OpenAPIV3()).GVSpec(schema.GroupVersion{Version: "v1"})
@@ -117,7 +116,7 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
-// TestExplain lets kubectl explain a field and a whole kind.
+// TestExplain makes kubectl explain a field and a whole kind.
 func TestExplain(t *testing.T) {
 	_, client := start(t)
 	for _, c := range []struct {
@@ -145,8 +144,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestValidation lets kubectl validate manifests by the v2 document, in its
-// protobuf form.
+// TestValidation makes kubectl validate manifests by the v2 document, in its protobuf form.
 func TestValidation(t *testing.T) {
 	_, client := start(t)
 	doc, err := client.OpenAPISchema()
@@ -173,8 +171,8 @@ type getter struct{ kubectlopenapi.Resources }
 
 func (g getter) OpenAPISchema() (kubectlopenapi.Resources, error) { return g.Resources, nil }
 
-// TestParameters asks, as kubectl does before --dry-run=server and strict
-// validation, whether the server knows the parameters.
+// TestParameters checks whether parameters are supported, as kubectl does before --dry-run=server and strict
+// validation.
 func TestParameters(t *testing.T) {
 	_, client := start(t)
 	for _, p := range []resource.VerifiableQueryParam{resource.QueryParamFieldValidation} {
@@ -190,7 +188,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestModels makes the types of server-side apply of the definitions.
+// TestModels builds the types of server-side apply from the definitions.
 func TestModels(t *testing.T) {
 	all, err := openapi.Models(builtin.Resources(), table.Scheme())
 	if err != nil {
@@ -300,8 +298,8 @@ const widgets = `{"metadata":{"name":"widgets.shop.example.com","uid":"1","gener
 "size":{"type":"integer"},"maybe":{"type":"string","nullable":true},"port":{"x-kubernetes-int-or-string":true},"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}}}}}]},
 "status":{"acceptedNames":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},"conditions":[{"type":"Established","status":"True"}]}}`
 
-// TestCustomResource: kinds without a Go type are described by their schema, in
-// v2 without what that cannot say.
+// TestCustomResource checks that kinds without a Go type are described by their schema, in v2 without the parts
+// that v2 cannot express.
 func TestCustomResource(t *testing.T) {
 	k, err := custom.New([]byte(widgets), custom.Options{})
 	if err != nil {

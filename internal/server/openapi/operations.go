@@ -8,24 +8,24 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// operation is one method of one path, before it is written.
+// operation is one method of one path.
 type operation struct {
 	method, id, description, tag string
 	action                       string // x-kubernetes-action
 	gvk                          schema.GroupVersionKind
 	parameters                   []parameter
-	body                         string // definition; "" for none
+	body                         string // definition; "" if there is no body
 	bodyRequired                 bool
 	bodyTypes                    []string
 	answer                       string   // definition; "" for text
-	group                        bool     // tells of groups, not of objects
-	custom                       bool     // neither protobuf nor strategic merges
-	answerTypes                  []string // nil for those that objects have
+	group                        bool     // concerns groups, not objects
+	custom                       bool     // without protobuf and strategic merge patches
+	answerTypes                  []string // nil for those of objects
 	codes                        []string
 	stream                       bool
 }
 
-// path is a path and what can be done there.
+// path is a path with its operations.
 type path struct {
 	path       string
 	parameters []parameter
@@ -52,8 +52,7 @@ var (
 	customPatches = []string{patchTypes[0], patchTypes[1], patchTypes[3]}
 )
 
-// paths are those of one resource in one version. names says under which
-// definitions its kinds are found.
+// paths returns the paths of one resource in one version. item and list are the definitions of its kinds.
 func paths(r *resource.Resource, version, item, list string, sub func(resource.Subresource) (string, schema.GroupVersionKind)) []path {
 	b := pathBuilder{r: r, gvk: r.GVK(version), item: item, list: list, tag: tag(r.Group, version), idGroup: idGroup(r.Group, version)}
 	root := "/apis/" + r.Group + "/" + version
@@ -82,7 +81,7 @@ func paths(r *resource.Resource, version, item, list string, sub func(resource.S
 			continue
 		}
 		if name == "" {
-			continue // its kind is not known
+			continue // its kind is unknown
 		}
 		if ops := b.itemOps(s.Verbs, s.Name, suffixOf(s.Name), name, gvk); len(ops) > 0 {
 			out = append(out, path{collection + "/{name}/" + s.Name, append(scope, pretty), ops})
@@ -101,7 +100,7 @@ func paths(r *resource.Resource, version, item, list string, sub func(resource.S
 	return out
 }
 
-// suffixOf is what a subresource adds to the name of an operation.
+// suffixOf returns the suffix for a subresource in operation IDs.
 func suffixOf(subresource string) (suffix string) {
 	for part := range strings.SplitSeq(subresource, "/") {
 		suffix += strings.ToUpper(part[:1]) + part[1:]
@@ -109,7 +108,7 @@ func suffixOf(subresource string) (suffix string) {
 	return suffix
 }
 
-// toCustom takes from an operation the forms that custom objects do not have.
+// toCustom removes the media types that custom objects do not support.
 func (op *operation) toCustom() {
 	op.custom = true
 	if op.method == "patch" {
@@ -119,7 +118,7 @@ func (op *operation) toCustom() {
 	}
 }
 
-// tag is "apps_v1", idGroup "AppsV1": the group without its k8s.io.
+// tag returns "apps_v1" for apps/v1; idGroup returns "AppsV1", the group without its k8s.io suffix.
 func tag(group, version string) string {
 	id := idGroup(group, "")
 	return strings.ToLower(id[:1]) + id[1:] + "_" + version
@@ -151,7 +150,7 @@ type pathBuilder struct {
 	tag, idGroup string
 }
 
-// id is "listAppsV1NamespacedDeployment".
+// id returns an operation ID such as "listAppsV1NamespacedDeployment".
 func (b pathBuilder) id(verb, suffix string) string {
 	scope := ""
 	if b.r.Namespaced {
@@ -201,7 +200,7 @@ func (b pathBuilder) collection() (ops []operation) {
 	return ops
 }
 
-// itemOps are the operations on one object, or on one of its subresources.
+// itemOps returns the operations on one object, or on one of its subresources.
 func (b pathBuilder) itemOps(verbs []string, sub, suffix, kind string, gvk schema.GroupVersionKind) (ops []operation) {
 	of := "the specified " + b.r.Kind
 	if sub != "" {
@@ -229,7 +228,7 @@ func (b pathBuilder) itemOps(verbs []string, sub, suffix, kind string, gvk schem
 			op.body, op.bodyTypes = deleteOptions, anyType
 		case "create":
 			if sub == "" {
-				continue // it is the collection's
+				continue // it belongs to the collection
 			}
 			op.method, op.id, op.action, op.description = "post", b.id("create", suffix), "post", "create "+of
 			op.parameters, op.codes = writeParameters, created
@@ -242,8 +241,8 @@ func (b pathBuilder) itemOps(verbs []string, sub, suffix, kind string, gvk schem
 	return ops
 }
 
-// describesDeleted says whether a delete is described as answering with the object.
-// Namespaces do so too, but kube-apiserver does not say it of them.
+// describesDeleted reports whether a delete is described as returning the object. Deletes of namespaces return it
+// too, but kube-apiserver's document does not mention that.
 func (b pathBuilder) describesDeleted() bool {
 	return b.r.ShowsDeleted() && b.r.Plural != "namespaces"
 }

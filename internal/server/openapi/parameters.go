@@ -1,6 +1,6 @@
 package openapi
 
-// parameter is one of a request's parameters.
+// parameter is a parameter of a request.
 type parameter struct {
 	name, in, typ, description string
 }

@@ -22,15 +22,14 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// TestOperations holds every operation to what kube-apiserver 1.36.3 describes, with
-// CBORServingAndStorage: its name, action and kind, its parameters, the bodies that it takes
-// and the answers that it gives. To record that anew,
+// TestOperations compares every operation with the document of kube-apiserver 1.36.3 with CBORServingAndStorage:
+// its ID, action and kind, its parameters, request bodies and responses. To record the document again:
 //
 //	OPENAPI_SERVER=https://127.0.0.1:6443 OPENAPI_TOKEN=... go test ./internal/server/openapi -run TestOperations
 func TestOperations(t *testing.T) {
 	const file = "testdata/operations.txt"
 	if base := os.Getenv("OPENAPI_SERVER"); base != "" {
-		insecure := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // certificates are not what is tested
+		insecure := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // certificates are not under test
 		got := operations(t, &http.Client{Transport: insecure}, base, os.Getenv("OPENAPI_TOKEN"))
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -58,10 +57,10 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// differ are the kinds that one of the two serves and the other does not.
+// differ lists the kinds served by only one of the two.
 var differ = []string{"storagemigration.k8s.io", "/clustertrustbundles", "/podcertificaterequests", "/devicetaintrules"}
 
-// lines are those of a transcript with the names of sets replaced by what is in them.
+// lines returns the lines of a transcript, with the names of sets replaced by their contents.
 func lines(text string) map[string]bool {
 	all, sets := map[string]bool{}, strings.NewReplacer()
 	var pairs []string
@@ -77,8 +76,8 @@ func lines(text string) map[string]bool {
 	return all
 }
 
-// operations is the transcript of all operations that a server describes. Sets of words
-// that many have are written once, with a name.
+// operations returns a transcript of all operations that a server describes. Sets of words shared by many
+// operations are written once, under a name.
 func operations(t *testing.T, client *http.Client, base, token string) string {
 	get := func(at string, into any) {
 		req, err := http.NewRequest("GET", base+at, nil)
@@ -136,7 +135,7 @@ func operations(t *testing.T, client *http.Client, base, token string) string {
 	return out.String()
 }
 
-// describe is one operation in one line.
+// describe formats an operation in one line.
 func describe(op *spec3.Operation, shared []*spec3.Parameter, set func([]string) string) string {
 	var parameters []string
 	for _, p := range slices.Concat(shared, op.Parameters) {
@@ -153,7 +152,7 @@ func describe(op *spec3.Operation, shared []*spec3.Parameter, set func([]string)
 	return line
 }
 
-// media are the types of a body and what is in it.
+// media formats the media types of a body and its definition.
 func media(content map[string]*spec3.MediaType, set func([]string) string) string {
 	if len(content) == 0 {
 		return "-"

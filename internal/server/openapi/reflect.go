@@ -11,14 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// definitions turns Go types into models. Types that others refer to become
-// definitions of their own.
+// definitions turns Go types into models. Types that others refer to become definitions of their own.
 type definitions struct {
 	scheme *runtime.Scheme
 	facts  *facts
 	models map[string]*model
-	// shown says which names of a type that has several are those of this document; nil
-	// for all.
+	// shown reports whether a kind belongs to this document, for types that have several kinds; nil accepts all.
 	shown func(schema.GroupVersionKind) bool
 	told  map[string]map[string]string // see docOf
 }
@@ -27,7 +25,7 @@ func newDefinitions(scheme *runtime.Scheme) *definitions {
 	return &definitions{scheme: scheme, facts: readFacts(), models: map[string]*model{}}
 }
 
-// What Go types may know of their own schema.
+// Methods by which Go types describe their own schema.
 type (
 	modelName interface{ OpenAPIModelName() string }
 	swagger   interface{ SwaggerDoc() map[string]string }
@@ -38,11 +36,10 @@ type (
 	oneOfTypes interface{ OpenAPIV3OneOfTypes() []string }
 )
 
-// object returns the name of the definition of an API object, which it enters
-// with all that it refers to.
+// object returns the definition name of an API object, after adding it with everything that it refers to.
 func (d *definitions) object(obj runtime.Object) string { return d.define(reflect.TypeOf(obj).Elem()) }
 
-// define enters a struct type and returns its definition's name.
+// define adds a struct type and returns its definition name.
 func (d *definitions) define(t reflect.Type) string {
 	zero := reflect.New(t).Interface()
 	name := restName(t)
@@ -53,7 +50,7 @@ func (d *definitions) define(t reflect.Type) string {
 		return name
 	}
 	m := &model{typ: "object", properties: map[string]*model{}}
-	d.models[name] = m // before its fields, for they may refer back
+	d.models[name] = m // before its fields, which may refer back
 	m.description = d.docOf(t)[""]
 	if s, ok := zero.(schemaOf); ok {
 		m.format = s.OpenAPISchemaFormat()
@@ -78,8 +75,7 @@ func (d *definitions) define(t reflect.Type) string {
 	return name
 }
 
-// unionOf has each field but the discriminator, by its name in Go as the value that
-// stands for it.
+// unionOf returns the union of all fields except the discriminator; a field's Go name is its discriminator value.
 func unionOf(t reflect.Type, discriminator string) *union {
 	u := &union{discriminator, map[string]string{}}
 	for i := range t.NumField() {
@@ -90,7 +86,7 @@ func unionOf(t reflect.Type, discriminator string) *union {
 	return u
 }
 
-// kinds are the names under which the scheme knows the type.
+// kinds returns the kinds that the scheme has for the type.
 func (d *definitions) kinds(obj runtime.Object) []schema.GroupVersionKind {
 	list, _, err := d.scheme.ObjectKinds(obj)
 	if err != nil {
@@ -106,8 +102,7 @@ func (d *definitions) kinds(obj runtime.Object) []schema.GroupVersionKind {
 	return list
 }
 
-// restName is the name of a type that has none of its own: its package's path
-// with the domain turned round.
+// restName names a type without an OpenAPIModelName: by its package path with the domain reversed.
 func restName(t reflect.Type) string {
 	domain, path, _ := strings.Cut(t.PkgPath(), "/")
 	parts := strings.Split(domain, ".")
@@ -115,7 +110,7 @@ func restName(t reflect.Type) string {
 	return strings.Join(parts, ".") + "." + strings.ReplaceAll(path, "/", ".") + "." + t.Name()
 }
 
-// fields enters the properties of a struct, those of embedded ones too.
+// fields adds the properties of a struct, including those of embedded structs.
 func (d *definitions) fields(m *model, t reflect.Type) {
 	doc := d.docOf(t)
 	for i := range t.NumField() {
@@ -177,7 +172,7 @@ func deref(t reflect.Type) reflect.Type {
 	return t
 }
 
-// selfDescribed says whether a struct is no JSON object with fields of its own.
+// selfDescribed reports whether a struct is something other than a JSON object with fields of its own.
 func selfDescribed(t reflect.Type) bool {
 	if t == reflect.TypeFor[runtime.RawExtension]() {
 		return true
@@ -186,7 +181,7 @@ func selfDescribed(t reflect.Type) bool {
 	return ok
 }
 
-// zeroOf is the default of a field that is always written.
+// zeroOf returns the default of a field that is always written.
 func zeroOf(t reflect.Type) json.RawMessage {
 	switch t.Kind() {
 	case reflect.String:
@@ -199,7 +194,7 @@ func zeroOf(t reflect.Type) json.RawMessage {
 	return nil
 }
 
-// value is the model of a field's or an element's type.
+// value returns the model of a field's or an element's type.
 func (d *definitions) value(t reflect.Type) *model {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -15,18 +15,17 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Remote is what another server, which serves a version of a group, says of itself.
+// Remote describes a version of a group that another server serves.
 type Remote struct {
 	schema.GroupVersion
-	// V3 are its documents of v3, the URL of each by its path; nil if it knows no v3.
+	// V3 maps the path of each v3 document of that server to its URL. It is nil if the server does not support v3.
 	V3 map[string]string
-	// V2 is its document of v2, see Pack; nil if it is not known. V2Hash is of what is in it.
+	// V2 is the server's v2 document as returned by Pack, nil if it is unknown; V2Hash is its hash.
 	V2     []byte
 	V2Hash string
 }
 
-// Pack is a document of v2 as a Remote has it, and its hash. It fails if the text is no
-// such document.
+// Pack returns a v2 document in a Remote's form, and its hash. It fails if the text is not a v2 document.
 func Pack(text []byte) (v2 []byte, hashed string, err error) {
 	if err := new(spec.Swagger).UnmarshalJSON(text); err != nil {
 		return nil, "", err
@@ -37,8 +36,7 @@ func Pack(text []byte) (v2 []byte, hashed string, err error) {
 
 func (r *Remote) path() string { return "apis/" + r.Group + "/" + r.Version }
 
-// Elsewhere says which version of a group the document at a path is of, if the server of
-// that has it.
+// Elsewhere returns the group version of the document at a path if another server has that document.
 func (h *Handler) Elsewhere(path string) (gv schema.GroupVersion, ok bool) {
 	h.mu.Lock()
 	none := len(h.mu.remotes) == 0
@@ -50,7 +48,7 @@ func (h *Handler) Elsewhere(path string) (gv schema.GroupVersion, ok bool) {
 	return gv, ok
 }
 
-// swagger reads the document of v2.
+// swagger decodes the v2 document.
 func (r *Remote) swagger() (*spec.Swagger, error) {
 	z, err := gzip.NewReader(bytes.NewReader(r.V2))
 	if err != nil {
@@ -64,7 +62,7 @@ func (r *Remote) swagger() (*spec.Swagger, error) {
 	return s, s.UnmarshalJSON(text)
 }
 
-// converted is the document of v3 that can be made of that of v2.
+// converted returns the v3 document converted from the v2 document.
 func (r *Remote) converted() ([]byte, error) {
 	s, err := r.swagger()
 	if err != nil {
@@ -73,8 +71,8 @@ func (r *Remote) converted() ([]byte, error) {
 	return json.Marshal(openapiconv.ConvertV2ToV3(s))
 }
 
-// merged is the document of v2 of this server and all others: of them what is below
-// their versions. Without others it is this server's as it stands, and never decoded.
+// merged returns the v2 document of this server and all remotes, each remote contributing the paths of its
+// versions. Without remotes it is this server's own, which is not decoded.
 func merged(own *source, remotes []Remote) *document {
 	hashes := own.hash
 	var known []*Remote
@@ -99,7 +97,7 @@ func merged(own *source, remotes []Remote) *document {
 		for _, r := range known {
 			theirs, err := r.swagger()
 			if err != nil {
-				continue // one that cannot be read says nothing of the others
+				continue // an unreadable one does not affect the others
 			}
 			theirs = aggregator.FilterSpecByPathsWithoutSideEffects(theirs, []string{"/" + r.path() + "/"})
 			if err := aggregator.MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters(all, theirs); err != nil {
@@ -110,7 +108,7 @@ func merged(own *source, remotes []Remote) *document {
 	})
 }
 
-// hash is short for what it is of.
+// hash returns a short hash of a text.
 func hash(of string) string {
 	return fmt.Sprintf("%X", sha512.Sum512_256([]byte(of)))
 }

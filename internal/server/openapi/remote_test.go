@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// theirs is a document of v2 of a server of gadgets, which has more to say than what it
-// is registered for, and an idea of its own of a type that this server has too.
+// theirs is the v2 document of a server of gadgets. It contains more than its registered version, and its own
+// definition of a type that this server has too.
 const theirs = `{"swagger":"2.0","info":{"title":"far","version":"1"},
 	"paths":{
 		"/apis/far.example.com/v1/gadgets":{"get":{"responses":{"200":{"description":"OK","schema":{"$ref":"#/definitions/com.example.far.v1.Gadget"}}}}},
@@ -25,8 +25,8 @@ const theirs = `{"swagger":"2.0","info":{"title":"far","version":"1"},
 		"com.example.other.v1.Thing":{"type":"object"},
 		"io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta":{"type":"object","description":"theirs"}}}`
 
-// TestRemotes: what other servers say of themselves is listed and merged, in its place;
-// what it was before is served again when they go.
+// TestRemotes checks that documents of other servers are listed and merged in their place, and that the original
+// state returns when they are removed.
 func TestRemotes(t *testing.T) {
 	far := schema.GroupVersion{Group: "far.example.com", Version: "v1"}
 	h := openapi.New(builtin.Resources(), resource.Scheme())

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// listing adds the discovery document of a group's version.
+// listing adds the discovery document of a group version.
 func (b *builder) listing(group, ver string) {
 	at := "/apis/" + group + "/" + ver + "/"
 	if group == "" {
@@ -17,7 +17,7 @@ func (b *builder) listing(group, ver string) {
 	b.about(at, "get"+idGroup(group, ver)+"APIResources", "get available resources", tag(group, ver), reflect.TypeFor[metav1.APIResourceList]())
 }
 
-// about adds the path of a document of discovery.
+// about adds the path of a discovery document.
 func (b *builder) about(at, id, description, tag string, answer reflect.Type) {
 	b.paths = append(b.paths, path{path: at, operations: []operation{{
 		method: "get", id: id, description: description, tag: tag, answer: b.defs.define(answer), codes: ok,
@@ -31,7 +31,7 @@ func (b *builder) group(group string) {
 	b.about("/apis/"+group+"/", "get"+id+"APIGroup", "get information of a group", strings.TrimSuffix(tag(group, ""), "_"), reflect.TypeFor[metav1.APIGroup]())
 }
 
-// roots are the paths that belong to no group, by the document of v3 that has them.
+// roots are the paths outside of the groups, by their v3 document.
 var roots = map[string]func(b *builder){
 	"api": func(b *builder) {
 		b.about("/api/", "getCoreAPIVersions", "get available API versions", "core", reflect.TypeFor[metav1.APIVersions]())

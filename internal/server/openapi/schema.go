@@ -25,10 +25,10 @@ type model struct {
 	preserveUnknown   bool
 	union             *union
 	groupVersionKinds []schema.GroupVersionKind
-	raw               func(v3 bool) object // makes the whole, if set
+	raw               func(v3 bool) object // builds the whole schema, if set
 }
 
-// union says of a struct that one of its members is set, and which field names it.
+// union marks a struct of which one member is set, named by the discriminator field.
 type union struct {
 	discriminator string
 	members       map[string]string // field to discriminator's value
@@ -44,8 +44,7 @@ func (u *union) write() []object {
 
 type object = map[string]any
 
-// write gives the model as JSON values. Keys come out sorted, since
-// encoding/json writes maps so.
+// write returns the model as JSON values. encoding/json writes maps with sorted keys.
 func (m *model) write(v3 bool) object {
 	if m.raw != nil {
 		return m.raw(v3)
@@ -119,8 +118,7 @@ func (m *model) write(v3 bool) object {
 	return o
 }
 
-// writeRef: beside a $ref, v3 allows nothing, so there the reference is wrapped
-// when there is something.
+// writeRef writes a reference. v3 allows no siblings of $ref, so a reference with siblings is wrapped there.
 func (m *model) writeRef(o object, v3 bool) {
 	switch {
 	case !v3:

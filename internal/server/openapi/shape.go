@@ -9,50 +9,49 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Shape says how the values of a Go type divide into the fields that managers
-// can own each for itself.
+// Shape describes how the values of a Go type divide into fields that managers can own.
 type Shape struct {
 	Kind ShapeKind
-	// Fields are those of a struct by their JSON names.
+	// Fields are the fields of a struct by their JSON names.
 	Fields map[string]ShapeField
-	// Elem is the shape of a map's values or of a list's elements.
+	// Elem is the shape of a map's values or a list's items.
 	Elem *Shape
-	// Keys tell the elements of a keyed list apart, sorted by name.
+	// Keys identify the items of a keyed list, sorted by name.
 	Keys []ShapeKey
 }
 
 // ShapeField is a field of a struct.
 type ShapeField struct {
-	Element string // what FieldsV1 calls it: f:name
+	Element string // its path element in FieldsV1: f:name
 	Shape   *Shape
 }
 
 // ShapeKey is one key of a keyed list.
 type ShapeKey struct {
 	Name    string
-	Default json.RawMessage // what a missing key counts as; nil for none
+	Default json.RawMessage // the value that a missing key stands for; nil if there is none
 }
 
-// ShapeKind is the way a value divides.
+// ShapeKind is how a value divides.
 type ShapeKind uint8
 
 // The kinds of shapes.
 const (
 	// Leaf is owned as a whole: scalars, atomic lists, maps and structs.
 	Leaf ShapeKind = iota
-	// Object has members, by Fields or, if there is no such field, by Elem.
+	// Object has members: those in Fields, and others by Elem.
 	Object
-	// Keyed is a list whose elements are told apart by Keys.
+	// Keyed is a list whose items are identified by Keys.
 	Keyed
 	// Set is a list of scalars.
 	Set
-	// Loose is whatever its text is: an object of loose values, or a leaf.
+	// Loose follows the value: an object of loose values, or else a leaf.
 	Loose
 )
 
 var leaf = &Shape{Kind: Leaf}
 
-// LooseShape is that of objects without a Go type of their own.
+// LooseShape is the shape of objects without a Go type.
 var LooseShape = &Shape{Kind: Loose}
 
 var shapes struct {
@@ -61,8 +60,7 @@ var shapes struct {
 	byType map[reflect.Type]*Shape
 }
 
-// ShapeOf is the shape of a struct type. It is made when it is first asked for,
-// and kept.
+// ShapeOf returns the shape of a struct type. It is computed on first use and kept.
 func ShapeOf(t reflect.Type) *Shape {
 	shapes.Lock()
 	defer shapes.Unlock()
@@ -72,7 +70,7 @@ func ShapeOf(t reflect.Type) *Shape {
 	return shapeOf(t)
 }
 
-// shapeOf is ShapeOf for any type, under the lock.
+// shapeOf is ShapeOf for any type. The lock is held.
 func shapeOf(t reflect.Type) *Shape {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -87,7 +85,7 @@ func shapeOf(t reflect.Type) *Shape {
 		}
 		return shapeOfStruct(t)
 	}
-	return leaf // scalars, and lists that no field's marker divides
+	return leaf // scalars, and lists without a marker on their field
 }
 
 func shapeOfStruct(t reflect.Type) *Shape {
@@ -105,7 +103,7 @@ func shapeOfStruct(t reflect.Type) *Shape {
 		return leaf
 	}
 	s := &Shape{Kind: Object, Fields: map[string]ShapeField{}}
-	shapes.byType[t] = s // before its fields, for they may refer back
+	shapes.byType[t] = s // before its fields, which may refer back
 	s.addFields(t)
 	return s
 }
@@ -173,7 +171,7 @@ func (s *Shape) addKey(elem reflect.Type, name string) {
 	s.Keys = append(s.Keys[:at], append([]ShapeKey{k}, s.Keys[at:]...)...)
 }
 
-// defaultOf is the default of the field as the schemas give it.
+// defaultOf returns the default of the field in the schema.
 func defaultOf(t reflect.Type, name string) json.RawMessage {
 	for i := range t.NumField() {
 		f := t.Field(i)

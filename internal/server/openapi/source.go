@@ -14,14 +14,14 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// format counts the changes of what this package makes of the same resources
-// and types; it is part of every hash.
+// format is part of every hash. It is incremented when this package produces other documents from the same
+// resources and types.
 const format = "2"
 
-// source is what one document is made of.
+// source holds the inputs of one document.
 type source struct {
 	path   string   // "api/v1", "apis/apps", "apis/apps/v1", "version"; "" for the v2 document
-	groups []string // whose own paths it has
+	groups []string // groups with their own paths in this document
 	rows   []row
 	scheme *runtime.Scheme
 	cbor   bool
@@ -33,7 +33,7 @@ type row struct {
 	version  resource.Version
 }
 
-// sources are those of v3's documents, sorted by path, and that of v2's.
+// sources returns the sources of the v3 documents, sorted by path, and of the v2 document.
 func sources(resources []*resource.Resource, scheme *runtime.Scheme, cbor bool) (v3 []*source, v2 *source) {
 	byPath := map[string]*source{}
 	for at := range roots {
@@ -66,8 +66,8 @@ func sources(resources []*resource.Resource, scheme *runtime.Scheme, cbor bool) 
 	return v3, v2
 }
 
-// fingerprint is the hash of all that the document depends on: the rows, and
-// the build that the Go types and this package are from.
+// fingerprint hashes everything that the document depends on: the rows, and the build, which determines the Go
+// types and this package.
 func (s *source) fingerprint() string {
 	h := sha512.New512_256()
 	fmt.Fprintln(h, format, build(), s.path, s.cbor)
@@ -80,7 +80,7 @@ func (s *source) fingerprint() string {
 	return fmt.Sprintf("%X", h.Sum(nil))
 }
 
-// build names the versions of the modules that types come from.
+// build lists the versions of the modules that types come from.
 var build = sync.OnceValue(func() string {
 	var b strings.Builder
 	if bi, ok := debug.ReadBuildInfo(); ok {
@@ -98,7 +98,7 @@ var build = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// encode builds the document, as JSON.
+// encode builds the document as JSON.
 func (s *source) encode() ([]byte, error) {
 	b := newBuilder(s.scheme)
 	b.defs.shown = s.shown()
@@ -125,8 +125,8 @@ func (s *source) encode() ([]byte, error) {
 	return b.encode(v3)
 }
 
-// shown picks the names that a type of many groups has in this document: those of
-// the core and of the document's own version. Those of custom kinds, and v2's, have all.
+// shown selects the kinds of a multi-group type that belong to this document: those of the core group and of the
+// document's own version. Documents of custom kinds and the v2 document have all.
 func (s *source) shown() func(schema.GroupVersionKind) bool {
 	if s.path == "" || len(s.rows) > 0 && s.rows[0].resource.Custom != nil {
 		return nil

@@ -16,12 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// state is what is served at one time: the documents of one set of resources, and where
-// others are.
+// state is the documents of one set of resources and remotes.
 type state struct {
 	v2      *document
 	v3      map[string]*document           // by path
-	remotes map[string]schema.GroupVersion // by path: whose server has the document
+	remotes map[string]schema.GroupVersion // by path: the group version whose server has the document
 	index   []byte
 	tag     string // of the index
 }
@@ -33,7 +32,7 @@ type document struct {
 	text, protobuf func() ([]byte, error) // compressed
 }
 
-// newState takes from an older state what has not changed.
+// newState reuses the unchanged documents of an older state.
 func newState(v3 []*source, v2 *source, remotes []Remote, old *state) *state {
 	s := &state{v3: map[string]*document{}, remotes: map[string]schema.GroupVersion{}}
 	var before map[string]*document
@@ -69,12 +68,12 @@ func newState(v3 []*source, v2 *source, remotes []Remote, old *state) *state {
 	if old != nil && old.v2.hash == s.v2.hash {
 		s.v2 = old.v2
 	}
-	s.index, _ = json.Marshal(map[string]any{"paths": index}) // strings only
+	s.index, _ = json.Marshal(map[string]any{"paths": index}) // strings only, cannot fail
 	s.tag = hash(string(s.index))
 	return s
 }
 
-// newDocument is a document of v3 or v2 whose JSON is made when it is first asked for.
+// newDocument returns a v3 or v2 document whose JSON is built on its first request.
 func newDocument(hash string, v3 bool, encode func() ([]byte, error)) *document {
 	d := &document{hash: hash, made: time.Now().Truncate(time.Second)}
 	d.text = sync.OnceValues(func() ([]byte, error) { return compress(encode()) })

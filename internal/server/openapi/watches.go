@@ -8,8 +8,7 @@ import (
 
 const watchEvent = metaPrefix + "WatchEvent"
 
-// watches are the old paths of a resource's watches, from before watch was a
-// parameter of lists.
+// watches returns the old watch paths of a resource, from before watch was a parameter of lists.
 func (b pathBuilder) watches(root string) []path {
 	all := append([]parameter{pretty}, listParameters...)
 	at := root + "/watch/" + b.r.Plural
@@ -47,7 +46,7 @@ var shared = map[string]reflect.Type{
 	watchEvent:    reflect.TypeFor[metav1.WatchEvent](),
 }
 
-// defineShared enters those of them that some operation refers to.
+// defineShared adds those to which an operation refers.
 func (b *builder) defineShared() {
 	for _, p := range b.paths {
 		for _, op := range p.operations {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// docOf is what is said of a type, under "", and of its fields: by the type
-// itself, or by the definitions that come with apiextensions and with kube-aggregator
-// for their own types and the few of apimachinery that say nothing.
+// docOf returns the descriptions of a type, under "", and of its fields. They come from the type itself, or from
+// the definitions in apiextensions and kube-aggregator for their own types and for the few types of apimachinery
+// without a SwaggerDoc.
 func (d *definitions) docOf(t reflect.Type) map[string]string {
 	zero := reflect.New(t).Interface()
 	if s, ok := zero.(swagger); ok {
@@ -26,8 +26,8 @@ func (d *definitions) docOf(t reflect.Type) map[string]string {
 	return nil
 }
 
-// generatedWords are the descriptions of those definitions, which are made for this
-// and dropped: megabytes in all, a few kilobytes of it words.
+// generatedWords returns the descriptions in those definitions. The definitions take megabytes and are dropped; the
+// descriptions take a few kilobytes.
 func generatedWords() map[string]map[string]string {
 	words := map[string]map[string]string{}
 	for _, generated := range []common.GetOpenAPIDefinitions{extensions.GetOpenAPIDefinitions, registration.GetOpenAPIDefinitions} {

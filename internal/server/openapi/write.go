@@ -1,6 +1,6 @@
 package openapi
 
-// write gives the path as the value of a document's "paths".
+// write returns the path as a value of a document's "paths".
 func (p path) write(v3 bool) object {
 	o := object{}
 	if len(p.parameters) > 0 {
@@ -105,7 +105,7 @@ func (op operation) writeV2() object {
 	return o
 }
 
-// refOrText is the schema of what has a definition, or of text.
+// refOrText returns a reference to a definition, or the schema of text if there is none.
 func refOrText(where, name string) object {
 	if name == "" {
 		return object{"type": "string"}

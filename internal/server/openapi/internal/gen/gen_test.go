@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCurrent: facts.txt is what the types of go.mod's versions say.
+// TestCurrent checks that facts.txt matches the types in the module versions of go.mod.
 func TestCurrent(t *testing.T) {
 	want, err := generate()
 	if err != nil {

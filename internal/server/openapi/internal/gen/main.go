@@ -1,10 +1,10 @@
-// Command gen writes facts.txt: what the doc comments of the API's Go types say
-// about their OpenAPI schemas and reflection cannot see. Run it with
+// Command gen writes facts.txt: facts about OpenAPI schemas that stand in doc comments of the API's Go types and
+// that reflection cannot see. Run it with
 //
 //	go generate ./internal/server/openapi
 //
-// after a change of the version of k8s.io/api, k8s.io/apimachinery,
-// k8s.io/apiextensions-apiserver or k8s.io/kube-aggregator.
+// after a change of the version of k8s.io/api, k8s.io/apimachinery, k8s.io/apiextensions-apiserver or
+// k8s.io/kube-aggregator.
 package main
 
 import (
@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// generate reads the packages that API types come from.
+// generate reads the packages of the API types.
 func generate() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString(header)
@@ -91,7 +91,7 @@ func moduleDir(module string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// parse reads the files of a package that people wrote.
+// parse parses the hand-written files of a package.
 func parse(dir string) ([]*ast.File, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -113,11 +113,11 @@ func parse(dir string) ([]*ast.File, error) {
 	return files, nil
 }
 
-// coreTexts are the constants of core/v1, read before the packages that make
-// values of their own types of them.
+// coreTexts are the constants of core/v1. They are read first, because other packages define values of their own
+// types by them.
 var coreTexts map[string]string
 
-// facts writes what one package's comments say.
+// facts writes the facts in one package's comments.
 func facts(out *bytes.Buffer, pkg, dir string) error {
 	files, err := parse(dir)
 	if err != nil {
@@ -160,7 +160,7 @@ func facts(out *bytes.Buffer, pkg, dir string) error {
 	return nil
 }
 
-// types reads type declarations; it enters the enum types into enums.
+// types reads type declarations and adds the enum types to enums.
 func types(g *ast.GenDecl, enums map[string][]string, texts map[string]string) (lines []string) {
 	for _, s := range g.Specs {
 		t, ok := s.(*ast.TypeSpec)
@@ -192,7 +192,7 @@ func types(g *ast.GenDecl, enums map[string][]string, texts map[string]string) (
 	return lines
 }
 
-// discriminator is the field of a union that names the one that is set.
+// discriminator returns the discriminator field of a union.
 func discriminator(st *ast.StructType) string {
 	for _, f := range st.Fields.List {
 		if _, ok := markers(f.Doc)["unionDiscriminator"]; ok {
@@ -258,7 +258,7 @@ func first(list []string) string {
 	return list[0]
 }
 
-// markers are the lines "+name" and "+name=value" of a comment.
+// markers returns the lines "+name" and "+name=value" of a comment.
 func markers(doc *ast.CommentGroup) map[string][]string {
 	m := map[string][]string{}
 	if doc == nil {
@@ -304,8 +304,7 @@ func values(g *ast.GenDecl, enums map[string][]string) {
 	}
 }
 
-// constants enters the file's string constants as JSON, for defaults that refer
-// to them.
+// constants adds the file's string constants as JSON, for defaults that refer to them.
 func constants(f *ast.File, texts map[string]string) {
 	for _, d := range f.Decls {
 		g, ok := d.(*ast.GenDecl)
