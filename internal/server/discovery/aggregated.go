@@ -8,8 +8,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// aggregated is everything in one document: the core group alone for /api, all
-// others for /apis.
+// aggregated returns the aggregated document: the core group for /api, all others for /apis.
 func (c catalog) aggregated(core bool) runtime.Object {
 	list := &apidiscoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apidiscovery.k8s.io/v2", Kind: "APIGroupDiscoveryList"},

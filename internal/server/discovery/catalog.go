@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/resource/apiregistration"
 )
 
-// catalog is the resources by group and version.
+// catalog holds the resources by group and version.
 type catalog []group
 
 type group struct {
@@ -24,7 +24,7 @@ type group struct {
 	versions []groupVersion // preferred first
 }
 
-// priority is that of the first of the group's versions.
+// priority is the priority of the group's first version.
 func (g *group) priority() (highest int32) {
 	for _, v := range g.versions {
 		highest = max(highest, v.priority.Group)
@@ -36,12 +36,12 @@ type groupVersion struct {
 	name      string
 	priority  apiregistration.Priority
 	resources []*resource.Resource // by plural
-	remote    *Remote              // if another server serves it; then there are no resources
+	remote    *Remote              // set if another server serves it; resources is then empty
 	unlisted  bool
 }
 
-// newCatalog orders groups, and the versions of each, by their priorities; versions
-// that have the same are in the order of their maturity.
+// newCatalog sorts groups, and the versions of each, by priority. Versions of equal priority are sorted by
+// maturity.
 func newCatalog(resources []*resource.Resource, remotes []Remote, unlisted []schema.GroupVersion) catalog {
 	var c []group
 	for i := range remotes {
@@ -79,7 +79,7 @@ func newCatalog(resources []*resource.Resource, remotes []Remote, unlisted []sch
 	return c
 }
 
-// find returns the element that is wanted, appending it if there is none.
+// find returns the element for which is returns true, appending other if there is none.
 func find[T any](list *[]T, is func(*T) bool, other T) *T {
 	i := slices.IndexFunc(*list, func(t T) bool { return is(&t) })
 	if i < 0 {
@@ -89,7 +89,7 @@ func find[T any](list *[]T, is func(*T) bool, other T) *T {
 	return &(*list)[i]
 }
 
-// document is the older form of what is at the path, nil if there is nothing.
+// document returns the unaggregated document at the path, nil if there is none.
 func (c catalog) document(path, host string) runtime.Object {
 	parts := strings.Split(path, "/")
 	switch {
@@ -143,7 +143,7 @@ func (c catalog) groups() runtime.Object {
 	return list
 }
 
-// listed says whether any version of the group is to be listed.
+// listed reports whether any version of the group is listed.
 func (g *group) listed() bool {
 	return slices.ContainsFunc(g.versions, func(gv groupVersion) bool { return !gv.unlisted })
 }
@@ -174,7 +174,7 @@ func (c catalog) resources(groupName, versionName string) runtime.Object {
 		GroupVersion: metav1.GroupVersion{Group: groupName, Version: versionName}.String(),
 		APIResources: []metav1.APIResource{},
 	}
-	if groupName == "" { // the oldest document of all says less
+	if groupName == "" { // the oldest document format has fewer fields
 		list.APIVersion = ""
 	}
 	for _, r := range g.versions[i].resources {
@@ -194,7 +194,7 @@ func (c catalog) resources(groupName, versionName string) runtime.Object {
 }
 
 func subresources(r *resource.Resource) []resource.Subresource {
-	if r.Custom != nil { // as they come
+	if r.Custom != nil { // in their order
 		return r.Subresources
 	}
 	return slices.SortedFunc(slices.Values(r.Subresources), func(a, b resource.Subresource) int { return cmp.Compare(a.Name, b.Name) })
@@ -209,8 +209,7 @@ func verbs(r *resource.Resource) []string {
 
 func sorted(verbs []string) []string { return slices.Sorted(slices.Values(verbs)) }
 
-// storageVersionHash changes when the storage version does; it is empty for
-// what is not stored.
+// storageVersionHash changes with the storage version. It is empty for resources that are not stored.
 func storageVersionHash(r *resource.Resource) string {
 	if r.Virtual || r.StoragePrefix == "" {
 		return ""

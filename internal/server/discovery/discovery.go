@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/internal/resource/apiregistration"
 )
 
-// Handler serves /api, /apis and everything discovery has below them.
+// Handler serves /api, /apis and the discovery documents below them.
 type Handler struct {
 	state atomic.Pointer[state]
 	mu    struct {
@@ -28,12 +28,12 @@ type Handler struct {
 // Remote is a version of a group that another server serves.
 type Remote struct {
 	Group string
-	// Version is what that server says of it, as far as is known.
+	// Version is the last known discovery document of that server.
 	Version  apidiscoveryv2.APIVersionDiscovery
 	Priority apiregistration.Priority
 }
 
-// state is one set of resources and what has been built of it.
+// state is one set of resources with the documents built from it.
 type state struct {
 	catalog catalog
 	mu      struct {
@@ -47,10 +47,10 @@ type documentKey struct {
 	form form
 }
 
-// document is one encoded answer.
+// document is an encoded document.
 type document struct {
 	body []byte
-	etag string // "" if the answer has none
+	etag string // "" if the response has none
 }
 
 // New returns a Handler for the resources.
@@ -60,7 +60,7 @@ func New(resources []*resource.Resource) *Handler {
 	return h
 }
 
-// Set replaces what is served, as when a CRD comes or goes.
+// Set replaces the served resources, as when a CRD is created or deleted.
 func (h *Handler) Set(resources []*resource.Resource) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,8 +68,8 @@ func (h *Handler) Set(resources []*resource.Resource) {
 	h.renew()
 }
 
-// SetRemotes replaces what other servers serve. Each takes the place of the resources
-// that are served here in the same version.
+// SetRemotes replaces the versions of other servers. A remote version hides the local resources of the same
+// version.
 func (h *Handler) SetRemotes(remotes []Remote) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,8 +77,8 @@ func (h *Handler) SetRemotes(remotes []Remote) {
 	h.renew()
 }
 
-// Unlist replaces the versions that the older form of /apis does not list, and neither does
-// that of their group while it has others. They are served and described all the same.
+// Unlist sets the versions that the unaggregated /apis omits, together with their group unless it has other
+// versions. They are still served and described.
 func (h *Handler) Unlist(versions []schema.GroupVersion) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +86,7 @@ func (h *Handler) Unlist(versions []schema.GroupVersion) {
 	h.renew()
 }
 
-// renew makes a state of what is set, with the lock held.
+// renew builds a new state. h.mu is held.
 func (h *Handler) renew() {
 	s := &state{catalog: newCatalog(h.mu.resources, h.mu.remotes, h.mu.unlisted)}
 	s.mu.documents = map[documentKey]*document{}
@@ -95,7 +95,7 @@ func (h *Handler) renew() {
 
 func clean(path string) string { return strings.TrimSuffix(path, "/") }
 
-// ServeHTTP answers one discovery request.
+// ServeHTTP serves one discovery document.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := h.state.Load()
 	path := clean(r.URL.Path)
@@ -104,7 +104,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	// The lists of groups and of a group's versions are there for any method.
+	// The lists of groups and of a group's versions respond to any method.
 	lists := strings.HasPrefix(path, "/apis") && strings.Count(path, "/") < 3
 	if r.Method != http.MethodGet && !lists {
 		fail(w, notAllowed())
@@ -134,8 +134,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(d.body)
 }
 
-// get returns the document, encoding it if nobody has asked before. What
-// depends on the request (the address in /api) is not kept.
+// get returns the document, which is encoded on first use. Documents that depend on the request (the address in
+// /api) are not kept.
 func (s *state) get(k documentKey, legacy runtime.Object) (*document, error) {
 	s.mu.Lock()
 	d := s.mu.documents[k]

@@ -43,7 +43,7 @@ func table() []*resource.Resource {
 	}
 }
 
-// TestClientGo reads the same through client-go in both forms.
+// TestClientGo reads the resources through client-go in both forms and compares them.
 func TestClientGo(t *testing.T) {
 	srv := httptest.NewServer(server.New(table()))
 	defer srv.Close()
@@ -69,7 +69,7 @@ func TestClientGo(t *testing.T) {
 		slices.SortFunc(lists, byVersion)
 		results = append(results, lists)
 	}
-	for _, l := range results[1] { // what only one form tells
+	for _, l := range results[1] { // only one form has these fields
 		l.APIVersion, l.Kind = "", ""
 		for i := range l.APIResources {
 			l.APIResources[i].StorageVersionHash = ""

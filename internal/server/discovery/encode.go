@@ -24,7 +24,7 @@ const (
 	asAggregated = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
-// form is how a document is written.
+// form is the media type of a document.
 type form struct{ yaml, protobuf, aggregated bool }
 
 func (f form) contentType() string {
@@ -41,8 +41,8 @@ func (f form) contentType() string {
 	return t
 }
 
-// negotiate takes the first acceptable form, by quality and then by place. known
-// says whether any type is named that documents can have.
+// negotiate returns the first acceptable form, by quality and then by position. known reports whether the header
+// names any supported type.
 func negotiate(accept []string, mayAggregate bool) (f form, known, ok bool) {
 	all := strings.Join(accept, ",")
 	if strings.TrimSpace(all) == "" {
@@ -103,7 +103,7 @@ func encode(obj runtime.Object, f form) (*document, error) {
 		return nil, err
 	}
 	d := &document{body: append(text, '\n')}
-	if f.aggregated { // the same for all encodings, as Vary says that they differ
+	if f.aggregated { // the same for all encodings: they differ by Vary
 		d.etag = fmt.Sprintf("%q", fmt.Sprintf("%X", sha512.Sum512(text)))
 	}
 	if f.yaml {
@@ -130,8 +130,8 @@ func notAllowed() error {
 		Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{}}
 }
 
-// notAcceptable names the types that there are: in one way where none of them was
-// asked for, in another where one was, in a form that there is not.
+// notAcceptable returns the 406 error that lists the supported types. The wording depends on known: whether the
+// header names a supported type, in a form that is not available.
 func notAcceptable(known bool) error {
 	e := &statusError{Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable}
 	all := strings.Join([]string{jsonType, yamlType, protobufType}, ", ")
@@ -152,6 +152,6 @@ func fail(w http.ResponseWriter, err error) {
 	s.Status = metav1.StatusFailure
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(int(s.Code))
-	text, _ := json.MarshalIndent((*metav1.Status)(s), "", "  ") // strings and numbers only
+	text, _ := json.MarshalIndent((*metav1.Status)(s), "", "  ") // strings and numbers only, cannot fail
 	w.Write(text)
 }
