@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Authenticator finds out who a request is from; see the package comment for
-// what its three results mean.
+// Authenticator identifies the user of a request. The package comment gives the meaning of its three results.
 type Authenticator interface {
 	Authenticate(*http.Request) (*User, bool, error)
 }
 
-// AuthenticatorFunc is a function as an Authenticator.
+// AuthenticatorFunc adapts a function to an Authenticator.
 type AuthenticatorFunc func(*http.Request) (*User, bool, error)
 
 // Authenticate calls f.
 func (f AuthenticatorFunc) Authenticate(r *http.Request) (*User, bool, error) { return f(r) }
 
-// Union asks each in turn until one knows the user. If none does but some said
-// that the credentials are wrong, the first such error is the answer.
+// Union returns an Authenticator that asks each of list in turn until one knows the user. If none does, the first
+// error, which means invalid credentials, is returned.
 func Union(list ...Authenticator) Authenticator { return union(slices.Clone(list)) }
 
 type union []Authenticator
@@ -37,9 +36,8 @@ func (u union) Authenticate(r *http.Request) (*User, bool, error) {
 	return nil, false, first
 }
 
-// InProcess believes the user that WithUser put into the request's context. It
-// stands first in a server's union, so that requests that never left the
-// process need no credentials.
+// InProcess trusts the user that WithUser put into the request's context. It is the first of a server's union, so
+// that requests from inside the process need no credentials.
 func InProcess() Authenticator {
 	return AuthenticatorFunc(func(r *http.Request) (*User, bool, error) {
 		u, ok := UserFrom(r.Context())
@@ -47,15 +45,14 @@ func InProcess() Authenticator {
 	})
 }
 
-// Anonymous takes every request for system:anonymous. It stands last, and
-// outside of the Union of the others, for it must not hide their errors: use
-// WithAnonymous.
+// anonymous returns the user of a request without credentials. It is added outside of the Union, which must report
+// errors of the others first: use WithAnonymous.
 func anonymous() *User {
 	return &User{Name: AnonymousUser, Groups: []string{AllUnauthenticated}}
 }
 
-// WithAnonymous takes for system:anonymous who shows no credentials to a. Who
-// shows wrong ones is still refused.
+// WithAnonymous makes a request without credentials for a one of system:anonymous. Invalid credentials are still
+// refused.
 func WithAnonymous(a Authenticator) Authenticator {
 	return AuthenticatorFunc(func(r *http.Request) (*User, bool, error) {
 		u, ok, err := a.Authenticate(r)
@@ -66,7 +63,7 @@ func WithAnonymous(a Authenticator) Authenticator {
 	})
 }
 
-// authenticated adds system:authenticated, as every real user has it.
+// Authenticated adds the group system:authenticated, which every identified user has.
 func Authenticated(u *User) *User {
 	if u.InGroup(AllAuthenticated) || u.InGroup(AllUnauthenticated) {
 		return u

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Attributes is what a request wants to do. For a resource IsResource is true
-// and Path may be empty; for any other request only User, Verb (the HTTP
-// method in lower case) and Path count.
+// Attributes describe the request to be authorized. For a resource, IsResource is true and Path may be empty; for
+// any other request only User, Verb (the HTTP method in lower case) and Path count.
 type Attributes struct {
 	User                  *User
 	Verb                  string
@@ -17,17 +16,17 @@ type Attributes struct {
 	Namespace, Name       string
 	Path                  string
 	IsResource            bool
-	// Fields is the field selector of a list, a watch or a delete of many, in the
-	// form of the query parameter; "" if there is none.
+	// Fields is the field selector of a list, a watch or a deletecollection, in the form of the query parameter; ""
+	// if there is none.
 	Fields string
 }
 
-// Authorizer answers whether something may be done.
+// Authorizer decides whether a request is allowed.
 type Authorizer interface {
 	Authorize(ctx context.Context, a Attributes) (ok bool, reason string, err error)
 }
 
-// AuthorizerFunc is a function as an Authorizer.
+// AuthorizerFunc adapts a function to an Authorizer.
 type AuthorizerFunc func(ctx context.Context, a Attributes) (bool, string, error)
 
 // Authorize calls f.
@@ -35,12 +34,12 @@ func (f AuthorizerFunc) Authorize(ctx context.Context, a Attributes) (bool, stri
 	return f(ctx, a)
 }
 
-// AllowAll lets everybody do everything; for tests.
+// AllowAll allows everything, for tests.
 var AllowAll Authorizer = AuthorizerFunc(func(context.Context, Attributes) (bool, string, error) {
 	return true, "", nil
 })
 
-// Privileged lets system:masters do everything and asks a for the others.
+// Privileged allows system:masters everything and asks a for other users.
 func Privileged(a Authorizer) Authorizer {
 	return AuthorizerFunc(func(ctx context.Context, at Attributes) (bool, string, error) {
 		if at.User != nil && at.User.InGroup(MastersGroup) {
@@ -50,8 +49,8 @@ func Privileged(a Authorizer) Authorizer {
 	})
 }
 
-// AnyOf asks each in turn until one says yes. If none does, the reasons and the
-// first error of all count.
+// AnyOf returns an Authorizer that asks each of list in turn until one allows the request. If none does, it returns
+// all reasons and the first error.
 func AnyOf(list ...Authorizer) Authorizer {
 	list = slices.Clone(list)
 	return AuthorizerFunc(func(ctx context.Context, a Attributes) (bool, string, error) {

@@ -1,20 +1,20 @@
-// Package auth says who a request is from and whether it may be done.
+// Package auth authenticates and authorizes requests.
 //
-// # The contract
+// # Contract
 //
-//   - An Authenticator looks at a request and answers one of three things: this
-//     user; nothing here that I know (ok false, no error), so ask the next; or
-//     an error, which means that credentials were shown and are wrong, and the
-//     request ends with 401 whatever the others would say.
-//   - An Authorizer answers yes or no to Attributes; a no has a reason only if
-//     there is something to tell. An error with a no means that the answer is
-//     not certain; it is still a no.
-//   - A User is never changed once it is in a context.
+//   - An Authenticator examines a request and returns one of three results: a
+//     user; no user and no error (ok is false) if the request has no credentials
+//     of its kind, in which case the next one is asked; or an error if the
+//     credentials are invalid, in which case the request ends with 401
+//     whatever the others would return.
+//   - An Authorizer allows or denies Attributes. A denial has a reason only if
+//     there is one worth reporting. A denial with an error is not certain, but
+//     is still a denial.
+//   - A User never changes once it is in a context.
 //
-// The packages below hold the ways to do it: cert (client certificates), token
-// (static and service account tokens), rbac (roles and bindings), nodes (kubelets), review (the
-// API kinds that ask these questions over the wire) and bootstrap (the objects
-// a cluster starts with).
+// The packages below implement them: cert (client certificates), token (static and service account tokens), rbac
+// (roles and bindings), nodes (kubelets), review (the review kinds of authentication.k8s.io and
+// authorization.k8s.io) and bootstrap (the objects of a new cluster).
 //
 // # Concurrency
 //

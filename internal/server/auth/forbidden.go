@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Forbidden is the 403 a client gets for what it may not do.
+// Forbidden returns the 403 error for a denied request.
 func Forbidden(a Attributes, reason string) *apierrors.StatusError {
 	gr := schema.GroupResource{Group: a.Group, Resource: a.Resource}
 	return apierrors.NewForbidden(gr, a.Name, errText(ForbiddenMessage(a, reason)))
 }
 
-// ForbiddenMessage says in kube-apiserver's words who may not do what.
+// ForbiddenMessage describes a denied request in kube-apiserver's words.
 func ForbiddenMessage(a Attributes, reason string) string {
 	name := ""
 	if a.User != nil {

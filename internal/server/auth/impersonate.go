@@ -11,12 +11,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Impersonate answers as whom a request is to be served: as its user, or, if it has
-// Impersonate- headers and the user may act as what they name, as that. In that case
-// the headers are taken off the request. asked is what the request wants to do, by its
-// user: an impersonation may be allowed for some requests only (KEP-5284). A user that
-// may not impersonate gets a *Denied error; headers that make no sense a BadRequest
-// status error.
+// Impersonate returns the user as which a request is served: its own, or, if it has Impersonate- headers and its
+// user may impersonate the user they name, that one. The headers are then removed from the request. asked are the
+// attributes of the request with its own user, because an impersonation may be allowed for some requests only
+// (KEP-5284). Errors: *Denied if the user may not impersonate, and a BadRequest status error for invalid headers.
 func Impersonate(ctx context.Context, r *http.Request, asked Attributes, a Authorizer) (*User, error) {
 	if !hasPrefix(r.Header, "Impersonate-") {
 		return asked.User, nil
@@ -49,7 +47,7 @@ func Impersonate(ctx context.Context, r *http.Request, asked Attributes, a Autho
 	return nil, first
 }
 
-// Denied is a refusal, which the server words for the client.
+// Denied is a refused impersonation, which the server turns into a response.
 type Denied struct {
 	Attributes Attributes
 	Reason     string
@@ -58,7 +56,7 @@ type Denied struct {
 // Error implements error.
 func (d *Denied) Error() string { return ForbiddenMessage(d.Attributes, d.Reason) }
 
-// hasPrefix says whether any header's name begins so.
+// hasPrefix reports whether any header's name has the prefix.
 func hasPrefix(h http.Header, prefix string) bool {
 	for name := range h {
 		if strings.HasPrefix(name, prefix) {
@@ -68,7 +66,7 @@ func hasPrefix(h http.Header, prefix string) bool {
 	return false
 }
 
-// wantedUser reads the headers as they are; nil if they name nobody.
+// wantedUser reads the impersonation headers. It returns nil if they name no user.
 func wantedUser(h http.Header) (*User, error) {
 	u := &User{
 		Name:   h.Get(authenticationv1.ImpersonateUserHeader),

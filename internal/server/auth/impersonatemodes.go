@@ -14,17 +14,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// mode is a way to impersonate. In a constrained one (KEP-5284) the user needs the verb
-// impersonate-on:MODE:VERB for the request itself, and impersonate:MODE for each part of
-// the user that it acts as; in the classic one, without a name, impersonate for each part.
+// mode is a mode of impersonation. A constrained mode (KEP-5284) requires the verb impersonate-on:MODE:VERB for the
+// request itself, and impersonate:MODE for each part of the impersonated user; the classic mode, which has no name,
+// requires impersonate for each part.
 type mode struct {
 	name string
-	// applies reports whether the mode is for the wanted user; nil: it is for all.
+	// applies reports whether the mode fits the wanted user; nil fits all.
 	applies func(wanted, requestor *User) bool
 }
 
-// modes in the order in which they are tried, the narrowest first. The refusal of the
-// first that applies is what the client is told.
+// modes lists the modes in the order in which they are tried, the narrowest first. If all refuse, the client gets
+// the refusal of the first that applies.
 var modes = []mode{
 	{associatedNode, func(wanted, requestor *User) bool {
 		node, ok := nodeOf(wanted)
@@ -47,16 +47,16 @@ var modes = []mode{
 	{"", nil},
 }
 
-// associatedNode is the mode of a service account that acts as the node its pod runs on.
+// associatedNode is the mode of a service account that impersonates the node on which its pod runs.
 const associatedNode = "associated-node"
 
-// nodeOf is the name of the node that the user is the kubelet of.
+// nodeOf returns the name of the node whose kubelet the user is.
 func nodeOf(u *User) (name string, ok bool) {
 	name, ok = strings.CutPrefix(u.Name, NodeUserPrefix)
 	return name, ok && len(validation.NameIsDNSSubdomain(name, false)) == 0
 }
 
-// onlyNamed reports whether the headers say nothing of a user but its name.
+// onlyNamed reports whether the headers give only a user's name.
 func onlyNamed(u *User) bool { return u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0 }
 
 // attempt is one mode being tried.
@@ -67,7 +67,7 @@ type attempt struct {
 	requestor *User
 }
 
-// try answers as whom the request is served, if the mode allows it.
+// try returns the user as which the request is served, if the mode allows it.
 func (m mode) try(ctx context.Context, wanted *User, asked Attributes, a Authorizer) (*User, *Denied) {
 	t := attempt{m, ctx, a, asked.User}
 	if m.name != "" {
@@ -102,8 +102,8 @@ func (m mode) try(ctx context.Context, wanted *User, asked Attributes, a Authori
 	return &u, nil
 }
 
-// withoutNode is the service account as it is asked about in the mode of its own node:
-// what may be done is the same on all nodes, so it does not show which one it is on.
+// withoutNode returns the service account as it is authorized in the mode of its own node. The decision is the same
+// on all nodes, so the node's name is left out.
 func withoutNode(u *User) *User {
 	keys := slices.Sorted(maps.Keys(u.Extra))
 	return &User{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: map[string][]string{"authentication.kubernetes.io/associated-node-keys": keys}}
@@ -122,7 +122,7 @@ func (t *attempt) ask(at Attributes) *Denied {
 	return &Denied{at, reason}
 }
 
-// part is the right to impersonate one part of a user.
+// part returns the attributes for impersonating one part of a user.
 func (t *attempt) part(resource, name string) Attributes {
 	at := Attributes{User: t.requestor, Verb: "impersonate", Group: authenticationv1.GroupName, Version: "v1", Resource: resource, Name: name, IsResource: true}
 	if t.mode.name != "" {
@@ -131,7 +131,7 @@ func (t *attempt) part(resource, name string) Attributes {
 	return at
 }
 
-// classic is a part that had its place in the core group before there were modes.
+// classic is a part with the group it had in the core API before there were modes.
 func (t *attempt) classic(resource, name string) Attributes {
 	at := t.part(resource, name)
 	if t.mode.name == "" {
@@ -140,8 +140,8 @@ func (t *attempt) classic(resource, name string) Attributes {
 	return at
 }
 
-// name asks about the user's name, and answers which groups it is in: those of nodes and
-// service accounts are known.
+// name authorizes the user's name and returns the user's groups, which are determined by the name for nodes and
+// service accounts.
 func (t *attempt) name(u *User) (groups []string, _ *Denied) {
 	at, groups := t.classic("users", u.Name), u.Groups
 	if node, ok := nodeOf(u); ok && t.mode.name != "" {
@@ -159,7 +159,7 @@ func (t *attempt) name(u *User) (groups []string, _ *Denied) {
 	return groups, t.ask(at)
 }
 
-// many is how many groups or values of extra are first asked about as a whole.
+// many is the number of groups or extra values from which on they are first authorized as a whole.
 const many = 4
 
 func (t *attempt) groups(list []string) *Denied {
@@ -213,7 +213,7 @@ func (t *attempt) extra(all map[string][]string) *Denied {
 	return nil
 }
 
-// checkExtra finds what may not be in a user's extra in a constrained mode.
+// checkExtra returns an error for extra keys that constrained modes do not allow.
 func checkExtra(all map[string][]string) error {
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		values := all[key]

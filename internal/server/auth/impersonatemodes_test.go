@@ -13,8 +13,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// rights allow what they list: "VERB RESOURCE NAME", the resource with its group,
-// subresource and namespace.
+// rights lists what is allowed, as "VERB RESOURCE NAME", the resource with its group, subresource and namespace.
 type rights []string
 
 func (r rights) Authorize(_ context.Context, a auth.Attributes) (bool, string, error) {
@@ -41,7 +40,7 @@ func TestConstrainedImpersonation(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		as     *auth.User
-		header string // names and values in turn
+		header string // alternating names and values
 		may    rights
 		want   *auth.User
 		denied string

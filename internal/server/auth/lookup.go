@@ -7,10 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Lookup reads present objects from the watch caches, as typed objects of
-// their storage version. What it returns is shared and must not be changed.
+// Lookup reads present objects from the watch caches, as typed objects of their storage version. The objects are
+// shared and must not be modified.
 type Lookup interface {
-	// Get fails with the NotFound status error if there is no such object.
+	// Get returns a NotFound status error if there is no such object.
 	Get(ctx context.Context, gr schema.GroupResource, namespace, name string) (runtime.Object, error)
 	// List returns the objects of a namespace, or all if it is empty.
 	List(ctx context.Context, gr schema.GroupResource, namespace string) ([]runtime.Object, error)

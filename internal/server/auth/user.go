@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// User is who a request is from. It is shared by the requests of one token, and must
-// not be changed.
+// User is the user of a request. It is shared by the requests of one token, and must not be modified.
 type User struct {
-	// Name is unique among the users at one time; UID, if there is one, over time.
+	// Name is unique among the users at one time; UID, if set, over time.
 	Name, UID string
 	Groups    []string
-	// Extra is what the authenticator knows besides, under keys such as
+	// Extra holds further facts from the authenticator, under keys such as
 	// authentication.kubernetes.io/credential-id.
 	Extra map[string][]string
 }
 
-// Names that every Kubernetes API server gives the same meaning.
+// User and group names with a fixed meaning in Kubernetes.
 const (
 	AnonymousUser        = "system:anonymous"
 	AllAuthenticated     = "system:authenticated"
@@ -29,7 +28,7 @@ const (
 	MonitoringGroup      = "system:monitoring"
 )
 
-// InGroup says whether the user is in the group.
+// InGroup reports whether the user is in the group.
 func (u *User) InGroup(group string) bool {
 	for _, g := range u.Groups {
 		if g == group {
@@ -39,13 +38,12 @@ func (u *User) InGroup(group string) bool {
 	return false
 }
 
-// ServiceAccountUser is the name a service account has as a user.
+// ServiceAccountUser returns the user name of a service account.
 func ServiceAccountUser(namespace, name string) string {
 	return ServiceAccountPrefix + namespace + ":" + name
 }
 
-// SplitServiceAccount undoes ServiceAccountUser; ok is false for the name of
-// any other user.
+// SplitServiceAccount is the inverse of ServiceAccountUser. ok is false for other users.
 func SplitServiceAccount(user string) (namespace, name string, ok bool) {
 	rest, ok := strings.CutPrefix(user, ServiceAccountPrefix)
 	if !ok {
@@ -58,20 +56,20 @@ func SplitServiceAccount(user string) (namespace, name string, ok bool) {
 	return namespace, name, true
 }
 
-// ServiceAccountGroups are the groups every service account of a namespace is in.
+// ServiceAccountGroups returns the groups of every service account of a namespace.
 func ServiceAccountGroups(namespace string) []string {
 	return []string{ServiceAccountsGroup, ServiceAccountsGroup + ":" + namespace}
 }
 
 type userKey struct{}
 
-// WithUser returns a context that carries the user. Only code of this process
-// can make one, so what it says is believed.
+// WithUser returns a context that carries the user. Only code of this process can create one, so its user is
+// trusted.
 func WithUser(ctx context.Context, u *User) context.Context {
 	return context.WithValue(ctx, userKey{}, u)
 }
 
-// UserFrom returns the user WithUser put there.
+// UserFrom returns the user set by WithUser.
 func UserFrom(ctx context.Context) (*User, bool) {
 	u, ok := ctx.Value(userKey{}).(*User)
 	return u, ok && u != nil

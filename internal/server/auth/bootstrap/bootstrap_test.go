@@ -36,7 +36,7 @@ func policy() *rbac.Policy {
 	return rbac.NewPolicy(o)
 }
 
-// TestDefaultPolicy asks what clusters rely on.
+// TestDefaultPolicy checks permissions that clusters rely on.
 func TestDefaultPolicy(t *testing.T) {
 	p := policy()
 	user := func(name string, groups ...string) *auth.User { return &auth.User{Name: name, Groups: groups} }
@@ -79,8 +79,8 @@ func TestDefaultPolicy(t *testing.T) {
 	}
 }
 
-// TestAggregated: the aggregated roles show their rules, and admin includes
-// edit, which includes view.
+// TestAggregated checks that the aggregated roles list their rules, and that admin includes edit, which includes
+// view.
 func TestAggregated(t *testing.T) {
 	roles := map[string]*rbacv1.ClusterRole{}
 	for _, obj := range bootstrap.Policy() {
@@ -99,7 +99,7 @@ func TestAggregated(t *testing.T) {
 	}
 }
 
-// TestObjects: every object has a name and a kind and is there once.
+// TestObjects checks that every object is unique and has a name and a kind.
 func TestObjects(t *testing.T) {
 	seen := map[string]bool{}
 	for _, obj := range bootstrap.Objects(options) {

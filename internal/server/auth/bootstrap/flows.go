@@ -10,7 +10,7 @@ import (
 
 const flowAutoupdate = "apf.kubernetes.io/autoupdate-spec"
 
-// level is one priority level; no queues means that what exceeds it is refused.
+// level is a priority level. Without queues, requests over its limit are rejected.
 type level struct {
 	name                     string
 	shares, lendable         int32
@@ -49,7 +49,7 @@ func (l level) object() runtime.Object {
 	return o
 }
 
-// flow is one flow schema. With no rule of its own it is about everything.
+// flow is a flow schema. Without rules of its own it matches everything.
 type flow struct {
 	name, level string
 	precedence  int32
@@ -133,7 +133,7 @@ func (f flow) object() runtime.Object {
 	return o
 }
 
-// flows are the levels, then the schemas that refer to them.
+// flows returns the levels, followed by the schemas that refer to them.
 func flows() []runtime.Object {
 	exempt := &flowcontrolv1.PriorityLevelConfiguration{}
 	exempt.TypeMeta, exempt.ObjectMeta = flowMeta("PriorityLevelConfiguration", "exempt")

@@ -12,27 +12,26 @@ import (
 	"fairlead.dev/internal/server/auth/cert"
 )
 
-// Options says what is particular to one cluster.
+// Options are the particulars of a cluster.
 type Options struct {
-	// ServiceCIDR is where cluster IPs are taken from; its first address is
-	// that of the kubernetes service. Without one there is no such service.
+	// ServiceCIDR is the range of cluster IPs; its first address is the kubernetes service's. Without a range there
+	// is no such service.
 	ServiceCIDR netip.Prefix
-	// Address and Port are where the API server is reached.
+	// Address and Port are the API server's.
 	Address netip.Addr
 	Port    int
-	// ClientCA, in PEM, is published to those who verify client certificates
-	// themselves; it may be empty.
+	// ClientCA, in PEM, is published for servers that verify client certificates themselves; it may be empty.
 	ClientCA string
-	// FrontProxyCA, in PEM, is published with it: who has a certificate of it, in the
-	// name FrontProxy, may say for whom requests are.
+	// FrontProxyCA, in PEM, is published with it: a client with a certificate of this CA, in the name FrontProxy,
+	// may pass users in headers.
 	FrontProxyCA string
 }
 
-// FrontProxy is the name in the certificate of a server that passes requests on.
+// FrontProxy is the name in the certificate of a server that forwards requests.
 const FrontProxy = "front-proxy-client"
 
-// Objects are all objects a cluster starts with, in the order in which they
-// can be created. They are new with every call.
+// Objects returns all objects of a new cluster, in the order in which they can be created. Each call returns new
+// objects.
 func Objects(o Options) []runtime.Object {
 	var list []runtime.Object
 	for _, name := range []string{"kube-system", "kube-public", "kube-node-lease", "default"} {
@@ -57,11 +56,11 @@ func Objects(o Options) []runtime.Object {
 	})
 }
 
-// TrustName is that of the ConfigMap in kube-system which tells other servers whom this one
-// believes, so that they may do the same.
+// TrustName is the ConfigMap in kube-system that publishes the CAs this server trusts, so that other servers can
+// trust them too.
 const TrustName = "extension-apiserver-authentication"
 
-// Trust is that ConfigMap.
+// Trust returns that ConfigMap.
 func Trust(o Options) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
@@ -78,8 +77,8 @@ func Trust(o Options) *corev1.ConfigMap {
 	}
 }
 
-// tracking names the ConfigMap that says since when the use of legacy service account
-// tokens is noted on them: since the cluster began.
+// tracking is the ConfigMap with the date since which uses of legacy service account tokens are recorded on them:
+// the cluster's creation.
 const tracking = "kube-apiserver-legacy-service-account-token-tracking"
 
 func priorityClasses() []runtime.Object {

@@ -21,8 +21,7 @@ const (
 	aggregateTo  = "rbac.authorization.k8s.io/aggregate-to-"
 )
 
-// Policy are the default roles and bindings. Aggregated roles have the rules
-// of their parts filled in.
+// Policy returns the default roles and bindings. Aggregated roles have the rules of their parts filled in.
 func Policy() []runtime.Object {
 	var list []runtime.Object
 	var clusterRoles []*rbacv1.ClusterRole
@@ -52,8 +51,8 @@ func Policy() []runtime.Object {
 	return list
 }
 
-// NodeRules are the rules of the role system:node, which is bound to nobody: a
-// node may do these things only as far as they are about itself.
+// NodeRules returns the rules of the role system:node. It has no binding: a node has these rights only for objects
+// that concern it.
 func NodeRules() []rbacv1.PolicyRule {
 	for _, obj := range Policy() {
 		if r, ok := obj.(*rbacv1.ClusterRole); ok && r.Name == "system:node" {

@@ -18,9 +18,8 @@ import (
 	"fairlead.dev/internal/server/auth/rbac"
 )
 
-// Reconcile returns what have, an object that exists, should be, given the one
-// of the same kind and name that Objects returned; nil if it is right as it is.
-// have is not changed.
+// Reconcile returns the desired state of have, an existing object, given want, the object of the same kind and name
+// from Objects. It returns nil if have needs no change. have is not modified.
 func Reconcile(have, want runtime.Object) runtime.Object {
 	out := have.DeepCopyObject()
 	switch w := want.(type) {
@@ -90,8 +89,7 @@ func Reconcile(have, want runtime.Object) runtime.Object {
 	return out
 }
 
-// restore adds the labels and annotations that are missing; false if the
-// object is not to be touched.
+// restore adds missing labels and annotations. It returns false if the object must not be changed.
 func restore(have *metav1.ObjectMeta, want metav1.ObjectMeta) bool {
 	if have.Annotations[autoupdate] == "false" {
 		return false

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// ServiceIP is the address of the kubernetes service, the first of the range.
+// ServiceIP returns the address of the kubernetes service, the first of the range.
 func ServiceIP(cidr netip.Prefix) netip.Addr { return cidr.Masked().Addr().Next() }
 
-// service is the kubernetes service and what points from it to the server.
+// service returns the kubernetes service and the endpoints that lead from it to the server.
 func service(o Options) []runtime.Object {
 	ip := ServiceIP(o.ServiceCIDR)
 	family, addressType := corev1.IPv4Protocol, discoveryv1.AddressTypeIPv4

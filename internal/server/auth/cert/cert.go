@@ -1,6 +1,5 @@
-// Package cert authenticates by client certificates: the common name is the
-// user, each organization a group, as every Kubernetes API server reads them. Those of
-// front proxies say instead that headers tell who asks.
+// Package cert authenticates by client certificates: the common name is the user, each organization a group, as in
+// every Kubernetes API server. A front proxy's certificate instead vouches for the user in the request's headers.
 //
 // # Concurrency
 //
@@ -19,8 +18,8 @@ import (
 	"fairlead.dev/internal/server/auth/internal/remember"
 )
 
-// trust is how long a verified certificate is not verified again. It bounds
-// what a change of clock can do; the certificate's own end is kept to exactly.
+// trust is how long a successful verification is reused. It bounds the effect of a clock change; the certificate's
+// own expiry is observed exactly.
 const trust = 10 * time.Minute
 
 type authenticator struct {
@@ -28,10 +27,9 @@ type authenticator struct {
 	seen  *remember.Memory[*auth.User]
 }
 
-// New believes certificates that chain to roots and allow client use. A
-// request without a certificate is not for it; one whose certificate does not
-// verify is an error. The server's TLS must ask for certificates without
-// verifying them (tls.RequestClientCert).
+// New returns an Authenticator for certificates that chain to roots and allow client use. It ignores requests
+// without a certificate, and returns an error if a certificate does not verify. The server's TLS must request
+// certificates without verifying them (tls.RequestClientCert).
 func New(roots *x509.CertPool) auth.Authenticator {
 	return &authenticator{roots: roots, seen: remember.New[*auth.User](4096, nil)}
 }
@@ -61,7 +59,7 @@ func (a *authenticator) Authenticate(r *http.Request) (*auth.User, bool, error) 
 	return u, true, nil
 }
 
-// verify says whether the chain leads to the roots and allows client use.
+// verify returns an error unless the chain leads to the roots and allows client use.
 func verify(chain []*x509.Certificate, roots *x509.CertPool) error {
 	opts := x509.VerifyOptions{
 		Roots:         roots,
@@ -77,7 +75,7 @@ func verify(chain []*x509.Certificate, roots *x509.CertPool) error {
 	return nil
 }
 
-// trusted is until when a verified certificate is believed without another look.
+// trusted returns the time until which a verification is reused.
 func trusted(leaf *x509.Certificate) time.Time {
 	until := time.Now().Add(trust)
 	if leaf.NotAfter.Before(until) {

@@ -79,7 +79,7 @@ func TestCertificates(t *testing.T) {
 		if c.cert != nil {
 			r.TLS.PeerCertificates = []*x509.Certificate{c.cert}
 		}
-		for range 2 { // the second time it may be remembered
+		for range 2 { // the second verification may be cached
 			u, ok, err := a.Authenticate(r)
 			if ok != c.ok || (err != nil) != c.err {
 				t.Errorf("%s: %v %v", c.name, ok, err)

@@ -12,14 +12,13 @@ import (
 	"fairlead.dev/internal/server/auth/internal/remember"
 )
 
-// The headers by which a front proxy says for whom it asks, which kube-apiserver is
-// told by its flags --requestheader-username-headers and the like.
+// Headers in which a front proxy passes the user. kube-apiserver configures them by
+// --requestheader-username-headers and similar flags.
 const (
 	UserHeader  = "X-Remote-User"
 	UIDHeader   = "X-Remote-Uid"
 	GroupHeader = "X-Remote-Group"
-	// ExtraPrefix is followed by the name of a part of what is known besides, in small
-	// letters and escaped as in paths.
+	// ExtraPrefix is followed by an extra key, in lower case and escaped as in paths.
 	ExtraPrefix = "X-Remote-Extra-"
 )
 
@@ -29,10 +28,9 @@ type frontProxy struct {
 	seen  *remember.Memory[struct{}]
 }
 
-// FrontProxy believes what headers say of who asks, if the request shows a certificate
-// that chains to roots, allows client use and is for one of the names. Other
-// certificates are an error; a request without one, or whose headers name no user, is
-// not for it.
+// FrontProxy returns an Authenticator that trusts the user in a request's headers if its certificate chains to
+// roots, allows client use and has one of the names. Other certificates are an error; requests without a
+// certificate, or whose headers name no user, are ignored.
 func FrontProxy(roots *x509.CertPool, names ...string) auth.Authenticator {
 	return &frontProxy{roots: roots, names: names, seen: remember.New[struct{}](256, nil)}
 }

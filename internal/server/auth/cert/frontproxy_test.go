@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/server/auth/cert"
 )
 
-// TestFrontProxy: who asks is told by headers, and that is believed of those alone who
-// have a certificate for it, in one of the names.
+// TestFrontProxy checks that the user headers are trusted only from clients whose certificate chains to the roots
+// and has one of the names.
 func TestFrontProxy(t *testing.T) {
 	ca, stranger := newAuthority(t), newAuthority(t)
 	roots := x509.NewCertPool()
@@ -56,7 +56,7 @@ func TestFrontProxy(t *testing.T) {
 		for name, values := range c.headers {
 			r.Header[name] = values
 		}
-		for range 2 { // the second time it may be remembered
+		for range 2 { // the second verification may be cached
 			u, ok, err := a.Authenticate(r)
 			if ok != (c.want != nil) || (err != nil) != c.err || !reflect.DeepEqual(u, c.want) {
 				t.Errorf("%s: %+v %v %v", c.name, u, ok, err)

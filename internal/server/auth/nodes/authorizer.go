@@ -16,9 +16,9 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// Options are what the Authorizer answers from.
+// Options configure the Authorizer.
 type Options struct {
-	// Rules are those of all nodes, bootstrap.NodeRules.
+	// Rules are the rules for all nodes, bootstrap.NodeRules.
 	Rules []rbacv1.PolicyRule
 	// Pods is the watch cache of pods, with an index on spec.nodeName.
 	Pods *watchcache.Cache
@@ -26,13 +26,12 @@ type Options struct {
 	Lookup auth.Lookup
 }
 
-// New returns the Authorizer. It says no to everybody who is no node, so it
-// stands beside others in an auth.AnyOf.
+// New returns the Authorizer. It denies users other than nodes, so it is used with others in an auth.AnyOf.
 func New(o Options) auth.Authorizer { return authorizer{o} }
 
 type authorizer struct{ Options }
 
-// Name returns the name of the node that the user is.
+// Name returns the node's name if the user is a node.
 func Name(u *auth.User) (string, bool) {
 	if u == nil || !u.InGroup(auth.NodesGroup) {
 		return "", false
@@ -57,7 +56,7 @@ func (z authorizer) Authorize(ctx context.Context, a auth.Attributes) (bool, str
 	return rbac.Allows(z.Rules, a), "", nil
 }
 
-// question is one request of a node for something that depends on the object.
+// question is a node's request, if the decision depends on the object.
 type question struct {
 	z    authorizer
 	ctx  context.Context
@@ -65,8 +64,7 @@ type question struct {
 	a    auth.Attributes
 }
 
-// byResource decides about the resources that depend on the object; the rules decide
-// about all others.
+// byResource decides for the resources where the decision depends on the object. The rules decide for all others.
 var byResource = map[schema.GroupResource]func(question) (bool, string, error){
 	{Resource: "nodes"}:                                                question.ownNode,
 	{Resource: "pods"}:                                                 question.pod,
@@ -87,7 +85,7 @@ func yes() (bool, string, error) { return true, "", nil }
 
 func no(reason string) (bool, string, error) { return false, reason, nil }
 
-// related answers by whether the object concerns the node.
+// related allows the request if the object concerns the node.
 func (q question) related(is bool, err error) (bool, string, error) {
 	if is || err != nil {
 		return is, "", err
@@ -95,7 +93,7 @@ func (q question) related(is bool, err error) (bool, string, error) {
 	return no(fmt.Sprintf("no relationship found between node '%s' and this object", q.node))
 }
 
-// selectsNode reports whether the field selector leaves only objects that name the node.
+// selectsNode reports whether the field selector selects only objects of the node.
 func (q question) selectsNode(field string) bool {
 	if q.a.Fields == "" {
 		return false
@@ -115,7 +113,7 @@ func (q question) selectsNode(field string) bool {
 func (q question) ownNode() (bool, string, error) {
 	switch {
 	case q.a.Subresource == "status" && (q.a.Verb == "update" || q.a.Verb == "patch"):
-		return yes() // admission holds the node to its own
+		return yes() // NodeRestriction admission restricts the node to its own
 	case q.a.Subresource != "":
 		return no("")
 	}
@@ -147,7 +145,7 @@ func (q question) pod() (bool, string, error) {
 		}
 		return no("can only list/watch pods with spec.nodeName field selector")
 	case "/create", "/delete", "status/update", "status/patch", "eviction/create":
-		return yes() // admission holds the node to its own
+		return yes() // NodeRestriction admission restricts the node to its own
 	}
 	return no("")
 }
@@ -161,7 +159,7 @@ func (q question) lease() (bool, string, error) {
 	switch {
 	case q.a.Namespace != corev1.NamespaceNodeLease:
 		return no(fmt.Sprintf("can only access leases in the %q system namespace", corev1.NamespaceNodeLease))
-	case q.a.Verb != "create" && q.a.Name != q.node: // a create does not tell the name yet
+	case q.a.Verb != "create" && q.a.Name != q.node: // the name is not yet known in a create
 		return no("can only access node lease with the same name as the requesting node")
 	}
 	return yes()
@@ -188,7 +186,7 @@ func (q question) slice() (bool, string, error) {
 	}
 	switch q.a.Verb {
 	case "create":
-		return yes() // admission sees whose it is
+		return yes() // NodeRestriction admission checks the object
 	case "get", "update", "patch", "delete":
 		return q.named(q.hasSlice)
 	case "list", "watch", "deletecollection":
@@ -206,7 +204,7 @@ func (q question) podCertificate() (bool, string, error) {
 	}
 	switch q.a.Verb {
 	case "create":
-		return yes() // admission sees whose it is
+		return yes() // NodeRestriction admission checks the object
 	case "get":
 		return q.named(q.hasPodCertificate)
 	case "list", "watch":

@@ -62,8 +62,7 @@ func (l lookup) List(context.Context, schema.GroupResource, string) ([]runtime.O
 	return nil, nil
 }
 
-// TestNodes compares decisions with those of kube-apiserver's Node authorizer, read from
-// its source at 1.36.3.
+// TestNodes compares decisions with those of kube-apiserver's Node authorizer, according to its source at 1.36.3.
 func TestNodes(t *testing.T) {
 	web := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: corev1.PodSpec{
 		NodeName: "n1", ServiceAccountName: "till", ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}},
@@ -211,8 +210,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestOwnWrite: a kubelet is allowed the Secret of a pod from the moment the pod is bound,
-// though nobody has driven the watch cache since.
+// TestOwnWrite checks that a kubelet is allowed the Secret of a pod as soon as the pod is bound, even if the watch
+// cache has not been advanced since.
 func TestOwnWrite(t *testing.T) {
 	pods, store := cache(t)
 	z := nodes.New(nodes.Options{Rules: bootstrap.NodeRules(), Pods: pods, Lookup: lookup{}})

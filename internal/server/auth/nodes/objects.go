@@ -1,8 +1,8 @@
 package nodes
 
-// How nodes may ask for objects of which they are given single ones.
+// Requests for kinds of which a node may only access single objects.
 
-// named asks about one object, which the request must name.
+// named allows a request for one named object.
 func (q question) named(has func() (bool, error)) (bool, string, error) {
 	if q.a.Name == "" {
 		return no("No Object name found")
@@ -10,7 +10,7 @@ func (q question) named(has func() (bool, error)) (bool, string, error) {
 	return q.related(has())
 }
 
-// get allows a read of a single object, and nothing else.
+// get allows only reading a single object.
 func (q question) get(has func() (bool, error)) (bool, string, error) {
 	switch {
 	case q.a.Verb != "get":
@@ -21,7 +21,7 @@ func (q question) get(has func() (bool, error)) (bool, string, error) {
 	return q.named(has)
 }
 
-// read allows a read or a watch of a single object in a namespace.
+// read allows reading or watching a single object in a namespace.
 func (q question) read(has func() (bool, error)) (bool, string, error) {
 	switch q.a.Verb {
 	case "get", "list", "watch":

@@ -10,11 +10,11 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// refs is the form in which a pod in the watch cache carries what it refers to: a line
-// for each object in its namespace, of the sort and the name.
+// refs is the encoding under which a pod in the watch cache keeps its references: a line for each object in its
+// namespace, with the sort and the name.
 const refs watchcache.Form = "fairlead.dev/node-references"
 
-// Sorts of objects that a pod refers to.
+// Sorts of objects to which a pod refers.
 const (
 	secretRef        = "secret"
 	configMapRef     = "configmap"
@@ -25,8 +25,8 @@ const (
 
 func line(sort, name string) string { return "\n" + sort + " " + name + "\n" }
 
-// references builds the form. A mirror pod refers to nothing: a node must not be able to
-// give itself access to an object by a pod that it makes.
+// references builds that encoding. A mirror pod has no references: a node must not gain access to an object by
+// creating a pod.
 func references(o *watchcache.Object) ([]byte, error) {
 	p := &corev1.Pod{}
 	if err := json.Unmarshal(o.Value(), p); err != nil {
@@ -66,8 +66,8 @@ func (q question) refersTo(sort, namespace, name string) (bool, error) {
 	})
 }
 
-// anyPod reports whether the condition holds of a pod that is bound to the node. It asks
-// the cache as it stands, and only if that knows no such pod waits for what the store has.
+// anyPod reports whether the condition holds for a pod bound to the node. It asks the cache in its present state
+// first, and waits for the store's state only if no such pod is found.
 func (q question) anyPod(namespace string, is func(*watchcache.Object) (bool, error)) (bool, error) {
 	for _, match := range []watchcache.Match{watchcache.Any, watchcache.Latest} {
 		s, err := q.z.Pods.Snapshot(q.ctx, watchcache.ReadAt{Match: match})
@@ -87,7 +87,7 @@ func (q question) anyPod(namespace string, is func(*watchcache.Object) (bool, er
 	return false, nil
 }
 
-// pods selects the node's pods. One that cannot be read gives access to nothing.
+// pods selects the node's pods. Unreadable ones give no access.
 func (q question) pods(namespace string) watchcache.Selection {
 	return watchcache.Selection{Namespace: namespace, Fields: fields.OneTermEqualSelector("spec.nodeName", q.node), Readable: true}
 }

@@ -2,9 +2,8 @@ package nodes
 
 import corev1 "k8s.io/api/core/v1"
 
-// Reference names the resource of an API object that a pod refers to, the first that
-// is found; it is empty if there is none. Pods that nodes run by themselves refer to
-// none.
+// Reference returns the resource of the first API object that a pod refers to, "" if there is none. Static pods may
+// not refer to any.
 func Reference(p *corev1.Pod) string {
 	switch {
 	case p.Spec.ServiceAccountName != "":

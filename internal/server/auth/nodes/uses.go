@@ -2,7 +2,7 @@ package nodes
 
 import corev1 "k8s.io/api/core/v1"
 
-// What a pod uses, by kind: names in the pod's namespace.
+// The objects that a pod uses, by kind: names in the pod's namespace.
 
 func claims(p *corev1.Pod) (names []string) {
 	for _, v := range p.Spec.Volumes {
@@ -38,7 +38,7 @@ func secrets(p *corev1.Pod) (names []string) {
 	return names
 }
 
-// volumeSecrets are the secrets of one volume, of any type.
+// volumeSecrets returns the secrets of a volume of any type.
 func volumeSecrets(v corev1.Volume) (names []string) {
 	local := func(r *corev1.LocalObjectReference) {
 		if r != nil {
@@ -117,7 +117,7 @@ func environments(p *corev1.Pod, f func([]corev1.EnvFromSource, []corev1.EnvVar)
 	}
 }
 
-// resourceClaims are those that a pod names, and those that were made for it.
+// resourceClaims returns the claims that a pod names, and those generated for it.
 func resourceClaims(p *corev1.Pod) (names []string) {
 	for _, c := range p.Spec.ResourceClaims {
 		if c.ResourceClaimName != nil {

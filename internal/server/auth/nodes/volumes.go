@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// find returns an object, nil if there is none.
+// find returns an object, nil if it does not exist.
 func (q question) find(gr schema.GroupResource, namespace, name string) (runtime.Object, error) {
 	obj, err := q.z.Lookup.Get(q.ctx, gr, namespace, name)
 	if apierrors.IsNotFound(err) {
@@ -24,7 +24,7 @@ func (q question) find(gr schema.GroupResource, namespace, name string) (runtime
 	return obj, err
 }
 
-// asked returns the object that the request names, nil if there is none.
+// asked returns the object that the request names, nil if it does not exist.
 func (q question) asked() (runtime.Object, error) {
 	return q.find(schema.GroupResource{Group: q.a.Group, Resource: q.a.Resource}, q.a.Namespace, q.a.Name)
 }
@@ -47,8 +47,7 @@ func (q question) hasPodCertificate() (bool, error) {
 	return ok && string(r.Spec.NodeName) == q.node, err
 }
 
-// hasVolume reports whether the claim that the persistent volume is bound to is that of a
-// pod of the node.
+// hasVolume reports whether the persistent volume is bound to a claim of a pod of the node.
 func (q question) hasVolume() (bool, error) {
 	obj, err := q.asked()
 	v, ok := obj.(*corev1.PersistentVolume)
@@ -58,7 +57,7 @@ func (q question) hasVolume() (bool, error) {
 	return q.refersTo(claimRef, v.Spec.ClaimRef.Namespace, v.Spec.ClaimRef.Name)
 }
 
-// mountsWith reports whether a volume of a pod of the node is mounted with the Secret.
+// mountsWith reports whether the Secret is needed to mount a volume of a pod of the node.
 func (q question) mountsWith() (bool, error) {
 	return q.anyPod("", func(o *watchcache.Object) (bool, error) {
 		list, err := o.Form(refs, references)
@@ -78,7 +77,7 @@ func (q question) mountsWith() (bool, error) {
 	})
 }
 
-// mountedWith reports whether the volume of a claim is mounted with the Secret.
+// mountedWith reports whether the Secret is needed to mount the volume of a claim.
 func (q question) mountedWith(namespace, claim string) (bool, error) {
 	obj, err := q.find(schema.GroupResource{Resource: "persistentvolumeclaims"}, namespace, claim)
 	c, ok := obj.(*corev1.PersistentVolumeClaim)
@@ -98,8 +97,8 @@ func (q question) mountedWith(namespace, claim string) (bool, error) {
 	return false, nil
 }
 
-// mountSecrets are the Secrets that a kubelet needs for a persistent volume. Those of
-// drivers that name no namespace are in the claim's.
+// mountSecrets returns the Secrets that a kubelet needs for a persistent volume. Drivers that name no namespace use
+// the claim's.
 func mountSecrets(v *corev1.PersistentVolume) (list []corev1.SecretReference) {
 	add := func(r *corev1.SecretReference) {
 		if r == nil {

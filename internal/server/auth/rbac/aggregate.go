@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Aggregate are the rules that r stands for: its own, or, if it has an
-// aggregationRule, those of the roles in all that its selectors match, in the
-// order of the selectors and then of names, each rule once.
+// Aggregate returns the effective rules of r: its own, or, if it has an aggregationRule, those of the roles in all
+// that its selectors match, in the order of the selectors and then of names, without duplicates.
 func Aggregate(r *rbacv1.ClusterRole, all []*rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	if r.AggregationRule == nil {
 		return r.Rules
@@ -21,7 +20,7 @@ func Aggregate(r *rbacv1.ClusterRole, all []*rbacv1.ClusterRole) []rbacv1.Policy
 	for i := range r.AggregationRule.ClusterRoleSelectors {
 		sel, err := metav1.LabelSelectorAsSelector(&r.AggregationRule.ClusterRoleSelectors[i])
 		if err != nil {
-			continue // validation keeps such selectors out
+			continue // validation rejects such selectors
 		}
 		var parts []*rbacv1.ClusterRole
 		for _, part := range all {
@@ -41,8 +40,8 @@ func Aggregate(r *rbacv1.ClusterRole, all []*rbacv1.ClusterRole) []rbacv1.Policy
 	return rules
 }
 
-// nested are the rules of a part, which may be aggregated itself: edit is a
-// part of admin. Roles on the way are in seen, for two may name each other.
+// nested returns the rules of a part, which may be aggregated itself: edit is a part of admin. seen holds the roles
+// on the way, because two roles may select each other.
 func nested(part *rbacv1.ClusterRole, all []*rbacv1.ClusterRole, seen map[string]bool) []rbacv1.PolicyRule {
 	if part.AggregationRule == nil || seen[part.Name] {
 		return part.Rules

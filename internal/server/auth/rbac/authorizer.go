@@ -7,14 +7,14 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Source tells of all roles and bindings.
+// Source provides all roles and bindings.
 type Source interface {
-	// Poll returns the present objects if they are others than at the last
-	// Poll, without waiting. Calls don't overlap.
+	// Poll returns the present objects if they have changed since the last Poll. It does not wait for events. Calls
+	// don't overlap.
 	Poll(ctx context.Context) (o Objects, changed bool, err error)
 }
 
-// Authorizer answers by the present Policy of a Source.
+// Authorizer authorizes by the present Policy of a Source.
 type Authorizer struct {
 	source Source
 	mu     struct {
@@ -23,15 +23,14 @@ type Authorizer struct {
 	}
 }
 
-// New returns an Authorizer over src. It reads nothing before the first
-// question.
+// New returns an Authorizer over src. It reads src on the first request.
 func New(src Source) *Authorizer {
 	a := &Authorizer{source: src}
 	a.mu.policy = NewPolicy(Objects{})
 	return a
 }
 
-// Policy is the present one. With an error it is the last that was known.
+// Policy returns the present Policy. With an error it is the last known one.
 func (a *Authorizer) Policy(ctx context.Context) (*Policy, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -42,8 +41,7 @@ func (a *Authorizer) Policy(ctx context.Context) (*Policy, error) {
 	return a.mu.policy, err
 }
 
-// Authorize implements auth.Authorizer; a yes by what was known last is good
-// even if the Source fails.
+// Authorize implements auth.Authorizer. If the Source fails, permissions of the last known Policy still count.
 func (a *Authorizer) Authorize(ctx context.Context, at auth.Attributes) (bool, string, error) {
 	p, err := a.Policy(ctx)
 	ok, reason := p.Authorize(at)

@@ -10,14 +10,13 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// Caches are the watch caches a Source reads.
+// Caches are the watch caches that a Source reads.
 type Caches struct {
 	Roles, RoleBindings, ClusterRoles, ClusterRoleBindings *watchcache.Cache
 }
 
-// Source follows the caches, with a cursor in each: a Poll between two changes
-// asks four times whether there is something new. It waits for no bell, so what
-// a cache has, counts.
+// Source follows the caches with a cursor in each; a Poll without changes costs four checks. It waits for no bell,
+// so everything in a cache counts.
 func (c Caches) Source() Source {
 	return &caches{
 		roles:               follower[rbacv1.Role]{cache: c.Roles},
@@ -28,7 +27,7 @@ func (c Caches) Source() Source {
 }
 
 type caches struct {
-	dirty               bool // there are changes that no Poll has returned
+	dirty               bool // changes not yet returned by a Poll
 	roles               follower[rbacv1.Role]
 	roleBindings        follower[rbacv1.RoleBinding]
 	clusterRoles        follower[rbacv1.ClusterRole]
@@ -67,7 +66,7 @@ func (f *follower[T]) poll(ctx context.Context) (bool, error) {
 		return true, f.start(ctx)
 	}
 	changed, err := f.apply()
-	if err != nil { // fell behind: begin again
+	if err != nil { // fell behind: start again
 		f.watcher.Close()
 		f.watcher = nil
 		return true, f.start(ctx)
@@ -75,7 +74,7 @@ func (f *follower[T]) poll(ctx context.Context) (bool, error) {
 	return changed, nil
 }
 
-// apply takes what the watcher has.
+// apply applies the watcher's events.
 func (f *follower[T]) apply() (bool, error) {
 	events, _, err := f.watcher.Next()
 	if err != nil {
@@ -91,7 +90,7 @@ func (f *follower[T]) apply() (bool, error) {
 	return len(events) > 0, nil
 }
 
-// start takes a snapshot and follows from there.
+// start takes a snapshot and follows it from there.
 func (f *follower[T]) start(ctx context.Context) error {
 	s, err := f.cache.Snapshot(ctx, watchcache.ReadAt{Match: watchcache.Any})
 	if err != nil {
@@ -109,10 +108,10 @@ func (f *follower[T]) start(ctx context.Context) error {
 	return err
 }
 
-// readable are all objects but those whose values cannot be read, which grant nothing.
+// readable selects all objects except unreadable ones, which grant nothing.
 var readable = watchcache.Selection{Readable: true}
 
-// put takes one object. One that cannot be read grants nothing.
+// put adds an object. One that cannot be decoded grants nothing.
 func (f *follower[T]) put(o *watchcache.Object) {
 	t := new(T)
 	if json.Unmarshal(o.Value(), t) != nil {

@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// TestCaches: what is written to the store counts once the caches have it.
+// TestCaches checks that writes to the store count once the caches have them.
 func TestCaches(t *testing.T) {
 	ctx := context.Background()
 	store, hub, a := newAuthorizer(t)

@@ -10,14 +10,14 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Escalation is the error for granting what one does not have.
+// Escalation is the error for granting rights that the granting user lacks.
 type Escalation struct {
 	User *auth.User
-	// Missing are the rules the user lacks, the same resources together.
+	// Missing are the rules the user lacks, grouped by resources.
 	Missing []rbacv1.PolicyRule
 }
 
-// Error implements error in kube-apiserver's words.
+// Error is in kube-apiserver's words.
 func (e *Escalation) Error() string {
 	var lines []string
 	for _, r := range e.Missing {
@@ -28,8 +28,7 @@ func (e *Escalation) Error() string {
 		e.User.Name, e.User.Groups, strings.Join(slices.Compact(lines), "\n"))
 }
 
-// MayGrant returns an *Escalation if the user lacks, in the namespace, any of
-// the rules.
+// MayGrant returns an *Escalation if the user lacks any of the rules in the namespace.
 func (p *Policy) MayGrant(u *auth.User, namespace string, rules []rbacv1.PolicyRule) error {
 	held, _ := p.RulesFor(u, namespace)
 	if missing := Lacking(held, rules); len(missing) > 0 {
@@ -38,8 +37,7 @@ func (p *Policy) MayGrant(u *auth.User, namespace string, rules []rbacv1.PolicyR
 	return nil
 }
 
-// Lacking are the rules, or the parts of them, that held does not allow; what
-// is about the same resources stands together.
+// Lacking returns the rules, or the parts of them, that held does not cover, grouped by resources.
 func Lacking(held, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var missing []rbacv1.PolicyRule
 	for _, r := range rules {
@@ -52,7 +50,7 @@ func Lacking(held, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return join(missing)
 }
 
-// split takes a rule apart into rules of one verb and one resource or path.
+// split splits a rule into rules of one verb and one resource or path.
 func split(r rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var parts []rbacv1.PolicyRule
 	for _, verb := range r.Verbs {
@@ -74,8 +72,7 @@ func split(r rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return parts
 }
 
-// covered says whether some held rule allows all that part, as split makes
-// it, does.
+// covered reports whether some held rule covers part, which must be a result of split.
 func covered(held []rbacv1.PolicyRule, part rbacv1.PolicyRule) bool {
 	for i := range held {
 		h := &held[i]
@@ -108,7 +105,7 @@ func coversResource(held []string, resource string) bool {
 	return false
 }
 
-// join puts rules that differ only in their verb together, in order.
+// join merges rules that differ only in their verb, in order.
 func join(parts []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	at := map[string]int{}
 	var out []rbacv1.PolicyRule

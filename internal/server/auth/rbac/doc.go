@@ -1,19 +1,15 @@
-// Package rbac answers by roles and bindings.
+// Package rbac authorizes by roles and bindings.
 //
-// A Policy is the roles and bindings of one moment, indexed by subject; it
-// never changes. An Authorizer holds the present Policy and makes a new one
-// when its Source says that a role or a binding has changed, at the first
-// question after the change. Between changes an answer costs a few map
-// look-ups and a walk over the rules that the user has.
+// A Policy is an immutable index of the roles and bindings of one moment by subject. An Authorizer holds the
+// present Policy and builds a new one at the first request after its Source reports a change. Otherwise a decision
+// costs a few map look-ups and a walk over the user's rules.
 //
 // # Aggregated cluster roles
 //
-// The rules of a ClusterRole with an aggregationRule are the rules of the
-// cluster roles that its selectors match. Upstream lets a controller write them
-// into the object and authorizes by what is written there. Here a Policy joins
-// them itself, so that a new part counts at once and with no controller; what
-// stands in the object's rules is for readers only (bootstrap writes it for the
-// roles of the start, the clusterrole-aggregation controller keeps it).
+// The rules of a ClusterRole with an aggregationRule are the rules of the cluster roles that its selectors match.
+// Upstream, a controller writes them into the object, and the authorizer reads them there. Here a Policy joins them
+// itself, so that a new part counts at once, without a controller. The rules in the object are for readers only
+// (bootstrap writes those of the initial roles, and the clusterrole-aggregation controller maintains them).
 //
 // # Concurrency
 //

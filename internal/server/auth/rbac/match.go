@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Allows says whether any of the rules allows what a asks.
+// Allows reports whether any of the rules allows a.
 func Allows(rules []rbacv1.PolicyRule, a auth.Attributes) bool {
 	for i := range rules {
 		if allows(&rules[i], &a) {
@@ -19,7 +19,7 @@ func Allows(rules []rbacv1.PolicyRule, a auth.Attributes) bool {
 	return false
 }
 
-// allows says whether one rule allows what a asks.
+// allows reports whether one rule allows a.
 func allows(rule *rbacv1.PolicyRule, a *auth.Attributes) bool {
 	if !has(rule.Verbs, a.Verb) {
 		return false
@@ -32,7 +32,7 @@ func allows(rule *rbacv1.PolicyRule, a *auth.Attributes) bool {
 		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, a.Name))
 }
 
-// has says whether a list names s, itself or by "*".
+// has reports whether a list has s or "*".
 func has(list []string, s string) bool {
 	for _, e := range list {
 		if e == s || e == "*" {
@@ -42,7 +42,7 @@ func has(list []string, s string) bool {
 	return false
 }
 
-// resourceMatches knows "*", "pods", "pods/status" and "*/status".
+// resourceMatches accepts "*", "pods", "pods/status" and "*/status".
 func resourceMatches(list []string, resource, subresource string) bool {
 	for _, e := range list {
 		switch {
@@ -62,7 +62,7 @@ func resourceMatches(list []string, resource, subresource string) bool {
 	return false
 }
 
-// pathMatches knows "*", "/healthz" and "/healthz/*".
+// pathMatches accepts "*", "/healthz" and "/healthz/*".
 func pathMatches(list []string, path string) bool {
 	for _, e := range list {
 		if e == path || e == "*" {

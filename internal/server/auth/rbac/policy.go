@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Objects are all roles and bindings there are.
+// Objects are all roles and bindings.
 type Objects struct {
 	Roles               []*rbacv1.Role
 	RoleBindings        []*rbacv1.RoleBinding
@@ -20,7 +20,7 @@ type Objects struct {
 	ClusterRoleBindings []*rbacv1.ClusterRoleBinding
 }
 
-// Policy is Objects made ready for questions.
+// Policy is an index of Objects.
 type Policy struct {
 	roles        map[key]*rbacv1.Role
 	clusterRoles map[string][]rbacv1.PolicyRule
@@ -40,14 +40,14 @@ type grants struct {
 	namespaces map[string][]*grant
 }
 
-// grant is what one binding gives to one subject.
+// grant is the permissions that one binding gives to one subject.
 type grant struct {
 	rules  []rbacv1.PolicyRule
-	err    error  // the role is not there
-	reason string // of a yes
+	err    error  // the role does not exist
+	reason string // for allowed requests
 }
 
-// NewPolicy indexes the objects, which must not change afterwards.
+// NewPolicy indexes the objects, which must not be modified afterwards.
 func NewPolicy(o Objects) *Policy {
 	p := &Policy{
 		roles:        make(map[key]*rbacv1.Role, len(o.Roles)),
@@ -103,8 +103,8 @@ func (p *Policy) bind(namespace, binding string, role rbacv1.RoleRef, subjects [
 	}
 }
 
-// Rules are the rules of the role that a binding in the namespace refers to.
-// It fails with NotFound if there is no such role.
+// Rules returns the rules of the role that a binding in the namespace refers to. It returns a NotFound error if the
+// role does not exist.
 func (p *Policy) Rules(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRule, error) {
 	switch ref.Kind {
 	case "ClusterRole":
@@ -121,8 +121,7 @@ func (p *Policy) Rules(ref rbacv1.RoleRef, namespace string) ([]rbacv1.PolicyRul
 	return nil, fmt.Errorf("unsupported role reference kind: %q", ref.Kind)
 }
 
-// visit calls f with each grant of the user that counts in the namespace, until
-// f returns false.
+// visit calls f for each grant of the user that applies in the namespace, until f returns false.
 func (p *Policy) visit(u *auth.User, namespace string, f func(*grant) bool) {
 	if u == nil {
 		return
@@ -156,7 +155,7 @@ func (p *Policy) visit(u *auth.User, namespace string, f func(*grant) bool) {
 	}
 }
 
-// Authorize answers by this Policy.
+// Authorize authorizes by this Policy.
 func (p *Policy) Authorize(a auth.Attributes) (bool, string) {
 	var by *grant
 	var errs []error
@@ -189,8 +188,8 @@ func reason(binding string, role rbacv1.RoleRef, to rbacv1.Subject) string {
 	return fmt.Sprintf("RBAC: allowed by %s of %s %q to %s %q", binding, role.Kind, role.Name, to.Kind, name)
 }
 
-// RulesFor are all rules the user has in the namespace, those of the cluster
-// included; the error tells of bindings whose role is missing.
+// RulesFor returns all rules of the user in the namespace, including cluster-wide ones. The error lists bindings
+// whose role is missing.
 func (p *Policy) RulesFor(u *auth.User, namespace string) ([]rbacv1.PolicyRule, error) {
 	var rules []rbacv1.PolicyRule
 	var errs []error
@@ -204,7 +203,7 @@ func (p *Policy) RulesFor(u *auth.User, namespace string) ([]rbacv1.PolicyRule, 
 	return rules, utilerrors.NewAggregate(errs)
 }
 
-// Describe writes a rule as kubectl and the API server's messages do.
+// Describe formats a rule as kubectl and the API server's messages do.
 func Describe(r rbacv1.PolicyRule) string {
 	var parts []string
 	for _, f := range []struct {

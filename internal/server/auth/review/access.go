@@ -62,7 +62,7 @@ func (d Deps) selfSubjectAccessReview(ctx context.Context, u *auth.User, _ strin
 	return nil
 }
 
-// invalid names no kind, for a review is no stored object.
+// invalid returns an Invalid error without a kind, because a review is not a stored object.
 func invalid(errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", quoted.Faults(errs))
 }
@@ -105,8 +105,8 @@ func subject(s authorizationv1.SubjectAccessReviewSpec) *auth.User {
 	return u
 }
 
-// decide asks the authorizer. A label selector in the attributes is left aside, since no
-// authorizer grants more for one.
+// decide asks the authorizer. A label selector in the attributes is ignored, because no authorizer grants more for
+// one.
 func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv1.ResourceAttributes, other *authorizationv1.NonResourceAttributes) authorizationv1.SubjectAccessReviewStatus {
 	a := auth.Attributes{User: u}
 	if resource != nil {
@@ -128,8 +128,8 @@ func (d Deps) decide(ctx context.Context, u *auth.User, resource *authorizationv
 	return status
 }
 
-// fieldSelector returns the field selector in the form of the query parameter. A requirement
-// that has no such form is left out, which selects more and so grants less.
+// fieldSelector returns the field selector in the form of the query parameter. A requirement without such a form is
+// omitted, which selects more and so grants less.
 func fieldSelector(a authorizationv1.FieldSelectorAttributes) string {
 	if a.RawSelector != "" {
 		return a.RawSelector
@@ -165,7 +165,7 @@ func (d Deps) selfSubjectRulesReview(ctx context.Context, u *auth.User, _ string
 		return apierrors.NewInternalError(err)
 	}
 	rules, err := policy.RulesFor(u, r.Spec.Namespace)
-	if _, is := nodes.Name(u); is { // what it may do depends on the pods it has
+	if _, is := nodes.Name(u); is { // a node's rights depend on its pods
 		status.Incomplete = true
 		err = errors.Join(errors.New("node authorizer does not support user rule resolution"), err)
 	}

@@ -1,6 +1,5 @@
-// Package review answers the kinds that ask the server itself who somebody is
-// and what they may do: the reviews of authentication.k8s.io and
-// authorization.k8s.io. Nothing of them is stored.
+// Package review implements the reviews of authentication.k8s.io and authorization.k8s.io, by which clients ask
+// about users and their rights. Reviews are not stored.
 //
 // # Concurrency
 //

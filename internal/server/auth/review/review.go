@@ -14,20 +14,20 @@ import (
 	"fairlead.dev/internal/server/auth/token"
 )
 
-// Func answers a review that user u created in the namespace ("" for the kinds
-// that have none). It may change obj and return it. Errors are status errors.
+// Func completes a review created by user u in the namespace ("" for cluster-scoped kinds). It may modify and
+// return obj. Errors are status errors.
 type Func func(ctx context.Context, u *auth.User, namespace string, obj runtime.Object) (runtime.Object, error)
 
-// Deps are what reviews are answered from.
+// Deps are the dependencies of the reviews.
 type Deps struct {
 	Authorizer auth.Authorizer
-	// Policy tells a user's rules; nil if there is no RBAC.
+	// Policy returns the RBAC policy; nil without RBAC.
 	Policy func(context.Context) (*rbac.Policy, error)
-	// Tokens reads the tokens to be reviewed.
+	// Tokens verifies reviewed tokens.
 	Tokens token.Verifier
 }
 
-// All are the reviews by resource.
+// All returns the reviews by resource.
 func All(d Deps) map[schema.GroupResource]Func {
 	authn := func(r string) schema.GroupResource {
 		return schema.GroupResource{Group: "authentication.k8s.io", Resource: r}
@@ -45,7 +45,7 @@ func All(d Deps) map[schema.GroupResource]Func {
 	}
 }
 
-// typed turns a function of one kind into a Func.
+// typed adapts a function of one kind to a Func.
 func typed[T runtime.Object](f func(ctx context.Context, u *auth.User, namespace string, obj T) error) Func {
 	return func(ctx context.Context, u *auth.User, namespace string, obj runtime.Object) (runtime.Object, error) {
 		t, ok := obj.(T)

@@ -16,11 +16,11 @@ import (
 	"fairlead.dev/internal/server/auth/internal/remember"
 )
 
-// Living answers with an object that lives, which must not be changed.
+// Living returns an object if it exists and is not expired. The object must not be modified.
 type Living func(ctx context.Context, gr schema.GroupResource, namespace, name string) (metav1.Object, bool)
 
-// LivingIn asks l. An object that is being deleted lives on for a minute after
-// its time, for the clocks of others.
+// LivingIn returns a Living over l. A terminating object counts for a minute beyond its deletion time, to tolerate
+// clock skew.
 func LivingIn(l auth.Lookup) Living {
 	return func(ctx context.Context, gr schema.GroupResource, namespace, name string) (metav1.Object, bool) {
 		obj, err := l.Get(ctx, gr, namespace, name)
@@ -45,7 +45,7 @@ var (
 	nodes           = schema.GroupResource{Resource: "nodes"}
 )
 
-// Accounts verifies the tokens an Issuer signed.
+// Accounts verifies the tokens signed by an Issuer.
 type Accounts struct {
 	issuer    *Issuer
 	audiences []string
@@ -54,17 +54,17 @@ type Accounts struct {
 	seen      *remember.Memory[*bearer]
 }
 
-// NewAccounts returns a Verifier of the issuer's tokens; audiences are those
-// of the API server itself, the first being the one it issues for by default.
+// NewAccounts returns a Verifier of the issuer's tokens. audiences are those of the API server itself; the first is
+// the default for issued tokens.
 func NewAccounts(i *Issuer, audiences []string, living Living) *Accounts {
 	return &Accounts{issuer: i, audiences: audiences, living: living, now: time.Now, seen: remember.New[*bearer](65536, nil)}
 }
 
-// bearer is what a token that was read says, and whose it is. Both are shared.
+// bearer is a decoded token with its user. Both are shared.
 type bearer struct {
 	*Claims
 	user   *auth.User
-	secret string // that keeps the token; "" if none does
+	secret string // the Secret that stores the token; "" if there is none
 }
 
 // Verify implements Verifier.
@@ -110,7 +110,7 @@ func timeError(err error) error {
 	return errors.New("service account token claims could not be validated")
 }
 
-// bound checks that what the token is bound to still lives.
+// bound returns an error unless the objects that the token is bound to exist.
 func (a *Accounts) bound(ctx context.Context, b Binding) error {
 	account, ok := a.living(ctx, serviceAccounts, b.Namespace, b.ServiceAccount.Name)
 	if !ok {

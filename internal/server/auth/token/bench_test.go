@@ -7,7 +7,7 @@ import (
 	"fairlead.dev/internal/server/auth/token"
 )
 
-// BenchmarkVerify reads a token that has been seen before, as nearly all have.
+// BenchmarkVerify verifies a token that was verified before, the usual case.
 func BenchmarkVerify(b *testing.B) {
 	w, _, accounts := start(b)
 	out, err := accounts.Request(context.Background(), w, "shop", "till", request(toPod, 3600), false)
@@ -22,7 +22,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkVerifyFirst verifies the signature, too.
+// BenchmarkVerifyFirst includes the signature.
 func BenchmarkVerifyFirst(b *testing.B) {
 	w, issuer, accounts := start(b)
 	out, err := accounts.Request(context.Background(), w, "shop", "till", request(toPod, 3600), false)

@@ -22,7 +22,7 @@ type Claims struct {
 	Kubernetes Binding `json:"kubernetes.io"`
 }
 
-// Binding says whose token it is and what it must not outlive.
+// Binding holds the account of a token and the objects it is bound to.
 type Binding struct {
 	Namespace      string           `json:"namespace,omitempty"`
 	ServiceAccount Ref              `json:"serviceaccount"`
@@ -32,22 +32,21 @@ type Binding struct {
 	WarnAfter      *jwt.NumericDate `json:"warnafter,omitempty"`
 }
 
-// Ref names one object over time.
+// Ref identifies one object, by name and UID.
 type Ref struct {
 	Name string `json:"name,omitempty"`
 	UID  string `json:"uid,omitempty"`
 }
 
-// Issuer signs tokens with one key and knows the public halves of all keys
-// whose tokens are still good.
+// Issuer signs tokens with one key and verifies them with the public halves of all accepted keys.
 type Issuer struct {
 	url    string
 	signer jose.Signer
 	keys   []jose.JSONWebKey
 }
 
-// NewIssuer returns an Issuer that calls itself url and signs ES256 with key.
-// Tokens signed with one of the older keys are still taken.
+// NewIssuer returns an Issuer named url that signs ES256 with key. Tokens signed with one of the older keys are
+// still accepted.
 func NewIssuer(url string, key *ecdsa.PrivateKey, older ...*ecdsa.PublicKey) (*Issuer, error) {
 	if key.Curve != elliptic.P256() {
 		return nil, errors.New("the key of a service account issuer must be on P-256")
@@ -68,7 +67,7 @@ func NewIssuer(url string, key *ecdsa.PrivateKey, older ...*ecdsa.PublicKey) (*I
 	return i, err
 }
 
-// URL is what the issuer calls itself, the iss of its tokens.
+// URL returns the issuer's name, the iss claim of its tokens.
 func (i *Issuer) URL() string { return i.url }
 
 // Sign returns the claims as a signed token, with the issuer filled in.
@@ -77,8 +76,8 @@ func (i *Issuer) Sign(c Claims) (string, error) {
 	return jwt.Signed(i.signer).Claims(c).Serialize()
 }
 
-// read says who shows a token that one of the keys signed; audiences are whom a token that
-// names none is for. A token that is no JWT or of another issuer yields nil and no error.
+// read returns the bearer of a token signed by one of the keys. audiences apply to tokens without an audience. It
+// returns nil and no error if the token is not a JWT or is from another issuer.
 func (i *Issuer) read(token string, audiences []string) (*bearer, error) {
 	t, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
@@ -105,7 +104,7 @@ func (i *Issuer) read(token string, audiences []string) (*bearer, error) {
 	return nil, ErrInvalid
 }
 
-// signed reads the claims of a token, if one of the keys signed it.
+// signed decodes the claims of a token if one of the keys signed it.
 func (i *Issuer) signed(t *jwt.JSONWebToken, claims any) bool {
 	for _, k := range i.keys {
 		if len(t.Headers) == 1 && t.Headers[0].KeyID != "" && t.Headers[0].KeyID != k.KeyID {
@@ -118,7 +117,7 @@ func (i *Issuer) signed(t *jwt.JSONWebToken, claims any) bool {
 	return false
 }
 
-// keyID names a key as kube-apiserver does, by the hash of its PKIX form.
+// keyID returns a key's ID as kube-apiserver computes it, the hash of its PKIX form.
 func keyID(pub crypto.PublicKey) (string, error) {
 	der, err := x509.MarshalPKIXPublicKey(pub)
 	if err != nil {
@@ -133,7 +132,7 @@ func GenerateKey() (*ecdsa.PrivateKey, error) {
 	return ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 }
 
-// EncodeKey writes a key as PEM.
+// EncodeKey encodes a key as PEM.
 func EncodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
@@ -142,7 +141,7 @@ func EncodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
 }
 
-// ParseKey reads what EncodeKey wrote.
+// ParseKey decodes the result of EncodeKey.
 func ParseKey(data []byte) (*ecdsa.PrivateKey, error) {
 	block, _ := pem.Decode(data)
 	if block == nil {

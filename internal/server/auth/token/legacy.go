@@ -16,11 +16,11 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// secretIssuer is who tokens that are kept in Secrets say they are from, everywhere.
+// secretIssuer is the iss claim of tokens stored in Secrets, in every cluster.
 const secretIssuer = "kubernetes/serviceaccount"
 
-// secretClaims is the payload of a token that is kept in a Secret: it has no audience and
-// no end, and is good as long as the Secret holds it.
+// secretClaims is the payload of a token stored in a Secret. It has no audience and no expiry, and is valid while
+// the Secret holds it.
 type secretClaims struct {
 	jwt.Claims
 	Namespace string `json:"kubernetes.io/serviceaccount/namespace"`
@@ -29,12 +29,10 @@ type secretClaims struct {
 	UID       string `json:"kubernetes.io/serviceaccount/service-account.uid"`
 }
 
-// SecretSigner signs tokens that are kept in Secrets of the type
-// kubernetes.io/service-account-token.
+// SecretSigner signs tokens stored in Secrets of the type kubernetes.io/service-account-token.
 type SecretSigner struct{ signer jose.Signer }
 
-// NewSecretSigner returns one that signs with an RSA or an ECDSA key; the API server must
-// know its public half.
+// NewSecretSigner returns a SecretSigner for an RSA or an ECDSA key. The API server must have its public half.
 func NewSecretSigner(key crypto.Signer) (*SecretSigner, error) {
 	var alg jose.SignatureAlgorithm
 	switch k := key.(type) {
@@ -57,7 +55,7 @@ func NewSecretSigner(key crypto.Signer) (*SecretSigner, error) {
 	return &SecretSigner{signer}, nil
 }
 
-// Sign makes the token of an account that the Secret of that name is to hold.
+// Sign returns the token of an account for the Secret of that name.
 func (s *SecretSigner) Sign(account *corev1.ServiceAccount, secret string) (string, error) {
 	return jwt.Signed(s.signer).Claims(secretClaims{
 		Claims:    jwt.Claims{Issuer: secretIssuer, Subject: auth.ServiceAccountUser(account.Namespace, account.Name)},
@@ -65,7 +63,7 @@ func (s *SecretSigner) Sign(account *corev1.ServiceAccount, secret string) (stri
 	}).Serialize()
 }
 
-// bearer is who shows a token that is kept in a Secret, for the server's own audiences.
+// bearer returns the bearer of a token stored in a Secret, for the server's own audiences.
 func (c *secretClaims) bearer(audiences []string) (*bearer, error) {
 	for name, value := range map[string]string{"namespace": c.Namespace, "secretName": c.Secret, "serviceAccountName": c.Account, "serviceAccountUID": c.UID} {
 		if value == "" {
@@ -80,7 +78,7 @@ func (c *secretClaims) bearer(audiences []string) (*bearer, error) {
 	return &bearer{Claims: claims, user: user(claims), secret: c.Secret}, nil
 }
 
-// kept says whether a Secret still holds the token.
+// kept returns an error unless a Secret still holds the token.
 func (a *Accounts) kept(ctx context.Context, namespace, name, token string) error {
 	obj, ok := a.living(ctx, secrets, namespace, name)
 	if !ok || obj.GetDeletionTimestamp() != nil {
@@ -96,5 +94,5 @@ func (a *Accounts) kept(ctx context.Context, namespace, name, token string) erro
 	return nil
 }
 
-// invalidSince is the label of Secrets whose tokens are to be good no more.
+// invalidSince is the label of Secrets whose tokens are no longer valid.
 const invalidSince = "kubernetes.io/legacy-token-invalid-since"

@@ -8,7 +8,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Where others find out how to verify an issuer's tokens.
+// Paths at which others learn how to verify an issuer's tokens.
 const (
 	ConfigurationPath = "/.well-known/openid-configuration"
 	KeysPath          = "/openid/v1/jwks"
@@ -22,8 +22,8 @@ type configuration struct {
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// Handler serves ConfigurationPath and KeysPath. address is the URL of the API
-// server, "https://host:port", where the keys are found.
+// Handler serves ConfigurationPath and KeysPath. address is the URL of the API server, "https://host:port", for the
+// location of the keys.
 func (i *Issuer) Handler(address string) (http.Handler, error) {
 	conf, err := json.Marshal(configuration{
 		Issuer:        i.url,

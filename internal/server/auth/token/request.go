@@ -17,9 +17,8 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// A pod asks for this many seconds when its manifest names none; such a token
-// lives for a year in truth, so that old clients that never read it again from
-// its file keep working, and a warning date is put into it.
+// A pod requests this lifetime if its manifest gives none. Such a token is valid for a year, so that old clients
+// that never reread its file keep working, and carries a warning date.
 const (
 	podTokenSeconds  = 60*60 + 7
 	longTokenSeconds = 365 * 24 * 60 * 60
@@ -27,9 +26,8 @@ const (
 
 var tokenRequest = schema.GroupVersionKind{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"}
 
-// Request does what a create on serviceaccounts/token does: it checks the
-// TokenRequest, which must have its defaults, and returns it with a token for
-// the account. For a dry run the token is left out.
+// Request implements a create of serviceaccounts/token: it validates the TokenRequest, which must have been
+// defaulted, and returns it with a token for the account. In a dry run the token is omitted.
 func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name string, in *authenticationv1.TokenRequest, dryRun bool) (*authenticationv1.TokenRequest, error) {
 	req := in.DeepCopy()
 	obj, err := l.Get(ctx, serviceAccounts, namespace, name)
@@ -73,7 +71,7 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 	return req, nil
 }
 
-// prepare completes and checks the request itself.
+// prepare completes and validates the request itself.
 func (a *Accounts) prepare(req *authenticationv1.TokenRequest, sa *corev1.ServiceAccount, now time.Time) error {
 	var errs field.ErrorList
 	metaPath, specPath := field.NewPath("metadata"), field.NewPath("spec")
@@ -107,7 +105,7 @@ func (a *Accounts) prepare(req *authenticationv1.TokenRequest, sa *corev1.Servic
 	return nil
 }
 
-// bind puts what the reference names into b.
+// bind adds the object that the reference names to b.
 func bind(ctx context.Context, l auth.Lookup, sa *corev1.ServiceAccount, ref *authenticationv1.BoundObjectReference, b *Binding) error {
 	if ref == nil {
 		return nil

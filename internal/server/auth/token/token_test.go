@@ -106,7 +106,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Error(d)
 	}
 
-	// In a WebSocket the token comes as a subprotocol.
+	// In a WebSocket, the token is a subprotocol.
 	r = httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Sec-WebSocket-Protocol", "v5.channel.k8s.io, base64url.bearer.authorization.k8s.io."+base64.RawURLEncoding.EncodeToString([]byte(out.Status.Token)))
 	if u, ok, err := token.Authenticator(accounts).Authenticate(r); !ok || err != nil || u.UID != "u1" {
@@ -156,7 +156,7 @@ func TestVerify(t *testing.T) {
 	for _, c := range []struct {
 		name, token string
 		audiences   []string
-		err         string // "" for good, "-" for "not mine"
+		err         string // "" if valid, "-" if not of the verifier's kind
 	}{
 		{"good", good, nil, ""},
 		{"no JWT", "abcdef", nil, "-"},
@@ -211,7 +211,7 @@ func TestRequestRefused(t *testing.T) {
 	}
 }
 
-// TestOpenID verifies a token with what the server publishes and nothing else.
+// TestOpenID verifies a token with only the documents that the server publishes.
 func TestOpenID(t *testing.T) {
 	w, issuer, accounts := start(t)
 	h, err := issuer.Handler("https://host:6443")

@@ -12,25 +12,24 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// ErrInvalid is the error for a token that nobody knows.
+// ErrInvalid is returned for an unknown token.
 var ErrInvalid = errors.New("invalid bearer token")
 
-// Identity is what a good token says.
+// Identity is the content of a valid token.
 type Identity struct {
 	User *auth.User
-	// Audiences are those of the asked-for audiences that the token is for; nil
-	// if the Verifier does not know audiences.
+	// Audiences are the requested audiences that the token is valid for; nil if the Verifier does not support
+	// audiences.
 	Audiences []string
 }
 
-// Verifier reads a token. It answers nil without an error if the token is not
-// of the kind it reads. With no audiences, the API server's own are meant.
+// Verifier verifies a token. It returns nil and no error if the token is not of its kind. No audiences stand for
+// the API server's own.
 type Verifier interface {
 	Verify(ctx context.Context, token string, audiences []string) (*Identity, error)
 }
 
-// Union asks each Verifier in turn. If none knows the token the first error is
-// the answer.
+// Union asks each Verifier in turn. If none knows the token, the first error is returned.
 type Union []Verifier
 
 // Verify implements Verifier.
@@ -48,9 +47,8 @@ func (u Union) Verify(ctx context.Context, token string, audiences []string) (*I
 	return nil, first
 }
 
-// Authenticator authenticates requests by the bearer token in their
-// Authorization header, or in the subprotocols of a WebSocket. A token that v
-// does not know is an error: who shows one means to be somebody.
+// Authenticator authenticates requests by the bearer token in their Authorization header, or in the subprotocols of
+// a WebSocket. A token that v does not know is an error: its client meant to authenticate.
 func Authenticator(v Verifier) auth.Authenticator {
 	return auth.AuthenticatorFunc(func(r *http.Request) (*auth.User, bool, error) {
 		token, ok := Bearer(r)
@@ -70,7 +68,7 @@ func Authenticator(v Verifier) auth.Authenticator {
 
 const subprotocol = "base64url.bearer.authorization.k8s.io."
 
-// Bearer returns the token a request carries.
+// Bearer returns the token of a request.
 func Bearer(r *http.Request) (string, bool) {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if ok && strings.EqualFold(scheme, "bearer") {
@@ -92,12 +90,12 @@ func Bearer(r *http.Request) (string, bool) {
 	return "", false
 }
 
-// Static knows a fixed list of tokens.
+// Static has a fixed list of tokens.
 type Static struct {
 	users map[[sha256.Size]byte]*auth.User
 }
 
-// NewStatic returns a Static of token to user.
+// NewStatic returns a Static that maps tokens to users.
 func NewStatic(tokens map[string]*auth.User) *Static {
 	s := &Static{users: make(map[[sha256.Size]byte]*auth.User, len(tokens))}
 	for t, u := range tokens {

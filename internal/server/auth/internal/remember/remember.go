@@ -1,5 +1,4 @@
-// Package remember keeps what was expensive to find out, for a short time and
-// in bounded memory.
+// Package remember caches expensive results for a limited time in bounded memory.
 //
 // # Concurrency
 //
@@ -12,8 +11,8 @@ import (
 	"time"
 )
 
-// Memory maps the hash of some bytes to a V until a time. The bytes themselves
-// are not kept, so that a Memory of credentials holds none.
+// Memory maps the hash of a byte string to a V until it expires. It does not keep the bytes themselves, so a Memory
+// of credentials holds no credentials.
 type Memory[V any] struct {
 	max int
 	now func() time.Time
@@ -39,7 +38,7 @@ func New[V any](max int, now func() time.Time) *Memory[V] {
 	return m
 }
 
-// Get returns what was kept for the bytes, if it is not too old.
+// Get returns the unexpired value for the bytes.
 func (m *Memory[V]) Get(of []byte) (V, bool) {
 	key := sha256.Sum256(of)
 	m.mu.RLock()
@@ -52,8 +51,8 @@ func (m *Memory[V]) Get(of []byte) (V, bool) {
 	return e.value, true
 }
 
-// Put keeps v for the bytes until the time. When there is no room, first what
-// is too old goes, and then anything.
+// Put keeps v for the bytes until the time. If the Memory is full, expired entries are evicted first, then
+// arbitrary ones.
 func (m *Memory[V]) Put(of []byte, v V, until time.Time) {
 	key := sha256.Sum256(of)
 	m.mu.Lock()

@@ -24,7 +24,7 @@ func TestMemory(t *testing.T) {
 		t.Error("short is there at its end")
 	}
 	m.Put([]byte("a"), 3, now.Add(time.Hour))
-	m.Put([]byte("b"), 4, now.Add(time.Hour)) // only what is too old has to go
+	m.Put([]byte("b"), 4, now.Add(time.Hour)) // evicts only the expired one
 	for _, k := range []string{"long", "a", "b"} {
 		if _, ok := m.Get([]byte(k)); !ok {
 			t.Errorf("%s went, though there was room", k)
