@@ -23,8 +23,8 @@ func (s *Scheduler) writeLoop(ctx context.Context) {
 	}
 }
 
-func (s *Scheduler) bind(ctx context.Context, p *placement) {
-	pod := p.info.Pod
+func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
+	pod := p.PodInfo.Pod
 	s.reports.cancel(ctx, pod.UID)
 	err := traced(ctx, s.pods, pod, func(ctx context.Context) error {
 		return s.pods.Namespace(pod.Namespace).Post(ctx, pod.Name, "binding", &corev1.Binding{
@@ -36,13 +36,13 @@ func (s *Scheduler) bind(ctx context.Context, p *placement) {
 		return // the next scheduler sees what became of it
 	}
 	if err != nil {
-		s.tell(func() { s.unbound(p, fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err)) })
+		s.send(func() { s.handleBindingError(p, fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err)) })
 		return
 	}
-	if p.after != nil {
-		s.tell(p.released)
+	if p.release != nil {
+		s.send(p.undo)
 	}
-	s.profileOf(p.waiting).events.Act(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
+	s.profileOf(p.QueuedPodInfo).events.Act(pod, nil, corev1.EventTypeNormal, "Scheduled", "Binding",
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }
 

@@ -10,47 +10,54 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/client"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/placement"
+	"fairlead.dev/internal/scheduler/queue"
 )
 
 // schedule gives one pod a node, or puts it back.
-func (s *Scheduler) schedule(ctx context.Context, w *waiting) {
-	n, err := s.profileOf(w).place(s.cluster, w.info)
+func (s *Scheduler) schedule(ctx context.Context, w *queue.QueuedPodInfo) {
+	n, err := s.profileOf(w).Place(s.cluster, w.PodInfo)
 	if err != nil {
-		s.unplaced(ctx, w, err)
+		s.handleUnschedulable(ctx, w, err)
 		return
 	}
-	p := &placement{waiting: w, node: n.name}
+	p := &assumedPod{QueuedPodInfo: w, node: n.Name}
 	if err := s.reserve(p, n); err != nil {
-		s.unplaced(ctx, w, err)
+		s.handleUnschedulable(ctx, w, err)
 		return
 	}
-	s.withdraw(w)
-	s.assumed[w.info.Pod.UID] = p
-	s.cluster.AddPod(w.info, n.name)
-	s.queue.happened(&Event{Kind: PodAdded, Node: n, Pod: w.info}, time.Now())
-	if p.before != nil {
-		s.prepare(ctx, p)
+	s.endPodNomination(w)
+	s.assumed[w.PodInfo.Pod.UID] = p
+	s.cluster.AddPod(w.PodInfo, n.Name)
+	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: n, Pod: w.PodInfo}, time.Now())
+	if p.preBind != nil {
+		s.preBind(ctx, p)
 		return
 	}
 	s.write(ctx, func(ctx context.Context) { s.bind(ctx, p) })
 }
 
-func (s *Scheduler) profileOf(w *waiting) *profile { return s.profiles[w.info.Pod.Spec.SchedulerName] }
+func (s *Scheduler) profileOf(w *queue.QueuedPodInfo) *profile {
+	return s.profiles[w.PodInfo.Pod.Spec.SchedulerName]
+}
 
 // reserve asks the filters that set things aside to do so on n.
-func (s *Scheduler) reserve(p *placement, n *NodeInfo) error {
-	for _, f := range s.profileOf(p.waiting).Filters {
-		r, reserves := f.(Reserver)
+func (s *Scheduler) reserve(p *assumedPod, n *cache.NodeInfo) error {
+	for _, f := range s.profileOf(p.QueuedPodInfo).Filters {
+		r, reserves := f.(framework.Reserver)
 		if !reserves {
 			continue
 		}
-		res, v := r.Reserve(s.cluster, p.info, n)
-		if !v.Fits() {
-			p.released()
-			return &FitError{Nodes: s.cluster.Len(), Pod: v, By: []Filter{f}}
+		res, v := r.Reserve(s.cluster, p.PodInfo, n)
+		if !v.IsSuccess() {
+			p.undo()
+			return &framework.FitError{Nodes: s.cluster.Len(), PreFilter: v, RejectedBy: []framework.Filter{f}}
 		}
-		if before := res.BeforeBinding; before != nil {
-			p.before = append(p.before, func(ctx context.Context) error {
+		if before := res.PreBind; before != nil {
+			p.preBind = append(p.preBind, func(ctx context.Context) error {
 				if err := before(ctx); err != nil {
 					return fmt.Errorf("running PreBind plugin %q: %w", f.Name(), err)
 				}
@@ -58,22 +65,22 @@ func (s *Scheduler) reserve(p *placement, n *NodeInfo) error {
 			})
 		}
 		if res.Release != nil {
-			p.after = append(p.after, res.Release)
+			p.release = append(p.release, res.Release)
 		}
 	}
 	return nil
 }
 
-// prepare does what must be done before the binding, then binds, on a goroutine of its
+// preBind does what must be done before the binding, then binds, on a goroutine of its
 // own: it may take long. Who looks at the pod meanwhile is told which node it is to have.
-func (s *Scheduler) prepare(ctx context.Context, p *placement) {
+func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
 	before, cancel := context.WithCancel(ctx)
 	p.cancel = cancel
-	s.waits.Go(func() {
-		s.expect(before, p)
-		for _, f := range p.before {
+	s.preBinding.Go(func() {
+		s.writeNominatedNode(before, p)
+		for _, f := range p.preBind {
 			if err := f(before); err != nil {
-				s.tell(func() { s.unbound(p, err) })
+				s.send(func() { s.handleBindingError(p, err) })
 				return
 			}
 		}
@@ -81,9 +88,9 @@ func (s *Scheduler) prepare(ctx context.Context, p *placement) {
 	})
 }
 
-// expect writes onto a pod which node it is to have. It is bound there without that as well.
-func (s *Scheduler) expect(ctx context.Context, p *placement) {
-	pod := p.info.Pod
+// writeNominatedNode writes onto a pod which node it is to have. It is bound there without that as well.
+func (s *Scheduler) writeNominatedNode(ctx context.Context, p *assumedPod) {
+	pod := p.PodInfo.Pod
 	s.reports.cancel(ctx, pod.UID)
 	if pod.Status.NominatedNodeName == p.node {
 		return
@@ -98,20 +105,20 @@ func (s *Scheduler) expect(ctx context.Context, p *placement) {
 	}); err != nil {
 		return
 	}
-	info := NewPodInfo(written)
-	s.tell(func() {
-		if s.assumed[pod.UID] == p && p.latest == nil {
-			p.latest = info // whoever takes the placement back knows that there is something to take back
+	info := cache.NewPodInfo(written)
+	s.send(func() {
+		if s.assumed[pod.UID] == p && p.Latest == nil {
+			p.Latest = info // whoever takes the placement back knows that there is something to take back
 		}
 	})
 }
 
-// released ends what was set aside.
-func (p *placement) released() {
-	for _, f := range p.after {
+// undo ends what was set aside.
+func (p *assumedPod) undo() {
+	for _, f := range p.release {
 		f()
 	}
-	p.after = nil
+	p.release = nil
 	if p.cancel != nil {
 		p.cancel()
 	}
@@ -131,83 +138,83 @@ func (s *Scheduler) write(ctx context.Context, f func(context.Context)) {
 	}
 }
 
-// unplaced parks a pod that fits nowhere and says why; or it makes room for it.
-func (s *Scheduler) unplaced(ctx context.Context, w *waiting, err error) {
-	var fit *FitError
+// handleUnschedulable parks a pod that fits nowhere and says why; or it makes room for it.
+func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodInfo, err error) {
+	var fit *framework.FitError
 	if !errors.As(err, &fit) {
-		s.failed(w, err)
+		s.handleError(w, err)
 		return
 	}
-	var room *eviction
+	var room *placement.Candidate
 	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 {
-		room = s.profileOf(w).makeRoom(s.cluster, w.info, fit)
+		room = s.profileOf(w).Preempt(s.cluster, w.PodInfo, fit)
 	}
-	waits := room == nil && s.cluster.mayPreempt(w.info, fit) != "" && w.nominee != "" // for its victims
+	waits := room == nil && placement.IneligibleToPreempt(s.cluster, w.PodInfo, fit) != "" && w.NominatedNode != "" // for its victims
 	if room != nil {
-		w.nominee = room.node.name
-		s.cluster.Nominate(w.info, w.nominee)
+		w.NominatedNode = room.Node.Name
+		s.cluster.Nominate(w.PodInfo, w.NominatedNode)
 	} else if !waits {
-		s.withdraw(w)
+		s.endPodNomination(w)
 	}
-	s.queue.park(w, fit.By, time.Now())
+	s.queue.AddUnschedulable(w, fit.RejectedBy, time.Now())
 	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
 	if room != nil {
-		pod := w.info.Pod // w is the loop's
+		pod := w.PodInfo.Pod // w is the loop's
 		s.write(ctx, func(ctx context.Context) { s.evict(ctx, pod, room) })
 	}
 }
 
-// withdraw ends a pod's nomination.
-func (s *Scheduler) withdraw(w *waiting) {
-	w.nominee = ""
-	s.cluster.Withdraw(w.info.Pod.UID)
+// endPodNomination ends a pod's nomination.
+func (s *Scheduler) endPodNomination(w *queue.QueuedPodInfo) {
+	w.NominatedNode = ""
+	s.cluster.Withdraw(w.PodInfo.Pod.UID)
 }
 
-// failed puts a pod back that met an error.
-func (s *Scheduler) failed(w *waiting, err error) {
-	s.queue.retry(w, time.Now())
+// handleError puts a pod back that met an error.
+func (s *Scheduler) handleError(w *queue.QueuedPodInfo, err error) {
+	s.queue.AddAfterError(w, time.Now())
 	s.report(w, corev1.PodReasonSchedulerError, err.Error())
 }
 
-func (s *Scheduler) report(w *waiting, reason, message string) {
-	s.profileOf(w).events.Act(w.info.Pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", note(message))
-	s.reports.add(w.info.Pod, reason, message, w.nominee)
+func (s *Scheduler) report(w *queue.QueuedPodInfo, reason, message string) {
+	s.profileOf(w).events.Act(w.PodInfo.Pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", truncateNote(message))
+	s.reports.add(w.PodInfo.Pod, reason, message, w.NominatedNode)
 }
 
-// longestNote is how many bytes a note of an event may have.
-const longestNote = 1024
+// maxNoteLength is how many bytes a note of an event may have.
+const maxNoteLength = 1024
 
-// note is a message as an event can have it.
-func note(message string) string {
+// truncateNote is a message as an event can have it.
+func truncateNote(message string) string {
 	const more = " ..."
-	if len(message) > longestNote {
-		message = message[:longestNote-len(more)] + more
+	if len(message) > maxNoteLength {
+		message = message[:maxNoteLength-len(more)] + more
 	}
 	return message
 }
 
-// unbound takes back a placement whose binding failed.
-func (s *Scheduler) unbound(p *placement, err error) {
-	uid := p.info.Pod.UID
+// handleBindingError takes back a placement whose binding failed.
+func (s *Scheduler) handleBindingError(p *assumedPod, err error) {
+	uid := p.PodInfo.Pod.UID
 	if s.assumed[uid] != p {
-		p.released()
+		p.undo()
 		return // confirmed, or deleted, meanwhile
 	}
 	delete(s.assumed, uid)
-	p.released()
+	p.undo()
 	_, n := s.cluster.RemovePod(uid)
 	if n != nil {
-		s.queue.happened(&Event{Kind: PodRemoved, Node: n, Pod: p.info}, time.Now())
+		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodRemoved, Node: n, Pod: p.PodInfo}, time.Now())
 	}
 	if apierrors.IsNotFound(err) {
 		return // the watch tells the same
 	}
-	if p.latest != nil {
-		p.info, p.latest = p.latest, nil
+	if p.Latest != nil {
+		p.PodInfo, p.Latest = p.Latest, nil
 	}
 	if apierrors.IsConflict(err) {
-		s.queue.retry(p.waiting, time.Now()) // it may be bound already; the watch will tell
+		s.queue.AddAfterError(p.QueuedPodInfo, time.Now()) // it may be bound already; the watch will tell
 		return
 	}
-	s.failed(p.waiting, err)
+	s.handleError(p.QueuedPodInfo, err)
 }

@@ -10,16 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/client"
+
+	"fairlead.dev/internal/scheduler/placement"
 )
 
 // evict makes the victims leave, for preemptor.
-func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, e *eviction) {
-	for _, victim := range e.victims {
-		if victim.terminating {
+func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, e *placement.Candidate) {
+	for _, victim := range e.Victims {
+		if victim.Terminating {
 			continue // it is on its way
 		}
-		if err := s.evictOne(ctx, preemptor, victim.Pod, e.node.name); err != nil && ctx.Err() == nil {
-			s.tell(func() { s.stays(preemptor.UID) })
+		if err := s.evictOne(ctx, preemptor, victim.Pod, e.Node.Name); err != nil && ctx.Err() == nil {
+			s.send(func() { s.endNomination(preemptor.UID) })
 			return
 		}
 	}
@@ -50,13 +52,8 @@ func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod,
 	return err
 }
 
-// stays ends the nomination of a pod whose victims would not leave, and tries it again.
-func (s *Scheduler) stays(uid types.UID) {
+// endNomination ends the nomination of a pod whose victims would not leave, and tries it again.
+func (s *Scheduler) endNomination(uid types.UID) {
 	s.cluster.Withdraw(uid)
-	if w := s.queue.pods[uid]; w != nil {
-		w.nominee = ""
-		if w.in == &s.queue.parked {
-			s.queue.wake(w, time.Now())
-		}
-	}
+	s.queue.EndNomination(uid, time.Now())
 }

@@ -5,29 +5,32 @@ import (
 	"fairlead.dev/scheduler"
 )
 
-// oneRack keeps the pods of a team, by the label of that name, to the racks of the team.
+// oneRack keeps the pods of a team, named by their label, on the racks of the team.
 type oneRack struct{}
 
 func (oneRack) Name() string { return "OneRack" }
 
-// Prepare looks at the pod once; the check that it returns looks at each node.
-func (oneRack) Prepare(_ *scheduler.Cluster, p *scheduler.PodInfo) (scheduler.Check, scheduler.Verdict) {
+// PreFilter looks at the pod once; the FilterFunc that it returns checks each node.
+func (oneRack) PreFilter(_ *scheduler.Cluster, p *scheduler.PodInfo) (scheduler.FilterFunc, scheduler.Status) {
 	team := p.Pod.Labels["team"]
 	if team == "" {
-		return nil, scheduler.Verdict{} // nothing to say
+		return nil, scheduler.Status{} // any rack will do
 	}
-	elsewhere := scheduler.Never("node(s) were another team's")
-	return func(n *scheduler.NodeInfo) scheduler.Verdict {
+	elsewhere := scheduler.Unresolvable("node(s) were another team's")
+	return func(n *scheduler.NodeInfo) scheduler.Status {
 		if n.Node.Labels["example.com/team"] != team {
 			return elsewhere
 		}
-		return scheduler.Verdict{}
-	}, scheduler.Verdict{}
+		return scheduler.Status{}
+	}, scheduler.Status{}
 }
 
-// Events and Helps say when a pod that it held back is worth another try.
-func (oneRack) Events() scheduler.EventKind { return scheduler.NodeAdded | scheduler.NodeChanged }
-func (oneRack) Helps(p *scheduler.PodInfo, e *scheduler.Event) bool {
+// EventsToRegister and QueueingHint tell which changes are worth another attempt for a pod
+// that this filter rejected.
+func (oneRack) EventsToRegister() scheduler.EventKind {
+	return scheduler.NodeAdded | scheduler.NodeChanged
+}
+func (oneRack) QueueingHint(p *scheduler.PodInfo, e *scheduler.ClusterEvent) bool {
 	return e.Node.Node.Labels["example.com/team"] == p.Pod.Labels["team"]
 }
 
@@ -35,11 +38,11 @@ func (oneRack) Helps(p *scheduler.PodInfo, e *scheduler.Event) bool {
 type fewPods struct{}
 
 func (fewPods) Name() string { return "FewPods" }
-func (fewPods) Prepare(*scheduler.Cluster, *scheduler.PodInfo, []*scheduler.NodeInfo) scheduler.Rate {
-	return scheduler.Fewer(func(n *scheduler.NodeInfo) int64 { return int64(n.Pods()) })
+func (fewPods) PreScore(*scheduler.Cluster, *scheduler.PodInfo, []*scheduler.NodeInfo) scheduler.NodeScorer {
+	return scheduler.ReversedScore(func(n *scheduler.NodeInfo) int64 { return int64(n.NumPods()) })
 }
 
-// A second profile beside the default one, with a filter and a score of one's own.
+// A second profile beside the default one adds a filter and a score.
 func Example() {
 	start := func(env controller.Env) *scheduler.Scheduler {
 		racks := scheduler.DefaultProfile()

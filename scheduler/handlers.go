@@ -10,40 +10,43 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
 )
 
 // listen hands what the informers tell to the loop, until stop is called.
 func (s *Scheduler) listen() (stop func()) {
 	stops := []func(){
 		listening(s.objects, s.objects.nodes, informer.Handler[*corev1.Node]{
-			Add:    func(n *corev1.Node, _ bool) { s.tell(func() { s.nodeAdded(n) }) },
-			Update: s.nodeUpdate,
-			Delete: func(n *corev1.Node) { s.tell(func() { s.nodeGone(n) }) },
+			Add:    func(n *corev1.Node, _ bool) { s.send(func() { s.addNode(n) }) },
+			Update: s.updateNode,
+			Delete: func(n *corev1.Node) { s.send(func() { s.deleteNode(n) }) },
 		}),
 		listening(s.objects, s.objects.pods, informer.Handler[*corev1.Pod]{
-			Add:    func(p *corev1.Pod, _ bool) { s.podUpdate(nil, p) },
-			Update: s.podUpdate,
-			Delete: func(p *corev1.Pod) { s.tell(func() { s.podGone(p) }) },
+			Add:    func(p *corev1.Pod, _ bool) { s.updatePod(nil, p) },
+			Update: s.updatePod,
+			Delete: func(p *corev1.Pod) { s.send(func() { s.deletePod(p) }) },
 		}),
 		listening(s.objects, s.objects.namespaces, informer.Handler[*corev1.Namespace]{
 			Update: func(old, ns *corev1.Namespace) {
 				if !maps.Equal(old.Labels, ns.Labels) {
-					s.tell(s.namespacesChanged)
+					s.send(s.namespacesChanged)
 				}
 			},
 			Add: func(_ *corev1.Namespace, initial bool) {
 				if !initial {
-					s.tell(s.namespacesChanged)
+					s.send(s.namespacesChanged)
 				}
 			},
 		}),
-		listening(s.objects, s.objects.claims, anyChange[*corev1.PersistentVolumeClaim](s)),
-		listening(s.objects, s.objects.volumes, anyChange[*corev1.PersistentVolume](s)),
-		listening(s.objects, s.objects.classes, anyChange[*storagev1.StorageClass](s)),
-		listening(s.objects, s.objects.csiNodes, anyChange[*storagev1.CSINode](s)),
-		listening(s.objects, s.objects.csiDrivers, anyChange[*storagev1.CSIDriver](s)),
-		listening(s.objects, s.objects.attachments, anyChange[*storagev1.VolumeAttachment](s)),
-		listening(s.objects, s.objects.capacities, anyChange[*storagev1.CSIStorageCapacity](s)),
+		listening(s.objects, s.objects.claims, onVolumeChange[*corev1.PersistentVolumeClaim](s)),
+		listening(s.objects, s.objects.volumes, onVolumeChange[*corev1.PersistentVolume](s)),
+		listening(s.objects, s.objects.classes, onVolumeChange[*storagev1.StorageClass](s)),
+		listening(s.objects, s.objects.csiNodes, onVolumeChange[*storagev1.CSINode](s)),
+		listening(s.objects, s.objects.csiDrivers, onVolumeChange[*storagev1.CSIDriver](s)),
+		listening(s.objects, s.objects.attachments, onVolumeChange[*storagev1.VolumeAttachment](s)),
+		listening(s.objects, s.objects.capacities, onVolumeChange[*storagev1.CSIStorageCapacity](s)),
 	}
 	return func() {
 		for _, stop := range stops {
@@ -52,12 +55,12 @@ func (s *Scheduler) listen() (stop func()) {
 	}
 }
 
-// anyChange is the handler of objects of volumes, about which it matters only that
+// onVolumeChange is the handler of objects of volumes, about which it matters only that
 // something changed.
-func anyChange[T client.Object](s *Scheduler) informer.Handler[T] {
+func onVolumeChange[T client.Object](s *Scheduler) informer.Handler[T] {
 	changed := func() {
-		s.objects.bell.ring()
-		s.tell(func() { s.queue.happened(&Event{Kind: VolumesChanged}, time.Now()) })
+		s.objects.Changed()
+		s.send(func() { s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.VolumesChanged}, time.Now()) })
 	}
 	return informer.Handler[T]{
 		Add:    func(T, bool) { changed() },
@@ -68,20 +71,20 @@ func anyChange[T client.Object](s *Scheduler) informer.Handler[T] {
 
 func (s *Scheduler) namespacesChanged() {
 	s.cluster.NamespacesChanged()
-	s.queue.happened(&Event{Kind: NamespaceChanged}, time.Now())
+	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.NamespaceChanged}, time.Now())
 }
 
-func (s *Scheduler) nodeAdded(node *corev1.Node) {
+func (s *Scheduler) addNode(node *corev1.Node) {
 	n := s.cluster.SetNode(node)
-	s.queue.happened(&Event{Kind: NodeAdded, Node: n}, time.Now())
+	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.NodeAdded, Node: n}, time.Now())
 }
 
-// nodeUpdate passes on what bears on placing pods; heartbeats do not.
-func (s *Scheduler) nodeUpdate(old, node *corev1.Node) {
+// updateNode passes on what bears on placing pods; heartbeats do not.
+func (s *Scheduler) updateNode(old, node *corev1.Node) {
 	if len(old.Status.Images) != len(node.Status.Images) || !apiequality.Semantic.DeepEqual(old.Status.Images, node.Status.Images) {
-		defer s.tell(func() {
+		defer s.send(func() {
 			if n := s.cluster.Node(node.Name); n != nil {
-				s.cluster.setImages(n, node.Status.Images)
+				s.cluster.SetImages(n, node.Status.Images)
 			}
 		})
 	}
@@ -92,9 +95,9 @@ func (s *Scheduler) nodeUpdate(old, node *corev1.Node) {
 		apiequality.Semantic.DeepEqual(old.Status.Allocatable, node.Status.Allocatable) {
 		return
 	}
-	s.tell(func() {
+	s.send(func() {
 		n := s.cluster.SetNode(node)
-		s.queue.happened(&Event{Kind: NodeChanged, Node: n}, time.Now())
+		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.NodeChanged, Node: n}, time.Now())
 	})
 }
 
@@ -107,111 +110,108 @@ func ready(node *corev1.Node) corev1.ConditionStatus {
 	return ""
 }
 
-func (s *Scheduler) nodeGone(node *corev1.Node) {
+func (s *Scheduler) deleteNode(node *corev1.Node) {
 	s.cluster.RemoveNode(node.Name)
-	s.queue.happened(&Event{Kind: NodeRemoved}, time.Now())
+	s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.NodeRemoved}, time.Now())
 }
 
-// podUpdate passes on what bears on placing this pod or others. The pod's rules are
+// updatePod passes on what bears on placing this pod or others. The pod's rules are
 // read here, on the informer's goroutine.
-func (s *Scheduler) podUpdate(old, pod *corev1.Pod) {
+func (s *Scheduler) updatePod(old, pod *corev1.Pod) {
 	ours := s.profiles[pod.Spec.SchedulerName] != nil
 	switch {
-	case old != nil && sameToOthers(old, pod):
+	case old != nil && unchangedForScheduling(old, pod):
 		if pod.Spec.NodeName == "" && ours {
-			p := NewPodInfo(pod)
-			s.tell(func() { s.podRefreshed(p) })
+			p := cache.NewPodInfo(pod)
+			s.send(func() { s.refreshPending(p) })
 		}
 		if !old.Status.StartTime.Equal(pod.Status.StartTime) {
-			s.tell(func() { s.podStarted(pod) })
+			s.send(func() { s.setStartTime(pod) })
 		}
 		return
 	}
 	switch {
-	case ended(pod):
-		s.tell(func() { s.podGone(pod) })
+	case isTerminal(pod):
+		s.send(func() { s.deletePod(pod) })
 	case pod.Spec.NodeName != "":
-		p := NewPodInfo(pod)
-		s.tell(func() { s.podPlaced(p) })
+		p := cache.NewPodInfo(pod)
+		s.send(func() { s.addAssigned(p) })
 	case pod.DeletionTimestamp != nil || !ours:
-		s.tell(func() { s.podGone(pod) })
+		s.send(func() { s.deletePod(pod) })
 	default:
-		p := NewPodInfo(pod)
-		s.tell(func() { s.podWaits(p) })
+		p := cache.NewPodInfo(pod)
+		s.send(func() { s.addPending(p) })
 	}
 }
 
-// sameToOthers says whether nothing changed but annotations and status, as most
+// unchangedForScheduling says whether nothing changed but annotations and status, as most
 // updates of pods are.
-func sameToOthers(old, pod *corev1.Pod) bool {
+func unchangedForScheduling(old, pod *corev1.Pod) bool {
 	return old.Spec.NodeName == pod.Spec.NodeName &&
-		ended(old) == ended(pod) &&
+		isTerminal(old) == isTerminal(pod) &&
 		(old.DeletionTimestamp == nil) == (pod.DeletionTimestamp == nil) &&
 		maps.Equal(old.Labels, pod.Labels) &&
 		(old.Generation == pod.Generation && pod.Generation != 0 || apiequality.Semantic.DeepEqual(old.Spec, pod.Spec))
 }
 
-func ended(pod *corev1.Pod) bool {
+func isTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// podWaits takes in a pod without a node.
-func (s *Scheduler) podWaits(p *PodInfo) {
+// addPending takes in a pod without a node.
+func (s *Scheduler) addPending(p *cache.PodInfo) {
 	if a := s.assumed[p.Pod.UID]; a != nil {
-		a.latest = p
+		a.Latest = p
 		return
 	}
-	if node := p.Pod.Status.NominatedNodeName; node != "" && s.queue.pods[p.Pod.UID] == nil {
-		s.queue.set(p, time.Now())
-		s.queue.pods[p.Pod.UID].nominee = node // by the scheduler that was here before
+	if node := p.Pod.Status.NominatedNodeName; node != "" && !s.queue.Has(p.Pod.UID) {
+		s.queue.AddNominated(p, node, time.Now())
 		s.cluster.Nominate(p, node)
 		return
 	}
-	s.queue.set(p, time.Now())
+	s.queue.AddOrUpdate(p, time.Now())
 	if gates := p.Pod.Spec.SchedulingGates; len(gates) > 0 {
 		s.reports.add(p.Pod, corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates", "")
 	}
 }
 
-func (s *Scheduler) podRefreshed(p *PodInfo) {
+func (s *Scheduler) refreshPending(p *cache.PodInfo) {
 	if a := s.assumed[p.Pod.UID]; a != nil {
-		a.latest = p
+		a.Latest = p
 		return
 	}
-	s.queue.refresh(p)
+	s.queue.Refresh(p)
 }
 
-func (s *Scheduler) podStarted(pod *corev1.Pod) {
-	if p := s.cluster.pods[pod.UID]; p != nil {
-		p.start = pod.Status.StartTime
-	}
+func (s *Scheduler) setStartTime(pod *corev1.Pod) {
+	s.cluster.SetStartTime(pod.UID, pod.Status.StartTime)
 }
 
-// podPlaced takes in a pod on a node; often one that was assumed there.
-func (s *Scheduler) podPlaced(p *PodInfo) {
-	s.queue.remove(p.Pod.UID)
+// addAssigned takes in a pod on a node; often one that was assumed there.
+func (s *Scheduler) addAssigned(p *cache.PodInfo) {
+	s.queue.Delete(p.Pod.UID)
 	s.cluster.Withdraw(p.Pod.UID)
 	delete(s.assumed, p.Pod.UID)
 	old, from := s.cluster.RemovePod(p.Pod.UID)
 	s.cluster.AddPod(p, p.Pod.Spec.NodeName)
 	now := time.Now()
-	if old == nil || from != p.node || !maps.Equal(old.Pod.Labels, p.Pod.Labels) {
-		s.queue.happened(&Event{Kind: PodAdded, Node: p.node, Pod: p}, now)
+	if old == nil || from != p.NodeInfo || !maps.Equal(old.Pod.Labels, p.Pod.Labels) {
+		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodAdded, Node: p.NodeInfo, Pod: p}, now)
 	}
 	// It moved, shrank or is on its way out: others may fit now.
-	if old != nil && (from != p.node || old.terminating != p.terminating || old.Pod.Generation != p.Pod.Generation) {
-		s.queue.happened(&Event{Kind: PodRemoved, Node: from, Pod: old}, now)
+	if old != nil && (from != p.NodeInfo || old.Terminating != p.Terminating || old.Pod.Generation != p.Pod.Generation) {
+		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodRemoved, Node: from, Pod: old}, now)
 	}
 }
 
-func (s *Scheduler) podGone(pod *corev1.Pod) {
-	s.queue.remove(pod.UID)
+func (s *Scheduler) deletePod(pod *corev1.Pod) {
+	s.queue.Delete(pod.UID)
 	s.cluster.Withdraw(pod.UID)
 	if a := s.assumed[pod.UID]; a != nil && a.cancel != nil {
 		a.cancel() // nobody waits for its volumes any more
 	}
 	delete(s.assumed, pod.UID)
 	if p, n := s.cluster.RemovePod(pod.UID); n != nil {
-		s.queue.happened(&Event{Kind: PodRemoved, Node: n, Pod: p}, time.Now())
+		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodRemoved, Node: n, Pod: p}, time.Now())
 	}
 }

@@ -8,10 +8,10 @@ import (
 // TestNote: what is longer than an event's note may be is cut, and says so.
 func TestNote(t *testing.T) {
 	short, long := strings.Repeat("a", 1024), strings.Repeat("a", 1025)
-	if got := note(short); got != short {
+	if got := truncateNote(short); got != short {
 		t.Errorf("%d bytes became %d", len(short), len(got))
 	}
-	if got := note(long); len(got) != 1024 || !strings.HasSuffix(got, "a ...") {
+	if got := truncateNote(long); len(got) != 1024 || !strings.HasSuffix(got, "a ...") {
 		t.Errorf("%d bytes, ending with %q", len(got), got[1000:])
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/informer"
+
+	"fairlead.dev/internal/scheduler/volumes"
 )
 
 // objects is Objects from informers.
@@ -30,9 +32,7 @@ type objects struct {
 	capacities   *informer.Informer[*storagev1.CSIStorageCapacity]
 	synced       []<-chan struct{} // what to wait for
 
-	claimAPI  client.Resource[*corev1.PersistentVolumeClaim]
-	volumeAPI client.Resource[*corev1.PersistentVolume]
-	bell      bell // rings when claims or volumes have changed
+	*volumes.Binder
 }
 
 func newObjects(c *client.Client, set *informer.Set) *objects {
@@ -52,10 +52,9 @@ func newObjects(c *client.Client, set *informer.Set) *objects {
 		csiDrivers:   informer.In[*storagev1.CSIDriver](set),
 		attachments:  informer.In[*storagev1.VolumeAttachment](set),
 		capacities:   informer.In[*storagev1.CSIStorageCapacity](set),
-		claimAPI:     client.For[*corev1.PersistentVolumeClaim](c),
-		volumeAPI:    client.For[*corev1.PersistentVolume](c),
 	}
-	o.services.Index(byAnchor, anchorOf)
+	o.Binder = volumes.NewBinder(c, o)
+	o.services.Index(bySelectorPair, selectorPair)
 	o.volumes.Index(byClass, volumeClass)
 	o.attachments.Index(byNode, func(a *storagev1.VolumeAttachment) []string { return []string{a.Spec.NodeName} })
 	o.capacities.Index(byClass, func(s *storagev1.CSIStorageCapacity) []string { return []string{s.StorageClassName} })
@@ -81,11 +80,11 @@ func (o *objects) NamespaceLabels(name string) map[string]string {
 	return nil
 }
 
-// byAnchor is the index of services by one pair of their selector, so that those of a pod
+// bySelectorPair is the index of services by one pair of their selector, so that those of a pod
 // are found by its labels.
-const byAnchor = "scheduler-anchor"
+const bySelectorPair = "scheduler-anchor"
 
-func anchorOf(svc *corev1.Service) []string {
+func selectorPair(svc *corev1.Service) []string {
 	var first string
 	for k := range svc.Spec.Selector {
 		if first == "" || k < first {
@@ -95,14 +94,14 @@ func anchorOf(svc *corev1.Service) []string {
 	if first == "" {
 		return nil
 	}
-	return []string{anchor(svc.Namespace, first, svc.Spec.Selector[first])}
+	return []string{pairKey(svc.Namespace, first, svc.Spec.Selector[first])}
 }
 
-func anchor(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
+func pairKey(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
 func (o *objects) Services(namespace string, podLabels map[string]string) (services []*corev1.Service) {
 	for k, v := range podLabels {
-		services = append(services, o.services.Store().ByIndex(byAnchor, anchor(namespace, k, v))...)
+		services = append(services, o.services.Store().ByIndex(bySelectorPair, pairKey(namespace, k, v))...)
 	}
 	return services
 }

@@ -14,33 +14,33 @@ import (
 	"fairlead.dev/workqueue"
 )
 
-// reports writes the condition PodScheduled of pods that have no node. Only the latest
+// conditionWriter writes the condition PodScheduled of pods that have no node. Only the latest
 // about each pod is kept and written, so it is bounded by the number of pods.
-type reports struct {
+type conditionWriter struct {
 	pods  client.Resource[*corev1.Pod]
 	queue *workqueue.Queue[types.UID]
 	mu    struct {
 		sync.Mutex
-		latest  map[types.UID]report
+		latest  map[types.UID]condition
 		writing map[types.UID]chan struct{} // closed when the write is done
 	}
 }
 
-type report struct {
+type condition struct {
 	pod             *corev1.Pod
 	reason, message string
 	nominee         string
 }
 
-func newReports(pods client.Resource[*corev1.Pod]) *reports {
-	r := &reports{pods: pods, queue: workqueue.New(workqueue.Options[types.UID]{Name: "scheduler-reports"})}
-	r.mu.latest = map[types.UID]report{}
+func newReports(pods client.Resource[*corev1.Pod]) *conditionWriter {
+	r := &conditionWriter{pods: pods, queue: workqueue.New(workqueue.Options[types.UID]{Name: "scheduler-reports"})}
+	r.mu.latest = map[types.UID]condition{}
 	r.mu.writing = map[types.UID]chan struct{}{}
 	return r
 }
 
 // add queues a condition, unless the pod has it already.
-func (r *reports) add(pod *corev1.Pod, reason, message, nominee string) {
+func (r *conditionWriter) add(pod *corev1.Pod, reason, message, nominee string) {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse &&
 			c.Reason == reason && c.Message == message && pod.Status.NominatedNodeName == nominee {
@@ -48,7 +48,7 @@ func (r *reports) add(pod *corev1.Pod, reason, message, nominee string) {
 		}
 	}
 	r.mu.Lock()
-	r.mu.latest[pod.UID] = report{pod, reason, message, nominee}
+	r.mu.latest[pod.UID] = condition{pod, reason, message, nominee}
 	r.mu.Unlock()
 	r.queue.Add(pod.UID)
 }
@@ -56,7 +56,7 @@ func (r *reports) add(pod *corev1.Pod, reason, message, nominee string) {
 // cancel makes sure that nothing is written about a pod any more: what waits is dropped,
 // what is under way is waited for. A pod is bound after that, so that a late report does
 // not deny it.
-func (r *reports) cancel(ctx context.Context, uid types.UID) {
+func (r *conditionWriter) cancel(ctx context.Context, uid types.UID) {
 	r.mu.Lock()
 	delete(r.mu.latest, uid)
 	writing := r.mu.writing[uid]
@@ -73,7 +73,7 @@ func (r *reports) cancel(ctx context.Context, uid types.UID) {
 	r.mu.Unlock()
 }
 
-func (r *reports) run(ctx context.Context) {
+func (r *conditionWriter) run(ctx context.Context) {
 	for uid := range r.queue.Work(ctx) {
 		r.mu.Lock()
 		rep, known := r.mu.latest[uid]
@@ -97,7 +97,7 @@ func (r *reports) run(ctx context.Context) {
 
 // write patches the condition. A pod that is gone needs none; any other error is
 // tried again unless a newer report has come.
-func (r *reports) write(ctx context.Context, uid types.UID, rep report) {
+func (r *conditionWriter) write(ctx context.Context, uid types.UID, rep condition) {
 	now := metav1.Now()
 	condition := map[string]any{
 		"type":               corev1.PodScheduled,

@@ -11,39 +11,43 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/placement"
+	"fairlead.dev/internal/scheduler/queue"
 )
 
 // Scheduler places pods. Make it with New, start it with Run.
 type Scheduler struct {
-	options Options
-	pods    client.Resource[*corev1.Pod]
-	objects *objects
-	mail    chan func()
-	done    chan struct{} // closed when nobody reads mail any more
-	writes  chan func(context.Context)
-	waits   sync.WaitGroup // goroutines that prepare bindings
-	reports *reports
+	options    Options
+	pods       client.Resource[*corev1.Pod]
+	objects    *objects
+	mail       chan func()
+	done       chan struct{} // closed when nobody reads mail any more
+	writes     chan func(context.Context)
+	preBinding sync.WaitGroup // goroutines that prepare bindings
+	reports    *conditionWriter
 
 	// Of the goroutine Run.
-	cluster  *Cluster
-	queue    *queue
+	cluster  *cache.Cluster
+	queue    *queue.Queue
 	profiles map[string]*profile // not changed
-	assumed  map[types.UID]*placement
+	assumed  map[types.UID]*assumedPod
 }
 
 // profile is a Profile at work.
 type profile struct {
-	placer
+	placement.Placer
 	events *client.Recorder
 }
 
-// placement is a pod that was given a node and whose binding is not confirmed yet.
-type placement struct {
-	*waiting
-	node   string
-	before []func(context.Context) error // to be done before the binding
-	after  []func()                      // to be done when it is, or will not be
-	cancel context.CancelFunc            // of what is done before
+// assumedPod is a pod that was given a node and whose binding is not confirmed yet.
+type assumedPod struct {
+	*queue.QueuedPodInfo
+	node    string
+	preBind []func(context.Context) error // to be done before the binding
+	release []func()                      // to be done when it is, or will not be
+	cancel  context.CancelFunc            // of what is done before
 }
 
 // mailbox is how many messages wait for the loop before senders do.
@@ -59,16 +63,16 @@ func New(env controller.Env, o Options) *Scheduler {
 		mail:     make(chan func(), mailbox),
 		done:     make(chan struct{}),
 		writes:   make(chan func(context.Context), o.BindWorkers),
-		queue:    newQueue(o.FirstBackoff, o.LastBackoff),
+		queue:    queue.New(o.PodInitialBackoff, o.PodMaxBackoff),
 		profiles: map[string]*profile{},
-		assumed:  map[types.UID]*placement{},
+		assumed:  map[types.UID]*assumedPod{},
 	}
 	host, _ := os.Hostname()
 	for _, p := range o.Profiles {
-		s.profiles[p.Name] = &profile{placer{Profile: p}, env.Recorder.From(p.Name, p.Name+"-"+host)}
+		s.profiles[p.Name] = &profile{placement.Placer{Profile: p}, env.Recorder.From(p.Name, p.Name+"-"+host)}
 	}
 	s.reports = newReports(s.pods)
-	s.cluster = NewCluster(s.objects)
+	s.cluster = cache.NewCluster(s.objects)
 	return s
 }
 
@@ -77,7 +81,7 @@ func New(env controller.Env, o Options) *Scheduler {
 func (s *Scheduler) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
-	defer s.waits.Wait()
+	defer s.preBinding.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer s.listen()()
@@ -88,7 +92,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	for range s.options.ReportWorkers {
 		workers.Go(func() { s.reports.run(ctx) })
 	}
-	if !s.untilSynced(ctx) {
+	if !s.waitForSync(ctx) {
 		return nil
 	}
 	timer := time.NewTimer(0)
@@ -97,7 +101,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		if !s.readMail(ctx) {
 			return nil
 		}
-		w, wake := s.queue.pop(time.Now())
+		w, wake := s.queue.Pop(time.Now())
 		if w != nil {
 			s.schedule(ctx, w)
 			continue
@@ -118,10 +122,10 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 }
 
-// untilSynced reads mail until the picture of the cluster is whole. What the handlers
+// waitForSync reads mail until the picture of the cluster is whole. What the handlers
 // have sent by then fits into the mailbox, so the loop reads it before it places a pod. It
 // reports whether ctx goes on.
-func (s *Scheduler) untilSynced(ctx context.Context) bool {
+func (s *Scheduler) waitForSync(ctx context.Context) bool {
 	for _, synced := range s.objects.synced {
 		for waits := true; waits; {
 			select {
@@ -150,8 +154,8 @@ func (s *Scheduler) readMail(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// tell leaves a message for the loop.
-func (s *Scheduler) tell(f func()) {
+// send leaves a message for the loop.
+func (s *Scheduler) send(f func()) {
 	select {
 	case s.mail <- f:
 	case <-s.done:

@@ -1,0 +1,110 @@
+package cache
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// PodSelector says which pods a rule talks about: those in some namespaces whose labels fit
+// a selector. A matcher with several terms means the pods that fit all of them.
+// Matchers with equal keys mean the same pods.
+type PodSelector struct {
+	terms []podSelectorTerm
+	Key   string
+}
+
+type podSelectorTerm struct {
+	namespaces []string        // by name
+	nsSelector labels.Selector // and by label; nil: none
+	selector   labels.Selector
+}
+
+// Matches needs the labels of the pod's namespace only for terms with a namespace selector.
+func (m *PodSelector) Matches(ns string, podLabels map[string]string, nsLabels func(string) map[string]string) bool {
+	for i := range m.terms {
+		t := &m.terms[i]
+		if !t.selector.Matches(labels.Set(podLabels)) {
+			return false
+		}
+		if slices.Contains(t.namespaces, ns) {
+			continue
+		}
+		if t.nsSelector == nil || !t.nsSelector.Matches(labels.Set(nsLabels(ns))) {
+			return false
+		}
+	}
+	return true
+}
+
+// SelectsLabels reports whether the selector of the first term selects an object with these
+// labels, in whatever namespace.
+func (m *PodSelector) SelectsLabels(objectLabels map[string]string) bool {
+	return m.terms[0].selector.Matches(labels.Set(objectLabels))
+}
+
+// readsNamespaces says whether labels of namespaces decide.
+func (m *PodSelector) readsNamespaces() bool {
+	return slices.ContainsFunc(m.terms, func(t podSelectorTerm) bool { return t.nsSelector != nil })
+}
+
+func newPodSelector(terms ...podSelectorTerm) *PodSelector {
+	var b strings.Builder
+	for _, t := range terms {
+		b.WriteString(strings.Join(t.namespaces, ","))
+		b.WriteByte('|')
+		if t.nsSelector != nil {
+			b.WriteByte('?')
+			b.WriteString(t.nsSelector.String())
+		}
+		b.WriteByte('|')
+		if t.selector.Empty() {
+			b.WriteByte('*') // everything; nothing writes as the empty string too
+		}
+		b.WriteString(t.selector.String())
+		b.WriteByte(';')
+	}
+	return &PodSelector{terms: terms, Key: b.String()}
+}
+
+// selectInNamespace is the matcher of the pods of one namespace that fit selector.
+func selectInNamespace(ns string, selector labels.Selector) *PodSelector {
+	return newPodSelector(podSelectorTerm{namespaces: []string{ns}, selector: selector})
+}
+
+// newPodSelectorTerm reads one term of pod's (anti-)affinity.
+func newPodSelectorTerm(pod *corev1.Pod, t *corev1.PodAffinityTerm) (podSelectorTerm, error) {
+	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+	if err != nil {
+		return podSelectorTerm{}, err
+	}
+	selector = withLabelKeys(selector, pod, t.MatchLabelKeys, selection.In)
+	selector = withLabelKeys(selector, pod, t.MismatchLabelKeys, selection.NotIn)
+	m := podSelectorTerm{namespaces: slices.Clone(t.Namespaces), selector: selector}
+	slices.Sort(m.namespaces)
+	if t.NamespaceSelector != nil {
+		if m.nsSelector, err = metav1.LabelSelectorAsSelector(t.NamespaceSelector); err != nil {
+			return podSelectorTerm{}, err
+		}
+	} else if len(m.namespaces) == 0 {
+		m.namespaces = []string{pod.Namespace}
+	}
+	return m, nil
+}
+
+// withLabelKeys narrows selector by the pod's own values under keys. An API server may
+// have merged them into the selector already; twice means the same.
+func withLabelKeys(s labels.Selector, pod *corev1.Pod, keys []string, op selection.Operator) labels.Selector {
+	for _, k := range keys {
+		if v, ok := pod.Labels[k]; ok {
+			if r, err := labels.NewRequirement(k, op, []string{v}); err == nil {
+				s = s.Add(*r)
+			}
+		}
+	}
+	return s
+}

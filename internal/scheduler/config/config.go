@@ -1,0 +1,134 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"fairlead.dev/internal/scheduler/framework"
+)
+
+// configuration is a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1.
+type configuration struct {
+	metav1.TypeMeta          `json:",inline"`
+	PercentageOfNodesToScore *int32          `json:"percentageOfNodesToScore"`
+	PodInitialBackoffSeconds *int64          `json:"podInitialBackoffSeconds"`
+	PodMaxBackoffSeconds     *int64          `json:"podMaxBackoffSeconds"`
+	Profiles                 []profileConfig `json:"profiles"`
+	Extenders                []any           `json:"extenders"`
+
+	// What a file may say and nothing here goes by: there is one goroutine that places pods,
+	// and the connection and the election are flags of the program.
+	Parallelism               *int32         `json:"parallelism"`
+	LeaderElection            map[string]any `json:"leaderElection"`
+	ClientConnection          map[string]any `json:"clientConnection"`
+	EnableProfiling           *bool          `json:"enableProfiling"`
+	EnableContentionProfiling *bool          `json:"enableContentionProfiling"`
+	DelayCacheUntilActive     bool           `json:"delayCacheUntilActive"`
+}
+
+type profileConfig struct {
+	SchedulerName            *string        `json:"schedulerName"`
+	PercentageOfNodesToScore *int32         `json:"percentageOfNodesToScore"`
+	Plugins                  pluginSets     `json:"plugins"`
+	PluginConfig             []pluginConfig `json:"pluginConfig"`
+}
+
+type pluginConfig struct {
+	Name string               `json:"name"`
+	Args runtime.RawExtension `json:"args"`
+}
+
+// Configuration is a configuration that was read and checked.
+type Configuration struct {
+	Profiles                   []framework.Profile
+	InitialBackoff, MaxBackoff time.Duration
+}
+
+// Load reads a KubeSchedulerConfiguration in YAML or JSON.
+func Load(data []byte) (Configuration, error) {
+	var c configuration
+	if err := yaml.UnmarshalStrict(data, &c); err != nil {
+		return Configuration{}, fmt.Errorf("scheduler configuration: %w", err)
+	}
+	if c.APIVersion != "kubescheduler.config.k8s.io/v1" || c.Kind != "KubeSchedulerConfiguration" {
+		return Configuration{}, fmt.Errorf("scheduler configuration: no kind %q is registered for version %q; want KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1", c.Kind, c.APIVersion)
+	}
+	o, errs := c.options()
+	if len(errs) > 0 {
+		return Configuration{}, fmt.Errorf("scheduler configuration: %w", errors.Join(errs...))
+	}
+	return o, nil
+}
+
+func (c *configuration) options() (o Configuration, errs []error) {
+	bad := func(err error) { errs = append(errs, err) }
+	initial, most := int64(1), int64(10)
+	if c.PodInitialBackoffSeconds != nil {
+		initial = *c.PodInitialBackoffSeconds
+	}
+	if c.PodMaxBackoffSeconds != nil {
+		most = *c.PodMaxBackoffSeconds
+	}
+	if initial <= 0 {
+		bad(field.Invalid(field.NewPath("podInitialBackoffSeconds"), initial, "must be greater than 0"))
+	}
+	if most < initial {
+		bad(field.Invalid(field.NewPath("podMaxBackoffSeconds"), most, "must be greater than or equal to PodInitialBackoffSeconds"))
+	}
+	o.InitialBackoff, o.MaxBackoff = time.Duration(initial)*time.Second, time.Duration(most)*time.Second
+	if len(c.Extenders) > 0 {
+		bad(field.Forbidden(field.NewPath("extenders"), "extenders are not called by this scheduler"))
+	}
+	if c.Parallelism != nil && *c.Parallelism <= 0 {
+		bad(field.Invalid(field.NewPath("parallelism"), *c.Parallelism, "should be an integer value greater than zero"))
+	}
+	share := func(path *field.Path, v *int32) {
+		if v != nil && (*v < 0 || *v > 100) {
+			bad(field.Invalid(path, *v, "not in valid range [0-100]"))
+		}
+	}
+	share(field.NewPath("percentageOfNodesToScore"), c.PercentageOfNodesToScore)
+
+	if len(c.Profiles) == 0 {
+		c.Profiles = []profileConfig{{}}
+	}
+	if len(c.Profiles) == 1 && c.Profiles[0].SchedulerName == nil {
+		name := corev1.DefaultSchedulerName
+		c.Profiles[0].SchedulerName = &name
+	}
+	seen := map[string]*field.Path{}
+	for i, p := range c.Profiles {
+		path := field.NewPath("profiles").Index(i)
+		share(path.Child("percentageOfNodesToScore"), p.PercentageOfNodesToScore)
+		if p.SchedulerName == nil || *p.SchedulerName == "" {
+			bad(field.Required(path.Child("schedulerName"), ""))
+			continue
+		}
+		if first := seen[*p.SchedulerName]; first != nil {
+			bad(field.Duplicate(path.Child("schedulerName"), first.Child("schedulerName")))
+		}
+		seen[*p.SchedulerName] = path
+		args, argErrs := readArgs(path.Child("pluginConfig"), p.PluginConfig)
+		errs = append(errs, argErrs...)
+		profile, err := newProfile(p, args)
+		if err != nil {
+			bad(fmt.Errorf("%s: %w", path.Child("plugins"), err))
+			continue
+		}
+		if p.PercentageOfNodesToScore == nil {
+			p.PercentageOfNodesToScore = c.PercentageOfNodesToScore
+		}
+		if p.PercentageOfNodesToScore != nil {
+			profile.PercentageOfNodesToScore = int(*p.PercentageOfNodesToScore)
+		}
+		o.Profiles = append(o.Profiles, profile)
+	}
+	return o, errs
+}

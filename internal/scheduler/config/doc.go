@@ -1,0 +1,2 @@
+// Package config reads a KubeSchedulerConfiguration into profiles.
+package config

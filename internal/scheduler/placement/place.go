@@ -1,0 +1,192 @@
+package placement
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+)
+
+// Placer runs the filters and scores of a profile. It keeps buffers from pod to pod.
+type Placer struct {
+	framework.Profile
+	nextStart int // where among the nodes, counted on and on, the search continues
+	feasible  []*cache.NodeInfo
+	scores    []int64
+	totals    []int64
+}
+
+// Place chooses a node for p: the best of those that fit. The error is a *FitError
+// when there is none.
+func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, error) {
+	c.Tick()
+	if c.Len() == 0 {
+		return nil, &framework.FitError{}
+	}
+	nominated, back := c.SetAsideNominated(p)
+	defer back()
+	checks, rejected := pl.preFilter(c, p)
+	if rejected != nil {
+		return nil, rejected
+	}
+	if nominated != nil && nominated.Node != nil && allow(checks, nominated) {
+		return nominated, nil
+	}
+	among, by := pl.nodesToCheck(c, p)
+	if !pl.findFeasible(among, checks) {
+		return nil, pl.diagnose(c, checks, among, by)
+	}
+	if len(pl.feasible) == 1 {
+		return pl.feasible[0], nil
+	}
+	return pl.selectNode(c, p), nil
+}
+
+// preparedFilter is a filter's check on the pod at hand.
+type preparedFilter struct {
+	filter framework.Filter
+	run    framework.FilterFunc
+}
+
+func (pl *Placer) preFilter(c *cache.Cluster, p *cache.PodInfo) ([]preparedFilter, *framework.FitError) {
+	checks := make([]preparedFilter, 0, len(pl.Filters))
+	for _, f := range pl.Filters {
+		check, v := f.PreFilter(c, p)
+		if !v.IsSuccess() {
+			return nil, &framework.FitError{Nodes: c.Len(), PreFilter: v, RejectedBy: []framework.Filter{f}}
+		}
+		if check != nil {
+			checks = append(checks, preparedFilter{f, check})
+		}
+	}
+	return checks, nil
+}
+
+// nodesToCheck returns the nodes to look at, and which filters made them fewer than all.
+func (pl *Placer) nodesToCheck(c *cache.Cluster, p *cache.PodInfo) (among []*cache.NodeInfo, by []framework.Filter) {
+	among = c.NodeInfos
+	for _, f := range pl.Filters {
+		narrower, ok := f.(framework.NodeNameFilter)
+		if !ok {
+			continue
+		}
+		names, narrowed := narrower.NodeNames(p)
+		if !narrowed {
+			continue
+		}
+		before := among
+		among = nil
+		for _, name := range names {
+			if n := c.Node(name); n != nil && (by == nil || slices.Contains(before, n)) {
+				among = append(among, n)
+			}
+		}
+		by = append(by, f)
+	}
+	return among, by
+}
+
+// findFeasible collects nodes that fit in pl.fit, beginning where the last search ended, until
+// it has enough to choose from. In a small cluster that is all of them.
+func (pl *Placer) findFeasible(nodes []*cache.NodeInfo, checks []preparedFilter) bool {
+	pl.feasible = pl.feasible[:0]
+	if len(nodes) == 0 {
+		return false
+	}
+	want, seen := numFeasibleNodesToFind(&pl.Profile, len(nodes)), 0
+	for ; seen < len(nodes) && len(pl.feasible) < want; seen++ {
+		n := nodes[(pl.nextStart+seen)%len(nodes)]
+		if allow(checks, n) {
+			pl.feasible = append(pl.feasible, n)
+		}
+	}
+	pl.nextStart += seen
+	return len(pl.feasible) > 0
+}
+
+func allow(checks []preparedFilter, n *cache.NodeInfo) bool {
+	for i := range checks {
+		if !checks[i].run(n).IsSuccess() {
+			return false
+		}
+	}
+	return true
+}
+
+// selectNode adds up the weighted scores of pl.fit. Of equals, one is taken by lot.
+func (pl *Placer) selectNode(c *cache.Cluster, p *cache.PodInfo) *cache.NodeInfo {
+	pl.scores = slices.Grow(pl.scores[:0], len(pl.feasible))[:len(pl.feasible)]
+	pl.totals = slices.Grow(pl.totals[:0], len(pl.feasible))[:len(pl.feasible)]
+	clear(pl.totals)
+	for _, s := range pl.Scores {
+		r := s.PreScore(c, p, pl.feasible)
+		if r == nil {
+			continue
+		}
+		for i, n := range pl.feasible {
+			pl.scores[i] = r.Score(n)
+		}
+		r.NormalizeScores(pl.scores)
+		for i, v := range pl.scores {
+			pl.totals[i] += s.Weight * v
+		}
+	}
+	top, equals := 0, 1
+	for i := 1; i < len(pl.totals); i++ {
+		switch {
+		case pl.totals[i] > pl.totals[top]:
+			top, equals = i, 1
+		case pl.totals[i] == pl.totals[top]:
+			if equals++; rand.IntN(equals) == 0 {
+				top = i
+			}
+		}
+	}
+	return pl.feasible[top]
+}
+
+// diagnose asks the filters again, for the reasons of each node among those that by left.
+func (pl *Placer) diagnose(c *cache.Cluster, checks []preparedFilter, among []*cache.NodeInfo, by []framework.Filter) *framework.FitError {
+	e := &framework.FitError{Nodes: c.Len(), Reasons: map[string]int{}, RejectedBy: by}
+	if rest := c.Len() - len(among); rest > 0 {
+		names := make([]string, len(by))
+		for i, f := range by {
+			names[i] = f.Name()
+		}
+		slices.Sort(names)
+		e.Reasons[fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", names)] = rest
+	}
+	for _, n := range among {
+		for i := range checks {
+			v := checks[i].run(n)
+			if v.IsSuccess() {
+				continue
+			}
+			for _, reason := range v.Reasons {
+				e.Reasons[reason]++
+			}
+			if !v.Unresolvable {
+				e.Resolvable = append(e.Resolvable, n)
+			}
+			if !slices.Contains(e.RejectedBy, checks[i].filter) {
+				e.RejectedBy = append(e.RejectedBy, checks[i].filter)
+			}
+			break
+		}
+	}
+	return e
+}
+
+// numFeasibleNodesToFind is how many fitting nodes make a fair choice.
+func numFeasibleNodesToFind(p *framework.Profile, nodes int) int {
+	if nodes < 100 || p.PercentageOfNodesToScore >= 100 {
+		return nodes
+	}
+	percent := p.PercentageOfNodesToScore
+	if percent == 0 {
+		percent = max(50-nodes/125, 5)
+	}
+	return max(nodes*percent/100, 100)
+}

@@ -1,0 +1,156 @@
+package plugins
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+)
+
+// Allocation favours nodes by how much of what they have is asked for, the pod included:
+// as little as possible, as much as possible, or along a curve.
+type Allocation struct {
+	Strategy  ScoringStrategy
+	Resources []WeightedResource
+	Shape     []ShapePoint // of the curve, by use
+}
+
+type ScoringStrategy int
+
+const (
+	LeastAllocated ScoringStrategy = iota
+	MostAllocated
+	RequestedToCapacityRatio
+)
+
+type WeightedResource struct {
+	Name   corev1.ResourceName
+	Weight int64
+}
+
+// ShapePoint gives a score, of 0 to 100, to a use in percent.
+type ShapePoint struct{ Utilization, Score int64 }
+
+var cpuAndMemory = []WeightedResource{{corev1.ResourceCPU, 1}, {corev1.ResourceMemory, 1}}
+
+func (Allocation) Name() string { return "NodeResourcesFit" }
+func (a Allocation) PreScore(_ *cache.Cluster, p *cache.PodInfo, _ []*cache.NodeInfo) framework.NodeScorer {
+	// An extended resource that the pod does not ask for says nothing about where it should go.
+	type count struct {
+		cache.ResourceKey
+		asked, weight int64
+	}
+	counted := make([]count, 0, len(a.Resources))
+	for _, r := range a.Resources {
+		if !isScalar(r.Name) || p.Requests.Get(r.Name) > 0 {
+			counted = append(counted, count{cache.NewResourceKey(r.Name), p.NonZeroRequests.Get(r.Name), r.Weight})
+		}
+	}
+	return framework.ScoreFunc(func(n *cache.NodeInfo) int64 {
+		var sum, weights int64
+		for i := range counted {
+			r := &counted[i]
+			has := n.Allocatable.Of(&r.ResourceKey)
+			if has == 0 {
+				continue
+			}
+			points := a.points(n.NonZeroRequested.Of(&r.ResourceKey)+r.asked, has)
+			if points == 0 && a.Strategy == RequestedToCapacityRatio {
+				continue
+			}
+			sum += points * r.weight
+			weights += r.weight
+		}
+		switch {
+		case weights == 0:
+			return 0
+		case a.Strategy == RequestedToCapacityRatio:
+			return int64(math.Round(float64(sum) / float64(weights)))
+		}
+		return sum / weights
+	})
+}
+
+func (a Allocation) points(used, has int64) int64 {
+	switch a.Strategy {
+	case MostAllocated:
+		return min(used, has) * 100 / has
+	case RequestedToCapacityRatio:
+		return interpolate(a.Shape, min(used, has)*100/has)
+	}
+	return max(has-used, 0) * 100 / has
+}
+
+// interpolate is the score at a use: on the straight line between the points beside it, and
+// that of the first or last point beyond them.
+func interpolate(shape []ShapePoint, use int64) int64 {
+	for i, p := range shape {
+		if use > p.Utilization {
+			continue
+		}
+		if i == 0 {
+			return p.Score
+		}
+		from := shape[i-1]
+		return from.Score + (p.Score-from.Score)*(use-from.Utilization)/(p.Utilization-from.Utilization)
+	}
+	return shape[len(shape)-1].Score
+}
+
+// isScalar says whether the resource is one that only some nodes have.
+func isScalar(name corev1.ResourceName) bool {
+	return name != corev1.ResourceCPU && name != corev1.ResourceMemory && name != corev1.ResourceEphemeralStorage
+}
+
+// balanced favours nodes whose shares of resources in use come closer together by taking
+// the pod.
+type balanced struct{ resources []WeightedResource }
+
+func (balanced) Name() string { return "NodeResourcesBalancedAllocation" }
+func (b balanced) PreScore(_ *cache.Cluster, p *cache.PodInfo, _ []*cache.NodeInfo) framework.NodeScorer {
+	counted := make([]cache.ResourceKey, 0, len(b.resources))
+	asks := false
+	for _, r := range b.resources {
+		asked := p.Requests.Get(r.Name)
+		if !isScalar(r.Name) || asked > 0 {
+			counted = append(counted, cache.NewResourceKey(r.Name))
+		}
+		asks = asks || asked > 0
+	}
+	if !asks {
+		return nil
+	}
+	return framework.ScoreFunc(func(n *cache.NodeInfo) int64 {
+		before := balance(n, counted, &cache.Resources{})
+		after := balance(n, counted, &p.Requests)
+		return 50 + (50+after-before)/2
+	})
+}
+
+// balance is 100 for a node whose resources are in use to the same degree, with this
+// much more used.
+func balance(n *cache.NodeInfo, counted []cache.ResourceKey, more *cache.Resources) int64 {
+	var shares [8]float64
+	uses, sum := shares[:0], 0.0
+	for i := range counted {
+		r := &counted[i]
+		if has := n.Allocatable.Of(r); has > 0 {
+			share := min(1, float64(n.Requested.Of(r)+more.Of(r))/float64(has))
+			uses, sum = append(uses, share), sum+share
+		}
+	}
+	deviation := 0.0
+	switch {
+	case len(uses) == 2:
+		deviation = math.Abs((uses[0] - uses[1]) / 2)
+	case len(uses) > 2:
+		mean, squares := sum/float64(len(uses)), 0.0
+		for _, share := range uses {
+			squares += (share - mean) * (share - mean)
+		}
+		deviation = math.Sqrt(squares / float64(len(uses)))
+	}
+	return int64((1 - deviation) * 100)
+}

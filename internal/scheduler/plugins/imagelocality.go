@@ -1,0 +1,66 @@
+package plugins
+
+import (
+	"strings"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+)
+
+// imageLocality favours nodes that have the pod's images already, as their statuses tell:
+// the more megabytes need not be pulled, the better. An image that few nodes have counts
+// less, so that its pods do not all go to these.
+type imageLocality struct{}
+
+// Images smaller than this, together, do not matter; larger ones than this for each
+// container do not matter more.
+const (
+	minImageSize = 23 << 20
+	maxImageSize = 1000 << 20
+)
+
+func (imageLocality) Name() string { return "ImageLocality" }
+func (imageLocality) PreScore(c *cache.Cluster, p *cache.PodInfo, _ []*cache.NodeInfo) framework.NodeScorer {
+	if len(c.Images) == 0 {
+		return nil
+	}
+	spec := &p.Pod.Spec
+	var wanted []string
+	add := func(name string) {
+		if name = imageName(name); c.Images[name] != nil {
+			wanted = append(wanted, name)
+		}
+	}
+	for i := range spec.InitContainers {
+		add(spec.InitContainers[i].Image)
+	}
+	for i := range spec.Containers {
+		add(spec.Containers[i].Image)
+	}
+	for i := range spec.Volumes {
+		if v := spec.Volumes[i].Image; v != nil {
+			add(v.Reference)
+		}
+	}
+	if wanted == nil {
+		return nil
+	}
+	top := int64(maxImageSize * (len(spec.InitContainers) + len(spec.Containers)))
+	return framework.ScoreFunc(func(n *cache.NodeInfo) int64 {
+		var sum int64
+		for _, name := range wanted {
+			if image, has := n.Images[name]; has {
+				sum += int64(float64(image.Size) * (float64(image.Nodes) / float64(c.Len())))
+			}
+		}
+		return 100 * (min(max(sum, minImageSize), top) - minImageSize) / (top - minImageSize)
+	})
+}
+
+// imageName is the name with the tag that is meant if there is none.
+func imageName(name string) string {
+	if strings.LastIndexByte(name, ':') <= strings.LastIndexByte(name, '/') {
+		return name + ":latest"
+	}
+	return name
+}

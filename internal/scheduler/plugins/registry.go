@@ -1,0 +1,61 @@
+package plugins
+
+import (
+	"slices"
+
+	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/volumes"
+)
+
+// Plugin is what a name of kube-scheduler's stands for here: a filter, a score, or both.
+type Plugin struct {
+	Name   string
+	Weight int64 // by default, of the score
+	Filter func(*Args) framework.Filter
+	Score  func(*Args) framework.Score
+}
+
+// All are all there are, in the order in which kube-scheduler asks them.
+var All = []Plugin{
+	{Name: "NodeUnschedulable", Filter: func(*Args) framework.Filter { return nodeUnschedulable{} }},
+	{Name: "NodeName", Filter: func(*Args) framework.Filter { return nodeName{} }},
+	{Name: "TaintToleration", Weight: 3,
+		Filter: func(*Args) framework.Filter { return taintToleration{} },
+		Score:  func(*Args) framework.Score { return taintScore{} }},
+	{Name: "NodeAffinity", Weight: 2,
+		Filter: func(a *Args) framework.Filter { return nodeAffinity{a.AddedAffinity} },
+		Score:  func(a *Args) framework.Score { return nodeAffinityScore{a.AddedPreferredAffinity} }},
+	{Name: "NodePorts", Filter: func(*Args) framework.Filter { return nodePorts{} }},
+	{Name: "NodeResourcesFit", Weight: 1,
+		Filter: func(a *Args) framework.Filter { return resourcesFit{a.IgnoredResources} },
+		Score:  func(a *Args) framework.Score { return a.Allocation }},
+	{Name: "VolumeRestrictions", Filter: func(*Args) framework.Filter { return volumes.Restrictions{} }},
+	{Name: "NodeVolumeLimits", Filter: func(*Args) framework.Filter { return volumes.Limits{} }},
+	{Name: "VolumeBinding", Filter: func(a *Args) framework.Filter { return volumes.Binding{Timeout: a.BindTimeout} }},
+	{Name: "VolumeZone", Filter: func(*Args) framework.Filter { return volumes.Zone{} }},
+	{Name: "PodTopologySpread", Weight: 2,
+		Filter: func(a *Args) framework.Filter { return topologySpread{a.SpreadDefaults} },
+		Score:  func(a *Args) framework.Score { return spreadScore{a.SpreadDefaults} }},
+	{Name: "InterPodAffinity", Weight: 2,
+		Filter: func(*Args) framework.Filter { return interPodAffinity{} },
+		Score: func(a *Args) framework.Score {
+			return interPodScore{a.HardPodAffinityWeight, a.IgnorePreferredTermsOfExistingPods}
+		}},
+	{Name: "NodeResourcesBalancedAllocation", Weight: 1, Score: func(a *Args) framework.Score { return balanced{a.Balanced} }},
+	{Name: "ImageLocality", Weight: 1, Score: func(*Args) framework.Score { return imageLocality{} }},
+}
+
+// Mandatory returns the filters that no configuration turns off.
+func Mandatory() []framework.Filter { return []framework.Filter{parseErrors{}, unsupported{}} }
+
+// BuiltIn are plugins of kube-scheduler that are no filter and no score: what they do is
+// part of the queue, of the binders or of preemption.
+var BuiltIn = []string{"SchedulingGates", "PrioritySort", "DefaultPreemption", "DefaultBinder"}
+
+func Find(name string) *Plugin {
+	i := slices.IndexFunc(All, func(p Plugin) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &All[i]
+}

@@ -1,0 +1,89 @@
+package plugins
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+)
+
+// resourcesFit keeps a node's pods within what it can allocate.
+type resourcesFit struct {
+	ignored *IgnoredResources // nil: none
+}
+
+// IgnoredResources are extended resources that need not fit.
+type IgnoredResources struct {
+	Names, Groups []string // of "group/resource"
+}
+
+func (i *IgnoredResources) has(name corev1.ResourceName) bool {
+	group, _, extended := strings.Cut(string(name), "/")
+	if i == nil || !extended || strings.HasSuffix(group, "kubernetes.io") {
+		return false
+	}
+	return slices.Contains(i.Names, string(name)) || slices.Contains(i.Groups, group)
+}
+
+func (resourcesFit) Name() string { return "NodeResourcesFit" }
+
+func (f resourcesFit) PreFilter(_ *cache.Cluster, p *cache.PodInfo) (framework.FilterFunc, framework.Status) {
+	plain := len(p.Requests.Other) == 0
+	return func(n *cache.NodeInfo) framework.Status {
+		r, free := &p.Requests, &n.Allocatable
+		if plain && len(n.Pods) < n.MaxPods &&
+			(r.MilliCPU == 0 || r.MilliCPU <= free.MilliCPU-n.Requested.MilliCPU) &&
+			(r.Memory == 0 || r.Memory <= free.Memory-n.Requested.Memory) &&
+			(r.EphemeralStorage == 0 || r.EphemeralStorage <= free.EphemeralStorage-n.Requested.EphemeralStorage) {
+			return success
+		}
+		return f.insufficient(p, n)
+	}, success
+}
+
+func (resourcesFit) EventsToRegister() framework.EventKind {
+	return framework.NodeAdded | framework.NodeChanged | framework.PodRemoved
+}
+func (f resourcesFit) QueueingHint(p *cache.PodInfo, e *framework.ClusterEvent) bool {
+	if e.Node.Node == nil {
+		return false
+	}
+	for _, other := range e.Node.Pods {
+		if other.Nominated {
+			return true // p may come before that one
+		}
+	}
+	return f.insufficient(p, e.Node).IsSuccess()
+}
+
+// insufficient names every resource of which n has too little left for p.
+func (f resourcesFit) insufficient(p *cache.PodInfo, n *cache.NodeInfo) (v framework.Status) {
+	if len(n.Pods)+1 > n.MaxPods {
+		v.Reasons = append(v.Reasons, "Too many pods")
+	}
+	check := func(name corev1.ResourceName, want int64) {
+		if want > 0 && want > n.Allocatable.Get(name)-n.Requested.Get(name) {
+			v.Reasons = append(v.Reasons, "Insufficient "+string(name))
+			v.Unresolvable = v.Unresolvable || want > n.Allocatable.Get(name)
+		}
+	}
+	check(corev1.ResourceCPU, p.Requests.MilliCPU)
+	check(corev1.ResourceMemory, p.Requests.Memory)
+	check(corev1.ResourceEphemeralStorage, p.Requests.EphemeralStorage)
+	if len(p.Requests.Other) > 0 {
+		names := make([]corev1.ResourceName, 0, len(p.Requests.Other))
+		for name := range p.Requests.Other {
+			if !f.ignored.has(name) {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			check(name, p.Requests.Other[name])
+		}
+	}
+	return v
+}

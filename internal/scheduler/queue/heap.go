@@ -1,0 +1,36 @@
+package queue
+
+import (
+	"container/heap"
+)
+
+// podHeap is a heap of pods that know where they are.
+type podHeap struct {
+	pods []*QueuedPodInfo
+	less func(a, b *QueuedPodInfo) bool
+}
+
+func (h *podHeap) Len() int              { return len(h.pods) }
+func (h *podHeap) Less(i, j int) bool    { return h.less(h.pods[i], h.pods[j]) }
+func (h *podHeap) push(w *QueuedPodInfo) { heap.Push(h, w) }
+
+func (h *podHeap) Swap(i, j int) {
+	h.pods[i], h.pods[j] = h.pods[j], h.pods[i]
+	h.pods[i].index, h.pods[j].index = i, j
+}
+
+// Push is heap.Interface's; use push.
+func (h *podHeap) Push(x any) {
+	w := x.(*QueuedPodInfo)
+	w.heap, w.index = h, len(h.pods)
+	h.pods = append(h.pods, w)
+}
+
+// Pop is heap.Interface's; use heap.Pop.
+func (h *podHeap) Pop() any {
+	last := len(h.pods) - 1
+	w := h.pods[last]
+	h.pods[last], h.pods = nil, h.pods[:last]
+	w.heap = nil
+	return w
+}

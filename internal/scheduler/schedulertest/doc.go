@@ -1,0 +1,2 @@
+// Package schedulertest builds nodes, pods and clusters for tests of the scheduler.
+package schedulertest

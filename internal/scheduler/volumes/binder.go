@@ -1,0 +1,140 @@
+package volumes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+
+	"fairlead.dev/internal/scheduler/cache"
+)
+
+// Binder binds volumes for the VolumeBinding plugin.
+type Binder struct {
+	claims  client.Resource[*corev1.PersistentVolumeClaim]
+	volumes client.Resource[*corev1.PersistentVolume]
+	objects cache.Objects
+	bell    bell // rings when claims or volumes have changed
+}
+
+// NewBinder returns a binder that writes through c and reads from objects.
+func NewBinder(c *client.Client, objects cache.Objects) *Binder {
+	return &Binder{
+		claims:  client.For[*corev1.PersistentVolumeClaim](c),
+		volumes: client.For[*corev1.PersistentVolume](c),
+		objects: objects,
+	}
+}
+
+// Changed wakes the calls of BindVolumes to look at claims and volumes again.
+func (o *Binder) Changed() { o.bell.ring() }
+
+// BindVolumes writes the choices, each against the version that the choice was made on:
+// the claim into the volume, or the node onto the claim. Then it waits until the
+// controller of volumes has bound all claims. What was written stays written if another
+// fails: the next attempt finds it and goes on from there.
+func (o *Binder) BindVolumes(ctx context.Context, node *corev1.Node, choices []cache.ClaimBinding) error {
+	choices = slices.Clone(choices)
+	for i := range choices {
+		var err error
+		if choice := &choices[i]; choice.Volume != nil {
+			choice.Volume, err = o.claimVolume(ctx, choice.Claim, choice.Volume)
+		} else {
+			choice.Claim, err = o.selectNode(ctx, choice.Claim, node.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for {
+		changed := o.bell.wait()
+		bound, err := o.boundTo(node, choices)
+		if err != nil {
+			return fmt.Errorf("binding volumes: %w", err)
+		} else if bound {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("binding volumes: %w", ctx.Err())
+		}
+	}
+}
+
+func (o *Binder) claimVolume(ctx context.Context, claim *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
+	if ref := pv.Spec.ClaimRef; ref != nil && ref.UID == claim.UID {
+		return pv, nil
+	}
+	changed := pv.DeepCopy()
+	if pv.Spec.ClaimRef == nil {
+		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, annBoundByController, "yes")
+	}
+	changed.Spec.ClaimRef = &corev1.ObjectReference{
+		Kind: "PersistentVolumeClaim", APIVersion: "v1",
+		Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID, ResourceVersion: claim.ResourceVersion,
+	}
+	return o.volumes.Update(ctx, changed)
+}
+
+func (o *Binder) selectNode(ctx context.Context, claim *corev1.PersistentVolumeClaim, node string) (*corev1.PersistentVolumeClaim, error) {
+	if claim.Annotations[AnnSelectedNode] == node {
+		return claim, nil
+	}
+	changed := claim.DeepCopy()
+	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, AnnSelectedNode, node)
+	return o.claims.Namespace(claim.Namespace).Update(ctx, changed)
+}
+
+// boundTo says whether all claims are bound to volumes that the node reaches; an error
+// means that they won't be.
+func (o *Binder) boundTo(node *corev1.Node, choices []cache.ClaimBinding) (bool, error) {
+	for i := range choices {
+		choice := &choices[i]
+		claim, ok := o.objects.Claim(choice.Claim.Namespace, choice.Claim.Name)
+		if !ok || claim.UID != choice.Claim.UID {
+			return false, fmt.Errorf("failed to check binding: persistentvolumeclaim %q not found", choice.Claim.Name)
+		}
+		name := claim.Spec.VolumeName
+		if choice.Volume != nil {
+			name = choice.Volume.Name
+		} else if isOlder(claim, choice.Claim) {
+			return false, nil
+		} else if claim.Annotations[AnnSelectedNode] != node.Name {
+			return false, fmt.Errorf("provisioning failed for PVC %q", claim.Name)
+		}
+		if name != "" {
+			pv, ok := o.objects.Volume(name)
+			if !ok || choice.Volume != nil && isOlder(pv, choice.Volume) {
+				return false, nil
+			}
+			if pv.Spec.ClaimRef == nil || pv.Spec.ClaimRef.UID == "" {
+				return false, fmt.Errorf("ClaimRef got reset for pv %q", name)
+			}
+			rule, err := volumeNodeAffinity(pv)
+			if err == nil && !rule.Matches(node) {
+				err = errors.New("no matching NodeSelectorTerms")
+			}
+			if err != nil {
+				return false, fmt.Errorf("pv %q node affinity doesn't match node %q: %w", name, node.Name, err)
+			}
+		}
+		if !isBound(claim) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// isOlder says whether what is at hand is from before a write.
+func isOlder(at, written metav1.Object) bool {
+	a, errA := strconv.ParseUint(at.GetResourceVersion(), 10, 64)
+	b, errB := strconv.ParseUint(written.GetResourceVersion(), 10, 64)
+	return errA == nil && errB == nil && a < b
+}

@@ -1,0 +1,49 @@
+package volumes
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"fairlead.dev/internal/scheduler/cache"
+)
+
+// isTopologyAllowed says whether volumes can be made for a node, as the topologies of a class
+// demand. None demands nothing; one that is empty is met nowhere.
+func isTopologyAllowed(allowed []corev1.TopologySelectorTerm, node *corev1.Node) bool {
+	if len(allowed) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(allowed, func(t corev1.TopologySelectorTerm) bool {
+		for _, e := range t.MatchLabelExpressions {
+			if v, ok := node.Labels[e.Key]; !ok || !slices.Contains(e.Values, v) {
+				return false
+			}
+		}
+		return len(t.MatchLabelExpressions) > 0
+	})
+}
+
+// hasCapacity says whether the class's driver has room for the claim's volume where the node
+// reaches it. Of drivers that do not tell their room it is taken for granted.
+func hasCapacity(c *cache.Cluster, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) bool {
+	size, sized := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	driver, ok := c.Objects.CSIDriver(class.Provisioner)
+	if !sized || !ok || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity {
+		return true
+	}
+	return slices.ContainsFunc(c.Objects.Capacities(class.Name), func(s *storagev1.CSIStorageCapacity) bool {
+		most := s.MaximumVolumeSize
+		if most == nil {
+			most = s.Capacity
+		}
+		if most == nil || most.Cmp(size) < 0 || s.NodeTopology == nil {
+			return false
+		}
+		selector, err := metav1.LabelSelectorAsSelector(s.NodeTopology)
+		return err == nil && selector.Matches(labels.Set(node.Labels))
+	})
+}

@@ -1,0 +1,3 @@
+// Package volumes has the plugins about volumes (VolumeRestrictions, NodeVolumeLimits,
+// VolumeZone, VolumeBinding) and the Binder that writes the choices of VolumeBinding.
+package volumes
