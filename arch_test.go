@@ -46,12 +46,13 @@ var floors = map[string]int{
 	"internal/controllers":      4,
 	"internal/node":             4,
 	"server":                    4,
+	"internal/scheduler":        5,
 	"node":                      5,
-	"scheduler":                 5,
-	"internal/controlplane":     6,
-	"testenv":                   7,
-	"internal/clientsuite":      8,
-	"cmd":                       8,
+	"scheduler":                 6,
+	"internal/controlplane":     7,
+	"testenv":                   8,
+	"internal/clientsuite":      9,
+	"cmd":                       9,
 }
 
 // serverFloors gives each folder of internal/server its floor inside the room. As between
@@ -74,11 +75,29 @@ var serverFloors = map[string]int{
 	"admission": 2,
 }
 
+// schedulerFloors gives each folder of internal/scheduler its floor inside the room.
+var schedulerFloors = map[string]int{
+	"cache":         0,
+	"framework":     1,
+	"schedulertest": 1,
+	"placement":     2,
+	"queue":         2,
+	"volumes":       2,
+	"plugins":       3,
+	"config":        4,
+}
+
+// inside are the rooms whose folders have floors of their own.
+var inside = map[string]map[string]int{
+	"internal/scheduler": schedulerFloors,
+	"internal/server":    serverFloors,
+}
+
 // clientSide and serverSide are the two banks of the wire: neither imports the
 // other, so each can be tested against the other's real thing, ours or
 // upstream's.
 var (
-	clientSide = []string{"client", "informer", "workqueue", "controller", "scheduler", "node", "internal/client", "internal/controllers", "internal/node"}
+	clientSide = []string{"client", "informer", "workqueue", "controller", "scheduler", "node", "internal/client", "internal/controllers", "internal/node", "internal/scheduler"}
 	serverSide = []string{"storage", "watchcache", "server", "internal/storage", "internal/resource", "internal/server"}
 )
 
@@ -212,29 +231,29 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
-func TestImportsGoDownInsideTheServer(t *testing.T) {
-	const room = "internal/server"
-	folder := func(dir string) (string, bool) {
-		if in, _, ok := floor(dir); !ok || in != room {
-			return "", false
+func TestImportsGoDownInsideRooms(t *testing.T) {
+	folder := func(dir string) (room, name string) {
+		room, _, _ = floor(dir)
+		if inside[room] == nil {
+			return "", ""
 		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(dir, room+"/"), "/")
-		return name, true
+		name, _, _ = strings.Cut(strings.TrimPrefix(dir, room+"/"), "/")
+		return room, name
 	}
 	for _, s := range sources(t) {
-		from, ok := folder(s.dir)
-		if !ok || s.test {
+		room, from := folder(s.dir)
+		if room == "" || s.test {
 			continue
 		}
-		n, ok := serverFloors[from]
+		n, ok := inside[room][from]
 		if !ok {
 			t.Errorf("%s: the folder %s stands on no floor: give it one in arch_test.go", s.file, s.dir)
 		}
 		for _, i := range s.imports {
 			dir, ours := strings.CutPrefix(i, module+"/")
-			to, inside := folder(dir)
-			if ours && inside && to != from && serverFloors[to] >= n {
-				t.Errorf("%s (floor %d of %s) imports %s (floor %d): imports go down", s.file, n, room, i, serverFloors[to])
+			toRoom, to := folder(dir)
+			if ours && toRoom == room && to != from && inside[room][to] >= n {
+				t.Errorf("%s (floor %d of %s) imports %s (floor %d): imports go down", s.file, n, room, i, inside[room][to])
 			}
 		}
 	}
