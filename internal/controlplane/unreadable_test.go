@@ -14,7 +14,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -165,10 +167,12 @@ func TestUnreadableValueIsPresent(t *testing.T) {
 	eachStore(t, func(t *testing.T, r *rig) {
 		const key = "/registry/deployments/a/vic"
 		r.deploy("a")
+		r.limit("a", map[corev1.ResourceName]string{"count/deployments.apps": "2"})
 		for name, value := range unreadable {
 			r.put(key, value)
 			r.refused(name)
 		}
+		r.quotaCounts("a")
 		r.collectorLeavesAlone("a")
 		r.namespaceStays("a")
 
@@ -192,6 +196,48 @@ func TestUnreadableValueIsPresent(t *testing.T) {
 			return apierrors.IsNotFound(err)
 		})
 	})
+}
+
+// limit gives the namespace's quota these limits and waits until its controller has counted for them.
+func (r *rig) limit(ns string, limits map[corev1.ResourceName]string) *corev1.ResourceQuota {
+	r.t.Helper()
+	ctx, quotas := r.t.Context(), r.api.CoreV1().ResourceQuotas(ns)
+	hard := corev1.ResourceList{}
+	for name, limit := range limits {
+		hard[name] = resource.MustParse(limit)
+	}
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "limit"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}
+	if _, err := quotas.Create(ctx, quota, metav1.CreateOptions{}); apierrors.IsAlreadyExists(err) {
+		_, err = quotas.Update(ctx, quota, metav1.UpdateOptions{})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	} else if err != nil {
+		r.t.Fatal(err)
+	}
+	var counted *corev1.ResourceQuota
+	r.until("usage of the quota", func(ctx context.Context) bool {
+		var err error
+		if counted, err = quotas.Get(ctx, "limit", metav1.GetOptions{}); err != nil {
+			r.t.Fatal(err)
+		}
+		return apiequality.Semantic.DeepEqual(counted.Status.Hard, hard)
+	})
+	return counted
+}
+
+// quotaCounts lowers a quota's limit, so that its controller counts anew, and expects the
+// Deployment that cannot be read to be counted: there is no room for a second one.
+func (r *rig) quotaCounts(ns string) {
+	r.t.Helper()
+	quota := r.limit(ns, map[corev1.ResourceName]string{"count/deployments.apps": "1"})
+	if used := quota.Status.Used["count/deployments.apps"]; used.Value() != 1 {
+		r.t.Errorf("the quota counts %s Deployments, want 1", &used)
+	}
+	second := vic()
+	second.Name = "second"
+	_, err := r.api.AppsV1().Deployments(ns).Create(r.t.Context(), second, metav1.CreateOptions{})
+	r.wantStatus("a second Deployment", err, http.StatusForbidden, metav1.StatusReasonForbidden, "exceeded quota: limit")
 }
 
 // refused makes every request that needs the Deployment's value.
