@@ -18,10 +18,10 @@ import (
 	"fairlead.dev/internal/resource/networking"
 )
 
-// Cluster IPs are taken from the ranges of ServiceCIDRs, as in kube-apiserver (KEP 1880).
-// An address is taken if there is an IPAddress of its name. The IPAddress of a Service is
-// written and deleted in one transaction with the Service, so no other server can give the
-// address away meanwhile, and neither is ever without the other.
+// Cluster IPs are allocated from the ranges of ServiceCIDRs, as in kube-apiserver (KEP 1880). An address is
+// allocated if an IPAddress of its name exists. The IPAddress of a Service is created and deleted in one
+// transaction with the Service, so no other server can allocate the address meanwhile, and neither object ever
+// exists without the other.
 
 var (
 	serviceCIDRs = schema.GroupResource{Group: networkingv1.GroupName, Resource: "servicecidrs"}
@@ -34,12 +34,11 @@ var (
 	errTaken   = errors.New("provided IP is already allocated")
 )
 
-// addresses are those of one range. Its network address, and the broadcast address of
-// an IPv4 range, are nobody's.
+// addresses are the addresses of one range, without its network address and, for IPv4, its broadcast address.
 type addresses struct {
 	prefix netip.Prefix
 	size   uint64
-	// low addresses are given out only when asked for, or when the others are all taken.
+	// The lowest addresses are allocated on request only, or when all others are in use.
 	low uint64
 }
 
@@ -52,12 +51,12 @@ func newAddresses(p netip.Prefix) addresses {
 	return addresses{prefix: p, size: size, low: uint64(lowBand(int(min(size, 1<<30)), 256))}
 }
 
-// has reports whether the range gives out the address.
+// has reports whether the range contains the address.
 func (a addresses) has(ip netip.Addr) bool {
 	return a.prefix.Contains(ip) && low64(ip)-low64(a.prefix.Addr())-1 < a.size
 }
 
-// at is the address at a place in the range, of which the first has 0.
+// at returns the address with an index in the range; the first has 0.
 func (a addresses) at(n uint64) netip.Addr {
 	b := a.prefix.Addr().As16()
 	binary.BigEndian.PutUint64(b[8:], low64(a.prefix.Addr())+n+1)
@@ -73,7 +72,7 @@ func low64(ip netip.Addr) uint64 {
 	return binary.BigEndian.Uint64(b[8:])
 }
 
-// next looks for an address that nobody has, from a random one on.
+// next returns a free address. It searches from a random one on.
 func (a addresses) next(ctx context.Context, taken func(netip.Addr) (bool, error)) (netip.Addr, error) {
 	for _, band := range [][2]uint64{{a.low, a.size}, {0, a.low}} {
 		n := band[1] - band[0]
@@ -98,8 +97,8 @@ func (a addresses) next(ctx context.Context, taken func(netip.Addr) (bool, error
 	return netip.Addr{}, errFull
 }
 
-// ranges are those of a family that addresses may be taken from: of ServiceCIDRs that are
-// not told to be unready and stay, the oldest first.
+// ranges returns the ranges of a family from which addresses may be allocated: those of ServiceCIDRs that are
+// neither terminating nor unready, the oldest first.
 func (t *allocation) ranges(f corev1.IPFamily) (list []addresses, err error) {
 	objs, err := t.a.lookup.List(t.ctx, serviceCIDRs, "")
 	if err != nil {
@@ -124,16 +123,16 @@ func (t *allocation) ranges(f corev1.IPFamily) (list []addresses, err error) {
 	return list, nil
 }
 
-// unready reports whether the condition Ready says no. Without the condition the range
-// counts: there may be no controller that sets it.
+// unready reports whether the condition Ready is present and not true. A range without the condition counts as
+// ready, because there may be no controller that sets it.
 func unready(c *networkingv1.ServiceCIDR) bool {
 	return slices.ContainsFunc(c.Status.Conditions, func(is metav1.Condition) bool {
 		return is.Type == networkingv1.ServiceCIDRConditionReady && is.Status != metav1.ConditionTrue
 	})
 }
 
-// isTaken reports whether the address has an IPAddress, or will have one if a request that
-// is under way here succeeds.
+// isTaken reports whether the address has an IPAddress, or will have one if an in-flight request of this server
+// succeeds.
 func (t *allocation) isTaken(ip netip.Addr) (bool, error) {
 	if t.a.mu.inFlight[holding{ip: ip}] {
 		return true, nil
@@ -145,7 +144,7 @@ func (t *allocation) isTaken(ip netip.Addr) (bool, error) {
 	return err == nil, err
 }
 
-// takeAddress takes an address that the service names.
+// takeAddress allocates an address that the service requests.
 func (t *allocation) takeAddress(ip netip.Addr) error {
 	h := holding{ip: ip}
 	if slices.Contains(held(t.old), h) {
@@ -174,11 +173,11 @@ func (t *allocation) takeAddress(ip netip.Addr) error {
 	return nil
 }
 
-// anyAddress takes an address that nobody named.
+// anyAddress allocates an arbitrary address.
 func (t *allocation) anyAddress(f corev1.IPFamily) (netip.Addr, error) {
 	ranges, err := t.ranges(f)
 	if err == nil {
-		err = errFull // if there is none
+		err = errFull // if there are no ranges
 	}
 	for _, r := range ranges {
 		if t.r.DryRun {
@@ -196,8 +195,8 @@ func (t *allocation) anyAddress(f corev1.IPFamily) (netip.Addr, error) {
 	return netip.Addr{}, err
 }
 
-// along has the IPAddresses written with the service: made for what it takes, deleted for
-// what it gives back if they are its.
+// along writes IPAddresses together with the service: it creates those of allocated addresses and deletes those of
+// released ones, if they belong to the service.
 func (t *allocation) along() error {
 	for _, h := range t.taken {
 		if h.ip.IsValid() {

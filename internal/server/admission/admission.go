@@ -11,10 +11,10 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Verb is the kind of a write.
+// Verb is the operation of a write.
 type Verb string
 
-// The writes that are admitted.
+// The operations subject to admission.
 const (
 	Create  Verb = "CREATE"
 	Update  Verb = "UPDATE"
@@ -22,14 +22,13 @@ const (
 	Connect Verb = "CONNECT"
 )
 
-// Request is one write on its way.
+// Request is an admission request: one write.
 type Request struct {
 	Resource                              *resource.Resource
 	Version, Subresource, Namespace, Name string
 	Verb                                  Verb
-	// Object is what will be written, of the storage version; nil for Delete.
-	// Old is what is there now; nil for Create. For a subresource with a kind
-	// of its own, both are of that kind.
+	// Object is the object to be written, in the storage version; nil for Delete. Old is the existing object; nil
+	// for Create. For a subresource with a kind of its own, both are of that kind.
 	Object, Old runtime.Object
 	// User is never nil.
 	User   *auth.User
@@ -37,38 +36,35 @@ type Request struct {
 	// Options is the *metav1.CreateOptions, UpdateOptions or DeleteOptions of
 	// the request, or nil.
 	Options runtime.Object
-	// Warn adds a warning to the answer; nil drops it.
+	// Warn adds a warning to the response; nil discards it.
 	Warn func(text string)
-	// Faults are what completers find wrong with the object. Validation tells them, ahead
-	// of what it finds itself.
+	// Faults are errors that completers find in the object. Validation reports them before its own.
 	Faults field.ErrorList
-	// Timer, if set, is the chain's.
+	// Timer, if set, measures the chain.
 	Timer *Timer
 
 	done       []func(written bool)
 	companions []Companion
-	again      bool // a plugin has changed the object after others had seen it
+	again      bool // a plugin has asked for reinvocation
 	secondRun  bool
 	notes      map[any]any
 }
 
-// GroupResource names the resource, without its subresource.
+// GroupResource returns the resource, without its subresource.
 func (r *Request) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Resource.Group, Resource: r.Resource.Plural}
 }
 
-// GVR is the resource in the version of the request.
+// GVR returns the resource in the version of the request.
 func (r *Request) GVR() schema.GroupVersionResource { return r.Resource.GVR(r.Version) }
 
-// OwnKind says that the request is for a subresource whose body is of another
-// kind than the resource.
+// OwnKind reports whether the request is for a subresource whose body has another kind than the resource.
 func (r *Request) OwnKind() bool {
 	sub := r.Resource.Subresource(r.Subresource)
 	return sub != nil && sub.Kind != "" && sub.Kind != r.Resource.Kind
 }
 
-// KindIn is the kind of the request's body for one who asks in a version of a row
-// that shares the request's storage.
+// KindIn returns the kind of the request's body as seen in a version of row, which shares the request's storage.
 func (r *Request) KindIn(row *resource.Resource, version string) schema.GroupVersionKind {
 	gvk := row.GVK(version)
 	if sub := row.Subresource(r.Subresource); sub != nil && sub.Kind != "" {
@@ -80,10 +76,10 @@ func (r *Request) KindIn(row *resource.Resource, version string) schema.GroupVer
 	return gvk
 }
 
-// Kind is the kind of the request's body.
+// Kind returns the kind of the request's body.
 func (r *Request) Kind() schema.GroupVersionKind { return r.KindIn(r.Resource, r.Version) }
 
-// Home is the namespace as admission counts it: a namespace is in itself.
+// Home returns the namespace for selectors and policies: a Namespace is in itself.
 func (r *Request) Home() string {
 	if r.GroupResource() == core("namespaces") {
 		return r.Name
@@ -91,12 +87,11 @@ func (r *Request) Home() string {
 	return r.Namespace
 }
 
-// OnDone registers f to be called when it is known whether the write happened.
-// Functions run in the reverse order of their registration.
+// OnDone registers f to be called once the outcome of the write is known. Functions run in reverse order of
+// registration.
 func (r *Request) OnDone(f func(written bool)) { r.done = append(r.done, f) }
 
-// Done tells the plugins what became of the write; for a dry run written is
-// false. Only the first call counts.
+// Done reports the outcome of the write to the plugins; for a dry run written is false. Only the first call counts.
 func (r *Request) Done(written bool) {
 	for i := len(r.done) - 1; i >= 0; i-- {
 		r.done[i](written && !r.DryRun)
@@ -104,15 +99,15 @@ func (r *Request) Done(written bool) {
 	r.done = nil
 }
 
-// Again asks for a second run of all mutators, because what they decided by has
-// changed. There is no third.
+// Again asks for one reinvocation of all mutators, because the object they decided on has changed. There is at most
+// one.
 func (r *Request) Again() { r.again = true }
 
-// SecondRun says that the mutators run once more.
+// SecondRun reports whether the mutators are being reinvoked.
 func (r *Request) SecondRun() bool { return r.secondRun }
 
-// Note returns what a plugin keeps with the request under a key of its own type,
-// which is made by the first who asks.
+// Note returns the data that a plugin keeps with the request under a key of its own type. It is created on first
+// use.
 func Note[T any](r *Request, key any) *T {
 	if v, ok := r.notes[key]; ok {
 		return v.(*T)
@@ -125,41 +120,38 @@ func Note[T any](r *Request, key any) *T {
 	return v
 }
 
-// Plugin is a [Mutator], a [Completer], a [Validator] or several of them. Errors of
-// all are *apierrors.StatusError.
+// Plugin is a [Mutator], a [Completer], a [Validator] or several of them. All errors are *apierrors.StatusError.
 type Plugin interface {
 	Name() string
 }
 
-// Mutator changes an object or refuses it, before it has its name and UID. It may
-// run twice on one object.
+// Mutator changes an object or rejects it, before it has its name and UID. It may run twice on one object.
 type Mutator interface {
 	Plugin
 	Admit(ctx context.Context, r *Request) error
 }
 
-// Completer does once, when all mutators are through, what only the server may do to an
-// object: what it takes from a pool, who is written into it.
+// Completer runs once, after all mutators. It makes changes reserved to the server, such as allocating addresses or
+// recording the user.
 type Completer interface {
 	Plugin
 	Complete(ctx context.Context, r *Request) error
 }
 
-// Validator refuses an object that is as it will be written. It changes nothing.
+// Validator rejects an object in its final state. It changes nothing.
 type Validator interface {
 	Plugin
 	Validate(ctx context.Context, r *Request) error
 }
 
-// Lookup reads the other objects a plugin decides by.
+// Lookup reads the other objects that a plugin's decision depends on.
 type Lookup = auth.Lookup
 
-// Chain is plugins in their order.
+// Chain is a list of plugins in the order of their invocation.
 type Chain []Plugin
 
-// Admit asks each mutator until one refuses, and all once more if one asks for it.
-// When it fails, what the plugins took has been given back already; so it is with
-// Complete and Validate.
+// Admit runs the mutators until one rejects the request, and all of them again if one asks for it. If it fails,
+// everything the plugins allocated has been released; the same holds for Complete and Validate.
 func (c Chain) Admit(ctx context.Context, r *Request) error {
 	at := r.Timer.now()
 	for {
@@ -180,7 +172,7 @@ func (c Chain) Admit(ctx context.Context, r *Request) error {
 	}
 }
 
-// Complete asks each completer.
+// Complete runs the completers.
 func (c Chain) Complete(ctx context.Context, r *Request) error {
 	for _, p := range c {
 		if m, ok := p.(Completer); ok {
@@ -193,7 +185,7 @@ func (c Chain) Complete(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// Validate asks each validator.
+// Validate runs the validators.
 func (c Chain) Validate(ctx context.Context, r *Request) error {
 	at := r.Timer.now()
 	for i, p := range c {
@@ -209,8 +201,8 @@ func (c Chain) Validate(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// All is the three of them, for what is not stored by itself: deletes, and bodies
-// of subresources.
+// All runs Admit, Complete and Validate, for requests without an object of their own in the store: deletes, and
+// bodies of subresources.
 func (c Chain) All(ctx context.Context, r *Request) error {
 	if err := c.Admit(ctx, r); err != nil {
 		return err

@@ -13,8 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// allocation is what one request takes and gives back. The plugin's lock is
-// held around all of it.
+// allocation holds what one request allocates and releases. The plugin's lock is held around all of it.
 type allocation struct {
 	a            *ServiceAllocation
 	ctx          context.Context
@@ -34,7 +33,7 @@ func (t *allocation) do() error {
 	return t.nodePorts()
 }
 
-// undo gives back what was taken.
+// undo releases everything that was allocated.
 func (t *allocation) undo() {
 	for _, h := range t.taken {
 		delete(t.a.mu.inFlight, h)
@@ -45,8 +44,8 @@ func (t *allocation) undo() {
 	t.taken = nil
 }
 
-// keep makes it final: what was taken belongs to the service, under the name
-// it has by now, and what it has no use for is free.
+// keep makes the allocation final: what was allocated belongs to the service under its final name, and what it no
+// longer uses is free.
 func (t *allocation) keep() {
 	now := owner(t.svc)
 	for _, h := range t.taken {
@@ -62,13 +61,13 @@ func (t *allocation) keep() {
 	}
 }
 
-// took notes that h is the service's for now.
+// took records that h is reserved for the service.
 func (t *allocation) took(h holding) {
 	t.taken = append(t.taken, h)
 	t.a.mu.inFlight[h] = true
 }
 
-// takePort takes a node port that the service names.
+// takePort allocates a node port that the service requests.
 func (t *allocation) takePort(h holding) error {
 	if t.r.DryRun {
 		return t.tryPort(h)
@@ -87,7 +86,7 @@ func (t *allocation) takePort(h holding) error {
 	return nil
 }
 
-// stale says whether the owner of h does not hold it any more.
+// stale reports whether the owner of h no longer holds it.
 func (t *allocation) stale(owner string, h holding) bool {
 	if t.a.mu.inFlight[h] {
 		return false
@@ -107,14 +106,13 @@ func familyOf(ip netip.Addr) corev1.IPFamily {
 	return corev1.IPv6Protocol
 }
 
-// moves says that the update replaces an address that the service has, which
-// no service may.
+// moves reports whether the update replaces an address of the service, which is not allowed.
 func (t *allocation) moves(i int) bool {
 	was := &t.old.Spec
 	return was.Type != corev1.ServiceTypeExternalName && i < len(was.ClusterIPs) && was.ClusterIPs[i] != "" && was.ClusterIPs[i] != t.svc.Spec.ClusterIPs[i]
 }
 
-// clusterIPs takes an address per family.
+// clusterIPs allocates an address per family.
 func (t *allocation) clusterIPs() error {
 	s := &t.svc.Spec
 	if s.Type == corev1.ServiceTypeExternalName || s.ClusterIP == corev1.ClusterIPNone || len(t.a.families) == 0 {
@@ -124,11 +122,11 @@ func (t *allocation) clusterIPs() error {
 	for i, family := range s.IPFamilies {
 		if i < len(s.ClusterIPs) && s.ClusterIPs[i] != "" {
 			if t.moves(i) {
-				continue // validation refuses it
+				continue // rejected by validation
 			}
 			ip, err := netip.ParseAddr(s.ClusterIPs[i])
 			if err != nil {
-				continue // validation speaks about it
+				continue // reported by validation
 			}
 			if err := t.takeAddress(ip); err != nil {
 				return invalidService(t.svc, field.Invalid(path, s.ClusterIPs, fmt.Sprintf("failed to allocate IP %v: %v", ip, err)))

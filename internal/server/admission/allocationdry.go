@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A dry run takes nothing. It is told of what is outside of the ranges and of ports
-// that others have, and is given numbers that stand for those that it would get.
+// A dry run allocates nothing. Addresses outside of the ranges and ports in use are reported, and placeholders
+// stand for the numbers that would be allocated.
 
 func (t *allocation) tryPort(h holding) error {
 	if slices.Contains(held(t.old), h) || slices.Contains(t.taken, h) {
@@ -21,7 +21,7 @@ func (t *allocation) tryPort(h holding) error {
 	return nil
 }
 
-// somePort is a number that nobody asked for.
+// somePort returns a placeholder port that is not requested elsewhere.
 func (t *allocation) somePort() int32 {
 	port := 1 << 15
 	for i, h := range t.taken {

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// BenchmarkPodCreate is what the default chain adds to the creation of a pod.
+// BenchmarkPodCreate measures the default chain for the creation of a pod.
 func BenchmarkPodCreate(b *testing.B) {
 	chain := admission.Default(admission.Options{
 		Lookup: newWorld(), Authorizer: auth.AllowAll,
@@ -27,7 +27,7 @@ func BenchmarkPodCreate(b *testing.B) {
 	}
 }
 
-// BenchmarkServiceCreate allocates and gives back one address and one port.
+// BenchmarkServiceCreate allocates and releases one address and one port.
 func BenchmarkServiceCreate(b *testing.B) {
 	w := newWorld()
 	w["servicecidrs"] = []metav1.Object{serviceCIDR("kubernetes", "10.96.0.0/12")}

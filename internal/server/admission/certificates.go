@@ -15,9 +15,9 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Certificates keeps certificate signing requests and trust bundles honest: requests
-// carry who made them, only those who may act for a signer approve and sign, and vouch
-// for its bundles, and nobody gets a client certificate for system:masters.
+// Certificates protects certificate signing requests and trust bundles: it records the creator in each request,
+// requires permission for a signer from those who approve, sign, or attest for its bundles, and rejects client
+// certificates for system:masters.
 type Certificates struct{ Authorizer auth.Authorizer }
 
 var (
@@ -71,8 +71,8 @@ func (p Certificates) request(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// bundle asks for the right to attest for the signer of a bundle that has one, unless
-// only the garbage collector's fields change.
+// bundle requires permission to attest for the bundle's signer, if it has one, unless only fields of the garbage
+// collector change.
 func (p Certificates) bundle(ctx context.Context, r *Request) error {
 	if r.Verb != Create && r.Verb != Update {
 		return nil
@@ -85,15 +85,15 @@ func (p Certificates) bundle(ctx context.Context, r *Request) error {
 	return forbid(r, fmt.Errorf("user not permitted to attest for signerName %q", signer))
 }
 
-// sameButGC reports whether a write changes no more than what the garbage collector
-// may: finalizers and owners.
+// sameButGC reports whether a write changes only the fields that the garbage collector may change: finalizers and
+// owner references.
 func sameButGC(b, old *certificatesv1.ClusterTrustBundle) bool {
 	c := *b
 	c.OwnerReferences, c.Finalizers, c.ManagedFields = old.OwnerReferences, old.Finalizers, old.ManagedFields
 	return equality.Semantic.DeepEqual(&c, old)
 }
 
-// stamp writes the user into the request, over whatever it says.
+// stamp records the user in the request, overwriting the client's values.
 func stamp(csr *certificatesv1.CertificateSigningRequest, u *auth.User) {
 	csr.Spec.Username, csr.Spec.UID = u.Name, u.UID
 	csr.Spec.Groups = slices.Clone(u.Groups)
@@ -106,8 +106,8 @@ func stamp(csr *certificatesv1.CertificateSigningRequest, u *auth.User) {
 	}
 }
 
-// checkSubject says nothing about a request that cannot be read: that is for
-// validation.
+// checkSubject rejects a client certificate for system:masters. It returns nil for a request that cannot be parsed,
+// which validation rejects.
 func checkSubject(csr *certificatesv1.CertificateSigningRequest) error {
 	if csr.Spec.SignerName != certificatesv1.KubeAPIServerClientSignerName {
 		return nil
@@ -122,8 +122,7 @@ func checkSubject(csr *certificatesv1.CertificateSigningRequest) error {
 	return nil
 }
 
-// may says whether the user may act for the signer, or for all signers of its
-// domain.
+// may reports whether the user may act for the signer, or for all signers of its domain.
 func (p Certificates) may(ctx context.Context, u *auth.User, verb, signer string) bool {
 	domain, _, _ := strings.Cut(signer, "/")
 	for _, name := range []string{signer, domain + "/*"} {

@@ -5,22 +5,20 @@ import (
 	"fairlead.dev/internal/server/auth/rbac"
 )
 
-// Options are what the default chain needs.
+// Options configure the default chain.
 type Options struct {
 	Lookup     Lookup
 	Authorizer auth.Authorizer
-	// RBAC is nil if roles and bindings are not what is authorized by; then
-	// they are not checked for escalation either.
+	// RBAC is nil if authorization does not use roles and bindings; they are then not checked for escalation.
 	RBAC     *rbac.Authorizer
 	Services ServiceOptions
-	// Dynamic are the plugins that objects of the API configure: pod security,
-	// policies, then webhooks.
+	// Dynamic are the plugins configured by API objects: pod security, policies, then webhooks.
 	Dynamic []Plugin
-	// Quotas writes what quotas are charged with; nil if nobody is held to them.
+	// Quotas writes the usage of quotas; nil disables quotas.
 	Quotas QuotaWriter
 }
 
-// Default is the chain of a server, in kube-apiserver's order.
+// Default returns the chain of a server, in kube-apiserver's order.
 func Default(o Options) Chain {
 	c := Chain{
 		NamespaceLifecycle{o.Lookup},

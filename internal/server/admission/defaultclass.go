@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// DefaultStorageClass names the default storage class in claims that name none.
+// DefaultStorageClass sets the default storage class in claims without a class.
 type DefaultStorageClass struct{ Lookup Lookup }
 
 // Name implements Plugin.
@@ -33,8 +33,7 @@ func (p DefaultStorageClass) Admit(ctx context.Context, r *Request) error {
 	return err
 }
 
-// DefaultIngressClass names the default ingress class in ingresses that name
-// none.
+// DefaultIngressClass sets the default ingress class in ingresses without a class.
 type DefaultIngressClass struct{ Lookup Lookup }
 
 // Name implements Plugin.
@@ -57,8 +56,8 @@ func (p DefaultIngressClass) Admit(ctx context.Context, r *Request) error {
 	return err
 }
 
-// defaultClass is the name of the object that one of the annotations marks as
-// the default, the newest if there are several, and "" if there is none.
+// defaultClass returns the name of the object that one of the annotations marks as the default: the newest if there
+// are several, "" if there is none.
 func defaultClass(ctx context.Context, l Lookup, gr schema.GroupResource, annotations ...string) (string, error) {
 	list, err := l.List(ctx, gr, "")
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// DeviceAdminAccess lets claims of devices have admin access to them only in namespaces
-// that are labelled for it (KEP-5018). It finds faults, as kube-apiserver's strategies
-// of these kinds do, and refuses nothing by itself.
+// DeviceAdminAccess allows admin access in device claims only in namespaces labelled for it (KEP-5018). It adds
+// faults, as kube-apiserver's strategies of these kinds do, and does not reject by itself.
 type DeviceAdminAccess struct{ Lookup Lookup }
 
 var (
@@ -38,8 +37,8 @@ func (p DeviceAdminAccess) Complete(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// adminAccess is where a write asks for admin access that was not there before; nil if
-// it does not. The spec of a claim does not change after its creation.
+// adminAccess returns the field in which a write newly asks for admin access, nil if it does not. The spec of a
+// claim does not change after its creation.
 func adminAccess(r *Request) *field.Path {
 	switch {
 	case r.on(Create, deviceClaims):
@@ -55,8 +54,8 @@ func adminAccess(r *Request) *field.Path {
 	return nil
 }
 
-// adminAsked is where requests ask for admin access, in kube-apiserver's words: it
-// leaves out "exactly", and names the requests of templates as those of claims.
+// adminAsked returns the first field that asks for admin access, in kube-apiserver's spelling: it leaves out
+// "exactly", and names the requests of templates like those of claims.
 func adminAsked(requests []resourcev1.DeviceRequest) *field.Path {
 	for i, q := range requests {
 		if q.Exactly != nil && q.Exactly.AdminAccess != nil && *q.Exactly.AdminAccess {

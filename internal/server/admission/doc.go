@@ -1,21 +1,20 @@
-// Package admission is what stands between a decoded, defaulted write and the
-// store: plugins that complete an object or refuse it for reasons that lie outside
-// of it.
+// Package admission runs between the decoding and defaulting of a write and the store: plugins complete the object,
+// or reject it for reasons outside of the object itself.
 //
-// # The contract
+// # Contract
 //
 //   - The server calls Chain.Admit once per attempt to write, after defaulting;
-//     Chain.Complete, when a new object has its name and UID; and Chain.Validate,
-//     after the object's own validation, when it is as it will be written. Objects
+//     Chain.Complete when a new object has its name and UID; and Chain.Validate
+//     after the object's own validation, when the object is final. Objects
 //     are of the storage version and belong to the request: a mutator or completer may
-//     change Request.Object, or put another in its place, and nothing else.
-//   - A plugin refuses with a *apierrors.StatusError, which reaches the client
-//     as it is. The first refusal ends the chain.
-//   - A plugin that takes something from a pool (an address, a port) registers
-//     with Request.OnDone how to give it back; the server calls Request.Done
-//     once, after the write has been done or has failed.
-//   - With DryRun a plugin does all it does otherwise, except that nothing
-//     outlives the request.
+//     change or replace Request.Object, and nothing else.
+//   - A plugin rejects with a *apierrors.StatusError, which is sent to the client
+//     unchanged. The first rejection ends the chain.
+//   - A plugin that allocates from a pool (an address, a port) registers its
+//     release with Request.OnDone; the server calls Request.Done
+//     once, after the write has succeeded or failed.
+//   - With DryRun a plugin behaves the same, except that no effect outlives
+//     the request.
 //
 // # Concurrency
 //

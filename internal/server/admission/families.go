@@ -12,8 +12,8 @@ import (
 	corerules "fairlead.dev/internal/resource/core"
 )
 
-// families fills in the IP families and their policy. What it refuses is refused
-// before the rest of the service is looked at.
+// families defaults the IP families and their policy. Its errors are reported before the rest of the service is
+// examined.
 func (t *allocation) families() error {
 	s := &t.svc.Spec
 	if s.Type == corev1.ServiceTypeExternalName || len(t.a.families) == 0 || t.prefersAsBefore() {
@@ -46,8 +46,8 @@ func (t *allocation) families() error {
 	return nil
 }
 
-// prefersAsBefore says that a service that takes as many families as there are has
-// asked for no change: it keeps what it has when the server's families change.
+// prefersAsBefore reports whether an update of a service that prefers dual-stack changes none of the relevant
+// fields. Such a service keeps its families when the server's families change.
 func (t *allocation) prefersAsBefore() bool {
 	s, was := &t.svc.Spec, &t.old.Spec
 	prefers := func(p *corev1.IPFamilyPolicy) bool { return p == nil || *p == corev1.IPFamilyPolicyPreferDualStack }
@@ -56,7 +56,7 @@ func (t *allocation) prefersAsBefore() bool {
 		slices.Equal(s.ClusterIPs, was.ClusterIPs) && slices.Equal(s.IPFamilies, was.IPFamilies)
 }
 
-// policy is what a service has that names none.
+// policy returns the default policy.
 func (t *allocation) policy() corev1.IPFamilyPolicy {
 	switch s := &t.svc.Spec; {
 	case t.old.Spec.IPFamilyPolicy != nil:
@@ -67,8 +67,8 @@ func (t *allocation) policy() corev1.IPFamilyPolicy {
 	return corev1.IPFamilyPolicySingleStack
 }
 
-// releases gives up the second family of a service that has become single-stack. To
-// leave out what is second, without a word, is no way to give it up.
+// releases releases the second family of a service that has become single-stack. An update that merely omits the
+// secondary values does not release it.
 func (t *allocation) releases() (errs field.ErrorList) {
 	s, was, path := &t.svc.Spec, &t.old.Spec, field.NewPath("spec", "ipFamilyPolicy")
 	single := *s.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack
@@ -99,13 +99,13 @@ func (t *allocation) releases() (errs field.ErrorList) {
 	return errs
 }
 
-// inferFamilies takes those that are not named from the addresses that are.
+// inferFamilies infers missing families from the given addresses.
 func (t *allocation) inferFamilies() (errs field.ErrorList) {
 	s := &t.svc.Spec
 	for i, text := range s.ClusterIPs {
 		ip, err := netip.ParseAddr(text)
 		if err != nil {
-			break // "None"
+			break // the value "None"
 		}
 		family := familyOf(ip)
 		switch {
@@ -120,7 +120,7 @@ func (t *allocation) inferFamilies() (errs field.ErrorList) {
 	return errs
 }
 
-// configured wants families that this server has ranges of.
+// configured requires families for which this server has ranges.
 func (t *allocation) configured() (errs field.ErrorList) {
 	s, spec := &t.svc.Spec, field.NewPath("spec")
 	if *s.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack && len(t.a.families) < 2 {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// forbid is the 403 for a request, with the object named as kube-apiserver does.
+// forbid returns the 403 error for a request, with the object named as in kube-apiserver.
 func forbid(r *Request, err error) *apierrors.StatusError {
 	name := r.Name
 	if name == "" && r.Object != nil {
@@ -24,10 +24,10 @@ func forbid(r *Request, err error) *apierrors.StatusError {
 	return apierrors.NewForbidden(r.GroupResource(), name, err)
 }
 
-// internal is the 500 for what should not happen.
+// internal returns the 500 error for an unexpected failure.
 func internal(err error) *apierrors.StatusError { return apierrors.NewInternalError(err) }
 
-// status passes a status error on and makes a 500 of any other.
+// status returns a status error unchanged and turns any other error into a 500.
 func status(err error) error {
 	var s *apierrors.StatusError
 	if errors.As(err, &s) {
@@ -38,11 +38,10 @@ func status(err error) error {
 
 func core(resource string) schema.GroupResource { return schema.GroupResource{Resource: resource} }
 
-// on says whether the request is a write with the verb to the resource itself,
-// not to a subresource.
+// on reports whether the request is a write with the verb to the resource itself, not to a subresource.
 func (r *Request) on(verb Verb, gr schema.GroupResource) bool {
 	return r.Verb == verb && r.Subresource == "" && r.GroupResource() == gr
 }
 
-// Forbidden is the 403 for a request, for plugins of other packages.
+// Forbidden returns the 403 error for a request, for plugins of other packages.
 func Forbidden(r *Request, err error) *apierrors.StatusError { return forbid(r, err) }

@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/internal/quota"
 )
 
-// LimitRanger fills in what containers of new pods ask for, and refuses pods and
-// claims that ask for too much or too little, as the namespace's LimitRanges say.
+// LimitRanger sets default requests and limits in the containers of new pods, and rejects pods and claims outside
+// of the namespace's LimitRanges.
 type LimitRanger struct{ Lookup Lookup }
 
 // Name implements Plugin.
@@ -36,7 +36,7 @@ func (p LimitRanger) Admit(ctx context.Context, r *Request) error {
 	return err
 }
 
-// ranges are those that count for the request.
+// ranges returns the LimitRanges that apply to the request.
 func (p LimitRanger) ranges(ctx context.Context, r *Request) ([]runtime.Object, error) {
 	pods := r.GroupResource() == core("pods")
 	switch {
@@ -82,7 +82,7 @@ func (p LimitRanger) Validate(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// fillPod gives containers the defaults of the range, and says so in an annotation.
+// fillPod sets the defaults of the range in containers, and records that in an annotation.
 func fillPod(pod *corev1.Pod, l *corev1.LimitRange) {
 	limits, requests := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, item := range l.Spec.Limits {
@@ -126,7 +126,7 @@ func fillPod(pod *corev1.Pod, l *corev1.LimitRange) {
 	}
 }
 
-// limitFaults collects what an object does against a LimitRange.
+// limitFaults collects an object's violations of a LimitRange.
 type limitFaults []error
 
 func (f *limitFaults) add(format string, args ...any) { *f = append(*f, fmt.Errorf(format, args...)) }
@@ -210,7 +210,7 @@ func (f *limitFaults) ratio(item corev1.LimitRangeItem, requests, limits corev1.
 
 type quantity = resource.Quantity
 
-// byName goes over a list in the order of its names.
+// byName iterates over a list in the order of its names.
 func byName(l corev1.ResourceList) func(func(corev1.ResourceName, quantity) bool) {
 	return func(yield func(corev1.ResourceName, quantity) bool) {
 		for _, name := range slices.Sorted(maps.Keys(l)) {

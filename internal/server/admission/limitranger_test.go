@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// list reads "cpu=1 memory=1Gi".
+// list parses "cpu=1 memory=1Gi".
 func list(s string) corev1.ResourceList {
 	if s == "" {
 		return nil
@@ -24,7 +24,7 @@ func list(s string) corev1.ResourceList {
 	return l
 }
 
-// podOf is a pod of containers, each given by its requests and limits.
+// podOf returns a pod of containers, each given by its requests and limits.
 func podOf(resources ...string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}}
 	for i := 0; i < len(resources); i += 2 {

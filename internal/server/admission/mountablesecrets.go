@@ -10,11 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// enforceMountable has an account's pods use only those secrets that it lists.
+// enforceMountable is the annotation that restricts an account's pods to the secrets that the account lists.
 const enforceMountable = "kubernetes.io/enforce-mountable-secrets"
 
-// Validate implements Validator: it holds pods to the secrets of their account, if that
-// is annotated so.
+// Validate implements Validator. It restricts pods to the secrets of their account if that has the annotation.
 func (p ServiceAccount) Validate(ctx context.Context, r *Request) error {
 	changed := r.Verb == Update && r.Subresource == "ephemeralcontainers" && r.GroupResource() == core("pods")
 	if !changed && !r.on(Create, core("pods")) {
@@ -26,7 +25,7 @@ func (p ServiceAccount) Validate(ctx context.Context, r *Request) error {
 	}
 	obj, err := p.Lookup.Get(ctx, core("serviceaccounts"), r.Namespace, pod.Spec.ServiceAccountName)
 	if apierrors.IsNotFound(err) {
-		return nil // it went since it was looked up
+		return nil // deleted since it was looked up
 	}
 	if err != nil {
 		return status(err)

@@ -11,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// NamespaceLifecycle lets nothing be created in a namespace that is not there
-// or is going, and lets nobody delete the namespaces a cluster cannot do
-// without.
+// NamespaceLifecycle rejects creates in a namespace that is missing or terminating, and deletes of the namespaces
+// that a cluster requires.
 type NamespaceLifecycle struct{ Lookup Lookup }
 
 // Name implements Plugin.
@@ -29,7 +28,7 @@ func (p NamespaceLifecycle) Admit(ctx context.Context, r *Request) error {
 		}
 		return nil
 	}
-	// Who asks what may be done in a namespace is not told whether it exists.
+	// A review of access in a namespace must not reveal whether the namespace exists.
 	review := schema.GroupResource{Group: "authorization.k8s.io", Resource: "localsubjectaccessreviews"}
 	if r.Namespace == "" || r.Verb != Create || r.GroupResource() == review {
 		return nil

@@ -10,8 +10,8 @@ import (
 	corekinds "fairlead.dev/internal/resource/core"
 )
 
-// nodePorts takes the node ports a service of its type needs. Ports of the same
-// number share one, as DNS over UDP and TCP do.
+// nodePorts allocates the node ports that a service of its type needs. Ports of the same number share one node
+// port, as DNS over UDP and TCP does.
 func (t *allocation) nodePorts() error {
 	s := &t.svc.Spec
 	if usesNodePorts(s) {
@@ -39,8 +39,7 @@ func (t *allocation) nodePorts() error {
 	return nil
 }
 
-// nodePort takes one for the port at index i. byPort holds what the ports
-// before it got.
+// nodePort allocates the node port of the port at index i. byPort holds those of earlier ports.
 func (t *allocation) nodePort(i int, byPort map[int32]int32) error {
 	s := &t.svc.Spec
 	p := &s.Ports[i]
@@ -84,7 +83,7 @@ func (t *allocation) anyPort() (int32, error) {
 	return int32(port), nil
 }
 
-// requested is the node port that any of the ports of that number names.
+// requested returns the node port requested by any of the ports of that number.
 func requested(ports []corev1.ServicePort, number int32) int32 {
 	for _, p := range ports {
 		if p.Port == number && p.NodePort != 0 {

@@ -18,14 +18,12 @@ import (
 	"fairlead.dev/internal/server/auth/nodes"
 )
 
-// NodeRestriction lets a kubelet write only what is its node's: its Node, Lease,
-// CSINode and slices, pods that are bound to it, and tokens and certificate requests for
-// these. Others it does not concern. What of another's a kubelet may read is the
-// authorizer's to say.
+// NodeRestriction restricts a kubelet's writes to its own node: its Node, Lease, CSINode and slices, pods bound to
+// it, and tokens and certificate requests for these. Other users are not affected. Reads are restricted by the
+// authorizer.
 type NodeRestriction struct {
 	Lookup Lookup
-	// Authorizer allows nodes tokens for audiences that no volume of the pod names; nil
-	// allows none.
+	// Authorizer allows nodes tokens for audiences that no volume of the pod names; nil allows none.
 	Authorizer auth.Authorizer
 }
 
@@ -71,15 +69,15 @@ func (p NodeRestriction) Admit(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// nodeWrite is what one kubelet wants to write.
+// nodeWrite is a write by a kubelet.
 type nodeWrite struct {
 	NodeRestriction
 	ctx  context.Context
 	r    *Request
-	name string // of the node
+	name string // the node's name
 }
 
-// refuse makes the answer of a reason; objects that are not there are answered as such.
+// refuse turns an error into a response. NotFound errors are returned as such.
 func (w nodeWrite) refuse(err error) error {
 	switch {
 	case err == nil:
@@ -108,7 +106,7 @@ func (w nodeWrite) slice() error {
 	return nil
 }
 
-// pod is about pods and their subresources.
+// pod checks writes to pods and their subresources.
 func (w nodeWrite) pod() error {
 	r := w.r
 	switch {
@@ -139,7 +137,7 @@ func (w nodeWrite) bound(pod runtime.Object, otherwise error) error {
 	return nil
 }
 
-// podStatus leaves to others what is not the kubelet's to say.
+// podStatus rejects changes to status fields that do not belong to the kubelet.
 func (w nodeWrite) podStatus(p, old *corev1.Pod) error {
 	switch {
 	case old.Spec.NodeName != w.name:
@@ -154,7 +152,7 @@ func (w nodeWrite) podStatus(p, old *corev1.Pod) error {
 	return nil
 }
 
-// mirror wants a new pod to show one that the node runs by itself.
+// mirror requires a new pod to be the mirror of a static pod of the node.
 func (w nodeWrite) mirror(p *corev1.Pod) error {
 	if _, is := p.Annotations[corev1.MirrorPodAnnotationKey]; !is {
 		return fmt.Errorf("pod does not have %q annotation, node %q can only create mirror pods", corev1.MirrorPodAnnotationKey, w.name)
@@ -188,7 +186,7 @@ func (w nodeWrite) mirror(p *corev1.Pod) error {
 	return nil
 }
 
-// claim is about claims, of which a kubelet writes the state of a resize.
+// claim checks writes to claims, in which a kubelet may only change the state of a resize.
 func (w nodeWrite) claim() error {
 	if w.r.Subresource != "status" {
 		return errors.New("may only update PVC status")

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// TestNodeRestriction: a kubelet writes what is its node's, and nothing else.
+// TestNodeRestriction checks that a kubelet can write only its own node's objects.
 func TestNodeRestriction(t *testing.T) {
 	on := func(node string, change func(*corev1.Pod)) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "shop", UID: "u"}, Spec: corev1.PodSpec{NodeName: node}}
@@ -78,7 +78,7 @@ func TestNodeRestriction(t *testing.T) {
 		path, namespace string // resource or resource/subresource
 		object          string
 		obj, old        runtime.Object
-		want            string // part of the message; empty if it may
+		want            string // part of the message; empty if allowed
 	}{
 		{"a mirror pod", admission.Create, "pods", "shop", "p", mirror(nil), nil, ""},
 		{"a plain pod", admission.Create, "pods", "shop", "p", on("n", nil), nil, "can only create mirror pods"},

@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// podCertificate lets a kubelet ask for certificates for the pods that it runs. A UID that
-// is not the present one is no refusal: it may be what the kubelet has not seen yet, and
-// it is to try again.
+// podCertificate allows a kubelet to request certificates for the pods that it runs. A UID other than the present
+// one gets a conflict instead of a rejection: the kubelet may not have seen the change yet, and should retry.
 func (w nodeWrite) podCertificate() error {
 	if w.r.Verb != Create {
 		return forbid(w.r, fmt.Errorf("unexpected operation %v", w.r.Verb))
@@ -56,7 +55,7 @@ func (w nodeWrite) podCertificate() error {
 	return nil
 }
 
-// named finds an object that the request names.
+// named returns an object that the request names.
 func (w nodeWrite) named(what, resource, namespace, name, id string) (runtime.Object, error) {
 	obj, err := w.Lookup.Get(w.ctx, core(resource), namespace, name)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/resource/certificates"
 )
 
-// node lets a kubelet write its own Node, but not what would draw pods to it.
+// node allows a kubelet to write its own Node, except for changes that would attract pods.
 func (w nodeWrite) node() error {
 	if w.r.Name != w.name {
 		return fmt.Errorf("node %q is not allowed to modify node %q", w.name, w.r.Name)
@@ -44,15 +44,14 @@ func (w nodeWrite) node() error {
 	return nil
 }
 
-// kubeletLabels are those of Kubernetes' that kubelets set on their nodes.
+// kubeletLabels are the kubernetes.io labels that kubelets may set on their nodes.
 var kubeletLabels = []string{
 	corev1.LabelHostname, corev1.LabelTopologyZone, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaZone,
 	corev1.LabelFailureDomainBetaRegion, corev1.LabelInstanceType, corev1.LabelInstanceTypeStable, corev1.LabelOSStable,
 	corev1.LabelArchStable, "beta.kubernetes.io/os", "beta.kubernetes.io/arch",
 }
 
-// forbiddenLabels are the labels that are not as they were and that a kubelet may not
-// change, in order.
+// forbiddenLabels returns the changed labels that a kubelet may not change, sorted.
 func forbiddenLabels(now, was map[string]string) (list []string) {
 	look := func(a, b map[string]string) {
 		for k, v := range a {
@@ -80,7 +79,7 @@ func isForbiddenLabel(key string) bool {
 	return (in("kubernetes.io") || in("k8s.io")) && !kubelets
 }
 
-// request wants certificates for a kubelet to be for the one that asks.
+// request requires kubelet certificate requests to be for the requesting node.
 func (w nodeWrite) request() error {
 	if w.r.Verb != Create {
 		return nil
@@ -101,7 +100,7 @@ func (w nodeWrite) request() error {
 	return nil
 }
 
-// configSource returns what a Node names as the source of its kubelet's configuration.
+// configSource returns the source of the kubelet's configuration in a Node.
 func configSource(n *corev1.Node) *corev1.NodeConfigSource {
 	//lint:ignore SA1019 clients can still send it, and kube-apiserver refuses it
 	return n.Spec.ConfigSource

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// token is about tokens, which a kubelet asks for in the name of its pods.
+// token checks token requests, which a kubelet makes for its pods.
 func (w nodeWrite) token() error {
 	if w.r.Verb != Create || w.r.Subresource != "token" {
 		return nil
@@ -39,8 +39,8 @@ func (w nodeWrite) token() error {
 	return w.audience(pod, spec.Audiences)
 }
 
-// audience holds a node to the audiences that the volumes of its pod name, and to those
-// it is allowed by the verb request-serviceaccounts-token-audience.
+// audience restricts a node to the audiences in the volumes of its pod, and to those allowed by the verb
+// request-serviceaccounts-token-audience.
 func (w nodeWrite) audience(pod *corev1.Pod, asked []string) error {
 	if len(asked) > 1 {
 		return errors.New("node may only request 0 or 1 audiences")
@@ -72,8 +72,8 @@ func (w nodeWrite) audience(pod *corev1.Pod, asked []string) error {
 	return fmt.Errorf("audience %q not found in pod spec volume, %s is not authorized to request tokens for this audience", audience, w.r.User.Name)
 }
 
-// mounts reports whether a volume of the pod has tokens for the audience: one that
-// projects them, or one of a CSI driver that asks for them.
+// mounts reports whether a volume of the pod uses tokens for the audience: a projected one, or one of a CSI driver
+// that requests them.
 func (w nodeWrite) mounts(pod *corev1.Pod, audience string) (bool, error) {
 	var errs []error
 	for _, v := range pod.Spec.Volumes {
@@ -96,7 +96,7 @@ func (w nodeWrite) mounts(pod *corev1.Pod, audience string) (bool, error) {
 	return false, errors.Join(errs...)
 }
 
-// driver is the CSI driver of a volume, "" if it has none.
+// driver returns the CSI driver of a volume, "" if it has none.
 func (w nodeWrite) driver(pod *corev1.Pod, v corev1.Volume) (string, error) {
 	claim := ""
 	switch {

@@ -7,10 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TaintNodesByCondition has every new node begin as one that is not ready, so
-// that no pod is bound to it before the node lifecycle controller has seen that
-// it is. Where nobody runs that controller the taint stays, and only pods that
-// tolerate it are scheduled.
+// TaintNodesByCondition taints every new node as not ready, so that no pod is bound to it before the node lifecycle
+// controller has seen it ready. Without that controller the taint stays, and only pods that tolerate it are
+// scheduled.
 type TaintNodesByCondition struct{}
 
 // Name implements Plugin.

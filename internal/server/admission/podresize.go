@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/internal/quota"
 )
 
-// PodResize refuses to give a pod on a node resources that the node will never have, or on one
-// whose system cannot change them.
+// PodResize rejects a resize beyond the allocatable resources of the pod's node, or on a node whose operating
+// system does not support it.
 type PodResize struct{ Lookup Lookup }
 
 // Name implements Plugin.

@@ -10,7 +10,8 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// TestPodResize: a resize for which its node has no room in all is refused, with the reason as a cause.
+// TestPodResize checks that a resize beyond the node's allocatable resources is rejected, with the reason as a
+// cause.
 func TestPodResize(t *testing.T) {
 	w := newWorld()
 	node := func(name, system string) *corev1.Node {
@@ -34,7 +35,7 @@ func TestPodResize(t *testing.T) {
 		{"linux", "1500m", "1Ki", 2, "", ""},
 		{"linux", "1501m", "1Ki", 2, "node didn't have enough allocatable resources: cpu, requested: 2001, allocatable: 2000", "NodeCapacity"},
 		{"linux", "2", "2Ki", 2, "node didn't have enough allocatable resources: cpu, requested: 2500, allocatable: 2000; memory, requested: 2048, allocatable: 1024", "NodeCapacity"},
-		{"linux", "2", "2Ki", 1, "", ""}, // as it was
+		{"linux", "2", "2Ki", 1, "", ""}, // unchanged
 		{"", "2", "2Ki", 2, "", ""},
 		{"gone", "1", "1", 2, `node "gone" not found`, ""},
 		{"windows", "1", "1", 2, `pod resize is only supported on linux nodes, node "windows" is "windows"`, "UnsupportedPlatform"},

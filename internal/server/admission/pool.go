@@ -5,23 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// errFull is the error of a pool that has nothing left, in kube-apiserver's words.
+// errFull is returned by an exhausted pool, in kube-apiserver's words.
 var errFull = errors.New("range is full")
 
-// pool is a range of numbers of which each belongs to one owner at most. An
-// owner is "namespace/name" of a service. It is not safe for concurrent use.
+// pool is a range of numbers, each with at most one owner. An owner is "namespace/name" of a service. It is not
+// safe for concurrent use.
 type pool struct {
 	size int
-	// low numbers are given out only when asked for, or when the others are
-	// all taken, so that fixed ones rarely meet one that was given out.
+	// Numbers below low are allocated on request only, or when all others are in use, so that static allocations
+	// rarely collide with dynamic ones.
 	low    int
 	owners map[int]string
 }
 
 func newPool(size, low int) *pool { return &pool{size: size, low: low, owners: map[int]string{}} }
 
-// lowBand is how much of a range is kept for those who ask: a sixteenth, at
-// least 16 and at most most; ranges too small for that keep nothing.
+// lowBand returns the size of the band reserved for requested numbers: a sixteenth of the range, at least 16 and at
+// most max. Small ranges have none.
 func lowBand(size, most int) int {
 	if size <= 16 {
 		return 0
@@ -29,8 +29,7 @@ func lowBand(size, most int) int {
 	return min(max(16, size/16), most)
 }
 
-// take makes owner the owner of n, if nobody is. stale tells whether an owner
-// has in truth given it up.
+// take makes owner the owner of n if n is free. stale reports whether an owner no longer holds its number.
 func (p *pool) take(n int, owner string, stale func(owner string, n int) bool) bool {
 	if have, ok := p.owners[n]; ok && !stale(have, n) {
 		return false
@@ -39,7 +38,7 @@ func (p *pool) take(n int, owner string, stale func(owner string, n int) bool) b
 	return true
 }
 
-// next gives out a number that nobody owns, at random.
+// next allocates a random free number.
 func (p *pool) next(owner string, stale func(owner string, n int) bool) (int, error) {
 	for _, band := range [][2]int{{p.low, p.size}, {0, p.low}} {
 		if n, ok := p.scan(band[0], band[1], owner, nil); ok {
@@ -52,7 +51,7 @@ func (p *pool) next(owner string, stale func(owner string, n int) bool) (int, er
 	return 0, errFull
 }
 
-// scan looks from a random place on for a number below end.
+// scan searches from a random position for a free number in the band.
 func (p *pool) scan(begin, end int, owner string, stale func(string, int) bool) (int, bool) {
 	if end <= begin {
 		return 0, false
@@ -69,7 +68,7 @@ func (p *pool) scan(begin, end int, owner string, stale func(string, int) bool) 
 	return 0, false
 }
 
-// free gives n back, if it is owner's.
+// free releases n if it belongs to owner.
 func (p *pool) free(n int, owner string) {
 	if p.owners[n] == owner {
 		delete(p.owners, n)

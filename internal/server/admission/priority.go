@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Priority turns a pod's priority class into its number, and lets only one
-// class be the default.
+// Priority sets a pod's priority from its priority class, and allows at most one default class.
 type Priority struct{ Lookup Lookup }
 
 var priorityClasses = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
@@ -72,7 +71,7 @@ func (p Priority) create(ctx context.Context, r *Request, pod *corev1.Pod) error
 	return nil
 }
 
-// standard is the default class, the lowest one if a race made two.
+// standard returns the default class, the lowest one if a race created two.
 func (p Priority) standard(ctx context.Context) (*schedulingv1.PriorityClass, error) {
 	list, err := p.Lookup.List(ctx, priorityClasses, "")
 	if err != nil {

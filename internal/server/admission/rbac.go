@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/server/auth/rbac"
 )
 
-// RBACEscalation lets nobody grant, by a role or a binding, what they may not
-// do themselves, unless they may escalate the role or bind to it.
+// RBACEscalation rejects roles and bindings that grant rights their author lacks, unless the author may escalate
+// the role or bind to it.
 type RBACEscalation struct {
 	Authorizer auth.Authorizer
 	Policy     func(context.Context) (*rbac.Policy, error)
@@ -78,7 +78,7 @@ func (p RBACEscalation) holds(ctx context.Context, r *Request, rules []rbacv1.Po
 	return policy.MayGrant(r.User, "", rules) == nil, nil
 }
 
-// rules checks a role whose rules are new or changed.
+// rules checks a role whose rules are new or have changed.
 func (p RBACEscalation) rules(ctx context.Context, r *Request, role metav1.Object, rules []rbacv1.PolicyRule) error {
 	a := auth.Attributes{
 		User: r.User, Verb: "escalate", Group: r.Resource.Group, Version: "*", Resource: r.Resource.Plural,
@@ -87,7 +87,7 @@ func (p RBACEscalation) rules(ctx context.Context, r *Request, role metav1.Objec
 	return p.unless(ctx, r, a, func(policy *rbac.Policy) error { return policy.MayGrant(r.User, r.Namespace, rules) })
 }
 
-// binding checks a binding whose role or subjects are new or changed.
+// binding checks a binding whose role or subjects are new or have changed.
 func (p RBACEscalation) binding(ctx context.Context, r *Request, ref rbacv1.RoleRef) error {
 	a := auth.Attributes{
 		User: r.User, Verb: "bind", Group: rbacv1.GroupName, Version: "*",
@@ -111,7 +111,7 @@ func (p RBACEscalation) binding(ctx context.Context, r *Request, ref rbacv1.Role
 	})
 }
 
-// unless runs check if the user may not do a.
+// unless runs check unless the user may do a.
 func (p RBACEscalation) unless(ctx context.Context, r *Request, a auth.Attributes, check func(*rbac.Policy) error) error {
 	if ok, _, _ := p.Authorizer.Authorize(ctx, a); ok {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ClaimResize lets a claim grow only if it is bound and its storage class says
-// that its volumes can.
+// ClaimResize allows a claim to grow only if it is bound and its storage class allows expansion.
 type ClaimResize struct{ Lookup Lookup }
 
 // Name implements Plugin.
@@ -40,7 +39,7 @@ func (p ClaimResize) Validate(ctx context.Context, r *Request) error {
 	return forbid(r, errors.New("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"))
 }
 
-// className is the class a claim names, in the field or in the old annotation.
+// className returns the class of a claim, from the field or the old annotation.
 func className(c *corev1.PersistentVolumeClaim) string {
 	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name

@@ -23,20 +23,20 @@ type QuotaWriter interface {
 	UpdateStatus(ctx context.Context, q *corev1.ResourceQuota) error
 }
 
-// ResourceQuota refuses what would take more than a quota of the namespace leaves,
-// and charges quotas with the rest, before it is written. What then fails is given
-// back; what is deleted later, the resourcequota controller gives back.
+// ResourceQuota rejects writes that would exceed a quota of the namespace, and charges the quotas for others before
+// they are written. The charge of a write that fails is undone; for deleted objects the resourcequota controller
+// lowers the usage.
 //
-// A charge is a write of the quota's status that holds only for the revision it was
-// computed from: several servers can share a quota. Within this one the charges of a
-// namespace take turns, so that they don't waste each other's time.
+// A charge is a conditional write of the quota's status, which fails if the quota has changed since the charge was
+// computed, so several servers can share a quota. Within this server, charges of a namespace are serialized, to
+// avoid conflicts.
 type ResourceQuota struct {
 	lookup Lookup
 	writer QuotaWriter
 	turns  *turns
 }
 
-// NewResourceQuota returns the plugin; without a writer it lets everything pass.
+// NewResourceQuota returns the plugin. Without a writer it admits everything.
 func NewResourceQuota(l Lookup, w QuotaWriter) ResourceQuota {
 	return ResourceQuota{l, w, newTurns()}
 }
@@ -44,7 +44,7 @@ func NewResourceQuota(l Lookup, w QuotaWriter) ResourceQuota {
 // Name implements Plugin.
 func (ResourceQuota) Name() string { return "ResourceQuota" }
 
-// quotaAttempts is how often a charge is tried while others change the quota.
+// quotaAttempts limits the attempts to charge a quota that others change.
 const quotaAttempts = 10
 
 // Validate implements Validator.
@@ -68,8 +68,8 @@ func (p ResourceQuota) Validate(ctx context.Context, r *Request) error {
 	return p.charge(ctx, r, m)
 }
 
-// others finds what claims of devices are measured by. What cannot be read is not there,
-// as upstream has it: the claim is then charged for its devices alone.
+// others returns the objects by which device claims are measured. Unreadable objects count as missing, as upstream:
+// the claim is then charged only for its devices.
 func (p ResourceQuota) others(ctx context.Context) quota.Others {
 	return quota.Others{
 		DeviceClasses: func() []*resourcev1.DeviceClass {
@@ -88,7 +88,7 @@ func (p ResourceQuota) others(ctx context.Context) quota.Others {
 	}
 }
 
-// typed are objects of one type; none of them if they could not be read.
+// typed converts a list to one type. It returns none if the list could not be read.
 func typed[T runtime.Object](list []runtime.Object, err error) []T {
 	var all []T
 	if err == nil {
@@ -100,14 +100,14 @@ func typed[T runtime.Object](list []runtime.Object, err error) []T {
 }
 
 func (p ResourceQuota) charge(ctx context.Context, r *Request, m quota.Measure) error {
-	var again []string // nil: all quotas
+	var again []string // nil stands for all quotas
 	for attempt := 1; ; attempt++ {
 		list, err := p.quotas(ctx, r.Namespace)
 		if err != nil {
 			return err
 		}
 		if again != nil {
-			// Those that changed are looked at anew; one that is gone counts no more.
+			// Only the changed quotas are evaluated again; deleted ones no longer count.
 			list = slices.DeleteFunc(list, func(q *corev1.ResourceQuota) bool { return !slices.Contains(again, q.Name) })
 		}
 		taken, err := takes(r, m, list)
@@ -147,8 +147,7 @@ func (p ResourceQuota) quotas(ctx context.Context, namespace string) ([]*corev1.
 	return quotas, nil
 }
 
-// giveBack takes off a quota what it was charged with. If that can't be done now, the
-// controller's next count does it.
+// giveBack undoes a charge. If that fails, the controller's next count corrects the quota.
 func (p ResourceQuota) giveBack(ctx context.Context, t taking) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -173,7 +172,7 @@ func (p ResourceQuota) giveBack(ctx context.Context, t taking) {
 	}
 }
 
-// chargeable says whether the request can change what its object uses.
+// chargeable reports whether the request can change the usage of its object.
 func chargeable(r *Request) bool {
 	switch r.GroupResource() {
 	case core("pods"):
@@ -196,14 +195,13 @@ func chargeable(r *Request) bool {
 	return r.Verb == Create && r.Subresource == ""
 }
 
-// taking is a quota as it is once it is charged with delta.
+// taking is a quota with its usage increased by delta.
 type taking struct {
 	charged *corev1.ResourceQuota
 	delta   corev1.ResourceList
 }
 
-// takes computes what a request takes of each quota, and refuses it where there is
-// not enough.
+// takes computes the charge of a request for each quota, and rejects the request if a quota would be exceeded.
 func takes(r *Request, m quota.Measure, list []*corev1.ResourceQuota) ([]taking, error) {
 	usage := m.Usage(r.Object)
 	for name, q := range usage {
@@ -253,7 +251,7 @@ func takes(r *Request, m quota.Measure, list []*corev1.ResourceQuota) ([]taking,
 	return taken, nil
 }
 
-// within reports whether a quota is about an object.
+// within reports whether a quota applies to an object.
 func within(m quota.Measure, q *corev1.ResourceQuota, covered []corev1.ResourceName, obj runtime.Object) (bool, error) {
 	if len(covered) == 0 {
 		return false, nil
@@ -261,8 +259,7 @@ func within(m quota.Measure, q *corev1.ResourceQuota, covered []corev1.ResourceN
 	return m.InScope(q, obj)
 }
 
-// exceeds refuses a request for the resources of which it takes more than there are
-// left. A write of status is never refused.
+// exceeds rejects a request that exceeds the remaining quota. A status update is never rejected.
 func exceeds(r *Request, q *corev1.ResourceQuota, delta, used corev1.ResourceList) error {
 	if r.Subresource == "status" {
 		return nil

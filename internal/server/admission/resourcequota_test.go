@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// book keeps quotas, and is both Lookup and QuotaWriter of them.
+// book stores quotas, and is both their Lookup and their QuotaWriter.
 type book struct {
 	mu     sync.Mutex
 	quotas map[string]*corev1.ResourceQuota
@@ -76,7 +76,7 @@ func (b *book) UpdateStatus(_ context.Context, q *corev1.ResourceQuota) error {
 	return nil
 }
 
-// used reads what a quota has given out, for the names that it bounds.
+// used returns a quota's usage, for the resources that it limits.
 func (b *book) used(name string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func TestQuotaChargesPods(t *testing.T) {
 		name       string
 		hard, used string
 		pod        *corev1.Pod
-		want       string // the refusal, or what is used then
+		want       string // the error, or the usage afterwards
 	}{
 		{"charged", "pods=3 requests.cpu=2 limits.memory=2Gi", "pods=1 requests.cpu=1 limits.memory=1Gi", podOf("cpu=500m", "memory=512Mi"),
 			"limits.memory=1536Mi pods=2 requests.cpu=1500m"},
@@ -178,7 +178,7 @@ func TestQuotaOfOtherThings(t *testing.T) {
 	try(admission.Create, "services", plain, nil, "requests.storage=0 services=1 services.nodeports=0 count/configmaps=0 gold.storageclass.storage.k8s.io/requests.storage=0")
 	try(admission.Update, "services", open, plain, "requests.storage=0 services=1 services.nodeports=2 count/configmaps=0 gold.storageclass.storage.k8s.io/requests.storage=0")
 	try(admission.Create, "services", open, nil, "exceeded quota: q, requested: services.nodeports=2, used: services.nodeports=2, limited: services.nodeports=3")
-	try(admission.Update, "services", plain, open, b.used("q")) // the controller gives back
+	try(admission.Update, "services", plain, open, b.used("q")) // the controller lowers the usage
 	try(admission.Create, "configmaps", &corev1.ConfigMap{}, nil, "requests.storage=0 services=1 services.nodeports=2 count/configmaps=1 gold.storageclass.storage.k8s.io/requests.storage=0")
 	try(admission.Create, "configmaps", &corev1.ConfigMap{}, nil, "exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=1, limited: count/configmaps=1")
 	gold := "gold"
@@ -212,7 +212,7 @@ func TestQuotaGivesBackAndTriesAgain(t *testing.T) {
 	}
 	r.Done(false)
 
-	// Somebody else takes the last one while we are about to.
+	// Another request takes the last one just before the charge.
 	b = newBook(quotaOf("q", "pods=2", "pods=1"))
 	b.before = func() {
 		q := b.quotas["q"].DeepCopy()
@@ -225,7 +225,7 @@ func TestQuotaGivesBackAndTriesAgain(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "used: pods=2, limited: pods=2") {
 		t.Errorf("the last one twice: %v", err)
 	}
-	// A quota that goes while we charge it holds nobody back.
+	// A quota deleted during the charge does not block the request.
 	b = newBook(quotaOf("q", "pods=2", "pods=1"))
 	b.before = func() { delete(b.quotas, "q") }
 	if err := admit(t, admission.NewResourceQuota(b, b), request(admission.Create, "pods", "shop", "p", podOf("", ""), nil)); err != nil {

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// RuntimeClass brings a class's overhead, node selector and tolerations to the
-// pods that name it.
+// RuntimeClass sets a class's overhead, node selector and tolerations in the pods that name it.
 type RuntimeClass struct{ Lookup Lookup }
 
 // Name implements Plugin.

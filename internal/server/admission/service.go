@@ -14,21 +14,20 @@ import (
 	corekinds "fairlead.dev/internal/resource/core"
 )
 
-// ServiceOptions are what services are given.
+// ServiceOptions configure ServiceAllocation.
 type ServiceOptions struct {
-	// Families are the IP families of the cluster, the first being that of services that
-	// ask for none. Addresses are taken from the ServiceCIDRs that are stored.
+	// Families are the IP families of the cluster, the default first. Addresses are allocated from the stored
+	// ServiceCIDRs.
 	Families []corev1.IPFamily
 	// NodePorts is the range of node ports, both ends included; 30000 to 32767
 	// if zero.
 	NodePorts [2]int
 }
 
-// ServiceAllocation gives services their cluster IPs and node ports. Which ports are
-// taken is read from the services once and then kept here, which is right as
-// long as all writes go through this server. A port whose owner does not
-// hold it any more (its service went without a delete that was seen here) is
-// found out when somebody else wants it.
+// ServiceAllocation allocates the cluster IPs and node ports of services. The allocated ports are read from the
+// services once and then maintained here, which is correct while all writes go through this server. A port whose
+// owner no longer holds it (because the service's deletion was not seen here) is detected when another service
+// wants it.
 type ServiceAllocation struct {
 	lookup   Lookup
 	families []corev1.IPFamily
@@ -37,7 +36,7 @@ type ServiceAllocation struct {
 		sync.Mutex
 		loaded bool
 		ports  *pool
-		// inFlight is what requests have taken that are not written yet.
+		// inFlight holds what requests have allocated but not yet written.
 		inFlight map[holding]bool
 	}
 }
@@ -75,13 +74,13 @@ func (a *ServiceAllocation) Complete(ctx context.Context, r *Request) error {
 	switch r.Verb {
 	case Create:
 		t.svc = r.Object.(*corev1.Service)
-		if s := &t.svc.Spec; s.ClusterIP != "" && len(s.ClusterIPs) == 0 { // from a client that knows the one field
+		if s := &t.svc.Spec; s.ClusterIP != "" && len(s.ClusterIPs) == 0 { // from a client that only knows the older field
 			s.ClusterIPs = []string{s.ClusterIP}
 		}
 		t.old = &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName}}
 	case Update:
 		t.svc, t.old = r.Object.(*corev1.Service), r.Old.(*corev1.Service)
-		corekinds.KeepAllocated(t.svc, t.old) // as the strategy does when it comes to it: what is left is what is held
+		corekinds.KeepAllocated(t.svc, t.old) // as the strategy does later: whatever remains is held
 	case Delete:
 		t.svc, _ = r.Old.(*corev1.Service)
 		if t.svc == nil || len(t.svc.Finalizers) > 0 {
@@ -124,7 +123,7 @@ func (a *ServiceAllocation) Complete(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// holding is one thing that a service holds: an address, or a port.
+// holding is an address or a port held by a service.
 type holding struct {
 	ip   netip.Addr
 	port int
@@ -150,7 +149,7 @@ func held(svc *corev1.Service) []holding {
 
 func owner(svc *corev1.Service) string { return svc.Namespace + "/" + svc.Name }
 
-// port is the place of a node port in the pool.
+// port returns the index of a node port in the pool.
 func (a *ServiceAllocation) port(h holding) (int, error) {
 	n := h.port - a.port0
 	if n < 0 || n >= a.mu.ports.size {
@@ -159,7 +158,7 @@ func (a *ServiceAllocation) port(h holding) (int, error) {
 	return n, nil
 }
 
-// load reads which ports the services hold, once.
+// load reads the node ports of all services, once.
 func (a *ServiceAllocation) load(ctx context.Context) error {
 	if a.mu.loaded {
 		return nil
@@ -180,7 +179,7 @@ func (a *ServiceAllocation) load(ctx context.Context) error {
 	return nil
 }
 
-// invalidService is the answer to what is wrong with a service, nil if nothing is.
+// invalidService returns the Invalid error for faults of a service, nil if there are none.
 func invalidService(svc *corev1.Service, errs ...*field.Error) error {
 	if len(errs) == 0 {
 		return nil

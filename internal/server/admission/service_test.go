@@ -28,7 +28,7 @@ func service(name string, change func(*corev1.ServiceSpec)) *corev1.Service {
 	return s
 }
 
-// cluster writes services as the server does: admit, then store.
+// cluster writes services as the server does: it runs admission and then stores them.
 type cluster struct {
 	world
 	t *testing.T
@@ -53,7 +53,7 @@ func serviceCIDR(name string, cidrs ...string) *networkingv1.ServiceCIDR {
 	return &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: cidrs}}
 }
 
-// settle ends a request that was written, with its companions.
+// settle completes a request that was written, with its companions.
 func (c cluster) settle(r *admission.Request) {
 	for _, m := range r.Companions() {
 		all := slices.DeleteFunc(c.world["ipaddresses"], func(o metav1.Object) bool { return o.GetName() == m.Object.GetName() })
@@ -168,7 +168,7 @@ func TestClusterIP(t *testing.T) {
 	}
 }
 
-// TestNotWritten: what a write that failed or was a dry run took is free again.
+// TestNotWritten checks that the allocations of failed writes and dry runs are released.
 func TestNotWritten(t *testing.T) {
 	c := newCluster(t, "10.0.0.0/30", 30000, 30000) // .1 and .2
 	for i := range 5 {
@@ -177,7 +177,7 @@ func TestNotWritten(t *testing.T) {
 		r.DryRun = i%2 == 0
 		port := int32(30000)
 		if r.DryRun {
-			port = 32769 // a number that stands for one
+			port = 32769 // a placeholder
 		}
 		if err := admit(t, c.p, r); err != nil || s.Spec.ClusterIP == "" || s.Spec.Ports[0].NodePort != port {
 			t.Fatalf("time %d: %v %+v", i, err, s.Spec)
@@ -186,7 +186,7 @@ func TestNotWritten(t *testing.T) {
 			r.Done(false)
 		}
 	}
-	// A refusal by a later plugin gives back, too.
+	// A rejection by a later plugin releases the allocation too.
 	refuse := admission.Chain{c.p, refusal{}}
 	for range 3 {
 		r := request(admission.Create, "services", "shop", "s", service("s", nil), nil)
@@ -231,12 +231,12 @@ func TestNodePorts(t *testing.T) {
 		t.Errorf("when all are taken: %s", err)
 	}
 
-	// An update that names nothing keeps what there is.
+	// An update without addresses and ports keeps the present ones.
 	same := nodePort("two", corev1.ServicePort{Name: "a", Port: 1}, corev1.ServicePort{Name: "b", Port: 2})
 	if err := c.update(same, two); err != "" || same.Spec.Ports[0].NodePort != two.Spec.Ports[0].NodePort || same.Spec.ClusterIP != two.Spec.ClusterIP {
 		t.Errorf("kept: %s %+v", err, same.Spec)
 	}
-	// One that turns it into a plain service gives the ports back.
+	// Changing it into a ClusterIP service releases the ports.
 	plain := same.DeepCopy()
 	plain.Spec.Type = corev1.ServiceTypeClusterIP
 	if err := c.update(plain, same); err != "" || plain.Spec.Ports[0].NodePort != 0 || plain.Spec.ClusterIP != same.Spec.ClusterIP {
@@ -245,7 +245,7 @@ func TestNodePorts(t *testing.T) {
 	if err := c.create(nodePort("next", corev1.ServicePort{Port: 1}, corev1.ServicePort{Port: 2})); err != "" {
 		t.Errorf("ports given back: %s", err)
 	}
-	// And one that makes it external gives the address back, and gets one again.
+	// Changing it into an ExternalName service releases the address; changing it back allocates one again.
 	external := plain.DeepCopy()
 	external.Spec.Type, external.Spec.ExternalName = corev1.ServiceTypeExternalName, "example.com"
 	if err := c.update(external, plain); err != "" || external.Spec.ClusterIP != "" || len(external.Spec.ClusterIPs) != 0 {
@@ -258,7 +258,7 @@ func TestNodePorts(t *testing.T) {
 	}
 }
 
-// TestAtOnce: services created at the same time never share an address.
+// TestAtOnce checks that services created at the same time never share an address.
 func TestAtOnce(t *testing.T) {
 	c := newCluster(t, "10.0.0.0/24", 30000, 30100)
 	var wg sync.WaitGroup

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
-// ServiceAccount gives each new pod an account of its namespace, that account's
-// pull secrets, and a volume with its token.
+// ServiceAccount sets the service account of each new pod, adds the account's pull secrets, and adds a volume with
+// its token.
 type ServiceAccount struct{ Lookup Lookup }
 
 // Name implements Plugin.
@@ -47,8 +47,8 @@ func (p ServiceAccount) Admit(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// account returns the account. The default one of a new namespace is about to
-// be made by a controller, so it is waited for, at most a second.
+// account returns the account. The default account of a new namespace is created by a controller, so account waits
+// for it, for a second at most.
 func (p ServiceAccount) account(ctx context.Context, namespace, name string) (*corev1.ServiceAccount, error) {
 	const pause, tries = 20 * time.Millisecond, 50
 	for try := 1; ; try++ {
@@ -83,8 +83,8 @@ func wantsToken(sa *corev1.ServiceAccount, pod *corev1.Pod) bool {
 	return true
 }
 
-// checkMirror: a mirror pod shows what a node runs by itself; it must not bring
-// the node anything out of the API.
+// checkMirror rejects a mirror pod that refers to API objects, because a static pod must not give its node access
+// to them.
 func checkMirror(pod *corev1.Pod) error {
 	if pod.Spec.ServiceAccountName != "" {
 		return errors.New("a mirror pod may not reference service accounts")

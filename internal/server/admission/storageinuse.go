@@ -9,10 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// StorageObjectInUseProtection gives volumes, claims and classes of attributes the
-// finalizers that keep them while they are in use. The controllers pv-protection,
-// pvc-protection and volumeattributesclass-protection take them off; where nobody runs
-// those, a volume that is deleted stays.
+// StorageObjectInUseProtection adds the finalizers that keep volumes, claims and volume attributes classes while
+// they are in use. The controllers pv-protection, pvc-protection and volumeattributesclass-protection remove them;
+// without these controllers a deleted volume stays.
 type StorageObjectInUseProtection struct{}
 
 // Name implements Plugin.

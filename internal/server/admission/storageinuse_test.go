@@ -14,7 +14,7 @@ func TestStorageIsProtected(t *testing.T) {
 	claim.Finalizers = []string{"mine"}
 	volume := &corev1.PersistentVolume{}
 	p := admission.StorageObjectInUseProtection{}
-	for range 2 { // the second time they are there
+	for range 2 { // the second time the finalizers exist
 		if err := admit(t, p, request(admission.Create, "persistentvolumeclaims", "shop", "c", claim, nil)); err != nil {
 			t.Fatal(err)
 		}

@@ -9,16 +9,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Timer shows how long each plugin of a chain takes, under upstream's name. A plugin mostly
-// takes less than a histogram of Prometheus' client does to count it, so the counting is
-// done here: two additions, and one look at the clock for each plugin, which is the end of
-// the one and the beginning of the next.
+// Timer measures how long each plugin of a chain takes, under upstream's metric name. Most plugins take less time
+// than a histogram of Prometheus' client needs for an observation, so the Timer counts by itself: two additions,
+// and one clock reading for each plugin, which is the end of the one and the start of the next.
 type Timer struct {
 	began time.Time
 	names []string
-	// of is a plugin's place in names by its place in the chain.
+	// of maps a plugin's index in the chain to its index in names.
 	of      []int
-	tallies [][len(verbs)][steps][2]tally // by name, verb, step and whether it refused
+	tallies [][len(verbs)][steps][2]tally // by name, verb, step and outcome (rejected or not)
 }
 
 type step int
@@ -32,14 +31,14 @@ const (
 var (
 	verbs     = [...]Verb{Create, Update, Delete, Connect}
 	stepNames = [steps]string{"admit", "validate"}
-	// bounds are upstream's, in seconds.
+	// bounds are upstream's buckets, in seconds.
 	bounds = [...]float64{0.005, 0.025, 0.1, 0.5, 1, 2.5}
 
 	tookDesc = prometheus.NewDesc("apiserver_admission_controller_admission_duration_seconds",
 		"How long an admission plugin took, in seconds, by operation and step.", []string{"name", "type", "operation", "rejected"}, nil)
 )
 
-// tally is a histogram: how many were in each bucket, and their sum in nanoseconds.
+// tally is a histogram: the count of each bucket, and the sum in nanoseconds.
 type tally struct {
 	in  [len(bounds) + 1]atomic.Uint64
 	sum atomic.Int64
@@ -54,7 +53,7 @@ func (t *tally) add(d time.Duration) {
 	t.sum.Add(int64(d))
 }
 
-// NewTimer returns one for a chain.
+// NewTimer returns a Timer for a chain.
 func NewTimer(c Chain) *Timer {
 	t := &Timer{began: time.Now()}
 	for _, p := range c {
@@ -69,7 +68,7 @@ func NewTimer(c Chain) *Timer {
 	return t
 }
 
-// now is the time since the Timer began; 0 of a nil one.
+// now returns the time since the Timer was created; 0 for a nil Timer.
 func (t *Timer) now() time.Duration {
 	if t == nil {
 		return 0
@@ -77,7 +76,7 @@ func (t *Timer) now() time.Duration {
 	return time.Since(t.began)
 }
 
-// passed counts what the plugin at a place in the chain has done since, and returns the
+// passed records the time since the previous plugin for the plugin at an index in the chain, and returns the
 // present.
 func (t *Timer) passed(place int, v Verb, s step, err error, since time.Duration) time.Duration {
 	if t == nil {

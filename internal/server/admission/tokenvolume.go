@@ -12,8 +12,8 @@ const (
 	tokenPath   = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
-// mountToken mounts a token at its usual place into every container that has
-// nothing mounted there, and adds the volume if one does.
+// mountToken mounts a token at the usual path into every container without a mount there. It adds the volume if a
+// container needs it.
 func mountToken(pod *corev1.Pod) {
 	name, there := "", false
 	for _, v := range pod.Spec.Volumes {
@@ -49,8 +49,7 @@ func mountsAt(c *corev1.Container, path string) bool {
 	return false
 }
 
-// tokenSources are a token, the CA to verify the API server by, and the name
-// of the pod's namespace, as files.
+// tokenSources returns the files of the volume: a token, the CA of the API server, and the pod's namespace.
 func tokenSources() *corev1.ProjectedVolumeSource {
 	mode, seconds := int32(0o644), int64(60*60+7)
 	return &corev1.ProjectedVolumeSource{

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// DefaultTolerationSeconds lets pods that don't say otherwise stay five minutes
-// on a node that is not ready or not reachable.
+// DefaultTolerationSeconds adds tolerations of five minutes for nodes that are not ready or not reachable, unless
+// the pod has its own.
 type DefaultTolerationSeconds struct{}
 
 // Name implements Plugin.

@@ -7,8 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// PodTopologyLabels gives a pod the zone and the region of its node as labels,
-// when it is bound or comes with a node already.
+// PodTopologyLabels copies the zone and the region of a node to the labels of a pod that is bound to it or created
+// on it.
 type PodTopologyLabels struct{ Lookup Lookup }
 
 // Name implements Plugin.

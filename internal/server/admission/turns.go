@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// turns is a lock per name. A name that nobody holds or waits for costs nothing.
+// turns is a lock per name. An unused name takes no memory.
 type turns struct {
 	mu struct {
 		sync.Mutex
@@ -14,8 +14,8 @@ type turns struct {
 }
 
 type turn struct {
-	token chan struct{} // full while somebody holds the name
-	users int           // who hold it or wait; guarded by turns.mu
+	token chan struct{} // full while the name is held
+	users int           // the number of holders and waiters; guarded by turns.mu
 }
 
 func newTurns() *turns {
@@ -24,7 +24,7 @@ func newTurns() *turns {
 	return t
 }
 
-// take waits until the name is free. The caller gives it back with done.
+// take acquires the lock of the name. The caller releases it with done.
 func (t *turns) take(ctx context.Context, name string) (done func(), err error) {
 	t.mu.Lock()
 	x := t.mu.names[name]

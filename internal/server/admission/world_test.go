@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// world is a Lookup of what the tests put there, by "resource".
+// world is a Lookup of the objects set by tests, by resource.
 type world map[string][]metav1.Object
 
 func (w world) Get(_ context.Context, gr schema.GroupResource, namespace, name string) (runtime.Object, error) {

@@ -11,13 +11,12 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// Configured is the present objects of a resource, each turned into a T once for each
-// of its revisions.
+// Configured holds the present objects of a resource, each compiled to a T once per revision.
 type Configured[T any] struct {
 	cache   *watchcache.Cache
 	compile func(value []byte) (T, error)
 	present atomic.Pointer[generation[T]]
-	mu      sync.Mutex // held while a new generation is made
+	mu      sync.Mutex // held while a new generation is built
 }
 
 type generation[T any] struct {
@@ -31,16 +30,15 @@ type made[T any] struct {
 	t  T
 }
 
-// NewConfigured returns the objects of a cache. compile is given an object as it is
-// stored; it may be slow. A nil cache has no objects.
+// NewConfigured returns the objects of a cache. compile is given an object's stored bytes; it may be slow. A nil
+// cache has no objects.
 func NewConfigured[T any](c *watchcache.Cache, compile func(value []byte) (T, error)) *Configured[T] {
 	return &Configured[T]{cache: c, compile: compile}
 }
 
-// Present is how a request reads configurations: as of when it began or later. All
-// caches advance together, and what a request has read to come this far was the latest:
-// the object that it changes, or the namespace of the one that it makes. A connection has
-// read nothing.
+// Present returns how a request reads configurations: at its start or later. All caches advance together, and every
+// request has already read the latest state of some object: the object that it changes, or the namespace of the one
+// it creates. Cluster-scoped creates and connects have read nothing, so they read the latest state here.
 func Present(r *admission.Request) watchcache.ReadAt {
 	if r.Verb == admission.Create && r.Namespace == "" || r.Verb == admission.Connect {
 		return watchcache.ReadAt{}
@@ -48,7 +46,7 @@ func Present(r *admission.Request) watchcache.ReadAt {
 	return watchcache.ReadAt{Match: watchcache.Any}
 }
 
-// List returns the objects in the order of their names. What it returns is shared.
+// List returns the objects in the order of their names. They are shared.
 func (c *Configured[T]) List(ctx context.Context, at watchcache.ReadAt) ([]T, error) {
 	if c == nil || c.cache == nil {
 		return nil, nil
@@ -63,13 +61,12 @@ func (c *Configured[T]) List(ctx context.Context, at watchcache.ReadAt) ([]T, er
 	return c.renew(ctx)
 }
 
-// renew takes in what has changed.
+// renew rebuilds the list from the changed objects.
 func (c *Configured[T]) renew(ctx context.Context) ([]T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := watchcache.ReadAt{Match: watchcache.Any}
-	// The revision first: should there be a change in between, the next List
-	// looks again.
+	// The revision comes first: if a change follows it, the next List sees that.
 	rev, err := c.cache.Changed(ctx, now)
 	if err != nil {
 		return nil, err

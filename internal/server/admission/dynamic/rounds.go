@@ -7,33 +7,32 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// Rounds says who is asked in the second run of the mutators: those who may be asked
-// again and were asked before something changed. Who was not asked in the first is not
-// in the second.
+// Rounds decides which webhooks or policies of a mutator are reinvoked: those that allow reinvocation and were
+// invoked before a change of the object. Those not invoked in the first run are not invoked in the second.
 type Rounds struct {
 	may, will map[string]bool
 	last      runtime.Object // as this plugin left it
 }
 
-// Begin is called when the plugin's turn comes. What other plugins did to the object
-// since its last turn counts as a change.
+// Begin is called at the start of the plugin's run. Changes by other plugins since its previous run count as
+// changes of the object.
 func (x *Rounds) Begin(r *admission.Request) {
 	if r.SecondRun() && !equality.Semantic.DeepEqual(x.last, r.Object) {
 		x.require()
 	}
 }
 
-// End is called when it is over.
+// End is called at the end of the plugin's run.
 func (x *Rounds) End(r *admission.Request) {
 	if x.last = nil; r.Object != nil {
 		x.last = r.Object.DeepCopyObject()
 	}
 }
 
-// Asks says whether the one with the id is asked in this run.
+// Asks reports whether the one with the id is invoked in this run.
 func (x *Rounds) Asks(r *admission.Request, id string) bool { return !r.SecondRun() || x.will[id] }
 
-// MayAskAgain notes that the one with the id was asked and wants to know of changes.
+// MayAskAgain records that the one with the id was invoked and allows reinvocation.
 func (x *Rounds) MayAskAgain(id string) {
 	if x.may == nil {
 		x.may = map[string]bool{}
@@ -41,7 +40,7 @@ func (x *Rounds) MayAskAgain(id string) {
 	x.may[id] = true
 }
 
-// Changed notes that the object has changed.
+// Changed records that the object has changed.
 func (x *Rounds) Changed(r *admission.Request) {
 	x.require()
 	r.Again()

@@ -11,28 +11,27 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// Target is the resource a configuration is called about: that of the request, or an
-// equivalent one, which has the same objects in another version or group.
+// Target is the resource a configuration is invoked for: that of the request, or an equivalent one, with the same
+// objects in another version or group.
 type Target struct {
 	Row     *resource.Resource
 	Version string
 }
 
-// GVR is the target's resource.
+// GVR returns the target's resource.
 func (t Target) GVR() schema.GroupVersionResource { return t.Row.GVR(t.Version) }
 
-// Rules say what a configuration is about.
+// Rules are the rules of a configuration.
 type Rules struct {
 	List []admissionv1.NamedRuleWithOperations
-	// Policy Equivalent lets a rule for one version match requests in another.
+	// Policy Equivalent makes a rule for one version match requests in another.
 	Policy *admissionv1.MatchPolicyType
 }
 
-// Table is the rows the server has.
+// Table returns the rows of the server.
 type Table func() []*resource.Resource
 
-// Match returns what the rules take the request for; ok is false if they are not about
-// it.
+// Match returns the target for which the rules match the request. ok is false if they do not match.
 func (l Rules) Match(r *admission.Request, rows Table) (t Target, ok bool) {
 	own := Target{r.Resource, r.Version}
 	for i := range l.List {
@@ -54,7 +53,7 @@ func (l Rules) Match(r *admission.Request, rows Table) (t Target, ok bool) {
 	return Target{}, false
 }
 
-// equivalents are the other ways to the objects of the request.
+// equivalents returns the other resources with the request's objects.
 func equivalents(r *admission.Request, rows []*resource.Resource) (list []Target) {
 	for _, row := range rows {
 		if row != r.Resource && (row.StoragePrefix == "" || row.StoragePrefix != r.Resource.StoragePrefix) {
@@ -93,7 +92,8 @@ func hasResource(list []string, plural, sub string) bool {
 	return false
 }
 
-// inScope: a namespace is of the cluster, although it counts as being in itself.
+// inScope reports whether the scope matches. A Namespace is cluster-scoped, although admission counts it as being
+// in itself.
 func inScope(scope *admissionv1.ScopeType, r *admission.Request, gvr schema.GroupVersionResource) bool {
 	if scope == nil || *scope == admissionv1.AllScopes {
 		return true
@@ -108,7 +108,7 @@ func inScope(scope *admissionv1.ScopeType, r *admission.Request, gvr schema.Grou
 	return false
 }
 
-// Named gives the rules of webhooks the form of those of policies.
+// Named converts the rules of webhooks to those of policies.
 func Named(list []admissionv1.RuleWithOperations) []admissionv1.NamedRuleWithOperations {
 	out := make([]admissionv1.NamedRuleWithOperations, len(list))
 	for i := range list {
@@ -117,9 +117,8 @@ func Named(list []admissionv1.RuleWithOperations) []admissionv1.NamedRuleWithOpe
 	return out
 }
 
-// Exempt says that no configuration is asked about the request: those are the
-// configurations themselves, or nobody could repair them, and the reviews by which
-// servers ask one another who may do what.
+// Exempt reports whether a request is exempt from all configurations. The configurations themselves are, because
+// otherwise a broken one could not be repaired, and so are the reviews by which servers authenticate and authorize.
 func Exempt(r *admission.Request) bool {
 	switch r.Resource.Group {
 	case "admissionregistration.k8s.io":

@@ -17,13 +17,13 @@ import (
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
 
-// Selectors narrow rules to namespaces and objects with certain labels.
+// Selectors restrict rules to namespaces and objects with certain labels.
 type Selectors struct {
 	namespace, object labels.Selector
-	err               error // one of them cannot be read
+	err               error // one of them is invalid
 }
 
-// NewSelectors reads two selectors, either of which may be nil.
+// NewSelectors parses two selectors, either of which may be nil.
 func NewSelectors(namespace, object *metav1.LabelSelector) Selectors {
 	read := func(s *metav1.LabelSelector) (labels.Selector, error) {
 		if s == nil {
@@ -36,8 +36,7 @@ func NewSelectors(namespace, object *metav1.LabelSelector) Selectors {
 	return Selectors{n, o, errors.Join(err1, err2)}
 }
 
-// Match says whether the request is selected. An error counts only if the request is
-// one of those the rules are about.
+// Match reports whether the request is selected. An error matters only for requests that the rules match.
 func (s Selectors) Match(ctx context.Context, r *admission.Request, l admission.Lookup) (bool, error) {
 	if s.err != nil {
 		return false, apierrors.NewInternalError(s.err)
@@ -55,7 +54,7 @@ func (s Selectors) Match(ctx context.Context, r *admission.Request, l admission.
 func (s Selectors) inNamespace(ctx context.Context, r *admission.Request, l admission.Lookup) (bool, error) {
 	itself := r.GroupResource() == namespaces
 	if s.namespace.Empty() || r.Home() == "" && !itself {
-		return true, nil // objects of the cluster are never exempt
+		return true, nil // cluster-scoped objects are never exempt
 	}
 	if itself && r.Subresource == "" && (r.Verb == admission.Create || r.Verb == admission.Update) {
 		return labelled(r.Object, s.namespace), nil
@@ -67,7 +66,7 @@ func (s Selectors) inNamespace(ctx context.Context, r *admission.Request, l admi
 	return s.namespace.Matches(labels.Set(ns.Labels)), nil
 }
 
-// Namespace reads a namespace. Errors are status errors.
+// Namespace returns a namespace. Errors are status errors.
 func Namespace(ctx context.Context, l admission.Lookup, name string) (*corev1.Namespace, error) {
 	obj, err := l.Get(ctx, namespaces, "", name)
 	if err != nil {

@@ -14,17 +14,16 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// View is a request as one target sees it.
+// View is a request in the version of a target.
 type View struct {
 	Target      Target
 	Kind        schema.GroupVersionKind
-	Object, Old runtime.Object // of the Kind; nil where the request has none
+	Object, Old runtime.Object // of the Kind; nil if the request has none
 	request     *admission.Request
 	texts       [2]json.RawMessage
 }
 
-// NewView converts the request's objects. Their kinds are set; otherwise the request is
-// left as it is.
+// NewView converts the request's objects and sets their kinds. The request is not modified.
 func NewView(r *admission.Request, t Target) (v *View, err error) {
 	v = &View{Target: t, Kind: r.KindIn(t.Row, t.Version), request: r}
 	if v.Object, err = v.from(r.Object); err != nil {
@@ -34,7 +33,7 @@ func NewView(r *admission.Request, t Target) (v *View, err error) {
 	return v, err
 }
 
-// from makes an object of the view's version.
+// from converts an object to the view's version.
 func (v *View) from(obj runtime.Object) (runtime.Object, error) {
 	if obj == nil {
 		return nil, nil
@@ -50,8 +49,8 @@ func (v *View) from(obj runtime.Object) (runtime.Object, error) {
 	return obj, nil
 }
 
-// Put makes obj, of the view's version, the object of the request: defaulted, and of
-// the storage version. The view is of no use after that.
+// Put makes obj, in the view's version, the object of the request: it applies defaults and converts it to the
+// storage version. The view must not be used afterwards.
 func (v *View) Put(obj runtime.Object) error {
 	r := v.request
 	if !r.OwnKind() {
@@ -70,15 +69,15 @@ func (v *View) Put(obj runtime.Object) error {
 	return nil
 }
 
-// Empty is a new object of the view's kind.
+// Empty returns a new object of the view's kind.
 func (v *View) Empty() runtime.Object {
 	return reflect.New(reflect.TypeOf(v.Object).Elem()).Interface().(runtime.Object)
 }
 
-// Text is the object as JSON, encoded once.
+// Text returns the object as JSON, encoded once.
 func (v *View) Text() (json.RawMessage, error) { return v.text(0, v.Object) }
 
-// OldText is the old object as JSON, encoded once.
+// OldText returns the old object as JSON, encoded once.
 func (v *View) OldText() (json.RawMessage, error) { return v.text(1, v.Old) }
 
 func (v *View) text(i int, obj runtime.Object) (json.RawMessage, error) {
@@ -90,7 +89,7 @@ func (v *View) text(i int, obj runtime.Object) (json.RawMessage, error) {
 	return text, err
 }
 
-// Request describes the request in the words of the API, without its objects.
+// Request returns the AdmissionRequest, without its objects.
 func (v *View) Request() (*admissionv1.AdmissionRequest, error) {
 	r := v.request
 	kind, gvr := r.Kind(), r.GVR()
@@ -117,7 +116,7 @@ func userInfo(r *admission.Request) authenticationv1.UserInfo {
 	return u
 }
 
-// optionsOf gives options the kind that is theirs everywhere.
+// optionsOf sets the kind of an options object, which is the same in every group.
 func optionsOf(options runtime.Object) (runtime.Object, error) {
 	kind := ""
 	switch options.(type) {

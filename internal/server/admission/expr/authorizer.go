@@ -15,36 +15,35 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Authorizer is what expressions ask about what may be done. It belongs to one
-// request: what was answered once is answered alike.
+// Authorizer is the authorizer variable of expressions. It belongs to one request and caches decisions.
 type Authorizer struct{ any, resource ref.Val }
 
-// Target is the resource that authorizer.requestResource is about.
+// Target is the resource of authorizer.requestResource.
 type Target struct {
 	Resource                     schema.GroupVersionResource
 	Subresource, Namespace, Name string
 }
 
-// GetResource implements library.Resource, as do the next three.
+// GetResource implements library.Resource.
 func (t Target) GetResource() schema.GroupVersionResource { return t.Resource }
 
-// GetSubresource is of library.Resource.
+// GetSubresource implements library.Resource.
 func (t Target) GetSubresource() string { return t.Subresource }
 
-// GetNamespace is of library.Resource.
+// GetNamespace implements library.Resource.
 func (t Target) GetNamespace() string { return t.Namespace }
 
-// GetName is of library.Resource.
+// GetName implements library.Resource.
 func (t Target) GetName() string { return t.Name }
 
-// NewAuthorizer asks a in the name of u.
+// NewAuthorizer returns an Authorizer that asks a about the user u.
 func NewAuthorizer(a auth.Authorizer, u *auth.User, t Target) *Authorizer {
 	who := &user.DefaultInfo{Name: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra}
 	b := &bridge{to: a, known: map[auth.Attributes]answer{}, as: u}
 	return &Authorizer{library.NewAuthorizerVal(who, b), library.NewResourceAuthorizerVal(who, b, t)}
 }
 
-// bridge takes CEL's questions to our authorizer.
+// bridge adapts an auth.Authorizer to CEL's.
 type bridge struct {
 	to    auth.Authorizer
 	as    *auth.User
@@ -57,8 +56,7 @@ type answer struct {
 	err      error
 }
 
-// Authorize implements authorizer.UnconditionalAuthorizer. authorizer.serviceAccount()
-// asks as another user.
+// Authorize implements authorizer.UnconditionalAuthorizer. authorizer.serviceAccount() authorizes another user.
 func (b *bridge) Authorize(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
 	at := auth.Attributes{
 		Verb: a.GetVerb(), Group: a.GetAPIGroup(), Version: a.GetAPIVersion(), Resource: a.GetResource(), Subresource: a.GetSubresource(),
@@ -98,7 +96,7 @@ func selectorOf(terms fields.Requirements) string {
 	return fields.AndSelectors(all...).String()
 }
 
-// TargetOf is the resource of a request.
+// TargetOf returns the resource of a request.
 func TargetOf(r *admission.Request) Target {
 	return Target{r.GVR(), r.Subresource, r.Home(), r.Name}
 }

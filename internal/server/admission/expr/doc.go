@@ -1,15 +1,12 @@
-// Package expr compiles and runs the CEL expressions of admission: the conditions
-// of webhooks and all that is in admission policies.
+// Package expr compiles and evaluates the CEL expressions of admission: the match conditions of webhooks and all
+// expressions of admission policies.
 //
-// A [Scope] is what the expressions of one configuration can name: object,
-// oldObject, request, namespaceObject, and by [Options] params, authorizer and the
-// types of patches; and the variables that were defined in it, each of which sees those
-// before it. A [Run] is one evaluation of such expressions on one request. It has a
-// budget, in CEL's units of cost, that all its expressions share; variables are computed
-// when they are first used, and once.
+// A [Scope] holds the names that the expressions of one configuration can use: object, oldObject, request,
+// namespaceObject; depending on [Options] also params, authorizer and the types of patches; and the variables
+// defined in it, each of which can use the earlier ones. A [Run] is one evaluation of such expressions for one
+// request. Its expressions share a budget, in CEL's units of cost. Variables are evaluated once, on first use.
 //
-// Nothing of CEL is set up before the first scope is asked for: a server without
-// policies pays neither time nor memory for it.
+// CEL is initialized with the first scope: a server without policies pays neither time nor memory for it.
 //
 // # Concurrency
 //

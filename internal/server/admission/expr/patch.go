@@ -20,7 +20,7 @@ var (
 	Patches = cel.ListType(types.NewObjectType("JSONPatch"))
 )
 
-// Configuration is the value of an expression of type [Object].
+// Configuration returns the value of an expression of type [Object].
 func Configuration(v ref.Val) (map[string]any, error) {
 	o, ok := v.(*dynamic.ObjectVal)
 	if !ok {
@@ -36,7 +36,7 @@ func Configuration(v ref.Val) (map[string]any, error) {
 	return m, nil
 }
 
-// operation is one of a JSON patch.
+// operation is an operation of a JSON patch.
 type operation struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
@@ -44,7 +44,7 @@ type operation struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Patch is the value of an expression of type [Patches] as the text of a JSON patch.
+// Patch returns the value of an expression of type [Patches] as the text of a JSON patch.
 func Patch(v ref.Val) ([]byte, error) {
 	list, ok := v.(traits.Lister)
 	if !ok {
@@ -84,10 +84,10 @@ func jsonOf(v ref.Val) ([]byte, error) {
 	return nil, fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
 }
 
-// IsTrue says whether a value is true.
+// IsTrue reports whether a value is true.
 func IsTrue(v ref.Val) bool { return v == types.True }
 
-// Text is a value's text, "" if it is none.
+// Text returns a string value, "" for other values.
 func Text(v ref.Val) string {
 	if v == nil {
 		return ""

@@ -17,30 +17,29 @@ import (
 	"k8s.io/apiserver/pkg/cel/lazy"
 )
 
-// The budgets of one object's conditions and of one binding's other expressions.
+// The budgets of one object's match conditions and of one binding's other expressions.
 const (
 	ConditionBudget = celconfig.RuntimeCELCostBudgetMatchConditions
 	Budget          = celconfig.RuntimeCELCostBudget
 )
 
-// Input is what the names of a scope stand for.
+// Input holds the values of a scope's names.
 type Input struct {
-	// Object and Old are nil, or of the version the configuration is about.
+	// Object and Old are nil, or of the version that the configuration matches.
 	Object, Old, Params runtime.Object
 	// Request is an *admissionv1.AdmissionRequest without its objects; Namespace a
 	// *corev1.Namespace or nil.
 	Request, Namespace any
-	// Authorizer is nil, or made by [NewAuthorizer].
+	// Authorizer is nil, or a result of [NewAuthorizer].
 	Authorizer *Authorizer
 }
 
-// Run evaluates expressions of one scope on one input.
+// Run evaluates expressions of one scope for one input.
 type Run struct {
 	scope  *Scope
 	ctx    context.Context
 	values map[string]any
-	// left is the budget; spent is what variables have cost since it was last
-	// charged.
+	// left is the remaining budget; spent is the cost of variables that has not been charged yet.
 	left, spent int64
 }
 
@@ -59,7 +58,7 @@ func (s *Scope) Start(ctx context.Context, in Input, budget int64) *Run {
 	return r
 }
 
-// value is an object as CEL sees it; one that is not there is null.
+// value returns an object as a CEL value, null for nil.
 func value(obj runtime.Object) any {
 	switch o := obj.(type) {
 	case nil:
@@ -70,7 +69,7 @@ func value(obj runtime.Object) any {
 	return common.SchemalessTypedToVal(obj)
 }
 
-// lazily is the map of the scope's variables.
+// lazily returns the map of the scope's variables.
 func (r *Run) lazily() ref.Val {
 	m := lazy.NewMapValue(r.scope.variables)
 	for _, d := range r.scope.defined {
@@ -111,12 +110,10 @@ func costOf(details *cel.EvalDetails) (int64, bool) {
 	return int64(min(*details.ActualCost(), math.MaxInt64)), true
 }
 
-// ErrBudget says that a run has cost more than it may: what is left of it counts as
-// failed.
+// ErrBudget means that a run has exceeded its budget: its remaining expressions count as failed.
 var ErrBudget = errors.New("validation failed due to running out of cost budget, no further validation rules will be run")
 
-// Eval evaluates one expression. failed is what went wrong in it alone; err ends the
-// whole run.
+// Eval evaluates one expression. failed is an error of this expression alone; err ends the whole run.
 func (r *Run) Eval(p *Program) (v ref.Val, failed, err error) {
 	if p.Err != nil {
 		return nil, &apiservercel.Error{Type: apiservercel.ErrorTypeInvalid, Detail: fmt.Sprintf("compilation error: %v", p.Err), Cause: p.Err}, nil
@@ -138,7 +135,7 @@ func (r *Run) Eval(p *Program) (v ref.Val, failed, err error) {
 	return v, nil, nil
 }
 
-// Left is what is left of the budget.
+// Left returns the remaining budget.
 func (r *Run) Left() int64 { return r.left }
 
 // Fatal is an error that ended a run.
@@ -147,8 +144,8 @@ type Fatal struct{ Err error }
 // Error implements error.
 func (f *Fatal) Error() string { return f.Err.Error() }
 
-// All says whether all conditions hold: no, if one does not; else what went wrong in
-// the others, joined, or a *Fatal.
+// All reports whether all conditions hold. If one is false, the result is false without an error; otherwise failed
+// conditions return their joined errors, or a *Fatal.
 func (r *Run) All(conditions []*Program) (bool, error) {
 	var faults []error
 	for _, p := range conditions {

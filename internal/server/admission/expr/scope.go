@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/internal/celcheck"
 )
 
-// Mode says by which rules expressions are compiled: those for what is written now, or
-// the wider ones for what has been accepted once.
+// Mode selects the CEL environment: the one for new expressions, or the wider one for expressions that were
+// accepted before.
 type Mode = environment.Type
 
 // The modes.
@@ -27,14 +27,14 @@ const (
 	Stored = environment.StoredExpressions
 )
 
-// Options are the names that not every expression has.
+// Options add names that only some expressions have.
 type Options struct{ Params, Authorizer, Patches bool }
 
-// Scope is what expressions can name; see the package comment.
+// Scope is the set of names that expressions can use; see the package comment.
 type Scope struct {
 	mode      Mode
 	base      *environment.EnvSet
-	variables *apiservercel.DeclType // nil if none can be defined
+	variables *apiservercel.DeclType // nil if variables cannot be defined
 	defined   []definition
 
 	mu   sync.Mutex
@@ -54,7 +54,7 @@ var plain = sync.OnceValue(func() map[Mode]*Scope {
 	return all
 })
 
-// Plain is the scope of expressions without variables.
+// Plain returns the scope of expressions without variables.
 func Plain(m Mode) *Scope { return plain()[m] }
 
 // WithVariables returns a new scope in which variables can be defined.
@@ -70,8 +70,8 @@ func WithVariables(m Mode) (*Scope, error) {
 	return s, err
 }
 
-// Define compiles a variable, which later expressions see as variables.name. One that
-// does not compile fails those that use it.
+// Define compiles a variable, which later expressions see as variables.name. If it does not compile, expressions
+// that use it fail.
 func (s *Scope) Define(name, expression string, o Options) *Program {
 	p := s.Compile(expression, o, cel.AnyType)
 	s.variables.Fields[name] = apiservercel.NewDeclField(name, celcheck.DeclType(p.Type), true, nil, nil)
@@ -104,7 +104,7 @@ func (s *Scope) env(o Options) (*cel.Env, error) {
 		EnvOptions:        vars,
 		DeclTypes:         []*apiservercel.DeclType{namespace, request},
 	}, environment.StrictCostOpt)
-	if err == nil && o.Patches { // after the declared types, which it asks first
+	if err == nil && o.Patches { // after the declared types, which it consults first
 		set, err = set.Extend(environment.VersionedOptions{IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: []cel.EnvOption{
 			common.ResolverEnvOption(&mutation.DynamicTypeResolver{}), environment.UnversionedLib(library.JSONPatch),
 		}})
@@ -119,7 +119,7 @@ func (s *Scope) env(o Options) (*cel.Env, error) {
 	return e, err
 }
 
-// Program is a compiled expression, or why it is none.
+// Program is a compiled expression, or the error of compiling it.
 type Program struct {
 	Expression string
 	Type       *cel.Type // nil with an Err
@@ -127,7 +127,7 @@ type Program struct {
 	run        cel.Program
 }
 
-// Compile compiles an expression that must be of one of the types.
+// Compile compiles an expression that must have one of the types.
 func (s *Scope) Compile(expression string, o Options, want ...*cel.Type) *Program {
 	p := &Program{Expression: expression}
 	fail := func(t apiservercel.ErrorType, format string, args ...any) *Program {
@@ -165,8 +165,7 @@ func oneOf(got *cel.Type, want []*cel.Type) bool {
 	return false
 }
 
-// Fault is what is wrong with a program as an error of the field it stands in; nil if
-// nothing is.
+// Fault returns a compile error as an error of the expression's field, nil if there is none.
 func (p *Program) Fault(at *field.Path, text string) *field.Error {
 	switch {
 	case p.Err == nil:
@@ -182,7 +181,7 @@ func (p *Program) Fault(at *field.Path, text string) *field.Error {
 // Type is the type of an expression.
 type Type = cel.Type
 
-// The types that expressions of admission are of.
+// The result types of admission expressions.
 var (
 	Bool   = cel.BoolType
 	String = cel.StringType

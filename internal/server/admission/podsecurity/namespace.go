@@ -14,8 +14,7 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// namespace refuses labels that are none, and warns of pods that are there and would be
-// refused now.
+// namespace rejects invalid labels, and warns of existing pods that would be rejected now.
 func (p Plugin) namespace(ctx context.Context, r *admission.Request, ns *corev1.Namespace) error {
 	if r.Subresource != "" {
 		return nil
@@ -40,7 +39,7 @@ func (p Plugin) namespace(ctx context.Context, r *admission.Request, ns *corev1.
 	return p.warnOfPods(ctx, r, ns.Name, now.Enforce)
 }
 
-// mostPods is how many pods of a namespace are looked at for warnings.
+// maxPods is how many pods of a namespace are evaluated for warnings.
 const mostPods = 3000
 
 func (p Plugin) warnOfPods(ctx context.Context, r *admission.Request, namespace string, lv api.LevelVersion) error {
@@ -53,7 +52,7 @@ func (p Plugin) warnOfPods(ctx context.Context, r *admission.Request, namespace 
 		pods = pods[:mostPods]
 		r.Warn(fmt.Sprintf("new PodSecurity enforce level only checked against the first %d of %d existing pods", mostPods, total))
 	}
-	names := map[string][]string{} // by why
+	names := map[string][]string{} // by violation
 	for _, obj := range pods {
 		pod := obj.(*corev1.Pod)
 		result, err := evaluate(lv, &pod.ObjectMeta, &pod.Spec)
@@ -86,8 +85,7 @@ func (p Plugin) warnOfPods(ctx context.Context, r *admission.Request, namespace 
 	return nil
 }
 
-// significant says that an update brings images or debuggers that were not looked at
-// yet.
+// significant reports whether an update adds images or ephemeral containers, which must be evaluated.
 func significant(pod, old *corev1.PodSpec) bool {
 	images := func(list []corev1.Container) (out []string) {
 		for _, c := range list {

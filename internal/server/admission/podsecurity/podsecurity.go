@@ -1,7 +1,6 @@
-// Package podsecurity holds the pods of a namespace to the Pod Security Standards, as
-// the namespace's labels pod-security.kubernetes.io/... say: enforce refuses a pod, warn
-// warns of it and of what has it as a template. audit has nowhere to go. What the
-// standards are, upstream's library knows.
+// Package podsecurity enforces the Pod Security Standards in namespaces with the labels
+// pod-security.kubernetes.io/...: enforce rejects pods, warn adds warnings for pods and for objects with a pod
+// template. audit has no effect. The standards come from upstream's library.
 //
 // # Concurrency
 //
@@ -24,8 +23,8 @@ import (
 	"fairlead.dev/internal/server/admission/dynamic"
 )
 
-// Plugin is PodSecurity with kube-apiserver's defaults: a namespace without labels is
-// privileged, and nobody is exempt.
+// Plugin is PodSecurity with kube-apiserver's defaults: a namespace without labels is privileged, and there are no
+// exemptions.
 type Plugin struct{ Lookup admission.Lookup }
 
 // Name implements admission.Plugin.
@@ -92,7 +91,7 @@ func evaluate(lv api.LevelVersion, meta *metav1.ObjectMeta, spec *corev1.PodSpec
 	return policy.AggregateCheckResults(all.EvaluatePod(lv, meta, spec)), nil
 }
 
-// template is the pod of a request, or what it makes pods of; nil if neither.
+// template returns the pod or pod template of a request; nil if it has neither.
 func template(r *admission.Request) (*metav1.ObjectMeta, *corev1.PodSpec) {
 	if pod, ok := r.Object.(*corev1.Pod); ok {
 		switch r.Subresource {

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// TestPodSecurity: what the labels of a namespace ask for is enforced and warned of.
+// TestPodSecurity checks that a namespace's labels are enforced and produce warnings.
 func TestPodSecurity(t *testing.T) {
 	ctx := context.Background()
 	c := kubernetes.NewForConfigOrDie(testenv.Start(t, testenv.Options{}).Config())

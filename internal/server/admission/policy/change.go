@@ -25,8 +25,7 @@ import (
 	"fairlead.dev/internal/server/patch"
 )
 
-// patched is the view's object after a JSON patch; nil if a test in it fails, which
-// is no fault.
+// patched returns the view's object after a JSON patch; nil if a test operation fails, which is not an error.
 func patched(ctx context.Context, v *dynamic.View, text []byte) (runtime.Object, error) {
 	ops, err := patch.ParseOperations(text)
 	if err != nil {
@@ -53,7 +52,7 @@ func patched(ctx context.Context, v *dynamic.View, text []byte) (runtime.Object,
 	return obj, nil
 }
 
-// converters keep, for each resource, what its objects' lists and maps are merged by.
+// converters caches, for each resource, the type converter for merging its lists and maps.
 type converters struct {
 	mu sync.Mutex
 	of map[*resource.Resource]managedfields.TypeConverter
@@ -83,8 +82,7 @@ func (c *converters) get(row *resource.Resource, obj runtime.Object) (managedfie
 	return t, err
 }
 
-// apply merges a configuration into the view's object. Nobody comes to own what it
-// sets.
+// apply merges a configuration into the view's object. It does not record a field owner.
 func (c *converters) apply(v *dynamic.View, config map[string]any) (runtime.Object, error) {
 	types, err := c.get(v.Target.Row, v.Object)
 	if err != nil {
@@ -122,8 +120,8 @@ func (c *converters) apply(v *dynamic.View, config map[string]any) (runtime.Obje
 	return obj, nil
 }
 
-// atomics are the paths of lists and maps in a configuration that would be replaced as
-// a whole: who means to set one member would remove the others.
+// atomics returns the paths of atomic lists and maps in a configuration. They would be replaced as a whole, so a
+// configuration that sets one member would remove the others.
 func atomics(at []fieldpath.PathElement, s *smd.Schema, tr smd.TypeRef, v value.Value) (list []string) {
 	a, ok := s.Resolve(tr)
 	if !ok {

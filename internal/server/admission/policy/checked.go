@@ -12,9 +12,8 @@ import (
 	"fairlead.dev/internal/server/admission/expr"
 )
 
-// Checked returns the rows with the validation of admission's own kinds extended: their
-// CEL expressions must compile. An expression that the old object had already may use what
-// was good for it then.
+// Checked returns the rows with extended validation of admission's own kinds: their CEL expressions must compile.
+// Expressions of the old object are compiled for the wider stored environment.
 func Checked(rows []*resource.Resource) []*resource.Resource {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
@@ -34,7 +33,7 @@ func Checked(rows []*resource.Resource) []*resource.Resource {
 	return rows
 }
 
-// checker collects what is wrong with the expressions of one object.
+// checker collects the errors in the expressions of one object.
 type checker struct {
 	errs field.ErrorList
 	kept map[string]bool // the expressions of the old object
@@ -48,7 +47,7 @@ func check(obj, old runtime.Object) field.ErrorList {
 	var own map[expr.Mode]*expr.Scope
 	for e := range expressions(obj) {
 		if strings.TrimSpace(e.text) == "" {
-			continue // which is told already
+			continue // reported already
 		}
 		mode := expr.New
 		if c.kept[e.text] {

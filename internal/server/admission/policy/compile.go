@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/internal/server/admission/expr"
 )
 
-// rule is a validation, compiled.
+// rule is a compiled validation.
 type rule struct {
 	admissionv1.Validation
 	check, message *expr.Program // message is nil if there is none
@@ -31,8 +31,8 @@ type mutation struct {
 	program *expr.Program
 }
 
-// begin compiles what both sorts have. Expressions that do not compile say so when they
-// are run.
+// begin compiles the common parts of both sorts of policies. Expressions that do not compile return their error
+// when they are run.
 func begin(name string, kind *admissionv1.ParamKind, m *admissionv1.MatchResources, failure *admissionv1.FailurePolicyType,
 	variables []admissionv1.Variable, conditions []admissionv1.MatchCondition) (p policy, o expr.Options, err error) {
 	p = policy{name: name, param: kind, match: newMatch(m), ignore: failure != nil && *failure == admissionv1.Ignore}

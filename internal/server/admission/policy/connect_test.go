@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestConnect: what connects to pods, services and nodes is held to policies, before anything
-// is opened, by what the client asked for.
+// TestConnect checks that policies apply to connections to pods, services and nodes before they are opened, with
+// the client's options.
 func TestConnect(t *testing.T) {
 	const ns = "connect"
 	c := start(t, ns)

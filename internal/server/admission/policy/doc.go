@@ -1,17 +1,15 @@
-// Package policy enforces ValidatingAdmissionPolicies and does what
-// MutatingAdmissionPolicies say, where a binding puts them to use.
+// Package policy enforces ValidatingAdmissionPolicies and applies MutatingAdmissionPolicies that have a binding.
 //
-// A policy and its binding count for every request that begins after their writes were
-// answered, and so do their parameters. While there are none, a request costs the look at
-// two revisions, and nothing of CEL is loaded. A policy's expressions are compiled when
-// they are first needed, and again when the policy changes; [Checked] has them compiled on
-// the write too, so that one that does not compile is refused.
+// A policy, its binding and their parameters apply to every request that begins after their writes have returned.
+// Without any, a request costs the comparison of two revisions, and CEL is not loaded. A policy's expressions are
+// compiled on first use, and again when the policy changes; [Checked] also compiles them on writes, so that a
+// policy that does not compile is rejected.
 //
-// auditAnnotations are computed, since their errors count, and then dropped: there is no
-// audit log, and the action Audit does nothing. A policy is checked against the schemas of
-// what it matches by a controller, which writes status.typeChecking.
+// auditAnnotations are evaluated, because their errors count, and discarded: there is no audit log, and the action
+// Audit has no effect. A controller checks policies against the schemas of the resources they match and writes
+// status.typeChecking.
 //
 // # Concurrency
 //
-// Plugins may be used from many goroutines; what is compiled is shared and not changed.
+// Plugins may be used from many goroutines; compiled policies are shared and immutable.
 package policy

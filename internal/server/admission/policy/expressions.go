@@ -11,18 +11,18 @@ import (
 	"fairlead.dev/internal/server/admission/expr"
 )
 
-// expression is one of an object, and what it must be.
+// expression is an expression in an object, with its allowed types.
 type expression struct {
 	at        *field.Path
 	text      string
 	options   expr.Options
 	want      []*expr.Type
 	variables bool   // may use variables
-	variable  string // the name of the variable that it is
+	variable  string // the name of the variable it defines
 }
 
-// expressions are those of an object of admission's kinds, variables before those that
-// may use them; of another object, or none, there are none.
+// expressions returns the expressions of an object of admission's kinds, variables before those that may use them.
+// Other objects, and nil, have none.
 func expressions(obj runtime.Object) iter.Seq[expression] {
 	return func(yield func(expression) bool) {
 		for _, e := range expressionsOf(obj) {

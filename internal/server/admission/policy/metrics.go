@@ -11,16 +11,15 @@ import (
 	"fairlead.dev/internal/server/admission/expr"
 )
 
-// Metrics shows what policies do, under upstream's names. Of validating ones each validation
-// that fails counts, once for each thing that its binding does about it, and each that cannot be
-// evaluated and is let be; those that pass are not counted. Of mutating ones each mutation
-// counts that is done or fails.
+// Metrics counts the effects of policies, under upstream's names. For validating policies it counts each failed
+// validation once per action of the binding, and each ignored evaluation error; successful validations are not
+// counted. For mutating policies it counts each mutation, successful or failed.
 type Metrics struct {
 	checks, changes   *prometheus.CounterVec
 	took, changesTook *prometheus.HistogramVec
 }
 
-// NewMetrics returns Metrics of nothing.
+// NewMetrics returns Metrics without counts.
 func NewMetrics() *Metrics {
 	change := []string{"policy", "policy_binding", "error_type"}
 	labels := append(slices.Clone(change), "enforcement_action")
@@ -61,11 +60,10 @@ func (m *Metrics) all() []prometheus.Collector {
 	return []prometheus.Collector{m.checks, m.took, m.changes, m.changesTook}
 }
 
-// allowed is what is done about a validation that cannot be evaluated, by a policy whose
-// failures don't count.
+// allowed is the recorded action for an evaluation error of a policy that ignores failures.
 const allowed admissionv1.ValidationAction = "Allow"
 
-// checked counts a validation that failed and what was done about it.
+// checked counts a failed validation and the action taken.
 func (m *Metrics) checked(policy, binding string, err error, action admissionv1.ValidationAction, took time.Duration) {
 	if m == nil {
 		return
@@ -88,8 +86,8 @@ func (m *Metrics) changed(policy, binding string, err error, took time.Duration)
 	m.changesTook.WithLabelValues(policy, binding, failed).Observe(took.Seconds())
 }
 
-// errorType is how upstream sorts failures, by their text; what has been evaluated and says
-// no is of the last sort too.
+// errorType classifies failures as upstream does, by their text; a validation that evaluates to false is in the
+// last class too.
 func errorType(err error) string {
 	switch text := err.Error(); {
 	case strings.HasPrefix(text, "compilation"):

@@ -76,8 +76,7 @@ func (p *mutating) Admit(ctx context.Context, r *admission.Request) error {
 	return s
 }
 
-// invoke does the changes of a policy with one parameter. A change that fails leaves
-// the object as it was.
+// invoke applies the mutations of a policy with one parameter. A mutation that fails leaves the object unchanged.
 func (p *mutating) invoke(ctx context.Context, r *admission.Request, pol *mutatingPolicy, u use, param runtime.Object, rounds *dynamic.Rounds) (denied []*denial, err error) {
 	fail := func(err error) {
 		denied = append(denied, &denial{fault: &fault{pol.name, u.binding.name, err}, reason: metav1.StatusReasonInvalid})
@@ -134,7 +133,7 @@ func isStatus(err error) bool {
 	return errors.As(err, &s)
 }
 
-// change does one mutation.
+// change applies one mutation.
 func (p *mutating) change(ctx context.Context, r *admission.Request, pol *mutatingPolicy, m mutation, t dynamic.Target, in expr.Input) error {
 	if m.program.Err != nil {
 		return m.program.Err

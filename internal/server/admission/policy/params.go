@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// paramSource is the resource that a policy's parameters are of; zero if it takes none.
+// paramSource is the resource of a policy's parameters; zero if it takes none.
 type paramSource struct {
 	row     *resource.Resource
 	version *resource.Version
@@ -40,8 +40,8 @@ func (c *common) paramSource(kind *admissionv1.ParamKind) (paramSource, error) {
 	return paramSource{}, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", gv.WithKind(kind.Kind))
 }
 
-// params are the parameters a binding refers to, seen from a namespace. A policy that
-// takes none, or whose binding gives none, has one that is nil.
+// params returns the parameters that a binding refers to, resolved in a namespace. A policy without parameters, or
+// whose binding gives none, has a single nil one.
 func (c *common) params(ctx context.Context, s paramSource, ref *admissionv1.ParamRef, home string) ([]runtime.Object, error) {
 	if s.row == nil || ref == nil {
 		return []runtime.Object{nil}, nil
@@ -98,8 +98,8 @@ func (c *common) find(ctx context.Context, s paramSource, ref *admissionv1.Param
 	return list, nil
 }
 
-// view is a parameter in the version the policy names, with its kind set; the object,
-// which is shared, stays as it is.
+// view returns a parameter in the version that the policy names, with its kind set. The original, which is shared,
+// is not modified.
 func (s paramSource) view(obj runtime.Object) (runtime.Object, error) {
 	obj = obj.DeepCopyObject()
 	if f := s.version.FromStorage; f != nil {

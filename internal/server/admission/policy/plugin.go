@@ -19,13 +19,13 @@ import (
 // Caches are the caches of one sort of policies and of their bindings.
 type Caches struct{ Policies, Bindings *watchcache.Cache }
 
-// Options are what the plugins need.
+// Options configure the plugins.
 type Options struct {
 	Mutating, Validating Caches
 	Lookup               admission.Lookup
 	Authorizer           auth.Authorizer
 	Rows                 dynamic.Table
-	// Metrics, if set, shows what validating policies say.
+	// Metrics, if set, counts the effects of policies.
 	Metrics *Metrics
 }
 
@@ -51,17 +51,17 @@ type common struct {
 	metrics    *Metrics
 }
 
-// policy is what both sorts of policies have.
+// policy is the common part of both sorts of policies.
 type policy struct {
 	name       string
 	param      *admissionv1.ParamKind
 	match      match
 	conditions []*expr.Program
 	scope      *expr.Scope
-	ignore     bool // failures don't count
+	ignore     bool // failures are ignored
 }
 
-// binding is what both sorts of bindings have.
+// binding is the common part of both sorts of bindings.
 type binding struct {
 	name, policy string
 	param        *admissionv1.ParamRef
@@ -69,7 +69,7 @@ type binding struct {
 	actions      []admissionv1.ValidationAction
 }
 
-// match is MatchResources, ready to be asked.
+// match is a compiled MatchResources.
 type match struct {
 	selectors         dynamic.Selectors
 	include, excluded dynamic.Rules
@@ -86,7 +86,7 @@ func newMatch(m *admissionv1.MatchResources) match {
 	}
 }
 
-// of returns what the request is taken for; ok is false if this is not about it.
+// of returns the target for which the request matches. ok is false if it does not match.
 func (m *match) of(ctx context.Context, r *admission.Request, c *common) (t dynamic.Target, ok bool, err error) {
 	selected, err := m.selectors.Match(ctx, r, c.lookup)
 	if !selected && err == nil {
@@ -104,13 +104,13 @@ func (m *match) of(ctx context.Context, r *admission.Request, c *common) (t dyna
 	return t, err == nil, err
 }
 
-// fault is a policy that could not be followed, or says no.
+// fault is a policy that failed or rejected the request.
 type fault struct {
-	policy, binding string // binding is empty if it is the policy's own
+	policy, binding string // binding is empty for a fault of the policy itself
 	err             error
 }
 
-// text names the policy, as one of a sort.
+// text names the policy, with its sort.
 func (f *fault) text(what string) string {
 	switch {
 	case f.binding == "" && what == "policy":
@@ -121,14 +121,14 @@ func (f *fault) text(what string) string {
 	return fmt.Sprintf("%s '%s' with binding '%s' denied request: %v", what, f.policy, f.binding, f.err)
 }
 
-// use is a policy with a binding that is about the request, and its parameters.
+// use is a policy with a matching binding and its parameters.
 type use struct {
 	binding *binding
 	target  dynamic.Target
-	params  []runtime.Object // nil ones if the policy takes none
+	params  []runtime.Object // a single nil if the policy takes none
 }
 
-// uses are those of one policy.
+// uses returns the matching uses of one policy.
 func (c *common) uses(ctx context.Context, r *admission.Request, p *policy, bindings []*binding) (list []use, faults []*fault) {
 	target, ok, err := p.match.of(ctx, r, c)
 	if err == nil && !ok {
@@ -165,7 +165,7 @@ func (c *common) uses(ctx context.Context, r *admission.Request, p *policy, bind
 	return list, faults
 }
 
-// bound says whether a policy has a binding at all.
+// bound reports whether a policy has any binding.
 func bound(p *policy, bindings []*binding) bool {
 	for _, b := range bindings {
 		if b.policy == p.name {
@@ -175,8 +175,7 @@ func bound(p *policy, bindings []*binding) bool {
 	return false
 }
 
-// namespace is what namespaceObject stands for: nothing for objects of the cluster,
-// among which namespaces are.
+// namespace returns the value of namespaceObject: nil for cluster-scoped objects, including namespaces.
 func (c *common) namespace(ctx context.Context, r *admission.Request) (*corev1.Namespace, error) {
 	if r.Namespace == "" {
 		return nil, nil
@@ -190,7 +189,7 @@ func (c *common) namespace(ctx context.Context, r *admission.Request) (*corev1.N
 	return shown, nil
 }
 
-// meets evaluates a policy's conditions; a failure of an ignored one is a no.
+// meets evaluates a policy's match conditions. If the policy ignores failures, a failed evaluation is a non-match.
 func (p *policy) meets(ctx context.Context, in expr.Input) (bool, error) {
 	if len(p.conditions) == 0 {
 		return true, nil

@@ -21,7 +21,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A real kube-apiserver can be asked the same.
+// The tests can also run against a real kube-apiserver.
 var kubeconfig = flag.String("kubeconfig", "", "run the tests against this API server in place of our own")
 
 var background = context.Background()
@@ -48,7 +48,7 @@ func with(t *testing.T, c *kubernetes.Clientset, namespace string) *kubernetes.C
 	return c
 }
 
-// settled waits where a policy counts only after a while.
+// settled waits if policies only take effect after a while.
 func settled() {
 	if *kubeconfig != "" {
 		time.Sleep(2 * time.Second)
@@ -75,7 +75,7 @@ func read[T any](t *testing.T, text string) *T {
 	return out
 }
 
-// match is the constraints of policies in these tests.
+// match returns the constraints of policies in these tests.
 func match(namespace string) *admissionv1.MatchResources {
 	return &admissionv1.MatchResources{
 		NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"in": namespace}},
@@ -209,7 +209,7 @@ func TestMutating(t *testing.T) {
 	}
 }
 
-// TestChecked: what does not compile is refused when it is written.
+// TestChecked checks that a policy that does not compile is rejected on write.
 func TestChecked(t *testing.T) {
 	c := start(t, "checked")
 	p := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "bad"}, Spec: *read[admissionv1.ValidatingAdmissionPolicySpec](t, `
@@ -263,7 +263,7 @@ mutations: [{patchType: ApplyConfiguration, applyConfiguration: {expression: "{'
 	check(err, `webhooks[0].matchConditions[0].expression: Invalid value: "params.x": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')`+"\n | params.x\n | ^")
 }
 
-// doubling is a list of operations that copy what those before them have made.
+// doubling returns operations each of which copies the results of all before it.
 func doubling(n int) string {
 	list := make([]string, n)
 	for i := range list {

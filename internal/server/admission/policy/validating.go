@@ -31,7 +31,7 @@ func (*validating) Name() string { return "ValidatingAdmissionPolicy" }
 type denial struct {
 	*fault
 	reason metav1.StatusReason
-	// took is how long the evaluation was.
+	// took is the duration of the evaluation.
 	took time.Duration
 }
 
@@ -76,7 +76,7 @@ func (p *validating) Validate(ctx context.Context, r *admission.Request) error {
 	return first.status(r)
 }
 
-// enforce evaluates a policy with each of its parameters, and acts as the binding says.
+// enforce evaluates a policy with each of its parameters, and takes the actions of the binding.
 func (p *validating) enforce(ctx context.Context, r *admission.Request, pol *validatingPolicy, u use, deny func(*denial)) error {
 	for _, param := range u.params {
 		in, err := p.input(ctx, r, u.target, param)
@@ -106,7 +106,7 @@ func (p *validating) enforce(ctx context.Context, r *admission.Request, pol *val
 	return nil
 }
 
-// input is what a policy's expressions see.
+// input returns the values for a policy's expressions.
 func (c *common) input(ctx context.Context, r *admission.Request, t dynamic.Target, param runtime.Object) (in expr.Input, err error) {
 	view, err := dynamic.NewView(r, t)
 	if err != nil {
@@ -130,8 +130,7 @@ func (c *common) input(ctx context.Context, r *admission.Request, t dynamic.Targ
 	return in, nil
 }
 
-// judge says what a request does against the policy, and what could not be evaluated but
-// is let be.
+// judge returns the request's violations of the policy, and the evaluation errors that the policy ignores.
 func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list, let []*denial) {
 	began := time.Now()
 	fail := func(err error) {
@@ -157,7 +156,7 @@ func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list, let 
 		v, failed, err := run.Eval(rule.check)
 		switch {
 		case err != nil:
-			list = nil // as it is for all of them
+			list = nil // one error stands for all of them
 			fail(err)
 			return list, let
 		case failed != nil:
@@ -178,11 +177,11 @@ func (p *validatingPolicy) judge(ctx context.Context, in expr.Input) (list, let 
 	return list, let
 }
 
-// maxMessage is the length in bytes of the longest computed message.
+// maxMessage is the maximum length in bytes of a computed message.
 const maxMessage = 5 * 1024
 
-// text is the message of a rule that a request fails: the computed one, if it is one
-// line of sense, or the fixed one, or the rule itself.
+// text returns the message of a failed rule: the computed one if it is a valid single line, else the fixed one,
+// else the rule's expression.
 func (r *rule) text(run *expr.Run) (string, error) {
 	if r.message != nil {
 		v, _, err := run.Eval(r.message)
@@ -199,7 +198,7 @@ func (r *rule) text(run *expr.Run) (string, error) {
 	return "failed expression: " + strings.TrimSpace(r.Expression), nil
 }
 
-// annotate computes the audit annotations for the sake of their errors.
+// annotate evaluates the audit annotations, only for their errors.
 func (p *validatingPolicy) annotate(ctx context.Context, in expr.Input) error {
 	if len(p.annotations) == 0 {
 		return nil
@@ -216,7 +215,7 @@ func (p *validatingPolicy) annotate(ctx context.Context, in expr.Input) error {
 	return nil
 }
 
-// status is the answer to a request that is denied.
+// status returns the response to a denied request.
 func (d *denial) status(r *admission.Request) error {
 	text := d.text("ValidatingAdmissionPolicy")
 	s := admission.Forbidden(r, errors.New(text))

@@ -21,7 +21,7 @@ var reader = sync.OnceValue(func() *json.Serializer {
 	return json.NewSerializerWithOptions(json.DefaultMetaFactory, s, s, json.SerializerOptions{})
 })
 
-// decode reads an answer, JSON or YAML, which must be of a kind that is known.
+// decode decodes a response, JSON or YAML, which must be of a known kind.
 func decode(data []byte, into *reviewv1.AdmissionReview) error {
 	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] != '{' {
 		var err error
@@ -40,7 +40,7 @@ func decode(data []byte, into *reviewv1.AdmissionReview) error {
 	return nil
 }
 
-// verify says what is wrong with an answer's form.
+// verify returns an error if a response is malformed.
 func verify(a *reviewv1.AdmissionReview, uid types.UID, mutating bool) error {
 	want := reviewv1.SchemeGroupVersion.WithKind("AdmissionReview")
 	r := a.Response

@@ -27,8 +27,8 @@ func configMap(name string, labels map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}, Data: map[string]string{"a": "b"}}
 }
 
-// TestMutate: webhooks are asked in the order of their configurations' names, each sees
-// what the ones before it did, and those that want to are asked again.
+// TestMutate checks that webhooks are called in the order of their configurations' names, that each sees the
+// changes of those before it, and that those that allow it are reinvoked.
 func TestMutate(t *testing.T) {
 	w := start(t)
 	w.namespace(t, "mutate")
@@ -66,7 +66,7 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// TestReview: what a webhook is told.
+// TestReview checks the contents of an AdmissionReview.
 func TestReview(t *testing.T) {
 	w := start(t)
 	w.namespace(t, "review")
@@ -130,7 +130,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestMatch: who is asked about what.
+// TestMatch checks which webhooks are called for which requests.
 func TestMatch(t *testing.T) {
 	w := start(t)
 	w.namespace(t, "match")
@@ -219,7 +219,7 @@ func TestMatch(t *testing.T) {
 		w.validating(t, "v.example.com", w.validate("p", "match", func(h *admissionv1.ValidatingWebhook) {
 			h.Rules, h.NamespaceSelector = rules("admissionregistration.k8s.io", "*", "*"), nil
 		}))
-		w.mutating(t, "m.example.com", w.mutate("p", "match", nil)) // is made and deleted
+		w.mutating(t, "m.example.com", w.mutate("p", "match", nil)) // is created and deleted
 	})
 }
 
@@ -231,8 +231,8 @@ func condition(list ...string) func(*admissionv1.ValidatingWebhook) {
 	}
 }
 
-// TestVersions: a webhook sees the version it was written for, and its patch is in that
-// version; a subresource with a kind of its own is of that kind.
+// TestVersions checks that a webhook sees the version it was registered for and patches that version, and that a
+// subresource with a kind of its own has that kind.
 func TestVersions(t *testing.T) {
 	w := start(t)
 	w.namespace(t, "versions")
@@ -269,15 +269,14 @@ func TestVersions(t *testing.T) {
 	if err != nil || s.Spec.Replicas != 7 {
 		t.Errorf("%v: %+v", err, s)
 	}
-	// Asked again if the deployment's controller wrote its status just then.
+	// Called again if the deployment controller wrote the status just then.
 	q = w.hooks.asked("scale")
 	if len(q) == 0 || q[0].Kind.Kind != "Scale" || q[0].Kind.Group != "autoscaling" || q[0].SubResource != "scale" || q[0].Resource.Resource != "deployments" {
 		t.Errorf("was asked %+v", q)
 	}
 }
 
-// TestService: a service is found by its slices or its external name, and known by its
-// own name.
+// TestService checks that a service is resolved by its slices or its external name, and verified by its own name.
 func TestService(t *testing.T) {
 	if *kubeconfig != "" {
 		t.Skip("kube-apiserver asks the service's cluster IP, which nobody serves")

@@ -24,11 +24,11 @@ import (
 	"fairlead.dev/internal/server/admission/dynamic"
 )
 
-// maxAnswer is the size in bytes up to which answers are read.
+// maxAnswer is the maximum size of a response in bytes.
 const maxAnswer = 16 << 20
 
-// ask sends the view to the webhook and returns its answer, which may be a no. Errors are
-// *failure, or a status error that fails the request whatever the failurePolicy.
+// ask sends the view to the webhook and returns its response, which may be a rejection. Errors are *failure, or a
+// status error that fails the request whatever the failurePolicy.
 func (c *common) ask(ctx context.Context, h *hook, v *dynamic.View, dryRun, mutating bool) (*reviewv1.AdmissionResponse, error) {
 	if dryRun {
 		switch {
@@ -62,7 +62,7 @@ func (c *common) ask(ctx context.Context, h *hook, v *dynamic.View, dryRun, muta
 	return answer.Response, nil
 }
 
-// review is the question.
+// review returns the body of the call.
 func review(h *hook, v *dynamic.View, uid types.UID) ([]byte, error) {
 	if !slices.Contains(h.AdmissionReviewVersions, reviewv1.SchemeGroupVersion.Version) {
 		return nil, fmt.Errorf("webhook does not accept known AdmissionReview versions (v1)")
@@ -83,7 +83,7 @@ func review(h *hook, v *dynamic.View, uid types.UID) ([]byte, error) {
 	})
 }
 
-// post sends a body and reads the answer.
+// post sends a body and decodes the response.
 func post(ctx context.Context, client *http.Client, url string, body []byte, answer *reviewv1.AdmissionReview) error {
 	data, err := exchange(ctx, client, url, body)
 	if err != nil {
@@ -92,7 +92,7 @@ func post(ctx context.Context, client *http.Client, url string, body []byte, ans
 	return decode(data, answer)
 }
 
-// exchange sends a body and returns the answer's.
+// exchange sends a body and returns the body of the response.
 func exchange(ctx context.Context, client *http.Client, url string, body []byte) ([]byte, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		if d := time.Until(deadline); d > 0 {
@@ -129,7 +129,7 @@ func exchange(ctx context.Context, client *http.Client, url string, body []byte)
 	return data, nil
 }
 
-// refused is the error of an answer that is none, worded as by upstream's client.
+// refused returns the error for an invalid response, worded as by upstream's client.
 func refused(resp *http.Response, data []byte) error {
 	status := &metav1.Status{}
 	if json.Unmarshal(data, status) == nil && status.Kind == "Status" && status.Status != metav1.StatusSuccess {

@@ -8,14 +8,14 @@ import (
 	"fairlead.dev/internal/server/reach"
 )
 
-// Caller posts to webhooks that are not admission's, by the same rules: services
-// are resolved here, and connections used again. It may be used from any goroutine.
+// Caller posts to webhooks other than admission webhooks, by the same rules: services are resolved here, and
+// connections are reused. It is safe for concurrent use.
 type Caller struct{ clients *clients }
 
-// NewCaller returns a Caller that finds and dials webhooks by n.
+// NewCaller returns a Caller that resolves and dials webhooks by n.
 func NewCaller(n *reach.Network) *Caller { return &Caller{newClients(n)} }
 
-// Post sends a body to the webhook and returns what it answers.
+// Post sends a body to the webhook and returns the body of the response.
 func (c *Caller) Post(ctx context.Context, config *admissionv1.WebhookClientConfig, body []byte) ([]byte, error) {
 	client, url, err := c.clients.of(config)
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"fairlead.dev/internal/server/reach"
 )
 
-// clients keeps a client for each server name and CA, so that connections are used
-// again.
+// clients keeps an HTTP client for each server name and CA, so that connections are reused.
 type clients struct {
 	network *reach.Network
 	mu      struct {
@@ -29,8 +28,7 @@ type clients struct {
 	}
 }
 
-// identity is what makes webhooks share connections. What is kept is bounded: when it
-// is too much, it starts anew.
+// identity is the key by which webhooks share connections. The map is bounded: when it is full it is emptied.
 type identity struct{ base, ca string }
 
 const mostClients = 200
@@ -98,7 +96,7 @@ func (c *clients) client(id identity, resolve func(context.Context) (string, err
 	return client, nil
 }
 
-// resolving sends each request to where its service is now.
+// resolving sends each request to the present endpoint of its service.
 type resolving struct {
 	*http.Transport
 	resolve func(context.Context) (string, error)

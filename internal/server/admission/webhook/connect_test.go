@@ -11,15 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestConnect: connections to pods, services and nodes are asked about before they are opened,
-// and what becomes of their options counts.
+// TestConnect checks that webhooks are called for connections to pods, services and nodes before they are opened,
+// and that changed options take effect.
 func TestConnect(t *testing.T) {
 	w := start(t)
 	w.namespace(t, "connect")
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{
 		SchedulerName: "nobody", Containers: []corev1.Container{{Name: "c", Image: "i"}, {Name: "d", Image: "i"}},
 	}}
-	if *kubeconfig != "" { // nobody makes service accounts there
+	if *kubeconfig != "" { // service accounts are not created there
 		no := false
 		pod.Spec.AutomountServiceAccountToken = &no
 		if _, err := w.CoreV1().ServiceAccounts("connect").Create(background, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{}); err != nil {
@@ -94,7 +94,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// pod makes one as soon as its namespace has a service account.
+// pod creates a pod once its namespace has a service account.
 func (w *world) pod(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	accounts, err := w.CoreV1().ServiceAccounts("connect").Watch(background, metav1.ListOptions{FieldSelector: "metadata.name=default"})

@@ -10,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// failure is a webhook that could not be asked or did not answer properly.
+// failure is a webhook that could not be called or did not respond properly.
 type failure struct {
 	webhook string
 	err     error
-	code    int // for the metrics: as upstream words the failure to itself
+	code    int // for the metrics: upstream's code for the failure
 }
 
 // Error implements error.
@@ -25,7 +25,7 @@ func (f *failure) Error() string {
 // Unwrap returns what failed.
 func (f *failure) Unwrap() error { return f.err }
 
-// refusal is the status of a request that a webhook has said no to.
+// refusal returns the status of a request that a webhook has rejected.
 func refusal(webhook string, result *metav1.Status) *apierrors.StatusError {
 	s := metav1.Status{}
 	if result != nil {
@@ -50,8 +50,7 @@ func refusal(webhook string, result *metav1.Status) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: s}
 }
 
-// settle makes of an error from asking a webhook what counts for the request: nothing,
-// if failures of this one do not.
+// settle turns the error of a call into the error of the request: nil if failures of the webhook are ignored.
 func settle(ctx context.Context, h *hook, err error) error {
 	var f *failure
 	if !errors.As(err, &f) {

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/server/admission/expr"
 )
 
-// views are those of one state of a request, by the kind they are of.
+// views are the views of one state of a request, by target.
 type views map[dynamic.Target]*dynamic.View
 
 func (v views) of(r *admission.Request, t dynamic.Target) (*dynamic.View, error) {
@@ -25,8 +25,7 @@ func (v views) of(r *admission.Request, t dynamic.Target) (*dynamic.View, error)
 	return v[t], nil
 }
 
-// wants returns the view of the request that the webhook is to be asked about, nil if
-// it is not.
+// wants returns the view of the request to send to the webhook, nil if it does not match.
 func (c *common) wants(ctx context.Context, h *hook, r *admission.Request, all views) (*dynamic.View, error) {
 	selected, err := h.selectors.Match(ctx, r, c.lookup)
 	if !selected && err == nil {
@@ -53,8 +52,7 @@ func (c *common) wants(ctx context.Context, h *hook, r *admission.Request, all v
 	return view, nil
 }
 
-// meets evaluates the conditions: one that is false decides, whatever became of the
-// others.
+// meets evaluates the match conditions: one that is false decides, even if others fail.
 func (c *common) meets(ctx context.Context, h *hook, r *admission.Request, v *dynamic.View) (bool, error) {
 	request, err := v.Request()
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// outcome is an error in one line: code, reason, message, with the address of the
-// webhooks and UIDs left out.
+// outcome formats an error in one line: code, reason, message, without the address of the webhooks and UIDs.
 func (w *world) outcome(err error, uid string) string {
 	if err == nil {
 		return "ok"
@@ -34,8 +33,7 @@ func (w *world) outcome(err error, uid string) string {
 
 const internal = "500 InternalError: Internal error occurred: failed calling webhook "
 
-// TestMessages: whatever a webhook says, and however it fails, the client reads what it
-// would from kube-apiserver.
+// TestMessages checks that for any response or failure of a webhook, the client gets kube-apiserver's error.
 func TestMessages(t *testing.T) {
 	w := start(t)
 	w.namespace(t, "messages")
@@ -60,7 +58,7 @@ func TestMessages(t *testing.T) {
 	jsonPatch := ptr.To(reviewv1.PatchTypeJSONPatch)
 	for name, c := range map[string]struct {
 		answer      answer
-		valid, muta string // what comes of it; "" is the same as valid, "-" is not asked
+		valid, muta string // the results; "" is the same as valid, "-" is not called
 	}{
 		"allowed":        {respond(func(_, _ *reviewv1.AdmissionReview) {}), "ok", ""},
 		"denied":         {deny(&metav1.Status{Message: "no"}), `400 : admission webhook "p.example.com" denied the request: no`, ""},
@@ -134,7 +132,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// doubling is a JSON patch whose operations copy what those before them have made.
+// doubling returns a JSON patch whose operations copy the results of all before them.
 func doubling(n int) string {
 	list := make([]string, n)
 	for i := range list {

@@ -13,13 +13,13 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// Metrics shows the webhooks that are asked, under upstream's names.
+// Metrics counts calls of webhooks, under upstream's names.
 type Metrics struct {
 	took                         *prometheus.HistogramVec
 	requests, rejected, failOpen *prometheus.CounterVec
 }
 
-// NewMetrics returns Metrics of nothing.
+// NewMetrics returns Metrics without counts.
 func NewMetrics() *Metrics {
 	const sub = "apiserver_admission_webhook_"
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -54,15 +54,13 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// denied is the error of a request that a webhook has said no to, as against one whose
-// webhook failed.
+// denied is the error of a request that a webhook has rejected, as opposed to a webhook failure.
 type denied struct{ *apierrors.StatusError }
 
-// most is the highest code that is told apart from others.
+// maxCode is the highest status code with a label of its own.
 const most = 600
 
-// asked counts a webhook that was asked, for a step as upstream names it: admit or
-// validating.
+// asked counts a call of a webhook in a step, as upstream names it: admit or validating.
 func (m *Metrics) asked(h *hook, step string, verb admission.Verb, err error, took time.Duration) {
 	if m == nil {
 		return
@@ -93,8 +91,7 @@ func (m *Metrics) asked(h *hook, step string, verb admission.Verb, err error, to
 	m.took.WithLabelValues(h.Name, step, op, strconv.FormatBool(refused)).Observe(took.Seconds())
 }
 
-// codeOf is the code of a webhook that could not be asked: what its server answered, if
-// it did.
+// codeOf returns the status code for a webhook that could not be called: its server's, if it responded.
 func codeOf(err error) int {
 	if s, ok := err.(*apierrors.StatusError); ok {
 		return int(s.ErrStatus.Code)

@@ -71,7 +71,7 @@ func (p *mutating) Admit(ctx context.Context, r *admission.Request) error {
 	return nil
 }
 
-// change asks one webhook and does what it says.
+// change calls one webhook and applies its patch.
 func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v *dynamic.View) (changed bool, err error) {
 	a, err := p.ask(ctx, h, v, r.DryRun, true)
 	if err != nil {
@@ -108,7 +108,7 @@ func (p *mutating) change(ctx context.Context, h *hook, r *admission.Request, v 
 	return !equality.Semantic.DeepEqual(before, r.Object), nil
 }
 
-// patched is the view's object after a patch.
+// patched returns the view's object after a patch.
 func patched(ctx context.Context, v *dynamic.View, ops patch.Operations) (runtime.Object, error) {
 	text, err := v.Text()
 	if err != nil {

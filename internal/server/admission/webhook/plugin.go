@@ -14,15 +14,15 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// Options are what the plugins need.
+// Options configure the plugins.
 type Options struct {
 	// Mutating and Validating are the caches of the configurations.
 	Mutating, Validating *watchcache.Cache
 	Lookup               admission.Lookup
-	Network              *reach.Network  // finds and dials the webhooks
+	Network              *reach.Network  // resolves and dials the webhooks
 	Authorizer           auth.Authorizer // for matchConditions
 	Rows                 dynamic.Table
-	// Metrics, if set, shows what is asked.
+	// Metrics, if set, counts the calls.
 	Metrics *Metrics
 }
 
@@ -33,7 +33,7 @@ func New(o Options) (admission.Mutator, admission.Validator) {
 		&validating{c, dynamic.NewConfigured(o.Validating, compileValidating)}
 }
 
-// common is what both plugins have.
+// common is the common part of both plugins.
 type common struct {
 	lookup     admission.Lookup
 	authorizer auth.Authorizer
@@ -42,7 +42,7 @@ type common struct {
 	metrics    *Metrics
 }
 
-// hook is one webhook, ready to be asked.
+// hook is one compiled webhook.
 type hook struct {
 	// id is unique among all webhooks.
 	id string
@@ -104,7 +104,7 @@ func compile(configuration string, i int, w admissionv1.ValidatingWebhook) *hook
 
 var conditionOptions = expr.Options{Authorizer: true}
 
-// ignores says that a failure of the webhook does not count.
+// ignores reports whether failures of the webhook are ignored.
 func (h *hook) ignores() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == admissionv1.Ignore
 }

@@ -33,7 +33,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A real kube-apiserver can be asked the same: it has to reach this machine's loopback.
+// The tests can also run against a real kube-apiserver, which must reach this machine's loopback.
 var kubeconfig = flag.String("kubeconfig", "", "run the tests against this API server in place of our own")
 
 // world is an API server and a server of webhooks.
@@ -62,7 +62,7 @@ func start(t *testing.T) *world {
 	return w
 }
 
-// namespace makes one with the label in=name, for selectors.
+// namespace creates a namespace with the label in=name, for selectors.
 func (w *world) namespace(t *testing.T, name string) {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"in": name}}}
@@ -72,7 +72,7 @@ func (w *world) namespace(t *testing.T, name string) {
 	t.Cleanup(func() { _ = w.CoreV1().Namespaces().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
-// settled waits where a configuration counts only after a while.
+// settled waits if configurations only take effect after a while.
 func settled() {
 	if *kubeconfig != "" {
 		time.Sleep(1500 * time.Millisecond)
@@ -101,7 +101,7 @@ func (w *world) validating(t *testing.T, name string, hooks ...admissionv1.Valid
 	settled()
 }
 
-// validate is a webhook for config maps of the namespace, served at a path.
+// validate returns a webhook for config maps of the namespace, served at a path.
 func (w *world) validate(path, namespace string, change func(*admissionv1.ValidatingWebhook)) admissionv1.ValidatingWebhook {
 	h := admissionv1.ValidatingWebhook{
 		Name:                    path + ".example.com",
@@ -148,7 +148,7 @@ type receiver struct {
 	}
 }
 
-// answer is what is said to a question: a status code and a body.
+// answer is the response to a review: a status code and a body.
 type answer func(q *reviewv1.AdmissionReview) (int, any)
 
 func receive(t *testing.T) *receiver {
@@ -196,14 +196,14 @@ func (r *receiver) on(path string, f answer) {
 	delete(r.mu.seen, path)
 }
 
-// forget forgets what came to a path.
+// forget clears the reviews of a path.
 func (r *receiver) forget(path string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.mu.seen, path)
 }
 
-// says answers properly with what f makes of the response.
+// says responds with a valid review, modified by f.
 func (r *receiver) says(path string, f func(q *reviewv1.AdmissionRequest, a *reviewv1.AdmissionResponse)) {
 	r.on(path, func(q *reviewv1.AdmissionReview) (int, any) {
 		a := &reviewv1.AdmissionResponse{UID: q.Request.UID, Allowed: true}
@@ -214,8 +214,8 @@ func (r *receiver) says(path string, f func(q *reviewv1.AdmissionRequest, a *rev
 	})
 }
 
-// asked is what came to a path, but for the config map that the server's own controller makes
-// in every namespace at a moment of its own.
+// asked returns the reviews of a path, except those of the config map that the server's controller creates in every
+// namespace at any time.
 func (r *receiver) asked(path string) (all []*reviewv1.AdmissionRequest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -236,7 +236,7 @@ func patch(a *reviewv1.AdmissionResponse, text string) {
 	a.Patch, a.PatchType = []byte(text), ptr.To(reviewv1.PatchTypeJSONPatch)
 }
 
-// certificate is one for the loopback and for the service hook.shop.
+// certificate returns a certificate for the loopback and for the service hook.shop.
 func certificate(t *testing.T) (*tls.Config, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -14,7 +14,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 )
 
-// marker is a defaulter and a validator as operators are written.
+// marker is a defaulter and a validator as operators write them.
 type marker struct{}
 
 func (marker) Default(_ context.Context, c *corev1.ConfigMap) error {
@@ -46,7 +46,7 @@ func (marker) ValidateDelete(context.Context, *corev1.ConfigMap) (admission.Warn
 	return nil, nil
 }
 
-// TestControllerRuntime: the webhooks of controller-runtime do what they are for.
+// TestControllerRuntime checks that webhooks written with controller-runtime work.
 func TestControllerRuntime(t *testing.T) {
 	w := start(t)
 	w.namespace(t, "runtime")
