@@ -12,8 +12,8 @@ import (
 
 var listed = regexp.MustCompile("(?m)^- `([^`]+)`")
 
-// TestDifferencesAreListed holds docs/differences.md to the cases that have an
-// answer of ours beside kube-apiserver's.
+// TestDifferencesAreListed checks that docs/differences.md lists exactly the cases where our answer differs from
+// kube-apiserver's.
 func TestDifferencesAreListed(t *testing.T) {
 	doc, err := os.ReadFile("../../../docs/differences.md")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// printManaged shows one entry of the managed fields on one line.
+// printManaged formats a managed fields entry on one line.
 func printManaged(e tree) string {
 	words := []string{"managed", fmt.Sprint(e["operation"]), fmt.Sprintf("%q", e["manager"]), fmt.Sprint(e["apiVersion"])}
 	if sub := e["subresource"]; sub != nil {
@@ -20,8 +20,8 @@ func printManaged(e tree) string {
 	return strings.Join(append(words, printSet(set)), " ")
 }
 
-// printSet shows a set of fields: a{b,c} are a.b and a.c, a! is a itself beside
-// what is below it, and elements of lists are in brackets.
+// printSet formats a field set: a{b,c} stands for a.b and a.c, a! for a itself beside its children; list elements
+// are in brackets.
 func printSet(set tree) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(set)) {

@@ -12,7 +12,7 @@ import (
 
 type tree = map[string]any
 
-// body makes what is sent of the text of a request.
+// body returns the body of a request from its text.
 func (r *run) body(text string) (value any) {
 	r.t.Helper()
 	if strings.TrimSpace(text) == "" {
@@ -69,7 +69,7 @@ func (r *run) expand(s string) string {
 
 var step = regexp.MustCompile(`\[([^\]]*)\]|[^.\[]+`)
 
-// steps splits a path: "a.b[0][c.d]" is a, b, 0 and c.d.
+// steps splits a path: "a.b[0][c.d]" becomes a, b, 0 and c.d.
 func steps(path string) (out []string) {
 	for _, m := range step.FindAllStringSubmatch(path, -1) {
 		if m[1] != "" {

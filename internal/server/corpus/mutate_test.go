@@ -17,21 +17,21 @@ import (
 // mutator changes manifests at random, along the Go types of their kinds.
 type mutator struct {
 	*rand.Rand
-	// known are values that a server said it knows at a path, indices left out.
+	// known has the values that a server listed as supported at a path, without indices.
 	known map[string][]string
-	// closed are paths that one of the servers does not have.
+	// closed has the paths that one of the servers does not support.
 	closed map[string]bool
 }
 
-// untouched is what says which object it is, what the server sets, and owners, whose
-// faults have the words of 1.37.
+// untouched lists fields that identify the object or are set by the server, and owner references, whose errors are
+// worded as in 1.37.
 var untouched = []string{
 	".apiVersion", ".kind", ".metadata.managedFields", ".metadata.uid", ".metadata.creationTimestamp", ".metadata.selfLink",
 	".metadata.resourceVersion", ".metadata.deletionTimestamp", ".metadata.namespace", ".metadata.name", ".metadata.generation",
 	".metadata.deletionGracePeriodSeconds", ".metadata.generateName", ".metadata.ownerReferences",
 }
 
-// later are fields of features that are on here and off in 1.36.
+// later lists fields of features that are on here and off in 1.36.
 var later = []string{".schedulingGroup", ".stopSignal", ".spec.preventPodSchedulingIfMissing"}
 
 var anyText = []string{
@@ -81,7 +81,7 @@ func (m *mutator) changeMembers(v tree, t reflect.Type, path string) any {
 		return v
 	}
 	f := fields[m.IntN(len(fields))]
-	// What is there is where rules are: half of the time it is that.
+	// Rules concern mostly fields that are present, so half of the changes go there.
 	if present := slices.DeleteFunc(slices.Clone(fields), func(f member) bool { return v[f.name] == nil }); len(present) > 0 && m.IntN(2) == 0 {
 		f = present[m.IntN(len(present))]
 	}
@@ -128,7 +128,7 @@ type member struct {
 	optional bool
 }
 
-// fields are the members of a type as JSON has them.
+// fields returns the members of a type in JSON.
 func (m *mutator) fields(t reflect.Type, path string) (out []member) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -150,7 +150,7 @@ func (m *mutator) fields(t reflect.Type, path string) (out []member) {
 	return out
 }
 
-// leaf says that a type is written as one value.
+// leaf reports whether a type is encoded as one value.
 func (m *mutator) leaf(t reflect.Type) bool {
 	switch reflect.New(t).Interface().(type) {
 	case *resource.Quantity, *intstr.IntOrString, *metav1.Time, *metav1.MicroTime, *metav1.Duration, *runtime.RawExtension, *metav1.FieldsV1:
@@ -159,7 +159,7 @@ func (m *mutator) leaf(t reflect.Type) bool {
 	return t.Kind() != reflect.Struct && t.Kind() != reflect.Map && (t.Kind() != reflect.Slice || t.Elem().Kind() == reflect.Uint8)
 }
 
-// make makes up a value.
+// make returns a random value.
 func (m *mutator) make(t reflect.Type, path string, depth int) any {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -229,7 +229,7 @@ func sortedKeys(v tree) []string {
 	return keys
 }
 
-// learn notes the strings of a manifest, which are often good values elsewhere.
+// learn collects the strings of a manifest, which are often valid values elsewhere.
 func (m *mutator) learn(v any, path string) {
 	switch v := v.(type) {
 	case tree:

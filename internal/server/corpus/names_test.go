@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// names are what a case's answers call the values that differ from run to run.
+// names maps values that differ from run to run to the names used in a case's answers.
 type names struct {
 	ns, run string
 	known   map[string]string // by value
 	counts  map[string]int    // by the kind of value
 }
 
-// name is what a value is called: the kind of value and its number.
+// name returns the name of a value: its kind and a number.
 func (n *names) name(kind, value string) string {
 	if n.known == nil {
 		n.known, n.counts = map[string]string{}, map[string]int{}
@@ -25,7 +25,7 @@ func (n *names) name(kind, value string) string {
 	return n.known[value]
 }
 
-// changing are found by their form. The group 1 is what is replaced.
+// changing finds values by their format. Group 1 is the part to replace.
 var changing = []struct {
 	kind string
 	find *regexp.Regexp
@@ -50,7 +50,7 @@ var words = []struct {
 	{regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]+`), "<token>"},
 }
 
-// plain replaces in a text what is recognized by its form.
+// plain replaces values that are recognized by their format.
 func (n *names) plain(s string) string {
 	for _, c := range changing {
 		s = c.find.ReplaceAllStringFunc(s, func(match string) string {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// print shows an answer; base is what an object's difference is told from.
+// print formats an answer. base is the object to print the difference from.
 func (r *run) print(base tree, body []byte) string {
 	var v tree
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -79,7 +79,7 @@ func (r *run) printObject(base, v tree) string {
 	return b.String()
 }
 
-// hide takes away what the server sets on every object.
+// hide removes fields that the server sets on every object.
 func hide(v tree) {
 	if meta, ok := v["metadata"].(tree); ok {
 		for _, name := range []string{"resourceVersion", "uid", "creationTimestamp", "managedFields"} {
@@ -88,7 +88,7 @@ func hide(v tree) {
 	}
 }
 
-// diff prints how a value differs from another, member by member.
+// diff prints the difference between two values, member by member.
 func (r *run) diff(b *strings.Builder, path string, old, now any) {
 	switch now := now.(type) {
 	case tree:
@@ -138,7 +138,7 @@ func join(path, key string) string {
 	return strings.TrimPrefix(path+"."+key, ".")
 }
 
-// text is compact JSON with sorted members.
+// text returns compact JSON with sorted members.
 func text(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -149,7 +149,7 @@ func text(v any) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// printList shows the items by name alone.
+// printList formats the items by name only.
 func (r *run) printList(v tree) string {
 	out := fmt.Sprintf(" %s", v["kind"])
 	items, _ := v["items"].([]any)
@@ -162,11 +162,10 @@ func (r *run) printList(v tree) string {
 
 var age = regexp.MustCompile(`^(\d+[smhdy])+$|^<invalid>$`)
 
-// ago is the age of a last restart.
+// ago matches the age of a last restart.
 var ago = regexp.MustCompile(`\((\d+[smhdy])+ ago\)`)
 
-// printTable shows the columns with their types, priorities and words, and the
-// cells of each row.
+// printTable formats the columns with their types, priorities and descriptions, and the cells of each row.
 func (r *run) printTable(v tree) string {
 	var columns []string
 	list, _ := v["columnDefinitions"].([]any)

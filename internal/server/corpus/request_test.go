@@ -13,10 +13,10 @@ import (
 
 var headerLine = regexp.MustCompile(`^(Content-Type|Content-Encoding|User-Agent|Accept|Accept-Encoding|If-None-Match|Authorization|Impersonate-[^ :]+|Body|Show): `)
 
-// late are the kinds that change what the server does, some time after they are written.
+// late matches kinds that take effect some time after they are written.
 var late = regexp.MustCompile(`/(customresourcedefinitions|clusterroles|clusterrolebindings|mutatingadmissionpolic\w*|resourcequotas|deviceclasses)`)
 
-// url makes a path below the case's namespace a whole one.
+// url completes a path below the case's namespace.
 func (r *run) url(path string) string {
 	path = r.expand(path)
 	if strings.HasPrefix(path, "/") {
@@ -30,7 +30,7 @@ func (r *run) url(path string) string {
 	return "/apis/" + parts[0] + "/" + version + "/namespaces/" + r.ns + "/" + rest
 }
 
-// do sends a request and prints what came back.
+// do sends a request and prints the answer.
 func (r *run) do(request string) string {
 	r.t.Helper()
 	head, rest, _ := strings.Cut(request, "\n")
@@ -86,7 +86,7 @@ func (r *run) do(request string) string {
 		r.etag = etag
 	}
 	if !r.g.ours && code < 300 && method != http.MethodGet && late.MatchString(path) {
-		time.Sleep(2 * time.Second) // kube-apiserver answers before it has taken effect
+		time.Sleep(2 * time.Second) // kube-apiserver responds before it takes effect
 	}
 	base, _ := sent.(tree)
 	if method == http.MethodPatch && verb != "APPLY" || method == http.MethodGet || method == http.MethodDelete {
@@ -144,7 +144,7 @@ func (r *run) try(method, url string, header http.Header, body string) (_ *http.
 	return resp, answer, err
 }
 
-// mustCreate makes what every case needs.
+// mustCreate creates an object that every case needs.
 func (r *run) mustCreate(path, manifest string) {
 	r.t.Helper()
 	data, err := json.Marshal(r.parse(manifest))

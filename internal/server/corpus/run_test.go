@@ -32,20 +32,20 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// target is the server that the cases are run against.
+// target is the server that the cases run against.
 type target struct {
 	base, token string
 	ours        bool
-	// client is an administrator's; stranger brings nothing that says whose it is.
+	// client belongs to an administrator; stranger has no credentials.
 	client, stranger *http.Client
 }
 
-// newTarget is the server named by the environment, or a new one of ours: no
-// controller, scheduler or node that would change what the cases write.
+// newTarget returns the server given by the environment, or a new one of ours, without controllers, a scheduler or
+// nodes that would change the objects of the cases.
 func newTarget(t *testing.T) *target {
 	t.Helper()
 	if base := os.Getenv("CORPUS_SERVER"); base != "" {
-		insecure := &tls.Config{InsecureSkipVerify: true} // certificates are not what is tested
+		insecure := &tls.Config{InsecureSkipVerify: true} // certificates are not under test
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: insecure}, Timeout: time.Minute}
 		return &target{base: base, token: os.Getenv("CORPUS_TOKEN"), client: client, stranger: client}
 	}
@@ -78,7 +78,7 @@ func runScript(t *testing.T, g *target, path string) {
 	}
 }
 
-// step does one request and compares its answer, or puts it into the block.
+// step sends one request and compares the answer, or writes it into the block.
 func (r *run) step(b *block, rewrite bool) {
 	r.t.Helper()
 	got := r.do(b.request)
@@ -96,13 +96,13 @@ func (r *run) step(b *block, rewrite bool) {
 	}
 }
 
-// run is one case being run.
+// run is a case being run.
 type run struct {
 	t    *testing.T
 	g    *target
 	lets map[string]string
 	names
-	// seen is each object as it was last answered, by kind and name.
+	// seen has the last answer for each object, by kind and name.
 	seen map[string]tree
 	last tree
 	// etag and token are those of the last answers that had one.

@@ -11,7 +11,7 @@ import (
 type script struct {
 	lets  map[string]string
 	cases []*testCase
-	// blocks is everything in the order of the file.
+	// blocks are all blocks in the order of the file.
 	blocks []*block
 }
 
@@ -20,7 +20,7 @@ type testCase struct {
 	requests []*block
 }
 
-// block is what stands between two empty lines.
+// block is the text between two empty lines.
 type block struct {
 	head         []string // comments and the name of a case
 	request      string   // method and path, or the manifest of a let
@@ -73,7 +73,7 @@ func parseScript(t *testing.T, path string) *script {
 	return s
 }
 
-// write puts the script back into its file.
+// write writes the script back into its file.
 func (s *script) write(t *testing.T, path string) {
 	t.Helper()
 	var blocks []string

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// printStatus shows a Status: reason and message, details, causes.
+// printStatus formats a Status: reason and message, details, causes.
 func (r *run) printStatus(body []byte) string {
 	var s metav1.Status
 	if err := json.Unmarshal(body, &s); err != nil {
@@ -31,7 +31,7 @@ func (r *run) printStatus(body []byte) string {
 	return out + strings.Join(slices.Compact(causes), "")
 }
 
-// shorter is the message, without the part that is made of the causes.
+// shorter returns the message without the part that lists the causes.
 func shorter(s *metav1.Status) string {
 	if s.Details == nil || len(s.Details.Causes) == 0 {
 		return s.Message
@@ -53,13 +53,13 @@ func shorter(s *metav1.Status) string {
 	return strings.TrimSuffix(s.Message, ": "+end)
 }
 
-// firstLine leaves out what some messages quote of Go values.
+// firstLine removes the Go values quoted in some messages.
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	return s
 }
 
-// details shows what a Status is about.
+// details formats the details of a Status.
 func details(d *metav1.StatusDetails) string {
 	if d == nil {
 		return ""

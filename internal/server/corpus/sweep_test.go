@@ -30,10 +30,9 @@ type base struct {
 	typ        reflect.Type
 }
 
-// TestSweep posts each manifest that the corpus creates, changed at random, to
-// the server that the environment names and to one of ours, as a dry run, and
-// compares the answers. SWEEP_SEED, SWEEP_TIMES and SWEEP_KIND (an expression) say
-// what is tried; a difference is shown once for each kind and kind of difference.
+// TestSweep posts each manifest that the corpus creates, changed at random, as a dry run to the server given by the
+// environment and to one of ours, and compares the answers. SWEEP_SEED, SWEEP_TIMES and SWEEP_KIND (a regular
+// expression) select the attempts; a difference is printed once for each kind of object and of difference.
 func TestSweep(t *testing.T) {
 	theirs := newTarget(t)
 	if theirs.ours {
@@ -88,7 +87,7 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// sweepOne posts the manifest and gives the answer's text.
+// sweepOne posts the manifest and returns the answer's text.
 func sweepOne(r *run, base base, v tree) string {
 	data, _ := json.Marshal(v)
 	header := http.Header{"User-Agent": {"sweep/1.0"}, "Accept": {"application/json"}, "Content-Type": {"application/json"}}
@@ -108,7 +107,7 @@ func sweepOne(r *run, base base, v tree) string {
 	return r.plain(out + r.print(clone(v), answer))
 }
 
-// bases are what the cases create, each once.
+// bases returns the manifests of the cases, without duplicates.
 func bases(t *testing.T, r *run) (list []base) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
@@ -159,7 +158,7 @@ var (
 	index     = regexp.MustCompile(`\[\d+\]`)
 )
 
-// attend learns from an answer what values there are, and what fields are not.
+// attend learns supported values and unsupported fields from an answer.
 func (m *mutator) attend(answer string) {
 	for _, s := range supported.FindAllStringSubmatch(answer, -1) {
 		path := "." + index.ReplaceAllString(s[1], "[]")
@@ -174,8 +173,7 @@ func (m *mutator) attend(answer string) {
 	}
 }
 
-// signature is what a difference is about: the first line that one has and the other
-// has not, without what it quotes.
+// signature classifies a difference: the first line that only one answer has, without quoted values.
 func signature(got, want string) string {
 	d := strings.SplitN(lineDiff(got, want), "\n", 2)[0]
 	d = regexp.MustCompile(`"[^"]*"`).ReplaceAllString(d, `""`)
@@ -186,7 +184,7 @@ func signature(got, want string) string {
 	return d
 }
 
-// lineDiff has the lines that only one of the two has.
+// lineDiff returns the lines that only one of the two has.
 func lineDiff(got, want string) string {
 	var out []string
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")

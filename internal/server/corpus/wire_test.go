@@ -14,11 +14,11 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// pieces are what a body that is no manifest is made of: texts in Go's quotes,
-// each with how often it is repeated.
+// pieces matches the pieces of a body that is not a manifest: texts in Go's quotes, each with its number of
+// repetitions.
 var pieces = regexp.MustCompile(`("(?:[^"\\]|\\.)*")(?:\*(\d+))? *`)
 
-// bytes makes a body of pieces.
+// bytes builds a body from pieces.
 func (r *run) bytes(text string) string {
 	r.t.Helper()
 	var b strings.Builder
@@ -41,8 +41,8 @@ func (r *run) bytes(text string) string {
 	return b.String()
 }
 
-// show prints what a request wants to see of an answer: headers, and with Body its
-// body as it came. With "-" the body is not shown at all.
+// show prints the selected parts of an answer: headers, and with Body the body as received. With "-" the body is
+// omitted.
 func show(names string, resp *http.Response, body []byte) string {
 	var out string
 	for name := range strings.SplitSeq(names, ", ") {
@@ -60,7 +60,7 @@ func show(names string, resp *http.Response, body []byte) string {
 	return out
 }
 
-// asJSON brings an answer in another encoding into JSON.
+// asJSON converts an answer in another encoding to JSON.
 func asJSON(contentType string, body []byte) []byte {
 	kind, _, _ := strings.Cut(contentType, ";")
 	switch kind {

@@ -14,8 +14,7 @@ import (
 	"fairlead.dev/storage/etcd"
 )
 
-// cut has the server hear nothing of its store while others write there and the
-// history is forgotten up to what they wrote.
+// cut partitions the server from its store while others write there and compact the history up to their writes.
 func (g *target) cut(r *run) {
 	store, part, join := g.store, func() { g.silence.set(true) }, func() { g.silence.set(false) }
 	if !g.ours {
@@ -48,7 +47,7 @@ func (g *target) cut(r *run) {
 	write("after")
 }
 
-// hushed is a Store whose cursors find nothing while there is silence.
+// hushed is a Store whose cursors return no events while silence is on.
 type hushed struct {
 	storage.Store
 	silence *silence
@@ -73,8 +72,7 @@ func (h hushedCursor) Next() (storage.Batch, error) {
 	return h.Cursor.Next()
 }
 
-// silence is locked while a cursor is asked, so that none is in the middle of it when
-// silence begins.
+// silence is locked while a cursor is read, so that no read is in progress when silence begins.
 type silence struct {
 	sync.RWMutex
 	on bool
@@ -86,7 +84,7 @@ func (s *silence) set(on bool) {
 	s.on = on
 }
 
-// link is the way of a foreign server to its etcd.
+// link is a proxy between a foreign server and its etcd.
 type link struct {
 	to string
 	mu struct {
@@ -96,7 +94,7 @@ type link struct {
 	}
 }
 
-// etcdLink listens where the environment says; nil if it says nothing.
+// etcdLink listens at the address in the environment; nil if there is none.
 var etcdLink = sync.OnceValue(func() *link {
 	to, via := os.Getenv("SEMANTICS_ETCD"), os.Getenv("SEMANTICS_ETCD_VIA")
 	if to == "" {
@@ -157,7 +155,7 @@ func (l *link) pass(in net.Conn) {
 	io.Copy(in, out)
 }
 
-// awaitReady waits for a server that could not begin before its link was there.
+// awaitReady waits for a server that could not start before its link existed.
 func (g *target) awaitReady(t *testing.T) {
 	for {
 		resp, err := g.two.Get(g.base + "/readyz")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// labels are what some kind or other can be selected by.
+// labels are the field labels of any kind.
 var labels = strings.Fields(`
 	metadata.name metadata.namespace spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName
 	spec.hostNetwork spec.unschedulable status.phase status.podIP status.podIPs status.nominatedNodeName
@@ -17,8 +17,8 @@ var labels = strings.Fields(`
 	regarding.fieldPath reportingController spec.replicas spec.host spec.ingressClassName
 `)
 
-// fields prints which labels a kind takes, and what it says of one that no
-// kind has. A path that is not served prints nothing but that.
+// fields prints the field labels that a kind supports, and its error for an unknown one. For a path that is not
+// served it prints only that.
 func (r *run) fields(path string) string {
 	code, said := r.field(path, "no.such")
 	if code == 404 {

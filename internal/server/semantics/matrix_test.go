@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// matrix sends a request with every combination of the values that the block's
-// lines give its parameters, "-" for none, and prints a line for each.
+// matrix sends a request with every combination of the parameter values in the block's lines, "-" for none, and
+// prints a line for each.
 func (r *run) matrix(b *block, path string, client *http.Client) string {
 	queries := []string{""}
 	for _, line := range b.rest {
@@ -68,8 +68,8 @@ func (r *run) matrix(b *block, path string, client *http.Client) string {
 	return out.String()
 }
 
-// gist is what an answer comes to: the names in a list and how it goes on, the
-// events of a watch up to its end, or what is said against the request.
+// gist summarizes a response: the names in a list and its continuation, the events of a watch up to its end, or the
+// error.
 func (r *run) gist(body []byte, certain bool) (out string) {
 	lines := bufio.NewScanner(strings.NewReader(string(body)))
 	lines.Buffer(nil, 1<<20)
@@ -87,7 +87,7 @@ func (r *run) gist(body []byte, certain bool) (out string) {
 		switch {
 		case kind == "BOOKMARK" && m["annotations"] != nil:
 			out += " initial-events-end"
-		case kind == "BOOKMARK": // there are more of them here, see watch-start
+		case kind == "BOOKMARK": // this server sends more of them, see watch-start
 		default:
 			out += " " + kind + r.gistOf(o, certain)
 		}

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// names are what a transcript calls the values that differ from run to run.
+// names maps values that differ from run to run to the transcript's names for them.
 type names struct {
 	ns, run string
-	// of has the name of each object's revision, saved that of kept values.
+	// of has the name of each object's revision, saved the names of kept values.
 	of, saved map[string]string
 	newest    int64
 }
 
-// object names the revision of an object, a new one if it is not known yet.
+// object returns the name of an object's revision, a new one if it is unknown.
 func (n *names) object(rev string) string {
 	if _, ok := n.of[rev]; !ok {
 		n.of[rev] = fmt.Sprint("r", len(n.of)+1)
@@ -26,7 +26,7 @@ func (n *names) object(rev string) string {
 	return n.of[rev]
 }
 
-// list names the revision of a list or a bookmark.
+// list returns the name of the revision of a list or a bookmark.
 func (n *names) list(rev string, certain bool) string {
 	i, err := strconv.ParseInt(rev, 10, 64)
 	switch {
@@ -60,7 +60,7 @@ var changing = []struct {
 	{regexp.MustCompile(`(too old resource version: \d+) \(\d+\)`), "$1 (<n>)"},
 }
 
-// plain replaces in a text what is recognized by its form.
+// plain replaces values that are recognized by their format.
 func (n *names) plain(s string) string {
 	for _, c := range changing {
 		s = c.find.ReplaceAllString(s, c.put)

@@ -20,7 +20,7 @@ type tree = map[string]any
 
 func init() { utilruntime.Must(metav1.AddMetaToScheme(scheme.Scheme)) }
 
-// print shows a body.
+// print formats a body.
 func (r *run) print(b *block, path, contentType string, data []byte) string {
 	if len(data) == 0 {
 		return ""
@@ -40,7 +40,7 @@ func (r *run) print(b *block, path, contentType string, data []byte) string {
 	return r.show(v, brief, certain(path))
 }
 
-// certain says whether the request leads to one revision alone.
+// certain reports whether the request determines the revision of its response.
 func certain(path string) bool {
 	q := path[strings.IndexByte(path+"?", '?'):]
 	page := strings.Contains(q, "limit=") && strings.Contains(q, "resourceVersion=") && !strings.Contains(q, "Match=") && !strings.Contains(q, "resourceVersion=0")
@@ -57,7 +57,7 @@ func (r *run) save(name string, v tree, path string) {
 	r.vars[name], r.names.saved[text] = text, name
 }
 
-// decode makes a tree of a body in any encoding.
+// decode decodes a body in any encoding.
 func (r *run) decode(contentType string, data []byte) (tree, bool) {
 	if strings.HasPrefix(contentType, "application/vnd.kubernetes.protobuf") {
 		return r.decodeProto(data)
@@ -92,8 +92,7 @@ func (r *run) decodeProto(data []byte) (tree, bool) {
 	return v, ok
 }
 
-// show prints an object, a list with an item on each line, or a table with a
-// row on each.
+// show formats an object, a list with an item on each line, or a table with a row on each.
 func (r *run) show(v tree, brief, certain bool) string {
 	kind, _ := v["kind"].(string)
 	items, isList := v["items"].([]any)
@@ -154,7 +153,7 @@ func (r *run) showTable(v tree, certain bool) string {
 	return out
 }
 
-// object prints one object on one line.
+// object formats an object on one line.
 func (r *run) object(v tree, brief bool) string {
 	m, _ := v["metadata"].(tree)
 	if m == nil || v["kind"] == "Status" {
@@ -183,7 +182,7 @@ func (r *run) object(v tree, brief bool) string {
 	return r.names.plain(strings.Join(words, " "))
 }
 
-// text is compact JSON with sorted members.
+// text returns compact JSON with sorted members.
 func (r *run) text(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

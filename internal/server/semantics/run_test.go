@@ -66,7 +66,7 @@ func runFile(t *testing.T, g *target, path string) {
 	}
 }
 
-// run is one transcript being run.
+// run is a transcript being run.
 type run struct {
 	t       *testing.T
 	g       *target
@@ -96,7 +96,7 @@ func newRun(t *testing.T, g *target) *run {
 	return r
 }
 
-// expand puts values in place of names with a dollar.
+// expand replaces names with a dollar by their values.
 func (r *run) expand(s string) string {
 	return os.Expand(s, func(name string) string {
 		if v, ok := r.vars[name]; ok {
@@ -112,7 +112,7 @@ func (r *run) expand(s string) string {
 	})
 }
 
-// do runs a command and returns what it prints.
+// do runs a command and returns its output.
 func (r *run) do(b *block) string {
 	words := strings.Fields(b.command)
 	client := r.g.two
@@ -202,7 +202,7 @@ func (r *run) build(ctx context.Context, method, path string, headers []string, 
 	return req
 }
 
-// head is the line an answer begins with.
+// head returns the first line of a response.
 func (r *run) head(b *block, resp *http.Response) string {
 	head := fmt.Sprintln(resp.StatusCode, resp.Header.Get("Content-Type"))
 	if _, ok := b.options["http1"]; ok {

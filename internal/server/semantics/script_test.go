@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// block is one command of a transcript and what it printed.
+// block is one command of a transcript and its output.
 type block struct {
 	comments []string
 	line     int
@@ -16,7 +16,7 @@ type block struct {
 	options map[string]string
 	rest    []string
 	source  []string
-	// theirs is the expected output; ours is Fairlead's if it is another.
+	// theirs is the expected output; ours is Fairlead's if it differs.
 	theirs, ours []string
 	differs      bool
 }

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// patience is how long an event may take to come.
+// patience is the time limit for an event.
 const patience = time.Minute
 
 // watching is an open watch.
@@ -26,7 +26,7 @@ type watching struct {
 	close                   func()
 }
 
-// open begins a watch. The answer is printed only if it is none.
+// open opens a watch. The response is printed only if it is not a stream.
 func (r *run) open(b *block, name, method, path string, client *http.Client) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	headers, _ := r.parts(b)
@@ -93,7 +93,7 @@ func (w *watching) push(r *run, frame []byte) bool {
 	return ok
 }
 
-// openSocket begins a watch through a WebSocket.
+// openSocket opens a watch through a WebSocket.
 func (r *run) openSocket(b *block, name, path string) string {
 	cfg, err := websocket.NewConfig(strings.Replace(r.g.base, "https", "wss", 1)+path, r.g.base)
 	if err != nil {

@@ -17,19 +17,19 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// target is the server that the transcripts are run against.
+// target is the server that the transcripts run against.
 type target struct {
 	base, token string
 	ours        bool
-	// two and one speak HTTP/2 and HTTP/1.1.
+	// two and one use HTTP/2 and HTTP/1.1.
 	two, one *http.Client
-	// store is under a server of ours, which hears nothing of it in silence.
+	// store belongs to a server of ours, which sees no events of it while silence is on.
 	store   storage.Store
 	silence silence
 }
 
 func clients() (two, one *http.Client) {
-	insecure := &tls.Config{InsecureSkipVerify: true} // the certificate is not what is tested
+	insecure := &tls.Config{InsecureSkipVerify: true} // certificates are not under test
 	two = &http.Client{Transport: &http.Transport{TLSClientConfig: insecure, ForceAttemptHTTP2: true, DisableCompression: true}}
 	only1 := insecure.Clone()
 	only1.NextProtos = []string{"http/1.1"}
@@ -37,7 +37,7 @@ func clients() (two, one *http.Client) {
 	return two, one
 }
 
-// newTarget is the server named by the environment, or a new one of ours.
+// newTarget returns the server given by the environment, or a new one of ours.
 func newTarget(t *testing.T) *target {
 	t.Helper()
 	g := &target{base: os.Getenv("SEMANTICS_SERVER"), token: os.Getenv("SEMANTICS_TOKEN")}
@@ -81,9 +81,8 @@ func serve(t *testing.T, store storage.Store) (base string) {
 	return h.URL
 }
 
-// compact has the server forget what was before a revision. Ours is replaced by
-// another one on the same store, which knows no more than that does; a foreign
-// one is waited for until it has done so by itself.
+// compact compacts the history before a revision. Our server is replaced by another one on the same store, which
+// has no older events; for a foreign server the test waits until it has compacted by itself.
 func (g *target) compact(r *run, rev int64) {
 	if g.ours {
 		if err := g.store.Compact(context.Background(), storage.Revision(rev)); err != nil {

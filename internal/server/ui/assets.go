@@ -19,13 +19,13 @@ var assets embed.FS
 // public are the files that the login page needs.
 var public = map[string]bool{"login.js": true, "theme.js": true, "style.css": true, "icon.svg": true}
 
-// file is one of the page, as it is served.
+// file is a served file of the page.
 type file struct {
 	data      []byte
 	tag, kind string
 }
 
-// files are the page's, by name.
+// files are the page's files, by name.
 var files = func() map[string]file {
 	all := map[string]file{}
 	err := fs.WalkDir(assets, "assets", func(at string, d fs.DirEntry, err error) error {
@@ -38,12 +38,12 @@ var files = func() map[string]file {
 		return err
 	})
 	if err != nil {
-		panic(err) // what is embedded can be read
+		panic(err) // embedded files can always be read
 	}
 	return all
 }()
 
-// kindOf does not ask the machine's tables, which may have anything in them.
+// kindOf does not use the machine's MIME tables, which vary.
 func kindOf(name string) string {
 	switch path.Ext(name) {
 	case ".js":
@@ -58,7 +58,7 @@ func kindOf(name string) string {
 	return mime.TypeByExtension(path.Ext(name))
 }
 
-// serveFile answers with a file of the page.
+// serveFile serves a file of the page.
 func serveFile(w http.ResponseWriter, r *http.Request, name string) {
 	f, ok := files[name]
 	if !ok {
@@ -66,22 +66,22 @@ func serveFile(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	w.Header().Set("Content-Type", f.kind)
-	w.Header().Set("Cache-Control", "no-cache") // asks each time, by its tag
+	w.Header().Set("Cache-Control", "no-cache") // browsers revalidate each time, by its tag
 	w.Header().Set("Etag", f.tag)
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(f.data))
 }
 
-// isPage says whether a path is the page's own.
+// isPage reports whether a path belongs to the page.
 func isPage(path string) bool {
 	return path+"/" == Root || strings.HasPrefix(path, Root) && path != LinksPath
 }
 
-// policy lets the page load what the server has for it, speak to the server, and nothing
-// else; markup is never made of strings.
+// policy allows the page only to load its own files and to make requests to this server. Markup is never made from
+// strings.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// guard sets what all answers of the page have.
+// guard sets the headers common to all responses of the page.
 func guard(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")

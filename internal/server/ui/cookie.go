@@ -12,17 +12,17 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// Header is what each request of the page's scripts has. A script of another origin may
-// set it only if a preflight allows it, and none is ever allowed.
+// Header is set on every request of the page's scripts. A script of another origin may set it only after a
+// preflight allows it, which never happens.
 const Header = "X-Fairlead-Page"
 
 var errSession = errors.New("the page's session is over")
 
-// Authenticate implements auth.Authenticator for requests that have come through Over: it
-// believes the page's cookie if it is the page that asks. The page is nobody without a
-// session: it is told that it has none, not what strangers may do.
+// Authenticate implements auth.Authenticator for requests that came through Over. It accepts the session cookie
+// only in requests from the page's scripts. Such a request without a session fails instead of being anonymous: the
+// page must learn that it has no session.
 func (p *Page) Authenticate(r *http.Request) (*auth.User, bool, error) {
-	if !fromPage(r) || r.URL.Path == LinksPath { // a session makes no further ones
+	if !fromPage(r) || r.URL.Path == LinksPath { // a session cannot create links
 		return nil, false, nil
 	}
 	secret := shown(r)
@@ -32,7 +32,7 @@ func (p *Page) Authenticate(r *http.Request) (*auth.User, bool, error) {
 	return nil, false, errSession
 }
 
-// fromPage says whether the request is one of the page's scripts.
+// fromPage reports whether the request is from one of the page's scripts.
 func fromPage(r *http.Request) bool {
 	if r.Header.Get(Header) == "" {
 		return false
@@ -40,7 +40,7 @@ func fromPage(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"
 	}
-	// An older browser says where a request is from at least if it may change something.
+	// An older browser sends Origin at least with requests that may change something.
 	if origin := r.Header.Get("Origin"); origin != "" {
 		from, err := url.Parse(origin)
 		return err == nil && from.Scheme == "https" && from.Host == r.Host
@@ -48,8 +48,8 @@ func fromPage(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-// cookieName has the port in it, for browsers send a host's cookies to all its ports, and
-// several servers on one machine are not to overwrite each other's.
+// cookieName includes the port. Browsers send a host's cookies to all its ports, and servers on one machine must
+// not overwrite each other's.
 func cookieName(r *http.Request) string {
 	_, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
@@ -58,7 +58,7 @@ func cookieName(r *http.Request) string {
 	return "__Host-fairlead-" + port
 }
 
-// cookie carries a session's secret, or takes it back.
+// cookie returns a cookie that carries a session's secret, or that deletes it.
 func cookie(r *http.Request, secret string, expires time.Time) *http.Cookie {
 	c := &http.Cookie{
 		Name: cookieName(r), Value: secret, Path: "/", Expires: expires,
@@ -72,8 +72,8 @@ func cookie(r *http.Request, secret string, expires time.Time) *http.Cookie {
 
 type shownKey struct{}
 
-// withoutCookie moves sessions' cookies, also other servers', out of the request's
-// header, and this server's into its context.
+// withoutCookie removes session cookies, including those of other servers, from the request's header, and puts this
+// server's into its context.
 func withoutCookie(r *http.Request) *http.Request {
 	if !strings.Contains(strings.Join(r.Header["Cookie"], ";"), "__Host-fairlead-") {
 		return r
@@ -96,7 +96,7 @@ func withoutCookie(r *http.Request) *http.Request {
 	return r
 }
 
-// shown is the session's secret that came with a request, "" for none.
+// shown returns the session secret of a request, "" if there is none.
 func shown(r *http.Request) string {
 	secret, _ := r.Context().Value(shownKey{}).(string)
 	return secret

@@ -1,28 +1,23 @@
-// Package ui is the page at /ui, on which one sees the life of events: a log as it goes on,
-// an event's hops, what came of it, an object's states and who made them, watchers, queues,
-// and any kept revision of anything.
+// Package ui serves the page at /ui, which shows the lives of events: a live log, an event's hops and effects, an
+// object's states and their authors, watchers, queues, and any kept revision of an object.
 //
-// The page is files (assets), which the browser runs as they are. What it shows it
-// reads from the API server like any other client: from /debug/lives, /debug/watchers and
-// /debug/why, from /metrics, and by lists at a revision.
+// The page is plain files (assets). Like any client, it reads its data from the API server: from /debug/lives,
+// /debug/watchers and /debug/why, from /metrics, and by lists at a revision.
 //
-// # Who may look
+// # Access
 //
-// [Page.Link] makes a link for a user, which is good for one login within a few minutes.
-// Its secret lies behind the #, so that no server and no log on the way gets it; the login
-// page sends it in a POST. That begins a session, whose secret is a cookie that scripts
-// cannot read and that other sites' requests do not carry. What the page then asks the API
-// for is asked as that user, who is authorized as ever. With the session ends whatever
-// answer still goes on: its end, by a logout or by its time, is the end of the requests'
-// contexts.
+// [Page.Link] creates a login link for a user, valid for one login within a few minutes. Its secret is in the
+// fragment, so that no server and no log on the way sees it; the login page sends it in a POST. That starts a
+// session, whose secret is a cookie that scripts cannot read and that other sites' requests do not carry. The
+// page's API requests are made and authorized as that user. When a session ends, by a logout or by its time, the
+// contexts of its requests end, and with them all open responses.
 //
-// [Page.Over] takes the cookie off every request, so that nothing behind it, a proxied pod
-// say, ever sees it, and [Page.Authenticate] believes it only in requests that the page's own
-// scripts make: they have the header [Header], which another origin's script cannot
-// set without asking first, and the browser calls them same-origin. So a link or a
-// form somewhere else can do nothing in the user's name.
+// [Page.Over] removes the cookie from every request, so that no handler behind it, such as a proxied pod, ever sees
+// it, and [Page.Authenticate] accepts it only in requests of the page's own scripts: they have the header [Header],
+// which a script of another origin cannot set without a preflight, and browsers mark them as same-origin. A link or
+// a form on another site can therefore do nothing in the user's name.
 //
-// Links and sessions live in memory, in digests: a restart ends them all.
+// Links and sessions are kept in memory, as digests: a restart ends them all.
 //
 // # Concurrency
 //

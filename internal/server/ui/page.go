@@ -13,29 +13,28 @@ import (
 const (
 	Root      = "/ui/"
 	loginPath = Root + "login"
-	// LinksPath makes links: a POST to it is answered with a Link for who asks. It is
-	// for server.Config.Paths, whose requests are authenticated and authorized.
+	// LinksPath creates links: a POST to it returns a Link for its user. It belongs in server.Config.Paths, whose
+	// requests are authenticated and authorized.
 	LinksPath = Root + "links"
 )
 
-// Page is the page, its links and its sessions. Make it with New.
+// Page serves the page and holds its links and sessions. It is created by New.
 type Page struct {
 	links, sessions secrets
 }
 
-// New returns a page that nobody has a link to.
+// New returns a page without links.
 func New() *Page {
 	return &Page{links: secrets{life: LinkLife}, sessions: secrets{life: SessionLife}}
 }
 
-// Link makes a link that logs in as user, once: a path and a fragment, to be put behind
-// the server's URL.
+// Link creates a link for one login as user: a path and a fragment, to be appended to the server's URL.
 func (p *Page) Link(user *auth.User) Link {
 	secret, expires := p.links.issue(user)
 	return Link{Path: loginPath + "#" + secret, Expires: expires}
 }
 
-// Link is the answer of LinksPath.
+// Link is the response of LinksPath.
 type Link struct {
 	Path    string    `json:"path"`
 	Expires time.Time `json:"expires"`
@@ -57,7 +56,7 @@ func (p *Page) Links() http.Handler {
 	})
 }
 
-// Over serves the page, and by next all that is not the page's.
+// Over serves the page, and passes all other requests to next.
 func (p *Page) Over(next http.Handler) http.Handler {
 	own := http.NewServeMux()
 	own.HandleFunc("GET /ui", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, Root, http.StatusMovedPermanently) })
@@ -80,8 +79,7 @@ func (p *Page) Over(next http.Handler) http.Handler {
 	})
 }
 
-// within makes a request of the page end with its session, however long its answer would
-// go on.
+// within makes a request of the page end with its session.
 func (p *Page) within(r *http.Request) (*http.Request, func()) {
 	secret := shown(r)
 	if secret == "" || !fromPage(r) {
@@ -99,7 +97,7 @@ func (p *Page) within(r *http.Request) (*http.Request, func()) {
 	}
 }
 
-// home is the page itself, for who is logged in.
+// home serves the page itself, to logged-in users.
 func (p *Page) home(w http.ResponseWriter, r *http.Request) {
 	if _, ok := p.sessions.find(shown(r)); !ok {
 		http.Redirect(w, r, loginPath, http.StatusSeeOther)
@@ -108,7 +106,7 @@ func (p *Page) home(w http.ResponseWriter, r *http.Request) {
 	serveFile(w, r, "index.html")
 }
 
-// asset is a file of the page. Those of the login page are for all.
+// asset serves a file of the page. Those of the login page are public.
 func (p *Page) asset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if _, ok := p.sessions.find(shown(r)); !ok && !public[name] {
@@ -118,7 +116,7 @@ func (p *Page) asset(w http.ResponseWriter, r *http.Request) {
 	serveFile(w, r, name)
 }
 
-// login takes a link's secret and begins a session.
+// login exchanges a link's secret for a session.
 func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	if !fromPage(r) {
 		http.Error(w, "not from the login page", http.StatusForbidden)
@@ -152,7 +150,7 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// session tells whose session it is.
+// session returns the user of the session.
 func (p *Page) session(w http.ResponseWriter, r *http.Request) {
 	g, ok := p.sessions.find(shown(r))
 	if !ok || !fromPage(r) {
@@ -162,7 +160,7 @@ func (p *Page) session(w http.ResponseWriter, r *http.Request) {
 	answer(w, about(g))
 }
 
-// whose is what the page is told of its session.
+// whose describes a session to the page.
 type whose struct {
 	User    string    `json:"user"`
 	Expires time.Time `json:"expires"`

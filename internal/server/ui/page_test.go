@@ -17,11 +17,10 @@ import (
 
 var ann = &auth.User{Name: "ann", Groups: []string{auth.AllAuthenticated}}
 
-// host is where the page is, as far as the tests' requests say.
+// host is the page's address in the tests' requests.
 const host = "127.0.0.1:6443"
 
-// site is a page over an API that tells whom it takes a request to be from, and what
-// cookies it sees.
+// site returns a page over an API that reports the user and the cookies of a request.
 func site() (*ui.Page, http.Handler) {
 	page := ui.New()
 	who := auth.WithAnonymous(page)
@@ -75,8 +74,8 @@ func text(t *testing.T, res *http.Response) string {
 	return strings.TrimSpace(string(data))
 }
 
-// TestLogin: a link is good for one login, from the login page alone, and its cookie is
-// kept from scripts, other sites and other paths' tricks.
+// TestLogin checks that a link allows one login, only from the login page, and that its cookie is protected from
+// scripts and other sites.
 func TestLogin(t *testing.T) {
 	page, h := site()
 	link := page.Link(ann)
@@ -104,8 +103,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestCookie: the cookie stands for its user in requests of the page's scripts and in
-// no others, and nothing behind the page sees it.
+// TestCookie checks that the cookie counts only in requests of the page's scripts, and that handlers behind the
+// page do not see it.
 func TestCookie(t *testing.T) {
 	page, h := site()
 	c := session(t, page, h)
@@ -155,8 +154,7 @@ func TestCookie(t *testing.T) {
 	}
 }
 
-// TestPages: who is not logged in gets the login page and no other, and all of it
-// forbids scripts from elsewhere.
+// TestPages checks that without a login only the login page is served, and that all pages forbid foreign scripts.
 func TestPages(t *testing.T) {
 	page, h := site()
 	c := session(t, page, h)
@@ -174,7 +172,7 @@ func TestPages(t *testing.T) {
 		{"/ui/assets/nothing.js", 401, 404, "", ""},
 		{"/ui/assets/..%2fpage.go", 401, 404, "", ""},
 		{"/ui/nothing", 404, 404, "", ""},
-		{"/ui/session", 401, 401, "", ""}, // not of the page's scripts
+		{"/ui/session", 401, 401, "", ""}, // not from the page's scripts
 	} {
 		for _, in := range []bool{false, true} {
 			headers, want := []string(nil), x.out
@@ -206,7 +204,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestLinks: who is authenticated gets links, in his name.
+// TestLinks checks that authenticated users get links in their own name.
 func TestLinks(t *testing.T) {
 	page, h := site()
 	make := func(method string, user *auth.User) *http.Response {
@@ -238,8 +236,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestExpiry: links and sessions end with their time, and the oldest when there are too
-// many.
+// TestExpiry checks that links and sessions expire, and that the oldest end when there are too many.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page, h := site()
@@ -272,8 +269,8 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// TestStreams: an answer that goes on ends with its session, whether somebody logs out or
-// its time is over, and with no other's.
+// TestStreams checks that an open response ends with its session, by logout or expiry, and not with another
+// session.
 func TestStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := ui.New()

@@ -11,17 +11,15 @@ import (
 )
 
 const (
-	// LinkLife is how long a link may wait for its login.
+	// LinkLife is how long a link is valid.
 	LinkLife = 10 * time.Minute
 	// SessionLife is how long a session lasts.
 	SessionLife = 12 * time.Hour
-	// most is how many links, and how many sessions, there are at a time; one more ends
-	// the one that would end first.
+	// maxSecrets is the maximum number of links, and of sessions. One more ends the one that would expire first.
 	most = 256
 )
 
-// secrets are what somebody may show to be taken for a user, until each expires. Only
-// their digests are kept.
+// secrets holds secrets that stand for a user until they expire. Only their digests are kept.
 type secrets struct {
 	life time.Duration
 	mu   struct {
@@ -30,8 +28,7 @@ type secrets struct {
 	}
 }
 
-// grant is whom a secret stands for, and until when. Its context ends with it, whether its
-// time is over, it is taken, or it has to make room.
+// grant is the user of a secret and its expiry. Its context ends when the grant expires, is taken, or is evicted.
 type grant struct {
 	user    *auth.User
 	expires time.Time
@@ -39,7 +36,7 @@ type grant struct {
 	end     context.CancelFunc
 }
 
-// issue makes a secret for a user.
+// issue creates a secret for a user.
 func (s *secrets) issue(user *auth.User) (secret string, expires time.Time) {
 	now := time.Now()
 	g := grant{user: user, expires: now.Add(s.life)}
@@ -79,7 +76,7 @@ func (s *secrets) drop(digest [sha256.Size]byte) {
 	}
 }
 
-// find tells whom a secret stands for.
+// find returns the grant of a secret.
 func (s *secrets) find(secret string) (grant, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +84,7 @@ func (s *secrets) find(secret string) (grant, bool) {
 	return g, ok && time.Now().Before(g.expires)
 }
 
-// take is find for a secret that is good once; it also ends a session.
+// take is find for a one-time secret; it ends the grant. It also ends a session.
 func (s *secrets) take(secret string) (grant, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
