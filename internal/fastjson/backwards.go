@@ -47,7 +47,7 @@ func (x *transcoder) mapping(f *protoField, last int64) {
 	}
 }
 
-// value writes a value with the length before it, if it has one.
+// value writes a value, with its length before it if its wire type has one.
 func (x *transcoder) value(s *shape, n *node) {
 	end := len(x.out) - x.at
 	switch s.kind {
@@ -93,13 +93,13 @@ func (x *transcoder) intOrText(n *node) {
 	put(x, "\x08\x01\x10\x00\x1a")
 }
 
-// delimited writes bytes and their length before them.
+// delimited writes bytes with their length before them.
 func (x *transcoder) delimited(b []byte) {
 	put(x, b)
 	x.varint(uint64(len(b)))
 }
 
-// size writes the length of what has been written since there were end bytes.
+// size writes the number of bytes written since the output had end bytes.
 func (x *transcoder) size(end int) { x.varint(uint64(len(x.out) - x.at - end)) }
 
 func (x *transcoder) varint(v uint64) {

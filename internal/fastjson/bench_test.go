@@ -13,8 +13,7 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// BenchmarkPod decodes a pod of the size that clusters have, with this package and with
-// the general decoder.
+// BenchmarkPod decodes a pod of realistic size, with this package and with the general decoder.
 func BenchmarkPod(b *testing.B) {
 	in, err := stdjson.Marshal(servedPod())
 	if err != nil {

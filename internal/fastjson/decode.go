@@ -15,19 +15,18 @@ import (
 	"fairlead.dev/internal/alike"
 )
 
-// Unmarshal decodes one JSON value into what into points to, which must be zero. False
-// means that it could not; what into points to is then undefined.
+// Unmarshal decodes one JSON value into the zero value that into points to. It returns false if it cannot; the
+// value is then undefined.
 //
-// It does not look closely at what it has no field for: b must come from somebody who
-// encodes soundly.
+// Members without a field are not checked: b must come from a correct encoder.
 func Unmarshal(b []byte, into any) bool { return unmarshal(b, into, false, false) }
 
-// UnmarshalUnmanaged is Unmarshal that leaves out the managedFields of an object, or of the
-// items of a list. Those that stand elsewhere, as in the template of a pod, are read.
+// UnmarshalUnmanaged is Unmarshal without the managedFields of an object or of the items of a list. managedFields
+// elsewhere, as in the template of a pod, are decoded.
 func UnmarshalUnmanaged(b []byte, into any) bool { return unmarshal(b, into, false, true) }
 
-// UnmarshalStrict is Unmarshal for input that may be anything. It also gives up on
-// fields that the type does not have and on names that an object has twice.
+// UnmarshalStrict is Unmarshal for untrusted input. It also returns false for unknown fields and for duplicate
+// names in an object.
 func UnmarshalStrict(b []byte, into any) bool { return unmarshal(b, into, true, false) }
 
 func unmarshal(b []byte, into any, strict, unmanaged bool) bool {
@@ -60,14 +59,14 @@ type decoder struct {
 	i      int
 	depth  int
 	strict bool
-	// unmanaged is the depth at which managedFields are left out; 0 for none.
+	// unmanaged is the depth at which managedFields are skipped; 0 for none.
 	unmanaged int
 	texts     alike.Texts
-	values    *alike.Values // nil: nothing but texts is shared
+	values    *alike.Values // nil shares only texts
 	room      map[*plan]*elements
 }
 
-// deepest is how deep objects may stand in one another.
+// maxDepth is how deep objects may be nested.
 const deepest = 200
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
@@ -90,7 +89,7 @@ func (d *decoder) literal(s string) bool {
 	return true
 }
 
-// header is a slice in memory.
+// header is the memory layout of a slice.
 type header struct {
 	data     unsafe.Pointer
 	len, cap int
@@ -170,7 +169,7 @@ func (d *decoder) value(p *plan, v unsafe.Pointer) bool {
 	return false
 }
 
-// setInt sets an integer of a size in bytes, if n fits into it.
+// setInt sets an integer of the given size in bytes, if n fits into it.
 func setInt(v unsafe.Pointer, size uintptr, n int64) bool {
 	switch size {
 	case 8:
@@ -187,7 +186,7 @@ func setInt(v unsafe.Pointer, size uintptr, n int64) bool {
 	return int64(int8(n)) == n
 }
 
-// raw reads a value that its type decodes for itself.
+// raw reads a value that its type decodes by itself.
 func (d *decoder) raw() ([]byte, bool) {
 	from := d.i
 	if d.i < len(d.b) && d.b[d.i] == '"' {
@@ -206,8 +205,8 @@ func (d *decoder) raw() ([]byte, bool) {
 // seen has a bit for each field of a struct.
 type seen [16]byte
 
-// structure reads an object into a struct. Servers write fields in the order of the
-// struct, so each is looked for behind the one before it first.
+// structure reads an object into a struct. Servers write fields in the order of the struct, so each name is first
+// compared with the field after the previous one.
 func (d *decoder) structure(p *plan, v unsafe.Pointer) bool {
 	var had seen
 	next := 0
@@ -248,10 +247,10 @@ func (d *decoder) structure(p *plan, v unsafe.Pointer) bool {
 	return d.close('}')
 }
 
-// open moves behind a bracket and says whether anything is in it.
+// open skips the opening bracket and reports whether the object or array has any content.
 func (d *decoder) open(bracket byte) bool {
 	if d.space() != bracket {
-		d.i = len(d.b) + 1 // which close does not forgive
+		d.i = len(d.b) + 1 // which makes close fail
 		return false
 	}
 	d.i++
@@ -263,7 +262,7 @@ func (d *decoder) open(bracket byte) bool {
 	return c != '}' && c != ']'
 }
 
-// more moves behind the comma before another member or element, if there is one.
+// more skips the comma before another member or element, if there is one.
 func (d *decoder) more(bracket byte) bool {
 	if d.space() != ',' {
 		return false
@@ -272,7 +271,7 @@ func (d *decoder) more(bracket byte) bool {
 	return true
 }
 
-// close moves behind the bracket that ends what open has begun.
+// close skips the closing bracket.
 func (d *decoder) close(bracket byte) bool {
 	if d.i > len(d.b) || d.space() != bracket {
 		return false
@@ -326,8 +325,7 @@ func (d *decoder) stringMap(into *map[string]string) bool {
 	return d.close('}')
 }
 
-// quantities reads a map of quantities by strings of some type (see the function of that
-// name).
+// quantities reads a map of quantities by keys of a string type (see the function quantities).
 func (d *decoder) quantities(into *map[string]resource.Quantity) bool {
 	m := *into
 	if m == nil {

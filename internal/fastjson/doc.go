@@ -1,31 +1,27 @@
-// Package fastjson decodes JSON into Go structs, and encodes them, several times faster
-// than a general codec, and gives up on what it does not know.
+// Package fastjson decodes JSON into Go structs, and encodes them, several times faster than a general codec, and
+// gives up on input that it does not support.
 //
-// Nearly all that a watch costs a client is decoding; of what a write costs a server,
-// half was decoding the body and the stored object and encoding the new one. What comes
-// is regular: written by programs that encode the same Go types, fields in their order,
-// no surprises. So the plan of a type is made once, fields are found at their offsets and
-// looked for where they should come next, slices are made when their length is known, and
-// short strings that were seen lately (names of labels, images, conditions) are shared
-// instead of copied.
+// Decoding is most of a client's cost of a watch; half of a server's cost of a write was decoding the body and the
+// stored object and encoding the new one. The input is regular: it was written by programs that encode the same Go
+// types, with the fields in order. So the plan of a type is made once; fields are found at their offsets, and the
+// next field is looked for first; slices are allocated when their length is known; and recently seen short strings
+// (names of labels, images, conditions) are shared instead of copied.
 //
-// A [Sharer] goes further, for objects that nobody will change: pointers, slices and maps
-// that several objects have in the same bytes are decoded once (package alike), which
-// saves the time and the memory of all but the first.
+// A [Sharer] goes further, for objects that are never modified: pointers, slices and maps with equal bytes in
+// several objects are decoded once (package intern), which saves the time and the memory of all but the first.
 //
-// Two objects can be compared by the same plans, and their members taken one by one; and
-// [Settled] tells whether an object would survive being encoded and decoded as it is.
+// The same plans serve to compare two objects, to visit their members one by one, and to decide whether an object
+// survives being encoded and decoded unchanged ([Settled]).
 //
-// The functions return false whenever they meet something else: a type that they have no
-// plan for, input that is not well formed, a number that does not fit. The caller then
-// asks sigs.k8s.io/json or encoding/json, which know all cases and all error messages. So
-// a difference between the two can only be in what this package accepts, and tests
-// compare that for every kind of the scheme, both ways.
+// The functions return false for a type without a plan, for malformed input, and for a number that does not fit.
+// The caller then uses sigs.k8s.io/json or encoding/json, which handle all cases and produce all error messages. A
+// difference can therefore only be in input that this package accepts, and tests compare both codecs, both ways,
+// for every kind of the scheme.
 //
-// [Transcode] makes a protobuf message of JSON in the same spirit, without the Go value in
-// between.
+// [Transcode] converts JSON to a protobuf message in the same manner, without a Go value in between.
 //
 // # Concurrency
 //
-// All functions may be called from any goroutine. A Sharer is one goroutine's at a time. Nothing of their input is kept.
+// All functions may be called from any goroutine. A Sharer may be used by one goroutine at a time. No function
+// retains its input.
 package fastjson

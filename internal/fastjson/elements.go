@@ -5,9 +5,8 @@ import (
 	"unsafe"
 )
 
-// elements is where a decoder reads the elements of slices of one type, until it knows how
-// many there are. To count them first would be to read their text twice, and what stands in
-// them three times and more.
+// elements is where a decoder collects the elements of slices of one type until it knows their number. Counting
+// them first would mean reading their text twice, and nested arrays even more often.
 type elements struct {
 	header               // the elements so far, zero behind them
 	slice  reflect.Value // of the header
@@ -30,7 +29,7 @@ func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
 		return false
 	}
 	*(*header)(v) = header{}
-	to := reflect.NewAt(p.typ, v).Elem() // which MakeSlice would make a header for
+	to := reflect.NewAt(p.typ, v).Elem() // MakeSlice would allocate a header
 	to.Grow(n)
 	to.SetLen(n)
 	items := (*header)(v).data
@@ -45,15 +44,15 @@ func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
 	return d.close(']')
 }
 
-// mostRoom is how many bytes of elements a decoder keeps room for.
+// maxRoom is how many bytes of elements a decoder retains.
 const mostRoom = 8 << 10
 
-// counted says that a slice's elements are so short, or such that their types read them, that
-// counting them costs less than moving them.
+// counted reports whether counting a slice's elements beforehand is cheaper than moving them, because their text is
+// short or is decoded by their own type.
 func (p *plan) counted() bool { return p.elem.op != structure && p.elem.op != pointer }
 
-// elementsOf returns the room for the elements of a type's slices; nil if a slice of that
-// type is being read, of which this one is a part.
+// elementsOf returns the room for the elements of a slice type. It returns nil if an enclosing slice of that type
+// is using it.
 func (d *decoder) elementsOf(p *plan) *elements {
 	e := d.room[p]
 	if e == nil {
@@ -70,8 +69,7 @@ func (d *decoder) elementsOf(p *plan) *elements {
 	return e
 }
 
-// moved reads the elements of an array, the first of which begins here, and moves them into
-// the slice at v.
+// moved reads the elements of an array, from the first one on, and moves them into the slice at v.
 func (d *decoder) moved(p *plan, e *elements, v unsafe.Pointer) bool {
 	e.busy = true
 	ok := true

@@ -15,8 +15,8 @@ type tree struct {
 	Refs []*tree `json:"refs,omitempty"`
 }
 
-// TestSlices reads slices in slices of their own type, long ones, and sound ones after broken
-// ones, all by one decoder; and nothing of one is seen in another.
+// TestSlices decodes nested slices of one type, long ones, and valid ones after broken ones, by one decoder. No
+// element may show up in another slice.
 func TestSlices(t *testing.T) {
 	wide := tree{Name: "wide"}
 	for i := range 1000 {

@@ -18,8 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Marshal returns the JSON of what from points to, byte for byte as
-// encoding/json writes it. False means that it could not.
+// Marshal returns the JSON of the value that from points to, byte for byte as encoding/json writes it. It returns
+// false if it cannot.
 func Marshal(from any) ([]byte, bool) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
@@ -30,22 +30,21 @@ func Marshal(from any) ([]byte, bool) {
 	return slices.Clone(b), true
 }
 
-// scratch is room to encode in.
+// scratch is memory for encoding.
 type scratch struct {
 	b     []byte
 	keys  []string
 	depth int
 }
 
-// deeper notes that what follows stands in a pointer, a slice or a map, and is false where
-// that is too deep: such a value may lead to itself. What is not followed by s.depth-- is
-// given up on.
+// deeper increments the depth before following a pointer, a slice or a map. It returns false if the depth is
+// exceeded, as in a cyclic value. The caller decrements s.depth afterwards, unless it gives up.
 func (s *scratch) deeper() bool {
 	s.depth++
 	return s.depth <= deepest
 }
 
-// roomiest is how many bytes a scratch may have to be kept.
+// maxScratch is the largest scratch, in bytes, that is pooled.
 const roomiest = 64 << 10
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -132,8 +131,7 @@ func (s *scratch) value(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
 	return b, false
 }
 
-// compact says that valid JSON stands as encoding/json would write it, down to what
-// is escaped in strings.
+// compact reports whether valid JSON is formatted and escaped as encoding/json would write it.
 func compact(b []byte) bool {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -185,7 +183,7 @@ func (s *scratch) structure(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) 
 	return append(b, '}'), true
 }
 
-// isEmpty says that the field is left out.
+// isEmpty reports whether the field is omitted.
 func (f *field) isEmpty(v unsafe.Pointer) bool {
 	p := f.plan
 	switch f.empty {
@@ -247,7 +245,7 @@ func (s *scratch) slice(b []byte, p *plan, h *header) ([]byte, bool) {
 	return append(b, ']'), true
 }
 
-// sorted appends a map by its keys in their order; nil is null.
+// sorted appends a map in the order of its keys; a nil map is null.
 func sorted[V any](s *scratch, b []byte, m map[string]V, add func([]byte, V) ([]byte, bool)) ([]byte, bool) {
 	if m == nil {
 		return append(b, "null"...), true
@@ -319,7 +317,7 @@ func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
 	return append(b, '}'), true
 }
 
-// appendString appends a string in quotes.
+// appendString appends a quoted string.
 func appendString(b []byte, s string) ([]byte, bool) {
 	raw := unsafe.Slice(unsafe.StringData(s), len(s))
 	b = append(b, '"')
@@ -344,7 +342,7 @@ func appendString(b []byte, s string) ([]byte, bool) {
 	}
 }
 
-// appendOdd appends the rest of a string in the general way.
+// appendOdd appends the rest of a string by encoding/json.
 func appendOdd(b []byte, s string, at int) ([]byte, bool) {
 	text, err := json.Marshal(s[at:])
 	if err != nil {

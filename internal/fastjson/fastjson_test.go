@@ -27,7 +27,7 @@ func filler(seed int64) *randfill.Filler {
 	odd := []string{"", "plain", "with \"quotes\" and \\", "line\nbreak\ttab", "größe 世界", "\u2028", "</script>", "k:{\"uid\":\"1\"}"}
 	return randfill.New().RandSource(rand.NewSource(seed)).NilChance(0.3).NumElements(0, 3).MaxDepth(12).Funcs(
 		func(s *string, c randfill.Continue) { *s = odd[c.Intn(len(odd))] },
-		func(n *int64, c randfill.Continue) { *n = c.Int63n(1e18) - 1e17 }, // of 19 digits it leaves to the other
+		func(n *int64, c randfill.Continue) { *n = c.Int63n(1e18) - 1e17 }, // numbers of 19 digits are left to encoding/json
 		func(t *metav1.Time, c randfill.Continue) { t.Time = time.Unix(c.Int63n(1<<33), 0) },
 		func(t *metav1.MicroTime, c randfill.Continue) { t.Time = time.Unix(c.Int63n(1<<33), c.Int63n(1e6)*1e3) },
 		func(q *resource.Quantity, c randfill.Continue) {
@@ -42,8 +42,8 @@ func filler(seed int64) *randfill.Filler {
 	)
 }
 
-// TestSameAsTheGeneralDecoder fills every kind of the scheme at random and asks that
-// both decoders read the same from its JSON, and that this one never gives up.
+// TestSameAsTheGeneralDecoder fills every kind of the scheme at random and checks that both decoders read the same
+// from its JSON, and that this one never gives up.
 func TestSameAsTheGeneralDecoder(t *testing.T) {
 	kinds := 0
 	for gvk, typ := range client.Scheme.AllKnownTypes() {
@@ -60,7 +60,7 @@ func TestSameAsTheGeneralDecoder(t *testing.T) {
 				t.Fatalf("%v: %v", gvk, err)
 			}
 			compare(t, gvk.String(), b, typ, leftOut[gvk.Kind])
-			for range max(1, 2-i) { // the second time it has seen it all
+			for range max(1, 2-i) { // the second time all texts have been seen
 				compareBy(t, sharer.Unmarshal, gvk.String()+", shared", b, typ, leftOut[gvk.Kind])
 			}
 			written, ok := fastjson.Marshal(in)
@@ -100,14 +100,13 @@ func compareBy(t *testing.T, unmarshal func([]byte, any) bool, what string, b []
 	}
 }
 
-// leftOut are kinds with values that have no plan: the schema of a definition refers to
-// itself and has codecs of its own.
+// leftOut are kinds with values without a plan: the schema of a definition is recursive and has codecs of its own.
 var leftOut = map[string]bool{
 	"CustomResourceDefinition": true, "CustomResourceDefinitionList": true, "ConversionReview": true,
 }
 
-// compareStrict asks that the strict decoder takes what the general one takes without
-// objections, and nothing else.
+// compareStrict checks that the strict decoder accepts exactly the input that the general one accepts without
+// objections.
 func compareStrict(t *testing.T, what string, b []byte, typ reflect.Type, mayGiveUp bool) {
 	t.Helper()
 	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
@@ -123,7 +122,7 @@ func compareStrict(t *testing.T, what string, b []byte, typ reflect.Type, mayGiv
 	}
 }
 
-// TestStrings writes each byte at each place of a string, and what is not UTF-8.
+// TestStrings writes each byte at each place of a string, and invalid UTF-8.
 func TestStrings(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {
@@ -141,8 +140,7 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// TestStrictGivesUp: what the strict reading objects to is left to those who say so,
-// wherever it stands.
+// TestStrictGivesUp checks that the strict decoder gives up on objectionable input at any depth.
 func TestStrictGivesUp(t *testing.T) {
 	pod := reflect.TypeFor[corev1.Pod]()
 	for _, s := range []string{
@@ -163,7 +161,7 @@ func TestStrictGivesUp(t *testing.T) {
 	}
 }
 
-// compareStrictly is compareStrict for what may be given up on.
+// compareStrictly is compareStrict for input that the decoder may give up on.
 func compareStrictly(t *testing.T, s string, typ reflect.Type) {
 	t.Helper()
 	want, got := reflect.New(typ).Interface(), reflect.New(typ).Interface()
@@ -193,7 +191,7 @@ func TestOddForms(t *testing.T) {
 	}
 }
 
-// TestGivesUp holds that what is wrong or unusual is left to the general decoder.
+// TestGivesUp checks that malformed or unusual input is left to the general decoder.
 func TestGivesUp(t *testing.T) {
 	for _, s := range []string{
 		``, ` `, `{`, `{"metadata"`, `{"metadata":`, `{"metadata":{"name":"a`, `{"metadata":{"name":"a\`, `{"metadata":{"name":"a\"`,
@@ -211,7 +209,7 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// TestCycles: what leads to itself has no JSON, and encoding/json says so.
+// TestCycles checks that cyclic values are refused, as by encoding/json.
 func TestCycles(t *testing.T) {
 	type ring struct {
 		Next  *ring

@@ -1,11 +1,10 @@
 package fastjson
 
-// Head is which object a piece of JSON is, and in which version.
+// Head identifies an object and its version.
 type Head struct{ Name, Namespace, UID, ResourceVersion string }
 
-// HeadOf reads the head of an object's JSON and looks at nothing behind it: b must come from
-// somebody who encodes soundly. False means that there is no such head, or that somebody
-// else has to read it.
+// HeadOf reads the head of an object's JSON and ignores the rest: b must come from a correct encoder. It returns
+// false if there is no head or the general decoder is needed.
 func HeadOf(b []byte) (h Head, ok bool) {
 	d := decoders.Get().(*decoder)
 	d.b, d.i, d.depth, d.strict = b, 0, 0, false
@@ -35,7 +34,7 @@ func (d *decoder) find(member string) bool {
 	return false
 }
 
-// head reads metadata, until it has all that a head may have.
+// head reads metadata until the head is complete.
 func (d *decoder) head(h *Head) bool {
 	for more := d.open('{'); more; more = d.more('}') {
 		name, ok := d.name()

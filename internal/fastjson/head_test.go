@@ -31,8 +31,8 @@ func TestHeadOf(t *testing.T) {
 	}
 }
 
-// TestUnmanaged: of an object, and of the items of a list, all is read but the managedFields;
-// those in the template of a pod are none of theirs.
+// TestUnmanaged checks that the managedFields of an object and of the items of a list are skipped, and those in the
+// template of a pod are not.
 func TestUnmanaged(t *testing.T) {
 	fields := []metav1.ManagedFieldsEntry{{Manager: "m", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:a":{"k:{\"x\":\"]}\"}":{}}}`)}}
 	in := &corev1.ReplicationController{ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: fields, Labels: map[string]string{"x": "y"}},
@@ -59,7 +59,7 @@ func TestUnmanaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := new(corev1.ReplicationController)
-	if !sharer.Unmarshal(b, got) || !reflect.DeepEqual(got, in) { // and is whole again for who asks so
+	if !sharer.Unmarshal(b, got) || !reflect.DeepEqual(got, in) { // the result is complete again without the option
 		t.Errorf("read %+v\nwant %+v", got, in)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// Object decodes a JSON object without a Go type: into maps, slices, strings, booleans,
-// nil, int64 and float64, as sigs.k8s.io/json does when it preserves integers. It gives up
-// on names that an object has twice. The input may be anything.
+// Object decodes a JSON object without a Go type: into maps, slices, strings, booleans, nil, int64 and float64, as
+// sigs.k8s.io/json does when it preserves integers. It returns false for duplicate names. The input may be
+// untrusted.
 func Object(b []byte) (m map[string]any, ok bool) {
 	d := decoders.Get().(*decoder)
 	d.b, d.i, d.depth, d.strict = b, 0, 0, true
@@ -53,7 +53,7 @@ func (d *decoder) loose() (any, bool) {
 			return x, err == nil
 		}
 	}
-	return nil, false // so long a number is for others
+	return nil, false // a number this long is left to the general decoder
 }
 
 func (d *decoder) looseObject() (map[string]any, bool) {
@@ -91,8 +91,8 @@ func (d *decoder) looseList() (list []any, ok bool) {
 	return list, d.close(']')
 }
 
-// MarshalObject returns the JSON of an object that is made of what [Object] makes, byte
-// for byte as encoding/json writes it. It gives up on other Go types.
+// MarshalObject returns the JSON of an object with the Go types that [Object] produces, byte for byte as
+// encoding/json writes it. It returns false for other Go types.
 func MarshalObject(m map[string]any) ([]byte, bool) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
@@ -149,8 +149,7 @@ func (s *scratch) looseList(b []byte, list []any) ([]byte, bool) {
 	return append(b, ']'), true
 }
 
-// looseObject takes the room for its names from the end of what the objects around it
-// have taken.
+// looseObject uses the scratch's list of names behind the part that the enclosing objects use.
 func (s *scratch) looseObject(b []byte, m map[string]any) ([]byte, bool) {
 	if m == nil {
 		return append(b, "null"...), true

@@ -21,8 +21,7 @@ var looseTexts = []string{
 	strings.Repeat(`{"a":`, 150) + `1` + strings.Repeat(`}`, 150),
 }
 
-// TestLooseAsTheGeneralCodec: what is decoded is what sigs.k8s.io/json makes of it, and
-// is encoded as encoding/json does.
+// TestLooseAsTheGeneralCodec checks that decoding agrees with sigs.k8s.io/json, and encoding with encoding/json.
 func TestLooseAsTheGeneralCodec(t *testing.T) {
 	accepted := 0
 	for _, text := range looseTexts {
@@ -52,7 +51,7 @@ func looseSame(t *testing.T, text string) bool {
 	return true
 }
 
-// TestLooseOfOtherTypes: what decoding never makes is left to others.
+// TestLooseOfOtherTypes checks that types that decoding never produces are refused.
 func TestLooseOfOtherTypes(t *testing.T) {
 	for _, v := range []any{int32(1), []string{"a"}, map[string]string{}, json.Number("1")} {
 		if text, ok := fastjson.MarshalObject(map[string]any{"a": []any{v}}); ok {

@@ -13,26 +13,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// message is how the JSON of a struct becomes its protobuf message. What stands in
-// an object's JSON is noted in slots, one for each field of the message and of those
-// that lie in it without a name of their own in the JSON.
+// message is the plan for converting the JSON of a struct to its protobuf message. The values in an object's JSON
+// are recorded in slots: one for each field of the message, and for the fields of structs inlined in the JSON.
 type message struct {
-	// members are the JSON's, in the order of the Go struct.
+	// members are the JSON's members, in the order of the Go struct.
 	members []member
 	byName  map[string]int
-	// fields are the message's, in the order of their numbers.
+	// fields are the message's fields, in the order of their numbers.
 	fields []protoField
 	slots  int
-	// bad: there is no way to write it.
+	// bad marks a type that cannot be converted.
 	bad bool
 }
 
-// member is a member of the JSON object; its value is noted in a slot.
+// member is a member of the JSON object; its value is recorded in a slot.
 type member struct {
 	name  string
 	slot  int
 	shape shape
-	many  bool // an array, each element of which has the shape
+	many  bool // an array whose elements have the shape
 }
 
 // protoField is a field of the message.
@@ -41,14 +40,14 @@ type protoField struct {
 	number protowire.Number
 	slot   int
 	shape  shape
-	// zero is what is written if the JSON has nothing for the field.
+	// zero is the encoding of an absent field.
 	zero string
-	// inline: the members of this one stand in the JSON of the one around it, its
+	// inline is the message of an inlined struct. Its members are in the JSON of the enclosing struct, with its
 	// slots from slot on.
 	inline *message
 }
 
-// shape is a value's form in a message.
+// shape is the form of a value in a message.
 type shape struct {
 	kind protoKind
 	msg  *message
@@ -83,8 +82,7 @@ var specialProto = map[reflect.Type]protoKind{
 	reflect.TypeFor[runtime.RawExtension](): protoRaw,
 }
 
-// zeroOf is what stands for an absent value of a kind behind its tag: kinds that
-// are not here have none.
+// zeroOf has the encoding of an absent value, after its tag, for the kinds that are written even if absent.
 var zeroOf = map[protoKind]string{
 	protoText: "\x00", protoInt: "\x00", protoBool: "\x00", protoTime: "\x00", protoMicroTime: "\x00", protoRaw: "\x00",
 	protoQuantity: "\x03\x0a\x01" + "0",
@@ -99,7 +97,7 @@ var messages registry[message]
 
 func messageOf(t reflect.Type) *message { return messages.of(t, buildMessage, (*message).complete) }
 
-// buildMessage makes the plan of a struct's message and of all it leads to.
+// buildMessage makes the plan of a struct's message and of all types it refers to.
 func buildMessage(t reflect.Type, making map[reflect.Type]*message) *message {
 	if m := making[t]; m != nil {
 		return m
@@ -114,7 +112,7 @@ func buildMessage(t reflect.Type, making map[reflect.Type]*message) *message {
 		f := t.Field(i)
 		tag := f.Tag.Get("protobuf")
 		if tag == "" || tag == "-" {
-			continue // as the kind and the API version
+			continue // like the kind and the API version
 		}
 		if !m.addField(f, strings.Split(tag, ","), making) {
 			m.bad = true
@@ -165,7 +163,7 @@ func (m *message) addField(f reflect.StructField, tag []string, making map[refle
 	}
 	field.shape, field.tag = s, string(protowire.AppendTag(nil, field.number, wire))
 	if !optional && !many && s.kind != protoMap && s.kind != protoBytes && s.kind != protoTexts {
-		// What it is for a message is known when all plans are made.
+		// For a message it is completed when all plans are made.
 		field.zero = field.tag + zeroOf[s.kind]
 		if s.kind == noProto {
 			return false
@@ -185,7 +183,7 @@ func (m *message) addMember(k member) bool {
 	return len(m.members) <= len(noSlots)
 }
 
-// shapeOf is the shape of a type's values; many says that it is a list of them.
+// shapeOf returns the shape of a type's values; many is set for a list of them.
 func shapeOf(t reflect.Type, making map[reflect.Type]*message) (s shape, many bool) {
 	if k := specialProto[t]; k != noProto {
 		return shape{kind: k}, false
@@ -226,7 +224,7 @@ func shapeOf(t reflect.Type, making map[reflect.Type]*message) (s shape, many bo
 	return s, many
 }
 
-// complete adds what is written for absent messages.
+// complete adds the encoding of absent messages.
 func (m *message) complete() {
 	for i := range m.fields {
 		if f := &m.fields[i]; f.shape.kind == protoMessage && f.zero != "" {
@@ -235,7 +233,7 @@ func (m *message) complete() {
 	}
 }
 
-// zero is the message of an object that is {}.
+// zero returns the message of the object {}.
 func (m *message) zero() []byte {
 	var b []byte
 	for i := range m.fields {

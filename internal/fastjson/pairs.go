@@ -11,9 +11,8 @@ type Pair struct {
 	a, b unsafe.Pointer
 }
 
-// Pairs calls visit for each member that the JSON of either of two structs has, in the
-// order of the type. old and new are pointers to structs of one type; if they are not,
-// nothing is visited and ok is false.
+// Pairs calls visit for each member that is in the JSON of either of two structs, in the order of the type. old and
+// new are pointers to structs of one type; otherwise ok is false and visit is not called.
 func Pairs(old, new any, visit func(name string, p Pair)) (ok bool) {
 	v, w := reflect.ValueOf(old), reflect.ValueOf(new)
 	if v.Kind() != reflect.Pointer || v.Type() != w.Type() || v.IsNil() || w.IsNil() {
@@ -45,13 +44,12 @@ func (p *plan) pairs(a, b unsafe.Pointer, visit func(name string, p Pair)) {
 	}
 }
 
-// Same says that the member is the same in both, or in neither.
+// Same reports whether the member is equal in both structs, or absent in both.
 func (p Pair) Same() bool {
 	return p.a == p.b || p.a != nil && p.b != nil && comparer{}.same(p.f.plan, p.a, p.b)
 }
 
-// Pairs is Pairs for the member's own members. It is false if the member is not a
-// struct in both.
+// Pairs is the function Pairs for the member's own members. It returns false unless the member is a struct in both.
 func (p Pair) Pairs(visit func(name string, p Pair)) bool {
 	a, b, plan := p.a, p.b, p.f.plan
 	for plan.op == pointer && a != nil && b != nil {
@@ -64,8 +62,8 @@ func (p Pair) Pairs(visit func(name string, p Pair)) bool {
 	return true
 }
 
-// Texts are the member's JSON in both objects, nil where it is not there. They are
-// appended to dst, which is returned. False means that a value cannot be encoded.
+// Texts returns the member's JSON in both objects, nil if it is absent. The texts are appended to dst, which is
+// returned as room. ok is false if a value cannot be encoded.
 func (p Pair) Texts(dst []byte) (old, new, room []byte, ok bool) {
 	if p.a != nil {
 		if dst, ok = p.append(dst, p.a); !ok {
@@ -85,7 +83,7 @@ func (p Pair) Texts(dst []byte) (old, new, room []byte, ok bool) {
 	return old, new, dst, true
 }
 
-// InOld says that the first object has the member.
+// InOld reports whether the first object has the member.
 func (p Pair) InOld() bool { return p.a != nil }
 
 func (p Pair) append(dst []byte, v unsafe.Pointer) ([]byte, bool) {

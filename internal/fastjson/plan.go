@@ -15,31 +15,31 @@ import (
 type plan struct {
 	op     op
 	typ    reflect.Type
-	elem   *plan // of pointer, slice, map
+	elem   *plan // of a pointer, slice or map
 	size   uintptr
 	fields []field
 	byName map[string]int // into fields
 	sorted []int          // fields by name
-	writes bool           // of a custom type: it has a MarshalJSON for values
+	writes bool           // of a custom type: its values have a MarshalJSON
 }
 
-// field is a field of a struct, one of a struct embedded in it included.
+// field is a field of a struct, possibly promoted from an embedded one.
 type field struct {
 	name   string
 	quoted string // "name":
 	offset uintptr
 	plan   *plan
 	empty  emptiness
-	id     int // among all fields that can be shared; 0 for others
-	// managed says that these are managedFields.
+	id     int // unique among the fields that can be shared; 0 for others
+	// managed marks managedFields.
 	managed bool
 }
 
-// emptiness says when a field is not written.
+// emptiness is the condition under which a field is omitted.
 type emptiness uint8
 
 const (
-	always emptiness = iota // it is always written
+	always emptiness = iota // never omitted
 	omitEmpty
 	omitZero
 	omitZeroOf // by its IsZero method
@@ -90,7 +90,7 @@ var plans registry[plan]
 // planOf returns the plan of a type.
 func planOf(t reflect.Type) *plan { return plans.of(t, build, nil) }
 
-// build makes the plan of a type and of all it leads to. A type may lead to itself.
+// build makes the plan of a type and of all types it refers to, which may include itself.
 func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	if p := making[t]; p != nil {
 		return p
@@ -129,7 +129,7 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 		p.op, p.elem = slice, build(t.Elem(), making)
 		if t.Elem().Kind() == reflect.Uint8 {
 			p.op = bytes
-			if p.elem.op != unsigned { // bytes that have codecs of their own
+			if p.elem.op != unsigned { // bytes with codecs of their own
 				p.op = unknown
 			}
 		}
@@ -147,8 +147,8 @@ func (p *plan) byKind(making map[reflect.Type]*plan) {
 	}
 }
 
-// addFields adds the fields of a struct, those of structs embedded in it included. It
-// returns false where the rules for names would take more than this.
+// addFields adds the fields of a struct, including those of embedded structs. It returns false if names conflict,
+// which is left to encoding/json.
 func (p *plan) addFields(t reflect.Type, at uintptr, making map[reflect.Type]*plan) bool {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -178,8 +178,8 @@ func (p *plan) addFields(t reflect.Type, at uintptr, making map[reflect.Type]*pl
 	return true
 }
 
-// metadataDepth is how deep the members of the metadata stand in an object of the plan's
-// type, or in the items if it is a list.
+// metadataDepth returns the depth of the members of the metadata in an object of the plan's type, or in the items
+// of a list.
 func (p *plan) metadataDepth() int {
 	if _, list := p.byName["items"]; list {
 		return 4 // the list, its items, an item, its metadata

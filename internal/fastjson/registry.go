@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// registry keeps what has been made of types. Only what is complete can be found in
-// it: types lead to one another, and all that one leads to is made with it.
+// registry caches the plans of types. Only complete plans can be looked up: types refer to one another, and all
+// plans that a plan refers to are made together with it.
 type registry[T any] struct {
-	mu   sync.Mutex // of those who make something
+	mu   sync.Mutex // held while plans are made
 	made sync.Map   // reflect.Type -> *T
 }
 
-// of returns what belongs to a type. build makes that, and enters it into making before
-// what it leads to; complete, unless nil, is for each when all are made.
+// of returns the plan of a type. build makes it, and adds it to making before the plans that it refers to.
+// complete, unless nil, is called for each when all are made.
 func (r *registry[T]) of(t reflect.Type, build func(t reflect.Type, making map[reflect.Type]*T) *T, complete func(*T)) *T {
 	if x, ok := r.made.Load(t); ok {
 		return x.(*T)

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Same says that two pointers to one type lead to values that mean the same, where nil
-// and empty are alike. False means that they do not, or that it could not say.
+// Same reports whether two pointers to one type lead to equal values, where nil equals empty. It returns false also
+// if it cannot tell.
 func Same(a, b any) bool {
 	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
 	if v.Kind() != reflect.Pointer || v.Type() != w.Type() || v.IsNil() || w.IsNil() {
@@ -19,8 +19,8 @@ func Same(a, b any) bool {
 	return comparer{loose: true}.same(planOf(v.Type().Elem()), v.UnsafePointer(), w.UnsafePointer())
 }
 
-// comparer compares values. A loose one sees no difference between nil and empty; any
-// other one finds those the same that are encoded the same.
+// comparer compares values. A loose one treats nil and empty as equal; otherwise values are equal if they are
+// encoded equally.
 type comparer struct{ loose bool }
 
 // same compares two values of the plan's type.
@@ -136,8 +136,8 @@ func (c comparer) sameQuantities(a, b map[string]resource.Quantity) bool {
 	return true
 }
 
-// quantities is a map of quantities by strings of some type, without reflection: maps
-// whose keys are strings of another name are laid out, and hashed, alike.
+// quantities returns a map of quantities by keys of a string type, without reflection: maps whose key types are
+// strings have the same layout and hash.
 func quantities(m reflect.Value) map[string]resource.Quantity {
 	return *(*map[string]resource.Quantity)(m.Addr().UnsafePointer())
 }

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// TestSame: random objects of every kind, each and another one that differs in a member
-// or two, are compared as apimachinery compares them.
+// TestSame compares random objects of every kind, some of which differ in a member or two, and checks the results
+// against apimachinery's.
 func TestSame(t *testing.T) {
 	alike, unlike, n := 0, 0, int64(0)
 	for gvk, typ := range client.Scheme.AllKnownTypes() {
@@ -53,7 +53,7 @@ func text(v any) string {
 	return string(b)
 }
 
-// pairsAre compares the members of two objects with what is in their texts.
+// pairsAre compares the pairs of two objects with the members of their JSON.
 func pairsAre(t *testing.T, x, y any) {
 	t.Helper()
 	var before, after map[string]stdjson.RawMessage
@@ -75,7 +75,7 @@ func pairsAre(t *testing.T, x, y any) {
 	}
 }
 
-// TestSameOfOdd: nil is like empty only for Same.
+// TestSameOfOdd checks that nil equals empty only for Same.
 func TestSameOfOdd(t *testing.T) {
 	a, b := &corev1.Pod{}, &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{}, NodeSelector: map[string]string{}}}
 	if !fastjson.Same(a, b) {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// quoted reads a string without copying it. plain is false if it has escapes or is not
-// valid, and then it is only skipped, if it ends at all.
+// quoted reads a string without copying it. plain is false if it has escapes or is invalid; it is then only
+// skipped, if it ends at all.
 func (d *decoder) quoted() (s []byte, plain bool) {
 	b, i := d.b, d.i
 	if i >= len(b) || b[i] != '"' {
@@ -40,10 +40,9 @@ func (d *decoder) quoted() (s []byte, plain bool) {
 	}
 }
 
-// ordinary returns the first position from i on of a quote, a backslash, a control
-// character or a byte that is not ASCII. It looks at eight bytes at a time: in each word
-// below, the high bit of a byte is set where that byte is one of those. (A borrow may
-// set bits above the first one found, never below.)
+// ordinary returns the first position from i on of a quote, a backslash, a control character or a byte that is not
+// ASCII. It examines eight bytes at a time: in each word below, the high bit of a byte is set where that byte is
+// one of those. (A borrow may set bits above the first one found, never below.)
 func ordinary(b []byte, i int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(b); i += 8 {
@@ -62,9 +61,8 @@ func ordinary(b []byte, i int) int {
 	return i
 }
 
-// harmless returns the first position from i on of a byte that does not stand for
-// itself in a string, or might not: what ordinary finds, and what is not to stand in
-// HTML.
+// harmless returns the first position from i on of a byte that encoding/json may escape: those that ordinary finds,
+// and those that HTML requires to be escaped.
 func harmless(b []byte, i int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(b); i += 8 {
@@ -98,7 +96,7 @@ func (d *decoder) text() (string, bool) {
 	return d.escaped(from)
 }
 
-// escaped reads a string that quoted has skipped as not plain.
+// escaped reads a string that quoted has skipped because it is not plain.
 func (d *decoder) escaped(from int) (s string, ok bool) {
 	if d.i > len(d.b) || json.Unmarshal(d.b[from:d.i], &s) != nil {
 		return "", false
@@ -106,7 +104,7 @@ func (d *decoder) escaped(from int) (s string, ok bool) {
 	return s, true
 }
 
-// number reads a whole number of up to 18 digits.
+// number reads an integer of up to 18 digits.
 func (d *decoder) number() (int64, bool) {
 	negative := d.i < len(d.b) && d.b[d.i] == '-'
 	if negative {
@@ -131,8 +129,8 @@ func (d *decoder) number() (int64, bool) {
 	return n, true
 }
 
-// count returns how many elements the array has that the position is in, without
-// moving it. There is at least one.
+// count returns the number of elements in the array that the position is in, without moving it. There is at least
+// one.
 func (d *decoder) count() (n int, ok bool) {
 	from := d.i
 	for n = 1; ; n++ {
@@ -152,7 +150,7 @@ func (d *decoder) count() (n int, ok bool) {
 	}
 }
 
-// skip moves behind a value. It pairs brackets and strings and checks no more.
+// skip moves behind a value. It matches brackets and strings without further checks.
 func (d *decoder) skip() bool {
 	depth := 0
 	for d.i < len(d.b) {

@@ -11,11 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Settled says that whoever decodes the JSON of a struct, given by its pointer, gets the
-// same struct again: there is nothing empty that would come back as nil, no part of a
-// second, no text that is none. Quantities come back as equal ones of the same format,
-// and times as the same moments, perhaps in other zones. False means that something is
-// different, or that it could not say.
+// Settled reports whether decoding the JSON of a struct, given by its pointer, yields an equal struct: it has no
+// empty value that would come back as nil, no fraction of a second, and no invalid text. Quantities may come back
+// as equal ones of the same format, and times as the same instant in another zone. Settled returns false also if it
+// cannot tell.
 func Settled(of any) bool {
 	v := reflect.ValueOf(of)
 	return v.Kind() == reflect.Pointer && !v.IsNil() && planOf(v.Type().Elem()).settled(v.UnsafePointer())
@@ -68,8 +67,8 @@ func (p *plan) settled(v unsafe.Pointer) bool {
 	return false
 }
 
-// settled says it of a field. What is left out comes back as nothing at all, so all that is
-// nil is settled, and nothing that is left out for being empty.
+// settled is Settled for a field. An omitted field comes back as nil, so nil is settled, and an omitted empty value
+// is not.
 func (f *field) settled(v unsafe.Pointer) bool {
 	switch f.plan.op {
 	case integer, unsigned, boolean, text, timestamp:
@@ -86,7 +85,7 @@ func (f *field) settled(v unsafe.Pointer) bool {
 	return reflect.NewAt(f.plan.typ, v).Elem().IsZero()
 }
 
-// isNull says that a value is written as null.
+// isNull reports whether a value is written as null.
 func (p *plan) isNull(v unsafe.Pointer) bool {
 	switch p.op {
 	case pointer, stringMap, mapping:
@@ -121,8 +120,8 @@ func (p *plan) settledMap(m reflect.Value) bool {
 	return true
 }
 
-// settledQuantity says it of those that are common. Of a format for powers of two, small and
-// broken numbers are written in the decimal one.
+// settledQuantity is Settled for common quantities. Small and fractional numbers of a binary format are written in
+// the decimal format.
 func settledQuantity(q *resource.Quantity) bool {
 	if q.Format == resource.BinarySI {
 		n, whole := q.AsInt64()

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// TestSettled: of random objects of every kind, those that are said to be settled are
-// what decoding their JSON gives; and what has been decoded is settled.
+// TestSettled checks that random objects that Settled accepts equal the result of decoding their JSON, and that
+// decoded objects are settled.
 func TestSettled(t *testing.T) {
 	raw, read, n := 0, 0, int64(0)
 	for gvk, typ := range client.Scheme.AllKnownTypes() {
@@ -58,7 +58,7 @@ func reread(t *testing.T, v reflect.Value) reflect.Value {
 	return out
 }
 
-// differ says where two values are different, nil and empty included. Quantities and times
+// differ returns the first path at which two values differ; nil and empty count as different. Quantities and times
 // have more than one form in memory.
 func differ(a, b reflect.Value, at string) string {
 	if a.CanInterface() {
@@ -121,7 +121,7 @@ func differ(a, b reflect.Value, at string) string {
 	return ""
 }
 
-// TestUnsettled: what would come back as something else.
+// TestUnsettled checks values that would come back differently.
 func TestUnsettled(t *testing.T) {
 	second := metav1.NewTime(time.Unix(1e9, 0))
 	pod := func(change func(*corev1.Pod)) *corev1.Pod {

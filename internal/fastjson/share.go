@@ -8,11 +8,11 @@ import (
 	"fairlead.dev/internal/alike"
 )
 
-// Sharer decodes objects that nobody will change: what is encoded alike in several of
-// them is one thing in memory.
+// Sharer decodes objects that are never modified. Values with equal bytes in several objects share one value in
+// memory.
 type Sharer struct{ d decoder }
 
-// NewSharer returns a Sharer that has seen nothing.
+// NewSharer returns an empty Sharer.
 func NewSharer() *Sharer { return &Sharer{decoder{values: &alike.Values{}}} }
 
 // Unmarshal is like the function Unmarshal.
@@ -26,8 +26,8 @@ func (s *Sharer) UnmarshalUnmanaged(b []byte, into any) bool {
 // fieldIDs counts the fields whose values can be shared.
 var fieldIDs atomic.Int64
 
-// idOf returns the id of a field; 0 if its values cannot be shared, or must not, as the
-// tag share:"no" says, because their owner changes them.
+// idOf returns the id of a field, or 0 if its values cannot be shared, or must not because their owner modifies
+// them (the tag share:"no").
 func idOf(f reflect.StructField) int {
 	if f.Tag.Get("share") == "no" {
 		return 0
@@ -54,8 +54,8 @@ func (d *decoder) member(f *field, v unsafe.Pointer) bool {
 	return d.value(f.plan, v)
 }
 
-// shared reads a field's value, or takes the one that was read from the same bytes
-// lately. A field that came twice would change one that may be shared.
+// shared reads a field's value, or reuses the one recently read from the same bytes. A duplicate field is refused:
+// it would modify a value that may be shared.
 func (d *decoder) shared(f *field, v unsafe.Pointer) bool {
 	if *(*unsafe.Pointer)(v) != nil {
 		return false
@@ -101,8 +101,8 @@ func (f *field) set(v unsafe.Pointer, to alike.Value) {
 	}
 }
 
-// end returns where the value that begins here ends, without moving there, if it is short
-// enough to be looked for.
+// end returns the end of the value that begins here, without moving there, if the value is short enough to be
+// shared.
 func (d *decoder) end() (int, bool) {
 	from, all := d.i, d.b
 	if len(all)-from > alike.Longest {

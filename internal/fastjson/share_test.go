@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// pod is the JSON of a pod of one of some Deployments.
+// pod returns the JSON of a pod of one of some Deployments.
 func pod(t *testing.T, n int) []byte {
 	t.Helper()
 	p := &corev1.Pod{}
@@ -30,8 +30,7 @@ func pod(t *testing.T, n int) []byte {
 	return b
 }
 
-// TestShares: what two objects have in common is one thing in memory, and what they do
-// not is not.
+// TestShares checks that equal parts of two objects share memory, and that other parts do not.
 func TestShares(t *testing.T) {
 	s := fastjson.NewSharer()
 	var pods []corev1.Pod
@@ -55,7 +54,7 @@ func TestShares(t *testing.T) {
 		a, b := &pods[n], &pods[n+3] // of the same Deployment
 		if at(a.Labels) != at(b.Labels) || at(a.Spec.Tolerations) != at(b.Spec.Tolerations) || at(a.Spec.EnableServiceLinks) != at(b.Spec.EnableServiceLinks) ||
 			at(a.Spec.Containers[0].Resources.Requests) != at(b.Spec.Containers[0].Resources.Requests) {
-			unshared++ // two values more have their places there
+			unshared++ // two more values occupy their slots
 		}
 		if cap(b.Spec.Tolerations) != 2 {
 			t.Fatal("a shared slice has room that an append would write to")
@@ -66,7 +65,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSharesNot: what the tag keeps apart, values that stand twice, and those too long.
+// TestSharesNot checks that values excluded by the tag, duplicate members and long values are not shared.
 func TestSharesNot(t *testing.T) {
 	type list struct {
 		Items []*corev1.Pod `json:"items" share:"no"`
@@ -96,8 +95,8 @@ func TestSharesNot(t *testing.T) {
 	}
 }
 
-// TestSharerGivesUp: after what it has seen, a Sharer takes nothing that Unmarshal does
-// not take, and both read the same, wherever a byte is spoilt or the rest cut off.
+// TestSharerGivesUp checks that a Sharer that has seen objects accepts no more input than Unmarshal, and that both
+// read the same, wherever a byte is changed or the input is cut off.
 func TestSharerGivesUp(t *testing.T) {
 	s := fastjson.NewSharer()
 	b := pod(t, 1)

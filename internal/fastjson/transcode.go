@@ -14,16 +14,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Transcode makes the protobuf message of type t, a struct, of its JSON: byte for byte
-// what t's Marshal writes of the value that the JSON decodes to, but without that
-// value. It costs a third of the way by it, for nothing is allocated but the
-// message. What t has no field for is left out. False means that it could not.
+// Transcode converts JSON to the protobuf message of type t, a struct: byte for byte the result of t's Marshal for
+// the value that the JSON decodes to, but without that value. It takes a third of the time, because it allocates
+// only the message. Members without a field in t are dropped. It returns false if it cannot convert the text.
 //
-// Like [Unmarshal] it takes for granted that text was encoded soundly.
+// Like [Unmarshal] it requires correctly encoded text.
 //
-// The text is read once, and what stands in it noted in a flat list of nodes, which
-// point into the text. Then the message is written from its end to its beginning: so
-// the length of what lies in it is known when it has to be written before that.
+// The text is read once into a flat list of nodes, which point into the text. Then the message is written from its
+// end to its beginning, so that the length of each nested message is known when it must be written in front of it.
 func Transcode(text []byte, t reflect.Type) (out []byte, ok bool) {
 	m := messageOf(t)
 	if m.bad {
@@ -50,35 +48,33 @@ var transcoders = sync.Pool{New: func() any { return new(transcoder) }}
 
 type transcoder struct {
 	decoder
-	// nodes are the values read; the first is none.
+	// nodes are the values read; the first is unused.
 	nodes []node
-	// slots are those of all objects read: for each the last node of a field.
+	// slots holds, for each object read, the last node of each field.
 	slots []int32
-	// aside are texts that do not stand in the input as they are.
+	// aside holds texts that differ from their form in the input.
 	aside []byte
-	// out is filled from its end; what has been written begins at at.
+	// out is filled from its end; the output begins at at.
 	out []byte
 	at  int
 }
 
 // node is a value.
 type node struct {
-	// from and to are its text, in the input or in aside. Of a time, from is the
-	// nanoseconds.
+	// from and to delimit its text, in the input or in aside. For a time, from holds the nanoseconds.
 	from, to int32
 	isAside  bool
-	// prev is the element before it in its list or map.
+	// prev is the previous element of its list or map.
 	prev int32
-	// number is that of an integer, the seconds of a time, the first slot of an
-	// object, the last node of a map's entries or a list of texts, the node of a map
-	// entry's value.
+	// number is an integer's value, the seconds of a time, the first slot of an object, the last node of a map's
+	// entries or of a list of texts, or the node of a map entry's value.
 	number int64
 }
 
-// noSlots are the slots of an object of which nothing has been read.
+// noSlots are the slots of an object before any member is read.
 var noSlots [256]int32
 
-// object reads an object into slots and returns the first of them.
+// object reads an object into slots and returns the index of the first.
 func (x *transcoder) object(m *message) (base int, ok bool) {
 	base = len(x.slots)
 	x.slots = append(x.slots, noSlots[:m.slots]...)
@@ -108,14 +104,14 @@ func (x *transcoder) object(m *message) (base int, ok bool) {
 		}
 		next = i + 1
 		k := &m.members[i]
-		if x.space() == 'n' { // as if it were not there
+		if x.space() == 'n' { // null counts as absent
 			if !x.literal("null") {
 				return 0, false
 			}
 			continue
 		}
 		if x.slots[base+k.slot] != 0 {
-			return 0, false // twice
+			return 0, false // duplicate
 		}
 		var last int32
 		if k.many {
@@ -131,7 +127,7 @@ func (x *transcoder) object(m *message) (base int, ok bool) {
 	return base, x.close('}')
 }
 
-// list reads an array, and returns its last node, 0 if it is empty.
+// list reads an array and returns its last node, 0 if it is empty.
 func (x *transcoder) list(s *shape) (last int32, ok bool) {
 	for more := x.open('['); more; more = x.more(']') {
 		x.space()
@@ -228,8 +224,8 @@ func (x *transcoder) base64(n *node) bool {
 	return err == nil
 }
 
-// entries reads a map's entries, and puts them in order: an entry is the node of its
-// key, with that of its value as number.
+// entries reads a map's entries and sorts them. An entry is the node of its key, with the node of its value as its
+// number.
 func (x *transcoder) entries(s *shape) (last int64, ok bool) {
 	var space [16]int32
 	list, sorted := space[:0], true
@@ -260,7 +256,7 @@ func (x *transcoder) entries(s *shape) (last int64, ok bool) {
 	for i, at := range list {
 		if i > 0 {
 			if x.nodes[at].prev = list[i-1]; !sorted && x.compareKeys(list[i-1], at) == 0 {
-				return 0, false // twice
+				return 0, false // duplicate
 			}
 		}
 		last = int64(at)
@@ -282,7 +278,7 @@ func (x *transcoder) time(n *node, layout string) bool {
 	return err == nil && !t.IsZero()
 }
 
-// quantity reads a quantity as it is written canonically.
+// quantity reads a quantity in canonical form.
 func (x *transcoder) quantity(n *node) bool {
 	from := x.i
 	b, ok := x.raw()
@@ -301,8 +297,8 @@ func (x *transcoder) quantity(n *node) bool {
 	return true
 }
 
-// canonical says of most quantities in quotes that are canonical that they are: up to
-// 15 digits that are no whole number of the next larger unit.
+// canonical recognizes most canonical quantities in quotes: those of up to 15 digits that are not a whole number of
+// the next larger unit.
 func canonical(b []byte) bool {
 	if len(b) < 3 || b[0] != '"' || b[1] < '1' || b[1] > '9' {
 		return false
@@ -320,7 +316,7 @@ func canonical(b []byte) bool {
 	return false
 }
 
-// text is a node's text.
+// text returns a node's text.
 func (x *transcoder) text(n *node) []byte {
 	if n.isAside {
 		return x.aside[n.from:n.to]

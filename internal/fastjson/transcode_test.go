@@ -16,7 +16,7 @@ import (
 
 type marshaler interface{ Marshal() ([]byte, error) }
 
-// byWayOfGo makes the message by way of the Go value.
+// byWayOfGo produces the message by way of the Go value.
 func byWayOfGo(t *testing.T, text []byte, typ reflect.Type) []byte {
 	t.Helper()
 	obj := reflect.New(typ).Interface()
@@ -30,8 +30,8 @@ func byWayOfGo(t *testing.T, text []byte, typ reflect.Type) []byte {
 	return want
 }
 
-// TestTranscodeIsTheGeneralWay fills every kind of the scheme that has a message at
-// random, and asks for the bytes that decoding and Marshal make.
+// TestTranscodeIsTheGeneralWay fills every kind of the scheme that has a message at random, and compares the result
+// with decoding and Marshal.
 func TestTranscodeIsTheGeneralWay(t *testing.T) {
 	kinds, taken := 0, 0
 	for gvk, typ := range client.Scheme.AllKnownTypes() {
@@ -98,7 +98,7 @@ func TestTranscodeOddForms(t *testing.T) {
 	}
 }
 
-// TestTranscodeMetadata makes of any object the message of its metadata alone.
+// TestTranscodeMetadata converts the metadata of any object.
 func TestTranscodeMetadata(t *testing.T) {
 	text, _ := stdjson.Marshal(servedPod())
 	typ := reflect.TypeFor[metav1.PartialObjectMetadata]()
@@ -122,7 +122,7 @@ func FuzzTranscode(f *testing.F) {
 	})
 }
 
-// BenchmarkTranscode makes the message of a pod's JSON, at once and by way of a pod.
+// BenchmarkTranscode converts a pod's JSON, directly and by way of a Go value.
 func BenchmarkTranscode(b *testing.B) {
 	text, err := stdjson.Marshal(servedPod())
 	if err != nil {

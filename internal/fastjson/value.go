@@ -7,19 +7,18 @@ import (
 	"unsafe"
 )
 
-// Value is a value in an object, to be looked at without encoding it.
+// Value is a value in an object, to be examined without encoding it.
 type Value struct {
 	p *plan
 	v unsafe.Pointer
 }
 
-// Values are the member's values in both objects. One that is not there, or is null,
-// is the zero Value.
+// Values returns the member's values in both objects. A value that is absent or null is the zero Value.
 func (p Pair) Values() (old, new Value) {
 	return Value{p.f.plan, p.a}.target(), Value{p.f.plan, p.b}.target()
 }
 
-// target is what pointers lead to.
+// target follows pointers.
 func (x Value) target() Value {
 	for x.v != nil && x.p.op == pointer {
 		x = Value{x.p.elem, *(*unsafe.Pointer)(x.v)}
@@ -30,25 +29,25 @@ func (x Value) target() Value {
 	return x
 }
 
-// IsZero says that there is no value.
+// IsZero reports whether there is no value.
 func (x Value) IsZero() bool { return x.v == nil }
 
-// IsStruct says that the value has Fields.
+// IsStruct reports whether the value has Fields.
 func (x Value) IsStruct() bool { return x.v != nil && x.p.op == structure }
 
-// IsSlice says that the value is a slice, of Len items.
+// IsSlice reports whether the value is a slice, of Len items.
 func (x Value) IsSlice() bool { return x.v != nil && x.p.op == slice }
 
-// Len is how many items a slice has.
+// Len returns the number of items of a slice.
 func (x Value) Len() int { return (*header)(x.v).len }
 
-// Item is an item of a slice.
+// Item returns an item of a slice.
 func (x Value) Item(i int) Value {
 	return Value{x.p.elem, unsafe.Add((*header)(x.v).data, uintptr(i)*x.p.elem.size)}.target()
 }
 
-// Fields calls visit for the members that the JSON of a struct has, sorted by name, for
-// as long as it returns true, and says whether it always has.
+// Fields calls visit for the members that the JSON of a struct has, sorted by name, until visit returns false. It
+// reports whether visit always returned true.
 func (x Value) Fields(visit func(name string, member Value) bool) bool {
 	for _, i := range x.p.sorted {
 		f := &x.p.fields[i]
@@ -61,7 +60,7 @@ func (x Value) Fields(visit func(name string, member Value) bool) bool {
 	return true
 }
 
-// Field is the member of a struct of that name, the zero Value if its JSON has none.
+// Field returns the member of a struct of that name, the zero Value if its JSON has none.
 func (x Value) Field(name string) Value {
 	i, ok := x.p.byName[name]
 	if !ok {
@@ -75,7 +74,7 @@ func (x Value) Field(name string) Value {
 	return Value{f.plan, m}.target()
 }
 
-// Keys are the keys of a map, sorted. False means that the value is no map.
+// Keys returns the keys of a map, sorted. It returns false if the value is not a map.
 func (x Value) Keys() ([]string, bool) {
 	switch {
 	case x.v == nil:
@@ -100,7 +99,7 @@ func (x Value) Keys() ([]string, bool) {
 	return nil, false
 }
 
-// Append appends the value's JSON. False means that it cannot be encoded.
+// Append appends the value's JSON. It returns false if the value cannot be encoded.
 func (x Value) Append(dst []byte) ([]byte, bool) {
 	if x.v == nil {
 		return append(dst, "null"...), true
@@ -108,7 +107,7 @@ func (x Value) Append(dst []byte) ([]byte, bool) {
 	return Pair{f: &field{plan: x.p}}.append(dst, x.v)
 }
 
-// sortFields notes the order of the fields by name.
+// sortFields sorts the field indexes by name.
 func (p *plan) sortFields() {
 	p.sorted = make([]int, len(p.fields))
 	for i := range p.sorted {
