@@ -7,15 +7,14 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// Texts keeps short strings that came lately. The zero value is ready to use.
+// Texts interns short recent strings. The zero value is ready to use.
 //
-// A text has two places where it may stand. One that comes again moves to the first, so
-// that names and addresses, which come once, do not drive out those of every object.
+// A text may be in one of two places. A repeated one moves to the first place, so that names and addresses, which
+// occur once, do not evict the texts of every object.
 type Texts struct {
 	lately [512][2]string
-	// Together says that texts which did not come lately belong to objects that were made
-	// together and will be kept: they then stand in memory one after the other. One that is
-	// kept alone keeps the few hundred bytes that it stands in.
+	// Together stores texts that are not interned contiguously, for objects that are made together and kept. A text
+	// that outlives the others retains the few hundred bytes around it.
 	Together bool
 	block    []byte
 }
@@ -25,7 +24,7 @@ const (
 	block = 512
 )
 
-// Share returns b as a string, the one that it was before if it came lately.
+// Share returns b as a string: the previous one if it is interned.
 func (s *Texts) Share(b []byte) string {
 	if len(b) == 0 {
 		return ""

@@ -5,57 +5,56 @@ import (
 	"unsafe"
 )
 
-// Longest is how many bytes a value may have that is looked for.
+// MaxLen is the maximum length in bytes of an interned value.
 const Longest = 4 << 10
 
-// Values are the values of fields that came lately. Of one that comes for the first time
-// only a mark is kept, and what was decoded the second time: so what comes once, as much
-// of every object does, costs nothing. A value has two slots where it may stand; one that
-// comes again moves to the first, and what is new takes the second. A nil Values has none
-// and keeps none.
+// Values interns recent values of fields. At the first occurrence only a mark is kept, at the second the decoded
+// value, so values that occur once, which are much of every object, cost nothing. A value may be in one of two
+// slots; a repeated one moves to the first, and a new one takes the second. A nil Values is empty and keeps
+// nothing.
 type Values struct {
 	slots []slot
 	kept  int     // since slots last grew
 	habit []habit // by the field's id
 }
 
-// slot is a value that came, with no entry if it came once.
+// slot is a value that occurred; it has no entry after the first occurrence.
 type slot struct {
 	hash uint64
 	*entry
 }
 
-// entry is a value; field and from say what it is: nothing else decodes to it.
+// entry is a value with its key: the field and the encoded bytes.
 type entry struct {
 	Value
 	field int
 	from  string
 }
 
-// Value is what a field holds: where its pointer, slice or map leads to.
+// Value is the target of a field's pointer, slice or map.
 type Value struct {
 	At unsafe.Pointer
 	N  int // of a slice: its length and capacity
 }
 
-// habit is whether a field's values tend to come again, and the last one that did.
+// habit records whether a field's values tend to repeat, and the last one that did.
 type habit struct {
 	tries, hits uint8
-	rest, pause uint16 // how many values to pass by unseen, and how many next time
+	rest, pause uint16 // how many values to skip now, and how many next time
 	last        *entry // may be nil
 	from        string // last's
 }
 
 const (
 	fewest, most = 1 << 8, 1 << 13 // slots
-	trial        = 64              // of so many values
-	enough       = 8               // so many must have come before
-	shortest     = 128             // so many are passed by if they have not
-	longest      = 2048            // at the most; twice as many each time
+	trial        = 64              // the number of values in a trial
+	enough       = 8               // the repetitions a trial must have
+	shortest     = 128             // how many values are skipped after the first failed trial
+	longest      = 2048            // at most; the number doubles each time
 )
 
-// Try tells whether to look for a field's next value at all. A field is a small number
-// above 0 that the decoder has given it.
+// Try reports whether to look up a field's next value at all. A field is a small positive number assigned by the
+// decoder.
 func (t *Values) Try(field int) bool {
 	if t == nil {
 		return false
@@ -80,9 +79,8 @@ func (t *Values) Try(field int) bool {
 	return true
 }
 
-// Next looks whether b begins with the value that the field had last, for values whose
-// first byte says where they end, and returns how long it is. It is asked after Try and
-// saves to look for the end and for the value.
+// Next checks whether b begins with the value that the field had last, and returns its length, for values whose
+// first byte determines where they end. It is called after Try, and saves finding the end and looking up the value.
 func (t *Values) Next(field int, b []byte) (v Value, n int) {
 	h := &t.habit[field]
 	n = len(h.from)
@@ -95,15 +93,14 @@ func (t *Values) Next(field int, b []byte) (v Value, n int) {
 
 // Place is where a value that was not found belongs.
 type Place struct {
-	slot  *slot // nil: nowhere
+	slot  *slot // nil: not kept
 	hash  uint64
 	field int
-	again bool // it came before
+	again bool // it occurred before
 }
 
-// Find looks for the value that was decoded from b, after Try. If there is none it says
-// where the value is to be kept once it has been decoded; other calls in between do not
-// matter.
+// Find looks up the value decoded from b. It is called after Try. If the value is not found, the Place keeps it
+// after decoding; other calls may come in between.
 func (t *Values) Find(field int, b []byte) (Value, Place, bool) {
 	if len(b) > Longest {
 		return Value{}, Place{}, false
@@ -138,7 +135,7 @@ func (t *Values) Find(field int, b []byte) (Value, Place, bool) {
 	return Value{}, Place{&slots[1], hash, field, false}, false
 }
 
-// Keep notes what was decoded from the bytes that Find was given.
+// Keep stores the value decoded from the bytes that were passed to Find.
 func (p Place) Keep(b []byte, v Value) {
 	switch {
 	case p.slot == nil:

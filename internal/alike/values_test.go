@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/internal/alike"
 )
 
-// ask looks for b as a decoder does, and keeps a value of its own if there is none.
+// ask looks up b as a decoder does, and keeps a new value if there is none.
 func ask(v *alike.Values, field int, b []byte) (at unsafe.Pointer, found bool) {
 	if !v.Try(field) {
 		return nil, false
@@ -24,7 +24,7 @@ func ask(v *alike.Values, field int, b []byte) (at unsafe.Pointer, found bool) {
 	return known.At, found
 }
 
-// TestValues: a value is found by its field and its bytes, among others that come between.
+// TestValues checks that a value is found by its field and its bytes, with other values in between.
 func TestValues(t *testing.T) {
 	v := new(alike.Values)
 	first := map[string]unsafe.Pointer{}
@@ -57,8 +57,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestHabit: a field whose values never come again is hardly ever looked up, and is found
-// again when they do.
+// TestHabit checks that a field whose values never repeat is rarely looked up, and is found again when they do.
 func TestHabit(t *testing.T) {
 	v := new(alike.Values)
 	tried := 0
@@ -83,7 +82,7 @@ func TestHabit(t *testing.T) {
 	}
 }
 
-// TestLong: long values are not kept, and a nil Values keeps none.
+// TestLong checks that long values are not kept, and that a nil Values keeps nothing.
 func TestLong(t *testing.T) {
 	v := new(alike.Values)
 	long := make([]byte, alike.Longest+1)
@@ -97,7 +96,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestTexts: a text that came lately is the same string.
+// TestTexts checks that a recent text is the same string.
 func TestTexts(t *testing.T) {
 	var s alike.Texts
 	a, b := s.Share([]byte("app.kubernetes.io/name")), s.Share([]byte("app.kubernetes.io/name"))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// link is one connection of a client and the one to the server that belongs to it.
+// link is a client's connection and the corresponding one to the server.
 type link struct {
 	client, server net.Conn
 	once           sync.Once
@@ -16,7 +16,7 @@ type link struct {
 	frozen         atomic.Bool
 }
 
-// end resets both sides: what is unsent is lost.
+// end resets both sides: unsent bytes are lost.
 func (l *link) end() {
 	l.once.Do(func() {
 		close(l.gone)
@@ -25,7 +25,7 @@ func (l *link) end() {
 	})
 }
 
-// free lets go of a link whose two directions have ended; what is unsent still goes out.
+// free closes a link whose two directions have ended; unsent bytes are still delivered.
 func (l *link) free() {
 	l.once.Do(func() {
 		close(l.gone)
@@ -36,19 +36,19 @@ func (l *link) free() {
 
 func reset(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
-		_ = t.SetLinger(0) // a close now discards what is unsent and sends RST
+		_ = t.SetLinger(0) // makes Close discard unsent bytes and send RST
 	}
 	_ = c.Close()
 }
 
-// finish tells the peer of c that no more bytes come; those sent still arrive.
+// finish closes the write side of c; bytes sent before still arrive.
 func finish(c net.Conn) {
 	if t, ok := c.(*net.TCPConn); ok {
 		_ = t.CloseWrite()
 	}
 }
 
-// pass copies from one side to the other, as the conditions let it.
+// pass copies from one side to the other, under the conditions.
 func (p *Proxy) pass(l *link, to, from net.Conn, reply bool) {
 	buf := make([]byte, 32<<10)
 	var passed int64
@@ -82,8 +82,8 @@ func (p *Proxy) pass(l *link, to, from net.Conn, reply bool) {
 	}
 }
 
-// hold waits until n bytes may pass and returns the conditions under which they do;
-// false means that the link has ended.
+// hold waits until n bytes may pass, and returns the conditions under which they do. It returns false if the link
+// has ended.
 func (p *Proxy) hold(l *link, n int, reply bool) (Conditions, bool) {
 	c, changed := p.conditions()
 	wait := c.Latency

@@ -6,27 +6,25 @@ import (
 	"time"
 )
 
-// Conditions of the network. The zero value is a good one.
+// Conditions are network conditions. The zero value is a working network.
 type Conditions struct {
-	// Latency holds each piece, of up to 32 KiB, for so long in either direction.
+	// Latency delays each piece, of up to 32 KiB, in either direction.
 	Latency time.Duration
-	// Rate is how many bytes pass in a second, for each direction of each connection.
-	// Zero is no limit.
+	// Rate is the number of bytes per second in each direction of each connection. Zero is unlimited.
 	Rate int
-	// Silent makes connections half-open: they stay up, and neither bytes nor their
-	// end pass. What was sent meanwhile passes when Silent ends.
+	// Silent makes connections half-open: they stay up, and neither bytes nor their end pass. Bytes sent meanwhile
+	// pass when Silent ends.
 	Silent bool
-	// Deaf is Silent for what clients send, Mute for what the server sends: half of
-	// the network is lost, and the other half passes.
+	// Deaf is Silent for bytes from clients, Mute for bytes from the server: one direction of the network is lost.
 	Deaf, Mute bool
 	// Refuse resets new connections as soon as they are accepted.
 	Refuse bool
-	// CutAfter ends a connection after so many bytes from the server, so that a reply
-	// is truncated. What passed before the condition was set counts. Zero is never.
+	// CutAfter ends a connection after that many bytes from the server, which truncates a response. Bytes that
+	// passed before the condition was set count. Zero disables it.
 	CutAfter int64
 }
 
-// Proxy stands between clients and one server.
+// Proxy forwards connections of clients to one server.
 type Proxy struct {
 	listener net.Listener
 	target   string
@@ -67,7 +65,7 @@ func (p *Proxy) Set(c Conditions) {
 	p.mu.changed = make(chan struct{})
 }
 
-// Reset ends every connection there is, with a TCP reset to both sides.
+// Reset ends every open connection with a TCP reset to both sides.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,8 +74,8 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// Freeze makes the connections there are silent for good, as a router does that has
-// forgotten them: Set does not heal them, and those to come are not affected.
+// Freeze makes the open connections silent for good, like a router that has lost its state: Set does not heal them,
+// and new connections are not affected.
 func (p *Proxy) Freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +125,7 @@ func (p *Proxy) accept() {
 func (p *Proxy) join(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.mu.closed || p.mu.now.Refuse { // since it was accepted
+	if p.mu.closed || p.mu.now.Refuse { // changed since it was accepted
 		l.end()
 		return
 	}

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/badnet"
 )
 
-// echo serves one that sends back what it gets, behind a proxy.
+// echo starts an echo server behind a proxy.
 func echo(t *testing.T) *badnet.Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -79,7 +79,7 @@ func TestBytesAndTheirEndPass(t *testing.T) {
 	}
 }
 
-// What holds bytes back lets them pass when the conditions change.
+// Bytes that the conditions hold back pass when the conditions change.
 func TestHeldBytesPassWhenHealed(t *testing.T) {
 	for name, bad := range map[string]badnet.Conditions{
 		"silent": {Silent: true},
@@ -108,7 +108,7 @@ func TestHeldBytesPassWhenHealed(t *testing.T) {
 	}
 }
 
-// Of a network with one direction lost, the other one works.
+// If one direction of the network is lost, the other one works.
 func TestOneDirection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package celcheck has the types of what the expressions of admission can name, and
-// checks such expressions against the schemas of the objects that they will see.
+// Package celcheck has the CEL types of the variables of admission expressions, and checks such expressions against
+// the schemas of the objects they will see.
 //
-// The server, which compiles and runs them, and the controller that checks them from
-// the other side of the wire, share it. Nothing of CEL is set up before it is asked for.
+// It is shared by the server, which compiles and runs the expressions, and by the controller that checks them. CEL
+// is initialized on first use.
 //
 // # Concurrency
 //
@@ -22,21 +22,19 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Variable is a name that a policy gives to an expression.
+// Variable is a variable defined by a policy.
 type Variable struct{ Name, Expression string }
 
-// Checker compiles expressions against what is known of the objects they will see,
-// which admission itself does not look at: it runs them on whatever comes. What it
-// finds are warnings.
+// Checker type-checks expressions against the schemas of their objects. Admission itself runs expressions on
+// untyped objects, so errors found here are only warnings.
 type Checker struct {
 	env       func() (*cel.Env, error)
 	variables *apiservercel.DeclType
 }
 
-// NewChecker returns the checker of expressions in which object and oldObject have the
-// type of a schema without references, and so has params, which is there only for
-// policies of which hasParams is true. A nil schema is any type. The variables that
-// were defined before are there too; one that is wrong is of any type.
+// NewChecker returns a checker in which object and oldObject have the type of a schema without references, and so
+// has params, which exists only if hasParams is set. A nil schema is any type. variables are defined in order; one
+// that does not compile is of any type.
 func NewChecker(object *spec.Schema, hasParams bool, params *spec.Schema, variables []Variable) (*Checker, error) {
 	c := &Checker{variables: apiservercel.NewObjectType("kubernetes.variables", map[string]*apiservercel.DeclField{})}
 	request, namespace := RequestType(), NamespaceType()
@@ -56,7 +54,7 @@ func NewChecker(object *spec.Schema, hasParams bool, params *spec.Schema, variab
 			vars = append(vars, cel.Variable(n, t))
 		}
 	}
-	// The types of members are named after that of the whole, so it must not be a variable.
+	// The types of members are named after the type of the whole, whose name must therefore not be a variable.
 	declare(object, "kubernetes.Object", "object", "oldObject")
 	if hasParams {
 		declare(params, "kubernetes.Params", "params")
@@ -86,7 +84,7 @@ func schemaType(s *spec.Schema, name string) *apiservercel.DeclType {
 	return d.MaybeAssignTypeName(name)
 }
 
-// Check is what is wrong with an expression, as CEL's compiler tells it; nil if nothing is.
+// Check returns CEL's compile error for an expression, nil if it is valid.
 func (c *Checker) Check(expression string) error {
 	_, err := c.compile(expression)
 	return err

@@ -9,14 +9,12 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Base is what every expression of Kubernetes starts from, made when it is first asked
-// for.
+// Base is the environment of every Kubernetes expression, built on first use.
 var Base = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
 
-// member is a field of a declared type; those of the request that may be missing are
-// not required.
+// member is a field of a declared type. Optional fields of the request are not required.
 type member struct {
 	name     string
 	of       *apiservercel.DeclType
@@ -37,8 +35,7 @@ var (
 	textMap = apiservercel.NewMapType(text, text, -1)
 )
 
-// RequestType is an AdmissionRequest without uid and objects: those have names of
-// their own.
+// RequestType is the type of an AdmissionRequest without uid and objects, which are variables of their own.
 func RequestType() *apiservercel.DeclType {
 	kind := object("kubernetes.GroupVersionKind", member{name: "group", of: text}, member{name: "version", of: text}, member{name: "kind", of: text})
 	res := object("kubernetes.GroupVersionResource", member{name: "group", of: text}, member{name: "version", of: text}, member{name: "resource", of: text})
@@ -52,7 +49,7 @@ func RequestType() *apiservercel.DeclType {
 		member{name: "userInfo", of: user}, member{"dryRun", apiservercel.BoolType, true}, member{"options", apiservercel.DynType, true})
 }
 
-// NamespaceType is a Namespace without owners and managed fields.
+// NamespaceType is the type of a Namespace without owner references and managed fields.
 func NamespaceType() *apiservercel.DeclType {
 	moment, number := apiservercel.TimestampType, apiservercel.IntType
 	condition := object("kubernetes.NamespaceCondition",
@@ -77,7 +74,7 @@ var scalars = map[*cel.Type]*apiservercel.DeclType{
 	cel.UintType: apiservercel.UintType,
 }
 
-// DeclType is the type of a variable as the checker of later expressions sees it.
+// DeclType returns the type of a variable for the checker of later expressions.
 func DeclType(t *cel.Type) *apiservercel.DeclType {
 	if t == nil {
 		return apiservercel.DynType

@@ -1,21 +1,19 @@
-// Package delta keeps one text as its difference to another. Two states of one
-// object are mostly the same bytes, so the history of an object is small once each
-// state is kept as what tells it from the next.
+// Package delta stores a text as its difference to another text. Two states of an object share most of their bytes,
+// so an object's history is small if each state is stored as its difference to the next.
 //
 // # Format
 //
-// A delta is a list of numbers, unsigned varints as in encoding/binary, and bytes:
-// the length of the text, then steps until the text has that length. A step begins
-// with a number whose lowest bit says what it is, and whose rest is a length n:
+// A delta is a list of numbers, unsigned varints as in encoding/binary, and bytes: the length of the text, then
+// steps until the text has that length. A step begins with a number whose lowest bit selects its kind, and whose
+// rest is a length n:
 //
-//	0   n bytes follow, which are the text's
-//	1   a varint follows: how far after the place where the base stands now n bytes
-//	    of the base are taken from
+//	0   n bytes of the text follow
+//	1   a varint follows: the distance from the base position to the n bytes
+//	    to copy from the base
 //
-// The base stands at 0 first, after what was taken when something was, and moves
-// along with bytes that are not taken.
+// The base position is 0 at first, then behind the bytes copied last, and advances with bytes that are not copied.
 //
-// Everything here is a pure function, safe for any goroutine.
+// All functions are pure and safe for any goroutine.
 package delta
 
 import (
@@ -24,18 +22,18 @@ import (
 	"math/bits"
 )
 
-// ErrMalformed is Apply's error for what Append has not made of this base.
+// ErrMalformed is returned by Apply for a delta that Append has not made from this base.
 var ErrMalformed = errors.New("delta: malformed, or of another base")
 
 const (
-	// block is how many bytes have to be alike to be found in another place.
+	// block is the number of equal bytes by which moved text is recognized.
 	block = 16
-	// slots bounds the places of the base that are looked for.
+	// slots bounds the number of base positions that are indexed.
 	slots = 1 << 9
 )
 
-// Append appends the delta that makes target of base. It may be longer than
-// target, by a few bytes, where the two have nothing in common.
+// Append appends the delta that makes target from base. If the two have no common bytes, the delta is a few bytes
+// longer than target.
 func Append(dst, base, target []byte) []byte {
 	w := writer{dst: binary.AppendUvarint(dst, uint64(len(target))), target: target}
 	head := same(base, target)
@@ -47,13 +45,13 @@ func Append(dst, base, target []byte) []byte {
 	return w.dst
 }
 
-// writer has written target up to done; the base stands at at.
+// writer has written target up to done; the base position is at.
 type writer struct {
 	dst, target []byte
 	done, at    int
 }
 
-// put writes target up to end as it is.
+// put writes target up to end literally.
 func (w *writer) put(end int) {
 	if n := end - w.done; n > 0 {
 		w.dst = binary.AppendUvarint(w.dst, uint64(n)<<1)
@@ -62,7 +60,7 @@ func (w *writer) put(end int) {
 	}
 }
 
-// take writes that n bytes of target at to stand in the base at from.
+// take writes a copy of n bytes from base position from to target position to.
 func (w *writer) take(from, to, n int) {
 	if n == 0 {
 		return
@@ -73,12 +71,12 @@ func (w *writer) take(from, to, n int) {
 	w.done, w.at = to+n, from+n
 }
 
-// search looks for blocks of base, from from on, in target up to end.
+// search looks for blocks of base, from position from on, in target up to end.
 func (w *writer) search(base []byte, from, end int) {
 	if len(base)-from < block || end-from < block {
 		return
 	}
-	var places [slots]int32 // of blocks in base, by their hash; 0 for none
+	var places [slots]int32 // of blocks in base, by their hash; 0 if there is none
 	stride := max(block, (len(base)-from)/(slots/2))
 	for p := from; p+block <= len(base); p += stride {
 		places[hash(base[p:])] = int32(p + 1)
@@ -103,7 +101,7 @@ func hash(b []byte) uint64 {
 	return h * odd >> (64 - 9)
 }
 
-// same is the length of what both begin with.
+// same returns the length of the common prefix.
 func same(a, b []byte) int {
 	n, i := min(len(a), len(b)), 0
 	for ; i+8 <= n; i += 8 {
@@ -117,7 +115,7 @@ func same(a, b []byte) int {
 	return i
 }
 
-// sameEnd is the length of what both end with.
+// sameEnd returns the length of the common suffix.
 func sameEnd(a, b []byte) int {
 	n, i := min(len(a), len(b)), 0
 	for ; i+8 <= n; i += 8 {
@@ -132,16 +130,16 @@ func sameEnd(a, b []byte) int {
 	return i
 }
 
-// Size is the length of the text that a delta makes.
+// Size returns the length of the text that a delta makes.
 func Size(delta []byte) int {
 	n, _ := binary.Uvarint(delta)
 	return int(n)
 }
 
-// Apply makes the text of its base. Errors: ErrMalformed.
+// Apply makes the text from its base. It returns ErrMalformed for an invalid delta.
 func Apply(base, delta []byte) ([]byte, error) {
 	size, n := binary.Uvarint(delta)
-	// What is not there is taken from the base, at two bytes or more for a step.
+	// All but literal bytes are copied from the base, and each copy takes at least two bytes.
 	if n <= 0 || size > uint64(len(delta))*uint64(len(base)+1) {
 		return nil, ErrMalformed
 	}

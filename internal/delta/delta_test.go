@@ -24,7 +24,7 @@ func object(seq, status string, lines int) []byte {
 	return []byte(b.String())
 }
 
-// TestApply makes each text of each other one again, and says how long the way is.
+// TestApply makes each text from each other one, and checks the length of the delta.
 func TestApply(t *testing.T) {
 	small := object("1", "Pending", 40)
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestMutations cuts, moves and writes over parts of a text at random.
+// TestMutations cuts, moves and overwrites parts of a text at random.
 func TestMutations(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	base := object("1", "Pending", 100)
@@ -86,7 +86,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// FuzzApply never leaves its bounds, whatever the delta says.
+// FuzzApply checks that Apply stays within its bounds for any delta.
 func FuzzApply(f *testing.F) {
 	base := object("1", "Pending", 10)
 	f.Add(base, delta.Append(nil, base, object("2", "Running", 12)))

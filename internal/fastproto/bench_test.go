@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/fastproto"
 )
 
-// servedPods are pods of 50 Deployments as a server with kubelets has them, in protobuf.
+// servedPods returns pods of 50 Deployments, as a server with kubelets has them, in protobuf.
 func servedPods(n, revision int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
@@ -72,9 +72,8 @@ func servedPod(n, revision int) *corev1.Pod {
 	return p
 }
 
-// BenchmarkPods decodes many pods, by the generated code, by this package's plans, and by
-// a Sharer; and the next version of each, of which only the revision is another, beside
-// the one before.
+// BenchmarkPods decodes many pods by the generated code, by this package's plans, and by a Sharer; then the next
+// version of each, which differs only in its revision, given the previous one.
 func BenchmarkPods(b *testing.B) {
 	pods, next := servedPods(1000, 100_000), servedPods(1000, 200_000)
 	each := func(b *testing.B, decode func(i int) bool) {

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/alike"
 )
 
-// Unmarshal decodes a message into what into points to, which must be zero. False means
-// that it could not; what into points to is then undefined.
+// Unmarshal decodes a message into the zero value that into points to. It returns false if it cannot; the value is
+// then undefined.
 func Unmarshal(b []byte, into unmarshaler) bool {
 	p, v, ok := target(into)
 	if !ok {
@@ -26,7 +26,7 @@ func Unmarshal(b []byte, into unmarshaler) bool {
 	return ok
 }
 
-// target returns what to decode into, and how.
+// target returns the memory to decode into, and its plan.
 func target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -40,20 +40,19 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 type decoder struct {
 	texts  alike.Texts
-	values *alike.Values // nil: nothing but texts is shared
-	last   *metav1.Time  // of those that are pointed to
+	values *alike.Values // nil shares only texts
+	last   *metav1.Time  // the last time decoded for a pointer
 }
 
-const deepest = 100 // messages in one another
+const deepest = 100 // nested messages
 
-// header is a slice in memory.
+// header is the memory layout of a slice.
 type header struct {
 	data     unsafe.Pointer
 	len, cap int
 }
 
-// message decodes b into the struct at v; was, if not nil, is a struct of the same type
-// whose parts may be taken over.
+// message decodes b into the struct at v. was, if not nil, is a struct of the same type whose parts may be reused.
 func (d *decoder) message(p *plan, v, was unsafe.Pointer, b []byte, depth int) bool {
 	if depth > deepest {
 		return false
@@ -99,8 +98,7 @@ func (d *decoder) message(p *plan, v, was unsafe.Pointer, b []byte, depth int) b
 	return true
 }
 
-// run counts the items of a list or a map that stand here one after the other, each with
-// its tag before it, and splits off what follows.
+// run counts the items of a list or a map that follow one another here, each with its tag, and splits off the rest.
 func (f *field) run(b []byte) (run, rest []byte, items int, ok bool) {
 	for rest = b; hasTag(rest, f.tag); items++ {
 		if _, rest, ok = cut(rest[len(f.tag):], f.wire); !ok {
@@ -110,9 +108,8 @@ func (f *field) run(b []byte) (run, rest []byte, items int, ok bool) {
 	return b[:len(b)-len(rest)], rest, items, true
 }
 
-// seek finds the field of a tag that is not one byte, and what follows the tag. If there
-// is none it passes by what the plan does not have; on what is not well formed, and on what
-// is not as everybody writes it, it returns nothing at all.
+// seek returns the field of a tag longer than one byte, and the rest behind the tag. It skips a field that the plan
+// does not have, returning a nil field. It returns nothing at all for malformed or unusual encodings.
 func (p *plan) seek(b []byte) (*field, []byte) {
 	tag, n := varint(b)
 	if n == 0 || tag>>3 == 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
@@ -120,7 +117,7 @@ func (p *plan) seek(b []byte) (*field, []byte) {
 	}
 	if tag>>3 < uint64(len(p.fields)) {
 		if f := p.fields[tag>>3]; f != nil {
-			if !hasTag(b, f.tag) { // another wire type, or more bytes than it takes
+			if !hasTag(b, f.tag) { // another wire type, or a longer encoding than necessary
 				return nil, nil
 			}
 			return f, b[n:]
@@ -135,7 +132,7 @@ func (p *plan) seek(b []byte) (*field, []byte) {
 
 func hasTag(b []byte, tag string) bool { return len(b) >= len(tag) && string(b[:len(tag)]) == tag }
 
-// cut splits a value off: what is in it, or the bytes of a number.
+// cut splits off a value: its contents, or the bytes of a number.
 func cut(b []byte, wire protowire.Type) (value, rest []byte, ok bool) {
 	if len(b) > 0 && b[0] < 0x80 {
 		n := 1
@@ -160,7 +157,7 @@ func cut(b []byte, wire protowire.Type) (value, rest []byte, ok bool) {
 	return b[n : n+int(x)], b[n+int(x):], true
 }
 
-// varint reads a number and says how long it is; 0 if it is none.
+// varint reads a number and returns its length, 0 if it is malformed.
 func varint(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -169,7 +166,7 @@ func varint(b []byte) (uint64, int) {
 	return x, max(n, 0)
 }
 
-// text decodes a string; was is nil or another.
+// text decodes a string. was is nil or the previous version's.
 func (d *decoder) text(v, was *string, b []byte) {
 	if was != nil && *was == string(b) {
 		*v = *was
@@ -178,7 +175,7 @@ func (d *decoder) text(v, was *string, b []byte) {
 	}
 }
 
-// value decodes b into the value at v; was is nil or another of its type.
+// value decodes b into the value at v. was is nil or the previous version's value.
 func (d *decoder) value(p *plan, v, was unsafe.Pointer, b []byte, depth int) bool {
 	switch p.op {
 	case text:
@@ -205,8 +202,7 @@ func (d *decoder) value(p *plan, v, was unsafe.Pointer, b []byte, depth int) boo
 	return true
 }
 
-// moment decodes a metav1.Time: the seconds. It leaves all but its usual form, and none
-// at all, to the type itself.
+// moment decodes a metav1.Time with whole seconds. Other forms, and an absent one, are left to the type itself.
 func moment(t *metav1.Time, b []byte) bool {
 	const secondsTag, nanosTag = 1 << 3, 2 << 3
 	if len(b) > 1 && b[0] == secondsTag {
@@ -220,8 +216,7 @@ func moment(t *metav1.Time, b []byte) bool {
 	return t.Unmarshal(b) == nil
 }
 
-// pointer decodes b into a new value. A field that came twice would change one that may
-// be shared.
+// pointer decodes b into a new value. A duplicate field is refused: it would modify a value that may be shared.
 func (d *decoder) pointer(f *field, v, was *unsafe.Pointer, b []byte, depth int) bool {
 	if *v != nil {
 		return false
@@ -250,8 +245,8 @@ func (d *decoder) pointer(f *field, v, was *unsafe.Pointer, b []byte, depth int)
 	return true
 }
 
-// instant decodes a time that is pointed to. Those of an object are often the same: each
-// manager of its fields has one.
+// instant decodes a time behind a pointer. Those of an object are often equal: each of its managed fields entries
+// has one.
 func (d *decoder) instant(v **metav1.Time, b []byte) bool {
 	var t metav1.Time
 	if !moment(&t, b) {
@@ -265,9 +260,9 @@ func (d *decoder) instant(v **metav1.Time, b []byte) bool {
 	return true
 }
 
-// list decodes the items that stand here and returns what follows them.
+// list decodes the items that follow one another here, and returns the rest.
 func (d *decoder) list(f *field, v, was *header, b []byte, depth int) ([]byte, bool) {
-	if v.data != nil { // items apart from each other
+	if v.data != nil { // the items are not contiguous
 		return nil, false
 	}
 	var old header
@@ -290,7 +285,7 @@ func (d *decoder) list(f *field, v, was *header, b []byte, depth int) ([]byte, b
 	data := f.items(items)
 	for i, left := 0, b; i < items; i++ {
 		var item []byte
-		item, left, _ = cut(left[len(f.tag):], f.wire) // run has cut it before
+		item, left, _ = cut(left[len(f.tag):], f.wire) // run has checked it
 		at := uintptr(i) * f.plan.size
 		var last unsafe.Pointer
 		if i < old.len {
@@ -305,15 +300,15 @@ func (d *decoder) list(f *field, v, was *header, b []byte, depth int) ([]byte, b
 	return rest, true
 }
 
-// items allocates that many.
+// items allocates memory for n items.
 func (f *field) items(n int) unsafe.Pointer {
-	if n == 1 { // most lists have one item, and a slice's header would be allocated, too
+	if n == 1 { // most lists have one item, and a slice's header would be allocated too
 		return reflect.New(f.plan.typ).UnsafePointer()
 	}
 	return reflect.MakeSlice(f.typ, n, n).UnsafePointer()
 }
 
-// mapping decodes the entries of a map that stand here and returns what follows them.
+// mapping decodes the entries of a map that follow one another here, and returns the rest.
 func (d *decoder) mapping(f *field, v, was *unsafe.Pointer, b []byte, depth int) ([]byte, bool) {
 	b, rest, items, ok := f.run(b)
 	if !ok || *v != nil {
@@ -358,7 +353,7 @@ func (d *decoder) entries(f *field, v unsafe.Pointer, b []byte, items, depth int
 		key, elem := reflect.New(f.typ.Key()).Elem(), reflect.New(f.plan.typ)
 		put = func(k string, e []byte) bool {
 			elem.Elem().SetZero()
-			if f.plan.op == own && f.plan.typ.Kind() == reflect.Slice { // generated code begins with an empty one
+			if f.plan.op == own && f.plan.typ.Kind() == reflect.Slice { // generated code starts with an empty one
 				elem.Elem().Set(reflect.MakeSlice(f.plan.typ, 0, 0))
 			}
 			key.SetString(k)
@@ -378,8 +373,7 @@ func (d *decoder) entries(f *field, v unsafe.Pointer, b []byte, items, depth int
 	return true
 }
 
-// keyAndValue reads an entry of a map in its usual form; a value that is bytes is left out
-// if it has none.
+// keyAndValue reads a map entry in its usual form. If optional is set, the value may be missing.
 func keyAndValue(b []byte, optional bool) (k, v []byte, ok bool) {
 	const keyTag, valueTag = "\x0a", "\x12"
 	if !hasTag(b, keyTag) {

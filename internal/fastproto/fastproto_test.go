@@ -58,12 +58,12 @@ func kinds(f func(typ reflect.Type, encoded [][]byte)) (n int) {
 	return n
 }
 
-// TestSameAsGenerated fills every kind at random, and asks that the generated code and
-// both ways of this package read the same from its protobuf.
+// TestSameAsGenerated fills every kind at random, and checks that the generated code and both decoders of this
+// package read the same from its protobuf.
 func TestSameAsGenerated(t *testing.T) {
 	n := kinds(func(typ reflect.Type, encoded [][]byte) {
 		sharer := fastproto.NewSharer()
-		for range 2 { // the second time the Sharer has seen it all
+		for range 2 { // the second time the Sharer has seen all values
 			for _, b := range encoded {
 				want := decode(t, typ, b)
 				got, shared := reflect.New(typ).Interface().(object), reflect.New(typ).Interface().(object)
@@ -93,8 +93,8 @@ func decode(t *testing.T, typ reflect.Type, b []byte) object {
 	return want
 }
 
-// TestDamage spoils a byte or cuts the rest off: this package gives up, or reads what the
-// generated code reads.
+// TestDamage changes a byte or cuts off the rest: this package must give up, or read the same as the generated
+// code.
 func TestDamage(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	gaveUp, read := 0, 0
@@ -123,8 +123,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestShares: what objects have in common is one thing in memory, from the second of them
-// on, and what they do not is not.
+// TestShares checks that equal parts of objects share memory from the second object on, and that other parts do
+// not.
 func TestShares(t *testing.T) {
 	pod := func(name string) []byte {
 		p := &corev1.Pod{}

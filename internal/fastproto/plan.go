@@ -17,32 +17,32 @@ type plan struct {
 	op     op
 	typ    reflect.Type
 	size   uintptr
-	low    [16]*field // by number, if that is below 16: those whose tag is one byte
-	fields []*field   // by number; nil where there is none
+	low    [16]*field // by number, if below 16: fields whose tag is one byte
+	fields []*field   // by number; nil if there is none
 	all    []*field   // the same, in the order of the struct
-	opaque bool       // the struct has more than all says
-	id     int        // of what pointers lead to; 0 if none has been seen
+	opaque bool       // the struct has fields that are not in all
+	id     int        // of pointers to the type; 0 if none has been seen
 }
 
 // field is a field of a message.
 type field struct {
 	offset uintptr
 	size   uintptr // of the Go field
-	tag    string  // as it is encoded
+	tag    string  // in encoded form
 	first  int     // byte of tag
 	form   form
 	op     op // the plan's
 	wire   protowire.Type
-	place  uint8 // in the plan's all, if that is not opaque
-	plan   *plan // of the value, of what is pointed to, or of an item
+	place  uint8 // index in the plan's all, unless that is opaque
+	plan   *plan // of the value, of the pointer's target, or of an item
 	typ    reflect.Type
-	id     int // of what is decoded to the same from the same bytes
+	id     int // identifies fields whose equal bytes decode to equal values
 }
 
-// nowhere is a field that no tag leads to.
+// nowhere is the field of an unknown tag.
 var nowhere = &field{first: -1}
 
-// form is what holds a field's values.
+// form is how a Go field holds its values.
 type form uint8
 
 const (
@@ -74,7 +74,7 @@ var (
 	quantityType    = reflect.TypeFor[resource.Quantity]()
 )
 
-const mostFields = 256 // the highest number of a field in a plan
+const mostFields = 256 // the highest field number in a plan
 
 var plans struct {
 	sync.Mutex
@@ -97,7 +97,7 @@ func planOf(t reflect.Type) *plan {
 	return p
 }
 
-// build makes the plan of a type and of all it leads to. A type may lead to itself.
+// build makes the plan of a type and of all types it refers to, which may include itself.
 func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	if p := making[t]; p != nil {
 		return p
@@ -131,13 +131,13 @@ func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
 
 var scalars = map[reflect.Kind]op{reflect.String: text, reflect.Bool: boolean, reflect.Int32: integer, reflect.Int64: integer}
 
-// generated says that a type's Unmarshal does no more than its tags say. Those written by
-// hand are in apimachinery's packages of small types.
+// generated reports whether a type's Unmarshal follows its tags alone. Hand-written ones are in apimachinery's
+// packages of small types.
 func generated(t reflect.Type) bool {
 	return strings.HasPrefix(t.PkgPath(), "k8s.io/api/") || t == portType || strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/pkg/apis/meta/v1") && plainMeta[t.Name()]
 }
 
-// plainMeta are the types of metav1 that objects consist of.
+// plainMeta are the types of metav1 that occur in objects.
 var plainMeta = map[string]bool{
 	"ObjectMeta": true, "OwnerReference": true, "ManagedFieldsEntry": true, "FieldsV1": true, "LabelSelector": true,
 	"LabelSelectorRequirement": true, "Condition": true, "PartialObjectMetadata": true,
@@ -166,7 +166,7 @@ func (p *plan) addFields(making map[reflect.Type]*plan) bool {
 		}
 		plans.ids++
 		f.id = plans.ids
-		if f.form == pointer { // whatever points to such a thing may share it
+		if f.form == pointer { // pointers to it may share a value
 			if f.plan.id == 0 {
 				f.plan.id = f.id
 			}
@@ -189,7 +189,7 @@ func at(s []string, i int) string {
 	return ""
 }
 
-// describe finds out how a field of a Go type is encoded.
+// describe determines how a field of a Go type is encoded.
 func (f *field) describe(making map[reflect.Type]*plan) bool {
 	t := f.typ
 	switch {

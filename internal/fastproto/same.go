@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// same tells whether b decodes to what is at v already, which is less work than to decode
-// it. False may also mean that it could not say.
+// same reports whether b decodes to the value at v, which takes less work than decoding it. It may return false
+// also if it cannot tell.
 func (d *decoder) same(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
 	switch p.op {
 	case text:
@@ -33,7 +33,7 @@ func (d *decoder) same(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
 	return false
 }
 
-// sameMessage is same for a struct: what b has no field for must be zero in it.
+// sameMessage is same for a struct: fields missing in b must be zero.
 func (d *decoder) sameMessage(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
 	if p.opaque || depth > deepest {
 		return false
@@ -51,7 +51,7 @@ func (d *decoder) sameMessage(p *plan, v unsafe.Pointer, b []byte, depth int) bo
 			continue
 		}
 		bit := uint64(1) << (f.place & 63)
-		if seen&bit != 0 { // twice
+		if seen&bit != 0 { // duplicate
 			return false
 		}
 		seen |= bit
@@ -94,7 +94,7 @@ func (d *decoder) sameMessage(p *plan, v unsafe.Pointer, b []byte, depth int) bo
 	return true
 }
 
-// sameRun is same for the list that begins here, and returns what follows it.
+// sameRun is same for the list that begins here, and returns the rest.
 func (d *decoder) sameRun(f *field, list header, b []byte, depth int) ([]byte, bool) {
 	for i := range list.len {
 		if !hasTag(b, f.tag) {
@@ -109,8 +109,8 @@ func (d *decoder) sameRun(f *field, list header, b []byte, depth int) ([]byte, b
 	return b, list.len > 0 && !hasTag(b, f.tag)
 }
 
-// sameMap is same for a map. One of quantities, which would have to be parsed, is looked
-// for among those that came lately; of others, but for texts, it cannot say.
+// sameMap is same for a map. Quantities would have to be parsed, so a map of quantities is looked up among recent
+// values; for maps of other types except texts it returns false.
 func (d *decoder) sameMap(f *field, v unsafe.Pointer, b []byte, items int) bool {
 	if f.plan.op != text {
 		if f.plan.typ != quantityType || v == nil {
@@ -128,7 +128,7 @@ func (d *decoder) sameMap(f *field, v unsafe.Pointer, b []byte, items int) bool 
 		var entry []byte
 		entry, b, _ = cut(b[len(f.tag):], f.wire)
 		k, e, ok := keyAndValue(entry, false)
-		if !ok || i > 0 && string(k) <= string(last) { // else a key that comes twice would count twice
+		if !ok || i > 0 && string(k) <= string(last) { // otherwise a duplicate key would count twice
 			return false
 		}
 		if value, ok := is[string(k)]; !ok || value != string(e) {
@@ -139,7 +139,7 @@ func (d *decoder) sameMap(f *field, v unsafe.Pointer, b []byte, items int) bool 
 	return true
 }
 
-// zero tells whether size bytes at v are all zero.
+// zero reports whether size bytes at v are all zero.
 func zero(v unsafe.Pointer, size uintptr) bool {
 	at := uintptr(0)
 	for ; at+8 <= size; at += 8 {

@@ -10,9 +10,9 @@ import (
 	"fairlead.dev/internal/fastproto"
 )
 
-// TestAfterAnother decodes each object of every kind after each other of its kind and
-// after itself, damaged or not: what comes is what the generated code reads, and the
-// object before stays as it was.
+// TestAfterAnother decodes each object of every kind, damaged or not, given each other object of its kind and
+// itself as the previous version. The result must be the generated code's, and the previous version must not
+// change.
 func TestAfterAnother(t *testing.T) {
 	rnd := rand.New(rand.NewSource(2))
 	read := 0
@@ -46,8 +46,8 @@ func TestAfterAnother(t *testing.T) {
 	}
 }
 
-// TestTakesOver asks that a new version shares with the one before what has not changed,
-// and that nothing else of it is allocated.
+// TestTakesOver checks that a new version shares the unchanged parts of the previous one, and that only the changed
+// parts are allocated.
 func TestTakesOver(t *testing.T) {
 	p := &corev1.Pod{}
 	p.Name, p.Namespace, p.ResourceVersion = "a", "default", "1"
@@ -88,7 +88,7 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
-// TestNames asks for the names in what is no object, which must be none and no panic.
+// TestNames checks that Names of malformed input returns nothing and does not panic.
 func TestNames(t *testing.T) {
 	for _, b := range []string{"", "\x0a", "\x0a\x05", "\x0a\x02\x0a\x09", "\x12\x00", "\x0a\x03\x1a\x01n", "\xff\xff"} {
 		ns, name := fastproto.Names([]byte(b))

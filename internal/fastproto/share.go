@@ -9,18 +9,18 @@ import (
 	"fairlead.dev/internal/alike"
 )
 
-// Sharer decodes objects that nobody will change: what is encoded alike in several of
-// them is one thing in memory.
+// Sharer decodes objects that are never modified. Values with equal bytes in several objects share one value in
+// memory.
 type Sharer struct {
 	d    decoder
-	last *plan // the one used last, which most are decoded by
+	last *plan // the plan used last; most calls use the same one
 }
 
-// NewSharer returns a Sharer that has seen nothing.
+// NewSharer returns an empty Sharer.
 func NewSharer() *Sharer { return &Sharer{d: decoder{values: &alike.Values{}}} }
 
-// Unmarshal is like the function Unmarshal. was, if not nil, is the version before, of the
-// same type, which nobody will change either: what is equal in the two is one thing too.
+// Unmarshal is like the function Unmarshal. was, if not nil, is the previous version, of the same type, which is
+// never modified either; equal parts of the two are shared.
 func (s *Sharer) Unmarshal(b []byte, into, was unmarshaler) bool {
 	p, v, ok := s.target(into)
 	if !ok {
@@ -36,7 +36,7 @@ func (s *Sharer) Unmarshal(b []byte, into, was unmarshaler) bool {
 	return s.d.message(p, v, old, b, 0)
 }
 
-// target is the function target, which it need not ask for a type that it knows.
+// target is the function target, without its checks for the type used last.
 func (s *Sharer) target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
 	v := reflect.ValueOf(into)
 	if s.last != nil && v.Kind() == reflect.Pointer && !v.IsNil() && v.Type().Elem() == s.last.typ {
@@ -49,15 +49,15 @@ func (s *Sharer) target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
 	return p, at, ok
 }
 
-// Names finds namespace and name in the metadata of an object of Kubernetes, without
-// decoding it; they are parts of b, and empty if there are none.
+// Names returns the namespace and name in the metadata of a Kubernetes object without decoding it. They are slices
+// of b, empty if absent.
 func Names(b []byte) (namespace, name []byte) {
 	meta := first(b, 1)
 	return first(meta, 3), first(meta, 1)
 }
 
-// first returns the value of a field that is a text or a message, and has only such before
-// it, in the order of their numbers, as everybody writes them.
+// first returns the value of a text or message field, if all fields before it are texts or messages in the order of
+// their numbers, as encoders write them.
 func first(b []byte, number byte) []byte {
 	for len(b) > 0 && b[0] <= number<<3|byte(protowire.BytesType) && b[0]&7 == byte(protowire.BytesType) {
 		value, rest, ok := cut(b[1:], protowire.BytesType)
@@ -72,7 +72,7 @@ func first(b []byte, number byte) []byte {
 	return nil
 }
 
-// find looks for a field's value that was decoded from the same bytes.
+// find looks up a field's value decoded from the same bytes.
 func (d *decoder) find(f *field, b []byte) (alike.Value, alike.Place, bool) {
 	if !d.values.Try(f.id) {
 		return alike.Value{}, alike.Place{}, false

@@ -1,6 +1,5 @@
-// Package kinds is the list of the API groups that Kubernetes serves in a stable
-// version, with the Go types of their kinds. Both sides of the wire speak of the
-// same kinds, and neither imports the other.
+// Package kinds lists the API groups that Kubernetes serves in a stable version, with the Go types of their kinds.
+// It is used on both sides of the wire, which do not import each other.
 package kinds
 
 import (

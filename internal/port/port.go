@@ -1,10 +1,8 @@
-// Package port finds addresses for servers of tests that are stopped and started again
-// in the same place.
+// Package port finds addresses for servers of tests that are stopped and started again at the same address.
 //
-// A port that the kernel chose ("127.0.0.1:0") is one of those that it also gives to
-// outgoing connections. While its server is down anybody's connection may get it, even
-// the one that is looking for that server, and then the server cannot come back. The
-// ports of this package lie below those.
+// A port that the kernel chose ("127.0.0.1:0") belongs to the range that it also uses for outgoing connections.
+// While the server is down, any connection may get the port, even one that tries to reach that server, and the
+// server cannot start again. The ports of this package are below that range.
 package port
 
 import (
@@ -14,7 +12,7 @@ import (
 	"os"
 )
 
-// Free returns n different host:port of the loopback interface that nobody listens at.
+// Free returns n different free host:port of the loopback interface.
 func Free(n int) (addresses []string, err error) {
 	first, last := 10000, ephemeral()
 	for range 1000 {
@@ -26,13 +24,13 @@ func Free(n int) (addresses []string, err error) {
 			err = e
 			continue
 		}
-		defer l.Close() // not before all are found: they are to differ
+		defer l.Close() // only after all are found: they must differ
 		addresses = append(addresses, l.Addr().String())
 	}
 	return nil, fmt.Errorf("no free ports between %d and %d: %w", first, last, err)
 }
 
-// ephemeral is the first port that the kernel gives to outgoing connections.
+// ephemeral returns the first port that the kernel uses for outgoing connections.
 func ephemeral() int {
 	var first int
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
@@ -40,7 +38,7 @@ func ephemeral() int {
 		_, err = fmt.Sscan(string(text), &first)
 	}
 	if err != nil || first < 12000 {
-		return 32768 // Linux's own; others begin higher
+		return 32768 // Linux's default; other systems use a higher one
 	}
 	return first
 }

@@ -11,22 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Others finds the objects that ResourceClaims are measured by. Nil functions find none.
+// Others looks up the objects by which ResourceClaims are measured. Nil functions find none.
 type Others struct {
-	// DeviceClasses are all of them.
+	// DeviceClasses returns all device classes.
 	DeviceClasses func() []*resourcev1.DeviceClass
-	// Pod is the pod of that name, nil if there is none.
+	// Pod returns the pod of that name, nil if there is none.
 	Pod func(namespace, name string) *corev1.Pod
-	// DeviceClaims are the ResourceClaims of a namespace.
+	// DeviceClaims returns the ResourceClaims of a namespace.
 	DeviceClaims func(namespace string) []*resourcev1.ResourceClaim
 }
 
-// devices measures ResourceClaims: as so many devices of a class, and by the names that
-// the class has as an extended resource (KEP-5004).
+// devices measures ResourceClaims by the number of devices per class, and by the extended resource names of the
+// class (KEP-5004).
 type devices struct {
 	Others
-	// names are the extended resources' names by class, "" for a class that has but the
-	// implicit one; classes are the reverse.
+	// names maps a class to its extended resource name, "" for a class with only the implicit one; classes is the
+	// inverse.
 	names   map[string]string
 	classes map[string]bool
 }
@@ -74,7 +74,7 @@ func (d *devices) usage(c *resourcev1.ResourceClaim) corev1.ResourceList {
 		if r.Exactly != nil {
 			byClass[r.Exactly.DeviceClassName] += atMost(r.Exactly.AllocationMode, r.Exactly.Count)
 		}
-		most := map[string]int64{} // one of the alternatives is taken
+		most := map[string]int64{} // only one of the alternatives is allocated
 		for k := range r.FirstAvailable {
 			s := &r.FirstAvailable[k]
 			most[s.DeviceClassName] = max(most[s.DeviceClassName], atMost(s.AllocationMode, s.Count))
@@ -92,7 +92,7 @@ func (d *devices) usage(c *resourcev1.ResourceClaim) corev1.ResourceList {
 			extended[corev1.ResourceName(corev1.DefaultResourceRequestsPrefix+name)] = q
 		}
 	}
-	// What the claim's pod is charged with already is not charged twice.
+	// Resources charged for the claim's pod are not charged again.
 	for name, q := range Less(extended, d.paidByPod(c)) {
 		if q.Sign() > 0 {
 			used[name] = q
@@ -101,8 +101,7 @@ func (d *devices) usage(c *resourcev1.ResourceClaim) corev1.ResourceList {
 	return used
 }
 
-// atMost is how many devices a request may be given. Which ones "All" are is not known
-// before they are allocated.
+// atMost returns the maximum number of devices of a request. The number for "All" is unknown before the allocation.
 func atMost(mode resourcev1.DeviceAllocationMode, count int64) int64 {
 	switch mode {
 	case resourcev1.DeviceAllocationModeExactCount:
@@ -113,8 +112,8 @@ func atMost(mode resourcev1.DeviceAllocationMode, count int64) int64 {
 	return 0
 }
 
-// paidByPod is what the pod uses that a scheduler made the claim for, because the pod
-// asks for devices as extended resources; nil for other claims.
+// paidByPod returns the usage charged for the pod of a claim that a scheduler made for the pod's extended
+// resources; nil for other claims.
 func (d *devices) paidByPod(c *resourcev1.ResourceClaim) corev1.ResourceList {
 	owner := podOf(c)
 	if owner == nil || d.Pod == nil {
@@ -130,7 +129,7 @@ func (d *devices) paidByPod(c *resourcev1.ResourceClaim) corev1.ResourceList {
 		}
 		return podUsage(pod)
 	}
-	// The pod does not say yet which claim is its own: the first one counts.
+	// The pod's status does not name its claim yet: the first one counts.
 	if d.DeviceClaims != nil {
 		for _, other := range d.DeviceClaims(c.Namespace) {
 			if o := podOf(other); o == nil || o.UID != owner.UID {
@@ -145,7 +144,7 @@ func (d *devices) paidByPod(c *resourcev1.ResourceClaim) corev1.ResourceList {
 	return podUsage(pod)
 }
 
-// podOf is the pod for whose extended resources the claim was made.
+// podOf returns the pod for whose extended resources the claim was made.
 func podOf(c *resourcev1.ResourceClaim) *metav1.OwnerReference {
 	owner := metav1.GetControllerOfNoCopy(c)
 	if c.Annotations[resourcev1.ExtendedResourceClaimAnnotation] != "true" || owner == nil || owner.Kind != "Pod" || owner.APIVersion != "v1" {

@@ -1,8 +1,6 @@
-// Package quota measures what objects use of ResourceQuotas, and what pods ask for
-// as a whole. Server and controllers share it: who admits and who counts again must
-// come to the same sum.
+// Package quota measures the usage of ResourceQuotas by objects, and the total requests of pods. The server's
+// admission and the controllers share it, because both must compute the same usage.
 //
-// Everything here is a pure function of its arguments, but for the time of day by
-// which a pod that should be gone stops counting, and for what claims of devices are
-// measured by besides, see Others.
+// All functions are pure, except that a terminating pod stops counting after its grace period, and that device
+// claims are measured by other objects, see Others.
 package quota

@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Measure tells what the objects of one resource use of quotas.
+// Measure computes the quota usage of one resource's objects.
 type Measure struct {
 	names []corev1.ResourceName
-	// more, if set, says what else than names is measured.
+	// more, if set, reports whether a name beside names is measured.
 	more func(corev1.ResourceName) bool
-	// usage is what an object uses; nil: one of each name.
+	// usage returns the usage of an object; nil means one of each name.
 	usage func(runtime.Object) corev1.ResourceList
-	// scope says whether an object is in a scope; nil: none is in any.
+	// scope reports whether an object is in a scope; nil means that objects are in no scope.
 	scope func(runtime.Object, corev1.ScopedResourceSelectorRequirement) (bool, error)
 }
 
@@ -29,7 +29,7 @@ var (
 	deviceClaims = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
 )
 
-// aliases are the counts that quotas knew before there was a name for each.
+// aliases are the names of object counts from before count/RESOURCE.GROUP.
 var aliases = map[string]corev1.ResourceName{
 	"configmaps":             corev1.ResourceConfigMaps,
 	"resourcequotas":         corev1.ResourceQuotas,
@@ -37,9 +37,8 @@ var aliases = map[string]corev1.ResourceName{
 	"secrets":                corev1.ResourceSecrets,
 }
 
-// For returns the measure of a resource: its own, or one that counts objects. It may keep
-// what it finds among the others, so it is for one decision. ok is false for events, which
-// no quota holds back.
+// For returns the measure of a resource: its own, or one that counts objects. It caches what it reads from others,
+// so it serves for one decision. ok is false for events, which quotas do not limit.
 func For(gr schema.GroupResource, others Others) (_ Measure, ok bool) {
 	switch gr {
 	case pods:
@@ -61,12 +60,12 @@ func For(gr schema.GroupResource, others Others) (_ Measure, ok bool) {
 	return m, true
 }
 
-// Count is the name by which quotas count the objects of a resource.
+// Count returns the quota name for the number of objects of a resource.
 func Count(gr schema.GroupResource) corev1.ResourceName {
 	return corev1.ResourceName("count/" + gr.String())
 }
 
-// Counted is the resource that a name counts; ok is false for other names.
+// Counted returns the resource counted under a name. ok is false for other names.
 func Counted(name corev1.ResourceName) (_ schema.GroupResource, ok bool) {
 	if s, ok := strings.CutPrefix(string(name), "count/"); ok {
 		return schema.ParseGroupResource(s), true
@@ -79,7 +78,7 @@ func Counted(name corev1.ResourceName) (_ schema.GroupResource, ok bool) {
 	return schema.GroupResource{}, false
 }
 
-// Covers are the names of a quota's list that the measure is about, sorted.
+// Covers returns the names in a quota's list that the measure covers, sorted.
 func (m Measure) Covers(hard corev1.ResourceList) []corev1.ResourceName {
 	var covered []corev1.ResourceName
 	for name := range hard {
@@ -91,7 +90,7 @@ func (m Measure) Covers(hard corev1.ResourceList) []corev1.ResourceName {
 	return covered
 }
 
-// Usage is what the object uses, of everything the measure is about.
+// Usage returns the usage of an object under all names of the measure.
 func (m Measure) Usage(obj runtime.Object) corev1.ResourceList {
 	if m.usage != nil {
 		return m.usage(obj)
@@ -125,7 +124,7 @@ func (m Measure) InScope(q *corev1.ResourceQuota, obj runtime.Object) (bool, err
 
 var one = *resource.NewQuantity(1, resource.DecimalSI)
 
-// Add is the sum of two lists.
+// Add returns the sum of two lists.
 func Add(a, b corev1.ResourceList) corev1.ResourceList {
 	sum := a.DeepCopy()
 	if sum == nil {
@@ -140,7 +139,7 @@ func AddTo(sum, l corev1.ResourceList) {
 	for name, q := range l {
 		have := sum[name]
 		if have.IsZero() {
-			have = q.DeepCopy() // with its format
+			have = q.DeepCopy() // keeps the format
 		} else {
 			have.Add(q)
 		}
@@ -148,7 +147,7 @@ func AddTo(sum, l corev1.ResourceList) {
 	}
 }
 
-// Less is a less b, for the names of a; never below nothing.
+// Less returns a minus b, for the names of a, and never less than zero.
 func Less(a, b corev1.ResourceList) corev1.ResourceList {
 	rest := corev1.ResourceList{}
 	for name, q := range a {
@@ -162,7 +161,7 @@ func Less(a, b corev1.ResourceList) corev1.ResourceList {
 	return rest
 }
 
-// Only keeps the names of a list that are also in names.
+// Only returns the entries of a list whose names are in names.
 func Only(l corev1.ResourceList, names []corev1.ResourceName) corev1.ResourceList {
 	kept := maps.Clone(l)
 	maps.DeleteFunc(kept, func(name corev1.ResourceName, _ resource.Quantity) bool { return !slices.Contains(names, name) })

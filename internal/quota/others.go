@@ -39,7 +39,7 @@ func serviceUsage(s *corev1.Service) corev1.ResourceList {
 	}
 }
 
-// ofClass stands between a storage class and what is bounded of it.
+// ofClass separates a storage class from the limited resource in a quota name.
 const ofClass = ".storageclass.storage.k8s.io/"
 
 var claimMeasure = Measure{
@@ -81,8 +81,7 @@ func claimUsage(c *corev1.PersistentVolumeClaim) corev1.ResourceList {
 	return l
 }
 
-// AttributesClasses are the volume attributes classes that a claim has to do with,
-// sorted.
+// AttributesClasses returns the volume attributes classes that a claim refers to, sorted.
 func AttributesClasses(c *corev1.PersistentVolumeClaim) []string {
 	var names []string
 	for _, n := range []*string{c.Spec.VolumeAttributesClassName, c.Status.CurrentVolumeAttributesClassName} {
@@ -97,8 +96,7 @@ func AttributesClasses(c *corev1.PersistentVolumeClaim) []string {
 	return slices.Compact(names)
 }
 
-// selects reports whether a scope selector picks an object with one of the values;
-// an empty value is none.
+// selects reports whether a scope selector matches an object with any of the values; an empty value does not count.
 func selects(s corev1.ScopedResourceSelectorRequirement, values ...string) (bool, error) {
 	values = slices.DeleteFunc(values, func(v string) bool { return v == "" })
 	listed := func(v string) bool { return slices.Contains(s.Values, v) }

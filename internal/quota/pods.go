@@ -28,13 +28,12 @@ var podMeasure = Measure{
 	},
 }
 
-// extended reports whether a resource is named by others than Kubernetes.
+// extended reports whether a resource is not Kubernetes' own.
 func extended(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// podUsage counts a pod as long as it exists, and what it asks for as long as it
-// lives.
+// podUsage counts a pod while it exists, and its requests until it has terminated.
 func podUsage(p *corev1.Pod) corev1.ResourceList {
 	l := corev1.ResourceList{Count(pods): one}
 	if PodCounts(p) {
@@ -45,7 +44,7 @@ func podUsage(p *corev1.Pod) corev1.ResourceList {
 	return l
 }
 
-// charge enters requests and limits under the names that quotas have for them.
+// charge adds requests and limits under their quota names.
 func charge(l, requests, limits corev1.ResourceList) {
 	for name, q := range requests {
 		prefixed := corev1.ResourceName(corev1.DefaultResourceRequestsPrefix) + name
@@ -67,8 +66,8 @@ func native(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage
 }
 
-// PodCounts reports whether a pod still uses what it asked for: it has not ended,
-// and if it was told to go, its time is not over.
+// PodCounts reports whether a pod's requests count: it is not in a terminal phase, and if it is terminating, its
+// grace period is not over.
 func PodCounts(p *corev1.Pod) bool {
 	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
 		return false
@@ -79,7 +78,7 @@ func PodCounts(p *corev1.Pod) bool {
 	return true
 }
 
-// PodTerminates reports whether the pod's time is bounded from the start.
+// PodTerminates reports whether the pod has an active deadline.
 func PodTerminates(p *corev1.Pod) bool {
 	return p.Spec.ActiveDeadlineSeconds != nil && *p.Spec.ActiveDeadlineSeconds >= 0
 }
@@ -102,7 +101,7 @@ func podInScope(p *corev1.Pod, s corev1.ScopedResourceSelectorRequirement) (bool
 	return false, nil
 }
 
-// bestEffort reports whether a pod asks for nothing.
+// bestEffort reports whether a pod has neither requests nor limits.
 func bestEffort(p *corev1.Pod) bool {
 	if p.Status.QOSClass != "" {
 		return p.Status.QOSClass == corev1.PodQOSBestEffort
@@ -126,8 +125,7 @@ func bestEffort(p *corev1.Pod) bool {
 	return true
 }
 
-// reachesAcross reports whether a term of the pod's affinities looks into other
-// namespaces.
+// reachesAcross reports whether an affinity term of the pod selects other namespaces.
 func reachesAcross(p *corev1.Pod) bool {
 	if p.Spec.Affinity == nil {
 		return false
@@ -149,8 +147,8 @@ func reachesAcross(p *corev1.Pod) bool {
 	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 || t.NamespaceSelector != nil })
 }
 
-// PodLacks says what a pod has to ask for and doesn't: where a quota bounds processor
-// or memory, every container must name them, unless the pod asks as a whole.
+// PodLacks returns an error if a quota limits CPU or memory and a container does not specify them, unless the pod
+// has pod-level resources.
 func PodLacks(p *corev1.Pod, bounded []corev1.ResourceName) error {
 	if AsAWhole(p) {
 		return nil

@@ -7,18 +7,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Sum says what a pod's sum is made of. The zero value takes what its spec says of
-// the containers, or of the pod where that says anything.
+// Sum selects the parts of a pod's sum. The zero value sums the resources in the spec: those of the containers, or
+// pod-level ones where set.
 type Sum struct {
-	// Actual counts also what containers hold while they are being resized: each
-	// resource is the largest of what is asked for, allotted and in use.
+	// Actual includes resources that containers hold during a resize: each resource is the maximum of the
+	// requested, the allocated and the actual amount.
 	Actual bool
-	// Overhead adds the overhead of the pod's runtime class: to limits only where
-	// there is one.
+	// Overhead adds the overhead of the pod's runtime class; to limits only where there is one.
 	Overhead bool
 }
 
-// Requests is what the pod asks for.
+// Requests returns the requests of the pod.
 func (s Sum) Requests(pod *corev1.Pod) corev1.ResourceList {
 	asked := total(pod, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
 	if s.Actual {
@@ -56,7 +55,7 @@ func (s Sum) Requests(pod *corev1.Pod) corev1.ResourceList {
 	return asked
 }
 
-// Limits is what the pod is held to.
+// Limits returns the limits of the pod.
 func (s Sum) Limits(pod *corev1.Pod) corev1.ResourceList {
 	limits := total(pod, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Limits })
 	if s.Actual {
@@ -89,8 +88,8 @@ func (s Sum) Limits(pod *corev1.Pod) corev1.ResourceList {
 	return limits
 }
 
-// total sums containers as they run: all of them together with the sidecars, but at
-// least each init container with the sidecars that started before it.
+// total sums containers by their order of running: all of them together with the sidecars, but at least each init
+// container with the sidecars started before it.
 func total(pod *corev1.Pod, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
 	running, sidecars, most := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range pod.Spec.Containers {
@@ -127,8 +126,7 @@ func resizeInfeasible(pod *corev1.Pod) bool {
 	})
 }
 
-// raise raises list to least; override replaces by it what a pod as a whole may ask
-// for.
+// raise raises the entries of list to at least those of least; override replaces entries by pod-level ones.
 func raise(list, least corev1.ResourceList) {
 	for name, q := range least {
 		if have, ok := list[name]; !ok || q.Cmp(have) > 0 {
@@ -145,13 +143,12 @@ func override(list, by corev1.ResourceList) {
 	}
 }
 
-// podLevel reports whether a pod as a whole may ask for the resource.
+// podLevel reports whether a resource may be specified at pod level.
 func podLevel(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// AsAWhole reports whether the pod asks for anything as a whole, and not by
-// container.
+// AsAWhole reports whether the pod has pod-level resources.
 func AsAWhole(pod *corev1.Pod) bool {
 	if pod.Spec.Resources == nil {
 		return false

@@ -70,7 +70,7 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 	return p
 }
 
-// TestSumsAreKubernetes adds up random pods as the library of Kubernetes does.
+// TestSumsAreKubernetes compares the sums of random pods with those of Kubernetes' library.
 func TestSumsAreKubernetes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 5000 {
