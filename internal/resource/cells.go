@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// What a cell says for want of a value.
+// Placeholders for a missing value in a cell.
 const (
 	None    = "<none>"
 	Unset   = "<unset>"
 	Unknown = "<unknown>"
 )
 
-// Since words how long ago t was, the way kubectl users know ages: "5m", "3d4h".
+// Since formats the time since t as kubectl formats ages: "5m", "3d4h".
 func Since(t metav1.Time) string { return since(t.Time) }
 
 // SinceMicro is Since for times with microseconds.
@@ -31,10 +31,10 @@ func since(t time.Time) string {
 	return duration.HumanDuration(time.Since(t))
 }
 
-// AgeOf is the cell of the Age column.
+// AgeOf returns the cell of the Age column.
 func AgeOf(obj metav1.Object) string { return Since(obj.GetCreationTimestamp()) }
 
-// Or gives s, or the other text if s is empty.
+// Or returns s, or other if s is empty.
 func Or(s, other string) string {
 	if s == "" {
 		return other
@@ -42,8 +42,8 @@ func Or(s, other string) string {
 	return s
 }
 
-// Containers gives the cells that lay out the containers of a pod template:
-// their names and their images, with commas between.
+// Containers returns the cells for the containers of a pod template: their names and their images, separated by
+// commas.
 func Containers(cs []corev1.Container) (names, images string) {
 	n, i := make([]string, len(cs)), make([]string, len(cs))
 	for k := range cs {

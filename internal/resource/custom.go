@@ -8,62 +8,56 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Validation is what a custom object is validated as.
+// Validation is the validation of a custom object.
 type Validation struct {
 	Object *unstructured.Unstructured
-	Old    *unstructured.Unstructured // what was there; nil if it is new
-	Status bool                       // only the status is new
-	Faults field.ErrorList            // of its metadata: rules in CEL are not run on some
-	// Warn is told of what is wrong with the object, was so before and is let be.
+	Old    *unstructured.Unstructured // the existing object; nil for a create
+	Status bool                       // only the status is written
+	Faults field.ErrorList            // errors in its metadata, some of which prevent CEL rules from running
+	// Warn is called with errors that the old object had too, which are tolerated.
 	Warn func(text string)
 }
 
-// Custom is how objects of a kind without a Go type come from their text and go
-// to it. The functions of a row see them as *Untyped, in the row's version; the methods
-// here have no use for the record of owners and see them without it. Methods may be called from many goroutines; an
-// object is changed only where it says so.
+// Custom decodes, converts and validates objects of a kind without a Go type. The functions of a row see the
+// objects as *Untyped, in the row's version; the methods here see them without managed fields, which they do not
+// use. Methods may be called from many goroutines. An object is modified only where the comment mentions it.
 type Custom interface {
-	// Tag is another one whenever the kind's definition is.
+	// Tag identifies the definition; it changes whenever the definition changes.
 	Tag() string
-	// Since is the definition's revision: what is stored later was written by
-	// its rules, and in the storage version is read as it stands.
+	// Since is the definition's revision. Objects written later follow its rules, and can be read in the storage
+	// version without conversion.
 	Since() int64
-	// Definition is where the definition is stored, and the revision of its last
-	// state that serves the same. A write by its rules is good as long as that
-	// is what is stored.
+	// Definition returns the storage key of the definition and the revision of its last state that is served
+	// identically. A write by its rules is valid only while that state is stored.
 	Definition() (key string, at int64)
 
-	// Coerce takes from an object of any version what the version's schema has
-	// no place for. With paths it says what that was.
+	// Coerce removes the fields that the schema of the object's version does not have, in any version. With paths
+	// it returns their paths.
 	Coerce(obj *unstructured.Unstructured, paths bool) (dropped []string, err error)
-	// Fits says that Coerce would leave an object as it is. If it does not say so, it
-	// may still.
+	// Fits reports whether Coerce is known to leave an object unchanged. It may return false for such an object.
 	Fits(obj *unstructured.Unstructured) bool
-	// Read makes an object of the row's version of one as it was stored,
-	// whenever and in whatever version that was. It may use up its argument.
+	// Read converts an object as it was stored, by any state of the definition, to the row's version. It may
+	// consume its argument.
 	Read(ctx context.Context, stored *unstructured.Unstructured) (*unstructured.Unstructured, error)
-	// ReadAll is Read of many at once, in their order. One that cannot be read
-	// fails them all.
+	// ReadAll is Read for many objects, in their order. If one cannot be read, it returns an error.
 	ReadAll(ctx context.Context, stored []*unstructured.Unstructured) ([]*unstructured.Unstructured, error)
-	// Asks: to convert objects is to ask another program, which may take long.
+	// Asks reports whether conversion calls a webhook, which may take long.
 	Asks() bool
-	// In gives an object in another of the kind's versions. It is the same
-	// object if there is nothing to do.
+	// In converts an object to another version of the kind. It returns the same object if the version is the same.
 	In(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)
 
-	// Store is In for the storage version, with that version's defaults, so that
-	// what is stored is what will be read.
+	// Store is In for the storage version, with that version's defaults, so that the stored object equals the
+	// object as it will be read.
 	Store(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)
 
-	// Validate tells the faults of an object by the version's schema and rules. It
-	// takes the place of the strategy's functions of that name.
+	// Validate returns the errors of an object by the version's schema and rules. It replaces the strategy's
+	// functions of that name.
 	Validate(ctx context.Context, v Validation) field.ErrorList
 
-	// Schema is that of the version, in the form of OpenAPI v3, without
-	// metadata; nil if everything is allowed.
+	// Schema returns the version's OpenAPI v3 schema, without metadata; nil if everything is allowed.
 	Schema(version string) *spec.Schema
-	// Known are the names of all versions, also of those that are not served.
+	// Known returns the names of all versions, including those that are not served.
 	Known() []string
-	// KeepsUnknown: fields that the schema does not have are kept.
+	// KeepsUnknown reports whether unknown fields are preserved.
 	KeepsUnknown() bool
 }

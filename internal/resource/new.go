@@ -46,7 +46,7 @@ func InCluster[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersion, p
 	return r
 }
 
-// Review starts the row of a kind that is created, answered and never stored.
+// Review starts the row of a kind that is created and returned, but never stored.
 func Review[T any, PT pointer[T]](gv schema.GroupVersion, plural string) *Resource {
 	r := InNamespace[T, T, PT, PT](gv, plural)
 	r.Namespaced, r.Virtual = false, true
@@ -55,7 +55,7 @@ func Review[T any, PT pointer[T]](gv schema.GroupVersion, plural string) *Resour
 	return r
 }
 
-// VersionOf is the version of that name with the given Go types.
+// VersionOf returns a version of that name with the given Go types.
 func VersionOf[T, L any, PT pointer[T], PL pointer[L]](name string) Version {
 	return Version{
 		Name:    name,
@@ -70,7 +70,7 @@ func (r *Resource) Short(names ...string) *Resource {
 	return r
 }
 
-// Idle sets what is told about objects on which nothing acts.
+// Idle sets the warning for kinds whose objects have no effect.
 func (r *Resource) Idle(why string) *Resource {
 	r.Inert = why
 	return r
@@ -85,7 +85,7 @@ func (r *Resource) In(categories ...string) *Resource {
 // WithStatus adds the status subresource, its body being the kind itself.
 func (r *Resource) WithStatus() *Resource { return r.With("status") }
 
-// With adds a subresource whose body is the kind itself, to be read and written.
+// With adds a subresource whose body is the kind itself, with get, update and patch.
 func (r *Resource) With(name string) *Resource {
 	r.Subresources = append(r.Subresources, Subresource{Name: name, Kind: r.Kind, Verbs: StatusVerbs})
 	return r
@@ -104,7 +104,7 @@ func (r *Resource) WithOther(s Subresource) *Resource {
 	return r
 }
 
-// Leads adds a subresource that leads elsewhere; kind is that of its options.
+// Leads adds a connecting subresource; kind is its options kind.
 func (r *Resource) Leads(name, kind string, verbs []string) *Resource {
 	return r.WithOther(Subresource{Name: name, Kind: kind, Verbs: verbs, Connects: true})
 }
@@ -121,31 +121,31 @@ func (r *Resource) Named(rule func(name string, prefix bool) []string) *Resource
 	return r
 }
 
-// LooksAtMetaLast says that metadata is looked at only if nothing else is wrong.
+// LooksAtMetaLast makes metadata be validated only if the rest is valid.
 func (r *Resource) LooksAtMetaLast() *Resource {
 	r.MetaLast = true
 	return r
 }
 
-// Shown sets how objects look in a Table.
+// Shown sets the table of the kind.
 func (r *Resource) Shown(t Table) *Resource {
 	r.Columns, r.Row = t.Columns, t.Row
 	return r
 }
 
-// Ruled sets how objects change.
+// Ruled sets the strategy of the kind.
 func (r *Resource) Ruled(s Strategy) *Resource {
 	r.Strategy = s
 	return r
 }
 
-// At sets the storage prefix where it is not "/registry/" and the plural.
+// At sets a storage prefix other than "/registry/" and the plural.
 func (r *Resource) At(prefix string) *Resource {
 	r.StoragePrefix = prefix
 	return r
 }
 
-// FieldAt is a selectable field named by its path in the object.
+// FieldAt returns a selectable field named by its path in the object.
 func FieldAt(label, zero string) Field {
 	return Field{Label: label, Zero: zero, Paths: [][]string{strings.Split(label, ".")}}
 }

@@ -13,7 +13,7 @@ var (
 	approvalReset     = [][]string{{"spec"}, {"status", "certificate"}}
 )
 
-// keepsMeta are the kinds, by group, whose status writes change no metadata.
+// keepsMeta lists, by group, the kinds whose status writes change no metadata.
 var keepsMeta = map[string][]string{
 	"admissionregistration.k8s.io": {"validatingadmissionpolicies"},
 	"apiregistration.k8s.io":       {"apiservices"},
@@ -26,9 +26,8 @@ var keepsMeta = map[string][]string{
 	"storagemigration.k8s.io":      {"storageversionmigrations"},
 }
 
-// Reset are the paths of the fields that a write through the resource's own
-// path, with "", or through a subresource cannot set, because the strategy puts
-// back what was there. Nobody comes to own them that way.
+// Reset returns the paths of the fields that a write of the resource itself (subresource "") or of a subresource
+// cannot set, because the strategy restores their old values. Such a write does not record ownership of them.
 func (r *Resource) Reset(subresource string) [][]string {
 	switch key := r.Plural + "/" + subresource; {
 	case key == "certificatesigningrequests/":

@@ -11,9 +11,8 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// Scheme knows the Go types of all built-in groups in their stable versions,
-// with the options kinds of the verbs, and those of meta.k8s.io. It is one
-// shared instance; callers add nothing to it.
+// Scheme returns the scheme with the Go types of all built-in groups in their stable versions, the options kinds of
+// the verbs, and meta.k8s.io. It is a shared instance and must not be modified.
 func Scheme() *runtime.Scheme { return scheme() }
 
 var scheme = sync.OnceValue(func() *runtime.Scheme {

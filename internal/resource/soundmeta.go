@@ -9,8 +9,7 @@ import (
 	"fairlead.dev/internal/resource/plain"
 )
 
-// soundMeta says that nothing is wrong with metadata other than, maybe, the name.
-// Of what it is not sure of it says false.
+// soundMeta reports whether metadata is known to be valid apart from the name. In doubt it returns false.
 func soundMeta(namespaced bool, m metav1.Object) bool {
 	ns := m.GetNamespace()
 	if namespaced != (ns != "") || namespaced && !plain.Label(ns) || m.GetGeneration() < 0 || !plain.Labels(m.GetLabels()) {
@@ -26,7 +25,7 @@ func soundMeta(namespaced bool, m metav1.Object) bool {
 		soundFinalizers(m.GetFinalizers()) && soundEntries(m.GetManagedFields())
 }
 
-// soundUpdate says that nothing is wrong with changed metadata.
+// soundUpdate reports whether changed metadata is known to be valid.
 func soundUpdate(m, old metav1.Object) bool {
 	born, was := m.GetCreationTimestamp(), old.GetCreationTimestamp()
 	return soundMeta(old.GetNamespace() != "", m) && m.GetDeletionTimestamp() == nil && old.GetDeletionTimestamp() == nil &&

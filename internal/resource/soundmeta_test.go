@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// TestMetaAsApimachinery: metadata of random parts, half of them wrong, have the faults
-// that apimachinery finds, when they are new and when they replace others.
+// TestMetaAsApimachinery checks that random metadata, half of it invalid, has the same errors as by apimachinery,
+// for creates and updates.
 func TestMetaAsApimachinery(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
@@ -56,7 +56,8 @@ func TestMetaAsApimachinery(t *testing.T) {
 	for range 15000 {
 		m, old := random(), random()
 		namespaced := r.IntN(5) > 0
-		res := &resource.Resource{Group: "coordination.k8s.io", Namespaced: namespaced} // finalizers may be short there
+		// finalizers without a domain are allowed there
+		res := &resource.Resource{Group: "coordination.k8s.io", Namespaced: namespaced}
 		same := func(what int, got, want field.ErrorList) {
 			if len(want) == 0 {
 				clean[what]++

@@ -6,9 +6,8 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// Split gives the rules that follow from a kind having a spec and a status:
-// a create and an update leave the status to its subresource, and a write of
-// the status leaves the spec alone.
+// Split returns the rules of a kind with a spec and a status: creates and updates do not change the status, and
+// status writes do not change the spec.
 func Split[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) Rules[T] {
 	return Rules[T]{
 		PrepareForCreate: func(obj T) {
@@ -45,8 +44,7 @@ func SplitCounted[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) Ru
 	return r
 }
 
-// Counted gives the rules of a kind without status whose generation counts
-// changes of what the function returns.
+// Counted returns the rules of a kind without a status whose generation counts changes of the result of spec.
 func Counted[T Object, Spec any](spec func(T) *Spec) Rules[T] {
 	return Rules[T]{
 		PrepareForCreate: func(obj T) { obj.SetGeneration(1) },
@@ -54,9 +52,8 @@ func Counted[T Object, Spec any](spec func(T) *Spec) Rules[T] {
 	}
 }
 
-// Count sets the generation of a changed object: one more than the old one's
-// if the two desired states differ, the same otherwise. Nil and empty lists
-// are the same.
+// Count sets the generation of a changed object: one more than the old one's if the two desired states differ,
+// otherwise the same. Nil and empty lists are equal.
 func Count(obj, old metav1.Object, desired, was any) {
 	n := old.GetGeneration()
 	if !check.Same(desired, was) {
@@ -65,9 +62,8 @@ func Count(obj, old metav1.Object, desired, was any) {
 	obj.SetGeneration(n)
 }
 
-// KeepMeta gives an object the metadata of the old one, bar the fields that
-// the server keeps itself. It is for status writes of kinds that let the
-// status alone be changed there.
+// KeepMeta restores an object's metadata from the old one, except the fields that the server maintains. It is for
+// kinds whose status writes may only change the status.
 func KeepMeta(obj, old metav1.Object) {
 	obj.SetDeletionTimestamp(old.GetDeletionTimestamp())
 	obj.SetGeneration(old.GetGeneration())

@@ -6,48 +6,42 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Strategy is how objects of one kind change. Every member may be nil: then
-// there is nothing to do at that point. Kinds write theirs with [Rules].
+// Strategy is how objects of one kind are written. Each member may be nil: then that step does nothing. Kinds
+// define theirs with [Rules].
 type Strategy struct {
-	// Default fills what the user left out. It is idempotent.
+	// Default sets default values. It is idempotent.
 	Default func(obj runtime.Object)
-	// PrepareForCreate clears what a user may not set on create (status) and
-	// starts the generation.
+	// PrepareForCreate clears fields that users may not set on create (status) and initializes the generation.
 	PrepareForCreate func(obj runtime.Object)
-	// PrepareForUpdate keeps what an update may not change (status) and
-	// counts the generation up if the desired state changed. The caller has
-	// not to touch the generation.
+	// PrepareForUpdate restores fields that an update may not change (status) and increments the generation if the
+	// desired state has changed. The caller must not change the generation.
 	PrepareForUpdate func(obj, old runtime.Object)
-	// PrepareForStatusUpdate keeps everything but the status.
+	// PrepareForStatusUpdate restores everything except the status.
 	PrepareForStatusUpdate func(obj, old runtime.Object)
 
-	// Validate reports all faults of an object, bar those of its metadata
-	// (see ValidateObjectMeta).
+	// Validate returns all errors of an object, except those of its metadata (see ValidateObjectMeta).
 	Validate                             func(obj runtime.Object) field.ErrorList
 	ValidateUpdate, ValidateStatusUpdate func(obj, old runtime.Object) field.ErrorList
-	// Drop takes off fields whose features are not there, unless old, which is nil for a
-	// create, has them; it returns warnings about them. It comes before Prepare.
+	// Drop clears fields of disabled features, unless old, which is nil for a create, has them; it returns warnings
+	// about them. It runs before Prepare.
 	Drop func(obj, old runtime.Object) []string
-	// Warnings are sentences for the Warning header of the answer. On an update
-	// UpdateWarnings takes its place if it is set.
+	// Warnings are texts for Warning headers of the response. On an update, UpdateWarnings replaces it if set.
 	Warnings       func(obj runtime.Object) []string
 	UpdateWarnings func(obj, old runtime.Object) []string
 
 	AllowCreateOnUpdate    bool // PUT of a name that does not exist creates it
-	RequireResourceVersion bool // an update must say which version it read
-	// OrphanByDefault keeps an object's dependents when a delete does not say
-	// what shall become of them: the default of the kinds that are older than
-	// the garbage collector. OrphanWarning, if there is one, then tells so.
+	RequireResourceVersion bool // an update must have a resourceVersion
+	// OrphanByDefault makes a delete without a propagation policy orphan the object's dependents: the default of
+	// the kinds that are older than the garbage collector. OrphanWarning, if set, is then sent as a warning.
 	OrphanByDefault bool
 	OrphanWarning   string
 
-	// Graceful says how long an object goes on after a delete, in seconds,
-	// and whether it does at all. Nil means never: deletes are immediate.
+	// Graceful returns the grace period of a delete in seconds, and whether the delete is graceful at all. Nil
+	// means that deletes are immediate.
 	Graceful func(obj runtime.Object, opts *metav1.DeleteOptions) (graceSeconds int64, graceful bool)
 
-	// PrepareForDelete is set for kinds whose objects are always waited for. The
-	// first delete marks an object as going, lets this function add the finalizer
-	// that is waited for, and does nothing else.
+	// PrepareForDelete is set for kinds whose deletion always waits for a finalizer. The first delete marks the
+	// object as terminating and lets this function add that finalizer.
 	PrepareForDelete func(obj runtime.Object)
 
 	Scale *ScaleAccess // nil for kinds without /scale
@@ -72,14 +66,14 @@ type Rules[T Object] struct {
 	Scale                                *ScaleAccess
 }
 
-// Object is what every API object is.
+// Object is the interface of every API object.
 type Object interface {
 	runtime.Object
 	metav1.Object
 }
 
-// Strategy gives the rules the table's form. Its updates start from the old
-// object's generation, whatever the new one says.
+// Strategy converts the rules to a Strategy. Its updates start from the old object's generation, whatever the new
+// object contains.
 func (r Rules[T]) Strategy() Strategy {
 	s := Strategy{
 		AllowCreateOnUpdate:    r.AllowCreateOnUpdate,

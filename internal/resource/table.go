@@ -5,18 +5,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Table is how a kind looks in a list for people.
+// Table is the table of a kind.
 type Table struct {
 	Columns []metav1.TableColumnDefinition
 	Row     func(obj runtime.Object) []any
 }
 
-// TableOf is a table whose rows come from objects of type T.
+// TableOf returns a table whose rows come from objects of type T.
 func TableOf[T runtime.Object](row func(T) []any, columns ...metav1.TableColumnDefinition) Table {
 	return Table{Columns: columns, Row: func(obj runtime.Object) []any { return row(obj.(T)) }}
 }
 
-// The columns that nearly every table has.
+// Columns of nearly every table.
 var (
 	NameColumn = metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name",
 		Description: "The object's name, unique in its namespace or, for cluster-scoped kinds, in the cluster."}
@@ -26,33 +26,32 @@ var (
 	ImagesColumn     = Wide(Text("Images", "Images of the containers in the template."))
 )
 
-// Text is a column of strings.
+// Text returns a column of strings.
 func Text(name, description string) metav1.TableColumnDefinition {
 	return metav1.TableColumnDefinition{Name: name, Type: "string", Description: description}
 }
 
-// Integer is a column of whole numbers.
+// Integer returns a column of integers.
 func Integer(name, description string) metav1.TableColumnDefinition {
 	return metav1.TableColumnDefinition{Name: name, Type: "integer", Description: description}
 }
 
-// Boolean is a column of truth values.
+// Boolean returns a column of booleans.
 func Boolean(name, description string) metav1.TableColumnDefinition {
 	return metav1.TableColumnDefinition{Name: name, Type: "boolean", Description: description}
 }
 
-// Wide marks a column as one that is shown only when asked for.
+// Wide makes a column one that is only shown in wide output.
 func Wide(c metav1.TableColumnDefinition) metav1.TableColumnDefinition {
 	c.Priority = 1
 	return c
 }
 
-// CreatedColumn takes the place of the age in the tables of kinds that have no
-// columns of their own: it holds the time itself.
+// CreatedColumn replaces the age in the tables of kinds without columns of their own: it holds the time itself.
 var CreatedColumn = metav1.TableColumnDefinition{Name: "Created At", Type: "date",
 	Description: "The time at which the object was created."}
 
-// CreatedAt is the cell of the Created At column.
+// CreatedAt returns the cell of the Created At column.
 func CreatedAt(obj metav1.Object) string {
 	return obj.GetCreationTimestamp().UTC().Format("2006-01-02T15:04:05Z")
 }

@@ -11,12 +11,11 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// Untyped is an object of a kind without a Go type. It is an Unstructured whose record of
-// owners stands beside the rest: among its members it would have to be taken apart and
-// put together again by each write, which has no other use for it.
+// Untyped is an object of a kind without a Go type. It is an Unstructured with its managed fields beside it: each
+// write would otherwise have to decode and encode them among the other members.
 //
-// The embedded object never has managedFields in its metadata. Whoever hands it on alone
-// hands on an object without a record; [Untyped.UnstructuredContent] is the whole.
+// The embedded object never has managedFields in its metadata. Code that passes on only the embedded object loses
+// them; [Untyped.UnstructuredContent] returns the whole object.
 type Untyped struct {
 	unstructured.Unstructured
 	Entries []metav1.ManagedFieldsEntry
@@ -24,25 +23,25 @@ type Untyped struct {
 
 var _ runtime.Unstructured = (*Untyped)(nil)
 
-// NewUntyped takes an object over, with the record that is in it.
+// NewUntyped takes over an object and its managed fields.
 func NewUntyped(u *unstructured.Unstructured) *Untyped {
 	o := &Untyped{}
 	o.SetUnstructuredContent(u.Object)
 	return o
 }
 
-// GetManagedFields implements metav1.Object. The list must not be changed.
+// GetManagedFields implements metav1.Object. The list must not be modified.
 func (u *Untyped) GetManagedFields() []metav1.ManagedFieldsEntry { return u.Entries }
 
 // SetManagedFields implements metav1.Object.
 func (u *Untyped) SetManagedFields(entries []metav1.ManagedFieldsEntry) { u.Entries = entries }
 
-// DeepCopyObject implements runtime.Object. Entries are never changed, only replaced.
+// DeepCopyObject implements runtime.Object. Entries are never modified, only replaced.
 func (u *Untyped) DeepCopyObject() runtime.Object {
 	return &Untyped{Unstructured: unstructured.Unstructured{Object: runtime.DeepCopyJSON(u.Object)}, Entries: slices.Clone(u.Entries)}
 }
 
-// Whole is the object with its record in its metadata. It shares the rest.
+// Whole returns the object with the managed fields in its metadata. It shares the rest.
 func (u *Untyped) Whole() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: u.UnstructuredContent()}
 }
@@ -66,8 +65,7 @@ func (u *Untyped) UnstructuredContent() map[string]any {
 	return whole.Object
 }
 
-// SetUnstructuredContent implements runtime.Unstructured. It takes the record out of the
-// content.
+// SetUnstructuredContent implements runtime.Unstructured. It moves the managed fields out of the content.
 func (u *Untyped) SetUnstructuredContent(content map[string]any) {
 	u.Object, u.Entries = content, nil
 	if meta, ok := content["metadata"].(map[string]any); ok && meta["managedFields"] != nil {
@@ -83,7 +81,7 @@ func (u *Untyped) NewEmptyInstance() runtime.Unstructured {
 	return out
 }
 
-// MarshalJSON implements json.Marshaler. It ends without a line break.
+// MarshalJSON implements json.Marshaler. The result does not end with a line break.
 func (u *Untyped) MarshalJSON() ([]byte, error) {
 	content := u.UnstructuredContent()
 	if text, ok := fastjson.MarshalObject(content); ok {

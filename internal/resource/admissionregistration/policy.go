@@ -172,7 +172,7 @@ func matchResources(f *check.Faults, p *check.Path, m *admissionv1.MatchResource
 	}
 }
 
-// identifier and reserved say what CEL takes for a name.
+// identifier and reserved define the names that CEL accepts.
 var (
 	identifier = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 	reserved   = func() map[string]bool {

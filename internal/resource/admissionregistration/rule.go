@@ -34,7 +34,7 @@ func ruleWithOperations(f *check.Faults, p *check.Path, r *admissionv1.RuleWithO
 	}
 }
 
-// wildcard wants something, and nothing beside a star.
+// wildcard requires a non-empty list, in which "*" stands alone.
 func wildcard(f *check.Faults, p *check.Path, list []string, what string) {
 	if len(list) == 0 {
 		f.Required(p, "")
@@ -44,8 +44,7 @@ func wildcard(f *check.Faults, p *check.Path, list []string, what string) {
 	}
 }
 
-// resources wants names of resources and subresources none of which is covered
-// by another's star.
+// resources requires names of resources and subresources, none of which is covered by another's wildcard.
 func resources(f *check.Faults, p *check.Path, list []string) {
 	if len(list) == 0 {
 		f.Required(p, "")

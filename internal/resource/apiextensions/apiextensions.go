@@ -1,5 +1,5 @@
-// Package apiextensions describes custom resource definitions. What they define
-// is the business of internal/resource/custom.
+// Package apiextensions describes custom resource definitions. The kinds they define are described by
+// internal/resource/custom.
 package apiextensions
 
 import (

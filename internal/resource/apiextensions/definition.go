@@ -86,8 +86,7 @@ func setDefaults(d definition) {
 	}
 }
 
-// noteStorage remembers that objects may be stored in what is now the storage
-// version.
+// noteStorage adds the storage version to status.storedVersions.
 func noteStorage(d definition) {
 	for _, v := range d.Spec.Versions {
 		if !v.Storage {

@@ -12,8 +12,8 @@ import (
 // each instruction being some 40 bytes that are kept for as long as the definition is.
 const maxInstructions = 1 << 20
 
-// patterns refuses a definition whose patterns would take too much memory: a repetition in
-// a repetition is a few bytes that are compiled to thousands of times as many.
+// patterns rejects a definition whose patterns would take too much memory: nested repetitions of a few bytes
+// compile to thousands of times their size.
 func patterns(d definition) field.ErrorList {
 	w := weigher{left: maxInstructions}
 	for i, v := range d.Spec.Versions {
@@ -24,7 +24,7 @@ func patterns(d definition) field.ErrorList {
 	return w.errs
 }
 
-// weigher adds up what patterns compile to, until it is too much.
+// weigher adds up the compiled size of patterns, up to the limit.
 type weigher struct {
 	left int
 	errs field.ErrorList
@@ -71,15 +71,15 @@ func (w *weigher) schema(s *apiextensionsv1.JSONSchemaProps, at *field.Path) {
 func (w *weigher) pattern(text string, at *field.Path) {
 	re, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return // somebody else's word
+		return // reported elsewhere
 	}
 	if w.left -= instructions(re); w.left < 0 {
 		w.errs = append(w.errs, field.Invalid(at, text, fmt.Sprintf("the patterns of a definition must compile to no more than %d instructions together: repeat less in what is repeated", maxInstructions)))
 	}
 }
 
-// instructions is about how many a pattern is compiled to. Go's limits on repetitions keep
-// it from overflowing.
+// instructions estimates the number of instructions of a compiled pattern. Go's limits on repetitions prevent an
+// overflow.
 func instructions(re *syntax.Regexp) int {
 	n := 1
 	switch re.Op {

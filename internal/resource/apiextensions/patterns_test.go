@@ -19,8 +19,8 @@ func withPatterns(n int, pattern string) definition {
 	return d
 }
 
-// TestPatterns: many patterns of nested repetition are refused, once; few of them, and as
-// many as a large definition has of ordinary ones, are not.
+// TestPatterns checks that many patterns of nested repetition are rejected with one error, and that a few of them,
+// or the ordinary patterns of a large definition, are accepted.
 func TestPatterns(t *testing.T) {
 	const nested = `^((xN{0,30}){0,30})$`
 	if errs := patterns(withPatterns(4000, nested)); len(errs) != 1 || !strings.Contains(errs[0].Error(), "no more than 1048576 instructions") {

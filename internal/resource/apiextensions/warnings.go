@@ -11,8 +11,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// warnings are about what a definition's schemas ask for and nobody does. What
-// the old definition had already is not told again.
+// warnings reports keywords of schemas that have no effect, except those that the old definition had.
 func warnings(d, old definition) []string {
 	formats, sets := doubts(d)
 	if old != nil {

@@ -65,8 +65,7 @@ var strategy = resource.Rules[*apiregistrationv1.APIService]{
 	RequireResourceVersion: true,
 }.Strategy()
 
-// Condition is the one that says whether the server can be reached, nil if nobody has
-// looked yet.
+// Condition returns the Available condition, nil if the server has not been checked yet.
 func Condition(s *apiregistrationv1.APIService) *apiregistrationv1.APIServiceCondition {
 	for i := range s.Status.Conditions {
 		if c := &s.Status.Conditions[i]; c.Type == apiregistrationv1.Available {
@@ -76,9 +75,8 @@ func Condition(s *apiregistrationv1.APIService) *apiregistrationv1.APIServiceCon
 	return nil
 }
 
-// SetCondition puts a condition in place of the one of its type, and says whether that
-// changes anything. The time is that of the last change of its status: now, if it
-// differs.
+// SetCondition sets the condition of its type, and reports whether that changes the object. The transition time
+// becomes the present if the status differs.
 func SetCondition(s *apiregistrationv1.APIService, now apiregistrationv1.APIServiceCondition) (changed bool) {
 	now.Type, now.LastTransitionTime = apiregistrationv1.Available, metav1.Now()
 	was := Condition(s)
@@ -94,7 +92,7 @@ func SetCondition(s *apiregistrationv1.APIService, now apiregistrationv1.APIServ
 	return changed
 }
 
-// Local is the condition of what this server serves itself.
+// Local returns the condition of an API service that this server serves itself.
 func Local() apiregistrationv1.APIServiceCondition {
 	return apiregistrationv1.APIServiceCondition{
 		Status: apiregistrationv1.ConditionTrue, Reason: "Local", Message: "Local APIServices are always available",

@@ -6,15 +6,14 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// ManagedLabel marks the API services that the server keeps for itself; its value says
-// when it does so.
+// ManagedLabel marks the API services that the server manages; its value is OnStart or Always.
 const ManagedLabel = "kube-aggregator.kubernetes.io/automanaged"
 
 const (
-	// OnStart is for what is built in: it is made and put right when the server starts,
-	// and then left alone.
+	// OnStart is for built-in versions: the API service is created and restored when the server starts, and then
+	// left alone.
 	OnStart = "onstart"
-	// Always is for what definitions define: it is there as long as they are.
+	// Always is for versions of definitions: the API service exists as long as they do.
 	Always = "true"
 )
 
@@ -33,7 +32,7 @@ func Own(gv schema.GroupVersion, managed string) *apiregistrationv1.APIService {
 	}
 }
 
-// Managed says whether the server keeps the API service.
+// Managed reports whether the server manages the API service.
 func Managed(s *apiregistrationv1.APIService) bool {
 	return s.Labels[ManagedLabel] == OnStart || s.Labels[ManagedLabel] == Always
 }

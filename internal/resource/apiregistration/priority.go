@@ -2,14 +2,14 @@ package apiregistration
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// Priority is where a version of a group stands among all that are served: higher ones
-// come first. Group orders groups, Version the versions of one.
+// Priority orders the versions of groups in discovery: higher ones come first. Group orders groups, Version the
+// versions of one group.
 type Priority struct{ Group, Version int32 }
 
-// Custom is the priority of what definitions define.
+// Custom is the priority of versions from definitions.
 var Custom = Priority{Group: 1000, Version: 100}
 
-// first is that of this group, which comes before all that can be registered.
+// first is the priority of this group, which precedes all that can be registered.
 var first = Priority{Group: highestGroupPriority + 1}
 
 // builtin are the places of built-in groups, the ones that they have in Kubernetes.

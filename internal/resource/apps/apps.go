@@ -1,4 +1,4 @@
-// Package apps describes the kinds of group apps: the workloads that keep pods running.
+// Package apps describes the kinds of group apps, the workload kinds.
 package apps
 
 import (

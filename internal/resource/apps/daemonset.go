@@ -67,8 +67,8 @@ func daemonSetStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-// A daemon set counts the changes of its template in an annotation: the field
-// for it is gone, but its readers are not.
+// templateGeneration returns the template's generation, which is counted in an annotation: its field was removed,
+// but clients still read it.
 func templateGeneration(d *appsv1.DaemonSet) int64 {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	if err != nil {
@@ -87,7 +87,7 @@ func setTemplateGeneration(d *appsv1.DaemonSet, n int64) {
 func defaultDaemonSet(d *appsv1.DaemonSet) {
 	s := &d.Spec
 	if _, ok := d.Annotations[appsv1.DeprecatedTemplateGeneration]; !ok {
-		setTemplateGeneration(d, 0) // whoever writes a daemon set is said to have set it
+		setTemplateGeneration(d, 0) // the writer is recorded as its field manager
 	}
 	podspec.DefaultTemplate(&s.Template)
 	unset(&s.RevisionHistoryLimit, 10)

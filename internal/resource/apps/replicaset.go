@@ -55,7 +55,7 @@ func replicaSetStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-// nameWarnings is for kinds whose pods are named after them.
+// nameWarnings is for kinds whose names become part of pod names.
 func nameWarnings(name string) []string {
 	if msgs := validation.IsDNS1123Label(name); len(msgs) > 0 {
 		return []string{fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", msgs)}

@@ -150,8 +150,8 @@ func statefulSet(f *check.Faults, p *check.Path, set *appsv1.StatefulSet) {
 	lasting(f, p, &s.Template, "StatefulSet")
 }
 
-// withClaims is the template as its pods will be: with a volume for each claim
-// template, and without the host names that the set gives them.
+// withClaims returns the template with a volume for each claim template, and without the host names that the set
+// assigns.
 func withClaims(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 	t := s.Template.DeepCopy()
 	t.Spec.Subdomain, t.Spec.Hostname = "", ""
@@ -179,7 +179,7 @@ func withClaims(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 	var f check.Faults
 	statefulSet(&f, check.At("spec"), s)
-	// Undo what may change; what is then still different may not.
+	// Undo mutable fields; the rest must then be equal.
 	rest, was := s.Spec.DeepCopy(), &old.Spec
 	rest.Replicas, rest.Template, rest.UpdateStrategy = was.Replicas, was.Template, was.UpdateStrategy
 	rest.MinReadySeconds, rest.Ordinals, rest.RevisionHistoryLimit = was.MinReadySeconds, was.Ordinals, was.RevisionHistoryLimit

@@ -42,7 +42,7 @@ func matching(f *check.Faults, p *check.Path, s labels.Selector, t *corev1.PodTe
 	}
 }
 
-// lasting wants a template whose pods run until they are stopped.
+// lasting requires a template whose pods run until they are deleted.
 func lasting(f *check.Faults, p *check.Path, t *corev1.PodTemplateSpec, kind string) {
 	if t.Spec.RestartPolicy != corev1.RestartPolicyAlways {
 		f.Add(field.NotSupported(p.Child("spec", "restartPolicy").Field(), t.Spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
@@ -52,7 +52,7 @@ func lasting(f *check.Faults, p *check.Path, t *corev1.PodTemplateSpec, kind str
 	}
 }
 
-// replicated reports the faults of what deployments and replica sets share.
+// replicated reports the errors common to deployments and replica sets.
 func replicated(f *check.Faults, p *check.Path, s *metav1.LabelSelector, t *corev1.PodTemplateSpec) {
 	parsed, ok := selector(f, p.Child("selector"), s, "deployment")
 	if !ok {

@@ -1,4 +1,4 @@
-// Package authentication describes the reviews of who someone is.
+// Package authentication describes the reviews of authentication.k8s.io.
 package authentication
 
 import (

@@ -1,4 +1,4 @@
-// Package authorization describes the reviews of what someone may do.
+// Package authorization describes the reviews of authorization.k8s.io.
 package authorization
 
 import (

@@ -13,8 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Version 1 has a field for one metric only, the processor's. All else travels
-// in these annotations, as JSON.
+// Version 1 has a field for the CPU metric only. All other metrics are stored in these annotations, as JSON.
 const (
 	metricsAnnotation    = "autoscaling.alpha.kubernetes.io/metrics"
 	statusesAnnotation   = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -49,7 +48,7 @@ type scalingPolicy struct {
 	Value, PeriodSeconds int32
 }
 
-// isCPU says whether the metric is the one that version 1 has a field for.
+// isCPU reports whether version 1 has a field for the metric.
 func isCPU(m *autoscalingv2.MetricSpec) bool {
 	return m.Type == autoscalingv2.ResourceMetricSourceType && m.Resource != nil &&
 		m.Resource.Name == corev1.ResourceCPU && m.Resource.Target.AverageUtilization != nil
@@ -75,7 +74,7 @@ func toV2(obj runtime.Object) (runtime.Object, error) {
 			DesiredReplicas:    in.Status.DesiredReplicas,
 		},
 	}
-	// What an annotation says in a form nobody can read is dropped with it.
+	// Malformed annotations are dropped.
 	var metrics []autoscalingv1.MetricSpec
 	if read(in, metricsAnnotation, &metrics) {
 		for i := range metrics {

@@ -6,8 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// defaultUtilization is the share of its requested processor time, in percent,
-// that a pod is kept at if nothing else is said.
+// defaultUtilization is the default target, in percent of the requested CPU.
 const defaultUtilization = 80
 
 func cpuMetric(percent int32) autoscalingv2.MetricSpec {

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// validateAutoscaler checks a new autoscaler, for which old is nil, or a
-// changed one, which may keep what was let in before.
+// validateAutoscaler validates a new autoscaler, with a nil old, or a changed one, which may keep values that were
+// accepted before.
 func validateAutoscaler(h, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
 	var f check.Faults
 	p, s := check.At("spec"), &h.Spec

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	_ "time/tzdata" // time zones are named in specs, and not every machine has their list
+	_ "time/tzdata" // specs name time zones, and not every machine has their database
 
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
@@ -119,7 +119,7 @@ func schedule(f *check.Faults, p *check.Path, s *batchv1.CronJobSpec, zoneAllowe
 	}
 }
 
-// parseSchedule is cron's parser, which panics on some of what users write.
+// parseSchedule calls cron's parser, which panics on some inputs.
 func parseSchedule(s string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -133,7 +133,7 @@ func defaultJob(j *batchv1.Job) {
 	unset(&s.ManualSelector, false)
 }
 
-// defaultJobTemplate fills what jobs and the jobs of cron jobs leave out alike.
+// defaultJobTemplate sets the defaults common to jobs and the job templates of cron jobs.
 func defaultJobTemplate(s *batchv1.JobSpec) {
 	podspec.DefaultTemplate(&s.Template)
 	if s.PodFailurePolicy == nil {
@@ -149,16 +149,14 @@ func defaultJobTemplate(s *batchv1.JobSpec) {
 	}
 }
 
-// The labels that tell a job's pods by name and by uid, each in an older and a
-// newer form.
+// Labels with the name and the uid of a pod's job, each in an older and a newer form.
 var (
 	nameLabels = []string{"job-name", batchv1.JobNameLabel}
 	uidLabels  = []string{"controller-uid", batchv1.ControllerUidLabel}
 )
 
-// generateSelector gives a job's pods labels that no other job's have, and
-// selects by them, unless the user has said how to select. The job's uid must
-// be set by now.
+// generateSelector labels a job's pods uniquely and selects by these labels, unless the user specifies the
+// selector. The job's uid must have been set.
 func generateSelector(j *batchv1.Job) {
 	if ptr.Deref(j.Spec.ManualSelector, false) {
 		return

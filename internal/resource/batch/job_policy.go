@@ -139,8 +139,8 @@ func successPolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	}
 }
 
-// countIndexes reads a list like "1,3-5,7" of increasing indexes below the
-// number of completions, and says how many they are.
+// countIndexes parses a list like "1,3-5,7" of increasing indexes below the number of completions, and returns
+// their number.
 func countIndexes(list string, completions int32) (int32, error) {
 	if list == "" {
 		return 0, nil

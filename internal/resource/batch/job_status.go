@@ -11,9 +11,8 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// validateJobStatus wants a status that tells one story: a job that has ended
-// has started, has no pods left, and has ended in one way only; and what was
-// reported before stays true.
+// validateJobStatus requires a consistent status: a finished job has a start time, no active pods, and one result;
+// and facts reported before do not change.
 func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	var f check.Faults
 	p, s := check.At("status"), &j.Status

@@ -197,9 +197,8 @@ func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
 	return f.List()
 }
 
-// changeableTemplate is the old template with what may be changed in it taken
-// from the new one. That is something only while a job is suspended and has no
-// pods: then where its pods run and what they ask for is still open.
+// changeableTemplate returns the old template with its mutable fields taken from the new one. There are mutable
+// fields only while a job is suspended and has no pods: node selection, labels and resources of its pods.
 func changeableTemplate(j, old *batchv1.Job) *corev1.PodTemplateSpec {
 	t := old.Spec.Template.DeepCopy()
 	open := ptr.Deref(old.Spec.Suspend, false) && (old.Status.StartTime == nil || jobIs(old, batchv1.JobSuspended)) && old.Status.Active == 0

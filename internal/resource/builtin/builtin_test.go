@@ -25,7 +25,7 @@ func filler() *randfill.Filler {
 	return fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(1), serializer.NewCodecFactory(resource.Scheme())).NilChance(0.3).MaxDepth(12)
 }
 
-// stored gives a random object of the resource's storage version.
+// stored returns a random object of the resource's storage version.
 func stored(t *testing.T, r *resource.Resource, f *randfill.Filler) runtime.Object {
 	t.Helper()
 	obj, err := resource.Scheme().New(r.StorageGVK())
@@ -147,7 +147,7 @@ func TestDefaultsAreIdempotent(t *testing.T) {
 	}
 }
 
-// No object, however odd, stops the server; and looking at one changes nothing.
+// Strategies must not panic on any object, and validation must not modify it.
 func TestStrategiesTakeAnyObject(t *testing.T) {
 	f := filler()
 	for _, r := range builtin.Resources() {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a kube-apiserver gives back for the least that one can write.
+// The defaults that kube-apiserver sets in minimal objects.
 var defaultTests = []struct{ object, want string }{
 	{`
 apiVersion: v1

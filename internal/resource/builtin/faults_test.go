@@ -51,8 +51,7 @@ spec:
   template: {metadata: {labels: {a: b}}, spec: {restartPolicy: Never, containers: [{name: a, image: nginx}]}}
 `
 
-// Mistakes that people make: the object with one text in place of another,
-// and the starts of the faults that come of it.
+// Common mistakes: an object with one text replaced by another, and the prefixes of the resulting errors.
 var faultTests = []struct {
 	name, object, text, by string
 	want                   []string
@@ -107,7 +106,7 @@ var faultTests = []struct {
 		"spec.ports[0].name: Required value", "spec.ports[1].name: Required value"}},
 }
 
-// create takes an object the way of a create, up to the faults.
+// create processes an object like a create, up to validation.
 func create(t *testing.T, text string) (*resource.Resource, resource.Object, []string) {
 	t.Helper()
 	r, obj := defaulted(t, text)

@@ -51,7 +51,7 @@ func defaulted(t *testing.T, text string) (*resource.Resource, resource.Object) 
 	return r, obj
 }
 
-// wide gives the row's cells as kubectl -o wide lines them up.
+// wide returns the row's cells as kubectl -o wide aligns them.
 func wide(t *testing.T, text string) string {
 	t.Helper()
 	r, obj := object(t, text)

@@ -65,9 +65,9 @@ func conditionsOf(r *certificatesv1.CertificateSigningRequest, t certificatesv1.
 	return out
 }
 
-// requestStrategy: who asks is written into the spec by admission. An update
-// changes metadata only; the approval subresource writes conditions, and the
-// status subresource all of the status but those that approve or deny.
+// requestStrategy returns the strategy of signing requests. Admission records the creator in the spec. An update
+// changes only metadata; the approval subresource writes the approval conditions, and the status subresource the
+// rest of the status.
 func requestStrategy() resource.Strategy {
 	r := resource.Split(func(r *certificatesv1.CertificateSigningRequest) (*certificatesv1.CertificateSigningRequestSpec, *certificatesv1.CertificateSigningRequestStatus) {
 		return &r.Spec, &r.Status

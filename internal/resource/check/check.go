@@ -1,6 +1,5 @@
-// Package check has the small words of validation: a list of faults that grows,
-// and the tests that every kind needs. What the tests say is what clients of
-// Kubernetes read, so the wordings are the ones they know.
+// Package check has the vocabulary of validation: a growing list of faults, and the checks that many kinds need.
+// Messages are worded as in Kubernetes.
 package check
 
 import (
@@ -12,32 +11,32 @@ import (
 	"fairlead.dev/internal/resource/plain"
 )
 
-// Faults is what has been found wrong so far. The zero value is empty. A
-// *Faults is handed down to the functions that look at parts of an object.
+// Faults is the list of errors found so far. The zero value is empty. A *Faults is passed to the functions that
+// validate parts of an object.
 type Faults struct{ list field.ErrorList }
 
-// List is what was found, nil if nothing.
+// List returns the errors, nil if there are none.
 func (f *Faults) List() field.ErrorList { return f.list }
 
-// Len is how much was found.
+// Len returns the number of errors.
 func (f *Faults) Len() int { return len(f.list) }
 
-// Add adds faults that another function found.
+// Add adds errors of another function.
 func (f *Faults) Add(errs ...*field.Error) { f.list = append(f.list, errs...) }
 
-// Required reports that something is missing.
+// Required reports a missing value.
 func (f *Faults) Required(p *Path, why string) { f.Add(field.Required(p.Field(), why)) }
 
-// Invalid reports a value that is not right.
+// Invalid reports an invalid value.
 func (f *Faults) Invalid(p *Path, value any, why string) { f.Add(field.Invalid(p.Field(), value, why)) }
 
-// Forbidden reports something that may not be there.
+// Forbidden reports a value that is not allowed.
 func (f *Faults) Forbidden(p *Path, why string) { f.Add(field.Forbidden(p.Field(), why)) }
 
-// Duplicate reports the second of two that must differ.
+// Duplicate reports the second of two equal values.
 func (f *Faults) Duplicate(p *Path, value any) { f.Add(field.Duplicate(p.Field(), value)) }
 
-// NotFound reports a reference to nothing.
+// NotFound reports a reference to a missing object.
 func (f *Faults) NotFound(p *Path, value any) { f.Add(field.NotFound(p.Field(), value)) }
 
 // Each reports a value once for every message about it.
@@ -47,56 +46,56 @@ func (f *Faults) Each(p *Path, value any, messages []string) {
 	}
 }
 
-// Label wants a DNS label.
+// Label requires a DNS label.
 func (f *Faults) Label(p *Path, s string) {
 	if !plain.Label(s) {
 		f.Each(p, s, validation.IsDNS1123Label(s))
 	}
 }
 
-// Subdomain wants a DNS subdomain, the form most names have.
+// Subdomain requires a DNS subdomain, the form of most names.
 func (f *Faults) Subdomain(p *Path, s string) {
 	if !plain.Subdomain(s) {
 		f.Each(p, s, validation.IsDNS1123Subdomain(s))
 	}
 }
 
-// Qualified wants a name with an optional DNS prefix: "example.com/name".
+// Qualified requires a name with an optional DNS prefix: "example.com/name".
 func (f *Faults) Qualified(p *Path, s string) {
 	if !plain.Qualified(s) {
 		f.Each(p, s, validation.IsQualifiedName(s))
 	}
 }
 
-// NotNegative wants zero or more.
+// NotNegative requires zero or more.
 func (f *Faults) NotNegative(p *Path, n int64) {
 	if n < 0 {
 		f.Add(apivalidation.ValidateNonnegativeField(n, p.Field())...)
 	}
 }
 
-// Positive wants more than zero.
+// Positive requires more than zero.
 func (f *Faults) Positive(p *Path, n int64) {
 	if n <= 0 {
 		f.Invalid(p, n, "must be greater than zero")
 	}
 }
 
-// Within wants lo <= n <= hi.
+// Within requires lo <= n <= hi.
 func (f *Faults) Within(p *Path, n int64, lo, hi int) {
 	if n < int64(lo) || n > int64(hi) {
 		f.Invalid(p, n, validation.InclusiveRangeError(lo, hi))
 	}
 }
 
-// Same wants a value that has not changed.
+// Same requires an unchanged value.
 func (f *Faults) Same(p *Path, now, old any) {
 	if !apiequality.Semantic.DeepEqual(old, now) {
 		f.Invalid(p, now, apivalidation.FieldImmutableErrorMsg)
 	}
 }
 
-// OneOf wants one of the values. An empty one is missing, not wrong.
+// OneOf requires one of the values. An empty value is reported as missing.
 func OneOf[T ~string](f *Faults, p *Path, value T, valid ...T) {
 	if value == "" {
 		f.Required(p, "")
@@ -105,7 +104,7 @@ func OneOf[T ~string](f *Faults, p *Path, value T, valid ...T) {
 	Known(f, p, value, valid...)
 }
 
-// Known wants one of the values, and says so even of an empty one.
+// Known requires one of the values. An empty value is reported as unsupported.
 func Known[T ~string](f *Faults, p *Path, value T, valid ...T) {
 	for _, v := range valid {
 		if v == value {

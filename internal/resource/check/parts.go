@@ -13,31 +13,31 @@ import (
 	"fairlead.dev/internal/resource/plain"
 )
 
-// Labels wants well-formed labels.
+// Labels requires well-formed labels.
 func (f *Faults) Labels(p *Path, labels map[string]string) {
 	if !plain.Labels(labels) {
 		f.Add(metavalidation.ValidateLabels(labels, p.Field())...)
 	}
 }
 
-// LabelKey wants a well-formed label key.
+// LabelKey requires a well-formed label key.
 func (f *Faults) LabelKey(p *Path, key string) {
 	if !plain.Qualified(key) {
 		f.Add(metavalidation.ValidateLabelName(key, p.Field())...)
 	}
 }
 
-// Selector wants a well-formed label selector. Nil is well-formed.
+// Selector requires a well-formed label selector or nil.
 func (f *Faults) Selector(p *Path, s *metav1.LabelSelector) {
 	if s != nil {
 		f.Add(metavalidation.ValidateLabelSelector(s, metavalidation.LabelSelectorValidationOptions{}, p.Field())...)
 	}
 }
 
-// Port wants the number of a port.
+// Port requires a port number.
 func (f *Faults) Port(p *Path, n int32) { f.Each(p, n, validation.IsValidPortNum(int(n))) }
 
-// PortOrName wants the number or the name of a port.
+// PortOrName requires a port number or name.
 func (f *Faults) PortOrName(p *Path, v intstr.IntOrString) {
 	if v.Type == intstr.Int {
 		f.Each(p, v.IntValue(), validation.IsValidPortNum(v.IntValue()))
@@ -48,24 +48,24 @@ func (f *Faults) PortOrName(p *Path, v intstr.IntOrString) {
 	}
 }
 
-// IP wants an address. Those that an older release let in may stay.
+// IP requires an address. Malformed ones that the old object has are tolerated.
 func (f *Faults) IP(p *Path, ip string, old ...string) {
 	f.Add(validation.IsValidIPForLegacyField(p.Field(), ip, true, old)...)
 }
 
-// CIDR wants an address block. Those that an older release let in may stay.
+// CIDR requires an address block. Malformed ones that the old object has are tolerated.
 func (f *Faults) CIDR(p *Path, cidr string, old ...string) {
 	f.Add(validation.IsValidCIDRForLegacyField(p.Field(), cidr, true, old)...)
 }
 
-// QuantityNotNegative wants an amount of zero or more.
+// QuantityNotNegative requires a quantity of zero or more.
 func (f *Faults) QuantityNotNegative(p *Path, q resource.Quantity) {
 	if q.Sign() < 0 {
 		f.Invalid(p, q.String(), "must be greater than or equal to 0")
 	}
 }
 
-// CountOrPercent wants a count of zero or more, or a percentage.
+// CountOrPercent requires a count of zero or more, or a percentage.
 func (f *Faults) CountOrPercent(p *Path, v intstr.IntOrString) {
 	if v.Type == intstr.Int {
 		f.NotNegative(p, int64(v.IntValue()))
@@ -74,14 +74,14 @@ func (f *Faults) CountOrPercent(p *Path, v intstr.IntOrString) {
 	f.Each(p, v, validation.IsValidPercent(v.StrVal))
 }
 
-// NotOver100 wants a percentage, if it is one, of at most all.
+// NotOver100 requires a percentage, if it is one, of at most 100.
 func (f *Faults) NotOver100(p *Path, v intstr.IntOrString) {
 	if n, ok := Percent(v); ok && n > 100 {
 		f.Invalid(p, v, "must not be greater than 100%")
 	}
 }
 
-// Percent is the number in front of the percent sign, if there is one.
+// Percent returns the number before the percent sign, if there is one.
 func Percent(v intstr.IntOrString) (int, bool) {
 	if v.Type != intstr.String || len(validation.IsValidPercent(v.StrVal)) > 0 {
 		return 0, false
@@ -93,7 +93,7 @@ func Percent(v intstr.IntOrString) (int, bool) {
 	return n, true
 }
 
-// NoBacksteps wants a path without "..".
+// NoBacksteps requires a path without "..".
 func (f *Faults) NoBacksteps(p *Path, name string) {
 	for _, part := range strings.Split(name, "/") {
 		if part == ".." {
@@ -103,7 +103,7 @@ func (f *Faults) NoBacksteps(p *Path, name string) {
 	}
 }
 
-// Descending wants a relative path without "..".
+// Descending requires a relative path without "..".
 func (f *Faults) Descending(p *Path, name string) {
 	if path.IsAbs(name) {
 		f.Invalid(p, name, "must be a relative path")
@@ -111,8 +111,8 @@ func (f *Faults) Descending(p *Path, name string) {
 	f.NoBacksteps(p, name)
 }
 
-// FilePath wants a path for a file in a volume: descending, and not hidden by
-// the names that kubelets keep for themselves.
+// FilePath requires a path for a file in a volume: relative, without "..", and not in conflict with names that
+// kubelets reserve.
 func (f *Faults) FilePath(p *Path, name string) {
 	f.Descending(p, name)
 	if strings.HasPrefix(name, "..") && !strings.HasPrefix(name, "../") {
@@ -120,7 +120,7 @@ func (f *Faults) FilePath(p *Path, name string) {
 	}
 }
 
-// FileMode wants permission bits, if any.
+// FileMode requires permission bits or nil.
 func (f *Faults) FileMode(p *Path, mode *int32) {
 	if mode != nil && (*mode < 0 || *mode > 0o777) {
 		f.Invalid(p, *mode, "must be a number between 0 and 0777 (octal), both inclusive")

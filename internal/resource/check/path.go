@@ -6,38 +6,36 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Path is where in an object a value stands, as faults say it: spec.containers[0].name.
-// Nil is the object itself.
+// Path is the path of a value in an object, as errors print it: spec.containers[0].name. Nil is the object itself.
 //
-// Rules name hundreds of places and find fault with none, so a Path is made to live on
-// the stack of the rule that names it: the three that make one are small enough to be
-// compiled into it, and nothing here keeps a Path or the names in it. One that a rule
-// keeps, hands to a func value or formats with %s costs an allocation, as do those
-// above it.
+// Rules construct hundreds of paths and usually report no error, so a Path is made to stay on the stack of the rule
+// that constructs it: the three constructors are small enough to be inlined, and no function here retains a Path or
+// its names. A Path that a rule retains, passes to a func value or formats with %s costs an allocation, as do its
+// ancestors.
 type Path struct {
 	above *Path
 	name  string   // of a member; "" for an element
-	more  []string // of the members below it
+	more  []string // of nested members below it
 	key   string   // of an element of a map
 	index int      // of an element of a list
-	list  bool     // it is the latter
+	list  bool     // it is an element of a list
 }
 
-// At is the path of a member of the object, or of one further below.
+// At returns the path of a member of the object, or of a nested one.
 func At(name string, more ...string) *Path { return &Path{name: name, more: more} }
 
-// Child is the path of a member of what is at p, or of one further below.
+// Child returns the path of a member of the value at p, or of a nested one.
 func (p *Path) Child(name string, more ...string) *Path {
 	return &Path{above: p, name: name, more: more}
 }
 
-// Index is the path of an element of the list at p.
+// Index returns the path of an element of the list at p.
 func (p *Path) Index(i int) *Path { return &Path{above: p, index: i, list: true} }
 
-// Key is the path of an element of the map at p.
+// Key returns the path of an element of the map at p.
 func (p *Path) Key(key string) *Path { return &Path{above: p, key: key} }
 
-// String is the path as faults say it.
+// String returns the path as errors print it.
 func (p *Path) String() string {
 	if p == nil {
 		return "<nil>"
@@ -45,7 +43,7 @@ func (p *Path) String() string {
 	return string(p.append(nil))
 }
 
-// Field is the path as apimachinery's rules take it.
+// Field returns the path as apimachinery's type.
 func (p *Path) Field() *field.Path {
 	if p == nil {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// TestPathReadsAsUpstreams makes paths at random, and beside each the same one of
-// apimachinery.
+// TestPathReadsAsUpstreams compares random paths with apimachinery's.
 func TestPathReadsAsUpstreams(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	names := []string{"spec", "containers", "a.b/c", ""}
@@ -44,7 +43,7 @@ func TestPathReadsAsUpstreams(t *testing.T) {
 	}
 }
 
-// TestPathsOfWhatIsRightCostNothing: a path that no fault needs is not allocated.
+// TestPathsOfWhatIsRightCostNothing checks that a path of a valid value is not allocated.
 func TestPathsOfWhatIsRightCostNothing(t *testing.T) {
 	names := []string{"a", "b"}
 	rule := func() int {

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/resource/plain"
 )
 
-// The names of resources that need no prefix.
+// Resource names that need no prefix.
 var (
 	containerResources = []string{"cpu", "memory", "ephemeral-storage"}
 	countedResources   = []string{
@@ -25,26 +25,26 @@ var (
 	}
 )
 
-// IsHugePages says whether the resource is memory in large pages.
+// IsHugePages reports whether the resource is huge pages.
 func IsHugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// IsNative says whether the resource is Kubernetes' own.
+// IsNative reports whether the resource is Kubernetes' own.
 func IsNative(name corev1.ResourceName) bool {
 	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// IsExtended says whether the resource is a device of someone else's naming.
+// IsExtended reports whether the resource is an extended resource.
 func IsExtended(name corev1.ResourceName) bool {
 	return !IsNative(name) && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
 		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
 }
 
-// Overcommits says whether more of the resource may be promised than there is.
+// Overcommits reports whether limits of the resource may exceed its requests.
 func Overcommits(name corev1.ResourceName) bool { return IsNative(name) && !IsHugePages(name) }
 
-// ResourceName wants the name of a resource, and reports whether it is one.
+// ResourceName requires the name of a resource, and reports whether it is valid.
 func (f *Faults) ResourceName(p *Path, name corev1.ResourceName) bool {
 	n, s := f.Len(), string(name)
 	if !plain.Qualified(s) {
@@ -61,7 +61,7 @@ func isStandard(s string) bool {
 		strings.HasPrefix(s, corev1.ResourceHugePagesPrefix) || strings.HasPrefix(s, corev1.ResourceRequestsHugePagesPrefix)
 }
 
-// ContainerResourceName wants the name of a resource that containers can have.
+// ContainerResourceName requires the name of a container resource.
 func (f *Faults) ContainerResourceName(p *Path, name corev1.ResourceName) {
 	f.ResourceName(p, name)
 	switch s := string(name); {
@@ -74,7 +74,7 @@ func (f *Faults) ContainerResourceName(p *Path, name corev1.ResourceName) {
 	}
 }
 
-// QuotaResourceName wants the name of something that a quota can bound.
+// QuotaResourceName requires the name of a resource that a quota can limit.
 func (f *Faults) QuotaResourceName(p *Path, name corev1.ResourceName) {
 	f.ResourceName(p, name)
 	s := string(name)
@@ -85,8 +85,7 @@ func (f *Faults) QuotaResourceName(p *Path, name corev1.ResourceName) {
 	f.Invalid(p, name, "must be a standard resource for quota")
 }
 
-// Amount wants an amount that the resource can have: none below zero, and
-// nothing but whole ones of what is counted.
+// Amount requires a valid quantity of the resource: not negative, and an integer for countable resources.
 func (f *Faults) Amount(p *Path, name corev1.ResourceName, q resource.Quantity) {
 	f.QuantityNotNegative(p, q)
 	if (slices.Contains(countedResources, string(name)) || IsExtended(name)) && q.MilliValue()%1000 != 0 {
@@ -94,7 +93,7 @@ func (f *Faults) Amount(p *Path, name corev1.ResourceName, q resource.Quantity) 
 	}
 }
 
-// Names are the names in a list of resources, in order.
+// Names returns the names in a resource list, sorted.
 func Names(list corev1.ResourceList) []corev1.ResourceName {
 	names := make([]corev1.ResourceName, 0, len(list))
 	for name := range list {

@@ -6,11 +6,10 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// Same says whether two values mean the same, where nil and empty are alike and
-// quantities may be written differently. They are pointers to one type.
+// Same reports whether two values are semantically equal: nil equals empty, and quantities may have different
+// formats. They are pointers to one type.
 //
-// Most that are compared are the same, which is found out by the plan of the type in a
-// fraction of the time that reflection takes.
+// Most compared values are equal, which the plan of the type detects in a fraction of the time of reflection.
 func Same(a, b any) bool {
 	return fastjson.Same(a, b) || apiequality.Semantic.DeepEqual(a, b)
 }

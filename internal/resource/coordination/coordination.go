@@ -58,7 +58,7 @@ func validateLease(l *coordinationv1.Lease) field.ErrorList {
 	return f.List()
 }
 
-// strategy wants one of Kubernetes' strategies, or one with a name of its own.
+// strategy requires one of Kubernetes' strategies, or a qualified name.
 func strategy(f *check.Faults, p *check.Path, s coordinationv1.CoordinatedLeaseStrategy) {
 	if strings.Contains(string(s), "/") {
 		f.Qualified(p, string(s))

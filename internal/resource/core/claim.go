@@ -85,8 +85,8 @@ func claimStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-// onlyKnownSource drops a source of data that is neither a claim nor a
-// snapshot: the older of the two fields never took others.
+// onlyKnownSource clears a data source that is neither a claim nor a snapshot: the older of the two fields never
+// accepted others.
 func onlyKnownSource(s *corev1.PersistentVolumeClaimSpec) {
 	d := s.DataSource
 	if d == nil || s.DataSourceRef != nil {
@@ -99,14 +99,14 @@ func onlyKnownSource(s *corev1.PersistentVolumeClaimSpec) {
 	s.DataSource = nil
 }
 
-// onlyOwnSource drops a source of data in another namespace: the feature is off.
+// onlyOwnSource clears a data source in another namespace: the feature is disabled.
 func onlyOwnSource(s *corev1.PersistentVolumeClaimSpec) {
 	if r := s.DataSourceRef; r != nil && ptr.Deref(r.Namespace, "") != "" {
 		s.DataSourceRef = nil
 	}
 }
 
-// bothSources writes the source of data in its older and its newer field.
+// bothSources sets the older and the newer data source field to the same value.
 func bothSources(s *corev1.PersistentVolumeClaimSpec) {
 	switch d, r := s.DataSource, s.DataSourceRef; {
 	case d != nil && r == nil:
@@ -120,7 +120,7 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	var f check.Faults
 	p := check.At("spec")
 	podspec.ClaimSpec(&f, p, &c.Spec)
-	// Undo what may change; what is then still different may not.
+	// Undo mutable fields; the rest must then be equal.
 	now, was := c.Spec.DeepCopy(), old.Spec.DeepCopy()
 	if was.VolumeName == "" {
 		was.VolumeName = now.VolumeName
@@ -128,7 +128,7 @@ func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	key := corev1.BetaStorageClassAnnotation
 	annotated, hasOld := old.Annotations[key]
 	if class := now.StorageClassName; class != nil && was.StorageClassName == nil && (!hasOld || *class == annotated) {
-		now.StorageClassName = nil // the claim gets its class late
+		now.StorageClassName = nil // a class may be set later
 	} else if c.Annotations[key] != annotated {
 		f.Invalid(check.At("metadata", "annotations").Key(key), c.Annotations[key], "field is immutable")
 	}

@@ -1,7 +1,6 @@
 //lint:file-ignore SA1019 Endpoints are deprecated, and served
 
-// Package core describes the kinds of the group without a name: pods, services,
-// nodes, namespaces and what else the cluster is made of.
+// Package core describes the kinds of the core group: pods, services, nodes, namespaces and others.
 package core
 
 import (
@@ -11,7 +10,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// Resources is the group's part of the table.
+// Resources returns the group's part of the table.
 func Resources() []*resource.Resource {
 	gv := corev1.SchemeGroupVersion
 	return []*resource.Resource{

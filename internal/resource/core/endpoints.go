@@ -12,8 +12,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// endpoints is the kind's row. Whatever is asked of it is answered with a warning
-// that it is of old.
+// endpoints returns the row of Endpoints. Every response has a deprecation warning.
 func endpoints() *resource.Resource {
 	r := resource.InNamespace[corev1.Endpoints, corev1.EndpointsList](corev1.SchemeGroupVersion, "endpoints").
 		Short("ep").At("/registry/services/endpoints").
@@ -43,8 +42,8 @@ var endpointsStrategy = resource.Rules[*corev1.Endpoints]{
 	AllowCreateOnUpdate: true,
 }.Strategy()
 
-// endpointsWarnings tells of addresses that are not written as they should be. The
-// endpoints controller writes only such as are.
+// endpointsWarnings reports addresses in a non-canonical form. The endpoints controller always writes canonical
+// ones.
 func endpointsWarnings(e *corev1.Endpoints) (list []string) {
 	if e.Labels["endpoints.kubernetes.io/managed-by"] == "endpoint-controller" {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// Event is the row of events. The group events.k8s.io shows the same objects.
+// Event returns the row of events. The group events.k8s.io has the same objects.
 func Event() *resource.Resource {
 	return resource.InNamespace[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, "events").
 		Short("ev").
@@ -80,9 +80,9 @@ var eventStrategy = resource.Rules[*corev1.Event]{
 	AllowCreateOnUpdate: true,
 }.Strategy()
 
-// ValidateEvent wants an event to live beside the object it is about. Events
-// with a time of their own are of the newer form, and complete. The reporter's
-// field has a name of its own in each group.
+// ValidateEvent requires an event to be in the namespace of the object it is about. An event with an eventTime is
+// of the newer form, and must be complete. reporter is the name of the reporter's field, which depends on the
+// group.
 func ValidateEvent(e *corev1.Event, reporter string) field.ErrorList {
 	var f check.Faults
 	about := e.InvolvedObject.Namespace

@@ -37,8 +37,7 @@ var limitRangeStrategy = table.Rules[*corev1.LimitRange]{
 	AllowCreateOnUpdate: true,
 }.Strategy()
 
-// defaultLimit derives what containers get by default: the most as limit, and
-// that limit, or the least, as request.
+// defaultLimit derives the defaults of containers: max as limit, and that limit, or else min, as request.
 func defaultLimit(l *corev1.LimitRangeItem) {
 	if l.Type == corev1.LimitTypeContainer {
 		if l.Default == nil {
@@ -123,7 +122,7 @@ func validateLimit(f *check.Faults, p *check.Path, l *corev1.LimitRangeItem) {
 	}
 }
 
-// limitOrder wants min <= default request <= default <= max of one resource.
+// limitOrder requires min <= default request <= default <= max for a resource.
 func limitOrder(f *check.Faults, p *check.Path, l *corev1.LimitRangeItem, name corev1.ResourceName) {
 	order := func(at string, value resource.Quantity, a corev1.ResourceList, aName string, b corev1.ResourceList, bName string) {
 		low, ok := a[name]

@@ -58,8 +58,8 @@ var namespaceStrategy = resource.Rules[*corev1.Namespace]{
 	ValidateStatusUpdate:   validateNamespaceStatus,
 }.Strategy()
 
-// labelWithName lets selectors of namespaces pick one by its name. A name that
-// is still to be generated is not known yet; a create comes here again.
+// labelWithName adds the label by which selectors select a namespace by name. A name that is yet to be generated is
+// unknown; a create runs this again afterwards.
 func labelWithName(n *corev1.Namespace) {
 	if n.Name == "" {
 		return
@@ -72,7 +72,7 @@ func labelWithName(n *corev1.Namespace) {
 
 var finalizersPath = check.At("spec", "finalizers")
 
-// validateNamespace names no index, as kube-apiserver does not but for finalize.
+// validateNamespace reports errors without an index, as kube-apiserver does except for finalize.
 func validateNamespace(n *corev1.Namespace) field.ErrorList {
 	return validateFinalizers(n, func(int) *check.Path { return finalizersPath })
 }

@@ -102,7 +102,7 @@ func defaultNode(n *corev1.Node) {
 	}
 	podspec.RoundUp(s.Capacity)
 	podspec.RoundUp(s.Allocatable)
-	// The first block of pod addresses is written in two places; the older wins.
+	// The first pod CIDR is in two fields; the older one wins.
 	if c := n.Spec.PodCIDR; c != "" && (len(n.Spec.PodCIDRs) == 0 || n.Spec.PodCIDRs[0] != c) {
 		n.Spec.PodCIDRs = []string{c}
 	} else if len(n.Spec.PodCIDRs) > 0 {

@@ -49,7 +49,7 @@ func nodeResources(f *check.Faults, n *corev1.Node) {
 
 var featureName = regexp.MustCompile("^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$")
 
-// declaredFeatures are names in the order of the alphabet, each once.
+// declaredFeatures requires names in alphabetical order, without duplicates.
 func declaredFeatures(f *check.Faults, p *check.Path, names []string) {
 	for i, name := range names {
 		const most = validation.DNS1123SubdomainMaxLength

@@ -56,7 +56,7 @@ func podStrategy() resource.Strategy {
 	r.Default = podspec.DefaultPod
 	cleared := r.PrepareForCreate
 	r.PrepareForCreate = func(p *corev1.Pod) {
-		class := p.Status.QOSClass // as sent, if it is
+		class := p.Status.QOSClass // as sent, if set
 		cleared(p)
 		if class == "" {
 			class = podspec.QOSClass(p)
@@ -74,8 +74,8 @@ func podStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-// podGrace gives a pod the time it asks for, or the caller does; a pod that
-// nobody runs goes at once.
+// podGrace returns the grace period from the pod or the delete options; a pod that is not bound to a node is
+// deleted at once.
 func podGrace(p *corev1.Pod, opts *metav1.DeleteOptions) (int64, bool) {
 	if opts == nil {
 		return 0, false
@@ -96,8 +96,8 @@ func podGrace(p *corev1.Pod, opts *metav1.DeleteOptions) (int64, bool) {
 	return seconds, true
 }
 
-// keepPodSpec lets a status write change the status and little else. What an
-// older kubelet does not know to send stays as it was.
+// keepPodSpec restricts a status write to the status and little else. Fields that an older kubelet does not send
+// keep their values.
 func keepPodSpec(p, old *corev1.Pod) {
 	p.Spec = old.Spec
 	p.DeletionTimestamp = nil

@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// gateCondition tells the scheduler's readers that a gated pod waits.
+// gateCondition sets the PodScheduled condition of a gated pod.
 func gateCondition(p *corev1.Pod) {
 	if len(p.Spec.SchedulingGates) == 0 || podCondition(p, corev1.PodScheduled) != nil {
 		return
@@ -23,8 +23,8 @@ func gateCondition(p *corev1.Pod) {
 	})
 }
 
-// mergeLabelKeys turns the matchLabelKeys of affinities and spread constraints
-// into selectors, with the values the pod itself has.
+// mergeLabelKeys adds the matchLabelKeys of affinities and spread constraints to their selectors, with the values
+// of the pod's own labels.
 func mergeLabelKeys(p *corev1.Pod) {
 	if a := p.Spec.Affinity; a != nil {
 		if a.PodAffinity != nil {
@@ -64,7 +64,7 @@ func merge(p *corev1.Pod, s *metav1.LabelSelector, keys []string, op metav1.Labe
 	}
 }
 
-// prepareEphemeral lets nothing change but the ephemeral containers.
+// prepareEphemeral restores everything except the ephemeral containers.
 func prepareEphemeral(p, old *corev1.Pod) {
 	ephemeral := p.Spec.EphemeralContainers
 	keepPod(p, old)
@@ -72,8 +72,8 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	resource.Count(p, old, &p.Spec, &old.Spec)
 }
 
-// prepareResize lets nothing change but the resources of containers and pod.
-// Other lists of containers are left for validation to refuse.
+// prepareResize restores everything except the resources of containers and pod. If the lists of containers differ,
+// validation rejects them.
 func prepareResize(p, old *corev1.Pod) {
 	containers, okC := resized(p.Spec.Containers, old.Spec.Containers)
 	inits, okI := resized(p.Spec.InitContainers, old.Spec.InitContainers)

@@ -6,17 +6,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// summary is what a pod's row says of its containers.
+// summary is the part of a pod's row that concerns its containers.
 type summary struct {
 	restartCount
 	ready, total int
 	status       string
 }
 
-// summarize works out the one word that says how a pod is. It starts from the
-// phase; a container that waits or has ended overrules it, the first one in
-// the list last; an init container that has not succeeded overrules all, for
-// the containers after it have not started.
+// summarize computes the Status column. It starts from the phase; a waiting or terminated container overrides it,
+// the first one in the list last; an init container that has not succeeded overrides all, because the containers
+// after it have not started.
 func summarize(p *corev1.Pod) summary {
 	s := summary{total: len(p.Spec.Containers), status: string(p.Status.Phase)}
 	if p.Status.Reason != "" {
@@ -27,7 +26,7 @@ func summarize(p *corev1.Pod) summary {
 			s.status = corev1.PodReasonSchedulingGated
 		}
 	}
-	beside := map[string]bool{} // init containers that stay
+	beside := map[string]bool{} // sidecars
 	for i := range p.Spec.InitContainers {
 		if c := &p.Spec.InitContainers[i]; c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			beside[c.Name] = true
@@ -49,8 +48,7 @@ func summarize(p *corev1.Pod) summary {
 	return s
 }
 
-// initContainers goes through the init containers up to the first that is
-// still to be waited for. It returns the restarts of those that stay.
+// initContainers visits the init containers up to the first unfinished one. It returns the restarts of sidecars.
 func (s *summary) initContainers(p *corev1.Pod, beside map[string]bool) (stay restartCount, initializing bool) {
 	for i := range p.Status.InitContainerStatuses {
 		c := &p.Status.InitContainerStatuses[i]
@@ -100,7 +98,7 @@ func (s *summary) containers(p *corev1.Pod) {
 	if s.status != "Completed" {
 		return
 	}
-	// One container has completed, but that is not the whole pod's story.
+	// One container has completed, but others are running.
 	switch {
 	case running && podIs(p, corev1.PodReady):
 		s.status = "Running"

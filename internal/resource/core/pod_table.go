@@ -73,7 +73,7 @@ func podIs(p *corev1.Pod, t corev1.PodConditionType) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// restartCount counts restarts and remembers the last.
+// restartCount counts restarts and records the last one.
 type restartCount struct {
 	restarts    int
 	lastRestart time.Time

@@ -145,7 +145,7 @@ func conflictingScopes(f *check.Faults, p *check.Path, value any, set map[corev1
 	}
 }
 
-// scopeApplies wants the scope to say something of each bounded resource.
+// scopeApplies requires the scope to support each limited resource.
 func scopeApplies(f *check.Faults, p *check.Path, value any, scope corev1.ResourceQuotaScope, hard corev1.ResourceList) {
 	compute := []string{"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage",
 		"limits.cpu", "limits.memory", "limits.ephemeral-storage"}

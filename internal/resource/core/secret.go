@@ -39,8 +39,7 @@ var secretStrategy = resource.Rules[*corev1.Secret]{
 	ValidateUpdate: validateSecretUpdate,
 }.Strategy()
 
-// mergeStringData takes what was written as text over into the data. The text
-// form is for writing only.
+// mergeStringData moves stringData into data. stringData is write-only.
 func mergeStringData(s *corev1.Secret) {
 	if len(s.StringData) == 0 {
 		s.StringData = nil

@@ -89,7 +89,7 @@ var serviceTypes = []corev1.ServiceType{
 
 func isServiceType(t corev1.ServiceType) bool { return slices.Contains(serviceTypes, t) }
 
-// reachable says whether the service can be reached from outside the cluster.
+// reachable reports whether the service can be reached from outside the cluster.
 func reachable(s *corev1.Service) bool {
 	switch s.Spec.Type {
 	case corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeNodePort:
@@ -114,8 +114,8 @@ func hasHealthPort(s *corev1.Service) bool {
 	return s.Spec.Type == corev1.ServiceTypeLoadBalancer && s.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
 }
 
-// dropForType takes away what the old type had given the service and the new
-// one has no use for, if the user has left it as it was.
+// dropForType clears fields that belong to the old type of a service and that its new type does not use, unless the
+// user changed them.
 func dropForType(s, old *corev1.Service) {
 	now, was := &s.Spec, &old.Spec
 	if hasClusterIP(old) && !hasClusterIP(s) {
@@ -156,7 +156,7 @@ func dropForType(s, old *corev1.Service) {
 	}
 }
 
-// sameNodePorts says whether all node ports of the new list were in the old.
+// sameNodePorts reports whether all node ports of the new list were in the old one.
 func sameNodePorts(was, now []corev1.ServicePort) bool {
 	for _, p := range now {
 		if p.NodePort != 0 && !slices.ContainsFunc(was, func(o corev1.ServicePort) bool { return o.NodePort == p.NodePort }) {
@@ -166,10 +166,8 @@ func sameNodePorts(was, now []corev1.ServicePort) bool {
 	return true
 }
 
-// KeepAllocated fills addresses and node ports that were given to the service
-// before and that an update has left out, and takes away those that its new type
-// has no use for. What is still empty afterwards is for the allocators to fill;
-// then a second call changes nothing.
+// KeepAllocated restores addresses and node ports that an update omits, and clears those that the service's new
+// type does not use. Remaining empty ones are set by the allocators; a second call then changes nothing.
 func KeepAllocated(s, old *corev1.Service) {
 	now, was := &s.Spec, &old.Spec
 	if hasClusterIP(old) && hasClusterIP(s) {
@@ -190,8 +188,7 @@ func KeepAllocated(s, old *corev1.Service) {
 	dropForType(s, old)
 }
 
-// agree makes the list of addresses follow the one address, for clients that
-// know only that.
+// agree adapts the list of addresses to the single address, for clients that only know the latter.
 func agree(now, was *corev1.ServiceSpec) {
 	if len(was.ClusterIPs) > 0 && len(now.ClusterIPs) == 0 && was.ClusterIP == now.ClusterIP {
 		now.ClusterIPs = was.ClusterIPs
@@ -205,7 +202,7 @@ func agree(now, was *corev1.ServiceSpec) {
 	}
 }
 
-// WantsNodePorts says whether node ports are given out unasked.
+// WantsNodePorts reports whether node ports are allocated without a request.
 func WantsNodePorts(s *corev1.Service) bool {
 	asked := s.Spec.AllocateLoadBalancerNodePorts
 	return hasNodePorts(s) && (s.Spec.Type == corev1.ServiceTypeNodePort || asked == nil || *asked)

@@ -110,7 +110,7 @@ func servicePorts(f *check.Faults, p *check.Path, s *corev1.Service) {
 	}
 }
 
-// portUniqueness wants each port, and each node port, once per protocol.
+// portUniqueness requires each port, and each node port, to be unique per protocol.
 func portUniqueness(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 	if spec.Type == corev1.ServiceTypeClusterIP {
 		for i := range spec.Ports {
@@ -163,9 +163,8 @@ func affinityConfig(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 	}
 }
 
-// ValidateServiceAddresses reports what is wrong with a service's addresses, their
-// families and the policy of these. What is given out goes by them, so that they are
-// looked at before that, and again with all else. A nil old is none.
+// ValidateServiceAddresses returns the errors in a service's addresses, IP families and family policy. Allocation
+// depends on them, so they are validated before it, and again with the rest. old is nil for a create.
 func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
 	var f check.Faults
 	if s.Spec.Type == corev1.ServiceTypeExternalName {
@@ -244,7 +243,7 @@ func traffic(f *check.Faults, p *check.Path, s *corev1.Service) {
 	}
 	at = p.Child("healthCheckNodePort")
 	if hasHealthPort(s) {
-		if spec.HealthCheckNodePort != 0 { // zero is filled when ports are given out
+		if spec.HealthCheckNodePort != 0 { // zero is replaced by allocation
 			f.Port(at, spec.HealthCheckNodePort)
 		}
 	} else if spec.HealthCheckNodePort != 0 {
@@ -262,7 +261,7 @@ func traffic(f *check.Faults, p *check.Path, s *corev1.Service) {
 	}
 }
 
-// endpointIP wants an address that traffic can be sent to.
+// endpointIP requires an address that can receive traffic.
 func endpointIP(f *check.Faults, p *check.Path, s string) {
 	switch ip := net.ParseIP(s); {
 	case ip == nil:
@@ -300,7 +299,7 @@ func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
 	return f.List()
 }
 
-// keptInOrder lets a second value be added or given up; the first one stays.
+// keptInOrder allows a second value to be added or removed; the first one is immutable.
 func keptInOrder[T comparable](f *check.Faults, p *check.Path, what string, now, was []T, spec *corev1.ServiceSpec) {
 	const why = "may not change once set"
 	if len(now) == len(was) {

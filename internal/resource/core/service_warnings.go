@@ -6,8 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// serviceWarnings says what is odd about a service, though not wrong: what is
-// out of date, and what has no effect for its type.
+// serviceWarnings reports deprecated fields of a service, and fields without effect for its type.
 func serviceWarnings(s *corev1.Service) (out []string) {
 	spec, outside := &s.Spec, s.Spec.Type == corev1.ServiceTypeExternalName
 	if _, ok := s.Annotations[corev1.DeprecatedAnnotationTopologyAwareHints]; ok {

@@ -15,7 +15,7 @@ var serviceAccountStrategy = resource.Rules[*corev1.ServiceAccount]{
 	PrepareForUpdate: func(s, _ *corev1.ServiceAccount) { nameOnly(s) },
 }.Strategy()
 
-// nameOnly leaves of the references to secrets what they mean: names.
+// nameOnly reduces references to secrets to their names, the only part with an effect.
 func nameOnly(s *corev1.ServiceAccount) {
 	for i := range s.Secrets {
 		s.Secrets[i] = corev1.ObjectReference{Name: s.Secrets[i].Name}

@@ -58,7 +58,7 @@ func volumeMode(m *corev1.PersistentVolumeMode) string {
 	return string(*m)
 }
 
-// storageClass is the class by its old annotation, or else by its field.
+// storageClass returns the class from the old annotation, or else from the field.
 func storageClass(obj metav1.Object, name string) string {
 	if class, ok := obj.GetAnnotations()[corev1.BetaStorageClassAnnotation]; ok {
 		return class
@@ -66,7 +66,7 @@ func storageClass(obj metav1.Object, name string) string {
 	return name
 }
 
-// accessModes words the modes in their usual order: "RWO,ROX,RWX,RWOP".
+// accessModes formats the modes in their usual order: "RWO,ROX,RWX,RWOP".
 func accessModes(modes []corev1.PersistentVolumeAccessMode) string {
 	var words []string
 	for _, m := range []struct {

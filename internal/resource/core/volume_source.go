@@ -62,7 +62,7 @@ func volumeSource(f *check.Faults, p *check.Path, v *corev1.PersistentVolume, pi
 		}
 	})
 	one("fc", s.FC != nil, func(p *check.Path) { podspec.FC(f, p, s.FC) })
-	if s.FlexVolume != nil { // the one source that may stand beside another
+	if s.FlexVolume != nil { // the only source allowed beside another
 		n++
 		podspec.FlexVolume(f, p.Child("flexVolume"), s.FlexVolume.Driver, s.FlexVolume.Options)
 	}

@@ -16,7 +16,7 @@ func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
 	f.Add(validateVolume(v)...)
 	now, was := v.Spec.PersistentVolumeSource.DeepCopy(), &old.Spec.PersistentVolumeSource
 	if now.CSI != nil && was.CSI != nil && was.CSI.ControllerExpandSecretRef == nil {
-		now.CSI.ControllerExpandSecretRef = nil // may be added later
+		now.CSI.ControllerExpandSecretRef = nil // may be set later
 	}
 	if !apiequality.Semantic.DeepEqual(now, was) {
 		f.Forbidden(check.At("spec", "persistentvolumesource"),
@@ -32,7 +32,7 @@ func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
 	return f.List()
 }
 
-// stableLabel is what became of the labels that nodes had when they were beta.
+// stableLabel maps beta labels of nodes to their stable names.
 var stableLabel = map[string]string{
 	corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
 	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
@@ -41,8 +41,8 @@ var stableLabel = map[string]string{
 	corev1.LabelInstanceType:            corev1.LabelInstanceTypeStable,
 }
 
-// sameOrNewerLabels says whether the affinity is the old one, but that some of
-// its expressions may name a label by its stable name.
+// sameOrNewerLabels reports whether the affinity is unchanged, except that expressions may use the stable name of a
+// beta label.
 func sameOrNewerLabels(now, was *corev1.VolumeNodeAffinity) bool {
 	was = was.DeepCopy()
 	if now != nil && now.Required != nil && was.Required != nil {

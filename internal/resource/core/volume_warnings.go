@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/internal/resource/podspec"
 )
 
-// volumeWarnings says what a volume has that is going or gone.
+// volumeWarnings reports deprecated features of a volume.
 func volumeWarnings(v *corev1.PersistentVolume) (list []string) {
 	for _, old := range []struct{ key, why string }{
 		{corev1.BetaStorageClassAnnotation, `deprecated since v1.8; use "storageClassName" attribute instead`},

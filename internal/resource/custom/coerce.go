@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// coercion says how strictly an object is made to fit.
+// coercion selects how an object is coerced.
 type coercion struct {
 	paths  bool // report what is dropped
-	stored bool // drop malformed metadata too, and begin a generation
+	stored bool // drop malformed metadata too, and initialize the generation
 }
 
-// coerce does for a custom object what decoding into a Go type does for others:
-// it drops what has no place, and reads metadata as what they are.
+// coerce does for a custom object what decoding into a Go type does for others: it prunes unknown fields and
+// decodes the metadata.
 func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []string, err error) {
 	if k.fits(u, c) {
 		return nil, nil
@@ -80,8 +80,7 @@ func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []strin
 	return dropped, nil
 }
 
-// fits says that an object is one of the kind that coercing would leave as it is, as
-// nearly all are.
+// fits reports whether an object is of the kind and known to be unchanged by coercion, as nearly all are.
 func (k *Kind) fits(u *unstructured.Unstructured, c coercion) bool {
 	kind, _ := u.Object["kind"].(string)
 	apiVersion, _ := u.Object["apiVersion"].(string)
@@ -97,7 +96,7 @@ func (k *Kind) fits(u *unstructured.Unstructured, c coercion) bool {
 	return err == nil && all[version] != nil && all[version].plan != nil && all[version].plan.fitsRoot(u.Object)
 }
 
-// tree is the version's structural schema, nil if it has none.
+// tree returns the version's structural schema, nil if it has none.
 func (k *Kind) tree(version string) (*structural.Structural, error) {
 	all, err := k.schemas()
 	if err != nil || all[version] == nil {
@@ -106,7 +105,7 @@ func (k *Kind) tree(version string) (*structural.Structural, error) {
 	return all[version].tree, nil
 }
 
-// setDefaults fills in the defaults of the object's own version.
+// setDefaults sets the defaults of the object's own version.
 func (k *Kind) setDefaults(u *unstructured.Unstructured) {
 	d, gvk := k.Definition, u.GroupVersionKind()
 	if gvk.Group != d.Spec.Group || gvk.Kind != d.Spec.Names.Kind {
@@ -124,7 +123,7 @@ func (k *Kind) setDefaults(u *unstructured.Unstructured) {
 	}
 }
 
-// read makes objects of the version of some as they were stored.
+// read converts objects as they were stored to the version.
 func (k *Kind) read(ctx context.Context, stored []*unstructured.Unstructured, version string) ([]*unstructured.Unstructured, error) {
 	for _, u := range stored {
 		if _, err := k.coerce(u, coercion{stored: true}); err != nil {
@@ -135,7 +134,7 @@ func (k *Kind) read(ctx context.Context, stored []*unstructured.Unstructured, ve
 	return k.allIn(ctx, stored, version)
 }
 
-// in converts an object. Its argument is left as it is.
+// in converts an object. It does not modify its argument.
 func (k *Kind) in(ctx context.Context, u *unstructured.Unstructured, version string) (*unstructured.Unstructured, error) {
 	all, err := k.allIn(ctx, []*unstructured.Unstructured{u}, version)
 	if err != nil {
@@ -144,8 +143,7 @@ func (k *Kind) in(ctx context.Context, u *unstructured.Unstructured, version str
 	return all[0], nil
 }
 
-// allIn converts objects, all of them at once that are of other versions. It leaves
-// its argument as it is.
+// allIn converts the objects of other versions in one call. It does not modify its argument.
 func (k *Kind) allIn(ctx context.Context, all []*unstructured.Unstructured, version string) ([]*unstructured.Unstructured, error) {
 	to := schema.GroupVersion{Group: k.Definition.Spec.Group, Version: version}
 	out := slices.Clone(all)

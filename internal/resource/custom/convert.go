@@ -8,14 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Converter takes objects of one kind from any of its versions to another.
-// Convert returns as many objects as it is given, in the same order, and leaves
-// its arguments alone. It may be called from many goroutines.
+// Converter converts objects of one kind from any of its versions to another. Convert returns as many objects as it
+// is given, in the same order, and does not modify its arguments. It may be called from many goroutines.
 type Converter interface {
 	Convert(ctx context.Context, objects []*unstructured.Unstructured, to schema.GroupVersion) ([]*unstructured.Unstructured, error)
 }
 
-// rename is the conversion None: versions differ in their name alone.
+// rename is the conversion strategy None: only the apiVersion changes.
 type rename struct{}
 
 func (rename) Convert(_ context.Context, objects []*unstructured.Unstructured, to schema.GroupVersion) ([]*unstructured.Unstructured, error) {
@@ -27,7 +26,7 @@ func (rename) Convert(_ context.Context, objects []*unstructured.Unstructured, t
 	return out, nil
 }
 
-// unreachable stands for a webhook where nobody calls webhooks.
+// unreachable replaces a webhook where webhooks are not called.
 type unreachable struct{}
 
 func (unreachable) Convert(context.Context, []*unstructured.Unstructured, schema.GroupVersion) ([]*unstructured.Unstructured, error) {

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kind is what one CustomResourceDefinition defines.
+// Kind is the kind of a CustomResourceDefinition.
 type Kind struct {
-	// Definition has everything but the schemas. It must not be changed.
+	// Definition has everything except the schemas. It must not be modified.
 	Definition *apiextensionsv1.CustomResourceDefinition
 
-	text     *atomic.Pointer[[]byte] // of the last state that serves the same
+	text     *atomic.Pointer[[]byte] // of the last state that is served identically
 	key      string
 	since    int64
 	at       *atomic.Int64 // of that state
@@ -27,17 +27,16 @@ type Kind struct {
 	versions map[string]*version
 }
 
-// Options are what a Kind needs from its surroundings.
+// Options are a Kind's dependencies.
 type Options struct {
-	// Key is where the definition is stored, Revision what it was read at.
+	// Key is the storage key of the definition, Revision the revision at which it was read.
 	Key      string
 	Revision int64
-	// Webhook makes the converter of a definition that names one. Nil fails
-	// each conversion.
+	// Webhook returns the converter of a definition with a webhook. If it is nil, each conversion fails.
 	Webhook func(definition *apiextensionsv1.CustomResourceDefinition) Converter
 }
 
-// New reads a definition's stored JSON, which is kept and must not be changed.
+// New decodes a definition's stored JSON, which is retained and must not be modified.
 func New(text []byte, o Options) (*Kind, error) {
 	d, err := readHead(text)
 	if err != nil {
@@ -55,7 +54,7 @@ func New(text []byte, o Options) (*Kind, error) {
 	return k.of(d), nil
 }
 
-// of makes what belongs to the one state of the definition.
+// of sets the fields that depend on the state of the definition.
 func (k *Kind) of(d *apiextensionsv1.CustomResourceDefinition) *Kind {
 	k.Definition, k.versions = d, map[string]*version{}
 	k.tag = string(d.UID) + "/" + strconv.FormatInt(d.Generation, 10)
@@ -70,12 +69,12 @@ func (k *Kind) of(d *apiextensionsv1.CustomResourceDefinition) *Kind {
 // Name is the definition's name.
 func (k *Kind) Name() string { return k.Definition.Name }
 
-// GroupResource names what is defined.
+// GroupResource returns the defined resource.
 func (k *Kind) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Definition.Spec.Group, Resource: k.Definition.Spec.Names.Plural}
 }
 
-// Same says whether another state of the definition serves the same.
+// Same reports whether another state of the definition is served identically.
 func (k *Kind) Same(other *Kind) bool {
 	a, b := k.Definition, other.Definition
 	return a.UID == b.UID && a.Generation == b.Generation && closed(a) == closed(b) && accepted(a) == accepted(b) && sameNames(a, b)
@@ -133,15 +132,15 @@ func readHead(text []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return d, nil
 }
 
-// WithStatus is the kind of the same definition with another status.
+// WithStatus returns the kind of the same definition with another status.
 func (k *Kind) WithStatus(status apiextensionsv1.CustomResourceDefinitionStatus) *Kind {
 	d := k.Definition.DeepCopy()
 	d.Status = status
 	return (&Kind{text: k.text, key: k.key, since: k.since, at: k.at, convert: k.convert}).of(d)
 }
 
-// Renew says that the state of the definition at a revision serves the same. Its stored
-// JSON takes the place of the one before, which nobody else may have kept.
+// Renew records the latest state of the definition that is served identically. Its stored JSON replaces the
+// previous one, which no one else may retain.
 func (k *Kind) Renew(at int64, text []byte) {
 	k.text.Store(&text)
 	k.at.Store(at)

@@ -7,25 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// plan is a structural schema made ready for most objects: those that have no member
-// that the schema does not know, no null and no embedded object. Nothing has to be
-// dropped from those, and their defaults are filled in without looking at the rest.
+// plan is a structural schema compiled for most objects: those without unknown members, nulls and embedded objects.
+// Such an object needs no pruning, and its defaults are set without visiting the rest.
 type plan struct {
 	properties map[string]*plan
-	rest       *plan // of all other members; nil if there may be none
+	rest       *plan // of all other members; nil if there are none
 	items      *plan
-	preserves  bool // keeps what it does not know
-	embedded   bool // is an object with metadata, which are looked at
-	scalar     bool // has nothing below: an object or list here is not for the plan
+	preserves  bool // preserves unknown fields
+	embedded   bool // is an object with metadata, which are checked
+	scalar     bool // has no children: an object or list here is left to upstream
 	nullable   bool
-	def        any  // its default, nil for none
+	def        any  // its default, nil if there is none
 	fills      bool // there are defaults below
 	lists      bool // there are lists that are sets or maps, here or below
 	embeds     bool // there are embedded objects, here or below
 }
 
-// newPlan compiles a schema, which must not change any more. The plan of none knows
-// scalars.
+// newPlan compiles a schema, which must not be modified afterwards. The plan of a nil schema accepts scalars.
 func newPlan(s *structural.Structural) *plan {
 	if s == nil {
 		return &plan{scalar: true}
@@ -54,7 +52,7 @@ func (p *plan) join(below *plan) *plan {
 	return below
 }
 
-// fits says that a value is as coercing would leave it. If it says no, that may still be.
+// fits reports whether coercion is known to leave a value unchanged. In doubt it returns false.
 func (p *plan) fits(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -98,7 +96,7 @@ func (p *plan) fitsMember(name string, v any) bool {
 	return below.fits(v)
 }
 
-// fitsRoot is fits of a whole object of the kind.
+// fitsRoot is fits for a whole object of the kind.
 func (p *plan) fitsRoot(object map[string]any) bool {
 	for name, v := range object {
 		switch name {
@@ -119,7 +117,7 @@ func (p *plan) fitsRoot(object map[string]any) bool {
 	return true
 }
 
-// fill fills in the defaults below.
+// fill sets the defaults below.
 func (p *plan) fill(v any) {
 	if !p.fills {
 		return
@@ -147,7 +145,7 @@ func (p *plan) fill(v any) {
 	}
 }
 
-// filled is the value with its defaults, which take the place of a null that may not be.
+// filled returns the value with its defaults, which replace a null that is not allowed.
 func (p *plan) filled(v any) any {
 	if v == nil && !p.nullable && p.def != nil {
 		v = runtime.DeepCopyJSONValue(p.def)
@@ -156,8 +154,8 @@ func (p *plan) filled(v any) any {
 	return v
 }
 
-// regular says that metadata, without a record of owners, are as they would come out of
-// metav1.ObjectMeta.
+// regular reports whether decoding metadata without managed fields to metav1.ObjectMeta, and encoding them again,
+// leaves them unchanged.
 func regular(meta map[string]any) bool {
 	for name, v := range meta {
 		switch name {

@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// Resources are the rows of the versions that are served, preferred first. There
-// are none as long as the definition's names are not accepted.
+// Resources returns the rows of the served versions, preferred first. There are none until the definition's names
+// are accepted.
 func (k *Kind) Resources() (rows []*resource.Resource) {
 	d := k.Definition
 	if !accepted(d) {
@@ -44,7 +44,7 @@ func closed(d *apiextensionsv1.CustomResourceDefinition) string {
 	return ""
 }
 
-// verbs of custom kinds, in their order in discovery.
+// verbs are the verbs of custom kinds, in their order in discovery.
 var verbs = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 
 func (v *version) row() *resource.Resource {
@@ -89,7 +89,7 @@ func empty(gvk schema.GroupVersionKind) *resource.Untyped {
 	return u
 }
 
-// deprecation is what users of the version are told, "" if it is not deprecated.
+// deprecation returns the deprecation warning of the version, "" if it is not deprecated.
 func (v *version) deprecation() string {
 	if !v.Deprecated {
 		return ""

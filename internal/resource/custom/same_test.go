@@ -30,7 +30,7 @@ import (
 	"fairlead.dev/internal/resource/custom"
 )
 
-// sameSchemas are of a spec each; between them they have every word there is in a schema.
+// sameSchemas are schemas of a spec; together they use every keyword of a schema.
 var sameSchemas = []string{
 	`{"type":"object","required":["a"],"properties":{"a":{"type":"string","minLength":1,"maxLength":4,"pattern":"^[a-zé]*$"},"b":{"type":"string","enum":["x","y","zz"]},"c":{"type":"string","nullable":true,"default":"dd"}}}`,
 	`{"type":"object","properties":{"n":{"type":"integer","minimum":1,"maximum":5},"m":{"type":"integer","format":"int32","minimum":-1,"exclusiveMinimum":true},"f":{"type":"number","maximum":3,"exclusiveMaximum":true},"g":{"type":"number"},"h":{"type":"integer","multipleOf":2},"i":{"type":"integer","maximum":1.5},"j":{"type":"integer","enum":[1,2]}}}`,
@@ -46,7 +46,7 @@ var sameSchemas = []string{
 	`{"type":"object","x-kubernetes-map-type":"atomic","properties":{"l":{"type":"array","x-kubernetes-list-type":"atomic","items":{"type":"array","items":{"type":"string","nullable":true}}},"e":{"type":"string","enum":["x",""],"nullable":true},"z":{"type":"object","nullable":true,"properties":{"y":{"type":"string"}}}}}`,
 }
 
-// sameKind is one schema, in our hands and in upstream's.
+// sameKind is one schema, compiled by this package and by upstream.
 type sameKind struct {
 	row    *resource.Resource
 	tree   *structural.Structural
@@ -85,8 +85,8 @@ func newSameKind(t *testing.T, specSchema string) *sameKind {
 	return s
 }
 
-// TestSameAsUpstream: what is found quickly to need nothing done is what upstream's
-// functions leave alone, and otherwise they have been asked.
+// TestSameAsUpstream checks that objects which the plan and the check accept are left unchanged and found valid by
+// upstream's functions, and that upstream's results are returned for the others.
 func TestSameAsUpstream(t *testing.T) {
 	fitting, faulty, sound := 0, 0, 0
 	for i, schema := range sameSchemas {
@@ -95,7 +95,7 @@ func TestSameAsUpstream(t *testing.T) {
 			r := rand.New(rand.NewPCG(6, uint64(i)))
 			for range 300 {
 				old, obj := randomObject(r, k.tree), randomObject(r, k.tree)
-				if r.IntN(2) == 0 { // much as it was
+				if r.IntN(2) == 0 { // similar to the old one
 					obj = deepCopy(old)
 					spec, _ := obj.Object["spec"].(map[string]any)
 					for name := range spec {
@@ -126,7 +126,7 @@ func deepCopy(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: runtime.DeepCopyJSON(u.Object)}
 }
 
-// coercedAlike brings the object into form, with defaults, in both ways.
+// coercedAlike coerces and defaults the object in both ways.
 func (k *sameKind) coercedAlike(t *testing.T, u *unstructured.Unstructured) (fits bool) {
 	t.Helper()
 	theirs, was := deepCopy(u), deepCopy(u)
@@ -165,7 +165,7 @@ func (k *sameKind) coerceUpstream(u *unstructured.Unstructured) ([]string, error
 	return append(dropped, more...), err
 }
 
-// validatedAlike compares the faults of a new object, or of one that was old before.
+// validatedAlike compares the errors of a create or, with old, of an update.
 func (k *sameKind) validatedAlike(t *testing.T, obj, old *unstructured.Unstructured) (faults bool) {
 	t.Helper()
 	got := k.row.Custom.Validate(context.Background(), resource.Validation{Object: obj, Old: old})
@@ -217,7 +217,7 @@ func randomObject(r *rand.Rand, tree *structural.Structural) *unstructured.Unstr
 	return asDecoded(o)
 }
 
-// asDecoded is the object with numbers as decoding makes them.
+// asDecoded returns the object with numbers of the types that decoding produces.
 func asDecoded(o map[string]any) *unstructured.Unstructured {
 	b, _ := json.Marshal(o)
 	u := &unstructured.Unstructured{}
@@ -252,7 +252,7 @@ func randomMeta(r *rand.Rand) any {
 	return m
 }
 
-// randomValue is mostly one that the schema might have.
+// randomValue mostly returns a value that the schema allows.
 func randomValue(r *rand.Rand, s structural.Structural, depth int) any {
 	odd := []any{nil, "x", "zz", 7, 2, -1, 1.5, 4294967296, true, []any{}, map[string]any{}, map[string]any{"a": 1, "k": nil}, []any{nil, "x", "x", map[string]any{"name": "n"}}, "é", ""}
 	if r.IntN(9) == 0 || depth > 6 {

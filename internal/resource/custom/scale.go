@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// steps of a path like ".spec.replicas".
+// steps splits a path like ".spec.replicas".
 func steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
 func scaleAccess(s *apiextensionsv1.CustomResourceSubresourceScale) *resource.ScaleAccess {
@@ -43,7 +43,7 @@ func scaleAccess(s *apiextensionsv1.CustomResourceSubresourceScale) *resource.Sc
 			return int32(n)
 		},
 		SetReplicas: func(obj runtime.Object, n int32) {
-			// A parent that is no object is what the schema will complain of.
+			// A parent that is not an object is rejected by the schema.
 			_ = unstructured.SetNestedField(obj.(*resource.Untyped).Object, int64(n), desired...)
 		},
 		Selector: func(obj runtime.Object) (string, error) {
@@ -56,7 +56,7 @@ func scaleAccess(s *apiextensionsv1.CustomResourceSubresourceScale) *resource.Sc
 	}
 }
 
-// validateScale checks what the scale subresource shows of an object.
+// validateScale validates the fields of the scale subresource in an object.
 func (v *version) validateScale(obj *unstructured.Unstructured, desired bool) (errs field.ErrorList) {
 	s := v.scale()
 	if s == nil {

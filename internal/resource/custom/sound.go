@@ -9,21 +9,19 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// verdict is what a check can say of a value.
+// verdict is the result of a check.
 type verdict int8
 
 const (
-	unsure verdict = iota // upstream's validator has to be asked
-	good                  // it would find nothing
-	bad                   // it would find something
+	unsure verdict = iota // upstream's validator must decide
+	good                  // the validator would find no error
+	bad                   // the validator would find an error
 )
 
-// check is a schema made ready to tell quickly of most values that nothing is wrong with
-// them. kube-openapi's validator, which builds itself anew for each value, is asked about
-// the others: it has the words for what is wrong, and knows the cases that are left out
-// here.
+// check is a schema compiled to accept most valid values quickly. kube-openapi's validator, which is rebuilt for
+// each value, decides on the others: it words the errors, and covers the cases that a check leaves out.
 type check struct {
-	odd                         bool // says what no check is made of
+	odd                         bool // uses keywords that a check does not support
 	types                       kinds
 	nullable                    bool
 	format                      string // of strings
@@ -43,7 +41,7 @@ type check struct {
 	not                         *check
 }
 
-// kinds are JSON types, a bit for each; none at all lets every one be.
+// kinds is a bit set of JSON types; an empty one allows all.
 type kinds uint8
 
 const (
@@ -118,8 +116,8 @@ func newChecks(list []spec.Schema) (checks []*check) {
 	return checks
 }
 
-// bound is a limit of numbers, nil for none. Only small whole ones mean the same to
-// integers and floats.
+// bound returns a limit of numbers, nil if there is none. Only small integers mean the same for integers and
+// floats.
 func (c *check) bound(limit *float64) *int64 {
 	if limit == nil {
 		return nil
@@ -129,8 +127,8 @@ func (c *check) bound(limit *float64) *int64 {
 	return &n
 }
 
-// of says what the check says of a value. With old, what is the matter with members and
-// items does not count for sure, since it may be forgiven if it was so before.
+// of checks a value. With old, an error in members or items is unsure, because it may be tolerated if the old
+// object had it.
 func (c *check) of(v any, old bool) verdict {
 	if c.odd {
 		return unsure
@@ -215,7 +213,7 @@ func (c *check) oneOf(v any, old bool) verdict {
 	return bad
 }
 
-// listed says whether the value is among those that there may be.
+// listed reports whether the value is in the enum.
 func (c *check) listed(v any) verdict {
 	if len(c.enum) == 0 {
 		return good
@@ -332,7 +330,7 @@ func (c *check) members(m map[string]any, old bool) verdict {
 	return good
 }
 
-// below is what the verdict on a part means for the whole.
+// below turns the verdict on a part into that on the whole.
 func below(part verdict, old bool) verdict {
 	if old {
 		return unsure

@@ -47,7 +47,7 @@ func (v *version) prepareUpdate(obj, old *resource.Untyped) {
 	}
 }
 
-// keep gives the object the old one's member.
+// keep restores the old object's member.
 func keep(obj, old *resource.Untyped, name string) {
 	if was, ok := old.Object[name]; ok {
 		obj.Object[name] = was
@@ -63,7 +63,7 @@ func sameButMeta(a, b map[string]any) bool {
 	return equality.Semantic.DeepEqual(a, b)
 }
 
-// prepareStatus keeps everything but the status, and the record of who set what.
+// prepareStatus restores everything except the status and the managed fields.
 func prepareStatus(obj, old *resource.Untyped) {
 	status, ok := obj.Object["status"]
 	obj.Object = maps.Clone(old.Object)
@@ -77,7 +77,7 @@ func prepareStatus(obj, old *resource.Untyped) {
 	}
 }
 
-// finalizerWarnings are about names of new finalizers that others may use too.
+// finalizerWarnings warns of new finalizers whose names may collide.
 func finalizerWarnings(obj, old *resource.Untyped) (list []string) {
 	at := field.NewPath("metadata", "finalizers")
 	names := obj.GetFinalizers()

@@ -14,11 +14,11 @@ import (
 type structure struct {
 	props *apiextensions.JSONSchemaProps // nil if there is no schema
 	tree  *structural.Structural         // nil likewise
-	plan  *plan                          // of the tree; nil if unknown fields are kept everywhere
+	plan  *plan                          // of the tree; nil if unknown fields are preserved everywhere
 }
 
-// readSchemas reads those of all versions: objects may be stored in each of
-// them, also in one that is served no more.
+// readSchemas decodes the schemas of all versions: objects may be stored in any of them, even one that is no longer
+// served.
 func (k *Kind) readSchemas() (map[string]*structure, error) {
 	var full apiextensionsv1.CustomResourceDefinition
 	if err := json.Unmarshal(*k.text.Load(), &full); err != nil {

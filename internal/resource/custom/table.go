@@ -15,13 +15,13 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// ageColumn is what a version without columns shows beside the name.
+// ageColumn is the column of a version without columns, beside the name.
 var ageColumn = apiextensionsv1.CustomResourceColumnDefinition{
 	Name: "Age", Type: "date", JSONPath: ".metadata.creationTimestamp",
 	Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"],
 }
 
-// table is how objects of the version are shown.
+// table returns the table of the version.
 func (v *version) table() resource.Table {
 	asked := v.AdditionalPrinterColumns
 	if len(asked) == 0 {
@@ -29,7 +29,7 @@ func (v *version) table() resource.Table {
 	}
 	columns := []metav1.TableColumnDefinition{{Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"]}}
 	for i, c := range asked {
-		if parse(c.JSONPath) == nil { // and what comes after it, as upstream
+		if parse(c.JSONPath) == nil { // skips the columns after it too, as upstream
 			asked = asked[:i]
 			break
 		}
@@ -38,7 +38,7 @@ func (v *version) table() resource.Table {
 		}
 		columns = append(columns, metav1.TableColumnDefinition{Name: c.Name, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority})
 	}
-	// A parsed path is of one goroutine at a time.
+	// A parsed path may be used by one goroutine at a time.
 	pool := sync.Pool{New: func() any {
 		paths := make([]*jsonpath.JSONPath, len(asked))
 		for i, c := range asked {
@@ -62,15 +62,14 @@ func (v *version) table() resource.Table {
 	}, columns...)
 }
 
-// showsRecord says that a column may show something of the record of owners, which stands
-// beside the object.
+// showsRecord reports whether a column may read the managed fields, which are kept beside the object.
 func showsRecord(path string) bool {
 	top, below, _ := strings.Cut(strings.TrimPrefix(path, "."), ".")
 	below, _, _ = strings.Cut(below, ".")
 	return !simple.MatchString(top) || top == "metadata" && (!simple.MatchString(below) || below == "managedFields")
 }
 
-// simple is a step of a path to one member.
+// simple matches a path step to one member.
 var simple = regexp.MustCompile(`^[A-Za-z]+$`)
 
 func parse(path string) *jsonpath.JSONPath {
@@ -81,7 +80,7 @@ func parse(path string) *jsonpath.JSONPath {
 	return p
 }
 
-// cell is what a column shows of an object; nil for nothing.
+// cell returns the value of a column, nil if there is none.
 func cell(p *jsonpath.JSONPath, columnType string, object map[string]any) any {
 	found, err := p.FindResults(object)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {

@@ -47,7 +47,7 @@ func (v *version) Validate(ctx context.Context, o resource.Validation) field.Err
 	return append(errs, r.judge(ctx, append(o.Faults[:len(o.Faults):len(o.Faults)], errs...), o, options...)...)
 }
 
-// recorder takes the warnings of rules.
+// recorder receives the warnings of rules.
 type recorder func(string)
 
 // AddWarning implements warning.Recorder.
@@ -57,8 +57,7 @@ func (r recorder) AddWarning(_, text string) {
 	}
 }
 
-// misnamed says that an object calls itself something else. Then the schema's
-// values are not looked at.
+// misnamed returns errors if an object has another kind or version. Its values are then not validated.
 func (v *version) misnamed(obj *unstructured.Unstructured) (errs field.ErrorList) {
 	d := v.kind.Definition
 	if kind := d.Status.AcceptedNames.Kind; obj.GetKind() != kind {
@@ -70,8 +69,7 @@ func (v *version) misnamed(obj *unstructured.Unstructured) (errs field.ErrorList
 	return errs
 }
 
-// values are the faults by the schema's types and bounds, and of what a scale is
-// read from.
+// values returns the errors by the schema's types and bounds, and those in the fields of the scale subresource.
 func (v *version) values(r *rules, o resource.Validation, both func() *common.CorrelatedObject) (errs field.ErrorList) {
 	switch {
 	case o.Status:
@@ -92,8 +90,7 @@ func (v *version) values(r *rules, o resource.Validation, both func() *common.Co
 	return append(errs, v.validateScale(o.Object, true)...)
 }
 
-// lists are the faults of lists that are sets or maps, unless the old object had
-// some too.
+// lists returns the errors in lists that are sets or maps, unless the old object had some too.
 func (r *rules) lists(obj, old *unstructured.Unstructured) field.ErrorList {
 	if r.plan != nil && !r.plan.lists {
 		return nil
@@ -105,8 +102,7 @@ func (r *rules) lists(obj, old *unstructured.Unstructured) field.ErrorList {
 	return errs
 }
 
-// judge is what the CEL rules say, unless there are faults that make the object
-// one that rules cannot be run on.
+// judge returns the errors of the CEL rules. Certain errors found before make the object unfit for rules.
 func (r *rules) judge(ctx context.Context, found field.ErrorList, o resource.Validation, options ...cel.Option) field.ErrorList {
 	for _, e := range found {
 		switch e.Type {

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// version is one version of a kind. It is the row's resource.Custom.
+// version is one version of a kind. It implements resource.Custom for its row.
 type version struct {
 	*apiextensionsv1.CustomResourceDefinitionVersion
 	kind  *Kind
@@ -25,13 +25,13 @@ type version struct {
 
 var _ resource.Custom = (*version)(nil)
 
-// rules are the version's schema, made ready to check objects.
+// rules are the version's compiled schema.
 type rules struct {
 	tree   *structural.Structural
 	plan   *plan
 	schema *values
-	status *values        // nil if the schema says nothing about it
-	cel    *cel.Validator // nil if there are no rules
+	status *values        // nil if the schema does not have it
+	cel    *cel.Validator // nil without rules
 }
 
 func newVersion(k *Kind, d *apiextensionsv1.CustomResourceDefinitionVersion) *version {
@@ -60,8 +60,7 @@ func (v *version) compile() (*rules, error) {
 	return r, nil
 }
 
-// values are a schema's types and bounds. The validator is asked about what the check
-// does not find good.
+// values are a schema's types and bounds. The validator is asked about values that the check does not accept.
 type values struct {
 	validation.SchemaValidator
 	check *check

@@ -81,8 +81,8 @@ var sliceStrategy = resource.Rules[*discoveryv1.EndpointSlice]{
 	UpdateWarnings: func(_, _ *discoveryv1.EndpointSlice) []string { return nil },
 }.Strategy()
 
-// countSlice counts every change but those of annotations that tell when a
-// change was seen: of a slice, nearly all is desired state.
+// countSlice increments the generation for every change except to annotations with trigger times: nearly all of a
+// slice is desired state.
 func countSlice(s, old *discoveryv1.EndpointSlice) {
 	now, was := *s, *old
 	now.ObjectMeta.Annotations, was.ObjectMeta.Annotations = nil, nil
@@ -94,8 +94,8 @@ func countSlice(s, old *discoveryv1.EndpointSlice) {
 	}
 }
 
-// dropTopology takes out labels that v1 has only to be read. The name of a node that
-// stood there before goes where it belongs.
+// dropTopology removes deprecated topology labels, which are read-only in v1. A node name among them is moved to
+// its field.
 func dropTopology(s, old *discoveryv1.EndpointSlice) {
 	known := map[string]bool{}
 	if old != nil {

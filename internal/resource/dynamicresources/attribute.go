@@ -15,7 +15,7 @@ import (
 // longestName bounds a domain, a slash and an identifier.
 const longestName = resourcev1.DeviceMaxDomainLength + 1 + resourcev1.DeviceMaxIDLength
 
-// shorter takes out the middle of what is too long.
+// shorter removes the middle of a long text.
 func shorter(s string, most int) string {
 	if len(s) <= most {
 		return s

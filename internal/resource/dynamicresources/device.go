@@ -81,7 +81,7 @@ func sliceStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-// stamp says when a taint was added, if the user has not.
+// stamp sets the time at which a taint was added, unless the user has set it.
 func stamp(t *resourcev1.DeviceTaint) {
 	if t.TimeAdded == nil {
 		t.TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}

@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/internal/resource/podspec"
 )
 
-// each looks at the elements of a list that has at most so many; of a longer one
-// nothing else is said. A negative number is no bound.
+// each calls look for the elements of a list, which may have at most max elements; a longer list is reported
+// without looking at its elements. A negative max means unbounded.
 func each[T any](f *check.Faults, p *check.Path, list []T, most int, look func(p *check.Path, v *T)) bool {
 	if most >= 0 && len(list) > most {
 		f.Add(field.TooMany(p.Field(), len(list), most))
@@ -102,7 +102,7 @@ func shareID(f *check.Faults, p *check.Path, id string) {
 	}
 }
 
-// jsonObject wants a JSON object of at most so many bytes.
+// jsonObject requires a JSON object of at most max bytes.
 func jsonObject(f *check.Faults, p *check.Path, raw runtime.RawExtension, most int) {
 	var v any
 	switch err := json.Unmarshal(raw.Raw, &v); {

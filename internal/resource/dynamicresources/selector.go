@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// selectors wants expressions about devices that compile, and that cost no more than
-// they may. Stored ones are compiled by the wider rules for what was accepted once.
+// selectors requires device selectors that compile within the cost limit. Stored ones are compiled in the wider
+// environment for stored expressions.
 func selectors(f *check.Faults, p *check.Path, list []resourcev1.DeviceSelector, stored bool) {
 	each(f, p, list, resourcev1.DeviceSelectorsMaxSize, func(p *check.Path, s *resourcev1.DeviceSelector) {
 		p = p.Child("cel")
@@ -57,8 +57,8 @@ func expression(f *check.Faults, p *check.Path, text string, stored bool) {
 	}
 }
 
-// language is what selectors of devices are written in: CEL with the variable
-// "device". It is made when the first is compiled, and may be used by many at once.
+// language is CEL for device selectors, with the variable "device". It is built with the first selector, and is
+// safe for concurrent use.
 type language struct {
 	fresh, stored *cel.Env
 	device, value *apiservercel.DeclType
@@ -100,7 +100,7 @@ func newLanguage() *language {
 	return l
 }
 
-// EstimateSize says how large a part of a device can be, by its declaration.
+// EstimateSize estimates the size of a part of a device from its declared type.
 func (l *language) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 	path := element.Path()
 	if len(path) == 0 || path[0] != "device" {

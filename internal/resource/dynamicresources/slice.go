@@ -54,7 +54,7 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 	return f.List()
 }
 
-// isInvolved says that a device has what fewer devices of a slice may have.
+// isInvolved reports whether a device has features for which the limit of devices per slice is lower.
 func isInvolved(d resourcev1.Device) bool {
 	if len(d.Taints) > 0 || len(d.ConsumesCounters) > 0 {
 		return true
@@ -67,7 +67,7 @@ func isInvolved(d resourcev1.Device) bool {
 	return false
 }
 
-// sliceNodes wants one way to say which nodes the devices are of.
+// sliceNodes requires exactly one selection of the devices' nodes.
 func sliceNodes(f *check.Faults, p *check.Path, s *resourcev1.ResourceSliceSpec) {
 	var set []string
 	if n := s.NodeName; n != nil && *n == "" {
@@ -93,7 +93,7 @@ func sliceNodes(f *check.Faults, p *check.Path, s *resourcev1.ResourceSliceSpec)
 	}
 }
 
-// flag wants true or nothing, and adds the name if it is true.
+// flag requires true or nil, and adds the name if true.
 func flag(f *check.Faults, p *check.Path, set []string, name string, v *bool) []string {
 	if v != nil && !*v {
 		f.Invalid(p.Child(name), *v, "must be either unset or set to true")
@@ -124,8 +124,7 @@ func oneDevice(f *check.Faults, p *check.Path, d, old *resourcev1.Device, ownNod
 	bindingConditions(f, p, d.BindingConditions, d.BindingFailureConditions)
 }
 
-// deviceNodes wants a device to say which nodes it is of, if the slice leaves it to
-// the devices, and only then.
+// deviceNodes requires a device to select its nodes if the slice leaves that to the devices, and only then.
 func deviceNodes(f *check.Faults, p *check.Path, d *resourcev1.Device, own bool) {
 	if !own {
 		if d.NodeName != nil || d.NodeSelector != nil || d.AllNodes != nil {

@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/internal/resource/podspec"
 )
 
-// allocated names a device that a claim has.
+// allocated identifies a device allocated to a claim.
 type allocated struct{ Driver, Pool, Device, ShareID string }
 
 func claimStatus(f *check.Faults, p *check.Path, c, old *resourcev1.ResourceClaim) {

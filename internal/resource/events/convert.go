@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// toCore turns an event of this group into the stored form. The type's
-// Deprecated fields hold what only the core form has, so nothing is lost.
+// toCore converts an event of this group to the stored form. The type's Deprecated fields hold the fields that only
+// the core form has, so the conversion is lossless.
 func toCore(obj runtime.Object) (runtime.Object, error) {
 	in, ok := obj.(*eventsv1.Event)
 	if !ok {

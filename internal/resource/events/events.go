@@ -1,5 +1,5 @@
-// Package events describes the events of group events.k8s.io. They are the
-// events of the core group in another form, and stored as those.
+// Package events describes the events of group events.k8s.io. They are the events of the core group in another
+// form, and are stored as those.
 package events
 
 import (
@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/internal/resource/core"
 )
 
-// Resources is the group's part of the table.
+// Resources returns the group's part of the table.
 func Resources() []*resource.Resource {
 	stored := core.Event()
 	r := resource.InNamespace[eventsv1.Event, eventsv1.EventList](eventsv1.SchemeGroupVersion, "events").

@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/internal/resource/core"
 )
 
-// strategy is stricter than that of the core group: what comes in by this
-// group's door is of the newer form, and only its series goes on.
+// strategy is stricter than that of the core group: events written in this group are of the newer form, and updates
+// may only change the series.
 var strategy = resource.Rules[*corev1.Event]{
 	Validate: func(e *corev1.Event) field.ErrorList {
 		var f check.Faults

@@ -79,7 +79,7 @@ func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
 	if m := spec.DistinguisherMethod; m != nil {
 		switch m.Type {
 		case flowcontrolv1.FlowDistinguisherMethodByNamespaceType, flowcontrolv1.FlowDistinguisherMethodByUserType:
-		default: // quoted whole
+		default: // quoted as a whole
 			f.Add(field.NotSupported(p.Child("distinguisherMethod", "type").Field(), m, []flowcontrolv1.FlowDistinguisherMethodType{
 				flowcontrolv1.FlowDistinguisherMethodByNamespaceType, flowcontrolv1.FlowDistinguisherMethodByUserType,
 			}))
@@ -155,7 +155,7 @@ func schemaRule(f *check.Faults, p *check.Path, r *flowcontrolv1.PolicyRulesWith
 	}
 }
 
-// faultOfURL says what is wrong with a path that rules name, if anything.
+// faultOfURL returns the error in a non-resource path, "" if it is valid.
 func faultOfURL(url string) string {
 	switch {
 	case url == "":

@@ -1,5 +1,5 @@
-// Package metrics describes the kinds of metrics.k8s.io: what nodes and pods use. They
-// are measured when they are asked for, and never stored.
+// Package metrics describes the kinds of metrics.k8s.io: the resource usage of nodes and pods. It is measured on
+// request and never stored.
 package metrics
 
 import (

@@ -12,7 +12,7 @@ import (
 // that an API server makes for cluster IPs.
 const Allocator = "ipallocator.k8s.io"
 
-// NewIPAddress is what stands for a cluster IP of a service.
+// NewIPAddress returns the IPAddress of a service's cluster IP.
 func NewIPAddress(ip netip.Addr, svc *corev1.Service) *networkingv1.IPAddress {
 	family := corev1.IPv4Protocol
 	if ip.Is6() {

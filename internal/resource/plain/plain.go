@@ -1,26 +1,25 @@
-// Package plain knows well-formed names at a glance.
+// Package plain recognizes most well-formed names quickly.
 //
-// Each function says true only of what apimachinery's rule of that name accepts, and
-// of nearly all of it. What they say false of is left to that rule, which also has the
-// words for what is wrong. Rules are regular expressions there; a write checks dozens of
-// names, nearly all of them good.
+// Each function returns true only for names that apimachinery's rule accepts, and for nearly all of them. Names for
+// which it returns false are left to that rule, which also words the errors. The rules are regular expressions; a
+// write checks dozens of names, nearly all of them valid.
 package plain
 
 import "strings"
 
-// Label is for DNS labels (RFC 1123).
+// Label checks DNS labels (RFC 1123).
 func Label(s string) bool {
 	return len(s) <= 63 && labels(s, false)
 }
 
-// Subdomain is for DNS subdomains (RFC 1123).
+// Subdomain checks DNS subdomains (RFC 1123).
 func Subdomain(s string) bool {
 	return len(s) <= 253 && labels(s, true)
 }
 
-// labels says that s is a label of lower case, or with dots several.
+// labels reports whether s is a lower-case label or, with dots, a series of labels.
 func labels(s string, dots bool) bool {
-	edge := true // behind what begins a label
+	edge := true // at the start of a label
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
@@ -40,10 +39,10 @@ func labels(s string, dots bool) bool {
 	return !edge
 }
 
-// LabelValue is for the values of labels.
+// LabelValue checks values of labels.
 func LabelValue(s string) bool { return s == "" || name(s) }
 
-// Qualified is for keys of labels and other qualified names.
+// Qualified checks keys of labels and other qualified names.
 func Qualified(s string) bool {
 	if prefix, rest, ok := strings.Cut(s, "/"); ok {
 		return Subdomain(prefix) && name(rest)
@@ -51,7 +50,7 @@ func Qualified(s string) bool {
 	return name(s)
 }
 
-// QualifiedAnyCase is Qualified of the name in lower case.
+// QualifiedAnyCase is Qualified for the name in lower case.
 func QualifiedAnyCase(s string) bool {
 	if strings.IndexByte(s, '/') < 0 {
 		return name(s)
@@ -75,7 +74,7 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z'
 }
 
-// Labels is for keys and values of labels.
+// Labels checks keys and values of labels.
 func Labels(labels map[string]string) bool {
 	for k, v := range labels {
 		if !Qualified(k) || !LabelValue(v) {
@@ -85,9 +84,9 @@ func Labels(labels map[string]string) bool {
 	return true
 }
 
-// PortName is for names of ports (IANA service names).
+// PortName checks names of ports (IANA service names).
 func PortName(s string) bool {
-	letter, hyphen := false, true // hyphen: behind one, or at the beginning
+	letter, hyphen := false, true // hyphen: after one, or at the beginning
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c >= 'a' && c <= 'z':

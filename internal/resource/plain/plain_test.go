@@ -22,8 +22,7 @@ var rules = map[string]struct {
 	"QualifiedAnyCase": {plain.QualifiedAnyCase, func(s string) []string { return validation.IsQualifiedName(strings.ToLower(s)) }},
 }
 
-// TestNeverMoreThanTheRule makes names of the letters that matter and asks that the quick
-// look agrees with the rule.
+// TestNeverMoreThanTheRule checks names of critical letters: the quick check must not accept more than the rule.
 func TestNeverMoreThanTheRule(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	good := map[string]int{}

@@ -18,8 +18,7 @@ func claimTemplate(f *check.Faults, p *check.Path, t *corev1.PersistentVolumeCla
 	ClaimSpec(f, p.Child("spec"), &t.Spec)
 }
 
-// TemplateMeta wants metadata of which objects are made: labels and annotations, and
-// nothing else.
+// TemplateMeta requires the metadata of a template to have only labels and annotations.
 func TemplateMeta(f *check.Faults, p *check.Path, m *metav1.ObjectMeta) {
 	annotations(f, p.Child("annotations"), m.Annotations)
 	f.Labels(p.Child("labels"), m.Labels)
@@ -33,7 +32,7 @@ func TemplateMeta(f *check.Faults, p *check.Path, m *metav1.ObjectMeta) {
 	}
 }
 
-// AccessModes wants access modes that there are, and that go together.
+// AccessModes requires supported access modes that can be combined.
 func AccessModes(f *check.Faults, p *check.Path, modes []corev1.PersistentVolumeAccessMode) {
 	alone, others := false, false
 	known := []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod}
@@ -50,14 +49,14 @@ func AccessModes(f *check.Faults, p *check.Path, modes []corev1.PersistentVolume
 	}
 }
 
-// VolumeMode wants a mode that volumes can have, if any.
+// VolumeMode requires a supported volume mode or nil.
 func VolumeMode(f *check.Faults, p *check.Path, m *corev1.PersistentVolumeMode) {
 	if m != nil {
 		check.Known(f, p, *m, corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem)
 	}
 }
 
-// ClaimSpec reports the faults of what a volume claim asks for.
+// ClaimSpec returns the errors in the spec of a volume claim.
 func ClaimSpec(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeClaimSpec) {
 	if len(s.AccessModes) == 0 {
 		f.Required(p.Child("accessModes"), "at least 1 access mode is required")
@@ -141,7 +140,7 @@ func isMirror(m metav1.Object) bool {
 	return ok
 }
 
-// seccompName wants the name of a profile in its old form.
+// seccompName requires the name of a profile in its old form.
 func seccompName(f *check.Faults, p *check.Path, name string) {
 	const docker = corev1.DeprecatedSeccompProfileDockerDefault
 	file, local := strings.CutPrefix(name, corev1.SeccompLocalhostProfileNamePrefix)

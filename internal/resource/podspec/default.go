@@ -5,11 +5,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// DefaultTemplate fills what a pod template leaves out.
+// DefaultTemplate sets the defaults of a pod template.
 func DefaultTemplate(t *corev1.PodTemplateSpec) { Default(&t.Spec) }
 
-// Default fills what the spec of a pod or template leaves out. What only pods
-// get is in [DefaultPod].
+// Default sets the defaults of the spec of a pod or template. [DefaultPod] adds those of pods only.
 func Default(s *corev1.PodSpec) {
 	if s.DNSPolicy == "" {
 		s.DNSPolicy = corev1.DNSClusterFirst
@@ -43,8 +42,7 @@ func Default(s *corev1.PodSpec) {
 	roundRequirements(s.Resources)
 }
 
-// defaultServiceAccount keeps the field and its old name the same. The new
-// name wins.
+// defaultServiceAccount sets the field and its deprecated alias to the same value. The new name wins.
 func defaultServiceAccount(s *corev1.PodSpec) {
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = s.DeprecatedServiceAccount
@@ -52,7 +50,7 @@ func defaultServiceAccount(s *corev1.PodSpec) {
 	s.DeprecatedServiceAccount = s.ServiceAccountName
 }
 
-// RoundUp brings amounts to the precision of a thousandth.
+// RoundUp rounds quantities up to milli-units.
 func RoundUp(list corev1.ResourceList) {
 	const milli = -3
 	for name, amount := range list {

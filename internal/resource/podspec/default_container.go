@@ -44,15 +44,14 @@ func defaultContainer(c *corev1.Container) {
 	}
 }
 
-// An image's name without its host, and its tag.
+// An image's name without its registry, and its tag.
 var (
 	imageName = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
 	imageTag  = regexp.MustCompile(`^[\w][\w.-]{0,127}$`)
 )
 
-// pullPolicy is Always for images that move (no tag, or the tag latest) and
-// IfNotPresent for those pinned by another tag or by digest. What is no image's
-// name is left for validation.
+// pullPolicy returns Always for images without a tag or with the tag latest, and IfNotPresent for those pinned by
+// another tag or by digest. Invalid image names are left to validation.
 func pullPolicy(image string) corev1.PullPolicy {
 	if strings.Contains(image, "@") {
 		return corev1.PullIfNotPresent

@@ -5,9 +5,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// DefaultPod fills what a pod leaves out: its spec as any spec, and what a
-// template does not get: requests from limits, service links, and the node's
-// ports if it lives in the node's network.
+// DefaultPod sets the defaults of a pod: those of its spec, and those that templates do not get: requests from
+// limits, service links, and host ports in the host network.
 func DefaultPod(p *corev1.Pod) {
 	Default(&p.Spec)
 	if s := p.Spec.TerminationGracePeriodSeconds; s != nil && *s < 0 {
@@ -30,8 +29,7 @@ func DefaultPod(p *corev1.Pod) {
 	defaultStatus(&p.Status)
 }
 
-// defaultStatus keeps the pod's first address the same in the two fields that
-// hold it; the older one wins.
+// defaultStatus sets the pod's first address in both fields that hold it; the older one wins.
 func defaultStatus(s *corev1.PodStatus) {
 	if s.PodIP != "" && (len(s.PodIPs) == 0 || s.PodIPs[0].IP != s.PodIP) {
 		s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
@@ -79,8 +77,7 @@ func requestsFromLimits(r *corev1.ResourceRequirements) {
 	}
 }
 
-// defaultPodResources completes requests and limits made for the pod as a
-// whole from those of its containers.
+// defaultPodResources completes pod-level requests and limits from those of the containers.
 func defaultPodResources(s *corev1.PodSpec) {
 	r := s.Resources
 	if r == nil || len(r.Limits) == 0 && len(r.Requests) == 0 {

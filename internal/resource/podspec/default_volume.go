@@ -47,7 +47,7 @@ func defaultVolume(v *corev1.Volume) {
 	}
 }
 
-// DefaultVolumeSource fills what the source of a persistent volume leaves out.
+// DefaultVolumeSource sets the defaults of the source of a persistent volume.
 func DefaultVolumeSource(s *corev1.PersistentVolumeSource) {
 	defaultHostPath(s.HostPath)
 	defaultAzureDisk(s.AzureDisk)
@@ -71,7 +71,7 @@ func defaultHostPath(h *corev1.HostPathVolumeSource) {
 	}
 }
 
-// DefaultClaim fills what the spec of a volume claim leaves out.
+// DefaultClaim sets the defaults of the spec of a volume claim.
 func DefaultClaim(s *corev1.PersistentVolumeClaimSpec) {
 	if s.VolumeMode == nil {
 		s.VolumeMode = ptr.To(corev1.PersistentVolumeFilesystem)

@@ -5,10 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// DropUnserved takes the scheduling group off a pod, or what pods are made of, as
-// kube-apiserver does while its feature gate GenericWorkload is off: there is no PodGroup
-// that the pod could belong to, and it would wait for one for ever. One that the old
-// object has stays. The warning is this server's; kube-apiserver says nothing.
+// DropUnserved clears the scheduling group of a pod or pod template, as kube-apiserver does while its feature gate
+// GenericWorkload is off: there are no PodGroups, and the pod would wait for one forever. A group that the old
+// object has stays. The warning is this server's own; kube-apiserver sends none.
 func DropUnserved(obj, old runtime.Object) []string {
 	spec, path := specOf(obj)
 	if spec == nil || spec.SchedulingGroup == nil {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TemplateOf is what an object makes pods of, nil if it makes none.
+// TemplateOf returns the pod template of an object, nil if it has none.
 func TemplateOf(obj runtime.Object) *corev1.PodTemplateSpec {
 	switch o := obj.(type) {
 	case *corev1.PodTemplate:
@@ -30,7 +30,7 @@ func TemplateOf(obj runtime.Object) *corev1.PodTemplateSpec {
 	return nil
 }
 
-// templatePath is where TemplateOf finds it.
+// templatePath returns the path of that template.
 func templatePath(obj runtime.Object) string {
 	switch obj.(type) {
 	case *corev1.PodTemplate:

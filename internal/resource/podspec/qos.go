@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// QOSClass sorts a pod by what it has asked for: Guaranteed if every container
-// has limits for processor and memory and asks for just as much, BestEffort if
-// none asks for anything.
+// QOSClass returns a pod's QoS class: Guaranteed if every container has CPU and memory limits and equal requests,
+// BestEffort if no container has any requests or limits.
 func QOSClass(p *corev1.Pod) corev1.PodQOSClass {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	guaranteed := true
@@ -38,8 +37,7 @@ func QOSClass(p *corev1.Pod) corev1.PodQOSClass {
 	return corev1.PodQOSBurstable
 }
 
-// addCompute adds the processor and memory amounts of a list and says how many
-// of the two it had.
+// addCompute adds the CPU and memory quantities of a list, and returns how many of the two it has.
 func addCompute(to, list corev1.ResourceList) int {
 	n := 0
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {

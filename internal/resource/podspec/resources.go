@@ -11,19 +11,18 @@ func isHugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// podLevel says whether a resource may be asked for the pod as a whole.
+// podLevel reports whether a resource may be specified at pod level.
 func podLevel(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || isHugePages(name)
 }
 
-// restarts says whether an init container runs beside the others for the
-// pod's whole life.
+// restarts reports whether an init container is a sidecar.
 func restarts(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// sum is what the containers need together at the pod's hungriest moment: all
-// that run at once, or one init container with those started before it.
+// sum returns the peak demand of the containers: all that run at the same time, or one init container with the
+// sidecars started before it.
 func sum(s *corev1.PodSpec, of func(*corev1.Container) corev1.ResourceList) corev1.ResourceList {
 	total, beside, peak := corev1.ResourceList{}, corev1.ResourceList{}, corev1.ResourceList{}
 	for i := range s.Containers {

@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// SignerName wants the name of a certificate signer: "example.com/name", where
-// the name may have more than one part, with dots between.
+// SignerName requires the name of a certificate signer: "example.com/name", where the name may have several parts
+// separated by dots.
 func SignerName(f *check.Faults, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")

@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// ValidatePod reports the faults of a new pod.
+// ValidatePod returns the errors of a new pod.
 func ValidatePod(p *corev1.Pod) field.ErrorList {
 	var f check.Faults
 	pod(&f, p)
@@ -22,7 +22,7 @@ func ValidatePod(p *corev1.Pod) field.ErrorList {
 	return f.List()
 }
 
-// pod reports what is wrong with a pod whether it is new or not.
+// pod reports errors that apply to new and existing pods.
 func pod(f *check.Faults, p *corev1.Pod) {
 	path := check.At("spec")
 	podAnnotations(f, check.At("metadata", "annotations"), p)
@@ -46,7 +46,7 @@ func pod(f *check.Faults, p *corev1.Pod) {
 	trimmedImages(f, path.Child("initContainers"), p.Spec.InitContainers)
 }
 
-// ValidateTemplate reports the faults of a pod template at the path.
+// ValidateTemplate returns the errors of a pod template at the path.
 func ValidateTemplate(t *corev1.PodTemplateSpec, path *check.Path) field.ErrorList {
 	var f check.Faults
 	f.Labels(path.Child("labels"), t.Labels)
@@ -59,14 +59,13 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, path *check.Path) field.ErrorLi
 	return f.List()
 }
 
-// validator looks at one spec. What containers may refer to is gathered before
-// they are looked at.
+// validator validates one spec. Objects that containers may refer to are collected first.
 type validator struct {
 	*check.Faults
 	spec  *corev1.PodSpec
 	meta  *metav1.ObjectMeta // the pod's, nil in a template
 	isPod bool
 
-	volumes map[string]*corev1.VolumeSource // those that are well-formed
+	volumes map[string]*corev1.VolumeSource // the well-formed ones
 	claims  map[string]bool
 }

@@ -63,7 +63,7 @@ func (v *validator) podAffinityTerm(p *check.Path, t *corev1.PodAffinityTerm) {
 	v.LabelKey(p.Child("topologyKey"), t.TopologyKey)
 }
 
-// NodeSelector reports the faults of a selector of nodes.
+// NodeSelector reports the errors of a node selector.
 func NodeSelector(f *check.Faults, p *check.Path, s *corev1.NodeSelector) {
 	p = p.Child("nodeSelectorTerms")
 	if len(s.NodeSelectorTerms) == 0 {

@@ -80,8 +80,7 @@ func (v *validator) initContainers(p *check.Path) {
 	}
 }
 
-// notEphemeral are the fields that a container cannot have once it is added
-// to a running pod.
+// notEphemeral are the fields that an ephemeral container cannot have.
 var notEphemeral = []string{"Ports", "Resources", "LivenessProbe", "ReadinessProbe", "StartupProbe", "Lifecycle",
 	"ResizePolicy", "RestartPolicy", "RestartPolicyRules"}
 
@@ -127,7 +126,7 @@ func (v *validator) ephemeralContainers(p *check.Path) {
 
 func lowerFirst(s string) string { return string(unicode.ToLower(rune(s[0]))) + s[1:] }
 
-// container reports the faults that any container can have.
+// container reports errors that any container can have.
 func (v *validator) container(p *check.Path, c *corev1.Container) {
 	if c.Name == "" {
 		v.Required(p.Child("name"), "")

@@ -91,8 +91,7 @@ func (v *validator) fileKeyRef(p *check.Path, r *corev1.FileKeySelector) {
 	v.Label(at, r.VolumeName)
 }
 
-// fileKeyVolumes wants the volumes with files of variables to be there, and of
-// the one kind that has such files.
+// fileKeyVolumes requires the volumes of fileKeyRefs to exist and to be emptyDirs.
 func (v *validator) fileKeyVolumes(p *check.Path) {
 	dirs := map[string]bool{}
 	for i := range v.spec.Volumes {
@@ -144,16 +143,14 @@ func (v *validator) envFrom(p *check.Path, from []corev1.EnvFromSource) {
 	}
 }
 
-// knownFields are the pod's fields that have a name in the downward API,
-// though not all of them are given out everywhere.
+// knownFields are the pod's fields with a name in the downward API; not all of them are supported everywhere.
 var knownFields = []string{
 	"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid",
 	"spec.nodeName", "spec.restartPolicy", "spec.serviceAccountName", "spec.schedulerName",
 	"status.phase", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
 }
 
-// fieldRef wants a reference to one of the pod's fields that are given out, or
-// to one label or annotation.
+// fieldRef requires a reference to one of the given fields, or to a single label or annotation.
 func fieldRef(f *check.Faults, p *check.Path, r *corev1.ObjectFieldSelector, given []string) {
 	if r.APIVersion == "" {
 		f.Required(p.Child("apiVersion"), "")
@@ -185,7 +182,7 @@ func fieldRef(f *check.Faults, p *check.Path, r *corev1.ObjectFieldSelector, giv
 	}
 }
 
-// subscript takes "metadata.labels['a']" apart.
+// subscript splits "metadata.labels['a']".
 func subscript(path string) (name, key string, ok bool) {
 	if rest, found := strings.CutSuffix(path, "']"); found {
 		if name, key, found = strings.Cut(rest, "['"); found && name != "" {

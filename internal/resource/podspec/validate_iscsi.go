@@ -9,15 +9,15 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// iscsiNames are the forms of an iSCSI node's name, by what each begins with. They
-// are as loose as kube-apiserver's: objects that it has taken must stay valid.
+// iscsiNames are the forms of an iSCSI node's name, by their prefix. They are as lax as kube-apiserver's: objects
+// that it has accepted must stay valid.
 var iscsiNames = map[string]*regexp.Regexp{
 	"iqn": regexp.MustCompile(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`),
 	"eui": regexp.MustCompile(`^eui.[[:alnum:]]{16}$`),
 	"naa": regexp.MustCompile(`^naa.[[:alnum:]]{32}$`),
 }
 
-// ISCSI reports the faults of a pod's iSCSI disk.
+// ISCSI reports the errors of a pod's iSCSI disk.
 func ISCSI(f *check.Faults, p *check.Path, s *corev1.ISCSIVolumeSource) {
 	const unknown = "must be valid format starting with iqn, eui, or naa"
 	iscsiTarget(f, p, s.TargetPortal, s.IQN, unknown, s.Lun)
@@ -29,8 +29,7 @@ func ISCSI(f *check.Faults, p *check.Path, s *corev1.ISCSIVolumeSource) {
 	}
 }
 
-// ISCSIPersistent reports the faults of the iSCSI disk of the persistent volume of
-// that name.
+// ISCSIPersistent reports the errors of the iSCSI disk of the persistent volume of that name.
 func ISCSIPersistent(f *check.Faults, p *check.Path, s *corev1.ISCSIPersistentVolumeSource, volume string) {
 	const unknown = "must be valid format"
 	iscsiTarget(f, p, s.TargetPortal, s.IQN, unknown, s.Lun)

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// Flocker reports the faults of a Flocker dataset.
+// Flocker reports the errors of a Flocker dataset.
 func Flocker(f *check.Faults, p *check.Path, s *corev1.FlockerVolumeSource) {
 	if s.DatasetName == "" && s.DatasetUUID == "" {
 		f.Required(p, "one of datasetName and datasetUUID is required")
@@ -24,7 +24,7 @@ func Flocker(f *check.Faults, p *check.Path, s *corev1.FlockerVolumeSource) {
 	}
 }
 
-// Quobyte reports the faults of a Quobyte volume.
+// Quobyte reports the errors of a Quobyte volume.
 func Quobyte(f *check.Faults, p *check.Path, s *corev1.QuobyteVolumeSource) {
 	const pairs = "must be a host:port pair or multiple pairs separated by commas"
 	switch {
@@ -44,7 +44,7 @@ func Quobyte(f *check.Faults, p *check.Path, s *corev1.QuobyteVolumeSource) {
 	}
 }
 
-// FC reports the faults of a Fibre Channel volume.
+// FC reports the errors of a Fibre Channel volume.
 func FC(f *check.Faults, p *check.Path, s *corev1.FCVolumeSource) {
 	if len(s.TargetWWNs) == 0 && len(s.WWIDs) == 0 {
 		f.Required(p.Child("targetWWNs"), "must specify either targetWWNs or wwids, but not both")
@@ -62,7 +62,7 @@ func FC(f *check.Faults, p *check.Path, s *corev1.FCVolumeSource) {
 	}
 }
 
-// AzureDisk reports the faults of an Azure disk.
+// AzureDisk reports the errors of an Azure disk.
 func AzureDisk(f *check.Faults, p *check.Path, s *corev1.AzureDiskVolumeSource) {
 	uri := p.Child("diskURI")
 	if s.DiskName == "" {
@@ -88,7 +88,7 @@ func AzureDisk(f *check.Faults, p *check.Path, s *corev1.AzureDiskVolumeSource) 
 	}
 }
 
-// StorageOS reports the faults of the name and namespace of a StorageOS volume.
+// StorageOS reports the errors of the name and namespace of a StorageOS volume.
 func StorageOS(f *check.Faults, p *check.Path, name, namespace string) {
 	if name == "" {
 		f.Required(p.Child("volumeName"), "")

@@ -67,7 +67,7 @@ func (v *validator) lifecycle(p *check.Path, l *corev1.Lifecycle) {
 	}
 }
 
-// handler is what a probe or a hook does.
+// handler is the action of a probe or a lifecycle hook.
 type handler struct {
 	exec  *corev1.ExecAction
 	http  *corev1.HTTPGetAction
@@ -78,7 +78,7 @@ type handler struct {
 
 func (v *validator) handler(p *check.Path, h handler) {
 	n := 0
-	// only is true for the first of the handler's kinds; others are too many.
+	// only returns true for the first of the handler's actions; others are too many.
 	only := func(name string, set bool) bool {
 		if !set {
 			return false

@@ -9,8 +9,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// projected looks at the sources that are laid into one directory. No two may
-// lay down the same path.
+// projected validates the sources that are projected into one directory. No two may have the same path.
 func (v *validator) projected(p *check.Path, s *corev1.ProjectedVolumeSource) {
 	v.FileMode(p.Child("defaultMode"), s.DefaultMode)
 	taken := map[string]bool{}
@@ -107,8 +106,7 @@ func (v *validator) checkNonEmptyName(p *check.Path, name, why string) {
 	}
 }
 
-// Bounds of a pod certificate's lifetime, in seconds. Kubernetes' own signers
-// give a day at most.
+// Bounds of a pod certificate's lifetime, in seconds. Kubernetes' own signers allow a day at most.
 const (
 	minCertificate           = 3600
 	maxCertificate           = 91 * 86400

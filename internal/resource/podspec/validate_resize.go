@@ -10,8 +10,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// ValidateResize reports the faults of a pod whose resources are changed while
-// it runs: nothing but processor and memory, and none taken away.
+// ValidateResize returns the errors of a resize of a pod: only CPU and memory may change, and none may be removed.
 func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 	none := check.At("")
 	if isMirror(old) {
@@ -59,8 +58,7 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 	return f.List()
 }
 
-// resizeInit looks at one init container. Only those that go on running can be
-// resized.
+// resizeInit validates one init container. Only sidecars can be resized.
 func resizeInit(f *check.Faults, path *check.Path, i int, now, was *corev1.Container) {
 	changed := !apiequality.Semantic.DeepEqual(now, was)
 	if restarts(was) {
@@ -78,7 +76,7 @@ func resizeInit(f *check.Faults, path *check.Path, i int, now, was *corev1.Conta
 	}
 }
 
-// sameNames wants the containers that were there, in their order.
+// sameNames requires the same containers in the same order.
 func sameNames(f *check.Faults, p *check.Path, now, was []corev1.Container) {
 	kind := strings.TrimPrefix(p.String(), "spec.")
 	if len(now) != len(was) {
@@ -92,7 +90,7 @@ func sameNames(f *check.Faults, p *check.Path, now, was []corev1.Container) {
 	}
 }
 
-// notTaken wants no amount to be taken away.
+// notTaken requires that no quantity is removed.
 func notTaken(f *check.Faults, p *check.Path, now, was *corev1.ResourceRequirements, what string) {
 	if taken(now.Requests, was.Requests) {
 		f.Forbidden(p.Child("requests"), what+" requests cannot be removed")
@@ -111,7 +109,7 @@ func taken(now, was corev1.ResourceList) bool {
 	return false
 }
 
-// undoResize gives processor and memory their old amounts.
+// undoResize restores the old CPU and memory.
 func undoResize(now, was *corev1.ResourceRequirements) {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 		undoAmount(&now.Requests, was.Requests, name)

@@ -13,13 +13,13 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// resources reports the faults of what a container asks for and may use.
+// resources reports the errors of a container's resources.
 func (v *validator) resources(p *check.Path, r *corev1.ResourceRequirements) {
 	requirements(v.Faults, p, r, false)
 	v.claimNames(p.Child("claims"), r.Claims)
 }
 
-// podResources reports the faults of what the pod as a whole asks for.
+// podResources reports the errors of pod-level resources.
 func (v *validator) podResources(p *check.Path) {
 	r := v.spec.Resources
 	if r == nil {
@@ -54,14 +54,14 @@ func (v *validator) podResources(p *check.Path) {
 	}
 }
 
-// podResourceName wants the name of what a pod as a whole may ask for.
+// podResourceName requires the name of a resource that may be specified at pod level.
 func podResourceName(f *check.Faults, p *check.Path, name corev1.ResourceName) {
 	if f.ResourceName(p, name) && !podLevel(name) {
 		f.Add(field.NotSupported(p.Field(), name, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceHugePagesPrefix, corev1.ResourceMemory}))
 	}
 }
 
-// requirements reports the faults of what a container asks for, or a pod as a whole.
+// requirements reports the errors of a container's or pod-level resources.
 func requirements(f *check.Faults, p *check.Path, r *corev1.ResourceRequirements, pod bool) {
 	limits, requests := p.Child("limits"), p.Child("requests")
 	huge, compute := false, false
@@ -106,7 +106,7 @@ func requirements(f *check.Faults, p *check.Path, r *corev1.ResourceRequirements
 	}
 }
 
-// claimNames wants each claim, or request of a claim, once, and one of the pod's.
+// claimNames requires each claim, or request of a claim, to be unique and one of the pod's.
 func (v *validator) claimNames(p *check.Path, claims []corev1.ResourceClaim) {
 	names := map[string]bool{}
 	for i, c := range claims {

@@ -45,7 +45,7 @@ func Tolerations(f *check.Faults, p *check.Path, list []corev1.Toleration) {
 			if t.Value != "" {
 				f.Invalid(at.Child("operator"), t.Value, "value must be empty when `operator` is 'Exists'")
 			}
-		case corev1.TolerationOpLt, corev1.TolerationOpGt: // known, and switched off
+		case corev1.TolerationOpLt, corev1.TolerationOpGt: // known, but disabled
 			f.Add(field.NotSupported(at.Child("operator").Field(), t.Operator,
 				[]corev1.TolerationOperator{corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt}))
 		default:
@@ -57,7 +57,7 @@ func Tolerations(f *check.Faults, p *check.Path, list []corev1.Toleration) {
 	}
 }
 
-// TaintEffect wants one of the effects that a taint can have.
+// TaintEffect requires a valid taint effect.
 func TaintEffect(f *check.Faults, p *check.Path, e corev1.TaintEffect) {
 	check.OneOf(f, p, e, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
 }
@@ -97,8 +97,8 @@ func (v *validator) inclusion(p *check.Path, policy *corev1.NodeInclusionPolicy)
 	}
 }
 
-// matchKeys looks at the label keys that are merged into a selector. A key that
-// the selector names twice is one that was merged and is there as well.
+// matchKeys validates the label keys that are merged into a selector. A key that occurs twice in the selector was
+// merged and had been there before.
 func (v *validator) matchKeys(p *check.Path, match, mismatch []string, s *metav1.LabelSelector) {
 	keys := func(p *check.Path, list []string) {
 		if len(list) > 0 && s == nil {

@@ -186,7 +186,7 @@ func (v *validator) hostUsers(p *check.Path) {
 	}
 }
 
-// os reports what a pod has set that its system does not know.
+// os reports fields that the pod's operating system does not support.
 func (v *validator) os(p *check.Path) {
 	switch v.spec.OS.Name {
 	case "":
@@ -256,12 +256,12 @@ func (v *validator) windows(p *check.Path) {
 	}
 }
 
-// count is how many containers of all sorts the spec has.
+// count returns the number of containers of all sorts.
 func (v *validator) count() int {
 	return len(v.spec.InitContainers) + len(v.spec.Containers) + len(v.spec.EphemeralContainers)
 }
 
-// nth is one of them, init containers first, and where in which list it stands.
+// nth returns one of them, init containers first, with its list and its index in that list.
 func (v *validator) nth(i int) (c *corev1.Container, list string, at int) {
 	if i < len(v.spec.InitContainers) {
 		return &v.spec.InitContainers[i], "initContainers", i

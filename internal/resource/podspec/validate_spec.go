@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// run goes through the spec in the order in which faults are reported.
+// run validates the spec in the order in which errors are reported.
 func (v *validator) run(p *check.Path) {
 	s := v.spec
 	if s.TerminationGracePeriodSeconds == nil {

@@ -21,16 +21,15 @@ func isInt32(s string) bool {
 	return err == nil && strconv.FormatInt(n, 10) == s
 }
 
-// changeable names what of a pod's spec an update may touch.
+// changeable lists the mutable fields of a pod's spec.
 const changeable = "`spec.containers[*].image`," +
 	"`spec.initContainers[*].image`," +
 	"`spec.activeDeadlineSeconds`," +
 	"`spec.tolerations` (only additions to existing tolerations)," +
 	"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
-// ValidatePodUpdate reports the faults of a changed pod. Nearly all of a spec
-// is settled once the pod exists; for gated pods, where they may run can still
-// be narrowed.
+// ValidatePodUpdate returns the errors of a changed pod. Nearly all of a spec is immutable once the pod exists; the
+// node selection of gated pods can still be narrowed.
 func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	var f check.Faults
 	pod(&f, p)
@@ -46,7 +45,7 @@ func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	if check.Same(&p.Spec, &old.Spec) {
 		return f.List()
 	}
-	// Undo what may change; what is then still different may not.
+	// Undo mutable fields; the rest must then be equal.
 	rest := p.Spec.DeepCopy()
 	for i := range rest.Containers {
 		rest.Containers[i].Image = old.Spec.Containers[i].Image
@@ -131,8 +130,8 @@ func podAnnotationUpdates(f *check.Faults, p *check.Path, now, old *corev1.Pod) 
 	}
 }
 
-// narrowed lets a gated pod's node selector and required node affinity get
-// stricter, and puts the old ones into rest.
+// narrowed allows a gated pod's node selector and required node affinity to become stricter, and copies the old
+// ones to rest.
 func narrowed(f *check.Faults, p *check.Path, rest, old *corev1.PodSpec) {
 	if !apiequality.Semantic.DeepEqual(rest.NodeSelector, old.NodeSelector) {
 		for key, value := range old.NodeSelector {
@@ -190,8 +189,8 @@ func begins(now, old []corev1.NodeSelectorRequirement) bool {
 	return len(now) >= len(old) && (len(old) == 0 || apiequality.Semantic.DeepEqual(now[:len(old)], old))
 }
 
-// ValidateEphemeralUpdate reports the faults of a pod that is given further
-// ephemeral containers. Those it has stay as they are.
+// ValidateEphemeralUpdate returns the errors of an update that adds ephemeral containers. Existing ones are
+// immutable.
 func ValidateEphemeralUpdate(p, old *corev1.Pod) field.ErrorList {
 	if isMirror(old) {
 		return field.ErrorList{field.Forbidden(check.At("").Field(), "static pods do not support ephemeral containers")}
@@ -213,7 +212,7 @@ func ValidateEphemeralUpdate(p, old *corev1.Pod) field.ErrorList {
 	return f.List()
 }
 
-// ValidatePodStatusUpdate reports the faults of a pod's changed status.
+// ValidatePodStatusUpdate returns the errors of a pod's changed status.
 func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
 	var f check.Faults
 	podAnnotationUpdates(&f, check.At("metadata", "annotations"), p, old)
@@ -258,9 +257,9 @@ func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
 	return f.List()
 }
 
-// stopped reports containers that run again though they have ended for good.
+// stopped reports containers that restart although they have terminated for good.
 func stopped(f *check.Faults, p *check.Path, now, old *corev1.Pod) {
-	own := map[string]bool{} // containers with a restart policy of their own
+	own := map[string]bool{} // containers with their own restart policy
 	for i := range old.Spec.Containers {
 		own[old.Spec.Containers[i].Name] = old.Spec.Containers[i].RestartPolicy != nil
 	}

@@ -13,11 +13,11 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// allVolumes looks at the volumes and remembers the well-formed ones: mounts
-// of the others are reported as mounts of nothing.
+// allVolumes validates the volumes and collects the well-formed ones: mounts of the others are reported as not
+// found.
 func (v *validator) allVolumes(p *check.Path) {
 	v.volumes = map[string]*corev1.VolumeSource{}
-	made := map[string]bool{} // claims made for ephemeral volumes
+	made := map[string]bool{} // claims of ephemeral volumes
 	named := v.meta != nil && v.meta.Name != ""
 	if named {
 		for i := range v.spec.Volumes {
@@ -55,16 +55,15 @@ func (v *validator) allVolumes(p *check.Path) {
 
 type volume = corev1.VolumeSource
 
-// source is one of the fields of a volume of which just one is to be set.
+// source is a volume source, of which a volume has exactly one.
 type source struct {
 	name string
 	set  func(s *volume) bool
-	// check looks at it, at p, in the volume that is at; nil if all will do.
+	// check validates the source at p of the volume at at; nil accepts every source.
 	check func(v *validator, at, p *check.Path, s *volume)
 }
 
-// spelled is how some sources are called where they are one too many. Clients
-// know these spellings.
+// spelled has the names of sources in errors about a surplus source, where Kubernetes spells them differently.
 var spelled = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 
 func (v *validator) volumeSource(p *check.Path, vol *corev1.Volume) {
@@ -85,8 +84,7 @@ func (v *validator) volumeSource(p *check.Path, vol *corev1.Volume) {
 	}
 }
 
-// sources are in the order of the API. A table, and not a list made for each volume: most
-// volumes are one of these.
+// sources are in the order of the API, in a table, so that no list is allocated for each volume.
 var sources = []source{
 	{"emptyDir", func(s *volume) bool { return s.EmptyDir != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		if l := s.EmptyDir.SizeLimit; l != nil && l.Sign() < 0 {
@@ -245,7 +243,7 @@ func (v *validator) downwardFile(p *check.Path, d *corev1.DownwardAPIVolumeFile)
 	v.FileMode(p.Child("mode"), d.Mode)
 }
 
-// HostPath reports the faults of a path on the node.
+// HostPath reports the errors of a path on the node.
 func HostPath(f *check.Faults, p *check.Path, h *corev1.HostPathVolumeSource) {
 	if h.Path == "" {
 		f.Required(p.Child("path"), "")
@@ -258,7 +256,7 @@ func HostPath(f *check.Faults, p *check.Path, h *corev1.HostPathVolumeSource) {
 	}
 }
 
-// NFS reports the faults of an NFS export.
+// NFS reports the errors of an NFS export.
 func NFS(f *check.Faults, p *check.Path, n *corev1.NFSVolumeSource) {
 	if n.Server == "" {
 		f.Required(p.Child("server"), "")
@@ -270,7 +268,7 @@ func NFS(f *check.Faults, p *check.Path, n *corev1.NFSVolumeSource) {
 	}
 }
 
-// CSIDriverName wants the name of a CSI driver.
+// CSIDriverName requires the name of a CSI driver.
 func CSIDriverName(f *check.Faults, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
@@ -282,7 +280,7 @@ func CSIDriverName(f *check.Faults, p *check.Path, name string) {
 	f.Each(p, name, validation.IsDNS1123Subdomain(strings.ToLower(name)))
 }
 
-// FlexVolume reports the faults of a volume of someone else's driver.
+// FlexVolume reports the errors of a FlexVolume.
 func FlexVolume(f *check.Faults, p *check.Path, driver string, options map[string]string) {
 	if driver == "" {
 		f.Required(p.Child("driver"), "")
@@ -295,7 +293,7 @@ func FlexVolume(f *check.Faults, p *check.Path, driver string, options map[strin
 	}
 }
 
-// Disk checks a numbered partition of a cloud disk, whose id is in the field name.
+// Disk validates a numbered partition of a cloud disk, whose id is in the field name.
 func Disk(f *check.Faults, p *check.Path, name, id string, partition int32) {
 	if id == "" {
 		f.Required(p.Child(name), "")
@@ -305,7 +303,7 @@ func Disk(f *check.Faults, p *check.Path, name, id string, partition int32) {
 	}
 }
 
-// first says whether no source is set that is looked at before ephemeral.
+// first reports whether no source before ephemeral is set.
 func first(s *corev1.VolumeSource) bool {
 	rest := *s
 	rest.Ephemeral, rest.Image = nil, nil

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// The forms of users' and domains' names on Windows.
+// The formats of user and domain names on Windows.
 var (
 	control      = regexp.MustCompile(`[[:cntrl:]]+`)
 	netBIOS      = regexp.MustCompile(`^[^\\/:\*\?"<>|\.][^\\/:\*\?"<>|]{0,14}$`)
@@ -75,7 +75,7 @@ func (v *validator) windowsUser(p *check.Path, name string) {
 	}
 }
 
-// hostProcess wants all containers of a pod to be processes of the host, or none.
+// hostProcess requires all containers of a pod to be host processes, or none.
 func (v *validator) hostProcess(p *check.Path) {
 	of := func(w *corev1.WindowsSecurityContextOptions) *bool {
 		if w == nil {

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/resource/plain"
 )
 
-// Warnings says what is odd about a new pod, though not wrong.
+// Warnings returns warnings about a new pod.
 func Warnings(p *corev1.Pod) []string {
 	w := warner{meta: &p.ObjectMeta, spec: &p.Spec}
 	if !plain.Label(p.Name) {
@@ -22,14 +22,14 @@ func Warnings(p *corev1.Pod) []string {
 	return w.list
 }
 
-// TemplateWarnings says what is odd about a pod template, though not wrong.
+// TemplateWarnings returns warnings about a pod template.
 func TemplateWarnings(t *corev1.PodTemplateSpec, p *check.Path) []string {
 	w := warner{meta: &t.ObjectMeta, spec: &t.Spec}
 	w.pod(p)
 	return w.list
 }
 
-// warner collects what is odd about a pod or a template.
+// warner collects warnings about a pod or a template.
 type warner struct {
 	meta *metav1.ObjectMeta
 	spec *corev1.PodSpec
@@ -40,7 +40,7 @@ func (w *warner) warn(format string, args ...any) {
 	w.list = append(w.list, fmt.Sprintf(format, args...))
 }
 
-// pod looks at what is at the path; a pod itself is at none.
+// pod examines the pod or template at the path; the path of a pod is nil.
 func (w *warner) pod(at *check.Path) {
 	p, s := at.Child("spec"), w.spec
 	w.nodes(p)
@@ -57,7 +57,7 @@ func (w *warner) pod(at *check.Path) {
 	w.addresses(p)
 }
 
-// annotations finds those that nobody reads any more.
+// annotations warns of annotations without effect.
 func (w *warner) annotations(p *check.Path) {
 	for _, old := range []struct{ key, why string }{
 		{"scheduler.alpha.kubernetes.io/critical-pod", `non-functional in v1.16+; use the "priorityClassName" field instead`},
@@ -70,7 +70,7 @@ func (w *warner) annotations(p *check.Path) {
 	}
 }
 
-// names finds what stands twice in lists of names.
+// names warns of duplicates in lists of names.
 func (w *warner) names(p *check.Path) {
 	var hosts, secrets []string
 	for i, a := range w.spec.HostAliases {
@@ -92,7 +92,7 @@ func (w *warner) names(p *check.Path) {
 	}
 }
 
-// fractions finds parts of a byte.
+// fractions warns of fractional bytes.
 func (w *warner) fractions(p *check.Path, list corev1.ResourceList) {
 	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
 		if q, ok := list[name]; ok && q.MilliValue()%1000 != 0 {
@@ -101,14 +101,14 @@ func (w *warner) fractions(p *check.Path, list corev1.ResourceList) {
 	}
 }
 
-// seccomp finds an annotation in place of the field.
+// seccomp warns of an annotation in place of the field.
 func (w *warner) seccomp(p *check.Path, key string, hasField bool) {
 	if _, ok := w.meta.Annotations[key]; ok && !hasField {
 		w.warn(`%s: non-functional in v1.27+; use the "seccompProfile" field instead`, p.Key(key).String())
 	}
 }
 
-// addresses finds those that are not written as they should be.
+// addresses warns of addresses in a non-canonical form.
 func (w *warner) addresses(p *check.Path) {
 	if d := w.spec.DNSConfig; d != nil {
 		for i, ip := range d.Nameservers {

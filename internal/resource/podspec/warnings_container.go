@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// containers looks at each container, and then at the ports of all together.
+// containers examines each container, and then the ports of all of them.
 func (w *warner) containers(at, p *check.Path) {
 	v := validator{spec: w.spec}
 	for n := range v.count() {
@@ -28,7 +28,7 @@ func (w *warner) containers(at, p *check.Path) {
 	w.ports(&v, p)
 }
 
-// appArmor finds an annotation that says something else than the fields.
+// appArmor warns of an annotation that disagrees with the fields.
 func (w *warner) appArmor(p *check.Path, c *corev1.Container) {
 	key := corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix + c.Name
 	value, ok := w.meta.Annotations[key]
@@ -44,7 +44,7 @@ func (w *warner) appArmor(p *check.Path, c *corev1.Container) {
 	}
 }
 
-// profileOf is the profile that an annotation means, nil if it means none.
+// profileOf returns the profile that an annotation names, nil if it names none.
 func profileOf(annotation string) *corev1.AppArmorProfile {
 	local, isLocal := strings.CutPrefix(annotation, corev1.DeprecatedAppArmorBetaProfileNamePrefix)
 	switch {
@@ -58,7 +58,7 @@ func profileOf(annotation string) *corev1.AppArmorProfile {
 	return nil
 }
 
-// environment finds values that hide others of the same name without using them.
+// environment warns of a variable that overrides one of the same name without using it.
 func (w *warner) environment(p *check.Path, env []corev1.EnvVar) {
 	seen := map[string]bool{}
 	for i, e := range env {
@@ -70,7 +70,7 @@ func (w *warner) environment(p *check.Path, env []corev1.EnvVar) {
 	}
 }
 
-// ports finds those that are in each other's way.
+// ports warns of conflicting ports.
 func (w *warner) ports(v *validator, p *check.Path) {
 	type number struct {
 		port     int32

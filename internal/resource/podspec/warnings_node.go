@@ -16,14 +16,14 @@ var movedLabels = map[string]string{
 	"beta.kubernetes.io/instance-type":         `deprecated since v1.17; use "node.kubernetes.io/instance-type" instead`,
 }
 
-// moved finds a node label with a newer name.
+// moved warns of a node label with a newer name.
 func (w *warner) moved(p *check.Path, label string) {
 	if why, ok := movedLabels[label]; ok {
 		w.warn("%s: %s is %s", p.String(), label, why)
 	}
 }
 
-// nodes looks at what chooses nodes by their labels.
+// nodes examines the node selector and node affinity.
 func (w *warner) nodes(p *check.Path) {
 	for label := range w.spec.NodeSelector {
 		if why, ok := movedLabels[label]; ok {
@@ -51,7 +51,7 @@ func (w *warner) nodes(p *check.Path) {
 	}
 }
 
-// TermWarnings says of a choice of nodes which labels have newer names.
+// TermWarnings warns of node labels with newer names in a node selector term.
 func TermWarnings(p *check.Path, t *corev1.NodeSelectorTerm) []string {
 	var w warner
 	w.term(p, t, false)
@@ -70,7 +70,7 @@ func (w *warner) term(p *check.Path, t *corev1.NodeSelectorTerm, values bool) {
 	}
 }
 
-// affinities finds those to nobody.
+// affinities warns of pod affinity terms that select no pods.
 func (w *warner) affinities(p *check.Path) {
 	a := w.spec.Affinity
 	if a == nil {

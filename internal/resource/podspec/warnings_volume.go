@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// volumes finds those of a kind that is going or gone, and files in one place.
+// volumes warns of deprecated and removed volume types, and of files with the same path.
 func (w *warner) volumes(p *check.Path) {
 	for i := range w.spec.Volumes {
 		v := &w.spec.Volumes[i]
@@ -41,7 +41,7 @@ func (w *warner) volumes(p *check.Path) {
 	}
 }
 
-// ClaimWarnings says what is odd about a claim of storage, though not wrong.
+// ClaimWarnings returns warnings about the spec of a volume claim.
 func ClaimWarnings(p *check.Path, s *corev1.PersistentVolumeClaimSpec) []string {
 	var w warner
 	storage := func(p *check.Path, list corev1.ResourceList) {
@@ -54,7 +54,7 @@ func ClaimWarnings(p *check.Path, s *corev1.PersistentVolumeClaimSpec) []string 
 	return w.list
 }
 
-// file is where a volume puts something, and what.
+// file is a file in a volume, with its source.
 type file struct{ path, from string }
 
 func (f file) String() string {
@@ -64,12 +64,12 @@ func (f file) String() string {
 	return fmt.Sprintf("%q", f.path)
 }
 
-// within says whether one of two files is the other's folder, or the other.
+// within reports whether two paths are equal or one is a parent of the other.
 func within(a, b file) bool {
 	return strings.HasPrefix(a.path+"/", b.path+"/") || strings.HasPrefix(b.path+"/", a.path+"/")
 }
 
-// overlaps warns of files in each other's place, and adds those that are new.
+// overlaps warns of conflicting files, and returns all of them.
 func (w *warner) overlaps(volume, what string, all, more []file) []file {
 	for _, f := range more {
 		f.path = strings.TrimRight(f.path, "/")
@@ -97,7 +97,7 @@ func downward(items []corev1.DownwardAPIVolumeFile, from string) (out []file) {
 	return out
 }
 
-// files finds files of one volume in each other's place.
+// files warns of conflicting files in one volume.
 func (w *warner) files(v *corev1.Volume) {
 	switch {
 	case v.ConfigMap != nil:
@@ -118,7 +118,7 @@ func (w *warner) files(v *corev1.Volume) {
 	}
 }
 
-// projected are the files of one source.
+// projected returns the files of one source.
 func projected(s *corev1.VolumeProjection) []file {
 	switch {
 	case s.ConfigMap != nil:

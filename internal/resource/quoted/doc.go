@@ -1,15 +1,12 @@
-// Package quoted writes values the way kube-apiserver quotes them in the messages
-// of its faults.
+// Package quoted formats values as kube-apiserver quotes them in validation errors.
 //
-// Rules there look at internal types, which have no names for JSON: what is quoted
-// whole has the names of Go's fields, each of them, and null for what is not set.
-// A few types have their fields in another order than the types that clients know,
-// or in other places; [orders] lists them. Parts that are of apimachinery's types,
-// label selectors and metadata, have the names that clients know.
+// Validation there sees internal types without JSON tags: a structure is quoted with the names of its Go fields,
+// each of them, and null for unset ones. A few internal types have their fields in another order than the versioned
+// types, or in other places; [orders] lists them. Parts of apimachinery's types, label selectors and metadata, are
+// quoted with their JSON names.
 //
 //	field.Invalid(p, policyv1.PodDisruptionBudgetSpec{...}, "...")
 //	-> Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{...}},"MaxUnavailable":1,...}
 //
-// The form is that of kube-apiserver 1.36. Fields that are newer are quoted where
-// they are set.
+// The format is that of kube-apiserver 1.36. Newer fields are quoted if they are set.
 package quoted

@@ -16,8 +16,8 @@ import (
 
 var podSpec = reflect.TypeFor[corev1.PodSpec]()
 
-// orders has the types whose fields are quoted in another order, with their first
-// fields up to where the order is the same again.
+// orders lists the types whose fields are quoted in another order, with the first fields up to where the order is
+// the same again.
 var orders = map[reflect.Type][]string{
 	podSpec: words(`Volumes InitContainers Containers EphemeralContainers RestartPolicy
 		TerminationGracePeriodSeconds ActiveDeadlineSeconds DNSPolicy NodeSelector ServiceAccountName
@@ -38,14 +38,14 @@ var orders = map[reflect.Type][]string{
 	reflect.TypeFor[storagev1.CSIDriverSpec]():                     words(`AttachRequired FSGroupPolicy`),
 }
 
-// elsewhere has fields that the quoted types do not have, or have in another place.
+// elsewhere lists fields that the internal types lack, or have in another place.
 var elsewhere = map[reflect.Type][]string{
 	podSpec:                            words("DeprecatedServiceAccount HostNetwork HostPID HostIPC ShareProcessNamespace HostUsers"),
 	reflect.TypeFor[corev1.NodeSpec](): words("PodCIDR"),
 	reflect.TypeFor[corev1.Secret]():   words("StringData"),
 }
 
-// newer has the fields that kube-apiserver 1.36 does not know.
+// newer lists the fields that kube-apiserver 1.36 does not have.
 var newer = map[reflect.Type][]string{
 	podSpec:                            words("EvictionResponders"),
 	reflect.TypeFor[batchv1.JobSpec](): words("Scheduling"),
@@ -70,7 +70,7 @@ var newer = map[reflect.Type][]string{
 	reflect.TypeFor[resourcev1.ResourceSliceSpec]():         words("PartitionTypeAttribute SkipNodeOperations"),
 }
 
-// plain has pointers that are none in the quoted types: what is not set is zero.
+// plain lists pointer fields that are values in the internal types: unset ones are quoted as zero.
 var plain = map[reflect.Type][]string{
 	reflect.TypeFor[corev1.ServiceAccountTokenProjection]():            words("ExpirationSeconds"),
 	reflect.TypeFor[appsv1.DeploymentSpec]():                           words("Replicas"),

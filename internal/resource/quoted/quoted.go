@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Faults has the values of faults that are whole structures of Kubernetes' API
-// replaced by ones that are quoted as kube-apiserver does. The list is changed.
+// Faults replaces error values that are structures of Kubernetes' API by values that are quoted as by
+// kube-apiserver. It modifies the list.
 func Faults(list field.ErrorList) field.ErrorList {
 	for _, e := range list {
 		if e.BadValue != nil && isOurs(reflect.TypeOf(e.BadValue)) {
@@ -23,7 +23,7 @@ func Faults(list field.ErrorList) field.ErrorList {
 	return list
 }
 
-// whole is a value that is encoded with the names of Go's fields.
+// whole is a value that is encoded with Go field names.
 type whole struct{ value any }
 
 func (w whole) MarshalJSON() ([]byte, error) {
@@ -34,8 +34,7 @@ func (w whole) MarshalJSON() ([]byte, error) {
 
 var marshaler = reflect.TypeFor[json.Marshaler]()
 
-// isOurs says that values of the type hold structures that have other names here
-// than on the wire.
+// isOurs reports whether values of the type contain structures with other names here than on the wire.
 func isOurs(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
@@ -133,7 +132,7 @@ func members(b *bytes.Buffer, v reflect.Value) error {
 	return nil
 }
 
-// fields are the names of a structure's fields in the order they are quoted in.
+// fields returns the names of a structure's fields in quoting order.
 func fields(t reflect.Type) []string {
 	names := slices.Clone(orders[t])
 	for i := range t.NumField() {
@@ -145,7 +144,7 @@ func fields(t reflect.Type) []string {
 	return names
 }
 
-// inline writes the members of an embedded structure that has its names from JSON.
+// inline writes the members of an embedded structure with JSON names.
 func inline(b *bytes.Buffer, v reflect.Value) error {
 	data, err := json.Marshal(v.Interface())
 	if len(data) > len("{}") {
@@ -155,8 +154,7 @@ func inline(b *bytes.Buffer, v reflect.Value) error {
 	return err
 }
 
-// podSecurity writes what a pod shares with its host beside what else is about its
-// security.
+// podSecurity writes a pod's SecurityContext, which in the internal type includes the host namespaces.
 func podSecurity(b *bytes.Buffer, spec reflect.Value) error {
 	comma(b)
 	b.WriteString(`"SecurityContext":{`)
@@ -180,7 +178,7 @@ func member(b *bytes.Buffer, name string, v reflect.Value) error {
 	return write(b, v)
 }
 
-// comma separates from what is there, if it is not the beginning.
+// comma writes a separator unless at the beginning.
 func comma(b *bytes.Buffer) {
 	if n := b.Len(); n > 0 && b.Bytes()[n-1] != '{' && b.Bytes()[n-1] != '[' && b.Bytes()[n-1] != ':' {
 		b.WriteByte(',')

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// TestNamesAreFields holds the tables to the types that they are about.
+// TestNamesAreFields checks the tables against their types.
 func TestNamesAreFields(t *testing.T) {
 	for _, table := range []map[reflect.Type][]string{orders, elsewhere, newer, plain} {
 		for typ, names := range table {
@@ -55,7 +55,7 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// TestAnything quotes random objects of every kind: what comes out is JSON.
+// TestAnything checks that quoting a random object of any kind yields valid JSON.
 func TestAnything(t *testing.T) {
 	fill := randfill.NewWithSeed(1).NilChance(0.3).NumElements(1, 2).MaxDepth(8).Funcs(
 		func(*metav1.ObjectMeta, randfill.Continue) {}, func(*runtime.RawExtension, randfill.Continue) {},

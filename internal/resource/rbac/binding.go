@@ -79,8 +79,7 @@ var clusterRoleBindingStrategy = resource.Rules[*rbacv1.ClusterRoleBinding]{
 	AllowCreateOnUpdate: true,
 }.Strategy()
 
-// sameRole wants a binding to stay one of the same role: who may bind the one
-// has not been asked whether they may bind the other.
+// sameRole requires a binding to keep its role: permission to bind one role was checked for that role only.
 func sameRole(now, old rbacv1.RoleRef) field.ErrorList {
 	if now == old {
 		return nil
