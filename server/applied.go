@@ -15,9 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	kjson "sigs.k8s.io/json"
 
-	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/internal/server/scan"
@@ -90,7 +88,7 @@ func (c *config) says(apiVersion, kind string) bool {
 // the object: see managed.Apply.Plain. ok is false if it leaves that to merge.
 func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *config, opts *metav1.PatchOptions) (obj resource.Object, ok bool) {
 	version := c.ep.gvk.GroupVersion().String()
-	if !config.plain || c.ep.asks() || !config.says(version, c.ep.Kind) || bytes.Contains(config.text, []byte(`"managedFields"`)) {
+	if !config.plain || c.ep.asksWebhook || !config.says(version, c.ep.Kind) || bytes.Contains(config.text, []byte(`"managedFields"`)) {
 		return nil, false
 	}
 	a := managed.Apply{
@@ -99,58 +97,21 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 		Force: ptr.Deref(opts.Force, false), Time: time.Now(),
 	}
 	if old == nil {
-		merged, entries, ok := a.Plain(nil)
-		if ok && c.ep.Custom != nil {
-			return c.mergedUntyped(merged, entries)
-		}
-		into := c.ep.version.New()
-		if !ok || !fastjson.UnmarshalStrict(merged, into) {
+		text, entries, ok := a.Plain(nil)
+		if !ok {
 			return nil, false
 		}
-		obj, err := c.toStorage(into)
-		if err != nil {
-			return nil, false
-		}
-		obj.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
-		obj.SetManagedFields(entries)
-		return obj, true
+		return c.ep.kind.decodeMerged(&mergedText{text: text, entries: entries})
 	}
 	if !c.ep.raw || !c.ep.current(now) || c.lastRead.foreign || len(old.GetManagedFields()) == 0 || opts.FieldManager == kubectl && appliedLast(old) {
 		return nil, false
 	}
 	a.Live = c.textOf(now)
-	merged, entries, ok := a.Plain(old.GetManagedFields())
+	text, entries, ok := a.Plain(old.GetManagedFields())
 	if !ok {
 		return nil, false
 	}
-	if c.ep.Custom != nil {
-		if obj, ok = c.mergedUntyped(merged, entries); ok && obj.GetResourceVersion() == "" {
-			obj.SetResourceVersion(old.GetResourceVersion())
-		}
-		return obj, ok
-	}
-	o, changed, ok := unpatched(old, a.Live, merged)
-	if !ok || len(changed) > len("{}") && !fastjson.UnmarshalStrict(changed, o) {
-		return nil, false
-	}
-	obj = o.(resource.Object)
-	obj.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
-	if obj.GetResourceVersion() == "" {
-		obj.SetResourceVersion(old.GetResourceVersion())
-	}
-	obj.SetManagedFields(entries)
-	return obj, true
-}
-
-// mergedUntyped makes a custom object of its text and the record of its owners. ok is
-// false if there is anything in it that has no place there.
-func (c *call) mergedUntyped(text []byte, entries []metav1.ManagedFieldsEntry) (resource.Object, bool) {
-	u := c.decodePlain(text, codec.JSON)
-	if u == nil {
-		return nil, false
-	}
-	u.SetManagedFields(entries)
-	return u, true
+	return c.ep.kind.decodeMerged(&mergedText{text: text, entries: entries, old: old, before: a.Live})
 }
 
 // kubectl is the manager whose annotation of what was last applied is kept.

@@ -6,8 +6,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/resource"
@@ -78,18 +76,11 @@ func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOpti
 		own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.gvk.GroupVersion().String(), Subresource: c.info.subresource}
 		live.SetManagedFields(managed.Unburden(live.GetManagedFields(), own, config.text, c.ep.shape()))
 	}
-	var whole runtime.Object = live
-	if u, ok := whole.(*resource.Untyped); ok {
-		whole = u.Whole()
-	}
-	out, err := fm.Apply(whole, asked, opts.FieldManager, ptr.Deref(opts.Force, false))
+	out, err := fm.Apply(c.ep.kind.toMerge(live), asked, opts.FieldManager, ptr.Deref(opts.Force, false))
 	if err != nil {
 		return nil, err
 	}
-	if u, ok := out.(*unstructured.Unstructured); ok && c.ep.Custom != nil {
-		out = resource.NewUntyped(u)
-	}
-	obj, err := asObjectOf(out)
+	obj, err := c.ep.kind.fromMerge(out)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +94,7 @@ func (c *call) liveOrNew(old resource.Object) (resource.Object, error) {
 		live.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
 		return live, nil
 	}
-	obj, err := c.ep.newStored()
+	obj, err := c.ep.kind.newObject()
 	if err != nil {
 		return nil, err
 	}

@@ -93,6 +93,9 @@ func (c *call) warn(texts ...string) {
 	}
 }
 
+// warnOne is warn for rules that take a function.
+func (c *call) warnOne(text string) { c.warn(text) }
+
 // quoteWarning makes the quoted string of RFC 7234.
 func quoteWarning(text string) string {
 	b := make([]byte, 0, len(text)+2)

@@ -22,7 +22,7 @@ func (l *listing) cborHead(dst []byte, m listMeta) []byte {
 	if f.shape == asPartialList {
 		kind, apiVersion = "PartialObjectMetadataList", f.metaAPIVersion()
 	}
-	m.ends = f.ep.Custom != nil && f.shape == asObject
+	m.ends = f.ep.emptyContinue && f.shape == asObject
 	dst = codec.AppendCBORHead(append(dst, codec.CBORTag()...), codec.CBORMap, 4)
 	dst = codec.AppendCBORString(codec.AppendCBORType(dst, kind, apiVersion), "metadata")
 	dst = codec.AppendCBORString(m.appendCBOR(dst), "items")
@@ -53,7 +53,7 @@ func cborSize(seq []byte) int {
 // untyped says that the form's elements leave out their kind and version, which
 // a list says once, and events and bodies for each.
 func (f *form) untyped() bool {
-	return f.media == codec.CBOR && f.shape == asObject && f.ep.Custom == nil
+	return f.media == codec.CBOR && f.shape == asObject && f.ep.bareItems
 }
 
 // typed puts the kind and version into the element that b holds from at on.

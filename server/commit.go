@@ -21,7 +21,7 @@ func (c *call) commit(w *written, at storage.Revision, t storage.EventType) (sto
 	}
 	op.Value = w.value
 	for {
-		if c.ep.Plural == "events" {
+		if c.ep.Strategy.Expires {
 			var err error
 			if op.Lease, err = c.s.events.lease(c.ctx, c.s.cfg.Store); err != nil {
 				return storage.TxnResult{}, err
@@ -59,7 +59,7 @@ func (c *call) tried(t storage.Txn, at storage.Revision) (storage.TxnResult, err
 	}
 	switch {
 	case err != nil:
-	case !res.Succeeded && c.ep.Custom != nil && outlived(res.Current, at):
+	case !res.Succeeded && c.ep.redefinable && outlived(res.Current, at):
 		err = errRedefined
 	case res.Succeeded && !c.quiet:
 		if f := c.s.cfg.Written[c.ep.gr]; f != nil {

@@ -123,15 +123,8 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if st.PrepareForCreate != nil {
 		st.PrepareForCreate(obj)
 	}
-	errs := ar.Faults
-	if c.ep.Custom != nil {
-		errs = resource.ValidateObjectMeta(c.ep.Resource, obj)
-		errs = append(errs, c.validateCustom(obj, nil, errs)...)
-	} else {
-		errs = append(errs, resource.ValidateNew(c.ep.Resource, obj)...)
-	}
-	if len(errs) > 0 {
-		return nil, apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))
+	if errs := c.ep.kind.validateNew(c.ctx, obj, ar.Faults, c.warnOne); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(c.ep.kind.groupKind(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	c.defaults(obj) // of what the strategy has filled in
 	if err := c.chain().Validate(c.ctx, ar); err != nil {

@@ -4,9 +4,7 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/resource"
@@ -27,13 +25,17 @@ const (
 // shorten. Then finalizers keep the object until the last is taken off.
 func (c *call) dyingStep(obj resource.Object, opts *metav1.DeleteOptions) step {
 	now := metav1.Now().Rfc3339Copy()
-	if ns, ok := obj.(*corev1.Namespace); ok && (ns.DeletionTimestamp == nil || len(ns.Spec.Finalizers) > 0) {
-		return c.namespaceStep(ns, opts, now)
-	}
-	if f := c.ep.Strategy.PrepareForDelete; f != nil && obj.GetDeletionTimestamp() == nil {
+	st := &c.ep.Strategy
+	switch first := obj.GetDeletionTimestamp() == nil; {
+	case first && st.PrepareForDelete != nil:
 		obj.SetDeletionTimestamp(&now)
-		f(obj)
+		st.PrepareForDelete(obj)
+		if st.Finalizing != nil {
+			c.setFinalizers(obj, opts)
+		}
 		return stepMark
+	case !first && st.Finalizing != nil && st.Finalizing(obj):
+		return stepPending
 	}
 	graceful, pending := c.grace(obj, opts, now)
 	if pending {
@@ -122,8 +124,8 @@ func countUp(obj resource.Object) {
 // setFinalizers gives the object the garbage collector's finalizers that the
 // options ask for, and takes off those they don't.
 func (c *call) setFinalizers(obj resource.Object, opts *metav1.DeleteOptions) {
-	if c.ep.gr == (schema.GroupResource{Resource: "events"}) {
-		return // nothing depends on an event
+	if c.ep.Strategy.NoDependents {
+		return
 	}
 	orphan, foreground := propagation(obj, opts, c.ep.Strategy.OrphanByDefault)
 	var list []string
@@ -168,16 +170,4 @@ func propagation(obj resource.Object, opts *metav1.DeleteOptions, orphanByDefaul
 		}
 	}
 	return orphanByDefault, false
-}
-
-// namespaceStep is for namespaces that are not ready to go: first they are
-// Terminating, until their own finalizers, kept in the spec, are done.
-func (c *call) namespaceStep(ns *corev1.Namespace, opts *metav1.DeleteOptions, now metav1.Time) step {
-	if ns.DeletionTimestamp != nil {
-		return stepPending
-	}
-	ns.DeletionTimestamp = &now
-	ns.Status.Phase = corev1.NamespaceTerminating
-	c.setFinalizers(ns, opts)
-	return stepMark
 }

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -93,7 +92,7 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	w := managed.Write{
 		Manager: manager, Subresource: c.info.subresource, APIVersion: c.ep.gvk.GroupVersion().String(),
 		Filter: managed.Filter{Without: c.ep.Reset(c.info.subresource)}, Create: old == nil, Time: time.Now(),
-		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) { return c.textsIn(v, obj, old) },
+		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) { return c.ep.kind.texts(c.ctx, v, obj, old) },
 	}
 	if c.info.subresource == "scale" {
 		w.Filter, w.Time = c.ep.replicasOnly(), time.Time{} // kube-apiserver notes no time here
@@ -110,7 +109,7 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	}
 	switch {
 	case old == nil:
-		w.Old, err = emptyText(c.ep)
+		w.Old, err = c.ep.emptyText()
 	case c.ep.raw && c.ep.current(now):
 		w.Old = c.textOf(now)
 	default:
@@ -175,73 +174,6 @@ func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
 	x, y := a.FieldsV1, b.FieldsV1
 	a.FieldsV1, b.FieldsV1, a.Time, b.Time = nil, nil, nil, nil
 	return a == b && (x == nil) == (y == nil) && (x == nil || x.Equal(*y))
-}
-
-// text is an object of the storage version, which has no entries, as JSON of
-// the endpoint's version.
-func (ep *endpoint) text(obj resource.Object) ([]byte, error) {
-	entries := obj.GetManagedFields()
-	obj.SetManagedFields(nil)
-	defer obj.SetManagedFields(entries)
-	if f := ep.version.FromStorage; f != nil {
-		out, err := f(obj)
-		if err != nil {
-			return nil, err
-		}
-		return codec.Marshal(out, codec.JSON)
-	}
-	return codec.Marshal(obj, codec.JSON)
-}
-
-// emptyTexts has what emptyText has made.
-var emptyTexts sync.Map // *resource.Version -> []byte
-
-// emptyText is the JSON of an object of which nothing is known yet.
-func emptyText(ep *endpoint) ([]byte, error) {
-	v := ep.version
-	if ep.Custom != nil { // rows come and go
-		return codec.Marshal(v.New(), codec.JSON)
-	}
-	if text, ok := emptyTexts.Load(v); ok {
-		return text.([]byte), nil
-	}
-	text, err := codec.Marshal(v.New(), codec.JSON)
-	if err == nil {
-		emptyTexts.Store(v, text)
-	}
-	return text, err
-}
-
-// textsIn is the object before and after in another of its versions.
-func (c *call) textsIn(apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
-	if c.ep.Custom != nil {
-		return c.customTextsIn(apiVersion, obj, old)
-	}
-	other := &endpoint{Resource: c.ep.Resource}
-	if gv := c.ep.StorageGVK().GroupVersion(); gv.String() == apiVersion {
-		other.version = &resource.Version{New: func() runtime.Object { o, _ := c.ep.newStored(); return o }}
-	} else {
-		for i := range c.ep.Versions {
-			if v := &c.ep.Versions[i]; c.ep.GVK(v.Name).GroupVersion().String() == apiVersion {
-				other.version, ok = v, true
-			}
-		}
-		if !ok {
-			return nil, nil, nil, false
-		}
-	}
-	empty := other.version.New()
-	after, err := other.text(obj)
-	if err == nil && old == nil {
-		before, err = codec.Marshal(empty, codec.JSON)
-	} else if err == nil {
-		before, err = other.text(old)
-	}
-	return before, after, shapeOf(empty), err == nil
-}
-
-func shapeOf(obj runtime.Object) *openapi.Shape {
-	return openapi.ShapeOf(reflect.TypeOf(obj).Elem())
 }
 
 // sinceThen gives the entries their old times back where nothing else about

@@ -54,12 +54,12 @@ func (c *call) form() (*form, error) {
 			return nil, err
 		}
 	}
-	if f.stored() || c.ep.Custom != nil && f.shape == asObject && f.media.IsText() {
-		f.id = c.ep.refresh // for events of older objects, and what has been converted
+	if f.shape == asObject && f.media.IsText() {
+		f.id = c.ep.textForm
 		return f, nil
 	}
 	f.message = f.messageType()
-	f.id = watchcache.Form(fmt.Sprint(c.ep.refresh, c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.elements(), " ", f.shape, f.meta, f.include))
+	f.id = watchcache.Form(fmt.Sprint(c.ep.textForm, c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.elements(), " ", f.shape, f.meta, f.include))
 	return f, nil
 }
 
@@ -73,11 +73,6 @@ func (f *form) elements() codec.MediaType {
 		return codec.JSON
 	}
 	return f.media
-}
-
-// current says that an object's bytes can be shown.
-func (ep *endpoint) current(o *watchcache.Object) bool {
-	return ep.Custom == nil || int64(o.Revision()) > ep.since
 }
 
 // appendElement appends the object's element.

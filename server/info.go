@@ -19,6 +19,8 @@ type info struct {
 	prefix, group, version           string
 	namespace, resource, subresource string
 	name                             string
+	// ofNamespace: the path is that of a Namespace, whose name is also namespace.
+	ofNamespace bool
 	// parts of the path from the resource on.
 	parts []string
 	// legacyWatch marks the old form /api/v1/watch/...
@@ -61,6 +63,7 @@ func parseInfo(req *http.Request, query url.Values) (in info, ok bool) {
 		}
 	}
 	in.parts, in.resource = parts, parts[0]
+	in.ofNamespace = in.group == "" && in.resource == "namespaces"
 	if len(parts) > 1 {
 		in.name = parts[1]
 	}

@@ -44,7 +44,7 @@ const (
 // use it after that. Events are not written again.
 func (l *latest) give(c *call, w *written) {
 	obj := w.obj
-	if !w.stored || obj == nil || c.lastRead.foreign || c.ep.goType == nil || reflect.TypeOf(obj).Elem() != c.ep.goType || c.ep.Plural == "events" {
+	if !w.stored || obj == nil || c.lastRead.foreign || c.ep.goType == nil || reflect.TypeOf(obj).Elem() != c.ep.goType || c.ep.Strategy.Expires {
 		return
 	}
 	w.obj = nil

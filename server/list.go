@@ -48,7 +48,7 @@ func list(c *call) error {
 	case p.limit > 0:
 		w.objects, w.whole = p.cut(&w.rest, sel, &meta), true
 	}
-	if c.ep.asks() && pick == nil {
+	if c.ep.asksWebhook && pick == nil {
 		w.objects, w.whole = slices.Collect(w.items()), true
 		if err := w.err(); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (f *form) appendListHead(dst []byte, m listMeta) []byte {
 	default:
 		dst = append(dst, f.ep.listHead...)
 	}
-	m.ends = f.ep.Custom != nil && f.shape == asObject
+	m.ends = f.ep.emptyContinue && f.shape == asObject
 	return append(m.appendJSON(dst), `,"items":[`...)
 }
 

@@ -11,7 +11,7 @@ import (
 // of a custom object.
 func (f *form) cuts(o *watchcache.Object) bool {
 	return (f.shape == asPartial || f.shape == asPartialList) && f.media.IsText() &&
-		(f.ep.Custom == nil || f.ep.raw && f.ep.current(o))
+		(f.ep.sharedMetadata || f.ep.raw && f.ep.current(o))
 }
 
 // appendMetadata appends such an element, as of a revision.

@@ -156,7 +156,7 @@ func (c *call) decodeNow(now *watchcache.Object) (resource.Object, error) {
 		return obj, nil
 	}
 	text, entries := managed.Cut(now.Value())
-	obj, foreign, err := c.ep.decodeParts(c.ctx, text, entries, now.Revision())
+	obj, foreign, err := c.ep.kind.decodeStored(c.ctx, text, entries, now.Revision())
 	if err != nil {
 		return nil, err
 	}

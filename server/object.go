@@ -7,7 +7,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
@@ -15,7 +14,6 @@ import (
 	"github.com/google/uuid"
 
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 )
 
 // decodeObject reads the call's body as an object of the endpoint's version
@@ -29,36 +27,9 @@ func (c *call) decodeObject(directive string) (resource.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj := c.ep.version.New()
-	if c.ep.Custom != nil {
-		return c.decodeCustomBody(body, m, directive)
-	}
-	warnings, err := codec.DecodeBody(body, m, c.ep.gvk, obj, directive)
-	if err != nil {
-		return nil, err
-	}
+	obj, warnings, err := c.ep.kind.decodeBody(body, m, directive)
 	c.warn(warnings...)
-	return c.toStorage(obj)
-}
-
-func (c *call) toStorage(obj runtime.Object) (resource.Object, error) {
-	if f := c.ep.version.ToStorage; f != nil {
-		out, err := f(obj)
-		if err != nil {
-			return nil, err
-		}
-		obj = out
-	}
-	return asObjectOf(obj)
-}
-
-// asObjectOf gives an object its metadata's methods.
-func asObjectOf(obj runtime.Object) (resource.Object, error) {
-	o, ok := obj.(resource.Object)
-	if !ok {
-		return nil, fmt.Errorf("object %T has no metadata", obj)
-	}
-	return o, nil
+	return obj, err
 }
 
 // settleNamespace makes the object live where the path says.

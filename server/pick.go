@@ -26,13 +26,10 @@ type pick struct {
 // pickOf takes from a selector what is a pick, nil if nothing is. The rest is nil if
 // that is all.
 func (ep *endpoint) pickOf(s fields.Selector) (rest fields.Selector, _ *pick) {
-	if ep.Custom == nil || len(ep.Custom.Known()) < 2 {
+	if ep.versionedFields == nil {
 		return s, nil
 	}
-	p := &pick{paths: map[string][]string{}}
-	for _, f := range ep.Fields {
-		p.paths[f.Label] = f.Paths[0]
-	}
+	p := &pick{paths: ep.versionedFields}
 	var others []fields.Selector
 	for _, r := range s.Requirements() {
 		switch {
@@ -89,7 +86,7 @@ func (f *form) shown(o *watchcache.Object) ([]byte, error) {
 		text, _ = managed.Cut(o.Value())
 		return text, nil
 	}
-	return formOf(f.ctx, o, f.ep.refresh, func(o *watchcache.Object) ([]byte, error) {
+	return formOf(f.ctx, o, f.ep.textForm, func(o *watchcache.Object) ([]byte, error) {
 		obj, err := f.ep.decode(f.ctx, o.Value(), o.Revision())
 		if err != nil {
 			return nil, err
@@ -107,7 +104,7 @@ func (c *call) picked(f *form, p *pick, snap *watchcache.Snapshot, sel watchcach
 	}
 	texts := map[*watchcache.Object][]byte{}
 	defer func() {
-		if c.ep.asks() {
+		if c.ep.asksWebhook {
 			f.texts = texts
 		}
 	}()

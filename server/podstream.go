@@ -29,7 +29,7 @@ var connects = map[Subresource]verb{
 func (c *call) routeConnect() (verb, error) {
 	in := &c.info
 	do := connects[Subresource{c.ep.gr, in.subresource}]
-	if do == nil || c.ep.Custom != nil || len(in.parts) > 3 && in.subresource != "proxy" || c.ep.Namespaced != (in.namespace != "") {
+	if do == nil || len(in.parts) > 3 && in.subresource != "proxy" || c.ep.Namespaced != (in.namespace != "") {
 		return nil, nil
 	}
 	if in.subresource != "proxy" && !slices.Contains(c.ep.Subresource(in.subresource).Verbs, in.verb) {

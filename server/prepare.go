@@ -2,8 +2,6 @@ package server
 
 import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
@@ -15,7 +13,7 @@ import (
 // prepareUpdate keeps what an update may not change and validates the rest. It tells
 // the faults found so far along with its own.
 func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) error {
-	prepare, validate := c.updateRules()
+	prepare, _ := c.ep.updateRules(c.info.subresource)
 	whole := c.info.subresource == ""
 	if drop := c.ep.Strategy.Drop; drop != nil && whole {
 		c.warn(drop(obj, old)...)
@@ -38,13 +36,9 @@ func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) e
 	}
 	errs := append(faults, resource.ValidateObjectMeta(c.ep.Resource, obj)...)
 	errs = append(errs, resource.ValidateObjectMetaUpdate(obj, old)...)
-	if c.ep.Custom != nil {
-		errs = append(errs, c.validateCustom(obj, old, errs)...)
-	} else if validate != nil {
-		errs = append(errs, validate(obj, old)...)
-	}
+	errs = append(errs, c.ep.kind.validateUpdate(c.ctx, obj, old, c.info.subresource, errs, c.warnOne)...)
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(c.kindOf(obj), obj.GetName(), quoted.Faults(errs))
+		return apierrors.NewInvalid(c.ep.kind.groupKind(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	if !whole {
 		return nil
@@ -60,32 +54,6 @@ func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) e
 	return nil
 }
 
-// kindOf is the kind that errors about an object name: a custom one says it itself.
-func (c *call) kindOf(obj runtime.Object) schema.GroupKind {
-	if c.ep.Custom != nil {
-		return obj.GetObjectKind().GroupVersionKind().GroupKind()
-	}
-	return c.ep.StorageGVK().GroupKind()
-}
-
-// updateRules are the strategy's functions for what the path names.
-func (c *call) updateRules() (prepare func(obj, old runtime.Object), validate func(obj, old runtime.Object) field.ErrorList) {
-	st := &c.ep.Strategy
-	switch sub := c.info.subresource; sub {
-	case "", "scale":
-		return st.PrepareForUpdate, st.ValidateUpdate
-	case "status":
-		return st.PrepareForStatusUpdate, st.ValidateStatusUpdate
-	default:
-		s := c.ep.Subresource(sub)
-		prepare, validate = s.PrepareForUpdate, s.ValidateUpdate
-		if prepare == nil {
-			prepare = partOf[sub]
-		}
-		return prepare, validate
-	}
-}
-
 // emptied says that the update took the last finalizer off an object that is
 // being deleted, so that it goes now.
 func (c *call) emptied(obj, old resource.Object) bool {
@@ -95,7 +63,8 @@ func (c *call) emptied(obj, old resource.Object) bool {
 	if s := old.GetDeletionGracePeriodSeconds(); s != nil && *s != 0 {
 		return false
 	}
-	return !hasSpecFinalizers(obj)
+	f := c.ep.Strategy.Finalizing
+	return f == nil || !f(obj)
 }
 
 // removeEmptied deletes in place of writing w.

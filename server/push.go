@@ -96,7 +96,7 @@ func (st *stream) turn() bool {
 // handler is to return, and the stream is no goroutine's any more. done is called
 // when it ends.
 func (st *stream) handOver(done func()) bool {
-	if !st.live || st.f.ep.asks() { // the connection waits for nobody
+	if !st.live || st.f.ep.asksWebhook { // the connection waits for nobody
 		return false
 	}
 	ring, ok := h2.HandOver(st.push.w, handed{st})

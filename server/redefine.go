@@ -58,7 +58,7 @@ func (c *call) serveResource() error {
 func (c *call) lookUp(gvr schema.GroupVersionResource) (*endpoint, *table, error) {
 	t := c.s.table.Load()
 	ep := t.endpoints[gvr]
-	if d := c.s.cfg.Definitions; d != nil && (ep == nil && !t.groups[gvr.GroupVersion()] || ep != nil && ep.Custom != nil && !d.Settled()) {
+	if d := c.s.cfg.Definitions; d != nil && (ep == nil && !t.groups[gvr.GroupVersion()] || ep != nil && ep.redefinable && !d.Settled()) {
 		if err := d.Settle(c.ctx); err != nil {
 			return nil, nil, err
 		}
@@ -71,21 +71,20 @@ func (c *call) lookUp(gvr schema.GroupVersionResource) (*endpoint, *table, error
 // redefined says that the call's endpoint is perhaps not the one that what was
 // just read of the watch cache is to be seen by.
 func (c *call) redefined() bool {
-	if c.ep.Custom == nil || c.s.cfg.Definitions == nil {
+	if !c.ep.redefinable || c.s.cfg.Definitions == nil {
 		return false
 	}
 	return !c.s.cfg.Definitions.Settled() || c.s.table.Load().endpoints[c.ep.GVR(c.ep.version.Name)] != c.ep
 }
 
-// fenced adds to a write's condition that the definition is the one whose rules
-// the object has been taken through: a server that has not heard of the next one
-// writes nothing by the old.
+// fenced adds to a write's condition that the kind's definition is the one whose rules the
+// object has been validated by: a server that has not seen the next definition yet writes
+// nothing by the old one.
 func (c *call) fenced(cond storage.Condition) []storage.Condition {
-	if c.ep.Custom == nil || c.s.cfg.Definitions == nil {
-		return []storage.Condition{cond}
+	if d, ok := c.ep.kind.definition(); ok && c.s.cfg.Definitions != nil {
+		return []storage.Condition{cond, d}
 	}
-	key, at := c.ep.Custom.Definition()
-	return []storage.Condition{cond, {Key: key, ModRevision: storage.Revision(at)}}
+	return []storage.Condition{cond}
 }
 
 // outlived says of a write that failed, by what its conditions' keys hold, that
@@ -100,20 +99,12 @@ func outlived(current []*storage.KeyValue, at storage.Revision) bool {
 	return current[0].ModRevision == at
 }
 
-// sameAs says that another endpoint shows the same objects in the same way.
-func (ep *endpoint) sameAs(other *endpoint) bool {
-	if other == nil || other.Custom == nil {
-		return false
-	}
-	return ep == other || ep.cache == other.cache && ep.Custom.Tag() == other.Custom.Tag() && ep.gvk == other.gvk && ep.listHead == other.listHead
-}
-
 // redefined says what becomes of a watch whose next events have been read: it
 // waits for definitions to take effect, or ends since the kind's has, as
 // kube-apiserver ends it: the next watch goes on, by the new one.
 func (st *stream) redefined() (wait bool, over error) {
 	ep, d := st.f.ep, st.s.cfg.Definitions
-	custom := ep.Custom != nil && d != nil
+	custom := ep.redefinable && d != nil
 	if custom && !d.Settled() {
 		return true, nil // held has been set before: who settles them rings
 	}

@@ -27,20 +27,18 @@ func (c *call) route() (_ verb, err error) {
 		return nil, errNotFoundPath
 	case c.ep == nil:
 		return nil, noSuchResource()
-	case c.ep.Custom != nil && !c.customPathFits():
-		return nil, errNotFoundPath
 	}
 	if do, err := c.routeConnect(); do != nil || err != nil {
 		return do, err
 	}
-	switch {
-	case !c.pathFits():
-		return nil, noSuchResource()
-	case c.req.Method == http.MethodHead && c.ep.Custom == nil, in.legacyWatch && c.req.Method != http.MethodGet:
+	if err := c.ep.kind.checkPath(in); err != nil {
+		return nil, err
+	}
+	if c.req.Method == http.MethodHead && !c.ep.head || in.legacyWatch && c.req.Method != http.MethodGet {
 		return nil, methodNotAllowed()
 	}
 	w := c.ep.version.Warning
-	if w != "" && c.ep.Custom != nil { // also on a path that its kind has not
+	if w != "" && c.ep.warnsEarly { // also on a path that its kind has not
 		c.warn(w)
 	}
 	do, err := c.routeVerb()
@@ -50,7 +48,7 @@ func (c *call) route() (_ verb, err error) {
 	if err := c.negotiate(); err != nil {
 		return nil, err
 	}
-	if w != "" && c.ep.Custom == nil {
+	if w != "" && !c.ep.warnsEarly {
 		c.warn(w)
 	}
 	if err := c.namespaceFits(); err != nil {
@@ -87,54 +85,16 @@ func (c *call) nameFits() error {
 	return nil
 }
 
-// pathFits says whether the path is one of those a resource of this scope has.
-func (c *call) pathFits() bool {
-	in := &c.info
-	if len(in.parts) > 3 || in.verb == "proxy" {
-		return false
-	}
-	if c.ep.gr == (schema.GroupResource{Resource: "namespaces"}) {
-		return true
-	}
-	if !c.ep.Namespaced {
-		return in.namespace == ""
-	}
-	// Objects of all namespaces can be listed, one of them needs a namespace.
-	return in.namespace != "" || len(in.parts) == 1
-}
-
-// customPathFits is the same for custom kinds, where every path of a namespaced
-// one has a namespace but those that read all.
-func (c *call) customPathFits() bool {
-	in := &c.info
-	if c.ep.Namespaced && in.namespace == "" {
-		return len(in.parts) == 1 && (in.verb == "list" || in.verb == "watch")
-	}
-	return c.pathFits()
-}
-
 func (c *call) negotiate() (err error) {
 	collection := c.req.Method == http.MethodGet && (len(c.info.parts) == 1 || c.info.legacyWatch)
 	sub := c.ep.Subresource(c.info.subresource)
 	c.accept, err = c.s.offer.negotiate(c.req, request{
 		collection: collection, stream: c.info.verb == "watch",
-		custom: c.ep.Custom != nil && c.info.subresource != "scale",
+		custom: !c.ep.protobuf && c.info.subresource != "scale",
 		// Reviews, bindings and the like are made and never read.
 		noTable: c.ep.Virtual && !c.ep.Has("list") || sub != nil && !slices.Contains(sub.Verbs, "get"),
 	})
 	return err
-}
-
-// methodNotAllowed is the answer to a verb that the path does not have. Those of
-// custom kinds are not told from one another by path, and each says what it lacks.
-func (c *call) methodNotAllowed() error {
-	switch {
-	case c.ep.Custom == nil:
-		return methodNotAllowed()
-	case c.info.name == "" && (c.info.verb == "update" || c.info.verb == "patch"):
-		return apierrors.NewBadRequest("name must be provided")
-	}
-	return apierrors.NewMethodNotSupported(c.ep.gr, c.info.verb)
 }
 
 // routeVerb picks the verb that answers.
@@ -152,7 +112,7 @@ func (c *call) routeVerb() (verb, error) {
 	}
 	want := in.verb
 	if c.ep.Namespaced && in.namespace == "" && !slices.Contains([]string{"list", "watch"}, want) {
-		return nil, c.methodNotAllowed()
+		return nil, c.ep.kind.methodNotAllowed(in)
 	}
 	var do verb
 	switch want {
@@ -163,7 +123,7 @@ func (c *call) routeVerb() (verb, error) {
 	case "watch":
 		do = watchVerb
 	case "create":
-		if !named || c.ep.Custom != nil {
+		if !named || c.ep.postToName {
 			do = create
 		}
 	case "update":
@@ -180,7 +140,7 @@ func (c *call) routeVerb() (verb, error) {
 		do = deleteCollection
 	}
 	if do == nil || !c.ep.Has(want) {
-		return nil, c.methodNotAllowed()
+		return nil, c.ep.kind.methodNotAllowed(in)
 	}
 	return do, nil
 }
@@ -199,14 +159,11 @@ func (c *call) virtualRead(named bool) (verb, error) {
 // routeSubresource picks the verb for a subresource of one object.
 func (c *call) routeSubresource() (verb, error) {
 	sub := c.ep.Subresource(c.info.subresource)
-	if sub == nil && c.ep.Custom != nil {
-		return nil, c.notFound(c.info.name)
-	}
 	if sub == nil {
-		return nil, noSuchResource()
+		return nil, c.ep.kind.noSubresource(c.info.name)
 	}
 	if !slices.Contains(sub.Verbs, c.info.verb) {
-		return nil, c.methodNotAllowed()
+		return nil, c.ep.kind.methodNotAllowed(&c.info)
 	}
 	key := Subresource{c.ep.gr, sub.Name}
 	if c.info.verb == "create" {

@@ -10,13 +10,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/watchcache"
 )
 
@@ -111,10 +111,21 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 		if err != nil {
 			return nil, err
 		}
-		asked := &autoscalingv1.Scale{}
-		_, err = c.applyPatch(p, current, func() runtime.Object { return asked }, nil, opts.FieldValidation)
-		return asked, err
+		return c.patchScaleText(p, current, opts.FieldValidation)
 	})
+}
+
+// patchScaleText makes a Scale of the patched text of one.
+func (c *call) patchScaleText(p patch.Patch, current []byte, directive string) (*autoscalingv1.Scale, error) {
+	asked := &autoscalingv1.Scale{}
+	r, err := p.Apply(c.ctx, current, asked)
+	if err != nil {
+		return nil, err
+	}
+	text := &patchedText{Patch: p, Result: r, before: current, unknown: c.lastRead.foreign, directive: directive}
+	warnings, err := text.decodeInto(asked, c.ep.version.New)
+	c.warn(warnings...)
+	return asked, err
 }
 
 // rescale sets the replicas that next makes of the present Scale. next is also
@@ -185,7 +196,7 @@ func (c *call) checkScale(asked *autoscalingv1.Scale, old resource.Object) error
 	if asked.Spec.Replicas == math.MinInt32 && c.ep.Strategy.Scale.Path != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", "."+strings.Join(c.ep.Strategy.Scale.Path, ".")))
 	}
-	if asked.Spec.Replicas < 0 && c.ep.Custom == nil { // a custom kind's own rules say it
+	if asked.Spec.Replicas < 0 && c.ep.Strategy.Scale.Path == nil { // a custom kind's own rules say it
 		return apierrors.NewInvalid(scaleKind.GroupKind(), asked.Name, field.ErrorList{
 			field.Invalid(field.NewPath("spec", "replicas"), asked.Spec.Replicas, "must be greater than or equal to 0")})
 	}

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"fmt"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
@@ -30,9 +28,6 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 // if there is one, takes.
 func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selection, *pick, error) {
 	sel := watchcache.Selection{Namespace: c.namespace(), Name: c.info.name}
-	if c.ep.gr.Resource == "namespaces" && c.ep.gr.Group == "" {
-		sel.Namespace = ""
-	}
 	if opts.LabelSelector != nil && !opts.LabelSelector.Empty() {
 		sel.Labels = opts.LabelSelector
 	}
@@ -41,11 +36,11 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 		return sel, nil, nil
 	}
 	fs, err := fs.Transform(func(label, value string) (string, string, error) {
-		if label == "spec.host" && c.ep.gr == (schema.GroupResource{Resource: "pods"}) {
-			label = "spec.nodeName" // as it was called once
+		if now := c.ep.FieldAliases[label]; now != "" {
+			label = now
 		}
 		if !c.ep.selects(label) {
-			return "", "", unknownField(c.ep, label)
+			return "", "", c.ep.kind.unknownField(label)
 		}
 		return label, value, nil
 	})
@@ -69,16 +64,4 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 // everything says whether the selection takes each object of its namespace.
 func everything(sel watchcache.Selection) bool {
 	return sel.Labels == nil && sel.Fields == nil && sel.Name == ""
-}
-
-func unknownField(ep *endpoint, label string) error {
-	switch {
-	case ep.gr == schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}:
-		return fmt.Errorf("field label not supported for %s: %s", ep.gvk, label)
-	case ep.gr == schema.GroupResource{Group: "batch", Resource: "jobs"}:
-		return fmt.Errorf("field label %q not supported for Job", label)
-	case len(ep.Fields) > 0, ep.Custom != nil:
-		return fmt.Errorf("field label not supported: %s", label)
-	}
-	return fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
 }

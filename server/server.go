@@ -122,7 +122,7 @@ func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
 		d.Set(resources)
 	}
 	before.end(s.hub, now)
-	s.streams.wake(func(st *stream) bool { return st.f.ep.Custom != nil && st.f.ep.retired.Load() })
+	s.streams.wake(func(st *stream) bool { return st.f.ep.retired.Load() })
 }
 
 // A Describer tells clients what is served, as discovery and OpenAPI do.

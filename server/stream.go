@@ -207,7 +207,7 @@ func (st *stream) appendEvent(dst []byte, e watchcache.Event) ([]byte, error) {
 
 // appendBookmark appends an event that tells how far the client has got.
 func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bool) ([]byte, error) {
-	obj, err := st.f.ep.newStored()
+	obj, err := st.f.ep.kind.newObject()
 	if err != nil {
 		return dst, err
 	}

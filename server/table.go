@@ -1,17 +1,12 @@
 package server
 
 import (
-	"reflect"
 	"slices"
-	"sync"
-	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/adopt"
-	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/watchcache"
 )
 
@@ -26,35 +21,6 @@ type table struct {
 	builtin map[string]bool
 	caches  map[string]*watchcache.Cache
 	rows    []*resource.Resource
-}
-
-// endpoint is a resource at one version.
-type endpoint struct {
-	*resource.Resource
-	version *resource.Version
-	gvk     schema.GroupVersionKind
-	gr      schema.GroupResource
-	// cache is nil for kinds that are never stored.
-	cache *watchcache.Cache
-	// raw says that the stored bytes are of this version.
-	raw bool
-	// goType is the struct that stored bytes are of; nil if this version is another
-	// one, or there is none.
-	goType reflect.Type
-	// typePrefix begins the stored bytes: {"kind":"Pod","apiVersion":"v1",
-	typePrefix string
-	listHead   string
-	// since, for a custom kind, is the revision above which stored bytes follow
-	// the kind's definition.
-	since int64
-	// retired: another definition of the kind has taken effect.
-	retired *atomic.Bool
-	// refresh is the form in which older bytes are kept as they are now.
-	refresh watchcache.Form
-	// empty is an object without anything, which nobody may change.
-	empty func() runtime.Object
-	// shape is how objects of this version divide into fields.
-	shape func() *openapi.Shape
 }
 
 func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table) *table {
@@ -85,10 +51,10 @@ func newTable(hub *watchcache.Hub, resources []*resource.Resource, before *table
 				}
 			}
 			t.endpoints[gvr] = ep
-			if r.Custom == nil {
+			if !ep.redefinable {
 				t.groups[ep.gvk.GroupVersion()], t.builtin[r.Group] = true, true
 			}
-			if i == 0 && (r.Custom == nil || ep.raw || t.stored[ep.gr] == nil) {
+			if i == 0 && (!ep.redefinable || ep.raw || t.stored[ep.gr] == nil) {
 				t.stored[ep.gr] = ep
 			}
 		}
@@ -102,7 +68,7 @@ func (t *table) end(hub *watchcache.Hub, next *table) {
 		return
 	}
 	for gvr, ep := range t.endpoints {
-		if ep.Custom != nil && next.caches[ep.StoragePrefix+"/"] == ep.cache && !ep.sameAs(next.endpoints[gvr]) {
+		if ep.redefinable && next.caches[ep.StoragePrefix+"/"] == ep.cache && !ep.sameAs(next.endpoints[gvr]) {
 			ep.retired.Store(true)
 		}
 	}
@@ -142,7 +108,7 @@ func (t *table) cache(hub *watchcache.Hub, r *resource.Resource, sharing []*reso
 			}
 			known[f.Label] = true
 			o.Fields = append(o.Fields, watchcache.Field{Label: f.Label, Paths: f.Paths, Zero: f.Zero})
-			if f.Label == "spec.nodeName" {
+			if f.Indexed {
 				o.IndexFields = append(o.IndexFields, f.Label)
 			}
 		}
@@ -162,46 +128,4 @@ func sameFields(a, b []watchcache.Field) bool {
 	return slices.EqualFunc(a, b, func(a, b watchcache.Field) bool {
 		return a.Label == b.Label && a.Zero == b.Zero && slices.EqualFunc(a.Paths, b.Paths, slices.Equal)
 	})
-}
-
-func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Cache) *endpoint {
-	ep := &endpoint{Resource: r, version: v, gvk: r.GVK(v.Name), gr: r.GroupResource(), cache: cache}
-	ep.raw = ep.gvk == r.StorageGVK()
-	apiVersion := ep.gvk.GroupVersion().String()
-	if ep.raw && r.Custom == nil && v.FromStorage == nil {
-		ep.goType = reflect.TypeOf(v.New()).Elem()
-	}
-	ep.typePrefix = typePrefix(ep.gvk)
-	ep.empty = sync.OnceValue(v.New)
-	ep.shape = sync.OnceValue(func() *openapi.Shape { return shapeOf(v.New()) })
-	ep.listHead = `{"kind":"` + ep.ListKind() + `","apiVersion":"` + apiVersion + `","metadata":`
-	if r.Custom != nil {
-		ep.since, ep.retired = r.Custom.Since(), new(atomic.Bool)
-		ep.refresh = watchcache.Form(r.Custom.Tag() + " " + apiVersion)
-		ep.shape = sync.OnceValue(func() *openapi.Shape {
-			return openapi.CustomShape(r.Custom.Schema(v.Name), r.Custom.KeepsUnknown())
-		})
-	}
-	return ep
-}
-
-func typePrefix(gvk schema.GroupVersionKind) string {
-	return `{"kind":"` + gvk.Kind + `","apiVersion":"` + gvk.GroupVersion().String() + `",`
-}
-
-// selects says whether the field label may stand in a selector.
-func (ep *endpoint) selects(label string) bool {
-	switch label {
-	case "metadata.name":
-		return true
-	case "metadata.namespace":
-		// Kinds that know their fields know whether they have this one.
-		return ep.Namespaced || len(ep.Fields) == 0 && ep.Custom == nil
-	}
-	for _, f := range ep.Fields {
-		if f.Label == label {
-			return true
-		}
-	}
-	return false
 }

@@ -64,7 +64,7 @@ func watchVerb(c *call) error {
 	if initial := opts.SendInitialEvents; failed == nil && initial != nil && *initial {
 		first, failed = beginning(snap, sel, opts)
 	}
-	if failed == nil && first != nil && pick == nil && c.ep.asks() {
+	if failed == nil && first != nil && pick == nil && c.ep.asksWebhook {
 		var objects []*watchcache.Object
 		if objects, failed = collect(snap.List(sel, "", 0)); failed == nil {
 			failed = c.convertAhead(f, objects)

@@ -21,23 +21,9 @@ type written struct {
 	stored bool
 }
 
-// encode makes the bytes to be stored of an object of the storage version. A custom
-// object that admission has changed is pruned first: only validation and the plugins
-// that refuse see what has no place in its schema, as with kube-apiserver.
+// encode makes the bytes to be stored of an object of the hub version.
 func (c *call) encode(obj resource.Object) (*written, error) {
-	if c.altered && c.ep.Custom != nil && c.ep.raw {
-		if _, err := c.ep.Custom.Coerce(&obj.(*resource.Untyped).Unstructured, false); err != nil {
-			return nil, err
-		}
-	}
-	value, err := c.ep.encodeStored(c.ctx, obj)
-	if err == nil && c.ep.Custom != nil && !c.ep.raw {
-		// What is answered is what will be read.
-		var read runtime.Object
-		if read, err = c.ep.decode(c.ctx, value, 0); err == nil {
-			obj, err = asObjectOf(read)
-		}
-	}
+	obj, value, err := c.ep.kind.encodeStored(c.ctx, obj, c.altered)
 	if err != nil {
 		return nil, err
 	}

@@ -115,6 +115,18 @@ func (r *Resource) Select(fields ...Field) *Resource {
 	return r
 }
 
+// Alias sets former labels of selectable fields.
+func (r *Resource) Alias(aliases map[string]string) *Resource {
+	r.FieldAliases = aliases
+	return r
+}
+
+// Refuse sets the error for a field selector with an unknown label.
+func (r *Resource) Refuse(f func(gvk schema.GroupVersionKind, label string) error) *Resource {
+	r.UnknownField = f
+	return r
+}
+
 // Named sets the rule for names.
 func (r *Resource) Named(rule func(name string, prefix bool) []string) *Resource {
 	r.Name = rule
@@ -148,4 +160,10 @@ func (r *Resource) At(prefix string) *Resource {
 // FieldAt returns a selectable field named by its path in the object.
 func FieldAt(label, zero string) Field {
 	return Field{Label: label, Zero: zero, Paths: [][]string{strings.Split(label, ".")}}
+}
+
+// Index returns the field with Indexed set.
+func (f Field) Index() Field {
+	f.Indexed = true
+	return f
 }

@@ -31,6 +31,11 @@ type Resource struct {
 	Verbs        []string // as in discovery: create, delete, ...
 	Subresources []Subresource
 	Fields       []Field // selectable fields beside metadata.name and metadata.namespace
+	// FieldAliases maps former labels of selectable fields to those in Fields.
+	FieldAliases map[string]string
+	// UnknownField returns the error for a field selector with a label that is none of
+	// Fields. Nil means the usual one.
+	UnknownField func(gvk schema.GroupVersionKind, label string) error
 
 	// Columns are the columns of the kind's Table; Row returns the cells of an object in the same order. Ages are
 	// relative to the time of the call, as in kube-apiserver. Both are nil for kinds without a table of their own:
@@ -97,6 +102,9 @@ type Field struct {
 	Label string
 	Paths [][]string
 	Zero  string
+	// Indexed: watchers that select one value of the field are found by a look-up, however
+	// many there are.
+	Indexed bool
 }
 
 // GroupResource returns the group and resource.

@@ -40,9 +40,19 @@ type Strategy struct {
 	// means that deletes are immediate.
 	Graceful func(obj runtime.Object, opts *metav1.DeleteOptions) (graceSeconds int64, graceful bool)
 
+	// Expires: objects are deleted some time after their last write; see server.Config.EventTTL.
+	Expires bool
+	// NoDependents: nothing can depend on an object, so a delete sets no finalizers of the
+	// garbage collector.
+	NoDependents bool
+
 	// PrepareForDelete is set for kinds whose deletion always waits for a finalizer. The first delete marks the
 	// object as terminating and lets this function add that finalizer.
 	PrepareForDelete func(obj runtime.Object)
+	// Finalizing reports whether an object has finalizers of its kind beside those in its
+	// metadata: a deleted object stays until they are gone, too, and the first delete also sets
+	// the finalizers of the garbage collector. Nil means that it has none.
+	Finalizing func(obj runtime.Object) bool
 
 	Scale *ScaleAccess // nil for kinds without /scale
 }
@@ -58,6 +68,8 @@ type Rules[T Object] struct {
 	Warnings                             func(T) []string
 	UpdateWarnings                       func(obj, old T) []string
 	PrepareForDelete                     func(T)
+	Finalizing                           func(T) bool
+	Expires, NoDependents                bool
 	AllowCreateOnUpdate                  bool
 	RequireResourceVersion               bool
 	OrphanByDefault                      bool
@@ -80,6 +92,8 @@ func (r Rules[T]) Strategy() Strategy {
 		RequireResourceVersion: r.RequireResourceVersion,
 		OrphanByDefault:        r.OrphanByDefault,
 		OrphanWarning:          r.OrphanWarning,
+		Expires:                r.Expires,
+		NoDependents:           r.NoDependents,
 		Scale:                  r.Scale,
 		Default:                one(r.Default),
 		PrepareForCreate:       one(r.PrepareForCreate),
@@ -88,6 +102,9 @@ func (r Rules[T]) Strategy() Strategy {
 		ValidateUpdate:         compare(r.ValidateUpdate),
 		ValidateStatusUpdate:   compare(r.ValidateStatusUpdate),
 		PrepareForDelete:       one(r.PrepareForDelete),
+	}
+	if r.Finalizing != nil {
+		s.Finalizing = func(obj runtime.Object) bool { return r.Finalizing(obj.(T)) }
 	}
 	if r.Validate != nil {
 		s.Validate = func(obj runtime.Object) field.ErrorList { return r.Validate(obj.(T)) }

@@ -2,7 +2,10 @@
 package batch
 
 import (
+	"fmt"
+
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
 )
@@ -16,6 +19,9 @@ func Resources() []*resource.Resource {
 			Shown(cronJobTable).Ruled(cronJobStrategy()),
 		resource.InNamespace[batchv1.Job, batchv1.JobList](gv, "jobs").
 			In("all").WithStatus().
+			Refuse(func(_ schema.GroupVersionKind, label string) error {
+				return fmt.Errorf("field label %q not supported for Job", label)
+			}).
 			Select(resource.Field{Label: "status.successful", Zero: "0", Paths: [][]string{{"status", "succeeded"}}}).
 			Shown(jobTable).Ruled(jobStrategy()),
 	}

@@ -21,7 +21,7 @@ func Resources() []*resource.Resource {
 		resource.InNamespace[certificatesv1.PodCertificateRequest, certificatesv1.PodCertificateRequestList](gv, "podcertificaterequests").
 			WithStatus().
 			Idle("no signer of this control plane issues certificates for PodCertificateRequests: without one of yours the request stays pending").
-			Select(resource.FieldAt("spec.signerName", ""), resource.FieldAt("spec.podName", ""), resource.FieldAt("spec.nodeName", "")).
+			Select(resource.FieldAt("spec.signerName", ""), resource.FieldAt("spec.podName", ""), resource.FieldAt("spec.nodeName", "").Index()).
 			Shown(podRequestTable).Ruled(podRequestStrategy()),
 	}
 }

@@ -78,6 +78,8 @@ var eventStrategy = resource.Rules[*corev1.Event]{
 	Validate:            func(e *corev1.Event) field.ErrorList { return ValidateEvent(e, "reportingComponent") },
 	ValidateUpdate:      func(e, _ *corev1.Event) field.ErrorList { return ValidateEvent(e, "reportingComponent") },
 	AllowCreateOnUpdate: true,
+	Expires:             true,
+	NoDependents:        true,
 }.Strategy()
 
 // ValidateEvent requires an event to be in the namespace of the object it is about. An event with an eventTime is

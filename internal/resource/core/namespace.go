@@ -53,6 +53,8 @@ var namespaceStrategy = resource.Rules[*corev1.Namespace]{
 		n.Spec.Finalizers, n.Status = old.Spec.Finalizers, old.Status
 	},
 	PrepareForStatusUpdate: func(n, old *corev1.Namespace) { n.Spec = old.Spec },
+	PrepareForDelete:       func(n *corev1.Namespace) { n.Status.Phase = corev1.NamespaceTerminating },
+	Finalizing:             func(n *corev1.Namespace) bool { return len(n.Spec.Finalizers) > 0 },
 	Validate:               validateNamespace,
 	ValidateUpdate:         func(n, _ *corev1.Namespace) field.ErrorList { return validateNamespace(n) },
 	ValidateStatusUpdate:   validateNamespaceStatus,

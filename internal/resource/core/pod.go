@@ -35,8 +35,9 @@ func pod() *resource.Resource {
 			},
 		}).
 		WithStatus().
+		Alias(map[string]string{"spec.host": "spec.nodeName"}).
 		Select(
-			resource.FieldAt("spec.nodeName", ""),
+			resource.FieldAt("spec.nodeName", "").Index(),
 			resource.Field{Label: "spec.host", Paths: [][]string{{"spec", "nodeName"}}},
 			resource.FieldAt("spec.restartPolicy", ""),
 			resource.FieldAt("spec.schedulerName", ""),

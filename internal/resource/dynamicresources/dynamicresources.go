@@ -3,7 +3,10 @@
 package dynamicresources
 
 import (
+	"fmt"
+
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
 )
@@ -22,7 +25,10 @@ func Resources() []*resource.Resource {
 		resource.InNamespace[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates").
 			Shown(templateTable).Ruled(templateStrategy),
 		resource.InCluster[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
-			Select(resource.FieldAt("spec.nodeName", ""), resource.FieldAt("spec.driver", "")).
+			Select(resource.FieldAt("spec.nodeName", "").Index(), resource.FieldAt("spec.driver", "")).
+			Refuse(func(gvk schema.GroupVersionKind, label string) error {
+				return fmt.Errorf("field label not supported for %s: %s", gvk, label)
+			}).
 			Shown(sliceTable).Ruled(sliceStrategy()),
 	}
 }

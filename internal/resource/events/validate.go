@@ -15,6 +15,7 @@ import (
 // strategy is stricter than that of the core group: events written in this group are of the newer form, and updates
 // may only change the series.
 var strategy = resource.Rules[*corev1.Event]{
+	Expires: true,
 	Validate: func(e *corev1.Event) field.ErrorList {
 		var f check.Faults
 		if e.EventTime.IsZero() {

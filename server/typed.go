@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/managed"
+	"fairlead.dev/internal/server/patch"
+	"fairlead.dev/storage"
+	"fairlead.dev/watchcache"
+)
+
+// typedKind is the kind of resources with Go types.
+type typedKind struct{ ep *endpoint }
+
+var typedTraits = traits{sharedMetadata: true, protobuf: true, bareItems: true, anyFields: true}
+
+func (k typedKind) decodeStored(_ context.Context, text, entries []byte, rev storage.Revision) (obj runtime.Object, unknown bool, err error) {
+	if obj, err = k.newObject(); err != nil {
+		return nil, false, err
+	}
+	if unknown, err = codec.DecodeStored(text, obj); err != nil {
+		return nil, false, fmt.Errorf("stored %s cannot be decoded: %w", k.ep.gr, err)
+	}
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, false, err
+	}
+	if entries != nil {
+		list, err := managed.Decode(entries)
+		if err != nil {
+			return nil, false, fmt.Errorf("stored %s cannot be decoded: %w", k.ep.gr, err)
+		}
+		m.SetManagedFields(list)
+	}
+	if rev != 0 {
+		m.SetResourceVersion(rev.String())
+	}
+	return obj, unknown, nil
+}
+
+func (k typedKind) newObject() (runtime.Object, error) {
+	if v := k.ep.Version(k.ep.StorageVersion); v != nil && !k.ep.SharesStorage {
+		return v.New(), nil
+	}
+	return resource.Scheme().New(k.ep.StorageGVK())
+}
+
+func (k typedKind) encodeStored(_ context.Context, obj resource.Object, _ bool) (resource.Object, []byte, error) {
+	value, err := codec.EncodeStored(obj, k.ep.StorageGVK())
+	return obj, value, err
+}
+
+// convertStored is not called: no webhook converts built-in kinds.
+func (typedKind) convertStored(context.Context, []*watchcache.Object, map[*watchcache.Object][]byte) error {
+	return nil
+}
+
+func (typedKind) definition() (storage.Condition, bool) { return storage.Condition{}, false }
+
+func (k typedKind) checkPath(in *info) error {
+	if !k.ep.hasPath(in) {
+		return noSuchResource()
+	}
+	return nil
+}
+
+func (typedKind) methodNotAllowed(*info) error { return methodNotAllowed() }
+
+func (typedKind) noSubresource(string) error { return noSuchResource() }
+
+func (k typedKind) unknownField(label string) error {
+	switch f := k.ep.UnknownField; {
+	case f != nil:
+		return f(k.ep.gvk, label)
+	case len(k.ep.Fields) > 0:
+		return fmt.Errorf("field label not supported: %s", label)
+	}
+	return fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
+}
+
+func (k typedKind) decodeBody(body []byte, m codec.MediaType, directive string) (resource.Object, []string, error) {
+	obj := k.ep.version.New()
+	warnings, err := codec.DecodeBody(body, m, k.ep.gvk, obj, directive)
+	if err != nil {
+		return nil, nil, err
+	}
+	hub, err := k.ep.toStorage(obj)
+	return hub, warnings, err
+}
+
+func (typedKind) checkPatchType(mediaType string, cbor bool) error {
+	if cbor && mediaType == string(types.ApplyCBORPatchType) || slices.Contains(patch.Types, mediaType) {
+		return nil
+	}
+	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", "415: Unsupported Media Type", 0, false)
+}
+
+func (k typedKind) validateNew(_ context.Context, obj resource.Object, found field.ErrorList, _ func(string)) field.ErrorList {
+	return append(found, resource.ValidateNew(k.ep.Resource, obj)...)
+}
+
+func (k typedKind) validateUpdate(_ context.Context, obj, old resource.Object, subresource string, _ field.ErrorList, _ func(string)) field.ErrorList {
+	if _, validate := k.ep.updateRules(subresource); validate != nil {
+		return validate(obj, old)
+	}
+	return nil
+}
+
+func (k typedKind) groupKind(runtime.Object) schema.GroupKind { return k.ep.StorageGVK().GroupKind() }

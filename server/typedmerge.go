@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+
+	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/openapi"
+)
+
+func (k typedKind) decodeMerged(m *mergedText) (resource.Object, bool) {
+	if m.old == nil {
+		into := k.ep.version.New()
+		if !fastjson.UnmarshalStrict(m.text, into) {
+			return nil, false
+		}
+		obj, err := k.ep.toStorage(into)
+		if err != nil {
+			return nil, false
+		}
+		obj.GetObjectKind().SetGroupVersionKind(k.ep.Hub())
+		obj.SetManagedFields(m.entries)
+		return obj, true
+	}
+	o, changed, ok := unpatched(m.old, m.before, m.text)
+	if !ok || len(changed) > len("{}") && !fastjson.UnmarshalStrict(changed, o) {
+		return nil, false
+	}
+	obj := o.(resource.Object)
+	obj.GetObjectKind().SetGroupVersionKind(k.ep.Hub())
+	if obj.GetResourceVersion() == "" {
+		obj.SetResourceVersion(m.old.GetResourceVersion())
+	}
+	obj.SetManagedFields(m.entries)
+	return obj, true
+}
+
+func (k typedKind) texts(_ context.Context, apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
+	var v *resource.Version
+	if k.ep.StorageGVK().GroupVersion().String() == apiVersion {
+		v = &resource.Version{New: func() runtime.Object { o, _ := k.newObject(); return o }}
+	} else {
+		for i := range k.ep.Versions {
+			if k.ep.GVK(k.ep.Versions[i].Name).GroupVersion().String() == apiVersion {
+				v = &k.ep.Versions[i]
+			}
+		}
+	}
+	if v == nil {
+		return nil, nil, nil, false
+	}
+	empty := v.New()
+	after, err := textIn(v, obj)
+	if err == nil && old == nil {
+		before, err = codec.Marshal(empty, codec.JSON)
+	} else if err == nil {
+		before, err = textIn(v, old)
+	}
+	return before, after, shapeOf(empty), err == nil
+}
+
+func shapeOf(obj runtime.Object) *openapi.Shape {
+	return openapi.ShapeOf(reflect.TypeOf(obj).Elem())
+}
+
+func (k typedKind) typeConverter() (managedfields.TypeConverter, error) {
+	models, err := openapi.Models([]*resource.Resource{k.ep.Resource}, resource.Scheme())
+	if err != nil {
+		return nil, err
+	}
+	return managedfields.NewTypeConverter(models, false)
+}
+
+func (k typedKind) newFieldManager(types managedfields.TypeConverter, conv converter, subresource string) (*managedfields.FieldManager, error) {
+	names := make([]string, 0, len(k.ep.Versions))
+	for _, v := range k.ep.Versions {
+		names = append(names, v.Name)
+	}
+	return managedfields.NewDefaultFieldManager(types, conv, conv, conv, k.ep.gvk, k.ep.Hub().GroupVersion(), subresource, k.ep.resetFilters(subresource, names))
+}
+
+// newVersion asks the scheme for objects of other kinds.
+func (k typedKind) newVersion(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	v := k.ep.Version(gvk.Version)
+	if gvk.Kind != k.ep.Kind || gvk.Group != k.ep.Group || v == nil {
+		return resource.Scheme().New(gvk)
+	}
+	obj := v.New()
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return obj, nil
+}
+
+// convert goes by the storage version.
+func (k typedKind) convert(_ context.Context, in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	from := in.GetObjectKind().GroupVersionKind()
+	if u, ok := in.(*unstructured.Unstructured); ok {
+		typed, err := k.newVersion(from)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := typed.(*unstructured.Unstructured); !ok {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
+				return nil, err
+			}
+			in = typed
+		}
+	}
+	gv, ok := target.(schema.GroupVersion)
+	if !ok {
+		return nil, fmt.Errorf("%v is not one version", target)
+	}
+	to := gv.WithKind(k.ep.Kind)
+	if from == to {
+		return in, nil
+	}
+	stored := k.ep.StorageGVK()
+	if from != stored {
+		v := k.ep.versionOf(from)
+		if v == nil || v.ToStorage == nil {
+			return nil, runtime.NewNotRegisteredErrForKind("fairlead", from)
+		}
+		out, err := v.ToStorage(in)
+		if err != nil {
+			return nil, err
+		}
+		in = out
+	}
+	if to != stored {
+		v := k.ep.versionOf(to)
+		if v == nil || v.FromStorage == nil {
+			return nil, runtime.NewNotRegisteredErrForKind("fairlead", to)
+		}
+		out, err := v.FromStorage(in)
+		if err != nil {
+			return nil, err
+		}
+		in = out
+	}
+	in.GetObjectKind().SetGroupVersionKind(to)
+	return in, nil
+}
+
+func (typedKind) toMerge(obj resource.Object) runtime.Object { return obj }
+
+func (typedKind) fromMerge(obj runtime.Object) (resource.Object, error) { return asObjectOf(obj) }

@@ -1,0 +1,100 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+
+	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/openapi"
+)
+
+// decodeMerged declines a text with fields that have no place in the schema.
+func (k untypedKind) decodeMerged(m *mergedText) (resource.Object, bool) {
+	u := k.decodePlain(m.text, codec.JSON)
+	if u == nil {
+		return nil, false
+	}
+	u.SetManagedFields(m.entries)
+	if m.old != nil && u.GetResourceVersion() == "" {
+		u.SetResourceVersion(m.old.GetResourceVersion())
+	}
+	return u, true
+}
+
+func (k untypedKind) texts(ctx context.Context, apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
+	version, ok := strings.CutPrefix(apiVersion, k.ep.Group+"/")
+	if !ok {
+		return nil, nil, nil, false
+	}
+	text := func(o resource.Object) ([]byte, error) {
+		u, err := k.custom.In(ctx, &o.(*resource.Untyped).Unstructured, version)
+		if err != nil {
+			return nil, err
+		}
+		return marshalUntyped(u)
+	}
+	var err error
+	if after, err = text(obj); err != nil {
+		return nil, nil, nil, false
+	}
+	if old == nil {
+		before = []byte("{}")
+	} else if before, err = text(old); err != nil {
+		return nil, nil, nil, false
+	}
+	return before, after, openapi.CustomShape(k.custom.Schema(version), k.custom.KeepsUnknown()), true
+}
+
+// typeConverter has the schemas of all versions.
+func (k untypedKind) typeConverter() (managedfields.TypeConverter, error) {
+	models, err := openapi.CustomModels(k.ep.Resource)
+	if err != nil {
+		return nil, err
+	}
+	return managedfields.NewTypeConverter(models, k.custom.KeepsUnknown())
+}
+
+func (k untypedKind) newFieldManager(types managedfields.TypeConverter, conv converter, subresource string) (*managedfields.FieldManager, error) {
+	filters := k.ep.resetFilters(subresource, []string{k.ep.version.Name})
+	return managedfields.NewDefaultCRDFieldManager(types, conv, conv, conv, k.ep.gvk, k.ep.Hub().GroupVersion(), subresource, filters)
+}
+
+func (untypedKind) newVersion(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}
+
+func (k untypedKind) convert(ctx context.Context, in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	gv, ok := target.(schema.GroupVersion)
+	u, isUntyped := in.(*unstructured.Unstructured)
+	if !ok || !isUntyped {
+		return nil, fmt.Errorf("%T cannot be converted to %v", in, target)
+	}
+	if gv.Group != k.ep.Group || !slices.Contains(k.custom.Known(), gv.Version) {
+		return nil, runtime.NewNotRegisteredErrForKind("fairlead", gv.WithKind(k.ep.Kind))
+	}
+	return k.custom.In(ctx, u, gv.Version)
+}
+
+func (untypedKind) toMerge(obj resource.Object) runtime.Object {
+	if u, ok := obj.(*resource.Untyped); ok {
+		return u.Whole()
+	}
+	return obj
+}
+
+func (untypedKind) fromMerge(obj runtime.Object) (resource.Object, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return resource.NewUntyped(u), nil
+	}
+	return asObjectOf(obj)
+}
