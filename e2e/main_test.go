@@ -66,7 +66,7 @@ func lookAtSources() error {
 
 // process is a running fairlead.
 type process struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	stderr *output
 	exited chan struct{}
@@ -102,13 +102,13 @@ func (o *output) String() string {
 
 // up starts `fairlead up` with its data in dir and returns when it says that it
 // is ready.
-func up(t *testing.T, dir string, args ...string) *process {
+func up(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
 	return launch(t, append([]string{"up", "--data-dir", dir, "--listen", "127.0.0.1:0"}, args...)...)
 }
 
 // launch starts a fairlead that serves, and returns when it says that it is ready.
-func launch(t *testing.T, args ...string) *process {
+func launch(t testing.TB, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, stderr: new(output), exited: make(chan struct{})}
 	p.cmd = exec.Command(bin.fairlead, append(args, "-o", "json")...)

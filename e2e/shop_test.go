@@ -95,7 +95,7 @@ func TestWatchSeesEveryStep(t *testing.T) {
 
 // lines is the output of a running kubectl.
 type lines struct {
-	t    *testing.T
+	t    testing.TB
 	scan *bufio.Scanner
 	seen []string
 }

@@ -24,7 +24,7 @@ type ran struct {
 }
 
 // fairlead runs it to its end.
-func fairlead(t *testing.T, args ...string) ran {
+func fairlead(t testing.TB, args ...string) ran {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
