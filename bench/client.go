@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -75,9 +76,9 @@ func (c *client) open(ctx context.Context, r request) (io.ReadCloser, error) {
 		return nil, err
 	}
 	q.Header.Set("User-Agent", "bench")
-	q.Header.Set("Accept", or(r.accept, mediaJSON))
+	q.Header.Set("Accept", cmp.Or(r.accept, mediaJSON))
 	if r.body != nil {
-		q.Header.Set("Content-Type", or(r.contentType, mediaJSON))
+		q.Header.Set("Content-Type", cmp.Or(r.contentType, mediaJSON))
 	}
 	if c.token != "" {
 		q.Header.Set("Authorization", "Bearer "+c.token)
@@ -99,10 +100,3 @@ const (
 	mediaProto = "application/vnd.kubernetes.protobuf"
 	mediaMerge = "application/merge-patch+json"
 )
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}

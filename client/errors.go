@@ -33,6 +33,14 @@ const (
 	ErrExpired = Reason(metav1.StatusReasonExpired)
 )
 
+// IgnoreNotFound returns nil if the server answered that the object does not exist, and err otherwise.
+func IgnoreNotFound(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
 func (r Reason) Error() string { return "client: the server's answer is " + string(r) }
 
 // refusal is a *apierrors.StatusError, by As, that errors.Is compares by its reason.

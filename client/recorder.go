@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,7 @@ func (r *Recorder) Event(obj Object, eventType, reason, messageFmt string, args 
 	now := metav1.Now()
 	r.enqueue(toldEvent{created: obj.GetCreationTimestamp().Time, ev: &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: or(obj.GetNamespace(), metav1.NamespaceDefault),
+			Namespace: cmp.Or(obj.GetNamespace(), metav1.NamespaceDefault),
 			Name:      eventName(obj.GetName(), now.UnixNano()),
 		},
 		InvolvedObject: about,

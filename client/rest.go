@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -199,9 +200,9 @@ func (r *REST) once(ctx context.Context, q Request) (*http.Response, error) {
 	req.URL = r.Address(q.Path, q.Query)
 	req.Host = req.URL.Host
 	req.Header.Set("User-Agent", r.agent)
-	req.Header.Set("Accept", or(q.Accept, JSON))
+	req.Header.Set("Accept", cmp.Or(q.Accept, JSON))
 	if q.Body != nil {
-		req.Header.Set("Content-Type", or(q.ContentType, JSON))
+		req.Header.Set("Content-Type", cmp.Or(q.ContentType, JSON))
 	}
 	if p := trace.FromContext(ctx); p != nil && q.Method != http.MethodGet {
 		p.Set(req.Header)
@@ -251,11 +252,4 @@ func joinPath(a, b string) string {
 		b = "/" + b
 	}
 	return a + b
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -24,11 +25,11 @@ func (r *Recorder) Act(regarding, related Object, eventType, reason, action, not
 	now := metav1.NowMicro()
 	ev := &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: or(regarding.GetNamespace(), metav1.NamespaceDefault),
+			Namespace: cmp.Or(regarding.GetNamespace(), metav1.NamespaceDefault),
 			Name:      eventName(regarding.GetName(), now.UnixNano()),
 		},
 		EventTime: now, Type: eventType, Reason: reason, Action: action, Note: format(noteFmt, args),
-		Regarding: about, ReportingController: r.source.Component, ReportingInstance: or(r.source.Host, r.source.Component),
+		Regarding: about, ReportingController: r.source.Component, ReportingInstance: cmp.Or(r.source.Host, r.source.Component),
 	}
 	if related != nil {
 		if with, ok := r.reference(related); ok {

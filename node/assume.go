@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/condition"
 	api "fairlead.dev/internal/node/kubelet"
 )
 
@@ -113,16 +114,7 @@ func isUnderstood(pod *corev1.Pod, c *corev1.Container) bool {
 
 // announceAssumed tells of a pod that will not end by itself, although its containers might.
 func (k *kubelet) announceAssumed(before, after *corev1.Pod) {
-	if c := conditionOf(&after.Status, CommandsUnderstood); c != nil && c.Reason == commandNotUnderstood && conditionOf(&before.Status, CommandsUnderstood) == nil {
+	if c := condition.OfPod(&after.Status, CommandsUnderstood); c != nil && c.Reason == commandNotUnderstood && condition.OfPod(&before.Status, CommandsUnderstood) == nil {
 		k.recorder.Event(after, corev1.EventTypeWarning, c.Reason, "%s", c.Message)
 	}
-}
-
-func conditionOf(s *corev1.PodStatus, t corev1.PodConditionType) *corev1.PodCondition {
-	for i := range s.Conditions {
-		if s.Conditions[i].Type == t {
-			return &s.Conditions[i]
-		}
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/fastjson"
 )
 
@@ -68,7 +69,7 @@ func resize(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (nex
 
 // resizes says whether the resources that a pod has now have been allotted.
 func resizes(pod *corev1.Pod) bool {
-	began := condition(&pod.Status, corev1.PodResizeInProgress)
+	began := condition.OfPod(&pod.Status, corev1.PodResizeInProgress)
 	return began != nil && began.ObservedGeneration == pod.Generation
 }
 
@@ -84,15 +85,6 @@ func needsRestart(spec *corev1.Container, old *corev1.ResourceRequirements) bool
 	return false
 }
 
-func condition(s *corev1.PodStatus, t corev1.PodConditionType) *corev1.PodCondition {
-	for i := range s.Conditions {
-		if s.Conditions[i].Type == t {
-			return &s.Conditions[i]
-		}
-	}
-	return nil
-}
-
 func dropCondition(s *corev1.PodStatus, types ...corev1.PodConditionType) {
 	s.Conditions = slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return slices.Contains(types, c.Type) })
 }
@@ -103,7 +95,7 @@ func setResize(pod *corev1.Pod, s *corev1.PodStatus, t corev1.PodConditionType, 
 		Type: t, Status: corev1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: pod.Generation,
 		LastProbeTime: metav1.NewTime(now), LastTransitionTime: metav1.NewTime(now),
 	}
-	old := condition(s, t)
+	old := condition.OfPod(s, t)
 	if old == nil {
 		s.Conditions = append(s.Conditions, new)
 	} else if old.Reason != reason || old.Message != message || old.ObservedGeneration != pod.Generation {
@@ -136,7 +128,7 @@ func (k *kubelet) announceResize(before, after *corev1.Pod) {
 		}
 	}
 	changed := func(t corev1.PodConditionType) (old, now *corev1.PodCondition) {
-		old, now = condition(&before.Status, t), condition(&after.Status, t)
+		old, now = condition.OfPod(&before.Status, t), condition.OfPod(&after.Status, t)
 		if old != nil && now != nil && old.ObservedGeneration == now.ObservedGeneration {
 			return nil, nil
 		}

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/condition"
 )
 
 var (
@@ -344,7 +346,7 @@ func TestAssumptions(t *testing.T) {
 		o := Options{}.complete()
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		status := advance(c.pod, o.script(c.pod), testHost, testIP, now, time.Time{}).status
-		got := conditionOf(&status, CommandsUnderstood)
+		got := condition.OfPod(&status, CommandsUnderstood)
 		switch {
 		case got == nil && c.reason == "":
 		case got == nil || got.Status != corev1.ConditionFalse || got.Reason != c.reason || !strings.Contains(got.Message, c.says):
@@ -357,7 +359,7 @@ func TestAssumptions(t *testing.T) {
 		c.pod.Spec.InitContainers = nil
 		metav1.SetMetaDataAnnotation(&c.pod.ObjectMeta, RunForAnnotation, "1h")
 		status = advance(c.pod, o.script(c.pod), testHost, testIP, now, time.Time{}).status
-		if got := conditionOf(&status, CommandsUnderstood); got != nil {
+		if got := condition.OfPod(&status, CommandsUnderstood); got != nil {
 			t.Errorf("%s: %v is still told when annotations say it", name, got)
 		}
 	}

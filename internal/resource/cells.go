@@ -34,14 +34,6 @@ func since(t time.Time) string {
 // AgeOf returns the cell of the Age column.
 func AgeOf(obj metav1.Object) string { return Since(obj.GetCreationTimestamp()) }
 
-// Or returns s, or other if s is empty.
-func Or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // Containers returns the cells for the containers of a pod template: their names and their images, separated by
 // commas.
 func Containers(cs []corev1.Container) (names, images string) {

@@ -72,6 +72,13 @@ func NoneForEmpty[T any](list *[]T) {
 	}
 }
 
+// SetDefault points *p to value if *p is nil.
+func SetDefault[T any](p **T, value T) {
+	if *p == nil {
+		*p = &value
+	}
+}
+
 // ValidateNew returns the errors of a new object: those of its metadata and those of the kind's rules.
 func ValidateNew(r *Resource, obj Object) field.ErrorList {
 	var own field.ErrorList

@@ -58,13 +58,13 @@ func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
 	cj, err := c.settle(ctx, cached.DeepCopy(), jobs)
 	if err != nil {
-		return controller.Result{}, ignoreNotFound(err)
+		return controller.Result{}, client.IgnoreNotFound(err)
 	}
 	wait, startErr := c.start(ctx, cj)
 	if !equality.Semantic.DeepEqual(cached.Status, cj.Status) {
 		made, err := c.api.Namespace(k.Namespace).UpdateStatus(ctx, cj)
 		if err != nil {
-			return controller.Result{}, ignoreNotFound(err)
+			return controller.Result{}, client.IgnoreNotFound(err)
 		}
 		c.written.Wrote(k, made)
 	}
@@ -148,11 +148,4 @@ func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Du
 		cj.Status.Active = append(cj.Status.Active, refTo(j))
 	}
 	return wait, nil
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

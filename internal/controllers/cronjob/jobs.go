@@ -10,6 +10,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/condition"
 )
 
 const scheduledAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
@@ -54,13 +57,9 @@ func refTo(j *batchv1.Job) corev1.ObjectReference {
 
 // endOf finds the condition with which the Job has finished, or nil.
 func endOf(j *batchv1.Job) *batchv1.JobCondition {
-	for i := range j.Status.Conditions {
-		c := &j.Status.Conditions[i]
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
+	return condition.Find(j.Status.Conditions, func(c *batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
 }
 
 // trim deletes finished Jobs beyond the history limits, the oldest first.
@@ -103,7 +102,7 @@ func startOf(j *batchv1.Job) time.Time {
 
 func (c *cronJobs) delete(ctx context.Context, cj *batchv1.CronJob, j *batchv1.Job) error {
 	policy := metav1.DeletePropagationBackground
-	err := ignoreNotFound(c.jobAPI.Namespace(j.Namespace).Delete(ctx, j.Name, metav1.DeleteOptions{
+	err := client.IgnoreNotFound(c.jobAPI.Namespace(j.Namespace).Delete(ctx, j.Name, metav1.DeleteOptions{
 		PropagationPolicy: &policy,
 		Preconditions:     &metav1.Preconditions{UID: &j.UID},
 	}))

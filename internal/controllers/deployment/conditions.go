@@ -7,6 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/condition"
 )
 
 // Reasons of the Progressing and Available conditions. kubectl and other
@@ -29,21 +31,16 @@ func newCondition(t appsv1.DeploymentConditionType, s corev1.ConditionStatus, re
 	return appsv1.DeploymentCondition{Type: t, Status: s, LastUpdateTime: now, LastTransitionTime: now, Reason: reason, Message: message}
 }
 
-// condition finds a condition in the status, or nil.
-func condition(s *appsv1.DeploymentStatus, t appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
-	for i := range s.Conditions {
-		if s.Conditions[i].Type == t {
-			return &s.Conditions[i]
-		}
-	}
-	return nil
+// deploymentCondition returns the status's condition of a type, or nil.
+func deploymentCondition(s *appsv1.DeploymentStatus, t appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	return condition.Find(s.Conditions, func(c *appsv1.DeploymentCondition) bool { return c.Type == t })
 }
 
 // setCondition puts the condition into the status unless it says the same
 // already: equal status and reason leave the old one, times and all. The time
 // of transition moves only with the status.
 func setCondition(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
-	if old := condition(s, c.Type); old != nil && old.Status == c.Status {
+	if old := deploymentCondition(s, c.Type); old != nil && old.Status == c.Status {
 		if old.Reason == c.Reason {
 			return
 		}
@@ -56,7 +53,7 @@ func setCondition(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 // renewCondition is setCondition that also moves the time of update when
 // status and reason stay.
 func renewCondition(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
-	if old := condition(s, c.Type); old != nil && old.Status == c.Status {
+	if old := deploymentCondition(s, c.Type); old != nil && old.Status == c.Status {
 		c.LastTransitionTime = old.LastTransitionTime
 	}
 	removeCondition(s, c.Type)
@@ -78,7 +75,7 @@ func (p *pass) notePause() {
 	if !hasDeadline(p.d) {
 		return
 	}
-	c := condition(&p.d.Status, appsv1.DeploymentProgressing)
+	c := deploymentCondition(&p.d.Status, appsv1.DeploymentProgressing)
 	if c != nil && c.Reason == reasonTimedOut {
 		return
 	}

@@ -228,7 +228,7 @@ func TestJudgeProgress(t *testing.T) {
 		s := c.status
 		s.Conditions = slices.Clone(d.Status.Conditions)
 		judgeProgress(d, &s, "rs", start.Add(c.after))
-		if got := condition(&s, appsv1.DeploymentProgressing).Reason; got != c.reason {
+		if got := deploymentCondition(&s, appsv1.DeploymentProgressing).Reason; got != c.reason {
 			t.Errorf("%s: %s, want %s", c.name, got, c.reason)
 		}
 	}

@@ -29,7 +29,7 @@ func (p *pass) syncNew() error {
 		}
 		p.new = written
 	}
-	if hasDeadline(p.d) && condition(&p.d.Status, appsv1.DeploymentProgressing) == nil {
+	if hasDeadline(p.d) && deploymentCondition(&p.d.Status, appsv1.DeploymentProgressing) == nil {
 		setCondition(&p.d.Status, newCondition(appsv1.DeploymentProgressing, corev1.ConditionTrue,
 			reasonFoundSet, fmt.Sprintf("Found new replica set %q", p.new.Name)))
 	}

@@ -31,7 +31,7 @@ func judgeProgress(d *appsv1.Deployment, s *appsv1.DeploymentStatus, newSet stri
 		removeCondition(s, appsv1.DeploymentProgressing)
 		return
 	}
-	was := condition(&d.Status, appsv1.DeploymentProgressing)
+	was := deploymentCondition(&d.Status, appsv1.DeploymentProgressing)
 	if was != nil && was.Reason == reasonSetAvailable && s.Replicas == s.UpdatedReplicas {
 		return
 	}
@@ -51,7 +51,7 @@ func judgeProgress(d *appsv1.Deployment, s *appsv1.DeploymentStatus, newSet stri
 
 // timedOut reports whether the last sign of progress is older than the deadline.
 func timedOut(d *appsv1.Deployment, s *appsv1.DeploymentStatus, now time.Time) bool {
-	c := condition(s, appsv1.DeploymentProgressing)
+	c := deploymentCondition(s, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == reasonSetAvailable {
 		return false
 	}
@@ -68,7 +68,7 @@ func deadlineIn(d *appsv1.Deployment, s *appsv1.DeploymentStatus, now time.Time)
 	if !hasDeadline(d) || complete(d, s) {
 		return 0
 	}
-	c := condition(s, appsv1.DeploymentProgressing)
+	c := deploymentCondition(s, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == reasonTimedOut || c.Reason == reasonSetAvailable {
 		return 0
 	}

@@ -9,13 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/controller"
+	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
 // isTarget reports whether the pod was to be disrupted, and still lives. What its kubelet
 // is about to end may take any time.
 func isTarget(p *corev1.Pod) bool {
-	c := podcontrol.Condition(p, corev1.DisruptionTarget)
+	c := condition.OfPod(&p.Status, corev1.DisruptionTarget)
 	return c != nil && c.Status == corev1.ConditionTrue && c.Reason != corev1.PodReasonTerminationByKubelet && podcontrol.IsActive(p)
 }
 
@@ -25,12 +26,12 @@ func (b *budgets) clear(ctx context.Context, k controller.Key) (controller.Resul
 	if !ok || !isTarget(p) {
 		return controller.Result{}, nil
 	}
-	since := podcontrol.Condition(p, corev1.DisruptionTarget).LastTransitionTime
+	since := condition.OfPod(&p.Status, corev1.DisruptionTarget).LastTransitionTime
 	if left := staleCondition - time.Since(since.Time); left > 0 {
 		return controller.Result{RequeueAfter: left}, nil
 	}
 	changed := p.DeepCopy()
-	c := podcontrol.Condition(changed, corev1.DisruptionTarget)
+	c := condition.OfPod(&changed.Status, corev1.DisruptionTarget)
 	c.Status, c.LastTransitionTime, c.Reason, c.Message = corev1.ConditionFalse, metav1.Now(), "", ""
 	c.ObservedGeneration = p.Generation
 	_, err := b.podAPI.Namespace(p.Namespace).UpdateStatus(ctx, changed)

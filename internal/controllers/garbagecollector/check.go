@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"fairlead.dev/client"
 	"fairlead.dev/controller"
 )
 
@@ -51,7 +52,7 @@ func (c *collector) check(ctx context.Context, n snapshot) error {
 		if len(dangling)+len(waiting) == 0 {
 			return nil
 		}
-		return ignoreNotFound(c.dropOwners(ctx, n.id, append(dangling, waiting...)))
+		return client.IgnoreNotFound(c.dropOwners(ctx, n.id, append(dangling, waiting...)))
 	case len(waiting) > 0 && n.hasDependents:
 		if err := c.unblockCycle(ctx, n); err != nil {
 			return err
@@ -132,11 +133,4 @@ func (c *collector) awaitDependents(ctx context.Context, n snapshot) error {
 		}
 	}
 	return nil
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

@@ -76,7 +76,7 @@ func (c *collector) deletedQuickly(ctx context.Context, n snapshot) bool {
 func (c *collector) orphanDependents(ctx context.Context, n snapshot) error {
 	free := c.graph.dependents(n.id.uid)
 	if _, err := podcontrol.Parallel(len(free), func(i int) error {
-		return ignoreNotFound(c.dropOwners(ctx, free[i].id, []types.UID{n.id.uid}))
+		return client.IgnoreNotFound(c.dropOwners(ctx, free[i].id, []types.UID{n.id.uid}))
 	}); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (c *collector) removeFinalizer(ctx context.Context, id identity, finalizer 
 	if err != nil {
 		return err
 	}
-	return ignoreNotFound(client.RetryOnConflict(ctx, func() error {
+	return client.IgnoreNotFound(client.RetryOnConflict(ctx, func() error {
 		o, err := api.Get(ctx, id.name)
 		if err != nil || o.UID != id.uid || !slices.Contains(o.Finalizers, finalizer) {
 			return err

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/condition"
 )
 
 // reading is what one pod uses, in thousandths.
@@ -71,7 +73,7 @@ func (o *Options) group(pods []*corev1.Pod, m readings, resource corev1.Resource
 
 // initializing says that a pod's CPU is that of its start and tells nothing.
 func (o *Options) initializing(pod *corev1.Pod, r reading, now time.Time) bool {
-	c := condition(pod, corev1.PodReady)
+	c := condition.OfPod(&pod.Status, corev1.PodReady)
 	if c == nil || pod.Status.StartTime == nil {
 		return true
 	}
@@ -80,15 +82,6 @@ func (o *Options) initializing(pod *corev1.Pod, r reading, now time.Time) bool {
 		return unready || r.at.Before(c.LastTransitionTime.Add(r.window))
 	}
 	return unready && started.Add(o.InitialReadiness).After(c.LastTransitionTime.Time)
-}
-
-func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == t {
-			return c
-		}
-	}
-	return nil
 }
 
 // measured is what comes of the readings of pods.
@@ -226,7 +219,7 @@ func byWhole(pods []*corev1.Pod, value, target int64, current int32, t tolerance
 	}
 	ready := 0
 	for _, pod := range pods {
-		if c := condition(pod, corev1.PodReady); pod.Status.Phase == corev1.PodRunning && c != nil && c.Status == corev1.ConditionTrue {
+		if c := condition.OfPod(&pod.Status, corev1.PodReady); pod.Status.Phase == corev1.PodRunning && c != nil && c.Status == corev1.ConditionTrue {
 			ready++
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"fairlead.dev/controller"
-	"fairlead.dev/internal/controllers/podcontrol"
+	"fairlead.dev/internal/condition"
 )
 
 const (
@@ -73,7 +73,7 @@ func endOf(p *corev1.Pod) time.Time {
 	if told && !end.IsZero() {
 		return end
 	}
-	if c := podcontrol.Condition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
+	if c := condition.OfPod(&p.Status, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime.Time
 	}
 	if p.DeletionTimestamp != nil {

@@ -4,6 +4,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/internal/condition"
 )
 
 func newCondition(t batchv1.JobConditionType, s corev1.ConditionStatus, reason, message string) *batchv1.JobCondition {
@@ -15,14 +17,9 @@ func failing(reason, message string) *batchv1.JobCondition {
 	return newCondition(batchv1.JobFailureTarget, corev1.ConditionTrue, reason, message)
 }
 
-// condition finds a condition that is true, or nil.
-func condition(j *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
-	for i := range j.Status.Conditions {
-		if c := &j.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
+// trueCondition returns the condition of a type if it is true, or nil.
+func trueCondition(j *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
+	return condition.Find(j.Status.Conditions, func(c *batchv1.JobCondition) bool { return c.Type == t && c.Status == corev1.ConditionTrue })
 }
 
 // ensure sets a condition and reports whether that changed anything. One that

@@ -134,11 +134,11 @@ func (p *pass) tracked(pod *corev1.Pod) bool {
 // judgeFailure finds out whether the Job has failed, or is known to have ended.
 func (p *pass) judgeFailure() {
 	j := p.job
-	if c := condition(j, batchv1.JobSuccessCriteriaMet); c != nil {
+	if c := trueCondition(j, batchv1.JobSuccessCriteriaMet); c != nil {
 		p.end = c.DeepCopy()
 		return
 	}
-	if c := condition(j, batchv1.JobFailureTarget); c != nil {
+	if c := trueCondition(j, batchv1.JobFailureTarget); c != nil {
 		p.end = c.DeepCopy()
 		return
 	}

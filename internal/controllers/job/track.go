@@ -149,7 +149,7 @@ func settleUncounted(s *batchv1.JobStatus, holding map[types.UID]struct{}) {
 
 // tellEnd enters the condition that announces the end.
 func (p *pass) tellEnd() {
-	if p.end != nil && condition(p.job, p.end.Type) == nil {
+	if p.end != nil && trueCondition(p.job, p.end.Type) == nil {
 		p.job.Status.Conditions = append(p.job.Status.Conditions, *p.end)
 	}
 }
@@ -167,7 +167,7 @@ func (p *pass) finish() bool {
 	}
 	ensure(s, t, corev1.ConditionTrue, p.end.Reason, p.end.Message)
 	if t == batchv1.JobComplete {
-		s.CompletionTime = &condition(p.job, t).LastTransitionTime
+		s.CompletionTime = &trueCondition(p.job, t).LastTransitionTime
 	}
 	return true
 }

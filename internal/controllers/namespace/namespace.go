@@ -75,12 +75,12 @@ func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controlle
 		return controller.Result{}, err
 	}
 	if ns, err = n.markTerminating(ctx, ns); err != nil {
-		return controller.Result{}, ignoreNotFound(err)
+		return controller.Result{}, client.IgnoreNotFound(err)
 	}
 
 	found := n.sweep(ctx, ns)
 	if err := n.report(ctx, ns, found); err != nil {
-		return controller.Result{}, ignoreNotFound(err)
+		return controller.Result{}, client.IgnoreNotFound(err)
 	}
 	switch {
 	case found.err() != nil:
@@ -94,7 +94,7 @@ func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controlle
 		return controller.Result{RequeueAfter: n.waits.Next(k)}, nil
 	}
 	n.waits.Forget(k)
-	return controller.Result{}, ignoreNotFound(n.finalize(ctx, k.Name))
+	return controller.Result{}, client.IgnoreNotFound(n.finalize(ctx, k.Name))
 }
 
 // onlyWaitsForPods reports whether an earlier pass has told all pods to go and
@@ -120,11 +120,4 @@ func (n *namespaces) onlyWaitsForPods(ns *corev1.Namespace) (left time.Duration,
 
 func finalized(ns *corev1.Namespace) bool {
 	return !slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes)
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

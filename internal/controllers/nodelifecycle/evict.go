@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
-	"fairlead.dev/internal/controllers/podcontrol"
+	"fairlead.dev/internal/condition"
 )
 
 // evictor deletes pods that don't tolerate their node's NoExecute taints.
@@ -126,9 +126,9 @@ func (e *evictor) evict(ctx context.Context, p *corev1.Pod) error {
 	api := e.podsAPI.Namespace(p.Namespace)
 	live, err := api.Get(ctx, p.Name)
 	if err != nil || live.UID != p.UID || live.DeletionTimestamp != nil {
-		return ignoreNotFound(err)
+		return client.IgnoreNotFound(err)
 	}
-	if c := podcontrol.Condition(live, corev1.DisruptionTarget); c == nil || c.Status != corev1.ConditionTrue || c.Reason != disruptionReason {
+	if c := condition.OfPod(&live.Status, corev1.DisruptionTarget); c == nil || c.Status != corev1.ConditionTrue || c.Reason != disruptionReason {
 		e.rec.Event(p, corev1.EventTypeNormal, "TaintManagerEviction", "Marking for deletion Pod %s", controller.KeyOf(p).String())
 		_, err := api.Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
 			"metadata": map[string]any{"uid": p.UID},
@@ -139,14 +139,14 @@ func (e *evictor) evict(ctx context.Context, p *corev1.Pod) error {
 			}}},
 		}).On("status"))
 		if err != nil {
-			return ignoreNotFound(err)
+			return client.IgnoreNotFound(err)
 		}
 	}
 	err = api.Delete(ctx, p.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}})
 	if apierrors.IsConflict(err) {
 		return nil // another pod has the name by now
 	}
-	return ignoreNotFound(err)
+	return client.IgnoreNotFound(err)
 }
 
 const disruptionReason = "DeletionByTaintManager"

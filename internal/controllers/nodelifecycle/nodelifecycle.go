@@ -6,13 +6,13 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
+	"fairlead.dev/internal/condition"
 )
 
 const byNode = "node"
@@ -72,7 +72,7 @@ func (c *lifecycle) watch() {
 	controller.WatchFunc(c.loop, c.nodes, informer.Handler[*corev1.Node]{
 		Add: func(n *corev1.Node, _ bool) {
 			since := time.Now()
-			if _, beats := c.leases.Store().Get(corev1.NamespaceNodeLease, n.Name); !beats && condition(n, corev1.NodeReady) == nil {
+			if _, beats := c.leases.Store().Get(corev1.NamespaceNodeLease, n.Name); !beats && nodeCondition(n, corev1.NodeReady) == nil {
 				since = n.CreationTimestamp.Time
 			}
 			c.heard.know(n.Name, since)
@@ -146,29 +146,17 @@ func (c *lifecycle) reconcile(ctx context.Context, k controller.Key) (controller
 	if err == nil {
 		err = c.markPods(ctx, n)
 	}
-	return controller.Result{RequeueAfter: left}, ignoreNotFound(err)
+	return controller.Result{RequeueAfter: left}, client.IgnoreNotFound(err)
 }
 
-func condition(n *corev1.Node, t corev1.NodeConditionType) *corev1.NodeCondition {
-	for i := range n.Status.Conditions {
-		if n.Status.Conditions[i].Type == t {
-			return &n.Status.Conditions[i]
-		}
-	}
-	return nil
+func nodeCondition(n *corev1.Node, t corev1.NodeConditionType) *corev1.NodeCondition {
+	return condition.Find(n.Status.Conditions, func(c *corev1.NodeCondition) bool { return c.Type == t })
 }
 
 func isReady(n *corev1.Node) bool {
-	c := condition(n, corev1.NodeReady)
+	c := nodeCondition(n, corev1.NodeReady)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
 // isBad reports whether the node is known not to be ready, or not known to be.
-func isBad(n *corev1.Node) bool { return condition(n, corev1.NodeReady) != nil && !isReady(n) }
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
+func isBad(n *corev1.Node) bool { return nodeCondition(n, corev1.NodeReady) != nil && !isReady(n) }

@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
+	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/controllers/nodelifecycle"
 	"fairlead.dev/internal/controllers/podcontrol"
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
@@ -152,7 +153,7 @@ func TestANodeFallsSilent(t *testing.T) {
 		t.Errorf("conditions %v, labels %v", n.Status.Conditions, n.Labels)
 	}
 	p := waittest.One(t, h.pods, "hasty", "the pod that had a second evicted", func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
-	if c := podcontrol.Condition(p, corev1.DisruptionTarget); c == nil || c.Status != corev1.ConditionTrue || c.Reason != "DeletionByTaintManager" {
+	if c := condition.OfPod(&p.Status, corev1.DisruptionTarget); c == nil || c.Status != corev1.ConditionTrue || c.Reason != "DeletionByTaintManager" {
 		t.Errorf("evicted with %v", p.Status.Conditions)
 	}
 	h.told("the eviction told", "hasty", "TaintManagerEviction", "Marking for deletion Pod default/hasty")

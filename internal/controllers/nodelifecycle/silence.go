@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/client"
 	"fairlead.dev/controller"
+	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
@@ -19,7 +20,7 @@ var told = []corev1.NodeConditionType{
 
 // beat is when the kubelet last wrote whether the node is ready.
 func beat(n *corev1.Node) time.Time {
-	if c := condition(n, corev1.NodeReady); c != nil {
+	if c := nodeCondition(n, corev1.NodeReady); c != nil {
 		return c.LastHeartbeatTime.Time
 	}
 	return time.Time{}
@@ -30,7 +31,7 @@ func beat(n *corev1.Node) time.Time {
 // still has.
 func (c *lifecycle) listen(ctx context.Context, n *corev1.Node) (_ *corev1.Node, left time.Duration, err error) {
 	grace := c.o.Grace
-	if condition(n, corev1.NodeReady) == nil {
+	if nodeCondition(n, corev1.NodeReady) == nil {
 		grace = c.o.StartupGrace
 	}
 	if left = grace - c.heard.ago(n.Name); left > 0 {
@@ -54,12 +55,12 @@ func (c *lifecycle) listen(ctx context.Context, n *corev1.Node) (_ *corev1.Node,
 // unknown is the node with all that a kubelet would report unknown; nil if it
 // is that already.
 func unknown(n *corev1.Node, now metav1.Time) *corev1.Node {
-	if c := condition(n, corev1.NodeReady); c != nil && c.Status == corev1.ConditionUnknown {
+	if c := nodeCondition(n, corev1.NodeReady); c != nil && c.Status == corev1.ConditionUnknown {
 		return nil
 	}
 	n = n.DeepCopy()
 	for _, t := range told {
-		switch was := condition(n, t); {
+		switch was := nodeCondition(n, t); {
 		case was == nil:
 			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
 				Type: t, Status: corev1.ConditionUnknown, Reason: "NodeStatusNeverUpdated",
@@ -107,7 +108,7 @@ func (c *lifecycle) markPod(ctx context.Context, p *corev1.Pod) error {
 	if !podcontrol.IsReady(p) {
 		return nil
 	}
-	is := *podcontrol.Condition(p, corev1.PodReady)
+	is := *condition.OfPod(&p.Status, corev1.PodReady)
 	is.Status, is.LastTransitionTime = corev1.ConditionFalse, metav1.Now()
 	_, err := c.podsAPI.Namespace(p.Namespace).Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{"uid": p.UID},
@@ -116,5 +117,5 @@ func (c *lifecycle) markPod(ctx context.Context, p *corev1.Pod) error {
 	if err == nil {
 		c.rec.Event(p, corev1.EventTypeWarning, "NodeNotReady", "Node is not ready")
 	}
-	return ignoreNotFound(err)
+	return client.IgnoreNotFound(err)
 }

@@ -38,7 +38,7 @@ func ours(t corev1.Taint) bool {
 // executeTaint is the key of the NoExecute taint that the node's state asks for;
 // "" if none. Not ready and unreachable exclude each other.
 func executeTaint(n *corev1.Node) string {
-	c := condition(n, corev1.NodeReady)
+	c := nodeCondition(n, corev1.NodeReady)
 	switch {
 	case c == nil || c.Status == corev1.ConditionTrue:
 		return ""
@@ -59,7 +59,7 @@ func hasExecute(taints []corev1.Taint) bool {
 func withTaints(n *corev1.Node, execute string, now metav1.Time) []corev1.Taint {
 	var wanted []corev1.Taint
 	for _, r := range rules {
-		if c := condition(n, r.condition); c != nil && c.Status == r.status {
+		if c := nodeCondition(n, r.condition); c != nil && c.Status == r.status {
 			wanted = append(wanted, corev1.Taint{Key: r.key, Effect: corev1.TaintEffectNoSchedule, TimeAdded: &now})
 		}
 	}

@@ -85,11 +85,11 @@ func TestUnknownSaysSoOnce(t *testing.T) {
 		"Ready": "NodeStatusUnknown", "MemoryPressure": "NodeStatusUnknown",
 		"DiskPressure": "NodeStatusNeverUpdated", "PIDPressure": "NodeStatusNeverUpdated",
 	} {
-		if c := condition(u, typ); c.Status != corev1.ConditionUnknown || c.Reason != want {
+		if c := nodeCondition(u, typ); c.Status != corev1.ConditionUnknown || c.Reason != want {
 			t.Errorf("%s is %s, %s; want Unknown, %s", typ, c.Status, c.Reason, want)
 		}
 	}
-	if c := condition(u, corev1.NodeNetworkUnavailable); c.Status != corev1.ConditionFalse {
+	if c := nodeCondition(u, corev1.NodeNetworkUnavailable); c.Status != corev1.ConditionFalse {
 		t.Error("the network is not the kubelet's to tell")
 	}
 	if n.Status.Conditions[0].Reason != "KubeletReady" {

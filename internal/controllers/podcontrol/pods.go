@@ -4,6 +4,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/condition"
 )
 
 // IsFinished reports whether the pod has reached a phase that it cannot leave.
@@ -24,28 +26,17 @@ func IsTerminating(p *corev1.Pod) bool {
 
 // IsReady reports whether the pod's Ready condition is true.
 func IsReady(p *corev1.Pod) bool {
-	c := Condition(p, corev1.PodReady)
+	c := condition.OfPod(&p.Status, corev1.PodReady)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
 // ReadySince gives the time at which the pod last became ready, or the zero
 // time when it is not ready.
 func ReadySince(p *corev1.Pod) time.Time {
-	if c := Condition(p, corev1.PodReady); c != nil && c.Status == corev1.ConditionTrue {
+	if c := condition.OfPod(&p.Status, corev1.PodReady); c != nil && c.Status == corev1.ConditionTrue {
 		return c.LastTransitionTime.Time
 	}
 	return time.Time{}
-}
-
-// Condition finds a condition in the pod's status, or nil. The result points
-// into the pod.
-func Condition(p *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
-	for i := range p.Status.Conditions {
-		if p.Status.Conditions[i].Type == t {
-			return &p.Status.Conditions[i]
-		}
-	}
-	return nil
 }
 
 // AvailableIn gives how long the pod, if it stays ready, still has to wait
@@ -53,7 +44,7 @@ func Condition(p *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
 // ok is false for a pod that is not ready and so will not become available by
 // waiting.
 func AvailableIn(p *corev1.Pod, minReady time.Duration, now time.Time) (wait time.Duration, ok bool) {
-	c := Condition(p, corev1.PodReady)
+	c := condition.OfPod(&p.Status, corev1.PodReady)
 	if c == nil || c.Status != corev1.ConditionTrue {
 		return 0, false
 	}

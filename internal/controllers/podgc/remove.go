@@ -63,7 +63,7 @@ func (c *collector) remove(ctx context.Context, p *corev1.Pod, why *corev1.PodCo
 			"status":   status,
 		}).On("status"))
 		if err != nil && !apierrors.IsConflict(err) {
-			return ignoreNotFound(err)
+			return client.IgnoreNotFound(err)
 		}
 	}
 	now := int64(0)
@@ -74,7 +74,7 @@ func (c *collector) remove(ctx context.Context, p *corev1.Pod, why *corev1.PodCo
 	if apierrors.IsConflict(err) {
 		return nil // another pod has the name by now
 	}
-	return ignoreNotFound(err)
+	return client.IgnoreNotFound(err)
 }
 
 // orphaned is what becomes of a pod whose node is gone.
@@ -86,11 +86,4 @@ func orphaned() *corev1.PodCondition {
 		Reason:             "DeletionByPodGC",
 		Message:            "PodGC: node no longer exists",
 	}
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/client"
 	"fairlead.dev/controller"
 )
 
@@ -30,7 +31,7 @@ func (c *claimer) syncClaim(ctx context.Context, k controller.Key) (controller.R
 	left := len(users) < len(o.Status.ReservedFor)
 	if left || len(users) == 0 && o.DeletionTimestamp != nil && slices.Contains(o.Finalizers, resourcev1.Finalizer) {
 		if err := c.release(ctx, o, users); err != nil {
-			return controller.Result{}, ignoreNotFound(err)
+			return controller.Result{}, client.IgnoreNotFound(err)
 		}
 	}
 	if len(users) > 0 || o.DeletionTimestamp != nil {
@@ -39,7 +40,7 @@ func (c *claimer) syncClaim(ctx context.Context, k controller.Key) (controller.R
 	// Of a pod that is gone the garbage collector knows.
 	if pod, ok := ownerOf(o); ok {
 		if p, ok := c.pods.Store().Get(pod.Namespace, pod.Name); ok && (!metav1.IsControlledBy(o, p) || done(p)) {
-			return controller.Result{}, ignoreNotFound(c.claimsAPI.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{
+			return controller.Result{}, client.IgnoreNotFound(c.claimsAPI.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{
 				Preconditions: &metav1.Preconditions{UID: &o.UID},
 			}))
 		}
@@ -58,7 +59,7 @@ func (c *claimer) uses(ctx context.Context, namespace string, r resourcev1.Resou
 	if !ok {
 		var err error
 		if p, err = c.podsAPI.Namespace(namespace).Get(ctx, r.Name); err != nil {
-			return !apierrors.IsNotFound(err), ignoreNotFound(err)
+			return !apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 		}
 		return p.UID == r.UID, nil
 	}
@@ -88,12 +89,5 @@ func (c *claimer) release(ctx context.Context, o *resourcev1.ResourceClaim, user
 	o = o.DeepCopy()
 	o.Finalizers = slices.DeleteFunc(o.Finalizers, func(f string) bool { return f == resourcev1.Finalizer })
 	_, err := api.Update(ctx, o)
-	return err
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/client"
@@ -50,7 +49,7 @@ func (r *reaper) reconcile(ctx context.Context, k controller.Key) (controller.Re
 		}
 		var err error
 		if j, err = r.api.Namespace(k.Namespace).Get(ctx, k.Name); err != nil {
-			return controller.Result{}, ignoreNotFound(err)
+			return controller.Result{}, client.IgnoreNotFound(err)
 		}
 	}
 	policy := metav1.DeletePropagationForeground
@@ -58,7 +57,7 @@ func (r *reaper) reconcile(ctx context.Context, k controller.Key) (controller.Re
 		PropagationPolicy: &policy,
 		Preconditions:     &metav1.Preconditions{UID: &j.UID, ResourceVersion: &j.ResourceVersion},
 	})
-	return controller.Result{}, ignoreNotFound(err)
+	return controller.Result{}, client.IgnoreNotFound(err)
 }
 
 // expiry tells when the Job is to be deleted; not ok if it is not to be, or is
@@ -73,11 +72,4 @@ func expiry(j *batchv1.Job) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-func ignoreNotFound(err error) error {
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }

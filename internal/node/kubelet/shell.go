@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -203,7 +204,7 @@ func (sh *shell) one(ctx context.Context, command []string, set []corev1.EnvVar)
 		}
 		sh.print(strings.Join(args, " ") + end)
 	case "pwd":
-		sh.print(orRoot(sh.container.WorkingDir) + "\n")
+		sh.print(cmp.Or(sh.container.WorkingDir, "/") + "\n")
 	case "hostname":
 		sh.print(sh.hostname() + "\n")
 	case "env":
@@ -293,13 +294,6 @@ func (sh *shell) hostname() string {
 		return sh.pod.Spec.Hostname
 	}
 	return sh.pod.Name
-}
-
-func orRoot(dir string) string {
-	if dir == "" {
-		return "/"
-	}
-	return dir
 }
 
 func (sh *shell) print(text string) { say(sh.out, text) }

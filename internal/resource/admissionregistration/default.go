@@ -3,34 +3,30 @@ package admissionregistration
 import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-func unset[T any](p **T, otherwise T) {
-	if *p == nil {
-		*p = &otherwise
-	}
-}
+	"fairlead.dev/internal/resource"
+)
 
 func defaultRules(rules []admissionv1.RuleWithOperations) {
 	for i := range rules {
-		unset(&rules[i].Scope, admissionv1.AllScopes)
+		resource.SetDefault(&rules[i].Scope, admissionv1.AllScopes)
 	}
 }
 
 func defaultClient(c *admissionv1.WebhookClientConfig) {
 	if c.Service != nil {
-		unset(&c.Service.Port, 443)
+		resource.SetDefault(&c.Service.Port, 443)
 	}
 }
 
 func defaultValidating(c *admissionv1.ValidatingWebhookConfiguration) {
 	for i := range c.Webhooks {
 		w := &c.Webhooks[i]
-		unset(&w.FailurePolicy, admissionv1.Fail)
-		unset(&w.MatchPolicy, admissionv1.Equivalent)
-		unset(&w.NamespaceSelector, metav1.LabelSelector{})
-		unset(&w.ObjectSelector, metav1.LabelSelector{})
-		unset(&w.TimeoutSeconds, 10)
+		resource.SetDefault(&w.FailurePolicy, admissionv1.Fail)
+		resource.SetDefault(&w.MatchPolicy, admissionv1.Equivalent)
+		resource.SetDefault(&w.NamespaceSelector, metav1.LabelSelector{})
+		resource.SetDefault(&w.ObjectSelector, metav1.LabelSelector{})
+		resource.SetDefault(&w.TimeoutSeconds, 10)
 		defaultClient(&w.ClientConfig)
 		defaultRules(w.Rules)
 	}
@@ -39,12 +35,12 @@ func defaultValidating(c *admissionv1.ValidatingWebhookConfiguration) {
 func defaultMutating(c *admissionv1.MutatingWebhookConfiguration) {
 	for i := range c.Webhooks {
 		w := &c.Webhooks[i]
-		unset(&w.FailurePolicy, admissionv1.Fail)
-		unset(&w.MatchPolicy, admissionv1.Equivalent)
-		unset(&w.NamespaceSelector, metav1.LabelSelector{})
-		unset(&w.ObjectSelector, metav1.LabelSelector{})
-		unset(&w.TimeoutSeconds, 10)
-		unset(&w.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
+		resource.SetDefault(&w.FailurePolicy, admissionv1.Fail)
+		resource.SetDefault(&w.MatchPolicy, admissionv1.Equivalent)
+		resource.SetDefault(&w.NamespaceSelector, metav1.LabelSelector{})
+		resource.SetDefault(&w.ObjectSelector, metav1.LabelSelector{})
+		resource.SetDefault(&w.TimeoutSeconds, 10)
+		resource.SetDefault(&w.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
 		defaultClient(&w.ClientConfig)
 		defaultRules(w.Rules)
 	}
@@ -54,12 +50,12 @@ func defaultMatch(m *admissionv1.MatchResources) {
 	if m == nil {
 		return
 	}
-	unset(&m.MatchPolicy, admissionv1.Equivalent)
-	unset(&m.NamespaceSelector, metav1.LabelSelector{})
-	unset(&m.ObjectSelector, metav1.LabelSelector{})
+	resource.SetDefault(&m.MatchPolicy, admissionv1.Equivalent)
+	resource.SetDefault(&m.NamespaceSelector, metav1.LabelSelector{})
+	resource.SetDefault(&m.ObjectSelector, metav1.LabelSelector{})
 	for _, rules := range [][]admissionv1.NamedRuleWithOperations{m.ResourceRules, m.ExcludeResourceRules} {
 		for i := range rules {
-			unset(&rules[i].Scope, admissionv1.AllScopes)
+			resource.SetDefault(&rules[i].Scope, admissionv1.AllScopes)
 		}
 	}
 }

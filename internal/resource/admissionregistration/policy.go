@@ -1,6 +1,7 @@
 package admissionregistration
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -49,7 +50,7 @@ func paramRef(r *admissionv1.ParamRef) string {
 	case r == nil:
 		return resource.Unset
 	case r.Name != "":
-		return resource.Or(r.Namespace, "*") + "/" + r.Name
+		return cmp.Or(r.Namespace, "*") + "/" + r.Name
 	case r.Selector != nil:
 		return r.Selector.String()
 	}
@@ -66,7 +67,7 @@ func validatingPolicyStrategy() resource.Strategy {
 		keep(p, old)
 	}
 	r.Default = func(p *admissionv1.ValidatingAdmissionPolicy) {
-		unset(&p.Spec.FailurePolicy, admissionv1.Fail)
+		resource.SetDefault(&p.Spec.FailurePolicy, admissionv1.Fail)
 		defaultMatch(p.Spec.MatchConstraints)
 	}
 	r.Validate = validateValidatingPolicy
@@ -200,7 +201,7 @@ func variables(f *check.Faults, p *check.Path, list []admissionv1.Variable) {
 func mutatingPolicyStrategy() resource.Strategy {
 	r := resource.Counted(func(p *admissionv1.MutatingAdmissionPolicy) *admissionv1.MutatingAdmissionPolicySpec { return &p.Spec })
 	r.Default = func(p *admissionv1.MutatingAdmissionPolicy) {
-		unset(&p.Spec.FailurePolicy, admissionv1.Fail)
+		resource.SetDefault(&p.Spec.FailurePolicy, admissionv1.Fail)
 		defaultMatch(p.Spec.MatchConstraints)
 	}
 	r.Validate = validateMutatingPolicy

@@ -9,6 +9,7 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/utils/ptr"
 
+	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/resource"
 )
 
@@ -67,12 +68,7 @@ var strategy = resource.Rules[*apiregistrationv1.APIService]{
 
 // Condition returns the Available condition, nil if the server has not been checked yet.
 func Condition(s *apiregistrationv1.APIService) *apiregistrationv1.APIServiceCondition {
-	for i := range s.Status.Conditions {
-		if c := &s.Status.Conditions[i]; c.Type == apiregistrationv1.Available {
-			return c
-		}
-	}
-	return nil
+	return condition.Find(s.Status.Conditions, func(c *apiregistrationv1.APIServiceCondition) bool { return c.Type == apiregistrationv1.Available })
 }
 
 // SetCondition sets the condition of its type, and reports whether that changes the object. The transition time

@@ -90,7 +90,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 		setTemplateGeneration(d, 0) // the writer is recorded as its field manager
 	}
 	podspec.DefaultTemplate(&s.Template)
-	unset(&s.RevisionHistoryLimit, 10)
+	resource.SetDefault(&s.RevisionHistoryLimit, 10)
 	if s.UpdateStrategy.Type == "" {
 		s.UpdateStrategy.Type = appsv1.RollingUpdateDaemonSetStrategyType
 	}
@@ -100,8 +100,8 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 	if s.UpdateStrategy.RollingUpdate == nil {
 		s.UpdateStrategy.RollingUpdate = &appsv1.RollingUpdateDaemonSet{}
 	}
-	unset(&s.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
-	unset(&s.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
+	resource.SetDefault(&s.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
+	resource.SetDefault(&s.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
 }
 
 func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {

@@ -71,9 +71,9 @@ func deploymentStrategy() resource.Strategy {
 func defaultDeployment(d *appsv1.Deployment) {
 	s := &d.Spec
 	podspec.DefaultTemplate(&s.Template)
-	unset(&s.Replicas, 1)
-	unset(&s.RevisionHistoryLimit, 10)
-	unset(&s.ProgressDeadlineSeconds, 600)
+	resource.SetDefault(&s.Replicas, 1)
+	resource.SetDefault(&s.RevisionHistoryLimit, 10)
+	resource.SetDefault(&s.ProgressDeadlineSeconds, 600)
 	if s.Strategy.Type == "" {
 		s.Strategy.Type = appsv1.RollingUpdateDeploymentStrategyType
 	}
@@ -83,14 +83,8 @@ func defaultDeployment(d *appsv1.Deployment) {
 	if s.Strategy.RollingUpdate == nil {
 		s.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{}
 	}
-	unset(&s.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
-	unset(&s.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
-}
-
-func unset[T any](p **T, otherwise T) {
-	if *p == nil {
-		*p = &otherwise
-	}
+	resource.SetDefault(&s.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
+	resource.SetDefault(&s.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
 }
 
 func validateDeployment(d *appsv1.Deployment) field.ErrorList {

@@ -34,7 +34,7 @@ func replicaSetStrategy() resource.Strategy {
 	})
 	r.Default = func(r *appsv1.ReplicaSet) {
 		podspec.DefaultTemplate(&r.Spec.Template)
-		unset(&r.Spec.Replicas, 1)
+		resource.SetDefault(&r.Spec.Replicas, 1)
 	}
 	r.Validate = validateReplicaSet
 	r.ValidateUpdate = func(r, old *appsv1.ReplicaSet) field.ErrorList {

@@ -69,7 +69,7 @@ func defaultStatefulSet(set *appsv1.StatefulSet) {
 		}
 	}
 	if r := s.UpdateStrategy.RollingUpdate; r != nil && s.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
-		unset(&r.Partition, 0)
+		resource.SetDefault(&r.Partition, 0)
 	}
 	if s.PersistentVolumeClaimRetentionPolicy == nil {
 		s.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{}
@@ -80,8 +80,8 @@ func defaultStatefulSet(set *appsv1.StatefulSet) {
 	if p := s.PersistentVolumeClaimRetentionPolicy; p.WhenScaled == "" {
 		p.WhenScaled = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
 	}
-	unset(&s.Replicas, 1)
-	unset(&s.RevisionHistoryLimit, 10)
+	resource.SetDefault(&s.Replicas, 1)
+	resource.SetDefault(&s.RevisionHistoryLimit, 10)
 	for i := range s.VolumeClaimTemplates {
 		c := &s.VolumeClaimTemplates[i]
 		if c.APIVersion == "" {

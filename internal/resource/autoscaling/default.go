@@ -3,7 +3,8 @@ package autoscaling
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/resource"
 )
 
 // defaultUtilization is the default target, in percent of the requested CPU.
@@ -20,9 +21,7 @@ func cpuMetric(percent int32) autoscalingv2.MetricSpec {
 }
 
 func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
-	if h.Spec.MinReplicas == nil {
-		h.Spec.MinReplicas = ptr.To[int32](1)
-	}
+	resource.SetDefault(&h.Spec.MinReplicas, 1)
 	if len(h.Spec.Metrics) == 0 {
 		h.Spec.Metrics = []autoscalingv2.MetricSpec{cpuMetric(defaultUtilization)}
 	}
@@ -35,9 +34,7 @@ func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
 	if b.ScaleUp == nil {
 		b.ScaleUp = &autoscalingv2.HPAScalingRules{}
 	}
-	if b.ScaleUp.StabilizationWindowSeconds == nil {
-		b.ScaleUp.StabilizationWindowSeconds = ptr.To[int32](0)
-	}
+	resource.SetDefault(&b.ScaleUp.StabilizationWindowSeconds, 0)
 	defaultRules(b.ScaleUp, pods, percent)
 	if b.ScaleDown == nil {
 		b.ScaleDown = &autoscalingv2.HPAScalingRules{}
@@ -46,9 +43,7 @@ func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
 }
 
 func defaultRules(r *autoscalingv2.HPAScalingRules, policies ...autoscalingv2.HPAScalingPolicy) {
-	if r.SelectPolicy == nil {
-		r.SelectPolicy = ptr.To(autoscalingv2.MaxChangePolicySelect)
-	}
+	resource.SetDefault(&r.SelectPolicy, autoscalingv2.MaxChangePolicySelect)
 	if r.Policies == nil {
 		r.Policies = policies
 	}

@@ -53,9 +53,9 @@ func cronJobStrategy() resource.Strategy {
 		if s.ConcurrencyPolicy == "" {
 			s.ConcurrencyPolicy = batchv1.AllowConcurrent
 		}
-		unset(&s.Suspend, false)
-		unset(&s.SuccessfulJobsHistoryLimit, 3)
-		unset(&s.FailedJobsHistoryLimit, 1)
+		resource.SetDefault(&s.Suspend, false)
+		resource.SetDefault(&s.SuccessfulJobsHistoryLimit, 3)
+		resource.SetDefault(&s.FailedJobsHistoryLimit, 1)
 		defaultJobTemplate(&s.JobTemplate.Spec)
 	}
 	r.Validate = func(c *batchv1.CronJob) field.ErrorList {

@@ -104,33 +104,27 @@ func jobStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func unset[T any](p **T, otherwise T) {
-	if *p == nil {
-		*p = &otherwise
-	}
-}
-
 func defaultJob(j *batchv1.Job) {
 	defaultJobTemplate(&j.Spec)
 	s := &j.Spec
 	if s.Completions == nil && s.Parallelism == nil {
 		s.Completions = ptr.To[int32](1)
 	}
-	unset(&s.Parallelism, 1)
+	resource.SetDefault(&s.Parallelism, 1)
 	if s.BackoffLimitPerIndex != nil {
-		unset(&s.BackoffLimit, math.MaxInt32)
+		resource.SetDefault(&s.BackoffLimit, math.MaxInt32)
 	}
-	unset(&s.BackoffLimit, 6)
+	resource.SetDefault(&s.BackoffLimit, 6)
 	if len(j.Labels) == 0 && s.Template.Labels != nil {
 		j.Labels = s.Template.Labels
 	}
-	unset(&s.CompletionMode, batchv1.NonIndexedCompletion)
-	unset(&s.Suspend, false)
+	resource.SetDefault(&s.CompletionMode, batchv1.NonIndexedCompletion)
+	resource.SetDefault(&s.Suspend, false)
 	if s.PodFailurePolicy != nil {
-		unset(&s.PodReplacementPolicy, batchv1.Failed)
+		resource.SetDefault(&s.PodReplacementPolicy, batchv1.Failed)
 	}
-	unset(&s.PodReplacementPolicy, batchv1.TerminatingOrFailed)
-	unset(&s.ManualSelector, false)
+	resource.SetDefault(&s.PodReplacementPolicy, batchv1.TerminatingOrFailed)
+	resource.SetDefault(&s.ManualSelector, false)
 }
 
 // defaultJobTemplate sets the defaults common to jobs and the job templates of cron jobs.

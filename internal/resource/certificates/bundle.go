@@ -1,6 +1,7 @@
 package certificates
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 )
 
 var bundleTable = resource.TableOf(func(b *certificatesv1.ClusterTrustBundle) []any {
-	return []any{b.Name, resource.Or(b.Spec.SignerName, resource.None)}
+	return []any{b.Name, cmp.Or(b.Spec.SignerName, resource.None)}
 }, resource.NameColumn, resource.Text("SignerName", "Whose certificates the bundle vouches for."))
 
 // bundleName lets a signer's name stand in front, with colons for slashes:

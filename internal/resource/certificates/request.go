@@ -2,6 +2,7 @@ package certificates
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -28,7 +29,7 @@ var requestTable = resource.TableOf(func(r *certificatesv1.CertificateSigningReq
 	if s := r.Spec.ExpirationSeconds; s != nil {
 		lifetime = duration.HumanDuration(time.Duration(*s) * time.Second)
 	}
-	return []any{r.Name, resource.AgeOf(r), resource.Or(r.Spec.SignerName, resource.None), r.Spec.Username, lifetime, requestState(r)}
+	return []any{r.Name, resource.AgeOf(r), cmp.Or(r.Spec.SignerName, resource.None), r.Spec.Username, lifetime, requestState(r)}
 },
 	resource.NameColumn,
 	resource.AgeColumn,

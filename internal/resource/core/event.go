@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -64,8 +65,8 @@ func eventRow(e *corev1.Event) []any {
 	if e.InvolvedObject.Name != "" {
 		object += "/" + e.InvolvedObject.Name
 	}
-	source := resource.Or(e.Source.Component, e.ReportingController)
-	if host := resource.Or(e.Source.Host, e.ReportingInstance); host != "" {
+	source := cmp.Or(e.Source.Component, e.ReportingController)
+	if host := cmp.Or(e.Source.Host, e.ReportingInstance); host != "" {
 		source += ", " + host
 	}
 	return []any{

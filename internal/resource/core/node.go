@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,21 +27,21 @@ var nodeTable = resource.TableOf(nodeRow,
 
 func nodeRow(n *corev1.Node) []any {
 	info := n.Status.NodeInfo
-	kernel := resource.Or(info.KernelVersion, resource.Unknown)
+	kernel := cmp.Or(info.KernelVersion, resource.Unknown)
 	if info.Architecture != "" {
 		kernel += " (" + info.Architecture + ")"
 	}
 	return []any{
 		n.Name,
 		nodeStatus(n),
-		resource.Or(nodeRoles(n), resource.None),
+		cmp.Or(nodeRoles(n), resource.None),
 		resource.AgeOf(n),
 		info.KubeletVersion,
 		nodeAddress(n, corev1.NodeInternalIP),
 		nodeAddress(n, corev1.NodeExternalIP),
-		resource.Or(info.OSImage, resource.Unknown),
+		cmp.Or(info.OSImage, resource.Unknown),
 		kernel,
-		resource.Or(info.ContainerRuntimeVersion, resource.Unknown),
+		cmp.Or(info.ContainerRuntimeVersion, resource.Unknown),
 	}
 }
 

@@ -6,12 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/resource"
 )
 
 // gateCondition sets the PodScheduled condition of a gated pod.
 func gateCondition(p *corev1.Pod) {
-	if len(p.Spec.SchedulingGates) == 0 || podCondition(p, corev1.PodScheduled) != nil {
+	if len(p.Spec.SchedulingGates) == 0 || condition.OfPod(&p.Status, corev1.PodScheduled) != nil {
 		return
 	}
 	p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -8,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/resource"
 )
 
@@ -39,9 +41,9 @@ func podRow(p *corev1.Pod) []any {
 		s.status,
 		restarts,
 		resource.AgeOf(p),
-		resource.Or(ip, resource.None),
-		resource.Or(p.Spec.NodeName, resource.None),
-		resource.Or(p.Status.NominatedNodeName, resource.None),
+		cmp.Or(ip, resource.None),
+		cmp.Or(p.Spec.NodeName, resource.None),
+		cmp.Or(p.Status.NominatedNodeName, resource.None),
 		gates(p),
 	}
 }
@@ -52,24 +54,15 @@ func gates(p *corev1.Pod) string {
 	}
 	open := 0
 	for _, g := range p.Spec.ReadinessGates {
-		if c := podCondition(p, g.ConditionType); c != nil && c.Status == corev1.ConditionTrue {
+		if c := condition.OfPod(&p.Status, g.ConditionType); c != nil && c.Status == corev1.ConditionTrue {
 			open++
 		}
 	}
 	return fmt.Sprintf("%d/%d", open, len(p.Spec.ReadinessGates))
 }
 
-func podCondition(p *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
-	for i := range p.Status.Conditions {
-		if p.Status.Conditions[i].Type == t {
-			return &p.Status.Conditions[i]
-		}
-	}
-	return nil
-}
-
 func podIs(p *corev1.Pod, t corev1.PodConditionType) bool {
-	c := podCondition(p, t)
+	c := condition.OfPod(&p.Status, t)
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 

@@ -73,9 +73,7 @@ func defaultService(s *corev1.Service) {
 	if spec.Type != corev1.ServiceTypeLoadBalancer {
 		return
 	}
-	if spec.AllocateLoadBalancerNodePorts == nil {
-		spec.AllocateLoadBalancerNodePorts = ptr.To(true)
-	}
+	resource.SetDefault(&spec.AllocateLoadBalancerNodePorts, true)
 	for i := range s.Status.LoadBalancer.Ingress {
 		if in := &s.Status.LoadBalancer.Ingress[i]; in.IP != "" && in.IPMode == nil {
 			in.IPMode = ptr.To(corev1.LoadBalancerIPModeVIP)

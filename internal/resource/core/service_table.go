@@ -3,6 +3,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -35,7 +36,7 @@ func serviceRow(s *corev1.Service) []any {
 		string(s.Spec.Type),
 		ip,
 		externalIP(s),
-		resource.Or(portList(s.Spec.Ports), resource.None),
+		cmp.Or(portList(s.Spec.Ports), resource.None),
 		resource.AgeOf(s),
 		labels.FormatLabels(s.Spec.Selector),
 	}
@@ -44,16 +45,16 @@ func serviceRow(s *corev1.Service) []any {
 func externalIP(s *corev1.Service) string {
 	switch s.Spec.Type {
 	case corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort:
-		return resource.Or(strings.Join(s.Spec.ExternalIPs, ","), resource.None)
+		return cmp.Or(strings.Join(s.Spec.ExternalIPs, ","), resource.None)
 	case corev1.ServiceTypeLoadBalancer:
 		ips := make([]string, 0, len(s.Status.LoadBalancer.Ingress))
 		for _, in := range s.Status.LoadBalancer.Ingress {
-			if at := resource.Or(in.IP, in.Hostname); at != "" {
+			if at := cmp.Or(in.IP, in.Hostname); at != "" {
 				ips = append(ips, at)
 			}
 		}
 		slices.Sort(ips)
-		return resource.Or(strings.Join(append(slices.Compact(ips), s.Spec.ExternalIPs...), ","), "<pending>")
+		return cmp.Or(strings.Join(append(slices.Compact(ips), s.Spec.ExternalIPs...), ","), "<pending>")
 	case corev1.ServiceTypeExternalName:
 		return s.Spec.ExternalName
 	}

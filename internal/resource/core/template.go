@@ -88,9 +88,7 @@ func replicationControllerStrategy() resource.Strategy {
 }
 
 func defaultReplicationController(c *corev1.ReplicationController) {
-	if c.Spec.Replicas == nil {
-		c.Spec.Replicas = ptr.To[int32](1)
-	}
+	resource.SetDefault(&c.Spec.Replicas, 1)
 	t := c.Spec.Template
 	if t == nil {
 		return

@@ -110,9 +110,7 @@ func defaultVolume(v *corev1.PersistentVolume) {
 	if s.PersistentVolumeReclaimPolicy == "" {
 		s.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
 	}
-	if s.VolumeMode == nil {
-		s.VolumeMode = ptr.To(corev1.PersistentVolumeFilesystem)
-	}
+	resource.SetDefault(&s.VolumeMode, corev1.PersistentVolumeFilesystem)
 	podspec.RoundUp(s.Capacity)
 	podspec.DefaultVolumeSource(&s.PersistentVolumeSource)
 }

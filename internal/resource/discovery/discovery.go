@@ -2,12 +2,12 @@
 package discovery
 
 import (
+	"cmp"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/resource"
 )
@@ -36,7 +36,7 @@ var sliceTable = resource.TableOf(func(s *discoveryv1.EndpointSlice) []any {
 		addresses = append(addresses, e.Addresses...)
 	}
 	portCell, addressCell := resource.FirstThree(ports, resource.Unset), resource.FirstThree(addresses, resource.Unset)
-	return []any{s.Name, string(s.AddressType), resource.Or(portCell, resource.Unset), resource.Or(addressCell, resource.Unset), resource.AgeOf(s)}
+	return []any{s.Name, string(s.AddressType), cmp.Or(portCell, resource.Unset), cmp.Or(addressCell, resource.Unset), resource.AgeOf(s)}
 },
 	resource.NameColumn,
 	resource.Text("AddressType", "What kind of addresses the endpoints have."),
@@ -48,12 +48,8 @@ var sliceTable = resource.TableOf(func(s *discoveryv1.EndpointSlice) []any {
 var sliceStrategy = resource.Rules[*discoveryv1.EndpointSlice]{
 	Default: func(s *discoveryv1.EndpointSlice) {
 		for i := range s.Ports {
-			if s.Ports[i].Name == nil {
-				s.Ports[i].Name = ptr.To("")
-			}
-			if s.Ports[i].Protocol == nil {
-				s.Ports[i].Protocol = ptr.To(corev1.ProtocolTCP)
-			}
+			resource.SetDefault(&s.Ports[i].Name, "")
+			resource.SetDefault(&s.Ports[i].Protocol, corev1.ProtocolTCP)
 		}
 	},
 	PrepareForCreate: func(s *discoveryv1.EndpointSlice) {

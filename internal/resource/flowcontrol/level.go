@@ -47,23 +47,17 @@ func levelStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func unset[T any](p **T, otherwise T) {
-	if *p == nil {
-		*p = &otherwise
-	}
-}
-
 func defaultLevel(l *flowcontrolv1.PriorityLevelConfiguration) {
 	if e := l.Spec.Exempt; e != nil {
-		unset(&e.NominalConcurrencyShares, 0)
-		unset(&e.LendablePercent, 0)
+		resource.SetDefault(&e.NominalConcurrencyShares, 0)
+		resource.SetDefault(&e.LendablePercent, 0)
 	}
 	limited := l.Spec.Limited
 	if limited == nil {
 		return
 	}
-	unset(&limited.NominalConcurrencyShares, 30)
-	unset(&limited.LendablePercent, 0)
+	resource.SetDefault(&limited.NominalConcurrencyShares, 30)
+	resource.SetDefault(&limited.LendablePercent, 0)
 	if q := limited.LimitResponse.Queuing; q != nil {
 		if q.HandSize == 0 {
 			q.HandSize = 8

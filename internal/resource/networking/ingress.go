@@ -1,6 +1,7 @@
 package networking
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strings"
@@ -17,7 +18,7 @@ import (
 var ingressTable = resource.TableOf(func(i *networkingv1.Ingress) []any {
 	var addresses []string
 	for _, in := range i.Status.LoadBalancer.Ingress {
-		if a := resource.Or(in.IP, in.Hostname); a != "" {
+		if a := cmp.Or(in.IP, in.Hostname); a != "" {
 			addresses = append(addresses, a)
 		}
 	}
@@ -49,7 +50,7 @@ func hosts(rules []networkingv1.IngressRule) string {
 			named = append(named, r.Host)
 		}
 	}
-	return resource.Or(strings.Join(named, ","), "*")
+	return cmp.Or(strings.Join(named, ","), "*")
 }
 
 const classAnnotation = "kubernetes.io/ingress.class"

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/check"
@@ -30,9 +29,7 @@ func policyStrategy() resource.Strategy {
 func defaultPolicy(n *networkingv1.NetworkPolicy) {
 	tcp := func(ports []networkingv1.NetworkPolicyPort) {
 		for i := range ports {
-			if ports[i].Protocol == nil {
-				ports[i].Protocol = ptr.To(corev1.ProtocolTCP)
-			}
+			resource.SetDefault(&ports[i].Protocol, corev1.ProtocolTCP)
 		}
 	}
 	for i := range n.Spec.Ingress {

@@ -2,7 +2,8 @@ package podspec
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/resource"
 )
 
 // DefaultTemplate sets the defaults of a pod template.
@@ -19,9 +20,7 @@ func Default(s *corev1.PodSpec) {
 	if s.SecurityContext == nil {
 		s.SecurityContext = &corev1.PodSecurityContext{}
 	}
-	if s.TerminationGracePeriodSeconds == nil {
-		s.TerminationGracePeriodSeconds = ptr.To[int64](corev1.DefaultTerminationGracePeriodSeconds)
-	}
+	resource.SetDefault(&s.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	if s.SchedulerName == "" {
 		s.SchedulerName = corev1.DefaultSchedulerName
 	}

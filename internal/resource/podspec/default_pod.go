@@ -3,6 +3,8 @@ package podspec
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/resource"
 )
 
 // DefaultPod sets the defaults of a pod: those of its spec, and those that templates do not get: requests from
@@ -19,9 +21,7 @@ func DefaultPod(p *corev1.Pod) {
 		requestsFromLimits(&p.Spec.InitContainers[i].Resources)
 	}
 	defaultPodResources(&p.Spec)
-	if p.Spec.EnableServiceLinks == nil {
-		p.Spec.EnableServiceLinks = ptr.To(corev1.DefaultEnableServiceLinks)
-	}
+	resource.SetDefault(&p.Spec.EnableServiceLinks, corev1.DefaultEnableServiceLinks)
 	if p.Spec.HostNetwork {
 		hostPorts(p.Spec.Containers)
 		hostPorts(p.Spec.InitContainers)

@@ -1,8 +1,12 @@
 package podspec
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"fairlead.dev/internal/resource"
 )
 
 func defaultVolume(v *corev1.Volume) {
@@ -11,13 +15,13 @@ func defaultVolume(v *corev1.Volume) {
 	}
 	s := &v.VolumeSource
 	if s.Secret != nil {
-		unsetMode(&s.Secret.DefaultMode, corev1.SecretVolumeSourceDefaultMode)
+		resource.SetDefault(&s.Secret.DefaultMode, corev1.SecretVolumeSourceDefaultMode)
 	}
 	if s.ConfigMap != nil {
-		unsetMode(&s.ConfigMap.DefaultMode, corev1.ConfigMapVolumeSourceDefaultMode)
+		resource.SetDefault(&s.ConfigMap.DefaultMode, corev1.ConfigMapVolumeSourceDefaultMode)
 	}
 	if s.DownwardAPI != nil {
-		unsetMode(&s.DownwardAPI.DefaultMode, corev1.DownwardAPIVolumeSourceDefaultMode)
+		resource.SetDefault(&s.DownwardAPI.DefaultMode, corev1.DownwardAPIVolumeSourceDefaultMode)
 		for i := range s.DownwardAPI.Items {
 			defaultFieldRef(s.DownwardAPI.Items[i].FieldRef)
 		}
@@ -34,16 +38,16 @@ func defaultVolume(v *corev1.Volume) {
 	defaultHostPath(s.HostPath)
 	defaultAzureDisk(s.AzureDisk)
 	if s.ISCSI != nil {
-		unset(&s.ISCSI.ISCSIInterface, "default")
+		s.ISCSI.ISCSIInterface = cmp.Or(s.ISCSI.ISCSIInterface, "default")
 	}
 	if s.RBD != nil {
-		unset(&s.RBD.RBDPool, "rbd")
-		unset(&s.RBD.RadosUser, "admin")
-		unset(&s.RBD.Keyring, "/etc/ceph/keyring")
+		s.RBD.RBDPool = cmp.Or(s.RBD.RBDPool, "rbd")
+		s.RBD.RadosUser = cmp.Or(s.RBD.RadosUser, "admin")
+		s.RBD.Keyring = cmp.Or(s.RBD.Keyring, "/etc/ceph/keyring")
 	}
 	if s.ScaleIO != nil {
-		unset(&s.ScaleIO.StorageMode, "ThinProvisioned")
-		unset(&s.ScaleIO.FSType, "xfs")
+		s.ScaleIO.StorageMode = cmp.Or(s.ScaleIO.StorageMode, "ThinProvisioned")
+		s.ScaleIO.FSType = cmp.Or(s.ScaleIO.FSType, "xfs")
 	}
 }
 
@@ -52,16 +56,16 @@ func DefaultVolumeSource(s *corev1.PersistentVolumeSource) {
 	defaultHostPath(s.HostPath)
 	defaultAzureDisk(s.AzureDisk)
 	if s.ISCSI != nil {
-		unset(&s.ISCSI.ISCSIInterface, "default")
+		s.ISCSI.ISCSIInterface = cmp.Or(s.ISCSI.ISCSIInterface, "default")
 	}
 	if s.RBD != nil {
-		unset(&s.RBD.RBDPool, "rbd")
-		unset(&s.RBD.RadosUser, "admin")
-		unset(&s.RBD.Keyring, "/etc/ceph/keyring")
+		s.RBD.RBDPool = cmp.Or(s.RBD.RBDPool, "rbd")
+		s.RBD.RadosUser = cmp.Or(s.RBD.RadosUser, "admin")
+		s.RBD.Keyring = cmp.Or(s.RBD.Keyring, "/etc/ceph/keyring")
 	}
 	if s.ScaleIO != nil {
-		unset(&s.ScaleIO.StorageMode, "ThinProvisioned")
-		unset(&s.ScaleIO.FSType, "xfs")
+		s.ScaleIO.StorageMode = cmp.Or(s.ScaleIO.StorageMode, "ThinProvisioned")
+		s.ScaleIO.FSType = cmp.Or(s.ScaleIO.FSType, "xfs")
 	}
 }
 
@@ -73,9 +77,7 @@ func defaultHostPath(h *corev1.HostPathVolumeSource) {
 
 // DefaultClaim sets the defaults of the spec of a volume claim.
 func DefaultClaim(s *corev1.PersistentVolumeClaimSpec) {
-	if s.VolumeMode == nil {
-		s.VolumeMode = ptr.To(corev1.PersistentVolumeFilesystem)
-	}
+	resource.SetDefault(&s.VolumeMode, corev1.PersistentVolumeFilesystem)
 	RoundUp(s.Resources.Limits)
 	RoundUp(s.Resources.Requests)
 }
@@ -84,22 +86,14 @@ func defaultAzureDisk(d *corev1.AzureDiskVolumeSource) {
 	if d == nil {
 		return
 	}
-	if d.CachingMode == nil {
-		d.CachingMode = ptr.To(corev1.AzureDataDiskCachingReadWrite)
-	}
-	if d.FSType == nil {
-		d.FSType = ptr.To("ext4")
-	}
-	if d.ReadOnly == nil {
-		d.ReadOnly = ptr.To(false)
-	}
-	if d.Kind == nil {
-		d.Kind = ptr.To(corev1.AzureSharedBlobDisk)
-	}
+	resource.SetDefault(&d.CachingMode, corev1.AzureDataDiskCachingReadWrite)
+	resource.SetDefault(&d.FSType, "ext4")
+	resource.SetDefault(&d.ReadOnly, false)
+	resource.SetDefault(&d.Kind, corev1.AzureSharedBlobDisk)
 }
 
 func defaultProjected(p *corev1.ProjectedVolumeSource) {
-	unsetMode(&p.DefaultMode, corev1.ProjectedVolumeSourceDefaultMode)
+	resource.SetDefault(&p.DefaultMode, corev1.ProjectedVolumeSourceDefaultMode)
 	for i := range p.Sources {
 		s := &p.Sources[i]
 		if s.DownwardAPI != nil {
@@ -113,17 +107,5 @@ func defaultProjected(p *corev1.ProjectedVolumeSource) {
 		if s.PodCertificate != nil && s.PodCertificate.MaxExpirationSeconds == nil {
 			s.PodCertificate.MaxExpirationSeconds = ptr.To[int32](86400)
 		}
-	}
-}
-
-func unsetMode(mode **int32, otherwise int32) {
-	if *mode == nil {
-		*mode = ptr.To(otherwise)
-	}
-}
-
-func unset(s *string, otherwise string) {
-	if *s == "" {
-		*s = otherwise
 	}
 }

@@ -1,6 +1,7 @@
 package podspec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -74,7 +75,7 @@ func (v *validator) volumeSource(p *check.Path, vol *corev1.Volume) {
 			continue
 		}
 		if n++; n > 1 {
-			v.Forbidden(p.Child(or(spelled[s.name], s.name)), "may not specify more than 1 volume type")
+			v.Forbidden(p.Child(cmp.Or(spelled[s.name], s.name)), "may not specify more than 1 volume type")
 		} else if s.check != nil {
 			s.check(v, p, p.Child(s.name), &vol.VolumeSource)
 		}
@@ -196,13 +197,6 @@ var sources = []source{
 		}
 		check.OneOf(v.Faults, p.Child("pullPolicy"), s.Image.PullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 	}},
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 func (v *validator) need(p *check.Path, s string) {

@@ -8,5 +8,7 @@
 //	field.Invalid(p, policyv1.PodDisruptionBudgetSpec{...}, "...")
 //	-> Invalid value: {"MinAvailable":1,"Selector":{"matchLabels":{...}},"MaxUnavailable":1,...}
 //
-// The format is that of kube-apiserver 1.36. Newer fields are quoted if they are set.
+// kube-apiserver 1.37 still validates internal types, so its clients see these names, and a difference that a client can
+// notice is a defect. The recorded answers that fix the format are of kube-apiserver 1.36: newer fields are quoted if they
+// are set.
 package quoted

@@ -34,9 +34,7 @@ var classTable = resource.TableOf(func(c *schedulingv1.PriorityClass) []any {
 
 var classStrategy = resource.Rules[*schedulingv1.PriorityClass]{
 	Default: func(c *schedulingv1.PriorityClass) {
-		if c.PreemptionPolicy == nil {
-			c.PreemptionPolicy = ptr.To(corev1.PreemptLowerPriority)
-		}
+		resource.SetDefault(&c.PreemptionPolicy, corev1.PreemptLowerPriority)
 	},
 	PrepareForCreate: func(c *schedulingv1.PriorityClass) { c.Generation = 1 },
 	Validate:         validateClass,

@@ -44,12 +44,8 @@ func isDefault(c metav1.Object) bool {
 
 var classStrategy = resource.Rules[*storagev1.StorageClass]{
 	Default: func(c *storagev1.StorageClass) {
-		if c.ReclaimPolicy == nil {
-			c.ReclaimPolicy = ptr.To(corev1.PersistentVolumeReclaimDelete)
-		}
-		if c.VolumeBindingMode == nil {
-			c.VolumeBindingMode = ptr.To(storagev1.VolumeBindingImmediate)
-		}
+		resource.SetDefault(&c.ReclaimPolicy, corev1.PersistentVolumeReclaimDelete)
+		resource.SetDefault(&c.VolumeBindingMode, storagev1.VolumeBindingImmediate)
 	},
 	Validate: validateClass,
 	ValidateUpdate: func(c, old *storagev1.StorageClass) field.ErrorList {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"strings"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -28,7 +29,7 @@ var driverTable = resource.TableOf(func(d *storagev1.CSIDriver) []any {
 	}
 	return []any{
 		d.Name, ptr.Deref(s.AttachRequired, true), ptr.Deref(s.PodInfoOnMount, false), ptr.Deref(s.StorageCapacity, false),
-		tokens, ptr.Deref(s.RequiresRepublish, false), resource.Or(strings.Join(modes, ","), resource.None), resource.AgeOf(d),
+		tokens, ptr.Deref(s.RequiresRepublish, false), cmp.Or(strings.Join(modes, ","), resource.None), resource.AgeOf(d),
 	}
 },
 	resource.NameColumn,
@@ -44,15 +45,15 @@ var driverTable = resource.TableOf(func(d *storagev1.CSIDriver) []any {
 var driverStrategy = resource.Rules[*storagev1.CSIDriver]{
 	Default: func(d *storagev1.CSIDriver) {
 		s := &d.Spec
-		unset(&s.AttachRequired, true)
-		unset(&s.PodInfoOnMount, false)
-		unset(&s.StorageCapacity, false)
-		unset(&s.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
+		resource.SetDefault(&s.AttachRequired, true)
+		resource.SetDefault(&s.PodInfoOnMount, false)
+		resource.SetDefault(&s.StorageCapacity, false)
+		resource.SetDefault(&s.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
 		if len(s.VolumeLifecycleModes) == 0 {
 			s.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}
 		}
-		unset(&s.RequiresRepublish, false)
-		unset(&s.SELinuxMount, false)
+		resource.SetDefault(&s.RequiresRepublish, false)
+		resource.SetDefault(&s.SELinuxMount, false)
 	},
 	Warnings: func(d *storagev1.CSIDriver) []string {
 		if len(d.Spec.TokenRequests) > 0 && d.Spec.ServiceAccountTokenInSecrets == nil {
@@ -84,12 +85,6 @@ var driverStrategy = resource.Rules[*storagev1.CSIDriver]{
 	},
 	RequireResourceVersion: true,
 }.Strategy()
-
-func unset[T any](p **T, otherwise T) {
-	if *p == nil {
-		*p = &otherwise
-	}
-}
 
 func validateDriver(d *storagev1.CSIDriver) field.ErrorList {
 	var f check.Faults

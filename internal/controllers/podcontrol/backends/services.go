@@ -9,6 +9,7 @@ import (
 
 	"fairlead.dev/controller"
 	"fairlead.dev/informer"
+	"fairlead.dev/internal/condition"
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
@@ -116,7 +117,7 @@ func selectorKey(namespace, k, v string) string { return namespace + "/" + k + "
 
 // LastChange reads when the pod last became ready or ceased to be.
 func LastChange(p *corev1.Pod) time.Time {
-	if c := podcontrol.Condition(p, corev1.PodReady); c != nil {
+	if c := condition.OfPod(&p.Status, corev1.PodReady); c != nil {
 		return c.LastTransitionTime.Time
 	}
 	return time.Time{}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/component-helpers/auth/rbac/validation"
 
 	"fairlead.dev/internal/server/auth"
 )
@@ -37,72 +38,11 @@ func (p *Policy) MayGrant(u *auth.User, namespace string, rules []rbacv1.PolicyR
 	return nil
 }
 
-// Lacking returns the rules, or the parts of them, that held does not cover, grouped by resources.
+// Lacking returns the rules, or the parts of them, that held does not allow. Parts that differ only
+// in their verb are joined.
 func Lacking(held, rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
-	var missing []rbacv1.PolicyRule
-	for _, r := range rules {
-		for _, part := range split(r) {
-			if !covered(held, part) {
-				missing = append(missing, part)
-			}
-		}
-	}
+	_, missing := validation.Covers(held, rules)
 	return join(missing)
-}
-
-// split splits a rule into rules of one verb and one resource or path.
-func split(r rbacv1.PolicyRule) []rbacv1.PolicyRule {
-	var parts []rbacv1.PolicyRule
-	for _, verb := range r.Verbs {
-		verbs := []string{verb}
-		for _, g := range r.APIGroups {
-			for _, res := range r.Resources {
-				if len(r.ResourceNames) == 0 {
-					parts = append(parts, rbacv1.PolicyRule{Verbs: verbs, APIGroups: []string{g}, Resources: []string{res}})
-				}
-				for _, n := range r.ResourceNames {
-					parts = append(parts, rbacv1.PolicyRule{Verbs: verbs, APIGroups: []string{g}, Resources: []string{res}, ResourceNames: []string{n}})
-				}
-			}
-		}
-		for _, path := range r.NonResourceURLs {
-			parts = append(parts, rbacv1.PolicyRule{Verbs: verbs, NonResourceURLs: []string{path}})
-		}
-	}
-	return parts
-}
-
-// covered reports whether some held rule covers part, which must be a result of split.
-func covered(held []rbacv1.PolicyRule, part rbacv1.PolicyRule) bool {
-	for i := range held {
-		h := &held[i]
-		if !has(h.Verbs, part.Verbs[0]) {
-			continue
-		}
-		if len(part.NonResourceURLs) > 0 {
-			if pathMatches(h.NonResourceURLs, part.NonResourceURLs[0]) {
-				return true
-			}
-			continue
-		}
-		if !has(h.APIGroups, part.APIGroups[0]) || !coversResource(h.Resources, part.Resources[0]) {
-			continue
-		}
-		if len(h.ResourceNames) == 0 || len(part.ResourceNames) > 0 && slices.Contains(h.ResourceNames, part.ResourceNames[0]) {
-			return true
-		}
-	}
-	return false
-}
-
-func coversResource(held []string, resource string) bool {
-	_, sub, isSub := strings.Cut(resource, "/")
-	for _, h := range held {
-		if h == "*" || h == resource || isSub && h == "*/"+sub {
-			return true
-		}
-	}
-	return false
 }
 
 // join merges rules that differ only in their verb, in order.
