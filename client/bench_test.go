@@ -72,7 +72,7 @@ func BenchmarkWrite(b *testing.B) {
 	}{
 		{"create", func() error { _, err := pods.Create(ctx, fresh); return err }},
 		{"status", func() error { _, err := pods.UpdateStatus(ctx, pod); return err }},
-		{"binding", func() error { return pods.Post(ctx, pod.Name, "binding", binding, nil) }},
+		{"binding", func() error { return pods.CreateSubresource(ctx, pod.Name, "binding", binding, nil) }},
 		{"delete", func() error {
 			return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 		}},

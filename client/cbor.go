@@ -17,11 +17,11 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// form is an encoding of objects.
-type form uint8
+// encoding is an encoding of objects.
+type encoding uint8
 
 const (
-	inJSON form = iota
+	inJSON encoding = iota
 	inProtobuf
 	inCBOR
 )
@@ -34,7 +34,7 @@ func isCBOR(b []byte) bool { return bytes.HasPrefix(b, cborMagic) }
 
 func encodeCBOR(obj any) ([]byte, string, error) {
 	b, err := direct.Marshal(obj)
-	return append(cborMagic[:len(cborMagic):len(cborMagic)], b...), CBOR, err
+	return append(cborMagic[:len(cborMagic):len(cborMagic)], b...), ContentTypeCBOR, err
 }
 
 func decodeCBOR(b []byte, obj any) error {

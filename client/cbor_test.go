@@ -25,7 +25,7 @@ import (
 func TestEncodings(t *testing.T) {
 	for _, speaks := range []bool{true, false} {
 		env := testenv.Start(t, testenv.Options{Nodes: -1, NoScheduler: true, CBOR: speaks})
-		for _, encoding := range []string{client.JSON, client.Protobuf, client.CBOR} {
+		for _, encoding := range []string{client.ContentTypeJSON, client.ContentTypeProtobuf, client.ContentTypeCBOR} {
 			t.Run(encoding[strings.LastIndex(encoding, "/")+1:], func(t *testing.T) {
 				var refused, sent int
 				var mu sync.Mutex
@@ -42,7 +42,7 @@ func TestEncodings(t *testing.T) {
 				}
 				everything(t, c)
 				want := 0
-				if encoding == client.CBOR && !speaks {
+				if encoding == client.ContentTypeCBOR && !speaks {
 					want = 1 // and never again
 				}
 				if refused != want {
@@ -122,8 +122,8 @@ func TestFieldsOfNewerServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := scripted(t, client.Options{ContentType: client.CBOR}, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", client.CBOR)
+	c, _ := scripted(t, client.Options{ContentType: client.ContentTypeCBOR}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", client.ContentTypeCBOR)
 		w.Write(append([]byte("\xd9\xd9\xf7"), body...))
 	})
 	pod, err := client.For[*corev1.Pod](c).Namespace("default").Get(ctx, "web")

@@ -29,7 +29,7 @@ type Options struct {
 	// the rest.Config, and if that is empty "fairlead/" and a version.
 	UserAgent string
 	// ContentType is the encoding to prefer where the type has it: JSON if empty,
-	// Protobuf or CBOR. A server that cannot do it answers in JSON, and is sent JSON
+	// ContentTypeProtobuf or CBOR. A server that cannot do it answers in JSON, and is sent JSON
 	// once it has refused a body for its encoding.
 	ContentType string
 	// Silence is how long the server may say nothing, neither begin an answer nor go on
@@ -49,9 +49,9 @@ type Options struct {
 
 // The encodings of objects on the wire.
 const (
-	JSON     = "application/json"
-	Protobuf = "application/vnd.kubernetes.protobuf"
-	CBOR     = "application/cbor"
+	ContentTypeJSON     = "application/json"
+	ContentTypeProtobuf = "application/vnd.kubernetes.protobuf"
+	ContentTypeCBOR     = "application/cbor"
 )
 
 // Version is the version in the default user agent.
@@ -61,7 +61,7 @@ const Version = "v0.1.0"
 type Client struct {
 	scheme *runtime.Scheme
 	rest   *REST
-	form   form // preferred
+	form   encoding // preferred
 	trace  *trace.Log
 	noCBOR atomic.Bool // the server has refused a body in CBOR
 	disco  discovery
@@ -75,7 +75,7 @@ type Client struct {
 // may be empty. cfg.Timeout bounds every request but watches; cfg.QPS and cfg.Burst
 // are not looked at, cfg.RateLimiter is.
 func New(cfg *rest.Config, o Options) (*Client, error) {
-	prefer, known := map[string]form{"": inJSON, JSON: inJSON, Protobuf: inProtobuf, CBOR: inCBOR}[o.ContentType]
+	prefer, known := map[string]encoding{"": inJSON, ContentTypeJSON: inJSON, ContentTypeProtobuf: inProtobuf, ContentTypeCBOR: inCBOR}[o.ContentType]
 	if !known {
 		return nil, fmt.Errorf("client: content type %q is not supported", o.ContentType)
 	}

@@ -128,7 +128,7 @@ func TestVerbsOnTheWire(t *testing.T) {
 			return pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{FieldSelector: "spec.nodeName=n1"})
 		},
 		func() error {
-			return pods.Post(ctx, "web", "eviction", &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, nil)
+			return pods.CreateSubresource(ctx, "web", "eviction", &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, nil)
 		},
 		func() error { _, err := client.For[*corev1.Node](c).Namespace("ignored").Get(ctx, "n1"); return err },
 		func() error { _, err := client.For[*appsv1.Deployment](c).Namespace("x").Get(ctx, "d"); return err },
@@ -318,8 +318,8 @@ func TestProtobuf(t *testing.T) {
 		}
 	}
 	var sent corev1.Pod
-	c, s := scripted(t, client.Options{ContentType: client.Protobuf}, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", client.Protobuf)
+	c, s := scripted(t, client.Options{ContentType: client.ContentTypeProtobuf}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", client.ContentTypeProtobuf)
 		switch {
 		case r.Method == "GET" && strings.HasSuffix(r.URL.Path, "/pods"):
 			encode(w, list)

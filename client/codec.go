@@ -30,7 +30,7 @@ type codec[T Object] struct {
 	elem reflect.Type // T without its pointer
 	gvk  schema.GroupVersionKind
 	kind metav1.TypeMeta // what objects are stamped with; empty for unstructured
-	form form            // preferred
+	form encoding        // preferred
 	// What to ask for: one object, a list, a stream.
 	accept, acceptList, acceptWatch string
 	shared                          *shared // nil: each object is its reader's own
@@ -45,7 +45,7 @@ type shared struct {
 	proto *fastproto.Sharer
 }
 
-func newCodec[T Object](prefer form, gvk schema.GroupVersionKind, partial bool) *codec[T] {
+func newCodec[T Object](prefer encoding, gvk schema.GroupVersionKind, partial bool) *codec[T] {
 	c := &codec[T]{elem: reflect.TypeFor[T]().Elem(), gvk: gvk}
 	c.kind.APIVersion, c.kind.Kind = gvk.ToAPIVersionAndKind()
 	c.form = prefer
@@ -59,15 +59,15 @@ func newCodec[T Object](prefer form, gvk schema.GroupVersionKind, partial bool) 
 		return base
 	}
 	offer := func(stream, kind string) string {
-		accept := as(JSON, kind)
+		accept := as(ContentTypeJSON, kind)
 		switch c.form {
 		case inProtobuf:
-			accept = as(Protobuf+stream, kind) + "," + accept
+			accept = as(ContentTypeProtobuf+stream, kind) + "," + accept
 		case inCBOR:
-			accept = as(CBOR, kind) + "," + accept
+			accept = as(ContentTypeCBOR, kind) + "," + accept
 		}
 		if partial { // a server that cannot narrow objects sends them whole
-			accept += "," + JSON
+			accept += "," + ContentTypeJSON
 		}
 		return accept
 	}
@@ -88,13 +88,13 @@ func (c *codec[T]) stamp(obj T) T {
 }
 
 // encode returns obj with its kind, and the content type, which is as or simpler.
-func (c *codec[T]) encode(obj T, as form) ([]byte, string, error) {
+func (c *codec[T]) encode(obj T, as encoding) ([]byte, string, error) {
 	if u, ok := any(obj).(*unstructured.Unstructured); ok && as == inCBOR {
 		return encodeCBOR(u.Object)
 	}
 	if c.kind.Kind == "" {
 		b, err := encodeJSON(obj)
-		return b, JSON, err
+		return b, ContentTypeJSON, err
 	}
 	if obj.GetObjectKind().GroupVersionKind() != c.gvk {
 		v := reflect.New(c.elem)
@@ -104,12 +104,12 @@ func (c *codec[T]) encode(obj T, as form) ([]byte, string, error) {
 	switch as {
 	case inProtobuf:
 		b, err := joinProto(c.kind, any(obj).(protoObject))
-		return b, Protobuf, err
+		return b, ContentTypeProtobuf, err
 	case inCBOR:
 		return encodeCBOR(obj)
 	}
 	b, err := encodeJSON(obj)
-	return b, JSON, err
+	return b, ContentTypeJSON, err
 }
 
 // encodeJSON returns what encoding/json does for v, sooner if v is of a type that is known.

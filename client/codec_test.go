@@ -42,7 +42,7 @@ func TestBodies(t *testing.T) {
 		{func() error { _, err := pods.Create(ctx, odd); return err }, stamped},
 		{func() error { _, err := pods.Update(ctx, stamped); return err }, stamped},
 		{func() error {
-			return pods.Post(ctx, "web", "binding", &corev1.Binding{Target: binding.Target}, nil)
+			return pods.CreateSubresource(ctx, "web", "binding", &corev1.Binding{Target: binding.Target}, nil)
 		}, binding},
 		{func() error {
 			return pods.Delete(ctx, "web", metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(uid))})

@@ -121,7 +121,7 @@ func (d *discovery) ask(ctx context.Context, gv schema.GroupVersion) (err error,
 // version reads the resources of one group version.
 func (d *discovery) version(ctx context.Context, gv schema.GroupVersion) ([]APIResource, error) {
 	var l metav1.APIResourceList
-	if err := d.get(ctx, versionPath(gv), JSON, &l); err != nil {
+	if err := d.get(ctx, versionPath(gv), ContentTypeJSON, &l); err != nil {
 		return nil, err
 	}
 	var rs []APIResource
@@ -157,14 +157,14 @@ func versionPath(gv schema.GroupVersion) string {
 }
 
 const (
-	aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," + JSON
+	aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," + ContentTypeJSON
 )
 
-// Missing is the error of ServerResources that comes beside an answer: the versions of
+// GroupDiscoveryError is the error of ServerResources that comes beside an answer: the versions of
 // which it is not known what they have, and why.
-type Missing map[schema.GroupVersion]error
+type GroupDiscoveryError map[schema.GroupVersion]error
 
-func (m Missing) Error() string {
+func (m GroupDiscoveryError) Error() string {
 	var all []string
 	for gv, err := range m {
 		all = append(all, fmt.Sprintf("%s: %v", gv, err))
@@ -175,11 +175,11 @@ func (m Missing) Error() string {
 
 // ServerResources asks the server for everything it serves, in all versions, without
 // subresources. Versions whose own server does not answer are left out; the error is
-// Missing then, and comes beside the rest.
+// GroupDiscoveryError then, and comes beside the rest.
 func (c *Client) ServerResources(ctx context.Context) ([]APIResource, error) {
 	var all []APIResource
 	var errs []error
-	missing := Missing{}
+	missing := GroupDiscoveryError{}
 	for _, path := range []string{"/api", "/apis"} {
 		rs, err := c.disco.root(ctx, path, missing)
 		all = append(all, rs...)
@@ -205,7 +205,7 @@ type rootAnswer struct {
 }
 
 // root reads what a path has, and notes the versions that it can't tell of.
-func (d *discovery) root(ctx context.Context, path string, missing Missing) ([]APIResource, error) {
+func (d *discovery) root(ctx context.Context, path string, missing GroupDiscoveryError) ([]APIResource, error) {
 	var a rootAnswer
 	if err := d.get(ctx, path, aggregated, &a); err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (d *discovery) root(ctx context.Context, path string, missing Missing) ([]A
 	return all, nil
 }
 
-func fromAggregated(groups []apidiscoveryv2.APIGroupDiscovery, missing Missing) []APIResource {
+func fromAggregated(groups []apidiscoveryv2.APIGroupDiscovery, missing GroupDiscoveryError) []APIResource {
 	var all []APIResource
 	for _, g := range groups {
 		for i, v := range g.Versions {

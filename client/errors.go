@@ -43,14 +43,14 @@ func IgnoreNotFound(err error) error {
 
 func (r Reason) Error() string { return "client: the server's answer is " + string(r) }
 
-// refusal is a *apierrors.StatusError, by As, that errors.Is compares by its reason.
-type refusal struct{ *apierrors.StatusError }
+// statusErr is a *apierrors.StatusError, by As, that errors.Is compares by its reason.
+type statusErr struct{ *apierrors.StatusError }
 
-func refused(st *metav1.Status) error { return refusal{&apierrors.StatusError{ErrStatus: *st}} }
+func refused(st *metav1.Status) error { return statusErr{&apierrors.StatusError{ErrStatus: *st}} }
 
-func (e refusal) Unwrap() error { return e.StatusError }
+func (e statusErr) Unwrap() error { return e.StatusError }
 
-func (e refusal) Is(target error) bool {
+func (e statusErr) Is(target error) bool {
 	r, ok := target.(Reason)
 	if !ok {
 		return false
@@ -77,7 +77,7 @@ func statusError(q Request, res *http.Response) error {
 	}
 	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 	gr, name := subject(q.Path)
-	return refusal{apierrors.NewGenericServerResponse(res.StatusCode, q.Method, gr, name,
+	return statusErr{apierrors.NewGenericServerResponse(res.StatusCode, q.Method, gr, name,
 		strings.TrimSpace(string(body)), seconds, true)}
 }
 

@@ -32,12 +32,12 @@ func (r *REST) observed(ctx context.Context, x Exchange, begun time.Time) {
 
 type guardKey struct{}
 
-// Guard returns a context whose requests are sent only while check returns nil;
+// WithWriteGuard returns a context whose requests are sent only while check returns nil;
 // otherwise they fail with its error. It is asked immediately before each sending of a
 // request that may change something: all but GET. Package leader guards the work of a
 // leader so that one that has slept through the end of its lease writes nothing more.
 // check is called from any goroutine that sends. Guards add up.
-func Guard(ctx context.Context, check func() error) context.Context {
+func WithWriteGuard(ctx context.Context, check func() error) context.Context {
 	if outer, ok := ctx.Value(guardKey{}).(func() error); ok {
 		inner := check
 		check = func() error {

@@ -87,7 +87,7 @@ func TestGuard(t *testing.T) {
 	pods := client.For[*corev1.Pod](c).Namespace("default")
 	refusal := errors.New("not any more")
 	var outer, inner error
-	guarded := client.Guard(client.Guard(ctx, func() error { return outer }), func() error { return inner })
+	guarded := client.WithWriteGuard(client.WithWriteGuard(ctx, func() error { return outer }), func() error { return inner })
 	if _, err := pods.Create(guarded, &corev1.Pod{}); err != nil {
 		t.Error(err)
 	}

@@ -36,7 +36,7 @@ func TestPass(t *testing.T) {
 			}
 			defer w.Stop()
 			var asked []string
-			w.Pass(func(uid types.UID, revision string) bool {
+			w.SkipKnown(func(uid types.UID, revision string) bool {
 				asked = append(asked, fmt.Sprintf("%s@%s", uid, revision))
 				return uid == "u" && revision == "7"
 			})

@@ -39,7 +39,7 @@ type recording struct {
 	closing chan struct{}
 	done    chan struct{}
 	memory  correlator            // of the goroutine run
-	leaving leaving               // of the goroutine run
+	leaving terminatingNamespaces // of the goroutine run
 	series  map[seriesKey]*series // of the goroutine run
 }
 
@@ -64,10 +64,10 @@ func NewRecorder(c *Client, component string) *Recorder {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &recording{
 		cancel:  cancel,
-		events:  For[*corev1.Event](c).Heads(),
+		events:  For[*corev1.Event](c).MetadataOnly(),
 		queue:   make(chan told, recorderQueue),
 		series:  map[seriesKey]*series{},
-		leaving: leaving{},
+		leaving: terminatingNamespaces{},
 		closing: make(chan struct{}),
 		done:    make(chan struct{}),
 	}

@@ -23,14 +23,14 @@ import (
 // It is a small value: copy it freely, share it between goroutines. Made by For,
 // Dynamic or Metadata.
 type Resource[T Object] struct {
-	c          *Client
-	codec      *codec[T]
-	gvk        schema.GroupVersionKind // zero for Dynamic and Metadata
-	gvr        schema.GroupVersionResource
-	namespaced bool
-	ns         string
-	heads      bool  // of what is written, only the head comes back
-	err        error // found when it was made, told by every method
+	c            *Client
+	codec        *codec[T]
+	gvk          schema.GroupVersionKind // zero for Dynamic and Metadata
+	gvr          schema.GroupVersionResource
+	namespaced   bool
+	ns           string
+	metadataOnly bool  // of what is written, only the head comes back
+	err          error // found when it was made, told by every method
 }
 
 // For gives access to the objects of a Go type, a pointer to a struct that the
@@ -105,7 +105,7 @@ func (r Resource[T]) Namespace(ns string) Resource[T] {
 	return r
 }
 
-// Shared returns the same resource for a reader that promises to change none of the
+// Interned returns the same resource for a reader that promises to change none of the
 // objects that it reads: parts of them that are equal, as the labels of the pods of one
 // Deployment, may then be one thing in memory. DeepCopy gives an object of one's own. A
 // copy of many objects takes half the memory so, and decoding much of them no time.
@@ -113,7 +113,7 @@ func (r Resource[T]) Namespace(ns string) Resource[T] {
 // known, if not nil, is asked for the version of an object that the reader has: the new one
 // takes over what has not changed. It is called by whoever reads, must not keep the names
 // that it is given, and must not use the resource.
-func (r Resource[T]) Shared(known func(namespace, name []byte) (T, bool)) Resource[T] {
+func (r Resource[T]) Interned(known func(namespace, name []byte) (T, bool)) Resource[T] {
 	if r.codec != nil {
 		c := *r.codec
 		c.shared = &shared{json: fastjson.NewSharer(), proto: fastproto.NewSharer()}
@@ -135,12 +135,12 @@ func (r Resource[T]) WithoutManagedFields() Resource[T] {
 	return r
 }
 
-// Heads returns the same resource for a writer who knows what it has written: what Create,
+// MetadataOnly returns the same resource for a writer who knows what it has written: what Create,
 // Update and Patch return has the kind, the name, the namespace, the UID and the
 // resourceVersion, and the rest may be empty. Most of a long answer is then not decoded.
 // What is read is whole.
-func (r Resource[T]) Heads() Resource[T] {
-	r.heads = true
+func (r Resource[T]) MetadataOnly() Resource[T] {
+	r.metadataOnly = true
 	return r
 }
 

@@ -29,7 +29,7 @@ type REST struct {
 	warn    func(ctx context.Context, code int, agent, text string)
 	observe func(context.Context, Exchange) // nil if nobody does
 	silence time.Duration                   // that is too long; below zero none is
-	contact *contact
+	contact *outageLog
 }
 
 // Request is one plain request.
@@ -39,7 +39,7 @@ type Request struct {
 	Query       url.Values // may be nil
 	Body        []byte     // nil for none
 	ContentType string     // of Body; JSON if empty
-	Accept      string     // JSON if empty
+	Accept      string     // ContentTypeJSON if empty
 }
 
 // Response is a whole answer with a status of 2xx.
@@ -78,7 +78,7 @@ func newREST(cfg *rest.Config, o Options) (*REST, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	r := &REST{http: &http.Client{Transport: rt}, base: *base, agent: agent, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: o.Observe, silence: o.Silence, contact: &contact{server: base.Scheme + "://" + base.Host}}
+	r := &REST{http: &http.Client{Transport: rt}, base: *base, agent: agent, timeout: cfg.Timeout, limit: cfg.RateLimiter, observe: o.Observe, silence: o.Silence, contact: &outageLog{server: base.Scheme + "://" + base.Host}}
 	if r.silence == 0 {
 		r.silence = silence
 	}
@@ -200,9 +200,9 @@ func (r *REST) once(ctx context.Context, q Request) (*http.Response, error) {
 	req.URL = r.Address(q.Path, q.Query)
 	req.Host = req.URL.Host
 	req.Header.Set("User-Agent", r.agent)
-	req.Header.Set("Accept", cmp.Or(q.Accept, JSON))
+	req.Header.Set("Accept", cmp.Or(q.Accept, ContentTypeJSON))
 	if q.Body != nil {
-		req.Header.Set("Content-Type", cmp.Or(q.ContentType, JSON))
+		req.Header.Set("Content-Type", cmp.Or(q.ContentType, ContentTypeJSON))
 	}
 	if p := trace.FromContext(ctx); p != nil && q.Method != http.MethodGet {
 		p.Set(req.Header)

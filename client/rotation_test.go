@@ -64,7 +64,7 @@ func TestFilesOfAPodChange(t *testing.T) {
 			ErrorLog:  log.New(io.Discard, "", 0), // of handshakes that fail, as they should
 			TLSConfig: &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving, nil }},
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", client.JSON)
+				w.Header().Set("Content-Type", client.ContentTypeJSON)
 				w.Header().Set("Connection", "close")
 				if got = r.Header.Get("Authorization"); takes != "" && got != "Bearer "+takes {
 					w.WriteHeader(http.StatusUnauthorized)

@@ -17,32 +17,32 @@ var ErrSilent = errors.New("client: the server has been silent for too long")
 // not a stream within a minute, and sends a watch a bookmark each minute.
 const silence = 3 * time.Minute
 
-// listener ends a request whose server is silent. A nil one is patient.
-type listener struct {
+// silenceTimer ends a request whose server is silent. A nil one is patient.
+type silenceTimer struct {
 	most   time.Duration
 	timer  *time.Timer
 	cancel context.CancelCauseFunc
 }
 
 // listen returns a context that ends when the server has been silent for d, and the
-// listener to tell of every sign of life. d below zero is for ever.
-func listen(ctx context.Context, d time.Duration) (context.Context, *listener) {
+// silenceTimer to tell of every sign of life. d below zero is for ever.
+func listen(ctx context.Context, d time.Duration) (context.Context, *silenceTimer) {
 	if d <= 0 {
 		return ctx, nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	l := &listener{most: d, cancel: cancel}
+	l := &silenceTimer{most: d, cancel: cancel}
 	l.timer = time.AfterFunc(d, func() { cancel(ErrSilent) })
 	return ctx, l
 }
 
-func (l *listener) heard() {
+func (l *silenceTimer) heard() {
 	if l != nil {
 		l.timer.Reset(l.most)
 	}
 }
 
-func (l *listener) stop() {
+func (l *silenceTimer) stop() {
 	if l != nil {
 		l.timer.Stop()
 		l.cancel(nil)
@@ -57,14 +57,14 @@ func silent(ctx context.Context, err error) error {
 	return err
 }
 
-// heeded is the body of an answer that a listener listens to until it is closed.
-type heeded struct {
+// timedBody is the body of an answer that a listener listens to until it is closed.
+type timedBody struct {
 	io.ReadCloser
 	ctx context.Context
-	l   *listener
+	l   *silenceTimer
 }
 
-func (h *heeded) Read(b []byte) (int, error) {
+func (h *timedBody) Read(b []byte) (int, error) {
 	n, err := h.ReadCloser.Read(b)
 	if err != nil {
 		return n, silent(h.ctx, err)
@@ -73,15 +73,15 @@ func (h *heeded) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func (h *heeded) Close() error {
+func (h *timedBody) Close() error {
 	err := h.ReadCloser.Close()
 	h.l.stop()
 	return err
 }
 
 // heed makes the body of res tell l what is heard of it.
-func heed(ctx context.Context, res *http.Response, l *listener) {
+func heed(ctx context.Context, res *http.Response, l *silenceTimer) {
 	if l != nil {
-		res.Body = &heeded{res.Body, ctx, l}
+		res.Body = &timedBody{res.Body, ctx, l}
 	}
 }

@@ -36,7 +36,7 @@ func (m mute) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func jsonAnswer(body io.Reader) *http.Response {
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {client.JSON}}, Body: io.NopCloser(body), ContentLength: -1}
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {client.ContentTypeJSON}}, Body: io.NopCloser(body), ContentLength: -1}
 }
 
 type untilDone struct{ ctx context.Context }

@@ -70,9 +70,9 @@ func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch
 	w := &Watch[T]{codec: r.codec, trace: r.c.trace, opened: r.c.trace.Now(), ctx: ctx, stop: stop, body: res.Body}
 	in := bufio.NewReaderSize(res.Body, watchBuffer)
 	switch ct := res.Header.Get("Content-Type"); {
-	case strings.HasPrefix(ct, Protobuf):
+	case strings.HasPrefix(ct, ContentTypeProtobuf):
 		w.in = &protoFrames{in: in}
-	case strings.HasPrefix(ct, CBOR): // with -seq
+	case strings.HasPrefix(ct, ContentTypeCBOR): // with -seq
 		w.in = &cborFrames{in: cbor.NewDecoder(in)}
 	default:
 		w.in = &jsonFrames{in: in}
@@ -128,10 +128,10 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 	return ev, err
 }
 
-// Pass has the watch ask before it decodes an object in JSON whether its reader has this version
+// SkipKnown has the watch ask before it decodes an object in JSON whether its reader has this version
 // already, as one who has written it. Such an event comes with the head of its object, as with
-// Heads, and no more. known is called by Next.
-func (w *Watch[T]) Pass(known func(uid types.UID, revision string) bool) { w.known = known }
+// MetadataOnly, and no more. known is called by Next.
+func (w *Watch[T]) SkipKnown(known func(uid types.UID, revision string) bool) { w.known = known }
 
 // passed is the head of an object that is known.
 func (w *Watch[T]) passed(raw []byte) (head T, ok bool) {

@@ -74,11 +74,11 @@ func TestWatchFrames(t *testing.T) {
 		"nothing at all": {"", "", isEOF},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := read(t, client.Options{}, client.JSON, strings.NewReader(c.stream))
+			got, err := read(t, client.Options{}, client.ContentTypeJSON, strings.NewReader(c.stream))
 			if got != c.want || !c.end(err) {
 				t.Errorf("%.200s, %v\nwant %.200s", got, err, c.want)
 			}
-			if got, _ := read(t, client.Options{}, client.JSON, iotest.OneByteReader(strings.NewReader(c.stream))); got != c.want {
+			if got, _ := read(t, client.Options{}, client.ContentTypeJSON, iotest.OneByteReader(strings.NewReader(c.stream))); got != c.want {
 				t.Errorf("byte by byte: %.200s", got)
 			}
 		})
@@ -112,11 +112,11 @@ func TestWatchProtobuf(t *testing.T) {
 	all := stream.Bytes()
 
 	const ct = "application/vnd.kubernetes.protobuf;stream=watch"
-	got, err := read(t, client.Options{ContentType: client.Protobuf}, ct, bytes.NewReader(all))
+	got, err := read(t, client.Options{ContentType: client.ContentTypeProtobuf}, ct, bytes.NewReader(all))
 	if got != "ADDED:Pod:a@1 DELETED:Pod:a@1" || !apierrors.IsResourceExpired(err) {
 		t.Errorf("%s, %v", got, err)
 	}
-	got, err = read(t, client.Options{ContentType: client.Protobuf}, ct, bytes.NewReader(all[:whole-3]))
+	got, err = read(t, client.Options{ContentType: client.ContentTypeProtobuf}, ct, bytes.NewReader(all[:whole-3]))
 	if got != "ADDED:Pod:a@1" || err != io.ErrUnexpectedEOF {
 		t.Errorf("cut: %s, %v", got, err)
 	}
@@ -141,9 +141,9 @@ func TestMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	frame := string(binary.BigEndian.AppendUint32(nil, uint32(len(raw)))) + string(raw)
-	for ct, whole := range map[string]string{client.JSON: line, "application/vnd.kubernetes.protobuf;stream=watch": frame} {
+	for ct, whole := range map[string]string{client.ContentTypeJSON: line, "application/vnd.kubernetes.protobuf;stream=watch": frame} {
 		for _, rest := range []string{"", whole[:3], whole[:len(whole)-2]} {
-			c, _ := scripted(t, client.Options{ContentType: client.Protobuf}, func(w http.ResponseWriter, r *http.Request) {
+			c, _ := scripted(t, client.Options{ContentType: client.ContentTypeProtobuf}, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", ct)
 				io.WriteString(w, whole+whole+rest)
 			})

@@ -78,7 +78,7 @@ func (r Resource[T]) write(ctx context.Context, method string, obj T, opts any, 
 func (r Resource[T]) written(ctx context.Context, res *Response) (T, error) {
 	defer res.free()
 	decode := r.codec.decode
-	if r.heads {
+	if r.metadataOnly {
 		decode = r.codec.decodeHead
 	}
 	obj, err := decode(res.Body)
@@ -110,7 +110,7 @@ func (r Resource[T]) DeleteCollection(ctx context.Context, del metav1.DeleteOpti
 }
 
 // acceptHeads asks for the least of many objects that nobody will look at.
-const acceptHeads = JSON + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + JSON
+const acceptHeads = ContentTypeJSON + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + ContentTypeJSON
 
 // delete sends q, a DELETE whose answer, an object, a list or a Status, is not decoded.
 func (r Resource[T]) delete(ctx context.Context, path string, q Request, del *metav1.DeleteOptions, list metav1.ListOptions) error {
@@ -132,10 +132,10 @@ func (r Resource[T]) delete(ctx context.Context, path string, q Request, del *me
 	return nil
 }
 
-// Post sends in to a subresource of an object (binding, eviction, token) and reads the
+// CreateSubresource sends in to a subresource of an object (binding, eviction, token) and reads the
 // answer into out. out may be nil if the answer does not matter. in must be of a type
 // that the client's scheme knows, or have its kind set.
-func (r Resource[T]) Post(ctx context.Context, name, subresource string, in, out runtime.Object, opts ...metav1.CreateOptions) error {
+func (r Resource[T]) CreateSubresource(ctx context.Context, name, subresource string, in, out runtime.Object, opts ...metav1.CreateOptions) error {
 	body, err := r.c.encodeAny(in)
 	if err != nil {
 		return err

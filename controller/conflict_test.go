@@ -55,7 +55,7 @@ func TestConflictIsNoFailure(t *testing.T) {
 		if calls != len(outcomes) {
 			t.Errorf("%d reconciles, want %d", calls, len(outcomes))
 		}
-		works, _ := log.Works(0)
+		works, _ := log.Reconciles(0)
 		var got []string
 		for _, w := range works {
 			got = append(got, fmt.Sprint(w.Conflict, w.Err != ""))

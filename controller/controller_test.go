@@ -131,7 +131,7 @@ func TestWatches(t *testing.T) {
 	s.Put(owned("alone", ""))
 
 	set := informer.NewSet(s.Client(t))
-	pods := informer.In[*corev1.Pod](set)
+	pods := informer.For[*corev1.Pod](set)
 	var mu sync.Mutex
 	seen := map[string]int{} // owner -> pods at the last call
 	moved := make(chan struct{}, 1)
@@ -250,7 +250,7 @@ func TestMappings(t *testing.T) {
 func TestInCluster(t *testing.T) {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
 	kept := []controller.Key{controller.KeyOf(p), {Cluster: "west", Name: "web"}}
-	named := controller.InCluster(func(*corev1.Pod) []controller.Key { return kept })
+	named := controller.KeysInCluster(func(*corev1.Pod) []controller.Key { return kept })
 	for cluster, want := range map[string]string{"east": "[east:default/web west:web]", "": "[default/web west:web]"} {
 		if got := fmt.Sprint(named(cluster, p)); got != want {
 			t.Errorf("in %q: %s, want %s", cluster, got, want)

@@ -3,8 +3,8 @@
 // A controller has a queue of keys, handlers that put keys there when something
 // changes, and workers that call one function per key until it succeeds:
 //
-//	pods := informer.In[*corev1.Pod](env.Informers)
-//	sets := informer.In[*appsv1.ReplicaSet](env.Informers)
+//	pods := informer.For[*corev1.Pod](env.Informers)
+//	sets := informer.For[*appsv1.ReplicaSet](env.Informers)
 //	c := controller.New("replicaset", reconcile, controller.Options{})
 //	controller.Watch(c, sets, controller.Self)
 //	controller.Watch(c, pods, controller.ControllerOf[*corev1.Pod]("ReplicaSet"))

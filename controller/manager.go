@@ -44,7 +44,7 @@ type ManagerOptions struct {
 // recorder, metrics, and the lease that lets one process of several do the work.
 //
 //	m, err := controller.NewManager(cfg, "mirror", controller.ManagerOptions{})
-//	pods := informer.In[*corev1.Pod](m.Informers)
+//	pods := informer.For[*corev1.Pod](m.Informers)
 //	c := m.New("mirror", reconcile, controller.Options{})
 //	controller.Watch(c, pods, controller.Self)
 //	go http.ListenAndServe(":8080", m.Handler())

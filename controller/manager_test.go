@@ -38,7 +38,7 @@ func start(t *testing.T, env *testenv.Env, lease leader.Candidate) *replica {
 		t.Fatal(err)
 	}
 	r := &replica{Manager: m, seen: make(chan string, 100), done: make(chan error, 1)}
-	maps := informer.In[*corev1.ConfigMap](m.Informers)
+	maps := informer.For[*corev1.ConfigMap](m.Informers)
 	c := m.New("teller", func(ctx context.Context, k controller.Key) (controller.Result, error) {
 		if k.Namespace != metav1.NamespaceDefault || k.Name == "kube-root-ca.crt" {
 			return controller.Result{}, nil

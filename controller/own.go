@@ -77,7 +77,7 @@ func (o *own) noting(ctx context.Context, k Key) (context.Context, func()) {
 			}
 		}
 	}
-	return client.WithWrote(ctx, note), func() {
+	return client.WithWriteObserver(ctx, note), func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(revisions) == 0 {

@@ -125,7 +125,7 @@ func (c *Controller) EnqueueFromAfter(ctx context.Context, k Key, d time.Duratio
 
 // shown has the queue be seen where the trace is.
 func (c *Controller) shown(l *trace.Log) {
-	l.Shows(c.name, func() trace.Queue {
+	l.RegisterQueue(c.name, func() trace.Queue {
 		s := c.queue.Stats()
 		return trace.Queue{Depth: s.Depth, Adds: s.Adds, Retries: s.Retries, Unfinished: s.Unfinished, Longest: s.Longest}
 	})
@@ -138,7 +138,7 @@ func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) 
 		return c.look(ctx, k)
 	}
 	why := c.causes.take(k)
-	w := &trace.Work{Controller: c.name, Key: k.String(), Causes: why.revisions, Handed: why.handed, Listed: why.listed}
+	w := &trace.Reconcile{Controller: c.name, Key: k.String(), Causes: why.revisions, Handed: why.handed, Listed: why.listed}
 	err = l.Do(ctx, w, func(ctx context.Context) (err error) {
 		res, err = c.look(ctx, k)
 		w.After, w.Failures, w.Conflict = res.RequeueAfter, c.queue.Failures(k), isConflict(err)

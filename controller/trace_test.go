@@ -59,7 +59,7 @@ func TestManyCauses(t *testing.T) {
 		<-named
 		more <- struct{}{}
 		synctest.Wait()
-		works, _ := l.Works(0)
+		works, _ := l.Reconciles(0)
 		if len(works) != 3 || !slices.Equal(works[1].Causes, at(2, events)) || !slices.Equal(works[2].Causes, at(2, events+10)) {
 			t.Errorf("works %+v", works)
 		}

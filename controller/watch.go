@@ -48,7 +48,7 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 // WatchGroup is Watch for all informers of a group; keys is told the name of the one that
 // an object comes from. A controller of several clusters has the name in its keys:
 //
-//	controller.WatchGroup(c, pods, controller.InCluster(controller.Self[*corev1.Pod]))
+//	controller.WatchGroup(c, pods, controller.KeysInCluster(controller.Self[*corev1.Pod]))
 //
 // and its Reconcile finds the object by pods[k.Cluster].Store().Get(k.Namespace, k.Name).
 func WatchGroup[T client.Object](c *Controller, g informer.Group[T], keys func(name string, obj T) []Key) {
@@ -57,9 +57,9 @@ func WatchGroup[T client.Object](c *Controller, g informer.Group[T], keys func(n
 	}
 }
 
-// InCluster gives the keys that keys names the name of the cluster that an object is in,
+// KeysInCluster gives the keys that keys names the name of the cluster that an object is in,
 // but for those that have one already. For WatchGroup.
-func InCluster[T client.Object](keys func(T) []Key) func(cluster string, obj T) []Key {
+func KeysInCluster[T client.Object](keys func(T) []Key) func(cluster string, obj T) []Key {
 	return func(cluster string, obj T) []Key {
 		named := slices.Clone(keys(obj)) // they may be kept by who named them
 		for i := range named {
@@ -82,7 +82,7 @@ func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h inform
 	}
 	reg := i.Handle(h)
 	c.mu.Lock()
-	c.own.sources = append(c.own.sources, source{i.Shows, i.Store().WaitFor})
+	c.own.sources = append(c.own.sources, source{i.HasWrite, i.Store().WaitFor})
 	c.mu.regs = append(c.mu.regs, reg)
 	c.mu.Unlock()
 	return reg

@@ -109,13 +109,13 @@ func reported(e show.Event, process, controller string) string {
 			arrived = true
 		}
 	}
-	for _, w := range e.Works {
+	for _, w := range e.Reconciles {
 		if strings.HasPrefix(w.Process, process) && (controller == "" || w.Controller == controller) && w.Begun >= w.Queued && w.Ended >= w.Begun {
 			done = true
 		}
 	}
 	if !arrived || !done {
-		return fmt.Sprintf("%s: no arrival in %s or no work of %q: %+v %+v", show.Title(e.Life), process, controller, e.Arrivals, e.Works)
+		return fmt.Sprintf("%s: no arrival in %s or no work of %q: %+v %+v", show.Title(e.Life), process, controller, e.Arrivals, e.Reconciles)
 	}
 	return ""
 }

@@ -129,8 +129,8 @@ func TestExpireLeader(t *testing.T) {
 		if len(two.ended) != 0 {
 			t.Errorf("who took over has lost the lease after %v", two.ended[0].Sub(began))
 		}
-		strikes, _ := x.log.Strikes(trace.Filter{Resource: faults.Leases}, 0)
-		if len(strikes) < 3 || slices.ContainsFunc(strikes, func(s trace.Strike) bool { return s.Fault != f.ID || s.User != "one" || s.Name != "operator" }) {
+		strikes, _ := x.log.InjectedFaults(trace.Filter{Resource: faults.Leases}, 0)
+		if len(strikes) < 3 || slices.ContainsFunc(strikes, func(s trace.InjectedFault) bool { return s.Fault != f.ID || s.User != "one" || s.Name != "operator" }) {
 			t.Errorf("strikes: %+v", strikes)
 		}
 		if n := x.faults.List()[0].Struck; n != len(strikes) {

@@ -102,7 +102,7 @@ func TestTrace(t *testing.T) {
 			t.Errorf("%s was not sent to all its watchers: %+v", name, e.Deliveries)
 		}
 		if len(e.Arrivals) == 0 || !worked(e, "default-scheduler") {
-			t.Errorf("%s: arrivals %+v, works %+v", name, e.Arrivals, e.Works)
+			t.Errorf("%s: arrivals %+v, works %+v", name, e.Arrivals, e.Reconciles)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func complete(t *testing.T, e show.Event) {
 			t.Errorf("%s: arrival %+v", show.Title(e.Life), a)
 		}
 	}
-	for _, w := range e.Works {
+	for _, w := range e.Reconciles {
 		if w.Begun < before || w.Ended < w.Begun || w.Queued != 0 && w.Begun < w.Queued {
 			t.Errorf("%s: work %+v", show.Title(e.Life), w)
 		}
@@ -156,7 +156,7 @@ func seen(e show.Event, user, agent string) bool {
 }
 
 func worked(e show.Event, controller string) bool {
-	for _, w := range e.Works {
+	for _, w := range e.Reconciles {
 		if w.Controller == controller {
 			return true
 		}

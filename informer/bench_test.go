@@ -117,13 +117,13 @@ func (e *endless) Read(b []byte) (n int, err error) {
 }
 
 func (s *tape) RoundTrip(r *http.Request) (*http.Response, error) {
-	res := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {client.JSON}}, ContentLength: -1}
+	res := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {client.ContentTypeJSON}}, ContentLength: -1}
 	if r.URL.Path == "/api/v1" {
 		res.Body = io.NopCloser(strings.NewReader(`{"resources":[{"name":"pods","kind":"Pod","namespaced":true}]}`))
 		return res, nil
 	}
 	if s.proto {
-		res.Header.Set("Content-Type", client.Protobuf+";stream=watch")
+		res.Header.Set("Content-Type", client.ContentTypeProtobuf+";stream=watch")
 	}
 	s.live.ctx = r.Context()
 	res.Body = io.NopCloser(io.MultiReader(bytes.NewReader(s.initial), s.live))
@@ -158,7 +158,7 @@ func newTape(pods int, proto bool) *tape {
 func (s *tape) informer(b testing.TB, hs ...informer.Handler[*corev1.Pod]) *informer.Informer[*corev1.Pod] {
 	o := client.Options{}
 	if s.proto {
-		o.ContentType = client.Protobuf
+		o.ContentType = client.ContentTypeProtobuf
 	}
 	c, err := client.New(&rest.Config{Transport: s}, o)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *tape) peer(b testing.TB, hs ...func(*corev1.Pod)) cache.SharedIndexInfo
 	cfg.GroupVersion = &corev1.SchemeGroupVersion
 	cfg.NegotiatedSerializer = serializer.NewCodecFactory(client.Scheme).WithoutConversion()
 	if s.proto {
-		cfg.ContentType = client.Protobuf
+		cfg.ContentType = client.ContentTypeProtobuf
 	}
 	c, err := rest.RESTClientFor(cfg)
 	if err != nil {

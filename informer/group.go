@@ -10,7 +10,7 @@ import (
 // several servers. Each keeps a store and follows a watch of its own, so one that its
 // server cannot answer holds up none but itself.
 //
-//	pods := informer.InNamespaces(client.For[*corev1.Pod](c), informer.Options[*corev1.Pod]{}, "red", "blue")
+//	pods := informer.NewNamespaceGroup(client.For[*corev1.Pod](c), informer.Options[*corev1.Pod]{}, "red", "blue")
 //	pods := informer.Group[*corev1.Pod]{
 //		"east": informer.New(client.For[*corev1.Pod](east), informer.Options[*corev1.Pod]{}),
 //		"west": informer.New(client.For[*corev1.Pod](west), informer.Options[*corev1.Pod]{}),
@@ -19,9 +19,9 @@ import (
 // Its methods may be called from anywhere, as long as nobody changes the map.
 type Group[T client.Object] map[string]*Informer[T]
 
-// InNamespaces returns a group with an informer for each namespace, by its name: for who
+// NewNamespaceGroup returns a group with an informer for each namespace, by its name: for who
 // may not see all of them, or need not. o.Namespace is not looked at.
-func InNamespaces[T client.Object](r client.Resource[T], o Options[T], namespaces ...string) Group[T] {
+func NewNamespaceGroup[T client.Object](r client.Resource[T], o Options[T], namespaces ...string) Group[T] {
 	g := Group[T]{}
 	for _, ns := range namespaces {
 		o.Namespace = ns

@@ -78,7 +78,7 @@ func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
 	}
 	s := newStore(o.Log, newGuard[T](o.OnMutation))
 	if o.Transform == nil {
-		r = r.Shared(s.known)
+		r = r.Interned(s.known)
 	}
 	i := &Informer[T]{r: r, o: o, store: s}
 	i.trace, i.seen = r.Trace(), &trace.Informer{Agent: r.UserAgent(), Namespace: o.Namespace, Labels: o.LabelSelector, Fields: o.FieldSelector}
@@ -146,11 +146,11 @@ func (i *Informer[T]) Handle(h Handler[T]) *Registration {
 	return rd.reg
 }
 
-// Shows reports whether what was written will be in the store without waiting for a
+// HasWrite reports whether what was written will be in the store without waiting for a
 // bookmark: it is of the same server and resource, and the informer follows all objects of
 // its namespace. Then Store().WaitFor waits for its resourceVersion. It may ask the server
 // where the resource lives if the informer has not listed yet.
-func (i *Informer[T]) Shows(w client.Written) bool {
+func (i *Informer[T]) HasWrite(w client.Written) bool {
 	if i.o.LabelSelector != "" || i.o.FieldSelector != "" || i.r.Host() != w.Host {
 		return false
 	}

@@ -64,7 +64,7 @@ func waitFor(t testing.TB, i *informer.Informer[*corev1.Pod], rev string) {
 }
 
 // view is a handler that checks the promise: each call starts from what the one before
-// told, so that the calls alone give the state.
+// notified, so that the calls alone give the state.
 type view struct {
 	t       testing.TB
 	mu      sync.Mutex
@@ -474,9 +474,9 @@ func TestSetShares(t *testing.T) {
 	p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", Operation: "Update"}}
 	s.Put(p)
 	set := informer.NewSet(s.Client(t))
-	before := informer.In[*corev1.Pod](set)
+	before := informer.For[*corev1.Pod](set)
 	set.Start(t.Context())
-	if informer.In[*corev1.Pod](set) != before {
+	if informer.For[*corev1.Pod](set) != before {
 		t.Error("two informers of one type")
 	}
 	if err := set.Wait(t.Context()); err != nil {
@@ -497,19 +497,19 @@ func TestOut(t *testing.T) {
 	s := informertest.New(t)
 	s.Put(pod("a", ""))
 	set := informer.NewSet(s.Client(t))
-	whole := informer.In[*corev1.Pod](set)
-	partial := informer.InMetadata(set, corev1.SchemeGroupVersion.WithResource("pods"), true)
+	whole := informer.For[*corev1.Pod](set)
+	partial := informer.Metadata(set, corev1.SchemeGroupVersion.WithResource("pods"), true)
 	set.Start(t.Context())
 	defer set.Stop()
 	if err := set.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	informer.Out[*corev1.Pod](set)
+	informer.Remove[*corev1.Pod](set)
 	last := s.Put(pod("b", ""))
 	if err := partial.Store().WaitFor(t.Context(), last.ResourceVersion); err != nil {
 		t.Fatal(err)
 	}
-	again := informer.In[*corev1.Pod](set)
+	again := informer.For[*corev1.Pod](set)
 	if err := set.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func (s *Store[T]) unseat(pos uint64) {
 		if rd.behind != nil || rd.pos > pos {
 			continue
 		}
-		rd.behind = map[key]told[T]{}
+		rd.behind = map[key]notified[T]{}
 		for p := rd.pos; p < l.head; p++ {
 			rd.miss(*l.at(p))
 		}

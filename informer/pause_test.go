@@ -29,7 +29,7 @@ func (f wire) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func reply(body io.Reader) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {client.JSON}}, Body: io.NopCloser(body), ContentLength: -1}, nil
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {client.ContentTypeJSON}}, Body: io.NopCloser(body), ContentLength: -1}, nil
 }
 
 // silent is the body of a watch in which nothing happens until ctx ends.

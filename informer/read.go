@@ -116,14 +116,14 @@ func (s *Store[T]) catchUp(rd *reader[T]) []delta[T] {
 	missed := make([]delta[T], 0, len(rd.behind))
 	for k, t := range rd.behind {
 		now, exists := s.mu.objects.get(k.Namespace, k.Name)
-		missed = change(missed, t, told[T]{now, exists})
+		missed = change(missed, t, notified[T]{now, exists})
 	}
 	rd.behind, rd.pos = nil, s.mu.log.head
 	return missed
 }
 
 // change appends what leads from one state of an object to another.
-func change[T client.Object](ds []delta[T], from, to told[T]) []delta[T] {
+func change[T client.Object](ds []delta[T], from, to notified[T]) []delta[T] {
 	switch {
 	case !from.known && !to.known:
 		return ds

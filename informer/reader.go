@@ -55,14 +55,14 @@ type reader[T client.Object] struct {
 	// Guarded by the store's lock; pos is moved by the reader's goroutine alone, under
 	// the read lock.
 	pos     uint64
-	joined  bool            // initial has been set
-	initial []T             // to be told first; shared, not to be changed
-	behind  map[key]told[T] // not nil: off the log, with what it has missed
-	first   bool            // the store's synced waits for it
+	joined  bool                // initial has been set
+	initial []T                 // to be told first; shared, not to be changed
+	behind  map[key]notified[T] // not nil: off the log, with what it has missed
+	first   bool                // the store's synced waits for it
 }
 
-// told is what a reader knows of an object: nothing, or a state.
-type told[T client.Object] struct {
+// notified is what a reader knows of an object: nothing, or a state.
+type notified[T client.Object] struct {
 	obj   T
 	known bool
 }
@@ -76,9 +76,9 @@ func (rd *reader[T]) miss(d delta[T]) {
 	t, noted := rd.behind[k]
 	switch {
 	case !noted && d.kind == added:
-		rd.behind[k] = told[T]{}
+		rd.behind[k] = notified[T]{}
 	case !noted:
-		rd.behind[k] = told[T]{d.old, true}
+		rd.behind[k] = notified[T]{d.old, true}
 	case d.kind == deleted && !t.known:
 		delete(rd.behind, k) // came and went unseen
 	}

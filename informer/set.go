@@ -60,20 +60,20 @@ func (s *Set) Within(namespace string) *Set {
 // Client returns the client that the informers use.
 func (s *Set) Client() *client.Client { return s.c }
 
-// In returns the set's informer of a type, which it makes when first asked.
-func In[T client.Object](s *Set) *Informer[T] {
+// For returns the set's informer of a type, which it makes when first asked.
+func For[T client.Object](s *Set) *Informer[T] {
 	return memberOf(s, reflect.TypeFor[T](), func() client.Resource[T] { return client.For[T](s.c) })
 }
 
-// InMetadata is In for the metadata of any resource.
-func InMetadata(s *Set, gvr schema.GroupVersionResource, namespaced bool) *Informer[*metav1.PartialObjectMetadata] {
+// Metadata is In for the metadata of any resource.
+func Metadata(s *Set, gvr schema.GroupVersionResource, namespaced bool) *Informer[*metav1.PartialObjectMetadata] {
 	return memberOf(s, view{gvr, true}, func() client.Resource[*metav1.PartialObjectMetadata] {
 		return client.Metadata(s.c, gvr, namespaced)
 	})
 }
 
-// InDynamic is In for any resource as unstructured objects.
-func InDynamic(s *Set, gvr schema.GroupVersionResource, namespaced bool) *Informer[*unstructured.Unstructured] {
+// Dynamic is In for any resource as unstructured objects.
+func Dynamic(s *Set, gvr schema.GroupVersionResource, namespaced bool) *Informer[*unstructured.Unstructured] {
 	return memberOf(s, view{gvr, false}, func() client.Resource[*unstructured.Unstructured] {
 		return client.Dynamic(s.c, gvr, namespaced)
 	})
@@ -140,9 +140,9 @@ func (s *Set) Remove(gvr schema.GroupVersionResource) {
 	s.remove(view{gvr, true}, view{gvr, false})
 }
 
-// Out stops the set's informer of a type and forgets it, for everybody who has it by In:
+// Remove stops the set's informer of a type and forgets it, for everybody who has it by In:
 // the store stays as it is, and its handlers are told no more. The others go on.
-func Out[T client.Object](s *Set) { s.remove(reflect.TypeFor[T]()) }
+func Remove[T client.Object](s *Set) { s.remove(reflect.TypeFor[T]()) }
 
 func (s *Set) remove(keys ...any) {
 	s.mu.Lock()

@@ -85,7 +85,7 @@ func (s *Store[T]) first(list objects[T]) {
 func (s *Store[T]) set(obj T) {
 	old, exists := s.mu.objects.get(obj.GetNamespace(), obj.GetName())
 	var steps [2]delta[T]
-	ds := change(steps[:0], told[T]{old, exists}, told[T]{obj, true})
+	ds := change(steps[:0], notified[T]{old, exists}, notified[T]{obj, true})
 	if len(ds) == 0 {
 		return
 	}

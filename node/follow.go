@@ -115,7 +115,7 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 		return err
 	}
 	defer w.Stop()
-	w.Pass(k.knows)
+	w.SkipKnown(k.knows)
 	for {
 		ev, err := w.Next(ctx)
 		if err != nil {

@@ -118,7 +118,7 @@ func New(env controller.Env, o Options) *Nodes {
 		options: o.complete(),
 		nodes:   client.For[*corev1.Node](env.Client),
 		leases:  client.For[*coordinationv1.Lease](env.Client).Namespace(corev1.NamespaceNodeLease),
-		pods:    client.For[*corev1.Pod](env.Client).Shared(nil).WithoutManagedFields(),
+		pods:    client.For[*corev1.Pod](env.Client).Interned(nil).WithoutManagedFields(),
 		work:    workqueue.New(workqueue.Options[podKey]{Name: "node-pods", MaxDelay: 30 * time.Second}),
 		beats:   workqueue.New(workqueue.Options[*kubelet]{Name: "node-beats", MaxDelay: 5 * time.Second}),
 		turns:   workqueue.New(workqueue.Options[*kubelet]{Name: "node-stages", MaxDelay: 30 * time.Second}),

@@ -172,7 +172,7 @@ func (k *kubelet) remove(ctx context.Context, p *corev1.Pod) error {
 
 // trace does something about a pod because of what the pod was when it was last seen.
 func (k *kubelet) trace(ctx context.Context, p *corev1.Pod, f func(context.Context) error) error {
-	w := &trace.Work{Controller: "node/" + k.name, Key: p.Namespace + "/" + p.Name, Causes: []int64{trace.Revision(p.ResourceVersion)}}
+	w := &trace.Reconcile{Controller: "node/" + k.name, Key: p.Namespace + "/" + p.Name, Causes: []int64{trace.Revision(p.ResourceVersion)}}
 	w.Handed = k.begun(p.UID)
 	return k.pods.Trace().Do(ctx, w, f)
 }

@@ -27,7 +27,7 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 	pod := p.PodInfo.Pod
 	s.reports.cancel(ctx, pod.UID)
 	err := traced(ctx, s.pods, pod, func(ctx context.Context) error {
-		return s.pods.Namespace(pod.Namespace).Post(ctx, pod.Name, "binding", &corev1.Binding{
+		return s.pods.Namespace(pod.Namespace).CreateSubresource(ctx, pod.Name, "binding", &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 			Target:     corev1.ObjectReference{Kind: "Node", Name: p.node},
 		}, nil)
@@ -48,6 +48,6 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 
 // traced does something about a pod because of what the pod was when it was last seen.
 func traced(ctx context.Context, pods client.Resource[*corev1.Pod], pod *corev1.Pod, f func(context.Context) error) error {
-	w := &trace.Work{Controller: pod.Spec.SchedulerName, Key: pod.Namespace + "/" + pod.Name, Causes: []int64{trace.Revision(pod.ResourceVersion)}}
+	w := &trace.Reconcile{Controller: pod.Spec.SchedulerName, Key: pod.Namespace + "/" + pod.Name, Causes: []int64{trace.Revision(pod.ResourceVersion)}}
 	return pods.Trace().Do(ctx, w, f)
 }

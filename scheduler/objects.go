@@ -37,21 +37,21 @@ type objects struct {
 
 func newObjects(c *client.Client, set *informer.Set) *objects {
 	o := &objects{
-		pods:         informer.In[*corev1.Pod](set),
-		nodes:        informer.In[*corev1.Node](set),
-		namespaces:   informer.In[*corev1.Namespace](set),
-		services:     informer.In[*corev1.Service](set),
-		replicaSets:  informer.In[*appsv1.ReplicaSet](set),
-		controllers:  informer.In[*corev1.ReplicationController](set),
-		statefulSets: informer.In[*appsv1.StatefulSet](set),
-		budgets:      informer.In[*policyv1.PodDisruptionBudget](set),
-		claims:       informer.In[*corev1.PersistentVolumeClaim](set),
-		volumes:      informer.In[*corev1.PersistentVolume](set),
-		classes:      informer.In[*storagev1.StorageClass](set),
-		csiNodes:     informer.In[*storagev1.CSINode](set),
-		csiDrivers:   informer.In[*storagev1.CSIDriver](set),
-		attachments:  informer.In[*storagev1.VolumeAttachment](set),
-		capacities:   informer.In[*storagev1.CSIStorageCapacity](set),
+		pods:         informer.For[*corev1.Pod](set),
+		nodes:        informer.For[*corev1.Node](set),
+		namespaces:   informer.For[*corev1.Namespace](set),
+		services:     informer.For[*corev1.Service](set),
+		replicaSets:  informer.For[*appsv1.ReplicaSet](set),
+		controllers:  informer.For[*corev1.ReplicationController](set),
+		statefulSets: informer.For[*appsv1.StatefulSet](set),
+		budgets:      informer.For[*policyv1.PodDisruptionBudget](set),
+		claims:       informer.For[*corev1.PersistentVolumeClaim](set),
+		volumes:      informer.For[*corev1.PersistentVolume](set),
+		classes:      informer.For[*storagev1.StorageClass](set),
+		csiNodes:     informer.For[*storagev1.CSINode](set),
+		csiDrivers:   informer.For[*storagev1.CSIDriver](set),
+		attachments:  informer.For[*storagev1.VolumeAttachment](set),
+		capacities:   informer.For[*storagev1.CSIStorageCapacity](set),
 	}
 	o.Binder = volumes.NewBinder(c, o)
 	o.services.Index(bySelectorPair, selectorPair)

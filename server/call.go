@@ -60,7 +60,7 @@ type call struct {
 	handed bool
 	// strikes are those of faults that have no revision yet; struck says that the call
 	// has been looked at.
-	strikes []trace.Strike
+	strikes []trace.InjectedFault
 	struck  bool
 	// place is what the request holds among those that run.
 	place place

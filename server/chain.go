@@ -87,7 +87,7 @@ func (s *Server) finish(c *call) {
 		}
 	}
 	for _, one := range c.strikes {
-		s.cfg.Trace.Struck(one)
+		s.cfg.Trace.FaultInjected(one)
 	}
 	if !c.handed {
 		c.place.leave()

@@ -35,7 +35,7 @@ func (b breaker) expired(ctx context.Context, id uint64, since storage.Revision,
 		}
 		for _, e := range batch.Events {
 			if e.Type == storage.Delete && keys[e.KV.Key] {
-				b.s.cfg.Trace.Struck(trace.Strike{
+				b.s.cfg.Trace.FaultInjected(trace.InjectedFault{
 					Fault: id, Action: string(faults.Expire), What: "its lease was ended", Revision: int64(e.Revision()),
 				})
 			}

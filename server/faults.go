@@ -101,8 +101,8 @@ func (c *call) asTarget() faults.Target {
 }
 
 // struckBy is what a fault has done to the write, but for what that was.
-func (c *call) struckBy(f faults.Fault, t faults.Target) trace.Strike {
-	return trace.Strike{
+func (c *call) struckBy(f faults.Fault, t faults.Target) trace.InjectedFault {
+	return trace.InjectedFault{
 		Fault: f.ID, Action: string(f.Action), At: time.Now(),
 		Verb: t.Verb, Subresource: c.info.subresource, Resource: t.Resource, Namespace: t.Namespace, Name: t.Name,
 		User: t.User, Agent: t.Agent, Causes: trace.ParseParent(c.req.Header).Causes,
@@ -151,7 +151,7 @@ func (b breaker) Drop(id uint64, meant func(faults.Target) bool) (n int) {
 			continue
 		}
 		n++
-		b.s.cfg.Trace.Struck(trace.Strike{Fault: id, Action: string(faults.Drop), What: "cut off", Stream: st.sieve.who})
+		b.s.cfg.Trace.FaultInjected(trace.InjectedFault{Fault: id, Action: string(faults.Drop), What: "cut off", Stream: st.sieve.who})
 		st.sieve.dropped.Store(true)
 		st.from.Ring()
 		if st.push != nil { // a write that is stuck ends

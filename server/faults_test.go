@@ -63,12 +63,12 @@ func (b *breakable) until(rev string, want func(trace.Life) bool) trace.Life {
 }
 
 // untilStruck waits for a strike that is of no event.
-func (b *breakable) untilStruck(action string) trace.Strike {
+func (b *breakable) untilStruck(action string) trace.InjectedFault {
 	b.t.Helper()
 	limit := time.After(time.Minute)
 	for {
 		changed := b.log.Changed()
-		all, _ := b.log.Strikes(trace.Filter{}, 0)
+		all, _ := b.log.InjectedFaults(trace.Filter{}, 0)
 		for _, s := range all {
 			if s.Action == action {
 				return s

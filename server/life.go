@@ -32,7 +32,7 @@ func (c *call) wrote(rev storage.Revision) {
 	}
 	for _, one := range c.strikes {
 		one.Revision = int64(rev)
-		l.Struck(one)
+		l.FaultInjected(one)
 	}
 	c.strikes = nil
 	c.passed[trace.Received] = l.At(c.start)
@@ -45,7 +45,7 @@ func (c *call) wrote(rev storage.Revision) {
 }
 
 // shows adds an event to what the stream shows in one turn.
-func (st *stream) shows(t *trace.Turn, rev storage.Revision) {
+func (st *stream) shows(t *trace.Batch, rev storage.Revision) {
 	if st.way != nil && !t.Add(int64(rev)) {
 		st.traced(t, time.Now())
 		t.Add(int64(rev))
@@ -53,7 +53,7 @@ func (st *stream) shows(t *trace.Turn, rev storage.Revision) {
 }
 
 // traced enters what the stream has shown.
-func (st *stream) traced(t *trace.Turn, at time.Time) {
+func (st *stream) traced(t *trace.Batch, at time.Time) {
 	if t.Empty() {
 		return
 	}
@@ -61,7 +61,7 @@ func (st *stream) traced(t *trace.Turn, at time.Time) {
 		at = time.Now()
 	}
 	st.way.Framed(*t, st.s.cfg.Trace.At(at))
-	*t = trace.Turn{}
+	*t = trace.Batch{}
 }
 
 // flushed enters that all of it has been written; at is zero for now.

@@ -20,7 +20,7 @@ import (
 // JSON objects, one a line. Parameters: resource ("deployments.apps"), namespace, name,
 // from and to (revisions), since and slow (durations), limit, tree (a revision: it and all
 // that came of it), follow, faults (also what faults on purpose did that is of no event, as
-// {"fault": trace.Strike}). To who may POST there it listens: processes of their own tell
+// {"fault": trace.InjectedFault}). To who may POST there it listens: processes of their own tell
 // in a trace.Report what they did.
 const LivesPath = trace.Path
 
@@ -38,7 +38,7 @@ type waiting struct {
 
 // slow says whether an event has taken so long, or waits so long already.
 func (w *waiting) slow(d time.Duration) bool {
-	return w.Took() >= d || slices.ContainsFunc(w.Waiting, func(s trace.Stream) bool { return s.Since(w.Began) >= d })
+	return w.Duration() >= d || slices.ContainsFunc(w.Waiting, func(s trace.Stream) bool { return s.Since(w.Began) >= d })
 }
 
 // mayBeSlow says that an event which still waits is not slow yet.
@@ -64,14 +64,14 @@ func (c *call) lives() error {
 	if c.query.Get("faults") != "" {
 		alone := f
 		if c.query.Get("follow") != "" && f.Since.IsZero() {
-			_, told = l.Strikes(alone, told)
+			_, told = l.InjectedFaults(alone, told)
 		}
 		strikes = func() (err error) {
-			var all []trace.Strike
-			all, told = l.Strikes(alone, told)
+			var all []trace.InjectedFault
+			all, told = l.InjectedFaults(alone, told)
 			for i := range all {
 				if err := out.Encode(struct {
-					Fault *trace.Strike `json:"fault"`
+					Fault *trace.InjectedFault `json:"fault"`
 				}{&all[i]}); err != nil {
 					return err
 				}
@@ -117,12 +117,12 @@ func (c *call) lives() error {
 		}
 		lives := c.s.waiting(l.Lives(f))
 		settled := settled
-		if l.Reported() {
+		if l.HasReports() {
 			settled = settledApart
 		}
 		quiet := time.Now().Add(-settled)
 		n := 0
-		for n < len(lives) && lives[n].Began.Add(lives[n].Took()).Before(quiet) && !lives[n].mayBeSlow(slow) {
+		for n < len(lives) && lives[n].Began.Add(lives[n].Duration()).Before(quiet) && !lives[n].mayBeSlow(slow) {
 			n++
 		}
 		if n > 0 {
@@ -153,7 +153,7 @@ func (c *call) heard(l *trace.Log) error {
 	if err := json.NewDecoder(http.MaxBytesReader(c.w, c.req.Body, mostReported)).Decode(&r); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
-	if err := l.Heard(&r); err != nil {
+	if err := l.ReceiveReport(&r); err != nil {
 		return failure(http.StatusConflict, metav1.StatusReasonConflict, err.Error())
 	}
 	c.w.WriteHeader(http.StatusNoContent)

@@ -64,7 +64,7 @@ func gathered(t *testing.T) map[string]*dto.MetricFamily {
 		}
 		w := send(ctx, "GET", maps+"?watch=1&resourceVersion=1", "")
 		defer w.Body.Close()
-		err = log.Do(ctx, &trace.Work{Controller: "mine", Key: "k", Handed: log.Now()}, func(ctx context.Context) error {
+		err = log.Do(ctx, &trace.Reconcile{Controller: "mine", Key: "k", Handed: log.Now()}, func(ctx context.Context) error {
 			_, err := io.Copy(io.Discard, send(ctx, "POST", maps, mapA).Body)
 			return err
 		})

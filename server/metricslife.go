@@ -112,8 +112,8 @@ func (m *lifeMetrics) count(before time.Time) {
 		m.mu.next = lf.Revision + 1
 		m.event(&lf)
 	}
-	var works []trace.Work
-	works, m.mu.works = m.log.Works(m.mu.works)
+	var works []trace.Reconcile
+	works, m.mu.works = m.log.Reconciles(m.mu.works)
 	for _, w := range works {
 		if w.Process != "" {
 			continue // it has metrics of its own
@@ -127,7 +127,7 @@ func (m *lifeMetrics) count(before time.Time) {
 }
 
 // result is what came of a reconcile.
-func result(w *trace.Work) string {
+func result(w *trace.Reconcile) string {
 	switch {
 	case w.Conflict:
 		return "conflict"

@@ -73,7 +73,7 @@ func TestReplayIsNoDelay(t *testing.T) {
 		if d := lives[0].Deliveries[0]; d.Replayed < 59*time.Second || d.After(d.Flushed) > time.Second {
 			t.Errorf("replayed after %v, %v behind its watch", d.Replayed, d.After(d.Flushed))
 		}
-		if took := lives[0].Took(); took > time.Second {
+		if took := lives[0].Duration(); took > time.Second {
 			t.Errorf("the event took %v", took)
 		}
 		slow := send("GET", server.LivesPath+"?slow=1s", "")

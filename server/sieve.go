@@ -98,7 +98,7 @@ func (st *stream) sift() (opening, error) {
 }
 
 func (st *stream) struck(f faults.Fault, rev storage.Revision, what string) {
-	st.s.cfg.Trace.Struck(trace.Strike{
+	st.s.cfg.Trace.FaultInjected(trace.InjectedFault{
 		Fault: f.ID, Action: string(f.Action), What: what, Revision: int64(rev), Stream: st.sieve.who,
 	})
 }

@@ -52,7 +52,7 @@ type stream struct {
 	done func()
 	sent *watchCounters
 	// way is the trace's, nil if nobody asks.
-	way *trace.Way
+	way *trace.OpenStream
 	// sieve is what faults on purpose keep back.
 	sieve sieve
 }
@@ -77,7 +77,7 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		}
 	}
 	var progress storage.Revision
-	var told trace.Turn
+	var told trace.Batch
 	var now time.Time
 	defer func() { st.traced(&told, now) }()
 	for full := len(dst) + limit; !open.shut; {

@@ -25,8 +25,8 @@ type Instant int64
 type Log struct {
 	began time.Time
 	// id tells this Log's works from those of others.
-	id   uint64
-	work atomic.Uint64
+	id            uint64
+	lastReconcile atomic.Uint64
 
 	// Writes, deliveries and what controllers do are entered from different processors: their
 	// locks have a cache line each.
@@ -35,22 +35,22 @@ type Log struct {
 	_          [64]byte
 	deliveries ring[delivery]
 	_          [64]byte
-	sights     ring[sight]
+	arrivals   ring[arrival]
 	_          [64]byte
-	works      ring[Work]
+	reconciles ring[Reconcile]
 	_          [64]byte
-	ways       ways
-	strikes    ring[Strike]
+	streams    openStreams
+	faults     ring[InjectedFault]
 	processes  processes
 	queues     queues
 	muted      atomic.Bool
 	bell       bell
 }
 
-// ways are the streams that are open.
-type ways struct {
+// openStreams are the streams that are open.
+type openStreams struct {
 	sync.Mutex
-	open map[*Way]struct{}
+	open map[*OpenStream]struct{}
 }
 
 // New makes a Log.
@@ -65,9 +65,9 @@ func New(o Options) *Log {
 	var id [8]byte
 	rand.Read(id[:])
 	l.id = binary.BigEndian.Uint64(id[:])
-	l.work.Store(l.id >> 33 << 21) // so that the works of several processes can be told apart, in a number that JavaScript can hold
+	l.lastReconcile.Store(l.id >> 33 << 21) // so that the works of several processes can be told apart, in a number that JavaScript can hold
 	l.lives.resize(o.Events)
-	l.deliveries.size, l.sights.size, l.works.size, l.strikes.size = o.Deliveries, o.Deliveries, o.Deliveries, o.Deliveries
+	l.deliveries.size, l.arrivals.size, l.reconciles.size, l.faults.size = o.Deliveries, o.Deliveries, o.Deliveries, o.Deliveries
 	l.bell.c = make(chan struct{})
 	return l
 }

@@ -26,15 +26,15 @@ const (
 	stateKey     = "fairlead="
 )
 
-// mostPassed is how many causes a Parent passes on: the first ones, and the last.
-const mostPassed = 8
+// maxPassedCauses is how many causes a Parent passes on: the first ones, and the last.
+const maxPassedCauses = 8
 
-// passed are those of a work's causes that its writes name.
-func passed(causes []int64) []int64 {
-	if len(causes) <= mostPassed {
+// passedCauses are those of a work's causes that its writes name.
+func passedCauses(causes []int64) []int64 {
+	if len(causes) <= maxPassedCauses {
 		return causes
 	}
-	return append(slices.Clone(causes[:mostPassed-1]), causes[len(causes)-1])
+	return append(slices.Clone(causes[:maxPassedCauses-1]), causes[len(causes)-1])
 }
 
 // ParseParent reads a request's header; the zero Parent if there is none, or none that
@@ -59,7 +59,7 @@ func ParseParent(h http.Header) Parent {
 			continue
 		}
 		for c := range strings.SplitSeq(causes, ".") {
-			if rev, err := strconv.ParseInt(c, 10, 64); err == nil && rev > 0 && len(p.Causes) < mostPassed {
+			if rev, err := strconv.ParseInt(c, 10, 64); err == nil && rev > 0 && len(p.Causes) < maxPassedCauses {
 				p.Causes = append(p.Causes, rev)
 			}
 		}
@@ -127,8 +127,8 @@ func (p *Parent) ID() string {
 	return hex.EncodeToString(p.Trace[:])
 }
 
-// Work is the number of the work that the Parent is, 0 if it is none of this library.
-func (p *Parent) Work() uint64 {
+// Reconcile is the number of the work that the Parent is, 0 if it is none of this library.
+func (p *Parent) Reconcile() uint64 {
 	if binary.BigEndian.Uint64(p.Trace[8:]) != p.Span {
 		return 0
 	}

@@ -29,9 +29,9 @@ type queues struct {
 	state map[string]func() Queue
 }
 
-// Shows has a controller's queue asked for its state when somebody looks. The newest of a
+// RegisterQueue has a controller's queue asked for its state when somebody looks. The newest of a
 // name counts.
-func (l *Log) Shows(name string, state func() Queue) {
+func (l *Log) RegisterQueue(name string, state func() Queue) {
 	if l == nil {
 		return
 	}

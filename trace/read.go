@@ -22,24 +22,24 @@ type Life struct {
 	Agent       string `json:"agent,omitempty"`
 	// Causes are the revisions of the events that the writer acted on, and Work the
 	// number of the work that made it, 0 for none.
-	Causes []int64 `json:"causes,omitempty"`
-	Work   uint64  `json:"work,omitempty"`
+	Causes    []int64 `json:"causes,omitempty"`
+	Reconcile uint64  `json:"work,omitempty"`
 	// Trace is the W3C trace that the request belonged to, "" for none.
 	Trace string `json:"trace,omitempty"`
 	// Began is when the first hop was passed; the hops' times count from there.
 	Began time.Time `json:"began"`
-	Hops  []Passed  `json:"hops"`
+	Hops  []HopTime `json:"hops"`
 	// Topics is how many selections that somebody watches it was matched to.
-	Topics     int        `json:"topics"`
-	Deliveries []Delivery `json:"deliveries,omitempty"`
-	Arrivals   []Arrival  `json:"arrivals,omitempty"`
-	Works      []Working  `json:"works,omitempty"`
+	Topics     int             `json:"topics"`
+	Deliveries []Delivery      `json:"deliveries,omitempty"`
+	Arrivals   []Arrival       `json:"arrivals,omitempty"`
+	Reconciles []LifeReconcile `json:"works,omitempty"`
 	// Faults are those on purpose that struck it.
-	Faults []Strike `json:"faults,omitempty"`
+	Faults []InjectedFault `json:"faults,omitempty"`
 }
 
-// Passed is a hop and when it was passed, in nanoseconds after the life's beginning.
-type Passed struct {
+// HopTime is a hop and when it was passed, in nanoseconds after the life's beginning.
+type HopTime struct {
 	Hop string        `json:"hop"`
 	At  time.Duration `json:"at"`
 }
@@ -70,8 +70,8 @@ type Arrival struct {
 	Replayed time.Duration `json:"replayed,omitempty"`
 }
 
-// Working is what one controller did because of an event.
-type Working struct {
+// LifeReconcile is what one controller did because of an event.
+type LifeReconcile struct {
 	Number     uint64 `json:"number"`
 	Controller string `json:"controller"`
 	Key        string `json:"key"`
@@ -130,13 +130,13 @@ func (lf *life) first() Instant {
 	return 0
 }
 
-// Works are those that have ended since a call that returned after, 0 for all that are kept,
+// Reconciles are those that have ended since a call that returned after, 0 for all that are kept,
 // in the order in which they did, and what to ask with for those behind them.
-func (l *Log) Works(after uint64) (works []Work, next uint64) {
+func (l *Log) Reconciles(after uint64) (works []Reconcile, next uint64) {
 	if l == nil {
 		return nil, 0
 	}
-	return l.works.since(after, func(*Work) bool { return true })
+	return l.reconciles.since(after, func(*Reconcile) bool { return true })
 }
 
 // Lives are the selected lives in the order of their revisions, with all that is known
@@ -154,7 +154,7 @@ func (l *Log) Lives(f Filter) []Life {
 	}
 	l.join(out, kept, at)
 	if f.Slow > 0 {
-		out = slices.DeleteFunc(out, func(lf Life) bool { return lf.Took() < f.Slow })
+		out = slices.DeleteFunc(out, func(lf Life) bool { return lf.Duration() < f.Slow })
 	}
 	return out
 }
@@ -190,11 +190,11 @@ func (l *Log) tell(lf *life) Life {
 	if w := &lf.write; lf.written {
 		out.Verb, out.Subresource, out.User, out.Agent, out.Causes = w.Verb, w.Subresource, w.User, w.Agent, w.Parent.Causes
 		out.Trace = w.Parent.ID()
-		out.Work = w.Parent.Work()
+		out.Reconcile = w.Parent.Reconcile()
 	}
 	for h := range Hops {
 		if i := lf.at(h); i != 0 {
-			out.Hops = append(out.Hops, Passed{h.String(), time.Duration(i - began)})
+			out.Hops = append(out.Hops, HopTime{h.String(), time.Duration(i - began)})
 		}
 	}
 	return out
@@ -220,7 +220,7 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 		return since(n, i)
 	}
 	for _, d := range l.delivered(func(d *delivery) bool { return d.about(kept) }) {
-		d.turn.each(func(rev int64) {
+		d.batch.each(func(rev int64) {
 			if n, ok := at[rev]; ok {
 				out[n].Deliveries = append(out[n].Deliveries, Delivery{
 					Stream: *d.stream, Framed: since(n, d.framed), Flushed: since(n, d.flushed), Replayed: later(n, d.stream.opened(l)),
@@ -228,23 +228,23 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 			}
 		})
 	}
-	for _, s := range l.sights.copy(nil, func(s *sight) bool { return at[s.revision] != 0 || kept[0].revision == s.revision }) {
+	for _, s := range l.arrivals.copy(nil, func(s *arrival) bool { return at[s.revision] != 0 || kept[0].revision == s.revision }) {
 		n := at[s.revision]
 		out[n].Arrivals = append(out[n].Arrivals, Arrival{
 			Informer: *s.informer, Read: since(n, s.read), Decoded: since(n, s.decoded), Stored: since(n, s.stored),
 			Within: s.within, Replayed: later(n, s.opened),
 		})
 	}
-	for _, s := range l.strikes.copy(nil, func(s *Strike) bool { return s.Revision != 0 }) {
+	for _, s := range l.faults.copy(nil, func(s *InjectedFault) bool { return s.Revision != 0 }) {
 		if n, ok := at[s.Revision]; ok {
 			out[n].Faults = append(out[n].Faults, s)
 		}
 	}
 	writes := l.writes()
-	for _, w := range l.works.copy(nil, func(*Work) bool { return true }) {
+	for _, w := range l.reconciles.copy(nil, func(*Reconcile) bool { return true }) {
 		for _, rev := range w.Causes {
 			if n, ok := at[rev]; ok {
-				out[n].Works = append(out[n].Works, Working{
+				out[n].Reconciles = append(out[n].Reconciles, LifeReconcile{
 					Number: w.Number, Controller: w.Controller, Key: w.Key,
 					Queued: since(n, w.Handed), Begun: since(n, w.Begun), Ended: since(n, w.Ended),
 					Replayed: w.listed(since(n, w.Handed)),
@@ -258,8 +258,8 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 
 // about says whether a delivery may hold one of lives, which are in order.
 func (d *delivery) about(lives []life) bool {
-	n := sort.Search(len(lives), func(n int) bool { return lives[n].revision >= d.turn.first })
-	return n < len(lives) && lives[n].revision <= d.turn.last()
+	n := sort.Search(len(lives), func(n int) bool { return lives[n].revision >= d.batch.first })
+	return n < len(lives) && lives[n].revision <= d.batch.last()
 }
 
 // writes are the revisions that each work has made.
@@ -270,7 +270,7 @@ func (l *Log) writes() map[uint64][]int64 {
 	made := map[uint64][]int64{}
 	for rev := max(1, ls.newest-ls.room()+1); rev <= ls.newest; rev++ {
 		if lf := ls.find(rev); lf != nil {
-			if work := lf.write.Parent.Work(); work != 0 {
+			if work := lf.write.Parent.Reconcile(); work != 0 {
 				made[work] = append(made[work], rev)
 			}
 		}
@@ -278,9 +278,9 @@ func (l *Log) writes() map[uint64][]int64 {
 	return made
 }
 
-// Took is how long it was from a life's beginning to the last thing known of it. Who came
+// Duration is how long it was from a life's beginning to the last thing known of it. Who came
 // later and was told it by replay does not count but for how long the replay took.
-func (lf *Life) Took() time.Duration {
+func (lf *Life) Duration() time.Duration {
 	var last time.Duration
 	for _, h := range lf.Hops {
 		last = max(last, h.At)
@@ -291,7 +291,7 @@ func (lf *Life) Took() time.Duration {
 	for _, a := range lf.Arrivals {
 		last = max(last, a.Stored-a.Replayed)
 	}
-	for _, w := range lf.Works {
+	for _, w := range lf.Reconciles {
 		last = max(last, w.Ended-w.Replayed)
 	}
 	return last

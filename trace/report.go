@@ -23,20 +23,20 @@ type Report struct {
 	// From is how many sights and works were before these; what comes twice, because an answer
 	// was lost, is entered once.
 	From [2]uint64 `json:"from"`
-	// Sights are an informer's place in Informers, the revision, when the event was read,
+	// Arrivals are an informer's place in Informers, the revision, when the event was read,
 	// decoded and stored, and when the watch was opened.
-	Informers []Informer `json:"informers,omitempty"`
-	Sights    [][6]int64 `json:"sights,omitempty"`
-	Works     []Work     `json:"works,omitempty"`
+	Informers  []Informer  `json:"informers,omitempty"`
+	Arrivals   [][6]int64  `json:"sights,omitempty"`
+	Reconciles []Reconcile `json:"works,omitempty"`
 }
 
-// Told is how far a Log has been reported.
-type Told struct{ sights, works uint64 }
+// ReportCursor is how far a Log has been reported.
+type ReportCursor struct{ sights, works uint64 }
 
 // Report is what is to be told behind from, most entries of each kind at most (fewer works,
 // where they have many causes), and how far that goes; more says that there is still
 // something. What left the Log meanwhile is lost.
-func (l *Log) Report(from Told, most int) (r Report, to Told, more bool) {
+func (l *Log) Report(from ReportCursor, most int) (r Report, to ReportCursor, more bool) {
 	sights, to, more := l.part(from, most, &r)
 	known := map[*Informer]int64{}
 	for _, s := range sights {
@@ -46,26 +46,26 @@ func (l *Log) Report(from Told, most int) (r Report, to Told, more bool) {
 			known[s.informer] = n
 			r.Informers = append(r.Informers, *s.informer)
 		}
-		r.Sights = append(r.Sights, [6]int64{n, s.revision, int64(s.read), int64(s.decoded), int64(s.stored), int64(s.opened)})
+		r.Arrivals = append(r.Arrivals, [6]int64{n, s.revision, int64(s.read), int64(s.decoded), int64(s.stored), int64(s.opened)})
 	}
 	r.Log, r.Now = hex.EncodeToString(l.idBytes()), l.Now()
-	r.From = [2]uint64{to.sights - uint64(len(r.Sights)), to.works - uint64(len(r.Works))}
+	r.From = [2]uint64{to.sights - uint64(len(r.Arrivals)), to.works - uint64(len(r.Reconciles))}
 	return r, to, more
 }
 
-func (l *Log) part(from Told, most int, r *Report) (sights []sight, to Told, more bool) {
+func (l *Log) part(from ReportCursor, most int, r *Report) (sights []arrival, to ReportCursor, more bool) {
 	var moreSights, moreWorks bool
-	sights, to.sights, moreSights = l.sights.next(from.sights, most)
-	r.Works, to.works, moreWorks = l.works.next(from.works, most)
-	if n := fit(r.Works, most*mostPassed); n < len(r.Works) {
-		to.works -= uint64(len(r.Works) - n)
-		r.Works, moreWorks = r.Works[:n], true
+	sights, to.sights, moreSights = l.arrivals.next(from.sights, most)
+	r.Reconciles, to.works, moreWorks = l.reconciles.next(from.works, most)
+	if n := fit(r.Reconciles, most*maxPassedCauses); n < len(r.Reconciles) {
+		to.works -= uint64(len(r.Reconciles) - n)
+		r.Reconciles, moreWorks = r.Reconciles[:n], true
 	}
 	return sights, to, moreSights || moreWorks
 }
 
 // fit is how many works, and one at least, name no more causes than that.
-func fit(works []Work, causes int) int {
+func fit(works []Reconcile, causes int) int {
 	for n := range works {
 		if causes -= len(works[n].Causes); causes < 0 && n > 0 {
 			return n
@@ -75,11 +75,11 @@ func fit(works []Work, causes int) int {
 }
 
 // Empty says whether a report tells of nothing.
-func (r *Report) Empty() bool { return len(r.Sights) == 0 && len(r.Works) == 0 }
+func (r *Report) Empty() bool { return len(r.Arrivals) == 0 && len(r.Reconciles) == 0 }
 
-// ErrStranger is what Heard says of a report that tells something and comes from a process
+// ErrClockUnknown is what Heard says of a report that tells something and comes from a process
 // whose clock is not known yet: its first report must be empty.
-var ErrStranger = errors.New("trace: a process says first what time it is, by two empty reports at most")
+var ErrClockUnknown = errors.New("trace: a process says first what time it is, by two empty reports at most")
 
 // processes are those that report. Their number is bounded: one more drives out the one
 // that has been quiet longest.
@@ -88,10 +88,10 @@ type processes struct {
 	known map[string]*process
 }
 
-const mostProcesses = 256
+const maxProcesses = 256
 
-// mostInformers is how many a process has; each simulated node has one.
-const mostInformers = 1 << 13
+// maxInformers is how many a process has; each simulated node has one.
+const maxInformers = 1 << 13
 
 // process is the clock of one that reports, against the Log's. A report is on its way for
 // no longer than its round trip takes, so that what the Log's clock says when it comes is
@@ -135,7 +135,7 @@ func (p *process) here(i, at Instant) Instant {
 func (p *process) informer(in Informer) *Informer {
 	known := p.informers[in]
 	if known == nil {
-		if p.informers == nil || len(p.informers) == mostInformers {
+		if p.informers == nil || len(p.informers) == maxInformers {
 			p.informers = map[Informer]*Informer{}
 		}
 		known = &in
@@ -144,8 +144,8 @@ func (p *process) informer(in Informer) *Informer {
 	return known
 }
 
-// Heard enters a report.
-func (l *Log) Heard(r *Report) error {
+// ReceiveReport enters a report.
+func (l *Log) ReceiveReport(r *Report) error {
 	if l == nil {
 		return nil
 	}
@@ -162,29 +162,29 @@ func (l *Log) Heard(r *Report) error {
 		return nil
 	}
 	if p.since == 0 {
-		return ErrStranger
+		return ErrClockUnknown
 	}
-	for n, s := range r.Sights {
+	for n, s := range r.Arrivals {
 		if r.From[0]+uint64(n) < p.next[0] || s[0] < 0 || s[0] >= int64(len(r.Informers)) || s[1] <= 0 {
 			continue
 		}
 		in := r.Informers[s[0]]
 		in.Process = r.Process
-		l.sights.put(sight{
+		l.arrivals.put(arrival{
 			revision: s[1], informer: p.informer(in), within: p.within, opened: p.here(Instant(s[5]), at),
 			read: p.here(Instant(s[2]), at), decoded: p.here(Instant(s[3]), at), stored: p.here(Instant(s[4]), at),
 		})
 	}
-	for n, w := range r.Works {
+	for n, w := range r.Reconciles {
 		if r.From[1]+uint64(n) < p.next[1] {
 			continue
 		}
 		w.Process, w.Within = r.Process, p.within
 		w.Handed, w.Begun, w.Ended = p.here(w.Handed, at), p.here(w.Begun, at), p.here(w.Ended, at)
 		w.Causes = w.Causes[:min(len(w.Causes), MaxCauses)]
-		l.works.put(w)
+		l.reconciles.put(w)
 	}
-	p.next = [2]uint64{max(p.next[0], r.From[0]+uint64(len(r.Sights))), max(p.next[1], r.From[1]+uint64(len(r.Works)))}
+	p.next = [2]uint64{max(p.next[0], r.From[0]+uint64(len(r.Arrivals))), max(p.next[1], r.From[1]+uint64(len(r.Reconciles)))}
 	l.bell.ring()
 	return nil
 }
@@ -193,7 +193,7 @@ func (ps *processes) add(id string) *process {
 	if ps.known == nil {
 		ps.known = map[string]*process{}
 	}
-	if len(ps.known) == mostProcesses {
+	if len(ps.known) == maxProcesses {
 		var quiet string
 		for id, p := range ps.known {
 			if quiet == "" || p.heard < ps.known[quiet].heard {
@@ -207,8 +207,8 @@ func (ps *processes) add(id string) *process {
 	return p
 }
 
-// Reported says whether processes of their own have told something during the last minute.
-func (l *Log) Reported() bool {
+// HasReports says whether processes of their own have told something during the last minute.
+func (l *Log) HasReports() bool {
 	ps := &l.processes
 	ps.Lock()
 	defer ps.Unlock()

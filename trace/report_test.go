@@ -13,7 +13,7 @@ import (
 func TestReport(t *testing.T) {
 	server, apart := New(Options{}), New(Options{})
 	server.began = server.began.Add(-time.Hour) // so that their instants have nothing in common
-	var told Told
+	var told ReportCursor
 	trip := time.Duration(0)
 	report := func() error {
 		r, to, more := apart.Report(told, 100)
@@ -29,25 +29,25 @@ func TestReport(t *testing.T) {
 		if err := json.Unmarshal(raw, &got); err != nil {
 			t.Fatal(err)
 		}
-		if err = server.Heard(&got); err == nil {
+		if err = server.ReceiveReport(&got); err == nil {
 			told = to
 		}
 		return err
 	}
 	write(server, 7, "ns/a", Parent{})
 	apart.Arrived(&Informer{Resource: "pods"}, 7, 0, apart.Now(), apart.Now(), apart.Now())
-	apart.Do(t.Context(), &Work{Controller: "c", Key: "ns/a", Causes: []int64{7}, Handed: apart.Now()}, func(ctx context.Context) error {
+	apart.Do(t.Context(), &Reconcile{Controller: "c", Key: "ns/a", Causes: []int64{7}, Handed: apart.Now()}, func(ctx context.Context) error {
 		write(server, 8, "ns/b", *FromContext(ctx))
 		return nil
 	})
-	if err := report(); !errors.Is(err, ErrStranger) {
+	if err := report(); !errors.Is(err, ErrClockUnknown) {
 		t.Fatalf("a process whose clock is not known: %v", err)
 	}
 	trip = 2 * time.Millisecond
 	if err := report(); err != nil {
 		t.Fatal(err)
 	}
-	told = Told{} // the answer was lost: all of it comes again
+	told = ReportCursor{} // the answer was lost: all of it comes again
 	if err := report(); err != nil {
 		t.Fatal(err)
 	}
@@ -59,17 +59,17 @@ func TestReport(t *testing.T) {
 	if len(a.Arrivals) != 1 || a.Arrivals[0].Process != "apart" || a.Arrivals[0].Within != trip || a.Arrivals[0].Read < a.Hops[len(a.Hops)-1].At {
 		t.Fatalf("arrivals %+v after %+v", a.Arrivals, a.Hops)
 	}
-	w := a.Works
+	w := a.Reconciles
 	if len(w) != 1 || w[0].Process != "apart" || w[0].Within != trip || len(w[0].Writes) != 1 || w[0].Writes[0] != 8 {
 		t.Fatalf("works %+v", w)
 	}
 	if w[0].Queued < a.Arrivals[0].Stored || w[0].Begun < w[0].Queued || w[0].Ended < w[0].Begun || w[0].Ended > time.Minute {
 		t.Errorf("the order of %+v and %+v", a.Arrivals, w)
 	}
-	if b.Work != w[0].Number {
-		t.Errorf("the write is of work %d, not %d", b.Work, w[0].Number)
+	if b.Reconcile != w[0].Number {
+		t.Errorf("the write is of work %d, not %d", b.Reconcile, w[0].Number)
 	}
-	if !server.Reported() || apart.Reported() {
+	if !server.HasReports() || apart.HasReports() {
 		t.Error("who has been told")
 	}
 }
@@ -80,15 +80,15 @@ func TestReportsInParts(t *testing.T) {
 	for rev := int64(1); rev <= 3*chunk; rev++ {
 		l.Arrived(&Informer{}, rev, 0, 1, 2, 3)
 	}
-	var told Told
+	var told ReportCursor
 	var got []int64
 	for more := true; more; {
 		var r Report
 		r, told, more = l.Report(told, 100)
-		if len(r.Sights) > 100 {
-			t.Fatalf("%d at once", len(r.Sights))
+		if len(r.Arrivals) > 100 {
+			t.Fatalf("%d at once", len(r.Arrivals))
 		}
-		for _, s := range r.Sights {
+		for _, s := range r.Arrivals {
 			got = append(got, s[1])
 		}
 	}
@@ -106,13 +106,13 @@ func TestReportsInParts(t *testing.T) {
 func TestHostileReports(t *testing.T) {
 	l := New(Options{})
 	write(l, 1, "a", Parent{})
-	for n := range mostProcesses + 10 {
+	for n := range maxProcesses + 10 {
 		id := string(rune('a'+n%26)) + string(rune('0'+n))
-		l.Heard(&Report{Log: id, Now: -5})
-		l.Heard(&Report{Log: id, Now: 1 << 62, RoundTrip: 1, Informers: make([]Informer, 1), Sights: [][6]int64{{-1, 1}, {9, 1}, {0, -1}, {0, 1, 1 << 62, -1, 1}},
-			Works: []Work{{Causes: make([]int64, 100), Ended: 1 << 62}}})
+		l.ReceiveReport(&Report{Log: id, Now: -5})
+		l.ReceiveReport(&Report{Log: id, Now: 1 << 62, RoundTrip: 1, Informers: make([]Informer, 1), Arrivals: [][6]int64{{-1, 1}, {9, 1}, {0, -1}, {0, 1, 1 << 62, -1, 1}},
+			Reconciles: []Reconcile{{Causes: make([]int64, 100), Ended: 1 << 62}}})
 	}
-	if len(l.processes.known) != mostProcesses {
+	if len(l.processes.known) != maxProcesses {
 		t.Errorf("%d processes", len(l.processes.known))
 	}
 	for _, a := range l.Lives(Filter{})[0].Arrivals {
@@ -128,24 +128,24 @@ func TestReportsOfManyCauses(t *testing.T) {
 	none := func(context.Context) error { return nil }
 	const works = 20
 	for n := range works {
-		l.Do(t.Context(), &Work{Controller: "c", Key: "k", Causes: make([]int64, 1+n*100%MaxCauses)}, none)
+		l.Do(t.Context(), &Reconcile{Controller: "c", Key: "k", Causes: make([]int64, 1+n*100%MaxCauses)}, none)
 	}
-	var told Told
+	var told ReportCursor
 	found := 0
 	for more := true; more; {
 		var r Report
-		if r, told, more = l.Report(told, 100); len(r.Works) == 0 || r.From[1] != uint64(found) {
-			t.Fatalf("%d works from %d, want some from %d", len(r.Works), r.From[1], found)
+		if r, told, more = l.Report(told, 100); len(r.Reconciles) == 0 || r.From[1] != uint64(found) {
+			t.Fatalf("%d works from %d, want some from %d", len(r.Reconciles), r.From[1], found)
 		}
 		causes := 0
-		for _, w := range r.Works {
+		for _, w := range r.Reconciles {
 			if len(w.Causes) != 1+found*100%MaxCauses {
 				t.Fatalf("work %d has %d causes", found, len(w.Causes))
 			}
 			causes += len(w.Causes)
 			found++
 		}
-		if causes > 100*mostPassed && len(r.Works) > 1 {
+		if causes > 100*maxPassedCauses && len(r.Reconciles) > 1 {
 			t.Errorf("%d causes in one report", causes)
 		}
 	}

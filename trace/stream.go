@@ -41,24 +41,24 @@ func (s *Stream) opened(l *Log) Instant {
 	return l.At(s.Opened)
 }
 
-// Turn is what a stream sends at once: the revisions of its events, in their order, as the
+// Batch is what a stream sends at once: the revisions of its events, in their order, as the
 // first of them and a bit for each of the next TurnSpan. The zero value is one of nothing.
-type Turn struct {
+type Batch struct {
 	first int64
 	more  uint64
 }
 
-// TurnSpan is how far the revisions of a Turn are apart at most.
-const TurnSpan = 64
+// BatchSpan is how far the revisions of a Turn are apart at most.
+const BatchSpan = 64
 
 // Add adds an event, whose revision is not lower than those before. It says no to one that is
 // too far from the first: that belongs into a Turn of its own.
-func (t *Turn) Add(rev int64) bool {
+func (t *Batch) Add(rev int64) bool {
 	switch {
 	case t.first == 0:
 		t.first = rev
 	case rev <= t.first: // several objects of one transaction, on etcd
-	case rev-t.first > TurnSpan:
+	case rev-t.first > BatchSpan:
 		return false
 	default:
 		t.more |= 1 << (rev - t.first - 1)
@@ -67,13 +67,13 @@ func (t *Turn) Add(rev int64) bool {
 }
 
 // Empty says whether nothing has been added.
-func (t *Turn) Empty() bool { return t.first == 0 }
+func (t *Batch) Empty() bool { return t.first == 0 }
 
 // last is the revision that was added last.
-func (t *Turn) last() int64 { return t.first + int64(bits.Len64(t.more)) }
+func (t *Batch) last() int64 { return t.first + int64(bits.Len64(t.more)) }
 
 // each calls f with every revision.
-func (t *Turn) each(f func(rev int64)) {
+func (t *Batch) each(f func(rev int64)) {
 	f(t.first)
 	for more := t.more; more != 0; more &= more - 1 {
 		f(t.first + 1 + int64(bits.TrailingZeros64(more)))
@@ -83,77 +83,77 @@ func (t *Turn) each(f func(rev int64)) {
 // delivery is one turn of one stream.
 type delivery struct {
 	stream *Stream
-	turn   Turn
+	batch  Batch
 	framed Instant
 	// flushed is 0 for what the connection has not written, or never did.
 	flushed Instant
 }
 
-// Way is what a Log knows of a stream that is open: how far it has come. What it has
+// OpenStream is what a Log knows of a stream that is open: how far it has come. What it has
 // written goes into the Log's ring, one entry for a Turn; what it has only framed is here
 // until then.
 //
 // There are many of them, each of which is touched for a moment at every event, so what that
 // needs is in one cache line.
-type Way struct {
+type OpenStream struct {
 	mu sync.Mutex
-	// framed is how many turns are not written yet: one, mostly, which is first; the others
+	// framedBatch is how many turns are not written yet: one, mostly, which is first; the others
 	// are rest.
 	framed int
-	first  framed
+	first  framedBatch
 	// reached is the last event that was framed.
 	reached int64
 	log     *Log
 	to      *Stream
-	rest    []framed
+	rest    []framedBatch
 	_       [40]byte // 128 in all, which the allocator aligns
 }
 
-// mostRest is how much room a Way keeps for turns that are not written yet.
-const mostRest = 8
+// maxRest is how much room a Way keeps for turns that are not written yet.
+const maxRest = 8
 
-type framed struct {
-	turn Turn
+type framedBatch struct {
+	turn Batch
 	at   Instant
 }
 
 // Open enters a stream; nil on a nil Log.
-func (l *Log) Open(s *Stream) *Way {
+func (l *Log) Open(s *Stream) *OpenStream {
 	if l == nil {
 		return nil
 	}
-	w := &Way{log: l, to: s}
-	l.ways.Lock()
-	defer l.ways.Unlock()
-	if l.ways.open == nil {
-		l.ways.open = map[*Way]struct{}{}
+	w := &OpenStream{log: l, to: s}
+	l.streams.Lock()
+	defer l.streams.Unlock()
+	if l.streams.open == nil {
+		l.streams.open = map[*OpenStream]struct{}{}
 	}
-	l.ways.open[w] = struct{}{}
+	l.streams.open[w] = struct{}{}
 	return w
 }
 
 // Stream is who it leads to.
-func (w *Way) Stream() *Stream { return w.to }
+func (w *OpenStream) Stream() *Stream { return w.to }
 
 // Framed enters that the events of a turn are appended to what the connection will write.
-func (w *Way) Framed(t Turn, at Instant) {
+func (w *OpenStream) Framed(t Batch, at Instant) {
 	w.mu.Lock()
 	w.reached = t.last()
 	if w.framed == 0 {
-		w.first = framed{t, at}
+		w.first = framedBatch{t, at}
 	} else {
-		w.rest = append(w.rest, framed{t, at})
+		w.rest = append(w.rest, framedBatch{t, at})
 	}
 	w.framed++
 	w.mu.Unlock()
 }
 
 // Flushed enters that the connection has written all that was framed.
-func (w *Way) Flushed(at Instant) {
+func (w *OpenStream) Flushed(at Instant) {
 	w.mu.Lock()
 	if w.framed > 0 {
 		w.log.sent(w, at)
-		if w.rest = w.rest[:0]; cap(w.rest) > mostRest {
+		if w.rest = w.rest[:0]; cap(w.rest) > maxRest {
 			w.rest = nil
 		}
 		w.framed = 0
@@ -163,25 +163,25 @@ func (w *Way) Flushed(at Instant) {
 }
 
 // Close lets go of the stream. What was framed and not written never will be.
-func (w *Way) Close() {
+func (w *OpenStream) Close() {
 	if w == nil {
 		return
 	}
-	w.log.ways.Lock()
-	delete(w.log.ways.open, w)
-	w.log.ways.Unlock()
+	w.log.streams.Lock()
+	delete(w.log.streams.open, w)
+	w.log.streams.Unlock()
 	w.Flushed(0)
 }
 
 // Reached is the revision of the last event that was framed, 0 for none.
-func (w *Way) Reached() int64 {
+func (w *OpenStream) Reached() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.reached
 }
 
 // sent enters what a stream has been sent, whose mutex is held.
-func (l *Log) sent(w *Way, flushed Instant) {
+func (l *Log) sent(w *OpenStream, flushed Instant) {
 	r := &l.deliveries
 	r.Lock()
 	*r.at(r.end) = delivery{w.to, w.first.turn, w.first.at, flushed}
@@ -196,22 +196,22 @@ func (l *Log) sent(w *Way, flushed Instant) {
 // delivered are the deliveries that pass, those under way last.
 func (l *Log) delivered(pass func(*delivery) bool) []delivery {
 	// What is under way comes first: it may get into the ring meanwhile, but not out of both.
-	l.ways.Lock()
+	l.streams.Lock()
 	var pending []delivery
-	for w := range l.ways.open {
+	for w := range l.streams.open {
 		w.mu.Lock()
 		for i := range w.framed {
 			f := w.first
 			if i > 0 {
 				f = w.rest[i-1]
 			}
-			if d := (delivery{stream: w.to, turn: f.turn, framed: f.at}); pass(&d) {
+			if d := (delivery{stream: w.to, batch: f.turn, framed: f.at}); pass(&d) {
 				pending = append(pending, d)
 			}
 		}
 		w.mu.Unlock()
 	}
-	l.ways.Unlock()
+	l.streams.Unlock()
 	all := l.deliveries.copy(nil, pass)
 	type turn struct {
 		stream *Stream
@@ -220,11 +220,11 @@ func (l *Log) delivered(pass func(*delivery) bool) []delivery {
 	written := map[turn]bool{}
 	if len(pending) > 0 {
 		for _, d := range all {
-			written[turn{d.stream, d.turn.first}] = true
+			written[turn{d.stream, d.batch.first}] = true
 		}
 	}
 	for _, d := range pending {
-		if !written[turn{d.stream, d.turn.first}] {
+		if !written[turn{d.stream, d.batch.first}] {
 			all = append(all, d)
 		}
 	}

@@ -24,8 +24,8 @@ func write(l *Log, rev int64, key string, p Parent) {
 }
 
 // send delivers an event by itself.
-func send(to *Way, rev int64) {
-	var t Turn
+func send(to *OpenStream, rev int64) {
+	var t Batch
 	t.Add(rev)
 	to.Framed(t, to.log.Now())
 	to.Flushed(to.log.Now())
@@ -44,7 +44,7 @@ func TestLife(t *testing.T) {
 	s := &Stream{ID: 1, User: "reader", Resource: "pods"}
 	send(l.Open(s), 7)
 	l.Arrived(&Informer{Resource: "pods"}, 7, 0, l.Now(), l.Now(), l.Now())
-	err := l.Do(t.Context(), &Work{Controller: "c", Key: "ns/a", Causes: []int64{7}}, func(ctx context.Context) error {
+	err := l.Do(t.Context(), &Reconcile{Controller: "c", Key: "ns/a", Causes: []int64{7}}, func(ctx context.Context) error {
 		write(l, 8, "ns/b", *FromContext(ctx))
 		return errors.New("no")
 	})
@@ -59,16 +59,16 @@ func TestLife(t *testing.T) {
 	if a.Namespace != "ns" || a.Name != "a" || a.Type != "ADDED" || len(a.Hops) != int(Hops) {
 		t.Errorf("%+v", a)
 	}
-	if !slices.IsSortedFunc(a.Hops, func(x, y Passed) int { return int(x.At - y.At) }) {
+	if !slices.IsSortedFunc(a.Hops, func(x, y HopTime) int { return int(x.At - y.At) }) {
 		t.Errorf("hops are not in the order of time: %v", a.Hops)
 	}
 	if len(a.Deliveries) != 1 || a.Deliveries[0].User != "reader" || a.Deliveries[0].Flushed < a.Deliveries[0].Framed {
 		t.Errorf("deliveries %+v", a.Deliveries)
 	}
-	if len(a.Arrivals) != 1 || len(a.Works) != 1 || a.Works[0].Err != "no" || !slices.Equal(a.Works[0].Writes, []int64{8}) {
-		t.Errorf("arrivals %+v, works %+v", a.Arrivals, a.Works)
+	if len(a.Arrivals) != 1 || len(a.Reconciles) != 1 || a.Reconciles[0].Err != "no" || !slices.Equal(a.Reconciles[0].Writes, []int64{8}) {
+		t.Errorf("arrivals %+v, works %+v", a.Arrivals, a.Reconciles)
 	}
-	if !slices.Equal(b.Causes, []int64{7}) || b.Work != a.Works[0].Number {
+	if !slices.Equal(b.Causes, []int64{7}) || b.Reconcile != a.Reconciles[0].Number {
 		t.Errorf("the second event: %+v", b)
 	}
 	if got := revisions(l.Tree(7)); !slices.Equal(got, []int64{7, 8}) {
@@ -141,12 +141,12 @@ func TestTurns(t *testing.T) {
 		write(l, rev, "a/x", Parent{})
 	}
 	open, gone := l.Open(&Stream{ID: 1}), l.Open(&Stream{ID: 2})
-	frame := func(w *Way, revs ...int64) {
-		var turn Turn
+	frame := func(w *OpenStream, revs ...int64) {
+		var turn Batch
 		for _, rev := range revs {
 			if !turn.Add(rev) {
 				w.Framed(turn, l.Now())
-				turn = Turn{}
+				turn = Batch{}
 				turn.Add(rev)
 			}
 		}
@@ -236,10 +236,10 @@ func TestPanic(t *testing.T) {
 	write(l, 1, "a", Parent{})
 	func() {
 		defer func() { recover() }()
-		l.Do(t.Context(), &Work{Controller: "c", Causes: []int64{1}}, func(context.Context) error { panic("oh") })
+		l.Do(t.Context(), &Reconcile{Controller: "c", Causes: []int64{1}}, func(context.Context) error { panic("oh") })
 		t.Error("the panic is lost")
 	}()
-	if w := l.Lives(Filter{})[0].Works; len(w) != 1 || w[0].Err != "panic" || w[0].Ended == 0 {
+	if w := l.Lives(Filter{})[0].Reconciles; len(w) != 1 || w[0].Err != "panic" || w[0].Ended == 0 {
 		t.Errorf("works %+v", w)
 	}
 }

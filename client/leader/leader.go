@@ -74,7 +74,7 @@ var ErrDeposed = errors.New("leader election: the lease may be another's by now"
 // is lost; what work returns then does not matter, and the candidate runs again. If work
 // returns before that, Run gives up the lease and returns its error.
 //
-// The context of work is fenced by client.Guard: what is written with it fails with
+// The context of work is fenced by client.WithWriteGuard: what is written with it fails with
 // ErrDeposed once the lease has run out by either clock of this machine, also if the
 // process slept and has not had time to notice. A write that was on its way before may
 // still arrive after: only what the server checks, a resourceVersion, keeps that out.
@@ -146,7 +146,7 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	done := make(chan error, 1)
-	go func() { done <- work(client.Guard(inner, e.fence)) }()
+	go func() { done <- work(client.WithWriteGuard(inner, e.fence)) }()
 	renewed := *e.held.Load()
 	tick := time.NewTicker(e.who.Timing.RetryPeriod)
 	defer tick.Stop()

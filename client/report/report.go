@@ -48,7 +48,7 @@ type reporter struct {
 	c    *client.Client
 	log  *trace.Log
 	name string
-	told trace.Told
+	told trace.ReportCursor
 	// met: the server knows this process's clock. trip is how long the last report took.
 	met      bool
 	trip     time.Duration
@@ -99,12 +99,12 @@ func (r *reporter) send(ctx context.Context, patience time.Duration) (more bool,
 	report, told, more := r.log.Report(r.told, most)
 	if !r.met {
 		more, told = true, r.told
-		report.Informers, report.Sights, report.Works = nil, nil, nil
+		report.Informers, report.Arrivals, report.Reconciles = nil, nil, nil
 	} else if report.Empty() {
 		return false, nil
 	}
-	for i, w := range report.Works {
-		report.Works[i].Err = w.Err[:min(len(w.Err), longest)]
+	for i, w := range report.Reconciles {
+		report.Reconciles[i].Err = w.Err[:min(len(w.Err), longest)]
 	}
 	report.Process, report.RoundTrip = r.name, r.trip
 	report.Now = r.log.Now()

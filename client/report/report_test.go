@@ -32,7 +32,7 @@ func TestOtherServers(t *testing.T) {
 			t.Errorf("%d: asked %d times", code, asked.Load())
 		}
 		c.Trace().Arrived(&trace.Informer{}, 1, 0, 1, 2, 3)
-		if r, _, _ := c.Trace().Report(trace.Told{}, 1); !r.Empty() {
+		if r, _, _ := c.Trace().Report(trace.ReportCursor{}, 1); !r.Empty() {
 			t.Errorf("%d: it is still kept what nobody wants", code)
 		}
 	}
@@ -48,7 +48,7 @@ func TestReports(t *testing.T) {
 		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.Method != http.MethodPost || r.URL.Path != trace.Path {
 			t.Errorf("%s %s: %v", r.Method, r.URL, err)
 		}
-		if err := server.Heard(&got); err != nil {
+		if err := server.ReceiveReport(&got); err != nil {
 			t.Error(err)
 			w.WriteHeader(http.StatusConflict)
 			return
@@ -62,7 +62,7 @@ func TestReports(t *testing.T) {
 	done := make(chan struct{})
 	l := c.Trace()
 	work := func(key string) {
-		l.Do(ctx, &trace.Work{Controller: "c", Key: key}, func(context.Context) error { return nil })
+		l.Do(ctx, &trace.Reconcile{Controller: "c", Key: key}, func(context.Context) error { return nil })
 	}
 	work("first")
 	go func() {
@@ -72,14 +72,14 @@ func TestReports(t *testing.T) {
 	if r := <-heard; !r.Empty() || !strings.HasPrefix(r.Process, "test@") {
 		t.Errorf("the first report: %+v", r)
 	}
-	if r := <-heard; len(r.Works) != 1 || r.Works[0].Key != "first" || r.RoundTrip <= 0 {
+	if r := <-heard; len(r.Reconciles) != 1 || r.Reconciles[0].Key != "first" || r.RoundTrip <= 0 {
 		t.Errorf("the second report: %+v", r)
 	}
 	work("last")
 	stop() // perhaps while the second is not answered yet, which then comes again
 	<-done
 	var keys []string
-	works, _ := server.Works(0)
+	works, _ := server.Reconciles(0)
 	for _, w := range works {
 		keys = append(keys, w.Key)
 	}

@@ -40,7 +40,7 @@ func TestQuiet(t *testing.T) {
 	t.Run("conflict", func(t *testing.T) {
 		rev := b.lives.Newest()
 		for _, conflict := range []bool{true, false} {
-			w := &trace.Work{Controller: fmt.Sprint("conflict-", conflict), Key: "default/quiet", Causes: []int64{rev}}
+			w := &trace.Reconcile{Controller: fmt.Sprint("conflict-", conflict), Key: "default/quiet", Causes: []int64{rev}}
 			_ = b.lives.Do(t.Context(), w, func(context.Context) error {
 				w.Conflict = conflict
 				return errors.New("Operation cannot be fulfilled")

@@ -21,7 +21,7 @@ func (b *bench) why(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a why.Answer
+	var a why.Explanation
 	if err := json.Unmarshal(res.Body, &a); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (b *bench) why(t *testing.T) {
 }
 
 // reasons are an answer's, and those of what it stands on.
-func reasons(a why.Answer) []string {
+func reasons(a why.Explanation) []string {
 	all := a.Reasons
 	for _, p := range a.Parts {
 		all = append(all, reasons(p)...)

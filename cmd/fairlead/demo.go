@@ -169,10 +169,10 @@ func (f *demoFlags) tell(out io.Writer, all []show.Event) error {
 	}
 	last := all[0]
 	for _, e := range all {
-		if e.Began.Add(e.Took()).After(last.Began.Add(last.Took())) {
+		if e.Began.Add(e.Duration()).After(last.Began.Add(last.Duration())) {
 			last = e
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%d events came of one write, in %.0f ms.\n", len(all)-1, last.Began.Add(last.Took()).Sub(all[0].Began).Seconds()*1000)
+	_, err := fmt.Fprintf(out, "\n%d events came of one write, in %.0f ms.\n", len(all)-1, last.Began.Add(last.Duration()).Sub(all[0].Began).Seconds()*1000)
 	return err
 }

@@ -280,7 +280,7 @@ func settledTree(ctx context.Context, c *client.Client, root int64) (all []show.
 			return all, err
 		}
 		newest := all[len(all)-1]
-		rest := time.Until(newest.Began.Add(newest.Took() + settle))
+		rest := time.Until(newest.Began.Add(newest.Duration() + settle))
 		if rest <= 0 {
 			return all, nil
 		}

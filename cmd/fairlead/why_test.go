@@ -173,7 +173,7 @@ func TestWhy(t *testing.T) {
 	for output, read := range map[string]func([]byte, any) error{"json": json.Unmarshal, "yaml": func(b []byte, v any) error { return yaml.Unmarshal(b, v) }} {
 		f.output = output
 		var out strings.Builder
-		var got why.Answer
+		var got why.Explanation
 		if err := f.run(t.Context(), &out, [2]string{"pod", "big"}); err != nil {
 			t.Fatal(err)
 		}

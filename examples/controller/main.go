@@ -32,7 +32,7 @@ func newGreeter(config *rest.Config) (*controller.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	namespaces, maps := informer.In[*corev1.Namespace](m.Informers), informer.In[*corev1.ConfigMap](m.Informers)
+	namespaces, maps := informer.For[*corev1.Namespace](m.Informers), informer.For[*corev1.ConfigMap](m.Informers)
 
 	// Called for a key whenever something about it may have changed: look, and do what is
 	// missing. What fails comes back, later each time.

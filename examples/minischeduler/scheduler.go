@@ -26,7 +26,7 @@ type mini struct {
 
 func run(ctx context.Context, c *client.Client) error {
 	set := informer.NewSet(c)
-	pods, nodes := informer.In[*corev1.Pod](set), informer.In[*corev1.Node](set)
+	pods, nodes := informer.For[*corev1.Pod](set), informer.For[*corev1.Node](set)
 	m := &mini{queue: workqueue.New(workqueue.Options[types.NamespacedName]{Name: "mini"}), nodes: nodes.Store(), pods: pods.Store(),
 		assumed: map[types.UID]string{}, api: client.For[*corev1.Pod](c)}
 	told := pods.Handle(informer.Handler[*corev1.Pod]{
@@ -77,7 +77,7 @@ func (m *mini) schedule(ctx context.Context, name types.NamespacedName) {
 		return
 	}
 	m.assumed[pod.UID] = node
-	if err := m.api.Namespace(name.Namespace).Post(ctx, name.Name, "binding", &corev1.Binding{
+	if err := m.api.Namespace(name.Namespace).CreateSubresource(ctx, name.Name, "binding", &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
 	}, nil); err != nil {

@@ -30,7 +30,7 @@ func newMirror(config *rest.Config) (*controller.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, copies := informer.In[*corev1.ConfigMap](m.Informers), informer.In[*corev1.Secret](m.Informers)
+	sources, copies := informer.For[*corev1.ConfigMap](m.Informers), informer.For[*corev1.Secret](m.Informers)
 	x := &mirror{secrets: client.For[*corev1.Secret](m.Client), sources: sources.Store(), copies: copies.Store()}
 	loop := m.New("mirror", x.reconcile, controller.Options{})
 	controller.Watch(loop, sources, controller.Self)

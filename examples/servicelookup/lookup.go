@@ -33,8 +33,8 @@ func newLookup(config *rest.Config) (*lookup, error) {
 	if err != nil {
 		return nil, err
 	}
-	pods, results := informer.In[*corev1.Pod](m.Informers), informer.In[*PodServices](m.Informers)
-	endpoints := informer.In[*discoveryv1.EndpointSlice](m.Informers)
+	pods, results := informer.For[*corev1.Pod](m.Informers), informer.For[*PodServices](m.Informers)
+	endpoints := informer.For[*discoveryv1.EndpointSlice](m.Informers)
 	endpoints.Index("pod", func(s *discoveryv1.EndpointSlice) []string {
 		var names []string
 		for _, k := range podsOf(s) {

@@ -231,7 +231,7 @@ func TestWorkers(t *testing.T) {
 			return controller.Result{}, ctx.Err()
 		}
 	})
-	i := informer.In[*corev1.ConfigMap](p.Informers)
+	i := informer.For[*corev1.ConfigMap](p.Informers)
 	copies = i.Store()
 	controller.Watch(p.loop, i, controller.Self)
 	p.run(t)

@@ -132,7 +132,7 @@ func account(t *testing.T, ns, name string) (user, token string) {
 		t.Fatal(err)
 	}
 	var answer authenticationv1.TokenRequest
-	if err := accounts.Post(t.Context(), name, "token", &authenticationv1.TokenRequest{}, &answer); err != nil {
+	if err := accounts.CreateSubresource(t.Context(), name, "token", &authenticationv1.TokenRequest{}, &answer); err != nil {
 		t.Fatal(err)
 	}
 	return "system:serviceaccount:" + ns + ":" + name, answer.Status.Token

@@ -70,8 +70,8 @@ func TestConfined(t *testing.T) {
 		}, controller.Options{Workers: 1})
 	}
 	one, two := loop("one"), loop("two")
-	controller.Watch(one, informer.In[*corev1.ConfigMap](m.Informers), controller.Self)
-	both := informer.InNamespaces(client.For[*corev1.ConfigMap](m.Client), informer.Options[*corev1.ConfigMap]{
+	controller.Watch(one, informer.For[*corev1.ConfigMap](m.Informers), controller.Self)
+	both := informer.NewNamespaceGroup(client.For[*corev1.ConfigMap](m.Client), informer.Options[*corev1.ConfigMap]{
 		Indexes: map[string]func(*corev1.ConfigMap) []string{"name": func(m *corev1.ConfigMap) []string { return []string{m.Labels["name"]} }},
 	}, red, blue)
 	m.Add(both)
@@ -127,7 +127,7 @@ func TestTwoClusters(t *testing.T) {
 		}
 	})
 	p.Add(maps)
-	controller.WatchGroup(p.loop, maps, controller.InCluster(controller.Self[*corev1.ConfigMap]))
+	controller.WatchGroup(p.loop, maps, controller.KeysInCluster(controller.Self[*corev1.ConfigMap]))
 	p.run(t)
 	defer p.ends(t)
 	put := func(cluster, name string) {

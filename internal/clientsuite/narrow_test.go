@@ -13,7 +13,7 @@ import (
 
 // heads writes with an access that does not look at more of the answers than whose they are.
 func heads[T client.Object](t *testing.T, a access[T]) {
-	ctx, r := t.Context(), a.Heads()
+	ctx, r := t.Context(), a.MetadataOnly()
 	same := func(what string, got T, err error) {
 		t.Helper()
 		if err != nil {
@@ -66,7 +66,7 @@ func withoutManaged[T client.Object](t *testing.T, a access[T], made *corev1.Con
 		t.Fatal(list, err)
 	}
 	check("list", list.Items[0], err)
-	for _, reader := range []client.Resource[T]{r, r.Shared(nil), a.Shared(nil).WithoutManagedFields()} {
+	for _, reader := range []client.Resource[T]{r, r.Interned(nil), a.Interned(nil).WithoutManagedFields()} {
 		w, err := reader.Watch(ctx, only)
 		if err != nil {
 			t.Fatal(err)

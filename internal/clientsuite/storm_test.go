@@ -165,7 +165,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 	}
 	type maps = informer.Options[*corev1.ConfigMap]
 	s.add(follow(t, &s.seen, "JSON", typed(s.follower(client.Options{}, nil)), maps{Log: 16}, s.maps), false)
-	s.add(follow(t, &s.seen, "protobuf", typed(s.follower(client.Options{ContentType: client.Protobuf}, nil)), maps{Log: 16}, s.maps), false)
+	s.add(follow(t, &s.seen, "protobuf", typed(s.follower(client.Options{ContentType: client.ContentTypeProtobuf}, nil)), maps{Log: 16}, s.maps), false)
 	s.add(follow(t, &s.seen, "HTTP1", typed(s.follower(client.Options{}, http1)), maps{Log: 16}, s.maps), false)
 	s.add(follow(t, &s.seen, "label", typed(s.follower(client.Options{}, nil)), maps{LabelSelector: "color=red"}, s.maps), true)
 	s.add(follow(t, &s.seen, "label-HTTP1", typed(s.follower(client.Options{}, http1)), maps{LabelSelector: "color=red"}, s.maps), true)

@@ -105,16 +105,16 @@ func TestPodSubresources(t *testing.T) {
 		t.Fatal(err)
 	}
 	bind := &corev1.Binding{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: ns}, Target: corev1.ObjectReference{Kind: "Node", Name: "n1"}}
-	if err := pods.Post(ctx, "web", "binding", bind, nil, metav1.CreateOptions{DryRun: tried}); err != nil {
+	if err := pods.CreateSubresource(ctx, "web", "binding", bind, nil, metav1.CreateOptions{DryRun: tried}); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := pods.Get(ctx, "web"); err != nil || p.Spec.NodeName != "" {
 		t.Errorf("bound by a try: %v %v", err, p)
 	}
-	if err := pods.Post(ctx, "web", "binding", bind, nil); err != nil {
+	if err := pods.CreateSubresource(ctx, "web", "binding", bind, nil); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, "a second binding", pods.Post(ctx, "web", "binding", bind, nil), client.ErrConflict)
+	refused(t, "a second binding", pods.CreateSubresource(ctx, "web", "binding", bind, nil), client.ErrConflict)
 	p, err := pods.Get(ctx, "web")
 	if err != nil || p.Spec.NodeName != "n1" {
 		t.Fatalf("not bound: %v %v", err, p)
@@ -126,14 +126,14 @@ func TestPodSubresources(t *testing.T) {
 	}
 	evict := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: ns},
 		DeleteOptions: &metav1.DeleteOptions{DryRun: tried, GracePeriodSeconds: ptr.To[int64](0)}}
-	if err := pods.Post(ctx, "web", "eviction", evict, nil); err != nil {
+	if err := pods.CreateSubresource(ctx, "web", "eviction", evict, nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := pods.Get(ctx, "web"); err != nil {
 		t.Errorf("evicted by a try: %v", err)
 	}
 	evict.DeleteOptions.DryRun = nil
-	if err := pods.Post(ctx, "web", "eviction", evict, nil); err != nil {
+	if err := pods.CreateSubresource(ctx, "web", "eviction", evict, nil); err != nil {
 		t.Error(err)
 	}
 	_, err = pods.Get(ctx, "web")
@@ -145,7 +145,7 @@ func TestTokens(t *testing.T) {
 	ctx, c, ns := t.Context(), connect(t, nil, client.Options{}), newNamespace(t)
 	var answer authenticationv1.TokenRequest
 	ask := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](3600)}}
-	if err := client.For[*corev1.ServiceAccount](c).Namespace(ns).Post(ctx, "default", "token", ask, &answer); err != nil {
+	if err := client.For[*corev1.ServiceAccount](c).Namespace(ns).CreateSubresource(ctx, "default", "token", ask, &answer); err != nil {
 		t.Fatal(err)
 	}
 	review, err := client.For[*authenticationv1.TokenReview](c).Create(ctx, &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: answer.Status.Token}})

@@ -29,7 +29,7 @@ type access[T client.Object] struct {
 // TestVerbs sends every option of every verb by Go type, as unstructured objects and as
 // metadata, in each encoding, and sees that the server heeds it.
 func TestVerbs(t *testing.T) {
-	for _, encoding := range []string{client.JSON, client.Protobuf, client.CBOR} {
+	for _, encoding := range []string{client.ContentTypeJSON, client.ContentTypeProtobuf, client.ContentTypeCBOR} {
 		t.Run(encoding[strings.LastIndexAny(encoding, "/.")+1:], func(t *testing.T) {
 			c := connect(t, nil, client.Options{ContentType: encoding})
 			t.Run("typed", func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestVerbs(t *testing.T) {
 				}})
 			})
 			t.Run("dynamic", func(t *testing.T) {
-				if encoding == client.Protobuf {
+				if encoding == client.ContentTypeProtobuf {
 					return // which it cannot carry: this would be JSON again
 				}
 				ns := newNamespace(t)

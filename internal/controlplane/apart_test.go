@@ -106,7 +106,7 @@ func until(t *testing.T, l *trace.Log, missing func() string) {
 // looked says whether a controller has looked at an object's last event.
 func looked(l *trace.Log, resource, name, controller string) string {
 	for _, e := range l.Lives(trace.Filter{Resource: resource, Name: name, Limit: 1}) {
-		if slices.ContainsFunc(e.Works, func(w trace.Working) bool { return w.Controller == controller }) {
+		if slices.ContainsFunc(e.Reconciles, func(w trace.LifeReconcile) bool { return w.Controller == controller }) {
 			return ""
 		}
 	}
@@ -129,7 +129,7 @@ func missing(l *trace.Log) string {
 		by            string
 	}{{pod, claim, "pvcprotection"}, {claim, class, "vacprotection"}} {
 		cause, effect := step.cause, step.effect
-		n := slices.IndexFunc(cause.Works, func(w trace.Working) bool {
+		n := slices.IndexFunc(cause.Reconciles, func(w trace.LifeReconcile) bool {
 			return w.Controller == step.by && slices.Contains(w.Writes, effect.Revision)
 		})
 		switch {
@@ -137,9 +137,9 @@ func missing(l *trace.Log) string {
 			return step.by + ": its write does not say what caused it"
 		case n < 0:
 			return step.by + ": the reconcile is not in its cause's life"
-		case effect.Work != cause.Works[n].Number:
+		case effect.Reconcile != cause.Reconciles[n].Number:
 			return step.by + ": the write is of another reconcile"
-		case !apart(cause.Works[n].Process) || cause.Works[n].Within <= 0 || cause.Works[n].Queued <= 0:
+		case !apart(cause.Reconciles[n].Process) || cause.Reconciles[n].Within <= 0 || cause.Reconciles[n].Queued <= 0:
 			return step.by + ": nothing says where or when it was done"
 		case !slices.ContainsFunc(cause.Arrivals, func(a trace.Arrival) bool {
 			return apart(a.Process) && a.Read > 0 && a.Decoded >= a.Read && a.Stored >= a.Decoded

@@ -81,8 +81,8 @@ func TestCauses(t *testing.T) {
 			effects := lives.Lives(trace.Filter{Resource: link.effect, Name: link.name})
 			for _, effect := range effects {
 				for _, cause := range append(lives.Lives(trace.Filter{Resource: link.cause, Name: link.of}), effects...) {
-					worked := slices.ContainsFunc(cause.Works, func(w trace.Working) bool {
-						return w.Controller == link.by && w.Number == effect.Work && slices.Contains(w.Writes, effect.Revision)
+					worked := slices.ContainsFunc(cause.Reconciles, func(w trace.LifeReconcile) bool {
+						return w.Controller == link.by && w.Number == effect.Reconcile && slices.Contains(w.Writes, effect.Revision)
 					})
 					if slices.Contains(effect.Causes, cause.Revision) && worked {
 						return ""

@@ -33,28 +33,28 @@ func explained(s *server.Server) http.Handler {
 	})
 }
 
-func explain(s *server.Server, r *http.Request) (why.Answer, error) {
+func explain(s *server.Server, r *http.Request) (why.Explanation, error) {
 	user, ok := auth.UserFrom(r.Context())
 	if !ok {
-		return why.Answer{}, apierrors.NewUnauthorized("nobody asks")
+		return why.Explanation{}, apierrors.NewUnauthorized("nobody asks")
 	}
 	if r.Method != http.MethodGet {
-		return why.Answer{}, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "explanations"}, r.Method)
+		return why.Explanation{}, apierrors.NewMethodNotSupported(schema.GroupResource{Resource: "explanations"}, r.Method)
 	}
 	q := r.URL.Query()
 	if q.Get("resource") == "" || q.Get("name") == "" {
-		return why.Answer{}, apierrors.NewBadRequest("resource and name say what is to be explained")
+		return why.Explanation{}, apierrors.NewBadRequest("resource and name say what is to be explained")
 	}
 	c, err := client.New(&rest.Config{Host: "http://fairlead.in-process", Transport: server.Transport(s, user)}, client.Options{UserAgent: r.UserAgent()})
 	if err != nil {
-		return why.Answer{}, err
+		return why.Explanation{}, err
 	}
 	subject, err := lives.Subject(r.Context(), c, q.Get("resource"), q.Get("namespace"), q.Get("name"))
 	if err != nil {
-		return why.Answer{}, err
+		return why.Explanation{}, err
 	}
 	if subject.Unknown() {
-		return why.Answer{}, apierrors.NewNotFound(schema.ParseGroupResource(subject.Resource), subject.Name)
+		return why.Explanation{}, apierrors.NewNotFound(schema.ParseGroupResource(subject.Resource), subject.Name)
 	}
 	return why.Explain(subject), nil
 }

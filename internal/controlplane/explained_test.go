@@ -36,7 +36,7 @@ func TestExplained(t *testing.T) {
 		}
 		return c
 	}
-	ask := func(c *client.Client, resource, namespace, name string) (a why.Answer, err error) {
+	ask := func(c *client.Client, resource, namespace, name string) (a why.Explanation, err error) {
 		res, err := c.REST().Do(t.Context(), client.Request{Path: why.Path, Query: map[string][]string{"resource": {resource}, "namespace": {namespace}, "name": {name}}})
 		if err != nil {
 			return a, err
@@ -91,7 +91,7 @@ func TestExplained(t *testing.T) {
 	for a, err = ask(as("ann"), "configmaps", "default", "plain"); apierrors.IsForbidden(err) && t.Context().Err() == nil; { // until the roles are known
 		a, err = ask(as("ann"), "configmaps", "default", "plain")
 	}
-	if err != nil || !a.Waits || len(a.Saw) > 0 {
+	if err != nil || !a.Waits || len(a.Observations) > 0 {
 		t.Errorf("who may get the object: %+v %v", a, err)
 	}
 }

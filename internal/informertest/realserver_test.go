@@ -20,7 +20,7 @@ import (
 // this project's own API server.
 func TestAgainstTheServer(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1})
-	for _, ct := range []string{client.JSON, client.Protobuf} {
+	for _, ct := range []string{client.ContentTypeJSON, client.ContentTypeProtobuf} {
 		t.Run(ct, func(t *testing.T) {
 			c, err := client.New(env.Config(), client.Options{ContentType: ct})
 			if err != nil {
@@ -42,7 +42,7 @@ func againstServer(t *testing.T, c *client.Client) {
 	}
 	set := informer.NewSet(c)
 	gvr := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-	typed, partial, dynamic := informer.In[*corev1.ConfigMap](set), informer.InMetadata(set, gvr, true), informer.InDynamic(set, gvr, true)
+	typed, partial, dynamic := informer.For[*corev1.ConfigMap](set), informer.Metadata(set, gvr, true), informer.Dynamic(set, gvr, true)
 	calls := make(chan string, 1000)
 	set.Start(ctx)
 	defer set.Stop()

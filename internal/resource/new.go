@@ -22,9 +22,9 @@ type pointer[T any] interface {
 	runtime.Object
 }
 
-// InNamespace starts the row of a namespaced kind with Go type T and list type
+// NamespaceScoped starts the row of a namespaced kind with Go type T and list type
 // L, served and stored in one version with all verbs. The kind is T's name.
-func InNamespace[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersion, plural string) *Resource {
+func NamespaceScoped[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersion, plural string) *Resource {
 	kind := reflect.TypeFor[T]().Name()
 	return &Resource{
 		Group:          gv.Group,
@@ -39,16 +39,16 @@ func InNamespace[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersion,
 	}
 }
 
-// InCluster is InNamespace for a cluster-scoped kind.
-func InCluster[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersion, plural string) *Resource {
-	r := InNamespace[T, L, PT, PL](gv, plural)
+// ClusterScoped is InNamespace for a cluster-scoped kind.
+func ClusterScoped[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersion, plural string) *Resource {
+	r := NamespaceScoped[T, L, PT, PL](gv, plural)
 	r.Namespaced = false
 	return r
 }
 
 // Review starts the row of a kind that is created and returned, but never stored.
 func Review[T any, PT pointer[T]](gv schema.GroupVersion, plural string) *Resource {
-	r := InNamespace[T, T, PT, PT](gv, plural)
+	r := NamespaceScoped[T, T, PT, PT](gv, plural)
 	r.Namespaced, r.Virtual = false, true
 	r.StoragePrefix, r.Verbs = "", CreateVerb
 	r.Versions[0].NewList = nil

@@ -174,8 +174,8 @@ func (g gatherer) owned(ctx context.Context, kind, namespace, uid string, depth 
 			all = append(all, subjectOf(r, namespace, metadata(o, "name"), o))
 		}
 	}
-	all = why.First(all)
-	for i := range min(len(all), why.MostParts) {
+	all = why.WaitingFirst(all)
+	for i := range min(len(all), why.MaxParts) {
 		if all[i], err = g.known(ctx, r, namespace, all[i].Name, all[i].Object, depth); err != nil {
 			return nil, err
 		}
@@ -212,8 +212,8 @@ func (g gatherer) selected(ctx context.Context, s *why.Subject, kind, labels str
 	for _, o := range list.Items {
 		all = append(all, subjectOf(r, s.Namespace, metadata(o, "name"), o))
 	}
-	all = why.First(all)
-	for i := range min(len(all), why.MostParts) {
+	all = why.WaitingFirst(all)
+	for i := range min(len(all), why.MaxParts) {
 		if all[i], err = g.known(ctx, r, s.Namespace, all[i].Name, all[i].Object, 1); err != nil {
 			return err
 		}

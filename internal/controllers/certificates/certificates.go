@@ -46,7 +46,7 @@ func New(env controller.Env, o Options) controller.Runner {
 		o:        o,
 		client:   env.Client,
 		api:      client.For[*certificatesv1.CertificateSigningRequest](env.Client),
-		informer: informer.In[*certificatesv1.CertificateSigningRequest](env.Informers),
+		informer: informer.For[*certificatesv1.CertificateSigningRequest](env.Informers),
 	}
 	loop := controller.New("certificates", r.reconcile, controller.Options{})
 	controller.Watch(loop, r.informer, controller.Self[*certificatesv1.CertificateSigningRequest])

@@ -37,7 +37,7 @@ type aggregator struct {
 func New(env controller.Env) controller.Runner {
 	a := &aggregator{
 		api:   client.For[*rbacv1.ClusterRole](env.Client),
-		roles: informer.In[*rbacv1.ClusterRole](env.Informers),
+		roles: informer.For[*rbacv1.ClusterRole](env.Informers),
 	}
 	a.roles.Index(byRule, func(r *rbacv1.ClusterRole) []string {
 		if r.AggregationRule == nil {

@@ -35,7 +35,7 @@ func New(env controller.Env) controller.Runner {
 	c := &cronJobs{
 		api:    client.For[*batchv1.CronJob](env.Client),
 		jobAPI: client.For[*batchv1.Job](env.Client),
-		all:    informer.In[*batchv1.CronJob](env.Informers),
+		all:    informer.For[*batchv1.CronJob](env.Informers),
 		jobs:   podcontrol.Index[*batchv1.Job](env.Informers),
 		rec:    env.Recorder.From("cronjob-controller", ""),
 	}

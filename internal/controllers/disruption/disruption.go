@@ -45,10 +45,10 @@ func New(env controller.Env) controller.Runner {
 		env:         env,
 		api:         client.For[*policyv1.PodDisruptionBudget](env.Client),
 		podAPI:      client.For[*corev1.Pod](env.Client),
-		all:         informer.In[*policyv1.PodDisruptionBudget](env.Informers),
-		pods:        informer.In[*corev1.Pod](env.Informers),
-		sets:        informer.In[*appsv1.ReplicaSet](env.Informers),
-		deployments: informer.In[*appsv1.Deployment](env.Informers),
+		all:         informer.For[*policyv1.PodDisruptionBudget](env.Informers),
+		pods:        informer.For[*corev1.Pod](env.Informers),
+		sets:        informer.For[*appsv1.ReplicaSet](env.Informers),
+		deployments: informer.For[*appsv1.Deployment](env.Informers),
 		rec:         env.Recorder.From("controllermanager", ""),
 	}
 	b.loop = controller.New("disruption", b.reconcile, controller.Options{})

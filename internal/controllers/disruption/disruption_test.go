@@ -80,7 +80,7 @@ func TestEvictionsStayWithinTheBudget(t *testing.T) {
 	}
 	evict := func(i int) error {
 		name := running.Items[i].Name
-		return pods.Post(t.Context(), name, "eviction", &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}, nil)
+		return pods.CreateSubresource(t.Context(), name, "eviction", &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}, nil)
 	}
 	if err := evict(0); err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ type endpoints struct {
 func New(env controller.Env) controller.Runner {
 	e := &endpoints{
 		api:      client.For[*corev1.Endpoints](env.Client),
-		all:      informer.In[*corev1.Endpoints](env.Informers),
+		all:      informer.For[*corev1.Endpoints](env.Informers),
 		services: backends.New(env.Informers),
 		pace:     podcontrol.Pace{Every: pace},
 		rec:      env.Recorder.From("endpoint-controller", ""),

@@ -45,8 +45,8 @@ func New(env controller.Env) controller.Runner {
 	c := &controllerState{
 		env:      env,
 		api:      client.For[*discoveryv1.EndpointSlice](env.Client),
-		slices:   informer.In[*discoveryv1.EndpointSlice](env.Informers),
-		nodes:    informer.In[*corev1.Node](env.Informers),
+		slices:   informer.For[*discoveryv1.EndpointSlice](env.Informers),
+		nodes:    informer.For[*corev1.Node](env.Informers),
 		services: backends.New(env.Informers),
 		pace:     podcontrol.Pace{Every: pace},
 		rec:      env.Recorder.From("endpoint-slice-controller", ""),

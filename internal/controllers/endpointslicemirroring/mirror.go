@@ -41,9 +41,9 @@ type mirror struct {
 func New(env controller.Env) controller.Runner {
 	m := &mirror{
 		api:       client.For[*discoveryv1.EndpointSlice](env.Client),
-		endpoints: informer.In[*corev1.Endpoints](env.Informers),
-		services:  informer.In[*corev1.Service](env.Informers),
-		slices:    informer.In[*discoveryv1.EndpointSlice](env.Informers),
+		endpoints: informer.For[*corev1.Endpoints](env.Informers),
+		services:  informer.For[*corev1.Service](env.Informers),
+		slices:    informer.For[*discoveryv1.EndpointSlice](env.Informers),
 		rec:       env.Recorder.From("endpoint-slice-mirroring-controller", ""),
 	}
 	m.slices.Index(byName, func(s *discoveryv1.EndpointSlice) []string {

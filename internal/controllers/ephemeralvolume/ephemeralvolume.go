@@ -33,8 +33,8 @@ type maker struct {
 func New(env controller.Env) controller.Runner {
 	m := &maker{
 		claimsAPI: client.For[*corev1.PersistentVolumeClaim](env.Client),
-		claims:    informer.In[*corev1.PersistentVolumeClaim](env.Informers),
-		pods:      informer.In[*corev1.Pod](env.Informers),
+		claims:    informer.For[*corev1.PersistentVolumeClaim](env.Informers),
+		pods:      informer.For[*corev1.Pod](env.Informers),
 		rec:       env.Recorder.From("ephemeral_volume", ""),
 	}
 	m.pods.Index(byClaim, claimsOf)

@@ -38,7 +38,7 @@ func (c *collector) follow(r client.APIResource) *monitor {
 	if f := typed[r.GVR]; f != nil {
 		return f(c, r)
 	}
-	m := followOn(c, r, informer.InMetadata(c.env.Informers, r.GVR, r.Namespaced))
+	m := followOn(c, r, informer.Metadata(c.env.Informers, r.GVR, r.Namespaced))
 	unregister := m.stop
 	m.stop = func() {
 		unregister()
@@ -48,7 +48,7 @@ func (c *collector) follow(r client.APIResource) *monitor {
 }
 
 func followTyped[T client.Object](c *collector, r client.APIResource) *monitor {
-	return followOn(c, r, informer.In[T](c.env.Informers))
+	return followOn(c, r, informer.For[T](c.env.Informers))
 }
 
 // followOn feeds the graph from an informer.

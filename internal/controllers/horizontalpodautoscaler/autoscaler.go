@@ -67,8 +67,8 @@ func New(env controller.Env, o Options) controller.Runner {
 	a := &autoscalers{
 		env: env, options: o.complete(),
 		api:     client.For[*autoscalingv2.HorizontalPodAutoscaler](env.Client),
-		all:     informer.In[*autoscalingv2.HorizontalPodAutoscaler](env.Informers),
-		pods:    informer.In[*corev1.Pod](env.Informers),
+		all:     informer.For[*autoscalingv2.HorizontalPodAutoscaler](env.Informers),
+		pods:    informer.For[*corev1.Pod](env.Informers),
 		metrics: source{env.Client},
 		rec:     env.Recorder.From("horizontal-pod-autoscaler", ""),
 	}

@@ -50,7 +50,7 @@ func New(env controller.Env) controller.Runner {
 		env:     env,
 		api:     client.For[*batchv1.Job](env.Client),
 		podAPI:  client.For[*corev1.Pod](env.Client),
-		all:     informer.In[*batchv1.Job](env.Informers),
+		all:     informer.For[*batchv1.Job](env.Informers),
 		pods:    podcontrol.Index[*corev1.Pod](env.Informers),
 		control: podcontrol.New(env.Client, rec),
 		rec:     rec,

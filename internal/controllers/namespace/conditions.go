@@ -40,7 +40,7 @@ func (r *remainder) conditions() []corev1.NamespaceCondition {
 func (r *remainder) complaint(t corev1.NamespaceConditionType) (reason, message string) {
 	switch {
 	case t == corev1.NamespaceDeletionDiscoveryFailure && r.discoveryErr != nil:
-		if missing := client.Missing(nil); errors.As(r.discoveryErr, &missing) {
+		if missing := client.GroupDiscoveryError(nil); errors.As(r.discoveryErr, &missing) {
 			return "DiscoveryFailed", fmt.Sprintf("Discovery failed for some groups, %d failing: %v", len(missing), missing)
 		}
 		return "DiscoveryFailed", r.discoveryErr.Error()

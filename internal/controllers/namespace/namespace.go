@@ -37,8 +37,8 @@ func New(env controller.Env) controller.Runner {
 	n := &namespaces{
 		env:   env,
 		api:   client.For[*corev1.Namespace](env.Client),
-		all:   informer.In[*corev1.Namespace](env.Informers),
-		pods:  informer.In[*corev1.Pod](env.Informers),
+		all:   informer.For[*corev1.Namespace](env.Informers),
+		pods:  informer.For[*corev1.Pod](env.Informers),
 		waits: podcontrol.Backoff{First: 100 * time.Millisecond, Most: 10 * time.Second},
 	}
 	n.loop = controller.New("namespace", n.reconcile, controller.Options{})

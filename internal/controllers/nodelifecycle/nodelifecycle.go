@@ -37,8 +37,8 @@ func New(env controller.Env, o Options) controller.Runner {
 		o:        o.withDefaults(),
 		nodesAPI: client.For[*corev1.Node](env.Client),
 		podsAPI:  client.For[*corev1.Pod](env.Client),
-		nodes:    informer.In[*corev1.Node](env.Informers),
-		pods:     informer.In[*corev1.Pod](env.Informers),
+		nodes:    informer.For[*corev1.Node](env.Informers),
+		pods:     informer.For[*corev1.Pod](env.Informers),
 		leases: informer.New(client.For[*coordinationv1.Lease](env.Informers.Client()), informer.Options[*coordinationv1.Lease]{
 			Namespace: corev1.NamespaceNodeLease,
 		}),

@@ -48,10 +48,10 @@ func New(env controller.Env) controller.Runner {
 		env:       env,
 		claimAPI:  client.For[*corev1.PersistentVolumeClaim](env.Client),
 		volumeAPI: client.For[*corev1.PersistentVolume](env.Client),
-		claims:    informer.In[*corev1.PersistentVolumeClaim](env.Informers),
-		volumes:   informer.In[*corev1.PersistentVolume](env.Informers),
-		classes:   informer.In[*storagev1.StorageClass](env.Informers),
-		pods:      informer.In[*corev1.Pod](env.Informers),
+		claims:    informer.For[*corev1.PersistentVolumeClaim](env.Informers),
+		volumes:   informer.For[*corev1.PersistentVolume](env.Informers),
+		classes:   informer.For[*storagev1.StorageClass](env.Informers),
+		pods:      informer.For[*corev1.Pod](env.Informers),
 		rec:       env.Recorder.From("persistentvolume-controller", ""),
 	}
 	b.volumes.Index(byClaim, claimOf)

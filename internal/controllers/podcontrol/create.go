@@ -22,7 +22,7 @@ type Control struct {
 
 // New returns a Control that writes through c and records events with rec.
 func New(c *client.Client, rec *client.Recorder) *Control {
-	return &Control{pods: client.For[*corev1.Pod](c).Heads(), rec: rec}
+	return &Control{pods: client.For[*corev1.Pod](c).MetadataOnly(), rec: rec}
 }
 
 // FromTemplate builds the pod that the template describes, owned by owner. The

@@ -19,7 +19,7 @@ type Owned[T client.Object] struct{ *informer.Informer[T] }
 
 // Index returns the set's informer of T with the owner index on it.
 func Index[T client.Object](s *informer.Set) Owned[T] {
-	i := informer.In[T](s)
+	i := informer.For[T](s)
 	i.Index(byOwner, ownerKeys[T])
 	return Owned[T]{i}
 }

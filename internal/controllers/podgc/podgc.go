@@ -44,8 +44,8 @@ func New(env controller.Env) controller.Runner {
 		env:   env,
 		podsA: client.For[*corev1.Pod](env.Client),
 		nodeA: client.For[*corev1.Node](env.Client),
-		pods:  informer.In[*corev1.Pod](env.Informers),
-		nodes: informer.In[*corev1.Node](env.Informers),
+		pods:  informer.For[*corev1.Pod](env.Informers),
+		nodes: informer.For[*corev1.Node](env.Informers),
 	}
 	c.pods.Index(byNode, func(p *corev1.Pod) []string {
 		if p.Spec.NodeName == "" {

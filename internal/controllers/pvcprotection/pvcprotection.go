@@ -36,8 +36,8 @@ func New(env controller.Env) controller.Runner {
 	p := &protector{
 		claimsAPI: client.For[*corev1.PersistentVolumeClaim](env.Client),
 		podsAPI:   client.For[*corev1.Pod](env.Client),
-		claims:    informer.In[*corev1.PersistentVolumeClaim](env.Informers),
-		pods:      informer.In[*corev1.Pod](env.Informers),
+		claims:    informer.For[*corev1.PersistentVolumeClaim](env.Informers),
+		pods:      informer.For[*corev1.Pod](env.Informers),
 	}
 	p.pods.Index(byClaim, func(pod *corev1.Pod) (keys []string) {
 		for _, name := range claimsOf(pod) {

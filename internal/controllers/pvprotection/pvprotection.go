@@ -18,7 +18,7 @@ const finalizer = "kubernetes.io/pv-protection"
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
 	api := client.For[*corev1.PersistentVolume](env.Client)
-	volumes := informer.In[*corev1.PersistentVolume](env.Informers)
+	volumes := informer.For[*corev1.PersistentVolume](env.Informers)
 	loop := controller.New("pvprotection", func(ctx context.Context, k controller.Key) (controller.Result, error) {
 		v, ok := volumes.Store().Get("", k.Name)
 		if !ok {

@@ -40,9 +40,9 @@ func New(env controller.Env) controller.Runner {
 	c := &claimer{
 		podsAPI:   client.For[*corev1.Pod](env.Client),
 		claimsAPI: client.For[*resourcev1.ResourceClaim](env.Client),
-		pods:      informer.In[*corev1.Pod](env.Informers),
-		claims:    informer.In[*resourcev1.ResourceClaim](env.Informers),
-		templates: informer.In[*resourcev1.ResourceClaimTemplate](env.Informers),
+		pods:      informer.For[*corev1.Pod](env.Informers),
+		claims:    informer.For[*resourcev1.ResourceClaim](env.Informers),
+		templates: informer.For[*resourcev1.ResourceClaimTemplate](env.Informers),
 		rec:       env.Recorder.From("resource_claim", ""),
 	}
 	c.pods.Index(byClaim, claimsOf)

@@ -78,7 +78,7 @@ func (c *counter) number(ctx context.Context, gr schema.GroupResource, q *corev1
 	if !ok || err != nil {
 		return 0, false, err
 	}
-	i := informer.InMetadata(c.env.Informers, r.GVR, true)
+	i := informer.Metadata(c.env.Informers, r.GVR, true)
 	c.mu.Lock()
 	if c.mu.follows[gr] != i { // the first time, or the resource was away in between
 		c.mu.follows[gr] = i

@@ -49,14 +49,14 @@ func New(env controller.Env) controller.Runner {
 	c := &counter{
 		env:      env,
 		api:      client.For[*corev1.ResourceQuota](env.Client),
-		quotas:   informer.In[*corev1.ResourceQuota](env.Informers),
-		pods:     informer.In[*corev1.Pod](env.Informers),
-		services: informer.In[*corev1.Service](env.Informers),
-		claims:   informer.In[*corev1.PersistentVolumeClaim](env.Informers),
-		devices:  informer.In[*resourcev1.ResourceClaim](env.Informers),
+		quotas:   informer.For[*corev1.ResourceQuota](env.Informers),
+		pods:     informer.For[*corev1.Pod](env.Informers),
+		services: informer.For[*corev1.Service](env.Informers),
+		claims:   informer.For[*corev1.PersistentVolumeClaim](env.Informers),
+		devices:  informer.For[*resourcev1.ResourceClaim](env.Informers),
 		pace:     podcontrol.Pace{Every: pace},
 	}
-	classes := informer.In[*resourcev1.DeviceClass](env.Informers)
+	classes := informer.For[*resourcev1.DeviceClass](env.Informers)
 	c.others = quota.Others{
 		DeviceClasses: func() []*resourcev1.DeviceClass { return classes.Store().List("") },
 		DeviceClaims:  c.devices.Store().List,

@@ -49,7 +49,7 @@ func New(env controller.Env, o Options) controller.Runner {
 		maps: informer.New(client.For[*corev1.ConfigMap](env.Informers.Client()), informer.Options[*corev1.ConfigMap]{
 			FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(),
 		}),
-		namespaces: informer.In[*corev1.Namespace](env.Informers),
+		namespaces: informer.For[*corev1.Namespace](env.Informers),
 	}
 	p.loop = controller.New("rootca", p.reconcile, controller.Options{})
 	if len(o.CA) == 0 {

@@ -24,8 +24,8 @@ type accounts struct {
 func New(env controller.Env) controller.Runner {
 	a := &accounts{
 		api:        client.For[*corev1.ServiceAccount](env.Client),
-		accounts:   informer.In[*corev1.ServiceAccount](env.Informers),
-		namespaces: informer.In[*corev1.Namespace](env.Informers),
+		accounts:   informer.For[*corev1.ServiceAccount](env.Informers),
+		namespaces: informer.For[*corev1.Namespace](env.Informers),
 	}
 	loop := controller.New("serviceaccount", a.reconcile, controller.Options{})
 	controller.Watch(loop, a.namespaces, controller.Self[*corev1.Namespace])

@@ -61,7 +61,7 @@ func New(env controller.Env, o Options) controller.Runner {
 		o:        o,
 		accounts: client.For[*corev1.ServiceAccount](env.Client),
 		api:      client.For[*corev1.Secret](env.Client),
-		seen:     informer.In[*corev1.ServiceAccount](env.Informers),
+		seen:     informer.For[*corev1.ServiceAccount](env.Informers),
 		// Of all Secrets it wants those with tokens: an informer of its own, that reads as
 		// the shared ones do.
 		secrets: informer.New(client.For[*corev1.Secret](env.Informers.Client()), informer.Options[*corev1.Secret]{

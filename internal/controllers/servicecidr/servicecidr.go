@@ -34,8 +34,8 @@ type ranges struct {
 func New(env controller.Env) controller.Runner {
 	r := &ranges{
 		api:       client.For[*networkingv1.ServiceCIDR](env.Client),
-		all:       informer.In[*networkingv1.ServiceCIDR](env.Informers),
-		addresses: informer.In[*networkingv1.IPAddress](env.Informers),
+		all:       informer.For[*networkingv1.ServiceCIDR](env.Informers),
+		addresses: informer.For[*networkingv1.IPAddress](env.Informers),
 		rec:       env.Recorder.From(manager, ""),
 	}
 	r.loop = controller.New("servicecidr", r.reconcile, controller.Options{})

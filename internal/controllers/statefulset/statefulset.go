@@ -43,9 +43,9 @@ func New(env controller.Env) controller.Runner {
 		api:      client.For[*appsv1.StatefulSet](env.Client),
 		podAPI:   client.For[*corev1.Pod](env.Client),
 		claimAPI: client.For[*corev1.PersistentVolumeClaim](env.Client),
-		all:      informer.In[*appsv1.StatefulSet](env.Informers),
+		all:      informer.For[*appsv1.StatefulSet](env.Informers),
 		pods:     podcontrol.Index[*corev1.Pod](env.Informers),
-		claims:   informer.In[*corev1.PersistentVolumeClaim](env.Informers),
+		claims:   informer.For[*corev1.PersistentVolumeClaim](env.Informers),
 		history:  history.New(env, kind, "controller.kubernetes.io/hash"),
 		rec:      env.Recorder.From("statefulset-controller", ""),
 	}

@@ -45,7 +45,7 @@ type teller struct {
 func New(env controller.Env) controller.Runner {
 	t := &teller{
 		api:   client.For[*corev1.Node](env.Client),
-		nodes: informer.In[*corev1.Node](env.Informers),
+		nodes: informer.For[*corev1.Node](env.Informers),
 	}
 	loop := controller.New("ttl", t.reconcile, controller.Options{})
 	look := func(n *corev1.Node) {

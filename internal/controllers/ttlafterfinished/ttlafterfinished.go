@@ -20,7 +20,7 @@ type reaper struct {
 
 // New returns the controller.
 func New(env controller.Env) controller.Runner {
-	r := &reaper{api: client.For[*batchv1.Job](env.Client), jobs: informer.In[*batchv1.Job](env.Informers)}
+	r := &reaper{api: client.For[*batchv1.Job](env.Client), jobs: informer.For[*batchv1.Job](env.Informers)}
 	loop := controller.New("ttlafterfinished", r.reconcile, controller.Options{})
 	controller.Watch(loop, r.jobs, func(j *batchv1.Job) []controller.Key {
 		if _, ok := expiry(j); !ok {

@@ -38,9 +38,9 @@ func New(env controller.Env) controller.Runner {
 		classesAPI: client.For[*storagev1.VolumeAttributesClass](env.Client),
 		claimsAPI:  client.For[*corev1.PersistentVolumeClaim](env.Client),
 		volumesAPI: client.For[*corev1.PersistentVolume](env.Client),
-		classes:    informer.In[*storagev1.VolumeAttributesClass](env.Informers),
-		claims:     informer.In[*corev1.PersistentVolumeClaim](env.Informers),
-		volumes:    informer.In[*corev1.PersistentVolume](env.Informers),
+		classes:    informer.For[*storagev1.VolumeAttributesClass](env.Informers),
+		claims:     informer.For[*corev1.PersistentVolumeClaim](env.Informers),
+		volumes:    informer.For[*corev1.PersistentVolume](env.Informers),
 	}
 	p.claims.Index(byClass, ofClaim)
 	p.volumes.Index(byClass, ofVolume)

@@ -52,7 +52,7 @@ func (d *documents) document(ctx context.Context, gv schema.GroupVersion) (map[s
 			Schemas map[string]*spec.Schema `json:"schemas"`
 		} `json:"components"`
 	}
-	res, err := d.client.REST().Do(ctx, client.Request{Path: path, Accept: client.JSON})
+	res, err := d.client.REST().Do(ctx, client.Request{Path: path, Accept: client.ContentTypeJSON})
 	switch {
 	case apierrors.IsNotFound(err): // no such version
 	case err != nil:

@@ -38,7 +38,7 @@ type checker struct {
 func New(env controller.Env) controller.Runner {
 	c := &checker{
 		client:   env.Client,
-		policies: informer.In[*admissionv1.ValidatingAdmissionPolicy](env.Informers),
+		policies: informer.For[*admissionv1.ValidatingAdmissionPolicy](env.Informers),
 	}
 	loop := controller.New("validatingadmissionpolicystatus", c.reconcile, controller.Options{})
 	controller.Watch(loop, c.policies, controller.Self)

@@ -38,9 +38,9 @@ func New(env controller.Env) controller.Runner {
 	d := &driver{
 		claimAPI:  client.For[*corev1.PersistentVolumeClaim](env.Client),
 		volumeAPI: client.For[*corev1.PersistentVolume](env.Client),
-		claims:    informer.In[*corev1.PersistentVolumeClaim](env.Informers),
-		volumes:   informer.In[*corev1.PersistentVolume](env.Informers),
-		classes:   informer.In[*storagev1.StorageClass](env.Informers),
+		claims:    informer.For[*corev1.PersistentVolumeClaim](env.Informers),
+		volumes:   informer.For[*corev1.PersistentVolume](env.Informers),
+		classes:   informer.For[*storagev1.StorageClass](env.Informers),
 		rec:       env.Recorder.From(needs.Simulated, ""),
 	}
 	d.claimLoop = controller.New("simulatedvolumeclaim", d.syncClaim, controller.Options{})

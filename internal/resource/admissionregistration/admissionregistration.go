@@ -12,22 +12,22 @@ func Resources() []*resource.Resource {
 	gv := admissionv1.SchemeGroupVersion
 	const category = "api-extensions"
 	return []*resource.Resource{
-		resource.InCluster[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](gv, "mutatingadmissionpolicies").
+		resource.ClusterScoped[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](gv, "mutatingadmissionpolicies").
 			In(category).
 			Shown(mutatingPolicyTable).Ruled(mutatingPolicyStrategy()),
-		resource.InCluster[admissionv1.MutatingAdmissionPolicyBinding, admissionv1.MutatingAdmissionPolicyBindingList](gv, "mutatingadmissionpolicybindings").
+		resource.ClusterScoped[admissionv1.MutatingAdmissionPolicyBinding, admissionv1.MutatingAdmissionPolicyBindingList](gv, "mutatingadmissionpolicybindings").
 			In(category).
 			Shown(mutatingBindingTable).Ruled(mutatingBindingStrategy()),
-		resource.InCluster[admissionv1.MutatingWebhookConfiguration, admissionv1.MutatingWebhookConfigurationList](gv, "mutatingwebhookconfigurations").
+		resource.ClusterScoped[admissionv1.MutatingWebhookConfiguration, admissionv1.MutatingWebhookConfigurationList](gv, "mutatingwebhookconfigurations").
 			In(category).
 			Shown(mutatingWebhookTable).Ruled(mutatingWebhookStrategy()),
-		resource.InCluster[admissionv1.ValidatingAdmissionPolicy, admissionv1.ValidatingAdmissionPolicyList](gv, "validatingadmissionpolicies").
+		resource.ClusterScoped[admissionv1.ValidatingAdmissionPolicy, admissionv1.ValidatingAdmissionPolicyList](gv, "validatingadmissionpolicies").
 			In(category).WithStatus().
 			Shown(validatingPolicyTable).Ruled(validatingPolicyStrategy()),
-		resource.InCluster[admissionv1.ValidatingAdmissionPolicyBinding, admissionv1.ValidatingAdmissionPolicyBindingList](gv, "validatingadmissionpolicybindings").
+		resource.ClusterScoped[admissionv1.ValidatingAdmissionPolicyBinding, admissionv1.ValidatingAdmissionPolicyBindingList](gv, "validatingadmissionpolicybindings").
 			In(category).
 			Shown(validatingBindingTable).Ruled(validatingBindingStrategy()),
-		resource.InCluster[admissionv1.ValidatingWebhookConfiguration, admissionv1.ValidatingWebhookConfigurationList](gv, "validatingwebhookconfigurations").
+		resource.ClusterScoped[admissionv1.ValidatingWebhookConfiguration, admissionv1.ValidatingWebhookConfigurationList](gv, "validatingwebhookconfigurations").
 			In(category).
 			Shown(validatingWebhookTable).Ruled(validatingWebhookStrategy()),
 	}

@@ -14,7 +14,7 @@ var table = resource.TableOf(func(d definition) []any { return []any{d.Name, res
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InCluster[apiextensionsv1.CustomResourceDefinition, apiextensionsv1.CustomResourceDefinitionList](apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions").
+		resource.ClusterScoped[apiextensionsv1.CustomResourceDefinition, apiextensionsv1.CustomResourceDefinitionList](apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions").
 			At("/registry/apiextensions.k8s.io/customresourcedefinitions").
 			WithStatus().Short("crd", "crds").In("api-extensions").Shown(table).Ruled(strategy()),
 	}

@@ -16,7 +16,7 @@ import (
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InCluster[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](apiregistrationv1.SchemeGroupVersion, "apiservices").
+		resource.ClusterScoped[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](apiregistrationv1.SchemeGroupVersion, "apiservices").
 			At("/registry/apiregistration.k8s.io/apiservices").
 			Named(resource.PathSegmentName).WithStatus().In("api-extensions").Shown(table).Ruled(strategy),
 	}

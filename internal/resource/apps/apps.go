@@ -12,18 +12,18 @@ import (
 func Resources() []*resource.Resource {
 	gv := appsv1.SchemeGroupVersion
 	return []*resource.Resource{
-		resource.InNamespace[appsv1.ControllerRevision, appsv1.ControllerRevisionList](gv, "controllerrevisions").
+		resource.NamespaceScoped[appsv1.ControllerRevision, appsv1.ControllerRevisionList](gv, "controllerrevisions").
 			Shown(revisionTable).Ruled(revisionStrategy),
-		resource.InNamespace[appsv1.DaemonSet, appsv1.DaemonSetList](gv, "daemonsets").
+		resource.NamespaceScoped[appsv1.DaemonSet, appsv1.DaemonSetList](gv, "daemonsets").
 			Short("ds").In("all").WithStatus().
 			Shown(daemonSetTable).Ruled(daemonSetStrategy()),
-		resource.InNamespace[appsv1.Deployment, appsv1.DeploymentList](gv, "deployments").
+		resource.NamespaceScoped[appsv1.Deployment, appsv1.DeploymentList](gv, "deployments").
 			Short("deploy").In("all").WithScale().WithStatus().
 			Shown(deploymentTable).Ruled(deploymentStrategy()),
-		resource.InNamespace[appsv1.ReplicaSet, appsv1.ReplicaSetList](gv, "replicasets").
+		resource.NamespaceScoped[appsv1.ReplicaSet, appsv1.ReplicaSetList](gv, "replicasets").
 			Short("rs").In("all").WithScale().WithStatus().
 			Shown(replicaSetTable).Ruled(replicaSetStrategy()),
-		resource.InNamespace[appsv1.StatefulSet, appsv1.StatefulSetList](gv, "statefulsets").
+		resource.NamespaceScoped[appsv1.StatefulSet, appsv1.StatefulSetList](gv, "statefulsets").
 			Short("sts").In("all").Named(apivalidation.NameIsDNSLabel).WithScale().WithStatus().
 			Shown(statefulSetTable).Ruled(statefulSetStrategy()),
 	}

@@ -12,7 +12,7 @@ import (
 
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
-	hpa := resource.InNamespace[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](
+	hpa := resource.NamespaceScoped[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](
 		autoscalingv2.SchemeGroupVersion, "horizontalpodautoscalers").
 		Short("hpa").In("all").WithStatus().
 		Shown(autoscalerTable).Ruled(strategy())

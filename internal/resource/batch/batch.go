@@ -14,10 +14,10 @@ import (
 func Resources() []*resource.Resource {
 	gv := batchv1.SchemeGroupVersion
 	return []*resource.Resource{
-		resource.InNamespace[batchv1.CronJob, batchv1.CronJobList](gv, "cronjobs").
+		resource.NamespaceScoped[batchv1.CronJob, batchv1.CronJobList](gv, "cronjobs").
 			Short("cj").In("all").WithStatus().
 			Shown(cronJobTable).Ruled(cronJobStrategy()),
-		resource.InNamespace[batchv1.Job, batchv1.JobList](gv, "jobs").
+		resource.NamespaceScoped[batchv1.Job, batchv1.JobList](gv, "jobs").
 			In("all").WithStatus().
 			Refuse(func(_ schema.GroupVersionKind, label string) error {
 				return fmt.Errorf("field label %q not supported for Job", label)

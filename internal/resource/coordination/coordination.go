@@ -15,7 +15,7 @@ import (
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InNamespace[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, "leases").
+		resource.NamespaceScoped[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, "leases").
 			Shown(leaseTable).Ruled(leaseStrategy),
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // endpoints returns the row of Endpoints. Every response has a deprecation warning.
 func endpoints() *resource.Resource {
-	r := resource.InNamespace[corev1.Endpoints, corev1.EndpointsList](corev1.SchemeGroupVersion, "endpoints").
+	r := resource.NamespaceScoped[corev1.Endpoints, corev1.EndpointsList](corev1.SchemeGroupVersion, "endpoints").
 		Short("ep").At("/registry/services/endpoints").
 		Shown(endpointsTable).Ruled(endpointsStrategy)
 	r.Versions[0].Warning = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"

@@ -15,7 +15,7 @@ import (
 
 // Event returns the row of events. The group events.k8s.io has the same objects.
 func Event() *resource.Resource {
-	return resource.InNamespace[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, "events").
+	return resource.NamespaceScoped[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, "events").
 		Short("ev").
 		Select(
 			resource.FieldAt("involvedObject.kind", ""),

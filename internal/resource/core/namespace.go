@@ -14,7 +14,7 @@ import (
 )
 
 func namespace() *resource.Resource {
-	r := resource.InCluster[corev1.Namespace, corev1.NamespaceList](corev1.SchemeGroupVersion, "namespaces").
+	r := resource.ClusterScoped[corev1.Namespace, corev1.NamespaceList](corev1.SchemeGroupVersion, "namespaces").
 		Short("ns").Named(apivalidation.ValidateNamespaceName).
 		WithOther(resource.Subresource{
 			Name: "finalize", Kind: "Namespace", Verbs: []string{"update"},

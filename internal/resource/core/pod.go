@@ -11,7 +11,7 @@ import (
 )
 
 func pod() *resource.Resource {
-	return resource.InNamespace[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, "pods").
+	return resource.NamespaceScoped[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, "pods").
 		Short("po").In("all").
 		Leads("attach", "PodAttachOptions", resource.StreamVerbs).
 		Leads("exec", "PodExecOptions", resource.StreamVerbs).

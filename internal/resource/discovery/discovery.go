@@ -15,7 +15,7 @@ import (
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InNamespace[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](discoveryv1.SchemeGroupVersion, "endpointslices").
+		resource.NamespaceScoped[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](discoveryv1.SchemeGroupVersion, "endpointslices").
 			Shown(sliceTable).Ruled(sliceStrategy),
 	}
 }

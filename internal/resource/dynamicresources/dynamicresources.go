@@ -15,16 +15,16 @@ import (
 func Resources() []*resource.Resource {
 	gv := resourcev1.SchemeGroupVersion
 	return []*resource.Resource{
-		resource.InCluster[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses").
+		resource.ClusterScoped[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses").
 			Shown(classTable).Ruled(classStrategy()),
-		resource.InCluster[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
+		resource.ClusterScoped[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
 			Idle("this control plane allocates no devices and evicts no pods from them: the DeviceTaintRule has no effect").
 			WithStatus().Shown(taintTable).Ruled(taintStrategy()),
-		resource.InNamespace[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
+		resource.NamespaceScoped[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
 			WithStatus().Shown(claimTable).Ruled(claimStrategy()),
-		resource.InNamespace[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates").
+		resource.NamespaceScoped[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates").
 			Shown(templateTable).Ruled(templateStrategy),
-		resource.InCluster[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
+		resource.ClusterScoped[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
 			Select(resource.FieldAt("spec.nodeName", "").Index(), resource.FieldAt("spec.driver", "")).
 			Refuse(func(gvk schema.GroupVersionKind, label string) error {
 				return fmt.Errorf("field label not supported for %s: %s", gvk, label)

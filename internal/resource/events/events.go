@@ -12,7 +12,7 @@ import (
 // Resources returns the group's part of the table.
 func Resources() []*resource.Resource {
 	stored := core.Event()
-	r := resource.InNamespace[eventsv1.Event, eventsv1.EventList](eventsv1.SchemeGroupVersion, "events").
+	r := resource.NamespaceScoped[eventsv1.Event, eventsv1.EventList](eventsv1.SchemeGroupVersion, "events").
 		Short("ev").At(stored.StoragePrefix).
 		Shown(resource.Table{Columns: stored.Columns, Row: stored.Row}).
 		Ruled(strategy).

@@ -13,9 +13,9 @@ const inert = "this server does not tell requests apart by FlowSchemas and Prior
 func Resources() []*resource.Resource {
 	gv := flowcontrolv1.SchemeGroupVersion
 	return []*resource.Resource{
-		resource.InCluster[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](gv, "flowschemas").
+		resource.ClusterScoped[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](gv, "flowschemas").
 			WithStatus().Idle(inert).Shown(schemaTable).Ruled(schemaStrategy()),
-		resource.InCluster[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList](gv, "prioritylevelconfigurations").
+		resource.ClusterScoped[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList](gv, "prioritylevelconfigurations").
 			WithStatus().Idle(inert).Shown(levelTable).Ruled(levelStrategy()),
 	}
 }

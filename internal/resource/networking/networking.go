@@ -11,18 +11,18 @@ import (
 func Resources() []*resource.Resource {
 	gv := networkingv1.SchemeGroupVersion
 	return []*resource.Resource{
-		resource.InCluster[networkingv1.IngressClass, networkingv1.IngressClassList](gv, "ingressclasses").
+		resource.ClusterScoped[networkingv1.IngressClass, networkingv1.IngressClassList](gv, "ingressclasses").
 			Shown(ingressClassTable).Ruled(ingressClassStrategy()),
-		resource.InNamespace[networkingv1.Ingress, networkingv1.IngressList](gv, "ingresses").
+		resource.NamespaceScoped[networkingv1.Ingress, networkingv1.IngressList](gv, "ingresses").
 			Short("ing").At("/registry/ingress").WithStatus().
 			Shown(ingressTable).Ruled(ingressStrategy()),
-		resource.InCluster[networkingv1.IPAddress, networkingv1.IPAddressList](gv, "ipaddresses").
+		resource.ClusterScoped[networkingv1.IPAddress, networkingv1.IPAddressList](gv, "ipaddresses").
 			Short("ip").Named(ipAddressName).
 			Shown(ipAddressTable).Ruled(ipAddressStrategy),
-		resource.InNamespace[networkingv1.NetworkPolicy, networkingv1.NetworkPolicyList](gv, "networkpolicies").
+		resource.NamespaceScoped[networkingv1.NetworkPolicy, networkingv1.NetworkPolicyList](gv, "networkpolicies").
 			Short("netpol").
 			Shown(policyTable).Ruled(policyStrategy()),
-		resource.InCluster[networkingv1.ServiceCIDR, networkingv1.ServiceCIDRList](gv, "servicecidrs").
+		resource.ClusterScoped[networkingv1.ServiceCIDR, networkingv1.ServiceCIDRList](gv, "servicecidrs").
 			WithStatus().
 			Shown(serviceCIDRTable).Ruled(serviceCIDRStrategy()),
 	}

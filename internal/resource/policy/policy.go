@@ -14,7 +14,7 @@ import (
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InNamespace[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](policyv1.SchemeGroupVersion, "poddisruptionbudgets").
+		resource.NamespaceScoped[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](policyv1.SchemeGroupVersion, "poddisruptionbudgets").
 			Short("pdb").Named(resource.PathSegmentName).LooksAtMetaLast().WithStatus().Shown(budgetTable).Ruled(budgetStrategy()),
 	}
 }

@@ -13,13 +13,13 @@ func Resources() []*resource.Resource {
 	gv := rbacv1.SchemeGroupVersion
 	name := resource.PathSegmentName
 	return []*resource.Resource{
-		resource.InCluster[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](gv, "clusterrolebindings").
+		resource.ClusterScoped[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](gv, "clusterrolebindings").
 			Named(name).Shown(clusterRoleBindingTable).Ruled(clusterRoleBindingStrategy),
-		resource.InCluster[rbacv1.ClusterRole, rbacv1.ClusterRoleList](gv, "clusterroles").
+		resource.ClusterScoped[rbacv1.ClusterRole, rbacv1.ClusterRoleList](gv, "clusterroles").
 			Named(name).Shown(clusterRoleTable).Ruled(clusterRoleStrategy),
-		resource.InNamespace[rbacv1.RoleBinding, rbacv1.RoleBindingList](gv, "rolebindings").
+		resource.NamespaceScoped[rbacv1.RoleBinding, rbacv1.RoleBindingList](gv, "rolebindings").
 			Named(name).Shown(roleBindingTable).Ruled(roleBindingStrategy),
-		resource.InNamespace[rbacv1.Role, rbacv1.RoleList](gv, "roles").
+		resource.NamespaceScoped[rbacv1.Role, rbacv1.RoleList](gv, "roles").
 			Named(name).Shown(roleTable).Ruled(roleStrategy),
 	}
 }

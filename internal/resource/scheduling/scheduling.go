@@ -17,7 +17,7 @@ import (
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InCluster[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](schedulingv1.SchemeGroupVersion, "priorityclasses").
+		resource.ClusterScoped[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](schedulingv1.SchemeGroupVersion, "priorityclasses").
 			Short("pc").Shown(classTable).Ruled(classStrategy),
 	}
 }

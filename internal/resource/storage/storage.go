@@ -12,17 +12,17 @@ import (
 func Resources() []*resource.Resource {
 	gv := storagev1.SchemeGroupVersion
 	return []*resource.Resource{
-		resource.InCluster[storagev1.CSIDriver, storagev1.CSIDriverList](gv, "csidrivers").
+		resource.ClusterScoped[storagev1.CSIDriver, storagev1.CSIDriverList](gv, "csidrivers").
 			Shown(driverTable).Ruled(driverStrategy),
-		resource.InCluster[storagev1.CSINode, storagev1.CSINodeList](gv, "csinodes").
+		resource.ClusterScoped[storagev1.CSINode, storagev1.CSINodeList](gv, "csinodes").
 			Shown(csiNodeTable).Ruled(csiNodeStrategy),
-		resource.InNamespace[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList](gv, "csistoragecapacities").
+		resource.NamespaceScoped[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList](gv, "csistoragecapacities").
 			Shown(capacityTable).Ruled(capacityStrategy),
-		resource.InCluster[storagev1.StorageClass, storagev1.StorageClassList](gv, "storageclasses").
+		resource.ClusterScoped[storagev1.StorageClass, storagev1.StorageClassList](gv, "storageclasses").
 			Short("sc").Shown(classTable).Ruled(classStrategy),
-		resource.InCluster[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList](gv, "volumeattachments").
+		resource.ClusterScoped[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList](gv, "volumeattachments").
 			WithStatus().Shown(attachmentTable).Ruled(attachmentStrategy()),
-		resource.InCluster[storagev1.VolumeAttributesClass, storagev1.VolumeAttributesClassList](gv, "volumeattributesclasses").
+		resource.ClusterScoped[storagev1.VolumeAttributesClass, storagev1.VolumeAttributesClassList](gv, "volumeattributesclasses").
 			Short("vac").Shown(attributesTable).Ruled(attributesStrategy),
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
-		resource.InCluster[migrationv1.StorageVersionMigration, migrationv1.StorageVersionMigrationList](migrationv1.SchemeGroupVersion, "storageversionmigrations").
+		resource.ClusterScoped[migrationv1.StorageVersionMigration, migrationv1.StorageVersionMigrationList](migrationv1.SchemeGroupVersion, "storageversionmigrations").
 			WithStatus().Idle("no controller of this control plane migrates stored objects: the StorageVersionMigration has no effect").Shown(table).Ruled(strategy()),
 	}
 }

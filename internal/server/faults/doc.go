@@ -3,7 +3,7 @@
 //
 // A Set holds the faults in force. A server that is given one (server.Config.Faults) consults it wherever a fault
 // may apply; a server without one has no fault injection. Each effect on an event or a request is recorded in the
-// trace (trace.Strike).
+// trace (trace.InjectedFault).
 //
 // # Selection
 //

@@ -143,7 +143,7 @@ func (x *exporter) turn(ctx context.Context, before time.Time) (more bool, wait 
 func (x *exporter) ready(before time.Time) (batch []show.Event, more bool) {
 	lives := x.log.Lives(trace.Filter{From: x.next})
 	for _, lf := range lives {
-		if len(batch) == most || lf.Began.Add(lf.Took()).After(before) {
+		if len(batch) == most || lf.Began.Add(lf.Duration()).After(before) {
 			return batch, true
 		}
 		batch = append(batch, show.Event{Life: lf})

@@ -99,7 +99,7 @@ func (x *Exporter) Request(events []Event) ([]byte, error) {
 // unless that was a work of ours, else one of its own.
 func (x *Exporter) remember(e Event) {
 	id := e.Trace
-	if len(e.Causes) > 0 || e.Work != 0 {
+	if len(e.Causes) > 0 || e.Reconcile != 0 {
 		id = ""
 	}
 	if len(e.Causes) > 0 {
@@ -132,7 +132,7 @@ func (x *Exporter) spansOf(e Event) []otlpSpan {
 	id := x.traces[e.Revision]
 	at := func(d time.Duration) string { return strconv.FormatInt(e.Began.Add(d).UnixNano(), 10) }
 	root := otlpSpan{
-		TraceID: id, SpanID: eventSpan(e.Revision), Name: Title(e.Life), Kind: kindServer, Start: at(0), End: at(e.Took()),
+		TraceID: id, SpanID: eventSpan(e.Revision), Name: Title(e.Life), Kind: kindServer, Start: at(0), End: at(e.Duration()),
 		Attributes: told(
 			number("fairlead.revision", e.Revision), text("fairlead.event", e.Type), text("k8s.resource", e.Resource),
 			text("k8s.namespace.name", e.Namespace), text("k8s.object.name", e.Name),
@@ -146,8 +146,8 @@ func (x *Exporter) spansOf(e Event) []otlpSpan {
 	for i, cause := range e.Causes {
 		if i == 0 {
 			if _, ok := x.traces[cause]; ok {
-				if root.ParentID = eventSpan(cause); e.Work != 0 {
-					root.ParentID = workSpan(cause, e.Work)
+				if root.ParentID = eventSpan(cause); e.Reconcile != 0 {
+					root.ParentID = workSpan(cause, e.Reconcile)
 				}
 			}
 			continue
@@ -170,8 +170,8 @@ func (x *Exporter) spansOf(e Event) []otlpSpan {
 	for i, a := range e.Arrivals {
 		child(partSpan(e.Revision, "arrival", i), "informer "+a.Resource, kindConsumer, a.Read, a.Stored)
 	}
-	for _, w := range e.Works {
-		if len(e.Works) > 0 && w.Number != 0 {
+	for _, w := range e.Reconciles {
+		if len(e.Reconciles) > 0 && w.Number != 0 {
 			s := child(workSpan(e.Revision, w.Number), "reconcile "+w.Controller, kindInternal, w.Begun, w.Ended, text("fairlead.key", w.Key), number("fairlead.failures", int64(w.Failures)))
 			if w.Queued != 0 {
 				s.Events = append(s.Events, otlpEvent{at(w.Queued), "queued"})

@@ -15,7 +15,7 @@ type Event struct {
 	trace.Life
 	Waiting []trace.Stream `json:"waiting,omitempty"`
 	// Fault, if set, is all there is: what a fault did that is of no event.
-	Fault *trace.Strike `json:"fault,omitempty"`
+	Fault *trace.InjectedFault `json:"fault,omitempty"`
 }
 
 const (
@@ -41,7 +41,7 @@ func Waterfall(w io.Writer, e Event, p Palette) error {
 	}
 	fmt.Fprintf(&b, "%s  %s\n", p.bold(Title(e.Life)), p.dim(e.Began.Local().Format("15:04:05.000")))
 	fmt.Fprintf(&b, "  %s\n", p.dim(origin(e.Life)))
-	total := max(e.Took(), 1)
+	total := max(e.Duration(), 1)
 	for _, r := range rows(e) {
 		line := fmt.Sprintf("  %-*s %9s  %s %s", nameWidth, clip(r.name, nameWidth), span(r.to), bar(r.from, r.to, total), r.note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
@@ -57,7 +57,7 @@ func Waterfall(w io.Writer, e Event, p Palette) error {
 }
 
 // strike says what a fault did to whom.
-func strike(s trace.Strike) string {
+func strike(s trace.InjectedFault) string {
 	text := fmt.Sprintf("fault %d, %s: ", s.Fault, s.Action)
 	switch {
 	case s.Stream != nil:
@@ -142,7 +142,7 @@ func rows(e Event) []row {
 		r.note = join(note...)
 		rows = append(rows, r)
 	}
-	for _, w := range e.Works {
+	for _, w := range e.Reconciles {
 		rows = append(rows, working(w)...)
 	}
 	return rows
@@ -171,7 +171,7 @@ func apart(process string, within time.Duration) string {
 	return "in " + process + ", " + span(within) + " late at most"
 }
 
-func working(w trace.Working) []row {
+func working(w trace.LifeReconcile) []row {
 	var rows []row
 	if w.Queued != 0 {
 		rows = append(rows, row{name: "   " + w.Controller + ": queued " + w.Key, from: w.Queued - w.Replayed, to: w.Begun - w.Replayed})

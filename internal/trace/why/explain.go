@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// MostParts is how many parts are told, with what is known of them; of more no more is
+	// MaxParts is how many parts are told, with what is known of them; of more no more is
 	// read than whether they wait.
-	MostParts = 5
-	notes     = 5
+	MaxParts = 5
+	notes    = 5
 )
 
-// First puts those parts first that wait themselves, in the order in which they are told.
-func First(all []Subject) []Subject {
+// WaitingFirst puts those parts first that wait themselves, in the order in which they are told.
+func WaitingFirst(all []Subject) []Subject {
 	var waiting, rest []Subject
 	for _, s := range all {
 		if s.waits() {
@@ -27,8 +27,8 @@ func First(all []Subject) []Subject {
 }
 
 // Explain says why a subject is in its state.
-func Explain(s Subject) Answer {
-	a := Answer{Kind: s.Kind, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name}
+func Explain(s Subject) Explanation {
+	a := Explanation{Kind: s.Kind, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name}
 	switch {
 	case s.Object == nil:
 		a.gone(&s)
@@ -37,17 +37,17 @@ func Explain(s Subject) Answer {
 	default:
 		a.living(&s)
 	}
-	a.Saw = saw(&s)
-	if s.Object != nil && !slices.ContainsFunc(a.Saw, func(w Saw) bool { return w.Key != "" }) {
+	a.Observations = observations(&s)
+	if s.Object != nil && !slices.ContainsFunc(a.Observations, func(w Observation) bool { return w.Key != "" }) {
 		a.unseen(&s)
 	}
 	a.Notes = s.Events[max(0, len(s.Events)-notes):]
-	parts := First(s.Parts)
-	for _, p := range parts[:min(len(parts), MostParts)] {
+	parts := WaitingFirst(s.Parts)
+	for _, p := range parts[:min(len(parts), MaxParts)] {
 		a.Parts = append(a.Parts, Explain(p))
 	}
-	if rest := len(parts) - MostParts; rest > 0 {
-		a.add(fmt.Sprintf("of %d more that it stands on, %d wait", rest, waiting(parts[MostParts:])))
+	if rest := len(parts) - MaxParts; rest > 0 {
+		a.add(fmt.Sprintf("of %d more that it stands on, %d wait", rest, waiting(parts[MaxParts:])))
 	}
 	return a
 }
@@ -64,14 +64,14 @@ func waiting(all []Subject) (n int) {
 	return n
 }
 
-func (a *Answer) add(reason string) {
+func (a *Explanation) add(reason string) {
 	if reason != "" && !slices.Contains(a.Reasons, reason) {
 		a.Reasons = append(a.Reasons, reason)
 	}
 }
 
 // gone tells of an object that is not there.
-func (a *Answer) gone(s *Subject) {
+func (a *Explanation) gone(s *Subject) {
 	a.State = "is not there"
 	if n := len(s.Lives); n > 0 && s.Lives[n-1].Type == "DELETED" {
 		lf := s.Lives[n-1]
@@ -84,8 +84,8 @@ func (a *Answer) gone(s *Subject) {
 	}
 }
 
-// finishers are who takes off the finalizers of Kubernetes' own.
-var finishers = map[string]string{
+// finalizerOwners are who takes off the finalizers of Kubernetes' own.
+var finalizerOwners = map[string]string{
 	"kubernetes":                                  "the namespace controller, when all that is in the namespace has gone",
 	"kubernetes.io/pvc-protection":                "the pvc-protection controller, when no pod uses the claim",
 	"kubernetes.io/pv-protection":                 "the pv-protection controller, when no claim is bound to the volume",
@@ -97,14 +97,14 @@ var finishers = map[string]string{
 }
 
 // dying tells what keeps an object that is deleted.
-func (a *Answer) dying(s *Subject) {
+func (a *Explanation) dying(s *Subject) {
 	a.State, a.Waits = "is being deleted since "+s.text("metadata", "deletionTimestamp"), true
 	finalizers := s.texts("metadata", "finalizers")
 	if s.Kind == "Namespace" {
 		finalizers = append(finalizers, s.texts("spec", "finalizers")...)
 	}
 	for _, f := range finalizers {
-		who, ok := finishers[f]
+		who, ok := finalizerOwners[f]
 		if !ok {
 			who = "whoever put it there: if nobody is left to do so, it hangs for ever"
 		}
@@ -122,7 +122,7 @@ func (a *Answer) dying(s *Subject) {
 }
 
 // living tells what an object is on its way to.
-func (a *Answer) living(s *Subject) {
+func (a *Explanation) living(s *Subject) {
 	seen, now := s.number("status", "observedGeneration"), s.number("metadata", "generation")
 	if _, ok := s.at("status", "observedGeneration").(float64); ok && seen < now {
 		a.Waits = true

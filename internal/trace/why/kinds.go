@@ -3,7 +3,7 @@ package why
 import "fmt"
 
 // pod tells why a pod does not run.
-func (a *Answer) pod(s *Subject) {
+func (a *Explanation) pod(s *Subject) {
 	phase := s.text("status", "phase")
 	a.State = "is " + phase
 	a.Waits = phase == "Pending"
@@ -57,7 +57,7 @@ func (s *Subject) warning() string {
 	return ""
 }
 
-func (a *Answer) unscheduled(s *Subject) {
+func (a *Explanation) unscheduled(s *Subject) {
 	scheduler := s.text("spec", "schedulerName")
 	a.State = "is Pending, on no node"
 	for _, g := range s.list("spec", "schedulingGates") {
@@ -79,7 +79,7 @@ func (a *Answer) unscheduled(s *Subject) {
 }
 
 // claim tells why a claim is not bound.
-func (a *Answer) claim(s *Subject) {
+func (a *Explanation) claim(s *Subject) {
 	phase := s.text("status", "phase")
 	a.State = "is " + phase
 	if phase == "Bound" {
@@ -102,7 +102,7 @@ func (a *Answer) claim(s *Subject) {
 }
 
 // workload tells how many replicas are missing.
-func (a *Answer) workload(s *Subject) {
+func (a *Explanation) workload(s *Subject) {
 	want, have := int64(1), s.number("status", "readyReplicas")
 	if n, ok := s.at("spec", "replicas").(float64); ok {
 		want = int64(n)
@@ -128,7 +128,7 @@ func (a *Answer) workload(s *Subject) {
 }
 
 // job tells how far a job is.
-func (a *Answer) job(s *Subject) {
+func (a *Explanation) job(s *Subject) {
 	done, failed, active := s.number("status", "succeeded"), s.number("status", "failed"), s.number("status", "active")
 	want := "any number of"
 	if n, ok := s.at("spec", "completions").(float64); ok {
@@ -158,7 +158,7 @@ func (a *Answer) job(s *Subject) {
 }
 
 // cron tells when a cron job made a job last.
-func (a *Answer) cron(s *Subject) {
+func (a *Explanation) cron(s *Subject) {
 	a.State = fmt.Sprintf("makes a job at %q", s.text("spec", "schedule"))
 	if last := s.text("status", "lastScheduleTime"); last != "" {
 		a.State += ", last " + last

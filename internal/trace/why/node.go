@@ -7,7 +7,7 @@ import (
 )
 
 // node tells whether a node is ready, and if not, since when and why.
-func (a *Answer) node(s *Subject) {
+func (a *Explanation) node(s *Subject) {
 	ready := s.condition("Ready")
 	switch {
 	case ready == nil:
@@ -49,7 +49,7 @@ func (a *Answer) node(s *Subject) {
 }
 
 // unheard tells what the lease of a node that is not ready says of its kubelet.
-func (a *Answer) unheard(s *Subject) {
+func (a *Explanation) unheard(s *Subject) {
 	for _, p := range s.Parts {
 		if p.Kind != "Lease" {
 			continue
@@ -72,7 +72,7 @@ func (s *Subject) renewed() (at time.Time, late bool) {
 }
 
 // lease tells who holds a lease, and since when.
-func (a *Answer) lease(s *Subject) {
+func (a *Explanation) lease(s *Subject) {
 	renewed, late := s.renewed()
 	holder := s.text("spec", "holderIdentity")
 	if holder == "" || renewed.IsZero() {

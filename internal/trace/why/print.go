@@ -11,14 +11,14 @@ import (
 )
 
 // Print writes an answer for people.
-func Print(w io.Writer, a Answer, p show.Palette) error {
+func Print(w io.Writer, a Explanation, p show.Palette) error {
 	var b strings.Builder
 	write(&b, a, p, "")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func write(b *strings.Builder, a Answer, p show.Palette, margin string) {
+func write(b *strings.Builder, a Explanation, p show.Palette, margin string) {
 	name := a.Name
 	if a.Namespace != "" {
 		name = a.Namespace + "/" + a.Name
@@ -42,9 +42,9 @@ type line struct {
 }
 
 // happened is what was seen and noted, in the order of time.
-func happened(a Answer) []line {
+func happened(a Explanation) []line {
 	var all []line
-	for _, s := range a.Saw {
+	for _, s := range a.Observations {
 		who := s.Who
 		if s.Key != "" {
 			who += " for " + s.Key

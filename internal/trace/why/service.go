@@ -8,7 +8,7 @@ import (
 )
 
 // service tells how many endpoints a service has, and why none.
-func (a *Answer) service(s *Subject) {
+func (a *Explanation) service(s *Subject) {
 	if s.text("spec", "type") == "ExternalName" {
 		a.State = "is an alias of " + s.text("spec", "externalName")
 		return

@@ -42,8 +42,8 @@ type Note struct {
 	Count   int64     `json:"count,omitempty"`
 }
 
-// Answer is why a Subject is as it is.
-type Answer struct {
+// Explanation is why a Subject is as it is.
+type Explanation struct {
 	Kind      string `json:"kind"`
 	Resource  string `json:"resource,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
@@ -54,16 +54,16 @@ type Answer struct {
 	Waits bool   `json:"waits"`
 	// Reasons are why, the most telling first.
 	Reasons []string `json:"reasons,omitempty"`
-	// Saw is who was told of its last change and what they made of it.
-	Saw []Saw `json:"saw,omitempty"`
+	// Observation is who was told of its last change and what they made of it.
+	Observations []Observation `json:"saw,omitempty"`
 	// Notes are the last events about it.
 	Notes []Note `json:"events,omitempty"`
 	// Parts are what it waits for, those that wait themselves first.
-	Parts []Answer `json:"parts,omitempty"`
+	Parts []Explanation `json:"parts,omitempty"`
 }
 
-// Saw is what one controller or watcher made of a change.
-type Saw struct {
+// Observation is what one controller or watcher made of a change.
+type Observation struct {
 	Revision int64     `json:"revision"`
 	Who      string    `json:"who"`
 	Time     time.Time `json:"time,omitzero"`

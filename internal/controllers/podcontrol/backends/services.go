@@ -24,9 +24,9 @@ type Services struct {
 
 // New returns the Services of the set, with the index in place.
 func New(s *informer.Set) Services {
-	all := informer.In[*corev1.Service](s)
+	all := informer.For[*corev1.Service](s)
 	all.Index(bySelector, selectorKeys)
-	return Services{All: all, Pods: informer.In[*corev1.Pod](s)}
+	return Services{All: all, Pods: informer.For[*corev1.Pod](s)}
 }
 
 // Watch wakes the loop, with the Service's key, for each change of a Service or

@@ -13,21 +13,21 @@ import (
 // server restarts, are cured by retries.
 const outage = time.Second
 
-// contact logs, through slog.Default, when a server has stopped answering and when it answers
+// outageLog logs, through slog.Default, when a server has stopped answering and when it answers
 // again: one line each, however many requests fail in between. It is safe for concurrent use.
-type contact struct {
+type outageLog struct {
 	server string
-	lost   atomic.Pointer[loss] // nil while the server answers
+	lost   atomic.Pointer[outageState] // nil while the server answers
 }
 
-// loss is a time in which no request has been answered.
-type loss struct {
+// outageState is a time in which no request has been answered.
+type outageState struct {
 	since  time.Time
 	logged atomic.Bool
 }
 
 // failed notes that a request was not answered.
-func (c *contact) failed(err error) {
+func (c *outageLog) failed(err error) {
 	var request *url.Error
 	if !IsUnreachable(err) || !errors.As(err, &request) {
 		return
@@ -35,7 +35,7 @@ func (c *contact) failed(err error) {
 	now := time.Now()
 	l := c.lost.Load()
 	if l == nil {
-		l = &loss{since: now}
+		l = &outageState{since: now}
 		c.lost.CompareAndSwap(nil, l)
 		return
 	}
@@ -45,7 +45,7 @@ func (c *contact) failed(err error) {
 }
 
 // answered notes that a request was answered.
-func (c *contact) answered() {
+func (c *outageLog) answered() {
 	if c.lost.Load() == nil {
 		return
 	}

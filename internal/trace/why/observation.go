@@ -13,40 +13,40 @@ import (
 // said is how many lives are told.
 const said = 3
 
-// saw is who was told of the last changes, and what they decided, in the order of time. Of
+// observations is who was told of the last changes, and what they decided, in the order of time. Of
 // a controller's looks at one key those are left out that came to nothing, but the last.
-func saw(s *Subject) []Saw {
-	var all []Saw
+func observations(s *Subject) []Observation {
+	var all []Observation
 	lives := s.Lives[max(0, len(s.Lives)-said):]
 	last := map[uint64]int64{} // a work with several causes is told with the last
 	latest := map[[2]string]uint64{}
 	for _, e := range lives {
-		for _, w := range e.Works {
+		for _, w := range e.Reconciles {
 			last[w.Number] = e.Revision
 			who := [2]string{w.Controller, w.Key}
 			latest[who] = max(latest[who], w.Number)
 		}
 	}
 	for _, e := range lives {
-		for _, w := range e.Works {
+		for _, w := range e.Reconciles {
 			idle := len(w.Writes) == 0 && latest[[2]string{w.Controller, w.Key}] != w.Number
 			if last[w.Number] != e.Revision || idle {
 				continue
 			}
-			all = append(all, Saw{Revision: e.Revision, Who: w.Controller, Time: e.Began.Add(w.Begun), Key: w.Key, Decision: decision(w)})
+			all = append(all, Observation{Revision: e.Revision, Who: w.Controller, Time: e.Began.Add(w.Begun), Key: w.Key, Decision: decision(w)})
 		}
 		for _, f := range e.Faults {
-			all = append(all, Saw{Revision: e.Revision, Who: struck(f), Time: f.At, Decision: fmt.Sprintf("fault %d on purpose: %s", f.Fault, f.What)})
+			all = append(all, Observation{Revision: e.Revision, Who: struck(f), Time: f.At, Decision: fmt.Sprintf("fault %d on purpose: %s", f.Fault, f.What)})
 		}
 		for _, st := range e.Waiting {
-			all = append(all, Saw{Revision: e.Revision, Who: reader(st), Decision: "has not been sent it yet"})
+			all = append(all, Observation{Revision: e.Revision, Who: reader(st), Decision: "has not been sent it yet"})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Saw) int { return later(a.Time, b.Time) })
+	slices.SortStableFunc(all, func(a, b Observation) int { return later(a.Time, b.Time) })
 	return all
 }
 
-func decision(w trace.Working) string {
+func decision(w trace.LifeReconcile) string {
 	switch {
 	case w.Conflict:
 		return "tried again, as somebody else wrote first: " + w.Err
@@ -71,7 +71,7 @@ func reader(s trace.Stream) string {
 	return s.Agent
 }
 
-func struck(f trace.Strike) string {
+func struck(f trace.InjectedFault) string {
 	if f.Stream != nil {
 		return reader(*f.Stream)
 	}
@@ -79,7 +79,7 @@ func struck(f trace.Strike) string {
 }
 
 // unseen says that no controller of the trace has acted on the last change.
-func (a *Answer) unseen(s *Subject) {
+func (a *Explanation) unseen(s *Subject) {
 	if len(s.Lives) == 0 {
 		a.add("its last change is not among those whose life is kept: who saw it is not known")
 		return

@@ -2,8 +2,8 @@ package trace
 
 import "time"
 
-// Strike is what a fault on purpose has done to an event or to a request.
-type Strike struct {
+// InjectedFault is what a fault on purpose has done to an event or to a request.
+type InjectedFault struct {
 	// Fault is the fault's number, Action what it does, What in words what it did.
 	Fault  uint64    `json:"fault"`
 	Action string    `json:"action"`
@@ -24,26 +24,26 @@ type Strike struct {
 	Causes []int64 `json:"causes,omitempty"`
 }
 
-// Struck enters a strike.
-func (l *Log) Struck(s Strike) {
+// FaultInjected enters a strike.
+func (l *Log) FaultInjected(s InjectedFault) {
 	if l == nil {
 		return
 	}
 	if s.At.IsZero() {
 		s.At = time.Now()
 	}
-	l.strikes.put(s)
+	l.faults.put(s)
 	l.bell.ring()
 }
 
-// Strikes are those that a filter selects which are of no event that it would select: of
+// InjectedFaults are those that a filter selects which are of no event that it would select: of
 // writes that came to nothing, and of watches that were cut off. after leaves out what
 // has been told: it is the number that the last call returned.
-func (l *Log) Strikes(f Filter, after uint64) (_ []Strike, last uint64) {
+func (l *Log) InjectedFaults(f Filter, after uint64) (_ []InjectedFault, last uint64) {
 	if l == nil {
 		return nil, 0
 	}
-	return l.strikes.since(after, func(s *Strike) bool {
+	return l.faults.since(after, func(s *InjectedFault) bool {
 		resource, namespace := s.Resource, s.Namespace
 		if s.Stream != nil {
 			resource, namespace = s.Stream.Resource, s.Stream.Namespace

@@ -15,11 +15,11 @@ type Written struct {
 
 type wroteKey struct{}
 
-// WithWrote returns a context whose creates, updates and patches of objects, and of
+// WithWriteObserver returns a context whose creates, updates and patches of objects, and of
 // subresources whose answer is the object, call wrote before they return. wrote is called
 // from any goroutine that writes, and must not keep or change the object. Package
 // controller learns from it which revisions a reconcile has made. Of two in one context
 // the inner one is called.
-func WithWrote(ctx context.Context, wrote func(Written)) context.Context {
+func WithWriteObserver(ctx context.Context, wrote func(Written)) context.Context {
 	return context.WithValue(ctx, wroteKey{}, wrote)
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// sight is one event that has arrived in one informer.
-type sight struct {
+// arrival is one event that has arrived in one informer.
+type arrival struct {
 	revision                      int64
 	informer                      *Informer
 	opened, read, decoded, stored Instant
@@ -35,13 +35,13 @@ func (l *Log) Arrived(in *Informer, rev int64, opened, read, decoded, stored Ins
 	if l == nil || l.muted.Load() {
 		return
 	}
-	l.sights.put(sight{revision: rev, informer: in, opened: opened, read: read, decoded: decoded, stored: stored})
+	l.arrivals.put(arrival{revision: rev, informer: in, opened: opened, read: read, decoded: decoded, stored: stored})
 	l.bell.ring()
 }
 
-// Work is one key's way through one controller: from the first event that put it into
+// Reconcile is one key's way through one controller: from the first event that put it into
 // the queue to the end of its reconcile.
-type Work struct {
+type Reconcile struct {
 	// Number tells works apart. Writes carry it as their span.
 	Number uint64
 	// Controller names it, Key what it worked on.
@@ -69,7 +69,7 @@ type Work struct {
 }
 
 // listed is d if the causes were listed, else 0.
-func (w *Work) listed(d time.Duration) time.Duration {
+func (w *Reconcile) listed(d time.Duration) time.Duration {
 	if !w.Listed {
 		return 0
 	}
@@ -84,18 +84,18 @@ const MaxCauses = 1024
 // Do runs f as a work, whose Controller, Key, Causes and Handed are set, and enters it. The
 // context that f is given makes requests say that they are the work's. f may set After,
 // Failures and Conflict. On a nil Log it is f alone.
-func (l *Log) Do(ctx context.Context, w *Work, f func(context.Context) error) error {
+func (l *Log) Do(ctx context.Context, w *Reconcile, f func(context.Context) error) error {
 	if l == nil || l.muted.Load() {
 		return f(ctx)
 	}
-	w.Number = l.work.Add(1)
-	p := &Parent{Span: w.Number, Causes: passed(w.Causes)}
+	w.Number = l.lastReconcile.Add(1)
+	p := &Parent{Span: w.Number, Causes: passedCauses(w.Causes)}
 	binary.BigEndian.PutUint64(p.Trace[:8], l.id)
 	binary.BigEndian.PutUint64(p.Trace[8:], w.Number)
 	w.Begun, w.Err = l.Now(), "panic"
 	defer func() {
 		w.Ended = l.Now()
-		l.works.put(*w)
+		l.reconciles.put(*w)
 		l.bell.ring()
 	}()
 	err := f(WithParent(ctx, p))

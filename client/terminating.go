@@ -7,10 +7,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// leaving are the namespaces that took no event because they are being deleted. When one
+// terminatingNamespaces are the namespaces that took no event because they are being deleted. When one
 // with thousands of pods goes, each of them has something to tell, which would be asked
 // and refused one by one.
-type leaving map[string]departure
+type terminatingNamespaces map[string]departure
 
 // departure is of the latest creation of an object that an event was refused about. What was
 // created before it is of the namespace that goes, and not of a later one of the same
@@ -24,19 +24,19 @@ type departure struct {
 const departureKept = 10 * time.Minute
 
 // note remembers an answer if it is such a refusal.
-func (l leaving) note(namespace string, created time.Time, err error, now time.Time) {
+func (l terminatingNamespaces) note(namespace string, created time.Time, err error, now time.Time) {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) && created.After(l[namespace].created) {
 		l[namespace] = departure{created, now}
 	}
 }
 
 // expects says whether an event about an object created then would be refused.
-func (l leaving) expects(namespace string, created time.Time) bool {
+func (l terminatingNamespaces) expects(namespace string, created time.Time) bool {
 	return !created.IsZero() && created.Before(l[namespace].created)
 }
 
 // forget drops what is old.
-func (l leaving) forget(now time.Time) {
+func (l terminatingNamespaces) forget(now time.Time) {
 	for namespace, one := range l {
 		if now.Sub(one.noted) > departureKept {
 			delete(l, namespace)
