@@ -41,9 +41,9 @@ func (c *call) convertAhead(f *form, objects []*watchcache.Object) error {
 
 // formOf is an object's form. One that somebody else was building and gave up is
 // built anew.
-func formOf(ctx context.Context, o *watchcache.Object, id watchcache.Form, build func(*watchcache.Object) ([]byte, error)) ([]byte, error) {
+func formOf(ctx context.Context, o *watchcache.Object, id watchcache.Encoding, build func(*watchcache.Object) ([]byte, error)) ([]byte, error) {
 	for {
-		text, err := o.Form(id, build)
+		text, err := o.Encoding(id, build)
 		if err == nil || ctx.Err() != nil || !errors.Is(err, context.Canceled) {
 			return text, err
 		}

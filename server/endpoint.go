@@ -47,7 +47,7 @@ type endpoint struct {
 	retired *atomic.Bool
 	// textForm names the encoding as JSON of this version that is kept with objects which
 	// are stored in another version, or by an older definition.
-	textForm watchcache.Form
+	textForm watchcache.Encoding
 	// versionedFields are the paths, by label, of selectable fields that must be read from
 	// an object in this version, since the watch cache indexes the stored one.
 	versionedFields map[string][]string
@@ -74,7 +74,7 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 	}
 	ep.kind, ep.traits = typedKind{ep}, typedTraits
 	if !ep.raw {
-		ep.textForm = watchcache.Form(apiVersion)
+		ep.textForm = watchcache.Encoding(apiVersion)
 	} else if v.FromStorage == nil {
 		ep.goType = reflect.TypeOf(v.New()).Elem()
 	}
@@ -85,7 +85,7 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 func (ep *endpoint) setUntyped(c resource.Custom, apiVersion string) {
 	ep.kind, ep.traits = untypedKind{ep, c}, untypedTraits(c)
 	ep.since, ep.tag = c.Since(), c.Tag()
-	ep.textForm = watchcache.Form(ep.tag + " " + apiVersion)
+	ep.textForm = watchcache.Encoding(ep.tag + " " + apiVersion)
 	ep.shape = sync.OnceValue(func() *openapi.Shape {
 		return openapi.CustomShape(c.Schema(ep.version.Name), c.KeepsUnknown())
 	})

@@ -29,7 +29,7 @@ type form struct {
 	ep *endpoint
 	accept
 	include metav1.IncludeObjectPolicy // what a table row carries
-	id      watchcache.Form
+	id      watchcache.Encoding
 	// message is the Go type whose protobuf message an element is; nil if it is
 	// none, or has to be made of an object that was converted.
 	message reflect.Type
@@ -59,7 +59,7 @@ func (c *call) form() (*form, error) {
 		return f, nil
 	}
 	f.message = f.messageType()
-	f.id = watchcache.Form(fmt.Sprint(c.ep.textForm, c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.elements(), " ", f.shape, f.meta, f.include))
+	f.id = watchcache.Encoding(fmt.Sprint(c.ep.textForm, c.ep.gvk.Group, "/", c.ep.gvk.Version, " ", f.elements(), " ", f.shape, f.meta, f.include))
 	return f, nil
 }
 
@@ -107,7 +107,7 @@ func (f *form) appendEventElement(dst []byte, e watchcache.Event) ([]byte, error
 	case f.cuts(e.Object):
 		return f.appendMetadata(dst, e.Object, e.Revision), nil
 	}
-	b, err := e.Form(f.id, func(e watchcache.Event) ([]byte, error) { return f.build(e.Object, e.Revision) })
+	b, err := e.Encoding(f.id, func(e watchcache.Event) ([]byte, error) { return f.build(e.Object, e.Revision) })
 	return append(dst, b...), err
 }
 

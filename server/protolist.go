@@ -18,7 +18,7 @@ func (l *listing) protoHead(dst []byte, m listMeta) ([]byte, error) {
 	}
 	all := l.walk
 	for o := range all.items() {
-		n, err := o.FormSize(f.id, f.buildForm)
+		n, err := o.EncodedSize(f.id, f.buildForm)
 		if err != nil {
 			return dst, err
 		}

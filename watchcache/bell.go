@@ -2,28 +2,28 @@ package watchcache
 
 import "sync/atomic"
 
-// bell has room for one ring. It hangs nowhere until somebody wants to hear it: of a
-// hundred thousand watchers whose connections have themselves called, none has a
-// channel. Anybody may ring it; it is hung by who hears it.
-type bell struct{ hung atomic.Pointer[ringer] }
+// A bell has room for one ring. It has no channel until a reader asks for one: of a hundred
+// thousand watchers that are served by callbacks, none has a channel. Any goroutine may ring it;
+// its reader attaches to it.
+type bell struct{ attached atomic.Pointer[ringer] }
 
-// ringer is what a ring does: a call, or if there is none a word in the channel.
+// A ringer is the reaction to a ring: a call or, if there is no call, a value in the channel.
 type ringer struct {
 	call    func()
 	channel chan struct{}
 }
 
-// before stands where a bell was rung before it was hung.
-var before = new(ringer)
+// rungEarly stands in a bell that was rung before a reader attached.
+var rungEarly = new(ringer)
 
 // ring rings the bell.
 func (b *bell) ring() {
-	r := b.hung.Load()
-	for r == nil && !b.hung.CompareAndSwap(nil, before) {
-		r = b.hung.Load()
+	r := b.attached.Load()
+	for r == nil && !b.attached.CompareAndSwap(nil, rungEarly) {
+		r = b.attached.Load()
 	}
 	switch {
-	case r == nil || r == before:
+	case r == nil || r == rungEarly:
 	case r.call != nil:
 		r.call()
 	default:
@@ -34,19 +34,20 @@ func (b *bell) ring() {
 	}
 }
 
-// hang has all rings from now on do this, and the one that was there before.
-func (b *bell) hang(r *ringer) {
-	if b.hung.Swap(r) == before {
+// attach makes r the reaction to all rings from now on, and to one that came before any reader
+// attached.
+func (b *bell) attach(r *ringer) {
+	if b.attached.Swap(r) == rungEarly {
 		b.ring()
 	}
 }
 
-// channel hangs the bell as a channel.
+// channel attaches a channel to the bell.
 func (b *bell) channel() <-chan struct{} {
-	r := b.hung.Load()
-	if r == nil || r == before {
+	r := b.attached.Load()
+	if r == nil || r == rungEarly {
 		r = &ringer{channel: make(chan struct{}, 1)}
-		b.hang(r)
+		b.attach(r)
 	}
 	return r.channel
 }

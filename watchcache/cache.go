@@ -11,38 +11,36 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Field is a field that selections may ask for besides metadata.name and
-// metadata.namespace.
+// A Field is a field that field selectors may use besides metadata.name and metadata.namespace.
 type Field struct {
 	Label string
-	// Paths are the places in the JSON where the value may stand; the first
-	// that holds a string, number or boolean counts.
+	// Paths are the places in the JSON where the value may stand. The first one that holds a
+	// string, number or boolean counts.
 	Paths [][]string
-	// Zero is the value where there is none.
+	// Zero is the value of objects in which no path holds one.
 	Zero string
 }
 
-// Options say what one Cache holds.
+// Options configure one Cache.
 type Options struct {
-	// Prefix is what the resource's keys begin with, ending in a slash:
-	// "/registry/pods/". Prefixes of two caches must not contain one another.
+	// Prefix is the common prefix of the resource's keys, ending in a slash: "/registry/pods/".
+	// Prefixes of two caches must not contain one another.
 	Prefix string
-	// Namespaced: the rest of a key is namespace/name, else name.
+	// Namespaced: the rest of a key is namespace/name; otherwise it is the name.
 	Namespaced bool
 	Fields     []Field
-	// IndexFields are labels of Fields that lists look up instead of scanning.
+	// IndexFields are the labels of Fields by which lists look up objects instead of scanning.
 	IndexFields []string
 	// Group and Resource name the cache in metrics and errors.
 	Group, Resource string
-	// Read, if not nil, makes of a stored value the JSON of the kind and version that
-	// the cache holds, or says why it can't. It is not asked about values that begin
-	// with TypePrefix, as the server's own do.
+	// Read, if not nil, converts a stored value to the JSON of the cache's kind and version, or
+	// fails. It is not called for values that begin with TypePrefix, as the server's own values do.
 	Read       func(value []byte) ([]byte, error)
 	TypePrefix string
 }
 
-// Cache holds one resource: its present objects, the recent changes, and who
-// watches what. See the package comment for what readers are promised.
+// A Cache holds one resource: its current objects, the recent changes, and the topics of its
+// watchers. The package comment states the promises to readers.
 type Cache struct {
 	hub  *Hub
 	opts Options
@@ -53,43 +51,42 @@ type Cache struct {
 	fieldAt    map[string]int
 	indexed    map[string]bool
 
-	// snap is a snapshot of the present, nil if nobody has asked for one since
-	// the last change: a change lets go of it, so that what it alone holds is
-	// freed when its readers are done.
+	// snap is a snapshot of the current state, nil if no reader has asked for one since the last
+	// change. A change clears it, so that the memory that only the snapshot holds is freed when its
+	// readers are done.
 	snap atomic.Pointer[Snapshot]
 
 	expired, decodeErrors atomic.Int64
 
-	// mu stands below Hub.mu. Changes are applied with both held.
+	// mu is taken after Hub.mu. Changes are applied with both held.
 	mu struct {
 		sync.RWMutex
-		// err: not to be read: removed, or not loaded.
+		// err: the cache is removed or not loaded.
 		err  error
 		tree *btree.Map[string, *Object]
 		// last is the revision of the newest change.
 		last storage.Revision
-		// lapses are the keys of the tree whose values cannot be read.
+		// lapses are the keys of the tree whose values are unreadable.
 		lapses map[string]lapse
 
-		// ring holds the changes after revision floor, of ringBytes.
+		// ring holds the changes after revision floor, of ringBytes in total.
 		ring      seqLog[change]
 		ringBytes int
 		floor     storage.Revision
-		// packed is the first change of the ring that the packer has not come to;
-		// whole is the size of those from there on.
+		// packed is the first change of the ring that the packer has not reached;
+		// whole is the size of the changes from there on.
 		packed uint64
 		whole  int
 
-		tables           []*table
+		tables           []*topicTable
 		topics, watchers int
-		// refs say which topics a change of the ring stands in, in the ring's
-		// order.
+		// refs list the topics in which each change of the ring is logged, in the ring's order.
 		refs seqLog[topicRef]
 
 		indexes []*index
 		wanted  map[dimension]int
-		// olds are snapshots of the past that were asked for lately.
-		olds []*Snapshot
+		// pastSnapshots are the exact snapshots that were read lately.
+		pastSnapshots []*Snapshot
 	}
 }
 
@@ -111,10 +108,10 @@ func newCache(h *Hub, o Options) *Cache {
 	return c
 }
 
-// Options are those the cache was made with.
+// Options returns the options of the cache.
 func (c *Cache) Options() Options { return c.opts }
 
-// Key is the store's key of an object of this resource.
+// Key returns the store's key of an object of this resource.
 func (c *Cache) Key(namespace, name string) string {
 	if !c.opts.Namespaced {
 		return c.opts.Prefix + name
@@ -122,8 +119,8 @@ func (c *Cache) Key(namespace, name string) string {
 	return c.opts.Prefix + namespace + "/" + name
 }
 
-// reset replaces everything by what the store held at a revision, and ends all
-// watchers, who cannot know what came between.
+// reset replaces all objects by those that the store held at a revision, and ends all watchers: the
+// changes in between are unknown.
 func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,12 +133,11 @@ func (c *Cache) reset(kvs []*storage.KeyValue, rev storage.Revision) {
 	c.mu.ring, c.mu.ringBytes = seqLog[change]{first: c.mu.ring.end()}, 0
 	c.mu.packed, c.mu.whole = c.mu.ring.first, 0
 	c.mu.refs = seqLog[topicRef]{}
-	c.mu.indexes, c.mu.olds = nil, nil
+	c.mu.indexes, c.mu.pastSnapshots = nil, nil
 	c.snap.Store(nil)
 }
 
-// treeOf reads keys in order. It returns beside the tree those of its objects whose
-// values cannot be read.
+// treeOf builds a tree from keys in order. It also returns the objects whose values are unreadable.
 func (c *Cache) treeOf(kvs []*storage.KeyValue) (tree *btree.Map[string, *Object], unreadable []*Object) {
 	tree = btree.NewMap[string, *Object](0)
 	for _, kv := range kvs {
@@ -166,20 +162,20 @@ func (c *Cache) endAll(err error) {
 	c.mu.tables, c.mu.topics = nil, 0
 }
 
-// Stats are for metrics.
+// Stats are figures for metrics.
 type Stats struct {
 	Objects int
-	// Events and EventBytes are the kept history.
+	// Events and EventBytes measure the kept history.
 	Events, EventBytes int
 	Topics, Watchers   int
-	// Unreadable is how many of Objects have values that cannot be read.
+	// Unreadable counts the objects whose values are unreadable.
 	Unreadable int
-	// Expired counts watchers that fell off the history; DecodeErrors how often a
-	// stored value could not be read.
+	// Expired counts watchers that fell behind the kept history; DecodeErrors counts failures to
+	// read a stored value.
 	Expired, DecodeErrors int64
 }
 
-// Stats are the present figures.
+// Stats returns the current figures.
 func (c *Cache) Stats() Stats {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

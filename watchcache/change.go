@@ -7,24 +7,23 @@ import (
 	"fairlead.dev/trace"
 )
 
-// change is one change of one object, immutable. old or new is nil.
+// A change is one change of one object, immutable. For a creation old is nil, for a deletion new.
 type change struct {
 	rev      storage.Revision
 	old, new *Object
-	// was, where old cannot be read, is the last state that could, nil if nobody
-	// knows it.
-	was *Object
-	at  int64 // Unix nanoseconds
+	// lastReadable is the last readable state if old is unreadable; nil if it is unknown.
+	lastReadable *Object
+	at           int64 // Unix nanoseconds
 
-	// compared and same keep the answer of alike.
+	// compared and same cache the result of sameAttributes.
 	compared, same bool
-	// topics is how many selections it was matched to.
+	// topics counts the topics that the change was logged in.
 	topics int32
 }
 
-// alike says whether both states look the same to every filter, as they do to
-// most when a status is written.
-func (ch *change) alike() bool {
+// sameAttributes reports whether both states look the same to every filter. After a write of a
+// status they usually do.
+func (ch *change) sameAttributes() bool {
 	if !ch.compared {
 		ch.compared = true
 		if ch.old != nil && ch.new != nil && ch.old.readable() == ch.new.readable() {
@@ -35,16 +34,16 @@ func (ch *change) alike() bool {
 	return ch.same
 }
 
-// any is a state of the object whose key is asked for.
-func (ch *change) any() *Object {
+// either returns the new state or, after a deletion, the old one.
+func (ch *change) either() *Object {
 	if ch.new != nil {
 		return ch.new
 	}
 	return ch.old
 }
 
-// size is what the ring keeps alive by holding the change: the state that was
-// replaced. The new one lives in the tree.
+// size is the memory that the change keeps alive: the replaced state. The new state lives in the
+// tree.
 func (ch *change) size() int {
 	const overhead = 128
 	if ch.old == nil {
@@ -53,7 +52,7 @@ func (ch *change) size() int {
 	return overhead + len(ch.old.kv().Value)
 }
 
-// apply takes one event of the store. The hub calls it in revision order.
+// apply applies one event of the store. The hub calls it in revision order.
 func (c *Cache) apply(ev *storage.Event, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,17 +78,17 @@ func (c *Cache) apply(ev *storage.Event, now int64) {
 		x.apply(&ch)
 	}
 	c.dispatch(&ch)
-	c.traced(&ch)
+	c.traceChange(&ch)
 	c.mu.ring.append(ch)
 	c.mu.ringBytes += ch.size()
-	if c.mu.whole += ch.size(); c.mu.whole > packBehind+packStep {
+	if c.mu.whole += ch.size(); c.mu.whole > unpackedBytes+packStep {
 		c.hub.queuePack(c)
 	}
 	c.forget(now)
 }
 
-// traced stamps the change.
-func (c *Cache) traced(ch *change) {
+// traceChange reports the change to the trace.
+func (c *Cache) traceChange(ch *change) {
 	l := c.hub.opts.Trace
 	if l == nil {
 		return
@@ -101,10 +100,10 @@ func (c *Cache) traced(ch *change) {
 	case ch.new == nil:
 		t = trace.Deleted
 	}
-	l.Cached(int64(ch.rev), c.name, ch.any().kv().Key[len(c.opts.Prefix):], t, int(ch.topics), l.Now())
+	l.Cached(int64(ch.rev), c.name, ch.either().kv().Key[len(c.opts.Prefix):], t, int(ch.topics), l.Now())
 }
 
-// forget drops the changes that are too old or too many.
+// forget drops the changes that are older than the history or exceed its size.
 func (c *Cache) forget(now int64) {
 	oldest := now - int64(c.hub.opts.History)
 	n := 0

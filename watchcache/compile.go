@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// compile splits a selection into what is looked up and what is evaluated. The
-// best look-up wins: one object, then an indexed field, then a label, then a
-// namespace.
+// compile splits a selection into a base, which is looked up, and a filter, which is evaluated. The
+// best look-up wins: one object, then an indexed field, then a label, then a namespace.
 func (c *Cache) compile(sel Selection) matcher {
 	f := filter{namespace: sel.Namespace, name: sel.Name, readable: sel.Readable}
 	if !c.opts.Namespaced {
@@ -37,8 +36,7 @@ func (c *Cache) compile(sel Selection) matcher {
 	return matcher{base: b, filter: f.finish()}
 }
 
-// takeFields moves the selector into the filter, except for what is a name, a
-// namespace or an indexed value.
+// takeFields moves the selector into the filter, except names, namespaces and indexed values.
 func (f *filter) takeFields(c *Cache, s fields.Selector, values *[]base) {
 	if s == nil || s.Empty() {
 		return
@@ -87,7 +85,7 @@ func (f *filter) takeLabels(s labels.Selector, values *[]base) {
 	}
 }
 
-// restore makes requirements again of values that are not looked up.
+// restore turns values that are not looked up back into requirements.
 func (f *filter) restore(values []base) {
 	for _, v := range values {
 		if !v.dim.label {
@@ -104,7 +102,7 @@ func (f *filter) restore(values []base) {
 	}
 }
 
-// finish returns the filter with its text, nil if nothing is left in it.
+// finish returns the filter with its text; nil if it has no conditions.
 func (f *filter) finish() *filter {
 	if f.nothing {
 		return &filter{nothing: true, text: "nothing"}

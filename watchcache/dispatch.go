@@ -6,31 +6,29 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Event is one change as a selection sees it.
+// An Event is one change as a selection sees it.
 type Event struct {
 	// Type is watch.Added, watch.Modified or watch.Deleted.
 	Type watch.EventType
-	// Object is the new state; for watch.Deleted the last state that was in the
-	// selection.
+	// Object is the new state; for watch.Deleted the last state that was in the selection.
 	Object *Object
-	// Revision is where the change stands in the log. It is the object's own
-	// unless Type is watch.Deleted.
+	// Revision is the change's place in the log. It is the object's own unless Type is
+	// watch.Deleted.
 	Revision storage.Revision
 }
 
-// AppendObject appends the object as the event shows it: with the event's
-// revision.
+// AppendObject appends the object with the event's revision as its resourceVersion.
 func (e Event) AppendObject(dst []byte) []byte { return e.Object.AppendJSONAt(dst, e.Revision) }
 
-// Form is like Object.Form for bytes that tell the event's type and revision,
-// such as a watch frame.
-func (e Event) Form(id Form, build func(Event) ([]byte, error)) ([]byte, error) {
-	return e.Object.form(formKey{id, e.Type}, func() ([]byte, error) { return build(e) })
+// Encoding is like Object.Encoding, for bytes that contain the event's type and revision, such as a
+// watch frame.
+func (e Event) Encoding(id Encoding, build func(Event) ([]byte, error)) ([]byte, error) {
+	return e.Object.encode(encodingKey{id, e.Type}, func() ([]byte, error) { return build(e) })
 }
 
-// edge is the event that a change is to a selection in which the old and the
-// new state are, or are not.
-func edge(ch *change, was, is bool) (Event, bool) {
+// eventOf returns the event by which a selection sees a change; was and is report whether the
+// selection holds the old and the new state.
+func eventOf(ch *change, was, is bool) (Event, bool) {
 	switch {
 	case was && is:
 		return Event{watch.Modified, ch.new, ch.rev}, true
@@ -42,24 +40,24 @@ func edge(ch *change, was, is bool) (Event, bool) {
 	return Event{}, false
 }
 
-// dispatch appends a change to the topics it concerns: one look-up for each
-// kind of base that anybody watches, however many topics there are.
+// dispatch appends a change to the topics that it concerns: one look-up for each kind of base that
+// has watchers, however many topics there are.
 func (c *Cache) dispatch(ch *change) {
 	for _, tb := range c.mu.tables {
 		switch tb.kind {
 		case byNothing:
-			c.offer(tb, "", ch, true, true)
+			c.appendToTopics(tb, "", ch, true, true)
 		case byNamespace:
-			c.offer(tb, ch.any().Namespace(), ch, true, true)
+			c.appendToTopics(tb, ch.either().Namespace(), ch, true, true)
 		case byKey:
-			c.offer(tb, ch.any().Key(), ch, true, true)
+			c.appendToTopics(tb, ch.either().Key(), ch, true, true)
 		case byValue:
 			c.dispatchValue(tb, ch)
 		}
 	}
 }
 
-func (c *Cache) dispatchValue(tb *table, ch *change) {
+func (c *Cache) dispatchValue(tb *topicTable, ch *change) {
 	var was, is string
 	var hadOld, hasNew bool
 	if ch.old != nil {
@@ -70,16 +68,16 @@ func (c *Cache) dispatchValue(tb *table, ch *change) {
 	}
 	same := hadOld && hasNew && was == is
 	if hadOld {
-		c.offer(tb, was, ch, true, same)
+		c.appendToTopics(tb, was, ch, true, same)
 	}
 	if hasNew && !same {
-		c.offer(tb, is, ch, false, true)
+		c.appendToTopics(tb, is, ch, false, true)
 	}
 }
 
-// offer appends the change to the topics of one base whose filters it concerns.
-// baseWas and baseIs say whether the base holds for the old and new state.
-func (c *Cache) offer(tb *table, value string, ch *change, baseWas, baseIs bool) {
+// appendToTopics appends the change to the topics of one base whose filters it concerns. baseWas
+// and baseIs report whether the base holds for the old and new state.
+func (c *Cache) appendToTopics(tb *topicTable, value string, ch *change, baseWas, baseIs bool) {
 	for t := tb.at(value); t != nil; t = t.next {
 		if t.value != value {
 			continue
@@ -88,12 +86,12 @@ func (c *Cache) offer(tb *table, value string, ch *change, baseWas, baseIs bool)
 		is := false
 		switch {
 		case !baseIs || ch.new == nil:
-		case baseWas && ch.old != nil && (t.filter == nil || ch.alike()):
+		case baseWas && ch.old != nil && (t.filter == nil || ch.sameAttributes()):
 			is = was
 		default:
 			is = t.filter.match(ch.new)
 		}
-		ev, ok := edge(ch, was, is)
+		ev, ok := eventOf(ch, was, is)
 		if !ok {
 			continue
 		}

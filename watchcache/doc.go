@@ -1,108 +1,97 @@
-// Package watchcache holds the present state and the recent past of every
-// resource in memory, and answers all reads and watches from there.
+// Package watchcache holds the current state and the recent past of every resource in memory, and
+// answers all reads and watches from there.
 //
-// A [Hub] follows the store with one cursor and hands each event to the [Cache]
-// of its resource. A Cache is three things, fed in one step: an ordered
-// copy-on-write tree of the present objects, a ring of the recent changes, and
-// topics. The bytes of an [Object] are those of the store; nothing is decoded
-// on the way. What selectors ask of an object is found in its bytes by a
-// scanner, once, when somebody first asks.
+// A [Hub] follows the store with one cursor and passes each event to the [Cache] of its resource. A
+// Cache has three parts, updated in one step: an ordered copy-on-write tree of the current objects,
+// a ring of the recent changes, and topics. The bytes of an [Object] are those of the store; they
+// are not decoded on the way. A scanner finds the labels and fields that selectors need in these
+// bytes, once, when a selector first needs them.
 //
 // # What a reader sees
 //
-//  1. A read of Latest shows everything that was committed before it began,
-//     whoever wrote it: it asks the store how far it is, and if the hub is behind
-//     that, the reader advances it itself and waits for no goroutine, only for a
-//     store that is fed over a network. NotOlder shows at least its revision and waits up to 3
-//     seconds for one that has not come, then fails with a [*TooNewError].
-//     Exact shows exactly its revision, or fails with storage.ErrCompacted. Any
-//     shows the cache's present without looking at the store.
-//  2. A [Snapshot] is of one revision: it holds every change up to it, none
-//     above it, and no transaction in part. It never changes. It can be listed
-//     slowly, by many, for as long as they like: it holds no lock, and costs
-//     the memory of what has been replaced since.
+//  1. A read of Latest shows every write that was committed before the read began, by any writer.
+//     It asks the store for its current revision; if the hub is behind, the reader advances the
+//     hub itself and waits for no goroutine, only for a store that is fed over a network. NotOlder
+//     shows at least its revision and waits up to 3 seconds for it, then fails with a
+//     [*TooNewError]. Exact shows exactly its revision, or fails with storage.ErrCompacted. Any
+//     shows the cache's current state without asking the store.
+//  2. A [Snapshot] is of one revision: it holds every change up to it, none above it, and no part
+//     of a transaction. It never changes. Any number of readers can list it slowly, for as long as
+//     they like: it holds no lock, and costs only the memory of the objects that have been
+//     replaced since.
 //  3. Get is not a snapshot: with Any or NotOlder it may show a change a moment
 //     before snapshots and watchers do.
 //
 // # What a watcher sees
 //
-//  1. A [Watcher] yields every event of its selection after its start, once, in
-//     revision order, with no gap, and never splits a transaction between two
-//     calls of Next. What it has seen is in every snapshot taken from then on.
-//  2. The type of an event is the selection's: an object that comes to match is
-//     Added, one that ceases to is Deleted, with the last state that matched
-//     and the revision of the change that ended it.
-//  3. The start may lie anywhere in the kept history: the cache's own, and
-//     behind it the store's. So watchers go on across a restart. A start
-//     before that fails with storage.ErrCompacted; one that has not come yet
-//     is waited for.
-//  4. Progress, the revision Next returns, says that everything up to it has
-//     been seen. It moves also when nothing of the selection happens.
-//  5. A watcher is a position and a bell of one slot. A slow one costs nothing
-//     and holds nobody up. When the first event it has not read leaves the
-//     cache's history, by age or by size, Next fails with storage.ErrCompacted.
+//  1. A [Watcher] yields every event of its selection after its start, once, in revision order,
+//     without a gap, and never splits a transaction between two calls of Next. Every snapshot
+//     taken afterwards holds the changes that it has yielded.
+//  2. The type of an event is relative to the selection: an object that begins to match is Added,
+//     one that ceases to match is Deleted, with the last state that matched and the revision of
+//     the change that ended it.
+//  3. The start may lie anywhere in the kept history: the cache's own, and before that the
+//     store's. So watchers continue across a restart. A start before the history fails with
+//     storage.ErrCompacted; for a future start the watcher waits.
+//  4. Progress, the revision that Next returns, means that the watcher has seen every event up to
+//     it. It advances also while no event of the selection occurs.
+//  5. A watcher is a position and a bell of one slot. A slow watcher costs nothing and delays no
+//     one. When the first event that it has not read leaves the cache's history, by age or by
+//     size, Next fails with storage.ErrCompacted.
 //
 // # What the past costs
 //
-// All but the newest MiB of a cache's history is packed: an object that was
-// replaced is kept as its difference to the one after it, and made whole again for
-// who asks. Other encodings of objects, see [Object.Form], are dropped when nobody
-// has asked for them during two sweeps, which are a twentieth of the history apart.
+// All but the newest MiB of a cache's history is packed: a replaced object is kept as its
+// difference to its successor, and restored for the reader that needs it. Other encodings of
+// objects, see [Object.Encoding], are dropped after two sweeps without a reader. Two sweeps are a
+// twentieth of the history apart.
 //
 // # What a write costs
 //
-// Watchers with the same selection share a topic: a log of the events of that
-// selection. A topic is found by one look-up of what its selection fixes: one
-// object, an indexed field's value, a label's value, a namespace, or nothing. A
-// change looks up its own values of those kinds that anybody watches, and meets
-// no other topic: a hundred thousand watchers of a node's pods each cost a
-// change of another node nothing. What remains of a selection is evaluated
+// Watchers with the same selection share a topic: a log of the events of that selection. A topic is
+// found by one look-up of its base, the part of the selection that fixes one object, an indexed
+// field's value, a label's value, a namespace, or nothing. A change looks up its own values of
+// those kinds that have watchers, and meets no other topic: a hundred thousand watchers of one
+// node's pods each add no cost to a change of another node. The rest of a selection is evaluated
 // once per distinct selection, not once per watcher.
 //
-// The naive design, a scan of one shared ring by each watcher at its own pace,
-// lost: a watcher of one node in a thousand would look at a thousand changes to
-// find its own, or be woken for each. Logs of their own for topics cost 40
-// bytes an event and topic, and are cut together with the ring.
+// The naive design, in which each watcher scans one shared ring at its own pace, lost: a watcher of
+// one node in a thousand would look at a thousand changes to find its own, or be woken for each.
+// The logs of topics cost 40 bytes for an event and topic, and are cut together with the ring.
 //
 // # When the store fails
 //
-// If the cursor breaks, the hub opens another one where it stood, and nobody
-// notices. If the history between is compacted by then, every cache is loaded
-// again and all watchers fail with storage.ErrCompacted: what happened in
-// between cannot be told. While the store cannot be followed, Any reads and
-// watches go on with what is there, and Latest fails with
-// storage.ErrUnavailable. A closed store ends everything with
-// storage.ErrClosed.
+// If the cursor breaks, the hub opens another one at the same revision, and readers and watchers go
+// on. If the history in between is compacted by then, every cache is loaded again and all watchers
+// fail with storage.ErrCompacted, because the events in between are lost. While the store cannot be
+// followed, Any reads and watches continue with the cached state, and Latest fails with
+// storage.ErrUnavailable. A closed store ends everything with storage.ErrClosed.
 //
 // # Values that cannot be read
 //
-// A value that is no JSON object, or of another kind than the cache's, is an object
-// nevertheless: it is counted, and every Get, list and watch whose range holds it fails
-// with an [*UnreadableError] until it can be read or is deleted. The range of a selection
-// is its object, its namespace or the resource; labels and fields do not narrow it, for
-// nobody knows those of such a value. Watchers of the range end with that error and can
-// watch again when it is over, from where they were: they see one change from the last
-// state that could be read to the next one, or a deletion if there is none. A selection
-// with [Selection.Readable] goes on as if there were no such object.
+// A value that is not a JSON object, or of another kind than the cache's, is nevertheless an
+// object: it is counted, and every Get, list and watch whose range holds it fails with an
+// [*UnreadableError] until it can be read or is deleted. The range of a selection is its object,
+// its namespace or the resource; labels and fields do not narrow it, since those of such a value
+// are unknown. Watchers of the range end with that error and can watch again afterwards from the
+// same revision: they see one change from the last readable state to the next one, or a deletion if
+// there is none. A selection with [Selection.Readable] continues as if the object did not exist.
 //
 // # Concurrency
 //
 //  1. Methods of Hub, Cache, Snapshot and Object may be called from any
 //     goroutine. A Watcher belongs to one goroutine at a time.
-//  2. There is one goroutine, [Hub.Run]. It takes in what no reader has taken
-//     in, drops what is too old, packs the past, and rings all bells. Without it reads are
-//     right, but no bell rings and nothing expires by age. A watcher that starts
-//     before the cache's history has one more, until it has caught up: it passes
-//     on the store's bell.
-//  3. Changes are applied by whoever holds Hub.mu: the feeder, or a reader that
-//     will not wait for it. They become visible to watchers and snapshots
-//     together, when a whole batch of the store has been applied, and bells
-//     ring after that.
-//  4. Bells are rung without any lock that readers or writers take, and once
-//     per topic however many events there were.
-//  5. Locks are taken in this order: Hub.mu, Cache.mu, topic.bells. The lock of
-//     the forms is taken alone. Nothing calls the store with Cache.mu held;
-//     loading and following it happens under Hub.mu.
-//  6. What comes out is shared and immutable: objects, their bytes, slices of
-//     events.
+//  2. There is one goroutine, [Hub.Run]. It applies the events that no reader has applied, drops
+//     changes that are too old, packs the past, and rings all bells. Without it reads are right,
+//     but no bell rings and no change expires by age. A watcher that starts before the cache's
+//     history has one more goroutine, until it has caught up: it relays the store's bell.
+//  3. The goroutine that holds Hub.mu applies changes: the feeder, or a reader that does not wait
+//     for it. They become visible to watchers and snapshots together, when a whole batch of the
+//     store has been applied, and bells ring after that.
+//  4. Bells are rung without any lock that readers or writers take, and once per topic for any
+//     number of events.
+//  5. Locks are taken in this order: Hub.mu, Cache.mu, topic.bells. The lock of the encodings is
+//     taken alone. The store is not called with Cache.mu held; loading and following it happens
+//     under Hub.mu.
+//  6. Everything that is returned is shared and immutable: objects, their bytes, slices of events.
 package watchcache

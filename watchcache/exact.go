@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// maxOlds and oldFor bound the snapshots of the past that are kept for the
+	// maxPastSnapshots and pastSnapshotTTL bound the snapshots of the past that are kept for the
 	// next page of a list.
-	maxOlds = 4
-	oldFor  = time.Minute
+	maxPastSnapshots = 4
+	pastSnapshotTTL  = time.Minute
 )
 
-// exact is a snapshot of a revision that has been applied. What the store has forgotten
-// is not told here either, though it may still be known: a page of a list expires at the
-// same time whichever replica is asked for it, and however busy the resource is.
+// exact returns a snapshot of a revision that has been applied. It fails for a revision that the
+// store has compacted, even if the cache still knows it: a page of a list expires at the same time
+// on every replica, however busy the resource is.
 func (c *Cache) exact(ctx context.Context, rev storage.Revision) (*Snapshot, error) {
 	if rev <= 0 || rev < c.hub.store.Compacted() {
 		return nil, storage.ErrCompacted
@@ -28,7 +28,7 @@ func (c *Cache) exact(ctx context.Context, rev storage.Revision) (*Snapshot, err
 	if err != nil || s.rev == rev {
 		return s, err
 	}
-	if s := c.old(rev); s != nil {
+	if s := c.pastSnapshot(rev); s != nil {
 		return s, nil
 	}
 	if s = c.undo(rev); s == nil {
@@ -38,17 +38,17 @@ func (c *Cache) exact(ctx context.Context, rev storage.Revision) (*Snapshot, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.mu.olds = append(c.mu.olds, s); len(c.mu.olds) > maxOlds {
-		c.mu.olds = slices.Delete(c.mu.olds, 0, 1)
+	if c.mu.pastSnapshots = append(c.mu.pastSnapshots, s); len(c.mu.pastSnapshots) > maxPastSnapshots {
+		c.mu.pastSnapshots = slices.Delete(c.mu.pastSnapshots, 0, 1)
 	}
 	return s, nil
 }
 
-// old finds a kept snapshot.
-func (c *Cache) old(rev storage.Revision) *Snapshot {
+// pastSnapshot finds a kept snapshot of the past.
+func (c *Cache) pastSnapshot(rev storage.Revision) *Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, s := range c.mu.olds {
+	for _, s := range c.mu.pastSnapshots {
 		if s.rev == rev {
 			s.used = time.Now()
 			return s
@@ -57,12 +57,12 @@ func (c *Cache) old(rev storage.Revision) *Snapshot {
 	return nil
 }
 
-func (c *Cache) forgetOlds(now time.Time) {
-	c.mu.olds = slices.DeleteFunc(c.mu.olds, func(s *Snapshot) bool { return now.Sub(s.used) > oldFor })
+func (c *Cache) forgetPastSnapshots(now time.Time) {
+	c.mu.pastSnapshots = slices.DeleteFunc(c.mu.pastSnapshots, func(s *Snapshot) bool { return now.Sub(s.used) > pastSnapshotTTL })
 }
 
-// undo takes back the changes after rev in a copy of the tree; nil if the ring
-// does not reach that far.
+// undo reverts the changes after rev in a copy of the tree; nil if the ring does not reach back
+// that far.
 func (c *Cache) undo(rev storage.Revision) *Snapshot {
 	c.mu.Lock()
 	if rev < c.mu.floor {
@@ -77,7 +77,7 @@ func (c *Cache) undo(rev storage.Revision) *Snapshot {
 	c.mu.Unlock()
 	for i := len(ring) - 1; i >= 0 && ring[i].rev > rev; i-- {
 		ch := &ring[i]
-		key := ch.any().Key()
+		key := ch.either().Key()
 		delete(unreadable, key)
 		if ch.old == nil {
 			tree.Delete(key)

@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Run feeds the caches and rings the bells until ctx ends, which is no error,
-// or the store is closed (storage.ErrClosed).
+// Run feeds the caches and rings the bells until ctx ends, which is no error, or the store is
+// closed (storage.ErrClosed).
 func (h *Hub) Run(ctx context.Context) error {
 	tick := time.NewTicker(max(h.opts.History/20, time.Second))
 	defer tick.Stop()
@@ -35,13 +35,13 @@ func (h *Hub) Run(ctx context.Context) error {
 		case <-retry:
 		case <-tick.C:
 			h.forget()
-			h.forms.sweep()
+			h.encodings.sweep()
 		}
 	}
 }
 
-// feed takes one batch and rings the topics that have something new, whoever
-// took it in. Ringing needs none of the locks that readers need.
+// feed applies one batch and rings the topics with new events, including those that a reader has
+// applied. Ringing needs none of the locks that readers need.
 func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
 	h.mu.Lock()
 	n, err = h.step()
@@ -66,7 +66,7 @@ func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
 	return n, bell, err
 }
 
-// forget lets quiet caches drop what is too old.
+// forget drops changes that are too old from caches that receive no events.
 func (h *Hub) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,13 +74,13 @@ func (h *Hub) forget() {
 	for _, c := range h.mu.caches {
 		c.mu.Lock()
 		c.forget(now.UnixNano())
-		c.forgetOlds(now)
+		c.forgetPastSnapshots(now)
 		c.mu.Unlock()
 	}
 }
 
-// step applies one batch, and publishes it when all of it is applied. It
-// returns the number of events.
+// step applies one batch, and publishes it when all of it is applied. It returns the number of
+// events.
 func (h *Hub) step() (int, error) {
 	if err := h.follow(); err != nil {
 		return 0, err
@@ -117,8 +117,8 @@ func (h *Hub) advance(target storage.Revision) error {
 	return nil
 }
 
-// want has the cursor come up to rev and ring for it, though nothing of ours may
-// happen there. A cursor that is opened later is told again.
+// noteMiss makes the cursor advance to rev and ring its bell, even if no event of ours occurs there. A
+// cursor that is opened later is asked again.
 func (h *Hub) want(rev storage.Revision) {
 	if h.mu.cursor != nil {
 		h.mu.cursor.Want(rev)
@@ -135,7 +135,7 @@ func (h *Hub) cacheOf(key string) *Cache {
 	return nil
 }
 
-// publish makes everything up to rev visible to watchers and to those who wait.
+// publish makes all events up to rev visible to watchers and to waiters.
 func (h *Hub) publish(rev storage.Revision) {
 	if rev <= h.Revision() {
 		return

@@ -13,49 +13,49 @@ import (
 	"fairlead.dev/trace"
 )
 
-// Root is the prefix of everything a hub looks at.
+// Root is the prefix of all keys that a hub reads.
 const Root = "/registry/"
 
-// HubOptions bound what a hub keeps; the zero value is the defaults.
+// HubOptions bound the memory of a hub; zero values mean the defaults.
 type HubOptions struct {
 	// History is how long each cache keeps changes for watchers; 5 minutes.
 	History time.Duration
 	// HistoryBytes bounds the changes that each cache keeps; 32 MiB.
 	HistoryBytes int
-	// FormBytes bounds the other encodings that all objects of the hub keep, with
-	// the objects of events, which it keeps alive; 32 MiB.
-	FormBytes int
-	// Trace is told what each event is and when it can be read; nil is nobody.
+	// EncodingBytes bounds the other encodings of all objects of the hub, with the objects of
+	// events that they keep alive; 32 MiB.
+	EncodingBytes int
+	// Trace records each event and when it can be read; nil records none.
 	Trace *trace.Log
-	// Log hears of stored values that cannot be read; nil logs nothing.
+	// Log logs stored values that are unreadable; nil logs none.
 	Log *slog.Logger
 }
 
-// Hub feeds the caches of all resources from one cursor of the store.
+// A Hub feeds the caches of all resources from one cursor of the store.
 type Hub struct {
-	store storage.Store
-	opts  HubOptions
-	forms forms
+	store     storage.Store
+	opts      HubOptions
+	encodings encodings
 	// applied is the revision up to which every cache is complete.
 	applied  atomic.Int64
 	rebuilds atomic.Int64
-	// kick wakes the feeder when a reader has left it something to do.
+	// kick wakes the feeder when a reader has left work for it.
 	kick chan struct{}
 
-	// mu stands above Cache.mu.
+	// mu is taken before Cache.mu.
 	mu struct {
 		sync.Mutex
 		// cursor is nil while the store cannot be followed, for the reason err.
 		cursor  storage.Cursor
 		err     error
 		retryAt time.Time
-		// stale: caches have to be loaded again before the next event.
+		// stale: caches must be loaded again before the next event.
 		stale bool
 		// unloaded are caches that could not be loaded when they were added.
 		unloaded []*Cache
 		caches   map[string]*Cache
 		queue    []*topic
-		// packs are caches with something to pack.
+		// packs are caches with changes to pack.
 		packs   []*Cache
 		waiters []*waiter
 	}
@@ -66,11 +66,11 @@ type waiter struct {
 	done chan struct{}
 }
 
-// retryAfter is how long a store that failed is left alone.
+// retryAfter is the pause after a failure of the store.
 const retryAfter = 200 * time.Millisecond
 
-// NewHub returns a hub that stands at the store's present revision, with no
-// caches yet. Its readers work at once; its watchers' bells need Run.
+// NewHub returns a hub without caches at the store's current revision. Its readers work at once;
+// its watchers' bells need Run.
 func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
 	if o.History == 0 {
 		o.History = 5 * time.Minute
@@ -78,14 +78,14 @@ func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
 	if o.HistoryBytes == 0 {
 		o.HistoryBytes = 32 << 20
 	}
-	if o.FormBytes == 0 {
-		o.FormBytes = 32 << 20
+	if o.EncodingBytes == 0 {
+		o.EncodingBytes = 32 << 20
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	h := &Hub{store: s, opts: o, kick: make(chan struct{}, 1)}
-	h.forms.limit = o.FormBytes
+	h.encodings.limit = o.EncodingBytes
 	h.mu.caches = map[string]*Cache{}
 	rev, err := s.Current(context.Background())
 	if err != nil {
@@ -100,8 +100,8 @@ func NewHub(s storage.Store, o HubOptions) (*Hub, error) {
 	return h, nil
 }
 
-// Err returns why caches are not complete or do not follow the store: it cannot be
-// followed, or not all of them could be loaded. It is nil in order.
+// Err returns why caches are incomplete or do not follow the store: the store cannot be followed,
+// or some caches could not be loaded. It is nil when all is well.
 func (h *Hub) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,11 +114,11 @@ func (h *Hub) Err() error {
 	return nil
 }
 
-// Revision is the revision up to which all caches are complete.
+// Revision returns the revision up to which all caches are complete.
 func (h *Hub) Revision() storage.Revision { return storage.Revision(h.applied.Load()) }
 
-// Add makes the cache of a resource and loads it. If the store fails, the
-// cache's readers get its error until it can be loaded.
+// Add makes the cache of a resource and loads it. If the store fails, the cache's readers get its
+// error until it can be loaded.
 func (h *Hub) Add(o Options) *Cache {
 	c := newCache(h, o)
 	h.mu.Lock()
@@ -144,24 +144,24 @@ func (h *Hub) Remove(c *Cache) {
 	h.wakeFeeder()
 }
 
-// HubStats are for metrics.
+// HubStats are figures for metrics.
 type HubStats struct {
-	// Revision is Hub.Revision; Behind is how much further the store is.
+	// Revision is Hub.Revision; Behind is the distance to the store's revision.
 	Revision storage.Revision
 	Behind   int64
-	// FormBytes is what the kept forms take, as HubOptions counts them.
-	FormBytes int64
+	// EncodingBytes is the size of the kept encodings, as HubOptions counts them.
+	EncodingBytes int64
 	// Rebuilds counts how often all caches had to be loaded again.
 	Rebuilds int64
 }
 
-// Stats are the present figures.
+// Stats returns the current figures.
 func (h *Hub) Stats() HubStats {
 	rev := h.Revision()
 	return HubStats{
-		Revision:  rev,
-		Behind:    max(0, int64(h.store.Revision()-rev)),
-		FormBytes: h.forms.size.Load(),
-		Rebuilds:  h.rebuilds.Load(),
+		Revision:      rev,
+		Behind:        max(0, int64(h.store.Revision()-rev)),
+		EncodingBytes: h.encodings.size.Load(),
+		Rebuilds:      h.rebuilds.Load(),
 	}
 }

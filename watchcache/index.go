@@ -6,13 +6,13 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// index orders the objects that have a value in one dimension by that value,
-// then by key. An index is made when it is first missed and kept up to date
-// from then on; small resources and labels that are asked for once do without.
+// An index orders the objects that have a value in one dimension by that value, then by key. It is
+// built when a list first misses it and updated from then on. Small resources and labels that are
+// rarely selected have none.
 type index struct {
 	dim  dimension
 	tree *btree.BTreeG[indexed]
-	// used orders indexes by their last use; shared with the copies.
+	// used orders indexes by their last use; the copies share it.
 	used *atomic.Uint64
 }
 
@@ -27,8 +27,7 @@ const (
 	minIndexed = 128
 	// labelMisses is how often a label is scanned for before it is indexed.
 	labelMisses = 2
-	// maxLabelIndexes bounds the indexes of labels; a new one replaces the one
-	// that was not used for longest.
+	// maxLabelIndexes bounds the indexes of labels; a new one replaces the least recently used.
 	maxLabelIndexes = 4
 	// maxWanted bounds the labels whose misses are counted.
 	maxWanted = 64
@@ -78,7 +77,7 @@ func (x *index) apply(ch *change) {
 	}
 }
 
-// walk calls f for the objects with a value, from after a key on.
+// walk calls f for the objects with a value, after a key.
 func (x *index) walk(value, after string, f func(*Object) bool) {
 	x.tree.Ascend(indexed{value: value, key: after}, func(e indexed) bool {
 		if e.value != value {
@@ -97,8 +96,8 @@ func findIndex(xs []*index, dim dimension) *index {
 	return nil
 }
 
-// want tells the cache that an index was missed.
-func (c *Cache) want(dim dimension) {
+// noteMiss records that a list missed an index.
+func (c *Cache) noteMiss(dim dimension) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mu.err != nil || findIndex(c.mu.indexes, dim) != nil {
@@ -123,7 +122,7 @@ func (c *Cache) want(dim dimension) {
 	c.snap.Store(nil)
 }
 
-// dropLabelIndex makes room for one more.
+// dropLabelIndex makes room for one more index of a label.
 func (c *Cache) dropLabelIndex() {
 	n, oldest := 0, -1
 	for i, x := range c.mu.indexes {

@@ -12,23 +12,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Object is one object as of one revision. It is immutable and shared by all
-// who read it; what is learned from its bytes is learned once and kept.
+// An Object is one object as of one revision. It is immutable and shared by all readers; its
+// attributes are read from its bytes once and kept.
 type Object struct {
 	cache *Cache
 	body  atomic.Pointer[body]
-	// splice is where the resource version goes into the value.
-	splice splice
-	facts  atomic.Pointer[facts]
-	forms  atomic.Pointer[form]
-	sizes  atomic.Pointer[formSize]
+	// splice is the place of the resource version in the value.
+	splice     splice
+	attributes atomic.Pointer[attributes]
+	encodings  atomic.Pointer[encoded]
+	sizes      atomic.Pointer[encodedSize]
 }
 
-// NewObject reads a stored key. It fails if the value is not a JSON object, its
-// metadata is not one, or Options.Read cannot read it.
+// NewObject reads a stored key. It fails if the value is not a JSON object, if its metadata is not
+// one, or if Options.Read fails.
 //
-// A value that carries metadata.resourceVersion, as nothing of ours writes it,
-// is copied without it.
+// A value that carries metadata.resourceVersion, which this server never writes, is copied without
+// it.
 func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
 	kv, err := c.stored(kv)
 	if err != nil {
@@ -50,41 +50,40 @@ func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
 	return o, nil
 }
 
-// Key is the object's key in the store.
+// Key returns the object's key in the store.
 func (o *Object) Key() string { return o.kv().Key }
 
-// Namespace is the object's namespace, "" if its resource has none.
+// Namespace returns the object's namespace, "" if its resource has none.
 func (o *Object) Namespace() string {
 	namespace, _ := o.cache.names(o.Key())
 	return namespace
 }
 
-// Name is the object's name.
+// Name returns the object's name.
 func (o *Object) Name() string {
 	_, name := o.cache.names(o.Key())
 	return name
 }
 
-// UID is metadata.uid.
+// UID returns metadata.uid.
 func (o *Object) UID() types.UID { return types.UID(o.read().uid) }
 
-// Revision is where the object was last written: its resource version.
+// Revision returns the revision of the last write: the resource version.
 func (o *Object) Revision() storage.Revision { return o.kv().ModRevision }
 
-// CreateRevision is where the object came to be.
+// CreateRevision returns the revision of the creation.
 func (o *Object) CreateRevision() storage.Revision { return o.kv().CreateRevision }
 
-// Value is the object as stored, JSON without a resource version. It must not
-// be changed.
+// Value returns the object as stored, JSON without a resource version. It must not be changed.
 func (o *Object) Value() []byte { return o.body.Load().value() }
 
 // AppendJSON appends the object with its resource version.
 func (o *Object) AppendJSON(dst []byte) []byte { return o.AppendJSONAt(dst, o.Revision()) }
 
-// Labels are the object's labels.
+// Labels returns the object's labels.
 func (o *Object) Labels() labels.Labels { return o.read() }
 
-// Fields are metadata.name, metadata.namespace and Options.Fields.
+// Fields returns metadata.name, metadata.namespace and Options.Fields.
 func (o *Object) Fields() fields.Fields { return (*objectFields)(o) }
 
 func (o *Object) field(name string) (string, bool) {
@@ -101,10 +100,10 @@ func (o *Object) field(name string) (string, bool) {
 	return o.read().fields[i], true
 }
 
-// read scans the object the first time anybody asks what is in it. Two who ask
-// at once may both scan; they find the same.
-func (o *Object) read() *facts {
-	f := o.facts.Load()
+// read scans the object when its attributes are first needed. Two concurrent readers may both scan
+// it, with the same result.
+func (o *Object) read() *attributes {
+	f := o.attributes.Load()
 	if f != nil {
 		return f
 	}
@@ -113,11 +112,11 @@ func (o *Object) read() *facts {
 	if !o.readable() {
 		value = nil
 	}
-	f = readFacts(value, o.cache.paths, o.cache.opts.Fields)
+	f = scanAttributes(value, o.cache.paths, o.cache.opts.Fields)
 	if b.base == nil {
-		o.facts.Store(f)
+		o.attributes.Store(f)
 		if o.body.Load() != b {
-			o.facts.Store(nil) // packed meanwhile: nothing may hold its bytes
+			o.attributes.Store(nil) // packed meanwhile: nothing may hold its bytes
 		}
 	}
 	return f

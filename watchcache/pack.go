@@ -8,26 +8,25 @@ import (
 	"fairlead.dev/storage"
 )
 
-// body is an object's key, revisions and value. The history holds states of the
-// same objects, each much like the next. So an object that was replaced a while ago
-// is packed: its body gives way to one whose value is what tells it from the object
-// that came after it. Who asks for the value gets it whole.
+// A body is an object's key, revisions and value. The history holds states of the same objects,
+// each much like the next. So an object that was replaced some time ago is packed: its new body
+// holds only its difference to its successor, and a reader restores the value from both.
 type body struct {
 	kv *storage.KeyValue
-	// base is the object after this one, if kv.Value is packed.
+	// base is the successor, if kv.Value is packed.
 	base *Object
 }
 
 const (
-	// packBehind is how much of the newest history stays as it is, in bytes, for
-	// those who follow, and packStep how much is packed in one go.
-	packBehind = 1 << 20
-	packStep   = 256 << 10
-	// packFrom is the least size of a value that is packed.
-	packFrom = 256
-	// packRun bounds how many others have to be made whole to read one: each of so
-	// many versions of an object stays whole.
-	packRun = 16
+	// unpackedBytes is how much of the newest history stays unpacked, for watchers that follow it,
+	// and packStep how much is packed in one go.
+	unpackedBytes = 1 << 20
+	packStep      = 256 << 10
+	// minPackSize is the size of the smallest value that is packed.
+	minPackSize = 256
+	// maxPackChain bounds how many successors must be restored to read one object: of so many
+	// versions of an object one stays whole.
+	maxPackChain = 16
 )
 
 func (o *Object) kv() *storage.KeyValue { return o.body.Load().kv }
@@ -43,11 +42,11 @@ func (b *body) value() []byte {
 	return value
 }
 
-// packed is the object's body once it is packed by the one that came after it; nil
-// if that would not make it much smaller. It needs scratch.
+// packed returns the object's packed body, with its successor as base; nil if it would not be much
+// smaller. It uses scratch.
 func (o *Object) packed(next *Object, scratch *[]byte) *body {
 	kv := o.kv()
-	if len(kv.Value) < packFrom || kv.Version%packRun == 0 || o.body.Load().base != nil {
+	if len(kv.Value) < minPackSize || kv.Version%maxPackChain == 0 || o.body.Load().base != nil {
 		return nil
 	}
 	*scratch = delta.Append((*scratch)[:0], next.Value(), kv.Value)
@@ -57,7 +56,7 @@ func (o *Object) packed(next *Object, scratch *[]byte) *body {
 	return &body{withValue(kv, bytes.Clone(*scratch)), next}
 }
 
-// pack packs the history but for the newest part. One goroutine at a time does.
+// pack packs the history except its newest part. One goroutine at a time calls it.
 func (c *Cache) pack() {
 	c.mu.RLock()
 	first, whole := c.mu.packed, c.mu.whole
@@ -67,7 +66,7 @@ func (c *Cache) pack() {
 	bodies := make([]*body, 0, len(view))
 	var scratch []byte
 	for i := range view {
-		if whole <= packBehind {
+		if whole <= unpackedBytes {
 			break
 		}
 		whole -= view[i].size()
@@ -81,7 +80,7 @@ func (c *Cache) pack() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, b := range bodies {
-		// What has left the ring meanwhile is in none of its sums.
+		// Changes that have left the ring meanwhile are in none of its sums.
 		seq := first + uint64(i)
 		if seq < c.mu.packed {
 			continue
@@ -91,7 +90,7 @@ func (c *Cache) pack() {
 		if b != nil {
 			c.mu.ringBytes -= ch.size()
 			ch.old.body.Store(b)
-			ch.old.facts.Store(nil)
+			ch.old.attributes.Store(nil)
 			c.mu.ringBytes += ch.size()
 		}
 	}

@@ -102,12 +102,12 @@ func TestFormsAreForgotten(t *testing.T) {
 		left, _ := object(t, w, `{}`)
 		built := 0
 		build := func(*watchcache.Object) ([]byte, error) { built++; return make([]byte, 100), nil }
-		left.Form("x", build)
+		left.Encoding("x", build)
 		for range 10 {
-			wanted.Form("x", build)
+			wanted.Encoding("x", build)
 			time.Sleep(10 * time.Second)
 		}
-		if got := w.hub.Stats().FormBytes; got != 100 || built != 2 {
+		if got := w.hub.Stats().EncodingBytes; got != 100 || built != 2 {
 			t.Errorf("%d bytes of forms are kept, want 100; built %d times, want 2", got, built)
 		}
 	})

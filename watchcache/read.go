@@ -10,42 +10,42 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Match says how a read relates to its revision.
+// A Match relates a read to its revision.
 type Match uint8
 
 const (
-	// Latest reads what the store holds when the read begins, or later.
+	// Latest reads the state that the store holds when the read begins, or a later one.
 	Latest Match = iota
-	// NotOlder reads the cache's present, which must be at the revision or
-	// above: if it is not, the read waits.
+	// NotOlder reads the cache's current state, which must be at the revision or above; otherwise
+	// the read waits.
 	NotOlder
-	// Exact reads as of exactly the revision.
+	// Exact reads the state of exactly the revision.
 	Exact
-	// Any reads the cache's present, however late it is.
+	// Any reads the cache's current state, however far behind it is.
 	Any
 )
 
-// ReadAt is when to read; the zero value is Latest.
+// ReadAt selects the revision of a read; the zero value is Latest.
 type ReadAt struct {
 	Match Match
 	// Revision is for NotOlder and Exact.
 	Revision storage.Revision
 }
 
-// maxWait bounds the wait for a revision that is not there yet.
+// maxWait bounds the wait for a revision in the future.
 const maxWait = 3 * time.Second
 
-// TooNewError says that a revision had not come within 3 seconds.
+// A TooNewError reports that a revision was not reached within 3 seconds.
 type TooNewError struct{ Requested, Current storage.Revision }
 
 func (e *TooNewError) Error() string {
 	return fmt.Sprintf("revision %d is ahead of the present one, %d", e.Requested, e.Current)
 }
 
-// WaitFor returns once the caches are complete up to rev. It takes in what the
-// store has itself, and waits only for what the store does not have yet: up to
-// 3 seconds, then it fails with a *TooNewError. Other errors:
-// storage.ErrUnavailable, storage.ErrClosed, the context's.
+// WaitFor returns once the caches are complete up to rev. It applies the events that the store has
+// itself, and waits only for revisions that the store does not have yet: up to 3 seconds, then it
+// fails with a *TooNewError. Other errors: storage.ErrUnavailable, storage.ErrClosed, the
+// context's.
 func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
 	if h.Revision() >= rev {
 		return nil
@@ -72,8 +72,8 @@ func (h *Hub) WaitFor(ctx context.Context, rev storage.Revision) error {
 	return err
 }
 
-// wait returns when w's revision is there. Whoever hears the store's bell first,
-// a reader or the feeder, takes in what it was rung for.
+// wait returns when w's revision is reached. The first that hears the store's bell, a reader or the
+// feeder, applies the new events.
 func (h *Hub) wait(ctx context.Context, w *waiter) error {
 	timeout := time.NewTimer(maxWait)
 	defer timeout.Stop()
@@ -85,7 +85,7 @@ func (h *Hub) wait(ctx context.Context, w *waiter) error {
 			h.mu.Lock()
 			err := h.advance(w.rev)
 			if err == nil {
-				_ = h.loadMissing() // what still fails, its own readers are told
+				_ = h.loadMissing() // a failure is returned to the readers of the cache that is missing
 			}
 			h.wakeFeeder()
 			h.mu.Unlock()
@@ -109,7 +109,7 @@ func (h *Hub) bell() <-chan struct{} {
 	return h.mu.cursor.Bell()
 }
 
-// await makes the cache fit for a read.
+// await brings the cache up to the revision of a read.
 func (c *Cache) await(ctx context.Context, at ReadAt) error {
 	switch at.Match {
 	case Any:
@@ -128,8 +128,8 @@ func (c *Cache) await(ctx context.Context, at ReadAt) error {
 	return err
 }
 
-// Get returns one object, nil if there is none, and the revision at which this
-// was so. Errors are those of Snapshot, and *UnreadableError.
+// Get returns one object, nil if there is none, and the revision at which this was true. Errors are
+// those of Snapshot, and *UnreadableError.
 func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Object, storage.Revision, error) {
 	if at.Match == Exact {
 		s, err := c.Snapshot(ctx, at)
@@ -157,14 +157,14 @@ func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Ob
 	return o, rev, err
 }
 
-// Snapshot returns the resource as of one revision. Errors: *TooNewError for a
-// revision that had not come after 3 seconds; storage.ErrCompacted for an exact
-// one that is no longer kept; storage.ErrUnavailable, for Latest also when the
-// cache cannot catch up; storage.ErrClosed; the context's.
+// Snapshot returns the resource as of one revision. Errors: *TooNewError for a revision that was
+// not reached within 3 seconds; storage.ErrCompacted for an exact one that is no longer kept;
+// storage.ErrUnavailable, for Latest also when the cache cannot catch up; storage.ErrClosed; the
+// context's.
 //
-// A snapshot of the present costs nothing until the next change after it. One
-// of the past is the present with the changes since undone; past the kept
-// history it is read from the store.
+// A snapshot of the current state costs nothing until the next change after it. One of the past is
+// the current state with the later changes undone; before the kept history it is read from the
+// store.
 func (c *Cache) Snapshot(ctx context.Context, at ReadAt) (*Snapshot, error) {
 	if err := c.await(ctx, at); err != nil {
 		return nil, err
@@ -175,11 +175,11 @@ func (c *Cache) Snapshot(ctx context.Context, at ReadAt) (*Snapshot, error) {
 	return c.present()
 }
 
-// present is a snapshot of now. While nothing changes it is the same tree; only
-// the first who asks after a change makes a copy.
+// present returns a snapshot of the current state. Without changes it is the same tree; only the
+// first reader after a change makes a copy.
 func (c *Cache) present() (*Snapshot, error) {
-	// The order of these loads matters: if there still is a snapshot, nothing
-	// up to rev has touched this cache since it was made.
+	// The order of these loads matters: if there still is a snapshot, no change up to rev has
+	// touched this cache since it was made.
 	rev := c.hub.Revision()
 	if s := c.snap.Load(); s != nil {
 		if s.rev >= rev {
@@ -206,9 +206,8 @@ func (c *Cache) present() (*Snapshot, error) {
 	return s, nil
 }
 
-// Changed is the revision of the resource's newest change, or of when the cache was
-// loaded: it tells at next to no cost whether anything is new. Errors are those of
-// Snapshot; Exact is not for this.
+// Changed returns the revision of the resource's newest change, or of the cache's loading: a cheap
+// test for anything new. Errors are those of Snapshot; Exact is not supported.
 func (c *Cache) Changed(ctx context.Context, at ReadAt) (storage.Revision, error) {
 	if err := c.await(ctx, at); err != nil {
 		return 0, err

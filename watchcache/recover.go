@@ -9,8 +9,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// lost gives up the cursor for a reason. A store that is closed stays so: all
-// caches end.
+// lost gives up the cursor for a reason. A closed store stays closed: all caches end.
 func (h *Hub) lost(err error) {
 	if h.mu.cursor != nil {
 		h.mu.cursor.Close()
@@ -33,9 +32,9 @@ func (h *Hub) lost(err error) {
 	h.wakeFeeder()
 }
 
-// follow sees to it that there is a cursor. The first choice is to go on where
-// the last one stood, which nobody notices; if the history between is gone,
-// everything is loaded again and all watchers expire.
+// follow makes sure that there is a cursor. It first tries to continue at the last one's revision,
+// so that watchers go on; if the history in between is compacted, all caches are loaded again and
+// all watchers expire.
 func (h *Hub) follow() error {
 	if h.mu.cursor != nil {
 		return nil
@@ -75,7 +74,7 @@ func (h *Hub) reopen() error {
 	return h.rebuild()
 }
 
-// rebuild loads every cache as of the store's present revision.
+// rebuild loads every cache as of the store's current revision.
 func (h *Hub) rebuild() error {
 	rev, err := h.store.Current(context.Background())
 	if err != nil {
@@ -98,7 +97,7 @@ func (h *Hub) rebuild() error {
 	h.mu.cursor, h.mu.err, h.mu.stale, h.mu.unloaded = cursor, nil, false, nil
 	h.rebuilds.Add(1)
 	if rev < h.Revision() {
-		// The store is not the one it was: it was put back to an older state.
+		// The store was restored to an older state.
 		h.applied.Store(int64(rev))
 	}
 	h.publish(rev)
@@ -106,7 +105,7 @@ func (h *Hub) rebuild() error {
 	return nil
 }
 
-// loadMissing loads the caches that could not be when they were added.
+// loadMissing loads the caches that failed to load when they were added.
 func (h *Hub) loadMissing() error {
 	for len(h.mu.unloaded) > 0 {
 		if err := h.fill(h.mu.unloaded[0]); err != nil {
@@ -117,9 +116,9 @@ func (h *Hub) loadMissing() error {
 	return nil
 }
 
-// fill loads one cache as of the hub's revision. If that is compacted, the hub is
-// behind: it takes in what there is, and if that does not do, asks for more, to
-// be tried again.
+// fill loads one cache as of the hub's revision. If that is compacted, the hub is behind: it
+// applies the events that the store has and, if that is not enough, asks for more and fails, to be
+// tried again.
 func (h *Hub) fill(c *Cache) error {
 	kvs, err := h.load(c, h.Revision())
 	if errors.Is(err, storage.ErrCompacted) && h.advance(h.store.Revision()) == nil {
@@ -141,7 +140,7 @@ func (h *Hub) load(c *Cache, rev storage.Revision) ([]*storage.KeyValue, error) 
 	return r.KVs, err
 }
 
-// close ends the cache for good.
+// close ends the cache permanently.
 func (c *Cache) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

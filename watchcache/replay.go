@@ -6,26 +6,25 @@ import (
 	"fairlead.dev/storage"
 )
 
-// replay brings a watcher from its start to the point where its topic takes
-// over. It reads from the cache's ring or, where that does not reach, from the
-// store.
+// A replay brings a watcher from its start to the point at which its topic takes over. It reads
+// from the cache's ring or, before the ring's first change, from the store.
 type replay struct {
 	matcher matcher
 	// from and to are positions in the ring.
 	from, to uint64
-	// cursor reads the store up to the revision until; queue is what it gave
-	// that has not been looked at.
+	// cursor reads the store up to the revision until; queue holds its events that have not been
+	// checkInterval.
 	cursor storage.Cursor
 	closed chan struct{}
 	until  storage.Revision
 	queue  []storage.Event
 	seen   storage.Revision
-	// before are, by key, the last readable states of objects that cannot be read
-	// where the replay stands; nil for one that nobody knows.
+	// rungEarly holds, by key, the last readable states of objects that are unreadable at the replay's
+	// position; nil for an unknown one.
 	before map[string]*Object
 }
 
-// maxReplayed bounds the changes that one Next looks at.
+// maxReplayed bounds the changes that one Next examines.
 const maxReplayed = 4096
 
 // replayStore opens the store after a revision.
@@ -41,8 +40,8 @@ func (c *Cache) replayStore(m matcher, after, until storage.Revision) (*replay, 
 	return &replay{matcher: m, cursor: cursor, closed: make(chan struct{}), until: until, seen: after}, nil
 }
 
-// hear rings w for the store's cursor, until the replay is closed.
-func (r *replay) hear(w *Watcher) {
+// relayBell rings w whenever the store's cursor rings, until the replay is closed.
+func (r *replay) relayBell(w *Watcher) {
 	bell := r.cursor.Bell()
 	for {
 		select {
@@ -54,7 +53,7 @@ func (r *replay) hear(w *Watcher) {
 	}
 }
 
-// idle says that what is to come is the store's to ring for.
+// idle reports whether the next events come from the store, which rings for them.
 func (r *replay) idle() bool { return r.cursor != nil && len(r.queue) == 0 }
 
 func (r *replay) close() {
@@ -64,8 +63,8 @@ func (r *replay) close() {
 	}
 }
 
-// next returns the events of some changes, the revision up to which that is
-// everything, and whether more is to come.
+// next returns the events of some changes, the revision up to which they are complete, and whether
+// more will come.
 func (r *replay) next(w *Watcher) (events []Event, progress storage.Revision, more bool, err error) {
 	if r.cursor != nil {
 		return r.nextOfStore(w)
@@ -104,14 +103,13 @@ func (r *replay) next(w *Watcher) (events []Event, progress storage.Revision, mo
 	return events, view[n].rev - 1, true, nil
 }
 
-// enough says whether one Next has looked at enough, unless it is in the middle
-// of a transaction.
+// enough reports whether one Next has examined enough, regardless of transactions.
 func (r *replay) enough(changes int, events []Event) bool {
 	return changes >= maxReplayed || len(events) >= maxEvents
 }
 
-// add appends the event that a change is to the selection. A lapse that is over by now,
-// as each is that a replay meets, is passed over.
+// add appends the event by which the selection sees a change. Each lapse that a replay meets is
+// over by now and is skipped.
 func (r *replay) add(events []Event, ch *change) []Event {
 	if f := r.matcher.filter; f == nil || !f.readable {
 		if ch.new != nil && !ch.new.readable() {
@@ -119,22 +117,22 @@ func (r *replay) add(events []Event, ch *change) []Event {
 		}
 		if ch.old != nil && !ch.old.readable() {
 			over := *ch
-			over.old = ch.was
+			over.old = ch.lastReadable
 			ch = &over
 		}
 	}
-	if ev, ok := edge(ch, r.matcher.match(ch.old), r.matcher.match(ch.new)); ok {
+	if ev, ok := eventOf(ch, r.matcher.match(ch.old), r.matcher.match(ch.new)); ok {
 		events = append(events, ev)
 	}
 	return events
 }
 
-// lapse completes a change that was read from the store with the state before the lapse
-// that it ends.
+// lapse completes a change that was read from the store with the last readable state before the
+// lapse that it ends.
 func (r *replay) lapse(ch *change) {
-	key := ch.any().Key()
+	key := ch.either().Key()
 	if ch.old != nil && !ch.old.readable() {
-		ch.was = r.before[key]
+		ch.lastReadable = r.before[key]
 	}
 	switch {
 	case ch.new == nil || ch.new.readable():

@@ -7,10 +7,9 @@ import (
 	"unsafe"
 )
 
-// The scanner finds things in stored JSON without decoding it. It relies on
-// its input being valid JSON, which everything in the store is, and stays in
-// bounds when it is not. Where a key stands twice in one object, which no
-// encoder writes, the first counts.
+// The scanner finds values in stored JSON without decoding it. It relies on valid JSON, which
+// everything in the store is, and stays in bounds otherwise. Of a key that stands twice in one
+// object, which no encoder writes, the first one counts.
 
 var errNotJSON = errors.New("not a JSON object")
 
@@ -21,9 +20,8 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the place after the string whose opening quote is b[i], -1
-// if it does not end. A quote ends the string unless an odd number of
-// backslashes stands before it.
+// skipString returns the place after the string whose opening quote is b[i], -1 if it does not end.
+// A quote ends the string unless an odd number of backslashes stands before it.
 func skipString(b []byte, i int) int {
 	for at := i + 1; ; at++ {
 		n := bytes.IndexByte(b[at:], '"')
@@ -44,8 +42,8 @@ func skipString(b []byte, i int) int {
 	}
 }
 
-// content is the text between the quotes of the string at b[i:end]. It shares
-// b's memory if it can.
+// content returns the text between the quotes of the string at b[i:end]. It shares b's memory if it
+// can.
 func content(b []byte, i, end int) string {
 	if raw := b[i+1 : end-1]; bytes.IndexByte(raw, '\\') < 0 {
 		return share(raw)
@@ -53,8 +51,7 @@ func content(b []byte, i, end int) string {
 	return unquote(b[i:end])
 }
 
-// skipValue returns the place after the value that begins at b[i], -1 if it
-// does not end.
+// skipValue returns the place after the value that begins at b[i], -1 if it does not end.
 func skipValue(b []byte, i int) int {
 	if i >= len(b) {
 		return -1
@@ -100,14 +97,14 @@ func skipNested(b []byte, i int) int {
 	return -1
 }
 
-// members walks the members of one JSON object. After next, key is the member's
-// key and at where its value begins; before the next call the walker must be
-// told where the value ends, by skip or by setting at.
+// members walks the members of one JSON object. After next, key is the member's key and at the
+// place where its value begins. Before the next call, skip or an assignment to at must move at to
+// the end of the value.
 type members struct {
 	b   []byte
 	at  int
 	key string
-	// broken: the input is not what JSON allows.
+	// broken: the input is not valid JSON.
 	broken bool
 	begun  bool
 }
@@ -147,7 +144,7 @@ func (m *members) next() bool {
 	return true
 }
 
-// skip moves past the present member's value.
+// skip moves past the current member's value.
 func (m *members) skip() {
 	if end := skipValue(m.b, m.at); end < 0 {
 		m.fail()
@@ -161,7 +158,7 @@ func (m *members) fail() bool {
 	return false
 }
 
-// unquote decodes a quoted string that holds escapes.
+// unquote decodes a quoted string with escapes.
 func unquote(quoted []byte) string {
 	var s string
 	if json.Unmarshal(quoted, &s) != nil {
@@ -170,9 +167,9 @@ func unquote(quoted []byte) string {
 	return s
 }
 
-// scalarText is the value at b[i] as text: a string's content, or a number's
-// or boolean's literal. end is the place after it, -1 if it does not end; ok is
-// false for null, objects and arrays. The text shares b's memory if it can.
+// scalarText returns the value at b[i] as text: a string's content, or a number's or boolean's
+// literal. end is the place after it, -1 if it does not end; ok is false for null, objects and
+// arrays. The text shares b's memory if it can.
 func scalarText(b []byte, i int) (text string, end int, ok bool) {
 	if i >= len(b) {
 		return "", -1, false
@@ -192,5 +189,5 @@ func scalarText(b []byte, i int) (text string, end int, ok bool) {
 	return share(b[i:end]), end, true
 }
 
-// share is b as a string without a copy: stored bytes never change.
+// share returns b as a string without a copy: stored bytes never change.
 func share(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -6,26 +6,25 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Selection is the part of a resource that a list or a watch is about. The
-// zero value is everything; all that is set must hold. A field that the
-// resource does not have is empty on every object.
+// A Selection is the part of a resource that a list or a watch reads. The zero value selects
+// everything; all conditions must hold. A field that the resource does not have is empty on every
+// object.
 type Selection struct {
-	// Namespace is "" for all of them.
+	// Namespace is "" for all namespaces.
 	Namespace string
 	Name      string
 	Labels    labels.Selector
 	Fields    fields.Selector
-	// Readable leaves objects out whose values cannot be read, as if there were none,
-	// where reads and watches would else fail: for those to whom such an object and
-	// none are the same.
+	// Readable skips objects whose values are unreadable, where reads and watches would otherwise
+	// fail. It suits readers that treat such an object as missing.
 	Readable bool
 }
 
-// base is the part of a selection that finds its objects and its topics by a
-// look-up; filter, the rest, has to be evaluated.
+// A base is the part of a selection by which its objects and topics are looked up; the filter is
+// the rest, which is evaluated.
 type base struct {
 	kind baseKind
-	// dim is what is looked up, for byValue.
+	// dim is the dimension of byValue.
 	dim dimension
 	// value is the namespace, the object's key, or the dimension's value.
 	value string
@@ -40,14 +39,13 @@ const (
 	byValue
 )
 
-// dimension is something objects have at most one value of: an indexed field
-// or a label.
+// A dimension is a property of which objects have at most one value: an indexed field or a label.
 type dimension struct {
 	label bool
 	name  string
 }
 
-// value is the object's value; ok is false if it has none.
+// value returns the object's value; ok is false if it has none.
 func (d dimension) value(o *Object) (value string, ok bool) {
 	if d.label {
 		return o.read().Lookup(d.name)
@@ -55,8 +53,8 @@ func (d dimension) value(o *Object) (value string, ok bool) {
 	return o.field(d.name)
 }
 
-// filter is what a base leaves to be evaluated, in a form that is quick to
-// evaluate; nil passes everything.
+// A filter holds the conditions that the base does not cover, compiled for quick evaluation; nil
+// matches every object.
 type filter struct {
 	nothing, readable bool
 	namespace, name   string
@@ -91,33 +89,33 @@ func (f *filter) match(o *Object) bool {
 	return true
 }
 
-// matcher is a compiled selection.
+// A matcher is a compiled selection.
 type matcher struct {
 	base   base
 	filter *filter
-	// ends, if not nil, is asked when examined objects have been looked at, of which there
-	// are left, whether to look at more; stopped: it has said no.
+	// ends, if not nil, is called after every checkInterval objects and ends the walk by true. left
+	// counts down to the next call; stopped: it has returned true.
 	ends    func() bool
 	left    int
 	stopped bool
 }
 
-// examined is how many objects are looked at before it is asked again whether to go on.
-const examined = 256
+// checkInterval is the number of objects between two calls of ends.
+const checkInterval = 256
 
-// goesOn reports whether one more object is to be looked at.
+// goesOn reports whether the walk may look at one more object.
 func (m *matcher) goesOn() bool {
 	if m.ends == nil {
 		return true
 	}
 	if m.left--; m.left < 0 {
-		m.left = examined
+		m.left = checkInterval
 		m.stopped = m.stopped || m.ends()
 	}
 	return !m.stopped
 }
 
-// match says whether the object, which may be nil, is in the selection.
+// match reports whether the object, which may be nil, is in the selection.
 func (m *matcher) match(o *Object) bool {
 	if o == nil || !o.readable() {
 		return false

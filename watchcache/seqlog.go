@@ -2,9 +2,9 @@ package watchcache
 
 import "slices"
 
-// seqLog is a list that grows at the end and is cut at the front, its items
-// numbered from 0 for ever. What was appended is never moved or overwritten in
-// place, so a slice from view stays valid for readers without a lock.
+// A seqLog is a list that grows at the end and is cut at the front. Its items are numbered from 0
+// and keep their numbers. Items are never moved or overwritten in place, so a slice from view stays
+// valid for readers without a lock.
 type seqLog[T any] struct {
 	first uint64
 	items []T
@@ -21,13 +21,12 @@ func (l *seqLog[T]) append(v T) {
 	l.items = append(l.items, v)
 }
 
-// view is what stands from seq on, which must not be cut yet.
+// view returns the items from seq on, which must not be cut yet.
 func (l *seqLog[T]) view(seq uint64) []T {
 	return slices.Clip(l.items[seq-l.first:])
 }
 
-// cut drops the first n items and lets go of their memory before it is more
-// than what the rest takes.
+// cut drops the first n items, and frees their memory before it exceeds that of the rest.
 func (l *seqLog[T]) cut(n int) {
 	l.first += uint64(n)
 	l.items = l.items[n:]

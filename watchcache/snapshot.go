@@ -11,25 +11,23 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// Snapshot is a resource as of one revision. It never changes, may be read by
-// any number of goroutines without a lock, and holds nobody up.
+// A Snapshot is a resource as of one revision. It never changes; any number of goroutines may read
+// it without a lock and without delaying writers.
 type Snapshot struct {
 	cache   *Cache
 	rev     storage.Revision
 	tree    *btree.Map[string, *Object]
 	indexes []*index
-	// unreadable are the tree's objects whose values cannot be read, in the order of
-	// their keys.
+	// unreadable are the tree's objects whose values are unreadable, in the order of their keys.
 	unreadable []*Object
-	// used is when a snapshot of the past was last asked for; guarded by
-	// Cache.mu.
+	// used is the time of the last read of a snapshot of the past; guarded by Cache.mu.
 	used time.Time
 }
 
-// Revision is the revision that the snapshot shows.
+// Revision returns the revision of the snapshot.
 func (s *Snapshot) Revision() storage.Revision { return s.rev }
 
-// Len is the number of all objects, whether they can be read or not.
+// Len returns the number of all objects, readable or not.
 func (s *Snapshot) Len() int { return s.tree.Len() }
 
 // Get returns one object, nil if there is none. It fails with an *UnreadableError.
@@ -38,7 +36,7 @@ func (s *Snapshot) Get(namespace, name string) (*Object, error) {
 	return s.cache.whole(o)
 }
 
-// whole returns the object, which may be nil, unless its value cannot be read.
+// whole returns the object, which may be nil, unless its value is unreadable.
 func (c *Cache) whole(o *Object) (*Object, error) {
 	if o != nil && !o.readable() {
 		e := c.unreadableError([]*Object{o})
@@ -48,12 +46,11 @@ func (c *Cache) whole(o *Object) (*Object, error) {
 	return o, nil
 }
 
-// List yields the objects of a selection in the order of their keys, beginning
-// after a key ("" for the beginning), at most limit if that is above 0. A
-// namespace, a name, an indexed field and a label that is often asked for are
-// looked up; anything else is a scan. It fails with an *UnreadableError if the
-// namespace, or the whole resource where the selection names none, holds an object
-// after that key whose value cannot be read.
+// List yields the objects of a selection in the order of their keys, beginning after a key ("" for
+// the beginning), at most limit if that is above 0. A namespace, a name, an indexed field and a
+// label that is often selected are looked up; anything else is a scan. It fails with an
+// *UnreadableError if the namespace, or the whole resource if the selection names none, holds an
+// unreadable object after that key.
 func (s *Snapshot) List(sel Selection, after string, limit int) (iter.Seq[*Object], error) {
 	m := s.cache.compile(sel)
 	if err := s.cache.unreadableIn(&m, s.unreadable, after); err != nil {
@@ -68,8 +65,8 @@ func (s *Snapshot) List(sel Selection, after string, limit int) (iter.Seq[*Objec
 	}, nil
 }
 
-// Count is the number of objects that List would yield without a limit. If it need
-// not look at them, as for all or a namespace, it costs the same however many they are.
+// Count returns the number of objects that List would yield without a limit. For all objects or a
+// namespace it does not look at them, and its cost does not depend on their number.
 func (s *Snapshot) Count(sel Selection, after string) int {
 	m := s.cache.compile(sel)
 	switch {
@@ -77,7 +74,7 @@ func (s *Snapshot) Count(sel Selection, after string) int {
 	case m.base.kind == byNothing:
 		return s.tree.Len() - s.rank(after, true)
 	case m.base.kind == byNamespace:
-		// All keys with the prefix "a/" lie before "a0": zero follows the slash.
+		// All keys with the prefix "a/" lie before "a0": '0' follows '/'.
 		begin := s.cache.opts.Prefix + m.base.value
 		return max(0, s.rank(begin+"0", false)-max(s.rank(begin+"/", false), s.rank(after, true)))
 	}
@@ -86,9 +83,9 @@ func (s *Snapshot) Count(sel Selection, after string) int {
 	return n
 }
 
-// rank is the number of keys before one, itself included if it is there and wanted. A
-// node of the tree knows how many are below it, so that the i-th key is found from the
-// root, and the key's place by halving.
+// rank returns the number of keys before one, the key itself included if it exists and itself is
+// true. A node of the tree knows how many keys are below it, so the i-th key is found from the
+// root, and the key's place by bisection.
 func (s *Snapshot) rank(key string, itself bool) int {
 	return sort.Search(s.tree.Len(), func(i int) bool {
 		k, _, _ := s.tree.GetAt(i)
@@ -96,8 +93,8 @@ func (s *Snapshot) rank(key string, itself bool) int {
 	})
 }
 
-// walk calls f for the objects of a selection until it returns false. If it begins
-// one, an index that is missing is noted.
+// walk calls f for the objects of a selection until f returns false. If it begins a list, a missing
+// index is noted.
 func (s *Snapshot) walk(m *matcher, after string, begins bool, f func(*Object) bool) {
 	if m.filter != nil && m.filter.nothing {
 		return
@@ -119,7 +116,7 @@ func (s *Snapshot) walk(m *matcher, after string, begins bool, f func(*Object) b
 			return
 		}
 		if begins && s.tree.Len() >= minIndexed {
-			defer s.cache.want(m.base.dim)
+			defer s.cache.noteMiss(m.base.dim)
 		}
 	}
 	// Within a namespace the base is known to hold.
@@ -127,7 +124,7 @@ func (s *Snapshot) walk(m *matcher, after string, begins bool, f func(*Object) b
 	prefix := start
 	first := true
 	s.tree.Ascend(max(start, after), func(key string, o *Object) bool {
-		if first { // no other can be the one before
+		if first { // only the first key can be the one before
 			first = false
 			if key == after {
 				return true

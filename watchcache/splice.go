@@ -8,8 +8,8 @@ import (
 	"fairlead.dev/storage"
 )
 
-// splice is a place in a stored object and what must surround a resource
-// version that is put there.
+// A splice is the place of the resource version in a stored object, and the syntax that must
+// surround it there.
 type splice struct {
 	at   int32
 	kind spliceKind
@@ -22,12 +22,12 @@ const (
 	intoMetadata spliceKind = iota
 	// intoEmptyMetadata: at is just after "metadata":{ and } follows.
 	intoEmptyMetadata
-	// intoObject: there is no metadata; at is just after the opening brace and
-	// other members follow.
+	// intoObject: there is no metadata; at is just after the opening brace and other members
+	// follow.
 	intoObject
 	// intoEmptyObject: the object is {}; at is just after the opening brace.
 	intoEmptyObject
-	// nowhere: the value cannot be read.
+	// nowhere: the value is unreadable.
 	nowhere
 )
 
@@ -37,8 +37,8 @@ func withValue(kv *storage.KeyValue, value []byte) *storage.KeyValue {
 	return &kv2
 }
 
-// findSplice finds where the resource version goes; null is the place of a
-// metadata that is null, else 0.
+// findSplice finds the place of the resource version. null is the place of a metadata that is null,
+// otherwise 0.
 func findSplice(b []byte) (s splice, null int, err error) {
 	i := skipSpace(b, 0)
 	if i >= len(b) || b[i] != '{' {
@@ -72,10 +72,9 @@ func findSplice(b []byte) (s splice, null int, err error) {
 	return s, 0, nil
 }
 
-// mayHoldVersion is a quick look that spares most objects the walk through
-// their metadata: a key is either written plainly or with escapes. It looks for
-// the letter that is rare, which is several times as fast as looking for the
-// whole key among so many quotes.
+// mayHoldVersion is a quick test that spares most objects the walk through their metadata: a key is
+// either written plainly or with escapes. It looks for the rare letter V, which is several times as
+// fast as looking for the whole key among so many quotes.
 func mayHoldVersion(b []byte) bool {
 	for rest := b; ; {
 		i := bytes.IndexByte(rest, 'V')
@@ -110,8 +109,7 @@ func holdsVersion(b []byte, s splice) bool {
 	return false
 }
 
-// withoutVersion cuts every resourceVersion out of the metadata that begins at
-// s.at.
+// withoutVersion cuts every resourceVersion out of the metadata that begins at s.at.
 func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, error) {
 	b := kv.Value
 	cut := append(make([]byte, 0, len(b)), b[:s.at]...)
@@ -145,8 +143,8 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 	return withValue(kv, append(cut, b[m.at:]...)), s, nil
 }
 
-// AppendJSONAt appends the object with another resource version, as a deletion
-// shows the last state at the deletion's revision.
+// AppendJSONAt appends the object with another resource version: a deletion shows the last state at
+// the deletion's revision.
 func (o *Object) AppendJSONAt(dst []byte, rev storage.Revision) []byte {
 	at, kind := o.splice.at, o.splice.kind
 	value := o.Value()

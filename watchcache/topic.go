@@ -11,10 +11,9 @@ import (
 	"fairlead.dev/storage"
 )
 
-// table holds the topics of one kind of base by the value that is looked up. Its
-// map knows values by their hashes: the garbage collector then follows one pointer
-// for a topic.
-type table struct {
+// A topicTable holds the topics of one kind of base by the value that is looked up. Its map is
+// keyed by hashes of the values: the garbage collector then follows one pointer for a topic.
+type topicTable struct {
 	kind   baseKind
 	dim    dimension
 	topics map[uint64]*topic
@@ -22,27 +21,25 @@ type table struct {
 
 var tableSeed = maphash.MakeSeed()
 
-// at is the first of the topics among which those of a value are.
-func (tb *table) at(value string) *topic { return tb.topics[maphash.String(tableSeed, value)] }
+// at returns the first of the topics whose values have the hash of value.
+func (tb *topicTable) at(value string) *topic { return tb.topics[maphash.String(tableSeed, value)] }
 
-// topic is a selection that somebody watches, and the events of the kept
-// history that fall into it. Fields are guarded by Cache.mu but for bells.
+// A topic is a watched selection and the events of the kept history that fall into it. Fields
+// except bells are guarded by Cache.mu.
 type topic struct {
-	table *table
+	table *topicTable
 	value string
-	// next is another topic of the same base, or of one whose value has the same
-	// hash.
+	// next is another topic of the same base, or of one whose value has the same hash.
 	next   *topic
 	filter *filter
 	log    seqLog[Event]
 	// since: the log holds every event of the selection after this revision.
 	since storage.Revision
-	// bells guards watchers against the feeder, which rings without Cache.mu;
-	// writers hold both.
+	// bells guards watchers against the feeder, which rings without Cache.mu; writers hold both.
 	bells struct {
 		sync.Mutex
 		watchers []*Watcher
-		// first is room for the one watcher that most topics have.
+		// first is room for the only watcher of most topics.
 		first [1]*Watcher
 	}
 	// err ends all watchers; the topic is then out of its table.
@@ -53,8 +50,8 @@ type topic struct {
 	queued bool
 }
 
-// table finds the table of a base; nil if there is none.
-func (c *Cache) table(b *base) *table {
+// topicTable finds the table of a base; nil if there is none.
+func (c *Cache) table(b *base) *topicTable {
 	for _, tb := range c.mu.tables {
 		if tb.kind == b.kind && tb.dim == b.dim {
 			return tb
@@ -63,13 +60,12 @@ func (c *Cache) table(b *base) *table {
 	return nil
 }
 
-// watched finds or makes the topic of a selection, and makes a watcher of it. Most
-// topics have one: both are one allocation, as what is not allocated the garbage
-// collector need not visit.
-func (c *Cache) watched(m *matcher) *Watcher {
+// newWatcher finds or makes the topic of a selection and makes a watcher of it. Most topics have
+// one watcher, so both are one allocation: fewer objects for the garbage collector to visit.
+func (c *Cache) newWatcher(m *matcher) *Watcher {
 	tb := c.table(&m.base)
 	if tb == nil {
-		tb = &table{kind: m.base.kind, dim: m.base.dim, topics: map[uint64]*topic{}}
+		tb = &topicTable{kind: m.base.kind, dim: m.base.dim, topics: map[uint64]*topic{}}
 		c.mu.tables = append(c.mu.tables, tb)
 	}
 	hash := maphash.String(tableSeed, m.base.value)
@@ -126,7 +122,7 @@ func (c *Cache) trim(t *topic) {
 	}
 }
 
-// seek is the position in the log of the first event after a revision.
+// seek returns the position in the log of the first event after a revision.
 func (t *topic) seek(after storage.Revision) uint64 {
 	items := t.log.items
 	return t.log.first + uint64(sort.Search(len(items), func(i int) bool { return items[i].Revision > after }))
@@ -135,7 +131,7 @@ func (t *topic) seek(after storage.Revision) uint64 {
 // end ends all watchers of the topic.
 func (c *Cache) end(t *topic, err error) {
 	t.err, t.gone = err, true
-	if errors.Is(err, storage.ErrCompacted) { // else what has come is still to be read
+	if errors.Is(err, storage.ErrCompacted) { // otherwise the logged events are still to be read
 		t.log = seqLog[Event]{}
 	}
 	c.hub.queue(t)
@@ -144,10 +140,9 @@ func (c *Cache) end(t *topic, err error) {
 // ringChunk is how many bells are rung before others get the lock.
 const ringChunk = 256
 
-// ring rings the bells of all watchers, from the last to the first. Who leaves
-// between two chunks is replaced by the last one, who is then either rung
-// already or moves to where the ringing still has to come; who enters needs no
-// bell for what was there before.
+// ring rings the bells of all watchers, from the last to the first. A watcher that leaves between
+// two chunks is replaced by the last one, which either has been rung or moves to a place that is
+// still to be rung. A watcher that enters needs no bell for the events before it.
 func (t *topic) ring() {
 	for end := math.MaxInt; end > 0; {
 		t.bells.Lock()

@@ -10,27 +10,27 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A stored value that cannot be read is an object nevertheless: it has a key and a
-// revision, and others depend on it. So it stands in the tree like any other, and every
-// read and watch whose range holds it fails until it is readable again or deleted. Only
-// a selection that asks for what can be read, [Selection.Readable], goes on without it.
+// An object whose stored value is unreadable still has a key and a revision, and other objects
+// depend on it. So it stands in the tree like any other, and every read and watch whose range holds
+// it fails until it is readable again or deleted. Only a selection with [Selection.Readable] skips
+// it.
 //
-// Watchers are told by an error, never by a deletion. They watch again from where they
-// were, which fails for as long as the value cannot be read. When it can, they see one
-// change from the last state that could be read to the next one.
+// Watchers get an error, never a deletion. They watch again from the same revision, which fails for
+// as long as the value is unreadable. Afterwards they see one change from the last readable state
+// to the next one.
 
-// UnreadableError is what those get who read a range that holds objects whose stored
-// values cannot be read.
+// An UnreadableError is the error of a read or watch whose range holds objects with unreadable
+// values.
 type UnreadableError struct {
 	// Group and Resource are the cache's.
 	Group, Resource string
-	// Range tells a list or a watch from the read of one object.
+	// Range separates a list or a watch from the read of one object.
 	Range bool
-	// Objects are in the order of their keys, never none.
+	// Objects are in the order of their keys; there is at least one.
 	Objects []Unreadable
 }
 
-// Unreadable is an object whose stored value cannot be read.
+// An Unreadable is an object whose stored value is unreadable.
 type Unreadable struct {
 	Key      string
 	Revision storage.Revision
@@ -46,7 +46,7 @@ func (e *UnreadableError) Error() string {
 	return text
 }
 
-// Unwrap gives access to what is wrong with the first of the objects.
+// Unwrap returns the error of the first object.
 func (e *UnreadableError) Unwrap() error { return e.Objects[0].Err }
 
 // maxUnreadable bounds the objects that one error names.
@@ -63,19 +63,20 @@ func (c *Cache) unreadableError(objects []*Object) *UnreadableError {
 // readable reports whether the object's value can be read.
 func (o *Object) readable() bool { return o.splice.kind != nowhere }
 
-// readError tells why the value cannot be read.
+// readError returns why the value is unreadable.
 func (o *Object) readError() error {
 	_, err := NewObject(withValue(o.kv(), o.Value()), o.cache)
 	return err
 }
 
-// Check tells why a cache with these options could not read a stored key, nil if it could.
+// Check returns the error with which a cache with these options would fail to read a stored key;
+// nil if it could read it.
 func Check(kv *storage.KeyValue, o Options) error {
 	_, err := NewObject(kv, &Cache{opts: o, typePrefix: []byte(o.TypePrefix)})
 	return err
 }
 
-// object is the object of a stored key, readable or not.
+// object returns the object of a stored key, readable or not.
 func (c *Cache) object(kv *storage.KeyValue) *Object {
 	o, err := NewObject(kv, c)
 	if err != nil {
@@ -86,7 +87,7 @@ func (c *Cache) object(kv *storage.KeyValue) *Object {
 	return o
 }
 
-// stored is the key with its value as JSON of the kind and version that the cache holds.
+// stored returns the key with its value as JSON of the cache's kind and version.
 func (c *Cache) stored(kv *storage.KeyValue) (*storage.KeyValue, error) {
 	if c.opts.Read != nil && !bytes.HasPrefix(kv.Value, c.typePrefix) {
 		value, err := c.opts.Read(kv.Value)
@@ -95,38 +96,38 @@ func (c *Cache) stored(kv *storage.KeyValue) (*storage.KeyValue, error) {
 		}
 		kv = withValue(kv, value)
 	}
-	if !sound(kv.Value) && !json.Valid(kv.Value) {
+	if !looksComplete(kv.Value) && !json.Valid(kv.Value) {
 		return nil, errNotJSON
 	}
 	return kv, nil
 }
 
-// sound reports whether the text looks whole: it ends as an object does, and has as many
-// braces that open as that close. JSON that does not look so is rare, a text that was cut
-// short and does is too, and to look is twenty times as fast as to read.
-func sound(b []byte) bool {
+// looksComplete reports whether the text ends as a JSON object does and has as many opening as
+// closing braces. Valid JSON that fails this test is rare, as is truncated text that passes it, and
+// the test is twenty times as fast as parsing.
+func looksComplete(b []byte) bool {
 	b = bytes.TrimRight(b, " \n\t\r")
 	return len(b) > 0 && b[len(b)-1] == '}' && bytes.Count(b, opening) == bytes.Count(b, closing)
 }
 
 var opening, closing = []byte("{"), []byte("}")
 
-// A lapse is a time in which a key's value cannot be read.
+// A lapse is a time during which a key's value is unreadable.
 type lapse struct {
 	object *Object
-	// last is the state before, nil if nobody knows it.
+	// last is the state before it, nil if it is unknown.
 	last *Object
 }
 
-// noteLapse keeps Cache.mu.lapses at what the tree holds, and completes the change: a
-// readable state that follows an unreadable one has what was before the lapse in was.
-// It ends the watchers of ranges in which the lapse begins.
+// noteLapse updates Cache.mu.lapses and completes the change: a readable state that follows an
+// unreadable one has the state before the lapse in lastReadable. It ends the watchers of ranges in
+// which a lapse begins.
 func (c *Cache) noteLapse(ch *change) {
 	switch {
 	case ch.old != nil && !ch.old.readable():
 		key := ch.old.Key()
 		l := c.mu.lapses[key]
-		ch.was = l.last
+		ch.lastReadable = l.last
 		delete(c.mu.lapses, key)
 		if ch.new == nil || ch.new.readable() {
 			return
@@ -138,7 +139,7 @@ func (c *Cache) noteLapse(ch *change) {
 		return
 	}
 	err := c.unreadableError([]*Object{ch.new})
-	if ch.old == nil || ch.old.readable() { // else it has been named already
+	if ch.old == nil || ch.old.readable() { // otherwise it is in the log already
 		c.hub.opts.Log.Error("stored object cannot be read", "resource", c.name, "key", ch.new.Key(), "revision", ch.new.Revision(), "error", err.Objects[0].Err)
 	}
 	c.endCovering(ch.new, err)
@@ -151,8 +152,8 @@ func (c *Cache) lapses() map[string]lapse {
 	return c.mu.lapses
 }
 
-// endCovering ends the watchers in whose range the object lies. No topic of them is left
-// that a change of the object could concern while it cannot be read.
+// endCovering ends the watchers in whose range the object lies. None of their topics remains that a
+// change of the object could concern while it is unreadable.
 func (c *Cache) endCovering(o *Object, err error) {
 	var concerned []*topic
 	for _, tb := range c.mu.tables {
@@ -171,7 +172,7 @@ func (c *Cache) endCovering(o *Object, err error) {
 	}
 }
 
-// covers reports whether the object lies in the selection's range: whether, from its key
+// covers reports whether the object lies in the selection's range: whether, judged by its key
 // alone, it might be in the selection.
 func (m *matcher) covers(o *Object) bool {
 	switch m.base.kind {
@@ -189,7 +190,7 @@ func (m *matcher) covers(o *Object) bool {
 		(f.namespace == "" || f.namespace == o.Namespace()) && (f.name == "" || f.name == o.Name())
 }
 
-// unreadableIn is the error for a selection whose range holds some of the objects.
+// unreadableIn returns the error for a selection whose range holds some of the objects.
 func (c *Cache) unreadableIn(m *matcher, objects []*Object, after string) error {
 	var found []*Object
 	for _, o := range objects {
@@ -203,7 +204,7 @@ func (c *Cache) unreadableIn(m *matcher, objects []*Object, after string) error 
 	return c.unreadableError(found)
 }
 
-// unreadable are the objects of the tree that cannot be read, in the order of their keys.
+// unreadable returns the unreadable objects of the tree, in the order of their keys.
 func (c *Cache) unreadable() []*Object {
 	if len(c.mu.lapses) == 0 {
 		return nil
@@ -220,14 +221,14 @@ func byKeys(objects []*Object) {
 	slices.SortFunc(objects, func(a, b *Object) int { return strings.Compare(a.Key(), b.Key()) })
 }
 
-// Unreadable reports whether the object is there and its value cannot be read.
+// Unreadable reports whether the object exists and its value is unreadable.
 func (s *Snapshot) Unreadable(namespace, name string) bool {
 	o, ok := s.tree.Get(s.cache.Key(namespace, name))
 	return ok && !o.readable()
 }
 
-// lapsesOf are the objects among those loaded that cannot be read, which it names in the
-// log: one line for each resource.
+// lapsesOf returns the lapses of the unreadable objects among those loaded, and logs them in one
+// line for each resource.
 func (c *Cache) lapsesOf(unreadable []*Object) map[string]lapse {
 	if len(unreadable) == 0 {
 		return nil

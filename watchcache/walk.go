@@ -2,9 +2,8 @@ package watchcache
 
 import "iter"
 
-// Walk is a list that may be broken off and gone on with: a place in a snapshot, not
-// a goroutine. It belongs to one goroutine at a time; a copy is another walk from the
-// same place.
+// A Walk is a list that can be interrupted and resumed: a place in a snapshot, not a goroutine. It
+// belongs to one goroutine at a time; a copy is another walk from the same place.
 type Walk struct {
 	snap    *Snapshot
 	matcher matcher
@@ -17,15 +16,14 @@ type Walk struct {
 	touched   byte
 }
 
-// EndWhen has the walk end when f says so, which it is asked after some objects each time,
-// also if none of them are of the selection.
+// EndWhen ends the walk when f returns true. f is called after every few hundred examined objects,
+// including those outside the selection.
 func (w *Walk) EndWhen(f func() bool) { w.matcher.ends = f }
 
 // Stopped reports whether the walk has ended by EndWhen, before its last object.
 func (w *Walk) Stopped() bool { return w.matcher.stopped }
 
-// Walk begins a list of a selection, after a key ("" for the beginning). It fails as
-// List does.
+// Walk begins a list of a selection, after a key ("" for the beginning). It fails as List does.
 func (s *Snapshot) Walk(sel Selection, after string) (Walk, error) {
 	m := s.cache.compile(sel)
 	if err := s.cache.unreadableIn(&m, s.unreadable, after); err != nil {
@@ -34,7 +32,7 @@ func (s *Snapshot) Walk(sel Selection, after string) (Walk, error) {
 	return Walk{snap: s, matcher: m, after: after}, nil
 }
 
-// Next is the next object, nil behind the last one.
+// Next returns the next object, nil after the last one.
 func (w *Walk) Next() *Object {
 	if w.next == w.end && !w.fill() {
 		return nil
@@ -43,8 +41,8 @@ func (w *Walk) Next() *Object {
 	return w.ahead[w.next-1]
 }
 
-// Rest yields what Next has not returned yet. An object that was yielded counts, also if
-// the loop was left with it.
+// Rest yields the objects that Next has not returned yet. An object counts as returned once it is
+// yielded, even if the loop ends there.
 func (w *Walk) Rest() iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
 		for o := w.Next(); o != nil && yield(o); o = w.Next() {
@@ -52,7 +50,7 @@ func (w *Walk) Rest() iter.Seq[*Object] {
 	}
 }
 
-// fill finds the objects that come next.
+// fill finds the next objects.
 func (w *Walk) fill() bool {
 	w.next, w.end = 0, 0
 	if w.ended {
@@ -72,10 +70,10 @@ func (w *Walk) fill() bool {
 	return true
 }
 
-// touch reads a byte of what the objects will be asked for. From the tree to an
-// object's bytes it is four steps, each to a place that is in no cache of the
-// processor in a large list, and the processor waits at each. Taken for many objects
-// at once, a step after the other, their waits are one.
+// touch reads a byte of the memory that the next reader needs from each object. From the tree to an
+// object's bytes there are four pointers, each to a place that is in no cache of the processor in a
+// large list, so each costs a wait. Taken for many objects at once, level by level, their waits
+// overlap.
 func (w *Walk) touch(objects []*Object) {
 	var bodies [len(w.ahead)]*body
 	var values [len(w.ahead)][]byte
@@ -86,8 +84,8 @@ func (w *Walk) touch(objects []*Object) {
 		values[i] = bodies[i].kv.Value
 	}
 	for i, o := range objects {
-		// If it has another form, that is likely to be what is wanted.
-		if v := values[i]; o.forms.Load() == nil && len(v) > 0 {
+		// Another encoding, if there is one, is likely to be the one that is read.
+		if v := values[i]; o.encodings.Load() == nil && len(v) > 0 {
 			w.touched ^= v[0]
 		}
 	}

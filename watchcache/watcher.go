@@ -8,36 +8,32 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Watcher is a position in a topic and a bell. It belongs to one goroutine at a
-// time.
+// A Watcher is a position in a topic and a bell. It belongs to one goroutine at a time.
 type Watcher struct {
 	topic *topic
 	cache *Cache
 	bell  bell
-	// replay is what comes before pos, nil when it is through.
+	// replay yields the events before pos, nil once they are delivered.
 	replay *replay
 	// pos is the next event in the topic's log.
 	pos uint64
-	// after: nothing up to here is delivered.
+	// after: no event up to this revision is delivered.
 	after storage.Revision
-	// slot is the place in topic.bells.watchers; guarded by Cache.mu, -1 once
-	// closed.
+	// slot is the place in topic.bells.watchers; guarded by Cache.mu, -1 once closed.
 	slot int
 }
 
-// maxEvents bounds what Next returns at once, and with it what a reader that
-// is stuck in the middle of it holds on to. A transaction is not split for it:
-// one who saw half of it could not say where to go on.
+// maxEvents bounds the events that Next returns at once, and with them the memory that a slow
+// reader holds. It does not split a transaction: a reader that saw half of it could not name the
+// revision at which to resume.
 const maxEvents = 256
 
-// Watch returns a watcher that sees every event of the selection after a
-// revision, once, in order. A revision that has not come yet is waited for:
-// nothing up to it is delivered. After 0 means from now on.
+// Watch returns a watcher of every event of the selection after a revision, once, in order. The
+// revision may be in the future: no event up to it is delivered. After 0 means from now on.
 //
-// What the cache no longer keeps is read from the store. Errors:
-// storage.ErrCompacted if the store does not keep it either,
-// storage.ErrUnavailable, storage.ErrClosed, and *UnreadableError if the range holds an
-// object whose value cannot be read.
+// Events that the cache no longer keeps are read from the store. Errors: storage.ErrCompacted if
+// the store does not keep them either, storage.ErrUnavailable, storage.ErrClosed, and
+// *UnreadableError if the range holds an unreadable object.
 func (c *Cache) Watch(ctx context.Context, sel Selection, after storage.Revision) (*Watcher, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -52,7 +48,7 @@ func (c *Cache) Watch(ctx context.Context, sel Selection, after storage.Revision
 			w.Close()
 			return nil, err
 		}
-		go w.replay.hear(w)
+		go w.replay.relayBell(w)
 	}
 	if w.replay != nil {
 		w.ring()
@@ -60,21 +56,20 @@ func (c *Cache) Watch(ctx context.Context, sel Selection, after storage.Revision
 	return w, nil
 }
 
-// WatchFrom is Watch after a snapshot of this cache: together they show
-// everything, once.
+// WatchFrom is Watch after a snapshot of this cache: together they show every object and event
+// once.
 func (c *Cache) WatchFrom(ctx context.Context, s *Snapshot, sel Selection) (*Watcher, error) {
 	return c.Watch(ctx, sel, s.rev)
 }
 
-// enter puts a new watcher into its topic. If the ring does not reach back to
-// after, the store has to be read until the revision returned. With the hub's
-// lock no batch is half applied: the topic's log from here on, and what has
-// been applied, are exactly the two halves of the history.
+// enter puts a new watcher into its topic. If the ring does not reach back to after, the store must
+// be read until the revision returned. With the hub's lock no batch is half applied: the changes
+// applied so far and the topic's log from here on are exactly the two halves of the history.
 func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until storage.Revision, err error) {
 	c.hub.mu.Lock()
 	defer c.hub.mu.Unlock()
 	if after > c.hub.Revision() {
-		// A store that fails now will say so to the feeder; the watcher waits.
+		// A store that fails now reports it to the feeder; the watcher waits.
 		_ = c.hub.advance(after)
 	}
 	c.mu.Lock()
@@ -88,7 +83,7 @@ func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until sto
 	if after == 0 {
 		after = c.hub.Revision()
 	}
-	w = c.watched(m)
+	w = c.newWatcher(m)
 	t := w.topic
 	w.cache, w.pos, w.after, w.slot = c, t.log.end(), after, len(t.bells.watchers)
 	switch {
@@ -110,35 +105,32 @@ func (c *Cache) enter(m *matcher, after storage.Revision) (w *Watcher, until sto
 	return w, until, nil
 }
 
-// Bell is rung when Next may have something, and when it would fail. It may
-// ring for nothing.
+// Bell returns the channel that is signalled when Next may have events, and when it would fail. It
+// may be signalled without either.
 func (w *Watcher) Bell() <-chan struct{} { return w.bell.channel() }
 
-// Ring rings the bell, for one who waits for something else beside events. It
-// may be called from any goroutine.
+// Ring rings the bell, for a reader that also waits for something else than events. Any goroutine
+// may call it.
 func (w *Watcher) Ring() { w.bell.ring() }
 
-// OnRing has f called from now on, and once now, where the bell would be rung.
-// It is called with locks held: it must not block, nor call the watcher or its
-// cache.
+// OnRing makes f the reaction to the bell from now on, and calls it once now. f is called with
+// locks held: it must not block, nor call the watcher or its cache.
 func (w *Watcher) OnRing(f func()) {
-	w.bell.hang(&ringer{call: f})
+	w.bell.attach(&ringer{call: f})
 	f()
 }
 
 func (w *Watcher) ring() { w.bell.ring() }
 
-// Next returns what has come since the last call, without waiting, and the
-// revision up to which the watcher has now seen everything. If there may be
-// more at once, the bell has been rung. The events are shared: they must not
-// be changed.
+// Next returns the events since the last call, without waiting, and the revision up to which the
+// watcher has now seen all events. If there may be more at once, the bell has been rung. The events
+// are shared and must not be changed.
 //
-// Errors: storage.ErrCompacted if the reader was slower than the history is
-// long, or the cache had to be rebuilt; storage.ErrClosed if the watcher, the
-// cache or the store is closed, after all that had come by then; storage.ErrUnavailable while the start is still
-// read from a store that fails: watch again from the last progress;
-// *UnreadableError, after all that had come before, if an object of the range cannot be read. After an error the watcher must still be
-// closed.
+// Errors: storage.ErrCompacted if the reader was slower than the history is long, or if the cache
+// had to be rebuilt; storage.ErrClosed if the watcher, the cache or the store is closed, after all
+// events before that; storage.ErrUnavailable while the start is still read from a store that fails:
+// watch again from the last progress; *UnreadableError, after all events before it, if an object of
+// the range is unreadable. The watcher must still be closed after an error.
 func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 	if w.replay != nil {
 		events, progress, more, err := w.replay.next(w)
@@ -157,18 +149,17 @@ func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 			return events, progress, nil
 		}
 	}
-	// Read before the log is: whatever is not in the log then is above it.
+	// This is read before the log: an event that is not in the log then is above it.
 	applied := w.cache.hub.Revision()
 	view, err := w.pending()
 	if err != nil && len(view) == 0 {
 		return nil, 0, err
 	}
-	if err != nil { // the end: there is nothing that comes later
+	if err != nil { // the end: no event comes later
 		applied = view[len(view)-1].Revision
 		w.ring()
 	}
-	// What is above has not been published yet, and a transaction may be
-	// there in part only.
+	// Events above it have not been published yet, and may be only a part of a transaction.
 	n := len(view)
 	for n > 0 && view[n-1].Revision > applied {
 		n--
@@ -191,8 +182,8 @@ func (w *Watcher) Next() ([]Event, storage.Revision, error) {
 	return view[skip:n:n], progress, nil
 }
 
-// pending is what the topic's log holds for the watcher, with the error that
-// comes after it if the topic has ended.
+// pending returns the events in the topic's log for the watcher, with the error that follows them
+// if the topic has ended.
 func (w *Watcher) pending() ([]Event, error) {
 	c, t := w.cache, w.topic
 	c.mu.RLock()
@@ -215,8 +206,7 @@ func (w *Watcher) expired() error {
 	return fmt.Errorf("%s: the watcher is behind the kept history: %w", w.cache.opts.Resource, storage.ErrCompacted)
 }
 
-// Close leaves the topic. Next fails with storage.ErrClosed afterwards. Closing
-// twice is closing once.
+// Close leaves the topic. Next then fails with storage.ErrClosed. A second call does nothing.
 func (w *Watcher) Close() {
 	c, t := w.cache, w.topic
 	c.mu.Lock()
@@ -238,16 +228,16 @@ func (w *Watcher) Close() {
 		w.replay.close()
 		w.replay = nil
 	}
-	// A topic without a filter costs writes nothing; it stays while its log
-	// can serve one who comes back.
+	// A topic without a filter costs writes nothing; it stays while its log can serve a watcher
+	// that comes back.
 	if last == 0 && !t.gone && (t.filter != nil || len(t.log.items) == 0) {
 		c.remove(t)
 	}
 }
 
-// After tells the revisions of the events of the watcher's selection after a revision, as
-// far as its topic keeps them: what a reader that has got so far has still to read. Unlike
-// the other methods it may be called from any goroutine.
+// After returns the revisions of the events of the watcher's selection after a revision, as far as
+// its topic keeps them: the events that a reader at that revision has still to read. Unlike the
+// other methods it may be called from any goroutine.
 func (w *Watcher) After(rev storage.Revision) []storage.Revision {
 	w.cache.mu.RLock()
 	defer w.cache.mu.RUnlock()

@@ -12,7 +12,7 @@ import (
 
 // refs is the encoding under which a pod in the watch cache keeps its references: a line for each object in its
 // namespace, with the sort and the name.
-const refs watchcache.Form = "fairlead.dev/node-references"
+const refs watchcache.Encoding = "fairlead.dev/node-references"
 
 // Sorts of objects to which a pod refers.
 const (
@@ -61,7 +61,7 @@ func (q question) refers(sort string) (bool, error) { return q.refersTo(sort, q.
 func (q question) refersTo(sort, namespace, name string) (bool, error) {
 	want := []byte(line(sort, name))
 	return q.anyPod(namespace, func(o *watchcache.Object) (bool, error) {
-		list, err := o.Form(refs, references)
+		list, err := o.Encoding(refs, references)
 		return bytes.Contains(list, want), err
 	})
 }

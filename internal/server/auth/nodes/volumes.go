@@ -60,7 +60,7 @@ func (q question) hasVolume() (bool, error) {
 // mountsWith reports whether the Secret is needed to mount a volume of a pod of the node.
 func (q question) mountsWith() (bool, error) {
 	return q.anyPod("", func(o *watchcache.Object) (bool, error) {
-		list, err := o.Form(refs, references)
+		list, err := o.Encoding(refs, references)
 		if err != nil || !bytes.Contains(list, []byte("\n"+claimRef+" ")) {
 			return false, err
 		}

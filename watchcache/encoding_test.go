@@ -18,8 +18,8 @@ func TestFormIsBuiltOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 64 {
 		wg.Go(func() {
-			id := watchcache.Form(fmt.Sprint("form", i%4))
-			b, err := o.Form(id, func(*watchcache.Object) ([]byte, error) {
+			id := watchcache.Encoding(fmt.Sprint("form", i%4))
+			b, err := o.Encoding(id, func(*watchcache.Object) ([]byte, error) {
 				built.Add(1)
 				return []byte(id), nil
 			})
@@ -38,10 +38,10 @@ func TestFailedFormIsNotKept(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{})
 	o, _ := object(t, w, `{}`)
 	boom := errors.New("boom")
-	if _, err := o.Form("x", func(*watchcache.Object) ([]byte, error) { return nil, boom }); err != boom {
+	if _, err := o.Encoding("x", func(*watchcache.Object) ([]byte, error) { return nil, boom }); err != boom {
 		t.Fatal(err)
 	}
-	if b, err := o.Form("x", func(*watchcache.Object) ([]byte, error) { return []byte("ok"), nil }); err != nil || string(b) != "ok" {
+	if b, err := o.Encoding("x", func(*watchcache.Object) ([]byte, error) { return []byte("ok"), nil }); err != nil || string(b) != "ok" {
 		t.Errorf("%q, %v", b, err)
 	}
 }
@@ -57,7 +57,7 @@ func TestFormsOfEventsDiffer(t *testing.T) {
 	for _, watcher := range []*watchcache.Watcher{all, node, w.watch("", 1)} {
 		events, _ := drain(t, watcher)
 		for _, ev := range events {
-			b, err := ev.Form("frame", func(ev watchcache.Event) ([]byte, error) {
+			b, err := ev.Encoding("frame", func(ev watchcache.Event) ([]byte, error) {
 				return fmt.Appendf(nil, "%s@%d ", ev.Type, ev.Revision), nil
 			})
 			if err != nil {
@@ -73,19 +73,19 @@ func TestFormsOfEventsDiffer(t *testing.T) {
 }
 
 func TestFormsAreBounded(t *testing.T) {
-	w := newWorld(t, watchcache.HubOptions{FormBytes: 1000})
+	w := newWorld(t, watchcache.HubOptions{EncodingBytes: 1000})
 	build := func(*watchcache.Object) ([]byte, error) { return make([]byte, 100), nil }
 	first, _ := object(t, w, `{}`)
-	first.Form("x", build)
+	first.Encoding("x", build)
 	for range 1000 { // to still be there, one in ten would have to be lucky 990 times
 		o, _ := object(t, w, `{}`)
-		o.Form("x", build)
+		o.Encoding("x", build)
 	}
-	if got := w.hub.Stats().FormBytes; got != 1000 {
+	if got := w.hub.Stats().EncodingBytes; got != 1000 {
 		t.Errorf("forms hold %d bytes, want 1000", got)
 	}
 	again := false
-	first.Form("x", func(*watchcache.Object) ([]byte, error) { again = true; return nil, nil })
+	first.Encoding("x", func(*watchcache.Object) ([]byte, error) { again = true; return nil, nil })
 	if !again {
 		t.Error("an old form was never dropped")
 	}
@@ -95,7 +95,7 @@ func TestFormsAreBounded(t *testing.T) {
 // build everything each time.
 func TestFormsSurviveWalksOverTooMany(t *testing.T) {
 	const objects, walks = 125, 20
-	w := newWorld(t, watchcache.HubOptions{FormBytes: 100 * 100})
+	w := newWorld(t, watchcache.HubOptions{EncodingBytes: 100 * 100})
 	all := make([]*watchcache.Object, objects)
 	for i := range all {
 		all[i], _ = object(t, w, `{}`)
@@ -103,7 +103,7 @@ func TestFormsSurviveWalksOverTooMany(t *testing.T) {
 	built := 0
 	for range walks {
 		for _, o := range all {
-			o.Form("x", func(*watchcache.Object) ([]byte, error) { built++; return make([]byte, 100), nil })
+			o.Encoding("x", func(*watchcache.Object) ([]byte, error) { built++; return make([]byte, 100), nil })
 		}
 	}
 	if built > objects*walks*3/4 {

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// facts are what selectors and preconditions ask of an object, read from its
-// bytes in one pass. Their strings share the object's memory.
-type facts struct {
+// attributes are the labels, fields and UID of an object, which selectors and preconditions need,
+// read from its bytes in one pass. Their strings share the object's memory.
+type attributes struct {
 	uid    string
 	labels []label
 	// fields has one value for each of Options.Fields.
@@ -18,20 +18,20 @@ type facts struct {
 
 type label struct{ key, value string }
 
-// Has, Get and Lookup make facts the labels.Labels of its object.
-func (f *facts) Has(key string) bool {
+// Has, Get and Lookup implement labels.Labels.
+func (f *attributes) Has(key string) bool {
 	_, ok := f.Lookup(key)
 	return ok
 }
 
-// Get is the label's value, "" if it is not there.
-func (f *facts) Get(key string) string {
+// Get returns the label's value, "" if there is none.
+func (f *attributes) Get(key string) string {
 	value, _ := f.Lookup(key)
 	return value
 }
 
-// Lookup is the label's value and whether it is there.
-func (f *facts) Lookup(key string) (string, bool) {
+// Lookup returns the label's value and whether the object has it.
+func (f *attributes) Lookup(key string) (string, bool) {
 	for i := range f.labels {
 		if f.labels[i].key == key {
 			return f.labels[i].value, true
@@ -40,26 +40,26 @@ func (f *facts) Lookup(key string) (string, bool) {
 	return "", false
 }
 
-var _ labels.Labels = (*facts)(nil)
+var _ labels.Labels = (*attributes)(nil)
 
-// path is a node in the tree of the JSON paths that a cache's facts stand at.
+// A path is a node in the tree of the JSON paths at which a cache's attributes stand.
 type path struct {
-	name string
-	kids []*path
+	name     string
+	children []*path
 	// fields end here: their value is the scalar at this place.
 	fields      []fieldPath
 	uid, labels bool
 }
 
-// fieldPath is one of the places a field's value may stand at; the one of the
-// lowest rank, from 1, that is present counts.
+// A fieldPath is one of the places at which a field's value may stand. The present one of the
+// lowest rank, from 1, counts.
 type fieldPath struct {
 	field int
 	rank  uint8
 }
 
-func (p *path) kid(name string) *path {
-	for _, k := range p.kids {
+func (p *path) child(name string) *path {
+	for _, k := range p.children {
 		if k.name == name {
 			return k
 		}
@@ -69,17 +69,17 @@ func (p *path) kid(name string) *path {
 
 func (p *path) add(names []string) *path {
 	for _, name := range names {
-		k := p.kid(name)
+		k := p.child(name)
 		if k == nil {
 			k = &path{name: name}
-			p.kids = append(p.kids, k)
+			p.children = append(p.children, k)
 		}
 		p = k
 	}
 	return p
 }
 
-// newPaths is the tree for a resource with these fields.
+// newPaths returns the tree for a resource with these fields.
 func newPaths(fs []Field) *path {
 	root := &path{}
 	root.add([]string{"metadata", "uid"}).uid = true
@@ -93,38 +93,36 @@ func newPaths(fs []Field) *path {
 	return root
 }
 
-// reading is one pass over an object.
-type reading struct {
-	b     []byte
-	facts *facts
-	// ranks: for each field, the rank of the path its value came from; 0 for
-	// none.
+// An attributeScan is one pass over an object.
+type attributeScan struct {
+	b          []byte
+	attributes *attributes
+	// ranks: for each field, the rank of the path its value came from; 0 for none.
 	ranks []uint8
 }
 
-func readFacts(b []byte, paths *path, fs []Field) *facts {
-	r := reading{b: b, facts: &facts{}}
+func scanAttributes(b []byte, paths *path, fs []Field) *attributes {
+	r := attributeScan{b: b, attributes: &attributes{}}
 	if len(fs) > 0 {
-		r.facts.fields = make([]string, len(fs))
+		r.attributes.fields = make([]string, len(fs))
 		for i := range fs {
-			r.facts.fields[i] = fs[i].Zero
+			r.attributes.fields[i] = fs[i].Zero
 		}
 		r.ranks = make([]uint8, len(fs))
 	}
 	if i := skipSpace(b, 0); i < len(b) && b[i] == '{' {
 		r.object(i, paths)
 	}
-	return r.facts
+	return r.attributes
 }
 
-// object reads the object at b[i] and returns the place after it, or -1 once
-// everything below p has been met: the rest need not be looked at, which at
-// the top level saves what follows the last wanted member.
-func (r *reading) object(i int, p *path) int {
+// object reads the object at b[i] and returns the place after it, or -1 once every path below p has
+// been met. At the top level this spares the scan of all that follows the last wanted member.
+func (r *attributeScan) object(i int, p *path) int {
 	m := membersOf(r.b, i)
 	met := 0
 	for m.next() {
-		k := p.kid(m.key)
+		k := p.child(m.key)
 		if k == nil {
 			m.skip()
 			continue
@@ -132,7 +130,7 @@ func (r *reading) object(i int, p *path) int {
 		if m.at = r.value(m.at, k); m.at < 0 {
 			return -1
 		}
-		if met++; met == len(p.kids) && p.name == "" {
+		if met++; met == len(p.children) && p.name == "" {
 			return -1
 		}
 	}
@@ -142,12 +140,12 @@ func (r *reading) object(i int, p *path) int {
 	return m.at
 }
 
-func (r *reading) value(i int, p *path) int {
+func (r *attributeScan) value(i int, p *path) int {
 	if i < len(r.b) && r.b[i] == '{' {
 		switch {
 		case p.labels:
 			return r.labels(i)
-		case len(p.kids) > 0:
+		case len(p.children) > 0:
 			return r.object(i, p)
 		}
 		return skipNested(r.b, i)
@@ -157,18 +155,18 @@ func (r *reading) value(i int, p *path) int {
 		return end
 	}
 	if p.uid {
-		r.facts.uid = text
+		r.attributes.uid = text
 	}
 	for _, f := range p.fields {
 		if had := r.ranks[f.field]; had == 0 || f.rank < had {
 			r.ranks[f.field] = f.rank
-			r.facts.fields[f.field] = text
+			r.attributes.fields[f.field] = text
 		}
 	}
 	return end
 }
 
-func (r *reading) labels(i int) int {
+func (r *attributeScan) labels(i int) int {
 	var found [8]label
 	labels := found[:0]
 	m := membersOf(r.b, i)
@@ -181,25 +179,25 @@ func (r *reading) labels(i int) int {
 			return -1
 		}
 	}
-	r.facts.labels = slices.Clone(labels)
+	r.attributes.labels = slices.Clone(labels)
 	if m.broken {
 		return -1
 	}
 	return m.at
 }
 
-// objectFields makes an object the fields.Fields of itself.
+// objectFields implements fields.Fields for an object.
 type objectFields Object
 
 var _ fields.Fields = (*objectFields)(nil)
 
-// Has says whether the resource has such a field.
+// Has reports whether the resource has such a field.
 func (f *objectFields) Has(name string) bool {
 	_, ok := (*Object)(f).field(name)
 	return ok
 }
 
-// Get is the field's value, "" if there is no such field.
+// Get returns the field's value, "" if there is no such field.
 func (f *objectFields) Get(name string) string {
 	value, _ := (*Object)(f).field(name)
 	return value
