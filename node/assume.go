@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/condition"
-	api "fairlead.dev/internal/node/kubelet"
+	"fairlead.dev/internal/node/shell"
 )
 
 // CommandsUnderstood is a condition of pods, False if what the node lets some of their containers do
@@ -108,7 +108,7 @@ func (s *script) assumptions(pod *corev1.Pod) (reason, message string) {
 }
 
 func isUnderstood(pod *corev1.Pod, c *corev1.Container) bool {
-	_, ok := api.Foretell(pod, c, nil)
+	_, ok := shell.Predict(pod, c, nil)
 	return ok
 }
 

@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	api "fairlead.dev/internal/node/kubelet"
+	"fairlead.dev/internal/node/shell"
 )
 
 // course is how a container goes if no probe ends it.
@@ -26,12 +26,12 @@ func (s *script) course(pod *corev1.Pod, c *corev1.Container) course {
 	if s.endTold && s.codeTold || len(c.Command) == 0 {
 		return co
 	}
-	known, ok := api.Foretell(pod, c, nil)
+	known, ok := shell.Predict(pod, c, nil)
 	if !ok {
 		return co
 	}
 	if !s.endTold {
-		co.ends, co.runFor = known.Runs != api.Forever, known.Runs
+		co.ends, co.runFor = known.Runs != shell.Forever, known.Runs
 	}
 	if !s.codeTold {
 		co.exitCode = known.ExitCode
@@ -80,12 +80,12 @@ func lastWords(pod *corev1.Pod, c *corev1.Container, code int32) string {
 	if code == 0 || c == nil || c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
 		return ""
 	}
-	course, ok := api.Foretell(pod, c, nil)
-	if !ok || course.Vague {
+	p, ok := shell.Predict(pod, c, nil)
+	if !ok || p.Vague {
 		return ""
 	}
 	text := ""
-	for _, o := range course.Output {
+	for _, o := range p.Output {
 		text += o.Text
 	}
 	return text[max(0, len(text)-mostWords):]

@@ -34,8 +34,8 @@
 //	fairlead.dev/terminate-after: 2s   how long it takes to end when deleted, within its
 //	                                   grace period
 //
-// Without annotations a container whose command is understood by the small shell of the package
-// kubelet, wholly, runs as long as that takes and ends as it does: sleep 300, false,
+// Without annotations a container whose command the package internal/node/shell wholly
+// understands runs as long as that takes and ends as it does: sleep 300, false,
 // sh -c "sleep $DELAY; exit 3", sh -c "while true; do echo x; sleep 5; done". So do init containers, which otherwise are done at once, and
 // ephemeral containers, which otherwise run as long as their pod.
 //

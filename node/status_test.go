@@ -226,8 +226,11 @@ func TestLife(t *testing.T) {
 		{name: "annotations before commands", pod: testPod(never, RunForAnnotation, "2s"), change: runs("sh", "-c", "sleep 300; exit 4"), until: time.Hour, want: []string{
 			"0s Running web=running+ ready=True",
 			"2s Failed web=Error(4) ready=False"}},
-		{name: "what is not understood", pod: testPod(never), change: runs("sh", "-c", "sleep 300 | exit 4"), until: time.Hour, want: []string{
+		{name: "what is not understood", pod: testPod(never), change: runs("sh", "-c", "sleep 300 & exit 4"), until: time.Hour, want: []string{
 			"0s Running web=running+ ready=True"}},
+		{name: "a pipe", pod: testPod(never), change: runs("sh", "-c", "sleep 300 | exit 4"), until: time.Hour, want: []string{
+			"0s Running web=running+ ready=True",
+			"5m0s Failed web=Error(4) ready=False"}},
 		{name: "arguments of an image that is not known", pod: testPod(never), until: time.Hour, change: func(p *corev1.Pod) {
 			p.Spec.Containers[0].Args = []string{"true"}
 		}, want: []string{

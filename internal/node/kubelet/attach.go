@@ -6,6 +6,8 @@ import (
 	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/node/shell"
 )
 
 // attach shows what the container writes from now on, and echoes what it is told if it
@@ -29,8 +31,8 @@ func (s *Server) attach(w http.ResponseWriter, req *http.Request) {
 			t.write(lines)
 			return 0, nil
 		}
-		if c := spec(pod, container); t.in != nil && c.Stdin {
-			return s.newShell(pod, c, t).start(ctx, []string{"cat"})
+		if t.in != nil && spec(pod, container).Stdin {
+			return shell.Run(ctx, s.container(pod, container, st.id), t.streams(), []string{"cat"}), nil
 		}
 		return s.watchLog(ctx, req, pod, container, st, t), nil
 	}})

@@ -8,15 +8,15 @@
 // name, which of the nodes was asked makes no difference but for /pods and /metrics/resource. Nobody is asked who he is:
 // an API server has asked already, and the content is made up.
 //
-// # What pods answer when nothing is defined
+// # Answers without definitions
 //
-// A command is taken by a small shell that knows echo, cat, env, hostname, pwd, sleep, true,
-// false, exit, exec and sh -c with ";", "&&", while and until; any other fails with exit code 127, as one that
-// is not in the image does. The same shell foretells what a container's own command does, if
-// it understands all of it, and that is its log; otherwise a log has a line for each start of the
-// container and one for its end. Who attaches sees the log go on, and a container with stdin echoes what
-// it is told. A port speaks HTTP and tells the pod's name. See the package kwok for how to
-// define more.
+// The interpreter of package shell runs commands, and predicts what a container's own command
+// writes, which is its log. If it does not understand that command, a log has a line for each start of the
+// container and one for its end. A client that attaches sees the log go on, and a container with stdin echoes its
+// input. A port speaks HTTP and names the pod. See the package kwok for how to define more.
+//
+// Files that commands have written are kept by container, up to 64 KiB for each, until another container runs its
+// first command after this one has ended.
 //
 // # Metrics
 //

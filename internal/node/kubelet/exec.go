@@ -14,6 +14,7 @@ import (
 	utilexec "k8s.io/utils/exec"
 
 	"fairlead.dev/internal/node/kwok"
+	"fairlead.dev/internal/node/shell"
 )
 
 // idle is how long a connection on which nothing is said is kept, and patience how
@@ -28,6 +29,10 @@ type terminal struct {
 	in       io.Reader // nil if there is none; so for out and err
 	out, err io.Writer
 	tty      bool
+}
+
+func (t terminal) streams() shell.Streams {
+	return shell.Streams{In: t.in, Out: t.out, Err: t.err, TTY: t.tty}
 }
 
 // session is a request for a command, or to attach.
@@ -57,7 +62,7 @@ func (s *Server) exec(w http.ResponseWriter, req *http.Request) {
 		entry, ok := s.defs.Exec(pod, container, command)
 		switch {
 		case !ok:
-			return s.newShell(pod, spec(pod, container), t).start(ctx, command)
+			return shell.Run(ctx, s.container(pod, container, st.id), t.streams(), command), nil
 		case entry.Local != nil:
 			return local(ctx, entry.Local, command, t)
 		}

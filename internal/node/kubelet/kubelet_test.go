@@ -286,6 +286,11 @@ func TestExec(t *testing.T) {
 			{"plain", "in\n", []string{"cat"}, "in\n", "", 0},
 			{"plain", "echo x; exit 6\n", []string{"sh"}, "x\n", "", 6},
 			{"plain", "", []string{"sh", "-c", "false && echo no; hostname && exit 3"}, "plain\n", "", 3},
+			{"plain", "", []string{"sh", "-c", "echo a | cat; echo hi > /tmp/f"}, "a\n", "", 0},
+			{"plain", "", []string{"cat", "/tmp/f"}, "hi\n", "", 0}, // in the same container
+			{"plain", "", []string{"sh", "-c", "echo $(hostname); if true; then echo hi; fi"}, "plain\nhi\n", "", 0},
+			{"plain", "", []string{"sh", "-c", "sleep 5 &"}, "", "sh: a background job: not simulated\n", 126},
+			{"plain", "if true\nthen echo x\nfi\n", []string{"sh"}, "x\n", "", 0},
 			{"plain", "", []string{"nginx", "-t"}, "", "exec: \"nginx\": executable file not found in $PATH\n", 127},
 			{"defined", "", []string{"uname", "-a"}, "Simulated\n", "", 9},
 		} {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"fairlead.dev/internal/node/shell"
 )
 
 // line of a log, with its end.
@@ -61,7 +63,7 @@ func (s *Server) follow(req *http.Request, pod *corev1.Pod, container, id string
 		t := time.NewTicker(250 * time.Millisecond)
 		defer t.Stop()
 		files = t.C
-	} else if course, ok := s.course(pod, container); ok && (len(course.Output) > 0 || course.Loop != nil) && entry == nil {
+	} else if p, ok := s.predict(pod, container); ok && (len(p.Output) > 0 || p.Loop != nil) && entry == nil {
 		t := time.NewTicker(250 * time.Millisecond)
 		defer t.Stop()
 		files = t.C
@@ -158,14 +160,15 @@ func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) 
 		}
 		return split([]byte(entry.Content), r.started), 0
 	}
-	if course, ok := s.course(pod, container); ok {
-		after := Forever
+	if p, ok := s.predict(pod, container); ok {
+		after := shell.Forever
 		if r.running {
 			after = time.Since(r.started)
-		} else if course.Loop != nil { // it was ended by others
+		} else if p.Loop != nil { // it was ended by others
 			after = r.finished.Sub(r.started)
 		}
-		return course.written(r.started, after)
+		outputs, omitted := p.Written(after)
+		return outputLines(outputs, r.started), omitted
 	}
 	lines = []line{{at: r.started, text: fmt.Appendf(nil, "%s started, restarts: %d\n", spec(pod, container).Image, r.restarts)}}
 	if !r.running {
@@ -174,10 +177,24 @@ func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) 
 	return lines, 0
 }
 
-// course is what a container does by its command, if that is understood.
-func (s *Server) course(pod *corev1.Pod, container string) (Course, bool) {
+// predict returns what a container does by its command, if that is understood.
+func (s *Server) predict(pod *corev1.Pod, container string) (shell.Prediction, bool) {
 	c := spec(pod, container)
-	return Foretell(pod, c, func() []corev1.EnvVar { return s.pods.Env(pod, c) })
+	return shell.Predict(pod, c, func() []corev1.EnvVar { return s.pods.Env(pod, c) })
+}
+
+// outputLines divides outputs into lines. A line that is written in parts has the time of the first.
+func outputLines(outputs []shell.Output, started time.Time) (lines []line) {
+	for _, o := range outputs {
+		for text := range strings.Lines(o.Text) {
+			if n := len(lines); n > 0 && lines[n-1].stderr == o.Stderr && lines[n-1].text[len(lines[n-1].text)-1] != '\n' {
+				lines[n-1].text = append(lines[n-1].text, text...)
+			} else {
+				lines = append(lines, line{at: started.Add(o.After), text: []byte(text), stderr: o.Stderr})
+			}
+		}
+	}
+	return lines
 }
 
 func fileLines(file string, at time.Time) []line {

@@ -56,6 +56,7 @@ type Server struct {
 	mux   *http.ServeMux
 	http  *http.Server
 	meter meter
+	files containerFiles
 	lease time.Duration
 }
 

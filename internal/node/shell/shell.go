@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -82,9 +83,7 @@ func newShell(c Container, s Streams) *shell {
 	if c.Files == nil {
 		c.Files = NewFiles()
 	}
-	if c.WorkingDir == "" {
-		c.WorkingDir = "/"
-	}
+	c.WorkingDir = cmp.Or(c.WorkingDir, "/")
 	c.Files.addDir(c.WorkingDir)
 	sh := &shell{
 		session: &session{container: c}, vars: map[string]variable{}, dir: c.WorkingDir,
