@@ -1,32 +1,32 @@
-// Package trace keeps the lives of events: when each passed which hop on its way
-// from the request that made it to the writes that it brought about.
+// Package trace records the lives of events: the time of each hop from the request that
+// made an event to the writes that it caused.
 //
-// # What is kept
+// # Records
 //
-// A Log is one process's record, a few rings of fixed size outside of the objects. Every
-// change of a store has one revision, which is the resourceVersion that clients see,
-// so a revision names an event wherever it is met: in the store, in the watch cache, on
-// a stream, in an informer, in a controller. Each floor stamps what it has in hand:
+// A Log is one process's record, a few rings of fixed size outside the objects. Every
+// change of a store has one revision, the resourceVersion that clients see. So a revision
+// identifies an event everywhere: in the store, in the watch cache, on a stream, in an
+// informer, in a controller. Each layer records its part:
 //
-//   - a life: the write's hops from Received to Cached, who asked for it, and why;
-//   - a delivery: what one stream sent in one turn, a range of revisions;
-//   - a sight: one event arriving in one informer;
-//   - a work: one key's way through one controller, from the handler to the end of its
-//     reconcile, with the revisions that put it into the queue.
+//   - a life: the write's hops from Received to Cached, its user, and its causes;
+//   - a delivery: the events that one stream sent in one flush, a range of revisions;
+//   - an arrival: one event that reached one informer;
+//   - a reconcile: one key's way through one controller, from the handler to the end of
+//     its reconcile, with the revisions that queued the key.
 //
-// A work has a number that its writes carry in their request (Cause), and a life keeps
-// the number of the work that made it. So events and works form a tree, and nothing has
-// to be told to an event after the fact.
+// A reconcile has a number, which its writes carry in their requests (Parent), and a life
+// keeps the number of the reconcile that made it. So events and reconciles form a tree, and
+// no entry has to be changed later.
 //
 // # Time
 //
 // An Instant is nanoseconds of the monotonic clock since the Log was made; Log.Time
-// makes a wall clock's time of it. Instants of two processes compare as well as their
-// clocks do.
+// converts it to wall clock time. Instants of two processes can be compared as exactly as
+// their clocks agree.
 //
 // # Concurrency
 //
-// All methods may be called from any goroutine, and on a nil *Log, which keeps nothing.
-// A stamp is a lock, a few stores and no allocation; what it costs is in BenchmarkStamps.
-// Reading copies what it returns.
+// All methods may be called from any goroutine, and on a nil *Log, which records nothing.
+// Recording takes a lock, a few stores and no allocation; BenchmarkStamps measures it.
+// Readers get copies.
 package trace

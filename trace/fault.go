@@ -2,14 +2,14 @@ package trace
 
 import "time"
 
-// InjectedFault is what a fault on purpose has done to an event or to a request.
+// InjectedFault records the effect of an injected fault on an event or a request.
 type InjectedFault struct {
-	// Fault is the fault's number, Action what it does, What in words what it did.
+	// Fault is the fault's number, Action its kind, What a description of its effect.
 	Fault  uint64    `json:"fault"`
 	Action string    `json:"action"`
 	What   string    `json:"what"`
 	At     time.Time `json:"at"`
-	// Revision is the event that was struck, 0 if there is none, or not any more.
+	// Revision is the affected event, 0 if there is none, or it is no longer known.
 	Revision int64 `json:"revision,omitempty"`
 	// Stream is the watch, nil if it was no watch; the rest is the request.
 	Stream      *Stream `json:"stream,omitempty"`
@@ -36,9 +36,8 @@ func (l *Log) FaultInjected(s InjectedFault) {
 	l.bell.ring()
 }
 
-// InjectedFaults are those that a filter selects which are of no event that it would select: of
-// writes that came to nothing, and of watches that were cut off. after leaves out what
-// has been told: it is the number that the last call returned.
+// InjectedFaults are the selected faults without an event: failed writes and cut watches.
+// after is the number that the last call returned, to skip the faults before it.
 func (l *Log) InjectedFaults(f Filter, after uint64) (_ []InjectedFault, last uint64) {
 	if l == nil {
 		return nil, 0
@@ -54,8 +53,8 @@ func (l *Log) InjectedFaults(f Filter, after uint64) (_ []InjectedFault, last ui
 	})
 }
 
-// since appends the entries from a number on that pass, and tells the number behind the
-// last.
+// since returns the entries from a number on for which pass returns true, and the number
+// after the last entry.
 func (r *ring[T]) since(first uint64, pass func(*T) bool) (found []T, end uint64) {
 	r.Lock()
 	defer r.Unlock()

@@ -6,7 +6,7 @@ type Hop uint8
 const (
 	// Received: the request's head has been read.
 	Received Hop = iota
-	// Authorized: it is known who asks, and they may.
+	// Authorized: the user is authenticated and authorized.
 	Authorized
 	// Admitted: the object is decoded, admitted, valid and encoded.
 	Admitted
@@ -26,7 +26,7 @@ var hopNames = [Hops]string{"received", "authorized", "admitted", "queued", "syn
 
 func (h Hop) String() string { return hopNames[h] }
 
-// Type is what an event did to its object.
+// Type is an event's effect on its object.
 type Type uint8
 
 const (

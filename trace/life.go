@@ -2,30 +2,30 @@ package trace
 
 import "sync"
 
-// Write is what a server knows of the request that made an event.
+// Write is the server's record of the request that made an event.
 type Write struct {
 	// Verb is the request's, Subresource "" for the object itself.
 	Verb, Subresource string
-	// User and Agent are who sent it, with what program.
+	// User and Agent are the sender and its program.
 	User, Agent string
-	// Parent is what the request carried.
+	// Parent is the request's trace context.
 	Parent Parent
 	// At holds the hops up to Queued.
 	At [Queued + 1]Instant
 }
 
-// life is what is kept of one event. The store, the watch cache and the request enter
-// their parts from different processors, so what each writes lies together.
+// life is the record of one event. The store, the watch cache and the request write their
+// parts from different processors, so the fields of each writer are adjacent.
 type life struct {
 	revision int64
 	// after holds the hops behind Queued.
 	after [Hops - Queued - 1]Instant
-	// resource, key and typ are what the watch cache saw; topics how many selections
-	// the event was matched to.
+	// resource, key and typ come from the watch cache; topics is the number of selections
+	// that the event matched.
 	resource, key string
 	topics        int32
 	typ           Type
-	// written says that write, and with it the hops up to Queued, is entered.
+	// written reports whether write, and with it the hops up to Queued, is set.
 	written bool
 	write   Write
 }
@@ -82,7 +82,7 @@ func (ls *lives) find(rev int64) *life {
 
 func (ls *lives) room() int64 { return int64(len(ls.chunks)) * chunk }
 
-// Wrote enters who made an event and the hops that the request has passed. It keeps a
+// Wrote records the request that made an event, and the hops that it has passed. It keeps a
 // copy of the Write.
 func (l *Log) Wrote(rev int64, w *Write) {
 	if l == nil {
@@ -111,9 +111,9 @@ func (l *Log) Stamp(h Hop, from, to int64, i Instant) {
 	l.lives.Unlock()
 }
 
-// Cached enters what the watch cache found an event to be, and that it has been matched
-// to so many topics. key is the object's "namespace/name" or "name". Of several objects that
-// one transaction wrote, as a Service and its IPAddress, the first names the event.
+// Cached records an event's object and type from the watch cache, and the number of topics
+// that it matched. key is the object's "namespace/name" or "name". If one transaction wrote
+// several objects, as a Service and its IPAddress, the first names the event.
 func (l *Log) Cached(rev int64, resource, key string, t Type, topics int, i Instant) {
 	if l == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Options bound what a Log keeps. The zero value is the defaults.
+// Options limit the size of a Log. The zero value is the defaults.
 type Options struct {
 	// Events is how many of the last events are kept; 16,384, which takes 4 MB once so
 	// many have come. It is rounded up to a power of two, 256 at least.
@@ -24,12 +24,12 @@ type Instant int64
 // Log keeps the lives of the last events.
 type Log struct {
 	began time.Time
-	// id tells this Log's works from those of others.
+	// id distinguishes this Log's reconciles from those of other processes.
 	id            uint64
 	lastReconcile atomic.Uint64
 
-	// Writes, deliveries and what controllers do are entered from different processors: their
-	// locks have a cache line each.
+	// Writes, deliveries and reconciles are recorded from different processors: each of
+	// their locks has its own cache line.
 	_          [64]byte
 	lives      lives
 	_          [64]byte
@@ -65,7 +65,7 @@ func New(o Options) *Log {
 	var id [8]byte
 	rand.Read(id[:])
 	l.id = binary.BigEndian.Uint64(id[:])
-	l.lastReconcile.Store(l.id >> 33 << 21) // so that the works of several processes can be told apart, in a number that JavaScript can hold
+	l.lastReconcile.Store(l.id >> 33 << 21) // distinguishes the reconciles of several processes, by a number that JavaScript can represent
 	l.lives.resize(o.Events)
 	l.deliveries.size, l.arrivals.size, l.reconciles.size, l.faults.size = o.Deliveries, o.Deliveries, o.Deliveries, o.Deliveries
 	l.bell.c = make(chan struct{})
@@ -74,7 +74,7 @@ func New(o Options) *Log {
 
 func (l *Log) idBytes() []byte { return binary.BigEndian.AppendUint64(nil, l.id) }
 
-// Mute makes a Log enter no more of what informers and controllers do: nobody wants it.
+// Mute stops the recording of arrivals and reconciles, when no server wants reports.
 func (l *Log) Mute() { l.muted.Store(true) }
 
 // Now is the present instant, 0 on a nil Log.
@@ -93,7 +93,7 @@ func (l *Log) At(t time.Time) Instant {
 	return max(1, Instant(t.Sub(l.began)))
 }
 
-// Time is what a clock on the wall showed at an instant.
+// Time converts an instant to wall clock time.
 func (l *Log) Time(i Instant) time.Time { return l.began.Add(time.Duration(i)) }
 
 // chunk is how many entries a ring grows by.
@@ -132,11 +132,11 @@ func (r *ring[T]) copy(dst []T, pass func(*T) bool) []T {
 	return append(dst, found...)
 }
 
-// bell wakes those who follow a Log: its channel is closed when something has come.
+// bell wakes the goroutines that follow a Log: its channel is closed after a new entry.
 type bell struct {
 	sync.Mutex
 	c     chan struct{}
-	heard atomic.Bool // somebody waits for c
+	heard atomic.Bool // a goroutine waits for c
 }
 
 func (b *bell) ring() {

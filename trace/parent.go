@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Parent is what made a request: the trace it belongs to, the span within it, and, if it
-// was a controller of this library, the events that the controller acted on.
+// Parent is the origin of a request: its trace, the span within it, and, for a controller
+// of this library, the events that the controller acted on.
 type Parent struct {
 	Trace  [16]byte
 	Span   uint64
@@ -37,8 +37,8 @@ func passedCauses(causes []int64) []int64 {
 	return append(slices.Clone(causes[:maxPassedCauses-1]), causes[len(causes)-1])
 }
 
-// ParseParent reads a request's header; the zero Parent if there is none, or none that
-// can be read, as the specification asks.
+// ParseParent reads a request's header. It returns the zero Parent if the header is missing
+// or malformed, as the specification asks.
 func ParseParent(h http.Header) Parent {
 	text := first(h, headerParent)
 	var p Parent
@@ -98,19 +98,19 @@ func (p *Parent) Set(h http.Header) {
 
 type contextKey struct{}
 
-// WithParent returns a context whose requests, made with this library's client, say that
-// p has made them.
+// WithParent returns a context whose requests, made with this library's client, carry p as
+// their parent.
 func WithParent(ctx context.Context, p *Parent) context.Context {
 	return context.WithValue(ctx, contextKey{}, p)
 }
 
-// FromContext is the Parent of a context, nil if it has none.
+// FromContext is the context's Parent, nil if there is none.
 func FromContext(ctx context.Context) *Parent {
 	p, _ := ctx.Value(contextKey{}).(*Parent)
 	return p
 }
 
-// Revision is the number of a resourceVersion, 0 if it is none.
+// Revision is the number of a resourceVersion, 0 if it is not a number.
 func Revision(resourceVersion string) int64 {
 	n, err := strconv.ParseInt(resourceVersion, 10, 64)
 	if err != nil || n < 0 {
@@ -119,7 +119,7 @@ func Revision(resourceVersion string) int64 {
 	return n
 }
 
-// ID is the trace as the specification writes it, "" for none.
+// ID is the trace in the specification's format, "" if there is none.
 func (p *Parent) ID() string {
 	if p.Trace == [16]byte{} {
 		return ""
@@ -127,7 +127,8 @@ func (p *Parent) ID() string {
 	return hex.EncodeToString(p.Trace[:])
 }
 
-// Reconcile is the number of the work that the Parent is, 0 if it is none of this library.
+// Reconcile is the number of the reconcile that is the Parent, 0 if the Parent is not a
+// reconcile of this library.
 func (p *Parent) Reconcile() uint64 {
 	if binary.BigEndian.Uint64(p.Trace[8:]) != p.Span {
 		return 0

@@ -29,8 +29,8 @@ type queues struct {
 	state map[string]func() Queue
 }
 
-// RegisterQueue has a controller's queue asked for its state when somebody looks. The newest of a
-// name counts.
+// RegisterQueue sets the function that returns the present state of a controller's queue. A
+// later function for the same name replaces it.
 func (l *Log) RegisterQueue(name string, state func() Queue) {
 	if l == nil {
 		return

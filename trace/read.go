@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Life is what is known of one event, for those who look.
+// Life is the record of one event, for readers.
 type Life struct {
 	Revision  int64  `json:"revision"`
 	Type      string `json:"type,omitempty"`
 	Resource  string `json:"resource,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
-	// Verb, Subresource, User and Agent tell the request that made it; they are "" for
-	// what the server wrote by itself.
+	// Verb, Subresource, User and Agent describe the request that made it; they are "" for
+	// the server's own writes.
 	Verb        string `json:"verb,omitempty"`
 	Subresource string `json:"subresource,omitempty"`
 	User        string `json:"user,omitempty"`
 	Agent       string `json:"agent,omitempty"`
-	// Causes are the revisions of the events that the writer acted on, and Work the
-	// number of the work that made it, 0 for none.
+	// Causes are the revisions of the events that the writer acted on, and Reconcile the
+	// number of the reconcile that made it, 0 if there is none.
 	Causes    []int64 `json:"causes,omitempty"`
 	Reconcile uint64  `json:"work,omitempty"`
-	// Trace is the W3C trace that the request belonged to, "" for none.
+	// Trace is the W3C trace of the request, "" if there is none.
 	Trace string `json:"trace,omitempty"`
 	// Began is when the first hop was passed; the hops' times count from there.
 	Began time.Time `json:"began"`
 	Hops  []HopTime `json:"hops"`
-	// Topics is how many selections that somebody watches it was matched to.
+	// Topics is the number of watched selections that it matched.
 	Topics     int             `json:"topics"`
 	Deliveries []Delivery      `json:"deliveries,omitempty"`
 	Arrivals   []Arrival       `json:"arrivals,omitempty"`
@@ -70,18 +70,17 @@ type Arrival struct {
 	Replayed time.Duration `json:"replayed,omitempty"`
 }
 
-// LifeReconcile is what one controller did because of an event.
+// LifeReconcile is one controller's reconcile that an event caused.
 type LifeReconcile struct {
 	Number     uint64 `json:"number"`
 	Controller string `json:"controller"`
 	Key        string `json:"key"`
-	// Queued, Begun and Ended count from the life's beginning. Queued is 0 where nobody
-	// queues.
+	// Queued, Begun and Ended count from the life's beginning. Queued is 0 without a queue.
 	Queued time.Duration `json:"queued,omitempty"`
 	Begun  time.Duration `json:"begun"`
 	Ended  time.Duration `json:"ended"`
-	// Replayed is when the key was queued if the controller found the object when it began,
-	// and was not told the event; 0 if it was.
+	// Replayed is when the key was queued, if the controller found the object in its first
+	// list and did not receive the event; otherwise 0.
 	Replayed time.Duration `json:"replayed,omitempty"`
 	After    time.Duration `json:"requeueAfter,omitempty"`
 	Failures int           `json:"failures,omitempty"`
@@ -130,8 +129,8 @@ func (lf *life) first() Instant {
 	return 0
 }
 
-// Reconciles are those that have ended since a call that returned after, 0 for all that are kept,
-// in the order in which they did, and what to ask with for those behind them.
+// Reconciles are those that have ended since the call that returned after, in the order of
+// their ends; all in the Log if after is 0. next is the value of after for the next call.
 func (l *Log) Reconciles(after uint64) (works []Reconcile, next uint64) {
 	if l == nil {
 		return nil, 0
@@ -159,7 +158,7 @@ func (l *Log) Lives(f Filter) []Life {
 	return out
 }
 
-// kept copies what is kept of the selected lives.
+// kept copies the selected lives.
 func (l *Log) kept(f *Filter) []life {
 	ls := &l.lives
 	ls.Lock()
@@ -177,7 +176,7 @@ func (l *Log) kept(f *Filter) []life {
 	return kept
 }
 
-// tell makes a Life of the server's part of one.
+// tell makes a Life of the server's part of a record.
 func (l *Log) tell(lf *life) Life {
 	began := lf.first()
 	out := Life{
@@ -212,7 +211,7 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 		}
 		return time.Duration(i - began(n))
 	}
-	// later is when one who came after the event began to listen, 0 for who was there.
+	// later is when a reader started that did so after the event, 0 for earlier readers.
 	later := func(n int, i Instant) time.Duration {
 		if i == 0 || i <= max(began(n), kept[n].at(Cached)) {
 			return 0
@@ -256,7 +255,7 @@ func (l *Log) join(out []Life, kept []life, at map[int64]int) {
 	}
 }
 
-// about says whether a delivery may hold one of lives, which are in order.
+// about reports whether a delivery may contain one of lives, which are sorted.
 func (d *delivery) about(lives []life) bool {
 	n := sort.Search(len(lives), func(n int) bool { return lives[n].revision >= d.batch.first })
 	return n < len(lives) && lives[n].revision <= d.batch.last()
@@ -278,8 +277,8 @@ func (l *Log) writes() map[uint64][]int64 {
 	return made
 }
 
-// Duration is how long it was from a life's beginning to the last thing known of it. Who came
-// later and was told it by replay does not count but for how long the replay took.
+// Duration is the time from a life's first hop to its last known one. Of a reader that
+// received the event by replay, only the duration of the replay counts.
 func (lf *Life) Duration() time.Duration {
 	var last time.Duration
 	for _, h := range lf.Hops {

@@ -42,25 +42,25 @@ func (l *Log) Arrived(in *Informer, rev int64, opened, read, decoded, stored Ins
 // Reconcile is one key's way through one controller: from the first event that put it into
 // the queue to the end of its reconcile.
 type Reconcile struct {
-	// Number tells works apart. Writes carry it as their span.
+	// Number identifies the reconcile. Its writes carry it as their span.
 	Number uint64
-	// Controller names it, Key what it worked on.
+	// Controller is the controller's name, Key the reconciled key.
 	Controller, Key string
-	// Causes are the revisions of the events that the key was queued for, MaxCauses at most;
-	// none if the controller asked for the key itself.
+	// Causes are the revisions of the events that queued the key, at most MaxCauses; empty
+	// if the controller queued the key itself.
 	Causes []int64
 	// Handed is when the handler was given the first event and queued the key; Begun and
 	// Ended are the reconcile's.
 	Handed, Begun, Ended Instant
 	// Listed reports whether the causes are of objects that were there when the controller began.
 	Listed bool
-	// After is how long the controller wants to wait for its next look, 0 for no such
-	// wish; Failures how often the key has failed in a row; Err what was wrong.
+	// After is the requeue delay that the controller asked for, 0 if none; Failures the
+	// number of consecutive failures of the key; Err the error.
 	After    time.Duration
 	Failures int
 	Err      string
-	// Conflict reports whether Err is a conflict of resource versions, and the key comes again:
-	// somebody else wrote first, which is no failure.
+	// Conflict reports whether Err is a conflict of resource versions. Another writer was
+	// first, and the key is retried; this does not count as a failure.
 	Conflict bool
 	// Process is the one that did it, "" for the Log's own; then the instants are late by
 	// Within at most.
@@ -76,14 +76,14 @@ func (w *Reconcile) listed(d time.Duration) time.Duration {
 	return d
 }
 
-// MaxCauses is how many events a work names as its causes: the first ones, and the last.
-// It is far more than a pass of a busy controller is queued for, so that each event's life
-// tells of each work that it caused; what a work writes names fewer.
+// MaxCauses limits the causes of a reconcile: the first ones and the last are kept. It is
+// far above the number of events that queue a key of a busy controller, so each event's
+// life has every reconcile that it caused. The writes of a reconcile carry fewer.
 const MaxCauses = 1024
 
-// Do runs f as a work, whose Controller, Key, Causes and Handed are set, and enters it. The
-// context that f is given makes requests say that they are the work's. f may set After,
-// Failures and Conflict. On a nil Log it is f alone.
+// Do runs f as a reconcile, whose Controller, Key, Causes and Handed are set, and records
+// it. Requests with f's context carry the reconcile as their parent. f may set After,
+// Failures and Conflict. On a nil Log it only runs f.
 func (l *Log) Do(ctx context.Context, w *Reconcile, f func(context.Context) error) error {
 	if l == nil || l.muted.Load() {
 		return f(ctx)

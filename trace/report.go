@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Path is where a server tells the lives of events, and is told, by POST of a Report in
-// JSON, what processes of their own made of them.
+// Path is where a server serves the lives of events, and accepts reports of other
+// processes, by POST of a Report in JSON.
 const Path = "/debug/lives"
 
-// Report is what a process tells a server's Log of its own one: the events that arrived in
-// its informers, and what its controllers did. Instants in it are the sender's.
+// Report is the content of a process's Log for a server's Log: the events that arrived in
+// its informers, and its reconciles. Instants in it are the sender's.
 type Report struct {
-	// Log tells the sender's Log from others; Process is its name for people.
+	// Log identifies the sender's Log; Process is the process's name for people.
 	Log     string `json:"log"`
 	Process string `json:"process"`
 	// Now is when it was sent, and RoundTrip how long the report before took to be answered.
 	Now       Instant       `json:"now"`
 	RoundTrip time.Duration `json:"roundTrip,omitempty"`
-	// From is how many sights and works were before these; what comes twice, because an answer
-	// was lost, is entered once.
+	// From are the numbers of arrivals and reconciles before these. An entry that is sent
+	// twice, because a response was lost, is recorded once.
 	From [2]uint64 `json:"from"`
 	// Arrivals are an informer's place in Informers, the revision, when the event was read,
 	// decoded and stored, and when the watch was opened.
@@ -33,9 +33,9 @@ type Report struct {
 // ReportCursor is how far a Log has been reported.
 type ReportCursor struct{ sights, works uint64 }
 
-// Report is what is to be told behind from, most entries of each kind at most (fewer works,
-// where they have many causes), and how far that goes; more says that there is still
-// something. What left the Log meanwhile is lost.
+// Report returns the entries after from, at most most of each kind (fewer reconciles, if
+// they have many causes), and the cursor after them; more reports whether there are further
+// entries. Entries that have left the Log meanwhile are lost.
 func (l *Log) Report(from ReportCursor, most int) (r Report, to ReportCursor, more bool) {
 	sights, to, more := l.part(from, most, &r)
 	known := map[*Informer]int64{}
@@ -74,12 +74,12 @@ func fit(works []Reconcile, causes int) int {
 	return len(works)
 }
 
-// Empty says whether a report tells of nothing.
+// Empty reports whether a report has no entries.
 func (r *Report) Empty() bool { return len(r.Arrivals) == 0 && len(r.Reconciles) == 0 }
 
-// ErrClockUnknown is what Heard says of a report that tells something and comes from a process
+// ErrClockUnknown is the error of ReceiveReport for a report with entries from a process
 // whose clock is not known yet: its first report must be empty.
-var ErrClockUnknown = errors.New("trace: a process says first what time it is, by two empty reports at most")
+var ErrClockUnknown = errors.New("trace: the clock of the process is not known yet: its first reports, two at most, must be empty")
 
 // processes are those that report. Their number is bounded: one more drives out the one
 // that has been quiet longest.
@@ -93,9 +93,9 @@ const maxProcesses = 256
 // maxInformers is how many a process has; each simulated node has one.
 const maxInformers = 1 << 13
 
-// process is the clock of one that reports, against the Log's. A report is on its way for
-// no longer than its round trip takes, so that what the Log's clock says when it comes is
-// late by as much at most, and never early: an event is not seen before it was sent.
+// process is the clock of a reporting process, relative to the Log's. A report takes no
+// longer than its round trip. So the time of its arrival on the Log's clock is late by at
+// most that, and never early: an event is never recorded as seen before it was sent.
 type process struct {
 	// offset makes an instant of its Log one of ours, late by within at most; since is
 	// when that was measured, 0 for not yet.
@@ -105,9 +105,9 @@ type process struct {
 	// last is the offset by the report before, whose round trip comes with the next.
 	last  Instant
 	heard Instant
-	// next is the first sight and the first work that it has not told.
+	// next has the numbers of the first arrival and the first reconcile not yet received.
 	next [2]uint64
-	// informers are those that it has told of.
+	// informers are the informers in its reports.
 	informers map[Informer]*Informer
 }
 
@@ -131,7 +131,7 @@ func (p *process) here(i, at Instant) Instant {
 	return min(max(1, i+p.offset), at)
 }
 
-// informer is the one that stands for what the process has called so.
+// informer returns the shared value for an informer of the process.
 func (p *process) informer(in Informer) *Informer {
 	known := p.informers[in]
 	if known == nil {
@@ -207,7 +207,7 @@ func (ps *processes) add(id string) *process {
 	return p
 }
 
-// HasReports says whether processes of their own have told something during the last minute.
+// HasReports reports whether other processes have sent a report during the last minute.
 func (l *Log) HasReports() bool {
 	ps := &l.processes
 	ps.Lock()

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// TestReport: what a process of its own did is in the lives of a server's events, on the
-// server's clock, late by a round trip at most and never early.
+// TestReport: another process's entries are in the lives of a server's events, with times
+// of the server's clock that are late by at most a round trip and never early.
 func TestReport(t *testing.T) {
 	server, apart := New(Options{}), New(Options{})
-	server.began = server.began.Add(-time.Hour) // so that their instants have nothing in common
+	server.began = server.began.Add(-time.Hour) // so that the two clocks differ
 	var told ReportCursor
 	trip := time.Duration(0)
 	report := func() error {
@@ -51,7 +51,7 @@ func TestReport(t *testing.T) {
 	if err := report(); err != nil {
 		t.Fatal(err)
 	}
-	if err := report(); err != nil { // of nothing
+	if err := report(); err != nil { // empty
 		t.Fatal(err)
 	}
 	lives := server.Lives(Filter{})
@@ -74,7 +74,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestReportsInParts: a long report goes in parts, and what left the log is left out.
+// TestReportsInParts: a long report is sent in parts, without the entries that have left
+// the log.
 func TestReportsInParts(t *testing.T) {
 	l := New(Options{Deliveries: chunk})
 	for rev := int64(1); rev <= 3*chunk; rev++ {
@@ -102,7 +103,7 @@ func TestReportsInParts(t *testing.T) {
 	}
 }
 
-// TestHostileReports: nothing in a report is trusted but that it was sent.
+// TestHostileReports: the values in a report are not trusted.
 func TestHostileReports(t *testing.T) {
 	l := New(Options{})
 	write(l, 1, "a", Parent{})
@@ -122,7 +123,7 @@ func TestHostileReports(t *testing.T) {
 	}
 }
 
-// TestReportsOfManyCauses are shorter, and lose nothing.
+// TestReportsOfManyCauses: reports with many causes have fewer entries, and lose none.
 func TestReportsOfManyCauses(t *testing.T) {
 	l := New(Options{})
 	none := func(context.Context) error { return nil }

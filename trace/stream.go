@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Stream is a watch that somebody has open, or had. It must not be changed once it has
-// been given to a Log.
+// Stream is a watch that is, or was, open. It must not be changed once it has been given to
+// a Log.
 type Stream struct {
 	// ID counts the server's streams.
 	ID uint64 `json:"id"`
-	// User and Agent are who reads it, with what program.
+	// User and Agent are the reader and its program.
 	User  string `json:"user,omitempty"`
 	Agent string `json:"agent,omitempty"`
-	// Resource is "plural.group"; the rest what it was narrowed down to.
+	// Resource is "plural.group"; the next fields are the watch's selection.
 	Resource  string `json:"resource"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Labels    string `json:"labelSelector,omitempty"`
 	Fields    string `json:"fieldSelector,omitempty"`
-	// Opened is when the watch began. What happened before is sent to it as a replay, whose
-	// delay counts from then.
+	// Opened is when the watch began. Earlier events reach it as a replay, whose delay
+	// counts from then.
 	Opened time.Time `json:"opened,omitzero"`
 }
 
@@ -41,8 +41,8 @@ func (s *Stream) opened(l *Log) Instant {
 	return l.At(s.Opened)
 }
 
-// Batch is what a stream sends at once: the revisions of its events, in their order, as the
-// first of them and a bit for each of the next TurnSpan. The zero value is one of nothing.
+// Batch is the events of one flush of a stream: their revisions in order, as the first of
+// them and a bit for each of the next BatchSpan. The zero value is empty.
 type Batch struct {
 	first int64
 	more  uint64
@@ -51,8 +51,8 @@ type Batch struct {
 // BatchSpan is how far the revisions of a Turn are apart at most.
 const BatchSpan = 64
 
-// Add adds an event, whose revision is not lower than those before. It says no to one that is
-// too far from the first: that belongs into a Turn of its own.
+// Add adds an event, whose revision is not lower than those before. It returns false if the
+// revision is too far from the first: the event then needs a Batch of its own.
 func (t *Batch) Add(rev int64) bool {
 	switch {
 	case t.first == 0:
@@ -66,7 +66,7 @@ func (t *Batch) Add(rev int64) bool {
 	return true
 }
 
-// Empty says whether nothing has been added.
+// Empty reports whether the batch has no events.
 func (t *Batch) Empty() bool { return t.first == 0 }
 
 // last is the revision that was added last.
@@ -85,16 +85,15 @@ type delivery struct {
 	stream *Stream
 	batch  Batch
 	framed Instant
-	// flushed is 0 for what the connection has not written, or never did.
+	// flushed is 0 while the connection has not written the batch, and if it never did.
 	flushed Instant
 }
 
-// OpenStream is what a Log knows of a stream that is open: how far it has come. What it has
-// written goes into the Log's ring, one entry for a Turn; what it has only framed is here
-// until then.
+// OpenStream is the Log's record of an open stream. Batches that were written go into the
+// Log's ring; framed batches that still wait for the connection are here until then.
 //
-// There are many of them, each of which is touched for a moment at every event, so what that
-// needs is in one cache line.
+// There are many, each touched briefly for every event, so the fields that this needs are
+// in one cache line.
 type OpenStream struct {
 	mu sync.Mutex
 	// framedBatch is how many turns are not written yet: one, mostly, which is first; the others
@@ -132,10 +131,10 @@ func (l *Log) Open(s *Stream) *OpenStream {
 	return w
 }
 
-// Stream is who it leads to.
+// Stream is the stream.
 func (w *OpenStream) Stream() *Stream { return w.to }
 
-// Framed enters that the events of a turn are appended to what the connection will write.
+// Framed records that a batch has been appended to the connection's unwritten data.
 func (w *OpenStream) Framed(t Batch, at Instant) {
 	w.mu.Lock()
 	w.reached = t.last()
@@ -162,7 +161,7 @@ func (w *OpenStream) Flushed(at Instant) {
 	w.log.bell.ring()
 }
 
-// Close lets go of the stream. What was framed and not written never will be.
+// Close ends the stream. Framed batches that were not written stay unwritten.
 func (w *OpenStream) Close() {
 	if w == nil {
 		return
@@ -173,14 +172,14 @@ func (w *OpenStream) Close() {
 	w.Flushed(0)
 }
 
-// Reached is the revision of the last event that was framed, 0 for none.
+// Reached is the revision of the last framed event, 0 if there is none.
 func (w *OpenStream) Reached() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.reached
 }
 
-// sent enters what a stream has been sent, whose mutex is held.
+// sent records a stream's batches; w.mu is held.
 func (l *Log) sent(w *OpenStream, flushed Instant) {
 	r := &l.deliveries
 	r.Lock()
@@ -195,7 +194,8 @@ func (l *Log) sent(w *OpenStream, flushed Instant) {
 
 // delivered are the deliveries that pass, those under way last.
 func (l *Log) delivered(pass func(*delivery) bool) []delivery {
-	// What is under way comes first: it may get into the ring meanwhile, but not out of both.
+	// Copy unwritten batches first: meanwhile one may move into the ring, but it cannot be
+	// missing from both.
 	l.streams.Lock()
 	var pending []delivery
 	for w := range l.streams.open {

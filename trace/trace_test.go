@@ -79,7 +79,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestTransaction: of what one transaction wrote, the first object names the event.
+// TestTransaction: the first object of a transaction names the event.
 func TestTransaction(t *testing.T) {
 	l := New(Options{})
 	l.Cached(7, "services", "ns/web", Added, 2, l.Now())
@@ -111,8 +111,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestBounds keeps the last events, and nothing of an old one comes back in the place of
-// a new one.
+// TestBounds: the last events are kept, and an old event's data never appears in a newer
+// one that takes its place.
 func TestBounds(t *testing.T) {
 	l := New(Options{Events: chunk, Deliveries: chunk})
 	const last = 3*chunk + 10
@@ -121,7 +121,7 @@ func TestBounds(t *testing.T) {
 		write(l, rev, "a/x", Parent{})
 		send(to, rev)
 	}
-	l.Stamp(Synced, 1, 5, 1) // late, of what has gone
+	l.Stamp(Synced, 1, 5, 1) // too late: the events are gone
 	lives := l.Lives(Filter{})
 	if len(lives) != chunk || lives[0].Revision != last-chunk+1 || lives[len(lives)-1].Revision != last {
 		t.Fatalf("%d lives from %d", len(lives), lives[0].Revision)
@@ -133,9 +133,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestTurns: a stream's turns tell each of their events, and of no other, whether it was
-// written or not.
-func TestTurns(t *testing.T) {
+// TestBatches: a stream's batches record, for exactly their own events, whether they were
+// written.
+func TestBatches(t *testing.T) {
 	l := New(Options{})
 	for rev := int64(1); rev <= 200; rev++ {
 		write(l, rev, "a/x", Parent{})
@@ -213,8 +213,8 @@ func TestParent(t *testing.T) {
 	}
 }
 
-// TestNothing: a nil Log is one that nobody has asked for.
-func TestNothing(t *testing.T) {
+// TestNil: all methods work on a nil Log.
+func TestNil(t *testing.T) {
 	var l *Log
 	l.Wrote(1, nil)
 	l.Stamp(Synced, 1, 1, l.Now())

@@ -2,16 +2,16 @@ package trace
 
 import "slices"
 
-// Newest is the newest revision that anything is known of, 0 for none.
+// Newest is the newest revision in the Log, 0 if there is none.
 func (l *Log) Newest() int64 {
 	l.lives.Lock()
 	defer l.lives.Unlock()
 	return l.lives.newest
 }
 
-// Tree is the life of a revision and all that came of it, in the order of the revisions:
-// what works wrote that were queued for it, what came of that, and so on. An event with
-// several causes came of the first.
+// Tree is the life of a revision and of every event that it caused, in the order of
+// revisions: the writes of the reconciles that it queued, the events that those caused, and
+// so on. An event with several causes belongs to the first.
 func (l *Log) Tree(root int64) []Life {
 	if l == nil {
 		return nil
@@ -24,8 +24,8 @@ func (l *Log) Tree(root int64) []Life {
 	return slices.DeleteFunc(all, func(lf Life) bool { return !revs[lf.Revision] })
 }
 
-// descent is the revisions of a tree. A cause is older than what came of it, so one walk
-// upwards finds all.
+// descent is the set of revisions of a tree. A cause is older than its effects, so one pass
+// in ascending order finds all.
 func (l *Log) descent(root int64) map[int64]bool {
 	ls := &l.lives
 	ls.Lock()

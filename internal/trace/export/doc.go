@@ -2,18 +2,18 @@
 //
 //	err := export.Run(ctx, lives, export.Options{Endpoint: "http://localhost:4318"})
 //
-// It speaks OTLP over HTTP with JSON bodies, which collectors take at /v1/traces
-// (https://opentelemetry.io/docs/specs/otlp/#otlphttp). What a span is, package show says.
+// It sends OTLP over HTTP with JSON bodies, which collectors accept at /v1/traces
+// (https://opentelemetry.io/docs/specs/otlp/#otlphttp). Package show defines the spans.
 //
-// An event is sent once, a second after the last thing that was known of it; what becomes known
-// later, of a watcher that was slow, say, is only in the log.
+// An event is sent once, a second after its last known hop. Later hops, those of a slow
+// watcher for example, are only in the log.
 //
 // # A receiver that is slow or away
 //
-// Nothing waits for it, and nothing is kept for it but the log itself: a request that failed is
-// made again, with what the log still has, when the receiver says or after a pause that grows to
-// half a minute. What has left the log by then is counted and said. What the receiver refuses
-// for good is left out.
+// A receiver delays no other work and costs no memory beyond the log. After a failed
+// request the exporter waits as long as the receiver asks, or for a pause that grows to
+// half a minute, and then sends the events that are still in the log. Events that have left
+// it are counted and logged. Events that the receiver rejects permanently are dropped.
 //
 // # Concurrency
 //

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// Options say where to.
+// Options configure the receiver.
 type Options struct {
 	// Endpoint is the receiver's URL. One without a path gets OTLP's: /v1/traces.
 	Endpoint string
@@ -26,12 +26,12 @@ type Options struct {
 	Header http.Header
 	// Transport carries the requests; nil is http.DefaultTransport.
 	Transport http.RoundTripper
-	// Log is told what goes wrong; nil is slog.Default.
+	// Log receives errors; nil is slog.Default.
 	Log *slog.Logger
 }
 
 const (
-	// settled is how long nothing must have been heard of an event.
+	// settled is how long an event must have had no new hop before it is sent.
 	settled = time.Second
 	// most is how many events go into a request.
 	most = 512
@@ -41,7 +41,7 @@ const (
 	patience, goodbye = 10 * time.Second, 2 * time.Second
 )
 
-// Check says what is wrong with an endpoint.
+// Check returns an error if the endpoint is not valid.
 func Check(endpoint string) error {
 	_, err := traces(endpoint)
 	return err
@@ -75,8 +75,9 @@ type exporter struct {
 	failures int
 }
 
-// Run sends the lives in the log, and those that come, until ctx ends; then it sends what is
-// left, if the receiver takes it within two seconds. Its only error is an endpoint that is none.
+// Run sends the events in the log, and new ones, until ctx ends; then it sends the rest, if
+// the receiver accepts it within two seconds. It returns an error only for an invalid
+// endpoint.
 func Run(ctx context.Context, l *trace.Log, o Options) error {
 	to, err := traces(o.Endpoint)
 	if err != nil {
@@ -107,8 +108,8 @@ func Run(ctx context.Context, l *trace.Log, o Options) error {
 	return nil
 }
 
-// turn sends one request of what was last heard of before a time. There is more if it is worth
-// to come back after wait, though nothing new is heard.
+// turn sends one request with events whose last hop was before a time. more reports whether
+// to call again after wait even if no new event arrives.
 func (x *exporter) turn(ctx context.Context, before time.Time) (more bool, wait time.Duration) {
 	batch, more := x.ready(before)
 	if len(batch) == 0 {
@@ -178,7 +179,8 @@ func (x *exporter) post(ctx context.Context, body []byte) (wait time.Duration, e
 	return 0, errors.New(res.Status)
 }
 
-// pause is until the next attempt: as long as the receiver says, if it says so in seconds.
+// pause is the time until the next attempt: as long as the receiver asks, if it asks in
+// seconds.
 func (x *exporter) pause(asked string) time.Duration {
 	if s, err := strconv.Atoi(asked); err == nil && s > 0 {
 		return min(time.Duration(s)*time.Second, longestPause)

@@ -21,7 +21,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// receiver is a receiver of traces that answers as answer says, 200 if it is nil.
+// receiver is a receiver of traces that responds by answer, with 200 if it is nil.
 type receiver struct {
 	t        *testing.T
 	answer   func(n int) (code int, retryAfter string, err error)
@@ -197,8 +197,8 @@ func TestLastEventsAreSentAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestManyEvents has a receiver away while more comes than a log holds: what is left comes in
-// requests of a bounded size.
+// TestManyEvents: while the receiver is away, more events arrive than a log holds; the rest
+// is then sent in requests of a bounded size.
 func TestManyEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := trace.New(trace.Options{Events: 1024})

@@ -68,13 +68,13 @@ const (
 	statusError                                          = 2
 )
 
-// Exporter makes OTLP's requests of events, each an ExportTraceServiceRequest in JSON. It
-// remembers which trace an event is in, so that what comes of it joins that trace in a later
-// request too: of the last rememberedEvents. The zero value is ready. It is for one goroutine.
+// Exporter makes OTLP requests from events, each an ExportTraceServiceRequest in JSON. It
+// remembers the traces of the last rememberedEvents events, so that their effects join the
+// same trace in a later request. The zero value is ready. It is for one goroutine.
 //
-// An event is a span, from its first hop to the last thing known of it, with the hops as its
-// span events; a delivery, an arrival and a reconcile are spans below it; an event that a
-// reconcile wrote is below that. All events of one tree are one trace.
+// An event is a span, from its first to its last known hop, with the hops as its span
+// events; a delivery, an arrival and a reconcile are its child spans; an event that a
+// reconcile wrote is a child of the reconcile. All events of one tree are one trace.
 type Exporter struct {
 	traces map[int64]string
 	told   []int64 // the keys of traces, oldest first
@@ -123,7 +123,7 @@ func (x *Exporter) remember(e Event) {
 	}
 }
 
-// told are the attributes that say something.
+// told drops attributes without a value.
 func told(all ...otlpAttribute) []otlpAttribute {
 	return slices.DeleteFunc(all, func(a otlpAttribute) bool { return a.Value == otlpValue{} })
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Palette is how parts of the text are told apart. The zero value does nothing.
+// Palette has the terminal's escape sequences for parts of the text. The zero value writes
+// plain text.
 type Palette struct{ Bold, Dim, Late, End string }
 
 // Color is for terminals.

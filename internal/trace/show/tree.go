@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// Tree writes events as what came of what: each below the first event that caused it,
-// with the time since the root began. Events whose cause is not among them are roots.
+// Tree writes events as a tree of causes: each below the first event that caused it, with
+// the time since the root began. Events whose cause is not in the list are roots.
 func Tree(w io.Writer, events []Event, p Palette) error {
 	t := tree{out: &strings.Builder{}, p: p, below: map[int64][]Event{}}
 	known := map[int64]bool{}

@@ -10,11 +10,11 @@ import (
 	"fairlead.dev/trace"
 )
 
-// Event is a life as a server tells it: with the streams that it has not been sent to.
+// Event is a life with the streams that still wait for it, as a server sends it.
 type Event struct {
 	trace.Life
 	Waiting []trace.Stream `json:"waiting,omitempty"`
-	// Fault, if set, is all there is: what a fault did that is of no event.
+	// Fault, if set, is an injected fault without an event; all other fields are empty.
 	Fault *trace.InjectedFault `json:"fault,omitempty"`
 }
 
@@ -56,7 +56,7 @@ func Waterfall(w io.Writer, e Event, p Palette) error {
 	return err
 }
 
-// strike says what a fault did to whom.
+// strike describes an injected fault and the client that it affected.
 func strike(s trace.InjectedFault) string {
 	text := fmt.Sprintf("fault %d, %s: ", s.Fault, s.Action)
 	switch {
@@ -87,7 +87,7 @@ func object(lf trace.Life) string {
 	return lf.Namespace + "/" + lf.Name
 }
 
-// origin says who made an event, and on whose account.
+// origin describes the request that wrote an event, and its causes.
 func origin(lf trace.Life) string {
 	if lf.Verb == "" {
 		return "written by the server itself"
@@ -148,8 +148,8 @@ func rows(e Event) []row {
 	return rows
 }
 
-// Program is what a user agent names, without its version: the user behind it, in
-// parentheses, if it is one of a server's own parts.
+// Program is the program's name in a user agent, without its version. For parts of this
+// server it is the user behind the program, which stands in parentheses.
 func Program(agent string) string {
 	if _, user, ok := strings.Cut(agent, "("); ok && strings.HasPrefix(agent, "fairlead/") {
 		return strings.TrimSuffix(user, ")")
@@ -158,12 +158,12 @@ func Program(agent string) string {
 	return name
 }
 
-// join joins what is not empty by commas.
+// join joins the parts that are not empty by commas.
 func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
-// apart says where something was done, and how late its times are at most.
+// apart names the process of an entry and the maximum error of its times.
 func apart(process string, within time.Duration) string {
 	if process == "" {
 		return ""
@@ -191,7 +191,7 @@ func working(w trace.LifeReconcile) []row {
 	return append(rows, row{name: "   " + w.Controller + ": " + w.Key, from: w.Begun - w.Replayed, to: w.Ended - w.Replayed, note: join(note, found, apart(w.Process, w.Within))})
 }
 
-// reader says who has a stream, and of what.
+// reader describes a stream's user and selection.
 func reader(s trace.Stream) string {
 	who := s.User
 	if who == "" {

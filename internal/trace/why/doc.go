@@ -1,9 +1,9 @@
-// Package why explains why an object is in its state, or what it still waits for: from
-// what the object says of itself, what was noted about it (events), what it stands on (the
-// pods of a workload, the claims of a pod), and from the lives of its changes: who was
-// sent them, which controllers looked at them, and what these decided.
+// Package why explains why an object is in its state, or which event it still waits for. It
+// uses the object's status, the Events about it, the objects that it depends on (the pods
+// of a workload, the claims of a pod), and the lives of its changes: the watchers that
+// received them, the controllers that reconciled them, and their results.
 //
-// Explain knows what Kubernetes' own kinds mean by their status; of other kinds it reads
-// what all have in common: deletion, finalizers, generation and conditions. It makes no
-// requests: a Subject holds all that it looks at.
+// Explain knows the status of Kubernetes' own kinds; of other kinds it reads the common
+// parts: deletion, finalizers, generation and conditions. It makes no requests: a Subject
+// has all of its input.
 package why

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// MaxParts is how many parts are told, with what is known of them; of more no more is
-	// read than whether they wait.
+	// MaxParts is how many parts are explained in full. Of further parts only their number,
+	// and how many of them wait, is reported.
 	MaxParts = 5
 	notes    = 5
 )
 
-// WaitingFirst puts those parts first that wait themselves, in the order in which they are told.
+// WaitingFirst sorts waiting parts first and keeps the order otherwise.
 func WaitingFirst(all []Subject) []Subject {
 	var waiting, rest []Subject
 	for _, s := range all {
@@ -26,7 +26,7 @@ func WaitingFirst(all []Subject) []Subject {
 	return append(waiting, rest...)
 }
 
-// Explain says why a subject is in its state.
+// Explain explains a subject's state.
 func Explain(s Subject) Explanation {
 	a := Explanation{Kind: s.Kind, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name}
 	switch {
@@ -52,7 +52,7 @@ func Explain(s Subject) Explanation {
 	return a
 }
 
-// waits says of an object by itself that it is on its way to something.
+// waits reports whether the object, without its parts, is not yet in its desired state.
 func (s *Subject) waits() bool { return Explain(Subject{Kind: s.Kind, Object: s.Object}).Waits }
 
 func waiting(all []Subject) (n int) {
@@ -70,7 +70,7 @@ func (a *Explanation) add(reason string) {
 	}
 }
 
-// gone tells of an object that is not there.
+// gone explains an object that does not exist.
 func (a *Explanation) gone(s *Subject) {
 	a.State = "is not there"
 	if n := len(s.Lives); n > 0 && s.Lives[n-1].Type == "DELETED" {
@@ -84,7 +84,7 @@ func (a *Explanation) gone(s *Subject) {
 	}
 }
 
-// finalizerOwners are who takes off the finalizers of Kubernetes' own.
+// finalizerOwners names the component that removes each of Kubernetes' own finalizers.
 var finalizerOwners = map[string]string{
 	"kubernetes":                                  "the namespace controller, when all that is in the namespace has gone",
 	"kubernetes.io/pvc-protection":                "the pvc-protection controller, when no pod uses the claim",
@@ -96,7 +96,7 @@ var finalizerOwners = map[string]string{
 	"service.kubernetes.io/load-balancer-cleanup": "whoever provides load balancers",
 }
 
-// dying tells what keeps an object that is deleted.
+// dying lists the finalizers of an object that is being deleted.
 func (a *Explanation) dying(s *Subject) {
 	a.State, a.Waits = "is being deleted since "+s.text("metadata", "deletionTimestamp"), true
 	finalizers := s.texts("metadata", "finalizers")
@@ -121,7 +121,7 @@ func (a *Explanation) dying(s *Subject) {
 	}
 }
 
-// living tells what an object is on its way to.
+// living explains the progress of an object.
 func (a *Explanation) living(s *Subject) {
 	seen, now := s.number("status", "observedGeneration"), s.number("metadata", "generation")
 	if _, ok := s.at("status", "observedGeneration").(float64); ok && seen < now {
@@ -151,7 +151,7 @@ func (a *Explanation) living(s *Subject) {
 	}
 	for _, c := range s.list("status", "conditions") {
 		if s.Kind == "Pod" && str(c["type"]) == "Ready" && len(a.Reasons) > 0 {
-			continue // it follows from what has been said of the containers
+			continue // a consequence of the containers' states, which are listed already
 		}
 		if wrong(str(c["type"]), str(c["status"])) && str(c["reason"]) != "PodCompleted" {
 			a.Waits = true
@@ -174,8 +174,8 @@ func (a *Explanation) living(s *Subject) {
 	}
 }
 
-// wrong says of a condition that it tells of a fault. Those that are true when something
-// is amiss are named so by custom.
+// wrong reports whether a condition signals a problem. By convention, the type of a
+// condition that is True in case of a problem has one of these words.
 func wrong(kind, status string) bool {
 	negative := false
 	for _, word := range []string{"Failure", "Failed", "Pressure", "Unavailable", "Deadlock", "Degraded", "Stalled", "Disruption", "Dangling", "Violat", "NonStructural", "Terminating", "Limited", "Denied"} {
@@ -183,7 +183,7 @@ func wrong(kind, status string) bool {
 	}
 	switch kind {
 	case "Complete", "SuccessCriteriaMet", "Suspended", "DisruptionTarget", "PodReadyToStartContainers", "ContainersReady", "Initialized", "PodScheduled":
-		return false // told by the kind's own rule, or only when true
+		return false // explained by the kind's own rule, or relevant only when True
 	}
-	return negative == (status == "True") // what is Unknown is not well either
+	return negative == (status == "True") // Unknown signals a problem too
 }

@@ -2,7 +2,7 @@ package why
 
 import "fmt"
 
-// pod tells why a pod does not run.
+// pod explains why a pod does not run.
 func (a *Explanation) pod(s *Subject) {
 	phase := s.text("status", "phase")
 	a.State = "is " + phase
@@ -23,7 +23,7 @@ func (a *Explanation) pod(s *Subject) {
 			case waiting != nil:
 				a.Waits = true
 				if starting[str(waiting["reason"])] {
-					a.add(s.warning()) // what keeps it from starting is only in an event
+					a.add(s.warning()) // only an Event has the reason
 				}
 				a.add(fmt.Sprintf("container %s waits: %s", str(c["name"]), because(str(waiting["reason"]), str(waiting["message"]))))
 				last, _ := c["lastState"].(map[string]any)
@@ -47,7 +47,7 @@ func (a *Explanation) pod(s *Subject) {
 // starting are the reasons of a container that has not been tried yet.
 var starting = map[string]bool{"ContainerCreating": true, "PodInitializing": true}
 
-// warning is the last event about a subject that warns, "" if there is none.
+// warning is the last Warning event about a subject, "" if there is none.
 func (s *Subject) warning() string {
 	for i := len(s.Events) - 1; i >= 0; i-- {
 		if e := s.Events[i]; e.Type == "Warning" {
@@ -78,7 +78,7 @@ func (a *Explanation) unscheduled(s *Subject) {
 	}
 }
 
-// claim tells why a claim is not bound.
+// claim explains why a claim is not bound.
 func (a *Explanation) claim(s *Subject) {
 	phase := s.text("status", "phase")
 	a.State = "is " + phase
@@ -101,7 +101,7 @@ func (a *Explanation) claim(s *Subject) {
 	}
 }
 
-// workload tells how many replicas are missing.
+// workload counts missing replicas.
 func (a *Explanation) workload(s *Subject) {
 	want, have := int64(1), s.number("status", "readyReplicas")
 	if n, ok := s.at("spec", "replicas").(float64); ok {
@@ -127,7 +127,7 @@ func (a *Explanation) workload(s *Subject) {
 	}
 }
 
-// job tells how far a job is.
+// job describes a job's progress.
 func (a *Explanation) job(s *Subject) {
 	done, failed, active := s.number("status", "succeeded"), s.number("status", "failed"), s.number("status", "active")
 	want := "any number of"
@@ -157,7 +157,7 @@ func (a *Explanation) job(s *Subject) {
 	}
 }
 
-// cron tells when a cron job made a job last.
+// cron describes a cron job's last job.
 func (a *Explanation) cron(s *Subject) {
 	a.State = fmt.Sprintf("makes a job at %q", s.text("spec", "schedule"))
 	if last := s.text("status", "lastScheduleTime"); last != "" {

@@ -7,7 +7,7 @@ import (
 	"fairlead.dev/internal/trace/why"
 )
 
-// TestCrashLoop: who asks about a container in back-off is told how it ended.
+// TestCrashLoop: the explanation of a container in back-off has its last exit.
 func TestCrashLoop(t *testing.T) {
 	pod := map[string]any{
 		"metadata": map[string]any{"name": "web", "namespace": "default"},

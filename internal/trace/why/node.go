@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// node tells whether a node is ready, and if not, since when and why.
+// node explains whether a node is ready, and if not, since when and why.
 func (a *Explanation) node(s *Subject) {
 	ready := s.condition("Ready")
 	switch {
@@ -48,7 +48,7 @@ func (a *Explanation) node(s *Subject) {
 	}
 }
 
-// unheard tells what the lease of a node that is not ready says of its kubelet.
+// unheard explains, by the node's lease, why a node is not ready.
 func (a *Explanation) unheard(s *Subject) {
 	for _, p := range s.Parts {
 		if p.Kind != "Lease" {
@@ -71,7 +71,7 @@ func (s *Subject) renewed() (at time.Time, late bool) {
 	return at, time.Since(at) > time.Duration(s.number("spec", "leaseDurationSeconds"))*time.Second
 }
 
-// lease tells who holds a lease, and since when.
+// lease names the holder of a lease and the time of its last renewal.
 func (a *Explanation) lease(s *Subject) {
 	renewed, late := s.renewed()
 	holder := s.text("spec", "holderIdentity")

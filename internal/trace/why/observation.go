@@ -10,15 +10,16 @@ import (
 	"fairlead.dev/trace"
 )
 
-// said is how many lives are told.
+// said is how many of the last lives are used.
 const said = 3
 
-// observations is who was told of the last changes, and what they decided, in the order of time. Of
-// a controller's looks at one key those are left out that came to nothing, but the last.
+// observations lists the controllers and watchers that received the last changes, with the
+// controllers' results, in the order of time. Of a controller's reconciles of one key
+// without writes, only the last is listed.
 func observations(s *Subject) []Observation {
 	var all []Observation
 	lives := s.Lives[max(0, len(s.Lives)-said):]
-	last := map[uint64]int64{} // a work with several causes is told with the last
+	last := map[uint64]int64{} // a reconcile with several causes is listed at the last
 	latest := map[[2]string]uint64{}
 	for _, e := range lives {
 		for _, w := range e.Reconciles {
@@ -78,7 +79,7 @@ func struck(f trace.InjectedFault) string {
 	return f.User
 }
 
-// unseen says that no controller of the trace has acted on the last change.
+// unseen adds the reason that no controller in the trace has acted on the last change.
 func (a *Explanation) unseen(s *Subject) {
 	if len(s.Lives) == 0 {
 		a.add("its last change is not among those whose life is kept: who saw it is not known")
@@ -92,7 +93,7 @@ func (a *Explanation) unseen(s *Subject) {
 	a.add(fmt.Sprintf("nobody watches it: revision %d was sent to nobody", e.Revision))
 }
 
-// readers are who was sent an event, each once.
+// readers are the watchers that received an event, each once.
 func readers(e show.Event) []string {
 	var who []string
 	seen := map[string]bool{}

@@ -35,13 +35,13 @@ func write(b *strings.Builder, a Explanation, p show.Palette, margin string) {
 	}
 }
 
-// line is what happened at a time, zero for what has yet to.
+// line is an entry with its time, which is zero for an entry that has not happened yet.
 type line struct {
 	at   time.Time
 	text string
 }
 
-// happened is what was seen and noted, in the order of time.
+// happened merges observations and Events in the order of time.
 func happened(a Explanation) []line {
 	var all []line
 	for _, s := range a.Observations {

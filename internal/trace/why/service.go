@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// service tells how many endpoints a service has, and why none.
+// service counts a service's endpoints, and explains why there are none.
 func (a *Explanation) service(s *Subject) {
 	if s.text("spec", "type") == "ExternalName" {
 		a.State = "is an alias of " + s.text("spec", "externalName")

@@ -7,32 +7,33 @@ import (
 	"fairlead.dev/internal/trace/show"
 )
 
-// Subject is an object and what is known of it.
+// Subject is an object with the input of its explanation.
 type Subject struct {
-	// Kind and Resource name what it is: "Pod", "pods", "deployments.apps".
+	// Kind and Resource are its kind and resource: "Pod", "pods", "deployments.apps".
 	Kind, Resource string
 	Namespace      string
 	Name           string
 	// Object is its JSON form; nil if it is not there.
 	Object map[string]any
-	// Events are what was noted about it, oldest first.
+	// Events are the Events about it, oldest first.
 	Events []Note
 	// Lives are those of its last changes, oldest first, as far as they are kept.
 	Lives []show.Event
-	// Parts are what it waits for: what it owns, or uses.
+	// Parts are the objects that it owns or uses, and so waits for.
 	Parts []Subject
 	// Unread are resources that the caller may not list, so that Parts lack them.
 	Unread []string
 }
 
-// Path is where a Fairlead server answers with an Answer, in JSON, by the parameters resource
-// ("pods", "deployments.apps"), namespace and name, to who may get the path and the object.
+// Path is where a Fairlead server serves an Explanation, in JSON, to users who may get the
+// path and the object. Its parameters are resource ("pods", "deployments.apps"), namespace
+// and name.
 const Path = "/debug/why"
 
-// Unknown says that there is nothing to explain: no object, and no life of one.
+// Unknown reports whether there is neither an object nor a life of one.
 func (s *Subject) Unknown() bool { return s.Object == nil && len(s.Lives) == 0 }
 
-// Note is what an event object says.
+// Note is an Event about an object.
 type Note struct {
 	Time    time.Time `json:"time"`
 	Type    string    `json:"type"`
@@ -48,26 +49,27 @@ type Explanation struct {
 	Resource  string `json:"resource,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	// State is what it is now in a few words, Waits whether it is on its way to
-	// something else.
+	// State is the present state in a few words; Waits reports whether another state is
+	// expected.
 	State string `json:"state"`
 	Waits bool   `json:"waits"`
 	// Reasons are why, the most telling first.
 	Reasons []string `json:"reasons,omitempty"`
-	// Observation is who was told of its last change and what they made of it.
+	// Observations are the controllers and watchers that received the last changes, with
+	// their results.
 	Observations []Observation `json:"saw,omitempty"`
 	// Notes are the last events about it.
 	Notes []Note `json:"events,omitempty"`
-	// Parts are what it waits for, those that wait themselves first.
+	// Parts explain the objects that it waits for, waiting ones first.
 	Parts []Explanation `json:"parts,omitempty"`
 }
 
-// Observation is what one controller or watcher made of a change.
+// Observation is the result of one change at one controller or watcher.
 type Observation struct {
 	Revision int64     `json:"revision"`
 	Who      string    `json:"who"`
 	Time     time.Time `json:"time,omitzero"`
-	// Key is what a controller reconciled for it, "" for one who was only sent it.
+	// Key is the key that a controller reconciled, "" for a watcher.
 	Key      string `json:"key,omitempty"`
 	Decision string `json:"decision"`
 }
@@ -110,7 +112,7 @@ func (s *Subject) texts(path ...string) []string {
 	return out
 }
 
-// condition is one of the status by type, nil if it has none.
+// condition is the status condition of a type, nil if there is none.
 func (s *Subject) condition(kind string) map[string]any {
 	for _, c := range s.list("status", "conditions") {
 		if str(c["type"]) == kind {
