@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/controller"
 )
 
-// TestTimeThatLeaps: keys that became due while nobody could work on them come at once,
-// in the order of their times, each once; and what is due in a year comes in a year.
+// TestTimeThatLeaps checks that keys which became due during a suspension come at once after it, in the order of
+// their times, each once, and that a key due in a year comes in a year.
 func TestTimeThatLeaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -26,7 +26,7 @@ func TestTimeThatLeaps(t *testing.T) {
 			calls = append(calls, call{k.Name, time.Since(begun)})
 			switch {
 			case k.Name == "sleep":
-				for n := range 100 { // due every minute, and asked for once more later
+				for n := range 100 { // due every minute, and requested once more for later
 					key := controller.Key{Name: fmt.Sprint("due", 100+n)}
 					c.EnqueueAfter(key, time.Duration(n)*time.Minute+time.Second)
 					c.EnqueueAfter(key, 3*time.Hour)

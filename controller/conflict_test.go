@@ -20,8 +20,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestConflictIsNoFailure: the trace and the metrics tell a conflict that is tried again
-// from a failure, and that a namespace is being deleted from both.
+// TestConflictIsNoFailure checks that the trace and the metrics distinguish a conflict that is retried, a failure,
+// and a terminating namespace.
 func TestConflictIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pods := schema.GroupResource{Resource: "pods"}
@@ -48,7 +48,7 @@ func TestConflictIsNoFailure(t *testing.T) {
 		go func() { done <- c.Run(ctx) }()
 		c.Enqueue(web)
 		time.Sleep(time.Hour) // in the bubble: all retries of the first two
-		c.Enqueue(web)        // nobody tries again what ended with the namespace
+		c.Enqueue(web)        // a key that ended with the namespace is not retried
 		time.Sleep(time.Hour)
 		cancel()
 		<-done

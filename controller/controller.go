@@ -16,11 +16,11 @@ import (
 	"fairlead.dev/workqueue"
 )
 
-// Key names the object to reconcile; the namespace is "" for cluster-scoped ones, and the
-// cluster is for controllers of several, see WatchGroup.
+// Key names the object to reconcile. Namespace is "" for cluster-scoped objects; Cluster is set by controllers of
+// several clusters, see WatchGroup.
 type Key struct{ Cluster, Namespace, Name string }
 
-// String is the key for people: cluster:namespace/name, without what is empty.
+// String returns the key as cluster:namespace/name, without empty parts.
 func (k Key) String() string {
 	s := k.Name
 	if k.Namespace != "" {
@@ -32,40 +32,37 @@ func (k Key) String() string {
 	return s
 }
 
-// Result is what a successful Reconcile asks for.
+// Result is returned by a successful Reconcile.
 type Result struct {
-	// RequeueAfter, if positive, brings the key back after that time even if nothing
-	// changes.
+	// RequeueAfter, if positive, requeues the key after that time even without an event.
 	RequeueAfter time.Duration
 }
 
-// Reconcile brings the world closer to what the object named by k asks for. The object
-// may be gone. An error, but for a conflict of resource versions, is logged; either way
-// the key comes back after a delay that grows, unless the error is Terminal. That something
-// cannot be created because its namespace is being deleted counts as a success. Before
-// a key is reconciled again, the informers that the controller watches have seen what its
-// last reconcile wrote, or have been waited for for 5 s.
+// Reconcile brings the actual state closer to the desired state of the object named by k, which may no longer
+// exist. An error is logged, unless it is a conflict of resource versions, and the key is retried with backoff,
+// unless the error is Terminal. If an object cannot be created because its namespace is terminating, the call
+// counts as a success. A key is reconciled again only when the informers that the controller watches have seen the
+// writes of its last reconcile, or after 5 s.
 type Reconcile func(ctx context.Context, k Key) (Result, error)
 
 // Options configure a Controller. The zero value is ready to use.
 type Options struct {
-	// Workers is how many keys are reconciled at once. Zero means 4.
+	// Workers is the number of concurrent reconciles. Zero means 4.
 	Workers int
-	// MaxRetries is how often a key that fails comes back before it is dropped until its
-	// next change. Zero means for ever.
+	// MaxRetries is the number of retries of a failing key until it is dropped, to return with its next event. Zero
+	// means unlimited.
 	MaxRetries int
 	// Queue configures the queue; its name is the controller's if empty.
 	Queue workqueue.Options[Key]
-	// Log receives failures. Nil means slog.Default.
+	// Log receives errors. Nil means slog.Default.
 	Log *slog.Logger
-	// Metrics, if set, shows the controller and its queue.
+	// Metrics, if set, exports the metrics of the controller and its queue.
 	Metrics *Metrics
-	// Trace is told what the controller makes of events. Nil means that of the client of
-	// the first informer that it watches.
+	// Trace records the effects of events. Nil means the trace of the first watched informer's client.
 	Trace *trace.Log
 }
 
-// Env is what every built-in controller is given.
+// Env holds the dependencies of built-in controllers.
 type Env struct {
 	Client    *client.Client
 	Informers *informer.Set
@@ -73,12 +70,12 @@ type Env struct {
 	Log       *slog.Logger
 }
 
-// Runner is what every built-in controller is: something that runs until ctx ends.
+// Runner runs until ctx ends. Every built-in controller is one.
 type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// Controller is a queue, what feeds it and what works it off.
+// Controller is a queue with its event sources and its workers.
 type Controller struct {
 	name  string
 	r     Reconcile
@@ -97,7 +94,7 @@ type Controller struct {
 	}
 }
 
-// New returns a controller that reconciles with r. It does nothing until Run.
+// New returns a controller that reconciles with r. It is idle until Run.
 func New(name string, r Reconcile, o Options) *Controller {
 	if o.Workers <= 0 {
 		o.Workers = 4
@@ -112,7 +109,7 @@ func New(name string, r Reconcile, o Options) *Controller {
 	if o.Metrics != nil && o.Queue.Metrics == nil {
 		o.Queue.Metrics = o.Metrics.queues
 	}
-	o.Queue.Times = true // for what shows the queue
+	o.Queue.Times = true // for readers of the queue's state
 	c := &Controller{name: name, r: r, o: o, queue: workqueue.New(o.Queue), meter: o.Metrics.of(name, o.Workers), causes: causes{log: o.Trace}}
 	c.shown(o.Trace)
 	return c
@@ -121,21 +118,20 @@ func New(name string, r Reconcile, o Options) *Controller {
 // Name returns the controller's name.
 func (c *Controller) Name() string { return c.name }
 
-// Enqueue asks for k to be reconciled soon.
+// Enqueue enqueues k.
 func (c *Controller) Enqueue(k Key) { c.queue.Add(k) }
 
-// EnqueueAfter asks for k to be reconciled when d has passed.
+// EnqueueAfter enqueues k when d has passed.
 func (c *Controller) EnqueueAfter(k Key, d time.Duration) { c.queue.AddAfter(k, d) }
 
-// Failures returns how often k has failed since it last succeeded.
+// Failures returns the number of failures of k since its last success.
 func (c *Controller) Failures(k Key) int { return c.queue.Failures(k) }
 
-// Panics returns how many calls of Reconcile have panicked.
+// Panics returns the number of calls of Reconcile that have panicked.
 func (c *Controller) Panics() int64 { return c.panics.Load() }
 
-// Run waits until the watched informers are synced, runs the workers until ctx ends, and
-// waits for them. It returns nil. The informers themselves are run by their Set, or by
-// who made them. A controller runs once.
+// Run waits until the watched informers have synced, runs the workers until ctx ends, and waits for them. It
+// returns nil. The informers themselves are run by their Set or their creator. A controller runs once.
 func (c *Controller) Run(ctx context.Context) error {
 	c.mu.Lock()
 	if c.mu.running {
@@ -172,7 +168,7 @@ func (c *Controller) work(ctx context.Context) {
 	}
 }
 
-// one reconciles a key and settles when it comes back.
+// one reconciles a key and decides when it is requeued.
 func (c *Controller) one(ctx context.Context, k Key) {
 	c.own.seen(ctx, k)
 	noting, keep := c.own.noting(ctx, k)
@@ -184,7 +180,7 @@ func (c *Controller) one(ctx context.Context, k Key) {
 		if res.RequeueAfter > 0 {
 			c.queue.AddAfter(k, res.RequeueAfter)
 		}
-	case ctx.Err() != nil: // the end, not a failure
+	case ctx.Err() != nil: // the controller is stopping
 	case isTerminal(err):
 		c.queue.Forget(k)
 		c.o.Log.Error("reconcile failed and is not tried again", "key", k.String(), "err", err)
@@ -201,8 +197,7 @@ func (c *Controller) one(ctx context.Context, k Key) {
 	}
 }
 
-// look calls Reconcile. That the namespace is being deleted is no failure, and not worth
-// another try.
+// look calls Reconcile. A terminating namespace is not an error and is not retried.
 func (c *Controller) look(ctx context.Context, k Key) (Result, error) {
 	res, err := c.r(ctx, k)
 	if namespaceGoes(err) && !isTerminal(err) {

@@ -113,8 +113,8 @@ func TestStopWaitsForWorkers(t *testing.T) {
 	})
 }
 
-// TestWatches joins controller, informer and a server: owned pods lead to their owner's
-// key, and no reconcile sees a store that is not synced.
+// TestWatches combines controller, informer and a server: owned pods enqueue their owner, and no reconcile sees an
+// unsynced store.
 func TestWatches(t *testing.T) {
 	s := informertest.New(t)
 	yes := true
@@ -178,7 +178,7 @@ func TestWatches(t *testing.T) {
 		}
 	}
 	until(3, 0)
-	s.Put(owned("a", "set2")) // the old owner must hear of it too
+	s.Put(owned("a", "set2")) // the old owner must be enqueued too
 	until(2, 1)
 	s.Delete("default", "b")
 	until(1, 1)
@@ -223,7 +223,7 @@ func TestExpectations(t *testing.T) {
 	})
 }
 
-// TestMappings: what an object leads to, by its owners and its labels.
+// TestMappings checks the keys of an object by its owners and its labels.
 func TestMappings(t *testing.T) {
 	yes := true
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", Labels: map[string]string{"shop": "north", "empty": ""},
@@ -246,7 +246,7 @@ func TestMappings(t *testing.T) {
 	}
 }
 
-// TestInCluster: keys get the cluster of their object unless they name another.
+// TestInCluster checks that keys get the cluster of their object unless they name another.
 func TestInCluster(t *testing.T) {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
 	kept := []controller.Key{controller.KeyOf(p), {Cluster: "west", Name: "web"}}

@@ -7,16 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Expectations remembers, by key, what a controller has just created and deleted and
-// not yet seen in its informer, so that it does not count what is missing there a second
-// time. A reconcile that finds Satisfied false leaves creating and deleting to a later
-// call. It is safe for concurrent use; the zero value is ready.
+// Expectations records, by key, which objects a controller has just created and deleted and not yet seen in its
+// informer, so that it does not create or delete them a second time. A reconcile that finds Satisfied false leaves
+// creating and deleting to a later call. It is safe for concurrent use; the zero value is ready.
 //
 //	before creating n pods:    e.ExpectCreates(key, n)
 //	when one is seen added:    e.Created(key)
-//	when creating one failed:  e.Created(key) too, nothing will be seen
+//	when creating one failed:  e.Created(key) too, because it will not be seen
 //	before deleting:           e.ExpectDeletes(key, uids...)
-//	when one is seen deleted:  e.Deleted(key, uid), also when it is seen to be terminating
+//	when one is seen deleted:  e.Deleted(key, uid), also when it is seen terminating
 type Expectations struct {
 	mu struct {
 		sync.Mutex
@@ -30,10 +29,10 @@ type expected struct {
 	since   time.Time
 }
 
-// ExpectationTimeout is after how long an expectation that was never met is dropped.
+// ExpectationTimeout is the time after which an unmet expectation is dropped.
 const ExpectationTimeout = 5 * time.Minute
 
-// at returns what is expected for k, fresh if there is nothing; e.mu is held.
+// at returns the expectations of k, new ones if there are none. e.mu is held.
 func (e *Expectations) at(k Key) *expected {
 	if e.mu.byKey == nil {
 		e.mu.byKey = map[Key]*expected{}
@@ -70,7 +69,7 @@ func (e *Expectations) ExpectDeletes(k Key, uids ...types.UID) {
 	}
 }
 
-// Created tells that one object has been seen, or will never be.
+// Created records that a created object has been seen, or that its creation failed.
 func (e *Expectations) Created(k Key) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,7 +79,7 @@ func (e *Expectations) Created(k Key) {
 	}
 }
 
-// Deleted tells that an object has been seen to go, or will not go.
+// Deleted records that an object has been seen deleted, or that its deletion failed.
 func (e *Expectations) Deleted(k Key, uid types.UID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -90,15 +89,15 @@ func (e *Expectations) Deleted(k Key, uid types.UID) {
 	}
 }
 
-// settle forgets what has been met; e.mu is held.
+// settle drops expectations that have been met. e.mu is held.
 func (e *Expectations) settle(k Key, x *expected) {
 	if x.creates == 0 && len(x.deletes) == 0 {
 		delete(e.mu.byKey, k)
 	}
 }
 
-// Satisfied tells whether everything expected for k has been seen, or has been waited
-// for longer than ExpectationTimeout.
+// Satisfied reports whether everything expected for k has been seen, or has been expected for longer than
+// ExpectationTimeout.
 func (e *Expectations) Satisfied(k Key) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,7 +112,7 @@ func (e *Expectations) Satisfied(k Key) bool {
 	return false
 }
 
-// Forget drops what is expected for k: the object is gone.
+// Forget drops the expectations of k. It is called when the object is gone.
 func (e *Expectations) Forget(k Key) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -21,27 +21,26 @@ import (
 	"fairlead.dev/informer"
 )
 
-// ManagerOptions configure a Manager. The zero value elects nobody and shows metrics on
-// a registry of its own.
+// ManagerOptions configure a Manager. The zero value has no leader election, and a metrics registry of its own.
 type ManagerOptions struct {
 	// Client configures the client.
 	Client client.Options
-	// Lease, if it has a name, is what one of several processes must hold to work.
-	// An empty Identity becomes the host's name and something random.
+	// Lease, if it has a name, is the lease for leader election between several processes. An empty Identity
+	// becomes the host name with a random suffix.
 	Lease leader.Candidate
-	// Namespace, if not empty, is the only one that Informers look at.
+	// Namespace, if set, restricts Informers to one namespace.
 	Namespace string
-	// Report tells the server what becomes of events here, for fairlead trace, as package
-	// client/report does; a server that is another one is not told.
+	// Report sends the effects of events in this process to the server, for fairlead trace, by package
+	// client/report. It has no effect with other API servers.
 	Report bool
-	// Registry gets the metrics. Nil means a new one.
+	// Registry receives the metrics. Nil means a new one.
 	Registry *prometheus.Registry
-	// Log is where everything is told. Nil means slog.Default.
+	// Log receives all log lines. Nil means slog.Default.
 	Log *slog.Logger
 }
 
-// Manager is a process's controllers with what they share: a client, informers, an event
-// recorder, metrics, and the lease that lets one process of several do the work.
+// Manager runs a process's controllers with their shared parts: a client, informers, an event recorder, metrics,
+// and a lease for leader election.
 //
 //	m, err := controller.NewManager(cfg, "mirror", controller.ManagerOptions{})
 //	pods := informer.For[*corev1.Pod](m.Informers)
@@ -51,7 +50,7 @@ type ManagerOptions struct {
 //	err = m.Run(ctx)
 type Manager struct {
 	Env
-	// Metrics is what controllers of the Manager are shown by.
+	// Metrics exports the metrics of the Manager's controllers.
 	Metrics *Metrics
 
 	name     string
@@ -65,8 +64,8 @@ type Manager struct {
 	once    sync.Once
 }
 
-// NewManager returns a Manager without controllers, for the server that cfg describes.
-// name is the component that events and requests name, and the lease if it has none.
+// NewManager returns a Manager without controllers, for the server in cfg. name is the component in events and
+// requests, and the default name of the lease.
 func NewManager(cfg *rest.Config, name string, o ManagerOptions) (*Manager, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -118,8 +117,8 @@ func NewManager(cfg *rest.Config, name string, o ManagerOptions) (*Manager, erro
 	return m, nil
 }
 
-// New returns a controller that the Manager runs, shown by its metrics and logging where
-// it does unless o says otherwise. Call it before Run.
+// New returns a controller that the Manager runs, with the Manager's metrics and log unless o has its own. It must
+// be called before Run.
 func (m *Manager) New(name string, r Reconcile, o Options) *Controller {
 	if o.Log == nil {
 		o.Log = m.Log
@@ -132,14 +131,13 @@ func (m *Manager) New(name string, r Reconcile, o Options) *Controller {
 	return c
 }
 
-// Add makes r a part of what Run runs. Call it before Run.
+// Add adds r to the runners of Run. It must be called before Run.
 func (m *Manager) Add(r Runner) { m.runners = append(m.runners, r) }
 
-// Run runs the informers at once and what was added when this process holds the lease,
-// until ctx ends; then it stops in the reverse order, gives the lease up, and returns
-// nil. It returns an error when a part of it fails, after stopping the others, and
-// leader.ErrDeposed when the lease is lost: what has been kept in memory may be wrong
-// from then on, so a process should end and begin anew. A Manager runs once.
+// Run runs the informers at once, and the added runners while this process holds the lease, until ctx ends; then it
+// stops in reverse order, releases the lease, and returns nil. If a runner fails, it stops the others and returns
+// the error; if the lease is lost, it returns leader.ErrDeposed: the state in memory may be stale from then on, so
+// the process should exit and restart. A Manager runs once.
 func (m *Manager) Run(ctx context.Context) error {
 	err := fmt.Errorf("manager %s: Run called twice", m.name)
 	m.once.Do(func() { err = m.run(ctx) })
@@ -154,7 +152,7 @@ func (m *Manager) run(ctx context.Context) error {
 			report.Run(telling, m.Client, m.name)
 			close(told)
 		}()
-		defer func() { stop(); <-told }() // when all else has ended
+		defer func() { stop(); <-told }() // after all others have ended
 	}
 	defer m.Recorder.Close()
 	m.Informers.Start(ctx)
@@ -173,7 +171,7 @@ func (m *Manager) run(ctx context.Context) error {
 		m.leading.Set(1)
 		defer m.leading.Set(0)
 		err := m.work(led)
-		if err == nil && ctx.Err() == nil { // led has ended, and nobody asked for it
+		if err == nil && ctx.Err() == nil { // led ended by itself
 			stop(leader.ErrDeposed)
 		}
 		return err
@@ -184,7 +182,7 @@ func (m *Manager) run(ctx context.Context) error {
 	return err
 }
 
-// work runs what was added until ctx ends or one of them fails.
+// work runs the runners until ctx ends or one of them fails.
 func (m *Manager) work(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -202,9 +200,8 @@ func (m *Manager) work(ctx context.Context) error {
 	return first
 }
 
-// Handler serves /metrics, /healthz, which answers 200 as long as it is served, and
-// /readyz, which answers 200 while the informers are synced. What an operator's
-// Deployment asks for.
+// Handler serves the endpoints of an operator's Deployment: /metrics, /healthz, which returns 200 while the process
+// serves it, and /readyz, which returns 200 while the informers are synced.
 func (m *Manager) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))

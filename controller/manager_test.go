@@ -21,8 +21,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// replica is one process of an operator that tells the names of the ConfigMaps it is
-// asked to look at.
+// replica is one process of an operator that reports the names of the ConfigMaps it reconciles.
 type replica struct {
 	*controller.Manager
 	seen chan string
@@ -103,7 +102,7 @@ func TestManagersTakeTurns(t *testing.T) {
 		t.Errorf("/readyz: %d %s", code, text)
 	}
 
-	// An orderly end hands the lease over, and what has happened meanwhile is known.
+	// An orderly shutdown releases the lease, and the next leader knows the changes made meanwhile.
 	first.end()
 	if err := <-first.done; err != nil {
 		t.Errorf("the first ended with %v", err)
@@ -139,7 +138,7 @@ func TestManagersTakeTurns(t *testing.T) {
 		t.Error("the second does not show that it leads")
 	}
 
-	// One that is robbed of its lease ends.
+	// A process that loses its lease exits.
 	leases := client.For[*coordinationv1.Lease](c).Namespace("kube-system")
 	err := client.RetryOnConflict(t.Context(), func() error {
 		l, err := leases.Get(t.Context(), "teller")

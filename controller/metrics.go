@@ -8,10 +8,9 @@ import (
 	"fairlead.dev/workqueue"
 )
 
-// Metrics shows controllers and their queues to Prometheus, under the names that
-// controller-runtime uses (controller_runtime_reconcile_total and the others) and those
-// of package workqueue, so that existing dashboards work. One serves any number of
-// controllers of different names. It is safe for concurrent use.
+// Metrics exports the metrics of controllers and their queues to Prometheus, under the names of controller-runtime
+// (controller_runtime_reconcile_total and the others) and of package workqueue, so that existing dashboards work.
+// One Metrics serves any number of controllers of different names. It is safe for concurrent use.
 type Metrics struct {
 	queues                   *workqueue.Metrics
 	total                    *prometheus.CounterVec
@@ -62,7 +61,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// meter is Metrics for one controller. A nil one measures nothing.
+// meter is the Metrics of one controller. A nil meter measures nothing.
 type meter struct {
 	results                  map[outcome]prometheus.Counter
 	errors, terminal, panics prometheus.Counter
@@ -70,7 +69,7 @@ type meter struct {
 	active                   prometheus.Gauge
 }
 
-// outcome is what came of a reconcile.
+// outcome is the result of a reconcile.
 type outcome string
 
 const (
@@ -99,7 +98,7 @@ func (m *Metrics) of(controller string, workers int) *meter {
 	return x
 }
 
-// begin counts a reconcile that begins, and returns what to call with its end.
+// begin counts the start of a reconcile, and returns the function to call at its end.
 func (x *meter) begin() func(res Result, err error) {
 	if x == nil {
 		return func(Result, error) {}

@@ -10,16 +10,15 @@ import (
 	"fairlead.dev/trace"
 )
 
-// own is what the last reconcile of each key has written. The next one waits until the
-// stores that the controller watches show it: otherwise it would decide from a state that
-// it has changed itself, and its write would end in a conflict. Kubernetes 1.36 does the
-// like (KEP-5647, StaleControllerConsistency).
+// own records the writes of each key's last reconcile. The next reconcile waits until the watched stores have them:
+// otherwise it would decide on a state older than its own writes, and its write would end in a conflict. Kubernetes
+// 1.36 does the same (KEP-5647, StaleControllerConsistency).
 type own struct {
-	sources []source // appended before Run alone
+	sources []source // appended only before Run
 	mu      struct {
 		sync.Mutex
 		of   map[Key][]revision
-		most int // how large of may get before what has been seen is dropped
+		most int // the size of of at which entries already seen are dropped
 	}
 }
 
@@ -29,18 +28,17 @@ type source struct {
 	wait  func(ctx context.Context, resourceVersion string) error
 }
 
-// revision is the newest that a reconcile wrote of what one source shows.
+// revision is the newest revision that a reconcile wrote to the resource of one source.
 type revision struct {
 	source int
 	number int64
 	text   string
 }
 
-// patience bounds the wait: a watch that lies still that long does not stop the controller,
-// which then goes on with what it has.
+// patience limits the wait: if a watch stalls for longer, the controller goes on with the state it has.
 const patience = 5 * time.Second
 
-// seen waits until the stores show what the last reconcile of a key has written.
+// seen waits until the stores have the writes of a key's last reconcile.
 func (o *own) seen(ctx context.Context, k Key) {
 	o.mu.Lock()
 	last := o.mu.of[k]
@@ -58,8 +56,8 @@ func (o *own) seen(ctx context.Context, k Key) {
 	}
 }
 
-// noting returns a context that notes what is written with it, and a function that keeps
-// it for the key's next reconcile.
+// noting returns a context that records the writes made with it, and a function that keeps the record for the key's
+// next reconcile.
 func (o *own) noting(ctx context.Context, k Key) (context.Context, func()) {
 	var mu sync.Mutex // a reconcile may write from several goroutines
 	var revisions []revision
@@ -87,7 +85,7 @@ func (o *own) noting(ctx context.Context, k Key) (context.Context, func()) {
 	}
 }
 
-// few is how many keys of which nothing is known to be seen are not worth a look.
+// few is the number of keys below which the record is not searched for stale entries.
 const few = 1024
 
 func (o *own) keep(k Key, revisions []revision) {
@@ -100,7 +98,7 @@ func (o *own) keep(k Key, revisions []revision) {
 	if len(o.mu.of) < o.mu.most {
 		return
 	}
-	// Keys that never come again, as those of pods that are gone, must not add up.
+	// Entries of keys that never return, such as those of deleted pods, must not accumulate.
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	maps.DeleteFunc(o.mu.of, func(_ Key, last []revision) bool {
@@ -114,7 +112,7 @@ func (o *own) keep(k Key, revisions []revision) {
 	o.mu.most = max(few, 2*len(o.mu.of))
 }
 
-// newest adds a revision, or puts it in the place of an older one of its source.
+// newest adds a revision, or replaces an older one of its source.
 func newest(all []revision, r revision) []revision {
 	for i := range all {
 		if all[i].source == r.source {

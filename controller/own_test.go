@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// TestReconcileSeesItsOwnWrites: a controller whose informer is late counts in its object,
-// pass after pass, and meets no conflict with itself.
+// TestReconcileSeesItsOwnWrites checks that a controller with a slow informer increments a counter in its object in
+// every pass without a conflict with itself.
 func TestReconcileSeesItsOwnWrites(t *testing.T) {
 	const passes = 20
 	env := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1})
@@ -70,7 +70,7 @@ func TestReconcileSeesItsOwnWrites(t *testing.T) {
 	}
 	cancel()
 	<-ended
-	if conflicts > passes/2 { // a machine that stands still for seconds may cause one
+	if conflicts > passes/2 { // a machine that is suspended for seconds may cause one
 		t.Errorf("%d conflicts in %d passes", conflicts, passes)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"fairlead.dev/client"
 )
 
-// Protect keeps an object that is in use: the finalizer is put on one that stays and
-// has none, and taken off one that is told to go and is not used. used is asked only
-// before the finalizer is taken off; whoever ends a use brings the object back here.
+// Protect maintains a protection finalizer: it adds the finalizer to an object that is not terminating, and removes
+// it from a terminating object that is no longer used. used is called only before the finalizer is removed; the
+// component that ends a use must enqueue the object again.
 func Protect[T client.Object](ctx context.Context, api client.Resource[T], obj T, finalizer string, used func() (bool, error)) (Result, error) {
 	has, goes := slices.Contains(obj.GetFinalizers(), finalizer), obj.GetDeletionTimestamp() != nil
 	if has != goes {

@@ -7,9 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Terminal wraps an error that trying again will not cure, such as an object that makes
-// no sense: it is logged and counted, and the key comes back with its next change only.
-// Terminal(nil) is nil.
+// Terminal wraps an error that a retry cannot cure, such as an invalid object: it is logged and counted, and the
+// key returns only with its next event. Terminal(nil) is nil.
 func Terminal(err error) error {
 	if err == nil {
 		return nil
@@ -26,12 +25,11 @@ func isTerminal(err error) bool {
 	return errors.As(err, &t)
 }
 
-// isConflict reports whether an error is a conflict of resource versions that the next try
-// cures: somebody else wrote first.
+// isConflict reports whether an error is a conflict of resource versions, which a retry cures.
 func isConflict(err error) bool { return apierrors.IsConflict(err) && !isTerminal(err) }
 
-// namespaceGoes reports whether an error says that the namespace is being deleted. Nothing
-// can be created in it any more, and what is in it is deleted too.
+// namespaceGoes reports whether an error is caused by a terminating namespace. Objects can no longer be created in
+// it, and its objects are deleted too.
 func namespaceGoes(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -10,9 +10,9 @@ import (
 	"fairlead.dev/trace"
 )
 
-// causes are the events that keys are in the queue for.
+// causes holds the events for which keys are in the queue.
 type causes struct {
-	log *trace.Log // nil: nobody asks
+	log *trace.Log // nil without a trace
 	mu  struct {
 		sync.Mutex
 		of map[Key]*cause
@@ -22,10 +22,10 @@ type causes struct {
 type cause struct {
 	handed    trace.Instant
 	revisions []int64
-	listed    bool // all of revisions were there when the controller began
+	listed    bool // all revisions are from the initial list
 }
 
-// add notes that a key is enqueued for an event.
+// add records that a key is enqueued for an event.
 func (cs *causes) add(k Key, obj client.Object, listed bool) {
 	if cs.log == nil || obj == nil {
 		return
@@ -59,7 +59,7 @@ func (c *cause) note(rev int64) {
 	}
 }
 
-// pass notes for a key what caused the reconcile of a context.
+// pass copies the causes of a reconcile's context to a key.
 func (cs *causes) pass(ctx context.Context, k Key) {
 	if p := trace.FromContext(ctx); p != nil && cs.log != nil {
 		for _, rev := range p.Causes {
@@ -68,7 +68,7 @@ func (cs *causes) pass(ctx context.Context, k Key) {
 	}
 }
 
-// take is what a key that is to be reconciled was enqueued for.
+// take removes and returns the causes of a key that is to be reconciled.
 func (cs *causes) take(k Key) *cause {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -80,12 +80,13 @@ func (cs *causes) take(k Key) *cause {
 	return c
 }
 
-// giveBack undoes take; what has come meanwhile goes behind.
+// giveBack undoes take; causes that arrived meanwhile follow.
 func (cs *causes) giveBack(k Key, c *cause) {
 	if len(c.revisions) == 0 {
 		return
 	}
-	again := &cause{handed: c.handed, revisions: slices.Clone(c.revisions), listed: c.listed} // the work that failed keeps its own
+	// the failed attempt keeps its own
+	again := &cause{handed: c.handed, revisions: slices.Clone(c.revisions), listed: c.listed}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if later := cs.mu.of[k]; later != nil {
@@ -97,21 +98,21 @@ func (cs *causes) giveBack(k Key, c *cause) {
 	cs.mu.of[k] = again
 }
 
-// EnqueueFor is Enqueue because of an event, whose object a handler was given: the trace
-// of what the reconcile writes leads back to it. A nil obj is no event.
+// EnqueueFor is Enqueue caused by an event with the given object: the trace of the reconcile's writes leads back to
+// the event. A nil obj stands for no event.
 func (c *Controller) EnqueueFor(k Key, obj client.Object) {
 	c.causes.add(k, obj, false)
 	c.Enqueue(k)
 }
 
-// EnqueueForAfter is EnqueueAfter because of an event.
+// EnqueueForAfter is EnqueueAfter caused by an event.
 func (c *Controller) EnqueueForAfter(k Key, obj client.Object, d time.Duration) {
 	c.causes.add(k, obj, false)
 	c.EnqueueAfter(k, d)
 }
 
-// EnqueueFrom is Enqueue by a reconcile, of this controller or of another one, whose
-// context it is given: what caused that one causes this one.
+// EnqueueFrom is Enqueue by a reconcile, of this or another controller, with its context: it inherits that
+// reconcile's causes.
 func (c *Controller) EnqueueFrom(ctx context.Context, k Key) {
 	c.causes.pass(ctx, k)
 	c.Enqueue(k)
@@ -123,7 +124,7 @@ func (c *Controller) EnqueueFromAfter(ctx context.Context, k Key, d time.Duratio
 	c.EnqueueAfter(k, d)
 }
 
-// shown has the queue be seen where the trace is.
+// shown registers the queue with the trace.
 func (c *Controller) shown(l *trace.Log) {
 	l.RegisterQueue(c.name, func() trace.Queue {
 		s := c.queue.Stats()
@@ -131,7 +132,7 @@ func (c *Controller) shown(l *trace.Log) {
 	})
 }
 
-// traced reconciles a key, and enters it in the trace.
+// traced reconciles a key and records it in the trace.
 func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) {
 	l := c.causes.log
 	if l == nil {
@@ -144,7 +145,7 @@ func (c *Controller) traced(ctx context.Context, k Key) (res Result, err error) 
 		w.After, w.Failures, w.Conflict = res.RequeueAfter, c.queue.Failures(k), isConflict(err)
 		return err
 	})
-	if err != nil { // the next attempt is on the same account
+	if err != nil { // the next attempt has the same causes
 		c.causes.giveBack(k, why)
 	}
 	return res, err

@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// TestManyCauses: a key that many events have come for while it was worked on names each
-// of them, also when it fails and comes again, and what it writes names eight.
+// TestManyCauses checks that a reconcile names all events that enqueued its key meanwhile, also after a failure,
+// and that its writes name eight of them.
 func TestManyCauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const events = 50
@@ -68,7 +68,7 @@ func TestManyCauses(t *testing.T) {
 	})
 }
 
-// TestCausesAreBounded keeps the first ones and the last.
+// TestCausesAreBounded checks that the first causes and the last one are kept.
 func TestCausesAreBounded(t *testing.T) {
 	var c cause
 	for rev := range int64(trace.MaxCauses + 10) {

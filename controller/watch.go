@@ -10,14 +10,12 @@ import (
 	"fairlead.dev/informer"
 )
 
-// LowPriority is the priority of keys that nobody waits for. All others have 0.
+// LowPriority is the priority of keys from an informer's first list. All others have 0.
 const LowPriority = -100
 
-// Watch enqueues the keys that keys names for an object whenever the object is added,
-// updated (for the old and the new state) or deleted. What is there when the informer
-// begins is enqueued at LowPriority, so that a change that somebody waits for is not
-// reconciled behind ten thousand objects that were all right before the restart. Call
-// it before Run.
+// Watch enqueues the keys that keys returns for an object whenever the object is added, updated (for the old and
+// the new state) or deleted. Objects in the informer's first list are enqueued at LowPriority, so that after a
+// restart a change is not delayed by ten thousand unchanged objects. It must be called before Run.
 func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T) []Key) {
 	enqueue := func(obj T) {
 		for _, k := range keys(obj) {
@@ -45,8 +43,8 @@ func Watch[T client.Object](c *Controller, i *informer.Informer[T], keys func(T)
 	})
 }
 
-// WatchGroup is Watch for all informers of a group; keys is told the name of the one that
-// an object comes from. A controller of several clusters has the name in its keys:
+// WatchGroup is Watch for all informers of a group; keys is passed the name of the object's informer. A controller
+// of several clusters has the name in its keys:
 //
 //	controller.WatchGroup(c, pods, controller.KeysInCluster(controller.Self[*corev1.Pod]))
 //
@@ -57,11 +55,11 @@ func WatchGroup[T client.Object](c *Controller, g informer.Group[T], keys func(n
 	}
 }
 
-// KeysInCluster gives the keys that keys names the name of the cluster that an object is in,
-// but for those that have one already. For WatchGroup.
+// KeysInCluster sets the cluster of the keys that keys returns to the object's cluster, unless they have one. It is
+// used with WatchGroup.
 func KeysInCluster[T client.Object](keys func(T) []Key) func(cluster string, obj T) []Key {
 	return func(cluster string, obj T) []Key {
-		named := slices.Clone(keys(obj)) // they may be kept by who named them
+		named := slices.Clone(keys(obj)) // the slice may belong to keys
 		for i := range named {
 			named[i].Cluster = cmp.Or(named[i].Cluster, cluster)
 		}
@@ -69,14 +67,13 @@ func KeysInCluster[T client.Object](keys func(T) []Key) func(cluster string, obj
 	}
 }
 
-// WatchFunc registers a handler of the controller's own, which may call Enqueue and
-// EnqueueAfter; Run waits for it to be told the first list, and ends it. Call it before
-// Run.
+// WatchFunc registers the controller's own handler, which may call Enqueue and EnqueueAfter. Run waits until the
+// handler has received the first list, and removes it at the end. It must be called before Run.
 func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h informer.Handler[T]) *informer.Registration {
 	if h.Name == "" {
 		h.Name = c.name
 	}
-	if l := i.Trace(); l != nil && c.causes.log == nil { // never written once a handler may read it
+	if l := i.Trace(); l != nil && c.causes.log == nil { // not written after a handler may read it
 		c.causes.log = l
 		c.shown(l)
 	}
@@ -93,11 +90,11 @@ func KeyOf(obj client.Object) Key {
 	return Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}
 }
 
-// Self names the object's own key. For Watch.
+// Self returns the object's own key. It is used with Watch.
 func Self[T client.Object](obj T) []Key { return []Key{KeyOf(obj)} }
 
-// ControllerOf returns a function that names the owner which controls an object, if it
-// is of that kind. For Watch:
+// ControllerOf returns a function that returns the key of an object's controller, if it is of that kind. It is used
+// with Watch:
 //
 //	controller.Watch(c, pods, controller.ControllerOf[*corev1.Pod]("ReplicaSet"))
 func ControllerOf[T client.Object](kind string) func(T) []Key {
@@ -110,7 +107,7 @@ func ControllerOf[T client.Object](kind string) func(T) []Key {
 	}
 }
 
-// OwnersOf is ControllerOf for all the owners of that kind, whether they control or not.
+// OwnersOf is ControllerOf for all owners of that kind, whether or not they are controllers.
 func OwnersOf[T client.Object](kind string) func(T) []Key {
 	return func(obj T) (keys []Key) {
 		for _, ref := range obj.GetOwnerReferences() {
@@ -122,8 +119,8 @@ func OwnersOf[T client.Object](kind string) func(T) []Key {
 	}
 }
 
-// Labelled returns a function that names what a label of an object names, in its
-// namespace. For Watch:
+// Labelled returns a function that returns the key named by a label of an object, in its namespace. It is used with
+// Watch:
 //
 //	controller.Watch(c, slices, controller.Labelled[*discoveryv1.EndpointSlice](discoveryv1.LabelServiceName))
 func Labelled[T client.Object](label string) func(T) []Key {
