@@ -18,7 +18,7 @@ type plan struct {
 	typ    reflect.Type
 	size   uintptr
 	low    [16]*field // by number, if below 16: fields whose tag is one byte
-	fields []*field   // by number; nil if there is none
+	fields []*field   // by number, or nil
 	all    []*field   // the same, in the order of the struct
 	opaque bool       // the struct has fields that are not in all
 	id     int        // of pointers to the type; 0 if none has been seen

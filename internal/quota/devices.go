@@ -15,7 +15,7 @@ import (
 type Others struct {
 	// DeviceClasses returns all device classes.
 	DeviceClasses func() []*resourcev1.DeviceClass
-	// Pod returns the pod of that name, nil if there is none.
+	// Pod returns the pod of that name, or nil.
 	Pod func(namespace, name string) *corev1.Pod
 	// DeviceClaims returns the ResourceClaims of a namespace.
 	DeviceClaims func(namespace string) []*resourcev1.ResourceClaim

@@ -10,18 +10,17 @@ import (
 	"fairlead.dev/client"
 )
 
-// A kind of request is known to RBAC by a subresource that there isn't.
+// kind is a kind of request; RBAC knows it by the name of a virtual subresource.
 type kind struct{ subresource, message string }
 
-// approve approves a kubelet's request for a client certificate, if the one who asks may
-// have it.
+// approve approves a kubelet's request for a client certificate, if the requestor is authorized.
 func (r *requests) approve(ctx context.Context, csr *certificatesv1.CertificateSigningRequest) error {
 	req, err := parse(csr)
 	if err != nil {
 		return err
 	}
 	if csr.Spec.SignerName != certificatesv1.KubeAPIServerClientKubeletSignerName || kubeletClient(req, csr.Spec.Usages) != nil {
-		return nil // for somebody else to look at
+		return nil // left to other approvers
 	}
 	kinds := []kind{{"nodeclient", "Auto approving kubelet client certificate after SubjectAccessReview."}}
 	if csr.Spec.Username == req.Subject.CommonName {
@@ -37,7 +36,7 @@ func (r *requests) approve(ctx context.Context, csr *certificatesv1.CertificateS
 			return err
 		}
 	}
-	// It comes back: the right may be given later.
+	// It is retried: the permission may be granted later.
 	return fmt.Errorf("csr %q is a kubelet's, but its requestor %q may not have it", csr.Name, csr.Spec.Username)
 }
 

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/informer"
 )
 
-// An Authority signs. Without one, requests are approved and cleaned only.
+// An Authority is a signing CA. Without one, requests are only approved and cleaned.
 type Authority struct {
 	Certificate *x509.Certificate
 	Key         crypto.Signer
@@ -26,7 +26,7 @@ type Authority struct {
 // Options configure the controller.
 type Options struct {
 	Authority Authority
-	// Duration is the longest life of a certificate. Zero means a year.
+	// Duration is the maximum lifetime of a certificate. Zero means a year.
 	Duration time.Duration
 }
 
@@ -88,7 +88,7 @@ func is(csr *certificatesv1.CertificateSigningRequest, kind certificatesv1.Reque
 	})
 }
 
-// with is a copy of a request with one more condition.
+// with returns a copy of a request with one more condition.
 func with(csr *certificatesv1.CertificateSigningRequest, kind certificatesv1.RequestConditionType, reason, message string) *certificatesv1.CertificateSigningRequest {
 	csr = csr.DeepCopy()
 	csr.Status.Conditions = append(csr.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{

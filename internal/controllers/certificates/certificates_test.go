@@ -70,8 +70,8 @@ func approve(t *testing.T, api csrs, name string) {
 	}
 }
 
-// TestApprovedIsSignedAndLetsIn: a user asks, an administrator approves, and with what
-// comes back the server knows the user.
+// TestApprovedIsSignedAndLetsIn checks that a user's request, approved by an administrator, yields a certificate by
+// which the server authenticates the user.
 func TestApprovedIsSignedAndLetsIn(t *testing.T) {
 	server, api := start(t)
 	csr, key := request(t, "jane", certificatesv1.KubeAPIServerClientSignerName,
@@ -108,7 +108,7 @@ func TestApprovedIsSignedAndLetsIn(t *testing.T) {
 	}
 }
 
-// TestKubeletsAreApproved: one that may ask, and then one binding later may have.
+// TestKubeletsAreApproved checks a kubelet with the permission, and one that gets it by a later binding.
 func TestKubeletsAreApproved(t *testing.T) {
 	server, api := start(t)
 	bind := func(role string) {
@@ -131,7 +131,7 @@ func TestKubeletsAreApproved(t *testing.T) {
 	}
 	csr, _ := request(t, "node-csr", certificatesv1.KubeAPIServerClientKubeletSignerName, kubelet("n1"),
 		certificatesv1.UsageClientAuth, certificatesv1.UsageDigitalSignature)
-	for { // who may is read from caches, which hear of the binding a moment later
+	for { // the authorizer reads caches, which see the binding a moment later
 		_, err := client.For[*certificatesv1.CertificateSigningRequest](boot).Create(t.Context(), csr)
 		if err == nil {
 			break
@@ -147,7 +147,7 @@ func TestKubeletsAreApproved(t *testing.T) {
 	}
 }
 
-// TestWhatASignerDoesNotSignFails: approved by somebody who did not look.
+// TestWhatASignerDoesNotSignFails checks requests that were approved against the signer's rules.
 func TestWhatASignerDoesNotSignFails(t *testing.T) {
 	_, api := start(t)
 	noSAN, _ := request(t, "no-san", certificatesv1.KubeletServingSignerName, kubelet("n1"), certificatesv1.UsageServerAuth, certificatesv1.UsageDigitalSignature)

@@ -8,15 +8,14 @@ import (
 	certificatesv1 "k8s.io/api/certificates/v1"
 )
 
-// How long requests are kept: those that were answered, and those that nobody answered.
+// How long requests are kept: those with a result, and pending ones.
 const (
 	keepAnswered = time.Hour
 	keepOpen     = 24 * time.Hour
 )
 
-// expiry tells when a request has had its time: an hour after it was denied, failed or
-// issued (or when the certificate itself ends, if that is earlier), a day after it was
-// made or approved and nobody went on with it.
+// expiry returns when a request expires: an hour after it was denied, failed or issued (or when the certificate
+// expires, if that is earlier), a day after it was created or approved without a result.
 func expiry(csr *certificatesv1.CertificateSigningRequest) (at time.Time, ok bool) {
 	earliest := func(t time.Time) {
 		if !ok || t.Before(at) {
@@ -46,7 +45,7 @@ func expiry(csr *certificatesv1.CertificateSigningRequest) (at time.Time, ok boo
 	return at, ok
 }
 
-// lastMoment is when the first certificate of a PEM text ends.
+// lastMoment returns when the first certificate of a PEM text expires.
 func lastMoment(text []byte) (time.Time, bool) {
 	block, _ := pem.Decode(text)
 	if block == nil {

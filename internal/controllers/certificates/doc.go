@@ -1,10 +1,8 @@
-// Package certificates works on CertificateSigningRequests: it approves those by which
-// kubelets ask for their client certificates, signs those that are approved and meant
-// for one of Kubernetes' own signers, and deletes those that have had their time.
+// Package certificates is the controller of CertificateSigningRequests: it approves kubelets' requests for client
+// certificates, signs approved requests for Kubernetes' own signers, and deletes expired requests.
 //
-// Who may be approved is the API server's to say: a SubjectAccessReview must let the
-// requestor create certificatesigningrequests/nodeclient, or /selfnodeclient if the
-// certificate is the requestor's own. A request that an approved certificate may not be
-// made of gets the condition Failed. Times, messages and rules are those of
+// The API server decides which requests may be approved: a SubjectAccessReview must allow the requestor to create
+// certificatesigningrequests/nodeclient, or /selfnodeclient if the certificate is the requestor's own. An approved
+// request that breaks the signer's rules gets the condition Failed. Times, messages and rules are those of
 // kube-controller-manager (csrapproving, csrsigning and csrcleaner).
 package certificates

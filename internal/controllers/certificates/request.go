@@ -23,8 +23,7 @@ func parse(csr *certificatesv1.CertificateSigningRequest) (*x509.CertificateRequ
 	return req, nil
 }
 
-// signers are the signers of Kubernetes that sign by themselves, and what each asks of a
-// request.
+// signers are Kubernetes' signers with automatic signing, and their rules for requests.
 var signers = map[string]func(*x509.CertificateRequest, []certificatesv1.KeyUsage) error{
 	certificatesv1.KubeAPIServerClientSignerName:        func(_ *x509.CertificateRequest, u []certificatesv1.KeyUsage) error { return clientUsages(u) },
 	certificatesv1.KubeAPIServerClientKubeletSignerName: kubeletClient,
@@ -46,7 +45,7 @@ func clientUsages(usages []certificatesv1.KeyUsage) error {
 	return nil
 }
 
-// kubeletClient is what a kubelet's certificate as a client may say.
+// kubeletClient checks a request for a kubelet's client certificate.
 func kubeletClient(req *x509.CertificateRequest, usages []certificatesv1.KeyUsage) error {
 	switch {
 	case !ofNodes(req):
@@ -65,7 +64,7 @@ func kubeletClient(req *x509.CertificateRequest, usages []certificatesv1.KeyUsag
 	return kubeletUsages(usages, certificatesv1.UsageClientAuth)
 }
 
-// kubeletServing is what a kubelet's certificate as a server may say.
+// kubeletServing checks a request for a kubelet's serving certificate.
 func kubeletServing(req *x509.CertificateRequest, usages []certificatesv1.KeyUsage) error {
 	switch {
 	case !ofNodes(req):
@@ -99,7 +98,7 @@ func named(req *x509.CertificateRequest) bool {
 	return strings.HasPrefix(req.Subject.CommonName, "system:node:")
 }
 
-// kubeletUsages: signing and side, and for RSA keys the encipherment of keys.
+// kubeletUsages requires digital signature and side, and for RSA keys optionally key encipherment.
 func kubeletUsages(usages []certificatesv1.KeyUsage, side certificatesv1.KeyUsage) error {
 	all := []certificatesv1.KeyUsage{side, certificatesv1.UsageDigitalSignature, certificatesv1.UsageKeyEncipherment}
 	slices.Sort(all)

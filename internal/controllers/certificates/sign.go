@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	backdate = 5 * time.Minute  // how far a certificate reaches back, for clocks that are late
-	shortest = 10 * time.Minute // what is asked for less gets this
-	short    = 8 * time.Hour    // below it, what is added at the beginning is not taken off the end
+	backdate = 5 * time.Minute  // how far notBefore is in the past, for clocks that are slow
+	shortest = 10 * time.Minute // the minimum lifetime
+	short    = 8 * time.Hour    // below it, backdating does not shorten the lifetime
 )
 
-// sign signs an approved request that is for one of the signers, or says why it can't.
+// sign signs an approved request for one of the signers, or writes the failure into its status.
 func (r *requests) sign(ctx context.Context, csr *certificatesv1.CertificateSigningRequest) error {
 	check := signers[csr.Spec.SignerName]
 	if check == nil || r.o.Authority.Key == nil || is(csr, certificatesv1.CertificateFailed) {
@@ -39,7 +39,7 @@ func (r *requests) sign(ctx context.Context, csr *certificatesv1.CertificateSign
 	return err
 }
 
-// issue makes the certificate that a request asks for, in PEM.
+// issue returns the requested certificate, in PEM.
 func (r *requests) issue(req *x509.CertificateRequest, spec certificatesv1.CertificateSigningRequestSpec) ([]byte, error) {
 	if err := req.CheckSignature(); err != nil {
 		return nil, err

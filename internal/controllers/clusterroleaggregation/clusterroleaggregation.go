@@ -1,9 +1,7 @@
-// Package clusterroleaggregation writes into each ClusterRole with an
-// aggregationRule the rules of the roles that its selectors match: in the order of
-// the selectors, then of the roles' names, each rule once.
+// Package clusterroleaggregation writes into each ClusterRole with an aggregationRule the rules of the roles that
+// its selectors match: in the order of the selectors, then of the roles' names, without duplicates.
 //
-// A role made of roles that are themselves made of others settles step by step: each
-// write is an event that leads to the next.
+// A role aggregated from aggregated roles converges step by step: each write is an event that causes the next.
 package clusterroleaggregation
 
 import (
@@ -24,7 +22,7 @@ import (
 
 const byRule = "aggregated"
 
-// manager is under whose name the rules are written.
+// manager is the field manager of the rules.
 const manager = "clusterrole-aggregation-controller"
 
 type aggregator struct {
@@ -59,8 +57,8 @@ func New(env controller.Env) controller.Runner {
 	return a.loop
 }
 
-// wake has the roles looked at that a changed role is one of, or was part of; its newest
-// state is the last.
+// wake enqueues the aggregated roles that a changed role is, or was, part of. The newest state is the last of
+// changed.
 func (a *aggregator) wake(changed ...*rbacv1.ClusterRole) {
 	for _, whole := range a.roles.Store().ByIndex(byRule, "") {
 		if slices.ContainsFunc(changed, func(r *rbacv1.ClusterRole) bool { return r.Name == whole.Name || selects(whole, r) }) {
@@ -69,11 +67,11 @@ func (a *aggregator) wake(changed ...*rbacv1.ClusterRole) {
 	}
 }
 
-// selects reports whether part is among the roles that whole is made of.
+// selects reports whether part is among the parts of whole.
 func selects(whole, part *rbacv1.ClusterRole) bool {
 	for i := range whole.AggregationRule.ClusterRoleSelectors {
 		s, err := metav1.LabelSelectorAsSelector(&whole.AggregationRule.ClusterRoleSelectors[i])
-		if err != nil || s.Matches(labels.Set(part.Labels)) { // what is wrong with it, reconcile tells
+		if err != nil || s.Matches(labels.Set(part.Labels)) { // reconcile reports an invalid selector
 			return true
 		}
 	}
@@ -99,7 +97,7 @@ func (a *aggregator) reconcile(ctx context.Context, k controller.Key) (controlle
 	return controller.Result{}, err
 }
 
-// join gives the rules of a role that is made of others.
+// join returns the rules of an aggregated role.
 func join(whole *rbacv1.ClusterRole, all []*rbacv1.ClusterRole) ([]rbacv1.PolicyRule, error) {
 	all = slices.SortedFunc(slices.Values(all), func(a, b *rbacv1.ClusterRole) int { return strings.Compare(a.Name, b.Name) })
 	rules := []rbacv1.PolicyRule{}

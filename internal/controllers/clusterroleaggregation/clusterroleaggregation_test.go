@@ -19,7 +19,7 @@ func verbs(r *rbacv1.ClusterRole) (all []string) {
 	return all
 }
 
-// A role made of others has their rules, and follows when they change, come and go.
+// An aggregated role has the rules of its parts, and follows when they change.
 func TestARoleOfRoles(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
 	roles, ctx := client.For[*rbacv1.ClusterRole](env.Client(t)), t.Context()

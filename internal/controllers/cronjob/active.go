@@ -14,9 +14,9 @@ func isActive(cj *batchv1.CronJob, job types.UID) bool {
 	return slices.ContainsFunc(cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == job })
 }
 
-// settle takes off the list of active Jobs those that have ended or are gone. What is not
-// on the list, because somebody else made it or the status could not be told, is not put
-// there: it hinders no run. The result is the CronJob that it found to be the newest.
+// settle removes finished and deleted Jobs from the list of active ones. Jobs missing in the list, because another
+// client created them or the status write failed, are not added: they do not delay a run. It returns the newest
+// state of the CronJob.
 func (c *cronJobs) settle(ctx context.Context, cj *batchv1.CronJob, jobs []*batchv1.Job) (*batchv1.CronJob, error) {
 	known := make(map[types.UID]bool, len(jobs))
 	for _, j := range jobs {
@@ -42,7 +42,7 @@ func (c *cronJobs) settle(ctx context.Context, cj *batchv1.CronJob, jobs []*batc
 		if known[r.UID] {
 			continue
 		}
-		// The cache may not have it yet.
+		// The cache may lack it.
 		j, err := c.jobAPI.Namespace(r.Namespace).Get(ctx, r.Name)
 		switch {
 		case apierrors.IsNotFound(err) || err == nil && j.UID != r.UID:
@@ -55,7 +55,7 @@ func (c *cronJobs) settle(ctx context.Context, cj *batchv1.CronJob, jobs []*batc
 	return cj, nil
 }
 
-// ended notes the end of a Job.
+// ended records the end of a Job.
 func (c *cronJobs) ended(cj *batchv1.CronJob, j *batchv1.Job, end *batchv1.JobCondition) {
 	if isActive(cj, j.UID) {
 		inactive(cj, j.UID)
@@ -71,7 +71,7 @@ func inactive(cj *batchv1.CronJob, job types.UID) {
 	cj.Status.Active = slices.DeleteFunc(cj.Status.Active, func(r corev1.ObjectReference) bool { return r.UID == job })
 }
 
-// replace deletes the Jobs that still run, to make room for the next.
+// replace deletes the running Jobs, to make room for the next.
 func (c *cronJobs) replace(ctx context.Context, cj *batchv1.CronJob) error {
 	for _, r := range slices.Clone(cj.Status.Active) {
 		j, err := c.jobAPI.Namespace(r.Namespace).Get(ctx, r.Name)

@@ -19,9 +19,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// A controller that was killed when it had created a Job, and had not told so in the status,
-// leaves a time that is served: its successor tells it, and deletes the Job that has had its
-// time only after that, so that a kill in between starts nothing twice either.
+// If a controller is killed between creating a Job and writing the status, its successor records the Job's time,
+// and deletes the expired Job only after that, so that a second kill in between starts no duplicate either.
 func TestKilledBetweenJobAndStatus(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"serviceaccount"}})
 	c, ctx := env.Client(t), t.Context()
@@ -34,7 +33,7 @@ func TestKilledBetweenJobAndStatus(t *testing.T) {
 	}
 	template := batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}
-	// Each New Year's day; the one before the last was served, the last was being served.
+	// Each New Year's day; the Job of the last one was created but not recorded.
 	due := time.Date(time.Now().UTC().Year(), 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, over := range map[string]bool{"over": true, "runs": false} {
 		cj, err := crons.Create(ctx, &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.CronJobSpec{

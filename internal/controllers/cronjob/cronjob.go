@@ -25,7 +25,7 @@ type cronJobs struct {
 	jobAPI client.Resource[*batchv1.Job]
 	all    *informer.Informer[*batchv1.CronJob]
 	jobs   podcontrol.Owned[*batchv1.Job]
-	// written is the status of each, so that no time is served by an old one.
+	// written has each status, so that no decision is based on an old one.
 	written podcontrol.Written
 	rec     *client.Recorder
 }
@@ -52,7 +52,7 @@ func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.
 		return controller.Result{}, nil
 	}
 	if podcontrol.Behind(&c.written, k, []*batchv1.CronJob{cached}) {
-		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes earlier
 	}
 	jobs := c.jobs.By(cached.UID)
 	slices.SortFunc(jobs, func(a, b *batchv1.Job) int { return strings.Compare(a.Name, b.Name) })
@@ -68,15 +68,14 @@ func (c *cronJobs) reconcile(ctx context.Context, k controller.Key) (controller.
 		}
 		c.written.Wrote(k, made)
 	}
-	// Last, since a Job that is there keeps its time from being served again until the
-	// status tells that it was.
+	// Last, because an existing Job prevents its time from being served again until the status records it.
 	if err := c.trim(ctx, cj, jobs); err != nil {
 		return controller.Result{}, err
 	}
 	return controller.Result{RequeueAfter: wait}, startErr
 }
 
-// start creates the Job that is due, if any, and says when to come back.
+// start creates the Job that is due, if any, and returns when to requeue.
 func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Duration, err error) {
 	if cj.DeletionTimestamp != nil {
 		return 0, nil
@@ -135,7 +134,7 @@ func (c *cronJobs) start(ctx context.Context, cj *batchv1.CronJob) (wait time.Du
 			return wait, err
 		}
 		if !metav1.IsControlledBy(j, cj) {
-			return wait, nil // the name is taken; this time is lost
+			return wait, nil // the name is taken; this time is skipped
 		}
 	case err != nil:
 		c.rec.Event(cj, corev1.EventTypeWarning, "FailedCreate", "Error creating job: %v", err)

@@ -12,8 +12,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A schedule of a day that never comes can be read, so the server takes it; an event tells
-// who made it why nothing happens.
+// A schedule without any time is valid, so the server accepts it; an event tells the user that it never runs.
 func TestScheduleThatNeverComes(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"cronjob"}}).Client(t)
 	if _, err := client.For[*batchv1.CronJob](c).Namespace("default").Create(t.Context(), &batchv1.CronJob{

@@ -21,7 +21,7 @@ func jobName(cj *batchv1.CronJob, at time.Time) string {
 	return fmt.Sprintf("%s-%d", cj.Name, at.Unix()/60)
 }
 
-// build makes the Job of a time.
+// build returns the Job of a time.
 func build(cj *batchv1.CronJob, at time.Time) *batchv1.Job {
 	t := cj.Spec.JobTemplate.DeepCopy()
 	annotations := maps.Clone(t.Annotations)
@@ -55,7 +55,7 @@ func refTo(j *batchv1.Job) corev1.ObjectReference {
 	}
 }
 
-// endOf finds the condition with which the Job has finished, or nil.
+// endOf returns the condition with which the Job has finished, or nil.
 func endOf(j *batchv1.Job) *batchv1.JobCondition {
 	return condition.Find(j.Status.Conditions, func(c *batchv1.JobCondition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue

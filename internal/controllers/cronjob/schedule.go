@@ -9,11 +9,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// tooMany is how many missed times are worth a warning.
+// tooMany is the number of missed times from which on a warning is sent.
 const tooMany = 100
 
-// errNever is of a schedule that can be read and never comes, as on the 31st of February.
-// Its words are those that upstream's event says.
+// errNever is returned for a valid schedule without any time, such as the 31st of February. Its wording is that of
+// upstream's event.
 var errNever = errors.New("time difference between two schedules is less than 1 second")
 
 func parse(c *batchv1.CronJob) (cron.Schedule, error) {
@@ -27,21 +27,21 @@ func parse(c *batchv1.CronJob) (cron.Schedule, error) {
 	return cron.ParseStandard(s)
 }
 
-// times is what a schedule says at a moment.
+// times is a schedule's state at a moment.
 type times struct {
-	due    time.Time // the latest that has come and is to be served; zero if there is none
-	next   time.Time // the first to come; zero if there is none
-	missed int       // those that came and may still be served, roughly if they are many
+	due    time.Time // the latest time to be served, or zero
+	next   time.Time // the next time, or zero
+	missed int       // the number of times not served; an estimate if there are many
 }
 
-// timesOf reads the schedule. Times are counted from the last one served, so that @every
-// keeps its beat whenever it is looked at. Its error is errNever.
+// timesOf evaluates the schedule. Times are counted from the last one served, so that @every keeps its period. Its
+// error is errNever.
 func timesOf(c *batchv1.CronJob, s cron.Schedule, now time.Time) (times, error) {
 	from := c.CreationTimestamp.Time
 	if c.Status.LastScheduleTime != nil {
 		from = c.Status.LastScheduleTime.Time
 	}
-	var tooLate time.Time // what is not after it is not made up for
+	var tooLate time.Time // times up to it are not made up for
 	if d := c.Spec.StartingDeadlineSeconds; d != nil {
 		tooLate = now.Add(-time.Duration(*d) * time.Second)
 	}
@@ -61,9 +61,9 @@ func timesOf(c *batchv1.CronJob, s cron.Schedule, now time.Time) (times, error) 
 	return t, nil
 }
 
-// leap skips what is long past or too late, after the time first: by whole steps, for
-// schedules that keep a beat, and stopping well short, for those that do not. It gives the
-// time to go on from, and roughly how many of those skipped are not too late.
+// leap skips times that are long past or too late, after the time first: by whole steps, which is exact for
+// periodic schedules, and stopping well short for others. It returns the time to go on from, and an estimate of the
+// skipped times that are not too late.
 func leap(s cron.Schedule, first, now, tooLate time.Time) (time.Time, int) {
 	step := s.Next(first).Sub(first)
 	if step <= 0 {

@@ -20,9 +20,9 @@ import (
 var kind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
 
 const (
-	// perPass is the most pods that one pass creates or deletes.
+	// perPass is the maximum number of pods that one pass creates or deletes.
 	perPass = 250
-	// pace is the least time between two passes caused by pods' status alone.
+	// pace is the minimum time between two passes caused only by pods' status.
 	pace = 25 * time.Millisecond
 )
 
@@ -80,7 +80,7 @@ func (c *daemons) reconcile(ctx context.Context, k controller.Key) (controller.R
 		c.rec.Event(ds, corev1.EventTypeWarning, "SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.")
 		return controller.Result{}, nil
 	case ds.DeletionTimestamp != nil:
-		return controller.Result{}, nil // the garbage collector's now, with the revisions
+		return controller.Result{}, nil // left to the garbage collector, with the revisions
 	}
 	settled := c.expected.Satisfied(k) // before the pods are read
 	owner := history.Owner{Object: ds, Template: &ds.Spec.Template, Selector: selector, Fresh: c.fresh(ds)}

@@ -68,7 +68,7 @@ func (f fixture) image(image string) {
 	}
 }
 
-// settled waits until n nodes have their pod, available and of the present template.
+// settled waits until n nodes have an available pod of the present template.
 func (f fixture) settled(n int32) *appsv1.DaemonSet {
 	f.Helper()
 	return waittest.One(f, f.sets, "agent", fmt.Sprint(n, " daemons"), func(ds *appsv1.DaemonSet) bool {
@@ -102,8 +102,8 @@ func TestOneOnEveryNodeThatFits(t *testing.T) {
 		t.Errorf("on %v", on)
 	}
 
-	// A node that turns away what it did not accept before keeps its daemon, unless it
-	// evicts; a cordoned one is no matter at all.
+	// A node with a new NoSchedule taint keeps its daemon, one with NoExecute does not; a cordoned node has no
+	// effect.
 	f.patchNode("node-1", map[string]any{"spec": map[string]any{"unschedulable": true}})
 	f.patchNode("node-2", map[string]any{"spec": map[string]any{"taints": []any{map[string]any{"key": "own", "effect": "NoSchedule"}}}})
 	waittest.One(t, f.sets, "agent", "one misscheduled", func(ds *appsv1.DaemonSet) bool {
@@ -115,7 +115,7 @@ func TestOneOnEveryNodeThatFits(t *testing.T) {
 	f.patchNode("node-2", map[string]any{"spec": map[string]any{"taints": nil}})
 	f.settled(3)
 
-	// A deleted pod comes back, a failed one is replaced.
+	// A deleted pod is replaced, and so is a failed one.
 	victim := func() *corev1.Pod {
 		list, err := f.pods.List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=node-3"})
 		if err != nil || len(list.Items) != 1 {
@@ -187,7 +187,7 @@ func TestRollingUpdates(t *testing.T) {
 			}
 			defer w.Stop()
 			f.image("agent:2")
-			// There are never fewer nodes served than may be.
+			// There are never fewer available pods than allowed.
 			least := 3
 			if strategy != nil {
 				least = 4

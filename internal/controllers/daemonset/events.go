@@ -26,7 +26,7 @@ func (c *daemons) watch() {
 		Update: c.nodeChanged,
 		Delete: func(n *corev1.Node) { c.nodeChanged(n, nil) },
 	})
-	// Only to wait for the first list: a change of revisions is always our own.
+	// Only to wait for the first list: revisions are changed only by this controller.
 	controller.WatchFunc(c.loop, c.history.Revisions.Informer, informer.Handler[*appsv1.ControllerRevision]{})
 }
 
@@ -78,8 +78,8 @@ func (c *daemons) podGone(p *corev1.Pod) {
 	}
 }
 
-// nodeChanged wakes the sets that decide otherwise about the node than before. A node
-// that is new, or gone, is nil on the other side.
+// nodeChanged wakes the sets whose decision about the node has changed. For a new or deleted node, old or node is
+// nil.
 func (c *daemons) nodeChanged(old, node *corev1.Node) {
 	if old != nil && node != nil && maps.Equal(old.Labels, node.Labels) && apiequality.Semantic.DeepEqual(old.Spec.Taints, node.Spec.Taints) {
 		return
@@ -96,8 +96,8 @@ func (c *daemons) nodeChanged(old, node *corev1.Node) {
 	}
 }
 
-// enqueueCounted asks for a pass after a pod came or went: at once if the pass may
-// create or delete, with the others if more is expected first.
+// enqueueCounted requeues the set after a pod was added or deleted: at once if the pass may create or delete,
+// batched with others if expectations are pending.
 func (c *daemons) enqueueCounted(k controller.Key, p *corev1.Pod) {
 	if c.expected.Satisfied(k) {
 		c.loop.EnqueueFor(k, p)

@@ -7,7 +7,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-// A pod that keeps failing on a node is replaced ever more slowly.
+// A pod that keeps failing on a node is replaced with exponential backoff.
 const (
 	firstPause = time.Second
 	mostPause  = 15 * time.Minute
@@ -22,7 +22,7 @@ type failures struct {
 	}
 }
 
-// pauses are those of one generation of a set: what is changed may be repaired.
+// pauses are the pauses of one generation of a set: a new generation starts over, because it may contain a fix.
 type pauses struct {
 	generation int64
 	nodes      map[string]pause
@@ -33,9 +33,9 @@ type pause struct {
 	last  time.Duration
 }
 
-// wait says how long a failed pod has to stay; zero means that it is to be replaced
-// now, and lengthens the next pause. A node that has been well for twice the longest pause
-// starts anew, and all nodes do with a new generation of the set.
+// wait returns how long a failed pod has to stay; zero means that it is to be replaced now, and increases the next
+// pause. The backoff is reset after twice the maximum pause without failures, and on all nodes by a new generation
+// of the set.
 func (f *failures) wait(k controller.Key, generation int64, node string, now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

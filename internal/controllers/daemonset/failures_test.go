@@ -7,8 +7,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-// A node's failed pods are replaced ever more slowly, until the set is changed: what it has
-// now may be what does not fail.
+// A node's failed pods are replaced with exponential backoff, until the set is changed.
 func TestPausesBetweenFailedPods(t *testing.T) {
 	var f failures
 	k, now := controller.Key{Namespace: "default", Name: "agent"}, time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

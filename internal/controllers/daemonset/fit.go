@@ -8,14 +8,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// verdict is what a set decides about a node.
+// verdict is the decision about a node.
 type verdict struct {
 	run  bool // a pod should run there
-	stay bool // one that runs there may stay
+	stay bool // an existing pod may stay
 }
 
-// fit decides which nodes a set's pods belong on. It is made once a pass, since it
-// parses the node affinity.
+// fit decides on which nodes a set's pods run. It is built once a pass, because it parses the node affinity.
 type fit struct {
 	nodeName    string
 	affinity    nodeaffinity.RequiredNodeAffinity
@@ -57,8 +56,8 @@ func (f fit) tolerates(node *corev1.Node, effects ...corev1.TaintEffect) bool {
 	return !untolerated
 }
 
-// tolerations are the template's and those that every daemon has: it is not evicted
-// from a node in trouble, and is put on one that is cordoned or under pressure.
+// tolerations returns the tolerations of the template and those of every daemon: it is not evicted from a node in
+// trouble, and runs on nodes that are cordoned or under pressure.
 func tolerations(t *corev1.PodSpec) []corev1.Toleration {
 	all := append([]corev1.Toleration(nil), t.Tolerations...)
 	add := func(key string, effect corev1.TaintEffect) {

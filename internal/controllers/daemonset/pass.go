@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// pass is one reconciliation of one DaemonSet. It lives on one goroutine.
+// pass is one reconciliation of one DaemonSet, on one goroutine.
 type pass struct {
 	c          *daemons
 	ctx        context.Context
@@ -28,18 +28,18 @@ type pass struct {
 	fit        fit
 	hash       string // of the present template
 	generation string
-	surge      int // how many nodes may have a second, new pod
-	missing    int // how many nodes may be without an available one
+	surge      int // the number of nodes that may have a second, new pod
+	missing    int // the number of nodes that may be without an available pod
 
 	nodes []site // all nodes, by name
 	owned []*corev1.Pod
 
 	create []string      // nodes to make a pod for
 	remove []*corev1.Pod // pods to delete
-	again  time.Duration // when to look again by itself; zero for never
+	again  time.Duration // when to requeue without an event; zero for never
 }
 
-// site is a node and the set's pods on it or meant for it, the oldest first.
+// site is a node with the set's pods on it or meant for it, the oldest first.
 type site struct {
 	node *corev1.Node // nil if it is gone
 	name string
@@ -55,7 +55,7 @@ func newPass(ctx context.Context, c *daemons, ds *appsv1.DaemonSet, pods []*core
 	on := make(map[string][]*corev1.Pod)
 	for _, pod := range pods {
 		if podcontrol.IsFinished(pod) && pod.DeletionTimestamp != nil {
-			continue // as good as gone
+			continue // terminating
 		}
 		if n := nodeOf(pod); n != "" {
 			on[n] = append(on[n], pod)
@@ -113,8 +113,7 @@ func (p *pass) limits(wanted int) (err error) {
 	return nil
 }
 
-// step brings every node to its number of pods; if that is so already, it takes the
-// rolling update further.
+// step creates and deletes pods until every node has its number; after that it advances the rolling update.
 func (p *pass) step() error {
 	for i := range p.nodes {
 		p.tend(&p.nodes[i])
@@ -125,7 +124,7 @@ func (p *pass) step() error {
 	return p.apply()
 }
 
-// apply creates and deletes what has been decided.
+// apply creates and deletes as decided.
 func (p *pass) apply() error {
 	create, remove := p.create[:min(len(p.create), perPass)], p.remove[:min(len(p.remove), perPass)]
 	p.c.expected.ExpectCreates(p.k, len(create))
@@ -133,7 +132,7 @@ func (p *pass) apply() error {
 	made, createErr := podcontrol.SlowStart(len(create), func(i int) error {
 		return p.c.control.Create(p.ctx, p.ds, p.build(create[i]))
 	})
-	for range len(create) - made { // what failed and what was never tried will not be seen
+	for range len(create) - made { // failed and skipped creates will not be seen
 		p.c.expected.Created(p.k)
 	}
 	if podcontrol.NamespaceGoing(createErr) {
@@ -160,7 +159,7 @@ func uids(pods []*corev1.Pod) []types.UID {
 	return ids
 }
 
-// wake makes the next pass come after d at the latest.
+// wake requeues the set after d at the latest.
 func (p *pass) wake(d time.Duration) {
 	if d > 0 && (p.again == 0 || d < p.again) {
 		p.again = d

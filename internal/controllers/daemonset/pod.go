@@ -11,10 +11,10 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// generationLabel is on pods of a set that carries the old generation of templates.
+// generationLabel is set on pods of a set with the deprecated template generation.
 const generationLabel = "pod-template-generation"
 
-// build makes the pod of a node.
+// build returns the pod of a node.
 func (p *pass) build(node string) *corev1.Pod {
 	pod := podcontrol.FromTemplate(&p.ds.Spec.Template, p.ds, kind)
 	pod.Labels = maps.Clone(pod.Labels)
@@ -30,8 +30,8 @@ func (p *pass) build(node string) *corev1.Pod {
 	return pod
 }
 
-// onNode is the affinity with its required nodes replaced by one. The set's own terms
-// chose that node; they need not be checked again.
+// onNode returns the affinity with its required node terms replaced by one for the node. The set's own terms
+// selected that node and need not be checked again.
 func onNode(a *corev1.Affinity, node string) *corev1.Affinity {
 	a = a.DeepCopy()
 	if a == nil {
@@ -46,7 +46,7 @@ func onNode(a *corev1.Affinity, node string) *corev1.Affinity {
 	return a
 }
 
-// nodeOf finds the node that a pod is on or is meant for; "" if it tells none.
+// nodeOf returns the node that a pod is on or is meant for, or "".
 func nodeOf(p *corev1.Pod) string {
 	if p.Spec.NodeName != "" {
 		return p.Spec.NodeName
@@ -65,7 +65,7 @@ func nodeOf(p *corev1.Pod) string {
 	return ""
 }
 
-// generationOf reads the old generation of the set's template, "" if there is none.
+// generationOf returns the deprecated generation of the set's template, or "".
 func generationOf(ds *appsv1.DaemonSet) string {
 	v := ds.Annotations[appsv1.DeprecatedTemplateGeneration]
 	if _, err := strconv.ParseInt(v, 10, 64); err != nil {

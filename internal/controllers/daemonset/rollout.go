@@ -2,8 +2,8 @@ package daemonset
 
 import corev1 "k8s.io/api/core/v1"
 
-// rollOut replaces pods of old templates within the limits. It counts on every node
-// having at most one old and one new pod, which tend sees to.
+// rollOut replaces pods of old templates within the limits. It requires at most one old and one new pod on every
+// node, which tend ensures.
 func (p *pass) rollOut() {
 	if p.surge > 0 {
 		p.rollSurging()
@@ -12,8 +12,8 @@ func (p *pass) rollOut() {
 	p.rollInPlace()
 }
 
-// pair finds the pods of a node that stay, by whether they are of the present template.
-// ok is false if there are several of one sort.
+// pair returns the running pods of a node, by whether they are of the present template. ok is false if there are
+// several of one sort.
 func (p *pass) pair(s *site) (fresh, old *corev1.Pod, ok bool) {
 	for _, pod := range s.pods {
 		if pod.DeletionTimestamp != nil {
@@ -31,8 +31,7 @@ func (p *pass) pair(s *site) (fresh, old *corev1.Pod, ok bool) {
 	return fresh, old, true
 }
 
-// rollInPlace deletes old pods: all that are not available anyhow, and of the others as
-// many as may be missing.
+// rollInPlace deletes old pods: all unavailable ones, and as many others as maxUnavailable allows.
 func (p *pass) rollInPlace() {
 	down := 0
 	var candidates []*corev1.Pod
@@ -60,9 +59,8 @@ func (p *pass) rollInPlace() {
 	p.remove = append(p.remove, candidates[:n]...)
 }
 
-// rollSurging makes new pods beside old ones: on every node whose old one is not
-// available, and of the others on as many as the surge allows; and it deletes an old
-// one when its new one is available.
+// rollSurging creates new pods beside old ones: on every node whose old one is unavailable, and on as many others
+// as maxSurge allows. It deletes an old pod when its new one is available.
 func (p *pass) rollSurging() {
 	surging, available, wanted := 0, 0, 0
 	var candidates []string
@@ -82,7 +80,7 @@ func (p *pass) rollSurging() {
 			up = old
 		}
 		if up == nil {
-			continue // tend makes one
+			continue // tend creates one
 		}
 		isUp := p.isAvailable(up)
 		if isUp {
@@ -106,7 +104,7 @@ func (p *pass) rollSurging() {
 			candidates = append(candidates, s.name)
 		}
 	}
-	// A pod leaves a node that it may not run on any more when enough others serve.
+	// A pod leaves a node where it may no longer run when enough others are available.
 	p.remove = append(p.remove, leaving[:min(max(available-wanted, 0), len(leaving))]...)
 	p.create = append(p.create, candidates[:min(max(p.surge-surging, 0), len(candidates))]...)
 }

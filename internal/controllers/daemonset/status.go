@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// writeStatus counts what the pass saw and writes it if it differs. A pass that only
-// looked, because more was expected first, does not claim to have observed the spec.
+// writeStatus computes the status and writes it if it has changed. A pass that did not act, because of pending
+// expectations, does not update observedGeneration.
 func (p *pass) writeStatus(collisions int32, acted bool) error {
 	was := &p.ds.Status
 	s := appsv1.DaemonSetStatus{ObservedGeneration: was.ObservedGeneration, CollisionCount: was.CollisionCount, Conditions: was.Conditions}
@@ -28,7 +28,7 @@ func (p *pass) writeStatus(collisions int32, acted bool) error {
 	if same(&s, was) {
 		return nil
 	}
-	changed := *p.ds // only the status differs, and it is replaced whole
+	changed := *p.ds // only the status differs, and it is replaced as a whole
 	changed.Status = s
 	_, err := p.c.api.Namespace(p.ds.Namespace).UpdateStatus(p.ctx, &changed)
 	if apierrors.IsNotFound(err) {
@@ -76,7 +76,7 @@ func same(a, b *appsv1.DaemonSetStatus) bool {
 		a.NumberUnavailable == b.NumberUnavailable && a.ObservedGeneration <= b.ObservedGeneration && collisions(a) == collisions(b)
 }
 
-// isLive reports whether the revision is the present one or some pod's.
+// isLive reports whether the revision is the present one or that of some pod.
 func (p *pass) isLive(r *appsv1.ControllerRevision) bool {
 	hash := r.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
 	return hash == p.hash || slices.ContainsFunc(p.owned, func(pod *corev1.Pod) bool {

@@ -6,11 +6,11 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// tend decides what a node lacks and what it has too much of, rolling updates aside.
+// tend decides which pods a node lacks and which are surplus, rolling updates aside.
 func (p *pass) tend(s *site) {
 	switch {
 	case s.node == nil:
-		// Pods that were placed are the pod collector's; the others are never placed.
+		// Placed pods belong to the pod garbage collector; the others are never placed.
 		for _, pod := range s.pods {
 			if pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil {
 				p.remove = append(p.remove, pod)
@@ -29,8 +29,8 @@ func (p *pass) tend(s *site) {
 	}
 }
 
-// prune removes the pods of a node that have ended and those beyond the first; with
-// surge it allows a new one beside an old one.
+// prune removes the finished pods of a node and those beyond the first; with surge it allows a new one beside an
+// old one.
 func (p *pass) prune(s *site) {
 	var running []*corev1.Pod
 	for _, pod := range s.pods {
@@ -64,8 +64,8 @@ func (p *pass) prune(s *site) {
 	}
 }
 
-// pruneSurge keeps the oldest new and the oldest old pod, and of those the old one only
-// while it serves and the new one does not yet.
+// pruneSurge keeps the oldest new and the oldest old pod, the latter only while it is available and the new one is
+// not.
 func (p *pass) pruneSurge(running []*corev1.Pod) {
 	var fresh, old *corev1.Pod
 	for _, pod := range running {

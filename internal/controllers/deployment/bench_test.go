@@ -14,9 +14,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// BenchmarkRollout2000 brings a Deployment of 2,000 replicas to available on 100
-// nodes. cpu-us/pod is the whole process: server, controllers, scheduler, nodes
-// and the one watcher here.
+// BenchmarkRollout2000 rolls out a Deployment of 2,000 replicas on 100 nodes until it is available. cpu-us/pod
+// covers the whole process: server, controllers, scheduler, nodes and the one watcher here.
 func BenchmarkRollout2000(b *testing.B) {
 	const pods = 2000
 	for b.Loop() {

@@ -9,9 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cleanup deletes old sets beyond the history limit, lowest revisions first.
-// One that has or should have pods, or that its controller has not looked at
-// since it changed, is kept although it counts.
+// cleanup deletes old sets beyond the history limit, lowest revisions first. A set that has or should have pods, or
+// whose status is behind its spec, is kept although it counts.
 func (p *pass) cleanup() error {
 	for _, rs := range expendable(p.d, p.old) {
 		err := p.c.rsAPI.Namespace(rs.Namespace).Delete(p.ctx, rs.Name, metav1.DeleteOptions{

@@ -11,8 +11,7 @@ import (
 	"fairlead.dev/internal/condition"
 )
 
-// Reasons of the Progressing and Available conditions. kubectl and other
-// clients compare with these words.
+// Reasons of the Progressing and Available conditions. kubectl and other clients compare them.
 const (
 	reasonSetUpdated   = "ReplicaSetUpdated"
 	reasonCreateFailed = "ReplicaSetCreateError"
@@ -36,9 +35,8 @@ func deploymentCondition(s *appsv1.DeploymentStatus, t appsv1.DeploymentConditio
 	return condition.Find(s.Conditions, func(c *appsv1.DeploymentCondition) bool { return c.Type == t })
 }
 
-// setCondition puts the condition into the status unless it says the same
-// already: equal status and reason leave the old one, times and all. The time
-// of transition moves only with the status.
+// setCondition sets the condition unless the old one has the same status and reason, which is then kept with its
+// times. The transition time changes only with the status.
 func setCondition(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	if old := deploymentCondition(s, c.Type); old != nil && old.Status == c.Status {
 		if old.Reason == c.Reason {
@@ -50,8 +48,7 @@ func setCondition(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	s.Conditions = append(s.Conditions, c)
 }
 
-// renewCondition is setCondition that also moves the time of update when
-// status and reason stay.
+// renewCondition is setCondition that also updates lastUpdateTime if status and reason are unchanged.
 func renewCondition(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	if old := deploymentCondition(s, c.Type); old != nil && old.Status == c.Status {
 		c.LastTransitionTime = old.LastTransitionTime
@@ -64,13 +61,13 @@ func removeCondition(s *appsv1.DeploymentStatus, t appsv1.DeploymentConditionTyp
 	s.Conditions = slices.DeleteFunc(s.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == t })
 }
 
-// hasDeadline reports whether lack of progress is to be noticed.
+// hasDeadline reports whether there is a progress deadline.
 func hasDeadline(d *appsv1.Deployment) bool {
 	return d.Spec.ProgressDeadlineSeconds != nil && *d.Spec.ProgressDeadlineSeconds != math.MaxInt32
 }
 
-// notePause makes a pause or its end visible, so that the time spent in it does
-// not count against the deadline. A deadline missed before stays missed.
+// notePause records a pause or its end as a condition, so that the time of the pause does not count against the
+// deadline. A missed deadline stays missed.
 func (p *pass) notePause() {
 	if !hasDeadline(p.d) {
 		return

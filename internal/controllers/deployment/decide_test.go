@@ -23,7 +23,7 @@ func rolling(replicas int32, surge, unavailable string) *appsv1.Deployment {
 	}}
 }
 
-// set makes a set of a size of which some are available. Sets made later are younger.
+// set returns a set with a number of available replicas. Sets created later are younger.
 func set(name string, n, avail int32) *appsv1.ReplicaSet {
 	made++
 	return &appsv1.ReplicaSet{
@@ -68,8 +68,8 @@ func TestNewSetSize(t *testing.T) {
 		{rolling(10, "3", "2"), 10, 3, 0},
 		{rolling(10, "3", "2"), 8, 5, 3},
 		{rolling(10, "0", "2"), 10, 0, 0},
-		{rolling(10, "3", "2"), 20, 4, 4}, // too many already: stays
-		{rolling(5, "3", "2"), 0, 5, 9},   // too large: shrinks to the wish
+		{rolling(10, "3", "2"), 20, 4, 4}, // too many already: unchanged
+		{rolling(5, "3", "2"), 0, 5, 9},   // too large: scales down to the desired size
 	} {
 		n := set("new", c.has, 0)
 		if got := newSetSize(c.d, []*appsv1.ReplicaSet{set("old", c.old, c.old), n}, n); got != c.want {
@@ -114,8 +114,7 @@ func TestShrinkOld(t *testing.T) {
 	}
 }
 
-// TestRolloutKeepsItsBounds plays whole rollouts: after each step no bound is
-// broken, and they end.
+// TestRolloutKeepsItsBounds simulates whole rollouts: each step keeps the bounds, and they end.
 func TestRolloutKeepsItsBounds(t *testing.T) {
 	for wish := int32(1); wish <= 12; wish++ {
 		for _, b := range [][2]string{{"1", "0"}, {"0", "1"}, {"25%", "25%"}, {"3", "2"}, {"100%", "0"}} {

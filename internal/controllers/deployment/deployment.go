@@ -45,8 +45,8 @@ func New(env controller.Env) controller.Runner {
 	return c.loop
 }
 
-// reconcile brings a Deployment's sets nearer to its spec. That the Deployment or its
-// namespace is being deleted is no failure: the events of that end the work on it.
+// reconcile brings a Deployment's sets nearer to its spec. If the Deployment or its namespace is deleted meanwhile,
+// that is not an error: their events end the work.
 func (c *deployments) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
 	res, err := c.sync(ctx, k)
 	if podcontrol.NamespaceGoing(err) || isGone(err, k) {
@@ -93,7 +93,7 @@ func (c *deployments) sync(ctx context.Context, k controller.Key) (controller.Re
 	return p.writeStatus()
 }
 
-// step does what one pass may do, short of the status.
+// step does the work of one pass, except for the status.
 func (p *pass) step() error {
 	d := p.d
 	if d.DeletionTimestamp != nil {
@@ -108,7 +108,7 @@ func (p *pass) step() error {
 			return err
 		}
 		if _, asked := rollbackTo(d); asked {
-			return nil // it may be to a revision that would be deleted
+			return nil // the rollback may need a revision that would be deleted
 		}
 		return p.cleanup()
 	}
@@ -128,7 +128,7 @@ func (p *pass) step() error {
 	return fmt.Errorf("unexpected deployment strategy type: %s", d.Spec.Strategy.Type)
 }
 
-// selectsAll tells that a Deployment without a selector is left alone.
+// selectsAll warns that a Deployment without a selector is ignored.
 func (c *deployments) selectsAll(ctx context.Context, d *appsv1.Deployment) error {
 	c.rec.Event(d, corev1.EventTypeWarning, "SelectingAll",
 		"This deployment is selecting all pods. A non-empty selector is required.")

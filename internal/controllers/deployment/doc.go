@@ -1,25 +1,20 @@
-// Package deployment runs Deployments: it keeps one ReplicaSet per pod template
-// that the Deployment has had, and moves replicas between them.
+// Package deployment is the Deployment controller: it keeps one ReplicaSet per pod template that the Deployment has
+// had, and moves replicas between them.
 //
-// The ReplicaSet whose template equals the Deployment's is the new one; its
-// name carries a hash of the template, so that two passes that do not see each
-// other's work meet at the same name. All others are old: they are what
-// `kubectl rollout undo` goes back to, and only as many empty ones are kept as
-// revisionHistoryLimit says.
+// The ReplicaSet whose template equals the Deployment's is the new one; its name contains a hash of the template,
+// so that two passes unaware of each other create the same name. All others are old: `kubectl rollout undo` returns
+// to them, and revisionHistoryLimit is the number of empty ones kept.
 //
-// A pass claims the ReplicaSets, makes sure that the new one exists and bears
-// the highest revision, then does one step: after a change of spec.replicas it
-// scales all sets in proportion; otherwise it follows the strategy. A rolling
-// update first grows the new set as far as maxSurge allows, then shrinks old
-// ones as far as maxUnavailable allows, unhealthy replicas first. Recreate
-// empties the old ones, waits until their pods are gone, then fills the new
-// one. A paused Deployment scales and starts no new template. A Deployment that
-// bears the annotation deprecated.deployment.rollback.to is first given the
-// template of that revision. Every other pass ends by writing the status, if it
-// changed; the ReplicaSets' own status brings the next pass.
+// A pass claims the ReplicaSets, ensures that the new one exists and has the highest revision, then does one step:
+// after a change of spec.replicas it scales all sets in proportion; otherwise it follows the strategy. A rolling
+// update first scales up the new set within maxSurge, then scales down old ones within maxUnavailable, unhealthy
+// replicas first. Recreate scales down the old ones, waits until their pods are gone, then scales up the new one. A
+// paused Deployment scales and starts no new template. A Deployment with the annotation
+// deprecated.deployment.rollback.to is first given the template of that revision. Every other pass ends by writing
+// the status, if it has changed; the ReplicaSets' own status causes the next pass.
 //
-// The decisions (how large which set should be) are pure functions of the
-// objects; see newSetSize, shrinkOld and proportions.
+// The decisions about the sizes of sets are pure functions of the objects; see newSetSize, shrinkOld and
+// proportions.
 //
 // # Concurrency
 //

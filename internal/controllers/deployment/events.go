@@ -36,7 +36,7 @@ func (c *deployments) setUpdated(old, rs *appsv1.ReplicaSet) {
 	}
 }
 
-// setSeen wakes the set's Deployment, or those that may want to adopt it.
+// setSeen wakes the set's Deployment, or those that may adopt it.
 func (c *deployments) setSeen(rs *appsv1.ReplicaSet) {
 	if metav1.GetControllerOfNoCopy(rs) != nil {
 		c.enqueueOwner(rs)
@@ -71,7 +71,7 @@ func (c *deployments) ownerOf(rs *appsv1.ReplicaSet) *appsv1.Deployment {
 	return d
 }
 
-// podGone matters to Recreate alone, which waits for the last pod of old sets.
+// podGone matters only to Recreate, which waits for the last pod of old sets.
 func (c *deployments) podGone(pod *corev1.Pod) {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil || ref.Kind != "ReplicaSet" {

@@ -5,10 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// fenceposts resolves maxSurge and maxUnavailable, numbers or percentages, for
-// a wish: surge rounds up, unavailability down. Were both zero nothing could
-// move, so then one may be unavailable. Unreadable values count as zero;
-// validation does not let them in.
+// fenceposts resolves maxSurge and maxUnavailable, numbers or percentages, for a desired number of replicas: surge
+// rounds up, unavailability down. If both were zero no replica could move, so then one may be unavailable. Invalid
+// values, which validation rejects, count as zero.
 func fenceposts(surge, unavailable *intstr.IntOrString, wish int32) (maxSurge, maxUnavailable int32) {
 	maxSurge = resolve(surge, wish, true)
 	maxUnavailable = resolve(unavailable, wish, false)
@@ -33,7 +32,7 @@ func isRolling(d *appsv1.Deployment) bool {
 	return d.Spec.Strategy.Type == appsv1.RollingUpdateDeploymentStrategyType
 }
 
-// maxSurge is how many replicas beyond the wish a rolling Deployment may have.
+// maxSurge returns how many replicas beyond the desired number a rolling Deployment may have.
 func maxSurge(d *appsv1.Deployment) int32 {
 	if !isRolling(d) || d.Spec.Strategy.RollingUpdate == nil {
 		return 0
@@ -43,7 +42,7 @@ func maxSurge(d *appsv1.Deployment) int32 {
 	return surge
 }
 
-// maxUnavailable is how many replicas below the wish it may have available.
+// maxUnavailable returns how many of the desired replicas may be unavailable.
 func maxUnavailable(d *appsv1.Deployment) int32 {
 	if !isRolling(d) || replicasOf(d) == 0 || d.Spec.Strategy.RollingUpdate == nil {
 		return 0

@@ -22,7 +22,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// lines is a log that may be written to and read at once.
+// lines is a log that may be written and read concurrently.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -51,7 +51,7 @@ func (a around) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.RoundTripper.RoundTrip(r)
 }
 
-// logged collects the warnings of everything in the process until the test ends.
+// logged collects the warnings of the whole process until the test ends.
 func logged(t *testing.T) *lines {
 	l, was := &lines{}, slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelWarn})))
@@ -59,8 +59,8 @@ func logged(t *testing.T) *lines {
 	return l
 }
 
-// runAlone runs the controller on a server without any other. Each of its requests
-// passes before first, and observe sees the answers.
+// runAlone runs the controller as the only one of a server. before is called ahead of each request, and observe
+// with each response.
 func runAlone(t *testing.T, before func(*http.Request), observe func(client.Exchange)) *client.Client {
 	t.Helper()
 	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount"}, NoScheduler: true, Nodes: -1})
@@ -82,7 +82,7 @@ func runAlone(t *testing.T, before func(*http.Request), observe func(client.Exch
 	return env.Client(t)
 }
 
-// complaints are the lines about reconciles of Deployments.
+// complaints returns the lines about reconciles of Deployments.
 func complaints(l *lines) (list []string) {
 	for line := range strings.Lines(l.String()) {
 		if strings.Contains(line, "controller=deployment") {
@@ -92,7 +92,7 @@ func complaints(l *lines) (list []string) {
 	return list
 }
 
-// A namespace that is being deleted takes no new ReplicaSet, which is nobody's fault.
+// A terminating namespace rejects new ReplicaSets, which is not an error of the controller.
 func TestTerminatingNamespace(t *testing.T) {
 	log := logged(t)
 	refused := make(chan struct{}, 100)
@@ -122,7 +122,7 @@ func TestTerminatingNamespace(t *testing.T) {
 		}
 	}
 	<-refused
-	// The same Deployment again: what came of the first attempt has been logged by then.
+	// Reconcile the Deployment again: the result of the first attempt has been logged by then.
 	if err := client.RetryOnConflict(t.Context(), func() error {
 		d, err := deployments.Get(t.Context(), "web")
 		if err != nil {
@@ -140,7 +140,7 @@ func TestTerminatingNamespace(t *testing.T) {
 	}
 }
 
-// A Deployment that is deleted while its controller works on it needs no status.
+// A Deployment that is deleted during its reconcile needs no status.
 func TestDeletedMeanwhile(t *testing.T) {
 	log := logged(t)
 	var c *client.Client

@@ -11,11 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// templateHash names a pod template: a 32-bit FNV-1a hash of its JSON, in which
-// fields stand in a fixed order and maps are sorted, followed by the number of
-// collisions met so far. It is spelt in letters and digits that form no words,
-// up to 10 of them. Two templates may have the same hash; then the Deployment's
-// collisionCount grows and with it the hash changes.
+// templateHash names a pod template: a 32-bit FNV-1a hash of its JSON, in which fields have a fixed order and maps
+// are sorted, followed by the number of collisions so far. It is encoded in up to 10 letters and digits that form
+// no words. If two templates have the same hash, the Deployment's collisionCount is incremented, which changes the
+// hash.
 func templateHash(t *corev1.PodTemplateSpec, collisions *int32) (string, error) {
 	data, err := json.Marshal(t)
 	if err != nil {
@@ -29,7 +28,7 @@ func templateHash(t *corev1.PodTemplateSpec, collisions *int32) (string, error) 
 	return rand.SafeEncodeString(fmt.Sprint(h.Sum32())), nil
 }
 
-// setName joins a Deployment's name and a hash, the name cut if it must be.
+// setName joins a Deployment's name and a hash, truncating the name if necessary.
 func setName(deployment, hash string) string {
 	most := validation.DNS1123SubdomainMaxLength - len("-") - len(hash)
 	return deployment[:min(len(deployment), most)] + "-" + hash

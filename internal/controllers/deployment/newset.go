@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// syncNew brings the new set, if it exists, up to date with what the Deployment
-// says beside the template, and the Deployment's revision with the set's.
+// syncNew updates the new set, if it exists, to the Deployment's fields beside the template, and the Deployment's
+// revision to the set's.
 func (p *pass) syncNew() error {
 	if p.new == nil {
 		return nil
@@ -37,8 +37,8 @@ func (p *pass) syncNew() error {
 	return nil
 }
 
-// setRevision puts the revision on the Deployment; it is written with the
-// status, which for Deployments takes annotations along.
+// setRevision sets the revision of the Deployment. It is written with the status, which for Deployments includes
+// annotations.
 func (p *pass) setRevision(revision string) {
 	if p.d.Annotations[revisionAnnotation] == revision {
 		return
@@ -47,7 +47,7 @@ func (p *pass) setRevision(revision string) {
 	p.revised = true
 }
 
-// ensureNew creates the set for the Deployment's template if there is none.
+// ensureNew creates the set for the Deployment's template if it is missing.
 func (p *pass) ensureNew() error {
 	if p.new != nil {
 		return nil
@@ -82,8 +82,7 @@ func (p *pass) ensureNew() error {
 	return nil
 }
 
-// buildSet is the set for the Deployment's template, at the size that the
-// strategy allows at first.
+// buildSet returns the set for the Deployment's template, at the initial size that the strategy allows.
 func (p *pass) buildSet(hash string) *appsv1.ReplicaSet {
 	d := p.d
 	template := *d.Spec.Template.DeepCopy()
@@ -108,9 +107,8 @@ func (p *pass) buildSet(hash string) *appsv1.ReplicaSet {
 	return rs
 }
 
-// meetNamesake deals with a set that has the new one's name already: either it
-// is the new one, which the cache does not show yet, or its template has the
-// same hash by chance, and then the next pass tries another.
+// meetNamesake handles an existing set with the new one's name: either it is the new one, which the cache lacks, or
+// its template has the same hash by chance, and then the next pass tries another.
 func (p *pass) meetNamesake(name string, revision int64) error {
 	rs, err := p.c.rsAPI.Namespace(p.d.Namespace).Get(p.ctx, name)
 	if err != nil {
@@ -132,8 +130,7 @@ func (p *pass) meetNamesake(name string, revision int64) error {
 	return fmt.Errorf("hash collision on replica set %q, collision count is now %d", name, count)
 }
 
-// reportCreateError tells in condition and event why there is no new set, and
-// returns the error.
+// reportCreateError records in condition and event why there is no new set, and returns the error.
 func (p *pass) reportCreateError(name string, cause error) error {
 	msg := fmt.Sprintf("Failed to create new replica set %q: %v", name, cause)
 	if hasDeadline(p.d) {

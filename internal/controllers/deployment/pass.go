@@ -8,20 +8,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// pass is one reconciliation of one Deployment: the copies it works on and what
-// it has learnt so far. It lives on one goroutine.
+// pass is one reconciliation of one Deployment, on one goroutine: its working copies and findings.
 type pass struct {
 	c   *deployments
 	ctx context.Context
-	d   *appsv1.Deployment      // our copy; its status grows into the one to be written
+	d   *appsv1.Deployment      // our copy; its status becomes the one to be written
 	was appsv1.DeploymentStatus // as read
-	new *appsv1.ReplicaSet      // the one with d's template; nil while there is none
+	new *appsv1.ReplicaSet      // the one with d's template, or nil
 	old []*appsv1.ReplicaSet    // all others, oldest first
 
-	// rollingOut says that progress is judged in this pass: a pass that only
-	// scales or pauses says nothing about it.
+	// rollingOut is set if progress is judged in this pass; a pass that only scales or pauses does not judge it.
 	rollingOut bool
-	// revised says that the Deployment's revision annotation is to be written.
+	// revised is set if the Deployment's revision annotation must be written.
 	revised bool
 }
 
@@ -39,7 +37,7 @@ func newPass(c *deployments, ctx context.Context, d *appsv1.Deployment, sets []*
 	return p
 }
 
-// every lists all sets, the new one last.
+// every returns all sets, the new one last.
 func (p *pass) every() []*appsv1.ReplicaSet {
 	all := slices.Clone(p.old)
 	if p.new != nil {
@@ -48,8 +46,8 @@ func (p *pass) every() []*appsv1.ReplicaSet {
 	return all
 }
 
-// resize sets the replicas of a set, notes on it what the Deployment wished at
-// the time, and tells so in an event. The set in the pass is replaced.
+// resize sets the replicas of a set, records the Deployment's desired size in it, and records an event. The set in
+// the pass is replaced.
 func (p *pass) resize(rs *appsv1.ReplicaSet, n int32) (bool, error) {
 	scaling := size(rs) != n
 	wish, most := replicasOf(p.d), replicasOf(p.d)+maxSurge(p.d)

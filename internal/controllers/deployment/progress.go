@@ -8,14 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// complete reports whether a status says that all replicas are new and available.
+// complete reports whether all replicas are new and available according to a status.
 func complete(d *appsv1.Deployment, s *appsv1.DeploymentStatus) bool {
 	n := replicasOf(d)
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && s.ObservedGeneration >= d.Generation
 }
 
-// progressed reports whether the rollout moved on between two statuses: more
-// new pods, fewer old ones, or more that are ready or available.
+// progressed reports whether the rollout has advanced between two statuses: more new pods, fewer old ones, or more
+// that are ready or available.
 func progressed(was, is *appsv1.DeploymentStatus) bool {
 	return is.UpdatedReplicas > was.UpdatedReplicas ||
 		is.Replicas-is.UpdatedReplicas < was.Replicas-was.UpdatedReplicas ||
@@ -23,9 +23,8 @@ func progressed(was, is *appsv1.DeploymentStatus) bool {
 		is.AvailableReplicas > was.AvailableReplicas
 }
 
-// judgeProgress sets the Progressing condition of the status being made. d
-// bears the status before. A rollout that has been completed stays so until
-// there is a new one.
+// judgeProgress sets the Progressing condition of the new status. d has the old status. A completed rollout stays
+// complete until there is a new one.
 func judgeProgress(d *appsv1.Deployment, s *appsv1.DeploymentStatus, newSet string, now time.Time) {
 	if !hasDeadline(d) {
 		removeCondition(s, appsv1.DeploymentProgressing)
@@ -62,8 +61,8 @@ func deadline(d *appsv1.Deployment) time.Duration {
 	return time.Duration(*d.Spec.ProgressDeadlineSeconds) * time.Second
 }
 
-// deadlineIn says after what time the deadline is to be looked at again, zero
-// for never. Times in conditions are whole seconds, hence one more.
+// deadlineIn returns the time until the deadline must be checked, zero for never. Times in conditions are whole
+// seconds, hence one more.
 func deadlineIn(d *appsv1.Deployment, s *appsv1.DeploymentStatus, now time.Time) time.Duration {
 	if !hasDeadline(d) || complete(d, s) {
 		return 0

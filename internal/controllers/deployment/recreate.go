@@ -6,8 +6,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// recreate does one step of a recreation: empty the old sets, wait for their
-// pods to end, then fill the new one.
+// recreate does one step of a recreation: it scales down the old sets, waits until their pods are gone, then scales
+// up the new one.
 func (p *pass) recreate() error {
 	emptied := false
 	for _, rs := range active(p.old) {
@@ -34,8 +34,7 @@ func (p *pass) recreate() error {
 	return nil
 }
 
-// oldPodsRun reports whether any pod of an old set may still run; one that is
-// terminating does.
+// oldPodsRun reports whether any pod of an old set may still run, including terminating ones.
 func (p *pass) oldPodsRun() bool {
 	if total(p.old, existing) > 0 {
 		return true

@@ -11,15 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What the controller notes on ReplicaSets, and the revision on the Deployment
-// too. kubectl reads the revision for `rollout history` and `undo`.
+// Annotations of ReplicaSets; the Deployment has the revision too. kubectl reads the revision for `rollout history`
+// and `undo`.
 const (
 	revisionAnnotation = "deployment.kubernetes.io/revision"
 	historyAnnotation  = "deployment.kubernetes.io/revision-history" // revisions it had before, by comma
-	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas" // the wish when it was last sized
-	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // wish + maxSurge at that time
+	desiredAnnotation  = "deployment.kubernetes.io/desired-replicas" // the desired size when the set was last sized
+	maxAnnotation      = "deployment.kubernetes.io/max-replicas"     // the maximum size at that time, with maxSurge
 
-	// historyLimit bounds historyAnnotation, in bytes; the oldest go.
+	// historyLimit bounds historyAnnotation, in bytes; the oldest revisions are dropped.
 	historyLimit = 2000
 )
 
@@ -29,7 +29,7 @@ var private = []string{
 	desiredAnnotation, maxAnnotation, appsv1.DeprecatedRollbackTo,
 }
 
-// revision reads an object's revision; zero if it has none that can be read.
+// revision returns an object's revision, zero if it has no valid one.
 func revision(o metav1.Object) int64 {
 	n, _ := strconv.ParseInt(o.GetAnnotations()[revisionAnnotation], 10, 64)
 	return n
@@ -44,15 +44,13 @@ func nextRevision(sets []*appsv1.ReplicaSet) int64 {
 	return highest + 1
 }
 
-// byRevision orders sets from the lowest revision up, and by age where that
-// does not tell.
+// byRevision orders sets by revision, lowest first, and equal ones by age.
 func byRevision(a, b *appsv1.ReplicaSet) int {
 	return cmp.Or(cmp.Compare(revision(a), revision(b)), byAge(a, b))
 }
 
-// annotate gives the new set the Deployment's annotations and at least the
-// revision next, remembering the one it had if this is a return to it. It
-// reports whether it changed anything. The set must be the caller's own.
+// annotate gives the new set the Deployment's annotations and at least the revision next. If it had a lower
+// revision, that is added to the history. It reports whether it changed anything. The set must be the caller's own.
 func annotate(d *appsv1.Deployment, rs *appsv1.ReplicaSet, next int64) bool {
 	if rs.Annotations == nil {
 		rs.Annotations = make(map[string]string)
@@ -68,7 +66,7 @@ func annotate(d *appsv1.Deployment, rs *appsv1.ReplicaSet, next int64) bool {
 	old, had := rs.Annotations[revisionAnnotation]
 	before, err := strconv.ParseInt(old, 10, 64)
 	if err != nil && old != "" {
-		return changed // not ours to repair
+		return changed // invalid, and left alone
 	}
 	if before >= next {
 		return changed
@@ -96,7 +94,7 @@ func remember(history, revision string) string {
 	return all
 }
 
-// noteWish writes on the set how large the Deployment wants to be, and may be.
+// noteWish records the Deployment's desired and maximum size in the set.
 func noteWish(rs *appsv1.ReplicaSet, wish, most int32) {
 	if rs.Annotations == nil {
 		rs.Annotations = make(map[string]string)
@@ -110,7 +108,7 @@ func wishDiffers(rs *appsv1.ReplicaSet, wish, most int32) bool {
 		rs.Annotations[maxAnnotation] != strconv.Itoa(int(most))
 }
 
-// notedNumber reads back what noteWish wrote.
+// notedNumber reads a number written by noteWish.
 func notedNumber(rs *appsv1.ReplicaSet, annotation string) (int32, bool) {
 	n, err := strconv.ParseInt(rs.Annotations[annotation], 10, 32)
 	return int32(n), err == nil && n >= 0

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// askedBack reads the annotation in which API versions that are gone leave their wish to
-// go back to a revision, zero for the one before. A paused Deployment waits with it.
+// askedBack reads the annotation in which removed API versions request a rollback to a revision, zero for the
+// previous one. A paused Deployment ignores it.
 func (p *pass) askedBack() (revision int64, asked bool) {
 	if p.d.DeletionTimestamp != nil || p.d.Spec.Paused {
 		return 0, false
@@ -22,8 +22,8 @@ func rollbackTo(d *appsv1.Deployment) (revision int64, asked bool) {
 	return n, err == nil
 }
 
-// rollBack gives the Deployment the template and the annotations of a revision, takes the
-// wish off it, and tells in an event what came of it. The rest is the next pass's.
+// rollBack gives the Deployment the template and the annotations of a revision, removes the request, and records
+// the result in an event. The next pass does the rest.
 func (p *pass) rollBack(to int64) error {
 	if err := p.syncNew(); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (p *pass) rollBack(to int64) error {
 	return nil
 }
 
-// giveUp tells why nothing is rolled back, and takes the wish off the Deployment.
+// giveUp records why there is no rollback, and removes the request.
 func (p *pass) giveUp(reason, format string, args ...any) error {
 	p.event(corev1.EventTypeWarning, reason, format, args...)
 	return p.forgetWish()
@@ -66,8 +66,8 @@ func (p *pass) forgetWish() error {
 	return err
 }
 
-// takeAnnotations is annotate the other way: the Deployment's own are kept, all others
-// become those that the set inherited.
+// takeAnnotations is the reverse of annotate: the Deployment's private annotations are kept, all others become
+// those that the set inherited.
 func takeAnnotations(d *appsv1.Deployment, rs *appsv1.ReplicaSet) {
 	all := make(map[string]string, len(rs.Annotations))
 	for k, v := range d.Annotations {
@@ -83,7 +83,7 @@ func takeAnnotations(d *appsv1.Deployment, rs *appsv1.ReplicaSet) {
 	d.Annotations = all
 }
 
-// lastRevision is the second highest among the sets; zero if there are not two.
+// lastRevision returns the second highest revision among the sets; zero if there are fewer than two.
 func lastRevision(sets []*appsv1.ReplicaSet) int64 {
 	highest, second := int64(0), int64(0)
 	for _, rs := range sets {

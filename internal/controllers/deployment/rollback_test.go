@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// The annotation that the rollback of old API versions became still rolls back: template and
-// annotations of the revision return, the annotation goes, and an event tells.
+// The annotation that replaced rollbacks of old API versions still works: template and annotations of the revision
+// return, the annotation is removed, and an event is recorded.
 func TestRollbackByAnnotation(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{}).Client(t)
 	deployments := client.For[*appsv1.Deployment](c).Namespace("default")

@@ -2,8 +2,8 @@ package deployment
 
 import appsv1 "k8s.io/api/apps/v1"
 
-// roll does one step of a rolling update: grow the new set, or else shrink old
-// ones, or else, when all is done, tidy the history.
+// roll does one step of a rolling update: it scales up the new set, or else scales down old ones, or else, when all
+// is done, cleans up the history.
 func (p *pass) roll() error {
 	if err := p.ensureNew(); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (p *pass) roll() error {
 	return p.cleanup()
 }
 
-// newSetSize is how many replicas the new set should have now: the wish, but
-// for a rolling update no more than what maxSurge leaves beside the others.
+// newSetSize returns the size that the new set should have now: the desired replicas, but during a rolling update
+// no more than maxSurge leaves beside the others.
 func newSetSize(d *appsv1.Deployment, all []*appsv1.ReplicaSet, newSet *appsv1.ReplicaSet) int32 {
 	wish, has := replicasOf(d), size(newSet)
 	if has >= wish || !isRolling(d) {
@@ -43,15 +43,14 @@ func newSetSize(d *appsv1.Deployment, all []*appsv1.ReplicaSet, newSet *appsv1.R
 	return has + min(room, wish-has)
 }
 
-// shrinkOld gives the size that each of the old sets should have now. Old sets
-// are given oldest first and with replicas.
+// shrinkOld returns the size that each of the old sets should have now. Old sets are given oldest first and with
+// replicas.
 //
-// For a wish of 10 with maxUnavailable 2 and maxSurge 3, take an update whose
-// new pods never become available. Old 8, new 5, 13 in all. At least 8 must be
-// available and 5 of the new ones are not: 13 - 8 - 5 = 0 may go, and the
-// rollout stands still instead of eating into the old ones. On an undo the
-// roles swap: the new set has 8, of them 1 not available, so that 13 - 8 - 1 = 4
-// of the 5 broken ones go at once, which makes room for growing to 10.
+// Take 10 desired replicas with maxUnavailable 2 and maxSurge 3, and an update whose new pods never become
+// available. Old 8, new 5, 13 in all. At least 8 must be available and 5 of the new ones are not: 13 - 8 - 5 = 0
+// may be removed, so the rollout stops instead of removing more old ones. On an undo the roles swap: the new set
+// has 8, of which 1 is not available, so 13 - 8 - 1 = 4 of the 5 broken ones are removed at once, which makes room
+// for growing to 10.
 func shrinkOld(d *appsv1.Deployment, old []*appsv1.ReplicaSet, newSet *appsv1.ReplicaSet) []int32 {
 	sizes := make([]int32, len(old))
 	for i, rs := range old {
@@ -63,13 +62,13 @@ func shrinkOld(d *appsv1.Deployment, old []*appsv1.ReplicaSet, newSet *appsv1.Re
 	if may <= 0 {
 		return sizes
 	}
-	// First the replicas that are not available anyway: taking them costs nothing.
+	// First the unavailable replicas: removing them costs no availability.
 	for i, rs := range old {
 		n := min(may, max(0, sizes[i]-available(rs)))
 		sizes[i] -= n
 		may -= n
 	}
-	// Then those that are more than must be available.
+	// Then the available ones beyond the minimum.
 	spare := total(old, available) + available(newSet) - least
 	for i := range sizes {
 		if spare <= 0 {

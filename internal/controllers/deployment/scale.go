@@ -8,8 +8,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// wasScaled reports whether spec.replicas changed since the sets with replicas
-// were sized: they bear the wish of that time.
+// wasScaled reports whether spec.replicas has changed since the sets with replicas were sized, by their record of
+// the desired size.
 func (p *pass) wasScaled() bool {
 	for _, rs := range active(p.every()) {
 		if wish, ok := notedNumber(rs, desiredAnnotation); ok && wish != replicasOf(p.d) {
@@ -19,7 +19,7 @@ func (p *pass) wasScaled() bool {
 	return false
 }
 
-// scale brings the sets to the Deployment's wish without moving the rollout on.
+// scale adapts the sets to the desired size without advancing the rollout.
 func (p *pass) scale() error {
 	if only := p.activeOrLatest(); only != nil {
 		if size(only) == replicasOf(p.d) {
@@ -49,8 +49,8 @@ func (p *pass) scale() error {
 	return nil
 }
 
-// activeOrLatest is the set that takes all of a change: the only one with
-// replicas, or the latest if none has any; nil if several have, or there is none.
+// activeOrLatest returns the set that takes all of a change: the only one with replicas, or the latest if none has
+// replicas; nil if several have, or if there are no sets.
 func (p *pass) activeOrLatest() *appsv1.ReplicaSet {
 	switch live := active(p.every()); {
 	case len(live) == 1:
@@ -65,24 +65,22 @@ func (p *pass) activeOrLatest() *appsv1.ReplicaSet {
 	return nil
 }
 
-// saturated reports whether the new set has all it should have, knows so, and
-// has it available.
+// saturated reports whether the new set has its full size, available, and has recorded it.
 func saturated(d *appsv1.Deployment, rs *appsv1.ReplicaSet) bool {
 	wish, ok := notedNumber(rs, desiredAnnotation)
 	return ok && wish == replicasOf(d) && size(rs) == wish && available(rs) == wish
 }
 
-// proportions gives each set its share of a scaled Deployment, in the middle of
-// a rollout too: sets keep their weight, the largest takes what rounding leaves
-// over. It reorders sets from the largest to the smallest, and the result is in
-// that order.
+// proportions gives each set its share of a scaled Deployment, even in the middle of a rollout: sets keep their
+// proportions, and the largest takes the rounding error. It sorts sets from the largest to the smallest, and the
+// result is in that order.
 func proportions(d *appsv1.Deployment, sets []*appsv1.ReplicaSet) []int32 {
 	allowed := int32(0)
 	if replicasOf(d) > 0 {
 		allowed = replicasOf(d) + maxSurge(d)
 	}
 	toAdd := allowed - total(sets, size)
-	// Among equals the young grow first and the old shrink first.
+	// Among equals the youngest grow first and the oldest shrink first.
 	slices.SortFunc(sets, func(a, b *appsv1.ReplicaSet) int {
 		if toAdd > 0 {
 			return cmp.Or(cmp.Compare(size(b), size(a)), byAge(b, a))
@@ -108,8 +106,7 @@ func proportions(d *appsv1.Deployment, sets []*appsv1.ReplicaSet) []int32 {
 	return sizes
 }
 
-// fraction is what a set would gain if it grew as the whole did since the set
-// was last sized.
+// fraction returns the gain of a set if it grew in proportion to the whole since the set was last sized.
 func fraction(d *appsv1.Deployment, rs *appsv1.ReplicaSet) int32 {
 	if replicasOf(d) == 0 {
 		return -size(rs)

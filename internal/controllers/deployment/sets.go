@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// size is the number of replicas that a set should have.
+// size returns the desired number of replicas of a set.
 func size(rs *appsv1.ReplicaSet) int32 {
 	if rs.Spec.Replicas == nil {
 		return 1
@@ -51,8 +51,7 @@ func byAge(a, b *appsv1.ReplicaSet) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
 }
 
-// sameTemplate compares two pod templates but for the hash that the controller
-// itself puts among their labels.
+// sameTemplate compares two pod templates, ignoring the hash label that the controller adds.
 func sameTemplate(a, b *corev1.PodTemplateSpec) bool {
 	x, y := *a, *b
 	x.Labels, y.Labels = withoutHash(a.Labels), withoutHash(b.Labels)
@@ -66,7 +65,7 @@ func withoutHash(labels map[string]string) map[string]string {
 	return withLabel(labels, appsv1.DefaultDeploymentUniqueLabelKey, "")
 }
 
-// withLabel copies the labels with one set, or taken out if its value is empty.
+// withLabel returns a copy of the labels with one set, or removed if its value is empty.
 func withLabel(labels map[string]string, key, value string) map[string]string {
 	out := make(map[string]string, len(labels)+1)
 	for k, v := range labels {

@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/controller"
 )
 
-// writeStatus computes the status from the sets and writes it if it differs
-// from what was read. It asks for another pass when only time can tell.
+// writeStatus computes the status from the sets and writes it if it differs from the one read. It requeues the
+// Deployment if the result depends on time.
 func (p *pass) writeStatus() (controller.Result, error) {
 	now := time.Now()
 	status := statusFrom(p.d, p.every(), p.new)
@@ -38,8 +38,7 @@ func (p *pass) newName() string {
 	return p.new.Name
 }
 
-// statusFrom adds up the sets' status. Conditions are carried over, with
-// Available set anew.
+// statusFrom sums up the sets' status. Conditions are carried over, with Available updated.
 func statusFrom(d *appsv1.Deployment, all []*appsv1.ReplicaSet, newSet *appsv1.ReplicaSet) appsv1.DeploymentStatus {
 	s := appsv1.DeploymentStatus{
 		ObservedGeneration:  d.Generation,
@@ -62,8 +61,8 @@ func statusFrom(d *appsv1.Deployment, all []*appsv1.ReplicaSet, newSet *appsv1.R
 	return s
 }
 
-// terminating adds up the pods on their way out; nil when some set that has
-// been synced does not tell. A set never synced yet has none.
+// terminating sums up the terminating pods. It returns nil if a synced set does not report them. A set that was
+// never synced has none.
 func terminating(all []*appsv1.ReplicaSet) *int32 {
 	sum := int32(0)
 	for _, rs := range all {
@@ -77,7 +76,7 @@ func terminating(all []*appsv1.ReplicaSet) *int32 {
 	return &sum
 }
 
-// copyFailure carries a set's ReplicaFailure over, the new set's first.
+// copyFailure copies a set's ReplicaFailure condition, preferably the new set's.
 func copyFailure(s *appsv1.DeploymentStatus, newSet *appsv1.ReplicaSet, old []*appsv1.ReplicaSet) {
 	sets := old
 	if newSet != nil {

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// deletionTimeout is how long an evicted pod may take to be seen going.
+	// deletionTimeout is the time until which an evicted pod must be seen terminating.
 	deletionTimeout = 2 * time.Minute
-	// staleCondition is when a pod that was to be disrupted counts as spared.
+	// staleCondition is the time after which a marked pod counts as spared.
 	staleCondition = 2 * time.Minute
 )
 
@@ -72,7 +72,7 @@ func (b *budgets) watch() {
 		Update: b.podChanged,
 		Delete: func(p *corev1.Pod) { b.podChanged(p, nil) },
 	})
-	// What controls the pods: a change of its size changes what its budget expects.
+	// The pods' controllers: a change of their size changes the expectation of their budget.
 	controller.Watch(b.loop, b.sets, func(o *appsv1.ReplicaSet) []controller.Key { return b.over(o.Namespace, o.Spec.Template.Labels) })
 	controller.Watch(b.loop, b.deployments, func(o *appsv1.Deployment) []controller.Key { return b.over(o.Namespace, o.Spec.Template.Labels) })
 	controller.WatchFunc(b.spared, b.pods, informer.Handler[*corev1.Pod]{})
@@ -92,7 +92,7 @@ func (b *budgets) podChanged(old, p *corev1.Pod) {
 		for _, k := range over {
 			b.loop.EnqueueFor(k, news)
 		}
-		if len(over) > 1 && o == p { // in upstream's words; all of them are minded
+		if len(over) > 1 && o == p { // in upstream's words; all of them apply
 			b.rec.Event(p, corev1.EventTypeWarning, "MultiplePodDisruptionBudgets",
 				"Pod %q/%q matches multiple PodDisruptionBudgets.  Chose %q arbitrarily.", p.Namespace, p.Name, over[0].Name)
 		}
@@ -102,7 +102,7 @@ func (b *budgets) podChanged(old, p *corev1.Pod) {
 	}
 }
 
-// over names the budgets that select objects with the labels.
+// over returns the budgets that select objects with the labels.
 func (b *budgets) over(namespace string, set labels.Set) (keys []controller.Key) {
 	for _, pdb := range b.all.Store().List(namespace) {
 		s, err := metav1.LabelSelectorAsSelector(pdb.Spec.Selector)
@@ -126,7 +126,7 @@ func (b *budgets) reconcile(ctx context.Context, k controller.Key) (controller.R
 	return controller.Result{}, b.forbid(ctx, pdb, err)
 }
 
-// forbid writes that nothing may be disrupted, and why.
+// forbid writes a status that allows no disruption, with the reason.
 func (b *budgets) forbid(ctx context.Context, pdb *policyv1.PodDisruptionBudget, why error) error {
 	changed := pdb.DeepCopy()
 	changed.Status.DisruptionsAllowed = 0

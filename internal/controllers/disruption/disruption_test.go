@@ -62,7 +62,7 @@ func TestEvictionsStayWithinTheBudget(t *testing.T) {
 		t.Errorf("conditions %+v", b.Status.Conditions)
 	}
 
-	// Nodes that run nothing anew: what is evicted is not replaced by a healthy pod.
+	// Nodes are cordoned, so that an evicted pod is not replaced by a healthy one.
 	nodes := client.For[*corev1.Node](c)
 	list, err := nodes.List(t.Context())
 	if err != nil {
@@ -89,7 +89,7 @@ func TestEvictionsStayWithinTheBudget(t *testing.T) {
 	if err := evict(1); !apierrors.IsTooManyRequests(err) {
 		t.Fatalf("a second eviction: %v", err)
 	}
-	// Fewer are wanted, so one more may go.
+	// The desired number is lower, so one more may be evicted.
 	if _, err := deployments.Patch(t.Context(), "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": 3}})); err != nil {
 		t.Fatal(err)
 	}
@@ -100,8 +100,7 @@ func TestEvictionsStayWithinTheBudget(t *testing.T) {
 	waittest.One(t, budgets, "web", "none allowed of three", counts(2, 2, 3, 0))
 }
 
-// awaitCordon sends pods to a node that was made unschedulable until one is refused: the
-// scheduler has heard.
+// awaitCordon sends pods to a cordoned node until one is rejected: the scheduler has seen the cordon.
 func awaitCordon(t *testing.T, pods client.Resource[*corev1.Pod], node string) {
 	t.Helper()
 	for refused := false; !refused; {
@@ -161,7 +160,7 @@ func TestWhatCannotBeComputedAllowsNothing(t *testing.T) {
 	})
 }
 
-// TestSeveralBudgets: a pod that more than one budget selects is told so.
+// TestSeveralBudgets checks that a pod selected by several budgets gets a warning event.
 func TestSeveralBudgets(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{}).Client(t)
 	budgets := client.For[*policyv1.PodDisruptionBudget](c).Namespace("default")
@@ -195,8 +194,8 @@ func TestSeveralBudgets(t *testing.T) {
 	}
 }
 
-// A pod that was to be disrupted and still lives is one no more after two minutes, by the
-// time that its condition names; but for one that its kubelet is about to end.
+// A pod with a DisruptionTarget condition that is still running gets it reset after two minutes, unless its kubelet
+// is about to terminate it.
 func TestSparedPods(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"disruption", "serviceaccount"}}).Client(t)
 	pods := client.For[*corev1.Pod](c).Namespace("default")

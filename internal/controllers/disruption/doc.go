@@ -1,13 +1,12 @@
-// Package disruption is the controller of PodDisruptionBudgets: it counts the healthy
-// pods that a budget selects, derives how many may be disrupted now, and writes both
-// into the budget's status, from which the eviction subresource takes.
+// Package disruption is the controller of PodDisruptionBudgets: it counts the healthy pods that a budget selects,
+// computes how many may be disrupted now, and writes both into the budget's status, which the eviction subresource
+// decrements.
 //
-// How many pods there should be is asked of what controls them (a Deployment through
-// its ReplicaSet, a StatefulSet, a custom resource with a scale), so that pods which
-// are missing count as unhealthy. An eviction enters its pod in status.disruptedPods;
-// the entry is dropped when the pod is seen to go, or after deletionTimeout if it never
-// does. A pod whose DisruptionTarget condition came true and which was then not deleted
-// gets it back to false after staleCondition.
+// The expected number of pods comes from their controllers (a Deployment through its ReplicaSet, a StatefulSet, a
+// custom resource with a scale), so that missing pods count as unhealthy. An eviction adds its pod to
+// status.disruptedPods; the entry is removed when the pod is seen terminating, or after deletionTimeout. A pod
+// whose DisruptionTarget condition became true but which was not deleted gets it reset to false after
+// staleCondition.
 //
-// What cannot be computed allows no disruption.
+// If the computation fails, no disruption is allowed.
 package disruption

@@ -16,11 +16,11 @@ import (
 	"fairlead.dev/client"
 )
 
-// expectation is what a budget asks of its pods.
+// expectation is the number of pods that a budget requires.
 type expectation struct {
-	pods      int32 // how many there should be
-	healthy   int32 // how many of them must be healthy
-	unmanaged bool  // some pod has no controller, and the budget needs one
+	pods      int32 // the expected number of pods
+	healthy   int32 // the number that must be healthy
+	unmanaged bool  // some pod has no controller, but the budget requires one
 }
 
 func (b *budgets) expect(ctx context.Context, pdb *policyv1.PodDisruptionBudget, pods []*corev1.Pod) (e expectation, err error) {
@@ -47,10 +47,10 @@ func (b *budgets) expect(ctx context.Context, pdb *policyv1.PodDisruptionBudget,
 	return e, err
 }
 
-// scale adds up the wanted replicas of all that control the pods.
+// scale sums up the desired replicas of the pods' controllers.
 func (b *budgets) scale(ctx context.Context, namespace string, pods []*corev1.Pod) (total int32, unmanaged bool, err error) {
 	seen := make(map[types.UID]bool)    // owners of pods
-	counted := make(map[types.UID]bool) // what they stand for: a Deployment for its sets
+	counted := make(map[types.UID]bool) // the controllers counted: a Deployment stands for its sets
 	for _, p := range pods {
 		ref := metav1.GetControllerOfNoCopy(p)
 		if ref == nil {
@@ -76,9 +76,8 @@ func (b *budgets) scale(ctx context.Context, namespace string, pods []*corev1.Po
 	return total, unmanaged, nil
 }
 
-// replicas asks a pod's controller for its size. What stands in an informer anyway is
-// read there; for the rest the server has the scale subresource. An empty UID means
-// that the controller is gone.
+// replicas returns the size of a pod's controller, from an informer if there is one for its kind, else from the
+// scale subresource. An empty UID means that the controller is gone.
 func (b *budgets) replicas(ctx context.Context, namespace string, ref *metav1.OwnerReference) (types.UID, int32, error) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -116,7 +115,7 @@ func (b *budgets) replicas(ctx context.Context, namespace string, ref *metav1.Ow
 	return s.UID, s.Spec.Replicas, nil
 }
 
-// namesObject tells an object that is missing from a path that nobody serves.
+// namesObject distinguishes a missing object from a resource that is not served.
 func namesObject(err error) bool {
 	var s apierrors.APIStatus
 	return errors.As(err, &s) && s.Status().Details != nil && s.Status().Details.Name != ""

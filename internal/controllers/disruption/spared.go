@@ -13,14 +13,14 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// isTarget reports whether the pod was to be disrupted, and still lives. What its kubelet
-// is about to end may take any time.
+// isTarget reports whether the pod is marked for disruption and still active. A pod that its kubelet is about to
+// terminate may take any time, so it does not count.
 func isTarget(p *corev1.Pod) bool {
 	c := condition.OfPod(&p.Status, corev1.DisruptionTarget)
 	return c != nil && c.Status == corev1.ConditionTrue && c.Reason != corev1.PodReasonTerminationByKubelet && podcontrol.IsActive(p)
 }
 
-// clear takes the DisruptionTarget condition back from a pod that was spared.
+// clear resets the DisruptionTarget condition of a pod that was not deleted.
 func (b *budgets) clear(ctx context.Context, k controller.Key) (controller.Result, error) {
 	p, ok := b.pods.Store().Get(k.Namespace, k.Name)
 	if !ok || !isTarget(p) {

@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// sync computes the budget's status and writes it if it differs. again is when an
-// eviction that was granted has to be looked at once more; zero for never.
+// sync computes the budget's status and writes it if it has changed. again is when a granted eviction must be
+// checked; zero for never.
 func (b *budgets) sync(ctx context.Context, pdb *policyv1.PodDisruptionBudget) (again time.Duration, err error) {
 	pods, err := b.selected(pdb)
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *budgets) selected(pdb *policyv1.PodDisruptionBudget) (pods []*corev1.Po
 	return pods, nil
 }
 
-// granted keeps the evictions whose pod is not yet seen to go.
+// granted keeps the evictions whose pod has not been seen terminating.
 func (b *budgets) granted(pdb *policyv1.PodDisruptionBudget, pods []*corev1.Pod, now time.Time) (map[string]metav1.Time, time.Duration) {
 	var kept map[string]metav1.Time
 	var again time.Duration
@@ -102,7 +102,7 @@ func (b *budgets) granted(pdb *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	return kept, again
 }
 
-// healthy counts the ready pods that are not about to go.
+// healthy counts the ready pods that are not about to be evicted.
 func healthy(pods []*corev1.Pod, granted map[string]metav1.Time) (n int32) {
 	for _, p := range pods {
 		if _, going := granted[p.Name]; p.DeletionTimestamp == nil && !going && podcontrol.IsReady(p) {

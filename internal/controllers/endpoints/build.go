@@ -20,12 +20,11 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol/backends"
 )
 
-// capacity is the most addresses that an Endpoints object bears.
+// capacity is the maximum number of addresses of an Endpoints object.
 const capacity = 1000
 
-// build makes the Endpoints of a Service. Subsets are as few as can be: one for
-// each set of ports that some address has, ordered, so that equal facts give
-// equal objects.
+// build returns the Endpoints of a Service. There are as few subsets as possible: one for each distinct set of
+// ports, sorted, so that equal inputs give equal objects.
 func build(svc *corev1.Service, pods []*corev1.Pod) *corev1.Endpoints {
 	ep := &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{
 		Name:      svc.Name,
@@ -75,7 +74,7 @@ func labelsFor(svc *corev1.Service) map[string]string {
 	return out
 }
 
-// addressOf is the pod's address in the Service's first family, "" if it has none.
+// addressOf returns the pod's address in the Service's first family, or "".
 func addressOf(svc *corev1.Service, p *corev1.Pod) string {
 	want6 := strings.Contains(svc.Spec.ClusterIP, ":") ||
 		(backends.Headless(svc) && len(svc.Spec.IPFamilies) > 0 && svc.Spec.IPFamilies[0] == corev1.IPv6Protocol)
@@ -134,8 +133,7 @@ func byIP(a, b corev1.EndpointAddress) int {
 	return cmp.Or(strings.Compare(a.IP, b.IP), strings.Compare(string(a.TargetRef.UID), string(b.TargetRef.UID)))
 }
 
-// truncate cuts the subsets to capacity, each in proportion, those not ready
-// before those ready, and reports whether it did.
+// truncate cuts the subsets to capacity, in proportion, unready addresses first, and reports whether it did.
 func truncate(subsets []corev1.EndpointSubset) bool {
 	ready, notReady := 0, 0
 	for _, s := range subsets {

@@ -23,7 +23,7 @@ const (
 	managedBy = "endpoints.kubernetes.io/managed-by"
 	manager   = "endpoint-controller"
 	pace      = 100 * time.Millisecond
-	// leaderRecord is the annotation of Endpoints that elect a leader.
+	// leaderRecord is the annotation of Endpoints used for leader election.
 	leaderRecord = "control-plane.alpha.kubernetes.io/leader"
 )
 
@@ -52,7 +52,7 @@ func New(env controller.Env) controller.Runner {
 	controller.WatchFunc(e.loop, e.all, informer.Handler[*corev1.Endpoints]{
 		Add: func(ep *corev1.Endpoints, initial bool) {
 			if _, election := ep.Annotations[leaderRecord]; initial && !election {
-				e.loop.EnqueueFor(controller.KeyOf(ep), ep) // its Service may have gone while nobody looked
+				e.loop.EnqueueFor(controller.KeyOf(ep), ep) // its Service may have been deleted while no controller ran
 				return
 			}
 			e.seen(ep)
@@ -91,7 +91,7 @@ func (e *endpoints) reconcile(ctx context.Context, k controller.Key) (controller
 		return controller.Result{}, nil
 	}
 	if e.behind(k, current, exists) {
-		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes earlier
 	}
 	e.pace.Mark(k)
 	pods := e.services.Behind(svc, svc.Spec.PublishNotReadyAddresses)
@@ -132,14 +132,14 @@ func (e *endpoints) write(ctx context.Context, k controller.Key, ep *corev1.Endp
 	case podcontrol.NamespaceGoing(err):
 		return nil
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err):
-		// The cache was behind; the next pass knows better.
+		// The cache was behind; the next pass sees the object.
 	default:
 		e.rec.Event(ep, corev1.EventTypeWarning, reason, "Failed to %s %v: %v", what, k, err)
 	}
 	return err
 }
 
-// remove deletes the Endpoints of a Service that is gone, whoever wrote them.
+// remove deletes the Endpoints of a deleted Service, whoever created them.
 func (e *endpoints) remove(ctx context.Context, ep *corev1.Endpoints, exists bool) error {
 	if !exists {
 		return nil

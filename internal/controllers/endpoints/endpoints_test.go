@@ -31,14 +31,14 @@ func create[T client.Object](t *testing.T, r client.Resource[T], o T) {
 	}
 }
 
-// Endpoints that somebody wrote for a Service without a selector go with it; those of no
-// Service stay, until the controller begins anew.
+// User-created Endpoints of a Service without a selector are deleted with it; those without a Service stay until
+// the controller restarts.
 func TestEndpointsGoWithTheirService(t *testing.T) {
 	options := testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"endpoints"}, DataDir: t.TempDir()}
 	env := testenv.Start(t, options)
 	c := env.Client(t)
 	services, endpoints := client.For[*corev1.Service](c).Namespace("default"), client.For[*corev1.Endpoints](c).Namespace("default")
-	// The controller has listed when it makes these: what follows is not of its first list.
+	// The controller has its first list when it creates these, so the following objects arrive as events.
 	create(t, services, service("first", map[string]string{"app": "first"}))
 	waittest.One(t, endpoints, "first", "made", func(*corev1.Endpoints) bool { return true })
 	create(t, services, service("theirs", nil))
@@ -67,7 +67,7 @@ func TestEndpointsGoWithTheirService(t *testing.T) {
 	}
 }
 
-// What can't be written is told of the Endpoints.
+// A failed write is recorded as an event on the Endpoints.
 func TestFailuresAreTold(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"endpoints", "resourcequota"}})
 	c := env.Client(t)

@@ -22,7 +22,7 @@ import (
 const (
 	manager = "endpointslice-controller.k8s.io"
 	pace    = 100 * time.Millisecond
-	// byService is the index of our slices by namespace/name of their Service.
+	// byService is the index of slices managed here by namespace/name of their Service.
 	byService = "service"
 )
 
@@ -79,7 +79,7 @@ func (c *controllerState) sliceSeen(s *discoveryv1.EndpointSlice) {
 	}
 }
 
-// serviceOf names the Service of a slice that is ours to manage.
+// serviceOf returns the Service of a slice managed here.
 func serviceOf(s *discoveryv1.EndpointSlice) (controller.Key, bool) {
 	name := s.Labels[discoveryv1.LabelServiceName]
 	return controller.Key{Namespace: s.Namespace, Name: name}, name != "" && s.Labels[discoveryv1.LabelManagedBy] == manager
@@ -95,11 +95,11 @@ func (c *controllerState) reconcile(ctx context.Context, k controller.Key) (cont
 		return controller.Result{}, nil
 	}
 	if svc.Spec.Type == corev1.ServiceTypeExternalName || svc.Spec.Selector == nil {
-		return controller.Result{}, nil // others may describe its endpoints
+		return controller.Result{}, nil // its endpoints may be managed by others
 	}
 	cached := c.slices.Store().ByIndex(byService, k.String())
 	if podcontrol.Behind(&c.written, k, cached) {
-		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes earlier
 	}
 	c.pace.Mark(k)
 	pods := c.services.Behind(svc, true)
@@ -120,8 +120,7 @@ func (c *controllerState) reconcile(ctx context.Context, k controller.Key) (cont
 	return controller.Result{}, err
 }
 
-// write carries out a plan: what is new first, so that no endpoint is missing
-// in between.
+// write carries out a plan: creates come first, so that no endpoint is missing in between.
 func (c *controllerState) write(ctx context.Context, k controller.Key, svc *corev1.Service, p changes, trigger time.Time) (errs []error) {
 	api := c.api.Namespace(svc.Namespace)
 	failed := func(verb string, err error) {

@@ -81,8 +81,8 @@ func TestServiceFindsItsPods(t *testing.T) {
 	waittest.For(t, slices, "no slices", selector, func(have map[string]*discoveryv1.EndpointSlice) bool { return len(have) == 0 })
 }
 
-// A pod on a node that there is not has no endpoint, and the Service is told, until the
-// node comes; a Service that asks for all addresses has it at once.
+// A pod on a missing node has no endpoint, and the Service gets an event, until the node appears; a Service that
+// publishes all addresses has the endpoint at once.
 func TestPodsOfNoNodeAreLeftOut(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"endpointslice"}})
 	c, ctx := env.Client(t), t.Context()

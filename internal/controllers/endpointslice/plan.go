@@ -11,16 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// perSlice is the most endpoints that a slice bears.
+// perSlice is the maximum number of endpoints in a slice.
 const perSlice = 100
 
-// changes is what has to be written to get from the slices that are to the
-// endpoints that should be.
+// changes are the writes that turn the existing slices into the desired ones.
 type changes struct{ create, update, remove []*discoveryv1.EndpointSlice }
 
 func (c changes) empty() bool { return len(c.create)+len(c.update)+len(c.remove) == 0 }
 
-// plan compares. Slices in the result are copies.
+// plan computes the changes. Slices in the result are copies.
 func plan(svc *corev1.Service, existing []*discoveryv1.EndpointSlice, wanted map[discoveryv1.AddressType]map[groupKey]*group) changes {
 	var c changes
 	slices.SortFunc(existing, func(a, b *discoveryv1.EndpointSlice) int { return strings.Compare(a.Name, b.Name) })
@@ -39,7 +38,7 @@ func plan(svc *corev1.Service, existing []*discoveryv1.EndpointSlice, wanted map
 	return c
 }
 
-// reuse makes slices that would go into those that would come.
+// reuse updates slices that would be deleted in place of creating new ones.
 func (c *changes) reuse(svc *corev1.Service) {
 	c.remove = slices.DeleteFunc(c.remove, func(old *discoveryv1.EndpointSlice) bool {
 		i := slices.IndexFunc(c.create, func(s *discoveryv1.EndpointSlice) bool { return s.AddressType == old.AddressType })
@@ -92,7 +91,7 @@ func (c *changes) planPlaceholder(svc *corev1.Service, family discoveryv1.Addres
 	}
 }
 
-// planGroup settles the slices of one set of ports.
+// planGroup plans the slices of one set of ports.
 func (c *changes) planGroup(svc *corev1.Service, k groupKey, existing []*discoveryv1.EndpointSlice, g *group) {
 	missing := make(map[types.UID]discoveryv1.Endpoint, len(g.endpoints))
 	for _, ep := range g.endpoints {
@@ -113,12 +112,12 @@ func (c *changes) planGroup(svc *corev1.Service, k groupKey, existing []*discove
 		}
 	}
 	rest := make([]discoveryv1.Endpoint, 0, len(missing))
-	for _, ep := range g.endpoints { // in order, for results that repeat
+	for _, ep := range g.endpoints { // in order, for reproducible results
 		if _, ok := missing[ep.TargetRef.UID]; ok {
 			rest = append(rest, ep)
 		}
 	}
-	// The fullest first, which leaves the fewest half-empty ones.
+	// The fullest first, which leaves the fewest partly filled ones.
 	slices.SortStableFunc(touched, func(a, b *discoveryv1.EndpointSlice) int { return len(b.Endpoints) - len(a.Endpoints) })
 	for _, s := range touched {
 		n := max(0, min(perSlice-len(s.Endpoints), len(rest)))
@@ -141,8 +140,8 @@ func (c *changes) planGroup(svc *corev1.Service, k groupKey, existing []*discove
 	}
 }
 
-// keep returns those of a slice's endpoints that should be, as they should be,
-// taking them off the missing; same says that this is what the slice has.
+// keep returns a slice's desired endpoints in their desired state, removing them from missing; same reports whether
+// the slice is unchanged.
 func keep(has []discoveryv1.Endpoint, missing map[types.UID]discoveryv1.Endpoint) (kept []discoveryv1.Endpoint, same bool) {
 	same = true
 	kept = make([]discoveryv1.Endpoint, 0, len(has))
@@ -165,7 +164,7 @@ func keep(has []discoveryv1.Endpoint, missing map[types.UID]discoveryv1.Endpoint
 	return kept, same
 }
 
-// roomiest finds the slice that n more endpoints fill best without overflowing.
+// fullest returns the fullest slice with room for n more endpoints.
 func roomiest(all []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
 	for _, s := range all {
 		if len(s.Endpoints)+n <= perSlice && (best == nil || len(s.Endpoints) > len(best.Endpoints)) {

@@ -43,7 +43,7 @@ func wanting(ranges ...[2]int) map[discoveryv1.AddressType]map[groupKey]*group {
 	return map[discoveryv1.AddressType]map[groupKey]*group{v4: groups}
 }
 
-// apply gives the slices as they are after the changes.
+// apply returns the slices after the changes.
 func apply(existing []*discoveryv1.EndpointSlice, c changes) []*discoveryv1.EndpointSlice {
 	byName := map[string]*discoveryv1.EndpointSlice{}
 	for _, s := range existing {

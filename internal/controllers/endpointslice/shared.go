@@ -6,7 +6,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-// sharing are the Services whose endpoints were shared out among zones by the last pass.
+// sharing holds the Services whose endpoints were distributed by the last pass.
 type sharing struct {
 	mu  sync.Mutex
 	all map[controller.Key]bool

@@ -32,7 +32,7 @@ func newSlice(svc *corev1.Service, family discoveryv1.AddressType, ports []disco
 	}
 }
 
-// labelsFor are the Service's labels, and ours.
+// labelsFor returns the Service's labels, with ours.
 func labelsFor(svc *corev1.Service) map[string]string {
 	out := make(map[string]string, len(svc.Labels)+3)
 	maps.Copy(out, svc.Labels)
@@ -45,12 +45,11 @@ func labelsFor(svc *corev1.Service) map[string]string {
 	return out
 }
 
-// labelled returns a copy of the slice with the labels that it should have, and
-// whether they are others than it has.
+// labelled returns a copy of the slice with the labels that it should have, and whether they have changed.
 func labelled(s *discoveryv1.EndpointSlice, svc *corev1.Service) (*discoveryv1.EndpointSlice, bool) {
 	want := labelsFor(svc)
 	changed := !maps.Equal(s.Labels, want)
-	out := *s // endpoints are replaced whole by the caller, the rest is not written
+	out := *s // endpoints are replaced as a whole by the caller, the rest is not modified
 	out.Labels = want
 	out.Annotations = maps.Clone(s.Annotations)
 	return &out, changed
@@ -65,8 +64,8 @@ func ownedBy(s *discoveryv1.EndpointSlice, svc *corev1.Service) bool {
 	return false
 }
 
-// watchZones follows the nodes' zones: when one moves, the endpoints on it say so; and what
-// the zones' shares are made of, by which endpoints are shared out among them.
+// watchZones follows the nodes' zones: a changed zone changes the endpoints on its node, and the shares by which
+// endpoints are distributed.
 func (c *controllerState) watchZones() {
 	wake := func(n *corev1.Node, concerned func(*corev1.Service) bool) {
 		for _, svc := range c.services.All.Store().List("") {

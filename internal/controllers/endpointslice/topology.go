@@ -14,10 +14,10 @@ import (
 	"fairlead.dev/controller"
 )
 
-// overload is by how much more than its share an endpoint may be used.
+// overload is how much an endpoint's load may exceed its share.
 const overload = 0.2
 
-// balanced says whether a Service asks for its endpoints to be shared out among the zones.
+// balanced reports whether a Service asks for topology-aware distribution.
 func balanced(svc *corev1.Service) bool {
 	mode, ok := svc.Annotations[corev1.DeprecatedAnnotationTopologyAwareHints] //nolint:staticcheck // it goes before the other
 	if !ok {
@@ -26,8 +26,8 @@ func balanced(svc *corev1.Service) bool {
 	return mode == "Auto" || mode == "auto"
 }
 
-// shares are what part of the CPU of the ready nodes each zone has; nil if that is not
-// known of each node, or if there are no two zones.
+// shares returns each zone's share of the CPU of the ready nodes; nil if it is unknown for some node, or if there
+// are fewer than two zones.
 func shares(nodes []*corev1.Node) map[string]float64 {
 	zones, total := map[string]float64{}, 0.0
 	for _, n := range nodes {
@@ -50,7 +50,7 @@ func shares(nodes []*corev1.Node) map[string]float64 {
 	return zones
 }
 
-// bears says whether a node counts for the shares.
+// bears reports whether a node counts for the shares.
 func bears(n *corev1.Node) bool {
 	for _, role := range []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"} {
 		if _, ok := n.Labels[role]; ok {
@@ -62,10 +62,9 @@ func bears(n *corev1.Node) bool {
 	})
 }
 
-// share gives the ready ones of endpoints of one family hints, so that each zone is served
-// by as many as its share asks for: those of its own, and of others what it lacks. before
-// are the zones that they are for now: of several ways it takes the one that changes less.
-// If it cannot be done, no endpoint has hints, and why says the reason.
+// share adds hints to the ready endpoints of one family, so that each zone has as many as its share requires: its
+// own ones, supplemented by others. before has the present zones: among equivalent results it takes the one with
+// fewer changes. If there is no valid result, no endpoint gets hints, and why is the reason.
 func share(endpoints []*discoveryv1.Endpoint, shares map[string]float64, before map[types.UID]string) (why string) {
 	endpoints = slices.DeleteFunc(slices.Clone(endpoints), func(ep *discoveryv1.Endpoint) bool { return !*ep.Conditions.Ready })
 	n := len(endpoints)
@@ -115,8 +114,8 @@ func share(endpoints []*discoveryv1.Endpoint, shares map[string]float64, before 
 	return ""
 }
 
-// moves are how many endpoints zones give to others and take from them, in whole ones, until
-// those that have too many, or too few, have less than a half of one.
+// moves returns how many endpoints each zone gives and takes, until no zone has a surplus or deficit of half an
+// endpoint or more.
 func moves(surplus map[string]float64) (gives, takes map[string]int) {
 	gives, takes = map[string]int{}, map[string]int{}
 	zones := slices.Sorted(maps.Keys(surplus))
@@ -134,8 +133,8 @@ func moves(surplus map[string]float64) (gives, takes map[string]int) {
 	}
 }
 
-// balance shares out a Service's endpoints if it asks for that, and tells when that begins,
-// ends, and cannot be.
+// balance distributes a Service's endpoints if it asks for that, and records an event when distribution starts,
+// ends, or fails.
 func (c *controllerState) balance(svc *corev1.Service, cached []*discoveryv1.EndpointSlice, wanted map[discoveryv1.AddressType]map[groupKey]*group) {
 	tell := func(kind, what string, family discoveryv1.AddressType, message string) {
 		c.rec.Event(svc, kind, "TopologyAwareHints"+what, "%s, addressType: %s", message, family)

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// in makes n ready endpoints in each zone, in the order of their names.
+// in returns n ready endpoints in each zone, in the order of their names.
 func in(zones map[string]int) (all []*discoveryv1.Endpoint) {
 	for _, zone := range []string{"a", "b", "c"} {
 		for range zones[zone] {
@@ -31,7 +31,7 @@ func TestShare(t *testing.T) {
 		name   string
 		have   map[string]int
 		shares map[string]float64
-		want   map[string]int // how many are for each zone
+		want   map[string]int // the number of endpoints for each zone
 		why    string
 	}{
 		{name: "each its own", have: map[string]int{"a": 2, "b": 2, "c": 2}, shares: third, want: map[string]int{"a": 2, "b": 2, "c": 2}},
@@ -58,7 +58,7 @@ func TestShare(t *testing.T) {
 		if why != "" {
 			continue
 		}
-		// The same again, in another order, changes nothing.
+		// The same endpoints in another order change nothing.
 		again := in(c.have)
 		for i, j := 0, len(again)-1; i < j; i, j = i+1, j-1 {
 			again[i], again[j] = again[j], again[i]

@@ -11,22 +11,21 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol/backends"
 )
 
-// groupKey is what all endpoints of one slice share: the address family, and
-// the ports, spelt out.
+// groupKey is the common part of all endpoints of one slice: the address family, and the ports, encoded.
 type groupKey struct {
 	family discoveryv1.AddressType
 	ports  string
 }
 
-// group is the endpoints of one key that should exist, in the order of their pods' names.
+// group is the desired endpoints of one key, in the order of their pods' names.
 type group struct {
 	ports     []discoveryv1.EndpointPort
 	endpoints []discoveryv1.Endpoint
 }
 
-// wanted describes the pods behind a Service, for each of its address families.
-// Every family is present, if only with no group. A pod whose node is not known is left
-// out, unless the Service asks for all addresses; skipped says so.
+// wanted returns the endpoints of a Service's pods, for each of its address families. Every family is present, if
+// only with no group. A pod whose node is unknown is left out, unless the Service publishes all addresses; skipped
+// has an error for it.
 func (c *controllerState) wanted(svc *corev1.Service, pods []*corev1.Pod) (out map[discoveryv1.AddressType]map[groupKey]*group, skipped []error) {
 	families := familiesOf(svc)
 	out = make(map[discoveryv1.AddressType]map[groupKey]*group, len(families))
@@ -58,7 +57,7 @@ func (c *controllerState) wanted(svc *corev1.Service, pods []*corev1.Pod) (out m
 	return out, skipped
 }
 
-// describe tells of a pod on a node, which is nil if it is not known.
+// describe returns the endpoint of a pod on a node, which is nil if it is unknown.
 func describe(svc *corev1.Service, p *corev1.Pod, node *corev1.Node, addresses []string) discoveryv1.Endpoint {
 	serving := podcontrol.IsReady(p)
 	terminating := p.DeletionTimestamp != nil
@@ -84,7 +83,7 @@ func describe(svc *corev1.Service, p *corev1.Pod, node *corev1.Node, addresses [
 	return ep
 }
 
-// hints asks for traffic to stay near, if the Service does.
+// hints adds the hint to route to the endpoint's own zone or node, if the Service asks for that.
 func hints(svc *corev1.Service, ep discoveryv1.Endpoint) *discoveryv1.EndpointHints {
 	if svc.Spec.TrafficDistribution == nil || balanced(svc) {
 		return nil

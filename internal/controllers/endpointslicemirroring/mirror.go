@@ -20,10 +20,10 @@ import (
 
 const (
 	manager = "endpointslicemirroring-controller.k8s.io"
-	// leaderRecord is the annotation of Endpoints that elect a leader.
+	// leaderRecord is the annotation of Endpoints used for leader election.
 	leaderRecord = "control-plane.alpha.kubernetes.io/leader"
-	// byName is the index of mirrors by namespace/name of their Service; a name of its own,
-	// for the informer is shared.
+	// byName is the index of mirrors by namespace/name of their Service. It has a name of its own because the
+	// informer is shared.
 	byName = "mirror"
 )
 
@@ -88,13 +88,13 @@ func (m *mirror) sliceSeen(s *discoveryv1.EndpointSlice) {
 	}
 }
 
-// originOf names the Endpoints, and the Service, of a slice that is a mirror.
+// originOf returns the key of the Endpoints, and of the Service, of a mirror.
 func originOf(s *discoveryv1.EndpointSlice) (controller.Key, bool) {
 	name := s.Labels[discoveryv1.LabelServiceName]
 	return controller.Key{Namespace: s.Namespace, Name: name}, name != "" && s.Labels[discoveryv1.LabelManagedBy] == manager
 }
 
-// mirrored says whether the Endpoints are to be in slices.
+// mirrored returns the Endpoints, and reports whether they are to be mirrored.
 func (m *mirror) mirrored(k controller.Key) (*corev1.Endpoints, bool) {
 	ep, ok := m.endpoints.Store().Get(k.Namespace, k.Name)
 	if !ok || ep.DeletionTimestamp != nil || ep.Labels[discoveryv1.LabelSkipMirror] == "true" {
@@ -115,7 +115,7 @@ func (m *mirror) reconcile(ctx context.Context, k controller.Key) (controller.Re
 		return controller.Result{}, nil
 	}
 	if podcontrol.Behind(&m.written, k, have) {
-		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes earlier
 	}
 	var p changes
 	if ok {
@@ -143,8 +143,7 @@ func (m *mirror) report(ep *corev1.Endpoints, s skipped) {
 	}
 }
 
-// write carries out a plan: what is new first, so that no endpoint is missing in
-// between.
+// write carries out a plan: creates come first, so that no endpoint is missing in between.
 func (m *mirror) write(ctx context.Context, k controller.Key, p changes) error {
 	api := m.api.Namespace(k.Namespace)
 	var errs []error

@@ -19,7 +19,7 @@ import (
 
 const mirrors = "endpointslice.kubernetes.io/managed-by=endpointslicemirroring-controller.k8s.io"
 
-// spell writes a slice's family, ports and endpoints in one line.
+// spell formats a slice's family, ports and endpoints in one line.
 func spell(s *discoveryv1.EndpointSlice) string {
 	var ports, endpoints []string
 	for _, p := range s.Ports {
@@ -63,7 +63,7 @@ func TestEndpointsAreMirrored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := services.Create(t.Context(), &corev1.Service{ // the mirror waits for it
+	if _, err := services.Create(t.Context(), &corev1.Service{ // the mirror needs it
 		ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "default"},
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "sql", Port: 5432}}},
 	}); err != nil {
@@ -82,7 +82,7 @@ func TestEndpointsAreMirrored(t *testing.T) {
 		}
 	}
 
-	// A changed port keeps the slices; an address that goes takes its slice along.
+	// A changed port keeps the slices; removing the only address of a slice deletes it.
 	ep.Subsets = []corev1.EndpointSubset{{Addresses: []corev1.EndpointAddress{{IP: "10.0.0.1"}}, Ports: []corev1.EndpointPort{{Name: "sql", Port: 6000}}}}
 	if _, err := endpoints.Update(t.Context(), ep); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestEndpointsAreMirrored(t *testing.T) {
 		return mirrored("IPv4 sql:6000: 10.0.0.1 ready")(now)
 	})
 
-	// A mirror that somebody deletes comes back; one of skipped Endpoints goes.
+	// A deleted mirror is recreated; one of Endpoints with skip-mirror is deleted.
 	if err := all.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: mirrors}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,11 +15,10 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// changes is what has to be written to get from the mirrors that are to the groups.
+// changes are the writes that turn the existing mirrors into the groups.
 type changes struct{ create, update, remove []*discoveryv1.EndpointSlice }
 
-// plan keeps the mirror of a group that is still wanted, makes over one that is not, and
-// only then makes new ones.
+// plan keeps the mirror of a group that is still wanted, reuses those that are not, and only then creates new ones.
 func plan(ep *corev1.Endpoints, have []*discoveryv1.EndpointSlice, groups []group) changes {
 	var c changes
 	have = slices.Clone(have)
@@ -58,7 +57,7 @@ func plan(ep *corev1.Endpoints, have []*discoveryv1.EndpointSlice, groups []grou
 	return c
 }
 
-// become is a copy of the slice that mirrors the group.
+// become returns a copy of the slice that mirrors the group.
 func become(s *discoveryv1.EndpointSlice, ep *corev1.Endpoints, g group) *discoveryv1.EndpointSlice {
 	s = s.DeepCopy()
 	s.Labels = maps.Clone(ep.Labels)

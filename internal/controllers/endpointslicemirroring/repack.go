@@ -15,10 +15,10 @@ import (
 	netutils "k8s.io/utils/net"
 )
 
-// perSubset is the most endpoints that are mirrored of one set of ports.
+// perSubset is the maximum number of endpoints mirrored for one set of ports.
 const perSubset = 1000
 
-// A group is what one slice mirrors: the endpoints of one family behind one set of ports.
+// group is the content of one slice: the endpoints of one family and one set of ports.
 type group struct {
 	family    discoveryv1.AddressType
 	ports     []discoveryv1.EndpointPort
@@ -28,21 +28,20 @@ type group struct {
 // skipped counts the addresses that are not mirrored.
 type skipped struct{ invalid, tooMany int }
 
-// who is one address of one pod; the same address may be there for several.
+// who is an address of a pod; several pods may have the same address.
 type who struct {
 	ip  string
 	uid types.UID
 }
 
-// behind are the addresses that serve a port, and whether they are ready there. Who is
-// not ready in one subset is not, whatever another says.
+// behind are the addresses that serve a port, with their readiness. An address that is not ready in one subset is
+// not ready, whatever other subsets contain.
 type behind struct {
-	port  *corev1.EndpointPort // nil if a subset has none
+	port  *corev1.EndpointPort // nil for a subset without ports
 	ready map[who]bool
 }
 
-// repack brings subsets, which may be written in many ways, to groups: ports that the
-// same addresses serve are in one.
+// repack normalizes subsets to groups: ports with the same addresses are in one.
 func repack(subsets []corev1.EndpointSubset) ([]group, skipped) {
 	addresses := map[who]*corev1.EndpointAddress{}
 	byPort := map[string]*behind{}
@@ -137,7 +136,7 @@ func (b *behind) spell() string {
 	return s.String()
 }
 
-// split makes the groups of both families, those that are ready first.
+// split returns the groups of both families, ready addresses first.
 func split(b *behind, ports []discoveryv1.EndpointPort, addresses map[who]*corev1.EndpointAddress, skip *skipped) []group {
 	v4, v6 := group{family: discoveryv1.AddressTypeIPv4, ports: ports}, group{family: discoveryv1.AddressTypeIPv6, ports: ports}
 	all := b.sorted()

@@ -1,9 +1,9 @@
-// Package ephemeralvolume makes the claims of volumes that come and go with their pods:
-// for each volume of a pod that has a claim template, a PersistentVolumeClaim named after pod
-// and volume, owned by the pod, by which it is collected.
+// Package ephemeralvolume creates the claims of ephemeral volumes: for each volume of a pod with a claim template,
+// a PersistentVolumeClaim named after pod and volume, with the pod as owner, so that it is garbage collected with
+// the pod.
 //
-// A claim of that name that is not the pod's is left alone, and the pod told by a
-// FailedBinding event. A claim that is deleted while the pod lives is made again.
+// A claim of that name that does not belong to the pod is left alone, and the pod gets a FailedBinding event. A
+// claim that is deleted before the pod is created again.
 package ephemeralvolume
 
 import (
@@ -19,7 +19,7 @@ import (
 	"fairlead.dev/informer"
 )
 
-// byClaim is the index of pods by the claims that they are to own.
+// byClaim is the index of pods by the claims that they own.
 const byClaim = "ephemeral-claim"
 
 type maker struct {
@@ -71,7 +71,7 @@ func (m *maker) reconcile(ctx context.Context, k controller.Key) (controller.Res
 	return controller.Result{}, nil
 }
 
-// provide makes the claim of a volume unless it is there.
+// provide creates the claim of a volume unless it exists.
 func (m *maker) provide(ctx context.Context, pod *corev1.Pod, v *corev1.Volume) error {
 	name := claimName(pod, v)
 	if c, ok := m.claims.Store().Get(pod.Namespace, name); ok {
@@ -99,7 +99,7 @@ func (m *maker) provide(ctx context.Context, pod *corev1.Pod, v *corev1.Volume) 
 
 func claimName(pod *corev1.Pod, v *corev1.Volume) string { return pod.Name + "-" + v.Name }
 
-// claimsOf are the claims that a pod is to own, with their namespace.
+// claimsOf returns the claims that a pod owns, with their namespace.
 func claimsOf(pod *corev1.Pod) (keys []string) {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.Ephemeral != nil {

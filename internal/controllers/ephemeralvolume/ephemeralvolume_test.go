@@ -31,7 +31,7 @@ func pod(name string) *corev1.Pod {
 	}
 }
 
-// A pod has its claim, runs with it, and takes it with it when it goes.
+// A pod gets its claim, runs with it, and its claim is deleted with it.
 func TestTheClaimComesAndGoesWithThePod(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{}).Client(t)
 	pods, claims := client.For[*corev1.Pod](c).Namespace("default"), client.For[*corev1.PersistentVolumeClaim](c).Namespace("default")
@@ -52,7 +52,7 @@ func TestTheClaimComesAndGoesWithThePod(t *testing.T) {
 	waittest.Gone(t, claims, "a-scratch")
 }
 
-// A claim of somebody else's is not taken, and one that is deleted is made again.
+// A foreign claim is not taken over, and a deleted one is created again.
 func TestOnlyItsOwnClaim(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1}).Client(t)
 	ctx := t.Context()

@@ -2,10 +2,9 @@ package garbagecollector
 
 import "sync"
 
-// absences remembers some hundreds of identities that are known not to exist,
-// the latest: after an owner of many is deleted, its dependents need not ask
-// the server about it one by one. An identity holds a UID, and what has gone
-// under a UID never comes back.
+// absences remembers the last few hundred identities that are known not to exist: after an owner of many is
+// deleted, its dependents need not each ask the server for it. An identity contains a UID, and UIDs are never
+// reused.
 type absences struct {
 	mu struct {
 		sync.Mutex

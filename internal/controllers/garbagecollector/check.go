@@ -14,14 +14,14 @@ import (
 )
 
 var (
-	// errDisproved says that the object is not there; the graph knows by now.
+	// errDisproved means that the object does not exist; the graph has been updated.
 	errDisproved = errors.New("the object does not exist")
-	// errNamespacedOwner says that a cluster-scoped object claims an owner that
-	// lives in some namespace. Which one cannot be known, so nothing is done.
+	// errNamespacedOwner means that a cluster-scoped object claims a namespaced owner. Its namespace is unknown, so
+	// the object is left alone.
 	errNamespacedOwner = errors.New("cluster-scoped objects cannot refer to namespaced owners")
 )
 
-// check looks at an object and deletes it if its owners are gone.
+// check examines an object and deletes it if its owners are gone.
 func (c *collector) check(ctx context.Context, n snapshot) error {
 	if n.beingDeleted && !n.deletingDependents {
 		return nil
@@ -62,7 +62,7 @@ func (c *collector) check(ctx context.Context, n snapshot) error {
 	return c.deleteLatest(ctx, n.id, latest, policyOf(latest))
 }
 
-// policyOf keeps to the way of deletion that an object already bears.
+// policyOf returns the propagation policy that an object's finalizers request.
 func policyOf(o metav1.Object) metav1.DeletionPropagation {
 	switch l := lifeOf(o); {
 	case l.orphan:
@@ -73,8 +73,8 @@ func policyOf(o metav1.Object) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
-// classify sorts owners into those that stay, those that do not exist, and
-// those whose foreground deletion waits for this object.
+// classify sorts owners into those that exist, those that do not, and those whose foreground deletion waits for
+// this object.
 func (c *collector) classify(ctx context.Context, n snapshot, refs []metav1.OwnerReference) (solid, dangling, waiting []types.UID, err error) {
 	for _, ref := range refs {
 		owner, err := c.ownerOf(ctx, n.id.namespace, ref)
@@ -92,8 +92,7 @@ func (c *collector) classify(ctx context.Context, n snapshot, refs []metav1.Owne
 	return solid, dangling, waiting, nil
 }
 
-// ownerOf asks the server for the owner that an object of the namespace refers
-// to; nil if there is none such.
+// ownerOf asks the server for the owner that an object of the namespace refers to, or nil.
 func (c *collector) ownerOf(ctx context.Context, namespace string, ref metav1.OwnerReference) (*metav1.PartialObjectMetadata, error) {
 	if c.knownAbsent(namespace, ref) {
 		return nil, nil
@@ -120,8 +119,7 @@ func (c *collector) knownAbsent(namespace string, ref metav1.OwnerReference) boo
 	return c.absent.has(claimed(ref, "")) || c.absent.has(claimed(ref, namespace))
 }
 
-// awaitDependents ends a foreground deletion if nothing blocks it, and hastens
-// those who do.
+// awaitDependents completes a foreground deletion if no dependent blocks it, and enqueues those that do.
 func (c *collector) awaitDependents(ctx context.Context, n snapshot) error {
 	blocking := c.graph.blocking(n.id.uid)
 	if len(blocking) == 0 {

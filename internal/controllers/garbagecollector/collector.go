@@ -18,14 +18,14 @@ import (
 
 const (
 	workers = 20
-	// again is the pause before a claim on an owner is tried under another identity.
+	// again is the pause before an owner claimed under another identity is checked.
 	again = 20 * time.Millisecond
-	// A virtual owner that exists is looked at again after pauses between these:
-	// it may go before an informer shows it, or be of a kind that none does.
+	// A virtual owner that exists is checked again after pauses between these: it may be deleted before an informer
+	// shows it, or be of a kind without an informer.
 	firstWait, mostWait = 100 * time.Millisecond, 10 * time.Minute
 )
 
-// The two kinds of work on an object; the key's name is its UID.
+// The two kinds of work on an object; the key's name is the object's UID.
 const (
 	workCheck  = ""
 	workOrphan = "orphan"
@@ -64,8 +64,8 @@ func (c *collector) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// carryOut does what a change of the graph calls for. ask has a key worked on after a time,
-// because of what has changed it: an event or a reconcile.
+// carryOut enqueues the work that a change of the graph requires. ask enqueues a key after a time, with its cause:
+// an event or a reconcile.
 func (c *collector) carryOut(e effects, ask func(controller.Key, time.Duration)) {
 	for _, id := range e.absent {
 		c.absent.add(id)
@@ -89,12 +89,12 @@ func (c *collector) carryOut(e effects, ask func(controller.Key, time.Duration))
 	}
 }
 
-// because asks for work that the event of an object calls for.
+// because enqueues work caused by the event of an object.
 func (c *collector) because(o client.Object) func(controller.Key, time.Duration) {
 	return func(k controller.Key, d time.Duration) { c.loop.EnqueueForAfter(k, o, d) }
 }
 
-// from asks for work that a reconcile calls for.
+// from enqueues work caused by a reconcile.
 func (c *collector) from(ctx context.Context) func(controller.Key, time.Duration) {
 	return func(k controller.Key, d time.Duration) { c.loop.EnqueueFromAfter(ctx, k, d) }
 }

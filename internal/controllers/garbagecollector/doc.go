@@ -1,33 +1,28 @@
-// Package garbagecollector deletes objects whose owners are gone, and carries
-// out the three ways in which an owner can be deleted.
+// Package garbagecollector deletes objects whose owners are gone, and implements the three propagation policies of
+// deletions.
 //
-// It keeps a graph of all objects that can be deleted and who owns whom, fed by
-// an informer for each resource that discovery finds; the set of resources is
-// looked at anew when custom resource definitions or API services change. The
-// graph only says where to look. Before anything is deleted or patched the
-// server is asked, by name and UID, and the deletion holds only for the
-// resourceVersion that the decision was made on.
+// It maintains a graph of all deletable objects and their owners, fed by an informer for each resource that
+// discovery finds; discovery is repeated when custom resource definitions or API services change. The graph only
+// tells which objects to check. Before an object is deleted or patched, the server is asked by name and UID, and
+// the deletion is conditional on the resourceVersion that the decision was made on.
 //
 //   - background: an owner disappears; its dependents lose their last owner and
 //     are deleted, and so on down.
-//   - foreground: an owner bears the finalizer foregroundDeletion and a time of
-//     deletion. Its dependents are deleted first; when none is left that blocks
-//     it (blockOwnerDeletion), the finalizer goes.
-//   - orphan: an owner bears the finalizer orphan and a time of deletion. The
-//     references to it are taken out of its dependents, then the finalizer goes.
+//   - foreground: an owner has the finalizer foregroundDeletion and a deletion
+//     timestamp. Its dependents are deleted first; when no dependent blocks
+//     it any more (blockOwnerDeletion), the finalizer is removed.
+//   - orphan: an owner has the finalizer orphan and a deletion timestamp. The
+//     references to it are removed from its dependents, then the finalizer is removed.
 //
-// An object with several owners stays as long as one of them does; references
-// to the others are taken out of it.
+// An object with several owners stays as long as one of them exists; references to the others are removed from it.
 //
 // # Virtual nodes
 //
-// An object may name an owner that no informer has shown: it may be about to
-// appear, or have gone before we looked, or never have existed. It stands in
-// the graph as a virtual node with the coordinates that the dependent claims,
-// and the server is asked about it. As claims can be wrong (another namespace,
-// another kind, the UID of somebody else), each dependent is judged by its own
-// claim: a wrong one deletes the object that makes it, and never those that
-// claim rightly.
+// An object may refer to an owner that no informer has shown: the owner may be about to appear, have been deleted
+// before the graph was built, or never have existed. The graph has it as a virtual node with the coordinates that
+// the dependent claims, and the server is asked for it. Claims can be wrong (another namespace, another kind,
+// another object's UID), so each dependent is judged by its own claim: a wrong one deletes the object that makes
+// it, and never those with the right claim.
 //
 // # Concurrency
 //

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/informer"
 )
 
-// typed are resources that other controllers follow whole: their informer is
-// used too, instead of a second one for the metadata.
+// typed are resources that other controllers watch completely: their informer is shared, instead of a second one
+// for the metadata.
 var typed = map[schema.GroupVersionResource]func(*collector, client.APIResource) *monitor{
 	corev1.SchemeGroupVersion.WithResource("pods"):                   followTyped[*corev1.Pod],
 	corev1.SchemeGroupVersion.WithResource("services"):               followTyped[*corev1.Service],
@@ -33,7 +33,7 @@ var typed = map[schema.GroupVersionResource]func(*collector, client.APIResource)
 	discoveryv1.SchemeGroupVersion.WithResource("endpointslices"):    followTyped[*discoveryv1.EndpointSlice],
 }
 
-// follow begins to follow a resource.
+// follow starts watching a resource.
 func (c *collector) follow(r client.APIResource) *monitor {
 	if f := typed[r.GVR]; f != nil {
 		return f(c, r)
@@ -61,7 +61,7 @@ func followOn[T client.Object](c *collector, r client.APIResource, i *informer.I
 	reg := i.Handle(informer.Handler[T]{
 		Add: func(o T, _ bool) {
 			c.carryOut(c.graph.observe(id(o), o.GetOwnerReferences(), life{}, lifeOf(o)), c.because(o))
-			if ringing { // initially too: it may have come after discovery was asked
+			if ringing { // initially too: the kind may have appeared after discovery
 				c.watch.ring()
 			}
 		},
@@ -91,8 +91,7 @@ func followOn[T client.Object](c *collector, r client.APIResource, i *informer.I
 	}
 }
 
-// unchanged reports whether nothing changed that the graph knows of, which is
-// so for nearly all updates.
+// unchanged reports whether an update leaves everything in the graph unchanged, as nearly all updates do.
 func unchanged(old, o metav1.Object) bool {
 	return (old.GetDeletionTimestamp() == nil) == (o.GetDeletionTimestamp() == nil) &&
 		slices.Equal(old.GetFinalizers(), o.GetFinalizers()) &&

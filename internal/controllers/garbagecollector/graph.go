@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// graph knows all objects and who owns whom. Its methods take one change and
-// say what has to be looked at because of it.
+// graph holds all objects and their owners. Each method applies one change and returns the work that it requires.
 type graph struct {
 	mu struct {
 		sync.Mutex
@@ -17,13 +16,13 @@ type graph struct {
 	}
 }
 
-// effects is what a change calls for.
+// effects is the work that a change requires.
 type effects struct {
 	check  []types.UID // whether to delete them
-	orphan []types.UID // whose dependents to set free
+	orphan []types.UID // whose dependents to orphan
 	later  []types.UID // to check again after a pause
 	absent []identity  // owners known not to exist
-	// misplaced are claims on an owner that lives in another namespace.
+	// misplaced are claims on an owner that exists in another namespace.
 	misplaced []claim
 }
 
@@ -41,8 +40,7 @@ func newGraph() *graph {
 	return g
 }
 
-// observe takes an object as an informer shows it, and how it was before (the
-// zero life if it is new).
+// observe applies an object's state from an informer, given its previous state (the zero life if it is new).
 func (g *graph) observe(id identity, owners []metav1.OwnerReference, was, is life) (e effects) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,8 +76,8 @@ func (l life) isForeground() bool { return l.beingDeleted && l.foreground }
 
 func starts(was, is life, f func(life) bool) bool { return f(is) && !f(was) }
 
-// materialize turns a virtual node into the object that it turned out to be.
-// Dependents that claimed something else are to be judged.
+// materialize turns a virtual node into the observed object. Dependents that claimed another identity are to be
+// checked.
 func (g *graph) materialize(n *node, id identity, e *effects) {
 	if n.id != id {
 		_, wrong := partition(n.dependents, id)
@@ -94,7 +92,7 @@ func (g *graph) materialize(n *node, id identity, e *effects) {
 	n.virtual = false
 }
 
-// reown gives a node its present owners.
+// reown sets a node's present owners.
 func (g *graph) reown(n *node, owners []metav1.OwnerReference, e *effects) {
 	before := n.owners
 	find := func(list []metav1.OwnerReference, uid types.UID) *metav1.OwnerReference {
@@ -114,7 +112,7 @@ func (g *graph) reown(n *node, owners []metav1.OwnerReference, e *effects) {
 		if now == nil {
 			removed = append(removed, ref)
 		}
-		// Who waited for this one may have waited for nobody else.
+		// An owner that waited for this dependent may have waited for no other.
 		if o := g.mu.nodes[ref.UID]; o != nil && blocks(ref) && (now == nil || !blocks(*now)) {
 			e.checkNodes(o)
 		}
@@ -124,7 +122,7 @@ func (g *graph) reown(n *node, owners []metav1.OwnerReference, e *effects) {
 	g.unlink(n, removed)
 }
 
-// link enters a node under owners, making virtual ones for those not known.
+// link adds a node to its owners, creating virtual nodes for unknown ones.
 func (g *graph) link(n *node, owners []metav1.OwnerReference, e *effects) {
 	doubtful := false
 	for _, ref := range owners {
@@ -132,7 +130,7 @@ func (g *graph) link(n *node, owners []metav1.OwnerReference, e *effects) {
 		if o == nil {
 			o = &node{id: claimed(ref, n.id.namespace), dependents: make(map[*node]struct{}), virtual: true}
 			g.mu.nodes[ref.UID] = o
-			e.checkNodes(o) // it may exist, or have gone before we looked
+			e.checkNodes(o) // it may exist, or have been deleted before the graph was built
 			o.dependents[n] = struct{}{}
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// obj is an object whose UID is its name; of kind Thing, which is namespaced.
+// obj returns an object whose UID is its name, of the namespaced kind Thing.
 func obj(namespace, name string) identity {
 	return identity{"v1", "Thing", namespace, name, types.UID(name)}
 }
@@ -85,8 +85,8 @@ func TestDisprovedOwnerHasItsDependentsChecked(t *testing.T) {
 	}
 }
 
-// Two dependents claim the same UID, one of them wrongly. Whichever came first,
-// only the wrong one may be told that its owner is absent.
+// Two dependents claim the same UID, one of them wrongly. In either order, only the wrong one may be told that its
+// owner is absent.
 func TestWrongClaimDoesNotHurtTheRightOne(t *testing.T) {
 	owner := obj("a", "owner")
 	wrong := refTo(owner)
@@ -145,7 +145,7 @@ func TestClusterScopedOwnerOfNamespacedObjects(t *testing.T) {
 	expect(t, "second", add(g, obj("b", "y"), refTo(owner)).check)
 	expect(t, "owner gone", g.vanish(owner).check, "x", "y")
 
-	// Seen late: the virtual node has the first dependent's namespace.
+	// Observed late: the virtual node has the first dependent's namespace.
 	late := newGraph()
 	add(late, obj("a", "x"), refTo(owner))
 	add(late, obj("b", "y"), refTo(owner))

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// identity is where an object is, or is said to be, and which one it is.
+// identity is the location and UID of an object, as observed or as claimed by a dependent.
 type identity struct {
 	apiVersion, kind, namespace, name string
 	uid                               types.UID
@@ -23,12 +23,12 @@ func (i identity) gvk() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(i.apiVersion, i.kind)
 }
 
-// claimed is the owner that a reference in an object of the namespace claims.
+// claimed returns the owner that a reference in an object of the namespace claims.
 func claimed(ref metav1.OwnerReference, namespace string) identity {
 	return identity{ref.APIVersion, ref.Kind, namespace, ref.Name, ref.UID}
 }
 
-// meets reports whether the reference names the identity, namespace apart.
+// meets reports whether the reference names the identity, apart from the namespace.
 func (i identity) meets(ref metav1.OwnerReference) bool {
 	return i.uid == ref.UID && i.name == ref.Name && i.kind == ref.Kind && i.apiVersion == ref.APIVersion
 }

@@ -13,30 +13,29 @@ import (
 )
 
 const (
-	// settle gathers changes of what is served into one look at discovery.
+	// settle batches changes of the served resources into one discovery.
 	settle = 500 * time.Millisecond
-	// retryDiscovery is the pause after discovery failed, in whole or in part.
+	// retryDiscovery is the pause after a complete or partial failure of discovery.
 	retryDiscovery = 5 * time.Second
-	// rediscover is how long the set of resources is trusted with no event
-	// telling of a change: a server may have been replaced by a newer one.
+	// rediscover is how long the set of resources counts without an event: the server may have been replaced by a
+	// newer one.
 	rediscover = 5 * time.Minute
-	// patience bounds the wait for the first lists: one broken resource must not
-	// keep all others from being collected.
+	// patience limits the wait for the first lists, so that one broken resource does not prevent all collection.
 	patience = 30 * time.Second
 )
 
-// monitors is the set of resources that are followed.
+// monitors is the set of watched resources.
 type monitors struct {
 	c       *collector
 	ready   chan struct{} // closed when the first set has been listed
-	changed chan struct{} // a bell: what is served may have changed
+	changed chan struct{} // rung when the served resources may have changed
 	mu      struct {
 		sync.Mutex
 		following map[schema.GroupVersionResource]*monitor
 	}
 }
 
-// monitor is one followed resource.
+// monitor is one watched resource.
 type monitor struct {
 	synced <-chan struct{}
 	stop   func()
@@ -50,7 +49,7 @@ func (m *monitors) init(c *collector) {
 	m.mu.following = make(map[schema.GroupVersionResource]*monitor)
 }
 
-// run keeps the set equal to what is served until ctx ends.
+// run keeps the set equal to the served resources until ctx ends.
 func (m *monitors) run(ctx context.Context) error {
 	defer m.stopAll()
 	first := true
@@ -72,7 +71,7 @@ func (m *monitors) run(ctx context.Context) error {
 	}
 }
 
-// pause waits until what is served may have changed; false when ctx ends.
+// pause waits until the served resources may have changed. It returns false when ctx ends.
 func (m *monitors) pause(ctx context.Context, wait time.Duration) bool {
 	t := time.NewTimer(wait)
 	defer t.Stop()
@@ -92,7 +91,7 @@ func (m *monitors) pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// ring says that what is served may have changed.
+// ring reports that the served resources may have changed.
 func (m *monitors) ring() {
 	select {
 	case m.changed <- struct{}{}:
@@ -100,8 +99,8 @@ func (m *monitors) ring() {
 	}
 }
 
-// refresh follows what has come and lets go what is served no more. If some
-// groups could not be asked, nothing is let go.
+// refresh starts monitors of new resources and stops those of resources no longer served. If discovery failed for
+// some groups, none is stopped.
 func (m *monitors) refresh(ctx context.Context) (synced []<-chan struct{}, err error) {
 	resources, err := m.c.env.Client.ServerResources(ctx)
 	wanted := make(map[schema.GroupVersionResource]bool)
@@ -138,7 +137,7 @@ func (m *monitors) stopAll() {
 	}
 }
 
-// cached finds an object in the informer of its resource, if there is one.
+// cached returns an object from the informer of its resource, if there is one.
 func (m *monitors) cached(ctx context.Context, id identity) (metav1.Object, bool) {
 	mapping, err := m.c.env.Client.Mapping(ctx, id.gvk())
 	if err != nil {
@@ -153,19 +152,19 @@ func (m *monitors) cached(ctx context.Context, id identity) (metav1.Object, bool
 	return f.get(id.namespace, id.name)
 }
 
-// ignored are resources of which there are many and which own nothing.
+// ignored reports whether a resource is left out because it has many objects that own nothing.
 func ignored(gvr schema.GroupVersionResource) bool {
 	return gvr.Resource == "events" && (gvr.Group == "" || gvr.Group == "events.k8s.io")
 }
 
-// tellsOfServed reports whether objects of the kind say what is served.
+// tellsOfServed reports whether objects of the kind define served resources.
 func tellsOfServed(r client.APIResource) bool {
 	gk := r.Kind.GroupKind()
 	return gk == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"} ||
 		gk == schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 }
 
-// await waits until all have been listed, within reason.
+// await waits until all have been listed, within patience.
 func (m *monitors) await(ctx context.Context, synced []<-chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -17,7 +17,7 @@ type node struct {
 	deletingDependents bool // being deleted in the foreground
 }
 
-// life is what of an object's state bears on collection.
+// life is the part of an object's state that matters for collection.
 type life struct {
 	beingDeleted, foreground, orphan bool
 }
@@ -38,7 +38,7 @@ func blocks(ref metav1.OwnerReference) bool {
 	return ref.BlockOwnerDeletion != nil && *ref.BlockOwnerDeletion
 }
 
-// blocking lists the dependents that the end of a foreground deletion waits for.
+// blocking returns the dependents that a foreground deletion waits for.
 func (n *node) blocking() []*node {
 	var out []*node
 	for d := range n.dependents {
@@ -51,8 +51,8 @@ func (n *node) blocking() []*node {
 	return out
 }
 
-// partition parts dependents into those that claim the owner as it is and those
-// that claim it wrongly; one with two references may do both.
+// partition divides dependents into those that claim the owner's identity and those that claim a wrong one; one
+// with two references may be in both.
 func partition(dependents map[*node]struct{}, owner identity) (right, wrong []*node) {
 	for d := range dependents {
 		if owner.namespace != "" && owner.namespace != d.id.namespace {

@@ -14,7 +14,7 @@ import (
 
 type metadata = client.Resource[*metav1.PartialObjectMetadata]
 
-// at gives access to the place of an identity.
+// at returns the API for an identity's location.
 func (c *collector) at(ctx context.Context, id identity) (metadata, error) {
 	m, err := c.env.Client.Mapping(ctx, id.gvk())
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *collector) get(ctx context.Context, id identity) (*metav1.PartialObject
 	return api.Get(ctx, id.name)
 }
 
-// deleteLatest deletes the object if it is still the one that was looked at.
+// deleteLatest deletes the object if it is unchanged since it was checked.
 func (c *collector) deleteLatest(ctx context.Context, id identity, latest metav1.Object, policy metav1.DeletionPropagation) error {
 	api, err := c.at(ctx, id)
 	if err != nil {
@@ -52,10 +52,9 @@ func (c *collector) deleteLatest(ctx context.Context, id identity, latest metav1
 	return err
 }
 
-// deletedQuickly deletes an object, as the informer has it, if all its owners
-// are known to be gone. The resourceVersion in the precondition stands for the
-// look at the server: if the object has changed, or anything else is in the
-// way, the answer is false and the long way is gone.
+// deletedQuickly deletes an object, as the informer has it, if all its owners are known to be absent. The
+// resourceVersion in the precondition replaces the check on the server: if the object has changed, or the delete
+// fails for another reason, it returns false and the full check follows.
 func (c *collector) deletedQuickly(ctx context.Context, n snapshot) bool {
 	if n.virtual || n.deletingDependents || len(n.owners) == 0 {
 		return false
@@ -72,7 +71,7 @@ func (c *collector) deletedQuickly(ctx context.Context, n snapshot) bool {
 	return c.deleteLatest(ctx, n.id, o, policyOf(o)) == nil
 }
 
-// orphanDependents carries out a deletion that leaves the dependents alive.
+// orphanDependents carries out a deletion that keeps the dependents.
 func (c *collector) orphanDependents(ctx context.Context, n snapshot) error {
 	free := c.graph.dependents(n.id.uid)
 	if _, err := podcontrol.Parallel(len(free), func(i int) error {
@@ -83,7 +82,7 @@ func (c *collector) orphanDependents(ctx context.Context, n snapshot) error {
 	return c.removeFinalizer(ctx, n.id, metav1.FinalizerOrphanDependents)
 }
 
-// dropOwners takes references out of an object.
+// dropOwners removes owner references from an object.
 func (c *collector) dropOwners(ctx context.Context, id identity, owners []types.UID) error {
 	refs := make([]any, len(owners))
 	for i, uid := range owners {
@@ -94,9 +93,8 @@ func (c *collector) dropOwners(ctx context.Context, id identity, owners []types.
 	})
 }
 
-// unblockCycle makes an object that is about to be deleted in the foreground
-// not block its owners any more, if one of its own dependents is deleted so as
-// well: the three might wait for each other in a ring.
+// unblockCycle makes an object that is about to be deleted in the foreground stop blocking its owners if one of its
+// own dependents is deleted in the foreground as well: they might wait for each other in a cycle.
 func (c *collector) unblockCycle(ctx context.Context, n snapshot) error {
 	if !slices.ContainsFunc(c.graph.dependents(n.id.uid), func(d snapshot) bool { return d.deletingDependents }) {
 		return nil
@@ -118,9 +116,8 @@ func (c *collector) unblockCycle(ctx context.Context, n snapshot) error {
 	})
 }
 
-// patchOwners changes an object's owner references: by a strategic merge patch
-// where the kind knows it, else by replacing the list, for the resourceVersion
-// it was made from.
+// patchOwners changes an object's owner references: by a strategic merge patch if the kind supports it, else by
+// replacing the list, conditional on the resourceVersion.
 func (c *collector) patchOwners(ctx context.Context, id identity, strategic []any, edit func(metav1.OwnerReference) (metav1.OwnerReference, bool)) error {
 	api, err := c.at(ctx, id)
 	if err != nil {

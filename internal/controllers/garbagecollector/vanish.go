@@ -2,7 +2,7 @@ package garbagecollector
 
 import "maps"
 
-// vanish takes an object out of the graph that an informer has seen go.
+// vanish removes an object from the graph after an informer has seen its deletion.
 func (g *graph) vanish(id identity) (e effects) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -12,9 +12,8 @@ func (g *graph) vanish(id identity) (e effects) {
 	return e
 }
 
-// disprove takes note that the server has no object of that identity. This is
-// weaker than vanish: the identity may have been a wrong claim, and then the
-// node may stand for something that does exist.
+// disprove records that the server has no object of that identity. This is weaker than vanish: the identity may
+// have been a wrong claim, and then the node may stand for an existing object.
 func (g *graph) disprove(id identity) (e effects) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -25,8 +24,8 @@ func (g *graph) disprove(id identity) (e effects) {
 	right, wrong := partition(n.dependents, id)
 	switch {
 	case n.virtual && len(wrong) > 0:
-		// Those who claim just this are told; the node lives on under another of
-		// the claims, to be proved or disproved in its turn.
+		// Dependents that claim exactly this identity are checked. The node stays under another of the claimed
+		// identities, which is checked next.
 		e.tell(id, right)
 		if n.id == id {
 			if other, ok := alternative(wrong, id); ok {
@@ -42,7 +41,7 @@ func (g *graph) disprove(id identity) (e effects) {
 	return e
 }
 
-// tell has dependents checked for which an owner is absent.
+// tell enqueues dependents whose owner is absent.
 func (e *effects) tell(owner identity, dependents []*node) {
 	if len(dependents) > 0 {
 		e.absent = append(e.absent, owner)
@@ -66,8 +65,7 @@ func (g *graph) remove(n *node, id identity, e *effects) {
 	}
 }
 
-// alternative finds what else than the disproved identity dependents claim: the
-// next one in order, so that all get their turn.
+// alternative returns another identity that dependents claim: the next one in order, so that all are tried.
 func alternative(dependents []*node, disproved identity) (identity, bool) {
 	claims := make(map[identity]struct{})
 	for _, d := range dependents {
@@ -77,7 +75,7 @@ func alternative(dependents []*node, disproved identity) (identity, bool) {
 			}
 			c := claimed(ref, d.id.namespace)
 			if disproved.namespace == "" && c.apiVersion == disproved.apiVersion && c.kind == disproved.kind {
-				c.namespace = "" // the kind is known to have none
+				c.namespace = "" // the kind is cluster-scoped
 			}
 			if c != disproved {
 				claims[c] = struct{}{}

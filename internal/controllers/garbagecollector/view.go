@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// snapshot is a node as it is at one moment.
+// snapshot is a node's state at one moment.
 type snapshot struct {
 	id                                        identity
 	owners                                    []metav1.OwnerReference
@@ -55,7 +55,7 @@ func (g *graph) list(uid types.UID, f func(*node) []*node) []snapshot {
 	return out
 }
 
-// size is the number of objects in the graph, virtual ones among them.
+// size returns the number of objects in the graph, including virtual ones.
 func (g *graph) size() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

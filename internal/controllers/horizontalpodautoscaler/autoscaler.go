@@ -22,17 +22,16 @@ import (
 	"fairlead.dev/internal/controllers/served"
 )
 
-// Options of the controller. Zero is kube-controller-manager's default.
+// Options configure the controller. Zero values stand for kube-controller-manager's defaults.
 type Options struct {
-	// Period is how often usage is looked at.
+	// Period is the interval between evaluations.
 	Period time.Duration
-	// Stabilization is how long recommendations keep a target from shrinking that do not
-	// say it themselves.
+	// Stabilization is the default window in which earlier recommendations prevent a scale-down.
 	Stabilization time.Duration
-	// Initialization is how long after its start a pod's CPU counts only while it is
-	// ready; InitialReadiness how long it may take to become ready for the first time.
+	// Initialization is how long after a pod's start its CPU counts only while it is ready; InitialReadiness is how
+	// long it may take to become ready for the first time.
 	Initialization, InitialReadiness time.Duration
-	// Tolerance is by how much usage may differ from what is wanted.
+	// Tolerance is how much the usage ratio may differ from 1 without scaling.
 	Tolerance float64
 }
 
@@ -87,7 +86,7 @@ func New(env controller.Env, o Options) controller.Runner {
 	return a.loop
 }
 
-// pastOf is what is remembered of an autoscaler.
+// pastOf returns the history of an autoscaler.
 func (a *autoscalers) pastOf(k controller.Key) *past {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -111,7 +110,7 @@ func (a *autoscalers) reconcile(ctx context.Context, k controller.Key) (controll
 		a.env.Log.Debug("autoscaler did not scale", "object", k, "error", failed)
 	}
 	if !apiequality.Semantic.DeepEqual(shared.Status, p.hpa.Status) {
-		written := shared.DeepCopy() // without what the pass filled in
+		written := shared.DeepCopy() // without the fields that the pass set
 		written.Status = p.hpa.Status
 		if _, err := a.api.Namespace(k.Namespace).UpdateStatus(ctx, written); err != nil {
 			a.rec.Event(shared, corev1.EventTypeWarning, "FailedUpdateStatus", "%s", err.Error())
@@ -121,7 +120,7 @@ func (a *autoscalers) reconcile(ctx context.Context, k controller.Key) (controll
 	return controller.Result{RequeueAfter: a.options.Period}, nil
 }
 
-// pass is one look at an autoscaler.
+// pass is one evaluation of an autoscaler.
 type pass struct {
 	*autoscalers
 	ctx  context.Context
@@ -151,8 +150,7 @@ func (p *pass) find() error {
 	return err
 }
 
-// inGroup finds a kind in any version of its group: that which a target names is only as
-// old as the autoscaler.
+// inGroup finds a kind in any version of its group, because the version in the autoscaler may be outdated.
 func (p *pass) inGroup(gk schema.GroupKind) (client.Mapping, error) {
 	all, err := p.env.Client.ServerResources(p.ctx)
 	for _, r := range served.Once(all) {
@@ -235,7 +233,7 @@ func (p *pass) resize(now, desired int32, reason string, statuses []autoscalingv
 	return nil
 }
 
-// status sets what the pass has seen.
+// status records the results of the pass.
 func (p *pass) status(current, desired int32, metrics []autoscalingv2.MetricStatus) {
 	s := &p.hpa.Status
 	s.CurrentReplicas, s.DesiredReplicas, s.CurrentMetrics = current, desired, metrics

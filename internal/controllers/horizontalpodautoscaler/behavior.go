@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// past is what was recommended and done lately for one autoscaler.
+// past is the history of recommendations and scalings of one autoscaler.
 type past struct {
 	recommended []moment // sizes
-	ups, downs  []moment // how much was added, and taken away
-	// namespace and selector are of the target's pods; guarded by autoscalers.mu.
+	ups, downs  []moment // how much was added, and removed
+	// namespace and selector select the target's pods; guarded by autoscalers.mu.
 	namespace string
 	selector  labels.Selector
 }
@@ -23,19 +23,19 @@ type moment struct {
 	at time.Time
 }
 
-// begin notes the size that is found first, so that nothing shrinks at once.
+// begin records the initial size, so that the target does not scale down at once.
 func (h *past) begin(size int32, now time.Time) {
 	if h.recommended == nil {
 		h.recommended = []moment{{size, now}}
 	}
 }
 
-// recommend adds a size and forgets those that no window of so long reaches.
+// recommend adds a size and drops those older than the longest window.
 func (h *past) recommend(size int32, now time.Time, longest time.Duration) {
 	h.recommended = append(since(h.recommended, now.Add(-longest)), moment{size, now})
 }
 
-// scaled notes a change, as far as policies ask for it.
+// scaled records a scaling, as far as policies need it.
 func (h *past) scaled(b *autoscalingv2.HorizontalPodAutoscalerBehavior, from, to int32, now time.Time) {
 	if b == nil {
 		return
@@ -53,7 +53,7 @@ func (h *past) scaled(b *autoscalingv2.HorizontalPodAutoscalerBehavior, from, to
 	}
 }
 
-// since drops what was before a time.
+// since drops moments before a time.
 func since(all []moment, t time.Time) []moment {
 	var kept []moment
 	for _, m := range all {
@@ -64,7 +64,7 @@ func since(all []moment, t time.Time) []moment {
 	return kept
 }
 
-// sum is of what happened after a time.
+// sum adds up the moments after a time.
 func sum(all []moment, after time.Time) (n int32) {
 	for _, m := range all {
 		if m.at.After(after) {
@@ -87,7 +87,7 @@ const (
 	upLimitMultiple = 2
 )
 
-// limit holds a size within what the past, the bounds and the behavior allow.
+// limit limits a size by the history, the bounds and the behavior.
 func (p *pass) limit(now, desired, least int32) int32 {
 	at, most, b := time.Now(), p.hpa.Spec.MaxReplicas, p.hpa.Spec.Behavior
 	var steady, result int32
@@ -111,7 +111,7 @@ func (p *pass) limit(now, desired, least int32) int32 {
 	return result
 }
 
-// steady is the largest size that was recommended within a window.
+// steady returns the largest size that was recommended within a window.
 func (h *past) steady(desired int32, now time.Time, window time.Duration) (int32, string) {
 	result := desired
 	for _, m := range since(h.recommended, now.Add(-window)) {
@@ -121,7 +121,7 @@ func (h *past) steady(desired int32, now time.Time, window time.Duration) (int32
 	return result, "ScaleDownStabilized"
 }
 
-// bound is the rule without behavior: at most twice the size at once, or four.
+// bound is the rule without behavior: at most double the size at once, or four.
 func bound(now, desired, least, most int32) (int32, string, string) {
 	reason, message := "TooManyReplicas", tooMany
 	if up := max(upLimitMultiple*now, leastUpLimit); most > up {
@@ -136,7 +136,7 @@ func bound(now, desired, least, most int32) (int32, string, string) {
 	return desired, "DesiredWithinRange", withinRange
 }
 
-// window is for how long recommendations count.
+// window returns the stabilization window of a direction.
 func window(r *autoscalingv2.HPAScalingRules, otherwise time.Duration) time.Duration {
 	if r == nil || r.StabilizationWindowSeconds == nil {
 		return otherwise
@@ -144,8 +144,8 @@ func window(r *autoscalingv2.HPAScalingRules, otherwise time.Duration) time.Dura
 	return time.Duration(*r.StabilizationWindowSeconds) * time.Second
 }
 
-// steadyBy grows no further than the least that was recommended in one window, and
-// shrinks no further than the most in another.
+// steadyBy limits a scale-up to the smallest recommendation in one window, and a scale-down to the largest in
+// another.
 func (h *past) steadyBy(b *autoscalingv2.HorizontalPodAutoscalerBehavior, now, desired int32, at time.Time, otherwise time.Duration) (int32, string) {
 	up, down := window(b.ScaleUp, 0), window(b.ScaleDown, otherwise)
 	low, high := desired, desired
@@ -165,7 +165,7 @@ func (h *past) steadyBy(b *autoscalingv2.HorizontalPodAutoscalerBehavior, now, d
 	return result, "ScaleDownStabilized"
 }
 
-// boundBy is the rule with behavior: no faster than its policies allow.
+// boundBy is the rule with behavior: within the rate of its policies.
 func (h *past) boundBy(b *autoscalingv2.HorizontalPodAutoscalerBehavior, now, desired, least, most int32, at time.Time) (int32, string, string) {
 	switch {
 	case desired > now:
@@ -188,8 +188,8 @@ func (h *past) boundBy(b *autoscalingv2.HorizontalPodAutoscalerBehavior, now, de
 	return desired, "DesiredWithinRange", withinRange
 }
 
-// fastest is the size that the policies of a direction, 1 or -1, let be reached now:
-// each from the size at the beginning of its period.
+// fastest returns the furthest size that the policies of a direction, 1 or -1, allow now: each policy counts from
+// the size at the beginning of its period.
 func (h *past) fastest(r *autoscalingv2.HPAScalingRules, now int32, at time.Time, direction int32) int32 {
 	choose := autoscalingv2.MaxChangePolicySelect
 	if r.SelectPolicy != nil {

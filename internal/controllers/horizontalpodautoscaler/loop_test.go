@@ -26,7 +26,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// start is a control plane in which the autoscaler looks often.
+// start starts a control plane with a short autoscaler period.
 func start(t *testing.T) (*client.Client, *testenv.Env) {
 	t.Helper()
 	env := testenv.Start(t, testenv.Options{Nodes: 1, Controllers: []string{"*", "-horizontalpodautoscaler"}})
@@ -117,8 +117,7 @@ func condition(h *autoscalingv2.HorizontalPodAutoscaler, t autoscalingv2.Horizon
 	return autoscalingv2.HorizontalPodAutoscalerCondition{}
 }
 
-// TestFollowsUsage grows a deployment whose pods use too much, and shrinks it when they
-// use little.
+// TestFollowsUsage checks that a deployment scales up under high usage and down under low usage.
 func TestFollowsUsage(t *testing.T) {
 	c, _ := start(t)
 	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
@@ -143,14 +142,14 @@ func TestFollowsUsage(t *testing.T) {
 	for _, p := range list.Items {
 		if _, err := pods.Patch(t.Context(), p.Name, client.MergePatch(map[string]any{
 			"metadata": map[string]any{"annotations": map[string]string{"kwok.x-k8s.io/usage-cpu": "10m"}},
-		})); err != nil && !apierrors.IsNotFound(err) { // it may have been taken away already
+		})); err != nil && !apierrors.IsNotFound(err) { // it may have been removed already
 			t.Fatal(err)
 		}
 	}
 	await(t, deployments, "web", "1 left", func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == 1 && d.Status.Replicas == 1 })
 }
 
-// TestConditions says why nothing is scaled.
+// TestConditions checks the conditions that explain why there is no scaling.
 func TestConditions(t *testing.T) {
 	c, _ := start(t)
 	deployments := client.For[*appsv1.Deployment](c).Namespace("default")

@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/controller"
 )
 
-// measure computes the size for each metric and takes the largest; metric is what asks for
-// it. A size below 0 means that there is none, and err why.
+// measure computes the size for each metric and returns the largest, with the metric that requires it. If there is
+// none, size is below 0 and err has the reason.
 func (p *pass) measure() (size int32, metric string, seen []autoscalingv2.MetricStatus, err error) {
 	pods, selector, err := p.selected()
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *pass) measure() (size int32, metric string, seen []autoscalingv2.Metric
 	return size, metric, seen, err
 }
 
-// selected are the target's pods. No other autoscaler may have them.
+// selected returns the target's pods, and an error if another autoscaler has some of them.
 func (p *pass) selected() ([]*corev1.Pod, labels.Selector, error) {
 	fail := func(event, reason, message, condition string) error {
 		err := errors.New(message)
@@ -82,7 +82,7 @@ func (p *pass) selected() ([]*corev1.Pod, labels.Selector, error) {
 	return pods, selector, nil
 }
 
-// rivals are the autoscalers whose selectors, as they were seen last, take any of the pods.
+// rivals returns the autoscalers whose last known selectors match any of the pods.
 func (p *pass) rivals(selector labels.Selector, pods []*corev1.Pod) (names []controller.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,8 +97,8 @@ func (p *pass) rivals(selector labels.Selector, pods []*corev1.Pod) (names []con
 	return names
 }
 
-// metricPass computes the size for one metric. Should it fail, reason is that of the
-// condition and bare the error as the condition tells it.
+// metricPass computes the size for one metric. If it fails, reason is the condition's reason and bare the error for
+// the condition's message.
 type metricPass struct {
 	*pass
 	pods     []*corev1.Pod
@@ -144,7 +144,7 @@ func (m *metricPass) compute(spec *autoscalingv2.MetricSpec) (size int32, name s
 	return size, name, err
 }
 
-// resource is for what containers use of a resource.
+// resource evaluates containers' usage of a resource.
 func (m *metricPass) resource(name corev1.ResourceName, container string, target autoscalingv2.MetricTarget, current *autoscalingv2.MetricValueStatus) (int32, string, error) {
 	quantity := func(n int64) *resource.Quantity {
 		format := resource.DecimalSI

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/condition"
 )
 
-// reading is what one pod uses, in thousandths.
+// reading is the usage of one pod, in thousandths.
 type reading struct {
 	at     time.Time
 	window time.Duration
@@ -21,7 +21,7 @@ type reading struct {
 // readings are by the pods' names.
 type readings map[string]reading
 
-// tolerance is by how much a ratio may differ from 1, below and above.
+// tolerance is how much a ratio may differ from 1, below and above.
 type tolerance struct{ down, up float64 }
 
 func (t tolerance) within(ratio float64) bool { return 1-t.down <= ratio && ratio <= 1+t.up }
@@ -37,13 +37,13 @@ func (p *pass) tolerance() tolerance {
 	return t
 }
 
-// groups divides pods by how they count. Readings of those that do not are taken out.
+// groups divides pods by how they count. Readings of pods that do not count are removed.
 type groups struct {
 	ready            int
 	unready, missing []string
 }
 
-// group fails if there is no pod, or none that counts.
+// group returns an error if there are no pods, or none that counts.
 func (o *Options) group(pods []*corev1.Pod, m readings, resource corev1.ResourceName, now time.Time) (g groups, err error) {
 	if len(pods) == 0 {
 		return g, errors.New("no pods returned by selector while calculating replica count")
@@ -71,7 +71,7 @@ func (o *Options) group(pods []*corev1.Pod, m readings, resource corev1.Resource
 	return g, nil
 }
 
-// initializing says that a pod's CPU is that of its start and tells nothing.
+// initializing reports whether a pod's CPU usage is that of its start, and so not representative.
 func (o *Options) initializing(pod *corev1.Pod, r reading, now time.Time) bool {
 	c := condition.OfPod(&pod.Status, corev1.PodReady)
 	if c == nil || pod.Status.StartTime == nil {
@@ -84,15 +84,15 @@ func (o *Options) initializing(pod *corev1.Pod, r reading, now time.Time) bool {
 	return unready && started.Add(o.InitialReadiness).After(c.LastTransitionTime.Time)
 }
 
-// measured is what comes of the readings of pods.
+// measured is the result of evaluating readings of pods.
 type measured struct {
 	replicas    int32
 	utilization int32 // in percent of the requests, if there are
 	average     int64 // of a pod, in thousandths
 }
 
-// byPods computes a size from readings of grouped pods. With requests the target is a
-// percentage of them, else what one pod is to use on average.
+// byPods computes a size from readings of grouped pods. With requests, the target is a percentage of them;
+// otherwise it is the average usage of a pod.
 func byPods(g groups, m readings, requests map[string]int64, target int64, current int32, t tolerance) (measured, error) {
 	first, err := ratioOf(m, requests, target)
 	if err != nil {
@@ -106,7 +106,7 @@ func byPods(g groups, m readings, requests map[string]int64, target int64, curre
 		}
 		return out, nil
 	}
-	// What is not known is taken to be what changes the size least.
+	// Unknown readings are assumed to be such as to change the size least.
 	for _, name := range g.missing {
 		switch {
 		case first.ratio < 1 && requests != nil:
@@ -135,7 +135,7 @@ func byPods(g groups, m readings, requests map[string]int64, target int64, curre
 	return out, nil
 }
 
-// ratio is of what is used to what is wanted.
+// ratio is the ratio of usage to target.
 type ratio struct {
 	ratio       float64
 	utilization int32
@@ -166,7 +166,7 @@ func ratioOf(m readings, requests map[string]int64, target int64) (ratio, error)
 
 func ceil(x float64) int32 { return int32(min(math.Ceil(x), math.MaxInt32)) }
 
-// requestsOf is what pods ask of a resource, or one of their containers.
+// requestsOf returns the requests of pods, or of one of their containers, for a resource.
 func requestsOf(pods []*corev1.Pod, container string, resource corev1.ResourceName) (map[string]int64, error) {
 	out := map[string]int64{}
 	for _, pod := range pods {
@@ -197,7 +197,7 @@ func requestsOf(pods []*corev1.Pod, container string, resource corev1.ResourceNa
 	return out, nil
 }
 
-// longRunning are a pod's containers and sidecars.
+// longRunning returns a pod's containers and sidecars.
 func longRunning(pod *corev1.Pod) []corev1.Container {
 	all := append([]corev1.Container(nil), pod.Spec.Containers...)
 	for _, c := range pod.Spec.InitContainers {
@@ -226,7 +226,7 @@ func byWhole(pods []*corev1.Pod, value, target int64, current int32, t tolerance
 	return ceil(r * float64(ready)), nil
 }
 
-// perPod computes a size from one value that pods share; average is a pod's part.
+// perPod computes a size from one value that the pods share; average is the value per pod.
 func perPod(value, target int64, pods int32, t tolerance) (size int32, average int64) {
 	size = pods
 	if r := float64(value) / (float64(target) * float64(pods)); !t.within(r) {

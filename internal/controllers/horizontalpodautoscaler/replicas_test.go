@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// podOf is a pod that requests a whole CPU, in a state: ready, unready (and started
-// long ago), starting, pending, failed.
+// podOf returns a pod that requests one CPU, in a state: ready, unready (and started long ago), starting, pending,
+// failed.
 func podOf(name, state string, now time.Time) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	p.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
@@ -37,7 +37,7 @@ func podOf(name, state string, now time.Time) *corev1.Pod {
 	return p
 }
 
-// TestByPods has usage of each pod in thousandths of a CPU; "-" is one that is not known.
+// TestByPods gives the usage of each pod in milli-CPUs; "-" stands for an unknown one.
 func TestByPods(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestByPods(t *testing.T) {
 	}
 }
 
-// TestBehavior plays recommendations over time; each step is "after desired=>result".
+// TestBehavior replays recommendations over time; each step is "after desired=>result".
 func TestBehavior(t *testing.T) {
 	rules := func(window int32, choose autoscalingv2.ScalingPolicySelect, policies ...autoscalingv2.HPAScalingPolicy) *autoscalingv2.HPAScalingRules {
 		return &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: &window, SelectPolicy: &choose, Policies: policies}

@@ -20,7 +20,7 @@ import (
 	"fairlead.dev/client"
 )
 
-// source reads the three metrics APIs, as much of their kinds as is needed.
+// source reads the three metrics APIs.
 type source struct{ c *client.Client }
 
 type podMetrics struct {
@@ -52,7 +52,7 @@ func (s source) get(ctx context.Context, path string, query url.Values, into any
 	return json.Unmarshal(res.Body, into)
 }
 
-// resource is what pods use of a resource, or one container of each.
+// resource returns the pods' usage of a resource, or that of one container of each.
 func (s source) resource(ctx context.Context, name corev1.ResourceName, namespace string, selector labels.Selector, container string) (readings, error) {
 	var list podMetrics
 	err := s.get(ctx, "/apis/metrics.k8s.io/v1beta1/namespaces/"+namespace+"/pods", url.Values{"labelSelector": {selector.String()}}, &list)
@@ -86,8 +86,7 @@ func (s source) resource(ctx context.Context, name corev1.ResourceName, namespac
 
 const customAPI = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/"
 
-// absent words an error of an API that extends the server's; where nobody serves it
-// there is no such path.
+// absent words an error of a metrics API; if the API is not served, its path does not exist.
 func absent(err error, group string) error {
 	if s := apierrors.APIStatus(nil); errors.As(err, &s) && s.Status().Code == 404 {
 		return fmt.Errorf("unable to fetch metrics from custom metrics API: no custom metrics API (%s) registered", group)
@@ -106,7 +105,7 @@ func selectors(pods, of labels.Selector) url.Values {
 	return q
 }
 
-// ofPods are the values of a metric of pods.
+// ofPods returns the values of a metric of pods.
 func (s source) ofPods(ctx context.Context, metric, namespace string, pods, of labels.Selector) (readings, error) {
 	var list metricValues
 	if err := s.get(ctx, customAPI+namespace+"/pods/*/"+metric, selectors(pods, of), &list); err != nil {
@@ -126,7 +125,7 @@ func (s source) ofPods(ctx context.Context, metric, namespace string, pods, of l
 	return out, nil
 }
 
-// ofObject is the value of a metric of an object.
+// ofObject returns the value of a metric of an object.
 func (s source) ofObject(ctx context.Context, metric, namespace string, ref autoscalingv2.CrossVersionObjectReference, of labels.Selector) (int64, error) {
 	mapping, err := s.c.Mapping(ctx, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 	if err != nil {
@@ -146,7 +145,7 @@ func (s source) ofObject(ctx context.Context, metric, namespace string, ref auto
 	return list.Items[0].Value.MilliValue(), nil
 }
 
-// external is the sum of the values of a metric of nothing in the cluster.
+// external returns the sum of the values of an external metric.
 func (s source) external(ctx context.Context, metric, namespace string, of labels.Selector) (sum int64, err error) {
 	var list metricValues
 	query := url.Values{}

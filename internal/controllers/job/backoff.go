@@ -16,13 +16,13 @@ const (
 	mostPause  = 10 * time.Minute
 )
 
-// failures is a row of failures that no success has ended.
+// failures is a series of failures without a success in between.
 type failures struct {
 	count int
 	last  time.Time
 }
 
-// pause is how long from now the next attempt should still wait.
+// pause returns how long the next attempt has to wait.
 func (f failures) pause(now time.Time) time.Duration {
 	if f.count == 0 {
 		return 0
@@ -34,7 +34,7 @@ func (f failures) pause(now time.Time) time.Duration {
 	return max(0, min(d, mostPause)-now.Sub(f.last))
 }
 
-// after returns the row as it is after more pods ended.
+// after returns the series after more pods have finished.
 func (f failures) after(succeeded, failed []*corev1.Pod) failures {
 	if len(succeeded) > 0 {
 		last := endOf(slices.MaxFunc(succeeded, byEnd))
@@ -50,8 +50,8 @@ func (f failures) after(succeeded, failed []*corev1.Pod) failures {
 
 func byEnd(a, b *corev1.Pod) int { return endOf(a).Compare(endOf(b)) }
 
-// endOf tells when a pod ended, from the best witness there is. Sidecars are the last to
-// end; other init containers tell nothing.
+// endOf returns when a pod finished, by the best available source. Sidecars finish last; other init containers do
+// not count.
 func endOf(p *corev1.Pod) time.Time {
 	var end time.Time
 	told := true
@@ -92,7 +92,7 @@ func isSidecar(p *corev1.Pod, init string) bool {
 	})
 }
 
-// backoffs remembers the row of failures of each Job.
+// backoffs holds the series of failures of each Job.
 type backoffs struct {
 	mu struct {
 		sync.Mutex

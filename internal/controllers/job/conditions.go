@@ -22,8 +22,7 @@ func trueCondition(j *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondi
 	return condition.Find(j.Status.Conditions, func(c *batchv1.JobCondition) bool { return c.Type == t && c.Status == corev1.ConditionTrue })
 }
 
-// ensure sets a condition and reports whether that changed anything. One that
-// is to be false and is not there stays away.
+// ensure sets a condition and reports whether that changed anything. A false condition is not added.
 func ensure(s *batchv1.JobStatus, t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) bool {
 	for i := range s.Conditions {
 		if c := &s.Conditions[i]; c.Type == t {

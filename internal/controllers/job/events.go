@@ -31,7 +31,7 @@ func (c *jobs) watch() {
 		Update: c.podUpdated,
 		Delete: c.podGone,
 	})
-	// Only to wait for both informers: what the loop works on comes from above.
+	// Only to wait for both informers: the loop's keys are enqueued by the handlers above.
 	controller.WatchFunc(c.strays, c.all, informer.Handler[*batchv1.Job]{})
 	controller.WatchFunc(c.strays, c.pods.Informer, informer.Handler[*corev1.Pod]{})
 }
@@ -78,8 +78,7 @@ func (c *jobs) podGone(p *corev1.Pod) {
 	c.podChanged(p, true)
 }
 
-// podChanged wakes the pod's Job, or those that may want it, or, if it is a
-// stray, the loop that lets it go.
+// podChanged wakes the pod's Job, or those that may adopt it, or, if it is a stray, the loop that releases it.
 func (c *jobs) podChanged(p *corev1.Pod, going bool) {
 	if k, ok := c.jobOf(p); ok {
 		if going {
@@ -115,7 +114,7 @@ func (c *jobs) enqueue(k controller.Key, p *corev1.Pod) {
 	c.loop.EnqueueForAfter(k, p, c.pace.Delay(k))
 }
 
-// ownerOf finds the Job that controls the pod; nil if that is no Job, or gone.
+// ownerOf returns the Job that controls the pod; nil if the controller is not a Job, or gone.
 func (c *jobs) ownerOf(p *corev1.Pod) *batchv1.Job {
 	ref := metav1.GetControllerOfNoCopy(p)
 	if ref == nil || ref.Kind != kind.Kind || ref.APIVersion != batchv1.SchemeGroupVersion.String() {

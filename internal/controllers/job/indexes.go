@@ -12,7 +12,7 @@ import (
 
 const noIndex = -1
 
-// indexOf reads the completion index of a pod.
+// indexOf returns the completion index of a pod.
 func indexOf(pod *corev1.Pod) int {
 	n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil || n < 0 {
@@ -23,8 +23,7 @@ func indexOf(pod *corev1.Pod) int {
 
 func (p *pass) completions() int { return int(orOne(p.job.Spec.Completions)) }
 
-// hasIndex reports whether the pod's index counts; it does for any pod of a Job
-// without indexes.
+// hasIndex reports whether the pod's index counts; for a Job without indexes every pod does.
 func (p *pass) hasIndex(pod *corev1.Pod) bool {
 	if !isIndexed(p.job) {
 		return true
@@ -33,8 +32,7 @@ func (p *pass) hasIndex(pod *corev1.Pod) bool {
 	return n != noIndex && n < p.completions()
 }
 
-// judgeIndexes finds out which indexes have succeeded or failed, and what
-// follows for the Job.
+// judgeIndexes determines which indexes have succeeded or failed, and the consequences for the Job.
 func (p *pass) judgeIndexes() {
 	j := p.job
 	p.before = parseIntervals(j.Status.CompletedIndexes, p.completions())
@@ -80,9 +78,8 @@ func (p *pass) judgeLostIndexes() {
 	}
 }
 
-// delayDeletions picks, for each index that is to be tried again, the failed
-// pod to keep until its successor exists: the one with most failures, the
-// latest of equals.
+// delayDeletions picks, for each index to be retried, the failed pod to keep until its successor exists: the one
+// with most failures, the latest of equals.
 func (p *pass) delayDeletions() {
 	busy := indexesOf(p.active)
 	p.delayed = make(map[int]*corev1.Pod)
@@ -107,7 +104,7 @@ func indexesOf(pods []*corev1.Pod) intervals {
 	return intervals(nil).with(all...)
 }
 
-// pending lists the first indexes, n at most, that need a pod.
+// pending returns the first indexes, n at most, that need a pod.
 func (p *pass) pending(n int) []int {
 	taken := p.done.union(indexesOf(p.active)).union(p.lost)
 	if waitsForFailed(p.job) {
@@ -124,13 +121,13 @@ func countOf(pod *corev1.Pod, annotation string) int32 {
 	return int32(n)
 }
 
-// attempts is how often a pod's index had failed before it, for whatever reason.
+// attempts returns the number of earlier failures of a pod's index, for any reason.
 func attempts(pod *corev1.Pod) int32 {
 	return countOf(pod, batchv1.JobIndexFailureCountAnnotation) + countOf(pod, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
-// surplus picks the active pods to delete, n at least: all that have no
-// rightful index, or share one, and then the most expendable.
+// surplus picks the active pods to delete, n at least: all with an invalid or duplicate index, and then the most
+// expendable.
 func (p *pass) surplus(n int) []*corev1.Pod {
 	if !isIndexed(p.job) {
 		return podcontrol.Surplus(p.active, nil, n, p.now)

@@ -9,12 +9,11 @@ import (
 // interval is the indexes first to last, both included.
 type interval struct{ first, last int }
 
-// intervals is a set of indexes: ordered, and with a gap between any two. As
-// text it is "0-3,5,7,8": two neighbours are written apart, three together.
+// intervals is a set of indexes: ordered, and with a gap between any two. As text it is "0-3,5,7,8": two neighbours
+// are written separately, three together.
 type intervals []interval
 
-// parseIntervals reads a set, leaving out what cannot be read and indexes not
-// below limit.
+// parseIntervals parses a set, ignoring malformed parts and indexes not below limit.
 func parseIntervals(s string, limit int) intervals {
 	var out intervals
 	for part := range strings.SplitSeq(s, ",") {

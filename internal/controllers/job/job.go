@@ -20,9 +20,9 @@ import (
 var kind = batchv1.SchemeGroupVersion.WithKind("Job")
 
 const (
-	// perPass is the most pods that one pass creates or deletes.
+	// perPass is the maximum number of pods that one pass creates or deletes.
 	perPass = 500
-	// pace is the least time between two passes caused by pods alone.
+	// pace is the minimum time between two passes caused only by pods.
 	pace = 50 * time.Millisecond
 )
 
@@ -84,15 +84,15 @@ func (c *jobs) reconcile(ctx context.Context, k controller.Key) (controller.Resu
 		return controller.Result{}, nil
 	}
 	if podcontrol.Behind(&c.written, k, []*batchv1.Job{cached}) {
-		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes earlier
 	}
 	if m := cached.Spec.CompletionMode; m != nil && *m != batchv1.NonIndexedCompletion && *m != batchv1.IndexedCompletion {
 		c.rec.Event(cached, corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 		return controller.Result{}, nil
 	}
 	c.pace.Mark(k)
-	// Both before the pods are read: what the cache shows meanwhile would be missing in either,
-	// and a pod whose finalizer is off by then be counted again.
+	// Both are read before the pods: a change in between would be missed in the expectations, and a pod whose
+	// finalizer is removed by then would be counted twice.
 	settled, released := c.expected.Satisfied(k), c.released.of(k)
 	pods, err := c.claim(ctx, cached)
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *jobs) forget(k controller.Key) {
 	c.pace.Forget(k)
 }
 
-// isOurs reports whether no other controller has been given the Job.
+// isOurs reports whether the Job is managed by this controller.
 func isOurs(j *batchv1.Job) bool {
 	return j.Spec.ManagedBy == nil || *j.Spec.ManagedBy == batchv1.JobControllerName
 }
@@ -145,11 +145,10 @@ func isIndexed(j *batchv1.Job) bool {
 
 func isSuspended(j *batchv1.Job) bool { return j.Spec.Suspend != nil && *j.Spec.Suspend }
 
-// limitPerIndex reports whether failures are limited index by index.
+// limitPerIndex reports whether failures are limited per index.
 func limitPerIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
-// waitsForFailed reports whether a pod is only replaced when it has ended, and
-// not as soon as it is told to.
+// waitsForFailed reports whether a pod is replaced only when it has finished, and not when it starts terminating.
 func waitsForFailed(j *batchv1.Job) bool {
 	return j.Spec.PodFailurePolicy != nil ||
 		(j.Spec.PodReplacementPolicy != nil && *j.Spec.PodReplacementPolicy == batchv1.Failed)

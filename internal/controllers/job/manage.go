@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// endActive deletes the pods that still run when the Job has come to its end.
-// Unless all could be told to go, the end is not told yet.
+// endActive deletes the running pods when the Job has finished. Unless all could be deleted, the final condition
+// waits.
 func (p *pass) endActive(settled bool) error {
 	gone, err := p.delete(p.active, p.c.control.Delete)
 	if gone != len(p.active) || !settled {
@@ -24,8 +24,7 @@ func (p *pass) endActive(settled bool) error {
 	return err
 }
 
-// keepGoing brings the number of pods to what is wanted, and notices when all
-// is done.
+// keepGoing brings the number of pods to the desired one, and detects completion.
 func (p *pass) keepGoing(settled bool) error {
 	j := p.job
 	managed := settled && j.DeletionTimestamp == nil
@@ -46,7 +45,7 @@ func (p *pass) keepGoing(settled bool) error {
 	return err
 }
 
-// noteSuspension tells when the Job stops or goes on; its time starts anew then.
+// noteSuspension records when the Job is suspended or resumed; its start time is then reset.
 func (p *pass) noteSuspension() {
 	j := p.job
 	if isSuspended(j) {
@@ -87,20 +86,20 @@ func (p *pass) manage() error {
 	return p.grow(int(min(n, perPass)))
 }
 
-// wanted is how many pods should be active.
+// wanted returns the desired number of active pods.
 func (p *pass) wanted() int32 {
 	j := p.job
 	if j.Spec.Completions != nil {
 		return max(0, min(*j.Spec.Completions-p.succeeded, parallelism(j)))
 	}
 	if p.succeeded > 0 {
-		return p.running // one has found the end of the work: no new ones, and the others finish theirs
+		return p.running // one has succeeded: no new ones, and the others run to their end
 	}
 	return parallelism(j)
 }
 
-// shrink deletes pods that are too many. They are no failures: the finalizer
-// goes first, so that they are not counted.
+// shrink deletes surplus pods. They are not failures: their finalizer is removed first, so that they are not
+// counted.
 func (p *pass) shrink(pods []*corev1.Pod) error {
 	uids := make([]types.UID, len(pods))
 	for i, pod := range pods {
@@ -123,7 +122,7 @@ func (p *pass) shrink(pods []*corev1.Pod) error {
 	return err
 }
 
-// delete deletes pods and takes those told to go off the counts.
+// delete deletes pods and subtracts them from the counts.
 func (p *pass) delete(pods []*corev1.Pod, del func(context.Context, client.Object, *corev1.Pod) error) (gone int, err error) {
 	var ready, ended atomic.Int32
 	_, err = podcontrol.Parallel(len(pods), func(i int) error {
@@ -143,8 +142,7 @@ func (p *pass) delete(pods []*corev1.Pod, del func(context.Context, client.Objec
 	return int(ended.Load()), err
 }
 
-// grow creates n pods, for an Indexed Job one for each of the next indexes that
-// may be tried now.
+// grow creates n pods, for an Indexed Job one for each of the next indexes that may be tried now.
 func (p *pass) grow(n int) error {
 	var indexes []int
 	if isIndexed(p.job) {
@@ -173,7 +171,7 @@ func (p *pass) grow(n int) error {
 	return err
 }
 
-// mayTry keeps the indexes whose pause after a failure is over.
+// mayTry returns the indexes whose backoff is over.
 func (p *pass) mayTry(indexes []int) []int {
 	if !limitPerIndex(p.job) {
 		return indexes

@@ -15,16 +15,15 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// pass is one reconciliation of one Job: the copy it works on and what it has
-// learnt so far. It lives on one goroutine.
+// pass is one reconciliation of one Job, on one goroutine: its working copy and findings.
 type pass struct {
 	c    *jobs
 	ctx  context.Context
 	k    controller.Key
-	job  *batchv1.Job      // our copy; its status grows into the one to be written
+	job  *batchv1.Job      // our copy; its status becomes the one to be written
 	was  batchv1.JobStatus // as last read or written
 	now  time.Time
-	wait time.Duration // until the next pass if nothing happens; zero for never
+	wait time.Duration // until the next pass without an event; zero for never
 
 	pods, active              []*corev1.Pod
 	ready, running            int32 // of the active ones
@@ -35,7 +34,7 @@ type pass struct {
 	row                       failures
 
 	before, done, lost intervals           // Indexed: succeeded as counted, and with the new ones; failed for good
-	delayed            map[int]*corev1.Pod // by index: the failed pod that bears the index's failures
+	delayed            map[int]*corev1.Pod // by index: the failed pod that carries the index's failure count
 
 	end *batchv1.JobCondition // SuccessCriteriaMet or FailureTarget, once either holds
 }
@@ -66,8 +65,7 @@ func setOf(uids []types.UID) map[types.UID]struct{} {
 	return s
 }
 
-// run does the pass. settled says that the cache shows all pods created and
-// deleted before.
+// run does the pass. settled reports whether the cache has all pods created and deleted before.
 func (p *pass) run(settled bool) (controller.Result, error) {
 	j := p.job
 	if j.Status.StartTime == nil && !isSuspended(j) {
@@ -96,7 +94,7 @@ func (p *pass) run(settled bool) (controller.Result, error) {
 	return controller.Result{RequeueAfter: p.wait}, manageErr
 }
 
-// countEnded adds up what has succeeded and failed, counted or not.
+// countEnded adds up the pods that have succeeded and failed, counted or not.
 func (p *pass) countEnded() {
 	ok := p.fresh(p.uncountedOK, func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodSucceeded })
 	bad := p.fresh(p.uncountedBad, func(pod *corev1.Pod) bool { return hasFailed(pod, p.job) })
@@ -110,8 +108,8 @@ func (p *pass) countEnded() {
 	p.row = p.c.backoffs.of(p.k).after(ok, bad)
 }
 
-// fresh lists the pods that are still tracked, not noted as uncounted, belong to
-// an index if they must, and pass the filter.
+// fresh returns the pods that are still tracked, not in the uncounted lists, belong to an index if necessary, and
+// pass the filter.
 func (p *pass) fresh(noted map[types.UID]struct{}, filter func(*corev1.Pod) bool) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range p.pods {
@@ -131,7 +129,7 @@ func (p *pass) tracked(pod *corev1.Pod) bool {
 	return isTracked(pod) && !gone
 }
 
-// judgeFailure finds out whether the Job has failed, or is known to have ended.
+// judgeFailure determines whether the Job has failed, or is known to have finished.
 func (p *pass) judgeFailure() {
 	j := p.job
 	if c := trueCondition(j, batchv1.JobSuccessCriteriaMet); c != nil {
@@ -165,7 +163,7 @@ func (p *pass) judgeFailure() {
 	}
 }
 
-// restartedTooOften counts, for pods that restart in place, restarts as failures.
+// restartedTooOften counts container restarts as failures, for pods with restartPolicy OnFailure.
 func (p *pass) restartedTooOften() bool {
 	j := p.job
 	if j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
@@ -192,7 +190,7 @@ func (p *pass) comeBack(after time.Duration) {
 	}
 }
 
-// flush writes the status if it differs from what the server has.
+// flush writes the status if it differs from the server's.
 func (p *pass) flush() error {
 	if equality.Semantic.DeepEqual(p.was, p.job.Status) {
 		return nil

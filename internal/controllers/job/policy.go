@@ -8,14 +8,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// verdict is what a Job's failure policy says of a failed pod.
+// verdict is the result of a Job's failure policy for a failed pod.
 type verdict struct {
 	counts    bool   // against the backoff limit
 	failIndex bool   // its index has failed for good
-	failJob   string // why the whole Job has failed, if it has
+	failJob   string // the reason why the whole Job has failed, if it has
 }
 
-// judge applies the first rule that matches; without one the failure counts.
+// judge applies the first matching rule; without one, the failure counts.
 func judge(j *batchv1.Job, p *corev1.Pod) verdict {
 	if j.Spec.PodFailurePolicy == nil {
 		return verdict{counts: true}
@@ -77,7 +77,7 @@ func conditionMatch(s *corev1.PodStatus, patterns []batchv1.PodFailurePolicyOnPo
 	return nil
 }
 
-// enough reports whether the success policy is met, and by which rule.
+// enough reports whether the success policy is met, with the reason.
 func enough(j *batchv1.Job, succeeded intervals) (string, bool) {
 	if j.Spec.SuccessPolicy == nil || len(succeeded) == 0 {
 		return "", false

@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/controller"
 )
 
-// released remembers the pods whose finalizer has been removed until the cache
-// shows it: till then the cache would have them counted again.
+// released remembers the pods whose finalizer has been removed until the cache has the removal: until then they
+// would be counted again.
 type released struct {
 	mu struct {
 		sync.Mutex
@@ -39,7 +39,7 @@ func (r *released) observed(k controller.Key, uid types.UID) {
 	}
 }
 
-// of returns a copy of the pods expected for the key.
+// of returns a copy of the UIDs for the key.
 func (r *released) of(k controller.Key) map[types.UID]struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()

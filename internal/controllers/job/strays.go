@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-// strayPods has the tracked pods of a Job that counts no more let go.
+// strayPods enqueues the tracked pods of a Job that no longer counts them.
 func (c *jobs) strayPods(j *batchv1.Job) {
 	for _, p := range c.pods.By(j.UID) {
 		if isTracked(p) {
@@ -21,9 +21,8 @@ func (c *jobs) strayPods(j *batchv1.Job) {
 	}
 }
 
-// releaseStray takes the tracking finalizer off a pod whose Job is finished or
-// gone, so that the pod can be deleted. Pods of a Job that another controller was given
-// are counted there, and let go there.
+// releaseStray removes the tracking finalizer from a pod whose Job is finished or gone, so that the pod can be
+// deleted. Pods of a Job managed by another controller are left to that one.
 func (c *jobs) releaseStray(ctx context.Context, k controller.Key) (controller.Result, error) {
 	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
 	if !ok || !isTracked(p) {
@@ -31,7 +30,7 @@ func (c *jobs) releaseStray(ctx context.Context, k controller.Key) (controller.R
 	}
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		if ref.Kind != kind.Kind || ref.APIVersion != batchv1.SchemeGroupVersion.String() {
-			return controller.Result{}, nil // somebody else's to judge
+			return controller.Result{}, nil // belongs to another kind of owner
 		}
 		if j := c.ownerOf(p); j != nil && (!isFinished(j) || !isOurs(j)) {
 			return controller.Result{}, nil
@@ -40,7 +39,7 @@ func (c *jobs) releaseStray(ctx context.Context, k controller.Key) (controller.R
 	return controller.Result{}, c.untrack(ctx, p)
 }
 
-// untrack takes the tracking finalizer off a pod; one that is gone is fine.
+// untrack removes the tracking finalizer from a pod. A missing pod is not an error.
 func (c *jobs) untrack(ctx context.Context, p *corev1.Pod) error {
 	_, err := c.podAPI.Namespace(p.Namespace).Patch(ctx, p.Name, client.StrategicPatch(map[string]any{
 		"metadata": map[string]any{

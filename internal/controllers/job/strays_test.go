@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// Pods that no Job counts are let go; those of a Job that another controller was given are
-// not, even when it has ended: that one may not have counted them yet.
+// Pods whose Job no longer counts them are released; pods of a Job managed by another controller are not, even
+// after it has finished: that controller may not have counted them yet.
 func TestStraysOfOthersAreLeft(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"serviceaccount", "job"}}).Client(t)
 	jobs := client.For[*batchv1.Job](c).Namespace("default")
@@ -48,8 +48,8 @@ func TestStraysOfOthersAreLeft(t *testing.T) {
 	_, err = jobs.UpdateStatus(t.Context(), j)
 	must(err)
 
-	// When the next Job is looked at, the controller knows of this end; when more strays are
-	// free than it looks at at once, it has been through with the one in front of them.
+	// When the next Job is reconciled, the controller has seen this end; and once more strays than it processes at
+	// once are released, it has processed the first one.
 	_, err = jobs.Create(t.Context(), newJob("next", 1, 1, nil))
 	must(err)
 	waittest.One(t, jobs, "next", "its pod", func(j *batchv1.Job) bool { return j.Status.Active == 1 })

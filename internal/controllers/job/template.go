@@ -12,11 +12,11 @@ import (
 
 const (
 	indexEnv = "JOB_COMPLETION_INDEX"
-	// mostGenerated is how much of a generateName the server keeps.
+	// maxGenerated is how much of a generateName the server keeps.
 	mostGenerated = 58
 )
 
-// template is the Job's template as its pods bear it, but for the index.
+// template returns the Job's template for its pods, except for the index.
 func (p *pass) template() *corev1.PodTemplateSpec {
 	t := p.job.Spec.Template.DeepCopy()
 	if !slices.Contains(t.Finalizers, batchv1.JobTrackingFinalizer) {
@@ -33,7 +33,7 @@ func (p *pass) template() *corev1.PodTemplateSpec {
 	return t
 }
 
-// tellIndex gives a container the index in its environment.
+// tellIndex adds the index to a container's environment.
 func tellIndex(c *corev1.Container) {
 	if slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == indexEnv }) {
 		return
@@ -43,7 +43,7 @@ func tellIndex(c *corev1.Container) {
 	}})
 }
 
-// index makes a pod the one of an index. What it shares with the template is copied.
+// index makes a pod the one of an index. Parts shared with the template are copied.
 func (p *pass) index(pod *corev1.Pod, n int) {
 	s := strconv.Itoa(n)
 	pod.Labels = added(pod.Labels, batchv1.JobCompletionIndexAnnotation, s)

@@ -11,11 +11,11 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// mostUncounted bounds what one pass counts, and with it the size of the status.
+// maxUncounted limits the pods counted by one pass, and with that the size of the status.
 const mostUncounted = 500
 
-// track counts the pods that ended, as the package comment tells, and writes
-// the status; the end of the Job too, when nothing is left to count.
+// track counts the finished pods as the package comment describes, and writes the status, including the Job's final
+// condition once everything is counted.
 func (p *pass) track() error {
 	s := &p.job.Status
 	holding := make(map[types.UID]struct{})
@@ -44,8 +44,8 @@ func (p *pass) track() error {
 	return err
 }
 
-// note enters the pods that ended into the status and lists those whose
-// finalizer may go; full says that there are more.
+// note adds finished pods to the status and returns those whose finalizer may be removed; full reports that there
+// are more.
 func (p *pass) note() (toRelease []*corev1.Pod, full bool) {
 	j := p.job
 	uncounted := j.Status.UncountedTerminatedPods
@@ -93,7 +93,7 @@ func (p *pass) note() (toRelease []*corev1.Pod, full bool) {
 	return toRelease, full
 }
 
-// mayRelease reports whether the pod needs no more watching over.
+// mayRelease reports whether the pod no longer needs tracking.
 func (p *pass) mayRelease(pod *corev1.Pod) bool {
 	if p.job.DeletionTimestamp != nil || p.end != nil || pod.Status.Phase == corev1.PodSucceeded {
 		return true
@@ -105,7 +105,7 @@ func (p *pass) mayRelease(pod *corev1.Pod) bool {
 	return last == nil || last.UID != pod.UID
 }
 
-// release takes the finalizers off.
+// release removes the finalizers.
 func (p *pass) release(pods []*corev1.Pod, holding map[types.UID]struct{}) error {
 	gone := make([]bool, len(pods))
 	for _, pod := range pods {
@@ -123,15 +123,14 @@ func (p *pass) release(pods []*corev1.Pod, holding map[types.UID]struct{}) error
 		if gone[i] {
 			delete(holding, pod.UID)
 			if _, ok := p.c.pods.Store().Get(pod.Namespace, pod.Name); !ok {
-				p.c.released.observed(p.k, pod.UID) // its event came before we waited for it
+				p.c.released.observed(p.k, pod.UID) // its event arrived first
 			}
 		}
 	}
 	return err
 }
 
-// settleUncounted moves the UIDs whose pod has no finalizer from the lists into
-// the counters.
+// settleUncounted moves the UIDs of pods without the finalizer from the lists to the counters.
 func settleUncounted(s *batchv1.JobStatus, holding map[types.UID]struct{}) {
 	move := func(list []types.UID, counter *int32) []types.UID {
 		return slices.DeleteFunc(list, func(u types.UID) bool {
@@ -147,14 +146,14 @@ func settleUncounted(s *batchv1.JobStatus, holding map[types.UID]struct{}) {
 	u.Failed = move(u.Failed, &s.Failed)
 }
 
-// tellEnd enters the condition that announces the end.
+// tellEnd adds the condition that announces the end.
 func (p *pass) tellEnd() {
 	if p.end != nil && trueCondition(p.job, p.end.Type) == nil {
 		p.job.Status.Conditions = append(p.job.Status.Conditions, *p.end)
 	}
 }
 
-// finish enters the final condition if all is counted and nothing terminates.
+// finish adds the final condition if all pods are counted and none is terminating.
 func (p *pass) finish() bool {
 	s := &p.job.Status
 	u := s.UncountedTerminatedPods

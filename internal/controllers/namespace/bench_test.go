@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// BenchmarkEnd deletes a namespace in which a Deployment has 2,000 running pods on 100
-// nodes. cpu-us/pod is the whole process: server, controllers, scheduler, nodes.
+// BenchmarkEnd deletes a namespace in which a Deployment has 2,000 running pods on 100 nodes. cpu-us/pod covers the
+// whole process: server, controllers, scheduler, nodes.
 func BenchmarkEnd(b *testing.B) {
 	const pods = 2000
 	for b.Loop() {

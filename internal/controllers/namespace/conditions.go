@@ -14,8 +14,7 @@ import (
 	"fairlead.dev/client"
 )
 
-// fine is what each condition says when it has nothing to complain about, in
-// the order in which they stand in the status.
+// fine lists the conditions without a problem, in the order of the status.
 var fine = []corev1.NamespaceCondition{
 	{Type: corev1.NamespaceDeletionDiscoveryFailure, Reason: "ResourcesDiscovered", Message: "All resources successfully discovered"},
 	{Type: corev1.NamespaceDeletionGVParsingFailure, Reason: "ParsedGroupVersions", Message: "All legacy kube types successfully parsed"},
@@ -24,7 +23,7 @@ var fine = []corev1.NamespaceCondition{
 	{Type: corev1.NamespaceFinalizersRemaining, Reason: "ContentHasNoFinalizers", Message: "All content-preserving finalizers finished"},
 }
 
-// conditions says in the namespace's terms what a sweep found.
+// conditions returns the conditions for the result of a sweep.
 func (r *remainder) conditions() []corev1.NamespaceCondition {
 	out := slices.Clone(fine)
 	for i := range out {
@@ -72,8 +71,8 @@ func list[K comparable](m map[K]int, line func(K, int) string) string {
 	return strings.Join(lines, ", ")
 }
 
-// merge puts the conditions into the status, keeping the times of those whose
-// status stays, and reports whether anything changed.
+// merge puts the conditions into the status, keeping the times of those whose status is unchanged, and reports
+// whether anything changed.
 func merge(s *corev1.NamespaceStatus, conditions []corev1.NamespaceCondition) (changed bool) {
 	for _, c := range conditions {
 		c.LastTransitionTime = metav1.Now()

@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// What holds a namespace is told in upstream's words: pods that outstay their grace, a
-// group that can't be asked what it has, and somebody else, when nothing is left.
+// The reasons that hold a namespace are reported in upstream's words: pods beyond their grace period, a group whose
+// discovery fails, and, when nothing remains, other finalizers.
 func TestWhyNamespacesStay(t *testing.T) {
 	t.Parallel() // it waits
 	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"namespace", "serviceaccount"}}).Client(t)

@@ -1,20 +1,15 @@
-// Package namespace empties namespaces that are being deleted and then lets
-// them go.
+// Package namespace empties namespaces that are being deleted, and then finalizes them.
 //
-// A namespace that was deleted stays, in phase Terminating, as long as its spec
-// names the finalizer kubernetes. A pass deletes what is in it: the pods first,
-// because they may need the rest until they have ended, then everything else
-// that discovery finds, custom resources included. When a look at the server
-// (not at a cache) shows nothing left, the finalizer is removed through the
-// finalize subresource. Until then the status tells what remains, in the
-// conditions and words that kubectl users know.
+// A deleted namespace stays, in phase Terminating, while its spec has the finalizer kubernetes. A pass deletes its
+// contents: the pods first, because they may need the rest until they have terminated, then everything else that
+// discovery finds, including custom resources. When the server (not a cache) shows that nothing remains, the
+// finalizer is removed through the finalize subresource. Until then the status reports what remains, in
+// kube-controller-manager's conditions and words.
 //
-// Nothing is polled while pods end: their deletion brings the next pass. What
-// other parties' finalizers hold is looked at again after growing pauses, as
-// there is no event of it to wait for.
+// The controller does not poll while pods terminate: their deletion causes the next pass. Objects with other
+// finalizers are checked again with backoff, because there is no event to wait for.
 //
 // # Concurrency
 //
-// Passes over one namespace never overlap. A pass works on several resources
-// at once.
+// Passes over one namespace never overlap. A pass works on several resources at once.
 package namespace

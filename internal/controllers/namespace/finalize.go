@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/client"
 )
 
-// markTerminating sets the phase, which tells everyone that creation is over.
+// markTerminating sets the phase Terminating.
 func (n *namespaces) markTerminating(ctx context.Context, ns *corev1.Namespace) (*corev1.Namespace, error) {
 	if ns.Status.Phase == corev1.NamespaceTerminating {
 		return ns, nil
@@ -21,8 +21,8 @@ func (n *namespaces) markTerminating(ctx context.Context, ns *corev1.Namespace) 
 	return n.api.UpdateStatus(ctx, ns)
 }
 
-// report writes what a sweep found, if the status does not say so yet. A
-// namespace about to go is not worth a write, one that others hold is.
+// report writes the result of a sweep to the status, if it has changed. A namespace about to be finalized needs no
+// such write unless other finalizers hold it.
 func (n *namespaces) report(ctx context.Context, ns *corev1.Namespace, found *remainder) error {
 	if !found.remains() && found.err() == nil && len(ns.Finalizers) == 0 && len(ns.Spec.Finalizers) == 1 {
 		return nil

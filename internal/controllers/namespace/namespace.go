@@ -15,10 +15,9 @@ import (
 )
 
 const (
-	// lull gathers the deletions of a namespace's pods into one pass.
+	// lull batches the deletions of a namespace's pods into one pass.
 	lull = 50 * time.Millisecond
-	// podsAgain is when pods that should have ended by now are looked at again, and slack
-	// how long they are given beyond their grace before they should have.
+	// podsAgain is when overdue pods are checked again, and slack the time they have beyond their grace period.
 	podsAgain = 15 * time.Second
 	slack     = 5 * time.Second
 )
@@ -97,9 +96,8 @@ func (n *namespaces) reconcile(ctx context.Context, k controller.Key) (controlle
 	return controller.Result{}, client.IgnoreNotFound(n.finalize(ctx, k.Name))
 }
 
-// onlyWaitsForPods reports whether an earlier pass has told all pods to go and
-// some have not gone yet, so that there is nothing to do but wait for them; left
-// is how long the last of them may take.
+// onlyWaitsForPods reports whether an earlier pass has deleted all pods and some are still terminating, so that the
+// only work is to wait; left is how long the last of them may take.
 func (n *namespaces) onlyWaitsForPods(ns *corev1.Namespace) (left time.Duration, waits bool) {
 	pods := n.pods.Store().List(ns.Name)
 	if ns.Status.Phase != corev1.NamespaceTerminating || len(pods) == 0 {

@@ -78,7 +78,7 @@ func TestNamespaceLife(t *testing.T) {
 	}
 	waittest.Gone(t, namespaces, "shop")
 
-	create() // and again, with nothing left of the first
+	create() // again, with all of the first contents gone
 	if list, err := pods.List(t.Context()); err != nil || len(list.Items) != 0 {
 		t.Errorf("pods in the new namespace: %d, %v", len(list.Items), err)
 	}

@@ -24,17 +24,17 @@ const atOnce = 4
 
 var podsResource = corev1.SchemeGroupVersion.WithResource("pods")
 
-// remainder is what a sweep left and what went wrong.
+// remainder is the result of a sweep: remaining objects and errors.
 type remainder struct {
 	mu struct {
 		sync.Mutex
 		items      map[schema.GroupVersionResource]int
 		finalizers map[string]int
 		contentErr []error
-		unexpected []error // of what is left though nothing holds it
+		unexpected []error // about objects that remain without a finalizer
 	}
 	discoveryErr error
-	podsEnding   bool // nothing but pods that end by themselves is in the way
+	podsEnding   bool // only terminating pods are in the way
 }
 
 func (r *remainder) remains() bool { return len(r.mu.items) > 0 }
@@ -43,8 +43,8 @@ func (r *remainder) err() error {
 	return errors.Join(append(r.mu.contentErr, r.discoveryErr)...)
 }
 
-// left notes what is left of a resource. What has no finalizer should have gone, but for
-// what is ending.
+// left records the remaining objects of a resource. Objects without a finalizer should be gone, unless they are
+// terminating gracefully.
 func (r *remainder) left(gvr schema.GroupVersionResource, items []*metav1.PartialObjectMetadata, ending bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +61,7 @@ func (r *remainder) left(gvr schema.GroupVersionResource, items []*metav1.Partia
 	}
 }
 
-// sweep deletes what is in the namespace and returns what is there afterwards.
+// sweep deletes the contents of the namespace and returns what remains.
 func (n *namespaces) sweep(ctx context.Context, ns *corev1.Namespace) *remainder {
 	namespace, ending := ns.Name, time.Since(ns.DeletionTimestamp.Time) < n.grace(ns.Name)
 	r := &remainder{}
@@ -70,8 +70,8 @@ func (n *namespaces) sweep(ctx context.Context, ns *corev1.Namespace) *remainder
 
 	resources, err := n.env.Client.ServerResources(ctx)
 	r.discoveryErr = err
-	// Resources of one name in several groups, as events are, may show the same objects,
-	// which are not to be deleted twice at once: they come one after the other.
+	// Resources of one name in several groups, as events are, may be the same objects, which must not be deleted
+	// twice at the same time: they are processed in sequence.
 	rest := make(map[string][]client.APIResource)
 	for _, res := range served.Once(resources) {
 		switch {
@@ -100,7 +100,7 @@ func (n *namespaces) sweep(ctx context.Context, ns *corev1.Namespace) *remainder
 	return r
 }
 
-// grace is how long the pods of a namespace may take to end.
+// grace returns how long the pods of a namespace may take to terminate.
 func (n *namespaces) grace(namespace string) time.Duration {
 	longest := int64(0)
 	for _, p := range n.pods.Store().List(namespace) {
@@ -111,7 +111,7 @@ func (n *namespaces) grace(namespace string) time.Duration {
 	return time.Duration(longest) * time.Second
 }
 
-// clear deletes one resource's objects in the namespace and notes what is left.
+// clear deletes one resource's objects in the namespace and records what remains.
 func (n *namespaces) clear(ctx context.Context, r *remainder, res client.APIResource, namespace string, ending bool) {
 	items, err := n.empty(ctx, res, namespace)
 	if len(items) > 0 {
@@ -125,9 +125,8 @@ func (n *namespaces) clear(ctx context.Context, r *remainder, res client.APIReso
 	}
 }
 
-// empty returns what is left after deleting. Nothing new can come, since the
-// server admits no creation in a namespace that is going; so a first look that
-// finds nothing settles it.
+// empty deletes the objects and returns those that remain. The server admits no creates in a terminating namespace,
+// so an empty first list is final.
 func (n *namespaces) empty(ctx context.Context, res client.APIResource, namespace string) ([]*metav1.PartialObjectMetadata, error) {
 	api := client.Metadata(n.env.Client, res.GVR, true).Namespace(namespace)
 	if !res.Can("list") {
@@ -149,7 +148,7 @@ func (n *namespaces) empty(ctx context.Context, res client.APIResource, namespac
 	return list.Items, errors.Join(err, listErr)
 }
 
-// deleteEach is for resources that have no deletion of many.
+// deleteEach is for resources without deletecollection.
 func deleteEach(ctx context.Context, api client.Resource[*metav1.PartialObjectMetadata]) error {
 	list, err := api.List(ctx)
 	for _, o := range list.Items {

@@ -1,47 +1,38 @@
-// Package nodelifecycle notices nodes that have fallen silent, marks nodes with
-// what they suffer from, and removes the pods that don't tolerate it.
+// Package nodelifecycle detects nodes without a heartbeat, taints nodes by their conditions, and evicts the pods
+// that don't tolerate the taints.
 //
-// # Silence
+// # Heartbeats
 //
-// A kubelet renews its Lease in kube-node-lease every few seconds. When neither
-// the Lease nor the heartbeat of the node's Ready condition has changed for 50 s,
-// by our clock from the moment we saw the last change (60 s from its creation for
-// a node that never said how it is), the node's conditions become Unknown and its
-// pods not ready.
+// A kubelet renews its Lease in kube-node-lease every few seconds. If neither the Lease nor the heartbeat of the
+// node's Ready condition has changed for 50 s, by the local clock from the last observed change (60 s from its
+// creation for a node without conditions), the node's conditions become Unknown and its pods not ready.
 //
 // # Taints
 //
-// Conditions and spec.unschedulable show in taints of effect NoSchedule. A new
-// node carries node.kubernetes.io/not-ready from its creation, put there by the
-// API server; this controller takes it off when the node is ready, and nobody
-// else does: in a cluster without it no pod is scheduled that doesn't tolerate
-// the taint.
+// Conditions and spec.unschedulable are reflected in taints of effect NoSchedule. A new node has
+// node.kubernetes.io/not-ready from its creation, set by the API server; only this controller removes it, when the
+// node is ready. In a cluster without this controller, no pod is scheduled that doesn't tolerate the taint.
 //
-// A node that is not ready or unreachable is tainted NoExecute as well. These
-// taints drive pods away, so they come one node at a time: every 10 s in a zone;
-// every 100 s in a zone of more than 50 nodes of which 55 % (and three or more)
-// are not ready; never in a smaller zone like that. When no node at all is ready
-// the fault is more likely ours than theirs: then there are none, and those there
-// were are taken off. Nodes labelled node.kubernetes.io/exclude-disruption count
-// for none of this.
+// A node that is not ready or unreachable is tainted NoExecute as well. These taints evict pods, so nodes are
+// tainted one at a time: every 10 s in a zone; every 100 s in a zone of more than 50 nodes of which 55 % (and three
+// or more) are not ready; never in a smaller zone like that. If no node at all is ready, the fault is more likely
+// on the side of the control plane: then no node is tainted, and existing NoExecute taints are removed. Nodes
+// labelled node.kubernetes.io/exclude-disruption do not count.
 //
 // # Eviction
 //
-// A pod on a node with NoExecute taints is deleted, with the condition
-// DisruptionTarget, unless it tolerates them all: at once, or after the shortest
-// tolerationSeconds of the tolerations that it stays by, counted from when we saw
-// that it has to go.
+// A pod on a node with NoExecute taints is deleted, with the condition DisruptionTarget, unless it tolerates them
+// all: at once, or after the shortest tolerationSeconds of the matching tolerations, counted from the decision.
 //
 // # Cost
 //
-// A renewed Lease costs a note of the time. A node is looked at when it changes
-// and when its time would be up; a pod when it lands on a tainted node, when the
-// taints change and when its time is up. Nothing goes over all nodes, but for the
-// moments in which the last node stops being ready and the first one is again.
+// A renewed Lease costs one map update. A node is examined when it changes and when its grace period would be over;
+// a pod when it is bound to a tainted node, when the taints change and when its toleration ends. Work over all
+// nodes happens only when the last node becomes NotReady and when the first one becomes ready again.
 //
 // # Concurrency
 //
-// Two loops, one of nodes and of pods to be marked, one of pods to be evicted, and
-// the informer of the Leases. The heartbeats, the zones and the plans of eviction
-// each have a lock of their own, held for no call.
+// There are two loops, one for nodes and pods to be marked, one for pods to be evicted, and the informer of the
+// Leases. The heartbeats, the zones and the planned evictions each have a lock of their own, which is not held
+// during requests.
 package nodelifecycle

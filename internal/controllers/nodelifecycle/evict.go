@@ -29,13 +29,13 @@ type evictor struct {
 
 	mu struct {
 		sync.Mutex
-		plans map[controller.Key]plan // pods that have to go
+		plans map[controller.Key]plan // pods to be evicted
 	}
 }
 
 type plan struct {
 	uid   types.UID
-	since time.Time // when we saw that it has to go
+	since time.Time // when the eviction was decided
 }
 
 func newEvictor(env controller.Env, nodes *informer.Informer[*corev1.Node], pods *informer.Informer[*corev1.Pod]) *evictor {
@@ -107,7 +107,7 @@ func (e *evictor) reconcile(ctx context.Context, k controller.Key) (controller.R
 		return controller.Result{}, nil
 	}
 	if p.DeletionTimestamp != nil {
-		e.cancel(k) // it goes as it is
+		e.cancel(k) // it is being deleted anyway
 		return controller.Result{}, nil
 	}
 	if left := stay - time.Since(e.plan(k, p.UID)); left > 0 {
@@ -120,8 +120,8 @@ func (e *evictor) reconcile(ctx context.Context, k controller.Key) (controller.R
 	return controller.Result{}, nil
 }
 
-// evict looks at the pod once more, on the server: what was decided long ago is
-// not done to another pod of the name, nor twice to the same.
+// evict checks the pod once more, on the server: an old decision must not affect another pod of the same name, nor
+// be carried out twice.
 func (e *evictor) evict(ctx context.Context, p *corev1.Pod) error {
 	api := e.podsAPI.Namespace(p.Namespace)
 	live, err := api.Get(ctx, p.Name)
@@ -151,7 +151,7 @@ func (e *evictor) evict(ctx context.Context, p *corev1.Pod) error {
 
 const disruptionReason = "DeletionByTaintManager"
 
-// plan notes that a pod has to go, and returns since when.
+// plan records that a pod is to be evicted, and returns since when.
 func (e *evictor) plan(k controller.Key, uid types.UID) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -178,16 +178,16 @@ func (e *evictor) cancel(k controller.Key) (types.UID, bool) {
 	return p.uid, ok
 }
 
-// executing are the node's NoExecute taints.
+// executing returns the node's NoExecute taints.
 func executing(n *corev1.Node) []corev1.Taint {
 	if !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute }) {
-		return nil // most nodes; no copy
+		return nil // most nodes; without an allocation
 	}
 	return slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectNoExecute })
 }
 
-// tolerates tells how long a pod may stay under the taints: by the first toleration
-// of each, the shortest time among those.
+// tolerates returns how long a pod may stay under the taints: by the first toleration of each taint, the shortest
+// of these times.
 func tolerates(list []corev1.Toleration, taints []corev1.Taint) (stay time.Duration, forever bool) {
 	forever = true
 	for i := range taints {
@@ -205,5 +205,5 @@ func tolerates(list []corev1.Toleration, taints []corev1.Taint) (stay time.Durat
 	return stay, forever
 }
 
-// maxSeconds is what still fits a time.Duration.
+// maxSeconds is the maximum that fits a time.Duration.
 const maxSeconds = int64(1<<63-1) / int64(time.Second)

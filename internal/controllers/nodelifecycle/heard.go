@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// hearing remembers when each node was last heard of, by our own clock: those
-// of the nodes may be wrong.
+// hearing holds when each node's last heartbeat was seen, by the local clock: the nodes' clocks may be wrong.
 type hearing struct {
 	mu struct {
 		sync.Mutex
@@ -16,12 +15,12 @@ type hearing struct {
 
 type voice struct {
 	last time.Time
-	// lost says that the node fell silent while it was ready, and that its pods
-	// have not all been marked yet.
+	// lost means that the heartbeat stopped while the node was ready, and that its pods have not all been marked
+	// yet.
 	lost bool
 }
 
-// know begins with a node that was last heard of at that time.
+// know adds a node whose last heartbeat was at that time.
 func (h *hearing) know(node string, last time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -31,7 +30,7 @@ func (h *hearing) know(node string, last time.Time) {
 	h.mu.nodes[node] = &voice{last: last}
 }
 
-// from notes that a node has just been heard of, if there is such a node.
+// from records a heartbeat of a node, if the node is known.
 func (h *hearing) from(node string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,7 +39,7 @@ func (h *hearing) from(node string) {
 	}
 }
 
-// fromAll gives every node the benefit of the doubt.
+// fromAll records a heartbeat for every node, so that all get their full grace period.
 func (h *hearing) fromAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +48,7 @@ func (h *hearing) fromAll() {
 	}
 }
 
-// ago tells how long a node has been silent.
+// ago returns the time since a node's last heartbeat.
 func (h *hearing) ago(node string) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

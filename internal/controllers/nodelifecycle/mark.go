@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/client"
 )
 
-// mark brings the taints that are ours, and the labels that follow others, up to
-// date. The patch names the revision it was made from: taints are written whole.
+// mark updates the taints of this controller, and derived labels. The patch is conditional on the resourceVersion,
+// because taints are written as a whole.
 func (c *lifecycle) mark(ctx context.Context, n *corev1.Node) error {
 	key, driven := executeTaint(n), hasExecute(n.Spec.Taints)
 	switch {
@@ -48,8 +48,7 @@ func sameTaints(a, b []corev1.Taint) bool {
 	return slices.EqualFunc(a, b, func(x, y corev1.Taint) bool { return x.Key == y.Key && x.Effect == y.Effect })
 }
 
-// betaLabels are the old names' labels that a node lacks, or that differ from
-// those of today; nil if all is well.
+// betaLabels returns the beta labels that a node lacks, or that differ from the stable ones, or nil.
 func betaLabels(n *corev1.Node) map[string]string {
 	var missing map[string]string
 	for now, old := range map[string]string{

@@ -109,8 +109,7 @@ func (c *lifecycle) watch() {
 	})
 }
 
-// seen has a node looked at, and all of them when the first became ready or the
-// last stopped being so.
+// seen enqueues a node, and all nodes when the first became ready or the last became NotReady.
 func (c *lifecycle) seen(n *corev1.Node, turned bool) {
 	c.loop.EnqueueFor(controller.KeyOf(n), n)
 	if !turned {
@@ -124,7 +123,7 @@ func (c *lifecycle) seen(n *corev1.Node, turned bool) {
 	}
 }
 
-// landed has a pod looked at that was bound to a node that is not well.
+// landed enqueues a pod that was bound to a node that is not ready.
 func (c *lifecycle) landed(p *corev1.Pod) {
 	if n, ok := c.nodes.Store().Get("", p.Spec.NodeName); ok && isBad(n) {
 		c.loop.EnqueueFor(controller.KeyOf(p), p)

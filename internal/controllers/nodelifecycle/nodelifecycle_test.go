@@ -20,7 +20,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// hand plays the kubelets.
+// hand acts as the kubelets.
 type hand struct {
 	*testing.T
 	nodes  client.Resource[*corev1.Node]
@@ -59,7 +59,7 @@ func (h hand) must(err error) {
 	}
 }
 
-// node registers a node, which must begin as one that is not ready.
+// node registers a node, which must start with the not-ready taint.
 func (h hand) node(name string) {
 	h.Helper()
 	n, err := h.nodes.Create(h.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelOSStable: "linux"}}})
@@ -77,7 +77,7 @@ func (h hand) report(ctx context.Context, name string, ready corev1.ConditionSta
 	return err
 }
 
-// pod puts a ready pod on a node.
+// pod creates a ready pod on a node.
 func (h hand) pod(name, node string, tolerations ...corev1.Toleration) {
 	h.Helper()
 	p, err := h.pods.Create(h.Context(), &corev1.Pod{
@@ -113,8 +113,7 @@ func taints(n *corev1.Node) map[string]bool {
 
 func untainted(n *corev1.Node) bool { return len(n.Spec.Taints) == 0 }
 
-// A node is schedulable when it is ready, falls silent, loses its pods, and comes
-// back.
+// A node becomes schedulable when it is ready, stops its heartbeat, loses its pods, and comes back.
 func TestANodeFallsSilent(t *testing.T) {
 	h := begin(t, nodelifecycle.Options{Grace: 2 * time.Second})
 	h.node("quiet")
@@ -122,7 +121,7 @@ func TestANodeFallsSilent(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var beating sync.WaitGroup
 	defer func() { stop(); beating.Wait() }()
-	beats := func(name string) { // all the time, so that a machine that stands still does no harm
+	beats := func(name string) { // continuously, so that a suspended test machine does no harm
 		beating.Go(func() {
 			for ctx.Err() == nil {
 				h.report(ctx, name, corev1.ConditionTrue)
@@ -137,7 +136,7 @@ func TestANodeFallsSilent(t *testing.T) {
 	waittest.One(t, h.nodes, "alive", "the new node's taint gone", untainted)
 
 	second := int64(1)
-	h.pod("default", "quiet") // tolerates for five minutes, as all do
+	h.pod("default", "quiet") // tolerates for five minutes, by default
 	h.pod("hasty", "quiet", corev1.Toleration{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists,
 		Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &second})
 	h.pod("loyal", "quiet", corev1.Toleration{Operator: corev1.TolerationOpExists})
@@ -171,7 +170,7 @@ func TestANodeFallsSilent(t *testing.T) {
 	}
 }
 
-// A node that never says how it is, and has no Lease, is unreachable.
+// A node without a status and without a Lease becomes unreachable.
 func TestANodeNeverSpeaks(t *testing.T) {
 	h := begin(t, nodelifecycle.Options{StartupGrace: time.Second})
 	for _, n := range []string{"ready", "mute"} {
@@ -187,7 +186,7 @@ func TestANodeNeverSpeaks(t *testing.T) {
 	waittest.One(t, h.nodes, "ready", "the ready one open to pods", untainted)
 }
 
-// Where no node is ready, none drives its pods away: who is in trouble is us.
+// If no node is ready, no pods are evicted: the fault is probably on our side.
 func TestAllNodesAreDown(t *testing.T) {
 	h := begin(t, nodelifecycle.Options{Pace: 100 * time.Millisecond})
 	for _, n := range []string{"n1", "n2"} {

@@ -5,17 +5,14 @@ import (
 	"time"
 )
 
-// Options are the times that the controller goes by. The zero value is
-// kube-controller-manager's.
+// Options are the controller's time limits. The zero value has kube-controller-manager's defaults.
 type Options struct {
-	// Grace is how long a node may be silent. Zero means 50 s.
+	// Grace is the maximum time without a heartbeat. Zero means 50 s.
 	Grace time.Duration
-	// StartupGrace is the same for a node that has never said how it is, from its
-	// creation on. Zero means 60 s.
+	// StartupGrace is the same for a node without conditions, from its creation on. Zero means 60 s.
 	StartupGrace time.Duration
-	// Pace is the time between two nodes of a zone that are tainted NoExecute. It
-	// is ten times as long in a large zone most of which is not ready. Zero means
-	// 10 s.
+	// Pace is the time between two nodes of a zone that are tainted NoExecute. It is ten times as long in a large
+	// zone that is mostly NotReady. Zero means 10 s.
 	Pace time.Duration
 }
 

@@ -13,12 +13,12 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// told are the conditions that a kubelet reports. NetworkUnavailable is another's.
+// told are the conditions that a kubelet reports. NetworkUnavailable is reported by others.
 var told = []corev1.NodeConditionType{
 	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure,
 }
 
-// beat is when the kubelet last wrote whether the node is ready.
+// beat returns the last heartbeat of the Ready condition.
 func beat(n *corev1.Node) time.Time {
 	if c := nodeCondition(n, corev1.NodeReady); c != nil {
 		return c.LastHeartbeatTime.Time
@@ -26,9 +26,8 @@ func beat(n *corev1.Node) time.Time {
 	return time.Time{}
 }
 
-// listen says of a node that has been silent for too long that its state is not
-// known, and returns it as it is then. For one that has not, left is the time it
-// still has.
+// listen sets the conditions of a node without a heartbeat for too long to Unknown, and returns the node after
+// that. For other nodes, left is the remaining time.
 func (c *lifecycle) listen(ctx context.Context, n *corev1.Node) (_ *corev1.Node, left time.Duration, err error) {
 	grace := c.o.Grace
 	if nodeCondition(n, corev1.NodeReady) == nil {
@@ -39,7 +38,7 @@ func (c *lifecycle) listen(ctx context.Context, n *corev1.Node) (_ *corev1.Node,
 	}
 	changed, wasReady := unknown(n, metav1.Now()), isReady(n)
 	if changed == nil {
-		return n, 0, nil // said before; when it speaks again, that is an event
+		return n, 0, nil // set before; its next heartbeat is an event
 	}
 	changed, err = c.nodesAPI.UpdateStatus(ctx, changed)
 	if err != nil {
@@ -52,8 +51,7 @@ func (c *lifecycle) listen(ctx context.Context, n *corev1.Node) (_ *corev1.Node,
 	return changed, 0, nil
 }
 
-// unknown is the node with all that a kubelet would report unknown; nil if it
-// is that already.
+// unknown returns the node with all conditions of the kubelet Unknown; nil if they are already.
 func unknown(n *corev1.Node, now metav1.Time) *corev1.Node {
 	if c := nodeCondition(n, corev1.NodeReady); c != nil && c.Status == corev1.ConditionUnknown {
 		return nil
@@ -75,8 +73,8 @@ func unknown(n *corev1.Node, now metav1.Time) *corev1.Node {
 	return n
 }
 
-// markPods says of the pods of a node that fell silent that they are not ready:
-// nobody can tell. It does so once: a kubelet that lives knows better.
+// markPods sets the pods of a node that lost its heartbeat to not ready. It does so once, because a kubelet that is
+// still running knows better.
 func (c *lifecycle) markPods(ctx context.Context, n *corev1.Node) error {
 	if !c.heard.isLost(n.Name) {
 		return nil
@@ -91,7 +89,7 @@ func (c *lifecycle) markPods(ctx context.Context, n *corev1.Node) error {
 	return nil
 }
 
-// reconcilePod marks a pod that landed on a node which is not well.
+// reconcilePod marks a pod that was bound to a node that is not ready.
 func (c *lifecycle) reconcilePod(ctx context.Context, k controller.Key) error {
 	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
 	if !ok {

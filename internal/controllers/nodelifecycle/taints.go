@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// rule says which taint a condition asks for.
+// rule maps a condition to a taint.
 type rule struct {
 	condition corev1.NodeConditionType
 	status    corev1.ConditionStatus
@@ -23,7 +23,7 @@ var rules = []rule{
 	{corev1.NodeNetworkUnavailable, corev1.ConditionTrue, corev1.TaintNodeNetworkUnavailable},
 }
 
-// ours reports whether a taint is one that this controller sets and removes.
+// ours reports whether a taint belongs to this controller.
 func ours(t corev1.Taint) bool {
 	switch t.Effect {
 	case corev1.TaintEffectNoExecute:
@@ -35,8 +35,8 @@ func ours(t corev1.Taint) bool {
 	return false
 }
 
-// executeTaint is the key of the NoExecute taint that the node's state asks for;
-// "" if none. Not ready and unreachable exclude each other.
+// executeTaint returns the key of the NoExecute taint for the node's state, or "". Not ready and
+// unreachable exclude each other.
 func executeTaint(n *corev1.Node) string {
 	c := nodeCondition(n, corev1.NodeReady)
 	switch {
@@ -48,14 +48,13 @@ func executeTaint(n *corev1.Node) string {
 	return corev1.TaintNodeNotReady
 }
 
-// hasExecute reports whether pods are being driven away for the node's state.
+// hasExecute reports whether the node has a NoExecute taint for its state.
 func hasExecute(taints []corev1.Taint) bool {
 	return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectNoExecute && ours(t) })
 }
 
-// withTaints gives the node's taints as they should be: those that are not ours as
-// they stand, and ours as its state asks, execute (if not empty) among them. What
-// was there before keeps its time.
+// withTaints returns the node's desired taints: the foreign ones unchanged, and ours by its state, including
+// execute if not empty. Existing taints keep their time.
 func withTaints(n *corev1.Node, execute string, now metav1.Time) []corev1.Taint {
 	var wanted []corev1.Taint
 	for _, r := range rules {

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// node is one with conditions ("Ready", "True", ...).
+// node returns a node with conditions ("Ready", "True", ...).
 func node(name string, conditions ...string) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	for i := 0; i < len(conditions); i += 2 {
@@ -37,7 +37,7 @@ func TestTaintsFollowTheNodesState(t *testing.T) {
 		name    string
 		node    *corev1.Node
 		execute bool
-		want    []string // with a * where the time is new
+		want    []string // with a * for new timestamps
 	}{
 		{"ready", node("n", "Ready", "True"), true, nil},
 		{"new and ready", tainted(node("n", "Ready", "True"), prefix+"not-ready", "NoSchedule"), true, nil},

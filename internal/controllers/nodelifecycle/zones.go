@@ -10,18 +10,17 @@ import (
 )
 
 const (
-	largeZone     = 50   // beyond so many nodes a bad zone is slow, not stopped
-	unhealthyZone = 0.55 // the share of nodes not ready that makes a zone bad
+	largeZone     = 50   // above that number of nodes, a bad zone is slowed down instead of stopped
+	unhealthyZone = 0.55 // the share of NotReady nodes that makes a zone bad
 	slowdown      = 10
 	excluded      = "node.kubernetes.io/exclude-disruption"
 )
 
-// zones decides when a node's turn has come to be tainted NoExecute. It keeps
-// count of what is ready where; of each zone's nodes that wait, only the first
-// has a timer.
+// zones decides when a node may be tainted NoExecute. It counts the ready nodes of each zone; of the waiting nodes
+// of a zone, only the first has a timer.
 type zones struct {
 	pace time.Duration
-	// wake has a node ask again after that time.
+	// wake makes a node ask again after that time.
 	wake func(node string, after time.Duration)
 
 	mu struct {
@@ -41,8 +40,8 @@ type standing struct {
 
 type zone struct {
 	counted, ready int
-	queue          []string  // nodes that wait for their turn
-	free           time.Time // when the next turn may be
+	queue          []string  // nodes that wait to be tainted
+	free           time.Time // when the next one may be tainted
 }
 
 func newZones(pace time.Duration, wake func(string, time.Duration)) *zones {
@@ -52,7 +51,7 @@ func newZones(pace time.Duration, wake func(string, time.Duration)) *zones {
 	return z
 }
 
-// zoneOf names a node's zone; regions may use the same names.
+// zoneOf returns a node's zone with its region, because regions may use the same zone names.
 func zoneOf(n *corev1.Node) string {
 	zone, ok := n.Labels[corev1.LabelFailureDomainBetaZone]
 	if !ok {
@@ -62,17 +61,17 @@ func zoneOf(n *corev1.Node) string {
 	if !ok {
 		region = n.Labels[corev1.LabelTopologyRegion]
 	}
-	return region + "/" + zone // labels' values have no slash
+	return region + "/" + zone // label values have no slash
 }
 
-// set notes how a node is. It reports whether that was the last node to stop
-// being ready, or the first one to be ready again.
+// set records a node's state. It reports whether that was the last node to become NotReady, or the first one to
+// become ready again.
 func (z *zones) set(n *corev1.Node) (turned bool) {
 	_, out := n.Labels[excluded]
 	return z.put(n.Name, standing{zone: zoneOf(n), counted: !out, ready: isReady(n)})
 }
 
-// drop forgets a node, and reports what set does.
+// drop removes a node, and returns set's result.
 func (z *zones) drop(node string) (turned bool) { return z.put(node, standing{}) }
 
 func (z *zones) put(node string, is standing) (turned bool) {
@@ -97,8 +96,8 @@ func (z *zones) put(node string, is standing) (turned bool) {
 	return before != z.downLocked()
 }
 
-// countLocked adds a node to its zone or takes it away, and has the first of
-// those that wait ask again if the zone's pace has changed.
+// countLocked adds a node to its zone or removes it, and wakes the first waiting node if the zone's pace has
+// changed.
 func (z *zones) countLocked(s standing, by int) {
 	if !s.counted {
 		return
@@ -128,7 +127,7 @@ func (z *zones) zoneLocked(name string) *zone {
 	return x
 }
 
-// down reports whether no node at all is ready.
+// down reports whether no node is ready.
 func (z *zones) down() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -137,7 +136,7 @@ func (z *zones) down() bool {
 
 func (z *zones) downLocked() bool { return z.mu.counted > 0 && z.mu.ready == 0 }
 
-// paceLocked is the time between two turns in a zone; 0 means never.
+// paceLocked returns the time between two taints in a zone; 0 means never.
 func (z *zones) paceLocked(x *zone) time.Duration {
 	bad := x.counted - x.ready
 	switch {
@@ -152,8 +151,7 @@ func (z *zones) paceLocked(x *zone) time.Duration {
 	return z.pace
 }
 
-// turn reports whether it is the node's turn to be tainted. If not, the node is
-// woken when it may be.
+// turn reports whether the node may be tainted now. If not, the node is woken when it may be.
 func (z *zones) turn(node string) bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -177,7 +175,7 @@ func (z *zones) turn(node string) bool {
 	return true
 }
 
-// tainted notes that a node has used its turn.
+// tainted records that a node was tainted.
 func (z *zones) tainted(node string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -190,7 +188,7 @@ func (z *zones) tainted(node string) {
 	z.leaveLocked(node)
 }
 
-// leave takes a node out of those that wait.
+// leave removes a node from the waiting ones.
 func (z *zones) leave(node string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// district plays the controller for zones: nodes that are woken and not ready ask
-// for their turn, and use it once.
+// district acts as the controller for zones: nodes that are woken and NotReady ask to be tainted, once.
 type district struct {
 	*zones
 	begun time.Time
@@ -78,7 +77,7 @@ func TestNodesOfAZoneTakeTurns(t *testing.T) {
 		d.is("b", "True", "fine")
 		d.is("a", "Unknown", "n1", "n2", "n3")
 		d.is("b", "Unknown", "other")
-		for _, n := range []string{"n1", "n2", "n3", "n2", "other"} { // asking twice gains nothing
+		for _, n := range []string{"n1", "n2", "n3", "n2", "other"} { // asking twice has no effect
 			d.look(n)
 		}
 		d.expect(t, time.Second, "n1@0", "other@0")
@@ -106,9 +105,8 @@ func TestTheNextMovesUp(t *testing.T) {
 	})
 }
 
-// In a zone most of which is not ready nobody is driven away, or slowly if it is
-// large; a zone with nothing ready goes at the full pace as long as another has
-// something.
+// In a mostly NotReady zone no node is tainted, or slowly if the zone is large; a zone without any ready node is
+// tainted at full pace as long as another zone has one.
 func TestBadZones(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDistrict()

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// bind completes the binding of claim and volume, whatever of it exists already.
+// bind completes the binding of claim and volume, whichever of its writes exist already.
 func (b *binder) bind(ctx context.Context, c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) error {
 	v, err := b.refer(ctx, c, v)
 	if err != nil {
@@ -61,7 +61,7 @@ func (b *binder) name(ctx context.Context, c *corev1.PersistentVolumeClaim, v *c
 	return b.claimAPI.Namespace(c.Namespace).Update(ctx, changed)
 }
 
-// claimPhase writes the claim's phase and, from the volume, what it got.
+// claimPhase writes the claim's phase and, from the volume, its access modes and capacity.
 func (b *binder) claimPhase(ctx context.Context, c *corev1.PersistentVolumeClaim, phase corev1.PersistentVolumeClaimPhase, v *corev1.PersistentVolume) error {
 	changed := c.DeepCopy()
 	s := &changed.Status
@@ -71,7 +71,7 @@ func (b *binder) claimPhase(ctx context.Context, c *corev1.PersistentVolumeClaim
 	} else {
 		s.AccessModes = slices.Clone(v.Spec.AccessModes)
 		s.CurrentVolumeAttributesClassName = v.Spec.VolumeAttributesClassName
-		// Once bound, a claim's size is for the one who grows it to report.
+		// The capacity of a bound claim is written by the component that expands it.
 		if c.Status.Phase != corev1.ClaimBound || s.Capacity == nil {
 			s.Capacity = corev1.ResourceList{corev1.ResourceStorage: v.Spec.Capacity[corev1.ResourceStorage]}
 		}

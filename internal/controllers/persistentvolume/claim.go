@@ -27,15 +27,15 @@ func (b *binder) syncClaim(ctx context.Context, k controller.Key) (controller.Re
 	return b.syncFree(ctx, c)
 }
 
-// remind is how often what a claim waits for is told anew.
+// remind is the interval at which the event about a waiting claim is repeated.
 const remind = 15 * time.Second
 
-// waits is the end of a pass over a claim that goes on waiting.
+// waits ends a pass over a claim that stays pending.
 func (b *binder) waits(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
 	return controller.Result{RequeueAfter: remind}, b.claimPhase(ctx, c, corev1.ClaimPending, nil)
 }
 
-// syncFree finds a volume for a claim that takes any.
+// syncFree finds a volume for a claim without spec.volumeName.
 func (b *binder) syncFree(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
 	class, known := b.classes.Store().Get("", classOf(c))
 	late := known && class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
@@ -63,7 +63,7 @@ func (b *binder) syncFree(ctx context.Context, c *corev1.PersistentVolumeClaim) 
 	return b.waits(ctx, c)
 }
 
-// syncNamed binds a claim that asks for one volume by name.
+// syncNamed binds a claim with spec.volumeName.
 func (b *binder) syncNamed(ctx context.Context, c *corev1.PersistentVolumeClaim) (controller.Result, error) {
 	v, ok := b.volumes.Store().Get("", c.Spec.VolumeName)
 	switch {
@@ -86,9 +86,9 @@ func (b *binder) syncNamed(ctx context.Context, c *corev1.PersistentVolumeClaim)
 	return b.waits(ctx, c)
 }
 
-// syncBound looks after a claim whose binding has been completed once. What would
-// make it lost is taken from the server: the cache of volumes may be behind that of
-// claims, and a claim that was called lost for a moment is no longer one that can grow.
+// syncBound checks a claim whose binding was completed before. Before the claim is marked as lost, the volume is
+// read from the server: the cache of volumes may be behind that of claims, and a claim that was lost for a moment
+// can no longer be expanded.
 func (b *binder) syncBound(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
 	if c.Spec.VolumeName == "" {
 		return b.lost(ctx, c, "ClaimLost", "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!")
@@ -109,7 +109,7 @@ func (b *binder) syncBound(ctx context.Context, c *corev1.PersistentVolumeClaim)
 	return b.bind(ctx, c, v)
 }
 
-// mayHold says whether a volume is the claim's, or no one's.
+// mayHold reports whether a volume is bound to the claim or to none.
 func mayHold(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	return v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID == c.UID
 }
@@ -121,8 +121,7 @@ func (b *binder) lost(ctx context.Context, c *corev1.PersistentVolumeClaim, reas
 	return b.claimPhase(ctx, c, corev1.ClaimLost, nil)
 }
 
-// giveClass gives a claim that names no class the default one, which may have come later
-// than the claim.
+// giveClass sets the default class in a claim without a class; the class may be newer than the claim.
 func (b *binder) giveClass(ctx context.Context, c *corev1.PersistentVolumeClaim) (bool, error) {
 	if c.Spec.StorageClassName != nil || c.Annotations[corev1.BetaStorageClassAnnotation] != "" {
 		return false, nil
@@ -132,7 +131,7 @@ func (b *binder) giveClass(ctx context.Context, c *corev1.PersistentVolumeClaim)
 		if s.Annotations[defaultClass] != "true" && s.Annotations[defaultClassOld] != "true" {
 			continue
 		}
-		// Of several the newest, and of those the first by name.
+		// The newest one, and among these the first by name.
 		if best == nil || best.CreationTimestamp.Before(&s.CreationTimestamp) ||
 			best.CreationTimestamp.Equal(&s.CreationTimestamp) && s.Name < best.Name {
 			best = s

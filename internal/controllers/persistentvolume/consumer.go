@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// tellConsumers tells for whom a claim waits that is bound with its first consumer: for
-// a pod to come, or for those that there are to be placed.
+// tellConsumers records in an event that a claim with late binding waits for its first consumer, or for the
+// existing pods to be scheduled.
 func (b *binder) tellConsumers(c *corev1.PersistentVolumeClaim) {
 	var names []string
 	for _, p := range b.pods.Store().List(c.Namespace) {

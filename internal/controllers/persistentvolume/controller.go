@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/informer"
 )
 
-// Annotations through which the parts that handle volumes talk; Kubernetes' own.
+// Kubernetes' annotations by which the components that handle volumes communicate.
 const (
 	bindCompleted   = "pv.kubernetes.io/bind-completed"
 	boundByUs       = "pv.kubernetes.io/bound-by-controller"
@@ -82,7 +82,7 @@ func (b *binder) watch() {
 	b.watchSizes()
 }
 
-// claimOf names the claim that a volume refers to. For the index.
+// claimOf returns the claim that a volume refers to, for the index.
 func claimOf(v *corev1.PersistentVolume) []string {
 	if ref := v.Spec.ClaimRef; ref != nil {
 		return []string{ref.Namespace + "/" + ref.Name}
@@ -90,7 +90,7 @@ func claimOf(v *corev1.PersistentVolume) []string {
 	return nil
 }
 
-// volumesFor names the volumes to look at when a claim changes.
+// volumesFor returns the volumes to check when a claim changes.
 func (b *binder) volumesFor(c *corev1.PersistentVolumeClaim) []controller.Key {
 	var keys []controller.Key
 	if c.Spec.VolumeName != "" {
@@ -104,8 +104,8 @@ func (b *binder) volumesFor(c *corev1.PersistentVolumeClaim) []controller.Key {
 	return keys
 }
 
-// claimsFor names the claims to look at when a volume changes: the one it refers to, or,
-// if it is free, those that wait for one.
+// claimsFor returns the claims to check when a volume changes: the one it refers to or, if it is free, the pending
+// ones.
 func (b *binder) claimsFor(v *corev1.PersistentVolume) []controller.Key {
 	if ref := v.Spec.ClaimRef; ref != nil {
 		return []controller.Key{{Namespace: ref.Namespace, Name: ref.Name}}
@@ -113,7 +113,7 @@ func (b *binder) claimsFor(v *corev1.PersistentVolume) []controller.Key {
 	return b.pending(v.Spec.StorageClassName)
 }
 
-// pendingOf names the claims that wait for the class; those without any may get it.
+// pendingOf returns the claims that wait for the class; those without a class may get it.
 func (b *binder) pendingOf(c *storagev1.StorageClass) []controller.Key {
 	return append(b.pending(c.Name), b.pending("")...)
 }

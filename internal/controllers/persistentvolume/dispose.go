@@ -11,11 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// temporary are the paths on a host that may be deleted with their volume.
+// temporary matches host paths that may be deleted with their volume.
 var temporary = regexp.MustCompile("/tmp/.+")
 
-// dispose deletes a released volume, unless it is for its provisioner to. One that
-// nobody can delete has failed.
+// dispose deletes a released volume, unless its provisioner does. A volume without any deleter becomes Failed.
 func (b *binder) dispose(ctx context.Context, v *corev1.PersistentVolume) error {
 	maker, source := v.Annotations[provisionedBy], &v.Spec.PersistentVolumeSource
 	switch {
@@ -41,13 +40,13 @@ func (b *binder) dispose(ctx context.Context, v *corev1.PersistentVolume) error 
 	return err
 }
 
-// driven reports whether a driver has taken over what was once part of Kubernetes.
+// driven reports whether a CSI driver has replaced the volume's in-tree plugin.
 func driven(s *corev1.PersistentVolumeSource) bool {
 	return s.AWSElasticBlockStore != nil || s.AzureDisk != nil || s.AzureFile != nil || s.Cinder != nil ||
 		s.GCEPersistentDisk != nil || s.PortworxVolume != nil || s.VsphereVolume != nil
 }
 
-// fail says of a volume, once, why it can't be reclaimed.
+// fail records, once, why a volume can't be reclaimed.
 func (b *binder) fail(ctx context.Context, v *corev1.PersistentVolume, reason, message string) error {
 	if v.Status.Phase == corev1.VolumeFailed {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// told waits until something has been told of an object so often.
+// told waits until an event about an object has the given count.
 func told(t *testing.T, events client.Resource[*corev1.Event], about, kind, reason, message string, times int32) {
 	t.Helper()
 	waittest.For(t, events, about+": "+reason, "", func(have map[string]*corev1.Event) bool {
@@ -53,7 +53,7 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "late"}}}},
 	}}))
 
-	// A claim of another's volume that asks for more.
+	// A claim of a foreign volume with a larger request.
 	v := volume("disk", "1Gi")
 	v.Spec.StorageClassName = "far"
 	must(volumes.Create(t.Context(), v))
@@ -62,7 +62,7 @@ func TestWhatClaimsWaitFor(t *testing.T) {
 		"spec": map[string]any{"resources": map[string]any{"requests": map[string]any{"storage": "3Gi"}}}})))
 	told(t, events, "far", "Normal", "ExternalExpanding", "waiting for an external controller to expand this PVC", 1)
 
-	// What is told is told again.
+	// Events are repeated.
 	told(t, events, "late", "Normal", "WaitForPodScheduled", "waiting for pod p to be scheduled", 1)
 	told(t, events, "none", "Normal", "FailedBinding", "no persistent volumes available for this claim and no storage class is set", 2)
 }

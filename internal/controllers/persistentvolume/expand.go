@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/informer"
 )
 
-// watchSizes has a claim looked at that asks for more than before, or has more.
+// watchSizes enqueues claims whose requested or actual size has changed.
 func (b *binder) watchSizes() {
 	look := func(c *corev1.PersistentVolumeClaim) {
 		if c.Status.Phase == corev1.ClaimBound {
@@ -30,7 +30,7 @@ func (b *binder) watchSizes() {
 	controller.WatchFunc(b.sizeLoop, b.volumes, informer.Handler[*corev1.PersistentVolume]{})
 }
 
-// syncSize tells that whoever made the volume of a claim that asks for more has to enlarge it.
+// syncSize records in an event that a claim's volume must be expanded by its external provisioner.
 func (b *binder) syncSize(ctx context.Context, k controller.Key) (controller.Result, error) {
 	c, ok := b.claims.Store().Get(k.Namespace, k.Name)
 	if !ok || c.Status.Phase != corev1.ClaimBound {

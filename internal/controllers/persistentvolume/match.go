@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// best finds the volume for a claim: one that refers to it already, or the smallest that
-// satisfies it, the first by name of several. With late binding only the former: what is
-// free is for the scheduler to pick. Nil means none.
+// best returns the volume for a claim: one that refers to it already, or else the smallest matching one, the first
+// by name among equals. With late binding only the former, because the scheduler picks among free ones. It returns
+// nil if there is none.
 func (b *binder) best(c *corev1.PersistentVolumeClaim, late bool) (*corev1.PersistentVolume, error) {
 	for _, v := range b.volumes.Store().ByIndex(byClaim, c.Namespace+"/"+c.Name) {
 		if refersTo(v, c) && v.DeletionTimestamp == nil && satisfies(v, c) == nil {
@@ -25,9 +25,8 @@ func (b *binder) best(c *corev1.PersistentVolumeClaim, late bool) (*corev1.Persi
 	return smallest(c, b.volumes.Store().List(""), func(*corev1.PersistentVolume) bool { return true })
 }
 
-// Match finds the volume for a claim among those that may be taken: one that refers to
-// the claim already, which is nil and found if it may not be taken, or the smallest free
-// one that satisfies it. It does not write.
+// Match returns the volume for a claim among those that may accepts: one that refers to the claim already (nil and
+// found if may rejects it), or else the smallest free one that satisfies it. It does not write.
 func Match(c *corev1.PersistentVolumeClaim, volumes []*corev1.PersistentVolume, may func(*corev1.PersistentVolume) bool) (v *corev1.PersistentVolume, found bool) {
 	for _, v := range volumes {
 		if refersTo(v, c) && v.DeletionTimestamp == nil && satisfies(v, c) == nil {
@@ -41,7 +40,7 @@ func Match(c *corev1.PersistentVolumeClaim, volumes []*corev1.PersistentVolume, 
 	return v, err == nil && v != nil
 }
 
-// smallest is the smallest free volume that satisfies c, the first by name of several.
+// smallest returns the smallest free volume that satisfies c, the first by name among equals.
 func smallest(c *corev1.PersistentVolumeClaim, volumes []*corev1.PersistentVolume, may func(*corev1.PersistentVolume) bool) (best *corev1.PersistentVolume, err error) {
 	selector := labels.Everything()
 	if c.Spec.Selector != nil {
@@ -67,7 +66,7 @@ func smaller(a, b *corev1.PersistentVolume) bool {
 	return a.Name < b.Name
 }
 
-// satisfies tells what the volume lacks of what the claim asks for.
+// satisfies returns an error if the volume does not match the claim.
 func satisfies(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) error {
 	want, have := c.Spec.Resources.Requests[corev1.ResourceStorage], v.Spec.Capacity[corev1.ResourceStorage]
 	switch {

@@ -103,18 +103,18 @@ func TestTheSmallestThatFitsIsBoundAndRetained(t *testing.T) {
 	}
 	waittest.One(t, f.volumes, "middle", "its release", inPhase(corev1.VolumeReleased))
 
-	// What is released is not for the next claim; that takes the large one.
+	// A released volume is not bound to the next claim, which gets the large one.
 	must(f.claims.Create(t.Context(), claim("next", "2Gi", &none)))
 	if c := waittest.One(t, f.claims, "next", "its volume", bound); c.Spec.VolumeName != "large" {
 		t.Errorf("bound to %s", c.Spec.VolumeName)
 	}
-	// One that finds none waits for it.
+	// A claim without a matching volume waits for one.
 	must(f.claims.Create(t.Context(), claim("last", "2Gi", &none)))
 	must(f.volumes.Create(t.Context(), volume("late", "2Gi")))
 	if c := waittest.One(t, f.claims, "last", "its volume", bound); c.Spec.VolumeName != "late" {
 		t.Errorf("bound to %s", c.Spec.VolumeName)
 	}
-	// A volume that goes away leaves its claim lost.
+	// If a bound volume is deleted, its claim is lost.
 	if err := f.volumes.Delete(t.Context(), "late"); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestReservationsAndOtherProvisioners(t *testing.T) {
 	c := waittest.One(t, f.claims, "far", "the call for its provisioner", func(c *corev1.PersistentVolumeClaim) bool {
 		return c.Annotations["volume.kubernetes.io/storage-provisioner"] == "example.com/disk"
 	})
-	// What an external provisioner does: a volume that refers to the claim.
+	// The test acts as an external provisioner: it creates a volume that refers to the claim.
 	made := volume("disk-1", "1Gi")
 	made.Spec.StorageClassName = remote
 	made.Annotations = map[string]string{"pv.kubernetes.io/provisioned-by": "example.com/disk"}

@@ -11,9 +11,8 @@ import (
 	"fairlead.dev/controller"
 )
 
-// builtin begins the names of provisioners that were once part of Kubernetes. Of those
-// that made volumes drivers have taken over; kubernetes.io/no-provisioner is what a class
-// names whose volumes are all made by hand.
+// builtin is the prefix of provisioners that were once part of Kubernetes. CSI drivers have replaced those that
+// created volumes; kubernetes.io/no-provisioner is for classes whose volumes are all created by hand.
 const builtin = "kubernetes.io/"
 
 var takenOver = map[string]string{
@@ -26,7 +25,7 @@ var takenOver = map[string]string{
 	"kubernetes.io/vsphere-volume":  "csi.vsphere.vmware.com",
 }
 
-// provision asks the provisioner of the class for a volume, by an annotation, and waits.
+// provision requests a volume from the class's provisioner, by an annotation, and waits.
 func (b *binder) provision(ctx context.Context, c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (controller.Result, error) {
 	provisioner := cmp.Or(takenOver[class.Provisioner], class.Provisioner)
 	if strings.HasPrefix(provisioner, builtin) {

@@ -19,7 +19,7 @@ func (b *binder) syncVolume(ctx context.Context, k controller.Key) (controller.R
 
 func (b *binder) tend(ctx context.Context, v *corev1.PersistentVolume) error {
 	ref := v.Spec.ClaimRef
-	if ref == nil || ref.UID == "" { // free, or kept for a claim that has not come yet
+	if ref == nil || ref.UID == "" { // available, or reserved for a claim that does not exist yet
 		_, err := b.volumePhase(ctx, v, corev1.VolumeAvailable, "")
 		return err
 	}
@@ -41,15 +41,15 @@ func (b *binder) tend(ctx context.Context, v *corev1.PersistentVolume) error {
 		_, err := b.volumePhase(ctx, v, corev1.VolumeBound, "")
 		return err
 	}
-	// The claim found another volume.
+	// The claim has another volume.
 	if v.Annotations[provisionedBy] != "" && v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
 		return b.release(ctx, v)
 	}
 	return b.unbind(ctx, v)
 }
 
-// claimed finds the claim that a volume refers to by name and UID; nil if it is gone.
-// That it is gone is taken from the server, never from a cache.
+// claimed returns the claim that a volume refers to by name and UID; nil if it is gone. A missing claim is
+// confirmed with the server, not only in the cache.
 func (b *binder) claimed(ctx context.Context, v *corev1.PersistentVolume) (*corev1.PersistentVolumeClaim, error) {
 	ref := v.Spec.ClaimRef
 	c, ok := b.claims.Store().Get(ref.Namespace, ref.Name)
@@ -66,7 +66,7 @@ func (b *binder) claimed(ctx context.Context, v *corev1.PersistentVolume) (*core
 	return c, err
 }
 
-// release marks a volume whose claim has gone and does what its reclaim policy says.
+// release marks a volume whose claim is gone as released and applies its reclaim policy.
 func (b *binder) release(ctx context.Context, v *corev1.PersistentVolume) error {
 	if v.Status.Phase != corev1.VolumeReleased && v.Status.Phase != corev1.VolumeFailed {
 		written, err := b.volumePhase(ctx, v, corev1.VolumeReleased, "")
@@ -84,8 +84,8 @@ func (b *binder) release(ctx context.Context, v *corev1.PersistentVolume) error 
 	return nil
 }
 
-// unbind takes the claim out of a volume: wholly if this controller put it there, else
-// only the UID, so that the user's reservation stays.
+// unbind removes the claimRef from a volume: completely if this controller set it, else only the UID, so that the
+// user's reservation stays.
 func (b *binder) unbind(ctx context.Context, v *corev1.PersistentVolume) error {
 	changed := v.DeepCopy()
 	if _, ours := changed.Annotations[boundByUs]; ours {

@@ -7,8 +7,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-// Backoff gives pauses per key that double from First up to Most, for looking
-// again at what no event tells of.
+// Backoff gives pauses per key that double from First up to Max, for checks of state that has no events.
 type Backoff struct {
 	First, Most time.Duration
 	mu          struct {
@@ -17,7 +16,7 @@ type Backoff struct {
 	}
 }
 
-// Next gives the pause to make now.
+// Next returns the next pause.
 func (b *Backoff) Next(k controller.Key) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -29,7 +28,7 @@ func (b *Backoff) Next(k controller.Key) time.Duration {
 	return d
 }
 
-// Forget makes the key start from First again.
+// Forget resets the key to First.
 func (b *Backoff) Forget(k controller.Key) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,12 +2,12 @@ package podcontrol
 
 import "sync"
 
-// maxInFlight bounds the requests one batch keeps open at once.
+// maxInFlight bounds the requests that one batch has in flight.
 const maxInFlight = 64
 
-// SlowStart calls f count times in batches of 1, 2, 4, ... and stops after the
-// first batch in which a call failed: a fault that all calls share is met once
-// and not count times. It returns how many calls succeeded and the first error.
+// SlowStart calls f count times in batches of 1, 2, 4, ... and stops after the first batch in which a call failed,
+// so that an error common to all calls occurs once and not count times. It returns the number of successful calls
+// and the first error.
 func SlowStart(count int, f func(i int) error) (done int, err error) {
 	for size := min(count, 1); size > 0; size = min(2*size, count-done) {
 		first := done
@@ -20,8 +20,8 @@ func SlowStart(count int, f func(i int) error) (done int, err error) {
 	return done, nil
 }
 
-// Parallel calls f for 0..count-1, several at a time, and waits for all. It
-// returns how many failed and the first error.
+// Parallel calls f for 0..count-1, several at a time, and waits for all. It returns the number of failed calls and
+// the first error.
 func Parallel(count int, f func(i int) error) (failed int, err error) {
 	if count == 1 {
 		if err := f(0); err != nil {

@@ -15,25 +15,23 @@ import (
 	"fairlead.dev/client"
 )
 
-// Claim settles which objects an owner controls: it keeps those it owns and
-// selects, releases those it owns and no longer selects, and adopts orphans
-// that it selects. Owned objects follow labels; nobody takes one from another
-// controller.
+// Claim determines which objects an owner controls: it keeps owned objects that match the selector, releases those
+// that no longer match, and adopts matching orphans. Ownership follows labels; an object of another controller is
+// never taken over.
 type Claim[T client.Object] struct {
 	Owner    metav1.Object
 	Kind     schema.GroupVersionKind // of the owner
 	Selector labels.Selector
 	Resource client.Resource[T] // through which references are patched
-	// Finalizers are put on what is adopted.
+	// Finalizers are added to adopted objects.
 	Finalizers []string
-	// Fresh reads the owner from the server. It is called before the first
-	// adoption: a stale cache must not let a deleted owner adopt anything.
+	// Fresh reads the owner from the server. It is called before the first adoption: a deleted owner in a stale
+	// cache must not adopt anything.
 	Fresh func(context.Context) (metav1.Object, error)
 }
 
-// Take goes through what the owner has and the orphans it might adopt, and
-// returns what it controls now. An object whose patch failed is left out and
-// its error is returned beside the rest.
+// Take processes owned objects and orphans, and returns the objects that the owner controls afterwards. An object
+// whose patch failed is left out, and its error is returned beside the others.
 func (c Claim[T]) Take(ctx context.Context, owned, orphans []T) ([]T, error) {
 	var errs []error
 	kept := owned[:0:0]
@@ -70,7 +68,7 @@ func (c Claim[T]) Take(ctx context.Context, owned, orphans []T) ([]T, error) {
 	return kept, errors.Join(errs...)
 }
 
-// Owns keeps the objects that the owner controls and selects, and writes nothing.
+// Owns returns the matching objects that the owner controls, without any write.
 func (c Claim[T]) Owns(owned []T) []T {
 	kept := owned[:0:0]
 	for _, o := range owned {
@@ -96,7 +94,7 @@ func (c Claim[T]) mayAdopt(ctx context.Context) error {
 	return nil
 }
 
-// ownersPatch names the object's UID, so that the patch fails on a namesake.
+// ownersPatch contains the object's UID, so that the patch fails on another object of the same name.
 type ownersPatch struct {
 	Metadata struct {
 		UID             types.UID `json:"uid"`
@@ -111,8 +109,7 @@ func (c Claim[T]) adopt(ctx context.Context, o T) (T, error) {
 
 func (c Claim[T]) release(ctx context.Context, o T) error {
 	_, err := c.patch(ctx, o, map[string]string{"$patch": "delete", "uid": string(c.Owner.GetUID())}, nil)
-	// Gone, or replaced by another of the same name, or without owners by now:
-	// released either way.
+	// Gone, or replaced by another of the same name, or already without owners: released either way.
 	if apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
 		return nil
 	}

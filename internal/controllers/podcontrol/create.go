@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/client"
 )
 
-// Control creates and deletes pods for an owner and tells so in events on it.
+// Control creates and deletes pods for an owner and records events about it.
 type Control struct {
 	pods client.Resource[*corev1.Pod]
 	rec  *client.Recorder
@@ -25,9 +25,8 @@ func New(c *client.Client, rec *client.Recorder) *Control {
 	return &Control{pods: client.For[*corev1.Pod](c).MetadataOnly(), rec: rec}
 }
 
-// FromTemplate builds the pod that the template describes, owned by owner. The
-// pod shares the template's memory; take a DeepCopy before changing more than
-// its name.
+// FromTemplate returns a pod of the template, owned by owner. The pod shares the template's memory; take a DeepCopy
+// before changing more than its name.
 func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, kind schema.GroupVersionKind) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -42,7 +41,7 @@ func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, kind schema.Gr
 	}
 }
 
-// NamePrefix gives the generateName of pods owned by an object of that name.
+// NamePrefix returns the generateName of pods owned by an object of that name.
 func NamePrefix(owner string) string {
 	if len(owner) >= validation.DNS1123SubdomainMaxLength {
 		return owner
@@ -50,8 +49,8 @@ func NamePrefix(owner string) string {
 	return owner + "-"
 }
 
-// Create creates the pod and records SuccessfulCreate or FailedCreate on the
-// owner; a namespace on its way out is an error without an event.
+// Create creates the pod and records SuccessfulCreate or FailedCreate on the owner; a terminating namespace is an
+// error without an event.
 func (c *Control) Create(ctx context.Context, owner client.Object, pod *corev1.Pod) error {
 	if len(pod.Labels) == 0 {
 		return errors.New("unable to create pods, no labels")
@@ -67,9 +66,8 @@ func (c *Control) Create(ctx context.Context, owner client.Object, pod *corev1.P
 	return nil
 }
 
-// Delete deletes the pod, if it still is the one with its UID, and records
-// SuccessfulDelete or FailedDelete on the owner. A pod that is gone already is
-// a NotFound error without an event.
+// Delete deletes the pod, if it still is the one with its UID, and records SuccessfulDelete or FailedDelete on the
+// owner. If the pod is gone already, it returns a NotFound error and records no event.
 func (c *Control) Delete(ctx context.Context, owner client.Object, pod *corev1.Pod) error {
 	err := c.pods.Namespace(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &pod.UID},
@@ -81,15 +79,14 @@ func (c *Control) Delete(ctx context.Context, owner client.Object, pod *corev1.P
 	case apierrors.IsNotFound(err):
 		return err
 	case apierrors.IsConflict(err):
-		// Another pod has the name by now, so the one that was meant is gone.
+		// Another pod has the name, so the one meant is gone.
 		return apierrors.NewNotFound(corev1.Resource("pods"), pod.Name)
 	}
 	c.rec.Event(owner, corev1.EventTypeWarning, "FailedDelete", "Error deleting: %v", err)
 	return fmt.Errorf("unable to delete pods: %w", err)
 }
 
-// NamespaceGoing reports whether the error says that the namespace is being
-// deleted, so that any creation in it will fail.
+// NamespaceGoing reports whether the error is caused by a terminating namespace, in which all creates fail.
 func NamespaceGoing(err error) bool {
 	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

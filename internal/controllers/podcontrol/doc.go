@@ -1,16 +1,12 @@
-// Package podcontrol holds what the controllers that own pods share: which
-// pods count as active, ready and available; the index from an owner's UID to
-// its pods; creation from a template with a controller reference; adoption and
-// release by selector; the order in which surplus pods go; and work in batches
-// that start small.
+// Package podcontrol has the common parts of controllers that own pods: which pods count as active, ready and
+// available; the index from an owner's UID to its pods; creation from a template with a controller reference;
+// adoption and release by selector; the order in which surplus pods are deleted; and batches that start small.
 //
-// Nothing here keeps state of its own. A controller asks for the pods it owns
-// through the shared informer's index, claims them, decides, and writes; what
-// it has written but not yet seen is the business of controller.Expectations.
+// This package keeps no state of its own. A controller gets the pods it owns from the shared informer's index,
+// claims them, decides, and writes; controller.Expectations tracks writes that are not yet in the cache.
 //
-// Objects handed out by informers are shared. No function here changes one,
-// and pods built from a template share the template's memory until they are
-// encoded: treat them as read-only.
+// Objects handed out by informers are shared. No function here modifies one, and pods built from a template share
+// the template's memory until they are encoded: treat them as read-only.
 //
 // # Concurrency
 //

@@ -13,8 +13,8 @@ import (
 // namespace for those without one.
 const byOwner = "controller"
 
-// Owned is an informer with the index that finds what a controller owns, and
-// what it could adopt, without a walk over the rest.
+// Owned is an informer with the index that finds the objects a controller owns, and those it could adopt, without a
+// walk over the rest.
 type Owned[T client.Object] struct{ *informer.Informer[T] }
 
 // Index returns the set's informer of T with the owner index on it.
@@ -24,15 +24,15 @@ func Index[T client.Object](s *informer.Set) Owned[T] {
 	return Owned[T]{i}
 }
 
-// By lists the objects whose controlling owner has the UID.
+// By returns the objects whose controlling owner has the UID.
 func (o Owned[T]) By(uid types.UID) []T { return o.Store().ByIndex(byOwner, string(uid)) }
 
-// Orphans lists the objects of the namespace that no controller owns.
+// Orphans returns the objects of the namespace without a controlling owner.
 func (o Owned[T]) Orphans(namespace string) []T {
 	return o.Store().ByIndex(byOwner, orphanKey(namespace))
 }
 
-// orphanKey cannot be mistaken for a UID: those hold no slash.
+// orphanKey returns an index key that cannot be a UID: those contain no slash.
 func orphanKey(namespace string) string { return "orphans/" + namespace }
 
 func ownerKeys[T client.Object](o T) []string {
@@ -45,7 +45,7 @@ func ownerKeys[T client.Object](o T) []string {
 // Active keeps the active pods, in a slice of its own.
 func Active(pods []*corev1.Pod) []*corev1.Pod { return filter(pods, IsActive) }
 
-// Terminating keeps the pods that have been told to go and still run.
+// Terminating returns the terminating pods that are not finished.
 func Terminating(pods []*corev1.Pod) []*corev1.Pod { return filter(pods, IsTerminating) }
 
 func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {

@@ -7,11 +7,9 @@ import (
 	"fairlead.dev/controller"
 )
 
-// Pace spreads the work of a key that many events ask for. The first event
-// after a quiet spell is served at once; those that follow within Every wait
-// for the rest of it, together. A rollout of thousands of pods then costs some
-// tens of passes a second and not one per pod, and a single change still costs
-// no wait.
+// Pace limits the rate of passes for a key with many events. The first event after a pause is served at once; those
+// that follow within Every wait for the rest of it, together. A rollout of thousands of pods then costs some tens
+// of passes a second instead of one per pod, and a single change is not delayed.
 type Pace struct {
 	Every time.Duration
 	mu    struct {
@@ -20,7 +18,7 @@ type Pace struct {
 	}
 }
 
-// Delay says how long an event for the key should wait now.
+// Delay returns how long an event for the key should wait now.
 func (p *Pace) Delay(k controller.Key) time.Duration {
 	p.mu.Lock()
 	last, ok := p.mu.last[k]
@@ -31,7 +29,7 @@ func (p *Pace) Delay(k controller.Key) time.Duration {
 	return max(0, p.Every-time.Since(last))
 }
 
-// Mark notes that the key is being worked on now.
+// Mark records that the key is being processed now.
 func (p *Pace) Mark(k controller.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

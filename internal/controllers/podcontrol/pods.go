@@ -8,18 +8,17 @@ import (
 	"fairlead.dev/internal/condition"
 )
 
-// IsFinished reports whether the pod has reached a phase that it cannot leave.
+// IsFinished reports whether the pod has reached a terminal phase.
 func IsFinished(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// IsActive reports whether the pod counts as a replica: it is neither finished
-// nor on its way out.
+// IsActive reports whether the pod counts as a replica: it is neither finished nor terminating.
 func IsActive(p *corev1.Pod) bool {
 	return !IsFinished(p) && p.DeletionTimestamp == nil
 }
 
-// IsTerminating reports whether the pod has been told to go and still runs.
+// IsTerminating reports whether the pod is terminating and not finished.
 func IsTerminating(p *corev1.Pod) bool {
 	return !IsFinished(p) && p.DeletionTimestamp != nil
 }
@@ -30,8 +29,7 @@ func IsReady(p *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// ReadySince gives the time at which the pod last became ready, or the zero
-// time when it is not ready.
+// ReadySince returns the time at which the pod last became ready, or the zero time if it is not ready.
 func ReadySince(p *corev1.Pod) time.Time {
 	if c := condition.OfPod(&p.Status, corev1.PodReady); c != nil && c.Status == corev1.ConditionTrue {
 		return c.LastTransitionTime.Time

@@ -11,16 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Surplus picks n of the pods to delete, the most expendable first. related
-// are all active pods of the same application, the candidates among them: of
-// two otherwise equal pods, the one whose node runs more of them goes first,
-// which keeps the remaining ones spread. The input is not reordered.
+// Surplus picks n of the pods to delete, the most expendable first. related are all active pods of the same
+// application, including the candidates: of two otherwise equal pods, the one whose node runs more of them is
+// deleted first, which keeps the remaining ones spread. The input is not reordered.
 //
-// The order, first difference decides: not assigned to a node; pending before
-// unknown before running; not ready; lower deletion cost; more crowded node;
-// ready for a shorter time; more restarts; younger. Ages are compared by their
-// binary magnitude and, within one, by UID, so that the victims among pods
-// born together are not all on the same side of a rollout.
+// The order, by the first difference: not assigned to a node; pending before unknown before running; not ready;
+// lower deletion cost; more crowded node; ready for a shorter time; more restarts; younger. Ages are compared by
+// their binary magnitude and, within one, by UID, so that the victims among pods created together are not all on
+// the same side of a rollout.
 func Surplus(pods, related []*corev1.Pod, n int, now time.Time) []*corev1.Pod {
 	if n <= 0 {
 		return nil
@@ -46,7 +44,7 @@ func Surplus(pods, related []*corev1.Pod, n int, now time.Time) []*corev1.Pod {
 	return out
 }
 
-// victim is a pod with what its rank depends on, read once.
+// victim is a pod with the properties that determine its rank.
 type victim struct {
 	pod      *corev1.Pod
 	ready    bool
@@ -103,7 +101,7 @@ func boolFirst(a, b bool) int {
 	return 1
 }
 
-// younger puts the later of two moments first, a missing one before all.
+// younger sorts the later of two times first, a missing one before all.
 func younger(x, y time.Time, a, b *corev1.Pod, now time.Time) int {
 	switch {
 	case x.IsZero() && y.IsZero():
@@ -133,7 +131,7 @@ func deletionCost(p *corev1.Pod) int32 {
 	if !ok {
 		return 0
 	}
-	// A leading plus or superfluous zeros are no costs, as in validation.
+	// A leading plus or superfluous zeros are invalid, as in validation.
 	n, err := strconv.ParseInt(v, 10, 32)
 	if err != nil || strconv.FormatInt(n, 10) != v {
 		return 0

@@ -14,7 +14,7 @@ import (
 
 var now = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// pod makes a running, ready pod on a node, a day old; edits make it worse.
+// pod returns a running, ready pod on a node, a day old; edits make it worse.
 func pod(name string, edits ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(now.Add(-24 * time.Hour))},
@@ -49,7 +49,7 @@ func aged(d time.Duration) func(*corev1.Pod) {
 }
 
 func TestSurplusOrder(t *testing.T) {
-	// From the first to go to the last: each is kept back by one rule only.
+	// From the first to be deleted to the last: each is preferred by one rule only.
 	want := []*corev1.Pod{
 		pod("unassigned", on("")),
 		pod("pending", phase(corev1.PodPending)),

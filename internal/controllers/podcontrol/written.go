@@ -11,10 +11,9 @@ import (
 	"fairlead.dev/controller"
 )
 
-// Written remembers what a controller wrote for a key until its cache shows it.
-// A pass over a cache that lags behind the controller's own writes would write
-// them again; objects with generated names would then exist twice. The zero
-// value is ready for use. It is safe for concurrent use.
+// Written remembers a controller's writes for a key until its cache has them. A pass over a cache behind the
+// controller's own writes would repeat them; objects with generated names would then exist twice. The zero value is
+// ready for use. It is safe for concurrent use.
 type Written struct {
 	mu struct {
 		sync.Mutex
@@ -27,15 +26,15 @@ type write struct {
 	at       time.Time
 }
 
-// forgetAfter bounds the wait for something that the cache will never show.
+// forgetAfter bounds the wait for a write that the cache will never have.
 const forgetAfter = time.Minute
 
-// Wrote notes that the object was created or updated as given.
+// Wrote records that the object was created or updated as given.
 func (w *Written) Wrote(k controller.Key, o client.Object) {
 	w.note(k, o.GetUID(), write{revision: revisionOf(o), at: time.Now()})
 }
 
-// Deleted notes that the object was deleted.
+// Deleted records that the object was deleted.
 func (w *Written) Deleted(k controller.Key, o client.Object) {
 	w.note(k, o.GetUID(), write{at: time.Now()})
 }
@@ -52,7 +51,7 @@ func (w *Written) note(k controller.Key, uid types.UID, x write) {
 	w.mu.keys[k][uid] = x
 }
 
-// Gone notes that the cache has seen the object disappear.
+// Gone records that the cache has seen the object's deletion.
 func (w *Written) Gone(k controller.Key, uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,8 +65,7 @@ func (w *Written) Forget(k controller.Key) {
 	delete(w.mu.keys, k)
 }
 
-// Behind reports whether the objects, as the cache has them for the key, lag
-// behind what was written.
+// Behind reports whether the cached objects of the key are behind the recorded writes.
 func Behind[T client.Object](w *Written, k controller.Key, cached []T) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,8 +91,7 @@ func Behind[T client.Object](w *Written, k controller.Key, cached []T) bool {
 	return true
 }
 
-// revisionOf reads the resourceVersion as the number that API servers give out.
-// One that is no number compares as shown.
+// revisionOf returns the resourceVersion as a number, or 0 if it is not one, in which case the cache counts as up to date.
 func revisionOf(o client.Object) uint64 {
 	n, _ := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	return n

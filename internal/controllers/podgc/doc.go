@@ -1,14 +1,14 @@
-// Package podgc removes pods that nobody will end any more:
+// Package podgc deletes pods that no kubelet will terminate:
 //
 //   - pods bound to a node that does not exist. The node gets 40 s to come back,
-//     and the server is asked before its pods are given up;
-//   - pods told to go that were never bound to a node;
-//   - pods told to go on a node that is not ready and bears the taint
+//     and the server is asked before its pods are deleted;
+//   - terminating pods that were never bound to a node;
+//   - terminating pods on a node that is not ready and has the taint
 //     node.kubernetes.io/out-of-service;
 //   - finished pods beyond a threshold, the oldest first.
 //
-// A pod that may still look alive is marked as failed before it is deleted, so
-// that those who count pods see it end.
+// A pod that may look alive is marked as failed before it is deleted, so that controllers that count pods see it
+// end.
 //
-// Nothing is polled: a pass is caused by the pod or node that it is about.
+// The controller does not poll: a pass is caused by an event of its pod or node.
 package podgc

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// threshold is how many finished pods may be kept.
+	// threshold is the number of finished pods that are kept.
 	threshold = 12500
-	// quarantine is the time a vanished node has to come back.
+	// quarantine is the time a deleted node has to come back.
 	quarantine = 40 * time.Second
-	// lull gathers finished pods beyond the threshold into one pass.
+	// lull batches finished pods beyond the threshold into one pass.
 	lull = 5 * time.Second
 
 	byNode     = "node"
 	byFinished = "finished"
 )
 
-// finishedKey is the key of the pass over finished pods. No pod and no node can
-// have it: pods have a namespace, and nodes' names have no space.
+// finishedKey is the key of the pass over finished pods. It cannot be a pod's or a node's: pods have a namespace,
+// and nodes' names have no space.
 var finishedKey = controller.Key{Name: "finished pods"}
 
 type collector struct {
@@ -84,7 +84,7 @@ func (c *collector) watch() {
 	})
 }
 
-// podSeen wakes what a pod's new state asks for; most ask for nothing.
+// podSeen enqueues the work that a pod's new state requires, mostly none.
 func (c *collector) podSeen(old, p *corev1.Pod) {
 	if p.Spec.NodeName == "" {
 		if p.DeletionTimestamp != nil {
@@ -117,8 +117,7 @@ func (c *collector) reconcile(ctx context.Context, k controller.Key) (controller
 	return controller.Result{}, c.remove(ctx, p, nil)
 }
 
-// clearNode removes the pods of a node that is gone, or those told to go of one
-// that is out of service.
+// clearNode deletes the pods of a deleted node, or the terminating pods of one that is out of service.
 func (c *collector) clearNode(ctx context.Context, name string) error {
 	pods := c.pods.Store().ByIndex(byNode, name)
 	if n, ok := c.nodes.Store().Get("", name); ok {
@@ -131,13 +130,12 @@ func (c *collector) clearNode(ctx context.Context, name string) error {
 		return nil
 	}
 	if _, err := c.nodeA.Get(ctx, name); !apierrors.IsNotFound(err) {
-		return err // it is there after all, or cannot be asked for
+		return err // it exists after all, or the request failed
 	}
 	return c.removeAll(ctx, pods, orphaned(), func(*corev1.Pod) bool { return true })
 }
 
-// outOfService reports whether an administrator has declared a node that is not
-// ready to be beyond use.
+// outOfService reports whether a NotReady node has been declared out of service by an administrator.
 func outOfService(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {

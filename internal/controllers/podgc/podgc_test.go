@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A pod that no node has taken has nobody to end it.
+// An unscheduled terminating pod has no kubelet to complete its termination.
 func TestUnscheduledPodGoes(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
 	pods := client.For[*corev1.Pod](env.Client(t)).Namespace("default")
@@ -25,7 +25,7 @@ func TestUnscheduledPodGoes(t *testing.T) {
 	if err := pods.Delete(t.Context(), "waiting"); err != nil {
 		t.Fatal(err)
 	}
-	// The finalizer lets us see that it was given up, and not only deleted.
+	// The finalizer makes the Failed phase visible before the deletion.
 	waittest.One(t, pods, "waiting", "to be given up", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
 	if _, err := pods.Patch(t.Context(), "waiting", client.MergePatch(map[string]any{"metadata": map[string]any{"finalizers": []string{}}})); err != nil {
 		t.Fatal(err)
@@ -33,8 +33,8 @@ func TestUnscheduledPodGoes(t *testing.T) {
 	waittest.Gone(t, pods, "waiting")
 }
 
-// The pods that are told to go of a node out of service are given up; that they were
-// disturbed, who told them to go has said, or nobody.
+// Terminating pods of an out-of-service node are deleted by force; the DisruptionTarget condition is left to the
+// component that deleted them.
 func TestPodsOfNodeOutOfServiceGo(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
 	c := env.Client(t)

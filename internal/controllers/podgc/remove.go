@@ -14,8 +14,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// trimFinished removes finished pods beyond the threshold: evicted ones first,
-// then the oldest.
+// trimFinished deletes finished pods beyond the threshold: evicted ones first, then the oldest.
 func (c *collector) trimFinished(ctx context.Context) error {
 	pods := slices.DeleteFunc(c.pods.Store().ByIndex(byFinished, ""), func(p *corev1.Pod) bool { return p.DeletionTimestamp != nil })
 	surplus := surplusFinished(pods, threshold)
@@ -48,7 +47,7 @@ func (c *collector) removeAll(ctx context.Context, pods []*corev1.Pod, why *core
 	return err
 }
 
-// remove marks the pod as failed, if it has not ended, and deletes it at once.
+// remove marks the pod as failed, unless it has finished, and deletes it at once.
 func (c *collector) remove(ctx context.Context, p *corev1.Pod, why *corev1.PodCondition) error {
 	api := c.podsA.Namespace(p.Namespace)
 	if !podcontrol.IsFinished(p) {
@@ -77,7 +76,7 @@ func (c *collector) remove(ctx context.Context, p *corev1.Pod, why *corev1.PodCo
 	return client.IgnoreNotFound(err)
 }
 
-// orphaned is what becomes of a pod whose node is gone.
+// orphaned returns the condition of a pod whose node is gone.
 func orphaned() *corev1.PodCondition {
 	return &corev1.PodCondition{
 		Type:               corev1.DisruptionTarget,

@@ -1,10 +1,9 @@
-// Package pvcprotection keeps claims that pods use: a claim has the finalizer
-// kubernetes.io/pvc-protection, from its creation or from here, and loses it when it
-// is told to go and no pod on a node refers to it. A pod that is on no node yet does
-// not count: it will not be started with a claim that goes.
+// Package pvcprotection protects claims that pods use: a claim has the finalizer kubernetes.io/pvc-protection, from
+// its creation or from this controller, which is removed when the claim is terminating and no pod on a node refers
+// to it. A pod without a node does not count: it will not be started with a terminating claim.
 //
-// Before a claim is let go the server is asked for the pods of its namespace: the
-// informer may not have heard of the latest.
+// Before the finalizer is removed, the server is asked for the pods of the namespace, because the informer may be
+// behind.
 package pvcprotection
 
 import (
@@ -83,8 +82,8 @@ func (p *protector) used(ctx context.Context, c *corev1.PersistentVolumeClaim) (
 	return slices.ContainsFunc(list.Items, by), err
 }
 
-// uses reports whether a pod holds on to the claim. One that was made for a pod is
-// free as soon as the kubelet has done with that pod.
+// uses reports whether a pod uses the claim. A claim created for a pod is unused as soon as the kubelet has
+// terminated that pod.
 func uses(pod *corev1.Pod, c *corev1.PersistentVolumeClaim) bool {
 	return pod.Spec.NodeName != "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		switch {
@@ -97,8 +96,7 @@ func uses(pod *corev1.Pod, c *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// shutDown reports whether nothing of the pod runs any more, although it is still
-// there.
+// shutDown reports whether all of the pod's containers have stopped, although the pod still exists.
 func shutDown(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
 }

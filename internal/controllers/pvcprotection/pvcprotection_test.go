@@ -13,10 +13,9 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A claim that a pod uses stays until the pod is gone; so does a bound volume until
-// it is not bound.
+// A claim used by a pod stays until the pod is gone; a bound volume stays until it is unbound.
 func TestWhatIsInUseStays(t *testing.T) {
-	// The test itself plays the binder.
+	// The test itself acts as the binder.
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"*", "-persistentvolume"}})
 	c, ctx := env.Client(t), t.Context()
 	claims := client.For[*corev1.PersistentVolumeClaim](c).Namespace("default")
@@ -48,7 +47,7 @@ func TestWhatIsInUseStays(t *testing.T) {
 	for _, name := range []string{"used", "free"} {
 		must(claims.Delete(ctx, name))
 	}
-	waittest.Gone(t, claims, "free") // a pod that is nowhere yet holds nothing
+	waittest.Gone(t, claims, "free") // a pod without a node does not protect it
 	held, err := claims.Get(ctx, "used")
 	must(err)
 	if held.DeletionTimestamp == nil || !slices.Contains(held.Finalizers, "kubernetes.io/pvc-protection") {

@@ -1,6 +1,5 @@
-// Package pvprotection keeps volumes that are bound: a volume has the finalizer
-// kubernetes.io/pv-protection, from its creation or from here, and loses it when it
-// is told to go and is not bound.
+// Package pvprotection protects bound volumes: a volume has the finalizer kubernetes.io/pv-protection, from its
+// creation or from this controller, which is removed when the volume is terminating and not bound.
 package pvprotection
 
 import (

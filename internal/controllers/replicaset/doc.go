@@ -1,5 +1,4 @@
-// Package replicaset runs ReplicaSets: as many active pods of the template as
-// the spec asks for, claimed by selector, and a status that says how many
-// exist, are ready, are available and are on their way out. The work is done
-// by podcontrol/replicas.
+// Package replicaset is the ReplicaSet controller: it maintains the desired number of active pods, claimed by
+// selector, and a status with the numbers of existing, ready, available and terminating ones. The work is done by
+// podcontrol/replicas.
 package replicaset

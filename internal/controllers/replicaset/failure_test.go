@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A set that may not delete a pod says so in a condition, why and in one line, and in an
-// event; once it may, both the pod and the condition go.
+// A set whose pod deletions are rejected has a condition with the reason in one line, and an event; once deletion
+// is allowed, the pod and the condition disappear.
 func TestPodsThatMayNotGo(t *testing.T) {
 	c := testenv.Start(t, testenv.Options{}).Client(t)
 	sets := client.For[*appsv1.ReplicaSet](c).Namespace("default")

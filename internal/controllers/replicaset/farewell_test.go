@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// TestNamespaceThatGoes: what a namespace on its way out refuses once is not asked for again
-// with each pod that goes.
+// TestNamespaceThatGoes checks that a create rejected by a terminating namespace is not repeated for each deleted
+// pod.
 func TestNamespaceThatGoes(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{})
 	c := env.Client(t)

@@ -38,7 +38,7 @@ func view(rs *appsv1.ReplicaSet) (replicas.View, error) {
 }
 
 func withStatus(rs *appsv1.ReplicaSet, s appsv1.ReplicaSetStatus) *appsv1.ReplicaSet {
-	changed := *rs // only the status differs, and it is replaced whole
+	changed := *rs // only the status differs, and it is replaced as a whole
 	changed.Status = s
 	return &changed
 }

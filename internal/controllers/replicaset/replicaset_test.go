@@ -59,7 +59,7 @@ func TestReplicaSetOwnsWhatItSelects(t *testing.T) {
 		t.Error("the orphan was not adopted")
 	}
 
-	// A pod that leaves the selection is let go and replaced.
+	// A pod that no longer matches the selector is released and replaced.
 	if _, err := pods.Patch(t.Context(), "orphan", client.MergePatch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "debug"}}})); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestReplicaSetOwnsWhatItSelects(t *testing.T) {
 		return len(have) == 3
 	})
 
-	// A deleted one is replaced.
+	// A deleted pod is replaced.
 	for name := range have {
 		if name != "orphan" {
 			if err := pods.Delete(t.Context(), name); err != nil {
@@ -119,8 +119,7 @@ func TestReplicasNeverOvershoot(t *testing.T) {
 				(rs.Status.TerminatingReplicas == nil || *rs.Status.TerminatingReplicas == 0)
 		})
 	}
-	// 40 + 50 + 50 pods are needed for this, and no more. The last pod made marks
-	// the end of the log.
+	// Exactly 40 + 50 + 50 pods are needed. The last pod created marks the end of the log.
 	if _, err := pods.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "end", Namespace: "default"}, Spec: template().Spec}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,3 @@
-// Package replication runs ReplicationControllers, the elder sibling of
-// ReplicaSets with a plain map for a selector. The work is done by
-// podcontrol/replicas.
+// Package replication is the ReplicationController controller. ReplicationControllers are the predecessor of
+// ReplicaSets, with a plain map as selector. The work is done by podcontrol/replicas.
 package replication

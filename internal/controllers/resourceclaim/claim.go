@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-// syncClaim takes pods that need a claim no more out of it, and what nobody needs away.
+// syncClaim removes pods that no longer need a claim from its reservations, and releases an unused claim.
 func (c *claimer) syncClaim(ctx context.Context, k controller.Key) (controller.Result, error) {
 	o, ok := c.claims.Store().Get(k.Namespace, k.Name)
 	if !ok {
@@ -37,7 +37,7 @@ func (c *claimer) syncClaim(ctx context.Context, k controller.Key) (controller.R
 	if len(users) > 0 || o.DeletionTimestamp != nil {
 		return controller.Result{}, nil
 	}
-	// Of a pod that is gone the garbage collector knows.
+	// The garbage collector deletes claims of deleted pods.
 	if pod, ok := ownerOf(o); ok {
 		if p, ok := c.pods.Store().Get(pod.Namespace, pod.Name); ok && (!metav1.IsControlledBy(o, p) || done(p)) {
 			return controller.Result{}, client.IgnoreNotFound(c.claimsAPI.Namespace(k.Namespace).Delete(ctx, k.Name, metav1.DeleteOptions{
@@ -48,9 +48,8 @@ func (c *claimer) syncClaim(ctx context.Context, k controller.Key) (controller.R
 	return controller.Result{}, nil
 }
 
-// uses reports whether somebody for whom a claim is reserved still needs it. That a pod
-// is gone is taken from the server: the scheduler may know one that we do not yet. Who is
-// no pod is not ours to judge.
+// uses reports whether a consumer still needs a claim. A missing pod is confirmed with the server: the scheduler
+// may know a newer one. Consumers other than pods always count.
 func (c *claimer) uses(ctx context.Context, namespace string, r resourcev1.ResourceClaimConsumerReference) (bool, error) {
 	if r.APIGroup != "" || r.Resource != "pods" {
 		return true, nil
@@ -66,8 +65,8 @@ func (c *claimer) uses(ctx context.Context, namespace string, r resourcev1.Resou
 	return p.UID == r.UID && !done(p), nil
 }
 
-// release leaves a claim to its users. Without any it is not allocated any more, if it
-// was by the scheduler, and nothing holds it.
+// release sets a claim's consumers. Without any, its allocation is removed if the scheduler made it, and so is the
+// finalizer.
 func (c *claimer) release(ctx context.Context, o *resourcev1.ResourceClaim, users []resourcev1.ResourceClaimConsumerReference) error {
 	api := c.claimsAPI.Namespace(o.Namespace)
 	o = o.DeepCopy()

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// manager is who says which claims a pod has.
+	// manager is the field manager of pods' claim statuses.
 	manager = "ResourceClaimController"
-	// longest is what a generated name may have before its random end.
+	// maxGenerated is the maximum length of a generated name before its random suffix.
 	longest = 57
 )
 
-// syncPod makes the claims that a pod lacks and names them in its status.
+// syncPod creates the claims that a pod lacks and records them in its status.
 func (c *claimer) syncPod(ctx context.Context, k controller.Key) (controller.Result, error) {
 	p, ok := c.pods.Store().Get(k.Namespace, k.Name)
 	if !ok || p.DeletionTimestamp != nil || done(p) || len(p.Spec.ResourceClaims) == 0 {
@@ -32,7 +32,7 @@ func (c *claimer) syncPod(ctx context.Context, k controller.Key) (controller.Res
 	}
 	own := c.claims.Store().ByIndex(byPod, k.String())
 	if podcontrol.Behind(&c.written, k, own) {
-		return controller.Result{RequeueAfter: time.Second}, nil // its event comes sooner
+		return controller.Result{RequeueAfter: time.Second}, nil // its event comes earlier
 	}
 	var statuses []corev1.PodResourceClaimStatus
 	changed := false
@@ -65,13 +65,13 @@ func (c *claimer) syncPod(ctx context.Context, k controller.Key) (controller.Res
 	return controller.Result{}, c.reserve(ctx, p)
 }
 
-// has reports whether the pod's own claim of that name is there.
+// has reports whether the pod's own claim of that name exists.
 func (c *claimer) has(p *corev1.Pod, name string) bool {
 	o, ok := c.claims.Store().Get(p.Namespace, name)
 	return ok && metav1.IsControlledBy(o, p)
 }
 
-// provide finds the claim that was made for one of a pod's, or makes it.
+// provide returns the claim for one of a pod's claim entries, creating it if necessary.
 func (c *claimer) provide(ctx context.Context, p *corev1.Pod, of *corev1.PodResourceClaim, own []*resourcev1.ResourceClaim) (*resourcev1.ResourceClaim, error) {
 	for _, o := range own {
 		if metav1.IsControlledBy(o, p) && o.Annotations[resourcev1.PodResourceClaimAnnotation] == of.Name {
@@ -103,8 +103,8 @@ func (c *claimer) provide(ctx context.Context, p *corev1.Pod, of *corev1.PodReso
 	return made, nil
 }
 
-// prefix is what the generated name of a pod's claim begins with; where it would be too
-// long, both names are cut in proportion.
+// prefix returns the prefix of the generated name of a pod's claim; if it is too long, both names are truncated in
+// proportion.
 func prefix(pod, claim string) string {
 	whole := pod + "-" + claim + "-"
 	if n := len(whole); n > longest {
@@ -113,8 +113,7 @@ func prefix(pod, claim string) string {
 	return whole
 }
 
-// reserve reserves the allocated claims of a pod that has a node; with one the scheduler
-// had nothing to do.
+// reserve reserves the allocated claims of a pod that was bound without the scheduler.
 func (c *claimer) reserve(ctx context.Context, p *corev1.Pod) error {
 	if p.Spec.NodeName == "" {
 		return nil

@@ -15,8 +15,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// Indexes: of pods by the claims and the templates that they name, of claims by the pod
-// that they were made for.
+// Indexes: of pods by their claims and templates, of claims by the pod that they were created for.
 const (
 	byClaim    = "resource claim"
 	byTemplate = "resource claim template"
@@ -105,7 +104,7 @@ func (c *claimer) podSeen(p *corev1.Pod) {
 	}
 }
 
-// wakeClaims has the claims looked at of a pod that needs none any more.
+// wakeClaims enqueues the claims of a pod that no longer needs them.
 func (c *claimer) wakeClaims(p *corev1.Pod) {
 	for i := range p.Spec.ResourceClaims {
 		if name, _ := nameOf(p, &p.Spec.ResourceClaims[i]); name != "" {
@@ -117,7 +116,7 @@ func (c *claimer) wakeClaims(p *corev1.Pod) {
 	}
 }
 
-// wakePods has the pods looked at that use a claim, and the one that it was made for.
+// wakePods enqueues the pods that use a claim, and the one that it was created for.
 func (c *claimer) wakePods(o *resourcev1.ResourceClaim) {
 	for _, p := range c.pods.Store().ByIndex(byClaim, controller.KeyOf(o).String()) {
 		c.podLoop.EnqueueFor(controller.KeyOf(p), o)
@@ -127,14 +126,13 @@ func (c *claimer) wakePods(o *resourcev1.ResourceClaim) {
 	}
 }
 
-// done reports whether a pod will run no more: it has ended, or was told to go before it
-// had a node.
+// done reports whether a pod will not run any more: it has finished, or was deleted before it had a node.
 func done(p *corev1.Pod) bool {
 	return podcontrol.IsFinished(p) || p.DeletionTimestamp != nil && p.Spec.NodeName == ""
 }
 
-// nameOf names the claim that one of a pod's stands for; "" if it has none. known is
-// false for one of a template that the pod's status does not tell of yet.
+// nameOf returns the name of the claim for one of a pod's claim entries, or "". known is false for a
+// template's claim that is not in the pod's status yet.
 func nameOf(p *corev1.Pod, of *corev1.PodResourceClaim) (name string, known bool) {
 	if of.ResourceClaimName != nil {
 		return *of.ResourceClaimName, true
@@ -150,7 +148,7 @@ func nameOf(p *corev1.Pod, of *corev1.PodResourceClaim) (name string, known bool
 	return "", false
 }
 
-// ownerOf is the pod that a claim was made for.
+// ownerOf returns the pod that a claim was created for.
 func ownerOf(o *resourcev1.ResourceClaim) (controller.Key, bool) {
 	ref := metav1.GetControllerOfNoCopy(o)
 	if ref == nil || ref.Kind != "Pod" || ref.APIVersion != "v1" {

@@ -56,7 +56,7 @@ func (f fixture) template(name string) {
 	f.must(err)
 }
 
-// generated waits for the claim that a pod's status names, other than that of a name.
+// generated waits for the claim in a pod's status whose name differs from other.
 func (f fixture) generated(pod, other string) string {
 	f.Helper()
 	p := waittest.One(f.T, f.pods, pod, "its claim", func(p *corev1.Pod) bool {
@@ -66,15 +66,15 @@ func (f fixture) generated(pod, other string) string {
 	return *p.Status.ResourceClaimStatuses[0].ResourceClaimName
 }
 
-// finish says of a pod that it has ended.
+// finish sets the phase of a pod to Succeeded.
 func (f fixture) finish(pod string) {
 	f.Helper()
 	_, err := f.pods.Patch(f.Context(), pod, client.MergePatch(map[string]any{"status": map[string]any{"phase": "Succeeded"}}).On("status"))
 	f.must(err)
 }
 
-// A pod has a claim of the template that it names, as soon as there is one, and another
-// if that goes; when it has ended the claim goes.
+// A pod gets a claim of its template as soon as that exists, and another one if the claim is deleted; when the pod
+// has finished, the claim is deleted.
 func TestClaimsOfTemplates(t *testing.T) {
 	f := start(t)
 	p := f.pod("web", "", corev1.PodResourceClaim{Name: "gpu", ResourceClaimTemplateName: ptr.To("gpus")})
@@ -105,8 +105,8 @@ func TestClaimsOfTemplates(t *testing.T) {
 	}
 }
 
-// A claim that is allocated is reserved for the pods that are bound already, until they
-// have ended or are gone; with the last one its devices are free.
+// An allocated claim is reserved for the pods that are bound already, until they have finished or are gone; after
+// the last one its devices are free.
 func TestReservations(t *testing.T) {
 	f := start(t)
 	_, err := f.claims.Create(t.Context(), &resourcev1.ResourceClaim{

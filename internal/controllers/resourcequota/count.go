@@ -19,8 +19,8 @@ import (
 	"fairlead.dev/internal/quota"
 )
 
-// count sums up what a quota bounds. What can't be counted is left out; if that is
-// for a fault, the fault is returned beside the rest.
+// count computes a quota's usage. Resources that can't be counted are left out; if that is due to an error, it is
+// returned beside the result.
 func (c *counter) count(ctx context.Context, q *corev1.ResourceQuota) (corev1.ResourceList, error) {
 	used := corev1.ResourceList{}
 	errs := []error{
@@ -43,7 +43,7 @@ func (c *counter) count(ctx context.Context, q *corev1.ResourceQuota) (corev1.Re
 	return used, errors.Join(errs...)
 }
 
-// sum adds what the objects of one resource use, as far as the quota bounds it.
+// sum adds the usage of one resource's objects, for the names in the quota.
 func sum[T client.Object](c *counter, q *corev1.ResourceQuota, used corev1.ResourceList, of schema.GroupResource, i *informer.Informer[T]) error {
 	m, _ := quota.For(of, c.others)
 	covered := m.Covers(q.Spec.Hard)
@@ -69,10 +69,10 @@ func sum[T client.Object](c *counter, q *corev1.ResourceQuota, used corev1.Resou
 	return nil
 }
 
-// metadata follows a resource that is only counted.
+// metadata is the informer of a resource that is only counted.
 type metadata = *informer.Informer[*metav1.PartialObjectMetadata]
 
-// number counts the objects of a resource; ok is false if it is not served.
+// number returns the number of objects of a resource. ok is false if it is not served.
 func (c *counter) number(ctx context.Context, gr schema.GroupResource, q *corev1.ResourceQuota) (n int, ok bool, err error) {
 	r, ok, err := c.find(ctx, gr)
 	if !ok || err != nil {
@@ -80,7 +80,7 @@ func (c *counter) number(ctx context.Context, gr schema.GroupResource, q *corev1
 	}
 	i := informer.Metadata(c.env.Informers, r.GVR, true)
 	c.mu.Lock()
-	if c.mu.follows[gr] != i { // the first time, or the resource was away in between
+	if c.mu.follows[gr] != i { // the first time, or the resource was temporarily gone
 		c.mu.follows[gr] = i
 		i.Handle(informer.Handler[*metav1.PartialObjectMetadata]{
 			Add:    func(o *metav1.PartialObjectMetadata, _ bool) { c.appeared(o) },
@@ -96,13 +96,12 @@ func (c *counter) number(ctx context.Context, gr schema.GroupResource, q *corev1
 		return 0, false, fmt.Errorf("%s can't be counted: %w", gr, ctx.Err())
 	}
 	if in, err := (quota.Measure{}).InScope(q, nil); !in || err != nil {
-		return 0, true, err // a quota of scopes that no such object is in
+		return 0, true, err // the quota has scopes, which such objects are never in
 	}
 	return len(i.Store().List(q.Namespace)), true, nil
 }
 
-// find looks a resource up among those that are served, as they were half a minute
-// ago or later.
+// find looks up a resource among those served, by a discovery at most half a minute old.
 func (c *counter) find(ctx context.Context, gr schema.GroupResource) (client.APIResource, bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

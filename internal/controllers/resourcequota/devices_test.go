@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A quota of the devices of a class is counted, holds claims back, and is given back,
-// also by the names that the class has as an extended resource.
+// A quota for the devices of a class is counted, rejects claims, and is released, also under the class's extended
+// resource names.
 func TestDeviceQuota(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{Controllers: []string{"resourcequota", "serviceaccount"}, NoScheduler: true, Nodes: -1})
 	c, ctx := env.Client(t), t.Context()

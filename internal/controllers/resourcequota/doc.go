@@ -1,16 +1,13 @@
-// Package resourcequota counts what ResourceQuotas have given out.
+// Package resourcequota computes the usage of ResourceQuotas.
 //
-// The API server charges a quota before it writes an object; this controller gives
-// back what objects no longer use: when one is deleted, a pod ends, or something
-// changes so that it uses another amount. It also begins the count of a new quota,
-// without which the API server lets nothing through that the quota bounds.
+// The API server charges a quota before it writes an object; this controller lowers the usage when an object is
+// deleted, a pod terminates, or a change lowers an object's usage. It also computes the initial usage of a new
+// quota, without which the API server rejects all objects that the quota limits.
 //
-// A count goes over the objects of the quota's namespace in the informers' stores. A
-// quota is counted anew at most once in half a second however many objects go, and
-// every five minutes in any case. An object that was charged may not have reached the
-// informer when its quota is counted; so a count that found less than was charged is
-// made again soon after.
+// A count reads the objects of the quota's namespace from the informers. A quota is counted at most twice a second,
+// however many objects are deleted, and at least every five minutes. A charged object may not be in the informer
+// yet when its quota is counted, so a count below the charged usage is repeated soon after.
 //
-// Objects that are only counted, by names like count/jobs.batch, are followed by
-// their metadata, from the first quota on that names them.
+// For objects that are only counted, by names like count/jobs.batch, metadata informers are started with the first
+// quota that names them.
 package resourcequota

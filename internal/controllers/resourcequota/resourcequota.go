@@ -21,7 +21,7 @@ import (
 const (
 	resync = 5 * time.Minute
 	pace   = 500 * time.Millisecond
-	again  = 2 * time.Second // after a count that found less than before
+	again  = 2 * time.Second // after a count below the previous usage
 )
 
 type counter struct {
@@ -91,8 +91,8 @@ func New(env controller.Env) controller.Runner {
 	return c.loop
 }
 
-// followClasses has all quotas counted again when a class of devices comes or goes, or
-// is another extended resource: claims are then charged by other names.
+// followClasses recounts all quotas when a device class appears, disappears, or changes its extended resource,
+// because claims are then charged under other names.
 func (c *counter) followClasses(classes *informer.Informer[*resourcev1.DeviceClass]) {
 	recount := func(*resourcev1.DeviceClass) {
 		for _, q := range c.quotas.Store().List("") {
@@ -118,8 +118,8 @@ var (
 	deviceClaims = schema.GroupResource{Group: resourcev1.GroupName, Resource: "resourceclaims"}
 )
 
-// follow wakes the quotas of a namespace when an object there goes, uses another
-// amount, or is no longer alike in what scopes look at.
+// follow wakes the quotas of a namespace when an object is deleted, changes its usage, or changes for scopes
+// according to alike.
 func follow[T client.Object](c *counter, i *informer.Informer[T], of schema.GroupResource, alike func(a, b T) bool) {
 	controller.WatchFunc(c.loop, i, informer.Handler[T]{
 		Add: func(o T, _ bool) { c.appeared(o) },
@@ -136,9 +136,8 @@ func follow[T client.Object](c *counter, i *informer.Informer[T], of schema.Grou
 	})
 }
 
-// appeared has the quotas counted again that are no older than an object which the
-// informer tells of only now: what came after a quota is counted by its admission, what
-// was there before only by a count that has seen it.
+// appeared recounts the quotas that are not older than a newly seen object: objects created after a quota were
+// charged by admission, older ones need a count that includes them.
 func (c *counter) appeared(o client.Object) {
 	made := o.GetCreationTimestamp()
 	for _, q := range c.quotas.Store().List(o.GetNamespace()) {
@@ -152,7 +151,7 @@ func (c *counter) appeared(o client.Object) {
 // bounded reports whether the namespace has a quota at all.
 func (c *counter) bounded(namespace string) bool { return len(c.quotas.Store().List(namespace)) > 0 }
 
-// wake has the quotas of an object's namespace counted when that time has passed.
+// wake enqueues the quotas of an object's namespace after a time.
 func (c *counter) wake(o client.Object, after time.Duration) {
 	for _, q := range c.quotas.Store().List(o.GetNamespace()) {
 		k := controller.KeyOf(q)

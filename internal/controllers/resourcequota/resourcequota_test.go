@@ -24,7 +24,7 @@ func amounts(s string) corev1.ResourceList {
 	return l
 }
 
-// uses reports whether a quota's status says that so much is used.
+// uses reports whether a quota's status has the given usage.
 func uses(s string) func(*corev1.ResourceQuota) bool {
 	return func(q *corev1.ResourceQuota) bool {
 		for name, want := range amounts(s) {
@@ -36,7 +36,7 @@ func uses(s string) func(*corev1.ResourceQuota) bool {
 	}
 }
 
-// A quota is counted, charged, full, and given back.
+// A quota is counted, charged, exhausted, and released.
 func TestAQuotasLife(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{})
 	c, ctx := env.Client(t), t.Context()

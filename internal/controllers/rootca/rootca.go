@@ -20,13 +20,13 @@ const (
 	name       = "kube-root-ca.crt"
 	file       = "ca.crt"
 	annotation = "kubernetes.io/description"
-	// description is what users of upstream's controller read in the annotation.
+	// description is upstream's text for the annotation.
 	description = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."
 )
 
 // Options configure the publisher.
 type Options struct {
-	// CA is the bundle to publish, in PEM. Without it nothing is published.
+	// CA is the bundle to publish, in PEM. Without it the publisher is idle.
 	CA []byte
 }
 
@@ -44,8 +44,7 @@ func New(env controller.Env, o Options) controller.Runner {
 	p := &publisher{
 		data: map[string]string{file: string(o.CA)},
 		api:  api,
-		// Of all ConfigMaps it wants one in each namespace: an informer of its own,
-		// that reads as the shared ones do.
+		// It needs only one ConfigMap of each namespace: an informer of its own, otherwise like the shared ones.
 		maps: informer.New(client.For[*corev1.ConfigMap](env.Informers.Client()), informer.Options[*corev1.ConfigMap]{
 			FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String(),
 		}),
@@ -91,7 +90,7 @@ func (p *publisher) reconcile(ctx context.Context, k controller.Key) (controller
 	m.Annotations[annotation] = description
 	_, err := p.api.Namespace(k.Name).Update(ctx, m)
 	if apierrors.IsNotFound(err) {
-		err = nil // its deletion brings us back
+		err = nil // the deletion event enqueues it again
 	}
 	return controller.Result{}, err
 }

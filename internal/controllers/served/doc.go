@@ -1,3 +1,3 @@
-// Package served picks, out of everything that discovery finds, the resources
-// that a controller over all kinds has to look at: each once, in one version.
+// Package served selects, from the result of discovery, the resources for controllers that work on all kinds: each
+// once, in one version.
 package served

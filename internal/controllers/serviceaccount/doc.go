@@ -1,4 +1,3 @@
-// Package serviceaccount keeps a ServiceAccount named default in every active
-// namespace: pods that name no account run as it, so it must come back when it
-// is deleted. What it holds is not touched.
+// Package serviceaccount maintains a ServiceAccount named default in every active namespace. Pods without an
+// account use it, so it is created again when it is deleted. Its content is not modified.
 package serviceaccount

@@ -1,9 +1,7 @@
-// Package serviceaccounttoken fills Secrets of the type
-// kubernetes.io/service-account-token: with a token of the ServiceAccount that their
-// annotation kubernetes.io/service-account.name names, which is good as long as both are
-// there, their namespace, and the authority of the API server.
+// Package serviceaccounttoken fills Secrets of the type kubernetes.io/service-account-token: with a token of the
+// ServiceAccount in their annotation kubernetes.io/service-account.name, which is valid while both exist, their
+// namespace, and the CA of the API server.
 //
-// A Secret whose account is not there, or is another one of the same name, is deleted. An
-// account that lists a Secret which was deleted lists it no more. What is in a Secret is
-// not touched, but for an authority that is not ours.
+// A Secret whose account is missing, or is another one of the same name, is deleted. A deleted Secret is removed
+// from its account's list. Other data in a Secret is not modified, except for a CA that differs.
 package serviceaccounttoken

@@ -18,15 +18,14 @@ import (
 	"fairlead.dev/informer"
 )
 
-// byAccount finds the Secrets of an account, by namespace and name.
+// byAccount is the index of Secrets by the namespace and name of their account.
 const byAccount = "account"
 
 // Options configure the controller.
 type Options struct {
-	// CA is what clients trust the API server by, in PEM; empty puts none into Secrets.
+	// CA is the API server's CA bundle, in PEM; if it is empty, Secrets get none.
 	CA []byte
-	// Sign makes the token of an account that is kept in a Secret. Without it the
-	// controller does nothing.
+	// Sign returns the token of an account for a Secret. Without it the controller is idle.
 	Sign func(account *corev1.ServiceAccount, secret string) (string, error)
 }
 
@@ -38,14 +37,14 @@ type tokens struct {
 	secrets  *informer.Informer[*corev1.Secret]
 	loop     *controller.Controller
 
-	// mu guards what deleted Secrets named, from the deletion until it is worked on.
+	// mu guards the accounts of deleted Secrets, from the deletion until it is processed.
 	mu struct {
 		sync.Mutex
 		deleted map[controller.Key]account
 	}
 }
 
-// account is what a Secret names; of any UID if that is empty.
+// account is the account that a Secret names; an empty uid matches any.
 type account struct {
 	name string
 	uid  types.UID
@@ -62,8 +61,7 @@ func New(env controller.Env, o Options) controller.Runner {
 		accounts: client.For[*corev1.ServiceAccount](env.Client),
 		api:      client.For[*corev1.Secret](env.Client),
 		seen:     informer.For[*corev1.ServiceAccount](env.Informers),
-		// Of all Secrets it wants those with tokens: an informer of its own, that reads as
-		// the shared ones do.
+		// It needs only Secrets with tokens: an informer of its own, otherwise like the shared ones.
 		secrets: informer.New(client.For[*corev1.Secret](env.Informers.Client()), informer.Options[*corev1.Secret]{
 			FieldSelector: fields.OneTermEqualSelector("type", string(corev1.SecretTypeServiceAccountToken)).String(),
 			Indexes: map[string]func(*corev1.Secret) []string{byAccount: func(s *corev1.Secret) []string {
@@ -140,8 +138,7 @@ func (t *tokens) reconcile(ctx context.Context, k controller.Key) (controller.Re
 	return controller.Result{}, t.fill(ctx, a, s)
 }
 
-// account is the one that a Secret names, by the server's word if we have not seen it; nil
-// if there is none.
+// account returns the account that a Secret names, asking the server if the cache lacks it, or nil.
 func (t *tokens) account(ctx context.Context, namespace string, of account) (*corev1.ServiceAccount, error) {
 	meant := func(a *corev1.ServiceAccount) bool { return of.uid == "" || of.uid == a.UID }
 	if a, ok := t.seen.Store().Get(namespace, of.name); ok && meant(a) {
@@ -159,8 +156,8 @@ func (t *tokens) account(ctx context.Context, namespace string, of account) (*co
 	return a, nil
 }
 
-// fill writes what a Secret lacks, on top of what we have seen of it: who changed it
-// meanwhile brings the next pass.
+// fill writes the data that a Secret lacks, conditional on its resourceVersion: a concurrent change causes the next
+// pass.
 func (t *tokens) fill(ctx context.Context, a *corev1.ServiceAccount, seen *corev1.Secret) error {
 	data := map[string][]byte{}
 	if ca := t.o.CA; len(ca) > 0 && !bytes.Equal(seen.Data[corev1.ServiceAccountRootCAKey], ca) {
@@ -192,7 +189,7 @@ func (t *tokens) fill(ctx context.Context, a *corev1.ServiceAccount, seen *corev
 	return ignoreOvertaken(err)
 }
 
-// forget takes a Secret that is no more out of what its account lists.
+// forget removes a deleted Secret from its account's list.
 func (t *tokens) forget(ctx context.Context, secret controller.Key, of account) error {
 	accounts := t.accounts.Namespace(secret.Namespace)
 	a, err := accounts.Get(ctx, of.name)
@@ -215,8 +212,8 @@ func (t *tokens) forget(ctx context.Context, secret controller.Key, of account) 
 	return err
 }
 
-// ignoreOvertaken is for writes after which, when somebody else was faster, there is
-// nothing to do that his change does not bring.
+// ignoreOvertaken ignores conflicts and missing objects, after which the other client's change causes the next
+// pass.
 func ignoreOvertaken(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil

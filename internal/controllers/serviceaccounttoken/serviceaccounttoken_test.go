@@ -16,8 +16,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A Secret of an account gets a token that the server takes, until the Secret or the
-// account is gone.
+// A Secret of an account gets a token that the server accepts until the Secret or the account is gone.
 func TestASecretsToken(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"serviceaccounttoken"}})
 	c, ctx := env.Client(t), t.Context()

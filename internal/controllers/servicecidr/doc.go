@@ -1,7 +1,7 @@
-// Package servicecidr keeps the ranges that services get their addresses from: a
-// ServiceCIDR is told to be Ready, and stays after its deletion as long as an address is
-// in use that no other range has; its condition says so. One that nothing holds goes ten
-// seconds after its deletion, when no server takes addresses from it any more.
+// Package servicecidr maintains the ranges of service addresses: it sets the Ready condition of a ServiceCIDR, and
+// keeps a deleted one as long as it has an address in use that no other range contains, which the condition
+// reports. An unused one is removed ten seconds after its deletion, when no server allocates addresses from it any
+// more.
 //
-// In use is an address that has an IPAddress which a server made.
+// An address is in use if it has an IPAddress created by a server.
 package servicecidr

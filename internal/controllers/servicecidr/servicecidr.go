@@ -18,7 +18,7 @@ import (
 const (
 	manager   = "service-cidr-controller"
 	finalizer = "networking.k8s.io/service-cidr-finalizer"
-	// grace is how long after its deletion nobody takes addresses of a range any more.
+	// grace is how long after its deletion servers may still allocate addresses from a range.
 	grace = 10 * time.Second
 )
 
@@ -49,8 +49,7 @@ func New(env controller.Env) controller.Runner {
 	return r.loop
 }
 
-// wake has the ranges looked at again that wait for their end: what has come or gone may
-// be what held them.
+// wake enqueues terminating ranges: the changed object may have been what held them.
 func (r *ranges) wake(because client.Object) {
 	for _, c := range r.all.Store().List("") {
 		if c.DeletionTimestamp != nil {
@@ -84,7 +83,7 @@ func (r *ranges) reconcile(ctx context.Context, k controller.Key) (controller.Re
 	return controller.Result{}, nil
 }
 
-// say writes the condition Ready, if the range does not have it like that.
+// say writes the Ready condition, if it has changed.
 func (r *ranges) say(ctx context.Context, c *networkingv1.ServiceCIDR, status metav1.ConditionStatus, reason, message string) error {
 	was := meta.FindStatusCondition(c.Status.Conditions, networkingv1.ServiceCIDRConditionReady)
 	if was != nil && was.Status == status && was.Reason == reason && was.Message == message {

@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A range is ready; told to go while a service has an address of it, it says why it does
-// not, until the service is gone or another range has the address too.
+// A range becomes ready. If it is deleted while a service has one of its addresses, the condition gives the reason
+// why it stays, until the service is gone or another range contains the address.
 func TestARangeInUseStays(t *testing.T) {
 	t.Parallel() // it waits
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"servicecidr"}})

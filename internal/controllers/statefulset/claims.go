@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// claimName names the claim that a pod of the set has of a template.
+// claimName returns the name of the claim that a pod of the set has for a template.
 func claimName(set *appsv1.StatefulSet, template string, ordinal int) string {
 	return template + "-" + podName(set, ordinal)
 }
@@ -27,8 +27,7 @@ func ownsClaim(set *appsv1.StatefulSet, name string) bool {
 	return false
 }
 
-// volumes puts the set's claims in front of a template's volumes; one of the same name
-// gives way.
+// volumes returns the set's claims followed by a template's volumes, of which those with the same name are dropped.
 func volumes(set *appsv1.StatefulSet, own []corev1.Volume, ordinal int) []corev1.Volume {
 	templates := set.Spec.VolumeClaimTemplates
 	all := make([]corev1.Volume, 0, len(templates)+len(own))
@@ -65,9 +64,9 @@ func hasVolumes(set *appsv1.StatefulSet, p *corev1.Pod, ordinal int) bool {
 	return true
 }
 
-// makeClaims creates the claims of an ordinal that don't exist. One that is to go with the set
-// has its owner from the beginning: were the set deleted before it gets one, or is it gone
-// already and this pass late to hear of it, nobody would collect the claim.
+// makeClaims creates the missing claims of an ordinal. A claim that is to be deleted with the set has its owner
+// from its creation: if the set were deleted before the owner was set, or is gone already, the claim would never be
+// collected.
 func (p *pass) makeClaims(ordinal int) error {
 	var errs []error
 	for i := range p.set.Spec.VolumeClaimTemplates {
@@ -93,7 +92,7 @@ func (p *pass) makeClaims(ordinal int) error {
 		case err == nil:
 			p.c.rec.Event(p.set, corev1.EventTypeNormal, "SuccessfulCreate",
 				"Create Claim %s Pod %s in StatefulSet %s success", name, podName(p.set, ordinal), p.set.Name)
-		case !apierrors.IsAlreadyExists(err): // it exists, and the cache is late
+		case !apierrors.IsAlreadyExists(err): // it exists, and the cache is behind
 			p.c.rec.Event(p.set, corev1.EventTypeWarning, "FailedCreate",
 				"Create Claim %s for Pod %s in StatefulSet %s failed error: %s", name, podName(p.set, ordinal), p.set.Name, err)
 			errs = append(errs, fmt.Errorf("failed to create PVC %s: %w", name, err))

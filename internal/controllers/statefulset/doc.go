@@ -1,16 +1,14 @@
-// Package statefulset is the StatefulSet controller: pods with names and storage of
-// their own, numbered from spec.ordinals.start, made and taken down in order.
+// Package statefulset is the StatefulSet controller: pods with stable names and storage, numbered from
+// spec.ordinals.start, created and deleted in order.
 //
-// With podManagementPolicy OrderedReady a pod is made when all below it are available
-// and removed when all below it are; with Parallel order is not kept. A rolling update
-// goes from the highest ordinal down to spec.updateStrategy.rollingUpdate.partition,
-// one pod at a time, or maxUnavailable of them if that is set; with OnDelete a pod takes
-// the new template when someone deletes it. Templates are remembered as
-// ControllerRevisions (podcontrol/history). Every claim of volumeClaimTemplates exists
-// before its pod does; persistentVolumeClaimRetentionPolicy decides, through owner
-// references, what becomes of it when the set shrinks or goes.
+// With podManagementPolicy OrderedReady a pod is created when all below it are available, and deleted, the
+// highest first, when all below it are; with Parallel there is no order. A rolling update proceeds from the highest ordinal down to
+// spec.updateStrategy.rollingUpdate.partition, one pod at a time, or maxUnavailable of them if that is set; with
+// OnDelete a pod takes the new template when it is deleted. Templates are recorded as ControllerRevisions
+// (podcontrol/history). Every claim of volumeClaimTemplates exists before its pod does;
+// persistentVolumeClaimRetentionPolicy decides, through owner references, whether it is deleted when the set is
+// scaled down or deleted.
 //
-// One pass works on one StatefulSet from the informers' view of it. Names are fixed, so
-// a view that lags cannot lead to a second pod of the same ordinal: the server refuses
-// it, and a deletion names the UID that was seen.
+// One pass works on one StatefulSet from the informers' state. Names are fixed, so a stale state cannot lead to a
+// second pod of the same ordinal: the server rejects it, and a deletion contains the UID that was seen.
 package statefulset

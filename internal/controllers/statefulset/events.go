@@ -20,7 +20,7 @@ func (c *sets) watch() {
 		Delete: c.podGone,
 	})
 	controller.WatchFunc(c.loop, c.claims, informer.Handler[*corev1.PersistentVolumeClaim]{Delete: c.claimGone})
-	// Only to wait for the first list: a change of revisions is always our own.
+	// Only to wait for the first list: revisions are changed only by this controller.
 	controller.WatchFunc(c.loop, c.history.Revisions.Informer, informer.Handler[*appsv1.ControllerRevision]{})
 }
 
@@ -46,8 +46,7 @@ func (c *sets) podGone(p *corev1.Pod) {
 	}
 }
 
-// podChanged wakes the set that owns the pod or, if nobody does and it may be news,
-// those that might.
+// podChanged wakes the set that owns the pod or, for an orphan that may have changed, those that might adopt it.
 func (c *sets) podChanged(p *corev1.Pod, news bool) {
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
 		if k, ok := c.owner(p, ref); ok {
@@ -66,7 +65,7 @@ func (c *sets) podChanged(p *corev1.Pod, news bool) {
 	}
 }
 
-// claimGone wakes the set whose pod waits for a claim of the old life to go.
+// claimGone wakes the set whose pod waits for the deletion of an earlier pod's claim.
 func (c *sets) claimGone(claim *corev1.PersistentVolumeClaim) {
 	for _, set := range c.all.Store().List(claim.Namespace) {
 		if ownsClaim(set, claim.Name) {

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol/waittest"
 )
 
-// Claims that may not be given an owner keep their set from what its retention policy says;
-// an event on it tells which claim, and why.
+// If a set's claims cannot be given an owner, its retention policy is not applied; an event on the set names the
+// claim and the reason.
 func TestClaimsThatMayNotBeOwned(t *testing.T) {
 	f := start(t)
 	policies := client.For[*admissionv1.ValidatingAdmissionPolicy](f.c)

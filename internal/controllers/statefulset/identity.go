@@ -12,8 +12,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// ordinalOf reads the ordinal from the pod's name; ok is false for a pod that is not
-// named as one of the set's.
+// ordinalOf returns the ordinal in the pod's name. ok is false if the name is not one of the set's.
 func ordinalOf(set *appsv1.StatefulSet, p *corev1.Pod) (n int, ok bool) {
 	digits, ok := strings.CutPrefix(p.Name, set.Name+"-")
 	if !ok {
@@ -41,8 +40,8 @@ func replicasOf(set *appsv1.StatefulSet) int {
 	return 1
 }
 
-// build makes the pod of an ordinal from a revision's template. It has a generateName
-// too, as the pods of all controllers have, though its name is given.
+// build returns the pod of an ordinal with a revision's template. It also has a generateName, like the pods of all
+// controllers, although its name is fixed.
 func build(set *appsv1.StatefulSet, t *corev1.PodTemplateSpec, revision string, ordinal int) *corev1.Pod {
 	p := podcontrol.FromTemplate(t, set, kind)
 	p.Name = podName(set, ordinal)
@@ -55,7 +54,7 @@ func build(set *appsv1.StatefulSet, t *corev1.PodTemplateSpec, revision string, 
 	return p
 }
 
-// identify sets the labels that a pod of the set carries by its place.
+// identify sets the labels of a pod that depend on its ordinal.
 func identify(set *appsv1.StatefulSet, p *corev1.Pod, ordinal int) {
 	if p.Labels == nil {
 		p.Labels = make(map[string]string)

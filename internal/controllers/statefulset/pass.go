@@ -13,9 +13,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol/history"
 )
 
-// pass is one reconciliation of one StatefulSet. It lives on one goroutine, but for
-// the steps that a set with Parallel management takes for several pods at once: those
-// touch only their own slot.
+// pass is one reconciliation of one StatefulSet. It runs on one goroutine, except for the steps that a set with
+// Parallel management takes for several pods at once: those use only their own slot.
 type pass struct {
 	c   *sets
 	ctx context.Context
@@ -25,7 +24,7 @@ type pass struct {
 	current, update                 *appsv1.ControllerRevision
 	currentTemplate, updateTemplate *corev1.PodTemplateSpec
 
-	replicas  []*corev1.Pod // by place from the first ordinal; nil where there is none
+	replicas  []*corev1.Pod // by index from the first ordinal; nil if missing
 	condemned []member      // pods out of range, the highest ordinal first
 	owned     []*corev1.Pod // all of them
 	status    appsv1.StatefulSetStatus
@@ -70,7 +69,7 @@ func (p *pass) inRange(ordinal int) bool {
 // inOrder reports whether the set's pods come and go one after the other.
 func (p *pass) inOrder() bool { return p.set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement }
 
-// step does what can be done now. The status counts what it left.
+// step does what can be done now. The status is computed from the result.
 func (p *pass) step() error {
 	if p.set.DeletionTimestamp != nil {
 		return nil
@@ -95,8 +94,7 @@ func (p *pass) step() error {
 	return p.rollOut()
 }
 
-// forAll calls f for 0..n-1: in order until one says not to proceed, or for all at once,
-// and then what they say decides nothing.
+// forAll calls f for 0..n-1: in order until one returns proceed false, or for all at once, ignoring proceed.
 func (p *pass) forAll(n int, f func(i int) (proceed bool, err error)) (bool, error) {
 	if !p.inOrder() {
 		_, err := podcontrol.SlowStart(n, func(i int) error {
@@ -113,9 +111,9 @@ func (p *pass) forAll(n int, f func(i int) (proceed bool, err error)) (bool, err
 	return true, nil
 }
 
-// weakest finds the pod that is not available, the lowest replica first, then the
-// lowest of the condemned. It may be taken down whatever the others wait for. Nil means
-// that there is none, or that it does not exist yet.
+// weakest returns a pod that is not available: the lowest such replica or, if there is none, the lowest such
+// condemned pod. It may be deleted whatever the others wait for. It
+// returns nil if all are available, or if the pod does not exist yet.
 func (p *pass) weakest() *corev1.Pod {
 	for _, pod := range p.replicas {
 		if pod == nil || pod.DeletionTimestamp != nil || !p.isAvailable(pod) {
@@ -130,15 +128,15 @@ func (p *pass) weakest() *corev1.Pod {
 	return nil
 }
 
-// keep makes the pod of a place, replaces it when it has ended, and holds it to its
-// identity. proceed says that the next place may be looked at.
+// keep creates the pod of an ordinal, replaces it when it has finished, and restores its identity. proceed reports
+// whether the next ordinal may be processed.
 func (p *pass) keep(i int) (proceed bool, err error) {
 	ordinal, pod := firstOrdinal(p.set)+i, p.replicas[i]
 	if pod != nil && podcontrol.IsFinished(pod) {
 		if pod.DeletionTimestamp == nil {
 			err = p.delete(pod)
 		}
-		return false, err // the next one is made when this one has gone
+		return false, err // the next one is created when this one is gone
 	}
 	if pod == nil {
 		wanted := p.built(ordinal)
@@ -166,8 +164,8 @@ func (p *pass) keep(i int) (proceed bool, err error) {
 	return true, p.hold(pod, ordinal)
 }
 
-// dismiss takes down a pod that is out of range: in order, when all others stand, or
-// when it is itself the one that does not.
+// dismiss deletes a pod out of range: in order, when all others are available, or when it is itself the unavailable
+// one.
 func (p *pass) dismiss(m member, weakest *corev1.Pod) (proceed bool, err error) {
 	if m.DeletionTimestamp != nil {
 		return !p.inOrder(), nil
@@ -178,8 +176,7 @@ func (p *pass) dismiss(m member, weakest *corev1.Pod) (proceed bool, err error) 
 	return false, p.delete(m.Pod)
 }
 
-// built makes the pod for an ordinal, of the template it should have while a rolling
-// update is under way.
+// built returns the pod for an ordinal, with the template it should have during a rolling update.
 func (p *pass) built(ordinal int) *corev1.Pod {
 	if s := p.set.Spec.UpdateStrategy; s.Type == appsv1.RollingUpdateStatefulSetStrategyType {
 		old := int(p.set.Status.CurrentReplicas)

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// create makes the pod's claims and then the pod.
+// create creates the pod's claims and then the pod.
 func (p *pass) create(pod *corev1.Pod, ordinal int) (*corev1.Pod, error) {
 	if err := p.makeClaims(ordinal); err != nil {
 		p.tell("Create", pod, err)
@@ -18,7 +18,7 @@ func (p *pass) create(pod *corev1.Pod, ordinal int) (*corev1.Pod, error) {
 	}
 	made, err := p.c.podAPI.Namespace(pod.Namespace).Create(p.ctx, pod)
 	if apierrors.IsAlreadyExists(err) || podcontrol.NamespaceGoing(err) {
-		return nil, err // a late cache, a stranger of that name, or all goes: no news
+		return nil, err // a stale cache, a foreign pod of that name, or a deletion: without an event
 	}
 	p.tell("Create", pod, err)
 	if err != nil {
@@ -28,7 +28,7 @@ func (p *pass) create(pod *corev1.Pod, ordinal int) (*corev1.Pod, error) {
 	return made, p.retain(made, ordinal)
 }
 
-// hold gives a pod back what its place demands, should someone have changed it.
+// hold restores the identity and storage of a pod that was changed.
 func (p *pass) hold(pod *corev1.Pod, ordinal int) error {
 	if err := p.retain(pod, ordinal); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (p *pass) hold(pod *corev1.Pod, ordinal int) error {
 	return err
 }
 
-// delete asks for the pod that was seen to go; one that is gone already is no error.
+// delete deletes the pod with that UID. If it is gone already, that is not an error.
 func (p *pass) delete(pod *corev1.Pod) error {
 	err := p.c.podAPI.Namespace(pod.Namespace).Delete(p.ctx, pod.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &pod.UID},

@@ -15,8 +15,8 @@ import (
 
 var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 
-// retention says who is to own a claim so that the garbage collector takes it at the
-// right time: the set, the pod (one that is being scaled away), or neither.
+// retention determines the owner of a claim so that the garbage collector deletes it at the right time: the set,
+// the pod (one that is being scaled down), or neither.
 type retention struct {
 	set       *appsv1.StatefulSet
 	pod       *corev1.Pod
@@ -33,7 +33,7 @@ func (r retention) policy() appsv1.StatefulSetPersistentVolumeClaimRetentionPoli
 	}
 }
 
-// wanted says who should own the claim.
+// wanted reports which of the two should own the claim.
 func (r retention) wanted() (set, pod bool) {
 	p := r.policy()
 	pod = p.WhenScaled == appsv1.DeletePersistentVolumeClaimRetentionPolicyType && r.condemned
@@ -41,8 +41,8 @@ func (r retention) wanted() (set, pod bool) {
 	return set, pod
 }
 
-// settled reports whether the claim's owners need no change. A claim that refers to a
-// namesake of the set or pod, from a life before, is left as it is.
+// settled reports whether the claim's owners need no change. A claim that refers to an earlier set or pod of the
+// same name is left alone.
 func (r retention) settled(claim *corev1.PersistentVolumeClaim) bool {
 	if stale(claim, r.set, kind) || stale(claim, r.pod, podKind) {
 		return true
@@ -60,8 +60,8 @@ func (r retention) settled(claim *corev1.PersistentVolumeClaim) bool {
 	return set == wantSet && pod == wantPod
 }
 
-// contested reports whether someone else controls a claim whose life the policy is to
-// decide; then the policy is not applied to it.
+// contested reports whether another controller owns a claim whose deletion the policy is to decide; then the policy
+// is not applied to it.
 func (r retention) contested(claim *corev1.PersistentVolumeClaim) bool {
 	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType
 	if p := r.policy(); p.WhenScaled == retain && p.WhenDeleted == retain {
@@ -78,7 +78,7 @@ func (r retention) contested(claim *corev1.PersistentVolumeClaim) bool {
 	})
 }
 
-// owners gives the references that the claim should have.
+// owners returns the owner references that the claim should have.
 func (r retention) owners(claim *corev1.PersistentVolumeClaim) []metav1.OwnerReference {
 	refs := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(ref metav1.OwnerReference) bool {
 		return names(ref, r.set, kind) || names(ref, r.pod, podKind)
@@ -96,7 +96,7 @@ func (r retention) owners(claim *corev1.PersistentVolumeClaim) []metav1.OwnerRef
 	return refs
 }
 
-// retain brings the owners of the pod's claims in line with the policy, and tells what hinders it.
+// retain updates the owners of the pod's claims to the policy, and records events about obstacles.
 func (p *pass) retain(pod *corev1.Pod, ordinal int) error {
 	r := retention{set: p.set, pod: pod, condemned: !p.inRange(ordinal)}
 	err := p.eachClaim(ordinal, func(claim *corev1.PersistentVolumeClaim) error {
@@ -121,8 +121,8 @@ func (p *pass) retain(pod *corev1.Pod, ordinal int) error {
 	return err
 }
 
-// waitsForClaims reports whether a claim of the ordinal belongs to a pod of the same
-// name that was scaled away: it is about to be collected, and a new pod must not get it.
+// waitsForClaims reports whether a claim of the ordinal belongs to an earlier pod that was scaled down: it is about
+// to be deleted, and a new pod must not use it.
 func (p *pass) waitsForClaims(pod *corev1.Pod, ordinal int) bool {
 	r := retention{set: p.set, pod: pod}
 	if r.policy().WhenScaled == appsv1.RetainPersistentVolumeClaimRetentionPolicyType {

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// rollOut deletes pods of old revisions, the highest ordinal first, so that they come
-// back with the new template.
+// rollOut deletes pods of old revisions, the highest ordinal first, so that they are recreated with the new
+// template.
 func (p *pass) rollOut() error {
 	s := p.set.Spec.UpdateStrategy
 	if s.Type == appsv1.OnDeleteStatefulSetStrategyType {
@@ -26,7 +26,7 @@ func (p *pass) rollOut() error {
 	return p.rollSeveral(partition, *most)
 }
 
-// rollOne takes down the highest pod of an old revision, once all above it are available.
+// rollOne deletes the highest pod of an old revision, once all above it are available.
 func (p *pass) rollOne(partition int) error {
 	for i := len(p.replicas) - 1; i >= partition; i-- {
 		pod := p.replicas[i]
@@ -40,8 +40,7 @@ func (p *pass) rollOne(partition int) error {
 	return nil
 }
 
-// rollSeveral takes down as many as may be unavailable at once. The limit is rounded
-// down, but never to none.
+// rollSeveral deletes as many pods as may be unavailable at once. The limit is rounded down, but is at least one.
 func (p *pass) rollSeveral(partition int, most intstr.IntOrString) error {
 	limit, err := intstr.GetScaledValueFromIntOrPercent(&most, len(p.replicas), false)
 	if err != nil {
@@ -64,7 +63,7 @@ func (p *pass) rollSeveral(partition int, most intstr.IntOrString) error {
 	return nil
 }
 
-// replace deletes a pod and counts it out.
+// replace deletes a pod and subtracts it from the counts.
 func (p *pass) replace(pod *corev1.Pod) error {
 	if err := p.delete(pod); err != nil {
 		return err
@@ -75,12 +74,12 @@ func (p *pass) replace(pod *corev1.Pod) error {
 	return nil
 }
 
-// isOld reports whether the pod has to go for the update and has not been told to.
+// isOld reports whether the pod must be replaced by the update and is not terminating.
 func (p *pass) isOld(pod *corev1.Pod) bool {
 	return pod != nil && revisionOf(pod) != p.update.Name && pod.DeletionTimestamp == nil
 }
 
-// stands reports whether the pod is available and stays.
+// stands reports whether the pod is available and not terminating.
 func (p *pass) stands(pod *corev1.Pod) bool {
 	return p.isAvailable(pod) && pod.DeletionTimestamp == nil
 }

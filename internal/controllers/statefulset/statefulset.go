@@ -18,8 +18,7 @@ import (
 
 var kind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 
-// lateness is how soon a pass over a cache that lags behind is tried again, should
-// the event that it waits for not come.
+// lateness is the retry interval of a pass over a cache that is behind, in case the event does not come.
 const lateness = time.Second
 
 type sets struct {
@@ -66,7 +65,7 @@ func (c *sets) reconcile(ctx context.Context, k controller.Key) (controller.Resu
 		return controller.Result{}, nil
 	}
 	if podcontrol.Behind(&c.written, k, c.pods.By(set.UID)) {
-		return controller.Result{RequeueAfter: lateness}, nil // its event comes sooner
+		return controller.Result{RequeueAfter: lateness}, nil // its event comes earlier
 	}
 	owner := history.Owner{Object: set, Template: &set.Spec.Template, Selector: selector, Fresh: c.fresh(set)}
 	if n := set.Status.CollisionCount; n != nil {
@@ -99,7 +98,7 @@ func (c *sets) reconcile(ctx context.Context, k controller.Key) (controller.Resu
 	return controller.Result{RequeueAfter: p.nextAvailable()}, stepErr
 }
 
-// claimPods lists the pods that the set controls, by owner reference, selector and name.
+// claimPods returns the pods that the set controls, by owner reference, selector and name.
 func (c *sets) claimPods(ctx context.Context, set *appsv1.StatefulSet, selector labels.Selector) ([]*corev1.Pod, error) {
 	var orphans []*corev1.Pod
 	for _, p := range c.pods.Orphans(set.Namespace) {

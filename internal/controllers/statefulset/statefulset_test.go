@@ -94,8 +94,7 @@ func (f fixture) settled(n int32) *appsv1.StatefulSet {
 	})
 }
 
-// steps tells what happens to pods, as "+db-0", "ready db-0" and "-db-0", until the
-// last step wanted.
+// steps returns the changes of pods, as "+db-0", "ready db-0" and "-db-0", n of them.
 func (f fixture) steps(w *client.Watch[*corev1.Pod], n int) []string {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), time.Minute)
@@ -208,7 +207,7 @@ func TestPartitionAndOnDelete(t *testing.T) {
 	if got := images(); got != [3]string{"db:1", "db:1", "db:2"} {
 		t.Errorf("with partition 2: %v", got)
 	}
-	// A pod below the partition comes back as it was.
+	// A pod below the partition is recreated with its old template.
 	was, err := f.pods.Get(t.Context(), "db-0")
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +255,7 @@ func TestClaimsOutliveOrFollow(t *testing.T) {
 	}
 
 	f.patch(map[string]any{"replicas": 1})
-	waittest.Gone(t, f.claims, "data-db-1") // it followed its pod
+	waittest.Gone(t, f.claims, "data-db-1") // deleted with its pod
 	f.settled(1)
 
 	// A new pod of that name gets a new claim.
@@ -275,7 +274,7 @@ func TestClaimsOutliveOrFollow(t *testing.T) {
 	waittest.One(t, f.claims, "data-db-0", "its owner", owned)
 	waittest.One(t, f.claims, "data-db-1", "its owner", owned)
 
-	// A new claim has its owner from the beginning: it may outlive the set by then.
+	// A new claim has its owner from its creation: otherwise it might outlive the set.
 	w, err := f.claims.Watch(t.Context(), metav1.ListOptions{ResourceVersion: again.ResourceVersion})
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +311,7 @@ func TestAFinishedPodIsReplacedAndAnOrphanAdopted(t *testing.T) {
 	waittest.One(t, f.pods, "db-0", "readiness", podcontrol.IsReady)
 	s := f.create(set(1))
 	waittest.One(t, f.pods, "db-0", "adoption", func(p *corev1.Pod) bool { return metav1.IsControlledBy(p, s) })
-	f.settled(1) // made anew from the template, since it tells no revision
+	f.settled(1) // recreated from the template, because it has no revision
 
 	p, err := f.pods.Get(t.Context(), "db-0")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// count fills the status from the pods as the pass has them now.
+// count computes the status from the pods as they are after the pass.
 func (p *pass) count() {
 	s := appsv1.StatefulSetStatus{
 		ObservedGeneration: p.set.Generation,
@@ -50,7 +50,7 @@ func (p *pass) count() {
 	p.status = s
 }
 
-// writeStatus writes the status if it differs, after noting that an update is complete.
+// writeStatus writes the status if it has changed, after recording a completed update.
 func (p *pass) writeStatus() error {
 	s, n := &p.status, int32(replicasOf(p.set))
 	if p.set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType &&
@@ -60,7 +60,7 @@ func (p *pass) writeStatus() error {
 	if was := &p.set.Status; s.ObservedGeneration <= was.ObservedGeneration && sameCounts(s, was) {
 		return nil
 	}
-	changed := *p.set // only the status differs, and it is replaced whole
+	changed := *p.set // only the status differs, and it is replaced as a whole
 	changed.Status = *s
 	_, err := p.c.api.Namespace(p.set.Namespace).UpdateStatus(p.ctx, &changed)
 	if apierrors.IsNotFound(err) {
@@ -75,8 +75,7 @@ func sameCounts(a, b *appsv1.StatefulSetStatus) bool {
 		a.CurrentRevision == b.CurrentRevision && a.UpdateRevision == b.UpdateRevision
 }
 
-// nextAvailable is when the next ready pod will have been ready for long enough; zero
-// if none waits for that.
+// nextAvailable returns the time until the next ready pod becomes available; zero if none will.
 func (p *pass) nextAvailable() time.Duration {
 	var next time.Duration
 	for _, pod := range p.owned {

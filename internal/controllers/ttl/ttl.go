@@ -1,9 +1,8 @@
-// Package ttl writes on each node for how many seconds its kubelet may keep what it has
-// read of Secrets and ConfigMaps: the annotation node.alpha.kubernetes.io/ttl, 0 in a
-// small cluster and more the more nodes there are.
+// Package ttl annotates each node with the seconds for which its kubelet may cache Secrets and ConfigMaps:
+// node.alpha.kubernetes.io/ttl, 0 in a small cluster and increasing with the number of nodes.
 //
-// The steps overlap, so that a cluster about as large as a bound does not go back and
-// forth. When the cluster passes one, each node follows with its next change.
+// The steps overlap, so that a cluster near a bound does not alternate between two. When the cluster passes a
+// bound, each node follows with its next change.
 package ttl
 
 import (
@@ -20,7 +19,7 @@ import (
 	"fairlead.dev/informer"
 )
 
-// step is what nodes are told while there are so many.
+// step is the TTL for a range of cluster sizes.
 type step struct{ least, most, seconds int }
 
 var steps = []step{
@@ -79,7 +78,7 @@ func (t *teller) seconds() int {
 	return steps[t.mu.step].seconds
 }
 
-// says reports whether the node has been told that.
+// says reports whether the node has that TTL.
 func says(n *corev1.Node, seconds int) bool {
 	have, err := strconv.Atoi(n.Annotations[corev1.ObjectTTLAnnotationKey])
 	return err == nil && have == seconds

@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// Nodes are told 0 while there are at most a hundred, then 15, and 0 again below ninety;
-// one that is there already is told with its next change.
+// The TTL is 0 up to a hundred nodes, then 15, and 0 again below ninety; existing nodes follow with their next
+// change.
 func TestNodesAreTold(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"ttl"}})
 	nodes, ctx := client.For[*corev1.Node](env.Client(t)), t.Context()
@@ -46,7 +46,7 @@ func TestNodesAreTold(t *testing.T) {
 	told(101, "15")
 	change(1, "nonsense")
 	told(1, "15")
-	for i := 2; i <= 12; i++ { // 90 are left, which is both steps
+	for i := 2; i <= 12; i++ { // 90 are left, which is in both steps
 		if err := nodes.Delete(ctx, fmt.Sprint("n", i)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,3 @@
-// Package ttlafterfinished deletes Jobs that have finished and outlived their
-// spec.ttlSecondsAfterFinished, pods and all (in the foreground). The server is
-// asked before a Job is deleted: somebody may have given it more time.
+// Package ttlafterfinished deletes finished Jobs after their spec.ttlSecondsAfterFinished, with their pods (in the
+// foreground). The server is asked before a Job is deleted, because its TTL may have been extended.
 package ttlafterfinished

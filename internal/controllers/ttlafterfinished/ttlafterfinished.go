@@ -60,8 +60,7 @@ func (r *reaper) reconcile(ctx context.Context, k controller.Key) (controller.Re
 	return controller.Result{}, client.IgnoreNotFound(err)
 }
 
-// expiry tells when the Job is to be deleted; not ok if it is not to be, or is
-// being so already.
+// expiry returns when the Job is to be deleted. ok is false if it is not to be, or is terminating already.
 func expiry(j *batchv1.Job) (time.Time, bool) {
 	if j.Spec.TTLSecondsAfterFinished == nil || j.DeletionTimestamp != nil {
 		return time.Time{}, false

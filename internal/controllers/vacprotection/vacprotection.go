@@ -1,9 +1,8 @@
-// Package vacprotection keeps classes of volume attributes that are in use: a class has
-// the finalizer kubernetes.io/vac-protection, from its creation or from here, and loses
-// it when it is told to go and no claim and no volume names it.
+// Package vacprotection protects volume attributes classes in use: a class has the finalizer
+// kubernetes.io/vac-protection, from its creation or from this controller, which is removed when the class is
+// terminating and no claim or volume names it.
 //
-// Before a class is let go the server is asked for claims and volumes: the informers may
-// not have heard of the latest.
+// Before the finalizer is removed, the server is asked for claims and volumes, because the informers may be behind.
 package vacprotection
 
 import (
@@ -64,7 +63,7 @@ func New(env controller.Env) controller.Runner {
 	return loop
 }
 
-// ofClaim are the classes that a claim has, asks for or is on its way to.
+// ofClaim returns the classes that a claim has, requests or is being changed to.
 func ofClaim(c *corev1.PersistentVolumeClaim) []string {
 	names := named(c.Spec.VolumeAttributesClassName, c.Status.CurrentVolumeAttributesClassName)
 	if m := c.Status.ModifyVolumeStatus; m != nil {

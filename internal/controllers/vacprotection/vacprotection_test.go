@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// A class that a claim names stays until the claim is gone; one that nobody names goes.
+// A class that a claim names stays until the claim is gone; an unused one is deleted.
 func TestAClassInUseStays(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"vacprotection", "pvcprotection"}})
 	c, ctx := env.Client(t), t.Context()

@@ -11,11 +11,11 @@ import (
 	"fairlead.dev/client"
 )
 
-// most is how many kinds a policy is checked against.
+// maxKinds is the maximum number of kinds that a policy is checked against.
 const most = 10
 
-// named are the rules whose groups, versions and resources have names, in order;
-// resources that are patterns, or subresources, are left out.
+// named returns the rules with literal groups, versions and resources, in order; wildcard resources and
+// subresources are left out.
 func named(m *admissionv1.MatchResources) []admissionv1.Rule {
 	if m == nil {
 		return nil
@@ -40,9 +40,9 @@ func named(m *admissionv1.MatchResources) []admissionv1.Rule {
 	return rules
 }
 
-// kinds are those of the resources that rules name, sorted. As in kube-controller-manager
-// a resource may be called by its singular, the group "" stands for any, and a rule that
-// names the last kinds there may be ends the search.
+// kinds returns the kinds of the resources in the rules, sorted. As in kube-controller-manager, a resource may be
+// given by its singular, the group "" stands for any, and the search ends with the rule that reaches the maximum
+// number of kinds.
 func kinds(rules []admissionv1.Rule, served []client.APIResource) []schema.GroupVersionKind {
 	var found []schema.GroupVersionKind
 	for _, r := range rules {

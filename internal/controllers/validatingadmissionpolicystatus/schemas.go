@@ -14,14 +14,13 @@ import (
 	"fairlead.dev/client"
 )
 
-// documents are the server's OpenAPI v3 documents, each asked for once.
+// documents are the server's OpenAPI v3 documents, each read once.
 type documents struct {
 	client *client.Client
 	known  map[schema.GroupVersion]map[string]*spec.Schema // by the name of the schema
 }
 
-// schema describes a kind with all that it refers to in place; nil if the server does
-// not describe it.
+// schema returns a kind's schema with all references inlined; nil if the server does not describe the kind.
 func (d *documents) schema(ctx context.Context, kind schema.GroupVersionKind) (*spec.Schema, error) {
 	all, err := d.document(ctx, kind.GroupVersion())
 	if err != nil {
@@ -69,8 +68,8 @@ func (d *documents) document(ctx context.Context, gv schema.GroupVersion) (map[s
 	return doc.Components.Schemas, nil
 }
 
-// filled is a copy of a schema in which each reference is replaced by what it names. One
-// to a schema that is being filled already stands for any object: types have an end.
+// filled returns a copy of a schema with inlined references. A recursive reference becomes any object, because
+// types must be finite.
 func filled(all map[string]*spec.Schema, s *spec.Schema, within []string) *spec.Schema {
 	if name, ok := reference(s); ok {
 		to := all[name]
@@ -95,8 +94,8 @@ func filled(all map[string]*spec.Schema, s *spec.Schema, within []string) *spec.
 	return &out
 }
 
-// reference is the name of the schema that s stands for. One with a description or a
-// default of its own is an allOf of a single reference.
+// reference returns the name of the schema that s refers to. A reference with a description or a default of its own
+// is an allOf of a single reference.
 func reference(s *spec.Schema) (string, bool) {
 	ref := s.Ref.String()
 	if ref == "" && len(s.AllOf) == 1 {

@@ -1,11 +1,9 @@
-// Package validatingadmissionpolicystatus checks the expressions of each
-// ValidatingAdmissionPolicy against the types of the objects that it will see, and
-// writes what it finds into status.typeChecking. They are warnings: the policy works all
-// the same, on whatever objects come.
+// Package validatingadmissionpolicystatus checks the expressions of each ValidatingAdmissionPolicy against the
+// types of the objects that it matches, and writes the result to status.typeChecking. They are warnings: the policy
+// works all the same, on any object.
 //
-// The types are those of the resources that the policy's rules name, without wildcards,
-// ten at most, as the server's OpenAPI documents describe them; and of the policy's
-// parameters. A policy is checked once per generation.
+// The types are those of the resources in the policy's rules, without wildcards, ten at most, according to the
+// server's OpenAPI documents, and that of the policy's parameters. A policy is checked once per generation.
 package validatingadmissionpolicystatus
 
 import (
@@ -26,7 +24,7 @@ import (
 	"fairlead.dev/internal/celcheck"
 )
 
-// manager is under whose name the status is applied.
+// manager is the field manager of the status.
 const manager = "validatingadmissionpolicy-status"
 
 type checker struct {
@@ -63,13 +61,13 @@ func (c *checker) reconcile(ctx context.Context, k controller.Key) (controller.R
 		"metadata": map[string]any{"name": p.Name, "uid": p.UID},
 		"status":   map[string]any{"observedGeneration": p.Generation, "typeChecking": checked},
 	}).On("status"), metav1.PatchOptions{FieldManager: manager, Force: new(true)})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // it is gone, or another of its name
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // it is gone, or replaced by another of its name
 		err = nil
 	}
 	return controller.Result{}, err
 }
 
-// target is a kind that a policy sees, and its checker.
+// target is a kind that a policy matches, with its checker.
 type target struct {
 	kind schema.GroupVersionKind
 	*celcheck.Checker
@@ -102,15 +100,14 @@ func (c *checker) check(ctx context.Context, p *admissionv1.ValidatingAdmissionP
 	return warnings, nil
 }
 
-// targets are the kinds that the policy is checked against: those that its rules name
-// and the server describes.
+// targets returns the kinds that the policy is checked against: those in its rules that the server describes.
 func (c *checker) targets(ctx context.Context, p *admissionv1.ValidatingAdmissionPolicy) ([]target, error) {
 	rules := named(p.Spec.MatchConstraints)
 	if len(rules) == 0 {
 		return nil, nil
 	}
 	served, err := c.client.ServerResources(ctx)
-	if len(served) == 0 && err != nil { // a group whose own server is silent is no reason to wait
+	if len(served) == 0 && err != nil { // a failing aggregated group does not block the check
 		return nil, err
 	}
 	docs := documents{client: c.client}

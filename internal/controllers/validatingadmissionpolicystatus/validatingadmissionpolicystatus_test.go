@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// TestWarnings: each policy of testdata gets the warnings that kube-controller-manager
-// 1.36.3 wrote for it, beside a kube-apiserver of its version.
+// TestWarnings compares the warnings for each policy of testdata with those that kube-controller-manager 1.36.3
+// wrote, with a kube-apiserver of its version.
 func TestWarnings(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1})
 	c := env.Client(t)
@@ -59,7 +59,7 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 
-	// Another generation is another check.
+	// Another generation is checked again.
 	if _, err := policies.Patch(t.Context(), "good", client.JSONPatch([]map[string]any{
 		{"op": "replace", "path": "/spec/validations/0/expression", "value": "object.spec.replica > 1"},
 	})); err != nil {
@@ -68,8 +68,8 @@ func TestWarnings(t *testing.T) {
 	waittest.One(t, policies, "good", "a warning", func(p *admissionv1.ValidatingAdmissionPolicy) bool {
 		return p.Status.ObservedGeneration == 2 && p.Status.TypeChecking != nil && len(p.Status.TypeChecking.ExpressionWarnings) == 1
 	})
-	// And good again, none; the apply that says so takes typeChecking away, as it does in
-	// kube-apiserver: it is a map that has lost its only member.
+	// Valid again, without warnings; as in kube-apiserver, that apply removes typeChecking, a map that has lost its
+	// only member.
 	if _, err := policies.Patch(t.Context(), "good", client.JSONPatch([]map[string]any{
 		{"op": "replace", "path": "/spec/validations/0/expression", "value": "object.spec.replicas > 1"},
 	})); err != nil {

@@ -15,7 +15,7 @@ import (
 // validate parts of an object.
 type Faults struct{ list field.ErrorList }
 
-// List returns the errors, nil if there are none.
+// List returns the errors, or nil.
 func (f *Faults) List() field.ErrorList { return f.list }
 
 // Len returns the number of errors.

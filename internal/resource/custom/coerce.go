@@ -96,7 +96,7 @@ func (k *Kind) fits(u *unstructured.Unstructured, c coercion) bool {
 	return err == nil && all[version] != nil && all[version].plan != nil && all[version].plan.fitsRoot(u.Object)
 }
 
-// tree returns the version's structural schema, nil if it has none.
+// tree returns the version's structural schema, or nil.
 func (k *Kind) tree(version string) (*structural.Structural, error) {
 	all, err := k.schemas()
 	if err != nil || all[version] == nil {

@@ -11,13 +11,13 @@ import (
 // Such an object needs no pruning, and its defaults are set without visiting the rest.
 type plan struct {
 	properties map[string]*plan
-	rest       *plan // of all other members; nil if there are none
+	rest       *plan // of all other members, or nil
 	items      *plan
 	preserves  bool // preserves unknown fields
 	embedded   bool // is an object with metadata, which are checked
 	scalar     bool // has no children: an object or list here is left to upstream
 	nullable   bool
-	def        any  // its default, nil if there is none
+	def        any  // its default, or nil
 	fills      bool // there are defaults below
 	lists      bool // there are lists that are sets or maps, here or below
 	embeds     bool // there are embedded objects, here or below

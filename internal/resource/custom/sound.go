@@ -116,7 +116,7 @@ func newChecks(list []spec.Schema) (checks []*check) {
 	return checks
 }
 
-// bound returns a limit of numbers, nil if there is none. Only small integers mean the same for integers and
+// bound returns a limit of numbers, or nil. Only small integers mean the same for integers and
 // floats.
 func (c *check) bound(limit *float64) *int64 {
 	if limit == nil {

@@ -80,7 +80,7 @@ func parse(path string) *jsonpath.JSONPath {
 	return p
 }
 
-// cell returns the value of a column, nil if there is none.
+// cell returns the value of a column, or nil.
 func cell(p *jsonpath.JSONPath, columnType string, object map[string]any) any {
 	found, err := p.FindResults(object)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {

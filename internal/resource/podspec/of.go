@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TemplateOf returns the pod template of an object, nil if it has none.
+// TemplateOf returns the pod template of an object, or nil.
 func TemplateOf(obj runtime.Object) *corev1.PodTemplateSpec {
 	switch o := obj.(type) {
 	case *corev1.PodTemplate:

@@ -44,7 +44,7 @@ func (w *warner) appArmor(p *check.Path, c *corev1.Container) {
 	}
 }
 
-// profileOf returns the profile that an annotation names, nil if it names none.
+// profileOf returns the profile that an annotation names, or nil.
 func profileOf(annotation string) *corev1.AppArmorProfile {
 	local, isLocal := strings.CutPrefix(annotation, corev1.DeprecatedAppArmorBetaProfileNamePrefix)
 	switch {

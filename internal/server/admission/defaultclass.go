@@ -57,7 +57,7 @@ func (p DefaultIngressClass) Admit(ctx context.Context, r *Request) error {
 }
 
 // defaultClass returns the name of the object that one of the annotations marks as the default: the newest if there
-// are several, "" if there is none.
+// are several, or "".
 func defaultClass(ctx context.Context, l Lookup, gr schema.GroupResource, annotations ...string) (string, error) {
 	list, err := l.List(ctx, gr, "")
 	if err != nil {

@@ -96,7 +96,7 @@ func (w nodeWrite) mounts(pod *corev1.Pod, audience string) (bool, error) {
 	return false, errors.Join(errs...)
 }
 
-// driver returns the CSI driver of a volume, "" if it has none.
+// driver returns the CSI driver of a volume, or "".
 func (w nodeWrite) driver(pod *corev1.Pod, v corev1.Volume) (string, error) {
 	claim := ""
 	switch {

@@ -179,7 +179,7 @@ func (a *ServiceAllocation) load(ctx context.Context) error {
 	return nil
 }
 
-// invalidService returns the Invalid error for faults of a service, nil if there are none.
+// invalidService returns the Invalid error for faults of a service, or nil.
 func invalidService(svc *corev1.Service, errs ...*field.Error) error {
 	if len(errs) == 0 {
 		return nil

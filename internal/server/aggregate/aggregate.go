@@ -58,7 +58,7 @@ type Services struct {
 	atStart map[string]types.UID
 	bell    chan struct{} // of one slot: rung when the custom kinds change
 	metrics metrics
-	// routes holds the versions of other servers, nil if there are none. at is the revision up to which they are
+	// routes holds the versions of other servers, or nil. at is the revision up to which they are
 	// known.
 	routes atomic.Pointer[map[schema.GroupVersion]*server.Elsewhere]
 	at     atomic.Int64

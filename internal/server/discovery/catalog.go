@@ -89,7 +89,7 @@ func find[T any](list *[]T, is func(*T) bool, other T) *T {
 	return &(*list)[i]
 }
 
-// document returns the unaggregated document at the path, nil if there is none.
+// document returns the unaggregated document at the path, or nil.
 func (c catalog) document(path, host string) runtime.Object {
 	parts := strings.Split(path, "/")
 	switch {

@@ -124,7 +124,7 @@ func (c claims) accept(d *apiextensionsv1.CustomResourceDefinition) (names apiex
 	return names, condition
 }
 
-// aggregate combines errors into one, nil if there are none.
+// aggregate combines errors into one, or nil.
 func aggregate(errs []error) error {
 	if a := utilerrors.NewAggregate(errs); a != nil {
 		return a

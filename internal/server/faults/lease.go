@@ -43,7 +43,7 @@ func (f *Fault) hold(ctx context.Context, b Breaker) (err error) {
 // Renewal is a write to a Lease.
 type Renewal struct {
 	Target
-	// UID is the Lease's. From is the holder before the write, To the holder after it, "" if there is none.
+	// UID is the Lease's. From is the holder before the write, To the holder after it, or "".
 	UID, From, To string
 }
 

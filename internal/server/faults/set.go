@@ -45,7 +45,7 @@ func (s *Set) Serve(b Breaker) {
 	s.mu.breaker = b
 }
 
-// server returns the server set by Serve, nil if there is none.
+// server returns the server set by Serve, or nil.
 func (s *Set) server() Breaker {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,7 @@ type conn struct {
 		leaving bool
 		until   uint32
 
-		// out holds the frames to be written, in order; nil if there are none. answers counts those that the peer
+		// out holds the frames to be written, in order, or nil. answers counts those that the peer
 		// has caused. writing is set while a goroutine has the writer role, and released is signalled when it gives
 		// the role up. epoch counts the buffers that the role has taken from out.
 		out      *buffer
@@ -78,7 +78,7 @@ type conn struct {
 		answers  int
 		writing  bool
 		released sync.Cond
-		since    time.Time // when the current write began; zero if there is none
+		since    time.Time // when the current write began, or zero
 
 		hpack    *hpack.Encoder
 		block    headerBlock

@@ -26,7 +26,7 @@ type response struct {
 	fields []hpack.HeaderField
 	typed  bool // the Content-Type is known or not needed
 	sent   bool
-	// length is the declared Content-Length, -1 if there is none.
+	// length is the declared Content-Length, or -1.
 	length, written int64
 	trailers        []string
 	*gathered

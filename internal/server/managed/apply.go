@@ -70,7 +70,7 @@ func (a *Apply) Plain(entries []metav1.ManagedFieldsEntry) (merged []byte, after
 	return merged, a.record(list, own, set, m.changed), true
 }
 
-// ownEntry returns the index of the manager's entry, or -1 if it has none yet. ok is false if the entries are
+// ownEntry returns the index of the manager's entry, or -1 if it is missing. ok is false if the entries are
 // irregular.
 func (a *Apply) ownEntry(entries []metav1.ManagedFieldsEntry) (own int, ok bool) {
 	own = -1

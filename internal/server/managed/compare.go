@@ -189,7 +189,7 @@ type finder struct {
 	index map[string]int // for a long list
 }
 
-// take returns the member of that name, or nil if there is none.
+// take returns the member of that name, or nil.
 func (f *finder) take(quote []byte) *scan.Member {
 	const long = 48
 	for k := range min(len(f.list), long) {

@@ -110,7 +110,7 @@ func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return false
 }
 
-// accept returns the first media type that the client accepts, or "" if there is none. The protobuf type has an
+// accept returns the first media type that the client accepts, or "". The protobuf type has an
 // older and a newer spelling.
 func accept(headers []string, protobufType string) string {
 	all := strings.Join(headers, ",")

@@ -29,7 +29,7 @@ type ShapeField struct {
 // ShapeKey is one key of a keyed list.
 type ShapeKey struct {
 	Name    string
-	Default json.RawMessage // the value that a missing key stands for; nil if there is none
+	Default json.RawMessage // the value that a missing key stands for, or nil
 }
 
 // ShapeKind is how a value divides.

@@ -66,7 +66,7 @@ func namesOf(list []scan.Member) names {
 	return n
 }
 
-// find returns the index of the member with the name of m, or -1 if there is none.
+// find returns the index of the member with the name of m, or -1.
 func (n names) find(m scan.Member) int {
 	if n.index == nil {
 		return find(n.list, m)
@@ -77,7 +77,7 @@ func (n names) find(m scan.Member) int {
 	return -1
 }
 
-// find returns the index of the member with the name of m, or -1 if there is none.
+// find returns the index of the member with the name of m, or -1.
 func find(list []scan.Member, m scan.Member) int {
 	plain := bytes.IndexByte(m.Quote, '\\') < 0
 	for i := range list {

@@ -146,7 +146,7 @@ func Members(list []Member, text []byte) []Member {
 	return list
 }
 
-// Find returns the value of the object's member with a name that needs no escapes, or nil if there is none.
+// Find returns the value of the object's member with a name that needs no escapes, or nil.
 func Find(text []byte, name string) []byte {
 	i := Space(text, 0)
 	if i == len(text) || text[i] != '{' {

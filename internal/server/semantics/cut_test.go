@@ -94,7 +94,7 @@ type link struct {
 	}
 }
 
-// etcdLink listens at the address in the environment; nil if there is none.
+// etcdLink listens at the address in the environment, or nil.
 var etcdLink = sync.OnceValue(func() *link {
 	to, via := os.Getenv("SEMANTICS_ETCD"), os.Getenv("SEMANTICS_ETCD_VIA")
 	if to == "" {

@@ -96,7 +96,7 @@ func withoutCookie(r *http.Request) *http.Request {
 	return r
 }
 
-// shown returns the session secret of a request, "" if there is none.
+// shown returns the session secret of a request, or "".
 func shown(r *http.Request) string {
 	secret, _ := r.Context().Value(shownKey{}).(string)
 	return secret

@@ -1,8 +1,6 @@
-// Package backends answers which pods stand behind a Service, on which port,
-// and which Services a pod's change concerns. The Endpoints and EndpointSlice
-// controllers write the same facts in two shapes; the facts are here.
+// Package backends determines the pods behind a Service, their ports, and the Services affected by a pod's change.
+// The Endpoints and EndpointSlice controllers publish this information in two forms.
 //
-// A Service is found from a pod through an index by one pair of its selector,
-// so that a pod's event costs as many look-ups as the pod has labels, however
-// many Services there are.
+// The Services of a pod are found through an index by one pair of their selector, so that a pod's event costs as
+// many look-ups as the pod has labels, however many Services there are.
 package backends

@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// hasPlace reports whether a pod may stand among endpoints at all.
+// hasPlace reports whether a pod may be among endpoints at all.
 func hasPlace(p *corev1.Pod, withTerminating bool) bool {
 	if podcontrol.IsFinished(p) || (p.Status.PodIP == "" && len(p.Status.PodIPs) == 0) {
 		return false
@@ -17,8 +17,7 @@ func hasPlace(p *corev1.Pod, withTerminating bool) bool {
 	return withTerminating || p.DeletionTimestamp == nil
 }
 
-// sameBackend reports whether two states of a pod look alike from a Service,
-// labels apart.
+// sameBackend reports whether two states of a pod are equal for a Service, apart from labels.
 func sameBackend(a, b *corev1.Pod) bool {
 	return a.UID == b.UID &&
 		(a.DeletionTimestamp == nil) == (b.DeletionTimestamp == nil) &&
@@ -30,8 +29,8 @@ func sameBackend(a, b *corev1.Pod) bool {
 		a.Spec.Hostname == b.Spec.Hostname && a.Spec.Subdomain == b.Spec.Subdomain
 }
 
-// Port finds the number of the pod's port that a Service's port leads to; a
-// name is looked up among the pod's containers and sidecars.
+// Port returns the port number of the pod for a Service's port; a named port is looked up in the pod's containers
+// and sidecars.
 func Port(p *corev1.Pod, port *corev1.ServicePort) (int32, bool) {
 	if port.TargetPort.Type == intstr.Int {
 		return port.TargetPort.IntVal, true
@@ -62,7 +61,7 @@ func namedPort(c *corev1.Container, port *corev1.ServicePort) (int32, bool) {
 	return 0, false
 }
 
-// Headless reports whether the Service has no address of its own.
+// Headless reports whether the Service has no cluster IP.
 func Headless(svc *corev1.Service) bool {
 	return svc.Spec.ClusterIP == corev1.ClusterIPNone || svc.Spec.ClusterIP == ""
 }

@@ -29,8 +29,8 @@ func New(s *informer.Set) Services {
 	return Services{All: all, Pods: informer.For[*corev1.Pod](s)}
 }
 
-// Watch wakes the loop, with the Service's key, for each change of a Service or
-// of a pod behind one. Changes of pods that follow within pace share a pass.
+// Watch enqueues the Service's key for each change of a Service or of a pod that it selects. Changes of pods within
+// pace share a pass.
 func (s Services) Watch(loop *controller.Controller, pace *podcontrol.Pace) {
 	controller.Watch(loop, s.All, controller.Self[*corev1.Service])
 	enqueue := func(p *corev1.Pod) {
@@ -59,7 +59,7 @@ func (s Services) Watch(loop *controller.Controller, pace *podcontrol.Pace) {
 	})
 }
 
-// Of lists the Services whose selector matches the pod.
+// Of returns the Services whose selector matches the pod.
 func (s Services) Of(p *corev1.Pod) []*corev1.Service {
 	var out []*corev1.Service
 	for k, v := range p.Labels {
@@ -72,8 +72,8 @@ func (s Services) Of(p *corev1.Pod) []*corev1.Service {
 	return out
 }
 
-// Behind lists the pods that the Service selects and that have an address,
-// sorted by name; those on their way out only if asked for.
+// Behind returns the pods that the Service selects and that have an address, sorted by name; terminating ones only
+// if requested.
 func (s Services) Behind(svc *corev1.Service, withTerminating bool) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, p := range s.Pods.Store().List(svc.Namespace) {
@@ -115,7 +115,7 @@ func selectorKeys(svc *corev1.Service) []string {
 
 func selectorKey(namespace, k, v string) string { return namespace + "/" + k + "=" + v }
 
-// LastChange reads when the pod last became ready or ceased to be.
+// LastChange returns when the pod's readiness last changed.
 func LastChange(p *corev1.Pod) time.Time {
 	if c := condition.OfPod(&p.Status, corev1.PodReady); c != nil {
 		return c.LastTransitionTime.Time

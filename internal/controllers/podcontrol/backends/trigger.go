@@ -9,9 +9,8 @@ import (
 	"fairlead.dev/controller"
 )
 
-// Triggers remembers, per Service, which changes have been written, to say of
-// each write what the earliest change in it was: the moment from which those
-// who follow endpoints count how long a change took to reach them.
+// Triggers records, per Service, which changes have been written, and returns for each write the time of its
+// earliest change: the start of the delay that consumers of endpoints measure.
 type Triggers struct {
 	mu struct {
 		sync.Mutex
@@ -24,8 +23,7 @@ type seen struct {
 	pods    map[string]time.Time
 }
 
-// Next returns the time of the earliest change since the last call, zero if
-// nothing that has a time changed.
+// Next returns the time of the earliest change since the last call, or zero.
 func (t *Triggers) Next(svc *corev1.Service, pods []*corev1.Pod) time.Time {
 	now := seen{service: svc.CreationTimestamp.Time, pods: make(map[string]time.Time, len(pods))}
 	for _, p := range pods {

@@ -12,11 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// maxPrefix bounds what a revision's name takes from its owner's.
+// maxPrefix is the maximum length of the owner's name in a revision's name.
 const maxPrefix = 223
 
-// Data gives the patch that restores the template. Members stand sorted, so that
-// equal templates give equal bytes.
+// Data returns the patch that restores the template. Members are sorted, so that equal templates give equal bytes.
 func Data(t *corev1.PodTemplateSpec) ([]byte, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -30,7 +29,7 @@ func Data(t *corev1.PodTemplateSpec) ([]byte, error) {
 	return json.Marshal(map[string]any{"spec": map[string]any{"template": template}})
 }
 
-// Template reads back what Data wrote.
+// Template decodes the result of Data.
 func Template(r *appsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {
 	var p struct {
 		Spec struct {
@@ -43,8 +42,8 @@ func Template(r *appsv1.ControllerRevision) (*corev1.PodTemplateSpec, error) {
 	return &p.Spec.Template, nil
 }
 
-// holds reports whether the revision means the same template as data. One that an
-// older server wrote may spell it otherwise: then it is read and written anew.
+// holds reports whether the revision's template equals that in data. One that an older server wrote may be encoded
+// differently: then it is decoded and encoded again.
 func holds(r *appsv1.ControllerRevision, data []byte) bool {
 	if bytes.Equal(r.Data.Raw, data) {
 		return true
@@ -57,7 +56,7 @@ func holds(r *appsv1.ControllerRevision, data []byte) bool {
 	return err == nil && bytes.Equal(again, data)
 }
 
-// hash spells a 32-bit FNV-1 hash of the data and the number of collisions.
+// hash encodes a 32-bit FNV-1 hash of the data and the number of collisions.
 func hash(data []byte, collisions int32) string {
 	h := fnv.New32()
 	h.Write(data)

@@ -25,13 +25,11 @@ type Keeper struct {
 	kind  schema.GroupVersionKind
 	label string
 	api   client.Resource[*appsv1.ControllerRevision]
-	// Revisions is the informer that Of reads; a controller waits for it to be told
-	// its first list.
+	// Revisions is the informer that Of reads; a controller waits for its first list.
 	Revisions podcontrol.Owned[*appsv1.ControllerRevision]
 }
 
-// New returns the Keeper of owners of the kind, whose revisions carry the hash of their
-// name under label.
+// New returns the Keeper for owners of the kind, whose revisions carry the hash of their name under label.
 func New(env controller.Env, kind schema.GroupVersionKind, label string) *Keeper {
 	return &Keeper{
 		kind:      kind,
@@ -41,19 +39,18 @@ func New(env controller.Env, kind schema.GroupVersionKind, label string) *Keeper
 	}
 }
 
-// Owner is whose revisions are meant.
+// Owner is the owner of the revisions.
 type Owner struct {
 	Object   client.Object
 	Template *corev1.PodTemplateSpec
 	Selector labels.Selector
-	// Collisions is how often two templates of the owner have had one hash.
+	// Collisions is the owner's count of hash collisions.
 	Collisions int32
 	// Fresh reads the owner from the server, before orphans are adopted.
 	Fresh func(context.Context) (metav1.Object, error)
 }
 
-// Of lists the owner's revisions, oldest first, after adopting those that its selector
-// picks and nobody owns.
+// Of returns the owner's revisions, oldest first, after adopting orphans that its selector matches.
 func (k *Keeper) Of(ctx context.Context, o Owner) ([]*appsv1.ControllerRevision, error) {
 	claim := podcontrol.Claim[*appsv1.ControllerRevision]{
 		Owner: o.Object, Kind: k.kind, Selector: o.Selector, Resource: k.api, Fresh: o.Fresh,
@@ -70,9 +67,8 @@ func (k *Keeper) Of(ctx context.Context, o Owner) ([]*appsv1.ControllerRevision,
 	return all, nil
 }
 
-// Now finds the revision of the owner's present template among all, which are as Of
-// gave them. One from the past is made the newest again; one that is missing is
-// created. It returns the revision and the owner's count of collisions.
+// Now returns the revision of the owner's present template. all must be the result of Of. An old revision is made
+// the newest again; a missing one is created. It also returns the owner's count of collisions.
 func (k *Keeper) Now(ctx context.Context, o Owner, all []*appsv1.ControllerRevision) (*appsv1.ControllerRevision, int32, error) {
 	data, err := Data(o.Template)
 	if err != nil {
@@ -122,7 +118,7 @@ func (k *Keeper) create(ctx context.Context, o Owner, data []byte, revision int6
 			return nil, collisions, err
 		}
 		if metav1.IsControlledBy(there, o.Object) && holds(there, data) {
-			return there, collisions, nil // ours already; the cache is late
+			return there, collisions, nil // created before; the cache is behind
 		}
 		collisions++
 	}

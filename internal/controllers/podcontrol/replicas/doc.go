@@ -1,18 +1,15 @@
-// Package replicas keeps a number of equal pods alive: the engine under both
-// ReplicaSet and ReplicationController, which differ in their types and in
-// nothing that matters here. A Kind tells the engine how to read one and how to
-// write its status.
+// Package replicas maintains a number of equal pods: it is the common part of ReplicaSet and ReplicationController,
+// which differ only in their types. A Kind adapts the engine to one of them.
 //
-// A pass over one object claims the pods that its selector matches, compares
-// their number with the wish, creates or deletes the difference, and writes the
-// status if it changed. What a pass has created or deleted and not yet seen in
-// its cache is held as an expectation; until it is met, or has grown old, no
-// pass creates or deletes again, so a stale cache never leads to twice the pods.
+// A pass over one object claims the pods that its selector matches, compares their number with the desired one,
+// creates or deletes the difference, and writes the status if it has changed. Pods that a pass has created or
+// deleted and that are not yet in the cache are recorded as expectations; until these are met, or have expired, no
+// pass creates or deletes again, so a stale cache never leads to duplicate pods.
 //
 // # Concurrency
 //
 //  1. Passes over one object never overlap; passes over different ones do.
 //  2. A pod's event reaches the expectations before the pass that it causes.
 //  3. Events of one object that follow closely share a pass (podcontrol.Pace);
-//     the event that meets the last expectation never waits.
+//     the event that meets the last expectation is never delayed.
 package replicas

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// burst is the most pods that one pass creates or deletes.
+	// burst is the maximum number of pods that one pass creates or deletes.
 	burst = 500
-	// pace is the least time between two passes caused by pods' status alone.
+	// pace is the minimum time between two passes caused only by pods' status.
 	pace = 25 * time.Millisecond
-	// farewell is that of an object that goes with its namespace: a pass then only counts,
-	// and each count is an event that would ask for the next.
+	// farewell is the pace of an object in a terminating namespace: a pass then only counts, and each status write
+	// is an event that would cause the next.
 	farewell = 200 * time.Millisecond
 )
 
@@ -36,7 +36,7 @@ type engine[T client.Object] struct {
 	expected controller.Expectations
 	pace     podcontrol.Pace
 	farewell podcontrol.Pace
-	going    sync.Map // controller.Key -> types.UID, of objects whose namespace goes
+	going    sync.Map // controller.Key -> types.UID, of objects in terminating namespaces
 	loop     *controller.Controller
 }
 
@@ -82,8 +82,7 @@ func (e *engine[T]) reconcile(ctx context.Context, k controller.Key) (controller
 		return controller.Result{}, nil
 	}
 
-	// Asked before the pods are read: an expectation that is met now was met by
-	// a pod that is in the store already.
+	// Read before the pods: an expectation that is met now was met by a pod that is in the store already.
 	settled := e.expected.Satisfied(k)
 
 	all := e.owned.By(o.GetUID())
@@ -116,8 +115,8 @@ func (e *engine[T]) reconcile(ctx context.Context, k controller.Key) (controller
 	return controller.Result{RequeueAfter: seen.next}, manageErr
 }
 
-// goes says that the object's namespace is known to be on its way out. It takes no pods
-// any more, and takes the object too; so its pods are only counted, and not one by one.
+// goes reports whether the object's namespace is known to be terminating. No pods can be created in it, and the
+// object will be deleted too, so its pods are only counted, in batches.
 func (e *engine[T]) goes(k controller.Key, uid types.UID) bool {
 	of, ok := e.going.Load(k)
 	return ok && of == uid

@@ -23,7 +23,7 @@ func (e *engine[T]) watchPods() {
 
 func (e *engine[T]) podAdded(p *corev1.Pod) {
 	if p.DeletionTimestamp != nil {
-		e.podGone(p) // after a restart a pod may show up on its way out
+		e.podGone(p) // after a restart a pod may first be seen terminating
 		return
 	}
 	if ref := metav1.GetControllerOfNoCopy(p); ref != nil {
@@ -42,7 +42,7 @@ func (e *engine[T]) podUpdated(old, p *corev1.Pod) {
 	}
 	relabelled := !maps.Equal(old.Labels, p.Labels)
 	if p.DeletionTimestamp != nil {
-		// The kubelet will take its time; the replica is lost from now on.
+		// Termination takes time; the replica is lost from now on.
 		e.podGone(p)
 		if relabelled && old.DeletionTimestamp == nil {
 			e.podGone(old)
@@ -79,16 +79,15 @@ func (e *engine[T]) podGone(p *corev1.Pod) {
 	}
 }
 
-// sameReplica reports whether the two states of a pod look alike in all that
-// the engine counts.
+// sameReplica reports whether two states of a pod are equal in everything that the engine counts.
 func sameReplica(a, b *corev1.Pod) bool {
 	return podcontrol.IsFinished(a) == podcontrol.IsFinished(b) &&
 		podcontrol.IsReady(a) == podcontrol.IsReady(b) &&
 		podcontrol.ReadySince(a).Equal(podcontrol.ReadySince(b))
 }
 
-// enqueueCounted asks for a pass after a pod came or went: at once if the pass
-// may create or delete, with the others if more is expected first, or the namespace goes.
+// enqueueCounted requests a pass after a pod was added or deleted: at once if the pass may create or delete,
+// batched with others if expectations are pending or the namespace is terminating.
 func (e *engine[T]) enqueueCounted(k controller.Key, p *corev1.Pod) {
 	if _, going := e.going.Load(k); !going && e.expected.Satisfied(k) {
 		e.loop.EnqueueFor(k, p)
@@ -97,7 +96,7 @@ func (e *engine[T]) enqueueCounted(k controller.Key, p *corev1.Pod) {
 	e.enqueue(k, p)
 }
 
-// enqueue asks for a pass when the pace allows.
+// enqueue requests a pass when the pace allows it.
 func (e *engine[T]) enqueue(k controller.Key, p *corev1.Pod) {
 	if d := e.pace.Delay(k); d > 0 {
 		e.loop.EnqueueForAfter(k, p, d)
@@ -106,8 +105,7 @@ func (e *engine[T]) enqueue(k controller.Key, p *corev1.Pod) {
 	e.loop.EnqueueFor(k, p)
 }
 
-// owner finds the object that a reference means: of our kind, present, and the
-// same one, not a namesake.
+// owner returns the object that a reference means: of our kind, existing, and with the same UID.
 func (e *engine[T]) owner(p *corev1.Pod, ref *metav1.OwnerReference) (controller.Key, bool) {
 	k := controller.Key{Namespace: p.Namespace, Name: ref.Name}
 	if ref.Kind != e.kind.GVK.Kind {
@@ -120,7 +118,7 @@ func (e *engine[T]) owner(p *corev1.Pod, ref *metav1.OwnerReference) (controller
 	return k, ok && o.GetUID() == ref.UID
 }
 
-// enqueueSuitors wakes the objects that may want to adopt an orphan.
+// enqueueSuitors wakes the objects that may adopt an orphan.
 func (e *engine[T]) enqueueSuitors(p *corev1.Pod) {
 	if len(p.Labels) == 0 {
 		return

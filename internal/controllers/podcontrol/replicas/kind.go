@@ -11,20 +11,20 @@ import (
 	"fairlead.dev/client"
 )
 
-// Kind is how the engine reads and writes one kind of object.
+// Kind adapts the engine to one kind of object.
 type Kind[T client.Object] struct {
 	Name      string // of the controller
-	Component string // that events are from
+	Component string // the source component of events
 	GVK       schema.GroupVersionKind
-	// View reads the object. An error says that its selector is unusable.
+	// View returns the engine's view of an object. It returns an error if the selector is invalid.
 	View func(T) (View, error)
-	// WithStatus returns a copy of the object that bears the status.
+	// WithStatus returns a copy of the object with the status.
 	WithStatus func(T, appsv1.ReplicaSetStatus) T
-	// Terminating says that the kind's status counts pods on their way out.
+	// Terminating makes the status count terminating pods.
 	Terminating bool
 }
 
-// View is what the engine needs to know of an object. It shares its memory.
+// View is the engine's view of an object. It shares the object's memory.
 type View struct {
 	Replicas int
 	MinReady time.Duration

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// manage creates or deletes the difference between wish and fact, at most
-// burst pods of it; meeting the expectations brings the next pass.
+// manage creates or deletes the difference between the desired and the actual number, at most burst pods; meeting
+// the expectations causes the next pass.
 func (e *engine[T]) manage(ctx context.Context, k controller.Key, o T, v View, active []*corev1.Pod) error {
 	switch diff := v.Replicas - len(active); {
 	case diff > 0:
@@ -30,7 +30,7 @@ func (e *engine[T]) grow(ctx context.Context, k controller.Key, o T, v View, n i
 	made, err := podcontrol.SlowStart(n, func(int) error {
 		return e.control.Create(ctx, o, podcontrol.FromTemplate(v.Template, o, e.kind.GVK))
 	})
-	// What failed and what was never tried will not be seen.
+	// Failed and skipped creates will not be seen.
 	for range n - made {
 		e.expected.Created(k)
 	}
@@ -57,8 +57,8 @@ func (e *engine[T]) shrink(ctx context.Context, k controller.Key, o T, active []
 	return err
 }
 
-// related lists the pods that spreading looks at: those of all objects under
-// the same controlling owner, which for a Deployment are all its revisions.
+// related returns the pods considered for spreading: those of all objects with the same controlling owner, which
+// for a Deployment are all its revisions.
 func (e *engine[T]) related(o T, active []*corev1.Pod) []*corev1.Pod {
 	ref := metav1.GetControllerOfNoCopy(o)
 	if ref == nil {

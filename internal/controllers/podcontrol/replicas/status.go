@@ -12,8 +12,7 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// counted is a status in the making, and when a pod next becomes available by
-// waiting alone (zero: none will).
+// counted is a new status, and when the next ready pod becomes available (zero if never).
 type counted struct {
 	status appsv1.ReplicaSetStatus
 	next   time.Duration
@@ -49,8 +48,8 @@ func bearsAll(labels, wanted map[string]string) bool {
 	return true
 }
 
-// failureCondition carries the status's conditions over, with ReplicaFailure
-// added when managing failed and removed when it did not.
+// failureCondition returns the status's conditions, with ReplicaFailure set if managing pods failed and removed if
+// it did not.
 func failureCondition(v View, active int, err error) []appsv1.ReplicaSetCondition {
 	has := slices.ContainsFunc(v.Status.Conditions, isFailure)
 	switch {

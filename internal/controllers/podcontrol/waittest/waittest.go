@@ -1,5 +1,4 @@
-// Package waittest waits, in tests, for what controllers do: by watching, never
-// by sleeping.
+// Package waittest waits, in tests, for the effects of controllers, by watching instead of sleeping.
 package waittest
 
 import (
@@ -13,12 +12,11 @@ import (
 	"fairlead.dev/client"
 )
 
-// patience is when a wait is given up; it bounds failures, not successes.
+// patience is the time limit of a wait; it bounds failures, not successes.
 const patience = 90 * time.Second
 
-// For waits until the objects of the resource that the selector picks satisfy
-// done, and returns them by name. It fails the test if they never do, with what
-// was last seen.
+// For waits until the objects of the resource that the selector picks satisfy done, and returns them by name. If
+// they never do, it fails the test and prints the last state.
 func For[T client.Object](t testing.TB, r client.Resource[T], what, selector string, done func(map[string]T) bool) map[string]T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

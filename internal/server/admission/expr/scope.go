@@ -165,7 +165,7 @@ func oneOf(got *cel.Type, want []*cel.Type) bool {
 	return false
 }
 
-// Fault returns a compile error as an error of the expression's field, nil if there is none.
+// Fault returns a compile error as an error of the expression's field, or nil.
 func (p *Program) Fault(at *field.Path, text string) *field.Error {
 	switch {
 	case p.Err == nil:

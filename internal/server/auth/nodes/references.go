@@ -2,7 +2,7 @@ package nodes
 
 import corev1 "k8s.io/api/core/v1"
 
-// Reference returns the resource of the first API object that a pod refers to, "" if there is none. Static pods may
+// Reference returns the resource of the first API object that a pod refers to, or "". Static pods may
 // not refer to any.
 func Reference(p *corev1.Pod) string {
 	switch {

@@ -64,7 +64,7 @@ func NewAccounts(i *Issuer, audiences []string, living Living) *Accounts {
 type bearer struct {
 	*Claims
 	user   *auth.User
-	secret string // the Secret that stores the token; "" if there is none
+	secret string // the Secret that stores the token, or ""
 }
 
 // Verify implements Verifier.
