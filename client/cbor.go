@@ -26,8 +26,8 @@ const (
 	inCBOR
 )
 
-// cborMagic is the tag that says of what follows that it is CBOR (RFC 8949, 3.4.6);
-// every Kubernetes document in CBOR begins with it.
+// cborMagic is the self-describing tag of CBOR (RFC 8949, 3.4.6); every Kubernetes document
+// in CBOR begins with it.
 var cborMagic = []byte{0xd9, 0xd9, 0xf7}
 
 func isCBOR(b []byte) bool { return bytes.HasPrefix(b, cborMagic) }
@@ -89,7 +89,7 @@ type cborFrames struct {
 	buf []byte
 }
 
-func (f *cborFrames) more() bool { return false } // its decoder does not say
+func (f *cborFrames) more() bool { return false } // its decoder does not report it
 
 func (f *cborFrames) next() (watch.EventType, []byte, error) {
 	var frame cbor.RawMessage

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// Object is what every Kubernetes object is: metadata, and a kind.
+// Object is any Kubernetes object: metadata and a kind.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -32,18 +32,17 @@ type Options struct {
 	// ContentTypeProtobuf or CBOR. A server that cannot do it answers in JSON, and is sent JSON
 	// once it has refused a body for its encoding.
 	ContentType string
-	// Silence is how long the server may say nothing, neither begin an answer nor go on
-	// with one, before the request fails with ErrSilent. Of streams it counts for watches
-	// with bookmarks. Zero is three minutes, below zero is for ever.
+	// Silence is how long the server may send no data, neither the start of a response nor
+	// more of one, before the request fails with ErrSilent. Of streams it applies to
+	// watches with bookmarks. Zero is three minutes, below zero no limit.
 	Silence time.Duration
-	// Observe, if set, is told of every request when its answer has been read, or its
-	// stream has begun, or it has failed; ctx is the request's. It is called from
-	// whichever goroutine sent it and holds that one up. Metrics.Observe is one; what
-	// must be in the request itself, as a traceparent, is WrapTransport's of the
-	// rest.Config.
+	// Observe, if set, is called for every request when its response has been read, its
+	// stream has begun, or it has failed; ctx is the request's. It runs on the goroutine
+	// that sent the request, which waits for it. Metrics.Observe is one. To change the
+	// request itself, for a traceparent for example, use WrapTransport of the rest.Config.
 	Observe func(ctx context.Context, x Exchange)
-	// Trace, if set, is told when events arrive in informers and what controllers make
-	// of them, and requests say on whose account they are sent.
+	// Trace, if set, records the arrivals of events in informers and the reconciles of
+	// controllers, and requests carry the reconcile that sent them.
 	Trace *trace.Log
 }
 
@@ -69,11 +68,11 @@ type Client struct {
 	resources sync.Map // reflect.Type -> Resource[T] that For made
 }
 
-// New returns a client for the server that cfg describes. It sends nothing yet. The
-// transport, TLS and credentials are those of rest.TransportFor; cfg.Transport may be
-// any http.RoundTripper, also one that reaches a handler in memory, and then cfg.Host
-// may be empty. cfg.Timeout bounds every request but watches; cfg.QPS and cfg.Burst
-// are not looked at, cfg.RateLimiter is.
+// New returns a client for the server in cfg. It sends no request yet. The transport, TLS
+// and credentials are those of rest.TransportFor; cfg.Transport may be any
+// http.RoundTripper, also one that calls a handler in memory, and then cfg.Host may be
+// empty. cfg.Timeout limits every request except watches; cfg.QPS and cfg.Burst are
+// ignored, cfg.RateLimiter is used.
 func New(cfg *rest.Config, o Options) (*Client, error) {
 	prefer, known := map[string]encoding{"": inJSON, ContentTypeJSON: inJSON, ContentTypeProtobuf: inProtobuf, ContentTypeCBOR: inCBOR}[o.ContentType]
 	if !known {
@@ -98,8 +97,8 @@ func New(cfg *rest.Config, o Options) (*Client, error) {
 	return c, nil
 }
 
-// As returns a client on the same connections that acts as another user, which the
-// server allows to who may impersonate that one. It begins with empty discovery.
+// As returns a client on the same connections that impersonates a user; the server must
+// allow it. It starts with empty discovery.
 func (c *Client) As(user string) *Client {
 	r := *c.rest
 	of := *r.http
@@ -110,10 +109,10 @@ func (c *Client) As(user string) *Client {
 	return as
 }
 
-// Scheme returns the scheme that tells kinds and Go types apart.
+// Scheme returns the scheme that maps kinds to Go types.
 func (c *Client) Scheme() *runtime.Scheme { return c.scheme }
 
-// Trace is what the client was given to tell the lives of events to; nil if nothing.
+// Trace is the client's log of the lives of events; nil if there is none.
 func (c *Client) Trace() *trace.Log { return c.trace }
 
 // REST returns the layer of plain requests.

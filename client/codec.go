@@ -29,16 +29,16 @@ type List[T Object] struct {
 type codec[T Object] struct {
 	elem reflect.Type // T without its pointer
 	gvk  schema.GroupVersionKind
-	kind metav1.TypeMeta // what objects are stamped with; empty for unstructured
+	kind metav1.TypeMeta // set in every decoded object; empty for unstructured
 	form encoding        // preferred
-	// What to ask for: one object, a list, a stream.
+	// The Accept headers for one object, a list, a stream.
 	accept, acceptList, acceptWatch string
 	shared                          *shared // nil: each object is its reader's own
 	known                           func(namespace, name []byte) (T, bool)
 	unmanaged                       bool // objects that come back have no managedFields
 }
 
-// shared decodes objects that nobody will change.
+// shared decodes objects that are never changed, and interns equal parts of them.
 type shared struct {
 	sync.Mutex
 	json  *fastjson.Sharer
@@ -112,7 +112,7 @@ func (c *codec[T]) encode(obj T, as encoding) ([]byte, string, error) {
 	return b, ContentTypeJSON, err
 }
 
-// encodeJSON returns what encoding/json does for v, sooner if v is of a type that is known.
+// encodeJSON returns encoding/json's result for v, faster if v is of a known type.
 func encodeJSON(v any) ([]byte, error) {
 	if u, ok := v.(*unstructured.Unstructured); ok && u != nil {
 		if b, ok := fastjson.MarshalObject(u.Object); ok {
@@ -124,7 +124,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return stdjson.Marshal(v)
 }
 
-// decode reads one object; nothing of b is kept.
+// decode reads one object; it keeps no reference to b.
 func (c *codec[T]) decode(b []byte) (obj T, err error) {
 	if raw, ok := splitProto(b); ok {
 		obj, err = c.decodeProto(raw)
@@ -143,7 +143,8 @@ func (c *codec[T]) decode(b []byte) (obj T, err error) {
 	return c.finish(obj), nil
 }
 
-// finish makes what was decoded what it is to be.
+// finish completes a decoded object: its kind, and the fields that the reader does not
+// want.
 func (c *codec[T]) finish(obj T) T {
 	if c.unmanaged {
 		obj.SetManagedFields(nil)
@@ -214,7 +215,7 @@ func (c *codec[T]) fastJSON(b []byte, into any) bool {
 	return fastjson.Unmarshal(b, into)
 }
 
-// decodeList reads a list; nothing of b is kept.
+// decodeList reads a list; it keeps no reference to b.
 func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 	if raw, ok := splitProto(b); ok {
 		err = c.decodeProtoList(raw, &l)
@@ -253,9 +254,9 @@ func (c *codec[T]) decodeList(b []byte) (l List[T], err error) {
 	return List[T](w), nil
 }
 
-// decodeProtoList reads what all lists of Kubernetes are in protobuf: field 1 is the
-// metadata, field 2 each item. So items are allocated one by one, and one that lives
-// on does not keep the others.
+// decodeProtoList reads the common layout of Kubernetes' lists in protobuf: field 1 is the
+// metadata, field 2 each item. So items are allocated one by one, and an item that stays in
+// use does not keep the others.
 func (c *codec[T]) decodeProtoList(raw []byte, l *List[T]) error {
 	return eachField(raw, func(f protowire.Number, v []byte) error {
 		switch f {

@@ -6,16 +6,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// correlator remembers what a recorder has written, to write less. It is used by one
-// goroutine.
+// correlator remembers a recorder's last events, to aggregate repeated ones. It is used by
+// one goroutine.
 type correlator struct {
 	records recent[recordKey, *record]
 	groups  recent[recordKey, *group]
 	budgets recent[recordKey, *budget]
 }
 
-// recordKey is what makes two events the same; the fields that do not matter to one of
-// the memories are left empty in its keys.
+// recordKey identifies equal events; in the keys of each memory the fields that do not
+// matter to it are empty.
 type recordKey struct {
 	source               corev1.EventSource
 	object               corev1.ObjectReference
@@ -34,8 +34,8 @@ type group struct {
 	last     time.Time
 }
 
-// budget is how many events of a type an object may still have written: what goes on as it
-// should does not keep a warning from being told.
+// budget is the number of events of a type that may still be written about an object.
+// Normal events and warnings have separate budgets.
 type budget struct {
 	left float64
 	at   time.Time

@@ -28,14 +28,14 @@ type APIResource struct {
 	Kind       schema.GroupVersionKind // of its objects
 	Namespaced bool
 	Verbs      []string
-	// Singular and ShortNames are what people may call it besides.
+	// Singular and ShortNames are its other names in kubectl.
 	Singular   string
 	ShortNames []string
-	// Preferred tells that this version is the one the server names first for the group.
+	// Preferred reports whether this version is the server's preferred one of the group.
 	Preferred bool
 }
 
-// Can tells whether the resource has all the verbs.
+// Can reports whether the resource has all the verbs.
 func (r APIResource) Can(verbs ...string) bool {
 	for _, v := range verbs {
 		if !slices.Contains(r.Verbs, v) {
@@ -66,9 +66,9 @@ func (d *discovery) init(r *REST) {
 	d.mu.asking = map[schema.GroupVersion]*asking{}
 }
 
-// Mapping tells where objects of a kind live. The answer is kept; a kind not known yet
-// is asked for, each time. It returns a *meta.NoKindMatchError if the server does not
-// have the kind.
+// Mapping returns the resource of a kind. The answer is cached; a kind that is not in the
+// cache is looked up again each time. The error is a *meta.NoKindMatchError if the server
+// does not have the kind.
 func (c *Client) Mapping(ctx context.Context, gvk schema.GroupVersionKind) (Mapping, error) {
 	d := &c.disco
 	if m, ok := d.known.Load(gvk); ok {
@@ -89,7 +89,7 @@ func (c *Client) Mapping(ctx context.Context, gvk schema.GroupVersionKind) (Mapp
 	}
 }
 
-// ask learns the kinds of gv, or waits for who is doing so already.
+// ask fetches the kinds of gv, or waits for the goroutine that does so already.
 func (d *discovery) ask(ctx context.Context, gv schema.GroupVersion) (err error, mine bool) {
 	d.mu.Lock()
 	a, busy := d.mu.asking[gv]
@@ -160,8 +160,8 @@ const (
 	aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," + ContentTypeJSON
 )
 
-// GroupDiscoveryError is the error of ServerResources that comes beside an answer: the versions of
-// which it is not known what they have, and why.
+// GroupDiscoveryError is the error that ServerResources returns beside the resources that
+// it found: the versions whose resources are unknown, with the reason.
 type GroupDiscoveryError map[schema.GroupVersion]error
 
 func (m GroupDiscoveryError) Error() string {
@@ -204,7 +204,7 @@ type rootAnswer struct {
 	Groups   []metav1.APIGroup                  `json:"groups"`   // APIGroupList
 }
 
-// root reads what a path has, and notes the versions that it can't tell of.
+// root reads the groups of a path, and records versions that fail in missing.
 func (d *discovery) root(ctx context.Context, path string, missing GroupDiscoveryError) ([]APIResource, error) {
 	var a rootAnswer
 	if err := d.get(ctx, path, aggregated, &a); err != nil {

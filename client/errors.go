@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// Reason is why a server refused a request, as a target for errors.Is:
+// Reason is the reason of a server's error, as a target for errors.Is:
 //
 //	if errors.Is(err, client.ErrNotFound) { ... }
 //
-// What apierrors says of the same error (IsNotFound) agrees. Any reason of apimachinery
-// may be one: Reason(metav1.StatusReasonTimeout).
+// It agrees with apierrors' functions (IsNotFound) for the same error. Any reason of
+// apimachinery can be used: Reason(metav1.StatusReasonTimeout).
 type Reason metav1.StatusReason
 
 // The reasons that are asked for most.
@@ -56,7 +56,7 @@ func (e statusErr) Is(target error) bool {
 		return false
 	}
 	reason := e.ErrStatus.Reason
-	if reason == metav1.StatusReasonGone { // as servers of old told it
+	if reason == metav1.StatusReasonGone { // the reason that old servers send
 		reason = metav1.StatusReasonExpired
 	}
 	return Reason(reason) == r

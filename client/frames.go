@@ -17,7 +17,7 @@ import (
 // until the next call.
 type frames interface {
 	next() (typ watch.EventType, raw []byte, err error)
-	// more tells whether all of the next event has been read from the connection.
+	// more reports whether all of the next event has been read from the connection.
 	more() bool
 }
 
@@ -149,8 +149,8 @@ func (f *jsonFrames) more() bool {
 }
 
 // cutEvent finds type and object in the form that every known server writes,
-// {"type":"ADDED","object":{...}}, without parsing the object: decoding it will tell if
-// it is not well formed.
+// {"type":"ADDED","object":{...}}, without parsing the object: decoding it later fails if
+// it is malformed.
 func cutEvent(line []byte) (watch.EventType, []byte, bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`))
 	if !ok {

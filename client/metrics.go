@@ -21,7 +21,7 @@ type Metrics struct {
 	took, waited, requestSize, responseSize *prometheus.HistogramVec
 }
 
-// NewMetrics returns Metrics that have seen nothing.
+// NewMetrics returns empty Metrics.
 func NewMetrics() *Metrics {
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Exchange is one request that was sent, or was not for want of leave, and what came
-// of it. A request that is sent again is an Exchange each time.
+// Exchange is one attempt to send a request, and its result. A retry is another Exchange,
+// and so is a request that a guard refused.
 type Exchange struct {
 	Method  string
 	Host    string // of the server, with its port
@@ -15,14 +15,13 @@ type Exchange struct {
 	Attempt int           // 0 for the first sending
 	Waited  time.Duration // for the rate limiter, before
 	Took    time.Duration // from sending until the answer was read; of a stream, until it began
-	Code    int           // of the answer; 0 if there was none
-	Err     error         // why there was none, or why it could not be read
+	Code    int           // of the response; 0 if there was none
+	Err     error         // if there was no response, or it could not be read
 	// Sent and Received are the bytes of the two bodies; Received is 0 for a stream.
 	Sent, Received int
 }
 
-// observed tells the observer, if there is one, what came of a request that began at
-// begun.
+// observed calls the observer, if there is one, for a request that began at begun.
 func (r *REST) observed(ctx context.Context, x Exchange, begun time.Time) {
 	if r.observe != nil {
 		x.Took = time.Since(begun)
@@ -33,10 +32,10 @@ func (r *REST) observed(ctx context.Context, x Exchange, begun time.Time) {
 type guardKey struct{}
 
 // WithWriteGuard returns a context whose requests are sent only while check returns nil;
-// otherwise they fail with its error. It is asked immediately before each sending of a
-// request that may change something: all but GET. Package leader guards the work of a
-// leader so that one that has slept through the end of its lease writes nothing more.
-// check is called from any goroutine that sends. Guards add up.
+// otherwise they fail with its error. check is called immediately before each attempt to
+// send a request other than GET, on the sending goroutine. Package leader guards a leader's
+// work, so that a process that slept beyond the end of its lease writes nothing. Guards of
+// nested contexts are all checked.
 func WithWriteGuard(ctx context.Context, check func() error) context.Context {
 	if outer, ok := ctx.Value(guardKey{}).(func() error); ok {
 		inner := check

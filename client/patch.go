@@ -18,7 +18,7 @@ type Patch struct {
 	Type        types.PatchType
 	Data        []byte
 	Subresource string // "" for the object itself
-	err         error  // of making it; told when it is sent
+	err         error  // of its construction; returned when it is sent
 }
 
 // On returns the patch aimed at a subresource whose answer is the object, such as
@@ -28,11 +28,11 @@ func (p Patch) On(subresource string) Patch {
 	return p
 }
 
-// MergePatch is a JSON merge patch (RFC 7386) of what v encodes to.
+// MergePatch is a JSON merge patch (RFC 7386) with the JSON of v.
 func MergePatch(v any) Patch { return newPatch(types.MergePatchType, v) }
 
-// StrategicPatch is a strategic merge patch of what v encodes to: lists of built-in
-// types merge by their keys.
+// StrategicPatch is a strategic merge patch with the JSON of v: lists of built-in types
+// merge by their keys.
 func StrategicPatch(v any) Patch { return newPatch(types.StrategicMergePatchType, v) }
 
 // JSONPatch is a JSON patch (RFC 6902): v encodes to a list of operations.
@@ -87,7 +87,7 @@ func diff(old, new Object, lock bool) Patch {
 	return p
 }
 
-// IsEmpty tells whether the patch would change nothing.
+// IsEmpty reports whether the patch changes nothing.
 func (p Patch) IsEmpty() bool { return p.err == nil && string(p.Data) == "{}" }
 
 // Patch changes an object and returns it as the server stored it.

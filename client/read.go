@@ -42,10 +42,9 @@ func (r Resource[T]) List(ctx context.Context, opts ...metav1.ListOptions) (List
 	return r.codec.decodeList(res.Body)
 }
 
-// Pages lists page by page, opts.Limit objects each (500 if zero), all of one
-// revision. It ends after the last page or the first error. An error that
-// apierrors.IsResourceExpired says is one means the server let go of that revision:
-// begin again.
+// Pages lists page by page, opts.Limit objects each (500 if zero), all of one revision. It
+// ends after the last page or the first error. After an error for which
+// apierrors.IsResourceExpired is true, the server no longer has that revision: start again.
 func (r Resource[T]) Pages(ctx context.Context, opts metav1.ListOptions) iter.Seq2[List[T], error] {
 	return func(yield func(List[T], error) bool) {
 		if opts.Limit == 0 {
@@ -56,7 +55,7 @@ func (r Resource[T]) Pages(ctx context.Context, opts metav1.ListOptions) iter.Se
 			if !yield(page, err) || err != nil || page.Continue == "" {
 				return
 			}
-			// A continue token says the revision itself.
+			// The continue token contains the revision.
 			opts.Continue, opts.ResourceVersion, opts.ResourceVersionMatch = page.Continue, "", ""
 		}
 	}

@@ -17,19 +17,22 @@ import (
 )
 
 // Recorder writes Events about objects: Event those of core/v1, Act those of
-// events.k8s.io/v1. Writing is asynchronous and best effort: the queue is bounded, what
-// a server refuses is dropped, and so are those about objects of a namespace that is being
-// deleted, once it has refused one; one that cannot be reached is asked again for two minutes,
-// and what repeats itself raises the count of one Event. Of core/v1, the tenth different
-// message for one reason within ten minutes and those after it fold into one Event, and
-// an object may have 25 of each type written at once and then one every five minutes, as
-// upstream's recorder has it. It is safe for concurrent use.
+// events.k8s.io/v1. It is safe for concurrent use.
+//
+// Writing is asynchronous and best effort. The queue is bounded. Events that the server
+// rejects are dropped, and so are later events about objects of a namespace that the server
+// has reported as terminating. While the server cannot be reached, a write is retried for
+// two minutes. Repeated events raise the count of one Event.
+//
+// As with upstream's recorder of core/v1, the tenth different message for one reason within
+// ten minutes and all after it are combined into one Event, and an object may have 25
+// Events of each type written at once and then one every five minutes.
 type Recorder struct {
 	*recording
 	source corev1.EventSource
 }
 
-// recording is what the recorders of one NewRecorder share.
+// recording is the state that the recorders of one NewRecorder share.
 type recording struct {
 	events  Resource[*corev1.Event]
 	queue   chan told
@@ -43,14 +46,14 @@ type recording struct {
 	series  map[seriesKey]*series // of the goroutine run
 }
 
-// told is what waits in the queue to be written.
+// told is an event in the queue.
 type told interface {
 	write(context.Context, *recording)
 }
 
 const (
 	recorderQueue = 8192
-	recorderFlush = 2 * time.Second // what Close may take
+	recorderFlush = 2 * time.Second // limit of Close
 	// A write may take recorderPatience. One that the server did not answer is tried
 	// recorderTries times, as upstream's, while the queue waits.
 	recorderPatience = 10 * time.Second
@@ -81,9 +84,9 @@ func (r *Recorder) From(component, host string) *Recorder {
 	return &Recorder{recording: r.recording, source: corev1.EventSource{Component: component, Host: host}}
 }
 
-// Event tells that something happened to obj. eventType is corev1.EventTypeNormal or
-// corev1.EventTypeWarning, reason a word in CamelCase, and the message is formatted as
-// by fmt. It never blocks: when the queue is full the event is dropped.
+// Event records that something happened to obj. eventType is corev1.EventTypeNormal or
+// corev1.EventTypeWarning, reason a word in CamelCase, and the message is formatted as by
+// fmt. It never blocks: when the queue is full the event is dropped.
 func (r *Recorder) Event(obj Object, eventType, reason, messageFmt string, args ...any) {
 	about, ok := r.reference(obj)
 	if !ok {
@@ -158,7 +161,7 @@ func (r *Recorder) enqueue(x told) {
 // a server that did not take them. Those cut short for being too many do not count.
 func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 
-// Close writes what is queued, for two seconds at most, and ends the recorder. Events
+// Close writes the queued events, for two seconds at most, and ends the recorder. Events
 // recorded later are dropped.
 func (r *Recorder) Close() {
 	r.close.Do(func() { close(r.closing) })

@@ -29,8 +29,8 @@ type Resource[T Object] struct {
 	gvr          schema.GroupVersionResource
 	namespaced   bool
 	ns           string
-	metadataOnly bool  // of what is written, only the head comes back
-	err          error // found when it was made, told by every method
+	metadataOnly bool  // decode only the metadata of the responses to writes
+	err          error // of its construction; returned by every method
 }
 
 // For gives access to the objects of a Go type, a pointer to a struct that the
@@ -105,14 +105,14 @@ func (r Resource[T]) Namespace(ns string) Resource[T] {
 	return r
 }
 
-// Interned returns the same resource for a reader that promises to change none of the
-// objects that it reads: parts of them that are equal, as the labels of the pods of one
-// Deployment, may then be one thing in memory. DeepCopy gives an object of one's own. A
-// copy of many objects takes half the memory so, and decoding much of them no time.
+// Interned returns the same resource for a reader that promises not to change the objects
+// that it reads. Equal parts of them, such as the labels of one Deployment's pods, may then
+// share memory. Call DeepCopy for an object that you can change. A store of many objects
+// takes half the memory, and equal parts take hardly any time to decode.
 //
-// known, if not nil, is asked for the version of an object that the reader has: the new one
-// takes over what has not changed. It is called by whoever reads, must not keep the names
-// that it is given, and must not use the resource.
+// known, if not nil, returns the reader's version of an object; the new version shares its
+// unchanged parts. It is called on the reading goroutine, must not keep its arguments, and
+// must not use the resource.
 func (r Resource[T]) Interned(known func(namespace, name []byte) (T, bool)) Resource[T] {
 	if r.codec != nil {
 		c := *r.codec
@@ -123,9 +123,9 @@ func (r Resource[T]) Interned(known func(namespace, name []byte) (T, bool)) Reso
 	return r
 }
 
-// WithoutManagedFields returns the same resource for a reader who does not care which manager
-// has set which field: objects come back without their managedFields, often half of them,
-// which are not decoded. To write such an object leaves those of the server as they are.
+// WithoutManagedFields returns the same resource for readers that do not need managed
+// fields. Objects come back without them, often half of their size, and they are not
+// decoded. Writing such an object leaves the server's managed fields unchanged.
 func (r Resource[T]) WithoutManagedFields() Resource[T] {
 	if r.codec != nil {
 		c := *r.codec
@@ -135,16 +135,15 @@ func (r Resource[T]) WithoutManagedFields() Resource[T] {
 	return r
 }
 
-// MetadataOnly returns the same resource for a writer who knows what it has written: what Create,
-// Update and Patch return has the kind, the name, the namespace, the UID and the
-// resourceVersion, and the rest may be empty. Most of a long answer is then not decoded.
-// What is read is whole.
+// MetadataOnly returns the same resource for writers that do not need the response. Create,
+// Update and Patch return only kind, name, namespace, UID and resourceVersion; other fields
+// may be empty. Most of a long response is then not decoded. Reads return whole objects.
 func (r Resource[T]) MetadataOnly() Resource[T] {
 	r.metadataOnly = true
 	return r
 }
 
-// GVK returns the kind of the objects, or nothing for Dynamic and Metadata.
+// GVK returns the kind of the objects, or the zero value for Dynamic and Metadata.
 func (r Resource[T]) GVK() schema.GroupVersionKind {
 	if r.gvr.Resource != "" {
 		return schema.GroupVersionKind{}
@@ -199,7 +198,7 @@ func (r *Resource[T]) path(ctx context.Context, ns string, names ...string) (str
 				return "", fmt.Errorf("client: %s %q: an empty namespace may not be set when a resource name is provided", r.gvr.Resource, n)
 			}
 		}
-		if n != "" { // an empty subresource is none
+		if n != "" { // "" is no subresource
 			b.WriteByte('/')
 			b.WriteString(n)
 		}
@@ -207,7 +206,7 @@ func (r *Resource[T]) path(ctx context.Context, ns string, names ...string) (str
 	return b.String(), nil
 }
 
-// checkSegment refuses what would lead a path elsewhere.
+// checkSegment rejects names that would change the path.
 func checkSegment(what, s string) error {
 	if s == "" {
 		return fmt.Errorf("client: resource %s may not be empty", what)

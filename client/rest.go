@@ -27,8 +27,8 @@ type REST struct {
 	timeout time.Duration
 	limit   flowcontrol.RateLimiter
 	warn    func(ctx context.Context, code int, agent, text string)
-	observe func(context.Context, Exchange) // nil if nobody does
-	silence time.Duration                   // that is too long; below zero none is
+	observe func(context.Context, Exchange) // may be nil
+	silence time.Duration                   // limit; no limit below zero
 	contact *outageLog
 }
 
@@ -37,7 +37,7 @@ type Request struct {
 	Method      string     // GET if empty
 	Path        string     // from the server's root: "/api/v1/namespaces"
 	Query       url.Values // may be nil
-	Body        []byte     // nil for none
+	Body        []byte     // nil for no body
 	ContentType string     // of Body; JSON if empty
 	Accept      string     // ContentTypeJSON if empty
 }
@@ -55,7 +55,7 @@ var bodies sync.Pool // of *[]byte
 // largest is how many bytes a body may have to be used again.
 const largest = 64 << 10
 
-// free gives the body away, of which nobody may have kept anything.
+// free returns the body's buffer to the pool. No reference to the body may remain.
 func (r *Response) free() {
 	if body := r.Body; cap(body) > 0 && cap(body) <= largest {
 		bodies.Put(&body)
@@ -142,9 +142,9 @@ func (r *REST) Address(path string, query url.Values) *url.URL {
 	return &u
 }
 
-// send repeats q until it is answered with 2xx or there is no more use in repeating.
-// attempt counts what the caller has already repeated. Observed is what failed; what was
-// answered comes back with its Exchange so far, for the caller to read and observe.
+// send repeats q until the response is 2xx or a retry is pointless. attempt counts the
+// caller's attempts so far. Failures are observed here; a response is returned with its
+// Exchange so far, for the caller to read and observe.
 func (r *REST) send(ctx context.Context, q Request, attempt int, silence time.Duration) (*http.Response, Exchange, time.Time, error) {
 	if q.Method == "" {
 		q.Method = http.MethodGet

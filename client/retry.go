@@ -18,7 +18,7 @@ const (
 	brokenDelay = 100 * time.Millisecond // before a GET is repeated on a new connection
 )
 
-// retryAfter tells whether the server asks to be asked again, and when.
+// retryAfter reports whether the server asks for a retry, and after which time.
 func retryAfter(res *http.Response) (time.Duration, bool) {
 	if res.StatusCode != http.StatusTooManyRequests && res.StatusCode < 500 {
 		return 0, false
@@ -30,7 +30,7 @@ func retryAfter(res *http.Response) (time.Duration, bool) {
 	return time.Duration(s) * time.Second, true
 }
 
-// broken tells whether err is a connection that broke and that a new one may cure.
+// broken reports whether err is a broken connection that a new one may replace.
 func broken(err error) bool {
 	return utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err) ||
 		utilnet.IsProbableEOF(err) || errors.Is(err, io.ErrUnexpectedEOF)
@@ -54,9 +54,9 @@ func pause(ctx context.Context, attempt int, d time.Duration) bool {
 	}
 }
 
-// RetryOnConflict calls f until it returns something other than a conflict
-// (apierrors.IsConflict), five times at most with short growing pauses, and returns
-// what f returned last. f should read the object afresh each time.
+// RetryOnConflict calls f until it returns an error other than a conflict
+// (apierrors.IsConflict), or nil, five times at most with short growing pauses, and returns
+// f's last result. f should read the object anew each time.
 func RetryOnConflict(ctx context.Context, f func() error) error {
 	delay := 10 * time.Millisecond
 	for i := 0; ; i++ {

@@ -8,8 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Scale reads the scale subresource of an object: how many replicas it wants and has,
-// whatever its kind. A kind without one is a NotFound error, as a missing object is.
+// Scale reads the scale subresource of an object: its desired and present number of
+// replicas, whatever its kind. The error is NotFound for a kind without one, as for a
+// missing object.
 func (r Resource[T]) Scale(ctx context.Context, name string, opts ...metav1.GetOptions) (*autoscalingv1.Scale, error) {
 	return r.scale(ctx, Request{}, name, first(opts))
 }

@@ -15,5 +15,5 @@ var Scheme = func() *runtime.Scheme {
 	return s
 }()
 
-// AddToScheme registers what Scheme knows in s.
+// AddToScheme registers Scheme's types in s.
 func AddToScheme(s *runtime.Scheme) error { return kinds.AddToScheme(s) }

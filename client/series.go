@@ -10,12 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Act tells that the recorder's component did something: action to regarding, because of
-// reason, in which related (nil for none) had a part. It is written as an Event of
-// events.k8s.io/v1, where Event writes one of core/v1: a repeat is no new Event but raises
-// the series of the first one, which is written when it begins, each half hour, and when it
-// has been over for six minutes. eventType is as for Event; the note is formatted as by
-// fmt. It never blocks.
+// Act records that the component performed action on regarding, for a reason, with related
+// (nil for none) as the other object. It is written as an Event of events.k8s.io/v1, where
+// Event writes one of core/v1. A repeat does not make a new Event, but raises the series of
+// the first one, which is written when it begins, each half hour, and six minutes after its
+// last repeat. eventType is as for Event; the note is formatted as by fmt. It never blocks.
 func (r *Recorder) Act(regarding, related Object, eventType, reason, action, noteFmt string, args ...any) {
 	about, ok := r.reference(regarding)
 	if !ok {
@@ -46,7 +45,7 @@ const (
 	mostSeries    = 4096
 )
 
-// seriesKey is what makes two actions the same.
+// seriesKey identifies equal actions.
 type seriesKey struct {
 	controller, instance, typ, reason, action string
 	regarding, related                        corev1.ObjectReference

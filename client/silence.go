@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ErrSilent is what a request or a watch ends with when the server has said nothing for
-// Options.Silence: its connection is dead, or it is. HTTP/2 finds a dead connection
-// sooner by its pings (after 45 s); over HTTP/1.1 nothing else does.
+// ErrSilent is the error of a request or a watch whose server has sent no data for
+// Options.Silence: its connection or the server itself is dead. HTTP/2 detects a dead
+// connection sooner by its pings (after 45 s); over HTTP/1.1 only this timeout does.
 var ErrSilent = errors.New("client: the server has been silent for too long")
 
 // silence is Options.Silence if that is zero. kube-apiserver ends every request that is
@@ -24,8 +24,8 @@ type silenceTimer struct {
 	cancel context.CancelCauseFunc
 }
 
-// listen returns a context that ends when the server has been silent for d, and the
-// silenceTimer to tell of every sign of life. d below zero is for ever.
+// listen returns a context that ends when the server has been silent for d, and the timer
+// to reset on every received byte. There is no limit if d is below zero.
 func listen(ctx context.Context, d time.Duration) (context.Context, *silenceTimer) {
 	if d <= 0 {
 		return ctx, nil
@@ -79,7 +79,7 @@ func (h *timedBody) Close() error {
 	return err
 }
 
-// heed makes the body of res tell l what is heard of it.
+// heed makes reads of res's body reset the timer.
 func heed(ctx context.Context, res *http.Response, l *silenceTimer) {
 	if l != nil {
 		res.Body = &timedBody{res.Body, ctx, l}

@@ -7,14 +7,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// terminatingNamespaces are the namespaces that took no event because they are being deleted. When one
-// with thousands of pods goes, each of them has something to tell, which would be asked
-// and refused one by one.
+// terminatingNamespaces are the namespaces in which an event was refused because they are
+// being deleted. In a terminating namespace with thousands of pods each has events, which
+// would otherwise be sent and refused one by one.
 type terminatingNamespaces map[string]departure
 
-// departure is of the latest creation of an object that an event was refused about. What was
-// created before it is of the namespace that goes, and not of a later one of the same
-// name. Both times are the server's; only noted is ours.
+// departure has the latest creation time of an object whose event was refused. Objects
+// created before it belong to the terminating namespace, not to a later one of the same
+// name. created is the server's time; noted is this process's.
 type departure struct {
 	created time.Time
 	noted   time.Time
@@ -30,12 +30,12 @@ func (l terminatingNamespaces) note(namespace string, created time.Time, err err
 	}
 }
 
-// expects says whether an event about an object created then would be refused.
+// expects reports whether an event about an object created then would be refused.
 func (l terminatingNamespaces) expects(namespace string, created time.Time) bool {
 	return !created.IsZero() && created.Before(l[namespace].created)
 }
 
-// forget drops what is old.
+// forget drops old entries.
 func (l terminatingNamespaces) forget(now time.Time) {
 	for namespace, one := range l {
 		if now.Sub(one.noted) > departureKept {

@@ -27,9 +27,9 @@ type Event[T Object] struct {
 	Object T               // of Deleted: the last state, with the revision of the deletion
 }
 
-// Watch is a stream of events in the order of their revisions. It is read by one
-// goroutine, through Next or Events; nothing is read ahead of it but a buffer of the
-// connection, so a slow reader costs memory nowhere but at the server.
+// Watch is a stream of events in the order of their revisions. It is read by one goroutine,
+// through Next or Events. Only the connection's buffer is read ahead, so a slow reader
+// costs memory nowhere but at the server.
 type Watch[T Object] struct {
 	codec *codec[T]
 	ctx   context.Context
@@ -80,11 +80,15 @@ func (r Resource[T]) Watch(ctx context.Context, opts metav1.ListOptions) (*Watch
 	return w, nil
 }
 
-// Next waits for the next event. When the server ends the watch in the ordinary way
-// the error is io.EOF; when it says why, a *apierrors.StatusError (IsResourceExpired
-// or IsGone mean: list again); when the network breaks, what it says, or ErrSilent; when ctx or the
-// context of the watch ends, that context's error. After an error the watch is over
-// and every further Next returns the same. The end of ctx ends the watch.
+// Next waits for the next event. After an error the watch is over, and every further Next
+// returns the same error. The error is
+//
+//   - io.EOF when the server ends the watch normally;
+//   - a *apierrors.StatusError when the server gives a reason (IsResourceExpired or IsGone
+//     mean: list again);
+//   - the network's error when the connection breaks, or ErrSilent;
+//   - the context's error when ctx or the context of the watch ends. The end of ctx ends the
+//     watch.
 func (w *Watch[T]) Next(ctx context.Context) (Event[T], error) {
 	var ev Event[T]
 	if w.err != nil {
@@ -128,9 +132,10 @@ func (w *Watch[T]) next() (ev Event[T], err error) {
 	return ev, err
 }
 
-// SkipKnown has the watch ask before it decodes an object in JSON whether its reader has this version
-// already, as one who has written it. Such an event comes with the head of its object, as with
-// MetadataOnly, and no more. known is called by Next.
+// SkipKnown sets a function that reports whether the reader has a version of an object
+// already, for example because it wrote it. Such an event comes with only its object's
+// metadata, as with MetadataOnly; objects in other encodings than JSON are always decoded.
+// known is called by Next.
 func (w *Watch[T]) SkipKnown(known func(uid types.UID, revision string) bool) { w.known = known }
 
 // passed is the head of an object that is known.
@@ -145,9 +150,9 @@ func (w *Watch[T]) passed(raw []byte) (head T, ok bool) {
 	return w.codec.headed(h), true
 }
 
-// More tells whether the next event has been read from the connection already, so that Next
-// will not wait. Who gathers events to hand them on together hands on what there is when it
-// is false, which it may also be when nobody can tell.
+// More reports whether the next event has been read from the connection already, so that
+// Next does not wait. A reader that collects events into batches ends a batch when it is
+// false. It may be false although an event is there, if the encoding does not tell.
 func (w *Watch[T]) More() bool { return w.err == nil && w.in.more() }
 
 // Opened is the instant at which the server had answered, by the client's trace.

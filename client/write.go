@@ -24,13 +24,13 @@ func (r Resource[T]) Update(ctx context.Context, obj T, opts ...metav1.UpdateOpt
 	return r.write(ctx, http.MethodPut, obj, first(opts), obj.GetName())
 }
 
-// UpdateStatus replaces the status of an object and nothing else of it.
+// UpdateStatus replaces only the status of an object.
 func (r Resource[T]) UpdateStatus(ctx context.Context, obj T, opts ...metav1.UpdateOptions) (T, error) {
 	return r.UpdateSubresource(ctx, obj, "status", opts...)
 }
 
-// UpdateSubresource replaces what a subresource stands for, such as the approval of a
-// CertificateSigningRequest, and nothing else of the object.
+// UpdateSubresource replaces only the part of an object that belongs to the subresource,
+// such as the approval of a CertificateSigningRequest.
 func (r Resource[T]) UpdateSubresource(ctx context.Context, obj T, subresource string, opts ...metav1.UpdateOptions) (T, error) {
 	return r.write(ctx, http.MethodPut, obj, first(opts), obj.GetName(), subresource)
 }
@@ -109,7 +109,7 @@ func (r Resource[T]) DeleteCollection(ctx context.Context, del metav1.DeleteOpti
 	return r.delete(ctx, path, Request{Accept: acceptHeads}, &del, list)
 }
 
-// acceptHeads asks for the least of many objects that nobody will look at.
+// acceptHeads asks for metadata only, for the response to DeleteCollection.
 const acceptHeads = ContentTypeJSON + ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," + ContentTypeJSON
 
 // delete sends q, a DELETE whose answer, an object, a list or a Status, is not decoded.

@@ -78,8 +78,8 @@ func servedPod(n, rev int) *corev1.Pod {
 	return p
 }
 
-// tape is a server in memory that plays frames made before: what it costs is almost
-// nothing, so that a benchmark shows the informer.
+// tape is a server in memory that replays prepared frames. It costs almost no CPU, so a
+// benchmark measures the informer.
 type tape struct {
 	proto   bool
 	initial []byte
@@ -205,8 +205,8 @@ func (s *tape) peer(b testing.TB, hs ...func(*corev1.Pod)) cache.SharedIndexInfo
 	return i
 }
 
-// BenchmarkEvents is what an event of a 3 KB pod costs from the wire's bytes to the last
-// of the handlers; client-go's informer does the same beside it.
+// BenchmarkEvents measures an event of a 3 KB pod, from the bytes on the wire to the last
+// handler, beside client-go's informer.
 func BenchmarkEvents(b *testing.B) {
 	for _, enc := range []string{"json", "protobuf"} {
 		for _, handlers := range []int{1, 10} {
@@ -252,7 +252,7 @@ func benchEvents(b *testing.B, proto bool, handlers int, peer bool) {
 	}
 }
 
-// BenchmarkSync is the first list of 10,000 pods, and what the store keeps of them.
+// BenchmarkSync measures the first list of 10,000 pods, and the store's memory for them.
 func BenchmarkSync(b *testing.B) {
 	const pods = 10000
 	for _, enc := range []string{"json", "protobuf"} {

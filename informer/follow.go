@@ -22,7 +22,7 @@ const (
 	stall      = 60 * time.Second // a streamed list that takes longer is taken for not supported
 )
 
-// follow keeps the store at what the server has until ctx ends.
+// follow keeps the store equal to the server's state until ctx ends.
 func (i *Informer[T]) follow(ctx context.Context) {
 	expired := 0 // times in a row, with no event after the list
 	for failures := 0; ctx.Err() == nil; {
@@ -66,14 +66,14 @@ func (i *Informer[T]) follow(ctx context.Context) {
 	}
 }
 
-// forgotten tells whether the server cannot go on from the revision it was asked for.
+// forgotten reports whether the server no longer has the requested revision.
 func forgotten(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// connect opens one watch, from the store's revision if that is good and from a list if
-// not, and applies what comes until it ends.
+// connect opens one watch, from the store's revision if that is usable and otherwise from a
+// list, and applies its events until it ends.
 func (i *Informer[T]) connect(ctx context.Context) error {
 	if !i.listed && !i.listOnly {
 		o := i.watchOptions("")
@@ -98,7 +98,8 @@ func (i *Informer[T]) watchOptions(rev string) metav1.ListOptions {
 	}
 }
 
-// errListOnly tells that lists cannot be streamed and should be asked for by LIST.
+// errListOnly is the error of a server that does not support streamed lists; the informer
+// then uses LIST.
 var errListOnly = errors.New("informer: streamed lists are not supported")
 
 // list puts the answer of a LIST in place. It is read in pages
@@ -161,7 +162,7 @@ func (i *Informer[T]) stream(ctx context.Context, o metav1.ListOptions) error {
 	for {
 		ev, err := w.Next(ctx)
 		if err == nil {
-			err = ctx.Err() // who has been stopped takes nothing in any more
+			err = ctx.Err() // a stopped informer applies no more events
 		}
 		if err != nil {
 			return err
@@ -212,7 +213,8 @@ func (i *Informer[T]) replace(list objects[T], rev string) {
 	i.listed, i.from = true, rev
 }
 
-// cannotStream tells whether a server refused to stream a list because it does not know how.
+// cannotStream reports whether a server refused to stream a list because it does not
+// support that.
 func cannotStream(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsMethodNotSupported(err) || apierrors.IsNotAcceptable(err)

@@ -6,9 +6,9 @@ import (
 	"fairlead.dev/client"
 )
 
-// Group is informers of one type by name: of several namespaces of a server, or of
-// several servers. Each keeps a store and follows a watch of its own, so one that its
-// server cannot answer holds up none but itself.
+// Group is several informers of one type by name: of several namespaces of a server, or of
+// several servers. Each has its own store and watch, so a server that does not answer
+// delays only its own informers.
 //
 //	pods := informer.NewNamespaceGroup(client.For[*corev1.Pod](c), informer.Options[*corev1.Pod]{}, "red", "blue")
 //	pods := informer.Group[*corev1.Pod]{
@@ -16,11 +16,11 @@ import (
 //		"west": informer.New(client.For[*corev1.Pod](west), informer.Options[*corev1.Pod]{}),
 //	}
 //
-// Its methods may be called from anywhere, as long as nobody changes the map.
+// Its methods may be called from any goroutine, as long as the map is not changed.
 type Group[T client.Object] map[string]*Informer[T]
 
-// NewNamespaceGroup returns a group with an informer for each namespace, by its name: for who
-// may not see all of them, or need not. o.Namespace is not looked at.
+// NewNamespaceGroup returns a group with an informer for each namespace, by its name, for
+// users that may not, or need not, see all namespaces. o.Namespace is ignored.
 func NewNamespaceGroup[T client.Object](r client.Resource[T], o Options[T], namespaces ...string) Group[T] {
 	g := Group[T]{}
 	for _, ns := range namespaces {
@@ -50,7 +50,7 @@ func (g Group[T]) Run(ctx context.Context) error {
 }
 
 // Wait waits until all informers are synced. It returns ctx's error if that ends before;
-// an informer says by its own Synced whether it is the one.
+// each informer's Synced shows whether it is the missing one.
 func (g Group[T]) Wait(ctx context.Context) error {
 	for _, i := range g {
 		select {

@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/client"
 )
 
-// guard keeps a copy of each stored object, to find who changes what everybody shares.
-// A nil guard does nothing.
+// guard keeps a copy of each stored object, to find code that changes shared objects. A nil
+// guard does nothing.
 type guard[T client.Object] struct {
 	fail func(error)
 
@@ -65,7 +65,7 @@ func (g *guard[T]) check(obj T, where string) {
 		obj, keyOf(was), where, diff.Diff(was, obj)))
 }
 
-// checkAll checks what is stored.
+// checkAll checks all stored objects.
 func (g *guard[T]) checkAll() {
 	if g == nil {
 		return

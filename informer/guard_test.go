@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/internal/informertest"
 )
 
-// Who changes a shared object is found, whether it is a handler or a reader of the
-// store; who changes a copy is not.
+// TestMutationsAreFound: a change of a shared object is reported, by a handler or a reader
+// of the store; a change of a copy is not.
 func TestMutationsAreFound(t *testing.T) {
 	label := func(p *corev1.Pod) { p.Labels = map[string]string{"changed": "yes"} }
 	for name, c := range map[string]struct {

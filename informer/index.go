@@ -49,7 +49,7 @@ func (b *bucket[T]) put(k key, obj T) {
 	}
 }
 
-// remove takes k out and tells whether the bucket is empty.
+// remove removes k and reports whether the bucket is empty.
 func (b *bucket[T]) remove(k key) bool {
 	if b.many != nil {
 		delete(b.many, k)
@@ -73,8 +73,8 @@ func (b *bucket[T]) list() []T {
 	return all
 }
 
-// ByIndex returns the objects for which the index's function names value, in no order;
-// none if there is no such index.
+// ByIndex returns the objects for which the index's function returns value, in no order;
+// nil if there is no such index.
 func (s *Store[T]) ByIndex(name, value string) []T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

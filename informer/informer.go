@@ -14,7 +14,7 @@ import (
 
 // Options configure an Informer. The zero value follows all objects.
 type Options[T client.Object] struct {
-	// Name tells the informer from others of the same resource in metrics.
+	// Name distinguishes the informer in metrics from others of the same resource.
 	Name          string
 	Namespace     string // "" for all
 	LabelSelector string
@@ -23,12 +23,12 @@ type Options[T client.Object] struct {
 	// Indexes by name; each function names the values under which ByIndex finds an
 	// object. It must give the same answer for the same object always.
 	Indexes map[string]func(T) []string
-	// Resync, if positive, is how often each handler is told an Update(obj, obj) for
-	// every object. There is rarely a reason.
+	// Resync, if positive, is the interval at which each handler gets Update(obj, obj) for
+	// every object. It is rarely needed.
 	Resync time.Duration
-	// Transform, if set, may change an object before it is stored, to drop what is not
-	// needed. It runs on the reading goroutine. Without one, parts that are equal in
-	// several objects are one thing in memory (client.Resource.Shared).
+	// Transform, if set, may change an object before it is stored, to drop parts that are
+	// not needed. It runs on the reading goroutine. Without one, equal parts of several
+	// objects share memory (client.Resource.Interned).
 	Transform func(T) T
 	// Log is how many changes are kept for handlers that lag. Zero means 1024.
 	Log int
@@ -36,15 +36,15 @@ type Options[T client.Object] struct {
 	// pause that comes before the next attempt. Failures that go on are logged by
 	// slog.Default too.
 	OnError func(error)
-	// OnMutation, if set, is told of each stored object that somebody changed: which,
-	// where it was noticed, and how it differs. For tests: it costs a copy of every
-	// object, and a comparison after every call of a handler, when an object leaves
-	// the store, and of all at the end of Run. It may panic, which ends the process;
-	// it must not use the informer.
+	// OnMutation, if set, is called for each stored object that was changed, with the
+	// object, the place where the change was noticed, and the difference. It is for tests:
+	// it costs a copy of every object, and comparisons after every call of a handler, when
+	// an object leaves the store, and of all objects at the end of Run. It may panic, which
+	// ends the process; it must not use the informer.
 	OnMutation func(error)
 }
 
-// Informer keeps a Store equal to what a server has, and tells handlers what changes.
+// Informer keeps a Store equal to the server's state, and calls handlers with changes.
 type Informer[T client.Object] struct {
 	r     client.Resource[T]
 	o     Options[T]
@@ -57,7 +57,7 @@ type Informer[T client.Object] struct {
 	unpaged  bool   // a paged list expired half way
 
 	trace *trace.Log
-	seen  *trace.Informer // what it is in the trace
+	seen  *trace.Informer // its name in the trace
 
 	events, lists, failures atomic.Uint64 // for metrics
 
@@ -68,7 +68,7 @@ type Informer[T client.Object] struct {
 	}
 }
 
-// New returns an informer of the resource. It does nothing until Run.
+// New returns an informer of the resource. Run starts it.
 func New[T client.Object](r client.Resource[T], o Options[T]) *Informer[T] {
 	if o.Namespace != "" {
 		r = r.Namespace(o.Namespace)
@@ -104,8 +104,8 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	}
 	i.mu.Unlock()
 	i.follow(ctx)
-	// Whoever holds the lock now may be starting a reader still; whoever takes it
-	// later sees that ctx is over and starts none.
+	// A goroutine that holds the lock now may still start a reader; one that takes it later
+	// sees that ctx has ended and starts none.
 	i.mu.Lock()
 	//lint:ignore SA2001 passing through the lock is the point
 	i.mu.Unlock()
@@ -124,7 +124,7 @@ func (i *Informer[T]) start(rd *reader[T]) {
 }
 
 // Synced returns a channel that is closed when the first list is in the store and the
-// handlers that were registered by then have been told it.
+// handlers that were registered by then have processed it.
 func (i *Informer[T]) Synced() <-chan struct{} { return i.store.synced }
 
 // Store returns the local copy.
@@ -134,8 +134,8 @@ func (i *Informer[T]) Store() *Store[T] { return i.store }
 // function it has, so that several users of one informer may ask for the same index.
 func (i *Informer[T]) Index(name string, f func(T) []string) { i.store.addIndex(name, f) }
 
-// Handle registers a handler, before or after Run. It is told the present state as
-// initial Adds, and then what changes.
+// Handle registers a handler, before or after Run. It gets the present state as initial
+// Adds, and then the changes.
 func (i *Informer[T]) Handle(h Handler[T]) *Registration {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -146,10 +146,10 @@ func (i *Informer[T]) Handle(h Handler[T]) *Registration {
 	return rd.reg
 }
 
-// HasWrite reports whether what was written will be in the store without waiting for a
+// HasWrite reports whether a written object will be in the store without waiting for a
 // bookmark: it is of the same server and resource, and the informer follows all objects of
-// its namespace. Then Store().WaitFor waits for its resourceVersion. It may ask the server
-// where the resource lives if the informer has not listed yet.
+// its namespace. Then Store().WaitFor waits for its resourceVersion. If the informer has
+// not listed yet, HasWrite may send a discovery request.
 func (i *Informer[T]) HasWrite(w client.Written) bool {
 	if i.o.LabelSelector != "" || i.o.FieldSelector != "" || i.r.Host() != w.Host {
 		return false

@@ -63,8 +63,8 @@ func waitFor(t testing.TB, i *informer.Informer[*corev1.Pod], rev string) {
 	}
 }
 
-// view is a handler that checks the promise: each call starts from what the one before
-// notified, so that the calls alone give the state.
+// view is a handler that checks the promise: each call starts from the state of the call
+// before it, so the calls alone give the state.
 type view struct {
 	t       testing.TB
 	mu      sync.Mutex
@@ -130,7 +130,7 @@ func revisions(pods map[string]*corev1.Pod) map[string]string {
 	return m
 }
 
-// equals waits until the handler has been told exactly what the server holds.
+// equals waits until the handler's state is exactly the server's.
 func (v *view) equals(s *informertest.Server) {
 	v.t.Helper()
 	limit := time.After(time.Minute)
@@ -205,7 +205,7 @@ func TestBookmarksMoveTheRevision(t *testing.T) {
 	i := run(t, s, informer.Options[*corev1.Pod]{})
 	waitFor(t, i, s.Skip())
 	s.Break()
-	s.Compact() // what was before the bookmark is gone, but nobody needs it
+	s.Compact() // the events before the bookmark are gone, but not needed
 	s.Put(pod("p", ""))
 	waitFor(t, i, s.Revision())
 	if n := s.StreamedLists.Load(); n != 1 {
@@ -225,7 +225,7 @@ func TestExpiredRevisionListsAgain(t *testing.T) {
 			failed := make(chan struct{}, 100)
 			i := run(t, s, informer.Options[*corev1.Pod]{OnError: func(error) { failed <- struct{}{} }}, v.handler())
 			v.calls = nil
-			s.Refuse(2) // so that nothing is seen between the break and the 410
+			s.Refuse(2) // so that no event arrives between the break and the 410
 			s.Break()
 			wait(t, failed)
 			s.Put(pod("changes", "n2"))
@@ -404,8 +404,8 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// TestNeverEndsDifferent drives random writes, breaks, compactions and refusals and asks
-// at the end that store and handlers, one of them slow, hold what the server holds.
+// TestNeverEndsDifferent makes random writes, breaks, compactions and refusals. At the end
+// store and handlers, one of them slow, have the server's state.
 func TestNeverEndsDifferent(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
@@ -521,8 +521,8 @@ func TestOut(t *testing.T) {
 	}
 }
 
-// TestTransform: what a transform makes of an object is what is stored, indexed and told,
-// from the first list, from events, and of what is deleted.
+// TestTransform: objects are stored, indexed and passed to handlers as the transform
+// returns them, in the first list, in events, and in deletions.
 func TestTransform(t *testing.T) {
 	for _, streamed := range []bool{true, false} {
 		s := informertest.New(t)

@@ -33,7 +33,7 @@ type log[T client.Object] struct {
 
 func (l *log[T]) at(pos uint64) *delta[T] { return &l.ring[pos%uint64(len(l.ring))] }
 
-// trim lets go what lies before pos, and the objects with it.
+// trim drops the entries before pos, with their objects.
 func (l *log[T]) trim(pos uint64) {
 	for ; l.tail < pos; l.tail++ {
 		*l.at(l.tail) = delta[T]{}
@@ -56,7 +56,7 @@ func (l *log[T]) append(d delta[T]) {
 
 // record appends a change for the readers; s.mu is held.
 func (s *Store[T]) record(d delta[T]) {
-	if !s.mu.listed { // the first list is told from the store itself
+	if !s.mu.listed { // handlers get the first list from the store itself
 		return
 	}
 	if s.makeRoom() {
@@ -69,8 +69,8 @@ func (s *Store[T]) record(d delta[T]) {
 	}
 }
 
-// makeRoom lets go what all readers on the log have read, and if that is not enough
-// takes the slowest off it. It returns false if no reader is left on the log.
+// makeRoom drops the entries that all readers on the log have read, and if there are none
+// takes the slowest reader off the log. It returns false if no reader is left on the log.
 func (s *Store[T]) makeRoom() bool {
 	l := &s.mu.log
 	for {
@@ -88,7 +88,8 @@ func (s *Store[T]) makeRoom() bool {
 	}
 }
 
-// unseat takes the readers at pos off the log: from now on they note what they miss.
+// unseat takes the readers at pos off the log: from now on they record the changes that
+// they miss.
 func (s *Store[T]) unseat(pos uint64) {
 	l := &s.mu.log
 	for _, rd := range s.mu.readers {

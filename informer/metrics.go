@@ -11,9 +11,9 @@ import (
 //
 //	registry.MustRegister(set)
 //
-// They show how much each copy holds, how often it was listed anew, and how far behind
-// each handler is. Nothing is counted per object, and all but four counters is asked for
-// when somebody looks.
+// They show the size of each store, its number of lists, and how far behind each handler
+// is. No metric is counted per object, and all but four counters are computed on each
+// scrape.
 var (
 	labels      = []string{"resource", "name"}
 	objectsDesc = prometheus.NewDesc("fairlead_informer_objects", "How many objects the local copy holds", labels, nil)
@@ -23,7 +23,7 @@ var (
 	lagDesc     = prometheus.NewDesc("fairlead_informer_handler_lag", "How many changes a handler has not been told yet; of handlers of one name, the largest", append(labels, "handler"), nil)
 )
 
-// Describe sends nothing: which informers there are shows only with time.
+// Describe sends no descriptors, since the set of informers changes with time.
 func (i *Informer[T]) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the figures of the informer.
@@ -45,7 +45,7 @@ func (i *Informer[T]) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// Describe sends nothing: which informers there are shows only with time.
+// Describe sends no descriptors, since the set of informers changes with time.
 func (s *Set) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the figures of the set's informers.

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/informer"
 )
 
-// TestMetricsShowASlowHandler: one handler is stuck at its first object while 5,000
-// changes come; the other is told all of them, and the figures say which is which.
+// TestMetricsShowASlowHandler: one handler is stuck at its first object while 5,000 changes
+// come; the other gets all of them, and the metrics show the difference.
 func TestMetricsShowASlowHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events strings.Builder
@@ -48,7 +48,7 @@ func TestMetricsShowASlowHandler(t *testing.T) {
 		go func() { done <- i.Run(ctx) }()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		// The slow one is off the log's end: what it is behind by is one object, not 5,000 changes.
+		// The slow one is off the log: it is behind by one object, not by 5,000 changes.
 		compare(t, r, `
 # HELP fairlead_informer_events_total How many events were read from watches
 # TYPE fairlead_informer_events_total counter

@@ -32,7 +32,7 @@ func reply(body io.Reader) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {client.ContentTypeJSON}}, Body: io.NopCloser(body), ContentLength: -1}, nil
 }
 
-// silent is the body of a watch in which nothing happens until ctx ends.
+// silent is the body of a watch without events that lasts until ctx ends.
 type silent struct{ ctx context.Context }
 
 func (s silent) Read([]byte) (int, error) {

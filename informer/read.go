@@ -59,7 +59,7 @@ func (s *Store[T]) lag(rd *reader[T]) int {
 	return n
 }
 
-// joining tells whether the reader has its initial state before it.
+// joining reports whether the reader has yet to read its initial state.
 func (s *Store[T]) joining(rd *reader[T]) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -71,7 +71,7 @@ func (s *Store[T]) joining(rd *reader[T]) bool {
 	}
 }
 
-// joined notes that the reader has been told its initial state.
+// joined records that the reader has processed its initial state.
 func (s *Store[T]) joined(rd *reader[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,8 @@ func (s *Store[T]) read(rd *reader[T], buf []delta[T]) (some, _ []delta[T]) {
 	return s.catchUp(rd), buf
 }
 
-// catchUp puts a reader that fell off the log back on its head, and returns what it
-// missed.
+// catchUp puts a reader that fell off the log back at its end, and returns the changes that
+// it missed.
 func (s *Store[T]) catchUp(rd *reader[T]) []delta[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *Store[T]) catchUp(rd *reader[T]) []delta[T] {
 	return missed
 }
 
-// change appends what leads from one state of an object to another.
+// change appends the calls that lead from one state of an object to another.
 func change[T client.Object](ds []delta[T], from, to notified[T]) []delta[T] {
 	switch {
 	case !from.known && !to.known:

@@ -8,21 +8,22 @@ import (
 	"fairlead.dev/client"
 )
 
-// Handler is told what changes. Functions left nil are not called; a handler without any
-// is Synced like others, and costs nothing after that. It must not change the objects.
+// Handler has the functions to call with changes. Nil functions are not called; a handler
+// without functions is Synced like others, and costs no time after that. It must not change
+// the objects.
 type Handler[T client.Object] struct {
-	// Name is what metrics call it.
+	// Name is its name in metrics.
 	Name string
-	// Add tells an object not told before; initial if it was there when the handler
-	// joined.
+	// Add gets a new object; initial if it was present when the handler joined.
 	Add func(obj T, initial bool)
-	// Update tells that an object changed from what was told last.
+	// Update gets an object's state of the last call, and its new state.
 	Update func(old, new T)
-	// Delete tells that an object is gone, with its last known state.
+	// Delete gets the last known state of a deleted object.
 	Delete func(last T)
 }
 
-// deaf says whether the handler is there only to be Synced: it is not woken any more then.
+// deaf reports whether the handler has no functions and is only Synced: after that it is
+// not woken any more.
 func (h *Handler[T]) deaf() bool { return h.Add == nil && h.Update == nil && h.Delete == nil }
 
 // Registration is a handler's place at an informer.
@@ -32,15 +33,15 @@ type Registration struct {
 	lag    func() int
 }
 
-// Synced returns a channel that is closed when the handler has been told the state that
-// was there when it joined, or that of the first list.
+// Synced returns a channel that is closed when the handler has processed the objects that
+// were present when it joined, or those of the first list.
 func (r *Registration) Synced() <-chan struct{} { return r.synced }
 
 // Remove ends the registration. It does not wait: one call of the handler may still be
 // under way.
 func (r *Registration) Remove() { r.remove() }
 
-// Lag returns how many changes the handler has not been told yet.
+// Lag returns the number of changes that the handler has not processed yet.
 func (r *Registration) Lag() int { return r.lag() }
 
 // reader is a handler's position in the log.
@@ -56,12 +57,12 @@ type reader[T client.Object] struct {
 	// the read lock.
 	pos     uint64
 	joined  bool                // initial has been set
-	initial []T                 // to be told first; shared, not to be changed
-	behind  map[key]notified[T] // not nil: off the log, with what it has missed
+	initial []T                 // initial objects to process first; shared, not to be changed
+	behind  map[key]notified[T] // not nil: off the log, with the changes that it has missed
 	first   bool                // the store's synced waits for it
 }
 
-// notified is what a reader knows of an object: nothing, or a state.
+// notified is a reader's state of an object, if it has one.
 type notified[T client.Object] struct {
 	obj   T
 	known bool
@@ -70,7 +71,7 @@ type notified[T client.Object] struct {
 // batch is how many changes a reader takes at a time.
 const batch = 64
 
-// miss notes that a reader off the log is not told d.
+// miss records that a reader off the log does not get d.
 func (rd *reader[T]) miss(d delta[T]) {
 	k := d.key()
 	t, noted := rd.behind[k]
@@ -134,7 +135,7 @@ func (rd *reader[T]) run(ctx context.Context, s *Store[T], resync time.Duration)
 	}
 }
 
-// over tells whether the reader should stop between two calls.
+// over reports whether the reader should stop between two calls.
 func (rd *reader[T]) over(ctx context.Context) bool {
 	select {
 	case <-rd.gone:

@@ -50,8 +50,8 @@ func NewSet(c *client.Client) *Set {
 	return s
 }
 
-// Within narrows the set to one namespace, for who may not see the others, and returns
-// it. What has none is not affected. Call it before In.
+// Within narrows the set to one namespace, for users that may not see the others, and
+// returns the set. Cluster-scoped resources are not affected. Call it before For.
 func (s *Set) Within(namespace string) *Set {
 	s.ns = namespace
 	return s
@@ -140,8 +140,9 @@ func (s *Set) Remove(gvr schema.GroupVersionResource) {
 	s.remove(view{gvr, true}, view{gvr, false})
 }
 
-// Remove stops the set's informer of a type and forgets it, for everybody who has it by In:
-// the store stays as it is, and its handlers are told no more. The others go on.
+// Remove stops the set's informer of a type and removes it. Other holders of the informer
+// keep its store, which no longer changes, and its handlers are not called any more. The
+// set's other informers keep running.
 func Remove[T client.Object](s *Set) { s.remove(reflect.TypeFor[T]()) }
 
 func (s *Set) remove(keys ...any) {

@@ -138,9 +138,9 @@ type waiter struct {
 }
 
 // WaitFor waits until the store has seen resourceVersion rv or a later one, so that a
-// caller can read what it wrote itself. Resource versions are compared as integers. rv
-// must be that of a write to this resource: the store sees that of another resource
-// only with the next bookmark, which may take a minute.
+// caller can read its own write. Resource versions are compared as integers. rv must be
+// that of a write to this resource: the store sees the version of another resource only
+// with the next bookmark, which may take a minute.
 func (s *Store[T]) WaitFor(ctx context.Context, rv string) error {
 	n, err := strconv.ParseUint(rv, 10, 64)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Store[T]) WaitFor(ctx context.Context, rv string) error {
 	}
 }
 
-// advance moves the revision and lets go who waited for it; s.mu is held.
+// advance moves the revision and releases the goroutines that wait for it; s.mu is held.
 func (s *Store[T]) advance(rev string) {
 	if rev == "" || rev == s.mu.rev {
 		return

@@ -18,7 +18,7 @@ func (s *Store[T]) remove(last T, more bool) {
 	s.ring(more)
 }
 
-// bookmark moves the revision and nothing else.
+// bookmark only moves the revision.
 func (s *Store[T]) bookmark(rev string, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,7 +28,8 @@ func (s *Store[T]) bookmark(rev string, more bool) {
 	}
 }
 
-// replace puts a complete list in place: what differs from it is changed, and told.
+// replace puts a complete list in place: it applies the differences, and logs them for the
+// handlers.
 func (s *Store[T]) replace(list objects[T], rev string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +107,7 @@ func (s *Store[T]) set(obj T) {
 	}
 }
 
-// unset removes what stands at k; last is its last state. s.mu is held.
+// unset removes the object at k; last is its last state. s.mu is held.
 func (s *Store[T]) unset(k key, last T) {
 	old, exists := s.mu.objects.get(k.Namespace, k.Name)
 	if !exists {
@@ -132,7 +133,7 @@ func (s *Store[T]) ring(more bool) {
 	}
 }
 
-// rest wakes the readers for what they have not been woken for, at the end of a stream.
+// rest wakes readers with unread changes, at the end of a stream.
 func (s *Store[T]) rest() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -176,8 +176,8 @@ func BenchmarkRetry(b *testing.B) {
 	})
 }
 
-// BenchmarkReady says what a hundred thousand ready keys hold in memory; the keys
-// themselves are not counted.
+// BenchmarkReady measures the memory of a hundred thousand ready keys, without the keys
+// themselves.
 func BenchmarkReady(b *testing.B) {
 	const n = 100_000
 	ks := make([]name, n)

@@ -32,16 +32,16 @@ func (q *Queue[K]) addAfter(i int32, p int32, d time.Duration) {
 	q.ripen(now, few)
 }
 
-// few is how many keys one that begins to wait makes ready at most, if their time has
-// come: more than come, so that none are left behind.
+// few limits the keys that one newly delayed key makes ready, if they are due. It is above
+// one, so that due keys do not accumulate.
 const few = 4
 
-// handful is how many keys a Get makes ready at most that finds none ready.
+// handful limits the keys that a Get makes ready if it finds none ready.
 const handful = 64
 
-// ripen makes ready up to most of the keys that have waited long enough by now; q.mu is
-// held and the queue open. The timer sees to it too, but is late by as much as a
-// millisecond, and then has all at once to do. So whoever has the lock anyway helps.
+// ripen makes ready up to most of the keys that are due by now; q.mu is held and the queue
+// open. The timer does so too, but is late by as much as a millisecond, and then has many
+// keys to move at once. So every goroutine that has the lock anyway helps.
 func (q *Queue[K]) ripen(now time.Duration, most int) {
 	for ; most > 0 && q.mu.delays.first() <= now; most-- {
 		i := q.mu.delays.pop()
@@ -58,11 +58,11 @@ func (q *Queue[K]) arm(d time.Duration) {
 	q.mu.timer.Reset(d)
 }
 
-// rest is what the timer waits at least before it fires again, so that thousands of keys
-// a millisecond do not fire it thousands of times.
+// rest is the timer's minimum interval, so that thousands of keys a millisecond do not fire
+// it thousands of times.
 const rest = 50 * time.Microsecond
 
-// due makes ready what has waited long enough.
+// due makes ready all keys that are due.
 func (q *Queue[K]) due() {
 	q.lock()
 	defer q.unlock()
@@ -76,11 +76,11 @@ func (q *Queue[K]) due() {
 	}
 }
 
-// delays is what waits, by time. Most keys wait as long as those before them did, and so
-// come in the order of their times: they stand in line, and are put there and taken in no
-// time. All others stand in a heap. A place that its key has left for an earlier one stays
-// behind, and is passed by when its turn comes: so a key need not know where it stands,
-// and the heap moves places without a look at the keys.
+// delays are the delayed keys, by time. Most keys have the same delay as those before them,
+// and so come in the order of their times: they are in a line, where adding and taking is
+// cheap. All others are in a heap. If a key moves to an earlier time, its old place stays
+// behind and is skipped when it is due. So a key need not know its place, and the heap
+// moves places without reading the keys.
 type delays[K comparable] struct {
 	line []delay // by rising time; those before from have gone
 	from int
@@ -101,8 +101,8 @@ const wide = 4
 
 const never = time.Duration(math.MaxInt64)
 
-// set puts the key at i at t, or leaves it where it is if that is earlier, raises it to p,
-// and tells whether it is now the first.
+// set delays the key at i until t, or leaves it where it is if that is earlier, raises it
+// to p, and reports whether it is now the first.
 func (d *delays[K]) set(i, p int32, t time.Duration) bool {
 	first := d.first()
 	x := d.keys.at(i)
@@ -138,7 +138,7 @@ func (d *delays[K]) push(x delay) {
 	d.up(len(d.heap) - 1)
 }
 
-// first returns when the first key becomes ready; never if none waits.
+// first returns when the first key becomes ready; never if no key is delayed.
 func (d *delays[K]) first() time.Duration {
 	if d.n == 0 {
 		return never
@@ -161,8 +161,8 @@ func (d *delays[K]) first() time.Duration {
 	return at
 }
 
-// stale tells whether a place has been left by its key. The entry may be another key's
-// since: if that is to be ready at the same time, the place is as good as its own.
+// stale reports whether a key has left its place. The entry may belong to another key
+// since: if that one is due at the same time, the place is valid for it.
 func (d *delays[K]) stale(x delay) bool {
 	if !d.keys.holds(x.i) {
 		return true
@@ -171,7 +171,7 @@ func (d *delays[K]) stale(x delay) bool {
 	return o.due != x.at || o.state&waits == 0
 }
 
-// pop takes the key that first has told of.
+// pop removes and returns the first key.
 func (d *delays[K]) pop() int32 {
 	var i int32
 	if len(d.heap) == 0 || d.from < len(d.line) && d.line[d.from].at <= d.heap[0].at {

@@ -25,9 +25,9 @@ func (q *Queue[K]) Close() {
 	q.settle()
 }
 
-// Drain closes the queue and waits until the workers have taken every key that is left
-// and are done with all of them. If ctx ends first it returns an error that says how
-// many are left and wraps ctx's; the drain goes on.
+// Drain closes the queue and waits until the workers have taken every remaining key and
+// finished them all. If ctx ends first, the error has the number of remaining keys and
+// wraps ctx's error; the drain goes on.
 func (q *Queue[K]) Drain(ctx context.Context) error {
 	q.Close()
 	select {
@@ -43,7 +43,7 @@ func (q *Queue[K]) Drain(ctx context.Context) error {
 	return fmt.Errorf("workqueue %s: %d keys wait and %d are being worked on: %w", q.o.Name, q.mu.order.n, q.mu.working, ctx.Err())
 }
 
-// settle tells those who drain that nothing is left, if so; q.mu is held.
+// settle wakes the callers of Drain if no key is left; q.mu is held.
 func (q *Queue[K]) settle() {
 	if !q.mu.closed || q.mu.order.n+int(q.mu.working) > 0 {
 		return

@@ -2,9 +2,9 @@ package workqueue
 
 import "context"
 
-// The queue's lock is held for the time of two or three misses of the cache, which is less
-// than the way to sleep and back. So who finds it taken looks again a few times before it
-// waits like anybody else.
+// The queue's lock is held for the time of two or three cache misses, which is less than it
+// takes to sleep and wake up. So a goroutine that finds it taken tries again a few times
+// before it blocks.
 const looks = 30
 
 func (q *Queue[K]) lock() {
@@ -22,8 +22,8 @@ func (q *Queue[K]) lockBusy() {
 	q.mu.Lock()
 }
 
-// unlock calls one of those who wait if ring wanted so, which may take the scheduler
-// microseconds, after it has let go of the lock.
+// unlock releases the lock and then wakes a waiting Get if ring asked for it, since waking
+// may take the scheduler microseconds.
 func (q *Queue[K]) unlock() {
 	if !q.mu.call {
 		q.mu.Unlock()
@@ -34,8 +34,8 @@ func (q *Queue[K]) unlock() {
 	q.come.Signal()
 }
 
-// ring has one of those who wait in Get be called, if any do and none is on the way: who
-// comes sees for itself whether there is work for more; q.mu is held.
+// ring makes unlock wake one waiting Get, if there is one and none has been woken already.
+// The woken goroutine checks whether there is work for more; q.mu is held.
 func (q *Queue[K]) ring() {
 	if q.mu.waiting > 0 && !q.mu.rung {
 		q.mu.rung, q.mu.call = true, true
@@ -64,7 +64,7 @@ func (q *Queue[K]) wait(ctx context.Context, watched bool) bool {
 	return false
 }
 
-// wake has all who wait look whether their contexts have ended.
+// wake makes all waiting calls check whether their contexts have ended.
 func (q *Queue[K]) wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

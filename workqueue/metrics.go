@@ -28,7 +28,7 @@ type watched struct {
 	*histograms
 }
 
-// histograms is what must be told at once; all else is asked for when somebody looks.
+// histograms are observed at once; all other metrics are computed on each scrape.
 type histograms struct {
 	waited, worked prometheus.Histogram
 }
@@ -90,10 +90,10 @@ func (m *Metrics) watch(name string, q interface{ counts() counts }) *histograms
 	return h
 }
 
-// Describe sends nothing: which queues there are shows only with time.
+// Describe sends no descriptors, since the set of queues changes with time.
 func (m *Metrics) Describe(chan<- *prometheus.Desc) {}
 
-// Collect sends what every queue's state is now.
+// Collect sends the present state of every queue.
 func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -74,7 +74,7 @@ workqueue_unfinished_work_seconds{name="web"} 3
 	})
 }
 
-// TestStats: how long work takes is told with Times, and not made up without.
+// TestStats: working times are measured with Times, and zero without.
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, times := range []bool{false, true} {

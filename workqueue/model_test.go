@@ -130,7 +130,7 @@ func (m *model) delay(k, p int, d time.Duration) {
 	}
 }
 
-// pass makes ready what is due by now; no two keys are due at one time.
+// pass makes ready the keys that are due by now; no two keys are due at one time.
 func (m *model) pass() {
 	var due []int
 	for k, x := range m.keys {
@@ -147,8 +147,8 @@ func (m *model) pass() {
 
 func group(k int) int { return k % 5 }
 
-// TestLikeTheModel does random things to a queue and to the model, and compares what
-// comes out after each.
+// TestLikeTheModel makes random calls to a queue and to the model, and compares the results
+// after each.
 func TestLikeTheModel(t *testing.T) {
 	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) { likeTheModel(t, seed) })

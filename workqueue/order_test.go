@@ -41,7 +41,7 @@ func TestPriorities(t *testing.T) {
 	q.AddPriority("urgent", -100) // never lowered
 	want(t, take(t, q, 5), "urgent a list-2 list-1 list-3")
 
-	// what is added while it is being worked on keeps the highest it was added with
+	// a key added while it is being worked on keeps its highest priority
 	q.Add("a")
 	get(t, q, "a")
 	q.AddPriority("a", 5)

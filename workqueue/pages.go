@@ -5,7 +5,7 @@ import "time"
 // since returns when the key at i became ready, or work on it began.
 func (t *table[K]) since(i int32) *time.Duration { return &t.pages[i/size].since[i%size] }
 
-// holds tells whether there is an entry at i still.
+// holds reports whether there still is an entry at i.
 func (t *table[K]) holds(i int32) bool { return t.pages[i/size] != nil }
 
 // extend adds a page.
@@ -25,7 +25,7 @@ func (t *table[K]) extend() {
 		p.at = int32(len(t.pages)) * size
 		t.pages = append(t.pages, p)
 	}
-	if p.at == 0 && p.used == 0 { // index 0 is nobody
+	if p.at == 0 && p.used == 0 { // index 0 is not used
 		p.used, p.n = 1, 1
 		t.spare--
 	}

@@ -10,26 +10,26 @@ import (
 
 // Options configure a Queue. The zero value is ready to use.
 type Options[K comparable] struct {
-	// Name tells the queue from others in metrics.
+	// Name distinguishes the queue from others in metrics.
 	Name string
 	// Group, if set, names the group of a key: its namespace, its owner. Groups take
 	// turns. It is called with the queue's lock held, must be quick, must not call the
 	// queue, and always give the same answer for a key.
 	Group func(K) string
-	// BaseDelay is what Retry waits after a key's first failure; it doubles with each
-	// further one. Zero means 5ms.
+	// BaseDelay is Retry's delay after a key's first failure; it doubles with each further
+	// one. Zero means 5ms.
 	BaseDelay time.Duration
-	// MaxDelay bounds what Retry waits for one key's failures. Zero means 1000s.
+	// MaxDelay limits Retry's delay for one key's failures. Zero means 1000s.
 	MaxDelay time.Duration
-	// RetryRate is how many keys Retry lets back per second, all keys together: what is
-	// beyond waits longer than its own failures ask. Zero means no such limit.
+	// RetryRate is the number of keys per second that Retry makes ready, over all keys:
+	// further keys wait longer than their own delay. Zero means no such limit.
 	RetryRate float64
 	// RetryBurst is how many retries RetryRate lets through at once after a pause. Zero
 	// means 1.
 	RetryBurst int
 	// Metrics, if set, shows the queue to Prometheus.
 	Metrics *Metrics
-	// Times has Stats tell how long keys are worked on, as Metrics does too. Without
+	// Times makes Stats measure how long keys are worked on, as Metrics does too. Without
 	// either no times are taken.
 	Times bool
 }
@@ -38,9 +38,10 @@ type Options[K comparable] struct {
 type Queue[K comparable] struct {
 	mu struct {
 		sync.Mutex
-		// What every turn changes stands together, for it goes from processor to processor.
-		rung    bool  // one who waits has been called and has not come yet
-		call    bool  // who unlocks calls one of those who wait
+		// The fields that every Get and Done changes are adjacent, since they move from
+		// processor to processor.
+		rung    bool  // a waiting Get has been woken and does not run yet
+		call    bool  // unlock wakes a waiting Get
 		closed  bool  // no more adds
 		waiting int32 // how many Gets wait
 		working int32 // how many keys are being worked on
@@ -54,11 +55,11 @@ type Queue[K comparable] struct {
 		retries bucket      // RetryRate
 	}
 	failing atomic.Int32 // how many keys have failures; changes under mu
-	come    sync.Cond    // something may be ready. One who is called and leaves more calls the next
+	come    sync.Cond    // a key may be ready. A woken Get that leaves more wakes the next
 	o       Options[K]
-	idle    chan struct{} // closed when the queue is closed and nothing is ready or being worked on
+	idle    chan struct{} // closed when the queue is closed and no key is ready or being worked on
 	metrics *histograms   // nil without Options.Metrics
-	begun   time.Time     // what times of keys count from
+	begun   time.Time     // start of the keys' times
 }
 
 // New returns an empty queue.
@@ -80,13 +81,13 @@ func New[K comparable](o Options[K]) *Queue[K] {
 	return q
 }
 
-// Add makes k ready at priority 0. It does nothing if k is ready already, whatever its
+// Add makes k ready at priority 0. It has no effect if k is ready already, whatever its
 // priority, or the queue is closed.
 func (q *Queue[K]) Add(k K) { q.AddPriority(k, 0) }
 
-// AddPriority makes k ready at priority p: it comes before all keys of a lower one. A
-// key that is ready already is raised to p, never lowered. A priority is a number of 32
-// bits: what is beyond counts as the first or the last of these.
+// AddPriority makes k ready at priority p: it comes before all keys of a lower one. A key
+// that is ready already is raised to p, never lowered. p is limited to 32 bits: values
+// beyond count as the largest or the smallest.
 func (q *Queue[K]) AddPriority(k K, p int) {
 	h := hash(k)
 	q.lock()
@@ -147,8 +148,8 @@ func (q *Queue[K]) Get(ctx context.Context) (k K, ok bool) {
 	return q.mu.keys.at(i).key, true
 }
 
-// take is Get under q.mu, and returns the key's index, or 0. watched says that the end of
-// ctx wakes those who wait already.
+// take is Get under q.mu, and returns the key's index, or 0. watched reports whether the
+// end of ctx already wakes waiting calls.
 func (q *Queue[K]) take(ctx context.Context, watched bool) int32 {
 	for q.mu.order.n == 0 {
 		if q.mu.delays.n > 0 {
@@ -182,8 +183,8 @@ func (q *Queue[K]) take(ctx context.Context, watched bool) int32 {
 	return i
 }
 
-// Done ends the work on k that a Get began. If k was added meanwhile it is ready
-// again. A Done without a Get does nothing.
+// Done ends the work on k that a Get began. If k was added meanwhile it is ready again. A
+// Done without a Get has no effect.
 func (q *Queue[K]) Done(k K) {
 	h := hash(k)
 	q.lock()
@@ -211,7 +212,7 @@ func (q *Queue[K]) done(i int32) {
 	q.settle()
 }
 
-// release forgets the key at i if there is nothing to know of it; q.mu is held.
+// release frees the entry at i if it has no state left; q.mu is held.
 func (q *Queue[K]) release(i int32) {
 	if x := q.mu.keys.at(i); x.state&doing == 0 && x.failures == 0 {
 		q.mu.keys.drop(i)

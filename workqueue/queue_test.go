@@ -40,7 +40,7 @@ func TestAKeyIsThereOnce(t *testing.T) {
 	get(t, q, "a")
 	q.Done("a")
 	q.Done("b")
-	q.Done("b") // nothing to end
+	q.Done("b") // no work to end
 	if q.Len() != 0 {
 		t.Fatal("a key came back unasked")
 	}
@@ -163,7 +163,7 @@ func TestCloseDrains(t *testing.T) {
 		q.Done("b")
 
 		var ended atomic.Int32
-		for range 3 { // workers that find nothing ready, but something to come
+		for range 3 { // workers that find no key ready, but delayed ones
 			go func() {
 				for {
 					k, ok := q.Get(t.Context())

@@ -39,8 +39,8 @@ func backoff(base, most time.Duration, n uint32) time.Duration {
 	return min(base, most)
 }
 
-// Forget ends the count of failures of k. It does not take k out of the queue. As long as
-// no key has failed it costs nothing.
+// Forget resets k's failures. It does not take k out of the queue. As long as no key has
+// failed it costs no time.
 func (q *Queue[K]) Forget(k K) {
 	if q.failing.Load() == 0 {
 		return
@@ -73,9 +73,9 @@ func (q *Queue[K]) Failures(k K) int {
 	return 0
 }
 
-// bucket is a token bucket that tells when the next token is there instead of making
-// anybody wait. It is kept as the time at which it will be empty of debts: each token
-// taken moves that time on by 1/rate, and it never lies further back than a full bucket.
+// bucket is a token bucket that returns the time of the next token instead of blocking. Its
+// state is the time at which all taken tokens will have been refilled: each token taken
+// moves that time on by 1/rate, and it never lies further back than a full bucket.
 type bucket struct {
 	rate  float64 // tokens per second; 0 means no limit
 	burst int

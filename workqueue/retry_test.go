@@ -51,8 +51,8 @@ func TestRetryKeepsThePriority(t *testing.T) {
 	})
 }
 
-// TestFailuresOutliveABurst: what has failed is remembered while a hundred thousand other
-// keys come and go, and while the queue is empty.
+// TestFailuresOutliveABurst: failures are remembered while a hundred thousand other keys
+// come and go, and while the queue is empty.
 func TestFailuresOutliveABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.New(workqueue.Options[int]{BaseDelay: time.Second})

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// table holds all that the queue knows of each key: whether it is ready, being worked on,
-// waits for its time, how often it has failed. A key of which nothing is to be known is
-// not in it.
+// table has the queue's whole state of each key: whether it is ready, being worked on,
+// delayed, and how often it has failed. A key without state is not in the table.
 //
-// The entries stand in pages, so that a burst grows the table without copying what is
-// there, and are named by their index, which stays as long as the key does; slots is a hash
-// table of such indexes, probed in line. Index 0 is nobody. Pages that empty are given
-// back, so that after a burst a few keys that linger hold their own pages only.
+// The entries are in pages, so that a burst grows the table without copying entries. They
+// are identified by their index, which stays the same as long as the key is in the table;
+// slots is a hash table of such indexes with linear probing. Index 0 is not used. Empty
+// pages are freed, so that after a burst a few remaining keys hold only their own pages.
 //
-// A key that goes leaves its slot behind. To empty it, and close the gap, would be a miss
-// of the cache for each key, and one more thing that worker and adder write in turns; all
-// slots are made anew when there are too few empty ones, which a key pays a few
-// nanoseconds for. A key that comes again finds its slot where it was.
+// A removed key leaves its slot behind. Emptying it and closing the gap would be a cache
+// miss for each key, and another write shared by workers and adders. Instead all slots are
+// rebuilt when there are too few empty ones, which costs a few nanoseconds per key. A key
+// that returns finds its old slot.
 type table[K comparable] struct {
 	slots []slot // length is a power of two, at least a quarter of them empty
 	taken int    // how many are not empty
@@ -26,7 +25,7 @@ type table[K comparable] struct {
 	pages []*page[K]
 	spare int       // how many more keys the pages have room for
 	roomy *page[K]  // the first of the pages that have room
-	holes []int32   // where in pages there is none
+	holes []int32   // freed pages' indexes
 	pool  sync.Pool // pages that were given back and that the collector has not had yet
 	times bool      // pages have times
 }
@@ -41,7 +40,7 @@ type page[K comparable] struct {
 	entries    [size]entry[K]
 	n          int32                // how many of them keys have
 	used       int32                // how many of them a key has ever had
-	free       int32                // of these the first that none has now, and 1; those after it are linked by after
+	free       int32                // the first free entry of the page, plus 1; the others are linked by after
 	at         int32                // the index of the first
 	prev, next *page[K]             // in the list of those that have room
 	since      *[size]time.Duration // of the queue's life: when the key became ready, or work on it began; with metrics
@@ -61,8 +60,8 @@ type entry[K comparable] struct {
 	state    state
 }
 
-// state is what a key does, in the lowest bits, and above them which taking of a key its
-// last one was, by which a worker knows that a key is still its own.
+// state is a key's state, in the lowest bits, and above them the number of its last Get, by
+// which a worker knows that it still holds the key.
 type state uint32
 
 const (
@@ -84,7 +83,7 @@ const (
 // at returns the entry at i, which stays where it is until it is dropped.
 func (t *table[K]) at(i int32) *entry[K] { return &t.pages[i/size].entries[i%size] }
 
-// is tells whether k is the key of the entry at i.
+// is reports whether k is the key of the entry at i.
 func (t *table[K]) is(i int32, k K) bool {
 	p := t.pages[i/size]
 	if p == nil {
@@ -94,7 +93,7 @@ func (t *table[K]) is(i int32, k K) bool {
 	return x.state != 0 && x.key == k
 }
 
-// hashes tells whether there is a key of that hash at i.
+// hashes reports whether there is a key of that hash at i.
 func (t *table[K]) hashes(i int32, h uint32) bool {
 	p := t.pages[i/size]
 	return p != nil && p.entries[i%size].state != 0 && p.entries[i%size].hash == h
@@ -113,7 +112,7 @@ func (t *table[K]) find(k K, h uint32) int32 {
 	}
 }
 
-// put returns the index of k's entry, a new one if there was none; h is k's hash.
+// put returns the index of k's entry, a new one if k is not in the table; h is k's hash.
 func (t *table[K]) put(k K, h uint32) int32 {
 	if 4*(t.taken+1) > 3*len(t.slots) {
 		t.renew()

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestTable compares the table with a map while bursts of keys come and go, most of them with
-// hashes that others have as well: what is found, where it stands, and that the memory of a
-// burst is given back although some of its keys stay.
+// TestTable compares the table with a map while bursts of keys come and go, most of them
+// with equal hashes: which keys are found, at which index, and that the memory of a burst
+// is freed although some of its keys stay.
 func TestTable(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var s table[int]

@@ -5,11 +5,11 @@ import (
 	"iter"
 )
 
-// Work yields the keys that Get returns, one after the other, until Get returns none.
-// Done is called for a key when the loop's body is over, by whichever way it is left:
-// the next turn, break, return or panic. Several goroutines may range over Work of one
-// queue: each is a worker. It takes the lock once per key where Get and Done take it
-// twice, and does not look the key up.
+// Work yields the keys that Get returns, one after the other, until Get returns none. Done
+// is called for a key at the end of the loop's body, however it is left: next iteration,
+// break, return or panic. Several goroutines may range over Work of one queue: each is a
+// worker. It takes the lock once per key where Get and Done take it twice, and does not
+// look the key up.
 func (q *Queue[K]) Work(ctx context.Context) iter.Seq[K] {
 	return func(yield func(K) bool) {
 		var h held[K]
@@ -25,8 +25,8 @@ func (q *Queue[K]) Work(ctx context.Context) iter.Seq[K] {
 	}
 }
 
-// held is a key that a worker has, where it stands and by which taking. The zero value is
-// none.
+// held is a key that a worker holds, with its index and the number of the Get. The zero
+// value is no key.
 type held[K comparable] struct {
 	key K
 	i   int32

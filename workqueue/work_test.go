@@ -91,8 +91,8 @@ func TestWorkEndsNobodyElsesWork(t *testing.T) {
 	get(t, q, "a")
 }
 
-// TestWaitersThatLeave: of those who wait some end with their contexts, and what comes
-// meanwhile is taken by the others.
+// TestWaitersThatLeave: when the contexts of some waiting calls end, the others get the
+// keys.
 func TestWaitersThatLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.New(workqueue.Options[int]{})

@@ -17,10 +17,10 @@ import (
 	"fairlead.dev/client"
 )
 
-// Timing of an election; what is zero is kube-controller-manager's.
+// Timing of an election; zero fields are kube-controller-manager's defaults.
 type Timing struct {
-	// LeaseDuration is how long a lease that is not renewed keeps others out; whole
-	// seconds, since the lease tells it so. 15 s.
+	// LeaseDuration is how long a lease that is not renewed excludes other candidates, in
+	// whole seconds, which is the unit of the Lease's field. 15 s.
 	LeaseDuration time.Duration
 	// RenewDeadline is how long the holder tries to renew before it gives up; less
 	// than LeaseDuration. 10 s.
@@ -41,7 +41,7 @@ func (t Timing) orDefaults() Timing {
 	return t
 }
 
-// Check says what is wrong with the timing.
+// Check returns an error if the timing is not valid.
 func (t Timing) Check() error {
 	switch t = t.orDefaults(); {
 	case t.LeaseDuration < time.Second:
@@ -54,30 +54,30 @@ func (t Timing) Check() error {
 	return nil
 }
 
-// Candidate is who runs for which lease.
+// Candidate is a process that wants to hold a lease.
 type Candidate struct {
 	// Namespace and Name are the lease's. It is created if it is not there.
 	Namespace, Name string
-	// Identity tells this process from all others.
+	// Identity distinguishes this process from all others.
 	Identity string
 	Timing   Timing
-	// Log is told of gain and loss; nil is slog.Default.
+	// Log receives gain and loss of the lease; nil is slog.Default.
 	Log *slog.Logger
 }
 
-// ErrDeposed is what a write of a leader fails with, without being sent, when its lease
-// has not been renewed for so long that somebody else may hold it.
+// ErrDeposed is the error of a leader's write that was not sent, because the lease has not
+// been renewed for so long that another process may hold it.
 var ErrDeposed = errors.New("leader election: the lease may be another's by now")
 
-// Run does work whenever this candidate holds the lease, until ctx ends; then it gives
-// the lease up for the next one to take at once. The context of work ends when the lease
-// is lost; what work returns then does not matter, and the candidate runs again. If work
-// returns before that, Run gives up the lease and returns its error.
+// Run does work whenever this candidate holds the lease, until ctx ends; then it releases
+// the lease, so that another candidate can take it at once. The context of work ends when
+// the lease is lost; the error of work is then ignored, and the candidate runs again. If
+// work returns earlier, Run releases the lease and returns its error.
 //
-// The context of work is fenced by client.WithWriteGuard: what is written with it fails with
+// The context of work is fenced by client.WithWriteGuard: writes with it fail with
 // ErrDeposed once the lease has run out by either clock of this machine, also if the
-// process slept and has not had time to notice. A write that was on its way before may
-// still arrive after: only what the server checks, a resourceVersion, keeps that out.
+// process slept and has not noticed yet. A write that was sent earlier may still arrive
+// later: only a check by the server, of a resourceVersion, prevents that.
 func Run(ctx context.Context, c *client.Client, who Candidate, work func(context.Context) error) error {
 	if err := who.Timing.Check(); err != nil {
 		return fmt.Errorf("leader election: %w", err)
@@ -110,8 +110,8 @@ type election struct {
 	held atomic.Pointer[time.Time]
 }
 
-// fence says whether the lease has run out. The clock that timers use stands still
-// while the machine sleeps, the clock on the wall may be set: the later of the two counts.
+// fence returns an error if the lease has run out. The monotonic clock stands still while
+// the machine sleeps, and the wall clock may be set: the later of the two counts.
 func (e *election) fence() error {
 	held := *e.held.Load()
 	if age := max(time.Since(held), time.Now().Round(0).Sub(held.Round(0))); age >= e.who.Timing.LeaseDuration {
@@ -141,7 +141,8 @@ func (e *election) acquire(ctx context.Context) bool {
 	return false
 }
 
-// lead does the work and renews the lease meanwhile. ended says that Run is over.
+// lead does the work and renews the lease meanwhile. ended reports whether Run should
+// return.
 func (e *election) lead(ctx context.Context, work func(context.Context) error) (ended bool, err error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
@@ -177,7 +178,7 @@ func (e *election) lead(ctx context.Context, work func(context.Context) error) (
 	}
 }
 
-// try takes or renews the lease, if nobody else holds it.
+// try takes or renews the lease, unless another process holds it.
 func (e *election) try(ctx context.Context) (held bool, err error) {
 	now := time.Now()
 	if e.seen == nil || ptr.Deref(e.seen.Spec.HolderIdentity, "") != e.who.Identity {
@@ -203,7 +204,7 @@ func (e *election) try(ctx context.Context) (held bool, err error) {
 	lease, err := e.leases.Update(ctx, e.claim(e.seen.DeepCopy(), now))
 	held, err = e.wrote(lease, now, err)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		e.seen = nil // somebody was faster: look before the next try
+		e.seen = nil // another process was faster: read the lease before the next try
 	}
 	return held, err
 }
@@ -234,13 +235,13 @@ func (e *election) claim(lease *coordinationv1.Lease, now time.Time) *coordinati
 	return lease
 }
 
-// releasePatience is what giving up the lease may take when all is ending.
+// releasePatience limits the release of the lease at the end of Run.
 const releasePatience = 2 * time.Second
 
 // release gives the lease up, so that the next candidate need not wait it out.
 func (e *election) release(ctx context.Context) {
 	if e.seen == nil || ptr.Deref(e.seen.Spec.HolderIdentity, "") != e.who.Identity {
-		return // it is somebody else's by now
+		return // another process holds it by now
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releasePatience)
 	defer cancel()

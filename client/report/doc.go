@@ -1,23 +1,23 @@
-// Package report tells a Fairlead server what this process makes of its events, so that
+// Package report reports this process's handling of events to a Fairlead server, so that
 // `fairlead trace` shows their lives across processes: when informers read, decoded and
-// stored them, what controllers did because of them and wrote.
+// stored them, and the controllers' reconciles and writes.
 //
-// It is for who has a client with a Log, and needs one line:
+// A program whose client has a Log needs one line:
 //
 //	c, err := client.New(config, client.Options{Trace: report.Log()})
 //	go report.Run(ctx, c, "mirror")
 //
 // controller.ManagerOptions.Report does both.
 //
-// Nothing waits for it. What is to be told is in the Log's rings, which are bounded, and
-// goes in batches, a tenth of a second after it happened; what a server that is slow or away
-// does not take in time is lost. A server that is another one, or that does not let this
-// user report, is asked once and never again, and the Log is muted.
+// No other work waits for it. Entries wait in the Log's rings, which are bounded, and are
+// sent in batches, a tenth of a second after they were made. Entries that a slow or absent
+// server does not take in time are lost. If the server is not Fairlead, or does not let
+// this user report, the process stops reporting and the Log is muted.
 //
-// Who reports needs the verb post, and who reads the verb get, of the non-resource path
+// A sender needs the verb post, and a reader the verb get, on the non-resource path
 // /debug/lives.
 //
 // # Concurrency
 //
-// Run is one goroutine, of the caller, with one request under way at a time.
+// Run uses the caller's goroutine, with one request at a time.
 package report

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// gather is how long more is waited for once there is something to tell.
+	// gather is how long to collect more entries before a batch is sent.
 	gather = 100 * time.Millisecond
 	// most is how many entries of each kind go at once, longest how much of an error does, and
 	// patience how long a report may take.
@@ -29,12 +29,12 @@ const (
 	lastWords = time.Second
 )
 
-// Log is one that is to be reported: it keeps what happened since, and no lives.
+// Log returns a log for reports: it keeps arrivals and reconciles, and no lives.
 func Log() *trace.Log { return trace.New(trace.Options{Events: 1, Deliveries: 8192}) }
 
-// Run tells the server of c what c's Log holds, until ctx ends or the server turns out not
-// to want it. It does nothing without a Log. name is what the process is called; to it come
-// the host's name and the process's number.
+// Run sends the entries of c's Log to c's server, until ctx ends or the server refuses
+// reports. It does nothing without a Log. name is the process's name, to which the host's
+// name and the process's number are added.
 func Run(ctx context.Context, c *client.Client, name string) {
 	if c.Trace() == nil {
 		return
@@ -84,7 +84,7 @@ func (r *reporter) run(ctx context.Context) {
 	}
 }
 
-// last tells what is left.
+// last sends the remaining entries.
 func (r *reporter) last(ctx context.Context) {
 	for more := r.met; more; {
 		var err error
@@ -94,7 +94,7 @@ func (r *reporter) last(ctx context.Context) {
 	}
 }
 
-// send sends one report, at first an empty one, and says whether there is more to tell.
+// send sends one report, an empty one at first, and reports whether there are more entries.
 func (r *reporter) send(ctx context.Context, patience time.Duration) (more bool, err error) {
 	report, told, more := r.log.Report(r.told, most)
 	if !r.met {
@@ -128,7 +128,7 @@ func (r *reporter) send(ctx context.Context, patience time.Duration) (more bool,
 	return more, nil
 }
 
-// unwanted says whether the server wants no reports, now or ever.
+// unwanted reports whether the server refuses reports permanently.
 func unwanted(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsBadRequest(err) || apierrors.IsUnsupportedMediaType(err) || apierrors.IsNotAcceptable(err)
