@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"fairlead.dev/client"
-	"fairlead.dev/trace"
 	corev1 "k8s.io/api/core/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"fairlead.dev/client"
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/trace"
 )
 
-// writeLoop is the goroutine of a worker: it writes what it is given, until ctx ends.
+// writeLoop is the goroutine of a worker: it runs the writes that it receives, until ctx ends.
 func (s *Scheduler) writeLoop(ctx context.Context) {
 	for {
 		select {
@@ -33,7 +34,7 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 		}, nil)
 	})
 	if ctx.Err() != nil {
-		return // the next scheduler sees what became of it
+		return // the next scheduler learns the outcome from the watch
 	}
 	if err != nil {
 		s.send(func() { s.handleBindingError(p, fmt.Errorf("running Bind plugin %q: %w", "DefaultBinder", err)) })
@@ -46,8 +47,62 @@ func (s *Scheduler) bind(ctx context.Context, p *assumedPod) {
 		"Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, p.node)
 }
 
-// traced does something about a pod because of what the pod was when it was last seen.
+// traced runs f and records in the trace that the cause is the pod's last seen version.
 func traced(ctx context.Context, pods client.Resource[*corev1.Pod], pod *corev1.Pod, f func(context.Context) error) error {
 	w := &trace.Reconcile{Controller: pod.Spec.SchedulerName, Key: pod.Namespace + "/" + pod.Name, Causes: []int64{trace.Revision(pod.ResourceVersion)}}
 	return pods.Trace().Do(ctx, w, f)
+}
+
+// preBind runs the PreBind functions, which may take long, and then binds, on a goroutine of its
+// own. Meanwhile status.nominatedNodeName tells observers which node was chosen.
+func (s *Scheduler) preBind(ctx context.Context, p *assumedPod) {
+	before, cancel := context.WithCancel(ctx)
+	p.cancel = cancel
+	s.preBinding.Go(func() {
+		s.writeNominatedNode(before, p)
+		for _, f := range p.preBind {
+			if err := f(before); err != nil {
+				s.send(func() { s.handleBindingError(p, err) })
+				return
+			}
+		}
+		s.bind(ctx, p)
+	})
+}
+
+// writeNominatedNode writes the chosen node to the pod's status. If that fails, the pod is bound
+// nevertheless.
+func (s *Scheduler) writeNominatedNode(ctx context.Context, p *assumedPod) {
+	pod := p.PodInfo.Pod
+	s.reports.cancel(ctx, pod.UID)
+	if pod.Status.NominatedNodeName == p.node {
+		return
+	}
+	var written *corev1.Pod
+	if err := traced(ctx, s.pods, pod, func(ctx context.Context) (err error) {
+		written, err = s.pods.Namespace(pod.Namespace).Patch(ctx, pod.Name, client.StrategicPatch(map[string]any{
+			"metadata": map[string]any{"uid": pod.UID},
+			"status":   map[string]any{"nominatedNodeName": p.node},
+		}).On("status"))
+		return err
+	}); err != nil {
+		return
+	}
+	info := cache.NewPodInfo(written)
+	s.send(func() {
+		if s.assumed[pod.UID] == p && p.Latest == nil {
+			p.Latest = info // so that handleBindingError clears nominatedNodeName
+		}
+	})
+}
+
+// undo releases the reservations.
+func (p *assumedPod) undo() {
+	for _, f := range p.release {
+		f()
+	}
+	p.release = nil
+	if p.cancel != nil {
+		p.cancel()
+	}
 }

@@ -4,10 +4,10 @@ import (
 	"fairlead.dev/internal/scheduler/config"
 )
 
-// LoadConfig reads a KubeSchedulerConfiguration, in YAML or JSON, as kube-scheduler's
-// flag --config does: profiles with their plugins, weights and arguments, backoff and the
-// share of nodes to score. What it does not know, and what asks for something that is not
-// there (extenders, plugins of other programs), is an error.
+// LoadConfig reads a KubeSchedulerConfiguration, in YAML or JSON, as kube-scheduler's flag --config
+// does: profiles with their plugins, weights and arguments, backoff and the percentage of nodes to
+// score. Unknown fields, and features that this scheduler does not have (extenders, plugins of
+// other programs), are errors.
 func LoadConfig(data []byte) (Options, error) {
 	c, err := config.Load(data)
 	if err != nil {

@@ -1,44 +1,61 @@
-// Package scheduler gives pods a node, as kube-scheduler does.
+// Package scheduler assigns pods to nodes, as kube-scheduler does.
 //
-// A pod without a node, whose schedulerName is ours, goes through three steps: the
-// filters say which nodes can run it, the scores say which of those is best, and a
-// Binding is posted. A pod that fits nowhere stays Pending: its condition PodScheduled
-// and a FailedScheduling event say why, node by node, in the words of kube-scheduler, and
-// it is tried again when something happens that could help it, not by polling.
+// A pod without a node, whose schedulerName is that of a profile, goes through three steps: the
+// filters select the nodes that can run it, the scores rate these nodes, and a Binding to the best
+// one is posted. A pod that fits no node stays Pending: its condition PodScheduled and a
+// FailedScheduling event give the reasons, node by node, in the words of kube-scheduler. It is
+// tried again after an event that could make it fit, not by polling.
 //
-// Several profiles, each for the pods of one schedulerName, share a queue and a cluster.
-// Profiles are made of Filters and Scores (DefaultProfile, or LoadConfig from a
-// KubeSchedulerConfiguration), and a program can add its own: see the example. A Filter
-// that is a Reserver sets something aside when a pod gets its node and does what must be
-// done before the binding, as the one for volumes does, which chooses the volumes of
-// claims that wait for their first consumer.
+// Several profiles, each for the pods of one schedulerName, share a queue and a cluster. Profiles
+// are made of Filters and Scores (DefaultProfile, or LoadConfig from a KubeSchedulerConfiguration),
+// and a program can add its own: see the example. A Filter that is a Reserver reserves something
+// when a pod gets its node and prepares the binding: the VolumeBinding plugin, for instance,
+// chooses the volumes of claims that wait for their first consumer.
 //
-// A rule that a pod requires and that this scheduler does not know how to keep (dynamic
-// resource claims, gangs) holds the pod back with a message that says so; it is never
-// ignored.
+// A pod with a requirement that this scheduler does not support (dynamic resource claims, gangs)
+// stays Pending with a message about it; the requirement is never ignored.
+//
+// # The plugin API
+//
+// The names and the order of the steps are those of kube-scheduler's framework. The differences:
+//
+//   - PreFilter and Filter are one interface. PreFilter returns the FilterFunc that checks each
+//     node, a closure over all that it computed; it takes the place of CycleState. PreScore and
+//     Score are connected in the same way by NodeScorer.
+//   - PreFilter returns nil if every node passes. Upstream returns Skip.
+//   - The node names of upstream's PreFilterResult are the method NodeNames of a NodeNameFilter.
+//   - A Status is success, Unschedulable or Unresolvable (UnschedulableAndUnresolvable). There are
+//     no errors, because plugins read from memory only.
+//   - EventsToRegister returns the kinds of events, QueueingHint reports for one event whether to
+//     try the pod again. Upstream joins both in ClusterEventWithHint.
+//   - Reserve returns the functions of PreBind and of Unreserve. Release, the latter, is also
+//     called after a successful binding.
+//   - There are no PreEnqueue, QueueSort, PostFilter, Permit, Bind and PostBind plugins.
+//     Scheduling gates, the order by priority, preemption and the binder are built in.
+//   - Plugins read the live Cluster, not a snapshot, and only on the goroutine of the scheduling
+//     cycle.
 //
 // # The model
 //
-// Cluster is the scheduler's picture of nodes and of the pods on them. There is one, it
-// is changed in place, and one goroutine owns it: the loop of Run. Others schedule from a
-// snapshot, because their cycle takes milliseconds and runs beside the event handlers;
-// here a cycle takes tens of microseconds, so the events simply wait in the mailbox until
-// it is over, and there is no snapshot to keep up.
+// A Cluster holds the nodes and the pods on them. There is one, changed in place, and one goroutine
+// owns it: the loop of Run. Other schedulers work on a snapshot, because their cycle takes
+// milliseconds and runs beside the event handlers. Here a cycle takes tens of microseconds, so
+// events wait in the mailbox until it is over.
 //
-// Placing a pod never looks at all pods. What a rule needs to know about other pods
-// ("how many of these run on that node") is a tally, kept for as long as it is asked
-// for and updated as pods come and go.
+// A scheduling cycle never looks at all pods. Rules about other pods ("how many of these run on
+// that node") use a tally, which is kept for as long as rules use it and updated as pods come and
+// go.
 //
 // # Concurrency
 //
-//  1. The loop goroutine owns queue and cluster; nothing in them is locked.
-//  2. Informer handlers, binders and reporters speak to the loop through one bounded
-//     mailbox. The loop reads the mailbox while it waits for anything, so a full mailbox
-//     delays its senders and blocks nobody for good.
-//  3. A pod that was given a node counts on it from that moment (it is assumed), until
-//     the watch confirms the binding or the binder reports that it failed.
-//  4. Bindings are posted by BindWorkers goroutines, pod conditions by ReportWorkers;
-//     the loop waits for a free binder, so no more than twice that many are under way. They
-//     are a batch to the store, which commits together what comes while it syncs. A pod
+//  1. The loop goroutine owns queue and cluster, so neither has a lock.
+//  2. Informer handlers, binders and condition writers send to the loop through one bounded
+//     mailbox. The loop reads the mailbox while it waits for anything, so a full mailbox delays
+//     its senders but cannot block them forever.
+//  3. A pod that was given a node counts on it from that moment as an assumed pod, until the watch
+//     confirms the binding or the binder reports that it failed.
+//  4. BindWorkers goroutines post bindings, ReportWorkers goroutines write pod conditions. The
+//     loop waits for a free binder, so at most twice BindWorkers bindings are in progress. They
+//     are a batch for the store, which commits together all writes that come while it syncs. A pod
 //     whose volumes must be bound first has a goroutine until they are.
 package scheduler

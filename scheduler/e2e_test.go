@@ -87,7 +87,7 @@ func TestAgainstServer(t *testing.T) {
 	}
 	create(pod("first", "20"))
 	first := await(t, pods, "first", "running", running)
-	for _, node := range []string{"node-1", "node-2"} { // each pod says that its node is known
+	for _, node := range []string{"node-1", "node-2"} { // each pod proves that its node is known
 		p := pod("on-"+node, "1")
 		p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
 		create(p)

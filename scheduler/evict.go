@@ -14,11 +14,11 @@ import (
 	"fairlead.dev/internal/scheduler/placement"
 )
 
-// evict makes the victims leave, for preemptor.
+// evict deletes the victims of a preemption.
 func (s *Scheduler) evict(ctx context.Context, preemptor *corev1.Pod, e *placement.Candidate) {
 	for _, victim := range e.Victims {
 		if victim.Terminating {
-			continue // it is on its way
+			continue // it is being deleted already
 		}
 		if err := s.evictOne(ctx, preemptor, victim.Pod, e.Node.Name); err != nil && ctx.Err() == nil {
 			s.send(func() { s.endNomination(preemptor.UID) })
@@ -44,7 +44,7 @@ func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod,
 		err = pods.Delete(ctx, victim.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &victim.UID}})
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil // gone already
+		return nil // deleted already
 	}
 	if err == nil {
 		s.profiles[preemptor.Spec.SchedulerName].events.Act(victim, preemptor, corev1.EventTypeNormal, "Preempted", "Preempting", "Preempted by pod %s on node %s", preemptor.UID, node)
@@ -52,7 +52,8 @@ func (s *Scheduler) evictOne(ctx context.Context, preemptor, victim *corev1.Pod,
 	return err
 }
 
-// endNomination ends the nomination of a pod whose victims would not leave, and tries it again.
+// endNomination ends the nomination of a pod whose victims could not be evicted, and tries the pod
+// again.
 func (s *Scheduler) endNomination(uid types.UID) {
 	s.cluster.Withdraw(uid)
 	s.queue.EndNomination(uid, time.Now())

@@ -25,7 +25,7 @@ func (oneRack) PreFilter(_ *scheduler.Cluster, p *scheduler.PodInfo) (scheduler.
 	}, scheduler.Status{}
 }
 
-// EventsToRegister and QueueingHint tell which changes are worth another attempt for a pod
+// EventsToRegister and QueueingHint select the changes that are worth another attempt for a pod
 // that this filter rejected.
 func (oneRack) EventsToRegister() scheduler.EventKind {
 	return scheduler.NodeAdded | scheduler.NodeChanged

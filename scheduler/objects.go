@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/scheduler/volumes"
 )
 
-// objects is Objects from informers.
+// objects implements Objects from informers.
 type objects struct {
 	pods         *informer.Informer[*corev1.Pod]
 	nodes        *informer.Informer[*corev1.Node]
@@ -30,7 +30,7 @@ type objects struct {
 	csiDrivers   *informer.Informer[*storagev1.CSIDriver]
 	attachments  *informer.Informer[*storagev1.VolumeAttachment]
 	capacities   *informer.Informer[*storagev1.CSIStorageCapacity]
-	synced       []<-chan struct{} // what to wait for
+	synced       []<-chan struct{} // closed when the informers are synced
 
 	*volumes.Binder
 }
@@ -58,7 +58,7 @@ func newObjects(c *client.Client, set *informer.Set) *objects {
 	o.volumes.Index(byClass, volumeClass)
 	o.attachments.Index(byNode, func(a *storagev1.VolumeAttachment) []string { return []string{a.Spec.NodeName} })
 	o.capacities.Index(byClass, func(s *storagev1.CSIStorageCapacity) []string { return []string{s.StorageClassName} })
-	// The others have handlers, whose registrations are waited for.
+	// The other informers have handlers, whose registrations are in synced already.
 	o.synced = []<-chan struct{}{
 		o.services.Synced(), o.replicaSets.Synced(), o.controllers.Synced(), o.statefulSets.Synced(),
 		o.budgets.Synced(),
@@ -66,7 +66,7 @@ func newObjects(c *client.Client, set *informer.Set) *objects {
 	return o
 }
 
-// listening registers h and makes its first delivery something to wait for.
+// listening registers h and adds its first delivery to synced.
 func listening[T client.Object](o *objects, i *informer.Informer[T], h informer.Handler[T]) (stop func()) {
 	r := i.Handle(h)
 	o.synced = append(o.synced, r.Synced())
@@ -80,8 +80,8 @@ func (o *objects) NamespaceLabels(name string) map[string]string {
 	return nil
 }
 
-// bySelectorPair is the index of services by one pair of their selector, so that those of a pod
-// are found by its labels.
+// bySelectorPair is the index of services by one pair of their selector, by which a pod's labels
+// find the services.
 const bySelectorPair = "scheduler-anchor"
 
 func selectorPair(svc *corev1.Service) []string {

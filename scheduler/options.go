@@ -14,14 +14,14 @@ import (
 
 // Options of a Scheduler; the zero value is kube-scheduler's default configuration.
 type Options struct {
-	// Profiles by name, of which there may be one each; one that is DefaultProfile if empty.
+	// Profiles, each with a name of its own; DefaultProfile if empty.
 	Profiles []framework.Profile
-	// PodInitialBackoff is how long a pod waits that was tried once in vain, and LastBackoff how
-	// long at most, doubling in between; 1 s and 10 s if zero.
+	// PodInitialBackoff is the wait of a pod after its first failed attempt, and PodMaxBackoff the
+	// longest wait, after doubling with each attempt; 1 s and 10 s if zero.
 	PodInitialBackoff, PodMaxBackoff time.Duration
-	// BindWorkers is how many bindings are posted at once; 32 if zero.
+	// BindWorkers is how many bindings are posted concurrently; 32 if zero.
 	BindWorkers int
-	// ReportWorkers is how many pod conditions are written at once; 4 if zero.
+	// ReportWorkers is how many pod conditions are written concurrently; 4 if zero.
 	ReportWorkers int
 }
 

@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/workqueue"
 )
 
-// conditionWriter writes the condition PodScheduled of pods that have no node. Only the latest
-// about each pod is kept and written, so it is bounded by the number of pods.
+// conditionWriter writes the condition PodScheduled of pods without a node. It keeps and writes
+// only the latest condition of each pod, so the number of pods bounds it.
 type conditionWriter struct {
 	pods  client.Resource[*corev1.Pod]
 	queue *workqueue.Queue[types.UID]
@@ -53,9 +53,9 @@ func (r *conditionWriter) add(pod *corev1.Pod, reason, message, nominee string) 
 	r.queue.Add(pod.UID)
 }
 
-// cancel makes sure that nothing is written about a pod any more: what waits is dropped,
-// what is under way is waited for. A pod is bound after that, so that a late report does
-// not deny it.
+// cancel makes sure that no further condition of a pod is written: it drops a queued one and waits
+// for a write in progress. A pod is bound after that, so that a late condition does not contradict
+// the binding.
 func (r *conditionWriter) cancel(ctx context.Context, uid types.UID) {
 	r.mu.Lock()
 	delete(r.mu.latest, uid)
@@ -69,7 +69,7 @@ func (r *conditionWriter) cancel(ctx context.Context, uid types.UID) {
 	case <-ctx.Done():
 	}
 	r.mu.Lock()
-	delete(r.mu.latest, uid) // the write may have failed and left itself for later
+	delete(r.mu.latest, uid) // a failed write may have queued its condition again
 	r.mu.Unlock()
 }
 
@@ -95,8 +95,8 @@ func (r *conditionWriter) run(ctx context.Context) {
 	}
 }
 
-// write patches the condition. A pod that is gone needs none; any other error is
-// tried again unless a newer report has come.
+// write patches the condition. A deleted pod needs no condition; any other error is retried unless a newer
+// condition is queued.
 func (r *conditionWriter) write(ctx context.Context, uid types.UID, rep condition) {
 	now := metav1.Now()
 	condition := map[string]any{
@@ -121,14 +121,14 @@ func (r *conditionWriter) write(ctx context.Context, uid types.UID, rep conditio
 			"metadata": map[string]any{"uid": uid},
 			"status":   status,
 		}).On("status"))
-		return errors.New(rep.message) // what the trace tells of the attempt
+		return errors.New(rep.message) // the trace shows this as the result of the attempt
 	})
 	if err == nil {
 		r.queue.Forget(uid)
 		return
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) || ctx.Err() != nil {
-		r.queue.Forget(uid) // deleted, replaced, or never going to be accepted
+		r.queue.Forget(uid) // deleted, replaced, or invalid
 		return
 	}
 	r.mu.Lock()

@@ -17,25 +17,25 @@ import (
 	"fairlead.dev/internal/scheduler/queue"
 )
 
-// Scheduler places pods. Make it with New, start it with Run.
+// A Scheduler assigns pods to nodes. Make it with New, start it with Run.
 type Scheduler struct {
 	options    Options
 	pods       client.Resource[*corev1.Pod]
 	objects    *objects
 	mail       chan func()
-	done       chan struct{} // closed when nobody reads mail any more
+	done       chan struct{} // closed when the loop no longer reads mail
 	writes     chan func(context.Context)
-	preBinding sync.WaitGroup // goroutines that prepare bindings
+	preBinding sync.WaitGroup // goroutines of preBind
 	reports    *conditionWriter
 
-	// Of the goroutine Run.
+	// Owned by the goroutine of Run.
 	cluster  *cache.Cluster
 	queue    *queue.Queue
-	profiles map[string]*profile // not changed
+	profiles map[string]*profile // read-only
 	assumed  map[types.UID]*assumedPod
 }
 
-// profile is a Profile at work.
+// profile is a Profile in use.
 type profile struct {
 	placement.Placer
 	events *client.Recorder
@@ -45,12 +45,12 @@ type profile struct {
 type assumedPod struct {
 	*queue.QueuedPodInfo
 	node    string
-	preBind []func(context.Context) error // to be done before the binding
-	release []func()                      // to be done when it is, or will not be
-	cancel  context.CancelFunc            // of what is done before
+	preBind []func(context.Context) error // to be called before the binding
+	release []func()                      // to be called when the pod is bound, or will not be
+	cancel  context.CancelFunc            // cancels preBind
 }
 
-// mailbox is how many messages wait for the loop before senders do.
+// mailbox is the capacity of the mailbox, in messages.
 const mailbox = 1024
 
 // New returns a scheduler on env and asks env for the informers it needs.
@@ -76,8 +76,8 @@ func New(env controller.Env, o Options) *Scheduler {
 	return s
 }
 
-// Run schedules until ctx ends, which is no error, and all its goroutines have. It may
-// be called once.
+// Run schedules until ctx ends, which is no error, and all its goroutines have ended. It may be
+// called once.
 func (s *Scheduler) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -122,9 +122,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	}
 }
 
-// waitForSync reads mail until the picture of the cluster is whole. What the handlers
-// have sent by then fits into the mailbox, so the loop reads it before it places a pod. It
-// reports whether ctx goes on.
+// waitForSync reads mail until the cluster is complete. The messages that handlers have sent by
+// then fit into the mailbox, so the loop reads them before it schedules a pod. It reports false if
+// ctx ends.
 func (s *Scheduler) waitForSync(ctx context.Context) bool {
 	for _, synced := range s.objects.synced {
 		for waits := true; waits; {
@@ -141,7 +141,7 @@ func (s *Scheduler) waitForSync(ctx context.Context) bool {
 	return true
 }
 
-// readMail handles what has arrived. It reports whether ctx goes on.
+// readMail handles the messages that have arrived. It reports false if ctx has ended.
 func (s *Scheduler) readMail(ctx context.Context) bool {
 	for range mailbox {
 		select {
@@ -154,7 +154,7 @@ func (s *Scheduler) readMail(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// send leaves a message for the loop.
+// send sends a message to the loop.
 func (s *Scheduler) send(f func()) {
 	select {
 	case s.mail <- f:

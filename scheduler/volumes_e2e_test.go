@@ -89,7 +89,7 @@ func TestLateBinding(t *testing.T) {
 		t.Errorf("the volume made: %+v, %v", made, err)
 	}
 
-	// A pod that waits for its volume tells its node meanwhile, and no longer when there will be none.
+	// A pod that waits for its volume shows its node in nominatedNodeName, until the wait fails.
 	create("never", "promised")
 	await(t, pods, "never", "expected on a node", func(p *corev1.Pod) bool { return p.Status.NominatedNodeName != "" })
 	await(t, claims, "never", "told where", func(c *corev1.PersistentVolumeClaim) bool {
@@ -117,7 +117,7 @@ func TestLateBinding(t *testing.T) {
 	}
 }
 
-// Each profile takes the pods of its name, and nobody takes those of a name that is none's.
+// Each profile takes the pods of its name; pods of an unknown name stay.
 func TestProfilesAgainstServer(t *testing.T) {
 	racks := scheduler.DefaultProfile()
 	racks.Name = "racks"
@@ -130,7 +130,7 @@ func TestProfilesAgainstServer(t *testing.T) {
 	ctx, c := t.Context(), env.Client(t)
 	account(t, c)
 	pods := client.For[*corev1.Pod](c).Namespace("default")
-	for _, node := range []string{"node-1", "node-2"} { // each pod here says that its node is known; oneRack does not care to hear of one more
+	for _, node := range []string{"node-1", "node-2"} { // each pod here proves that its node is known: oneRack registers no NodeAdded event
 		p := pod("on-"+node, "1")
 		p.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
 		if _, err := pods.Create(ctx, p); err != nil {

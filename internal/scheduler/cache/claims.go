@@ -2,7 +2,7 @@ package cache
 
 import corev1 "k8s.io/api/core/v1"
 
-// claimNames are the claims a pod mounts, those of ephemeral volumes included.
+// claimNames returns the claims that a pod mounts, including those of ephemeral volumes.
 func claimNames(pod *corev1.Pod) (names []string) {
 	for i := range pod.Spec.Volumes {
 		switch v := &pod.Spec.Volumes[i]; {

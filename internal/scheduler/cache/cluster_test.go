@@ -14,8 +14,8 @@ import (
 	st "fairlead.dev/internal/scheduler/schedulertest"
 )
 
-// TestClusterAgainstModel changes a cluster at random and after each change compares what
-// it keeps count of with a count from scratch.
+// TestClusterAgainstModel changes a cluster at random and after each change compares its
+// counts with counts from scratch.
 func TestClusterAgainstModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	objects := &st.Objects{NamespaceLabelsByName: map[string]map[string]string{"ns0": {"team": "x"}, "ns1": {"team": "y"}}}

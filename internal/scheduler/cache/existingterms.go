@@ -1,31 +1,31 @@
 package cache
 
-// ExistingTerm is a rule about other pods that pods on nodes carry with them: "no pod like
-// this beside me" keeps an incoming pod away, "rather (not) beside pods like this" draws
-// or repels it. Pods with equal rules share one carrier.
+// An ExistingTerm is an affinity or anti-affinity term of pods that are on nodes already. A
+// required anti-affinity term ("no pod like this in my domain") excludes an incoming pod that it
+// selects; the others attract or repel it by score. Pods with equal terms share one ExistingTerm.
 type ExistingTerm struct {
 	*PodSelector
 	existingTermKey
-	pods   map[*NodeInfo]int64 // how many pods on each node carry it
-	counts *DomainCounts       // of pods, over the topology key; nil: not made
+	pods   map[*NodeInfo]int64 // how many pods on each node have the term
+	counts *DomainCounts       // of pods, by domain; nil: not computed
 }
 
 type existingTermKey struct {
 	match        string
 	topologyKey  string
 	AntiAffinity bool  // required anti-affinity
-	Required     bool  // required affinity: how much it counts is the profile's to say
-	Weight       int64 // of a preference to a pod that it selects
+	Required     bool  // required affinity, whose weight is the profile's
+	Weight       int64 // of a preference for a pod that it selects
 }
 
 type existingTerms struct {
 	byKey map[existingTermKey]*ExistingTerm
 	index selectorIndex[*ExistingTerm]
-	// antiAffinity counts the carriers that forbid.
+	// antiAffinity counts the required anti-affinity terms.
 	antiAffinity int
 }
 
-// updateExistingTerms adds or takes away the rules of p, which is on a node.
+// updateExistingTerms adds (n is 1) or removes (n is -1) the terms of p, which is on a node.
 func (c *Cluster) updateExistingTerms(p *PodInfo, n int64) {
 	for i := range p.RequiredAntiAffinityTerms {
 		c.updateExistingTerm(p, &p.RequiredAntiAffinityTerms[i], existingTermKey{AntiAffinity: true}, n)
@@ -53,7 +53,7 @@ func (c *Cluster) updateExistingTerm(p *PodInfo, r *AffinityTerm, key existingTe
 		delete(k.pods, p.NodeInfo)
 	}
 	if k.counts != nil {
-		k.counts.add(p.NodeInfo, n, n) // if it is outdated, it will be made anew
+		k.counts.add(p.NodeInfo, n, n) // if it is outdated, it will be computed again
 	}
 	if len(k.pods) == 0 {
 		delete(c.existingTerms.byKey, key)
@@ -67,13 +67,13 @@ func (c *Cluster) updateExistingTerm(p *PodInfo, r *AffinityTerm, key existingTe
 // ExistingAntiAffinityTerms returns how many required anti-affinity terms pods on nodes have.
 func (c *Cluster) ExistingAntiAffinityTerms() int { return c.existingTerms.antiAffinity }
 
-// ExistingAffinityTerms returns how many other terms pods on nodes have: required affinity
-// and preferences.
+// ExistingAffinityTerms returns how many other terms pods on nodes have: required affinity and
+// preferences.
 func (c *Cluster) ExistingAffinityTerms() int {
 	return len(c.existingTerms.byKey) - c.existingTerms.antiAffinity
 }
 
-// EachExistingTerm calls f with the rules of pods on nodes that talk about p.
+// EachExistingTerm calls f with the existing terms that select p.
 func (c *Cluster) EachExistingTerm(p *PodInfo, f func(*ExistingTerm)) {
 	c.existingTerms.index.each(p.Pod.Labels, func(k *ExistingTerm) {
 		if k.Matches(p.Pod.Namespace, p.Pod.Labels, c.Objects.NamespaceLabels) {
@@ -82,7 +82,7 @@ func (c *Cluster) EachExistingTerm(p *PodInfo, f func(*ExistingTerm)) {
 	})
 }
 
-// ExistingTermCounts returns how many pods in each domain carry the rule; not to be written.
+// ExistingTermCounts returns how many pods in each domain have the term. The result is read-only.
 func (c *Cluster) ExistingTermCounts(k *ExistingTerm) *DomainCounts {
 	if k.counts != nil && k.counts.version == c.topologyVersion {
 		return k.counts

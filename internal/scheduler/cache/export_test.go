@@ -3,7 +3,7 @@ package cache
 import "fmt"
 
 // Leftovers describes the entries that a cluster without nodes and pods still has; "" if
-// there are none.
+// it is empty.
 func (c *Cluster) Leftovers() string {
 	if len(c.nodes) == 0 && len(c.free) == c.slots && len(c.existingTerms.byKey) == 0 && len(c.podsByNamespace) == 0 {
 		return ""

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// HostPort is a port of the node that a container takes.
+// A HostPort is a port of the node that a container uses.
 type HostPort struct {
 	protocol corev1.Protocol
 	port     int32
@@ -38,8 +38,8 @@ func hostPorts(pod *corev1.Pod) []HostPort {
 	return ports
 }
 
-// Conflicts says whether both cannot be taken on one node: same protocol and port, and the
-// same address, or one of them takes all addresses.
+// Conflicts reports whether both cannot be used on one node: same protocol and port, and the same
+// address, or one of them uses all addresses.
 func (p HostPort) Conflicts(o HostPort) bool {
 	return p.protocol == o.protocol && p.port == o.port &&
 		(p.ip == o.ip || p.ip == anyIP || o.ip == anyIP)

@@ -2,13 +2,13 @@ package cache
 
 import corev1 "k8s.io/api/core/v1"
 
-// Image is one that nodes have.
+// An Image is a container image that nodes have.
 type Image struct {
-	Size  int64 // in bytes, as the first of them said
+	Size  int64 // in bytes, as reported by the first of the nodes
 	Nodes int
 }
 
-// SetImages takes in what a node's status says of images; nil means it has none.
+// SetImages updates the images of a node from its status; nil means no images.
 func (c *Cluster) SetImages(n *NodeInfo, list []corev1.ContainerImage) {
 	for name := range n.Images {
 		if c.Images[name].Nodes--; c.Images[name].Nodes == 0 {

@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// RequiredNodeAffinity is a pod's node selector and required node affinity: the selector must
-// match, and one of the terms, if there are any.
+// RequiredNodeAffinity is a pod's node selector and required node affinity. The selector must match
+// and, if there are terms, one of them.
 type RequiredNodeAffinity struct {
 	selector labels.Selector
 	terms    []NodeSelectorTerm
 	hasTerms bool
-	ByName   bool     // every term says which nodes by name:
+	ByName   bool     // every term names its nodes:
 	Names    []string // these, sorted
 }
 
@@ -43,7 +43,7 @@ func (r *RequiredNodeAffinity) Matches(node *corev1.Node) bool {
 	return false
 }
 
-// A term without expressions and fields matches nothing.
+// Matches reports whether the term matches. A term without expressions and fields never matches.
 func (t *NodeSelectorTerm) Matches(node *corev1.Node) bool {
 	if t.byLabel == nil && t.byName == nil {
 		return false
@@ -78,8 +78,8 @@ func NewRequiredNodeAffinity(spec *corev1.PodSpec) (*RequiredNodeAffinity, error
 	return r, nil
 }
 
-// namesOf returns the nodes that terms name; false if one of them names none, so that it
-// may select any.
+// namesOf returns the nodes that the terms name; false if a term names no node, so that it may match
+// any node.
 func namesOf(terms []corev1.NodeSelectorTerm) (names []string, all bool) {
 	for i := range terms {
 		var of []string

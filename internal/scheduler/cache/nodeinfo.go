@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// NodeInfo is a node with what runs on it. To filters and scores it is read-only.
+// A NodeInfo is a node with the pods on it. Plugins only read it.
 type NodeInfo struct {
 	Node             *corev1.Node // nil while only pods of it are known
 	Allocatable      Resources
@@ -17,11 +17,11 @@ type NodeInfo struct {
 	Unschedulable          bool // cordoned
 	Pods                   map[types.UID]*PodInfo
 	HostPorts              map[HostPort]int
-	NoScheduleTaints       []corev1.Taint    // that keep pods away: NoSchedule, NoExecute
+	NoScheduleTaints       []corev1.Taint    // NoSchedule and NoExecute
 	PreferNoScheduleTaints []corev1.Taint    // PreferNoSchedule
 	Images                 map[string]*Image // by name
-	slot                   int               // its place in every tally
-	index                  int               // its index in Cluster.order; -1: not there
+	slot                   int               // its index in every tally
+	index                  int               // its index in Cluster.NodeInfos; -1: not there
 }
 
 // NumPods returns how many pods count on the node.
@@ -46,9 +46,9 @@ func (n *NodeInfo) setNode(node *corev1.Node) {
 	}
 }
 
-// readinessTaint is the taint that a node lifecycle controller puts on a node that is
-// not ready. It is applied here at once, so that no pod lands on such a node in the
-// meantime or where no such controller runs. A node that never reported counts as ready.
+// readinessTaint returns the taint that a node lifecycle controller puts on a NotReady node. The
+// scheduler applies it at once, so that no pod is bound to such a node in the meantime or where no
+// such controller runs. A node that never reported counts as ready.
 func readinessTaint(node *corev1.Node) (corev1.Taint, bool) {
 	key := ""
 	for _, c := range node.Status.Conditions {
@@ -73,7 +73,7 @@ func readinessTaint(node *corev1.Node) (corev1.Taint, bool) {
 	return corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule}, true
 }
 
-// count adds (times 1) or takes away (times -1) what a pod uses.
+// count adds (times is 1) or subtracts (times is -1) the requests and ports of a pod.
 func (n *NodeInfo) count(p *PodInfo, times int) {
 	n.Requested.add(&p.Requests, int64(times))
 	n.NonZeroRequested.add(&p.NonZeroRequests, int64(times))

@@ -6,16 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A pod that made others leave a node is nominated to it: until it gets there, a ghost
-// holds its resources and ports, so that no pod of lower priority takes the room. Nothing
-// else of the pod is there: it has no labels, and no rules.
+// A pod that preempted others is nominated to their node. Until it is assigned, a placeholder holds
+// its resources and ports on the node, so that no pod of lower priority takes the room. The
+// placeholder has no labels and no affinity terms.
 
-// Nominate puts p's ghost on a node, in place of one elsewhere.
+// Nominate puts p's placeholder on a node, replacing one elsewhere.
 func (c *Cluster) Nominate(p *PodInfo, node string) {
 	c.Withdraw(p.Pod.UID)
 	g := &PodInfo{
 		Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.Pod.Namespace, Name: p.Pod.Name, UID: "ghost of " + p.Pod.UID,
+			Namespace: p.Pod.Namespace, Name: p.Pod.Name, UID: "nominated " + p.Pod.UID,
 		}},
 		Requests: p.Requests, NonZeroRequests: p.NonZeroRequests, Priority: p.Priority, HostPorts: p.HostPorts, Nominated: true,
 	}
@@ -23,7 +23,7 @@ func (c *Cluster) Nominate(p *PodInfo, node string) {
 	c.AddPod(g, node)
 }
 
-// NominatedNode returns the node to which a pod is nominated; nil if it is to none.
+// NominatedNode returns the node to which a pod is nominated; nil if it is not nominated.
 func (c *Cluster) NominatedNode(uid types.UID) *NodeInfo {
 	if p := c.nominated[uid]; p != nil {
 		return p.NodeInfo
@@ -31,7 +31,7 @@ func (c *Cluster) NominatedNode(uid types.UID) *NodeInfo {
 	return nil
 }
 
-// Withdraw takes a pod's ghost away, if there is one.
+// Withdraw removes a pod's placeholder, if there is one.
 func (c *Cluster) Withdraw(uid types.UID) {
 	if g := c.nominated[uid]; g != nil {
 		delete(c.nominated, uid)
@@ -39,9 +39,9 @@ func (c *Cluster) Withdraw(uid types.UID) {
 	}
 }
 
-// SetAsideNominated takes p's own ghost, and those of less important pods, out of p's way. It
-// returns the node that p is nominated to, and what puts the ghosts back; p's own comes
-// back only if it still is nominated.
+// SetAsideNominated removes the placeholders that do not count for p: its own and those of lower
+// priority. It returns the node that p is nominated to, and the function that puts the placeholders
+// back; p's own comes back only if p still is nominated.
 func (c *Cluster) SetAsideNominated(p *PodInfo) (own *NodeInfo, back func()) {
 	if len(c.nominated) == 0 {
 		return nil, func() {}

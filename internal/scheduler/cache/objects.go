@@ -9,33 +9,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Objects is what rules need to know besides nodes and pods. Answers are from memory.
+// Objects looks up the objects that plugins need besides nodes and pods. Answers come from memory.
 type Objects interface {
 	NamespaceLabels(name string) map[string]string
-	// Services of a namespace whose selector may fit pods with these labels.
+	// Services returns the services of a namespace whose selector may match pods with these labels.
 	Services(namespace string, podLabels map[string]string) []*corev1.Service
-	// OwnerSelector is the selector of a ReplicaSet, ReplicationController or
-	// StatefulSet; nil if it is none of these or not known.
+	// OwnerSelector returns the selector of a ReplicaSet, ReplicationController or StatefulSet; nil
+	// if the owner is of another kind or unknown.
 	OwnerSelector(namespace string, owner *metav1.OwnerReference) *metav1.LabelSelector
 	Budgets(namespace string) []*policyv1.PodDisruptionBudget
 	Claim(namespace, name string) (*corev1.PersistentVolumeClaim, bool)
 	Volume(name string) (*corev1.PersistentVolume, bool)
-	// Volumes of a class, of which some may be taken.
+	// Volumes returns the volumes of a class, including bound ones.
 	Volumes(class string) []*corev1.PersistentVolume
 	Class(name string) (*storagev1.StorageClass, bool)
 	CSINode(name string) (*storagev1.CSINode, bool)
 	CSIDriver(name string) (*storagev1.CSIDriver, bool)
-	// Attachments are what is attached to a node, or is to be.
+	// Attachments returns the current and requested attachments of a node.
 	Attachments(node string) []*storagev1.VolumeAttachment
-	// Capacities are what is left for volumes of a class, of its driver's places.
+	// Capacities returns the storage capacities that the driver of a class reports.
 	Capacities(class string) []*storagev1.CSIStorageCapacity
-	// BindVolumes writes a choice of volumes for a pod on a node and waits until they are
-	// bound. It is called from other goroutines.
+	// BindVolumes writes the volumes chosen for a pod on a node and waits until they are bound. It
+	// is called from other goroutines.
 	BindVolumes(ctx context.Context, node *corev1.Node, choices []ClaimBinding) error
 }
 
-// ClaimBinding says where a claim's volume comes from.
+// A ClaimBinding is the volume chosen for a claim.
 type ClaimBinding struct {
 	Claim  *corev1.PersistentVolumeClaim
-	Volume *corev1.PersistentVolume // nil: it is to be made
+	Volume *corev1.PersistentVolume // nil: the volume is to be provisioned
 }

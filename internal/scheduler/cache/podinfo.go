@@ -9,28 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// PodInfo is a pod with its rules read and compiled, once per version of the pod. It is
-// read-only, except for the node and the start, which belong to the Cluster.
+// A PodInfo is a pod with its rules parsed, once for each version of the pod. It is read-only,
+// except NodeInfo and StartTime, which belong to the Cluster.
 type PodInfo struct {
 	Pod             *corev1.Pod
-	Requests        Resources // what must fit
-	NonZeroRequests Resources // what nodes are compared by: small amounts stand for missing requests
+	Requests        Resources // for filters
+	NonZeroRequests Resources // for scores: missing requests count as small amounts
 	Priority        int32
 
 	HostPorts                 []HostPort
 	RequiredNodeAffinity      *RequiredNodeAffinity
 	PreferredNodeAffinity     []PreferredSchedulingTerm
-	RequiredAffinityTerms     []AffinityTerm // required
-	RequiredAffinityPods      *PodSelector   // the pods that fit all required affinity terms; nil: none
-	RequiredAntiAffinityTerms []AffinityTerm // required
-	PreferredAffinityTerms    []AffinityTerm // weights are negative for anti-affinity
+	RequiredAffinityTerms     []AffinityTerm
+	RequiredAffinityPods      *PodSelector // the pods that all required affinity terms select; nil: no terms
+	RequiredAntiAffinityTerms []AffinityTerm
+	PreferredAffinityTerms    []AffinityTerm // of anti-affinity with negative weights
 	SpreadConstraints         []SpreadConstraint
 	Claims                    []string // names of PersistentVolumeClaims
-	ParseError                error    // a rule that cannot be read
+	ParseError                error    // the first malformed rule
 	NodeInfo                  *NodeInfo
 	StartTime                 *metav1.Time // nil: it has not started
 	Terminating               bool
-	Nominated                 bool // of a nominated pod
+	Nominated                 bool // it is the placeholder of a nominated pod
 }
 
 type PreferredSchedulingTerm struct {
@@ -44,7 +44,7 @@ type AffinityTerm struct {
 	Weight      int64
 }
 
-// NewPodInfo reads a pod. It always succeeds; a pod with unreadable rules fits nowhere.
+// NewPodInfo parses a pod. It always succeeds; a pod with a malformed rule fits no node.
 func NewPodInfo(pod *corev1.Pod) *PodInfo {
 	p := &PodInfo{Pod: pod, Requests: podRequests(pod, false), NonZeroRequests: podRequests(pod, true)}
 	if pod.Spec.Priority != nil {
@@ -62,7 +62,7 @@ func NewPodInfo(pod *corev1.Pod) *PodInfo {
 	return p
 }
 
-// Key is the pod's namespace and name.
+// Key returns the pod's namespace and name.
 func (p *PodInfo) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: p.Pod.Namespace, Name: p.Pod.Name}
 }

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// PodSelector says which pods a rule talks about: those in some namespaces whose labels fit
-// a selector. A matcher with several terms means the pods that fit all of them.
-// Matchers with equal keys mean the same pods.
+// A PodSelector selects the pods of some namespaces whose labels match a selector. With several
+// terms it selects the pods that match all of them. PodSelectors with equal keys select the same
+// pods.
 type PodSelector struct {
 	terms []podSelectorTerm
 	Key   string
@@ -20,11 +20,12 @@ type PodSelector struct {
 
 type podSelectorTerm struct {
 	namespaces []string        // by name
-	nsSelector labels.Selector // and by label; nil: none
+	nsSelector labels.Selector // and by label; nil: not used
 	selector   labels.Selector
 }
 
-// Matches needs the labels of the pod's namespace only for terms with a namespace selector.
+// Matches reports whether the selector selects a pod. It reads the labels of the pod's namespace
+// only for terms with a namespace selector.
 func (m *PodSelector) Matches(ns string, podLabels map[string]string, nsLabels func(string) map[string]string) bool {
 	for i := range m.terms {
 		t := &m.terms[i]
@@ -47,7 +48,7 @@ func (m *PodSelector) SelectsLabels(objectLabels map[string]string) bool {
 	return m.terms[0].selector.Matches(labels.Set(objectLabels))
 }
 
-// readsNamespaces says whether labels of namespaces decide.
+// readsNamespaces reports whether labels of namespaces matter.
 func (m *PodSelector) readsNamespaces() bool {
 	return slices.ContainsFunc(m.terms, func(t podSelectorTerm) bool { return t.nsSelector != nil })
 }
@@ -63,7 +64,7 @@ func newPodSelector(terms ...podSelectorTerm) *PodSelector {
 		}
 		b.WriteByte('|')
 		if t.selector.Empty() {
-			b.WriteByte('*') // everything; nothing writes as the empty string too
+			b.WriteByte('*') // an empty selector; one that matches no object also prints as ""
 		}
 		b.WriteString(t.selector.String())
 		b.WriteByte(';')
@@ -71,12 +72,12 @@ func newPodSelector(terms ...podSelectorTerm) *PodSelector {
 	return &PodSelector{terms: terms, Key: b.String()}
 }
 
-// selectInNamespace is the matcher of the pods of one namespace that fit selector.
+// selectInNamespace returns the PodSelector of the pods of one namespace that match selector.
 func selectInNamespace(ns string, selector labels.Selector) *PodSelector {
 	return newPodSelector(podSelectorTerm{namespaces: []string{ns}, selector: selector})
 }
 
-// newPodSelectorTerm reads one term of pod's (anti-)affinity.
+// newPodSelectorTerm parses one term of pod's affinity or anti-affinity.
 func newPodSelectorTerm(pod *corev1.Pod, t *corev1.PodAffinityTerm) (podSelectorTerm, error) {
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
@@ -96,8 +97,8 @@ func newPodSelectorTerm(pod *corev1.Pod, t *corev1.PodAffinityTerm) (podSelector
 	return m, nil
 }
 
-// withLabelKeys narrows selector by the pod's own values under keys. An API server may
-// have merged them into the selector already; twice means the same.
+// withLabelKeys adds requirements with the pod's own values of keys to the selector. The API server
+// may have merged them already; a repeated requirement changes no result.
 func withLabelKeys(s labels.Selector, pod *corev1.Pod, keys []string, op selection.Operator) labels.Selector {
 	for _, k := range keys {
 		if v, ok := pod.Labels[k]; ok {

@@ -5,16 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// What a container without a request is taken to use when nodes are compared (not when
-// it is checked that the pod fits).
-const (
-	assumedMilliCPU = 100
-	assumedMemory   = 200 * 1024 * 1024
-)
-
-// Resources is an amount of each resource: CPU in thousandths of a core, memory and
-// ephemeral storage in bytes, everything else (extended resources, huge pages) in units
-// under its name.
+// Resources is an amount of each resource: CPU in thousandths of a core, memory and ephemeral
+// storage in bytes, all others (extended resources, huge pages) in units under their names.
 type Resources struct {
 	MilliCPU         int64
 	Memory           int64
@@ -49,7 +41,7 @@ func (r *Resources) Get(name corev1.ResourceName) int64 {
 	return r.Other[name]
 }
 
-// ResourceKey is the name of a resource, resolved once for what is asked of every node.
+// A ResourceKey is a resource's name, resolved once for the lookups on all nodes.
 type ResourceKey struct {
 	kind resourceKind
 	name corev1.ResourceName
@@ -76,7 +68,7 @@ func NewResourceKey(name corev1.ResourceName) ResourceKey {
 	return ResourceKey{otherKind, name}
 }
 
-// Of is get without comparing names.
+// Of is Get without comparing names.
 func (r *Resources) Of(a *ResourceKey) int64 {
 	switch a.kind {
 	case cpuKind:
@@ -124,87 +116,4 @@ func (r *Resources) atLeast(o *Resources) {
 	for name, v := range o.Other {
 		r.set(name, max(r.Other[name], v))
 	}
-}
-
-// podRequests is what a pod asks of its node. Containers and sidecars run together;
-// each ordinary init container runs alone with the sidecars that started before it; the
-// pod needs the larger of the two, plus its overhead. Requests of the pod as a whole
-// replace the sum. As long as a resize is not done, a container counts with the larger of what
-// it asks for and what it has been given. With assumed set, a container without a request for CPU or memory
-// counts as a small one.
-func podRequests(pod *corev1.Pod, assumed bool) Resources {
-	var run, sidecars, init Resources
-	resizes := isResizing(pod)
-	for i := range pod.Spec.Containers {
-		c := containerRequests(&pod.Spec.Containers[i], assumed)
-		if resizes {
-			given := allotted(pod, pod.Spec.Containers[i].Name)
-			c.atLeast(&given)
-		}
-		run.add(&c, 1)
-	}
-	for i := range pod.Spec.InitContainers {
-		c := &pod.Spec.InitContainers[i]
-		need := containerRequests(c, assumed)
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			run.add(&need, 1)
-			sidecars.add(&need, 1)
-			init.atLeast(&sidecars)
-			continue
-		}
-		need.add(&sidecars, 1)
-		init.atLeast(&need)
-	}
-	run.atLeast(&init)
-	if whole := pod.Spec.Resources; whole != nil {
-		for name, q := range whole.Requests {
-			run.set(name, amount(name, q))
-		}
-	}
-	if len(pod.Spec.Overhead) > 0 {
-		overhead := resourcesOf(pod.Spec.Overhead)
-		run.add(&overhead, 1)
-	}
-	return run
-}
-
-// isResizing says whether containers of a pod that runs may have been given other resources than it asks
-// for now.
-func isResizing(pod *corev1.Pod) bool {
-	if len(pod.Status.ContainerStatuses) == 0 {
-		return false
-	}
-	for i := range pod.Status.Conditions {
-		if t := pod.Status.Conditions[i].Type; t == corev1.PodResizePending || t == corev1.PodResizeInProgress {
-			return true
-		}
-	}
-	return pod.Status.ObservedGeneration != 0 && pod.Status.ObservedGeneration < pod.Generation
-}
-
-// allotted is what a container has been given.
-func allotted(pod *corev1.Pod, name string) (r Resources) {
-	for i := range pod.Status.ContainerStatuses {
-		if c := &pod.Status.ContainerStatuses[i]; c.Name == name {
-			r = resourcesOf(c.AllocatedResources)
-			if c.Resources != nil {
-				given := resourcesOf(c.Resources.Requests)
-				r.atLeast(&given)
-			}
-		}
-	}
-	return r
-}
-
-func containerRequests(c *corev1.Container, assumed bool) Resources {
-	r := resourcesOf(c.Resources.Requests)
-	if assumed {
-		if _, set := c.Resources.Requests[corev1.ResourceCPU]; !set {
-			r.MilliCPU = assumedMilliCPU
-		}
-		if _, set := c.Resources.Requests[corev1.ResourceMemory]; !set {
-			r.Memory = assumedMemory
-		}
-	}
-	return r
 }

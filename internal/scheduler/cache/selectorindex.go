@@ -7,9 +7,22 @@ import (
 
 type pair struct{ key, value string }
 
-// selectorIndex finds, among many rules that select by labels, those that may select a given
-// object, without trying each: a rule is filed under one key and value that its selector
-// demands. Rules that demand none (only "exists", "not in") are always candidates.
+// A selectorIndex finds, among many rules with label selectors, those that may select a given
+// object, without trying each. A rule is filed under one key and value that its selector requires.
+// Rules without such a requirement (only "exists", "not in") are always candidates.
+//
+// For example, with the rules
+//
+//	r1  app=web, tier in (a, b)
+//	r2  app in (web, db)
+//	r3  app exists
+//
+// the index is
+//
+//	app=web: r1 r2    app=db: r2    rest: r3
+//
+// and an object with the labels app=db, tier=a meets r2 and r3 only. Each rule is filed under
+// the first such key of its selector; tier is not looked at.
 type selectorIndex[T comparable] struct {
 	byPair map[pair]map[T]struct{}
 	rest   map[T]struct{}
@@ -55,12 +68,12 @@ func (x *selectorIndex[T]) each(objectLabels map[string]string, f func(T)) {
 	}
 }
 
-// requiredPairs returns the pairs one of which an object must have to be selected, all under
-// one key, so that an object meets a rule once at most; nil if the selector has no such key.
+// requiredPairs returns the pairs of which a selected object must have one, all under one key, so
+// that an object meets a rule at most once; nil if the selector has no such key.
 func requiredPairs(s labels.Selector) []pair {
 	reqs, selectable := s.Requirements()
 	if !selectable {
-		return []pair{} // selects nothing: filed nowhere
+		return []pair{} // matches no object: filed nowhere
 	}
 	for _, r := range reqs {
 		switch r.Operator() {

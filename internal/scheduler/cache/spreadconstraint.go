@@ -12,11 +12,11 @@ type SpreadConstraint struct {
 	MaxSkew            int64
 	MinDomains         int
 	DoNotSchedule      bool
-	IgnoreNodeAffinity bool // count pods of nodes that the pod's node affinity rules out
-	HonorTaints        bool // do not count pods of nodes whose taints the pod does not tolerate
+	IgnoreNodeAffinity bool // count pods on nodes that the pod's node affinity excludes
+	HonorTaints        bool // do not count pods on nodes whose taints the pod does not tolerate
 }
 
-// NewSpreadConstraint reads a constraint about the pods of a namespace that selector selects.
+// NewSpreadConstraint parses a constraint about the pods of a namespace that selector selects.
 func NewSpreadConstraint(namespace string, selector labels.Selector, c *corev1.TopologySpreadConstraint) SpreadConstraint {
 	r := SpreadConstraint{
 		PodSelector:        selectInNamespace(namespace, selector),

@@ -1,18 +1,18 @@
 package cache
 
-// A tally counts the pods that a matcher selects, node by node. It is made when a rule
-// first asks (by looking at the pods there are, once), kept right as pods come and go, and
-// dropped when no rule has asked for it in a long while.
+// A Tally counts the pods that a PodSelector selects, by node. It is computed when a rule first
+// needs it, from all candidates, then updated as pods come and go, and dropped when no rule has
+// used it in many scheduling attempts.
 type Tally struct {
 	*PodSelector
 	all          []int32                  // by NodeInfo.slot
-	live         []int32                  // those not being deleted
+	live         []int32                  // those that are not terminating
 	Total        int                      // of all
-	used         uint64                   // the cluster's clock when last asked for
+	used         uint64                   // Cluster.attempts at the last use
 	domainCounts map[string]*DomainCounts // by topology key
 }
 
-// maxTallies is how many tallies may stand before the unused ones are dropped.
+// maxTallies is the number of tallies above which unused ones are dropped.
 const maxTallies = 4096
 
 type tallies struct {
@@ -20,7 +20,7 @@ type tallies struct {
 	index selectorIndex[*Tally]
 }
 
-// Tally returns the count for m.
+// Tally returns the tally of m.
 func (c *Cluster) Tally(m *PodSelector) *Tally {
 	t := c.tallies.byKey[m.Key]
 	if t == nil {
@@ -53,7 +53,7 @@ func (t *Tally) count(p *PodInfo, n int32) {
 	}
 	t.live[slot] += live
 	for _, s := range t.domainCounts {
-		s.add(p.NodeInfo, int64(n), int64(live)) // if it is outdated, it will be made anew
+		s.add(p.NodeInfo, int64(n), int64(live)) // if it is outdated, it will be computed again
 	}
 }
 
@@ -76,7 +76,7 @@ func (c *Cluster) updateTallies(p *PodInfo, n int32) {
 	})
 }
 
-// dropUnusedTallies drops the tallies that none of the last pods asked for.
+// dropUnusedTallies drops the tallies that were not used in the last maxTallies/2 attempts.
 func (c *Cluster) dropUnusedTallies() {
 	for key, t := range c.tallies.byKey {
 		if c.attempts-t.used > maxTallies/2 {
@@ -90,7 +90,7 @@ func (c *Cluster) dropTally(key string, t *Tally) {
 	c.tallies.index.remove(t, t.terms[0].selector)
 }
 
-// NamespacesChanged forgets what was concluded from labels of namespaces.
+// NamespacesChanged drops the tallies that depend on labels of namespaces.
 func (c *Cluster) NamespacesChanged() {
 	for key, t := range c.tallies.byKey {
 		if t.readsNamespaces() {

@@ -1,19 +1,19 @@
 package cache
 
-// Topology is a topology key as the nodes have it. Its values are numbered, so that what is
-// counted by value stands in a slice, and a node's value is found by the node's slot. An
-// axis does not change: when nodes or their labels have, there is another.
+// A Topology maps nodes to the domains of one topology key. Domains are numbered, so that counts by
+// domain are slices, and a node's domain is found by the node's slot. A Topology is immutable: when
+// nodes or their labels change, another one is computed.
 type Topology struct {
-	version uint64  // Cluster.topology when made
-	domains []int32 // the numbers, by NodeInfo.slot
-	nodes   []int32 // how many nodes have a value, by its number
-	withKey int     // how many have the key
+	version uint64  // Cluster.topologyVersion when it was computed
+	domains []int32 // the domain of each node, by NodeInfo.slot
+	nodes   []int32 // the number of nodes in each domain
+	withKey int     // how many nodes have the key
 }
 
-// NoDomain is the value of a node that lacks the key.
+// NoDomain is the domain of a node without the key.
 const NoDomain = -1
 
-// Domain returns the number of n's value.
+// Domain returns the number of n's domain.
 func (a *Topology) Domain(n *NodeInfo) int32 {
 	if n.slot < len(a.domains) {
 		return a.domains[n.slot]
@@ -21,7 +21,7 @@ func (a *Topology) Domain(n *NodeInfo) int32 {
 	return NoDomain
 }
 
-// Topology returns what there is of a topology key.
+// Topology returns the domains of a topology key.
 func (c *Cluster) Topology(topologyKey string) *Topology {
 	a := c.topologies[topologyKey]
 	if a != nil && a.version == c.topologyVersion {
@@ -54,10 +54,10 @@ func (c *Cluster) Topology(topologyKey string) *Topology {
 // Len returns the number of domains.
 func (a *Topology) Len() int { return len(a.nodes) }
 
-// NumNodes returns how many nodes are in a domain, which are those that have the topology key.
+// NumNodes returns how many nodes have the topology key.
 func (a *Topology) NumNodes() int { return a.withKey }
 
-// HasAllKeys says whether n has the keys of all axes.
+// HasAllKeys reports whether n has the keys of all topologies.
 func HasAllKeys(axes []*Topology, n *NodeInfo) bool {
 	for _, a := range axes {
 		if a.Domain(n) == NoDomain {
@@ -67,14 +67,13 @@ func HasAllKeys(axes []*Topology, n *NodeInfo) bool {
 	return true
 }
 
-// DomainCounts adds up counts over the nodes that share a value of a topology key: how many
-// pods are in each zone, say. It is kept right as pods come and go, and made anew when the
-// axis is.
+// DomainCounts are counts of pods by domain: how many pods are in each zone, say. They are updated
+// as pods come and go, and computed again when the Topology is.
 type DomainCounts struct {
 	*Topology
-	All   []int64 // by value
+	All   []int64 // by domain
 	Live  []int64
-	Total int64 // in all
+	Total int64 // over all domains
 }
 
 func (s *DomainCounts) add(n *NodeInfo, all, live int64) {
@@ -85,8 +84,8 @@ func (s *DomainCounts) add(n *NodeInfo, all, live int64) {
 	}
 }
 
-// DomainCounts returns the sums of a tally over a topology key. They are the tally's: good
-// until a pod or node changes, and not to be written.
+// DomainCounts returns the counts of a tally by the domains of a topology key. They are valid until
+// a pod or node changes, and read-only.
 func (c *Cluster) DomainCounts(t *Tally, topologyKey string) *DomainCounts {
 	s := t.domainCounts[topologyKey]
 	if s != nil && s.version == c.topologyVersion {

@@ -23,8 +23,8 @@ type configuration struct {
 	Profiles                 []profileConfig `json:"profiles"`
 	Extenders                []any           `json:"extenders"`
 
-	// What a file may say and nothing here goes by: there is one goroutine that places pods,
-	// and the connection and the election are flags of the program.
+	// Fields without effect: one goroutine schedules pods, and the connection and the leader
+	// election are flags of the program.
 	Parallelism               *int32         `json:"parallelism"`
 	LeaderElection            map[string]any `json:"leaderElection"`
 	ClientConnection          map[string]any `json:"clientConnection"`
@@ -45,7 +45,7 @@ type pluginConfig struct {
 	Args runtime.RawExtension `json:"args"`
 }
 
-// Configuration is a configuration that was read and checked.
+// Configuration is a checked KubeSchedulerConfiguration.
 type Configuration struct {
 	Profiles                   []framework.Profile
 	InitialBackoff, MaxBackoff time.Duration

@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/internal/scheduler/plugins"
 )
 
-// pluginSets are the plugins of a profile by the point at which they are asked.
+// pluginSets are the plugins of a profile by extension point.
 type pluginSets struct {
 	PreEnqueue pluginSet `json:"preEnqueue"`
 	QueueSort  pluginSet `json:"queueSort"`
@@ -47,9 +47,8 @@ func (s *pluginSet) enabled(name string) (pluginRef, bool) {
 	return s.Enabled[i], true
 }
 
-// newProfile makes the profile that c describes. A plugin that has a filter is asked
-// before the nodes are looked at as well, so disabling one of preFilter and filter
-// disables both; and so it is with preScore and score.
+// newProfile makes the profile of c. Each filter includes its PreFilter, so disabling one of
+// preFilter and filter disables both; likewise preScore and score.
 func newProfile(c profileConfig, args *plugins.Args) (framework.Profile, error) {
 	sets := &c.Plugins
 	if err := sets.check(); err != nil {
@@ -58,7 +57,7 @@ func newProfile(c profileConfig, args *plugins.Args) (framework.Profile, error) 
 	all := sets.everywhere()
 	p := framework.Profile{
 		Filters: plugins.Mandatory(),
-		// Postfilter's one plugin is preemption.
+		// DefaultPreemption is the only plugin of postFilter.
 		NoPreemption: !isOn(&sets.PostFilter, nil, all, "DefaultPreemption"),
 	}
 	p.MinCandidateNodesPercentage, p.MinCandidateNodesAbsolute = args.MinCandidateNodesPercentage, args.MinCandidateNodesAbsolute
@@ -84,8 +83,8 @@ func newProfile(c profileConfig, args *plugins.Args) (framework.Profile, error) 
 	return p, nil
 }
 
-// everywhere are the plugins that multiPoint enables: the default ones, some of them
-// replaced or left out, and then the file's own.
+// everywhere returns the plugins that multiPoint enables: the default ones without those that are
+// disabled, then those that the file adds.
 func (s *pluginSets) everywhere() (all []pluginRef) {
 	names := make([]string, 0, len(plugins.All)+len(plugins.BuiltIn))
 	for i := range plugins.All {
@@ -109,8 +108,8 @@ func (s *pluginSets) everywhere() (all []pluginRef) {
 	return all
 }
 
-// ordered names the plugins of a point: those first that are enabled everywhere and are
-// named at the point again, then the others that are enabled everywhere, then the rest.
+// ordered returns the names of the plugins of a point: first those that multiPoint enables and the
+// point names again, then the others that multiPoint enables, then the rest.
 func ordered(point *pluginSet, all []pluginRef) (names []string) {
 	everywhere := func(name string) bool {
 		return slices.ContainsFunc(all, func(r pluginRef) bool { return r.Name == name })
@@ -133,8 +132,8 @@ func ordered(point *pluginSet, all []pluginRef) (names []string) {
 	return names
 }
 
-// isOn says whether a plugin is enabled at a point and, if there is one, at the point
-// before it.
+// isOn reports whether a plugin is enabled at a point and not disabled at the point before it, if
+// there is one.
 func isOn(point, before *pluginSet, all []pluginRef, name string) bool {
 	on := func(s *pluginSet) bool {
 		if _, named := s.enabled(name); named {
@@ -159,7 +158,7 @@ func weightOf(k *plugins.Plugin, all []pluginRef) int64 {
 	return max(k.Weight, 1)
 }
 
-// check refuses what is not known and what cannot be had otherwise.
+// check rejects unknown plugins and combinations that this scheduler does not support.
 func (s *pluginSets) check() error {
 	for point, set := range map[string]*pluginSet{
 		"preEnqueue": &s.PreEnqueue, "queueSort": &s.QueueSort, "preFilter": &s.PreFilter, "filter": &s.Filter,
@@ -198,8 +197,8 @@ func (s *pluginSets) check() error {
 	return nil
 }
 
-// DefaultProfile has the filters, scores and weights of kube-scheduler's default
-// profile. The slices are the caller's.
+// DefaultProfile returns the filters, scores and weights of kube-scheduler's default profile. The
+// caller owns the slices.
 func DefaultProfile() framework.Profile {
 	p, err := newProfile(profileConfig{}, plugins.DefaultArgs())
 	if err != nil {

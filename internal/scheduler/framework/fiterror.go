@@ -9,17 +9,17 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 )
 
-// FitError says why a pod fits nowhere.
+// A FitError explains why no node is feasible for a pod.
 type FitError struct {
-	Nodes      int               // how many there are
-	PreFilter  Status            // against every node at once; zero: see Reasons
+	Nodes      int               // of the cluster
+	PreFilter  Status            // the rejection of the pod before any node was checked; success: see Reasons
 	Reasons    map[string]int    // how many nodes each reason holds for
-	Resolvable []*cache.NodeInfo // where the pod might fit if others were gone
-	RejectedBy []Filter          // who said no; none: there are no nodes
-	Preemption string            // what came of the attempt to make room
+	Resolvable []*cache.NodeInfo // nodes that preemption may help
+	RejectedBy []Filter          // the filters that rejected the pod; empty: there are no nodes
+	Preemption string            // the result of the preemption attempt
 }
 
-// Error is worded as kube-scheduler does.
+// Error is worded like kube-scheduler's.
 func (e *FitError) Error() string {
 	if e.Nodes == 0 {
 		return "no nodes available to schedule pods"

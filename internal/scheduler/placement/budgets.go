@@ -8,8 +8,8 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 )
 
-// splitByBudget tells the pods whose disruption budget would be broken from the others. A
-// budget that allows k disruptions is broken by the k+1st.
+// splitByBudget separates the pods whose eviction would violate a disruption budget from the
+// others. A budget that allows k disruptions is violated by the k+1st.
 func splitByBudget(c *cache.Cluster, pods []*cache.PodInfo) (guarded, free []*cache.PodInfo) {
 	allowed := map[types.UID]int32{}
 	for _, p := range pods {

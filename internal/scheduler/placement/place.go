@@ -9,17 +9,16 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// Placer runs the filters and scores of a profile. It keeps buffers from pod to pod.
+// A Placer runs the filters and scores of a profile. It reuses its buffers from pod to pod.
 type Placer struct {
 	framework.Profile
-	nextStart int // where among the nodes, counted on and on, the search continues
+	nextStart int // the index, modulo the number of nodes, at which the next search starts
 	feasible  []*cache.NodeInfo
 	scores    []int64
 	totals    []int64
 }
 
-// Place chooses a node for p: the best of those that fit. The error is a *FitError
-// when there is none.
+// Place chooses the best feasible node for p. The error is a *FitError if no node is feasible.
 func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, error) {
 	c.Tick()
 	if c.Len() == 0 {
@@ -44,7 +43,7 @@ func (pl *Placer) Place(c *cache.Cluster, p *cache.PodInfo) (*cache.NodeInfo, er
 	return pl.selectNode(c, p), nil
 }
 
-// preparedFilter is a filter's check on the pod at hand.
+// preparedFilter is a filter's check for the current pod.
 type preparedFilter struct {
 	filter framework.Filter
 	run    framework.FilterFunc
@@ -64,7 +63,7 @@ func (pl *Placer) preFilter(c *cache.Cluster, p *cache.PodInfo) ([]preparedFilte
 	return checks, nil
 }
 
-// nodesToCheck returns the nodes to look at, and which filters made them fewer than all.
+// nodesToCheck returns the nodes to check, and the filters that excluded the others.
 func (pl *Placer) nodesToCheck(c *cache.Cluster, p *cache.PodInfo) (among []*cache.NodeInfo, by []framework.Filter) {
 	among = c.NodeInfos
 	for _, f := range pl.Filters {
@@ -88,8 +87,8 @@ func (pl *Placer) nodesToCheck(c *cache.Cluster, p *cache.PodInfo) (among []*cac
 	return among, by
 }
 
-// findFeasible collects nodes that fit in pl.fit, beginning where the last search ended, until
-// it has enough to choose from. In a small cluster that is all of them.
+// findFeasible collects feasible nodes, starting where the last search ended, until there are
+// enough to choose from. In a small cluster these are all feasible nodes.
 func (pl *Placer) findFeasible(nodes []*cache.NodeInfo, checks []preparedFilter) bool {
 	pl.feasible = pl.feasible[:0]
 	if len(nodes) == 0 {
@@ -115,7 +114,7 @@ func allow(checks []preparedFilter, n *cache.NodeInfo) bool {
 	return true
 }
 
-// selectNode adds up the weighted scores of pl.fit. Of equals, one is taken by lot.
+// selectNode sums up the weighted scores of the feasible nodes. Among equals it chooses at random.
 func (pl *Placer) selectNode(c *cache.Cluster, p *cache.PodInfo) *cache.NodeInfo {
 	pl.scores = slices.Grow(pl.scores[:0], len(pl.feasible))[:len(pl.feasible)]
 	pl.totals = slices.Grow(pl.totals[:0], len(pl.feasible))[:len(pl.feasible)]
@@ -147,7 +146,8 @@ func (pl *Placer) selectNode(c *cache.Cluster, p *cache.PodInfo) *cache.NodeInfo
 	return pl.feasible[top]
 }
 
-// diagnose asks the filters again, for the reasons of each node among those that by left.
+// diagnose runs the filters again for the reason of each node in among; by are the filters that
+// excluded the other nodes.
 func (pl *Placer) diagnose(c *cache.Cluster, checks []preparedFilter, among []*cache.NodeInfo, by []framework.Filter) *framework.FitError {
 	e := &framework.FitError{Nodes: c.Len(), Reasons: map[string]int{}, RejectedBy: by}
 	if rest := c.Len() - len(among); rest > 0 {
@@ -179,7 +179,7 @@ func (pl *Placer) diagnose(c *cache.Cluster, checks []preparedFilter, among []*c
 	return e
 }
 
-// numFeasibleNodesToFind is how many fitting nodes make a fair choice.
+// numFeasibleNodesToFind returns how many feasible nodes suffice for a choice.
 func numFeasibleNodesToFind(p *framework.Profile, nodes int) int {
 	if nodes < 100 || p.PercentageOfNodesToScore >= 100 {
 		return nodes

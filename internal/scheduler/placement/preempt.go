@@ -13,17 +13,27 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// Candidate is where a pod could go if some pods of lower priority went.
+// A Candidate is a node that would fit the preemptor without its victims.
 type Candidate struct {
 	Node       *cache.NodeInfo
 	Victims    []*cache.PodInfo // most important first
-	violations int              // of disruption budgets
+	violations int              // how many disruption budgets its victims violate
 }
 
-// Preempt looks for the node where p fits at the least harm to others, among the
-// candidates of e. It tries on the cluster itself, taking pods off a node and putting them
-// back. If there is none, e.Preemption says why; it is empty for a pod that no node was
-// asked about.
+// Preempt looks for the node on which p fits after the least harmful evictions, among e.Resolvable.
+// It simulates on the cluster itself, removing pods from a node and putting them back. If there is
+// no such node, e.Preemption gives the reasons; it stays empty for a pod that was rejected before
+// any node was checked.
+//
+// For example, a pod of priority 10 that needs 3 CPUs, on two nodes of 4 CPUs:
+//
+//	n1   a (3 CPUs, priority 5)
+//	n2   b (2 CPUs, priority 1), c (1 CPU, priority 2), d (1 CPU, priority 20)
+//
+// On n1 the victim is a. On n2 all pods of lower priority, b and c, leave; 3 CPUs are free then,
+// so neither c nor b fits back: the victims are c and b. Neither candidate violates a budget,
+// and the most important victim of n2, priority 2, is less important than that of n1,
+// priority 5: n2 is chosen, although it has more victims.
 func (pl *Placer) Preempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitError) *Candidate {
 	if !e.PreFilter.IsSuccess() {
 		return nil
@@ -66,8 +76,9 @@ func (pl *Placer) Preempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitEr
 	return best
 }
 
-// IneligibleToPreempt says why p, which fits nowhere for e, may not make others leave; "" if it may. It waits for those
-// that leave the node to which it is nominated, unless it cannot go there at all any more.
+// IneligibleToPreempt returns why p, which fits no node because of e, may not preempt; "" if it
+// may. A pod waits for its victims on the node to which it is nominated, unless it cannot run there
+// any more.
 func IneligibleToPreempt(c *cache.Cluster, p *cache.PodInfo, e *framework.FitError) string {
 	if policy := p.Pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever {
 		return "not eligible due to preemptionPolicy=Never."
@@ -88,9 +99,9 @@ func isPreempted(pod *corev1.Pod) bool {
 	})
 }
 
-// dryRunPreemption finds the fewest pods of n that must go for p to fit: all of lower priority
-// go, then one after the other comes back, the most important first, if p still fits.
-// Those that a disruption budget protects come first.
+// dryRunPreemption finds the fewest pods of n that must leave for p to fit. It removes all pods of
+// lower priority, then puts them back one by one, if p still fits: first those that a disruption
+// budget protects, and the most important of each group first.
 func (pl *Placer) dryRunPreemption(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) (*Candidate, []string) {
 	var lower []*cache.PodInfo
 	if c.HasPodsBelow(p.Priority) {
@@ -136,7 +147,7 @@ func (pl *Placer) dryRunPreemption(c *cache.Cluster, p *cache.PodInfo, n *cache.
 	return e, nil
 }
 
-// rejection returns what speaks against p on n as the cluster is now.
+// rejection returns the reasons against p on n in the current cluster.
 func (pl *Placer) rejection(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) []string {
 	for _, f := range pl.Filters {
 		check, v := f.PreFilter(c, p)
@@ -150,12 +161,13 @@ func (pl *Placer) rejection(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInf
 	return nil
 }
 
-// moreImportant puts pods of higher priority first, then those that run longer.
+// moreImportant orders pods by priority, the highest first, then by start time, the oldest first.
 func moreImportant(a, b *cache.PodInfo) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), started(a).Compare(started(b)), cmp.Compare(a.Pod.UID, b.Pod.UID))
 }
 
-// started is in the far future for a pod that has not: it counts as the youngest.
+// started returns a time in the far future for a pod that has not started: it counts as the
+// youngest.
 func started(p *cache.PodInfo) time.Time {
 	if p.StartTime != nil {
 		return p.StartTime.Time
@@ -163,7 +175,7 @@ func started(p *cache.PodInfo) time.Time {
 	return time.Unix(1<<40, 0)
 }
 
-// less says whether a does less harm than b: fewer budgets broken, then less important
+// less reports whether a is less harmful than b: fewer violated budgets, then less important
 // victims, then fewer, then younger ones.
 func (a *Candidate) less(b *Candidate) bool {
 	oldest := func(e *Candidate) (t time.Time) {
@@ -176,7 +188,7 @@ func (a *Candidate) less(b *Candidate) bool {
 	}
 	sum := func(e *Candidate) (k int64) {
 		for _, v := range e.Victims {
-			k += int64(v.Priority) + math.MaxInt32 + 1 // so that fewer is less
+			k += int64(v.Priority) + math.MaxInt32 + 1 // so that fewer victims have a smaller sum
 		}
 		return k
 	}

@@ -136,7 +136,7 @@ func TestNomination(t *testing.T) {
 	}
 	c.Withdraw(nominee.UID)
 	if c.Node("n1").NumPods() != 0 {
-		t.Error("a ghost stays")
+		t.Error("the placeholder stays")
 	}
 }
 

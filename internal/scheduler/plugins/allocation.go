@@ -9,12 +9,12 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// Allocation favours nodes by how much of what they have is asked for, the pod included:
-// as little as possible, as much as possible, or along a curve.
+// Allocation scores nodes by their allocated share, including the pod: the least, the most, or
+// along a curve (the scoring strategies of NodeResourcesFit).
 type Allocation struct {
 	Strategy  ScoringStrategy
 	Resources []WeightedResource
-	Shape     []ShapePoint // of the curve, by use
+	Shape     []ShapePoint // the curve, by utilization
 }
 
 type ScoringStrategy int
@@ -30,14 +30,14 @@ type WeightedResource struct {
 	Weight int64
 }
 
-// ShapePoint gives a score, of 0 to 100, to a use in percent.
+// A ShapePoint is the score, 0 to 100, of a utilization in percent.
 type ShapePoint struct{ Utilization, Score int64 }
 
 var cpuAndMemory = []WeightedResource{{corev1.ResourceCPU, 1}, {corev1.ResourceMemory, 1}}
 
 func (Allocation) Name() string { return "NodeResourcesFit" }
 func (a Allocation) PreScore(_ *cache.Cluster, p *cache.PodInfo, _ []*cache.NodeInfo) framework.NodeScorer {
-	// An extended resource that the pod does not ask for says nothing about where it should go.
+	// An extended resource that the pod does not request does not matter for its node.
 	type count struct {
 		cache.ResourceKey
 		asked, weight int64
@@ -83,8 +83,8 @@ func (a Allocation) points(used, has int64) int64 {
 	return max(has-used, 0) * 100 / has
 }
 
-// interpolate is the score at a use: on the straight line between the points beside it, and
-// that of the first or last point beyond them.
+// interpolate returns the score at a utilization: on the straight line between the neighbouring
+// points, and that of the first or last point beyond them.
 func interpolate(shape []ShapePoint, use int64) int64 {
 	for i, p := range shape {
 		if use > p.Utilization {
@@ -99,13 +99,12 @@ func interpolate(shape []ShapePoint, use int64) int64 {
 	return shape[len(shape)-1].Score
 }
 
-// isScalar says whether the resource is one that only some nodes have.
+// isScalar reports whether only some nodes have the resource.
 func isScalar(name corev1.ResourceName) bool {
 	return name != corev1.ResourceCPU && name != corev1.ResourceMemory && name != corev1.ResourceEphemeralStorage
 }
 
-// balanced favours nodes whose shares of resources in use come closer together by taking
-// the pod.
+// balanced favours nodes on which the pod brings the used shares of resources closer together.
 type balanced struct{ resources []WeightedResource }
 
 func (balanced) Name() string { return "NodeResourcesBalancedAllocation" }
@@ -129,8 +128,8 @@ func (b balanced) PreScore(_ *cache.Cluster, p *cache.PodInfo, _ []*cache.NodeIn
 	})
 }
 
-// balance is 100 for a node whose resources are in use to the same degree, with this
-// much more used.
+// balance returns 100 for a node whose resources are used to the same degree, after more has been
+// added.
 func balance(n *cache.NodeInfo, counted []cache.ResourceKey, more *cache.Resources) int64 {
 	var shares [8]float64
 	uses, sum := shares[:0], 0.0

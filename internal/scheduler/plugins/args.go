@@ -6,7 +6,7 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 )
 
-// Args is what the plugins of one profile are told.
+// Args are the arguments of the plugins of one profile.
 type Args struct {
 	IgnoredResources                   *IgnoredResources
 	Allocation                         Allocation

@@ -7,13 +7,13 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// imageLocality favours nodes that have the pod's images already, as their statuses tell:
-// the more megabytes need not be pulled, the better. An image that few nodes have counts
-// less, so that its pods do not all go to these.
+// imageLocality favours nodes that have the pod's images already, according to their statuses: the
+// fewer megabytes need to be pulled, the better. An image that few nodes have counts less, so that
+// its pods do not all go to these nodes.
 type imageLocality struct{}
 
-// Images smaller than this, together, do not matter; larger ones than this for each
-// container do not matter more.
+// Images with a smaller total size do not matter; nor does the size of each container's image above
+// the maximum.
 const (
 	minImageSize = 23 << 20
 	maxImageSize = 1000 << 20
@@ -57,7 +57,7 @@ func (imageLocality) PreScore(c *cache.Cluster, p *cache.PodInfo, _ []*cache.Nod
 	})
 }
 
-// imageName is the name with the tag that is meant if there is none.
+// imageName returns the name with its default tag.
 func imageName(name string) string {
 	if strings.LastIndexByte(name, ':') <= strings.LastIndexByte(name, '/') {
 		return name + ":latest"

@@ -5,13 +5,13 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// interPodAffinity keeps pods beside, or away from, the pods that their required
-// affinity and anti-affinity name; and away from pods whose anti-affinity names them.
+// interPodAffinity enforces a pod's required affinity and anti-affinity, and the required
+// anti-affinity of the existing pods.
 type interPodAffinity struct{}
 
 func (interPodAffinity) Name() string { return "InterPodAffinity" }
 
-// domainSet are the domains in which there are certain pods.
+// domainSet is the set of domains with at least one counted pod.
 type domainSet struct{ *cache.DomainCounts }
 
 func (d *domainSet) has(n *cache.NodeInfo) bool {
@@ -54,8 +54,8 @@ func (interPodAffinity) PreFilter(c *cache.Cluster, p *cache.PodInfo) (framework
 	}, success
 }
 
-// near returns the domains that p's required affinity asks for. If no pod is in any of
-// them and p would be in its own, p is the first of its kind and may go anywhere that has
+// requiredAffinityDomains returns the domains that satisfy p's required affinity. If they hold no
+// pod and p would match its own terms, p is the first of its group and may go to any node that has
 // the topology keys.
 func requiredAffinityDomains(c *cache.Cluster, p *cache.PodInfo) (near []domainSet, first bool) {
 	if p.RequiredAffinityPods == nil {
@@ -70,7 +70,7 @@ func requiredAffinityDomains(c *cache.Cluster, p *cache.PodInfo) (near []domainS
 	return near, !any && p.RequiredAffinityPods.Matches(p.Pod.Namespace, p.Pod.Labels, c.Objects.NamespaceLabels)
 }
 
-// forbidden returns the domains from which pods there keep p away.
+// existingAntiAffinityDomains returns the domains from which existing pods exclude p.
 func existingAntiAffinityDomains(c *cache.Cluster, p *cache.PodInfo) (sets []domainSet) {
 	if c.ExistingAntiAffinityTerms() == 0 {
 		return nil

@@ -7,15 +7,15 @@ import (
 	"fairlead.dev/internal/scheduler/volumes"
 )
 
-// Plugin is what a name of kube-scheduler's stands for here: a filter, a score, or both.
+// A Plugin is the filter, the score, or both, of a plugin of kube-scheduler.
 type Plugin struct {
 	Name   string
-	Weight int64 // by default, of the score
+	Weight int64 // default weight of the score
 	Filter func(*Args) framework.Filter
 	Score  func(*Args) framework.Score
 }
 
-// All are all there are, in the order in which kube-scheduler asks them.
+// All lists the plugins in the order of kube-scheduler.
 var All = []Plugin{
 	{Name: "NodeUnschedulable", Filter: func(*Args) framework.Filter { return nodeUnschedulable{} }},
 	{Name: "NodeName", Filter: func(*Args) framework.Filter { return nodeName{} }},
@@ -48,8 +48,8 @@ var All = []Plugin{
 // Mandatory returns the filters that no configuration turns off.
 func Mandatory() []framework.Filter { return []framework.Filter{parseErrors{}, unsupported{}} }
 
-// BuiltIn are plugins of kube-scheduler that are no filter and no score: what they do is
-// part of the queue, of the binders or of preemption.
+// BuiltIn are plugins of kube-scheduler that are neither filter nor score: the queue, the binders
+// and preemption do their work.
 var BuiltIn = []string{"SchedulingGates", "PrioritySort", "DefaultPreemption", "DefaultBinder"}
 
 func Find(name string) *Plugin {

@@ -10,9 +10,9 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// resourcesFit keeps a node's pods within what it can allocate.
+// resourcesFit keeps the requests on a node within its allocatable resources.
 type resourcesFit struct {
-	ignored *IgnoredResources // nil: none
+	ignored *IgnoredResources // may be nil
 }
 
 // IgnoredResources are extended resources that need not fit.
@@ -53,13 +53,13 @@ func (f resourcesFit) QueueingHint(p *cache.PodInfo, e *framework.ClusterEvent) 
 	}
 	for _, other := range e.Node.Pods {
 		if other.Nominated {
-			return true // p may come before that one
+			return true // p may replace it
 		}
 	}
 	return f.insufficient(p, e.Node).IsSuccess()
 }
 
-// insufficient names every resource of which n has too little left for p.
+// insufficient returns a reason for every resource of which n has too little left for p.
 func (f resourcesFit) insufficient(p *cache.PodInfo, n *cache.NodeInfo) (v framework.Status) {
 	if len(n.Pods)+1 > n.MaxPods {
 		v.Reasons = append(v.Reasons, "Too many pods")

@@ -8,21 +8,21 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 )
 
-// SpreadDefaults is how pods without constraints of their own are spread among the pods
-// that their services and their owner select.
+// SpreadDefaults are the constraints of pods without constraints of their own. They spread the pods
+// that the same services and owner select.
 type SpreadDefaults struct {
 	Constraints []corev1.TopologySpreadConstraint
-	// builtin: nobody chose them; they take nodes that lack a topology key as they are.
+	// builtin: they are the system's defaults, for which a node without a topology key is allowed.
 	builtin bool
 }
 
-// systemSpread is over nodes, and less strictly over zones.
+// systemSpread spreads over nodes, and less strictly over zones.
 var systemSpread = &SpreadDefaults{builtin: true, Constraints: []corev1.TopologySpreadConstraint{
 	{TopologyKey: corev1.LabelHostname, MaxSkew: 3, WhenUnsatisfiable: corev1.ScheduleAnyway},
 	{TopologyKey: corev1.LabelTopologyZone, MaxSkew: 5, WhenUnsatisfiable: corev1.ScheduleAnyway},
 }}
 
-// hasHard says whether any of them must hold.
+// hasHard reports whether any of them is DoNotSchedule.
 func (d *SpreadDefaults) hasHard() bool {
 	for i := range d.Constraints {
 		if d.Constraints[i].WhenUnsatisfiable == corev1.DoNotSchedule {
@@ -32,8 +32,8 @@ func (d *SpreadDefaults) hasHard() bool {
 	return false
 }
 
-// constraintsOf are p's own, those that must hold or the others, or in want of any the defaults.
-// A node must have the topology keys of strict rules.
+// constraintsOf returns p's own constraints, DoNotSchedule or ScheduleAnyway, or without any the
+// defaults. A node must have the topology keys of strict constraints.
 func (d *SpreadDefaults) constraintsOf(c *cache.Cluster, p *cache.PodInfo, hard bool) (rules []*cache.SpreadConstraint, strict bool) {
 	if len(p.SpreadConstraints) > 0 {
 		for i := range p.SpreadConstraints {

@@ -9,9 +9,9 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// spreadScore favours nodes, and zones, with few pods of the same kind: those that the
-// pod's own ScheduleAnyway constraints select, or, for a pod without any constraint, those
-// of the same services and owner.
+// spreadScore favours nodes and zones with few similar pods: those that the pod's own
+// ScheduleAnyway constraints select or, for a pod without constraints, those of the same services
+// and owner.
 type spreadScore struct {
 	defaults *SpreadDefaults
 }
@@ -25,8 +25,8 @@ func (s spreadScore) PreScore(c *cache.Cluster, p *cache.PodInfo, fit []*cache.N
 	}
 	r := &spreadScores{}
 	axes := axesOf(c, rules)
-	// A node that lacks a key of the pod's own constraints gets nothing; the default
-	// constraints take nodes without a zone as they are.
+	// A node without a key of the pod's own constraints scores 0; the default constraints allow
+	// nodes without a zone.
 	counted := fit
 	if own {
 		r.required = axes
@@ -47,20 +47,20 @@ type spreadScorePart struct {
 	*cache.Topology
 	rule   *cache.SpreadConstraint
 	tally  *cache.Tally
-	byNode bool    // the key is the hostname, and the tally says it
-	pods   []int64 // otherwise, by domain; nil: none count
-	weight float64 // the more domains, the more one pod in one of them matters
+	byNode bool    // the key is the hostname, and the tally has the counts
+	pods   []int64 // otherwise, by domain; nil: no pods count
+	weight float64 // grows with the number of domains
 }
 
-// spreadPart is what p's rule r, over a, says of the nodes fit; pods count on nodes with
-// the keys required.
+// newSpreadPart prepares p's constraint r over the domains of a for the feasible nodes fit. Pods
+// count on nodes that have the required keys.
 func newSpreadPart(c *cache.Cluster, p *cache.PodInfo, r *cache.SpreadConstraint, a *cache.Topology, required []*cache.Topology, fit []*cache.NodeInfo, own bool) spreadScorePart {
 	part := spreadScorePart{Topology: a, rule: r, tally: c.Tally(r.PodSelector)}
 	if part.byNode = r.TopologyKey == corev1.LabelHostname; part.byNode {
 		part.weight = math.Log(float64(len(fit) + 2))
 		return part
 	}
-	// How many domains the nodes that fit make up; those without the key make up one.
+	// The number of domains of the feasible nodes; those without the key make up one.
 	domains, met := 0, make([]bool, a.Len()+1)
 	for _, n := range fit {
 		if at := &met[a.Domain(n)+1]; !*at {
@@ -81,10 +81,10 @@ func newSpreadPart(c *cache.Cluster, p *cache.PodInfo, r *cache.SpreadConstraint
 
 type spreadScores struct {
 	parts    []spreadScorePart
-	required []*cache.Topology // whose keys a node must have to get anything
+	required []*cache.Topology // a node without these keys scores 0
 }
 
-// ignoredPoints marks nodes that Normalize gives nothing.
+// ignoredPoints marks nodes that NormalizeScores sets to 0.
 const ignoredPoints = -1
 
 func (s *spreadScores) Score(n *cache.NodeInfo) int64 {

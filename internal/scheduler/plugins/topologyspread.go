@@ -9,19 +9,19 @@ import (
 
 const spreadReason = "node(s) didn't match pod topology spread constraints"
 
-// topologySpread keeps the pods that a constraint selects even over the domains of a
-// topology key, for constraints that must hold (DoNotSchedule).
+// topologySpread spreads the pods that a DoNotSchedule constraint selects evenly over the domains
+// of a topology key.
 type topologySpread struct {
 	defaults *SpreadDefaults
 }
 
 func (topologySpread) Name() string { return "PodTopologySpread" }
 
-// spreadCount is how one constraint stands before the pod is placed.
+// spreadCount is the state of one constraint before the pod is placed.
 type spreadCount struct {
 	*cache.Topology
 	pods []int64 // by domain
-	room int64   // how many may be in the pod's domain before it comes
+	room int64   // how many pods a domain may have before the pod is added
 }
 
 func (f topologySpread) PreFilter(c *cache.Cluster, p *cache.PodInfo) (framework.FilterFunc, framework.Status) {
@@ -58,13 +58,13 @@ func axesOf(c *cache.Cluster, rules []*cache.SpreadConstraint) []*cache.Topology
 	return axes
 }
 
-// spreadCount counts the domains of r, which is over a. Only nodes that have the keys of
-// all rules, and that r's inclusion policies admit, make a domain; where that is every node
-// that has r's key, the sums are at hand.
+// newSpreadCount counts the pods of r by the domains of a. Only nodes that have the keys of all
+// constraints, and that r's inclusion policies admit, form a domain. If these are all nodes with
+// r's key, the DomainCounts are ready.
 func newSpreadCount(c *cache.Cluster, p *cache.PodInfo, r *cache.SpreadConstraint, a *cache.Topology, all []*cache.Topology) spreadCount {
 	k := spreadCount{Topology: a, room: r.MaxSkew}
 	t := c.Tally(r.PodSelector)
-	n, least := 0, int64(math.MaxInt64) // domains, and the pods in that which has the fewest
+	n, least := 0, int64(math.MaxInt64) // number of domains, and the smallest number of pods in one
 	if admitsAll(c, p, r, a, all) {
 		k.pods = c.DomainCounts(t, r.TopologyKey).Live
 		n = len(k.pods)
@@ -93,8 +93,8 @@ func newSpreadCount(c *cache.Cluster, p *cache.PodInfo, r *cache.SpreadConstrain
 	return k
 }
 
-// admitted counts t's pods over a, on nodes that r admits and that have the keys of all
-// rules, and says which domains these nodes make.
+// admitted counts t's pods by the domains of a, on nodes that r admits and that have the keys of
+// all constraints. domains are those with such a node.
 func admitted(c *cache.Cluster, p *cache.PodInfo, r *cache.SpreadConstraint, a *cache.Topology, t *cache.Tally, all []*cache.Topology) (pods []int64, domains []bool) {
 	pods, domains = make([]int64, a.Len()), make([]bool, a.Len())
 	for _, n := range c.NodeInfos {
@@ -106,7 +106,7 @@ func admitted(c *cache.Cluster, p *cache.PodInfo, r *cache.SpreadConstraint, a *
 	return pods, domains
 }
 
-// admitsAll says that every node with r's key makes a domain for p.
+// admitsAll reports whether every node with r's key forms a domain for p.
 func admitsAll(c *cache.Cluster, p *cache.PodInfo, r *cache.SpreadConstraint, a *cache.Topology, all []*cache.Topology) bool {
 	if p.RequiredNodeAffinity != nil && !r.IgnoreNodeAffinity || r.HonorTaints {
 		return false
@@ -126,7 +126,7 @@ func countOn(r *cache.SpreadConstraint, t *cache.Tally, n *cache.NodeInfo) int64
 	return int64(t.LivePods(n))
 }
 
-// admitsNode says whether the pods of n count for p's rule r.
+// admitsNode reports whether the pods of n count for p's constraint r.
 func admitsNode(r *cache.SpreadConstraint, p *cache.PodInfo, n *cache.NodeInfo) bool {
 	return (r.IgnoreNodeAffinity || p.RequiredNodeAffinity.Matches(n.Node)) &&
 		(!r.HonorTaints || toleratesAll(p.Pod.Spec.Tolerations, n.NoScheduleTaints))

@@ -4,7 +4,7 @@ import (
 	"container/heap"
 )
 
-// podHeap is a heap of pods that know where they are.
+// podHeap is a heap of pods that know their index.
 type podHeap struct {
 	pods []*QueuedPodInfo
 	less func(a, b *QueuedPodInfo) bool

@@ -14,40 +14,41 @@ import (
 const (
 	DefaultInitialBackoff = time.Second
 	DefaultMaxBackoff     = 10 * time.Second
-	// A pod that no event woke is tried again after this long, in case a filter's Helps
-	// is wrong.
+	// maxUnschedulableWait is the time after which an unschedulable pod is tried again even without
+	// an event, in case a QueueingHint is wrong.
 	maxUnschedulableWait = 5 * time.Minute
 )
 
-// Queue holds the pods that wait for a node. A pod is in one of four places:
+// A Queue holds the pods that wait for a node. A pod is in one of these places:
 //
-//	active    ready to be tried, highest priority first, then longest waiting
-//	backoff   to be tried when its time has come; if it waits only because it did not fit,
-//	          then earlier, when nothing is active
-//	parked    did not fit, until an event helps a filter that rejected it
-//	gated     has scheduling gates
+//	active         ready to be tried, highest priority first, then longest waiting
+//	backoff        did not fit, and an event came; tried after its backoff, or earlier
+//	               while no pod is active
+//	errorBackoff   met an error; tried after its backoff
+//	unschedulable  did not fit; waits for an event that a QueueingHint approves
+//	gated          has scheduling gates; only in pods
 type Queue struct {
 	initialBackoff, maxBackoff time.Duration // of backoff
 	pods                       map[types.UID]*QueuedPodInfo
 	active                     podHeap
-	backoff                    podHeap                                          // backoff of pods that did not fit
-	errorBackoff               podHeap                                          // backoff of pods that met an error
-	unschedulable              podHeap                                          // by time of parking
-	rejectedBy                 map[framework.Filter]map[*QueuedPodInfo]struct{} // parked, by who rejected them; nil: there were no nodes
+	backoff                    podHeap                                          // pods that did not fit and have been moved by an event
+	errorBackoff               podHeap                                          // pods that met an error
+	unschedulable              podHeap                                          // pods that did not fit, by the time of the attempt
+	rejectedBy                 map[framework.Filter]map[*QueuedPodInfo]struct{} // unschedulable pods by the filters that rejected them; nil: there were no nodes
 	seq                        uint64
 }
 
 // QueuedPodInfo is a pod in the queue, or taken out to be tried.
 type QueuedPodInfo struct {
 	PodInfo            *cache.PodInfo
-	since              time.Time // when it first came
+	since              time.Time // when it was first added
 	Attempts           int
 	seq                uint64
-	backoffUntil       time.Time          // of backoff
-	rejectedBy         []framework.Filter // that rejected it; see queue.by
+	backoffUntil       time.Time          // end of its backoff
+	rejectedBy         []framework.Filter // as in Queue.rejectedBy
 	unschedulableSince time.Time
-	Latest             *cache.PodInfo // of a pod taken out: a version that came meanwhile
-	NominatedNode      string         // the node it waits for others to leave
+	Latest             *cache.PodInfo // a newer version of an assumed pod
+	NominatedNode      string         // where it waits for its victims to leave
 	heap               *podHeap
 	index              int
 }
@@ -66,8 +67,8 @@ func New(first, last time.Duration) *Queue {
 	return q
 }
 
-// AddOrUpdate adds a pod, or takes over a new version of it, which is tried at once if it was
-// parked: the change may be what it waited for.
+// AddOrUpdate adds a pod or its new version. An unschedulable pod is tried again, because the
+// update may make it fit.
 func (q *Queue) AddOrUpdate(p *cache.PodInfo, now time.Time) {
 	w := q.pods[p.Pod.UID]
 	if w == nil {
@@ -81,7 +82,7 @@ func (q *Queue) AddOrUpdate(p *cache.PodInfo, now time.Time) {
 	case &q.unschedulable:
 		q.requeue(w, now)
 	case &q.active:
-		heap.Fix(w.heap, w.index) // its priority may differ
+		heap.Fix(w.heap, w.index) // its priority may have changed
 	case nil:
 		q.activate(w) // it was gated
 	}
@@ -96,8 +97,8 @@ func (q *Queue) AddNominated(p *cache.PodInfo, node string, now time.Time) {
 	q.pods[p.Pod.UID].NominatedNode = node
 }
 
-// EndNomination forgets the node to which a pod was nominated. A pod that waits in
-// unschedulable for its victims to leave is tried again.
+// EndNomination clears the node to which a pod was nominated. An unschedulable pod, which waits for
+// its victims to leave, is tried again.
 func (q *Queue) EndNomination(uid types.UID, now time.Time) {
 	w := q.pods[uid]
 	if w == nil {
@@ -109,14 +110,14 @@ func (q *Queue) EndNomination(uid types.UID, now time.Time) {
 	}
 }
 
-// Refresh takes over a version of a pod that changes nothing about where it fits.
+// Refresh stores a version of a pod that does not change where it fits.
 func (q *Queue) Refresh(p *cache.PodInfo) {
 	if w := q.pods[p.Pod.UID]; w != nil {
 		w.PodInfo = p
 	}
 }
 
-// activate makes a pod ready to be tried, unless it is gated.
+// activate makes a pod active, unless it is gated.
 func (q *Queue) activate(w *QueuedPodInfo) {
 	if len(w.PodInfo.Pod.Spec.SchedulingGates) > 0 {
 		return
@@ -126,7 +127,7 @@ func (q *Queue) activate(w *QueuedPodInfo) {
 	q.active.push(w)
 }
 
-// Delete forgets a pod; it need not be known.
+// Delete removes a pod, if it is known.
 func (q *Queue) Delete(uid types.UID) {
 	w := q.pods[uid]
 	if w == nil {
@@ -140,8 +141,8 @@ func (q *Queue) Delete(uid types.UID) {
 	}
 }
 
-// Pop takes the next pod to try out of the queue; nil if there is none now. Then wake
-// says when to ask again, unless something happens before; zero if there is no such time.
+// Pop removes the next pod to try from the queue; nil if no pod is ready. Then wake is the time
+// at which to call Pop again, unless an event comes before; zero if there is no such time.
 func (q *Queue) Pop(now time.Time) (w *QueuedPodInfo, wake time.Time) {
 	q.flush(now)
 	switch {
@@ -157,7 +158,7 @@ func (q *Queue) Pop(now time.Time) (w *QueuedPodInfo, wake time.Time) {
 	return w, time.Time{}
 }
 
-// flush moves what has waited long enough to active.
+// flush makes pods active whose waiting time is over.
 func (q *Queue) flush(now time.Time) {
 	for _, h := range []*podHeap{&q.errorBackoff, &q.backoff} {
 		for h.Len() > 0 && !h.pods[0].backoffUntil.After(now) {
@@ -181,68 +182,4 @@ func (q *Queue) nextTime() (next time.Time) {
 		}
 	}
 	return next
-}
-
-// AddUnschedulable puts a pod back that did not fit.
-func (q *Queue) AddUnschedulable(w *QueuedPodInfo, by []framework.Filter, now time.Time) {
-	q.pods[w.PodInfo.Pod.UID] = w
-	if len(by) == 0 {
-		by = []framework.Filter{nil}
-	}
-	w.rejectedBy, w.unschedulableSince, w.backoffUntil = by, now, now.Add(q.backoffAfter(w.Attempts))
-	for _, f := range by {
-		if q.rejectedBy[f] == nil {
-			q.rejectedBy[f] = map[*QueuedPodInfo]struct{}{}
-		}
-		q.rejectedBy[f][w] = struct{}{}
-	}
-	q.unschedulable.push(w)
-}
-
-// AddAfterError puts a pod back that met an error.
-func (q *Queue) AddAfterError(w *QueuedPodInfo, now time.Time) {
-	q.pods[w.PodInfo.Pod.UID] = w
-	w.backoffUntil = now.Add(q.backoffAfter(w.Attempts))
-	q.errorBackoff.push(w)
-}
-
-func (q *Queue) backoffAfter(attempts int) time.Duration {
-	d := q.initialBackoff
-	for i := 1; i < attempts && d < q.maxBackoff; i++ {
-		d *= 2
-	}
-	return min(d, q.maxBackoff)
-}
-
-// removeUnschedulable takes a parked pod out.
-func (q *Queue) removeUnschedulable(w *QueuedPodInfo) {
-	for _, f := range w.rejectedBy {
-		delete(q.rejectedBy[f], w)
-	}
-	w.rejectedBy = nil
-	heap.Remove(&q.unschedulable, w.index)
-}
-
-// requeue moves a parked pod to where it will be tried.
-func (q *Queue) requeue(w *QueuedPodInfo, now time.Time) {
-	q.removeUnschedulable(w)
-	if w.backoffUntil.After(now) {
-		q.backoff.push(w)
-	} else {
-		q.activate(w)
-	}
-}
-
-// MoveOnEvent wakes the pods that the event helps.
-func (q *Queue) MoveOnEvent(e *framework.ClusterEvent, now time.Time) {
-	for f, pods := range q.rejectedBy {
-		if f == nil && e.Kind != framework.NodeAdded || f != nil && !f.EventsToRegister().Has(e.Kind) {
-			continue
-		}
-		for w := range pods {
-			if f == nil || f.QueueingHint(w.PodInfo, e) || e.Kind == framework.PodRemoved && w.NominatedNode == e.Node.Name {
-				q.requeue(w, now)
-			}
-		}
-	}
 }

@@ -14,7 +14,7 @@ import (
 	st "fairlead.dev/internal/scheduler/schedulertest"
 )
 
-// next pops a pod and returns its name; "" if there is none now.
+// next pops a pod and returns its name; "" if no pod is ready.
 func next(q *Queue) (string, *QueuedPodInfo) {
 	w, _ := q.Pop(time.Now())
 	if w == nil {

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 )
 
-// Objects is Objects as tables.
+// Objects implements cache.Objects by tables.
 type Objects struct {
 	NamespaceLabelsByName map[string]map[string]string
 	ServiceList           []*corev1.Service
@@ -73,7 +73,7 @@ func (f *Objects) BindVolumes(context.Context, *corev1.Node, []cache.ClaimBindin
 
 type NodeOption func(*corev1.Node)
 
-// Node has 4 CPUs, 8Gi and 10 pods, is ready, and is labeled with its name.
+// Node returns a ready node with 4 CPUs, 8Gi and 10 pods, labeled with its name.
 func Node(name string, options ...NodeOption) *corev1.Node {
 	n := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}},
@@ -239,7 +239,7 @@ func OwnedBy(kind, name string) PodOption {
 	}
 }
 
-// NewCluster has the nodes and the pods that name a node.
+// NewCluster returns a cluster of the nodes and of the pods, which name their nodes.
 func NewCluster(o *Objects, nodes []*corev1.Node, pods ...*corev1.Pod) *cache.Cluster {
 	if o == nil {
 		o = &Objects{}
@@ -261,7 +261,7 @@ func Nodes(n int, options ...NodeOption) (all []*corev1.Node) {
 	return all
 }
 
-// ServiceSelecting selects by one pair.
+// ServiceSelecting returns a service that selects by one pair.
 func ServiceSelecting(key, value string) []*corev1.Service {
 	return []*corev1.Service{{Spec: corev1.ServiceSpec{Selector: map[string]string{key: value}}}}
 }

@@ -2,15 +2,15 @@ package volumes
 
 import "sync"
 
-// bell wakes all who wait for a change.
+// A bell wakes all goroutines that wait for a change.
 type bell struct {
 	mu struct {
 		sync.Mutex
-		next chan struct{} // nil: nobody waits
+		next chan struct{} // nil: no goroutine waits
 	}
 }
 
-// wait returns what is closed at the next change.
+// wait returns a channel that is closed at the next change.
 func (b *bell) wait() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -35,10 +35,10 @@ func NewBinder(c *client.Client, objects cache.Objects) *Binder {
 // Changed wakes the calls of BindVolumes to look at claims and volumes again.
 func (o *Binder) Changed() { o.bell.ring() }
 
-// BindVolumes writes the choices, each against the version that the choice was made on:
-// the claim into the volume, or the node onto the claim. Then it waits until the
-// controller of volumes has bound all claims. What was written stays written if another
-// fails: the next attempt finds it and goes on from there.
+// BindVolumes writes the choices, each conditional on the version that the choice was made on: the
+// claim into the volume, or the node onto the claim. Then it waits until the volume controller has
+// bound all claims. If a write fails, the earlier ones stay: the next attempt finds them and
+// continues from there.
 func (o *Binder) BindVolumes(ctx context.Context, node *corev1.Node, choices []cache.ClaimBinding) error {
 	choices = slices.Clone(choices)
 	for i := range choices {
@@ -92,8 +92,8 @@ func (o *Binder) selectNode(ctx context.Context, claim *corev1.PersistentVolumeC
 	return o.claims.Namespace(claim.Namespace).Update(ctx, changed)
 }
 
-// boundTo says whether all claims are bound to volumes that the node reaches; an error
-// means that they won't be.
+// boundTo reports whether all claims are bound to volumes that the node reaches. An error means
+// that they will not be.
 func (o *Binder) boundTo(node *corev1.Node, choices []cache.ClaimBinding) (bool, error) {
 	for i := range choices {
 		choice := &choices[i]
@@ -132,7 +132,7 @@ func (o *Binder) boundTo(node *corev1.Node, choices []cache.ClaimBinding) (bool,
 	return true, nil
 }
 
-// isOlder says whether what is at hand is from before a write.
+// isOlder reports whether the cached object is older than the written one.
 func isOlder(at, written metav1.Object) bool {
 	a, errA := strconv.ParseUint(at.GetResourceVersion(), 10, 64)
 	b, errB := strconv.ParseUint(written.GetResourceVersion(), 10, 64)

@@ -14,10 +14,10 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// Binding keeps pods to nodes that reach their volumes, and chooses the volumes of
-// claims that wait for their first consumer: a free one that the node reaches, the
-// smallest that will do, or one to be made there by the class's provisioner. The choice
-// is set aside when the pod is given its node, and written before the pod is bound.
+// Binding keeps pods on nodes that reach their volumes, and chooses the volumes of claims that wait
+// for their first consumer: the smallest sufficient free volume that the node reaches, or one that
+// the class's provisioner is to create there. The choice is reserved when the pod gets its node,
+// and written before the pod is bound.
 type Binding struct {
 	Timeout time.Duration // of the binding
 }
@@ -38,7 +38,7 @@ func (Binding) PreFilter(c *cache.Cluster, p *cache.PodInfo) (framework.FilterFu
 	}, success
 }
 
-// claimsOf reads what p's claims need.
+// claimsOf returns the claims of p that constrain its node.
 func claimsOf(c *cache.Cluster, p *cache.PodInfo) (w podClaims, v framework.Status) {
 	for _, name := range p.Claims {
 		claim, v := claimOf(c, p, name)
@@ -57,7 +57,7 @@ func claimsOf(c *cache.Cluster, p *cache.PodInfo) (w podClaims, v framework.Stat
 		}
 		w.delayed = append(w.delayed, claim)
 	}
-	// Small ones first, so that they do not take the volumes that large ones need.
+	// Small claims first, so that they do not take the volumes that large ones need.
 	slices.SortStableFunc(w.delayed, func(a, b *corev1.PersistentVolumeClaim) int {
 		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], b.Spec.Resources.Requests[corev1.ResourceStorage]
 		return x.Cmp(y)
@@ -65,7 +65,7 @@ func claimsOf(c *cache.Cluster, p *cache.PodInfo) (w podClaims, v framework.Stat
 	return w, success
 }
 
-// bound adds a volume that a claim has.
+// bound adds the volume of a bound claim.
 func (w *podClaims) bound(c *cache.Cluster, name string) error {
 	pv, ok := c.Objects.Volume(name)
 	if !ok {
@@ -79,20 +79,20 @@ func (w *podClaims) bound(c *cache.Cluster, name string) error {
 	return err
 }
 
-// podClaims is what a pod's claims need of a node.
+// podClaims are the claims of a pod: volumes of bound ones, and claims with delayed binding.
 type podClaims struct {
 	boundVolumes []boundVolume
 	delayed      []*corev1.PersistentVolumeClaim
 }
 
-// boundVolume is a claim's volume that does not exist, or is not everywhere.
+// A boundVolume is a claim's volume that is missing, or that only some nodes reach.
 type boundVolume struct {
 	rule    *cache.RequiredNodeAffinity
 	missing bool
 }
 
-// choose finds volumes for the claims without, for a pod on n. Of the volumes that the pod
-// has, and of those that it lacks, the first that will not do is told.
+// choose finds volumes for the claims with delayed binding, for a pod on n. Its Status has the
+// first problem of the bound volumes and the first of the others.
 func (w *podClaims) choose(c *cache.Cluster, n *cache.NodeInfo) ([]cache.ClaimBinding, framework.Status) {
 	var against []string
 	for _, v := range w.boundVolumes {
@@ -117,8 +117,8 @@ func (w *podClaims) choose(c *cache.Cluster, n *cache.NodeInfo) ([]cache.ClaimBi
 	return choices, framework.Status{Reasons: against, Unresolvable: len(against) > 0}
 }
 
-// findVolume finds the volume of a late claim for a pod on n, nil if one can be made; or why
-// there is none.
+// findVolume finds the volume of a claim with delayed binding for a pod on n, nil if one can be
+// provisioned; or returns why not.
 func findVolume(c *cache.Cluster, claim *corev1.PersistentVolumeClaim, n *cache.NodeInfo, chosen []cache.ClaimBinding) (pv *corev1.PersistentVolume, why string) {
 	const none = "node(s) didn't find available persistent volumes to bind"
 	key := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
@@ -160,7 +160,7 @@ func (Binding) EventsToRegister() framework.EventKind {
 }
 func (Binding) QueueingHint(*cache.PodInfo, *framework.ClusterEvent) bool { return true }
 
-// Reserve sets p's volumes on n aside.
+// Reserve reserves p's volumes on n.
 func (f Binding) Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) (framework.Reservation, framework.Status) {
 	if len(p.Claims) == 0 {
 		return framework.Reservation{}, success

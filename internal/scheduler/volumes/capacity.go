@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/internal/scheduler/cache"
 )
 
-// isTopologyAllowed says whether volumes can be made for a node, as the topologies of a class
-// demand. None demands nothing; one that is empty is met nowhere.
+// isTopologyAllowed reports whether volumes can be provisioned for a node, by the allowed
+// topologies of a class. An empty list allows every node; an empty term matches no node.
 func isTopologyAllowed(allowed []corev1.TopologySelectorTerm, node *corev1.Node) bool {
 	if len(allowed) == 0 {
 		return true
@@ -27,8 +27,8 @@ func isTopologyAllowed(allowed []corev1.TopologySelectorTerm, node *corev1.Node)
 	})
 }
 
-// hasCapacity says whether the class's driver has room for the claim's volume where the node
-// reaches it. Of drivers that do not tell their room it is taken for granted.
+// hasCapacity reports whether the class's driver has capacity for the claim's volume where the node
+// reaches it. A driver without storage capacity tracking counts as having it.
 func hasCapacity(c *cache.Cluster, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) bool {
 	size, sized := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	driver, ok := c.Objects.CSIDriver(class.Provisioner)

@@ -12,14 +12,14 @@ import (
 	"fairlead.dev/internal/scheduler/framework"
 )
 
-// isEphemeral says whether the pod itself brings the claim.
+// isEphemeral reports whether the claim belongs to an ephemeral volume of the pod.
 func isEphemeral(pod *corev1.Pod, claim string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.Ephemeral != nil && pod.Name+"-"+v.Name == claim
 	})
 }
 
-// claimOf finds a claim that a pod mounts, in a state in which it can be mounted.
+// claimOf finds a claim that a pod mounts, and checks that it can be mounted.
 func claimOf(c *cache.Cluster, p *cache.PodInfo, name string) (*corev1.PersistentVolumeClaim, framework.Status) {
 	claim, ok := c.Objects.Claim(p.Pod.Namespace, name)
 	switch own := isEphemeral(p.Pod, name); {
@@ -37,7 +37,7 @@ func claimOf(c *cache.Cluster, p *cache.PodInfo, name string) (*corev1.Persisten
 	return claim, success
 }
 
-// Annotations through which those that handle volumes talk; Kubernetes' own.
+// Kubernetes' annotations of volumes and claims.
 const (
 	AnnBindCompleted     = "pv.kubernetes.io/bind-completed"
 	annBoundByController = "pv.kubernetes.io/bound-by-controller"
@@ -45,13 +45,13 @@ const (
 	NoProvisioner        = "kubernetes.io/no-provisioner"
 )
 
-// isBound says whether a claim has its volume for good.
+// isBound reports whether the binding of a claim is complete.
 func isBound(claim *corev1.PersistentVolumeClaim) bool {
 	_, completed := claim.Annotations[AnnBindCompleted]
 	return claim.Spec.VolumeName != "" && completed
 }
 
-// classOf is the class of a claim.
+// classOf returns the storage class of a claim.
 func classOf(claim *corev1.PersistentVolumeClaim) string {
 	if class, ok := claim.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return class
@@ -62,12 +62,12 @@ func classOf(claim *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-// isDelayedBinding says whether the volumes of a class are chosen when a pod is placed.
+// isDelayedBinding reports whether the volumes of a class are chosen when a pod is scheduled.
 func isDelayedBinding(class *storagev1.StorageClass) bool {
 	return class.VolumeBindingMode != nil && *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }
 
-// volumeNodeAffinity is the node affinity of a volume; nil is any node.
+// volumeNodeAffinity returns the node affinity of a volume; nil if any node reaches it.
 func volumeNodeAffinity(pv *corev1.PersistentVolume) (*cache.RequiredNodeAffinity, error) {
 	if a := pv.Spec.NodeAffinity; a != nil && a.Required != nil {
 		return cache.NewRequiredNodeAffinity(&corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{

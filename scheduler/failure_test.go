@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNote: what is longer than an event's note may be is cut, and says so.
-func TestNote(t *testing.T) {
+// TestTruncateNote: a message longer than an event's note is cut and ends in " ...".
+func TestTruncateNote(t *testing.T) {
 	short, long := strings.Repeat("a", 1024), strings.Repeat("a", 1025)
 	if got := truncateNote(short); got != short {
 		t.Errorf("%d bytes became %d", len(short), len(got))

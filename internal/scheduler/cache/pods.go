@@ -1,0 +1,88 @@
+package cache
+
+import (
+	"iter"
+	"maps"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// AddPod puts a pod on the node it names (or is assumed on), replacing its previous version. The
+// node need not exist yet.
+func (c *Cluster) AddPod(p *PodInfo, nodeName string) {
+	c.RemovePod(p.Pod.UID)
+	p.NodeInfo = c.node(nodeName)
+	p.NodeInfo.count(p, 1)
+	c.pods[p.Pod.UID] = p
+	c.podsByPriority[p.Priority]++
+	if c.podsByNamespace[p.Pod.Namespace] == nil {
+		c.podsByNamespace[p.Pod.Namespace] = map[types.UID]*PodInfo{}
+	}
+	c.podsByNamespace[p.Pod.Namespace][p.Pod.UID] = p
+	for _, name := range p.Claims {
+		c.ClaimUses[types.NamespacedName{Namespace: p.Pod.Namespace, Name: name}]++
+	}
+	c.updateTallies(p, 1)
+	c.updateExistingTerms(p, 1)
+}
+
+// RemovePod removes a pod from its node; it returns nil if the pod is on no node.
+func (c *Cluster) RemovePod(uid types.UID) (p *PodInfo, n *NodeInfo) {
+	if p = c.pods[uid]; p == nil {
+		return nil, nil
+	}
+	n = p.NodeInfo
+	c.updateExistingTerms(p, -1)
+	c.updateTallies(p, -1)
+	n.count(p, -1)
+	delete(c.pods, uid)
+	if c.podsByPriority[p.Priority]--; c.podsByPriority[p.Priority] == 0 {
+		delete(c.podsByPriority, p.Priority)
+	}
+	if delete(c.podsByNamespace[p.Pod.Namespace], uid); len(c.podsByNamespace[p.Pod.Namespace]) == 0 {
+		delete(c.podsByNamespace, p.Pod.Namespace)
+	}
+	for _, name := range p.Claims {
+		key := types.NamespacedName{Namespace: p.Pod.Namespace, Name: name}
+		if c.ClaimUses[key]--; c.ClaimUses[key] == 0 {
+			delete(c.ClaimUses, key)
+		}
+	}
+	c.release(n)
+	return p, n
+}
+
+// SetStartTime records when a pod on a node started. An unknown pod is ignored.
+func (c *Cluster) SetStartTime(uid types.UID, start *metav1.Time) {
+	if p := c.pods[uid]; p != nil {
+		p.StartTime = start
+	}
+}
+
+// HasPodsBelow reports whether there may be pods of a lower priority on nodes.
+func (c *Cluster) HasPodsBelow(priority int32) bool {
+	for rank := range c.podsByPriority {
+		if rank < priority {
+			return true
+		}
+	}
+	return false
+}
+
+// candidates yields the pods among which those that m selects must be.
+func (c *Cluster) candidates(m *PodSelector) iter.Seq[*PodInfo] {
+	t := &m.terms[0]
+	if t.nsSelector != nil {
+		return maps.Values(c.pods)
+	}
+	return func(yield func(*PodInfo) bool) {
+		for _, ns := range t.namespaces {
+			for _, p := range c.podsByNamespace[ns] {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}

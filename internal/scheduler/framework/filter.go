@@ -1,0 +1,70 @@
+package framework
+
+import (
+	"context"
+
+	"fairlead.dev/internal/scheduler/cache"
+)
+
+// A Filter rejects nodes for one reason. Its type must be comparable.
+type Filter interface {
+	// Name returns the plugin's name, as in kube-scheduler.
+	Name() string
+	// PreFilter examines the pod once, before any node. It returns the check of each node, or nil
+	// if every node passes. A Status without success means that no node fits.
+	PreFilter(c *cache.Cluster, p *cache.PodInfo) (FilterFunc, Status)
+	// EventsToRegister returns the kinds of events that can make a pod fit that this filter
+	// rejected.
+	EventsToRegister() EventKind
+	// QueueingHint reports whether an event of one of those kinds may make the pod fit. If in doubt
+	// it returns true: a needless attempt is cheap, a missed one leaves the pod Pending.
+	QueueingHint(p *cache.PodInfo, e *ClusterEvent) bool
+}
+
+// A NodeNameFilter is a Filter that for some pods names the only nodes that can fit. Other nodes
+// are not checked, which makes a pod for one node cheap in a large cluster.
+type NodeNameFilter interface {
+	Filter
+	// NodeNames returns the names of these nodes, sorted, without duplicates; false if any node may
+	// fit.
+	NodeNames(p *cache.PodInfo) (names []string, narrowed bool)
+}
+
+// A Reserver is a Filter that reserves something for a pod that the Cluster does not count, from
+// the moment at which the pod gets its node.
+type Reserver interface {
+	Filter
+	// Reserve is called with the node that p gets. A Status without success puts p back into the
+	// queue.
+	Reserve(c *cache.Cluster, p *cache.PodInfo, n *cache.NodeInfo) (Reservation, Status)
+}
+
+// A Reservation is the work that a Reserver has left to do for a pod; either function may be nil.
+type Reservation struct {
+	// PreBind runs on a goroutine of its own, and may block. The pod is bound when all PreBind
+	// functions have returned without an error. It must not use the Cluster.
+	PreBind func(ctx context.Context) error
+	// Release is called after PreBind, once the pod is bound or will not be.
+	Release func()
+}
+
+// A FilterFunc checks a node for the pod that was given to PreFilter.
+type FilterFunc func(n *cache.NodeInfo) Status
+
+// A Status is the result of a filter: success, which is the zero value, or the reasons of the
+// rejection.
+type Status struct {
+	Reasons []string // in kube-scheduler's words
+	// Unresolvable: the pod would not fit even if the node were empty, so preemption is not
+	// helpful.
+	Unresolvable bool
+}
+
+// IsSuccess reports whether the node passes.
+func (v Status) IsSuccess() bool { return len(v.Reasons) == 0 }
+
+// Unschedulable is the Status of a node that does not fit while the pods on it stay.
+func Unschedulable(reason string) Status { return Status{Reasons: []string{reason}} }
+
+// Unresolvable is the Status of a node that would not fit even if it were empty.
+func Unresolvable(reason string) Status { return Status{Reasons: []string{reason}, Unresolvable: true} }

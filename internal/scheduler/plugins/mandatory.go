@@ -1,0 +1,44 @@
+package plugins
+
+import (
+	"fairlead.dev/internal/scheduler/cache"
+	"fairlead.dev/internal/scheduler/framework"
+)
+
+// success is the Status of a node that passes.
+var success framework.Status
+
+// parseErrors rejects pods with malformed rules.
+type parseErrors struct{}
+
+func (parseErrors) Name() string { return "Readable" }
+
+func (parseErrors) PreFilter(_ *cache.Cluster, p *cache.PodInfo) (framework.FilterFunc, framework.Status) {
+	if p.ParseError != nil {
+		return nil, framework.Unresolvable(p.ParseError.Error())
+	}
+	return nil, success
+}
+
+func (parseErrors) EventsToRegister() framework.EventKind { return 0 }
+
+func (parseErrors) QueueingHint(*cache.PodInfo, *framework.ClusterEvent) bool { return false }
+
+// unsupported rejects pods with requirements that this scheduler does not support.
+type unsupported struct{}
+
+func (unsupported) Name() string { return "Unsupported" }
+
+func (unsupported) PreFilter(_ *cache.Cluster, p *cache.PodInfo) (framework.FilterFunc, framework.Status) {
+	switch {
+	case len(p.Pod.Spec.ResourceClaims) > 0:
+		return nil, framework.Unresolvable("pod has resource claims, which this scheduler does not allocate")
+	case p.Pod.Spec.SchedulingGroup != nil:
+		return nil, framework.Unresolvable("pod belongs to a scheduling group, which this scheduler does not place")
+	}
+	return nil, success
+}
+
+func (unsupported) EventsToRegister() framework.EventKind { return 0 }
+
+func (unsupported) QueueingHint(*cache.PodInfo, *framework.ClusterEvent) bool { return false }

@@ -1,0 +1,96 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/internal/scheduler/framework"
+	"fairlead.dev/internal/scheduler/placement"
+	"fairlead.dev/internal/scheduler/queue"
+)
+
+// handleUnschedulable preempts pods for a pod that fits no node, or moves it to unschedulable pods
+// and reports the reasons.
+func (s *Scheduler) handleUnschedulable(ctx context.Context, w *queue.QueuedPodInfo, err error) {
+	var fit *framework.FitError
+	if !errors.As(err, &fit) {
+		s.handleError(w, err)
+		return
+	}
+	var room *placement.Candidate
+	if !s.profileOf(w).NoPreemption && fit.Nodes > 0 {
+		room = s.profileOf(w).Preempt(s.cluster, w.PodInfo, fit)
+	}
+	waits := room == nil && placement.IneligibleToPreempt(s.cluster, w.PodInfo, fit) != "" && w.NominatedNode != "" // for its victims
+	if room != nil {
+		w.NominatedNode = room.Node.Name
+		s.cluster.Nominate(w.PodInfo, w.NominatedNode)
+	} else if !waits {
+		s.endPodNomination(w)
+	}
+	s.queue.AddUnschedulable(w, fit.RejectedBy, time.Now())
+	s.report(w, corev1.PodReasonUnschedulable, fit.Error())
+	if room != nil {
+		pod := w.PodInfo.Pod // w belongs to the loop
+		s.write(ctx, func(ctx context.Context) { s.evict(ctx, pod, room) })
+	}
+}
+
+// endPodNomination ends a pod's nomination.
+func (s *Scheduler) endPodNomination(w *queue.QueuedPodInfo) {
+	w.NominatedNode = ""
+	s.cluster.Withdraw(w.PodInfo.Pod.UID)
+}
+
+// handleError puts a pod back after an error.
+func (s *Scheduler) handleError(w *queue.QueuedPodInfo, err error) {
+	s.queue.AddAfterError(w, time.Now())
+	s.report(w, corev1.PodReasonSchedulerError, err.Error())
+}
+
+func (s *Scheduler) report(w *queue.QueuedPodInfo, reason, message string) {
+	s.profileOf(w).events.Act(w.PodInfo.Pod, nil, corev1.EventTypeWarning, "FailedScheduling", "Scheduling", "%s", truncateNote(message))
+	s.reports.add(w.PodInfo.Pod, reason, message, w.NominatedNode)
+}
+
+// maxNoteLength is the maximum length of an event's note, in bytes.
+const maxNoteLength = 1024
+
+// truncateNote shortens a message to the length of an event's note.
+func truncateNote(message string) string {
+	const more = " ..."
+	if len(message) > maxNoteLength {
+		message = message[:maxNoteLength-len(more)] + more
+	}
+	return message
+}
+
+// handleBindingError reverts an assumed pod whose binding failed.
+func (s *Scheduler) handleBindingError(p *assumedPod, err error) {
+	uid := p.PodInfo.Pod.UID
+	if s.assumed[uid] != p {
+		p.undo()
+		return // confirmed or deleted meanwhile
+	}
+	delete(s.assumed, uid)
+	p.undo()
+	_, n := s.cluster.RemovePod(uid)
+	if n != nil {
+		s.queue.MoveOnEvent(&framework.ClusterEvent{Kind: framework.PodRemoved, Node: n, Pod: p.PodInfo}, time.Now())
+	}
+	if apierrors.IsNotFound(err) {
+		return // the watch reports the deletion
+	}
+	if p.Latest != nil {
+		p.PodInfo, p.Latest = p.Latest, nil
+	}
+	if apierrors.IsConflict(err) {
+		s.queue.AddAfterError(p.QueuedPodInfo, time.Now()) // it may be bound already, which the watch reports
+		return
+	}
+	s.handleError(p.QueuedPodInfo, err)
+}
