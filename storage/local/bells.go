@@ -12,25 +12,24 @@ func (s span) has(key string) bool {
 	return s.start <= key && !s.below(key)
 }
 
-// below says whether s, which has an end, ends before key.
+// below reports whether s, which has an end, ends before key.
 func (s span) below(key string) bool { return s.end != storage.NoEnd && key >= s.end }
 
-// A topic is all cursors on one span.
+// A topic holds all cursors on one span.
 type topic struct {
 	span    span
 	cursors []*cursor
 }
 
-// bells finds the cursors that a group of events concerns. Single keys, the case
-// of which there may be very many, are found by hash, at a cost that does not
-// depend on their number. Ranges are few distinct ones, however many cursors
-// share them, and are tried one after the other. (Should there ever be many
-// distinct ranges, an interval tree belongs here, and nothing else changes.)
+// bells finds the cursors that a group of events concerns. Single keys, of which there may be very
+// many, are found by hash, at a cost independent of their number. There are few distinct ranges,
+// however many cursors share them; they are tried one after the other. (Should there ever be many
+// distinct ranges, an interval tree belongs here, without other changes.)
 type bells struct {
 	points map[string]*topic
 	ranges []*topic
-	// wanting are cursors that wait for a revision, whatever it changes. They are
-	// rung for every one until then.
+	// wanting are cursors that wait for a revision, whatever it changes. They are rung for every
+	// revision up to it.
 	wanting map[*cursor]storage.Revision
 }
 
@@ -41,8 +40,8 @@ func (b *bells) want(c *cursor, r storage.Revision) {
 	b.wanting[c] = max(r, b.wanting[c])
 }
 
-// reached rings those who wait for revisions up to r.
-func (b *bells) reached(r storage.Revision) {
+// ringWaiting rings the cursors that wait, and drops those whose revision is at most r.
+func (b *bells) ringWaiting(r storage.Revision) {
 	for c, wanted := range b.wanting {
 		if c.ring(); wanted <= r {
 			delete(b.wanting, c)
@@ -105,9 +104,8 @@ func (b *bells) find(s span) *topic {
 	return nil
 }
 
-// mark tells every cursor concerned that vs, the first of which has the sequence
-// number seq, are about to be published. It returns the topics to ring when they
-// are.
+// mark marks vs as unread in every cursor concerned, before they are published; seq is the sequence
+// number of the first. It returns the topics to ring after publishing.
 func (b *bells) mark(seq int64, vs []*version, rung []*topic) []*topic {
 	if len(b.points) > 0 {
 		for i, v := range vs {
@@ -156,7 +154,7 @@ func (b *bells) ringAll() {
 	}
 }
 
-// count is the number of cursors.
+// count returns the number of cursors.
 func (b *bells) count() int {
 	n := 0
 	for _, t := range b.points {

@@ -7,30 +7,38 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Space is made as a log-structured file system makes it. The tables of the log
-// are disjoint ranges of revisions, and nothing is ever written into the range of
-// a table that stands. So the cleaner takes the table, or the neighbours, in which
-// most is dead, writes what is not to a new table, and puts this in their place in
-// one step. Pebble's own way, a tombstone for each dead record that sinks until it
-// meets it, would bind all tables to each other: one merge is then all tables at
-// once, and needs as much room as there is.
+// The cleaner frees space as a log-structured file system does. The tables of the log are disjoint
+// ranges of revisions, and no record is ever added to the range of an existing table. So the
+// cleaner takes the table, or the neighbouring tables, with the largest dead part, writes the
+// remaining records to a new table, and replaces the old tables by it in one step. Pebble's own
+// way, a tombstone for each dead record that sinks until it meets the record, would tie all tables
+// compactTo each other: one merge would then rewrite all tables at once, and need as much space as they
+// take.
 //
-// A record that says that its key was deleted, a grave, may go only when no older
-// record of its key is on disk, or else the next Open would take that one to be
-// live. Which these are is not known; but where nothing older is dead, there are
-// none. The cleaner meets such graves when it goes through all tables from the
-// oldest on, as it does when there are many.
+// A grave, the record of a deletion, may be dropped only when no older record of its key is on
+// disk; otherwise the next Open would take the older record to be live. The store does not know the
+// older records of each key, but if no older record at all is dead, there are none. The cleaner
+// meets such graves when it goes through all tables from the oldest on, which it does when there
+// are many.
+//
+// For example, with a record as revision, key and value, and the dead ones in parentheses:
+//
+//	table 1   (2 a=x)     3 b=y
+//	table 2   (4 del a)   5 b=z
+//
+// Grave 4 stays while record 2 is on disk: without the grave, Open would find a=x live. Once
+// table 1 has been rewritten without record 2, no record older than the grave is dead (3 is
+// part of the history), and the cleaner may drop it from table 2.
 
-// A sweep says how thorough the cleaner is.
+// A sweep is the thoroughness of one call of the cleaner.
 type sweep struct {
-	// share is how much of a table must be dead for it to be rewritten, one in so
-	// many.
+	// share: a table is rewritten if at least one in share of its bytes is dead.
 	share uint64
-	// all says to go through all tables from the oldest on.
+	// all: go through all tables from the oldest on.
 	all bool
 }
 
-// clean makes space as long as that is worth it, in turn with whoever else does.
+// clean rewrites tables for as long as worth returns true. One call at a time runs.
 func (c *compactor) clean(ctx context.Context, w sweep, worth func() bool) error {
 	c.cleaning.Lock()
 	defer c.cleaning.Unlock()
@@ -45,35 +53,35 @@ func (c *compactor) clean(ctx context.Context, w sweep, worth func() bool) error
 	return nil
 }
 
-// dead is a copy of what is known to be garbage.
+// dead returns a copy of the known garbage.
 func (c *compactor) dead() garbage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mu.garbage.copy()
 }
 
-// gone notes that records are off the disk.
-func (c *compactor) gone(records []dead) {
+// removed records that records are off the disk.
+func (c *compactor) removed(records []dead) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.garbage.remove(records)
 }
 
-// wasteful says whether there is much garbage.
-func (c *compactor) wasteful() bool {
+// muchGarbage reports whether there is much garbage.
+func (c *compactor) muchGarbage() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mu.garbage.bytes >= max(garbageMin, uint64(c.store.kept.Load())/garbageShare)
 }
 
-// haunted says whether much of it is graves.
-func (c *compactor) haunted() bool {
+// manyGraves reports whether a large part of the garbage is graves.
+func (c *compactor) manyGraves() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mu.garbage.graves >= max(garbageMin, uint64(c.store.kept.Load()))/graveShare
 }
 
-// makeRoom is called by the writer. It returns when there is room for more.
+// makeRoom returns when there is room for the next write. The writer calls it.
 func (c *compactor) makeRoom() error {
 	e := c.store.engine
 	due, err := e.rotate(c.store.kept.Load())
@@ -81,14 +89,14 @@ func (c *compactor) makeRoom() error {
 		return err
 	}
 	c.ring()
-	crowded := func() bool { return e.crowded(c.store.kept.Load()) }
+	crowded := func() bool { return e.needsSpace(c.store.kept.Load()) }
 	if !crowded() {
 		return nil
 	}
 	return c.clean(c.ctx, sweep{share: 8}, crowded)
 }
 
-// Defragment gives the disk all that compaction has freed, now.
+// Defragment returns all space that compaction has freed to the disk, now.
 func (s *Store) Defragment(ctx context.Context) error {
 	if s.engine == nil {
 		return s.Err()

@@ -8,8 +8,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// A call is one Commit that waits, or, with an order, something else that takes its
-// turn among them.
+// A call is a waiting Commit or, with an order, another operation that is queued among the commits.
 type call struct {
 	txn   storage.Txn
 	res   storage.TxnResult
@@ -30,8 +29,8 @@ func (s *Store) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, e
 	return c.res, nil
 }
 
-// do queues a call and waits for it. The call belongs to the committer if do
-// returns earlier, with an error.
+// do queues a call and waits for it. If do returns early, with an error, the call belongs to the
+// committer.
 func (s *Store) do(ctx context.Context, c *call) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
@@ -57,17 +56,17 @@ func (s *Store) do(ctx context.Context, c *call) error {
 	}
 }
 
-// stamp tells the trace that the group has passed a hop.
+// stamp records in the trace that the group has passed a hop.
 func (s *Store) stamp(h trace.Hop, g *group) {
 	if l := s.opts.Trace; l != nil && len(g.versions) > 0 {
 		l.Stamp(h, int64(g.versions[0].kv().ModRevision), int64(g.rev), l.Now())
 	}
 }
 
-// publish shows a written group to readers, rings, and wakes the callers.
+// publish shows a written group to readers, rings the bells, and wakes the callers.
 func (s *Store) publish(g *group) {
 	if len(g.versions) > 0 {
-		// Before anybody can see them, so that no later hop is earlier.
+		// Stamped before the versions can be seen, so that no later hop is earlier.
 		s.stamp(trace.Published, g)
 		s.pub.Lock()
 		st := *s.state.Load()
@@ -85,7 +84,7 @@ func (s *Store) publish(g *group) {
 			t.ring()
 			rung[i] = nil
 		}
-		s.pub.bells.reached(st.rev)
+		s.pub.bells.ringWaiting(st.rev)
 		s.pub.rung = rung
 		s.pub.Unlock()
 		s.groups.Add(1)

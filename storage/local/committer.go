@@ -7,31 +7,31 @@ import (
 	"fairlead.dev/trace"
 )
 
-// A group is what one sync makes durable.
+// A group is a set of commits that one sync makes durable.
 type group struct {
 	calls    []*call
 	versions []*version
 	rev      storage.Revision // of the last version; 0 if there is none
 	leases   []leaseRecord
 	tree     *tree // if keys were added
-	live     size  // how much more is live
-	sync     bool  // something in it must survive
+	live     size  // how many more keys and bytes are live
+	sync     bool  // something in it must survive a crash
 	bytes    int
 }
 
-// groupBytes is the size at which a group takes no more. It stays well below
-// Pebble's memtable, which larger batches go past.
+// groupBytes is the size at which a group is full. It stays well below Pebble's memtable, which
+// larger batches bypass.
 const groupBytes = 2 << 20
 
-// The committer is two goroutines. The former takes what is queued, tries it
-// against the working state and gathers it in a group; the writer writes a group
-// to the engine with one sync and publishes it. While the writer is busy the
-// former goes on with the next group, so that a group holds all that came during
-// one sync. In memory the former publishes itself.
+// The committer is two goroutines. The former takes the queued calls, tries them against the
+// working state and gathers them in a group; the writer writes a group to the engine with one sync
+// and publishes it. While the writer is busy the former continues with the next group, so that a
+// group holds all calls that came during one sync. In memory the former publishes the groups
+// itself.
 //
-// Trying against unwritten state is safe because nothing of it is answered
-// before it is durable: the answer to a failed condition, too, waits for the
-// groups it was read from. If one cannot be written, none after it is.
+// Trying against unwritten state is safe because a call is not answered before the state that it
+// has read is durable: the answer to a failed condition, too, waits for the groups it was read
+// from. If a group cannot be written, no later group is.
 type committer struct {
 	store  *Store
 	groups chan *group
@@ -40,15 +40,15 @@ type committer struct {
 
 func startCommitter(s *Store) *committer {
 	c := &committer{store: s, groups: make(chan *group), done: make(chan struct{})}
-	go c.form()
+	go c.former()
 	if s.engine != nil {
 		go c.write()
 	}
 	return c
 }
 
-// wait returns when all that was queued before queue.close is finished, or when
-// the engine hangs.
+// wait returns when all calls that were queued before queue.close are finished, or when the engine
+// hangs.
 func (c *committer) wait() {
 	select {
 	case <-c.done:
@@ -56,7 +56,7 @@ func (c *committer) wait() {
 	}
 }
 
-func (c *committer) form() {
+func (c *committer) former() {
 	s := c.store
 	var g *group
 	var spare []*call
@@ -113,7 +113,7 @@ func (c *committer) gather(g *group, calls []*call) {
 		if call.order != nil {
 			call.err = call.order(g)
 		} else {
-			call.res, call.err = s.try(call.txn, g)
+			call.res, call.err = s.apply(call.txn, g)
 		}
 		g.calls = append(g.calls, call)
 	}
@@ -122,7 +122,7 @@ func (c *committer) gather(g *group, calls []*call) {
 	}
 }
 
-// write is the second goroutine.
+// write is the writer's goroutine.
 func (c *committer) write() {
 	defer close(c.done)
 	s := c.store

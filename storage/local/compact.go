@@ -15,12 +15,12 @@ func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
 		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
 	}
 	if s.engine == nil {
-		return s.compactor.to(r)
+		return s.compactor.compactTo(r)
 	}
-	return s.await(ctx, func() error { return s.compactor.to(r) })
+	return s.await(ctx, func() error { return s.compactor.compactTo(r) })
 }
 
-// await calls the engine, which may never come back.
+// await runs f, a call of the engine that may hang, until it returns, ctx ends or the engine fails.
 func (s *Store) await(ctx context.Context, f func() error) error {
 	if err := s.Err(); err != nil {
 		return fmt.Errorf("%w: %w", storage.ErrNotWritten, err)
@@ -37,8 +37,8 @@ func (s *Store) await(ctx context.Context, f func() error) error {
 	}
 }
 
-// to compacts to r, if there is anything to compact there.
-func (c *compactor) to(r storage.Revision) error {
+// compactTo compacts to r if r is above the last compaction.
+func (c *compactor) compactTo(r storage.Revision) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.store
@@ -58,10 +58,9 @@ func (c *compactor) to(r storage.Revision) error {
 	return nil
 }
 
-// compact forgets what only revisions below r can see. Every event up to r
-// superseded one version at most, so the log of these events names all that
-// goes; keys that did not change cost nothing. The order matters:
-//
+// compact drops the versions that only revisions below r can see. Every event up to r superseded at
+// most one version, so the log of these events lists all of them; keys that did not change cost
+// nothing. The order matters:
 //  1. The new bound is put on disk, so that a crash finds no holes it cannot
 //     explain.
 //  2. It is published, so that a reader who meets a cut chain can know.
@@ -99,8 +98,8 @@ func (c *compactor) compact(r storage.Revision) error {
 // compactStep is how many events are forgotten under one lock.
 const compactStep = 1024
 
-// drop takes the marks below r from the list and returns them. The one at r stays
-// as the time of what is kept.
+// drop removes the marks below r from the list and returns them. The one at r stays as the time of
+// the kept history.
 func (c *compactor) drop(r storage.Revision) []mark {
 	n := 0
 	for n < len(c.mu.marks) && c.mu.marks[n].rev < r {
@@ -111,7 +110,7 @@ func (c *compactor) drop(r storage.Revision) []mark {
 	return dropped
 }
 
-// forget cuts what the events [first, end) have superseded. c.mu is held.
+// forget cuts the versions that the events [first, end) have superseded. c.mu is held.
 func (c *compactor) forget(log view, first, end int64) {
 	s := c.store
 	s.work.Lock()
@@ -131,8 +130,8 @@ func (c *compactor) forget(log view, first, end int64) {
 		}
 	}
 	if shrunk {
-		// Groups that are being written may publish an older tree after this one:
-		// that shows entries which hold a tombstone, and hides nothing.
+		// Groups that are being written may publish an older tree after this one. It shows entries
+		// that hold a tombstone, and hides none.
 		t := s.work.tree.Copy()
 		s.pub.Lock()
 		st := *s.state.Load()
@@ -142,7 +141,7 @@ func (c *compactor) forget(log view, first, end int64) {
 	}
 }
 
-// bury notes that the record of v is garbage.
+// bury records that the record of v is garbage.
 func (c *compactor) bury(v *version) {
 	if c.store.engine != nil {
 		c.mu.garbage.add(v)
@@ -150,7 +149,7 @@ func (c *compactor) bury(v *version) {
 	}
 }
 
-// bound puts the bound of a compaction on disk and drops old marks.
+// bound writes the bound of a compaction to disk and drops old marks.
 func (e *engine) bound(r storage.Revision, old []mark) error {
 	b := e.db.NewBatch()
 	e.note(b)

@@ -8,18 +8,16 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A mark says that all revisions up to rev were committed by the time at.
+// A mark records that all revisions up to rev were committed by the time at.
 type mark struct {
 	rev storage.Revision
 	at  time.Time
 }
 
-// The compactor forgets history by age. Its goroutine notes from time to time how
-// far the log is, on disk too, and compacts to the youngest such mark that is
-// older than the history to keep. So history is kept a little longer than asked
-// for, and a restart, which only knows the marks, makes it longer by a tick at
-// most. With FsyncInterval or NoSync a second goroutine
-// syncs.
+// The compactor drops history by age. From time to time its goroutine marks the current revision,
+// on disk too, and compacts to the youngest mark that is older than Options.History. So history is
+// kept a little longer than that, and a restart, after which only the marks are known, makes it
+// longer by at most one tick. With FsyncInterval or NoSync a second goroutine syncs.
 type compactor struct {
 	store   *Store
 	ctx     context.Context // ends with stop
@@ -30,12 +28,12 @@ type compactor struct {
 	mu struct {
 		sync.Mutex
 		marks []mark
-		// garbage is what was forgotten and is on disk.
+		// garbage is the compacted records that are on disk.
 		garbage garbage
 	}
 	// cleaning is held while tables are rewritten. Taken before mu.
 	cleaning sync.Mutex
-	// bell rings when there may be enough garbage to make space of.
+	// bell rings when there may be enough garbage for the cleaner.
 	bell chan struct{}
 }
 
@@ -56,7 +54,7 @@ func startCompactor(s *Store, img *image) *compactor {
 	return c
 }
 
-// every does f again and again until stop, or until the store has failed.
+// every calls f periodically until stop, or until the store has failed.
 func (c *compactor) every(pause time.Duration, f func(now time.Time) error) {
 	c.running.Go(func() {
 		t := time.NewTicker(pause)
@@ -88,7 +86,7 @@ func (c *compactor) stop() {
 	}
 }
 
-// age marks how far the log is and compacts what is too old.
+// age marks the current revision and compacts history that is too old.
 func (c *compactor) age(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +121,7 @@ func (c *compactor) ring() {
 	}
 }
 
-// cleaner makes space whenever there is enough garbage.
+// cleaner rewrites tables whenever there is enough garbage.
 func (c *compactor) cleaner() {
 	for c.store.Err() == nil {
 		select {
@@ -133,9 +131,9 @@ func (c *compactor) cleaner() {
 		}
 		err := c.store.engine.tidy(c.ctx)
 		if err == nil {
-			err = c.clean(c.ctx, sweep{share: 4}, c.wasteful)
+			err = c.clean(c.ctx, sweep{share: 4}, c.muchGarbage)
 		}
-		if err == nil && c.haunted() {
+		if err == nil && c.manyGraves() {
 			err = c.clean(c.ctx, sweep{all: true}, func() bool { return true })
 		}
 		if err != nil {

@@ -8,23 +8,21 @@ import (
 	"fairlead.dev/storage"
 )
 
-// batchEvents bounds a batch, but for one transaction that is larger.
+// batchEvents bounds a batch, except for one transaction that is larger.
 const batchEvents = 4096
 
-// A cursor stands in the log and holds nothing of it: only the sequence numbers
-// of the first and the last event of its span that it has not read. Nothing
-// unread means that it stands at the end of the log, wherever that is by now, so
-// a cursor on a quiet key is never overtaken by compaction.
+// A cursor is a position in the log and holds no part of it: only the sequence numbers of the first
+// and the last event of its span that it has not read. Without unread events it stands at the end
+// of the log, wherever that is by now, so compaction never overtakes a cursor on a quiet key.
 //
-// Publishing marks under mu before the events can be seen, so that a reader who
-// finds no mark has missed nothing of the state it loaded.
+// Publishing marks under mu before the events can be seen, so a reader that finds no mark has
+// missed no event of the state that it loaded.
 type cursor struct {
 	store *Store
 	span  span
 	after storage.Revision
-	// bell, which is made when it is asked for, and ringTo, which takes its place,
-	// are written by the reader under Store.pub, and read by it or under Store.pub.
-	// early says that there was neither when it rang.
+	// bell, made on demand, and ringTo, which replaces it, are written by the reader under
+	// Store.pub, and read by the reader or under Store.pub. early: it rang before there was either.
 	bell   chan struct{}
 	ringTo func()
 	early  atomic.Bool
@@ -33,7 +31,7 @@ type cursor struct {
 
 	mu struct {
 		sync.Mutex
-		// unread says that [first, last] holds events that were not read.
+		// unread: [first, last] holds unread events.
 		unread      bool
 		first, last int64
 		progress    storage.Revision
@@ -118,7 +116,7 @@ func (c *cursor) ring() {
 	}
 }
 
-// mark notes that [first, last] begins and ends with events of c's span.
+// mark records that [first, last] begins and ends with events of c's span.
 func (c *cursor) mark(first, last int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,8 +145,8 @@ func (c *cursor) Next() (storage.Batch, error) {
 	}
 	begin := st.log.at(c.mu.first).kv().ModRevision
 	events, next := c.read(st)
-	// What the events say of before is only right above the last compaction,
-	// which may have happened meanwhile.
+	// Events hold the right previous values only above the last compaction, which may have happened
+	// meanwhile.
 	if compacted := c.store.state.Load().compacted; begin <= compacted {
 		return c.overtaken(compacted)
 	}
@@ -164,8 +162,8 @@ func (c *cursor) Next() (storage.Batch, error) {
 	return storage.Batch{Events: events, Progress: c.mu.progress}, nil
 }
 
-// read collects a batch, and says where to go on: between two transactions, at
-// the end of st if there is nothing more for c in it.
+// read collects a batch and returns where to continue: between two transactions, or at the end of
+// st if there is no further event for c in it.
 func (c *cursor) read(st *state) (events []storage.Event, next int64) {
 	end := min(c.mu.last+1, st.log.end)
 	size := min(end-c.mu.first, batchEvents)
@@ -184,7 +182,7 @@ func (c *cursor) read(st *state) (events []storage.Event, next int64) {
 	return events, st.log.end
 }
 
-// overtaken ends c, which needed what is compacted.
+// overtaken ends c, whose next events are compacted.
 func (c *cursor) overtaken(compacted storage.Revision) (storage.Batch, error) {
 	c.mu.err = compactedError(c.mu.progress, compacted)
 	return storage.Batch{}, c.mu.err

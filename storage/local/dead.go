@@ -6,12 +6,12 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A dead record is one that compaction let go and that is on disk still.
+// A dead record is one that has been compacted but is still on disk.
 type dead struct {
 	rev   storage.Revision
 	sub   uint32
 	size  uint32
-	grave bool // it says that its key was deleted
+	grave bool // it records a deletion
 }
 
 // less is the order of the log.
@@ -19,7 +19,7 @@ func (d dead) less(o dead) bool {
 	return d.rev < o.rev || d.rev == o.rev && d.sub < o.sub
 }
 
-// garbage is the set of all dead records. Copies share their nodes until written to.
+// garbage is the set of all dead records. Copies share their nodes until they are written to.
 type garbage struct {
 	records *btree.BTreeG[dead]
 	// bytes is the size of all of them, graves that of the graves among them.
@@ -37,7 +37,7 @@ func (g *garbage) add(v *version) {
 	}
 }
 
-// remove takes out what is off the disk.
+// remove removes records that are off the disk.
 func (g *garbage) remove(gone []dead) {
 	for _, d := range gone {
 		if _, there := g.records.Delete(d); there {
@@ -57,7 +57,7 @@ func (g *garbage) copy() garbage {
 	return garbage{g.records.Copy(), g.bytes, g.graves}
 }
 
-// mayBury says whether graves from a key on may go: nothing older is dead.
+// mayBury reports whether graves from a key on may be dropped: no older record is dead.
 func (g *garbage) mayBury(from []byte) bool {
 	first, ok := g.records.Min()
 	return !ok || !first.less(deadAt(from))

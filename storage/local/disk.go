@@ -7,11 +7,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// What the directory takes is bounded; the package comment says how.
+// The size of the directory is bounded; the package comment explains how.
 const (
 	logMin   = 128 << 10
 	logMax   = 2 << 20
-	logShare = 16 // of what is kept, one in so many
+	logShare = 16 // one in so many of the kept bytes
 
 	garbageMin   = 256 << 10
 	garbageShare = 2 // likewise
@@ -24,15 +24,15 @@ const (
 	roomMin = 1 << 20
 )
 
-// rotate begins a new log file, and flushes the last to a table, if that is due
-// for a store that keeps so much. It reports whether it was.
+// rotate begins a new log file, and flushes the last one to a table, if that is due for a store
+// with so many kept bytes. It reports whether it was due.
 func (e *engine) rotate(kept int64) (due bool, err error) {
 	limit := min(max(logMin, kept/logShare), logMax)
 	if e.logged.Load() < limit {
 		return false, nil
 	}
 	if e.flushing != nil {
-		<-e.flushing // two log files at most hold what is in no table
+		<-e.flushing // at most two log files hold records that are in no table
 	}
 	e.use.RLock()
 	defer e.use.RUnlock()
@@ -46,11 +46,11 @@ func (e *engine) rotate(kept int64) (due bool, err error) {
 	return true, err
 }
 
-// tidyAfter is how many flushes leave so many tables of what is not of the log that
-// they are merged.
+// tidyAfter is the number of flushes after which the tables of the other records are merged.
 const tidyAfter = 32
 
-// tidy merges them when it is time: they overlap, and are small.
+// tidy merges the tables of the records that are not part of the log, when it is time: they
+// overlap, and are small.
 func (e *engine) tidy(ctx context.Context) error {
 	if e.flushes.Load() < tidyAfter {
 		return nil
@@ -68,7 +68,7 @@ func (e *engine) tidy(ctx context.Context) error {
 	return err
 }
 
-// flush moves what is in the log file to tables.
+// flushTables moves the records in the log file to tables.
 func (e *engine) flushTables(ctx context.Context) error {
 	e.use.RLock()
 	defer e.use.RUnlock()
@@ -86,14 +86,14 @@ func (e *engine) flushTables(ctx context.Context) error {
 	return nil
 }
 
-// crowded says whether space must be made before more is written, in a store that
-// keeps so much.
-func (e *engine) crowded(kept int64) bool {
+// needsSpace reports whether space must be freed before the next write, in a store with so many kept
+// bytes.
+func (e *engine) needsSpace(kept int64) bool {
 	return e.diskUsage() > max(2*uint64(kept), uint64(kept)*3/2+roomMin)
 }
 
-// settle waits until the tables that nobody needs are deleted, which Pebble does
-// soon, or until that takes too long.
+// settle waits until the obsolete tables are deleted, which Pebble does soon, or until that takes
+// too long.
 func (e *engine) settle(ctx context.Context) {
 	late := time.After(time.Second)
 	for e.metrics().Table.Local.ObsoleteSize > 0 {
@@ -107,7 +107,7 @@ func (e *engine) settle(ctx context.Context) {
 	}
 }
 
-// diskUsage is what the directory takes, in bytes.
+// diskUsage returns the size of the directory in bytes.
 func (e *engine) diskUsage() uint64 { return e.metrics().DiskSpaceUsage() }
 
 func (e *engine) metrics() *pebble.Metrics {

@@ -12,37 +12,36 @@ import (
 	"fairlead.dev/storage"
 )
 
-// An engine is Pebble as a durable log: it is written in revision order, read
-// once when it is opened, and emptied by compaction.
+// An engine is Pebble as a durable log: written in revision order, read once when it is opened, and
+// emptied by compaction.
 type engine struct {
 	db      *pebble.DB
 	dir     string
 	options *pebble.Options
-	// progress, if not nil, hears how many records are loaded.
+	// progress, if not nil, is called with the number of records loaded.
 	progress func(records int64)
 	lock     *pebble.Lock
 	sync     *pebble.WriteOptions
 	guard    *guard
 	witness  *witness
 	dirty    atomic.Bool // written since the last sync
-	// written is the last revision that was written, whether it is synced or not.
+	// written is the last revision that was written, synced or not.
 	written atomic.Int64
-	// logged is about how much the log file holds.
+	// logged is the approximate size of the log file.
 	logged atomic.Int64
-	// flushing is closed when what was in the last log file is in a table. It is the
-	// writer's.
+	// flushing is closed when the records of the last log file are in a table. The writer owns it.
 	flushing <-chan struct{}
-	// flushes counts since tidy.
+	// flushes counts the flushes since the last tidy.
 	flushes atomic.Int64
 
-	// use is held for reading by whoever calls db, for writing to close it.
+	// use is held for reading by callers of db, for writing to close it.
 	use struct {
 		sync.RWMutex
 		closed bool
 	}
 }
 
-// commit writes a group, durable as far as the options promise.
+// commit writes a group, as durable as the options promise.
 func (e *engine) commit(g *group) error {
 	b := e.db.NewBatchWithSize(g.bytes + len(g.versions)*(recordKeySize+8) + 64)
 	e.note(b)
@@ -79,7 +78,7 @@ func (e *engine) commit(g *group) error {
 	return e.acknowledge(e.written.Load())
 }
 
-// acknowledge notes that all up to a revision is on disk.
+// acknowledge notes that all records up to a revision are on disk.
 func (e *engine) acknowledge(rev int64) error {
 	n := e.guard.synced.Load()
 	if n == nil {
@@ -88,8 +87,7 @@ func (e *engine) acknowledge(rev int64) error {
 	return e.witness.note(n.log, storage.Revision(rev))
 }
 
-// apply commits b. It never goes through Pebble's waiting commit, which ends the
-// process when the sync fails.
+// apply commits b. It avoids Pebble's waiting commit, which ends the process when the sync fails.
 func (e *engine) apply(b *pebble.Batch, w *pebble.WriteOptions) (err error) {
 	e.use.RLock()
 	defer e.use.RUnlock()
@@ -114,14 +112,14 @@ func (e *engine) apply(b *pebble.Batch, w *pebble.WriteOptions) (err error) {
 	return b.Close()
 }
 
-// recovered makes an error of a panic of Pebble's.
+// recovered turns a panic of Pebble's into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("engine: %v", p)
 	}
 }
 
-// flush syncs what was written without.
+// flush syncs the records that were written without a sync.
 func (e *engine) flush() error {
 	if !e.dirty.Swap(false) {
 		return nil
@@ -137,8 +135,8 @@ func (e *engine) flush() error {
 	return e.acknowledge(rev)
 }
 
-// mark notes that all revisions up to r were committed by the time t. It is synced
-// as commits are, so that the last of them is followed by something (see tail.go).
+// mark records that all revisions up to r were committed by the time t. It is synced as commits
+// are, so that a record follows the last of them (see tail.go).
 func (e *engine) mark(r storage.Revision, t time.Time) error {
 	b := e.db.NewBatch()
 	e.note(b)
@@ -149,9 +147,9 @@ func (e *engine) mark(r storage.Revision, t time.Time) error {
 	return e.witness.sync()
 }
 
-// close releases the directory. It moves what is in the log file to tables, whose
-// checksums leave no doubt: the next open has nothing to replay. If the engine hangs
-// it is left as it is: it has the directory until the process ends.
+// close releases the directory. It moves the records in the log file to tables, whose checksums
+// leave no doubt: the next open has no log to replay. If the engine hangs it keeps the directory
+// until the process ends.
 func (e *engine) close(down <-chan struct{}, failure func() error) error {
 	done := make(chan error, 1)
 	go func() {

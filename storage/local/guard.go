@@ -8,14 +8,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A guard stands between Pebble and the file system, and lets no failed write
-// through once the store is open. Pebble answers some of them by ending the
-// process (it cannot make a new log file, say) and others by trying again, and
-// what a second fsync says after one that failed is worth nothing. The store must
-// do neither: so the guard tells it, and keeps the goroutine that met the failure
-// for good. Nothing more is written, readers never come here, and a restart finds
-// what was acknowledged. A sync that fails is that much in Open too, where Pebble
-// panics; other errors there are answers.
+// A guard stands between Pebble and the file system, and hides every failed write from Pebble once
+// the store is open. Pebble answers some of them by ending the process (it cannot make a new log
+// file, say) and others by retrying, and the success of a second fsync after a failed one proves
+// nothing. The store must do neither: so the guard reports the failure to the store, and blocks the
+// goroutine that met it forever. No more is written, readers never come here, and a restart finds
+// every acknowledged write. A failed sync is handled this way in Open too, where Pebble would
+// panic; other errors there are returned.
 type guard struct {
 	vfs.FS
 	failed func(error)
@@ -25,7 +24,7 @@ type guard struct {
 	broken atomic.Bool
 	// synced is how far the log file is known to be on disk.
 	synced atomic.Pointer[syncNote]
-	// gone rings when a table was deleted.
+	// removed rings when a table was deleted.
 	gone chan struct{}
 }
 
@@ -44,11 +43,11 @@ func newGuard(f vfs.FS, failed func(error)) *guard {
 	return g
 }
 
-// errStuck: Pebble met an error in which it would end the process. It is stopped
-// where it stands, with the directory locked.
+// errStuck: Pebble met an error at which it would end the process. Its goroutine is blocked, with
+// the directory locked.
 var errStuck = errors.New("the disk failed, restart when the cause is mended")
 
-// attempt calls Pebble before anybody else does. The call may never return.
+// attempt runs f, a call of Pebble that may never return, while the store is opened.
 func (g *guard) attempt(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
@@ -74,7 +73,7 @@ func (g *guard) stop(what, name string, err error) {
 	}
 }
 
-// halt does not return if err is one.
+// halt does not return if err is not nil.
 func (g *guard) halt(what, name string, err error) {
 	if err == nil {
 		return
@@ -90,7 +89,7 @@ func (g *guard) halt(what, name string, err error) {
 
 const syncing = "syncing"
 
-// errSync: what was written may or may not be on disk, and nobody can find out.
+// errSync: the written bytes may or may not be on disk, and there is no way to find out.
 var errSync = errors.New("a sync failed")
 
 func (g *guard) wrap(f vfs.File, name string, err error) (vfs.File, error) {
@@ -137,20 +136,20 @@ func (g *guard) Link(old, name string) error {
 
 func (g *guard) Unwrap() vfs.FS { return g.FS }
 
-// A guardedFile also counts what is written to a log file, which one goroutine
-// does at a time, and limits how much room Pebble reserves for it.
+// A guardedFile also counts the bytes written to a log file, which one goroutine does at a time,
+// and limits the space that Pebble reserves for it.
 type guardedFile struct {
 	vfs.File
 	guard *guard
 	name  string
 	log   uint64 // its number, 0 for other files
 	size  int64  // written
-	// reserved is how much room there is, wanted how much Pebble wants.
+	// reserved is the space reserved, wanted the space that Pebble asked for.
 	reserved, wanted int64
 }
 
-// reserveStep is how much room is reserved at once. Pebble would take that of a
-// whole memtable, which is much for a store that does little.
+// reserveStep is the space reserved at once. Pebble would reserve a whole memtable, which is much
+// for a store that does little.
 const reserveStep = 128 << 10
 
 func (f *guardedFile) Preallocate(offset, length int64) error {
@@ -161,7 +160,7 @@ func (f *guardedFile) Preallocate(offset, length int64) error {
 func (f *guardedFile) Write(b []byte) (int, error) {
 	for f.reserved < min(f.wanted, f.size+int64(len(b))) {
 		if f.File.Preallocate(f.reserved, reserveStep) != nil {
-			f.wanted = 0 // it is a favour, not a need
+			f.wanted = 0 // reserving is optional
 			break
 		}
 		f.reserved += reserveStep
@@ -172,7 +171,7 @@ func (f *guardedFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// durable notes that the first bytes of a log file are on disk.
+// durable records that the first bytes of a log file are on disk.
 func (f *guardedFile) durable(size int64, err error) {
 	if f.log != 0 && err == nil {
 		f.guard.synced.Store(&syncNote{log: f.log, size: size})

@@ -11,9 +11,9 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Whatever concerns leases takes its turn among the commits: so a put finds the
-// leases as of its place in the log, an answer tells nothing that is not durable,
-// and the end of a lease and of its keys is one transaction and one write.
+// Operations on leases are queued among the commits: so a put finds the leases as of its place in
+// the log, an answer reveals only durable state, and the end of a lease and of its keys is one
+// transaction and one write.
 
 // order queues f as a call.
 func (s *Store) order(ctx context.Context, f func(g *group) error) error {
@@ -38,7 +38,7 @@ func (s *Store) Grant(ctx context.Context, id storage.LeaseID, ttl time.Duration
 		n := w.leases.grant(id, (ttl + time.Second - 1).Truncate(time.Second), now)
 		g.leases = append(g.leases, leaseRecord{n.id, n.ttl})
 		s.lessor.wake()
-		out = n.tell(now, false)
+		out = n.describe(now, false)
 		return nil
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Store) end(id storage.LeaseID, g *group) error {
 		return leaseError(id, storage.ErrLeaseNotFound)
 	}
 	first := len(g.versions)
-	for _, key := range n.tell(time.Time{}, true).Keys {
+	for _, key := range n.describe(time.Time{}, true).Keys {
 		s.write(storage.Op{Type: storage.Delete, Key: key}, g, first)
 	}
 	s.finish(g, first)
@@ -73,13 +73,13 @@ func (s *Store) end(id storage.LeaseID, g *group) error {
 func (s *Store) KeepAlive(ctx context.Context, id storage.LeaseID) (storage.Lease, error) {
 	return s.lease(ctx, id, func(n *lease, now time.Time) storage.Lease {
 		n.expiry = now.Add(n.ttl)
-		return n.tell(now, false)
+		return n.describe(now, false)
 	})
 }
 
 // Lease implements storage.Leaser.
 func (s *Store) Lease(ctx context.Context, id storage.LeaseID) (storage.Lease, error) {
-	return s.lease(ctx, id, func(n *lease, now time.Time) storage.Lease { return n.tell(now, true) })
+	return s.lease(ctx, id, func(n *lease, now time.Time) storage.Lease { return n.describe(now, true) })
 }
 
 func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*lease, time.Time) storage.Lease) (storage.Lease, error) {

@@ -10,27 +10,26 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A lease is one that lives.
+// A lease is one that has not ended.
 type lease struct {
 	id     storage.LeaseID
 	ttl    time.Duration
 	expiry time.Time
 	keys   map[string]struct{}
-	// queued is the time that the lease is queued for, at most expiry; place is
-	// where it is in the queue, -1 if it is not.
+	// queued is the time that the lease is queued for, at most expiry; place is its index in the
+	// queue, -1 if it is not queued.
 	queued time.Time
 	place  int
 }
 
-// A leaseRecord is a change of the table of leases to be written: a grant, or an
-// end if ttl is 0.
+// A leaseRecord is a change of the table of leases to be written: a grant, or an end if ttl is 0.
 type leaseRecord struct {
 	id  storage.LeaseID
 	ttl time.Duration
 }
 
-// leases is the table of leases and the queue in which they end. A KeepAlive only
-// moves expiry; who comes to the head of the queue too early is queued again.
+// leases is the table of leases and the queue in which they end. A KeepAlive only moves expiry; a
+// lease that comes to the head of the queue too early is queued again.
 type leases struct {
 	byID  map[storage.LeaseID]*lease
 	queue leaseQueue
@@ -65,8 +64,7 @@ func (l *leases) rebind(old, kv *storage.KeyValue) {
 	to.keys[kv.Key] = struct{}{}
 }
 
-// due returns the leases that have expired, and how long it is to the next one;
-// 0 if there is none.
+// due returns the leases that have expired, and the time until the next one; 0 if there is none.
 func (l *leases) due(now time.Time) (ids []storage.LeaseID, next time.Duration) {
 	for len(l.queue) > 0 {
 		head := l.queue[0]
@@ -84,7 +82,7 @@ func (l *leases) due(now time.Time) (ids []storage.LeaseID, next time.Duration) 
 	return ids, 0
 }
 
-// requeue puts a lease back that due has taken out.
+// requeue queues a lease again that due has taken out.
 func (l *leases) requeue(n *lease) {
 	n.queued = n.expiry
 	heap.Push(&l.queue, n)
@@ -98,7 +96,7 @@ func (l *leases) end(n *lease) {
 	}
 }
 
-// free is an ID that no lease has.
+// free returns an unused ID.
 func (l *leases) free() storage.LeaseID {
 	for {
 		if id := storage.LeaseID(rand.Int64()); id != 0 && l.byID[id] == nil {
@@ -107,8 +105,8 @@ func (l *leases) free() storage.LeaseID {
 	}
 }
 
-// tell describes a lease.
-func (n *lease) tell(now time.Time, keys bool) storage.Lease {
+// describe describes a lease.
+func (n *lease) describe(now time.Time, keys bool) storage.Lease {
 	out := storage.Lease{ID: n.id, TTL: n.ttl, Remaining: max(0, n.expiry.Sub(now))}
 	if keys {
 		for key := range n.keys {

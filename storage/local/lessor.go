@@ -6,8 +6,8 @@ import (
 	"fairlead.dev/storage"
 )
 
-// The lessor is the goroutine that ends leases when their time has come. It sleeps
-// until the next one may, or until a lease is granted.
+// The lessor is the goroutine that ends expired leases. It sleeps until the next one may expire, or
+// until a lease is granted.
 type lessor struct {
 	store *Store
 	bell  chan struct{}
@@ -60,8 +60,8 @@ func (l *lessor) run() {
 	}
 }
 
-// expire queues the end of a lease, which is not its end if a KeepAlive comes
-// first. It does not wait for it.
+// expire queues the end of a lease without waiting for it. A KeepAlive that comes first prevents
+// the end.
 func (l *lessor) expire(id storage.LeaseID) bool {
 	s := l.store
 	return s.queue.put(&call{done: make(chan struct{}), order: func(g *group) error {

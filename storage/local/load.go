@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// An image is what a store begins with.
+// An image is the state with which a store begins.
 type image struct {
 	rev, compacted storage.Revision
 	tree           tree
@@ -19,17 +19,16 @@ type image struct {
 	live           size
 	marks          []mark
 	leases         leases
-	// kept and garbage are the sizes of the records that count, and of those that
-	// compaction has left behind.
+	// kept is the size of the records that count; garbage are those that were compacted.
 	kept    int64
 	garbage garbage
 }
 
-// newImage is the empty store, which is at revision 1.
+// newImage returns the empty store, which is at revision 1.
 func newImage() *image { return &image{rev: 1, garbage: newGarbage()} }
 
-// load reads the log from its beginning. It finds out on the way what compaction has
-// left behind, and it refuses a log with a hole above the last compaction.
+// load reads the log from its beginning. It finds the compacted records on the way, and rejects a
+// log with a gap above the last compaction.
 func (e *engine) load() (*image, error) {
 	img := newImage()
 	if err := e.loadMeta(img); err != nil {
@@ -77,7 +76,7 @@ type loader struct {
 	entry *entry
 	rev   storage.Revision // the last above the compaction
 	sub   uint32
-	last  bool // the transaction of rev is whole
+	last  bool // the transaction of rev is complete
 }
 
 func (l *loader) add(key, value []byte) error {
@@ -131,7 +130,7 @@ func (l *loader) discard(v *version) {
 	l.garbage.add(v)
 }
 
-// bind finds the keys of the leases. A key may only name a lease that there is.
+// bind finds the keys of the leases. A key may only name an existing lease.
 func (img *image) bind() (err error) {
 	img.tree.Scan(func(key string, e *entry) bool {
 		kv := e.head.Load().live()
@@ -145,7 +144,7 @@ func (img *image) bind() (err error) {
 	return err
 }
 
-// loadMeta reads the records that are not of the log.
+// loadMeta reads the records that are not part of the log.
 func (e *engine) loadMeta(img *image) error {
 	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: []byte{metaPrefix}})
 	if err != nil {

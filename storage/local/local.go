@@ -14,26 +14,26 @@ type Store struct {
 	opts   Options
 	engine *engine // nil if in memory only
 
-	// state is what readers see; see the type.
+	// state is the published state; see the type.
 	state  atomic.Pointer[state]
 	closed atomic.Bool
 
-	// pub orders changes of state, and guards who is told of them. It is held
-	// for moments only, never over input or output.
+	// pub orders changes of state, and guards the cursors. It is held for moments only, never
+	// during I/O.
 	pub struct {
 		sync.Mutex
 		bells bells
 		rung  []*topic // scratch
 	}
 
-	// work guards the state that commits are tried against: it is ahead of what
-	// is published by the groups that are being written. Taken before pub.
+	// work guards the state that commits are tried against: it is ahead of the published one by the
+	// groups that are being written. Taken before pub.
 	work struct {
 		sync.Mutex
 		tree   tree
 		rev    storage.Revision
 		leases leases
-		// grown says that tree holds keys that no copy of it holds.
+		// grown: tree holds keys that no copy of it holds.
 		grown bool
 	}
 
@@ -43,12 +43,12 @@ type Store struct {
 	lessor    *lessor
 	packer    *packer
 
-	// down is closed when the engine failed in a way that may leave calls to it
-	// hanging; failure says why, and is set for every failure.
+	// down is closed when the engine failed in a way that may leave calls to it hanging; failure is
+	// the cause, and is set for every failure.
 	down    chan struct{}
 	failure atomic.Pointer[error]
 	failed  chan struct{} // closed with failure
-	// opened is set when Open has succeeded: what fails before is Open's error, and not logged.
+	// opened is set when Open has succeeded: an earlier failure is Open's error, and not logged.
 	opened atomic.Bool
 	logged sync.Once
 
@@ -60,8 +60,8 @@ type Store struct {
 	kept atomic.Int64
 }
 
-// state is one consistent picture: rev, and everything as of it or later.
-// Entries and chains may already show what is above rev; readers skip it.
+// state is one consistent state of the store as of rev. Entries and chains may already show
+// versions above rev; readers skip them.
 type state struct {
 	rev, compacted storage.Revision
 	tree           *tree
@@ -69,8 +69,8 @@ type state struct {
 	live           size
 }
 
-// Open opens the store in dir, creating it if the directory is empty or missing.
-// Errors: ErrInUse, ErrForeign, ErrCorrupt, or that of the file system.
+// Open opens the store in dir, creating it if the directory is empty or missing. Errors: ErrInUse,
+// ErrForeign, ErrCorrupt, or that of the file system.
 func Open(dir string, o Options) (*Store, error) {
 	s := &Store{opts: o.withDefaults(), down: make(chan struct{}), failed: make(chan struct{})}
 	s.queue.bell = make(chan struct{}, 1)
@@ -96,8 +96,7 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close implements storage.Store: commits that were queued are finished, later
-// ones are refused.
+// Close implements storage.Store: queued commits are finished, later ones are refused.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.lessor.stop()
@@ -119,7 +118,7 @@ func (s *Store) Close() error {
 // Revision implements storage.Store.
 func (s *Store) Revision() storage.Revision { return s.state.Load().rev }
 
-// Current implements storage.Store: nobody else writes.
+// Current implements storage.Store: there are no other writers.
 func (s *Store) Current(context.Context) (storage.Revision, error) {
 	if s.closed.Load() {
 		return 0, storage.ErrClosed
@@ -130,8 +129,8 @@ func (s *Store) Current(context.Context) (storage.Revision, error) {
 // Compacted implements storage.Store.
 func (s *Store) Compacted() storage.Revision { return s.state.Load().compacted }
 
-// Err is nil while the store is sound. After a failed write it says what failed:
-// from then on nothing is written, and what was published can still be read.
+// Err is nil while the store works. After a failed write it returns the cause: from then on the
+// store is read-only.
 func (s *Store) Err() error {
 	if p := s.failure.Load(); p != nil {
 		return *p
@@ -142,7 +141,7 @@ func (s *Store) Err() error {
 // Failed is closed when Err is set.
 func (s *Store) Failed() <-chan struct{} { return s.failed }
 
-// fail makes the store read-only, for good.
+// fail makes the store read-only, permanently.
 func (s *Store) fail(err error) {
 	err = fmt.Errorf("the store is read-only since a write failed, restart it when the cause is mended: %w", err)
 	if s.failure.CompareAndSwap(nil, &err) {
@@ -158,8 +157,8 @@ func (s *Store) logFailure() {
 	}
 }
 
-// engineFailed is told by the engine what it noticed outside of our calls; the
-// call that is under way may never return.
+// engineFailed records a failure that the engine noticed outside of our calls; a call in progress
+// may never return.
 func (s *Store) engineFailed(err error) {
 	s.fail(err)
 	s.pub.Lock()

@@ -12,12 +12,11 @@ const segmentSize = 512
 
 type segment [segmentSize]*version
 
-// A view is the log as published: the events with the sequence numbers
-// [first, end) in revision order; base is the number of the first slot of
-// segs[0]. Sequence numbers count events, from 0 at Open; they are never reused.
+// A view is the published log: the events with the sequence numbers [first, end) in revision order;
+// base is the number of the first slot of segs[0]. Sequence numbers count events, from 0 at Open;
+// they are never reused.
 //
-// A view is immutable: append writes only beyond end, to slots that no view
-// shows yet.
+// A view is immutable: append writes only beyond end, to slots that no view shows yet.
 type view struct {
 	segs             []*segment
 	base, first, end int64
@@ -28,8 +27,7 @@ func (l view) at(seq int64) *version {
 	return l.segs[i/segmentSize][i%segmentSize]
 }
 
-// append returns a view with vs at its end. Only the newest view may be appended
-// to.
+// append returns a view with vs at its end. Only the newest view may be appended to.
 func (l view) append(vs []*version) view {
 	for _, v := range vs {
 		i := l.end - l.base
@@ -42,7 +40,7 @@ func (l view) append(vs []*version) view {
 	return l
 }
 
-// after is the sequence number of the first event above a revision.
+// after returns the sequence number of the first event above a revision.
 func (l view) after(r storage.Revision) int64 {
 	n := sort.Search(int(l.end-l.first), func(i int) bool {
 		return l.at(l.first+int64(i)).kv().ModRevision > r
@@ -50,8 +48,8 @@ func (l view) after(r storage.Revision) int64 {
 	return l.first + int64(n)
 }
 
-// trim drops the events below seq. What older views show stays as it is: the
-// segment that is kept in part is copied.
+// trim drops the events below seq. Older views stay as they are: a segment that is kept in part is
+// copied.
 func (l view) trim(seq int64) view {
 	if seq == l.first {
 		return l

@@ -10,11 +10,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// The marker is a small text file that says whose the directory is, so that
-// nobody opens, or creates files in, a directory that is not ours. It is written
-// twice: as "creating" before the engine's directory is made, and as "ready" once
-// that is whole, so that an engine directory that was lost is told from one that
-// never was.
+// The marker is a small text file that names the owner of the directory, so that a foreign
+// directory is never opened or written to. It is written twice: as "creating" before the engine's
+// directory is made, and as "ready" once that is complete, so that an engine directory that was
+// lost can be told from one that never existed.
 const (
 	markerName  = "FAIRLEAD"
 	markerTemp  = "FAIRLEAD.tmp"
@@ -28,7 +27,7 @@ func markerText(state string) string {
 	return fmt.Sprintf("%s%d, %s\n", markerLine, formatVersion, state)
 }
 
-// readMarker finds out what dir is: "" if it is missing or empty.
+// readMarker returns the marker of dir, "" if dir is missing or empty.
 func readMarker(f vfs.FS, dir string) (state string, err error) {
 	names, err := f.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +83,7 @@ func writeMarker(f vfs.FS, dir, state string) error {
 	return syncDir(f, dir)
 }
 
-// makeDir creates dir and what is missing above it, durably.
+// makeDir creates dir and its missing parents, durably.
 func makeDir(f vfs.FS, dir string) error {
 	var above []string
 	for d := dir; ; {

@@ -10,10 +10,10 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// openEngine opens or creates dir and loads what it holds. failed hears of
-// writes that fail once it is open.
+// openEngine opens or creates dir and loads its content. failed is called for writes that fail once
+// it is open.
 func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image, err error) {
-	// The lock of a directory is known by its name.
+	// The lock of a directory is known by its absolute name.
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, err
 	}
@@ -24,7 +24,7 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 	sub := o.FS.PathJoin(dir, engineDir)
 	switch _, err := o.FS.Stat(sub); {
 	case marker == markerReady && errors.Is(err, fs.ErrNotExist):
-		return nil, nil, lostError(dir)
+		return nil, nil, missingLogError(dir)
 	case marker == "":
 		if err := errors.Join(makeDir(o.FS, dir), writeMarker(o.FS, dir, markerNew)); err != nil {
 			return nil, nil, err
@@ -65,26 +65,26 @@ func lockDir(dir, sub string, o Options) (*pebble.Lock, error) {
 	return lock, err
 }
 
-// openError says in one line what is wrong with dir.
+// openError describes in one line the problem of dir.
 func openError(dir string, err error) error {
 	switch {
 	case errors.Is(err, pebble.ErrDBDoesNotExist):
-		return lostError(dir)
-	case errors.Is(err, errRecord) || errors.Is(err, errTail) || errors.Is(err, errShort) ||
+		return missingLogError(dir)
+	case errors.Is(err, errRecord) || errors.Is(err, errTail) || errors.Is(err, errLogTooShort) ||
 		errors.Is(err, fs.ErrNotExist) || errors.Is(err, pebble.ErrDBNotPristine) || pebble.IsCorruptionError(err):
 		return corruptError(dir, err)
 	}
 	return fmt.Errorf("opening %s: %w", dir, err)
 }
 
-// create makes a new engine directory and closes it again: only a log file that
-// is begun after Pebble has settled on its format notes, as it goes, up to where
-// it was synced, by which damage is told from a torn end.
+// create makes a new engine directory and closes it again. A log file that is begun after Pebble
+// has settled on its format notes how far it is synced, by which damage can be told from a torn
+// end; the first log file of a directory does not.
 func create(dir, sub string, o Options, lock *pebble.Lock) error {
 	return createWith(dir, sub, o, lock, func(*pebble.DB) error { return nil })
 }
 
-// createWith also puts something into it.
+// createWith also writes records into it.
 func createWith(dir, sub string, o Options, lock *pebble.Lock, fill func(*pebble.DB) error) error {
 	g := newGuard(o.FS, nil)
 	err := g.attempt(func() error {
@@ -101,7 +101,7 @@ func createWith(dir, sub string, o Options, lock *pebble.Lock, fill func(*pebble
 	return writeMarker(o.FS, dir, markerReady)
 }
 
-// open opens an engine directory that is whole, and loads it.
+// open opens a complete engine directory, and loads it.
 func open(dir, sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine, *image, error) {
 	if err := checkTail(o.FS, sub); err != nil {
 		return nil, nil, err
@@ -121,7 +121,7 @@ func open(dir, sub string, o Options, lock *pebble.Lock, failed func(error)) (*e
 			return err
 		}
 		if img, err = e.load(); err == nil {
-			err = testify(g, dir, img.rev)
+			err = checkWitness(g, dir, img.rev)
 		}
 		var lost lostEnd
 		torn := errors.As(err, &lost) && o.AcceptTornTail
@@ -148,13 +148,13 @@ func open(dir, sub string, o Options, lock *pebble.Lock, failed func(error)) (*e
 	return e, img, nil
 }
 
-func lostError(dir string) error {
+func missingLogError(dir string) error {
 	return fmt.Errorf("%w: the log of %s is gone; restore the directory from a snapshot, or empty it to begin anew", ErrCorrupt, dir)
 }
 
 func corruptError(dir string, err error) error {
 	why, _, _ := strings.Cut(err.Error(), "\n")
-	if errors.Is(err, errShort) {
+	if errors.Is(err, errLogTooShort) {
 		return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot, or open what is left with --accept-torn-tail (%s)", ErrCorrupt, dir, why)
 	}
 	return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot (%s)", ErrCorrupt, dir, why)

@@ -11,44 +11,43 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Fsync says when a commit is on disk.
+// Fsync selects when a commit is on disk.
 type Fsync int
 
 const (
-	// FsyncAlways syncs before a commit is acknowledged: what was acknowledged
-	// survives a crash of the process and of the machine.
+	// FsyncAlways syncs before a commit is acknowledged: acknowledged commits survive a crash of
+	// the process and of the machine.
 	FsyncAlways Fsync = iota
-	// FsyncInterval syncs every 100 ms: a crash of the process loses nothing
-	// older than that, nor does a crash of the machine.
+	// FsyncInterval syncs every 100 ms: a crash of the process or of the machine loses only the
+	// commits since the last sync.
 	FsyncInterval
 	// FsyncNever leaves it to the operating system.
 	FsyncNever
 )
 
-// Options for Open; the zero value is what most want.
+// Options configure Open; the zero value suits most programs.
 type Options struct {
-	// InMemory keeps nothing on disk; the directory is ignored.
+	// InMemory keeps all data off the disk; the directory is ignored.
 	InMemory bool
-	// History is how long superseded revisions can be read and watched: after it
-	// they are compacted. 0 is DefaultHistory, below 0 is until Compact is called.
+	// History is how long superseded revisions can be read and watched before they are compacted. 0
+	// is DefaultHistory, below 0 is until Compact is called.
 	History time.Duration
-	// Fsync is when a commit is on disk.
+	// Fsync selects when a commit is on disk.
 	Fsync Fsync
-	// NoSync names prefixes of keys that need not survive a crash of the machine: a
-	// commit of nothing else is acknowledged before it is synced, which happens
-	// with the next that must be, or within 100 ms. After such a crash the last
-	// revisions may be missing, and be given again to other writes.
+	// NoSync lists prefixes of keys that need not survive a crash of the machine. A commit of only
+	// such keys is acknowledged before it is synced; the sync follows with the next commit that
+	// needs one, or within 100 ms. After such a crash the last revisions may be missing, and be
+	// assigned again to other writes.
 	NoSync []string
-	// AcceptTornTail opens a store whose log ends before what was acknowledged. What is
-	// missing is lost, and said to Logger; its revisions are given again to other writes,
-	// so clients that have read them must list again.
+	// AcceptTornTail opens a store whose log ends before the last acknowledged commit. The missing
+	// commits are lost, which is reported to Logger; their revisions are assigned again to other
+	// writes, so clients that have read them must list again.
 	AcceptTornTail bool
 	// FS is the file system; nil is the machine's.
 	FS vfs.FS
-	// Trace is told when revisions are synced and published; nil is nobody.
+	// Trace records when revisions are synced and published; nil records none.
 	Trace *trace.Log
-	// Logger hears what the engine does (debug) and what fails (error); nil is
-	// silence.
+	// Logger logs the engine's work (debug) and failures (error); nil discards them.
 	Logger *slog.Logger
 }
 
@@ -58,22 +57,22 @@ const DefaultHistory = 5 * time.Minute
 // syncInterval is the pace of FsyncInterval.
 const syncInterval = 100 * time.Millisecond
 
-// Errors of Open. Each is wrapped in one line that says what was found and what
-// to do; nothing in the directory was changed.
+// Errors of Open. Each is wrapped in one line with the finding and the remedy; the directory was
+// not changed.
 var (
-	// ErrInUse: another process, or another Store of this one, has the directory.
+	// ErrInUse: another process, or another Store of this one, has the directory open.
 	ErrInUse = errors.New("data directory is in use")
 	// ErrForeign: the directory holds something else, or was written by a newer
 	// version.
 	ErrForeign = errors.New("not a data directory of this version")
 	// ErrExists: the directory to restore into holds a store.
 	ErrExists = errors.New("holds a store already")
-	// ErrCorrupt: the directory is ours, but what it holds cannot be trusted.
+	// ErrCorrupt: the directory is ours, but its content is damaged.
 	ErrCorrupt = errors.New("data directory is corrupt")
 )
 
-// relaxed says whether a key need not be synced.
-func (o *Options) relaxed(key string) bool {
+// needsNoSync reports whether a key need not be synced.
+func (o *Options) needsNoSync(key string) bool {
 	for _, p := range o.NoSync {
 		if strings.HasPrefix(key, p) {
 			return true

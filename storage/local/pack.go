@@ -8,13 +8,12 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A body is what a version holds: its key, its revisions and its value.
+// A body holds a version's key, revisions and value.
 //
-// Most of what history keeps are states of the same objects, each much like the
-// next. So the value of a version that was superseded a while ago is packed: its
-// body is replaced by one whose value is what tells it from that of the version
-// after it, some hundred bytes instead of some thousand. Who reads it gets it
-// whole, and whoever has got it keeps what it has.
+// Most of history are states of the same objects, each much like the next. So the value of a
+// version that was superseded some time ago is packed: its body is replaced by one that holds only
+// the difference to the version after it, some hundred bytes instead of some thousand. A reader
+// gets the whole value, and a value once returned does not change.
 type body struct {
 	kv storage.KeyValue
 	// base is the version after this one, if the value is packed.
@@ -22,18 +21,18 @@ type body struct {
 }
 
 const (
-	// packBehind is how many of the last events are left as they are, for those
-	// who follow the log, and packStep how many are packed in one go.
-	packBehind = 256
-	packStep   = 256
-	// packFrom is the least size of a value that is packed.
-	packFrom = 256
-	// packRun bounds how many others have to be made whole to read one: each of so
-	// many versions of a key stays whole.
-	packRun = 16
+	// unpackedEvents is how many of the last events stay unpacked, for cursors that follow the log,
+	// and packStep how many are packed in one go.
+	unpackedEvents = 256
+	packStep       = 256
+	// minPackSize is the size of the smallest value that is packed.
+	minPackSize = 256
+	// maxPackChain bounds how many later versions must be restored to read one: of so many versions
+	// of a key one stays whole.
+	maxPackChain = 16
 )
 
-// whole is the body's KeyValue with its value.
+// whole returns the body's KeyValue with its value restored.
 func (b *body) whole() *storage.KeyValue {
 	if b.base == nil {
 		return &b.kv
@@ -47,7 +46,7 @@ func (b *body) whole() *storage.KeyValue {
 	return &kv
 }
 
-// size is the length of the body's value.
+// size returns the length of the body's value.
 func (b *body) size() int {
 	if b.base == nil {
 		return len(b.kv.Value)
@@ -55,14 +54,14 @@ func (b *body) size() int {
 	return delta.Size(b.kv.Value)
 }
 
-// The packer packs what history keeps. Its goroutine follows the log some way
-// behind, so that writers and those who follow closely never meet it.
+// The packer packs the versions in history. Its goroutine follows the log some way behind, so that
+// it does not meet writers or close followers.
 type packer struct {
 	store *Store
 	bell  chan struct{}
 	stop  chan struct{}
 	done  chan struct{}
-	// next is the first event whose predecessor has not been looked at.
+	// next is the first event whose predecessor has not been examined.
 	next    int64
 	scratch []byte
 }
@@ -78,7 +77,7 @@ func (p *packer) end() {
 	<-p.done
 }
 
-// published tells the packer how far the log is. Store.pub is held.
+// published rings the packer when the log has grown by packStep. Store.pub is held.
 func (p *packer) published(before, now int64) {
 	if before/packStep != now/packStep {
 		select {
@@ -100,22 +99,22 @@ func (p *packer) run() {
 	}
 }
 
-// pass packs up to where the log is to be left as it is.
+// pass packs all events but the last unpackedEvents.
 func (p *packer) pass() {
 	log := p.store.state.Load().log
-	for p.next = max(p.next, log.first); p.next < log.end-packBehind; p.next++ {
+	for p.next = max(p.next, log.first); p.next < log.end-unpackedEvents; p.next++ {
 		v := log.at(p.next)
 		p.pack(v.prev.Load(), v)
 	}
 }
 
-// pack packs a version by the one after it, if that makes it much smaller.
+// pack packs a version against the next one, if that makes it much smaller.
 func (p *packer) pack(v, next *version) {
 	if v == nil || v.deleted || next.deleted {
 		return
 	}
 	b := v.body.Load()
-	if b.base != nil || len(b.kv.Value) < packFrom || b.kv.Version%packRun == 0 {
+	if b.base != nil || len(b.kv.Value) < minPackSize || b.kv.Version%maxPackChain == 0 {
 		return
 	}
 	p.scratch = delta.Append(p.scratch[:0], next.body.Load().whole().Value, b.kv.Value)

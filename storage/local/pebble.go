@@ -12,9 +12,8 @@ import (
 // memtableSize is the size at which Pebble flushes a memtable by itself.
 const memtableSize = 8 << 20
 
-// pebbleOptions fit Pebble to a log that is read once: next to no cache, and a
-// memtable that begins small (Pebble doubles it from 256 KB as it fills) so that
-// an idle store stays small.
+// pebbleOptions configures Pebble for a log that is read once: a minimal cache, and a memtable that
+// begins small (Pebble doubles it from 256 KB as it fills) so that an idle store stays small.
 func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.Options {
 	po := &pebble.Options{
 		FS:                          g,
@@ -32,8 +31,8 @@ func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.
 	}
 	po.Experimental.SpanPolicyFunc = splitMeta
 	for i := range po.Levels {
-		// Tables are read from one end to the other. Objects are much like their
-		// neighbours, which only a large block has.
+		// Tables are read from one end to the other. Objects are much like their neighbours, and
+		// only a large block holds neighbours.
 		po.Levels[i].BlockSize = 64 << 10
 		po.Levels[i].Compression = func() *sstable.CompressionProfile { return sstable.MinLZCompression }
 	}
@@ -41,8 +40,8 @@ func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.
 	return po
 }
 
-// splitMeta ends tables of the log where the other records begin, so that every table
-// of the log is a range of revisions.
+// splitMeta ends tables of the log where the other records begin, so that every table of the log is
+// a range of revisions.
 func splitMeta(start []byte) (p pebble.SpanPolicy, end []byte, err error) {
 	if start[0] < metaPrefix {
 		end = []byte{metaPrefix}
@@ -50,7 +49,7 @@ func splitMeta(start []byte) (p pebble.SpanPolicy, end []byte, err error) {
 	return p, end, nil
 }
 
-// logger takes Pebble's words to slog.
+// logger writes Pebble's messages to slog.
 type logger struct {
 	log    *slog.Logger
 	failed func(error)
@@ -59,9 +58,9 @@ type logger struct {
 func (l logger) Infof(format string, args ...any)  { l.log.Debug(fmt.Sprintf(format, args...)) }
 func (l logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(format, args...)) }
 
-// Fatalf is called where Pebble cannot go on, and must not return. The store must:
-// its readers are unharmed. So the goroutine that called, with whatever locks it
-// holds, stays here for good, and the store is read-only.
+// Fatalf is called where Pebble cannot continue, and must not return. The store must continue: its
+// readers are unharmed. So the calling goroutine, with whatever locks it holds, blocks here
+// forever, and the store is read-only.
 func (l logger) Fatalf(format string, args ...any) {
 	f := fatal{text: fmt.Sprintf(format, args...)}
 	for _, a := range args {
@@ -73,7 +72,7 @@ func (l logger) Fatalf(format string, args ...any) {
 	select {}
 }
 
-// A fatal is an error that is told with its cause as text.
+// A fatal is an error whose text already includes its cause.
 type fatal struct {
 	text  string
 	cause error
@@ -82,8 +81,8 @@ type fatal struct {
 func (f fatal) Error() string { return f.text }
 func (f fatal) Unwrap() error { return f.cause }
 
-// listener hears of what fails in the background. A flush that fails is tried
-// again and again by Pebble, and commits hang behind it: better to say so.
+// listener reports failures in the background. Pebble retries a failed flush again and again while
+// commits hang behind it, so the failure must be reported.
 func listener(log *slog.Logger, g *guard) *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: func(err error) {
@@ -93,7 +92,7 @@ func listener(log *slog.Logger, g *guard) *pebble.EventListener {
 		},
 		TableDeleted: func(pebble.TableDeleteInfo) { g.deleted() },
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			if g.armed.Load() { // Open is told anyway
+			if g.armed.Load() { // Open returns it anyway
 				g.failed(fmt.Errorf("%s", info))
 			}
 		},

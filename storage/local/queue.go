@@ -41,7 +41,7 @@ func (q *queue) close() {
 	q.ring()
 }
 
-// take returns all calls, and spare as the room for the next ones.
+// take returns all calls, and keeps spare as the buffer for the next ones.
 func (q *queue) take(spare []*call) (calls []*call, closed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

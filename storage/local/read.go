@@ -7,9 +7,9 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Range implements storage.Store. It takes no lock: it loads one state, walks the
-// tree of it, and looks again whether compaction has overtaken it meanwhile,
-// because compaction cuts the chains that are being walked.
+// Range implements storage.Store. It takes no lock: it loads one state, walks its tree, and then
+// checks whether compaction has overtaken it, because compaction cuts the chains that are being
+// walked.
 func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.RangeResult, error) {
 	if r.Revision < 0 {
 		return storage.RangeResult{}, fmt.Errorf("range at %d: %w", r.Revision, storage.ErrInvalid)

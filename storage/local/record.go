@@ -37,8 +37,8 @@ func appendRecordKey(b []byte, r storage.Revision, sub uint32) []byte {
 
 func recordSize(v *version) int { return recordHead + len(v.kv().Key) + v.body.Load().size() }
 
-// encodeRecord writes v to b, which has recordSize bytes. last says that v is the
-// last of its transaction.
+// encodeRecord writes v to b, which has recordSize bytes. last marks v as the last of its
+// transaction.
 func encodeRecord(b []byte, v *version, last bool) {
 	b[0] = kindPut
 	if v.deleted {
@@ -55,8 +55,8 @@ func encodeRecord(b []byte, v *version, last bool) {
 	copy(b[recordHead+n:], v.kv().Value)
 }
 
-// decodeRecord reads a record. It copies what it keeps: the key, unless intern
-// knows a string for it, and the value.
+// decodeRecord reads a record. It copies the value, and the key unless intern knows a string for
+// it.
 func decodeRecord(key, b []byte, intern func(key []byte) string) (v *version, last bool, err error) {
 	if len(key) != recordKeySize {
 		return nil, false, fmt.Errorf("%w: its key has %d bytes", errRecord, len(key))

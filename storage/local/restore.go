@@ -11,11 +11,10 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Restore makes dir a store that holds kvs, each at the revisions it says and in
-// their order, and leases, with their full TTL, and is at revision r, compacted there: watchers of
-// the store that kvs come from list again, and revisions go on from r. dir must be
-// empty or missing; a Restore that was cut short can be begun again. Errors: as for
-// Open, and ErrExists if dir holds a store.
+// Restore makes dir a store that holds kvs, each at its revisions and in their order, and leases,
+// with their full TTL. The store is at revision r and compacted there: watchers of the original
+// store list again, and revisions continue from r. dir must be empty or missing; a Restore that was
+// interrupted can be repeated. Errors: as for Open, and ErrExists if dir holds a store.
 func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease, progress func(done, total int64)) error {
 	o = o.withDefaults()
 	dir, err := filepath.Abs(dir)
@@ -47,7 +46,7 @@ func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue,
 	return errors.Join(err, lock.Close())
 }
 
-// fillBytes is about the size of a batch.
+// fillBytes is the approximate size of a batch.
 const fillBytes = 1 << 20
 
 func fill(db *pebble.DB, r storage.Revision, kvs []*storage.KeyValue, leases []storage.Lease, progress func(done, total int64)) error {

@@ -8,20 +8,20 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// OutOfSpace reports whether a store failed because there was no room for a write. Then
-// nothing on disk is in doubt, and the store can be opened again when there is room. A
-// sync that failed is another matter, whatever it says.
+// OutOfSpace reports whether a store failed because there was no room for a write. Then all data on
+// disk is intact, and the store can be opened again when there is room. It is false for a failed
+// sync, whatever its error.
 func OutOfSpace(err error) bool {
 	return !errors.Is(err, errSync) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT))
 }
 
-// enough is the room that a store should have to be opened again: a few log files.
-const enough = 4 << 20
+// roomToReopen is the room that a store should have to be opened again: a few log files.
+const roomToReopen = 4 << 20
 
-// HasRoom reports whether some MiB can be written to dir. It tries, since quotas show
-// nowhere else.
+// HasRoom reports whether some MiB can be written to dir. It writes them, since only a write
+// reveals a quota.
 func HasRoom(dir string) bool {
-	if u, err := vfs.Default.GetDiskUsage(dir); err != nil || u.AvailBytes < 2*enough {
+	if u, err := vfs.Default.GetDiskUsage(dir); err != nil || u.AvailBytes < 2*roomToReopen {
 		return false
 	}
 	f, err := os.CreateTemp(dir, "room-*.tmp")
@@ -29,6 +29,6 @@ func HasRoom(dir string) bool {
 		return false
 	}
 	defer os.Remove(f.Name())
-	_, err = f.Write(make([]byte, enough))
+	_, err = f.Write(make([]byte, roomToReopen))
 	return errors.Join(err, f.Sync(), f.Close()) == nil
 }

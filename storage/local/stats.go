@@ -2,26 +2,25 @@ package local
 
 import "fairlead.dev/storage"
 
-// Stats tells the size of a store.
+// Stats are figures for metrics.
 type Stats struct {
-	// Revision is the last one, Compacted the last that was compacted.
+	// Revision is the last revision, Compacted the last compacted one.
 	Revision, Compacted storage.Revision
-	// Keys is the number of keys that exist, Events that of the events kept in
-	// memory for watchers, Cursors that of the cursors that are open.
+	// Keys counts the existing keys, Events the events kept in memory for watchers, Cursors the
+	// open cursors.
 	Keys, Events int64
 	Cursors      int
-	// Commits counts the transactions answered since Open, Groups the writes
-	// that made them durable.
+	// Commits counts the transactions answered since Open, Groups the writes that made them
+	// durable.
 	Commits, Groups int64
-	// LiveBytes is the size of the keys that exist and of their values, KeptBytes
-	// that of the records of what exists and of what history keeps beside, and
-	// DiskBytes what the directory takes. The last two are 0 in memory.
+	// LiveBytes is the size of the existing keys and their values, KeptBytes that of the records of
+	// these and of history, and DiskBytes that of the directory. The last two are 0 in memory.
 	LiveBytes, KeptBytes, DiskBytes uint64
-	// Err is why the store is read-only, nil if it is not.
+	// Err is the reason why the store is read-only; nil if it is not.
 	Err error
 }
 
-// Stats tells the size of s.
+// Stats returns the current figures.
 func (s *Store) Stats() Stats {
 	s.pub.Lock()
 	cursors := s.pub.bells.count()
@@ -40,8 +39,8 @@ func (s *Store) Stats() Stats {
 	return out
 }
 
-// DiskBytes is what the directory takes, and what of it is not known to be
-// garbage; 0 in memory.
+// DiskBytes returns the size of the directory and the part of it that is not known to be garbage; 0
+// in memory.
 func (s *Store) DiskBytes() (total, live uint64) {
 	st := s.Stats()
 	if st.DiskBytes == 0 {

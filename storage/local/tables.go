@@ -19,13 +19,13 @@ import (
 // A table is a part of the log on disk: the records from lo up to end, without end.
 type table struct {
 	lo, end []byte
-	// size is about that of its records, dead that of those that may go.
+	// size is the approximate size of its records, dead that of those that may be dropped.
 	size, dead uint64
 }
 
-// cleanOnce rewrites what is most worth it, and lies behind after if w goes through
-// all. It reports whether to go on. It changes nothing above the revision that is
-// published when it begins: what is written meanwhile has higher ones.
+// cleanOnce rewrites the tables where it frees the most, or the first ones after after if w goes
+// through all. It reports whether to continue. It does not change records above the revision that
+// is published when it begins: concurrent writes have higher ones.
 func (e *engine) cleanOnce(ctx context.Context, c *compactor, w sweep, after *[]byte) (more bool, err error) {
 	e.use.RLock()
 	defer e.use.RUnlock()
@@ -49,13 +49,12 @@ func (e *engine) cleanOnce(ctx context.Context, c *compactor, w sweep, after *[]
 	}
 	lo, end := run[0].lo, run[len(run)-1].end
 	gone, err := e.rewrite(ctx, lo, end, g)
-	c.gone(gone)
+	c.removed(gone)
 	*after = end
 	return w.all || len(gone) > 0, err
 }
 
-// tables lists the tables of the log below end in its order, those that overlap as
-// one.
+// tables lists the tables of the log below end in its order. Overlapping ones count as one.
 func (e *engine) tables(end []byte, g garbage, kept uint64) ([]table, error) {
 	levels, err := e.db.SSTables()
 	if err != nil {
@@ -101,9 +100,8 @@ func (e *engine) tables(end []byte, g garbage, kept uint64) ([]table, error) {
 	return out, nil
 }
 
-// pick chooses neighbours to make one of: those in which most is dead, or, if w goes
-// through all, the first in which anything is. They are so many that about a segment
-// is left of them.
+// pick chooses neighbouring tables to be rewritten as one: those with the largest dead part or, if
+// w goes through all, the first with any. It takes so many that about a segment remains of them.
 func pick(ts []table, w sweep, segment uint64) []table {
 	best := -1
 	for i, t := range ts {
@@ -139,7 +137,7 @@ func pick(ts []table, w sweep, segment uint64) []table {
 
 func (t table) live() uint64 { return t.size - min(t.size, t.dead) }
 
-// deadAt is what has its place at a key of the log.
+// deadAt returns the dead record with the place of a key of the log.
 func deadAt(key []byte) dead {
 	d := dead{rev: storage.Revision(binary.BigEndian.Uint64(key))}
 	if len(key) >= recordKeySize {
@@ -151,8 +149,8 @@ func deadAt(key []byte) dead {
 	return d
 }
 
-// rewrite puts the records from lo up to end that are not dead in the place of all of
-// them, in one step, and returns the others. If ctx ends before that, nothing happens.
+// rewrite replaces the records from lo up to end by those that are not dead, in one step, and
+// returns the dead ones. If ctx ends before that, the tables are unchanged.
 func (e *engine) rewrite(ctx context.Context, lo, end []byte, g garbage) (gone []dead, err error) {
 	out := tableWriter{engine: e}
 	defer func() { err = errors.Join(err, out.discard()) }()
@@ -190,14 +188,14 @@ func (e *engine) rewrite(ctx context.Context, lo, end []byte, g garbage) (gone [
 	return gone, nil
 }
 
-// A tableWriter writes tables that Pebble takes over.
+// A tableWriter writes tables for Pebble to ingest.
 type tableWriter struct {
 	engine *engine
 	open   *sstable.Writer
 	paths  []string
 }
 
-// cleanName is what the files are called until then.
+// cleanName is the name of their files until then.
 const cleanName = "clean-%d.tmp"
 
 func (w *tableWriter) add(key, value []byte) error {
@@ -229,7 +227,7 @@ func (w *tableWriter) finish() error {
 	return err
 }
 
-// discard removes what was not taken over.
+// discard removes the files that were not ingested.
 func (w *tableWriter) discard() error {
 	if w.open != nil {
 		w.open.Close()
@@ -241,7 +239,7 @@ func (w *tableWriter) discard() error {
 	return err
 }
 
-// removeTemps removes what a crash left of a tableWriter's work.
+// removeTemps removes the files of a tableWriter that a crash left.
 func removeTemps(f vfs.FS, dir string) error {
 	names, err := f.List(dir)
 	if err != nil {

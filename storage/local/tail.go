@@ -14,17 +14,16 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A crash leaves a last log file that ends anywhere: what was being written may
-// be there in part, later bytes without earlier ones. So a damaged place in it is
-// the end of the log, or damage to what was acknowledged, and only what follows
-// can tell: every batch begins with a note of how much of the file was on disk
-// before the batch was written. If a batch that is whole says so of bytes that are
-// not, they were damaged since.
+// A crash leaves a last log file that ends anywhere: a write in progress may be there in part,
+// later bytes without earlier ones. So a damaged place in it is either the end of the log or damage
+// compactTo acknowledged commits, and only the bytes after it can decide: every batch begins with a note
+// of how much of the file was on disk before the batch was written. If an intact batch notes this
+// of damaged bytes, they were damaged since.
 //
-// Pebble has such notes of its own, but they leave out what was synced in whole
-// blocks of 32 KB, and it does not look for them in the rest of the damaged block.
+// Pebble has such notes of its own, but they leave out bytes that were synced in whole blocks of 32
+// KB, and it does not look for them in the rest of the damaged block.
 
-// A syncNote says that so many bytes of a log file are on disk.
+// A syncNote records that so many bytes of a log file are on disk.
 type syncNote struct {
 	log  uint64
 	size int64
@@ -65,11 +64,10 @@ func readNote(batch []byte) (n syncNote, ok bool) {
 	return syncNote{binary.BigEndian.Uint64(b[3:]), int64(binary.BigEndian.Uint64(b[11:]))}, true
 }
 
-// Pebble's log is blocks of 32 KB, and a block is chunks: a checksum of what
-// follows the length (4 bytes, little-endian as all), the length of the payload (2),
-// a type (1), the low bytes of the file's number (4), Pebble's own note (8), and
-// the payload, which is a batch or a part of one. What is left of a block that no
-// chunk fits in is zero.
+// Pebble's log consists of blocks of 32 KB, and a block of chunks: a checksum of the bytes after
+// the length (4 bytes, little-endian like all numbers), the length of the payload (2), a type (1),
+// the low bytes of the file's number (4), Pebble's own note (8), and the payload, which is a batch
+// or a part of one. The end of a block that is too small for a chunk is zero.
 const (
 	blockSize = 32 << 10
 	chunkHead = 19
@@ -77,7 +75,7 @@ const (
 	chunkLast = 12
 )
 
-// checkTail refuses a last log file with damage in what was acknowledged.
+// checkTail rejects a last log file with damage in acknowledged commits.
 func checkTail(f vfs.FS, dir string) error {
 	names, err := f.List(dir)
 	if err != nil {
@@ -105,7 +103,7 @@ func checkTail(f vfs.FS, dir string) error {
 	return scanTail(name, b, last)
 }
 
-// logNumber is the number of a log file.
+// logNumber returns the number of a log file.
 func logNumber(name string) (uint64, bool) {
 	digits, ok := strings.CutSuffix(path.Base(name), ".log")
 	n, err := strconv.ParseUint(digits, 10, 64)
@@ -113,7 +111,7 @@ func logNumber(name string) (uint64, bool) {
 }
 
 func scanTail(name string, b []byte, log uint64) error {
-	bad := int64(-1) // where the log stops making sense
+	bad := int64(-1) // the first damaged place
 	for at := 0; at < len(b); {
 		rest := b[at:min(len(b), (at/blockSize+1)*blockSize)]
 		size, note := readChunk(rest, log)
@@ -134,8 +132,8 @@ func scanTail(name string, b []byte, log uint64) error {
 	return nil
 }
 
-// readChunk reads the chunk at the beginning of b: its size, 0 if there is none
-// that is whole, and how much of the file it says is on disk.
+// readChunk reads the chunk at the beginning of b. It returns the chunk's size, 0 if there is no
+// intact one, and how much of the file is on disk according to it.
 func readChunk(b []byte, log uint64) (size int, note int64) {
 	if len(b) < chunkHead || b[6] < chunkFull || b[6] > chunkLast || binary.LittleEndian.Uint32(b[7:]) != uint32(log) {
 		return 0, 0

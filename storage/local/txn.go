@@ -6,11 +6,11 @@ import (
 	"fairlead.dev/storage"
 )
 
-// MaxTxnBytes bounds the keys and values in the ops of a transaction. It is what etcd
-// takes unless it is told otherwise, so that what fits here fits there.
+// MaxTxnBytes bounds the keys and values in the ops of a transaction. It is etcd's default, so a
+// transaction that fits here fits there.
 const MaxTxnBytes = 1536 << 10
 
-// check says whether a transaction is well formed.
+// check reports whether a transaction is well formed.
 func check(t storage.Txn) error {
 	for _, c := range t.If {
 		if c.Key == "" || c.ModRevision < 0 || c.End != "" && c.ModRevision == 0 {
@@ -37,7 +37,7 @@ func check(t storage.Txn) error {
 		for i, op := range t.Then {
 			for _, other := range t.Then[:i] {
 				if clash(op, other) {
-					return twiceError(op.Key)
+					return duplicateKeyError(op.Key)
 				}
 			}
 		}
@@ -46,17 +46,17 @@ func check(t storage.Txn) error {
 	seen := make(map[string]storage.EventType, len(t.Then))
 	for _, op := range t.Then {
 		if was, ok := seen[op.Key]; ok && (was == storage.Put || op.Type == storage.Put) {
-			return twiceError(op.Key)
+			return duplicateKeyError(op.Key)
 		}
 		seen[op.Key] = op.Type
 	}
 	return nil
 }
 
-// fewOps is up to where comparing all with all beats a map.
+// fewOps is the number of ops up to which comparing all pairs beats a map.
 const fewOps = 8
 
-// clash says whether a key that one op puts stands in the other.
+// clash reports whether a key that one op puts is in the other op.
 func clash(a, b storage.Op) bool {
 	switch {
 	case a.Type == storage.Put:
@@ -67,23 +67,23 @@ func clash(a, b storage.Op) bool {
 	return false
 }
 
-func twiceError(key string) error {
+func duplicateKeyError(key string) error {
 	return fmt.Errorf("key %q stands in two ops: %w", key, storage.ErrInvalid)
 }
 
-// try applies a checked transaction to the working state: its versions are put on
-// their chains, where no reader looks yet, and appended to g. Store.work is held.
-func (s *Store) try(t storage.Txn, g *group) (storage.TxnResult, error) {
+// apply applies a checked transaction to the working state: its versions are put on their chains,
+// where no reader reads yet, and appended to g. Store.work is held.
+func (s *Store) apply(t storage.Txn, g *group) (storage.TxnResult, error) {
 	w := &s.work
 	for i, c := range t.If {
 		if c.End != "" {
 			if same, err := s.unchanged(c); err != nil {
 				return storage.TxnResult{}, err
 			} else if !same {
-				return s.refused(t.If, i, nil), nil
+				return s.failedConditions(t.If, i, nil), nil
 			}
 		} else if kv := s.pending(c.Key); modRevision(kv) != c.ModRevision {
-			return s.refused(t.If, i, kv), nil
+			return s.failedConditions(t.If, i, kv), nil
 		}
 	}
 	for _, op := range t.Then {
@@ -159,12 +159,12 @@ func (s *Store) put(e *entry, op storage.Op, g *group, first int) {
 	w.leases.rebind(old, v.live())
 	e.head.Store(v)
 	g.versions = append(g.versions, v)
-	g.sync = g.sync || !s.opts.relaxed(kv.Key)
+	g.sync = g.sync || !s.opts.needsNoSync(kv.Key)
 	g.bytes += len(kv.Key) + len(kv.Value) + recordHead
 }
 
-// unchanged evaluates a condition on a range. Tombstones that are not compacted
-// are still in the tree. Store.work is held.
+// unchanged evaluates a condition on a range. Tombstones that are not compacted are still in the
+// tree. Store.work is held.
 func (s *Store) unchanged(c storage.Condition) (bool, error) {
 	if compacted := s.Compacted(); c.ModRevision < compacted {
 		return false, compactedError(c.ModRevision, compacted)
@@ -180,9 +180,9 @@ func (s *Store) unchanged(c storage.Condition) (bool, error) {
 	return same, nil
 }
 
-// refused tells what the keys of the conditions hold; the ith, which did not
-// hold, was read already.
-func (s *Store) refused(conds []storage.Condition, i int, kv *storage.KeyValue) storage.TxnResult {
+// failedConditions returns the values of the conditions' keys; that of the ith, which did not hold, was read
+// already.
+func (s *Store) failedConditions(conds []storage.Condition, i int, kv *storage.KeyValue) storage.TxnResult {
 	res := storage.TxnResult{Revision: s.work.rev, Current: make([]*storage.KeyValue, len(conds))}
 	for j, c := range conds {
 		switch {
@@ -196,7 +196,7 @@ func (s *Store) refused(conds []storage.Condition, i int, kv *storage.KeyValue) 
 	return res
 }
 
-// pending is a key in the working state. Store.work is held.
+// pending returns a key in the working state. Store.work is held.
 func (s *Store) pending(key string) *storage.KeyValue {
 	if e, ok := s.work.tree.Get(key); ok {
 		return e.head.Load().live()

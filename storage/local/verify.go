@@ -10,22 +10,20 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Report is what Verify found.
+// A Report is the result of Verify.
 type Report struct {
-	// Revision is the last one, Compacted that of the last compaction.
+	// Revision is the last revision, Compacted that of the last compaction.
 	Revision, Compacted storage.Revision
-	// Keys exist, Events are kept for watchers, Leases live.
+	// Keys counts existing keys, Events those kept for watchers, Leases those not ended.
 	Keys, Events, Leases int64
-	// LiveBytes is the size of the keys that exist and of their values, DiskBytes
-	// what the directory takes.
+	// LiveBytes is the size of the existing keys and their values, DiskBytes that of the directory.
 	LiveBytes, DiskBytes uint64
 }
 
-// Verify reads all of a store that nobody has open and changes nothing: every
-// checksum, every record, the order and the completeness of the log, which Open
-// checks too, and, beyond that, the order of Pebble's tables. progress, if not nil,
-// hears how many records are read; each, if not nil, gets all keys in their order once
-// all is well. Errors: as for Open.
+// Verify reads all of a store that no process has open and changes nothing: every checksum, every
+// record, the order and the completeness of the log, which Open checks too, and also the order of
+// Pebble's tables. progress, if not nil, is called with the number of records read; each, if not
+// nil, is called with all keys in their order once all checks have passed. Errors: as for Open.
 func Verify(dir string, o Options, progress func(records int64), each func(*storage.KeyValue)) (Report, error) {
 	o = o.withDefaults()
 	dir, err := filepath.Abs(dir)
@@ -41,7 +39,7 @@ func Verify(dir string, o Options, progress func(records int64), each func(*stor
 	}
 	sub := o.FS.PathJoin(dir, engineDir)
 	if _, err := o.FS.Stat(sub); err != nil {
-		return Report{}, lostError(dir)
+		return Report{}, missingLogError(dir)
 	}
 	lock, err := lockDir(dir, sub, o)
 	if err != nil {
@@ -60,7 +58,7 @@ func Verify(dir string, o Options, progress func(records int64), each func(*stor
 	e := &engine{db: db, progress: progress}
 	img, err := e.load()
 	if err == nil {
-		err = errors.Join(testify(o.FS, dir, img.rev), db.CheckLevels(nil))
+		err = errors.Join(checkWitness(o.FS, dir, img.rev), db.CheckLevels(nil))
 	}
 	r := Report{DiskBytes: e.diskUsage()}
 	if err := errors.Join(err, db.Close()); err != nil {

@@ -8,12 +8,11 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A version is one key as of one revision, and one event of the log. It never
-// changes, but that compaction cuts prev and that its value may be packed.
+// A version is one key as of one revision, and one event of the log. It is immutable, except that
+// compaction cuts prev and that its value may be packed.
 type version struct {
 	body atomic.Pointer[body]
-	// prev is the version that this one superseded; nil if there was none or if
-	// it is compacted.
+	// prev is the version that this one superseded; nil if there was none or if it is compacted.
 	prev atomic.Pointer[version]
 	// sub is the place of the change within its transaction.
 	sub     uint32
@@ -26,11 +25,10 @@ func newVersion(kv storage.KeyValue, sub uint32, deleted bool) *version {
 	return v
 }
 
-// kv is v's key and its revisions. Whether Value is the value or what it was packed
-// into, value knows.
+// kv returns v's key and revisions. Its Value may be packed; see body.whole.
 func (v *version) kv() *storage.KeyValue { return &v.body.Load().kv }
 
-// live is v's KeyValue, or nil if v is nil or a tombstone.
+// live returns v's KeyValue, or nil if v is nil or a tombstone.
 func (v *version) live() *storage.KeyValue {
 	if v == nil || v.deleted {
 		return nil
@@ -38,11 +36,10 @@ func (v *version) live() *storage.KeyValue {
 	return v.body.Load().whole()
 }
 
-// A size is that of the keys that exist: how many, and the bytes of them and their
-// values.
+// A size counts existing keys, and the bytes of the keys and their values.
 type size struct{ keys, bytes int64 }
 
-// replace counts next, which takes the place of prev; either may be nil.
+// replace replaces prev by next in the count; either may be nil.
 func (s *size) replace(prev, next *version) {
 	s.add(prev, -1)
 	s.add(next, 1)
@@ -56,8 +53,7 @@ func (s *size) add(v *version, sign int64) {
 	s.bytes += sign * int64(len(v.kv().Key)+v.body.Load().size())
 }
 
-// event tells v as it happened. Prev is only right while v's revision is above
-// the last compaction.
+// event returns v as an event. Prev is only right while v's revision is above the last compaction.
 func (v *version) event() storage.Event {
 	e := storage.Event{Type: storage.Put, KV: v.body.Load().whole(), Prev: v.prev.Load().live()}
 	if v.deleted {
@@ -66,13 +62,13 @@ func (v *version) event() storage.Event {
 	return e
 }
 
-// An entry is a key: the chain of its versions, the newest first. The newest may
-// not be published yet; whoever reads, reads as of a revision.
+// An entry is a key: the chain of its versions, the newest first. The newest may not be published
+// yet; readers read as of a revision.
 type entry struct {
 	head atomic.Pointer[version]
 }
 
-// at is the key as of a revision, nil if it does not exist then.
+// at returns the key as of a revision, nil if it does not exist then.
 func (e *entry) at(r storage.Revision) *storage.KeyValue {
 	v := e.head.Load()
 	for v != nil && v.kv().ModRevision > r {
@@ -81,8 +77,8 @@ func (e *entry) at(r storage.Revision) *storage.KeyValue {
 	return v.live()
 }
 
-// cut drops v, a compacted tombstone, from the chain. It reports whether the
-// chain is empty now: nothing is above the tombstone.
+// cut drops v, a compacted tombstone, from the chain. It reports whether the chain is empty now: no
+// version is above the tombstone.
 func (e *entry) cut(v *version) bool {
 	w := e.head.Load()
 	if w == v {
@@ -99,5 +95,5 @@ func (e *entry) cut(v *version) bool {
 	return false
 }
 
-// tree orders the keys. Copies share their nodes until written to.
+// tree orders the keys. Copies share their nodes until they are written to.
 type tree = btree.Map[string, *entry]

@@ -14,13 +14,12 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A witness is a small file beside the log that knows a revision which the log must
-// reach: the last one that was acknowledged. It is written after each sync of the log and
-// before those who wait for it are answered, so that an end of the log that was cut off
-// later is missed. That write is not waited for: it is in the system's memory, which
-// outlives the process. On disk it is with the first group of each log file, since
-// Pebble does not miss a last log file that is gone, and with each mark of time. It
-// never knows of what was not synced.
+// A witness is a small file beside the log that records a revision which the log must reach: the
+// last acknowledged one. It is written after each sync of the log and before the waiting commits
+// are answered, so that an end of the log that is cut off later is missed. That write is not
+// synced: it is in the system's memory, which outlives the process. It is synced with the first
+// group of each log file, since Pebble does not miss a last log file that is gone, and with each
+// mark of time. It never records unsynced revisions.
 type witness struct {
 	mu   sync.Mutex
 	file vfs.File
@@ -30,16 +29,16 @@ type witness struct {
 	log uint64
 }
 
-// The witness is written in turns in two places, so that one is always whole. Each has
-// a revision and a checksum of it.
+// The witness is written alternately in two places, so that one is always intact. Each has a
+// revision and its checksum.
 const (
 	witnessName = "FAIRLEAD.rev"
 	witnessSlot = 512
 	witnessSize = 12
 )
 
-// errShort: the log ends before what the witness knows.
-var errShort = errors.New("the end of the log is lost")
+// errLogTooShort: the log ends before the revision of the witness.
+var errLogTooShort = errors.New("the end of the log is lost")
 
 // openWitness opens the witness of dir, or makes one. Its directory is not synced.
 func openWitness(f vfs.FS, dir string) (*witness, error) {
@@ -50,12 +49,12 @@ func openWitness(f vfs.FS, dir string) (*witness, error) {
 	w := &witness{file: file}
 	notes, err := readNotes(file)
 	if notes[0] > notes[1] {
-		w.slot = 1 // the better one stays until the next is whole
+		w.slot = 1 // the newer one stays until the next is intact
 	}
 	return w, err
 }
 
-// readWitness is the revision that the witness of dir knows, 0 if there is none.
+// readWitness returns the revision of the witness of dir, 0 if there is none.
 func readWitness(f vfs.FS, dir string) (storage.Revision, error) {
 	file, err := f.Open(f.PathJoin(dir, witnessName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +68,7 @@ func readWitness(f vfs.FS, dir string) (storage.Revision, error) {
 	return max(notes[0], notes[1]), err
 }
 
-// readNotes reads both places; what is not whole is 0.
+// readNotes reads both places; a damaged one is 0.
 func readNotes(file vfs.File) (notes [2]storage.Revision, err error) {
 	for slot := range notes {
 		var b [witnessSize]byte
@@ -83,18 +82,18 @@ func readNotes(file vfs.File) (notes [2]storage.Revision, err error) {
 	return notes, nil
 }
 
-// A lostEnd is what a store is opened without.
+// A lostEnd describes the missing end of a log.
 type lostEnd struct{ ends, acknowledged storage.Revision }
 
 func (l lostEnd) Error() string {
-	return fmt.Sprintf("%v: it ends at revision %d, and %d was acknowledged", errShort, l.ends, l.acknowledged)
+	return fmt.Sprintf("%v: it ends at revision %d, and %d was acknowledged", errLogTooShort, l.ends, l.acknowledged)
 }
 
-func (l lostEnd) Unwrap() error { return errShort }
+func (l lostEnd) Unwrap() error { return errLogTooShort }
 
-// testify fails with a lostEnd for a log that ends at r although the witness of dir
-// knows better.
-func testify(f vfs.FS, dir string, r storage.Revision) error {
+// checkWitness fails with a lostEnd if a log ends at r although the witness of dir has a higher
+// revision.
+func checkWitness(f vfs.FS, dir string, r storage.Revision) error {
 	known, err := readWitness(f, dir)
 	if err == nil && r < known {
 		err = lostEnd{r, known}
@@ -102,7 +101,7 @@ func testify(f vfs.FS, dir string, r storage.Revision) error {
 	return err
 }
 
-// note notes that r is on disk, in a log file that may be new.
+// note records that r is on disk, in a log file that may be new.
 func (w *witness) note(log uint64, r storage.Revision) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,10 +125,10 @@ func (w *witness) write(r storage.Revision) error {
 	return err
 }
 
-// sync puts the last note on disk.
+// sync writes the last note to disk.
 func (w *witness) sync() error { return w.file.SyncData() }
 
-// forget has the witness know of nothing above r any more.
+// forget lowers the recorded revision to r.
 func (w *witness) forget(r storage.Revision) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
