@@ -2,23 +2,22 @@ package storage
 
 import "errors"
 
-// Errors that every Store returns, wrapped with what led to them.
+// Errors that every Store returns, wrapped with their cause.
 var (
-	// ErrCompacted: the history that was asked for is gone.
+	// ErrCompacted: the requested history is compacted.
 	ErrCompacted = errors.New("revision has been compacted")
-	// ErrFutureRevision: the revision asked for is not there yet.
+	// ErrFutureRevision: the requested revision does not exist yet.
 	ErrFutureRevision = errors.New("revision is a future revision")
-	// ErrInvalid: the transaction is malformed; nothing was written.
+	// ErrInvalid: the transaction is malformed and was not written.
 	ErrInvalid = errors.New("invalid transaction")
-	// ErrTooLarge: the transaction holds more bytes than the store takes; nothing
-	// was written.
+	// ErrTooLarge: the transaction holds more bytes than the store accepts, and was not written.
 	ErrTooLarge = errors.New("request is too large")
-	// ErrNotWritten: the write was refused and is certain not to have happened.
+	// ErrNotWritten: the write was refused and has certainly not happened.
 	ErrNotWritten = errors.New("not written")
 	// ErrUnavailable: the store cannot answer now; whether a write happened is
 	// unknown.
 	ErrUnavailable = errors.New("storage unavailable")
-	// ErrLeaseNotFound: there is no such lease, or not any more.
+	// ErrLeaseNotFound: the lease does not exist, or has ended.
 	ErrLeaseNotFound = errors.New("lease not found")
 	// ErrLeaseExists: a lease with this ID exists.
 	ErrLeaseExists = errors.New("lease already exists")

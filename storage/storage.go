@@ -4,40 +4,38 @@
 // bytes, every transaction that changes something gets one revision, and every
 // change of the past, down to the last compaction, can be read again.
 //
-// # What a reader sees
+// # Promises to readers
 //
 //  1. Revisions are assigned in commit order, without gaps, from 2 on (an empty
 //     store is at revision 1, as etcd's is). All changes of a transaction carry
 //     the same revision and are never seen apart.
-//  2. A write is visible to Range, Revision and Current once Commit has returned,
-//     and is durable by then (as far as the Store promises at all). No reader
-//     sees a write that is not durable. A Cursor of a store in this process shows
-//     it by then too; one that is fed over a network does soon after, and says by
-//     its Progress how far it is (see Cursor.Want).
-//  3. Range at a revision answers as of exactly that revision for as long as it
-//     is not compacted; later it fails with ErrCompacted, and a revision that
-//     is not there yet with ErrFutureRevision. It never answers with anything
-//     else.
+//  2. A write is visible to Range, Revision and Current once Commit has returned, and is durable
+//     by then (as far as the Store promises at all). No reader sees a write that is not durable. A
+//     Cursor of a store in this process shows it by then too; a Cursor that is fed over a network
+//     shows it soon after, and its Progress is the revision up to which it is complete (see
+//     Cursor.Want).
+//  3. Range at a revision answers as of exactly that revision for as long as it is not compacted;
+//     later it fails with ErrCompacted, and for a future revision with ErrFutureRevision. It never
+//     returns any other state.
 //
-// # What a watcher sees
+// # Promises to watchers
 //
 //  1. A Cursor is a position in the log and a bell. It yields every event of its
 //     range with a revision above its start, once, in revision order, with no
 //     gap; the events of a transaction come in one batch.
-//  2. The store keeps nothing for a cursor: a slow one costs nothing but its own
-//     lateness. If events that it still needs are compacted, Next fails with
-//     ErrCompacted, and the reader lists again. A cursor whose keys nobody wrote
-//     needs none, and stays good however rarely it is read.
-//  3. The bell rings after the events can be read, at least once after the last
-//     of them; it may ring for nothing. It does not ring for what is outside of
-//     the cursor's range, which only moves Progress.
+//  2. The store keeps no state for a cursor: the only cost of a slow one is its own lateness. If
+//     events that it still needs are compacted, Next fails with ErrCompacted, and the reader lists
+//     again. A cursor whose keys are not written needs no events, and stays valid however rarely
+//     it is read.
+//  3. The bell rings after the events can be read, at least once after the last of them; it may
+//     ring without events. It does not ring for events outside of the cursor's range, which only
+//     move Progress.
 //
 // # Leases
 //
-//  1. A key that is put with a lease goes when the lease does: by Revoke, or when
-//     its TTL has passed since the last KeepAlive. The keys of a lease are deleted
-//     by ordinary transactions, which watchers see as such; the lease is gone no
-//     later than the last of its keys.
+//  1. A key that is put with a lease ends with the lease: by Revoke, or when its TTL has passed
+//     since the last KeepAlive. The keys of a lease are deleted by ordinary transactions, which
+//     watchers see as such; the lease is gone no later than the last of its keys.
 //  2. A lease never ends early. It may end late: after a restart or a change of
 //     leader it has its full TTL again.
 //  3. A put binds its key to Op.Lease and to no other; a put without one unbinds
@@ -55,8 +53,8 @@ import (
 	"strconv"
 )
 
-// Revision is a position in the log. 0 means "none" or "the latest", as the
-// place says; real revisions begin at 1.
+// Revision is a position in the log. 0 means "none" or "the latest", depending on its use; real
+// revisions begin at 1.
 type Revision int64
 
 // ParseRevision reads the decimal form that String writes.
@@ -72,15 +70,15 @@ func (r Revision) String() string { return strconv.FormatInt(int64(r), 10) }
 type KeyValue struct {
 	Key   string
 	Value []byte
-	// CreateRevision is where the key last came to be; ModRevision where it was
-	// last written; Version counts the writes since its creation, from 1.
+	// CreateRevision is the revision of the key's creation, ModRevision that of its last write;
+	// Version counts the writes since its creation, from 1.
 	CreateRevision, ModRevision Revision
 	Version                     int64
-	// Lease is what the key is bound to, 0 for none.
+	// Lease is the lease that the key is bound to, 0 without a lease.
 	Lease LeaseID
 }
 
-// EventType says what happened to a key.
+// EventType is the kind of a change of a key.
 type EventType uint8
 
 const (
@@ -106,11 +104,11 @@ func (e Event) Revision() Revision { return e.KV.ModRevision }
 // Condition asks that a key be at a revision: Key was last written at
 // ModRevision, or does not exist if that is 0.
 //
-// With an End it asks that a range be as it was: no key in [Key, End) was written
-// or deleted after ModRevision, which may not be 0. Commit fails with ErrCompacted
-// if that cannot be told any more; a Store may refuse with ErrInvalid a range
-// that holds more keys than it can compare at once, and must take 100. A Store
-// that only sees what is there may overlook what both came and went since.
+// With an End it requires that a range is unchanged: no key in [Key, End) was written or deleted
+// after ModRevision, which may not be 0. Commit fails with ErrCompacted if the history for this is
+// compacted. A Store may refuse with ErrInvalid a range that holds more keys than it can compare at
+// once, and must accept 100. A Store that only sees the current keys may overlook a key that was
+// both created and deleted since.
 type Condition struct {
 	Key, End    string
 	ModRevision Revision
@@ -122,33 +120,32 @@ type Op struct {
 	Type     EventType
 	Key, End string
 	Value    []byte
-	// Lease binds a Put's key; Commit fails with ErrLeaseNotFound, and nothing is
-	// written, if the conditions hold and there is no such lease.
+	// Lease binds a Put's key; Commit fails with ErrLeaseNotFound, without a write, if the
+	// conditions hold and the lease does not exist.
 	Lease LeaseID
 }
 
-// Txn is: if all conditions hold then apply all ops at one new revision, else
-// change nothing and tell what the keys of the conditions hold. A key that is put
-// stands in no other op; deletions may overlap. Deleting what does not exist is
-// no change; a transaction that changes nothing gets no revision. What a
-// transaction at revision r found can be read at r-1, for revisions have no gaps.
-// A Store must take 100 ops and 100 conditions, and may refuse more with
-// ErrInvalid; it must take MinTxnBytes, and may refuse more with ErrTooLarge.
+// Txn applies all ops at one new revision if all conditions hold; otherwise it changes no key and
+// returns the values of the conditions' keys. A key that is put must not be in another op;
+// deletions may overlap. Deleting a key that does not exist is no change; a transaction without
+// changes gets no revision. The state that a transaction at revision r found can be read at r-1,
+// since revisions have no gaps. A Store must accept 100 ops and 100 conditions, and may refuse more
+// with ErrInvalid; it must accept MinTxnBytes, and may refuse more with ErrTooLarge.
 type Txn struct {
 	If   []Condition
 	Then []Op
 }
 
-// MinTxnBytes is how many bytes of keys and values, in its ops, every Store takes in
-// a transaction.
+// MinTxnBytes is how many bytes of keys and values, in its ops, every Store accepts in a
+// transaction.
 const MinTxnBytes = 1 << 20
 
-// TxnResult is what became of a transaction.
+// TxnResult is the result of a transaction.
 type TxnResult struct {
-	// Succeeded says whether the conditions held.
+	// Succeeded reports whether the conditions held.
 	Succeeded bool
-	// Revision is the revision of the write, or, if nothing was changed, the
-	// one the conditions were read at. Changed tells which.
+	// Revision is the revision of the write or, without a change, the one at which the conditions
+	// were read. Changed separates the two.
 	Revision Revision
 	Changed  bool
 	// Current holds, if the conditions did not hold, each condition's key as of
@@ -157,7 +154,7 @@ type TxnResult struct {
 	Current []*KeyValue
 }
 
-// NoEnd is the End of a range that has none: all keys from its start on.
+// NoEnd is the End of an unbounded range: all keys from its start on.
 const NoEnd = "\x00"
 
 // RangeRequest selects keys in [Start, End); an empty End selects the one key
@@ -175,12 +172,11 @@ type RangeRequest struct {
 // RangeResult holds keys in order.
 type RangeResult struct {
 	KVs []*KeyValue
-	// Count is the number of keys in the range, whatever Limit said.
+	// Count is the number of keys in the range, regardless of Limit.
 	Count int64
-	// More says that Limit cut the range.
+	// More reports that Limit cut the range.
 	More bool
-	// Revision is the store's revision when it was read: the one asked for if
-	// one was.
+	// Revision is the revision that was read: the requested one, if the request named one.
 	Revision Revision
 }
 
@@ -201,31 +197,29 @@ type Store interface {
 	// is not there yet is waited for: nothing up to it is delivered, and Progress
 	// begins at it.
 	Watch(start, end string, after Revision) (Cursor, error)
-	// Revision is the last revision that this process knows readers can see: no
-	// less than any it has been told. Where others write to the same log, it may
-	// be behind.
+	// Revision is the last revision that this process knows readers can see: no less than any it
+	// has been told. If other processes write to the same log, it may be behind.
 	Revision() Revision
-	// Current is the last revision that readers can see, whoever wrote it: no
-	// write that was acknowledged before the call is above it. To read the present
-	// from a copy, wait until the copy is that far. Errors: ErrUnavailable,
-	// ErrClosed.
+	// Current is the last revision that readers can see, whichever process wrote it: no write that
+	// was acknowledged before the call is above it. To read the current state from a copy, wait
+	// until the copy is at that revision. Errors: ErrUnavailable, ErrClosed.
 	Current(ctx context.Context) (Revision, error)
-	// Compacted is the revision of the last compaction that this process knows of:
-	// Range works at it and above, Watch after it and after anything above. 0 if
-	// there was none.
+	// Compacted is the revision of the last compaction that this process knows of: Range works at
+	// it and above, Watch after it and after any revision above. It is 0 before the first
+	// compaction.
 	Compacted() Revision
-	// Compact forgets what only revisions up to r can see. Errors:
-	// ErrCompacted, ErrFutureRevision, and as for Commit.
+	// Compact drops the versions that only revisions up to r can see. Errors: ErrCompacted,
+	// ErrFutureRevision, and as for Commit.
 	Compact(ctx context.Context, r Revision) error
 	Leaser
-	// Close ends all cursors with ErrClosed and releases what is held.
+	// Close ends all cursors with ErrClosed and releases all resources.
 	Close() error
 }
 
 // Batch is what a cursor yields: whole transactions, in order. A cursor that is
 // far behind gets it in several batches, and the bell rings for the next.
 type Batch struct {
-	// Events in revision order; empty if there was nothing new.
+	// Events in revision order; empty if there are no new events.
 	Events []Event
 	// Progress: the reader has now seen every event of its range up to here. It
 	// never goes back.
@@ -234,33 +228,30 @@ type Batch struct {
 
 // Cursor is a position in the log; see the package comment for its promises.
 type Cursor interface {
-	// Next returns what has come since the last call, without waiting. Errors:
-	// ErrCompacted, ErrClosed, ErrUnavailable; after an error the cursor is
-	// dead.
+	// Next returns the events since the last call, without waiting. Errors: ErrCompacted,
+	// ErrClosed, ErrUnavailable; after an error the cursor is dead.
 	Next() (Batch, error)
-	// Bell is a channel of one slot that is rung when Next may have something,
-	// and when it would fail.
+	// Bell is a channel of one slot that is rung when Next may have events, and when it would fail.
 	Bell() <-chan struct{}
-	// Want asks that Progress come up to r as soon as there is such a revision,
-	// whether anything happens in the range or not, and that the bell ring then;
-	// it may ring before. What does not come within some seconds may be
-	// forgotten.
+	// Want requests that Progress advances to r as soon as that revision exists, even without an
+	// event in the range, and that the bell rings then; it may ring before. The store may forget a
+	// request for a revision that does not come within some seconds.
 	Want(r Revision)
 	// Close frees the bell. Next fails with ErrClosed afterwards.
 	Close()
 }
 
-// A Ringer is a Cursor that can do without a goroutine of its own to wait at its
-// bell, for who has very many. Stores need not have it.
+// A Ringer is a Cursor that can call a function in place of its bell, so that a reader of very many
+// cursors needs no goroutine for each. It is optional for Stores.
 type Ringer interface {
-	// RingTo has f called where the bell would be rung, and once at once; the bell
-	// is silent then. f must return at once and call nothing of the Store. It
-	// may be called until Close has returned.
+	// RingTo makes the cursor call f where it would ring the bell, and calls it once immediately;
+	// the bell is silent then. f must return at once and call no method of the Store. RingTo may be
+	// called until Close has returned.
 	RingTo(f func())
 }
 
-// PrefixEnd is the end of the range of all keys that begin with prefix: NoEnd
-// where nothing sorts behind them.
+// PrefixEnd is the end of the range of all keys that begin with prefix: NoEnd if no key sorts after
+// them.
 func PrefixEnd(prefix string) string {
 	b := []byte(prefix)
 	for i := len(b) - 1; i >= 0; i-- {

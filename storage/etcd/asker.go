@@ -7,14 +7,14 @@ import (
 	"fairlead.dev/storage"
 )
 
-// firstAsk and lastAsk are the pauses between two requests for progress. The
-// cluster leaves one unanswered that finds a watch behind.
+// firstAsk and lastAsk are the first and the longest pause between two requests for progress. The
+// cluster does not answer a request while the watch is behind.
 const (
 	firstAsk = 5 * time.Millisecond
 	lastAsk  = 100 * time.Millisecond
 )
 
-// An asker asks for progress while something is wanted, at growing intervals.
+// An asker requests progress while a revision is wanted, at growing intervals.
 type asker struct {
 	cursor *cursor
 	ctx    context.Context
@@ -25,7 +25,7 @@ type asker struct {
 	progress storage.Revision
 }
 
-// look asks at once if something is wanted and no question is due.
+// look requests progress immediately if a revision is wanted and no request is due.
 func (a *asker) look() {
 	if a.timer == nil {
 		a.pause, a.since = firstAsk, time.Now()

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// cpu reports the CPU time per operation of this process, in which the member runs
-// too: it is steadier than the clock of a machine that others use.
+// cpu reports the CPU time per operation of this process, which includes the member: it is steadier
+// than the clock of a shared machine.
 func cpu(b *testing.B, f func()) {
 	used := func() time.Duration {
 		var u syscall.Rusage
@@ -54,8 +54,8 @@ func BenchmarkCommit(b *testing.B) {
 	})
 }
 
-// BenchmarkCurrent asks for the present revision, from 32 readers at once; the
-// client's figure is what each would pay alone.
+// BenchmarkCurrent reads the current revision, from 32 readers at once; the client's figure is the
+// cost for each without sharing.
 func BenchmarkCurrent(b *testing.B) {
 	url := startMember(b)
 	b.Run("store", func(b *testing.B) {

@@ -136,7 +136,7 @@ func startCluster(t testing.TB) cluster {
 	return c
 }
 
-// certificates are files for members, and what a client needs.
+// certificates are files for members, and the certificates of a client.
 func certificates(t testing.TB) (files member, client *tls.Config) {
 	t.Helper()
 	must := func(err error) {
@@ -191,8 +191,8 @@ func (c cluster) open(t testing.TB, o etcd.Options) *etcd.Store {
 	}
 }
 
-// leader finds the leader and another member, of members that are all up. Nobody says
-// for how long it leads: a member that was not run for a while loses an election.
+// leader finds the leader and another member, of members that are all up. The leader may change at
+// any time: a member that was not run for a while loses an election.
 func (c cluster) leader(t testing.TB) (leader, other *member) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; {

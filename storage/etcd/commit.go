@@ -80,8 +80,8 @@ func (s *Store) puts(ops []storage.Op) ([]clientv3.Op, error) {
 	return out, nil
 }
 
-// conditions are the comparisons, and the reads that tell what the keys hold if
-// they fail.
+// conditions returns the comparisons, and the reads that return the values of the keys if they
+// fail.
 func (s *Store) conditions(ctx context.Context, ifs []storage.Condition) (cmps []clientv3.Cmp, gets []clientv3.Op, err error) {
 	for _, c := range ifs {
 		if c.ModRevision < 0 || c.End != "" && c.ModRevision == 0 {
@@ -105,13 +105,13 @@ func (s *Store) conditions(ctx context.Context, ifs []storage.Condition) (cmps [
 	return cmps, gets, nil
 }
 
-// maxCompared bounds the keys of a range that is asked to be unchanged: the
-// cluster takes 128 comparisons, unless it is told otherwise.
+// maxCompared bounds the keys of a range in a condition: by default the cluster accepts 128
+// comparisons.
 const maxCompared = 100
 
-// unchanged asks that a range be as it was: no key in it is younger, and those
-// that were there still are. What came and went meanwhile leaves no trace to
-// compare with; the range is as it was then.
+// unchanged requires that a range is unchanged: no key in it is younger, and those that existed
+// still exist. A key that was both created and deleted meanwhile leaves no trace to compare with;
+// the range is then as it was.
 func (s *Store) unchanged(ctx context.Context, c storage.Condition) ([]clientv3.Cmp, error) {
 	sp, ok := s.keys.span(c.Key, c.End)
 	if !ok {

@@ -28,8 +28,8 @@ func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
 	return nil
 }
 
-// findCompacted looks for the last compaction, which the cluster does not tell:
-// the least revision that can be read.
+// findCompacted looks for the last compaction, which the cluster does not report: the lowest
+// readable revision.
 func (s *Store) findCompacted(ctx context.Context) error {
 	low, high := max(s.Compacted(), 1), s.Revision()
 	if err := s.at(ctx, low); !errors.Is(err, storage.ErrCompacted) {
@@ -50,13 +50,13 @@ func (s *Store) findCompacted(ctx context.Context) error {
 	return nil
 }
 
-// compactKey is where those who share a cluster agree on who compacts it; it is
-// kube-apiserver's, so that it may be one of them. Its version counts the
+// compactKey is the key by which the processes that share a cluster agree which of them compacts
+// it. It is kube-apiserver's, so that a kube-apiserver may be one of them. Its version counts the
 // intervals.
 const compactKey = "compact_rev_key"
 
-// compactForever compacts once per interval what was there an interval before, if
-// nobody else has.
+// compactForever compacts once per interval to the revision of an interval before, unless another
+// process has done so.
 func (s *Store) compactForever() {
 	tick := time.NewTicker(s.opts.History)
 	defer tick.Stop()
@@ -80,8 +80,8 @@ func (s *Store) compactForever() {
 	}
 }
 
-// takeTurn takes the interval after turn, if it is still to be had. It returns
-// which one is next and the present revision.
+// takeTurn takes the interval after turn, if it is not taken yet. It returns the next interval and
+// the current revision.
 func (s *Store) takeTurn(turn, old int64) (mine bool, next, now int64, err error) {
 	ctx, cancel := s.request(s.ctx)
 	defer cancel()

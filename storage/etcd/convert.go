@@ -20,8 +20,8 @@ func (k keys) keyValue(kv *mvccpb.KeyValue) *storage.KeyValue {
 	}
 }
 
-// event fails with ErrCompacted if what was before is gone: the cluster then sends
-// the event without it, as if the key were new.
+// event fails with ErrCompacted if the previous version is compacted: the cluster then sends the
+// event without it, as if the key were new.
 func (k keys) event(e *clientv3.Event) (storage.Event, error) {
 	if e.PrevKv == nil && !e.IsCreate() {
 		return storage.Event{}, fmt.Errorf("what was before revision %d: %w", e.Kv.ModRevision, storage.ErrCompacted)
@@ -37,7 +37,7 @@ func (k keys) event(e *clientv3.Event) (storage.Event, error) {
 	return out, nil
 }
 
-// size is what an event holds of memory that grows.
+// size is the memory of an event that depends on its keys and values.
 func size(e storage.Event) int {
 	n := 200 + len(e.KV.Key) + len(e.KV.Value)
 	if e.Prev != nil {

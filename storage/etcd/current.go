@@ -8,9 +8,9 @@ import (
 	"fairlead.dev/storage"
 )
 
-// rounds let all who ask for the present revision share the asking. An answer is
-// good for those only who asked before it was sought: so one question is under
-// way at most, and whoever comes meanwhile waits for the next one.
+// rounds let concurrent readers of the current revision share one request. An answer is valid only
+// for readers that asked before the request was sent: so at most one request is in progress, and
+// later readers wait for the next one.
 type rounds struct {
 	mu struct {
 		sync.Mutex
@@ -25,8 +25,7 @@ type round struct {
 	err  error
 }
 
-// Current implements storage.Store by a read of nothing that a majority of the
-// members confirms.
+// Current implements storage.Store by an empty read that a majority of the members confirms.
 func (s *Store) Current(ctx context.Context) (storage.Revision, error) {
 	if s.isClosed() {
 		return 0, storage.ErrClosed
@@ -43,7 +42,7 @@ func (s *Store) Current(ctx context.Context) (storage.Revision, error) {
 	}
 }
 
-// join finds the round that has not begun; nil if the store is closed.
+// join returns the round that has not begun; nil if the store is closed.
 func (s *Store) join() *round {
 	mu := &s.rounds.mu
 	mu.Lock()
@@ -59,7 +58,7 @@ func (s *Store) join() *round {
 	return mu.next
 }
 
-// runRounds runs one round after the other until nobody asks.
+// runRounds runs one round after the other until no reader waits.
 func (s *Store) runRounds() {
 	mu := &s.rounds.mu
 	for {
@@ -81,7 +80,8 @@ func (s *Store) runRounds() {
 	}
 }
 
-// at asks the cluster whether a revision can be read. Errors: ErrCompacted,
+// at asks the cluster whether a revision can be read. Errors: ErrCompacted, ErrFutureRevision and
+// others.
 // ErrFutureRevision and so on.
 func (s *Store) at(ctx context.Context, r storage.Revision) error {
 	_, err := s.page(ctx, span{start: s.keys.probe()}, r, 0, true)

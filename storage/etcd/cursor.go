@@ -10,16 +10,16 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A cursor is fed by a goroutine of its own (see pump.go) from a watch of its own,
-// and holds what it was fed until it is read. When that is too much the watch is
-// given up, and taken up again where it stood once the cursor has been read.
+// A goroutine of its own (see pump.go) feeds a cursor from a watch of its own, and the cursor holds
+// the events until they are read. When these are too many the watch is closed, and reopened at the
+// same revision once the cursor has been read.
 type cursor struct {
 	store *Store
 	span  span
-	// empty: there are no keys in the span; only Progress moves.
+	// empty: the cluster has no keys in the span; only Progress moves.
 	empty bool
 	bell  chan struct{}
-	// kick wakes the pump: there is room again, or something is wanted.
+	// kick wakes the pump: there is room again, or a revision is wanted.
 	kick chan struct{}
 	// opened is closed when the cluster feeds the cursor for the first time, or it
 	// has ended.
@@ -34,22 +34,20 @@ type cursor struct {
 		events   []storage.Event
 		size     int
 		progress storage.Revision
-		// wanted is where Progress was asked to be, until it is there or until has
-		// passed.
+		// wanted is the requested Progress, until it is reached or until has passed.
 		wanted storage.Revision
 		until  time.Time
-		// err ends the cursor when what is before it has been read.
+		// err ends the cursor when the events before it have been read.
 		err error
 	}
 }
 
 var _ storage.Cursor = (*cursor)(nil)
 
-// wantFor is how long a cursor asks for a revision that does not come.
+// wantFor is how long a cursor requests a revision that does not come.
 const wantFor = 5 * time.Second
 
-// Watch implements storage.Store. It returns when the cluster has taken up the
-// watch.
+// Watch implements storage.Store. It returns when the cluster has opened the watch.
 func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor, error) {
 	if after < 0 {
 		return nil, fmt.Errorf("watch after %d: %w", after, storage.ErrInvalid)
@@ -116,7 +114,7 @@ func (c *cursor) Bell() <-chan struct{} { return c.bell }
 
 func (c *cursor) ring() { poke(c.bell) }
 
-// poke puts something into a channel of one slot.
+// poke sends on a channel of one slot.
 func poke(bell chan struct{}) {
 	select {
 	case bell <- struct{}{}:
@@ -142,7 +140,7 @@ func (c *cursor) Next() (storage.Batch, error) {
 	return b, nil
 }
 
-// full says that no more is taken; mu is held.
+// full reports that no more events are accepted; mu is held.
 func (c *cursor) full() bool { return c.mu.size >= c.store.opts.Buffer }
 
 // Want implements storage.Cursor.
@@ -158,7 +156,7 @@ func (c *cursor) Want(r storage.Revision) {
 	poke(c.kick)
 }
 
-// end makes Next fail when what has come before has been read.
+// end makes Next fail when the earlier events have been read.
 func (c *cursor) end(err error) {
 	c.mu.Lock()
 	if c.mu.err == nil || errors.Is(err, storage.ErrClosed) {

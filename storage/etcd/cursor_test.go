@@ -76,7 +76,7 @@ func TestSlowCursor(t *testing.T) {
 	}
 }
 
-// TestSlowCursorIsOvertaken: what a slow cursor has not been fed is compacted.
+// TestSlowCursorIsOvertaken: the events that a slow cursor has not been fed are compacted.
 func TestSlowCursorIsOvertaken(t *testing.T) {
 	s := open(t, startMember(t), etcd.Options{Buffer: small})
 	c := watch(t, s, "/", storage.NoEnd, 0)
@@ -99,8 +99,8 @@ func TestSlowCursorIsOvertaken(t *testing.T) {
 	}
 }
 
-// TestQuietCursorComesUp: others write, elsewhere; a cursor that nothing is sent to
-// still learns how far the log is.
+// TestQuietCursorComesUp: other keys are written; a cursor without events still learns the revision
+// of the log.
 func TestQuietCursorComesUp(t *testing.T) {
 	url := startMember(t)
 	a, b := open(t, url, etcd.Options{}), open(t, url, etcd.Options{})
@@ -154,7 +154,7 @@ func TestLargeTransaction(t *testing.T) {
 	}
 }
 
-// TestSharedCompaction: those who share a cluster compact it by themselves.
+// TestSharedCompaction: processes that share a cluster compact it by themselves.
 func TestSharedCompaction(t *testing.T) {
 	url := startMember(t)
 	o := etcd.Options{History: 100 * time.Millisecond}
@@ -163,7 +163,8 @@ func TestSharedCompaction(t *testing.T) {
 		rev := put(t, a, "/k", "x")
 		_, err := b.Range(t.Context(), storage.RangeRequest{Start: "/k", Revision: 2})
 		if errors.Is(err, storage.ErrCompacted) {
-			// Who opens now finds out how far. Who compacts notes it, which is a write, too.
+			// A store that opens now learns the compacted revision. The one that compacts writes it
+			// to a key, which adds a revision.
 			c := open(t, url, etcd.Options{History: -1}).Compacted()
 			now, err := a.Current(t.Context())
 			if err != nil || c < 2 || c > now {

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// known are the cluster's answers that say what became of a request.
+// known are the cluster's answers that reveal the fate of a request.
 var known = []struct{ theirs, ours error }{
 	{rpctypes.ErrCompacted, storage.ErrCompacted},
 	{rpctypes.ErrFutureRev, storage.ErrFutureRevision},
@@ -26,8 +26,8 @@ var known = []struct{ theirs, ours error }{
 	{rpctypes.ErrLeaseTTLTooLarge, storage.ErrInvalid},
 }
 
-// failure says in the contract's words what err means. Whoever cannot be told
-// what happened gets ErrUnavailable.
+// failure translates err into an error of the contract. If the outcome is unknown it is
+// ErrUnavailable.
 func (s *Store) failure(err error) error {
 	if err == nil {
 		return nil
@@ -41,7 +41,7 @@ func (s *Store) failure(err error) error {
 		}
 	}
 	if status.Code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max") {
-		return fmt.Errorf("%w (%w)", storage.ErrTooLarge, err) // than gRPC carries, before anyone looked at it
+		return fmt.Errorf("%w (%w)", storage.ErrTooLarge, err) // more than gRPC carries, refused before the store saw it
 	}
 	return fmt.Errorf("%w: %w", storage.ErrUnavailable, message{err})
 }
@@ -61,8 +61,8 @@ func (s *Store) writeFailure(err error) error {
 	return out
 }
 
-// refused says that the cluster did not begin with a request: the member knew of no
-// leader to send it to, or there is no room, or too much to do, or we may not.
+// refused reports that the cluster did not begin with a request: the member knew of no leader to
+// send it to, or there is no space, or it is overloaded, or the request is not permitted.
 func refused(err error) bool {
 	if errors.Is(err, rpctypes.ErrNoLeader) {
 		return true
@@ -79,7 +79,7 @@ func refused(err error) bool {
 	return false
 }
 
-// writable refuses a write that need not be tried.
+// writable refuses a write that is certain to fail.
 func (s *Store) writable(ctx context.Context) error {
 	if s.isClosed() {
 		return fmt.Errorf("%w: %w", storage.ErrNotWritten, storage.ErrClosed)

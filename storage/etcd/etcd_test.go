@@ -36,8 +36,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestConformanceOnOurs runs the suite against this project's own etcd, over the
-// embedded store: what etcd's protocol makes of the contract, and back.
+// TestConformanceOnOurs runs the suite against this project's own etcd, over the embedded store,
+// through etcd's protocol in both directions.
 func TestConformanceOnOurs(t *testing.T) {
 	t.Parallel()
 	storagetest.RunRemote(t, func(t testing.TB) storage.Store {

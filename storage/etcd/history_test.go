@@ -12,12 +12,12 @@ import (
 	"fairlead.dev/storage"
 )
 
-// patience bounds every wait for what must come; it is no measure.
+// patience bounds every wait for an event that must come; it is no measure.
 const patience = time.Minute
 
-// history writes one numbered value after the other, and watches them. In the end
-// what was acknowledged must have been seen, once, at the revision that was told;
-// and nothing else but what nobody knew the fate of.
+// history writes one numbered value after the other, and watches them. In the end every
+// acknowledged value must have been seen, once, at the revision of its answer, and besides these
+// only values whose commit failed with an unknown outcome.
 type history struct {
 	t     *testing.T
 	store storage.Store

@@ -11,7 +11,7 @@ import (
 // of the cluster, which have prefix in its place.
 type keys struct{ root, prefix string }
 
-// out is the cluster's name of a key.
+// out returns the cluster's name of a key.
 func (k keys) out(key string) (string, error) {
 	rest, ok := strings.CutPrefix(key, k.root)
 	if !ok || key == "" {
@@ -20,7 +20,7 @@ func (k keys) out(key string) (string, error) {
 	return k.prefix + rest, nil
 }
 
-// in is the store's name of one of the cluster's keys.
+// in returns the store's name of one of the cluster's keys.
 func (k keys) in(key []byte) string {
 	if k.root == k.prefix {
 		return string(key)
@@ -28,12 +28,11 @@ func (k keys) in(key []byte) string {
 	return k.root + string(key[len(k.prefix):])
 }
 
-// A span is a range of the cluster's keys, in the form of its requests: end is ""
-// for the one key start and NoEnd for all from start on.
+// A span is a range of the cluster's keys, in the form of its requests: end is "" for the one key
+// start and NoEnd for all from start on.
 type span struct{ start, end string }
 
-// span translates a range of keys, cut to what the store has; ok is false if
-// nothing is left of it.
+// span translates a range of keys, cut to the store's keys; ok is false if the result is empty.
 func (k keys) span(start, end string) (s span, ok bool) {
 	if end == "" {
 		key, err := k.out(start)
@@ -53,7 +52,7 @@ func (k keys) span(start, end string) (s span, ok bool) {
 		s.end = k.prefix + end[len(k.root):]
 	}
 	if s.start == "" {
-		s.start = "\x00" // the least key there is
+		s.start = "\x00" // the lowest key there is
 	}
 	return s, true
 }
@@ -66,6 +65,6 @@ func before(a, b string) bool {
 	return a < b
 }
 
-// probe is a key that nobody writes, to ask the cluster about itself. It lies
-// within the prefix, where the store is allowed to read.
+// probe is a key that is never written, for questions about the cluster itself. It lies within the
+// prefix, which the store is allowed to read.
 func (k keys) probe() string { return k.prefix + "\x00" }

@@ -32,8 +32,7 @@ func (s *Store) Grant(ctx context.Context, id storage.LeaseID, ttl time.Duration
 	return storage.Lease{ID: storage.LeaseID(res.ID), TTL: ttl, Remaining: ttl}, nil
 }
 
-// leases speaks to the members without the client's repetition, which a write must
-// not have.
+// leases calls the members without the client's retries, which a write must not have.
 func (s *Store) leases() pb.LeaseClient { return pb.NewLeaseClient(s.client.ActiveConnection()) }
 
 // Revoke implements storage.Store.
@@ -94,7 +93,8 @@ func (s *Store) Lease(ctx context.Context, id storage.LeaseID) (storage.Lease, e
 	return l, nil
 }
 
-// Leases implements storage.Store. They are the cluster's, whoever granted them.
+// Leases implements storage.Store. It returns all leases of the cluster, including those of other
+// processes.
 func (s *Store) Leases(ctx context.Context) ([]storage.LeaseID, error) {
 	if s.isClosed() {
 		return nil, storage.ErrClosed

@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// startMember starts a cluster of one in this process, and returns its URL. It
-// keeps nothing: the tests are about what the client makes of it.
+// startMember starts a cluster of one in this process, and returns its URL. Its data is in memory:
+// the tests are about the client.
 func startMember(t testing.TB) string {
 	t.Helper()
 	any := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
@@ -29,8 +29,8 @@ func startMember(t testing.TB) string {
 	return "http://" + e.Clients[0].Addr().String()
 }
 
-// open opens a store that is closed with the test. There is nobody else to ask, so its
-// requests have as much time as the tests.
+// open opens a store that is closed with the test. There is no other member to ask, so its requests
+// have as much time as the tests.
 func open(t testing.TB, url string, o etcd.Options) *etcd.Store {
 	t.Helper()
 	o.Endpoints, o.Timeout = []string{url}, patience

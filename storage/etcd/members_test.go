@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/storage/etcd"
 )
 
-// TestMembersComeAndGo plays what happens to a cluster of three, one thing after
-// the other, while one store writes and another one watches.
+// TestMembersComeAndGo runs the troubles of a cluster of three, one after the other, while one
+// store writes and another one watches.
 func TestMembersComeAndGo(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
@@ -149,8 +149,8 @@ func (c cluster) waitHealthy(t *testing.T) *member {
 	}
 }
 
-// answers wants a call to succeed, unless it has been given up only because this
-// program, or the whole cluster, was not run for a while.
+// answers requires a call to succeed, unless it was given up only because this program, or the
+// whole cluster, was not run for a while.
 func answers(t *testing.T, what string, call func() error) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; {
@@ -179,7 +179,7 @@ func awaitUnavailable(t *testing.T, s *etcd.Store) {
 	}
 }
 
-// wantUnavailable wants the error, and not for ever to pass before it comes.
+// wantUnavailable requires the error, and within a bounded time.
 func wantUnavailable(t *testing.T, what string, call func() error) {
 	t.Helper()
 	done := make(chan error, 1)

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	// Endpoints are the client URLs of the members, "https://host:2379".
 	Endpoints []string
-	// TLS is how to speak to them; nil where the endpoints are http.
+	// TLS configures the connections; nil if the endpoints are http.
 	TLS *tls.Config
 
 	// Root and Prefix put the store below a prefix of the cluster: a key of the
@@ -34,19 +34,19 @@ type Options struct {
 	// Timeout bounds every request; 0 is DefaultTimeout. A request that can be
 	// repeated is, on other members, until then.
 	Timeout time.Duration
-	// History is how long superseded revisions are kept: the cluster is compacted
-	// at that pace, by one of those who share it; 0 is DefaultHistory, below 0
-	// leaves it to others.
+	// History is how long superseded revisions are kept: the cluster is compacted at that pace, by
+	// one of the processes that share it; 0 is DefaultHistory, below 0 leaves it to other
+	// processes.
 	History time.Duration
-	// Buffer bounds the events that an open cursor holds unread, in bytes of keys
-	// and values; 0 is DefaultBuffer. A cursor that is read more slowly is fed
-	// from the cluster again when it has been read.
+	// Buffer bounds the events that an open cursor holds unread, in bytes of keys and values; 0 is
+	// DefaultBuffer. A cursor that is read more slowly is fed from the cluster again when it has
+	// been read.
 	Buffer int
-	// Logger hears of breaks and recoveries; nil is silence.
+	// Logger logs breaks and recoveries; nil discards them.
 	Logger *slog.Logger
 }
 
-// What the zero values of Options stand for.
+// The defaults of Options.
 const (
 	DefaultTimeout = 5 * time.Second
 	DefaultHistory = 5 * time.Minute
@@ -69,8 +69,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// How soon a member that no longer answers is given up: a connection is tried
-// after some seconds of silence, and must answer soon.
+// A connection is probed after some seconds of silence, and given up if the answer takes too long.
 const (
 	keepAliveTime    = 10 * time.Second
 	keepAliveTimeout = 5 * time.Second
@@ -78,8 +77,8 @@ const (
 	maxMessage = 1<<31 - 1
 )
 
-// reconnect is how soon a member that is back is found: by default it may take two
-// minutes after a long outage.
+// reconnect bounds the pause until a member that is back is found: by default it may be two minutes
+// after a long outage.
 var reconnect = grpc.ConnectParams{
 	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 2 * time.Second},
 	MinConnectTimeout: 3 * time.Second,
@@ -116,8 +115,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// why asks a member without trying again. A request that is repeated until its time
-// is over does not tell what was wrong with the connection.
+// why asks a member without retrying. A request that is repeated until its timeout does not return
+// the connection's error.
 func (s *Store) why() error {
 	ctx, cancel := context.WithTimeout(s.ctx, time.Second)
 	defer cancel()

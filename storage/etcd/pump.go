@@ -17,9 +17,8 @@ import (
 const (
 	// retryAfter is the pause before a watch that broke is taken up again.
 	retryAfter = 100 * time.Millisecond
-	// stallAfter is how long a member may take to begin a watch, or leave requests
-	// for a progress that the cluster is known to have made unanswered: it is
-	// another member's turn then.
+	// stallAfter is how long a member may take to open a watch, or leave requests unanswered for a
+	// progress that the cluster has certainly made. Then another member is tried.
 	stallAfter = 2 * time.Second
 )
 
@@ -29,8 +28,8 @@ var (
 	errStalled = errors.New("the member is behind or does not answer")
 )
 
-// pump feeds the cursor until it ends: by one watch after the other, each from
-// where the last one came to.
+// pump feeds the cursor until it ends: by one watch after the other, each from the progress of the
+// last one.
 func (c *cursor) pump() {
 	for c.ctx.Err() == nil {
 		err := c.follow()
@@ -67,9 +66,8 @@ func (c *cursor) awaitRoom() {
 	}
 }
 
-// follow runs one watch, and returns why it ended. The watch has a stream of its
-// own, as the metadata of its context make it: progress is a stream's, and would
-// wait for the slowest watch on it.
+// follow runs one watch, and returns why it ended. The metadata of its context gives the watch a
+// stream of its own: progress belongs to a stream, and would wait for the slowest watch on it.
 func (c *cursor) follow() error {
 	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(c.ctx))
 	defer cancel()
@@ -128,7 +126,7 @@ func (c *cursor) watchOptions(after storage.Revision) []clientv3.OpOption {
 	return opts
 }
 
-// take adds what has come. A response holds whole transactions.
+// take adds the events of a response, which holds whole transactions.
 func (c *cursor) take(r *clientv3.WatchResponse) error {
 	if r.CompactRevision != 0 {
 		c.store.sawCompacted(r.CompactRevision)
@@ -149,7 +147,7 @@ func (c *cursor) take(r *clientv3.WatchResponse) error {
 	defer c.mu.Unlock()
 	progress := storage.Revision(r.Header.Revision)
 	if len(r.Events) > 0 {
-		// The header tells how far the member is, not the watch.
+		// The header has the member's revision, not the watch's.
 		progress = storage.Revision(r.Events[len(r.Events)-1].Kv.ModRevision)
 	}
 	for _, e := range r.Events {
@@ -158,7 +156,7 @@ func (c *cursor) take(r *clientv3.WatchResponse) error {
 		}
 		ev, err := c.store.keys.event(e)
 		if err != nil {
-			// What came with it of the same transaction must not be seen alone.
+			// Other events of the same transaction must not be seen alone.
 			c.cutAbove(storage.Revision(e.Kv.ModRevision) - 1)
 			return err
 		}
@@ -184,7 +182,7 @@ func (c *cursor) wants() bool {
 	return c.mu.wanted > 0
 }
 
-// cutAbove takes back the events above r; mu is held.
+// cutAbove removes the events above r; mu is held.
 func (c *cursor) cutAbove(r storage.Revision) {
 	n := len(c.mu.events)
 	for n > 0 && c.mu.events[n-1].Revision() > r {

@@ -10,9 +10,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// pageKeys bounds the keys of one answer of the cluster, which it has to build in
-// one piece; a Range is put together from several, all of the first one's
-// revision.
+// pageKeys bounds the keys of one answer of the cluster, which the cluster builds in one piece; a
+// Range is put together from several, all of the first one's revision.
 const pageKeys = 1000
 
 // Range implements storage.Store. Every read is linearizable.
@@ -25,7 +24,7 @@ func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.Rang
 	}
 	sp, ok := s.keys.span(r.Start, r.End)
 	if !ok {
-		// Nothing is there, but it still matters whether the revision is.
+		// There are no keys, but the revision must still be checked.
 		sp, r.CountOnly = span{start: s.keys.probe()}, true
 	}
 	for {
@@ -83,7 +82,7 @@ func (s *Store) page(ctx context.Context, sp span, at storage.Revision, limit in
 		opts = append(opts, clientv3.WithCountOnly())
 	}
 	for {
-		// A member that hangs does not refuse: the next one is asked in time.
+		// A hanging member does not refuse: the next one is asked in time.
 		try, cancel := context.WithTimeout(ctx, s.opts.Timeout/tries)
 		page, err := s.client.Get(try, sp.start, opts...)
 		hung := try.Err() != nil && ctx.Err() == nil
@@ -98,5 +97,5 @@ func (s *Store) page(ctx context.Context, sp span, at storage.Revision, limit in
 	}
 }
 
-// tries is how often a read that is not answered is tried within the timeout.
+// tries is how often an unanswered read is tried within the timeout.
 const tries = 3

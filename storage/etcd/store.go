@@ -18,12 +18,12 @@ type Store struct {
 	keys   keys
 	client *clientv3.Client
 
-	// ctx ends when the store is closed; work is everything that has to end then.
+	// ctx ends when the store is closed; work counts the goroutines that must end then.
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	// seen and compacted are the highest this process has heard of.
+	// seen and compacted are the highest revisions known to this process.
 	seen, compacted atomic.Int64
 	// streams numbers the streams of watches, so that no two share one.
 	streams atomic.Int64
@@ -46,7 +46,7 @@ func newStore(client *clientv3.Client, o Options) *Store {
 	return s
 }
 
-// begin learns where the cluster stands.
+// begin reads the current state of the cluster.
 func (s *Store) begin(ctx context.Context) error {
 	if _, err := s.Current(ctx); err != nil {
 		return err
@@ -96,15 +96,14 @@ func (s *Store) Close() error {
 
 func (s *Store) isClosed() bool { return s.ctx.Err() != nil }
 
-// Revision implements storage.Store: the last revision this process has heard of.
-// Others may have written since; Current asks.
+// Revision implements storage.Store: the last revision known to this process. Other processes may
+// have written since; Current asks the cluster.
 func (s *Store) Revision() storage.Revision { return storage.Revision(s.seen.Load()) }
 
-// Compacted implements storage.Store: the last compaction this process has heard
-// of.
+// Compacted implements storage.Store: the last compaction known to this process.
 func (s *Store) Compacted() storage.Revision { return storage.Revision(s.compacted.Load()) }
 
-// Err is nil if the cluster answers, else it says why not.
+// Err is nil if the cluster answers; otherwise it is the reason.
 func (s *Store) Err() error {
 	ctx, cancel := context.WithTimeout(s.ctx, min(s.opts.Timeout, errTimeout))
 	defer cancel()
@@ -112,7 +111,7 @@ func (s *Store) Err() error {
 	return err
 }
 
-// errTimeout bounds the patience of those who ask whether the store is well.
+// errTimeout bounds the wait of health checks.
 const errTimeout = 2 * time.Second
 
 func (s *Store) saw(rev int64)        { raise(&s.seen, rev) }
@@ -126,8 +125,8 @@ func raise(a *atomic.Int64, to int64) {
 	}
 }
 
-// request is the context of one request: bounded, and refused at once by a member
-// that knows of no leader, so that another one is tried.
+// request is the context of one request: bounded, and refused at once by a member without a leader,
+// so that another one is tried.
 func (s *Store) request(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(clientv3.WithRequireLeader(ctx), s.opts.Timeout)
 }

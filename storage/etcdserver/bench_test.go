@@ -21,7 +21,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// etcdForever is the peer: etcd itself, as it comes.
+// etcdForever is the peer: etcd itself, with its defaults.
 func etcdForever() {
 	c := embed.NewConfig()
 	c.Dir, c.LogLevel, c.LogOutputs = os.Args[1], "fatal", []string{"/dev/null"}
@@ -101,7 +101,7 @@ func (p peer) clients(b *testing.B, n int) []*clientv3.Client {
 	return out
 }
 
-// measure runs f b.N times from many sides at once.
+// measure runs f b.N times from many goroutines at once.
 func (p peer) measure(b *testing.B, workers int, clients []*clientv3.Client, f func(c *clientv3.Client, worker, i int) error) {
 	var left atomic.Int64
 	left.Store(int64(b.N))
@@ -240,8 +240,8 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-// BenchmarkIdleWatches holds watches that nothing happens to, all on one stream or a few
-// on each of many, over 16 connections: what counts is the server's memory for each.
+// BenchmarkIdleWatches holds watches without events, all on one stream or a few on each of many,
+// over 16 connections, and measures the server's memory for each.
 func BenchmarkIdleWatches(b *testing.B) {
 	const watches, atOnce = 100_000, 100
 	for _, streams := range []int{1, 1000, 10_000} {

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What is wrong with a request by itself, in the order in which etcd looks.
+// Checks of a request by itself, in etcd's order.
 
 func checkSize(r proto.Message) error {
 	if proto.Size(r) > MaxRequestBytes {
@@ -82,7 +82,7 @@ func checkOp(op *pb.RequestOp, ops int) error {
 	return rpctypes.ErrGRPCKeyNotFound
 }
 
-// keySet is what the operations of a branch write.
+// keySet is the set of keys that the operations of a branch write.
 type keySet struct {
 	puts map[string]struct{}
 	dels [][2]string
@@ -105,8 +105,8 @@ func (k *keySet) put(key string) error {
 	return nil
 }
 
-// checkKeys refuses a branch that writes a key twice, whichever way the
-// transactions nested in it go.
+// checkKeys refuses a branch that writes a key twice, in any combination of the branches of nested
+// transactions.
 func checkKeys(branch []*pb.RequestOp) (keySet, error) {
 	all := keySet{puts: map[string]struct{}{}}
 	for _, op := range branch {
@@ -134,7 +134,7 @@ func checkKeys(branch []*pb.RequestOp) (keySet, error) {
 		}
 		for key := range other.puts {
 			if _, ok := then.puts[key]; ok {
-				continue // only one of the two happens
+				continue // only one of the two is executed
 			}
 			if err := all.put(key); err != nil {
 				return all, err

@@ -7,7 +7,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
-// memberName is what this member is called.
+// memberName is the name of this member.
 const memberName = "fairlead"
 
 // The clusterServer knows its one member, and refuses to change that.
@@ -22,8 +22,8 @@ func (s *clusterServer) MemberList(context.Context, *pb.MemberListRequest) (*pb.
 	}}}, nil
 }
 
-// The authServer answers as etcd does while authentication is not enabled.
-// Whatever would manage users is not implemented, and says so.
+// The authServer answers as etcd does while authentication is not enabled. Requests that would
+// manage users are answered as not implemented.
 type authServer struct {
 	*Server
 	pb.UnimplementedAuthServer

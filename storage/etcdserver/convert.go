@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Who we are. Clients want the IDs to be set and to stay the same, and the term of
-// a cluster that had one election is 2.
+// The identity of this server. Clients want the IDs to be set and to stay the same; 2 is the term
+// of a cluster that had one election.
 const (
 	clusterID = 0xfa121ead_00000001
 	memberID  = 0xfa121ead_00000002
@@ -29,7 +29,7 @@ func header(r storage.Revision) *pb.ResponseHeader {
 // inner is the header of an answer within a transaction.
 func inner(r storage.Revision) *pb.ResponseHeader { return &pb.ResponseHeader{Revision: int64(r)} }
 
-// keyBytes is a key as bytes that are only read, to be marshalled.
+// keyBytes returns a key as read-only bytes, to be marshalled.
 func keyBytes(key string) []byte { return unsafe.Slice(unsafe.StringData(key), len(key)) }
 
 func fill(to *mvccpb.KeyValue, kv *storage.KeyValue) {
@@ -59,7 +59,7 @@ func messages(kvs []*storage.KeyValue, keysOnly bool) []*mvccpb.KeyValue {
 	return out
 }
 
-// rpcError is what etcd says where the store says err.
+// rpcError returns etcd's error for err of the store.
 func rpcError(err error) error {
 	switch {
 	case err == nil:

@@ -25,8 +25,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// serveForever is the process that is killed: a store on disk, served on the
-// address it is given.
+// serveForever is the process that is killed: a store on disk, served on the given address.
 func serveForever() {
 	store, err := local.Open(os.Args[1], local.Options{})
 	if err != nil {
@@ -63,7 +62,7 @@ func startServer(t *testing.T, dir, address string) (*exec.Cmd, string) {
 	return cmd, line.Text()
 }
 
-// An operation on a register, which is a key: what was asked and what was answered.
+// An operation on a register, which is a key: the request and its answer.
 type (
 	input struct {
 		key  int
@@ -91,8 +90,8 @@ const (
 	remove // delete it
 )
 
-// registers is what keys should be like: a write has a revision above that which
-// was there, and reads see the last.
+// registers is the model of keys: a write has a higher revision than the previous one, and reads
+// return the last write.
 var registers = porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		by := map[int][]porcupine.Operation{}
@@ -118,7 +117,7 @@ var registers = porcupine.NondeterministicModel{
 		case swap:
 			holds := s.mod == i.mod
 			if s.mod == unknownRevision {
-				// Nobody was told its revision, so nobody can name it.
+				// The revision was not answered, so no operation can name it.
 				holds = false
 			}
 			if o.unknown {
@@ -160,17 +159,17 @@ var registers = porcupine.NondeterministicModel{
 	Equal: func(a, b any) bool { return a == b },
 }
 
-// unknownRevision is that of a write that nobody was told about.
+// unknownRevision is the revision of a write without an answer.
 const unknownRevision = -1
 
 // crashes is how often TestCrashes kills the server; the long run, with the tag
 // soak, does it more often.
 var crashes = 10
 
-// TestCrashes kills the server again and again under clients that read and write,
-// and one that watches all the time. What the clients were told must be a history
-// of registers that hold what is written to them, and what the watcher saw must be
-// all that happened, once and in order, whoever was told of it.
+// TestCrashes kills the server again and again under clients that read and write, and one that
+// watches all the time. The clients' answers must be a history of registers that hold the values
+// written to them, and the watcher must have seen every write once and in order, including those
+// without an answer.
 func TestCrashes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it kills and restarts a process many times")
@@ -206,7 +205,7 @@ func TestCrashes(t *testing.T) {
 	go func() { watched <- watchAll(t, dial(), enough) }()
 
 	for i := range crashes {
-		// Somewhere in the middle of the work: after some more was acknowledged.
+		// In the middle of the work: after further writes were acknowledged.
 		want := h.done.Load() + 100 + int64(rand.IntN(300))
 		deadline := time.Now().Add(patience)
 		for h.done.Load() < want {
@@ -246,12 +245,12 @@ func TestCrashes(t *testing.T) {
 	t.Logf("%d crashes, %d operations, %d of them unanswered, %d revisions", crashes, len(h.ops), h.unknown, final.Header.Revision)
 }
 
-// history is what the clients did.
+// history is the operations of the clients.
 type history struct {
 	done atomic.Int64
 	mu   sync.Mutex
 	ops  []porcupine.Operation
-	// acked is what was written, by revision; a deletion writes "-".
+	// acked are the written values, by revision; a deletion writes "-".
 	acked   map[int64]string
 	unknown int
 }
@@ -274,7 +273,7 @@ func (h *history) client(t *testing.T, c *clientv3.Client, id int, stop <-chan s
 		end := time.Now().UnixNano()
 		switch {
 		case err != nil && in.kind == read:
-			continue // nothing was changed, nothing was learnt
+			continue // no change, no information
 		case err != nil:
 			out.unknown, end = true, 1<<62
 		default:
@@ -293,14 +292,14 @@ func (h *history) client(t *testing.T, c *clientv3.Client, id int, stop <-chan s
 		}
 		h.mu.Unlock()
 		if out.unknown {
-			// A client whose operation is under way does nothing else meanwhile:
-			// who goes on is a new one.
+			// A client with an operation in progress does nothing else meanwhile: a new client goes
+			// on.
 			id += 100
 		}
 	}
 }
 
-// do does it, and returns the revision of the write if there was one.
+// do performs it, and returns the revision of the write if there was one.
 func do(c *clientv3.Client, in input) (out output, rev int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -346,15 +345,15 @@ func do(c *clientv3.Client, in input) (out output, rev int64, err error) {
 	return out, rev, nil
 }
 
-// witness is what the watcher saw.
+// witness is the events that the watcher saw.
 type witness struct {
 	values map[int64]string
 	now    map[string]string
 }
 
-// watchAll watches from the start to a revision that it is told, over whatever
-// happens to its connection. Every write is one key, so every revision is one
-// event: it complains if one is missing, or comes twice or too early.
+// watchAll watches from the start to a given revision, across broken connections. Every write is
+// one key, so every revision is one event: it reports one that is missing, or comes twice or too
+// early.
 func watchAll(t *testing.T, c *clientv3.Client, enough <-chan int64) *witness {
 	w := &witness{values: map[int64]string{}, now: map[string]string{}}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/storage/snapshot"
 )
 
-// What the test binary is, beside itself.
+// The roles of the test binary beside tests.
 const (
 	roleEnv     = "FAIRLEAD_TEST_ROLE"
 	roleEtcdctl = "etcdctl"

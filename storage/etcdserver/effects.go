@@ -10,25 +10,24 @@ import (
 	"fairlead.dev/storage"
 )
 
-// effects tells what a transaction at revision rev did, one operation after the
-// other: the state before it, which is that of revision base, with its own writes
-// so far laid over it.
+// effects answers the operations of a transaction at revision rev, one after the other: the state
+// before it, which is that of revision base, with its own writes so far laid over it.
 type effects struct {
 	ctx       context.Context
 	store     storage.Store
 	base, rev storage.Revision
 	// over holds the keys written so far, nil for those deleted.
 	over map[string]*storage.KeyValue
-	// lone says that there is one operation only, and nobody to ask what it wrote.
+	// lone: there is only one operation, so no later one reads its writes.
 	lone bool
 	// known are keys that are known to have existed.
 	known []string
 }
 
-// know notes that a key existed.
+// know records that a key existed.
 func (e *effects) know(key string) { e.known = append(e.known, key) }
 
-// now is the revision as the operation that comes next would find it.
+// now is the revision as the next operation would find it.
 func (e *effects) now() storage.Revision {
 	if len(e.over) > 0 {
 		return e.rev
@@ -111,7 +110,7 @@ func (e *effects) get(r *pb.RangeRequest) (*pb.RangeResponse, error) {
 	return out, nil
 }
 
-// read is a range as it stands now, in order.
+// read returns a range in its current state, in order.
 func (e *effects) read(start, end string) ([]*storage.KeyValue, error) {
 	res, err := e.store.Range(e.ctx, storage.RangeRequest{Start: start, End: end, Revision: e.base})
 	if err != nil {
@@ -172,7 +171,7 @@ func (e *effects) delete(r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, err
 			e.write(key, nil)
 			out.Deleted = 1
 		}
-	} else if e.base != e.rev { // else nothing was deleted
+	} else if e.base != e.rev { // otherwise no key was deleted
 		kvs, err := e.read(key, end)
 		if err != nil {
 			return nil, err
@@ -196,7 +195,7 @@ func (e *effects) write(key string, kv *storage.KeyValue) {
 	e.over[key] = kv
 }
 
-// inRange says whether a key lies in a range of etcd's.
+// inRange reports whether a key lies in a range of etcd's.
 func inRange(key, start, end string) bool {
 	switch end {
 	case "":

@@ -9,14 +9,13 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Events are the one thing that goes to many at once. So they are encoded by hand,
-// each once for all watches of a stream that see it, and an answer is a few
-// bytes of its own and those.
+// Only events go to many receivers at once. So they are encoded by hand, each once for all watches
+// of a stream that see it, and an answer consists of a few bytes of its own and those.
 
 // encoded is a WatchResponse that is encoded already.
 type encoded struct{ parts mem.BufferSlice }
 
-// codec is gRPC's own but for what is encoded already.
+// codec is gRPC's own, except that it passes on messages that are encoded already.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
@@ -89,8 +88,7 @@ func kvSize(kv *storage.KeyValue) int {
 	return n
 }
 
-// encodeEvent writes an event as a WatchResponse has it, with what was before if
-// prev.
+// encodeEvent writes an event of a WatchResponse, with the previous version if prev.
 func encodeEvent(e storage.Event, prev bool) []byte {
 	kind := uint64(0)
 	if e.Type == storage.Delete {
@@ -109,7 +107,7 @@ func encodeEvent(e storage.Event, prev bool) []byte {
 	return b
 }
 
-// encodeHead writes all of a WatchResponse but its events.
+// encodeHead writes all of a WatchResponse except its events.
 func encodeHead(at storage.Revision, id int64, fragment bool) []byte {
 	h := make([]byte, 0, 48)
 	h = appendNumber(h, headerClusterID, clusterID)
@@ -137,7 +135,7 @@ type recent struct {
 
 func (r *recent) encode(e storage.Event, prev bool) mem.Buffer {
 	for i := range r.entries {
-		// The last ones first: the next watch wants what this one wanted.
+		// The last ones first: the next watch needs the same events as this one.
 		if c := &r.entries[(r.next-1-i+2*len(r.entries))%len(r.entries)]; c.kv == e.KV && c.prev == prev {
 			return c.bytes
 		}
@@ -151,5 +149,5 @@ func (r *recent) encode(e storage.Event, prev bool) mem.Buffer {
 	return b
 }
 
-// maxRecent is how large an event may be to be kept.
+// maxRecent is the size up to which an event is kept.
 const maxRecent = 64 << 10

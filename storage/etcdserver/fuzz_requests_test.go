@@ -49,9 +49,8 @@ func call[R any, P interface {
 	return a, true, err
 }
 
-// FuzzRequests sends anything that is a request of KV, Lease or Maintenance: it is
-// answered with what can be encoded and is of no revision the store has not reached, or
-// it is refused.
+// FuzzRequests sends arbitrary requests of KV, Lease or Maintenance: each is refused, or answered
+// with an encodable message whose revision the store has reached.
 func FuzzRequests(f *testing.F) {
 	s := fuzzed(f)
 	kv, lease, m := &kvServer{Server: s}, &leaseServer{Server: s}, &maintenanceServer{Server: s}
@@ -104,7 +103,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// A script is a stream whose client says what it says and then no more.
+// A script is a stream whose client sends given messages and then no more.
 type script struct {
 	grpc.ServerStream
 	t        *testing.T
@@ -125,7 +124,7 @@ func (s *script) Recv() (*pb.WatchRequest, error) {
 
 func (s *script) Send(r *pb.WatchResponse) error { return s.SendMsg(r) }
 
-// SendMsg sees to it that the events of a watch come in order and each once.
+// SendMsg checks that the events of a watch come in order and each once.
 func (s *script) SendMsg(m any) error {
 	b, err := newCodec().Marshal(m)
 	if err != nil {
@@ -147,8 +146,8 @@ func (s *script) SendMsg(m any) error {
 	return nil
 }
 
-// FuzzWatch says anything on a watch stream, three messages of it, each followed by the
-// question how far the watches are: the stream lives on or ends with an error.
+// FuzzWatch sends three arbitrary messages on a watch stream, each followed by a request for
+// progress: the stream lives on or ends with an error.
 func FuzzWatch(f *testing.F) {
 	s := &watchServer{Server: fuzzed(f)}
 	create := func(r *pb.WatchCreateRequest) []byte {

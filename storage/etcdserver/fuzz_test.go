@@ -52,8 +52,8 @@ func FuzzEvent(f *testing.F) {
 	})
 }
 
-// FuzzTxn sends anything that is a TxnRequest: it is answered or refused, and a
-// revision is taken only by what succeeded.
+// FuzzTxn sends arbitrary TxnRequests: each is answered or refused, and only a successful one takes
+// a revision.
 func FuzzTxn(f *testing.F) {
 	store, err := local.Open("", local.Options{InMemory: true, History: time.Hour})
 	if err != nil {

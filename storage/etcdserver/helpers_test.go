@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// patience bounds every wait for what must come; it is no measure.
+// patience bounds every wait for an event that must come; it is no measure.
 const patience = time.Minute
 
 // serve serves a store in memory and returns a client of it.
@@ -29,7 +29,7 @@ func serve(t testing.TB) (*clientv3.Client, storage.Store) {
 	return connect(t, serveStore(t, etcdserver.Config{Store: store, ProgressInterval: 50 * time.Millisecond})), store
 }
 
-// serveStore serves until the test ends, and returns where.
+// serveStore serves until the test ends, and returns the address.
 func serveStore(t testing.TB, c etcdserver.Config) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// newHTTP serves what probes ask for.
+// newHTTP serves the endpoints of probes.
 func (s *Server) newHTTP() *http.Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
@@ -48,7 +48,7 @@ type healthBody struct {
 	Reason string `json:"reason"`
 }
 
-// probe says whether the store answers and can be written.
+// probe reports whether the store answers and can be written.
 func (s *Server) probe(r *http.Request) error {
 	if err := s.failure(); err != nil {
 		return err

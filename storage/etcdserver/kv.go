@@ -39,7 +39,7 @@ func (s *kvServer) read(ctx context.Context, r *pb.RangeRequest) (*pb.RangeRespo
 	return out, nil
 }
 
-// storeRange is as much of r as the store does itself.
+// storeRange is the part of r that the store does itself.
 func storeRange(r *pb.RangeRequest) storage.RangeRequest {
 	q := storage.RangeRequest{
 		Start: string(r.Key), End: string(r.RangeEnd),
@@ -55,14 +55,13 @@ func storeRange(r *pb.RangeRequest) storage.RangeRequest {
 	return q
 }
 
-// inOrder says whether r wants keys in the order of the store.
+// inOrder reports whether r wants keys in the order of the store.
 func inOrder(r *pb.RangeRequest) bool {
 	return r.SortTarget == pb.RangeRequest_KEY && r.SortOrder != pb.RangeRequest_DESCEND
 }
 
-// ordered says whether r names an order of its own. One that names only what to sort
-// by gets, as etcd has it, the first keys of the range, one more than its limit, put in
-// order.
+// ordered reports whether r names an order of its own. A request with only a sort target gets, as
+// from etcd, the first keys of the range, one more than its limit, sorted.
 func ordered(r *pb.RangeRequest) bool {
 	return r.SortOrder != pb.RangeRequest_NONE && !inOrder(r)
 }
@@ -71,14 +70,14 @@ func filters(r *pb.RangeRequest) bool {
 	return r.MinModRevision != 0 || r.MaxModRevision != 0 || r.MinCreateRevision != 0 || r.MaxCreateRevision != 0
 }
 
-// answer does the rest. The count is of all keys of the range, whatever the filters
-// leave, as etcd's is.
+// answer does the rest. The count is of all keys of the range, regardless of the filters, as etcd's
+// is.
 func answer(r *pb.RangeRequest, res storage.RangeResult) *pb.RangeResponse {
 	kvs, more := pick(r, res)
 	return &pb.RangeResponse{Kvs: asked(r, kvs), Count: res.Count, More: more}
 }
 
-// pick filters, orders and cuts what the store has found.
+// pick filters, sorts and cuts the keys that the store has found.
 func pick(r *pb.RangeRequest, res storage.RangeResult) (kvs []*storage.KeyValue, more bool) {
 	kvs, more = res.KVs, res.More
 	if filters(r) {
@@ -99,12 +98,12 @@ func pick(r *pb.RangeRequest, res storage.RangeResult) (kvs []*storage.KeyValue,
 	return kvs, more
 }
 
-// asked is as much of keys as r asks for.
+// asked returns the parts of keys that r asks for.
 func asked(r *pb.RangeRequest, kvs []*storage.KeyValue) []*mvccpb.KeyValue {
 	out := messages(kvs, r.KeysOnly)
 	if r.KeysOnly && r.SortTarget != pb.RangeRequest_VALUE {
 		for _, kv := range out {
-			kv.Lease = 0 // etcd 3.7 answers from its index, which knows no leases
+			kv.Lease = 0 // etcd 3.7 answers from its index, which has no leases
 		}
 	}
 	return out
@@ -136,8 +135,8 @@ const (
 	chunkBytes = 1 << 20
 )
 
-// RangeStream answers with one revision in chunks: what is copied is one chunk at
-// a time, however large the range.
+// RangeStream answers with one revision in chunks: it copies one chunk at a time, however large the
+// range.
 func (s *kvServer) RangeStream(r *pb.RangeRequest, out pb.KV_RangeStreamServer) error {
 	if err := checkRange(r); err != nil {
 		return err
@@ -237,7 +236,7 @@ func (s *kvServer) Compact(ctx context.Context, r *pb.CompactionRequest) (*pb.Co
 	if storage.Revision(r.Revision) > s.store.Revision() {
 		return nil, rpctypes.ErrGRPCFutureRev
 	}
-	// Whoever commits from here on does it at a revision above r.
+	// Later commits are at revisions above r.
 	s.compaction.Lock()
 	//lint:ignore SA2001 passing through the lock is the point
 	s.compaction.Unlock()

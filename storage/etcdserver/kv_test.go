@@ -297,8 +297,8 @@ func TestTxnErrors(t *testing.T) {
 	}
 }
 
-// TestTxnContention increments one number from many sides on condition of its
-// value, and moves keys on condition of a range.
+// TestTxnContention increments one number from many goroutines on condition of its value, and moves
+// keys on condition of a range.
 func TestTxnContention(t *testing.T) {
 	c, _ := serve(t)
 	put(t, c, "n", "0")

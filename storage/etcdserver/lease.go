@@ -21,7 +21,7 @@ func (s *leaseServer) LeaseGrant(ctx context.Context, r *pb.LeaseGrantRequest) (
 	if r.TTL > int64(storage.MaxTTL/time.Second) {
 		return nil, rpctypes.ErrGRPCLeaseTTLTooLarge
 	}
-	ttl := max(1, r.TTL) // etcd has a shortest TTL, and gives it to who asks for less
+	ttl := max(1, r.TTL) // etcd raises shorter TTLs to its minimum
 	l, err := s.store.Grant(ctx, storage.LeaseID(r.ID), time.Duration(ttl)*time.Second)
 	if err != nil {
 		return nil, rpcError(err)
@@ -38,8 +38,7 @@ func (s *leaseServer) LeaseRevoke(ctx context.Context, r *pb.LeaseRevokeRequest)
 	return &pb.LeaseRevokeResponse{Header: header(s.store.Revision())}, nil
 }
 
-// LeaseKeepAlive answers each request with the TTL that the lease has again, 0 if
-// there is no such lease.
+// LeaseKeepAlive answers each request with the lease's renewed TTL, 0 if the lease does not exist.
 func (s *leaseServer) LeaseKeepAlive(stream pb.Lease_LeaseKeepAliveServer) error {
 	for {
 		r, err := stream.Recv()
@@ -49,7 +48,7 @@ func (s *leaseServer) LeaseKeepAlive(stream pb.Lease_LeaseKeepAliveServer) error
 		if err != nil {
 			return err
 		}
-		// The revision is from before: the lease lived at it.
+		// The revision was read before: the lease lived at it.
 		out := &pb.LeaseKeepAliveResponse{Header: header(s.store.Revision()), ID: r.ID}
 		l, err := s.store.KeepAlive(stream.Context(), storage.LeaseID(r.ID))
 		if err == nil {

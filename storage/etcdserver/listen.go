@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// handshakePatience bounds how long a connection may take to say what it wants.
+// handshakePatience bounds the time in which a connection must show its protocol.
 const handshakePatience = 10 * time.Second
 
-// split accepts l's connections and gives each to the side it speaks to. In plain
-// text the first bytes tell: HTTP/2 begins with "PRI", and gRPC is the only thing
-// spoken over it. With TLS the protocols that the client offers do: those of gRPC
-// offer nothing but h2. One that offers none is told by its first bytes too.
+// split accepts l's connections and gives each to the server of its protocol. In plain text the
+// first bytes tell: HTTP/2 begins with "PRI", and only gRPC is spoken over it. With TLS the offered
+// protocols tell: gRPC clients offer only h2. A connection without offers is judged by its first
+// bytes too.
 func (s *Server) split(l net.Listener, rpc, web *side) error {
 	stop := make(chan struct{})
 	defer close(stop)
@@ -74,7 +74,7 @@ func choose(c net.Conn, config *tls.Config, rpc, web *side) (*side, net.Conn, er
 	return web, c, nil
 }
 
-// serverTLS lets a client that can speak HTTP/1.1 do so.
+// serverTLS lets clients that can speak HTTP/1.1 do so.
 func serverTLS(c *tls.Config) *tls.Config {
 	if c == nil {
 		return nil
@@ -104,7 +104,7 @@ func serverTLS(c *tls.Config) *tls.Config {
 	return rpc
 }
 
-// peeked is a connection of which something was read already.
+// peeked is a connection whose first bytes have been read already.
 type peeked struct {
 	net.Conn
 	first []byte

@@ -21,7 +21,7 @@ type maintenanceServer struct {
 	pb.UnimplementedMaintenanceServer
 }
 
-// What a Store may tell and do beside the contract.
+// The optional methods of a Store beside the contract.
 type (
 	sizer     interface{ DiskBytes() (total, live uint64) }
 	failer    interface{ Err() error }
@@ -30,7 +30,7 @@ type (
 	}
 )
 
-// failure is why the store is not sound, nil if it is.
+// failure is the reason why the store is read-only, nil if it is not.
 func (s *Server) failure() error {
 	if f, ok := s.store.(failer); ok {
 		return f.Err()
@@ -57,8 +57,8 @@ func (s *maintenanceServer) Status(context.Context, *pb.StatusRequest) (*pb.Stat
 	return out, nil
 }
 
-// Alarm tells of the one alarm there is: the disk was full, and the store writes
-// no more until it is restarted. So nothing can be activated or deactivated.
+// Alarm reports the only alarm there is: the disk was full, and the store is read-only until it is
+// restarted. So no alarm can be activated or deactivated.
 func (s *maintenanceServer) Alarm(_ context.Context, r *pb.AlarmRequest) (*pb.AlarmResponse, error) {
 	if r.Action == pb.AlarmRequest_ACTIVATE {
 		return nil, status.Error(codes.Unimplemented, "alarms cannot be activated")
@@ -102,8 +102,8 @@ func (s *maintenanceServer) HashKV(ctx context.Context, r *pb.HashKVRequest) (*p
 	}, nil
 }
 
-// sum is the CRC-32C of all keys as of a revision: of each, in order, the numbers,
-// the key and the value. It is not 0 if there are none, which clients take for no sum.
+// sum is the CRC-32C of all keys as of a revision: of each, in order, the numbers, the key and the
+// value. For an empty store it is not 0, which clients take for a missing sum.
 func (s *Server) sum(ctx context.Context, at storage.Revision) (uint32, storage.Revision, error) {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	h.Write([]byte("fairlead"))

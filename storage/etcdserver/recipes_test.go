@@ -187,8 +187,7 @@ func get(t *testing.T, c *http.Client, url string) (int, string) {
 	return r.StatusCode, string(b)
 }
 
-// TestHTTP asks for what probes ask, on the port of gRPC, before and after the
-// store is closed.
+// TestHTTP sends the requests of probes, on the port of gRPC, before and after the store is closed.
 func TestHTTP(t *testing.T) {
 	c, store := serve(t)
 	url := "http://" + c.Endpoints()[0]
@@ -212,8 +211,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestTLS serves gRPC and HTTP on one port to clients with the right certificate,
-// and to no others.
+// TestTLS serves gRPC and HTTP on one port, only to clients with the right certificate.
 func TestTLS(t *testing.T) {
 	authority, err := pki.New()
 	if err != nil {

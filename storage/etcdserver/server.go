@@ -27,38 +27,37 @@ const (
 	// MaxTxnOps bounds the comparisons, and the operations of each branch, of a
 	// transaction and all that is nested in it.
 	MaxTxnOps = 128
-	// DefaultProgressInterval is how often a quiet watch that asked for it is told
-	// how far it is. It is kubeadm's choice; etcd's own is 10 minutes.
+	// DefaultProgressInterval is the interval of progress notifications for a quiet watch that
+	// requested them. It is kubeadm's choice; etcd's own is 10 minutes.
 	DefaultProgressInterval = 5 * time.Second
 
 	requestOverhead = 512 << 10
 )
 
-// Config says what to serve.
+// Config configures a Server.
 type Config struct {
 	// Store is served; it is not closed by the Server.
 	Store storage.Store
-	// TLS is nil for plain text. Its ClientAuth decides about client certificates;
-	// NextProtos is set by the Server.
+	// TLS is nil for plain text. Its ClientAuth decides about client certificates; NextProtos is
+	// set by the Server.
 	TLS *tls.Config
-	// ClientURLs is where clients are told to find this member; it may be set until
-	// Serve.
+	// ClientURLs are the URLs of this member for clients; they may be set until Serve.
 	ClientURLs []string
 	// ProgressInterval is DefaultProgressInterval if 0.
 	ProgressInterval time.Duration
-	// Log hears of what fails; nil is silence.
+	// Log logs failures; nil discards them.
 	Log *slog.Logger
 }
 
-// Server is one member of an etcd cluster of one. Make it with New.
+// A Server is one member of an etcd cluster of one. Make it with New.
 type Server struct {
 	config Config
 	store  storage.Store
 	grpc   *grpc.Server
 	http   *http.Server
 
-	// compaction is held for reading from before a commit until what it has to
-	// answer about the revision before its own is read.
+	// compaction is held for reading from before a commit until its answers about the revision
+	// before its own have been read.
 	compaction sync.RWMutex
 
 	closing sync.Once
@@ -115,14 +114,14 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// Close ends what is served: requests under way are answered, if that does not
-// take long, and streams are cut.
+// Close ends the service: requests in progress are answered, if that does not take long, and
+// streams are cut.
 func (s *Server) Close() {
 	s.closing.Do(func() { close(s.closed) })
 	s.stop()
 }
 
-// requestsPatience is what requests under way get when the server ends.
+// requestsPatience is the time for requests in progress when the server ends.
 const requestsPatience = 300 * time.Millisecond
 
 func (s *Server) stop() {

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 )
 
-// twin is where a request goes: to etcd, and to us.
+// A twin sends each request to etcd and to us.
 type twin struct {
 	kv    pb.KVClient
 	lease pb.LeaseClient
@@ -39,9 +39,8 @@ func startEtcd(t testing.TB) string {
 	return e.Clients[0].Addr().String()
 }
 
-// TestTwins plays the same long random game with etcd and with us, and every answer
-// must be the same, to the last field and the last word of an error: but for who
-// answers.
+// TestTwins plays the same long random game with etcd and with us. Every answer must be the same,
+// to the last field and the last word of an error, except the identity of the server.
 func TestTwins(t *testing.T) {
 	address := startEtcd(t)
 	for seed := range uint64(2) {
@@ -113,7 +112,7 @@ func (g *game) get() *pb.RangeRequest {
 	}
 	if g.rand.IntN(3) == 0 {
 		r.SortOrder = pb.RangeRequest_SortOrder(g.rand.IntN(3))
-		// Others than these have ties, which etcd leaves to chance.
+		// Other orders than these have ties, which etcd leaves to chance.
 		r.SortTarget = []pb.RangeRequest_SortTarget{pb.RangeRequest_KEY, pb.RangeRequest_CREATE, pb.RangeRequest_MOD}[g.rand.IntN(3)]
 	}
 	if g.rand.IntN(4) == 0 {
@@ -221,7 +220,7 @@ func both[Q, A proto.Message, O any](g *game, q Q, theirs, ours func(context.Con
 	}
 }
 
-// same compares answers but for who gave them.
+// same compares answers except the identity of the server.
 func (g *game) same(q any, want, got proto.Message) {
 	g.Helper()
 	diff := cmp.Diff(want, got, protocmp.Transform(),
@@ -231,7 +230,7 @@ func (g *game) same(q any, want, got proto.Message) {
 	}
 }
 
-// compareWatches reads what is left of the history from both.
+// compareWatches reads the rest of the history from both.
 func (g *game) compareWatches() {
 	collect := func(w pb.WatchClient, prev bool) (events []*mvccpb.Event) {
 		stream, err := w.Watch(ctx(g))

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// txn carries a checked transaction out; see the package comment for how.
+// txn executes a checked transaction; see the package comment.
 func (s *Server) txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	s.compaction.RLock()
 	defer s.compaction.RUnlock()
@@ -29,7 +29,7 @@ func (s *Server) txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, er
 				return out, nil
 			}
 		}
-		// What it was decided on may be compacted by now.
+		// The state of the decision may be compacted by now.
 		if err != errAgain && (!errors.Is(err, storage.ErrCompacted) || v.wanted) {
 			return nil, err
 		}
@@ -39,24 +39,24 @@ func (s *Server) txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, er
 	}
 }
 
-// errAgain says that a transaction has to be decided again; nothing was written.
+// errAgain: the transaction must be decided again; it was not written.
 var errAgain = errors.New("decide again")
 
 // A plan is a transaction whose comparisons are decided.
 type plan struct {
 	request *pb.TxnRequest
 	branch  branch
-	// If is what the decisions rest on, read at revision at.
+	// If holds the conditions of the decisions, read at revision at.
 	conds []storage.Condition
 	at    storage.Revision
 	then  []storage.Op
 	// leases are those that puts name.
 	leases []storage.LeaseID
-	// other is what to answer if the conditions do not hold, nil to decide again.
+	// other returns the answer if the conditions do not hold; nil to decide again.
 	other *pb.TxnRequest
 }
 
-// branch is which way a transaction goes, and those nested in that way.
+// branch is the chosen branch of a transaction, and of those nested in it.
 type branch struct {
 	succeeded bool
 	nested    []branch
@@ -69,9 +69,8 @@ func (b branch) ops(r *pb.TxnRequest) []*pb.RequestOp {
 	return r.Failure
 }
 
-// hope plans without a read: for a transaction that compares nothing but revisions
-// of single keys, puts and deletes if they are as they should be, and only reads
-// if not. nil if r is not like that.
+// hope plans without a read: for a transaction that compares only revisions of single keys, puts
+// and deletes if they match, and only reads if not. It returns nil for other transactions.
 func hope(r *pb.TxnRequest) *plan {
 	p := &plan{request: r, branch: branch{succeeded: true}, other: r}
 	for _, c := range r.Compare {
@@ -108,7 +107,7 @@ func deleteOp(r *pb.DeleteRangeRequest) storage.Op {
 	return storage.Op{Type: storage.Delete, Key: string(r.Key), End: string(r.RangeEnd)}
 }
 
-// decide reads what the comparisons ask for and plans.
+// decide reads the keys of the comparisons and plans.
 func decide(v *view, r *pb.TxnRequest) (*plan, error) {
 	p := &plan{request: r}
 	var err error
@@ -120,7 +119,7 @@ func decide(v *view, r *pb.TxnRequest) (*plan, error) {
 	}
 	p.conds, p.at = v.conds, v.at
 	if p.at == 0 && len(p.then) == 0 {
-		if _, err := v.get("\x00"); err != nil { // nothing was read: find out where we are
+		if _, err := v.get("\x00"); err != nil { // no key was read: find the current revision
 			return nil, err
 		}
 		p.at = v.at
@@ -128,7 +127,7 @@ func decide(v *view, r *pb.TxnRequest) (*plan, error) {
 	return p, nil
 }
 
-// collect gathers the writes of a branch, and finds out what they need.
+// collect gathers the writes of a branch, and the conditions they need.
 func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
 	nested := b.nested
 	for _, op := range b.ops(r) {
@@ -165,8 +164,8 @@ func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
 	return nil
 }
 
-// first is the error that etcd, which looks at one operation after the other, finds
-// first: a lease that is missing may come before err.
+// first returns the error that etcd, which checks one operation after the other, finds first: a
+// missing lease may come before err.
 func (p *plan) first(v *view, err error) error {
 	if errors.Is(err, storage.ErrCompacted) && !v.wanted {
 		return err
@@ -179,7 +178,7 @@ func (p *plan) first(v *view, err error) error {
 	return err
 }
 
-// keep takes over what a put leaves as it was.
+// keep copies the properties that a put leaves unchanged.
 func keep(put *storage.Op, r *pb.PutRequest, kv *storage.KeyValue) {
 	if r.IgnoreValue {
 		put.Value = kv.Value
@@ -189,8 +188,7 @@ func keep(put *storage.Op, r *pb.PutRequest, kv *storage.KeyValue) {
 	}
 }
 
-// carry commits a plan and answers. Once it has committed it fails for good: the
-// error is then no ErrCompacted.
+// carry commits a plan and answers. An error after the commit is final: it is no ErrCompacted then.
 func (s *Server) carry(ctx context.Context, p *plan) (*pb.TxnResponse, error) {
 	if len(p.then) == 0 {
 		e := effects{ctx: ctx, store: s.store, base: p.at, rev: p.at}

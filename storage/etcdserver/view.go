@@ -10,15 +10,15 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A view reads one revision, that of its first read, and keeps as conditions what
-// it has read of it.
+// A view reads one revision, that of its first read, and keeps the keys that it has read as
+// conditions.
 type view struct {
 	ctx   context.Context
 	store storage.Store
 	at    storage.Revision
 	conds []storage.Condition
 	keys  map[string]*storage.KeyValue
-	// wanted says that an error is about a revision that the client asked for.
+	// wanted: an error is about a revision that the client asked for.
 	wanted bool
 }
 
@@ -54,7 +54,7 @@ func (v *view) get(key string) (*storage.KeyValue, error) {
 	return kv, nil
 }
 
-// check says whether a revision that a range asks for can be read.
+// check reports whether the revision of a range can be read.
 func (v *view) check(r *pb.RangeRequest) error {
 	at := storage.Revision(r.Revision)
 	if at == 0 {
@@ -65,8 +65,8 @@ func (v *view) check(r *pb.RangeRequest) error {
 	return err
 }
 
-// decide finds the way of a transaction and of those nested in it. All are decided
-// on the state before the transaction.
+// decide chooses the branches of a transaction and of those nested in it. All are decided on the
+// state before the transaction.
 func (v *view) decide(r *pb.TxnRequest) (branch, error) {
 	b := branch{succeeded: true}
 	for _, c := range r.GetCompare() {
@@ -114,8 +114,8 @@ func (v *view) compare(c *pb.Compare) (bool, error) {
 	return true, nil
 }
 
-// compareOne compares a key. One that does not exist has zeros for numbers, and no
-// value that would compare with any.
+// compareOne compares a key. One that does not exist has zeros for numbers, and no value to compare
+// with.
 func compareOne(c *pb.Compare, kv *storage.KeyValue) bool {
 	if kv == nil {
 		if c.Target == pb.Compare_VALUE {

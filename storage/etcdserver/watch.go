@@ -16,8 +16,7 @@ type watchServer struct {
 	pb.UnimplementedWatchServer
 }
 
-// Watch serves one stream of watches: this goroutine owns it and sends, a second
-// one receives.
+// Watch serves one stream of watches: this goroutine owns it and sends, a second one receives.
 func (s *watchServer) Watch(stream pb.Watch_WatchServer) error {
 	w := newWatchStream(s.Server, stream)
 	defer w.close()
@@ -30,7 +29,7 @@ func (s *watchServer) Watch(stream pb.Watch_WatchServer) error {
 	return rpcError(err)
 }
 
-// receive ends when the client says no more, or the stream ends.
+// receive ends when the client or the stream ends.
 func receive(stream pb.Watch_WatchServer, to chan<- *pb.WatchRequest) error {
 	for {
 		r, err := stream.Recv()
@@ -52,16 +51,16 @@ func receive(stream pb.Watch_WatchServer, to chan<- *pb.WatchRequest) error {
 type watch struct {
 	id     int64
 	cursor storage.Cursor
-	// done ends the goroutine that carries the bell, if there is one.
+	// done ends the goroutine that relays the bell, if there is one.
 	done     chan struct{}
 	noPut    bool
 	noDelete bool
 	prev     bool
 	fragment bool
-	// progress says that it wants to be told how far it is; quiet, that nothing was
-	// sent since it was last told.
+	// progress: the client requested progress notifications; quiet: no message was sent since the
+	// last one.
 	progress, quiet bool
-	// rung says that it is among the stream's rung watches, and is guarded by them.
+	// rung: the watch is among the stream's rung watches, and guarded by them.
 	rung bool
 }
 
@@ -71,10 +70,10 @@ const (
 	reasonEmptyRange  = "mvcc: watcher range is empty"
 )
 
-// noWatch is the ID where none is meant.
+// noWatch is the ID of an answer about no watch.
 const noWatch = -1
 
-// create makes a watch and tells the client.
+// create makes a watch and answers the client.
 func (w *watchStream) create(r *pb.WatchCreateRequest) error {
 	key, end := string(r.Key), string(r.RangeEnd)
 	if key == "" {
@@ -99,7 +98,7 @@ func (w *watchStream) create(r *pb.WatchCreateRequest) error {
 	}
 	after := storage.Revision(0)
 	if r.StartRevision > 0 {
-		after = max(1, storage.Revision(r.StartRevision)-1) // nothing happened at 1
+		after = max(1, storage.Revision(r.StartRevision)-1) // revision 1 has no events
 	}
 	var err error
 	n.cursor, err = w.store.Watch(key, end, after)
@@ -133,7 +132,7 @@ func (w *watchStream) refuse(reason string) error {
 	})
 }
 
-// lose tells the client that what a watch needs next is compacted.
+// lose tells the client that the next events of a watch are compacted.
 func (w *watchStream) lose(id int64) error {
 	return w.stream.Send(&pb.WatchResponse{
 		Header: header(w.store.Revision()), WatchId: id, Canceled: true, CompactRevision: int64(w.store.Compacted()),

@@ -71,7 +71,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
-	// From now on, and from a revision that is yet to come.
+	// From now on, and from a future revision.
 	now := c.Watch(ctx(t), "a/", clientv3.WithPrefix(), clientv3.WithCreatedNotify())
 	if r := next(t, now); !r.Created || r.Header.Revision != 6 {
 		t.Errorf("created: %+v", r)
@@ -204,8 +204,8 @@ func TestWatchProgress(t *testing.T) {
 	}
 }
 
-// TestWatchProgressOrder writes and asks for progress all the time: what is told to
-// be seen has been seen.
+// TestWatchProgressOrder writes and requests progress all the time: events up to the reported
+// progress must have been delivered.
 func TestWatchProgressOrder(t *testing.T) {
 	c, _ := serve(t)
 	w := c.Watch(ctx(t), "a", clientv3.WithPrefix(), clientv3.WithCreatedNotify())
@@ -276,7 +276,7 @@ func TestWatchFragments(t *testing.T) {
 	}
 }
 
-// TestWatchSlowReader reads only after ten megabytes have come: none is missing.
+// TestWatchSlowReader reads only after ten megabytes have come: no event is missing.
 func TestWatchSlowReader(t *testing.T) {
 	c, _ := serve(t)
 	slow := c.Watch(ctx(t), "a", clientv3.WithPrefix(), clientv3.WithCreatedNotify())

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A watchStream is all watches of one stream. Its goroutine takes what the client
-// asks for, and the watches whose bells have rung, one after the other.
+// A watchStream holds all watches of one stream. Its goroutine handles the client's requests, and
+// the watches whose bells have rung, one after the other.
 type watchStream struct {
 	*Server
 	stream  pb.Watch_WatchServer
@@ -23,7 +23,7 @@ type watchStream struct {
 	nextID  int64
 	recent  recent
 
-	// rung are the watches that may have something to send, each once.
+	// rung are the watches that may have events to send, each once.
 	bell chan struct{}
 	rung struct {
 		sync.Mutex
@@ -38,8 +38,8 @@ func newWatchStream(s *Server, stream pb.Watch_WatchServer) *watchStream {
 	}
 }
 
-// carry takes the bell of a watch to the stream, by a goroutine if the store knows
-// no other way.
+// carry relays the bell of a watch to the stream, by a goroutine if the store's cursors have no
+// callback.
 func (w *watchStream) carry(n *watch) {
 	if r, ok := n.cursor.(storage.Ringer); ok {
 		r.RingTo(func() { w.ring(n) })
@@ -73,7 +73,7 @@ func (w *watchStream) ring(n *watch) {
 }
 
 func (w *watchStream) run(requests <-chan *pb.WatchRequest, received <-chan error) error {
-	// Streams that began together are not told together.
+	// Streams that began together are not notified together.
 	pause := w.config.ProgressInterval
 	pause += time.Duration(rand.Int64N(int64(pause)/10 + 1))
 	ticker := time.NewTicker(pause)
@@ -114,7 +114,7 @@ func (w *watchStream) request(r *pb.WatchRequest) error {
 	return nil
 }
 
-// drain sends what the watches that have rung have.
+// drain sends the events of the watches that have rung.
 func (w *watchStream) drain() error {
 	w.rung.Lock()
 	rung := w.rung.watches
@@ -134,8 +134,8 @@ func (w *watchStream) drain() error {
 	return nil
 }
 
-// next sends one batch of a watch. It returns how far the watch is now, and
-// whether it still lives.
+// next sends one batch of a watch. It returns the watch's progress, and whether the watch still
+// lives.
 func (w *watchStream) next(n *watch) (storage.Revision, bool, error) {
 	b, err := n.cursor.Next()
 	if errors.Is(err, storage.ErrCompacted) {
@@ -151,8 +151,8 @@ func (w *watchStream) next(n *watch) (storage.Revision, bool, error) {
 	return b.Progress, true, nil
 }
 
-// progress tells the client that all watches of the stream are as far as the store
-// is now, after bringing them there.
+// progress answers the client that all watches of the stream are at the store's current revision,
+// after bringing them there.
 func (w *watchStream) progress() error {
 	now := w.store.Revision()
 	for _, n := range w.watches {
@@ -169,8 +169,8 @@ func (w *watchStream) progress() error {
 	return w.stream.Send(&pb.WatchResponse{Header: header(now), WatchId: noWatch})
 }
 
-// notify tells the watches that asked for it how far they are, if nothing else
-// has lately.
+// notify sends progress notifications to the watches that requested them and were quiet since the
+// last one.
 func (w *watchStream) notify() error {
 	for _, n := range w.watches {
 		if !n.progress {
@@ -194,7 +194,7 @@ func (w *watchStream) notify() error {
 	return nil
 }
 
-// messageBytes is about how large an answer gets if its transactions allow.
+// messageBytes is the approximate size of an answer, if its transactions allow.
 const messageBytes = 1 << 20
 
 // send sends a batch in messages of whole transactions.
@@ -226,8 +226,7 @@ func (w *watchStream) send(n *watch, b storage.Batch) error {
 	return nil
 }
 
-// emit sends an answer, in fragments if it is too large for a client that asked
-// for them.
+// emit sends an answer, in fragments if it is too large and the client requested fragments.
 func (w *watchStream) emit(n *watch, at storage.Revision, events mem.BufferSlice, size int) error {
 	for len(events) > 0 {
 		part := len(events)
@@ -243,7 +242,7 @@ func (w *watchStream) emit(n *watch, at storage.Revision, events mem.BufferSlice
 	return nil
 }
 
-// fit is how many events go into one fragment: one at least.
+// fit is how many events go into one fragment: at least one.
 func fit(events mem.BufferSlice) int {
 	size := events[0].Len()
 	n := 1
@@ -253,7 +252,7 @@ func fit(events mem.BufferSlice) int {
 	return n
 }
 
-// wants says whether the watch's filters leave an event.
+// wants reports whether the watch's filters let an event pass.
 func (n *watch) wants(e storage.Event) bool {
 	return e.Type == storage.Put && !n.noPut || e.Type == storage.Delete && !n.noDelete
 }

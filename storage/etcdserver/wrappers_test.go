@@ -101,7 +101,7 @@ func TestOrdering(t *testing.T) {
 	}
 }
 
-// TestLeasing has two clients that cache what they read, and take it from each other.
+// TestLeasing has two clients that cache their reads, and take the keys from each other.
 func TestLeasing(t *testing.T) {
 	c, _ := serve(t)
 	one, closeOne, err := leasing.NewKV(c, "leasing/")

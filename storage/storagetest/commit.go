@@ -161,8 +161,8 @@ func testCancelled(t *testing.T, s storage.Store) {
 	wantErr(t, "Range with a cancelled context", err, context.Canceled)
 }
 
-// testOneWinner lets many read and write one counter on condition: every
-// increment must be there in the end.
+// testOneWinner has many goroutines read and write one counter on condition: every increment must
+// be there in the end.
 func testOneWinner(t *testing.T, s storage.Store) {
 	const writers, rounds = 8, 25
 	var wg sync.WaitGroup

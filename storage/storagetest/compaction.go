@@ -72,8 +72,7 @@ func testCompactLagging(t *testing.T, s storage.Store) {
 	wantStory(t, read(t, reading, 4), "+/a=3@4")
 }
 
-// testCompactQuiet: a cursor whose keys nobody wrote has missed nothing, whatever
-// is compacted.
+// testCompactQuiet: a cursor whose keys are not written misses no event, whatever is compacted.
 func testCompactQuiet(t *testing.T, s storage.Store) {
 	key, span := watch(t, s, "/quiet", "", 0), watch(t, s, "/q", "/r", 0)
 	for i := range 3 {
@@ -85,8 +84,8 @@ func testCompactQuiet(t *testing.T, s storage.Store) {
 	wantStory(t, read(t, span, 5), "+/quiet=1@5")
 }
 
-// testCompactUnderLoad compacts while others write, read old revisions and
-// watch: whoever reads gets what was, or ErrCompacted, and nothing else.
+// testCompactUnderLoad compacts during writes, reads of old revisions and watches: each read
+// returns the state of its revision, or ErrCompacted.
 func testCompactUnderLoad(t *testing.T, s storage.Store) {
 	const rounds = 300
 	var wg sync.WaitGroup
@@ -160,8 +159,8 @@ func testCompactUnderLoad(t *testing.T, s storage.Store) {
 	wg.Wait()
 }
 
-// testCompactDuringNext compacts the very events that a cursor is reading: it gets
-// them whole, with what was before them, or ErrCompacted.
+// testCompactDuringNext compacts the very events that a cursor is reading: it returns them whole,
+// with the previous versions, or ErrCompacted.
 func testCompactDuringNext(t *testing.T, s storage.Store) {
 	write := func() (last storage.Revision) {
 		for i := range 20 {

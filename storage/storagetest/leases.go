@@ -74,7 +74,7 @@ func testLeaseErrors(t *testing.T, s storage.Store) {
 	wantErr(t, "Revoke", s.Revoke(ctx(t), 8), storage.ErrLeaseNotFound)
 	_, err = s.Commit(ctx(t), storage.Txn{Then: []storage.Op{put("/a", ""), leased("/b", 8)}})
 	wantErr(t, "Commit", err, storage.ErrLeaseNotFound)
-	// What is not done needs no lease.
+	// A put that is not executed needs no lease.
 	res, err := s.Commit(ctx(t), storage.Txn{If: []storage.Condition{at("/a", 5)}, Then: []storage.Op{leased("/b", 8)}})
 	if err != nil || res.Succeeded {
 		t.Errorf("a condition that does not hold: %+v, %v", res, err)
@@ -122,8 +122,8 @@ func testLeaseKeys(t *testing.T, s storage.Store) {
 	}
 }
 
-// longestTry is the TTL up to which a test of a short lease tries again, twice as
-// long each time, when the machine stood still for longer than the lease could live.
+// longestTry is the TTL up to which a test of a short lease tries again, twice as long each time,
+// if the machine stood still for longer than the lease could live.
 const longestTry = 16 * time.Second
 
 // testLeaseExpires waits for a short lease to end by itself.
@@ -154,8 +154,8 @@ func testLeaseExpires(t *testing.T, s storage.Store) {
 	}
 }
 
-// testLeaseKeptAlive keeps a lease alive for longer than its TTL, which a second
-// one of the same TTL tells.
+// testLeaseKeptAlive keeps a lease alive for longer than its TTL, which a second one of the same
+// TTL measures.
 func testLeaseKeptAlive(t *testing.T, s storage.Store) {
 	for ttl := time.Second; !keepAlive(t, s, ttl); ttl *= 2 {
 		if ttl == longestTry {
@@ -164,9 +164,9 @@ func testLeaseKeptAlive(t *testing.T, s storage.Store) {
 	}
 }
 
-// keepAlive renews one of two leases of the TTL until the other has ended. It says
-// false when the machine left more than half the TTL between two renewals: then
-// either may have ended, and the try proves nothing.
+// keepAlive renews one of two leases of the TTL until the other has ended. It returns false if more
+// than half the TTL passed between two renewals: then either may have ended, and the try proves
+// nothing.
 func keepAlive(t *testing.T, s storage.Store, ttl time.Duration) bool {
 	t.Helper()
 	renewed := time.Now()

@@ -12,14 +12,14 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Game says how Model plays.
+// Game configures Model.
 type Game struct {
-	// Seed and Steps make the game.
+	// Seed and Steps determine the game.
 	Seed  uint64
 	Steps int
 	Open  Open
-	// Restart closes s and opens it again; nil if it cannot be. Cursors do not
-	// survive it, revisions and history do.
+	// Restart closes s and opens it again; nil if that is not possible. Cursors do not survive it,
+	// revisions and history do.
 	Restart func(t testing.TB, s storage.Store) storage.Store
 	// Remote is as in RunRemote.
 	Remote bool
@@ -27,11 +27,11 @@ type Game struct {
 
 // model is the contract in the simplest form there is: a map per revision.
 type model struct {
-	// states[r] is what exists at revision r, events[r] what happened there.
+	// states[r] is the state at revision r, events[r] its events.
 	states    []map[string]storage.KeyValue
 	events    [][]storage.Event
 	compacted storage.Revision
-	// forgetful: conditions on ranges compare what is there with what was.
+	// forgetful: conditions on ranges compare the current keys with the earlier ones.
 	forgetful bool
 	leases    map[storage.LeaseID]bool
 }
@@ -88,7 +88,7 @@ func (m *model) holds(conds []storage.Condition) bool {
 	return true
 }
 
-// changed says whether a key of a range changed after a revision.
+// changed reports whether a key of a range changed after a revision.
 func (m *model) changed(c storage.Condition) bool {
 	if m.forgetful {
 		then, now := m.states[min(c.ModRevision, m.rev())], m.states[m.rev()]
@@ -128,7 +128,7 @@ func (m *model) single(ops []storage.Op, now map[string]storage.KeyValue) (out [
 	return out
 }
 
-// revoke is the transaction that the end of a lease is.
+// revoke is the transaction that ends a lease.
 func (m *model) revoke(id storage.LeaseID) (ops []storage.Op) {
 	now := m.states[m.rev()]
 	for _, key := range slices.Sorted(maps.Keys(now)) {
@@ -166,7 +166,7 @@ func (m *model) scan(r storage.RangeRequest) (storage.RangeResult, error) {
 	return res, nil
 }
 
-// seen is what a cursor that stands after a revision has yet to see.
+// seen returns the events that a cursor at a revision has yet to see.
 func (m *model) seen(start, end string, after storage.Revision) (events []storage.Event) {
 	for r := after + 1; r <= m.rev(); r++ {
 		for _, e := range m.events[r] {
@@ -192,8 +192,7 @@ func lookup(state map[string]storage.KeyValue, key string) *storage.KeyValue {
 	return nil
 }
 
-// Model plays g. Every move is a function of the seed: a failure can be played
-// again.
+// Model plays g. Every move is a function of the seed, so a failure can be repeated.
 func Model(t *testing.T, g Game) {
 	p := &player{
 		T: t, Game: g, s: g.Open(t), rand: rand.New(rand.NewPCG(g.Seed, 0)),
@@ -236,7 +235,7 @@ type player struct {
 	cursors []*watcher
 }
 
-// A watcher is a cursor and where it must stand.
+// A watcher is a cursor and its expected position.
 type watcher struct {
 	cursor     storage.Cursor
 	start, end string
@@ -395,8 +394,7 @@ func (p *player) next() {
 	w := p.cursors[i]
 	want := p.m.seen(w.start, w.end, w.at)
 	b, err := p.read(w)
-	// Only a cursor that has missed something may fail, and must, unless it was
-	// fed before.
+	// Only a cursor that has missed events may fail, and must, unless it was fed before.
 	lost := len(want) > 0 && want[0].Revision() <= p.m.compacted
 	if err != nil {
 		if !errors.Is(err, storage.ErrCompacted) || w.at >= p.m.compacted {
@@ -418,8 +416,8 @@ func (p *player) next() {
 	}
 }
 
-// read is all that w has to see by now: one call of Next will do, unless w is fed
-// over a network.
+// read reads all events that w has to see by now: one call of Next suffices, unless w is fed over a
+// network.
 func (p *player) read(w *watcher) (storage.Batch, error) {
 	b, err := w.cursor.Next()
 	for rev := p.m.rev(); p.Remote && err == nil && b.Progress < rev; {

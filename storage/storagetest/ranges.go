@@ -83,8 +83,8 @@ func testRangeErrors(t *testing.T, s storage.Store) {
 	wantErr(t, "Range at a negative revision", err, storage.ErrInvalid)
 }
 
-// testRangeIsOnePicture writes two keys together and reads them together, at the
-// latest revision and at older ones.
+// testRangeIsOnePicture writes two keys together and reads them together, at the latest revision
+// and at older ones.
 func testRangeIsOnePicture(t *testing.T, s storage.Store) {
 	commit(t, s, put("/x", "0"), put("/y", "0"))
 	var readers sync.WaitGroup

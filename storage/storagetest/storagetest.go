@@ -1,4 +1,4 @@
-// Package storagetest holds every storage.Store to the contract.
+// Package storagetest tests every storage.Store against the contract.
 //
 // Run is the suite: one test per promise of the contract, each on a fresh store.
 // Model plays a long random game against a store and a simple model of it, and
@@ -20,9 +20,8 @@ type Open func(t testing.TB) storage.Store
 // Run runs the conformance suite.
 func Run(t *testing.T, open Open) { run(t, open, false) }
 
-// RunRemote is Run for a store whose cursors are fed over a network: they may
-// show a write some time after its commit has returned, and may have been fed
-// what is compacted before it is read.
+// RunRemote is Run for a store whose cursors are fed over a network: they may show a write some
+// time after its commit has returned, and may deliver events that were compacted in the meantime.
 func RunRemote(t *testing.T, open Open) { run(t, open, true) }
 
 func run(t *testing.T, open Open, remote bool) {
@@ -77,7 +76,7 @@ func run(t *testing.T, open Open, remote bool) {
 	}
 }
 
-// patience bounds every wait for what must come; it is no measure.
+// patience bounds every wait for an event that must come; it is no measure.
 const patience = time.Minute
 
 func ctx(t testing.TB) context.Context {
@@ -114,7 +113,7 @@ func rangeOf(t testing.TB, s storage.Store, r storage.RangeRequest) storage.Rang
 	return res
 }
 
-// get is one key, nil if it does not exist.
+// get returns one key, nil if it does not exist.
 func get(t testing.TB, s storage.Store, key string, at storage.Revision) *storage.KeyValue {
 	t.Helper()
 	res := rangeOf(t, s, storage.RangeRequest{Start: key, Revision: at})
@@ -139,15 +138,15 @@ func watchAll(t testing.TB, s storage.Store, after storage.Revision) storage.Cur
 	return watch(t, s, "/", storage.PrefixEnd("/"), after)
 }
 
-// read reads a cursor, waiting at its bell, until its progress is at least rev,
-// which it asks for. It checks on the way what holds of any batch.
+// read reads a cursor, waiting at its bell, until its progress is at least rev, which it requests.
+// It checks the invariants of each batch.
 func read(t testing.TB, c storage.Cursor, rev storage.Revision) []storage.Event {
 	t.Helper()
 	return readUntil(t, c, rev, nil)
 }
 
-// readUntil is read for a revision that is long in coming: it is asked for again
-// when done is closed.
+// readUntil is read for a revision that is long in coming: it is requested again when done is
+// closed.
 func readUntil(t testing.TB, c storage.Cursor, rev storage.Revision, done <-chan struct{}) []storage.Event {
 	t.Helper()
 	var events []storage.Event

@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// story tells events in short: "+/a=1@2" for a put, "-/a@3" for a deletion.
+// story prints events in short: "+/a=1@2" for a put, "-/a@3" for a deletion.
 func story(events []storage.Event) string {
 	var b strings.Builder
 	for i, e := range events {
@@ -101,8 +101,8 @@ func testWatchPrev(t *testing.T, s storage.Store) {
 	want(t, events[3].KV, storage.KeyValue{Key: "/a", Value: []byte("3"), CreateRevision: 5, ModRevision: 5, Version: 1})
 }
 
-// testWatchStorm writes from many sides, transactions of several keys among them,
-// while cursors of several kinds read: each must see exactly its part of the log.
+// testWatchStorm writes from many goroutines, transactions of several keys among them, while
+// cursors of several kinds read: each must see exactly its part of the log.
 func testWatchStorm(t *testing.T, s storage.Store) {
 	const writers, rounds = 6, 60
 	last := storage.Revision(1 + writers*rounds)
@@ -171,8 +171,8 @@ func testWatchStorm(t *testing.T, s storage.Store) {
 	}
 }
 
-// testWatchLong replays more events than anyone would put in one batch, in large
-// transactions: none may be split.
+// testWatchLong replays more events than fit in one batch, in large transactions: none may be
+// split.
 func testWatchLong(t *testing.T, s storage.Store) {
 	const txns, size = 120, 100
 	for i := range txns {
@@ -214,14 +214,14 @@ func testBell(t *testing.T, s storage.Store) {
 	for i := range 3 {
 		commit(t, s, put("/a", fmt.Sprint(i)))
 	}
-	// However often it rang, what it rang for can be read, and all at once.
+	// However often it rang, all events can be read at once.
 	select {
 	case <-c.Bell():
 	case <-ctx(t).Done():
 		t.Fatal("no bell")
 	}
 	wantStory(t, read(t, c, 4), "+/a=0@2 +/a=1@3 +/a=2@4")
-	// A cursor that starts in the past has something at once.
+	// A cursor that starts in the past has events at once.
 	select {
 	case <-watch(t, s, "/a", "", 1).Bell():
 	case <-ctx(t).Done():

@@ -30,15 +30,13 @@
 //	8       1      '_'
 //	9       8      sub: place within the transaction, from 0, big-endian
 //
-// A snapshot written here holds one put per key that exists, and is compacted at
-// its own revision: history does not travel. The place within a transaction is
-// not kept, keys of one revision are numbered in order. etcd's other buckets are
-// there and empty. What is read may also hold history, as etcd's do; what counts
-// is the last of each key.
+// A snapshot written here holds one put per existing key, and is compacted at its own revision: it
+// has no history. The place within a transaction is not kept; keys of one revision are numbered in
+// order. etcd's other buckets are there and empty. A snapshot that is read may also hold history,
+// as etcd's do; the last version of each key counts.
 //
 // # Concurrency
 //
-// All functions are for any goroutine. Taking a snapshot holds up nobody: it reads
-// one revision, which fails with storage.ErrCompacted only if it takes longer than
-// history is kept.
+// All functions are for any goroutine. Taking a snapshot delays no other operation: it reads one
+// revision, which fails with storage.ErrCompacted only if it takes longer than history is kept.
 package snapshot

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// ErrCorrupt: the file is no snapshot, or not as it was written.
+// ErrCorrupt: the file is not a snapshot, or was damaged.
 var ErrCorrupt = errors.New("snapshot is corrupt")
 
 const (

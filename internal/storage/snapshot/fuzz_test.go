@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/internal/storage/snapshot"
 )
 
-// FuzzRead damages a snapshot and gives it the checksum that fits: what is read then is
-// an error, or a snapshot, and never the end of the process.
+// FuzzRead damages a snapshot and gives it the matching checksum: reading it returns an error or a
+// snapshot, and never ends the process.
 func FuzzRead(f *testing.F) {
 	whole, err := os.ReadFile(save(f, filled(f)))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A Snapshot is one that was read: what existed at Revision.
+// A Snapshot is the content of a snapshot file: the keys that existed at Revision.
 type Snapshot struct {
 	Revision storage.Revision
 	// KVs are in the order in which they were written.
@@ -27,8 +27,8 @@ type Snapshot struct {
 	Leases []storage.Lease
 }
 
-// Read reads a snapshot into memory. Its checksum must be there and be right.
-// Errors: ErrCorrupt, and those of the file system.
+// Read reads a snapshot into memory. Its checksum must be there and be right. Errors: ErrCorrupt,
+// and those of the file system.
 func Read(path string) (*Snapshot, error) {
 	if err := checkSum(path); err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func Read(path string) (*Snapshot, error) {
 	return s, nil
 }
 
-// open reads the database. bbolt trusts its pages and follows them out of the file if
-// they are wrong, which a right checksum does not rule out: that is an error too.
+// open reads the database. bbolt trusts its pages and follows them out of the file if they are
+// wrong, which a right checksum does not rule out; open turns that into an error.
 func (s *Snapshot) open(path string) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -157,15 +157,15 @@ func (s *Snapshot) readLeases(tx *bbolt.Tx) error {
 // ErrNotEmpty: the store to restore into holds keys.
 var ErrNotEmpty = errors.New("the store is not empty")
 
-// intoKeys is how many keys one transaction restores; intoBytes how much.
+// intoKeys is how many keys one transaction restores; intoBytes how many bytes.
 const (
 	intoKeys  = 100
 	intoBytes = 1 << 20
 )
 
-// Into puts the snapshot into a running, empty store of any kind. The keys get new
-// revisions there: whoever knew the old ones lists again. Leases get their full
-// TTL. Errors: ErrNotEmpty, and as for Commit; then a part of it may be there.
+// Into puts the snapshot into a running, empty store of any kind. The keys get new revisions there:
+// clients that know the old ones must list again. Leases get their full TTL. Errors: ErrNotEmpty,
+// and as for Commit; then a part of it may be restored.
 func (s *Snapshot) Into(ctx context.Context, to storage.Store, p Progress) error {
 	res, err := to.Range(ctx, storage.RangeRequest{Start: "\x00", End: storage.NoEnd, Limit: 1})
 	if err != nil {

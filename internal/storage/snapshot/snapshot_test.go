@@ -81,7 +81,7 @@ func all(t *testing.T, s storage.Store) []*storage.KeyValue {
 	return r.KVs
 }
 
-// TestRoundTrip: what is restored has the same keys at the same revisions.
+// TestRoundTrip: the restored store has the same keys at the same revisions.
 func TestRoundTrip(t *testing.T) {
 	s := filled(t)
 	snap, err := snapshot.Read(save(t, s))
@@ -215,8 +215,7 @@ func TestEtcdReadsOurs(t *testing.T) {
 	}
 }
 
-// TestWeReadEtcds restores what a real etcd saved, with history, deletions and a
-// lease in it.
+// TestWeReadEtcds restores a snapshot of a real etcd, with history, deletions and a lease in it.
 func TestWeReadEtcds(t *testing.T) {
 	c := embed.NewConfig()
 	c.Dir, c.LogLevel, c.LogOutputs = t.TempDir(), "fatal", []string{"/dev/null"}

@@ -18,15 +18,15 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Progress is told from time to time how many keys are done, of how many.
+// Progress is called from time to time with the number of finished keys and the total.
 type Progress func(done, total int64)
 
 // A File is a snapshot in a temporary file. Close removes it.
 type File struct {
-	// Revision is what it shows, Keys how many.
+	// Revision is the revision of the snapshot, Keys the number of its keys.
 	Revision storage.Revision
 	Keys     int64
-	// Size is that of what WriteTo writes.
+	// Size is the number of bytes that WriteTo writes.
 	Size int64
 	path string
 }
@@ -34,10 +34,9 @@ type File struct {
 // pageKeys is how many keys are read, and written, at a time.
 const pageKeys = 10_000
 
-// Take takes a snapshot of s as of now. It reads all keys into memory (for a
-// store in this process these are the store's own) and writes the file in dir, or
-// where the system has temporary files if that is "". Errors: as for Range, and
-// those of the file system.
+// Take takes a snapshot of the current state of s. It reads all keys into memory (for a store in
+// this process these are the store's own) and writes the file in dir, or in the system's directory
+// for temporary files if that is "". Errors: as for Range, and those of the file system.
 func Take(ctx context.Context, s storage.Store, dir string, p Progress) (*File, error) {
 	if p == nil {
 		p = func(int64, int64) {}
@@ -87,8 +86,8 @@ func readAll(ctx context.Context, s storage.Store) (kvs []*storage.KeyValue, at 
 	return kvs, at, nil
 }
 
-// readLeases finds the leases that there are. One that keys are bound to and that
-// is no more has ended since: it gets the shortest TTL, to end again.
+// readLeases finds the existing leases. A lease with keys that does not exist any more has ended
+// since: it gets the shortest TTL, to end again.
 func readLeases(ctx context.Context, s storage.Store, kvs []*storage.KeyValue) (map[storage.LeaseID]time.Duration, error) {
 	leases := map[storage.LeaseID]time.Duration{}
 	for _, kv := range kvs {

@@ -28,7 +28,7 @@ func gate(t *testing.T, f featuregate.Feature, on bool) {
 	featuregatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, f, on)
 }
 
-// asStore are the cases that want nothing but a store.
+// asStore are the cases that need only a store.
 var asStore = map[string]func(context.Context, *testing.T, storage.Interface){
 	"CreateWithTTL":                          storagetesting.RunTestCreateWithTTL,
 	"CreateWithKeyExist":                     storagetesting.RunTestCreateWithKeyExist,
@@ -70,8 +70,7 @@ func noBookmarks(ctx context.Context, t *testing.T, s storage.Interface) {
 	storagetesting.RunTestWatchDispatchBookmarkEvents(ctx, t, s, false)
 }
 
-// asStand are the cases that want to look at the server, or to change what the
-// store makes of bytes.
+// asStand are the cases that inspect the server, or change how the store decodes bytes.
 var asStand = map[string]func(context.Context, *testing.T, *stand){
 	"Create": func(ctx context.Context, t *testing.T, s *stand) {
 		storagetesting.RunTestCreate(ctx, t, s, s.checkStored)
@@ -144,8 +143,8 @@ func TestConcurrentDecoding(t *testing.T) {
 	})
 }
 
-// TestRangeStream runs what reads ranges both ways: in pages, and in one answer
-// that comes in pieces, as etcd has from 3.7 on.
+// TestRangeStream runs the cases that read ranges both ways: in pages, and in one answer that comes
+// in pieces, as etcd has from 3.7 on.
 func TestRangeStream(t *testing.T) {
 	for name, run := range map[string]func(context.Context, *testing.T, *stand){
 		"List": func(ctx context.Context, t *testing.T, s *stand) {
@@ -187,7 +186,7 @@ func TestRangeStream(t *testing.T) {
 	}
 }
 
-// TestRareObject counts calls, and wants none of the cache of compactions.
+// TestRareObject counts calls, without the cache of compactions.
 func TestRareObject(t *testing.T) {
 	gate(t, features.ListFromCacheSnapshot, false)
 	s := newStand(t)
@@ -214,7 +213,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestUnreadable deletes and lists objects that cannot be read any more.
+// TestUnreadable deletes and lists objects that cannot be decoded any more.
 func TestUnreadable(t *testing.T) {
 	gate(t, features.AllowUnsafeMalformedObjectDeletion, true)
 	for name, run := range map[string]func(ctx context.Context, t *testing.T, s *stand){
@@ -263,7 +262,7 @@ func (s *stand) checkStored(ctx context.Context, t *testing.T, key string) {
 	}
 }
 
-// write makes a revision, beside the resource.
+// write makes a revision of another resource.
 func (s *stand) write(ctx context.Context, t *testing.T) int64 {
 	t.Helper()
 	r, err := s.client.KV.Put(ctx, "elsewhere", "")
@@ -310,7 +309,7 @@ func (s *stand) keys(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// mostAtOnce is how many keys kube-apiserver asks for at the most.
+// mostAtOnce is the maximum number of keys that kube-apiserver requests at once.
 const mostAtOnce = 10_000
 
 // checkCalls counts the objects read and the calls they took: pages are doubled

@@ -14,8 +14,8 @@ import (
 // aloneEnv makes this program run one case for another one.
 const aloneEnv = "FAIRLEAD_TEST_ALONE"
 
-// stalled is the exit code of a case that failed and was not run all the time; enough is
-// how long a pause makes it so: some cases give an event no more than 150 ms to come.
+// stalled is the exit code of a case that failed and was not run all the time; enough is the pause
+// that makes it so: some cases give an event no more than 150 ms to come.
 const (
 	stalled = 75
 	enough  = 40 * time.Millisecond
@@ -56,8 +56,7 @@ func patient(t *testing.T, run func(t *testing.T)) {
 	}
 }
 
-// pauses measures for how long this process was not run, at the most, until longest is
-// called.
+// pauses measures the longest time for which this process was not run, until longest is called.
 func pauses() (longest func() time.Duration) {
 	stop, done := make(chan struct{}), make(chan time.Duration, 1)
 	go func() {

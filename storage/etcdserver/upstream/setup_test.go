@@ -29,7 +29,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// marker is what stored values begin with, so that the suite sees them transformed.
+// marker is the prefix of stored values, so that the suite sees them transformed.
 const marker = "fairlead!"
 
 var codec = func() runtime.Codec {
@@ -119,8 +119,8 @@ func (s *stand) UpdateTransformer(change storagetesting.TransformerModifier) fun
 	return s.transformer.set(change(s.transformer.get()))
 }
 
-// exchangeable is a transformer that can be exchanged below a store that knows
-// none but the one it was made with.
+// exchangeable is a transformer that can be exchanged below a store, which keeps the one it was
+// made with.
 type exchangeable struct {
 	mu  sync.RWMutex
 	now value.Transformer
@@ -148,7 +148,7 @@ func (e *exchangeable) TransformToStorage(ctx context.Context, data []byte, abou
 	return e.get().TransformToStorage(ctx, data, about)
 }
 
-// setFailing makes every read of stored bytes fail, or no more.
+// setFailing makes every read of stored bytes fail, or succeed again.
 func (e *exchangeable) setFailing(t *testing.T) func(bool) {
 	back := func() {}
 	return func(on bool) {
@@ -160,7 +160,7 @@ func (e *exchangeable) setFailing(t *testing.T) func(bool) {
 	}
 }
 
-// broken is a transformer that reads nothing.
+// broken is a transformer that fails to read any value.
 type broken struct {
 	value.Transformer
 	err error
@@ -181,7 +181,7 @@ func corrupt(t *testing.T) error {
 	return err
 }
 
-// failing is a codec that can be made to decode nothing.
+// failing is a codec that can be made to fail every decoding.
 type failing struct {
 	runtime.Codec
 	mu   sync.RWMutex
