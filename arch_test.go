@@ -68,11 +68,14 @@ var serverFloors = map[string]int{
 	"openapi":   0,
 	"scan":      0,
 	"semantics": 0,
+	"apistatus": 1,
 	"managed":   1,
 	"patch":     1,
 	"reach":     1,
 	"ui":        1,
 	"admission": 2,
+	"request":   2,
+	"endpoint":  3,
 }
 
 // schedulerFloors gives each folder of internal/scheduler its floor inside the room.

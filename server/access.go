@@ -18,7 +18,7 @@ func (c *call) authenticate() error {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	c.user = user
-	c.user, err = auth.Impersonate(c.ctx, c.req, c.attributes(c.info.verb, c.info.name), c.s.cfg.Authorizer)
+	c.user, err = auth.Impersonate(c.ctx, c.req, c.attributes(c.info.Verb, c.info.Name), c.s.cfg.Authorizer)
 	var denied *auth.Denied
 	if errors.As(err, &denied) {
 		return auth.Forbidden(denied.Attributes, denied.Reason)
@@ -29,11 +29,11 @@ func (c *call) authenticate() error {
 // attributes are what the user wants: the verb, done to what the path names.
 func (c *call) attributes(verb, name string) auth.Attributes {
 	a := auth.Attributes{
-		User: c.user, Verb: verb, Path: c.info.path, IsResource: c.info.isResource,
-		Group: c.info.group, Version: c.info.version, Resource: c.info.resource,
-		Subresource: c.info.subresource, Namespace: c.info.namespace, Name: name,
+		User: c.user, Verb: verb, Path: c.info.Path, IsResource: c.info.IsResource,
+		Group: c.info.Group, Version: c.info.Version, Resource: c.info.Resource,
+		Subresource: c.info.Subresource, Namespace: c.info.Namespace, Name: name,
 	}
-	if c.query != nil && c.info.isResource && !c.info.legacyWatch {
+	if c.query != nil && c.info.IsResource && !c.info.LegacyWatch {
 		switch verb {
 		case "list", "watch", "deletecollection":
 			a.Fields = c.query.Get("fieldSelector")
@@ -50,7 +50,7 @@ func (c *call) authorize(verb, name string) error {
 		return nil
 	}
 	if err != nil {
-		c.s.log.Warn("authorization failed", "user", c.user.Name, "path", c.info.path, "error", err)
+		c.s.log.Warn("authorization failed", "user", c.user.Name, "path", c.info.Path, "error", err)
 		return apierrors.NewInternalError(err)
 	}
 	return auth.Forbidden(a, reason)

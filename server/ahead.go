@@ -1,9 +1,7 @@
 package server
 
 import (
-	"context"
-	"errors"
-
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/watchcache"
 )
 
@@ -14,18 +12,18 @@ const mostAtOnce = 500
 // before the answer is begun: what fails is an answer then, and whoever writes
 // the rest waits for nobody. Those that are kept in the version are not asked for.
 func (c *call) convertAhead(f *form, objects []*watchcache.Object) error {
-	if !c.ep.asksWebhook {
+	if !c.ep.AsksWebhook {
 		return nil
 	}
 	f.texts = map[*watchcache.Object][]byte{}
 	fresh := map[*watchcache.Object][]byte{}
 	for i, o := range objects {
-		if c.ep.raw && c.ep.current(o) {
+		if c.ep.Raw && c.ep.Current(o) {
 			continue
 		}
-		text, err := formOf(c.ctx, o, c.ep.textForm, func(o *watchcache.Object) ([]byte, error) {
+		text, err := endpoint.FormOf(c.ctx, o, c.ep.TextForm, func(o *watchcache.Object) ([]byte, error) {
 			if fresh[o] == nil {
-				if err := c.ep.kind.convertStored(c.ctx, objects[i:min(i+mostAtOnce, len(objects))], fresh); err != nil {
+				if err := c.ep.ConvertStored(c.ctx, objects[i:min(i+mostAtOnce, len(objects))], fresh); err != nil {
 					return nil, err
 				}
 			}
@@ -37,15 +35,4 @@ func (c *call) convertAhead(f *form, objects []*watchcache.Object) error {
 		f.texts[o] = text
 	}
 	return nil
-}
-
-// formOf is an object's form. One that somebody else was building and gave up is
-// built anew.
-func formOf(ctx context.Context, o *watchcache.Object, id watchcache.Encoding, build func(*watchcache.Object) ([]byte, error)) ([]byte, error) {
-	for {
-		text, err := o.Encoding(id, build)
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.Canceled) {
-			return text, err
-		}
-	}
 }

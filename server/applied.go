@@ -16,6 +16,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/internal/server/scan"
@@ -87,13 +88,13 @@ func (c *config) says(apiVersion, kind string) bool {
 // mergePlain does what most configurations ask for without schemas, on the text of
 // the object: see managed.Apply.Plain. ok is false if it leaves that to merge.
 func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *config, opts *metav1.PatchOptions) (obj resource.Object, ok bool) {
-	version := c.ep.gvk.GroupVersion().String()
-	if !config.plain || c.ep.asksWebhook || !config.says(version, c.ep.Kind) || bytes.Contains(config.text, []byte(`"managedFields"`)) {
+	version := c.ep.ServedGVK.GroupVersion().String()
+	if !config.plain || c.ep.AsksWebhook || !config.says(version, c.ep.Kind) || bytes.Contains(config.text, []byte(`"managedFields"`)) {
 		return nil, false
 	}
 	a := managed.Apply{
-		Manager: opts.FieldManager, Subresource: c.info.subresource, APIVersion: version, Shape: c.ep.shape(),
-		Filter: managed.Filter{Without: c.ep.Reset(c.info.subresource)}, Live: []byte("{}"), Config: config.text,
+		Manager: opts.FieldManager, Subresource: c.info.Subresource, APIVersion: version, Shape: c.ep.Shape(),
+		Filter: managed.Filter{Without: c.ep.Reset(c.info.Subresource)}, Live: []byte("{}"), Config: config.text,
 		Force: ptr.Deref(opts.Force, false), Time: time.Now(),
 	}
 	if old == nil {
@@ -101,9 +102,9 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 		if !ok {
 			return nil, false
 		}
-		return c.ep.kind.decodeMerged(&mergedText{text: text, entries: entries})
+		return c.ep.DecodeMerged(&endpoint.MergedText{Text: text, Entries: entries})
 	}
-	if !c.ep.raw || !c.ep.current(now) || c.lastRead.foreign || len(old.GetManagedFields()) == 0 || opts.FieldManager == kubectl && appliedLast(old) {
+	if !c.ep.Raw || !c.ep.Current(now) || c.lastRead.foreign || len(old.GetManagedFields()) == 0 || opts.FieldManager == kubectl && appliedLast(old) {
 		return nil, false
 	}
 	a.Live = c.textOf(now)
@@ -111,7 +112,7 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 	if !ok {
 		return nil, false
 	}
-	return c.ep.kind.decodeMerged(&mergedText{text: text, entries: entries, old: old, before: a.Live})
+	return c.ep.DecodeMerged(&endpoint.MergedText{Text: text, Entries: entries, Old: old, Before: a.Live})
 }
 
 // kubectl is the manager whose annotation of what was last applied is kept.

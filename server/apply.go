@@ -9,7 +9,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/watchcache"
@@ -24,10 +26,10 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := codec.CheckNumbers(config.text, c.ep.version.New()); err != nil {
+	if err := codec.CheckNumbers(config.text, c.ep.ServedVersion.New()); err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
-	w, created, err := c.modify(c.info.name, change{
+	w, created, err := c.modify(c.info.Name, change{
 		recorded:  true,
 		mayCreate: true,
 		next: func(now *watchcache.Object, old resource.Object) (resource.Object, error) {
@@ -40,7 +42,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 			}
 			if old == nil {
 				if uid := obj.GetUID(); uid != "" {
-					return nil, conflict(c.ep.gr, c.info.name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+					return nil, apistatus.Conflict(c.ep.ServedGR, c.info.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 				}
 			}
 			return obj, nil
@@ -60,7 +62,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 
 // merge merges a configuration with the schemas of its kind, in apimachinery's way.
 func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOptions) (resource.Object, error) {
-	fm, err := c.s.merges.manager(c.ctx, c.ep, c.info.subresource)
+	fm, err := c.s.merges.manager(c.ctx, c.ep, c.info.Subresource)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +75,14 @@ func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOpti
 		return nil, err
 	}
 	if old != nil {
-		own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.gvk.GroupVersion().String(), Subresource: c.info.subresource}
-		live.SetManagedFields(managed.Unburden(live.GetManagedFields(), own, config.text, c.ep.shape()))
+		own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.ServedGVK.GroupVersion().String(), Subresource: c.info.Subresource}
+		live.SetManagedFields(managed.Unburden(live.GetManagedFields(), own, config.text, c.ep.Shape()))
 	}
-	out, err := fm.Apply(c.ep.kind.toMerge(live), asked, opts.FieldManager, ptr.Deref(opts.Force, false))
+	out, err := fm.Apply(c.ep.ToMerge(live), asked, opts.FieldManager, ptr.Deref(opts.Force, false))
 	if err != nil {
 		return nil, err
 	}
-	obj, err := c.ep.kind.fromMerge(out)
+	obj, err := c.ep.FromMerge(out)
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +96,12 @@ func (c *call) liveOrNew(old resource.Object) (resource.Object, error) {
 		live.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
 		return live, nil
 	}
-	obj, err := c.ep.kind.newObject()
+	obj, err := c.ep.NewObject()
 	if err != nil {
 		return nil, err
 	}
 	obj.GetObjectKind().SetGroupVersionKind(c.ep.Hub())
-	return asObjectOf(obj)
+	return endpoint.AsObject(obj)
 }
 
 // objectTo objects to what stands in a configuration twice.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/patch"
 )
@@ -30,7 +31,7 @@ func (c *call) applyScale(access *resource.ScaleAccess, p patch.Patch, opts *met
 	}
 	update := &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation}
 	return c.rescale(access, change{opts: update, recorded: true}, func(now *autoscalingv1.Scale, obj resource.Object) (*autoscalingv1.Scale, error) {
-		gv := c.ep.gvk.GroupVersion()
+		gv := c.ep.ServedGVK.GroupVersion()
 		path := replicasPath
 		if access.Path != nil {
 			path = fieldpath.Path{}
@@ -84,7 +85,7 @@ func (m *merges) scale() (*managedfields.FieldManager, error) {
 }
 
 // scaleConverter knows one version.
-type scaleConverter struct{ converter }
+type scaleConverter struct{ endpoint.Converter }
 
 func (scaleConverter) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
 	u, ok := in.(*unstructured.Unstructured)

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -36,7 +38,7 @@ func bind(c *call) error {
 	if err != nil {
 		return err
 	}
-	if b.Name != c.info.name {
+	if b.Name != c.info.Name {
 		return apierrors.NewBadRequest("name in URL does not match name in Binding object")
 	}
 	return c.bind(b, create)
@@ -50,27 +52,27 @@ func bindLegacy(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.ep = c.s.table.Load().stored[podResource]
-	c.info.name = b.Name
+	c.ep = c.s.table.Load().Stored[podResource]
+	c.info.Name = b.Name
 	return c.bind(b, create)
 }
 
 func (c *call) bind(b *corev1.Binding, create *metav1.CreateOptions) error {
 	if c.ep == nil {
-		return noSuchResource()
+		return apistatus.ResourceNotFound()
 	}
-	if err := settleNamespace(b, c.namespace()); err != nil {
+	if err := request.SettleNamespace(b, c.namespace()); err != nil {
 		return err
 	}
 	if err := checkBinding(b); err != nil {
 		return err
 	}
-	c.info.subresource = "binding"
+	c.info.Subresource = "binding"
 	b, err := admitBody(c, b, create)
 	if err != nil {
 		return err
 	}
-	w, _, err := c.modify(c.info.name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+	w, _, err := c.modify(c.info.Name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
 		pod := *old.(*corev1.Pod) // of which assign changes nothing that old has as well
 		if err := assign(&pod, b); err != nil {
 			return nil, apierrors.NewConflict(schema.GroupResource{Resource: "pods/binding"}, pod.Name, err)
@@ -81,9 +83,9 @@ func (c *call) bind(b *corev1.Binding, create *metav1.CreateOptions) error {
 		return err
 	}
 	c.s.latest.give(c, w)
-	s := success(nil)
+	s := apistatus.Success(nil)
 	s.Code = http.StatusCreated
-	return c.write(http.StatusCreated, accept{media: c.accept.media, pretty: c.accept.pretty}, s)
+	return c.write(http.StatusCreated, request.ResponseFormat{Media: c.accept.Media, Pretty: c.accept.Pretty}, s)
 }
 
 func checkBinding(b *corev1.Binding) error {

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -61,7 +62,7 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 		}
 		m := want.(resource.Object)
 		c := s.callOf(ctx, ep, m.GetNamespace(), "update")
-		o, _, err := ep.cache.Get(ctx, m.GetNamespace(), m.GetName(), watchcache.ReadAt{})
+		o, _, err := ep.Cache.Get(ctx, m.GetNamespace(), m.GetName(), watchcache.ReadAt{})
 		if err != nil {
 			return txn, err
 		}
@@ -69,7 +70,7 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 		if o == nil {
 			c.newborn(m)
 		} else {
-			have, err := ep.decode(ctx, o.Value(), o.Revision())
+			have, err := ep.Decode(ctx, o.Value(), o.Revision())
 			if err != nil {
 				return txn, err
 			}
@@ -102,7 +103,7 @@ func bootstrapManager(group string) string {
 func (c *call) newborn(obj resource.Object) {
 	c.defaults(obj)
 	asked := asked(obj)
-	c.recordFields(asked, nil, nil, bootstrapManager(c.ep.gvk.Group))
+	c.recordFields(asked, nil, nil, bootstrapManager(c.ep.ServedGVK.Group))
 	obj.SetManagedFields(asked.GetManagedFields())
 	birth(obj)
 	if f := c.ep.Strategy.PrepareForCreate; f != nil {
@@ -129,9 +130,9 @@ func asked(obj resource.Object) resource.Object {
 }
 
 // storedKind finds the endpoint that stores a kind as it is.
-func (s *Server) storedKind(gvk schema.GroupVersionKind) *endpoint {
-	for _, ep := range s.table.Load().endpoints {
-		if ep.gvk == gvk && ep.raw && ep.cache != nil {
+func (s *Server) storedKind(gvk schema.GroupVersionKind) *endpoint.Endpoint {
+	for _, ep := range s.table.Load().Endpoints {
+		if ep.ServedGVK == gvk && ep.Raw && ep.Cache != nil {
 			return ep
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/watchcache"
 )
 
@@ -31,7 +32,7 @@ func (c *call) askBudget(pod *corev1.Pod, opts *metav1.DeleteOptions) error {
 		return err
 	}
 	if len(budgets) > 1 {
-		return failure(http.StatusInternalServerError, "",
+		return apistatus.New(http.StatusInternalServerError, "",
 			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 	}
 	pdb := budgets[0]
@@ -45,8 +46,8 @@ func (c *call) askBudget(pod *corev1.Pod, opts *metav1.DeleteOptions) error {
 		return nil
 	}
 	sub := *c
-	sub.ep = c.s.table.Load().stored[pdbResource]
-	sub.info.name, sub.info.subresource = pdb.Name, "status"
+	sub.ep = c.s.table.Load().Stored[pdbResource]
+	sub.info.Name, sub.info.Subresource = pdb.Name, "status"
 	_, _, err = sub.modify(pdb.Name, change{trusted: true, next: func(now *watchcache.Object, old resource.Object) (resource.Object, error) {
 		b := old.DeepCopyObject().(*policyv1.PodDisruptionBudget)
 		if err := takeDisruption(b, pod.Name); err != nil {

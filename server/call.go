@@ -7,11 +7,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
@@ -24,7 +24,7 @@ type call struct {
 	req   *http.Request
 	ctx   context.Context
 	query url.Values
-	info  info
+	info  request.Info
 	user  *auth.User
 	start time.Time
 	// auditID names the request to its client, in the header Audit-ID.
@@ -35,17 +35,14 @@ type call struct {
 	timeout time.Duration
 
 	// The rest is set once the path has been routed to a resource.
-	ep      *endpoint
-	accept  accept
+	ep      *endpoint.Endpoint
+	accept  request.ResponseFormat
 	dryRun  bool
 	applies bool // server-side
 	quiet   bool // nobody is told of the write; see Config.Written
 	altered bool // admission has put another object in place of the one asked for
-	// sent is the body, once it has been read.
-	sent struct {
-		read bool
-		body []byte
-	}
+	// sent is the request's body.
+	sent request.Body
 	// lastRead is the object that was decoded last, and its text without the
 	// record of owners.
 	lastRead struct {
@@ -89,49 +86,26 @@ func (c *call) warn(texts ...string) {
 			c.warned = map[string]bool{}
 		}
 		c.warned[text] = true
-		c.w.Header().Add("Warning", "299 - "+quoteWarning(text))
+		c.w.Header().Add("Warning", "299 - "+request.QuoteWarning(text))
 	}
 }
 
 // warnOne is warn for rules that take a function.
 func (c *call) warnOne(text string) { c.warn(text) }
 
-// quoteWarning makes the quoted string of RFC 7234.
-func quoteWarning(text string) string {
-	b := make([]byte, 0, len(text)+2)
-	b = append(b, '"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r < ' ' || r == 0x7f:
-			b = append(b, ' ')
-		default:
-			b = append(b, string(r)...)
-		}
-	}
-	return string(append(b, '"'))
-}
+// body returns the whole body of the request.
+func (c *call) body() ([]byte, error) { return c.sent.Read(c.req, &c.place) }
 
 // options reads a verb's options from the query.
-func (c *call) options(into runtime.Object) error {
-	if len(c.query) == 0 {
-		return nil
-	}
-	err := metainternalscheme.ParameterCodec.DecodeParameters(c.query, metav1.SchemeGroupVersion, into)
-	if err != nil {
-		return apierrors.NewBadRequest(err.Error())
-	}
-	return nil
-}
+func (c *call) options(into runtime.Object) error { return request.DecodeOptions(c.query, into) }
 
 // namespace is the one objects of this call live in.
 func (c *call) namespace() string {
 	if c.ep.Namespaced {
-		return c.info.namespace
+		return c.info.Namespace
 	}
 	return ""
 }
 
 // notFound is the answer for an object that is not there.
-func (c *call) notFound(name string) error { return apierrors.NewNotFound(c.ep.gr, name) }
+func (c *call) notFound(name string) error { return apierrors.NewNotFound(c.ep.ServedGR, name) }

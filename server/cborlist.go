@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 )
 
 // cborHead appends what stands before the items of a CBOR list, which is one map. The
@@ -18,15 +19,15 @@ func (l *listing) cborHead(dst []byte, m listMeta) []byte {
 	for range all.items() {
 		n++
 	}
-	kind, apiVersion := f.ep.ListKind(), f.ep.gvk.GroupVersion().String()
-	if f.shape == asPartialList {
-		kind, apiVersion = "PartialObjectMetadataList", f.metaAPIVersion()
+	kind, apiVersion := f.ep.ListKind(), f.ep.ServedGVK.GroupVersion().String()
+	if f.Shape == request.AsPartialList {
+		kind, apiVersion = "PartialObjectMetadataList", f.MetaAPIVersion()
 	}
-	m.ends = f.ep.emptyContinue && f.shape == asObject
+	m.ends = f.ep.EmptyContinue && f.Shape == request.AsObject
 	dst = codec.AppendCBORHead(append(dst, codec.CBORTag()...), codec.CBORMap, 4)
 	dst = codec.AppendCBORString(codec.AppendCBORType(dst, kind, apiVersion), "metadata")
 	dst = codec.AppendCBORString(m.appendCBOR(dst), "items")
-	if n == 0 && f.shape == asPartialList {
+	if n == 0 && f.Shape == request.AsPartialList {
 		return append(dst, codec.CBORNull)
 	}
 	return codec.AppendCBORHead(dst, codec.CBORArray, n)
@@ -53,7 +54,7 @@ func cborSize(seq []byte) int {
 // untyped says that the form's elements leave out their kind and version, which
 // a list says once, and events and bodies for each.
 func (f *form) untyped() bool {
-	return f.media == codec.CBOR && f.shape == asObject && f.ep.bareItems
+	return f.Media == codec.CBOR && f.Shape == request.AsObject && f.ep.BareItems
 }
 
 // typed puts the kind and version into the element that b holds from at on.
@@ -62,7 +63,7 @@ func (f *form) typed(b []byte, at int) []byte {
 		return b
 	}
 	n, size := codec.ReadCBORHead(b[at:])
-	apiVersion, kind := f.ep.gvk.ToAPIVersionAndKind()
+	apiVersion, kind := f.ep.ServedGVK.ToAPIVersionAndKind()
 	head := codec.AppendCBORHead(make([]byte, 0, 128), codec.CBORMap, n+2)
 	head = codec.AppendCBORType(head, kind, apiVersion)
 	return slices.Replace(b, at, at+size, head...)

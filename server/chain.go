@@ -8,10 +8,10 @@ import (
 	"runtime/debug"
 	"time"
 
-	"fairlead.dev/trace"
-
 	"github.com/google/uuid"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"fairlead.dev/internal/server/request"
+	"fairlead.dev/trace"
 )
 
 // ServeHTTP answers one request.
@@ -31,7 +31,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		if c.handed = c.tail.handOver(c.atEnd()); c.handed {
 			return
 		}
-		c.query, c.info.parts, c.warned = nil, nil, nil // nobody asks any more
+		c.query, c.info.Parts, c.warned = nil, nil, nil // nobody asks any more
 		c.tail.run()
 		if st, ok := c.tail.(*stream); ok && st.sieve.dropped.Load() {
 			panic(http.ErrAbortHandler)
@@ -47,13 +47,14 @@ func (c *call) serve() error {
 		c.query = c.req.URL.Query()
 	}
 	var ok bool
-	c.info, ok = parseInfo(c.req, c.query)
+	c.info, ok = request.ParseInfo(c.req, c.query)
 	if !ok {
 		path := c.req.URL.Path
 		http.Error(c.w, fmt.Sprintf("Internal Server Error: %q: failed to create RequestInfo: unable to determine kind and namespace from url, %s", path, path), http.StatusInternalServerError)
 		return nil
 	}
-	if err := c.readTimeout(); err != nil {
+	var err error
+	if c.timeout, err = request.TimeoutOf(c.query); err != nil {
 		return err
 	}
 	c.arm()
@@ -63,14 +64,14 @@ func (c *call) serve() error {
 	if err := c.admitOne(); err != nil {
 		return err
 	}
-	if err := c.authorize(c.info.verb, c.info.name); err != nil {
+	if err := c.authorize(c.info.Verb, c.info.Name); err != nil {
 		return err
 	}
 	if to := c.elsewhere(); to != nil {
 		return c.passElsewhere(to)
 	}
 	c.pass(trace.Authorized)
-	if !c.info.isResource {
+	if !c.info.IsResource {
 		return c.servePath()
 	}
 	return c.serveResource()
@@ -134,20 +135,6 @@ func (c *call) served() func() {
 		route.observe(start)
 		log.Debug("served", "took", time.Since(start))
 	}
-}
-
-// readTimeout reads the time the client gives the call, if it says so.
-func (c *call) readTimeout() error {
-	text := c.query.Get("timeout")
-	if text == "" {
-		return nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return apierrors.NewBadRequest("invalid timeout specified in the request URL - " + err.Error())
-	}
-	c.timeout = max(d, 0)
-	return nil
 }
 
 // within bounds the rest of the call's work in time: to d, or to less if the

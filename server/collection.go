@@ -5,10 +5,9 @@ import (
 	"iter"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"golang.org/x/sync/errgroup"
 
 	"fairlead.dev/watchcache"
 )
@@ -131,7 +130,7 @@ func (c *call) removeEach(objects []*watchcache.Object, opts *metav1.DeleteOptio
 // callFor is the part of the call that is about one of its objects.
 func (c *call) callFor(o *watchcache.Object) *call {
 	one := *c
-	one.info.namespace, one.info.name = o.Namespace(), o.Name()
+	one.info.Namespace, one.info.Name = o.Namespace(), o.Name()
 	c.strikes = nil // they are of the first that is written
 	return &one
 }

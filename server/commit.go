@@ -59,10 +59,10 @@ func (c *call) tried(t storage.Txn, at storage.Revision) (storage.TxnResult, err
 	}
 	switch {
 	case err != nil:
-	case !res.Succeeded && c.ep.redefinable && outlived(res.Current, at):
+	case !res.Succeeded && c.ep.Redefinable && outlived(res.Current, at):
 		err = errRedefined
 	case res.Succeeded && !c.quiet:
-		if f := c.s.cfg.Written[c.ep.gr]; f != nil {
+		if f := c.s.cfg.Written[c.ep.ServedGR]; f != nil {
 			f(c.ctx, res.Revision)
 		}
 	}

@@ -17,8 +17,8 @@ type companions struct {
 // along makes the writes of what admission has put beside a request.
 func (c *call) along(ar *admission.Request) (with companions, err error) {
 	for _, m := range ar.Companions() {
-		ep := c.s.table.Load().stored[m.Resource]
-		if ep == nil || ep.cache == nil {
+		ep := c.s.table.Load().Stored[m.Resource]
+		if ep == nil || ep.Cache == nil {
 			return with, apierrors.NewNotFound(m.Resource, m.Object.GetName())
 		}
 		key := ep.Key(m.Object.GetNamespace(), m.Object.GetName())
@@ -29,7 +29,7 @@ func (c *call) along(ar *admission.Request) (with companions, err error) {
 			}
 		} else {
 			c.s.callOf(c.ctx, ep, m.Object.GetNamespace(), "create").newborn(m.Object)
-			value, err := codec.EncodeStored(m.Object, ep.gvk)
+			value, err := codec.EncodeStored(m.Object, ep.ServedGVK)
 			if err != nil {
 				return with, err
 			}

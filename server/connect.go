@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/request"
 )
 
 // admitConnect asks admission about a connection, of which the options say what the client wants
@@ -35,14 +36,14 @@ func admitConnect[T runtime.Object](c *call, options T) (T, error) {
 
 func execOptions(q url.Values) (*corev1.PodExecOptions, error) {
 	return &corev1.PodExecOptions{
-		Stdin: isTrue(q["stdin"]), Stdout: isTrue(q["stdout"]), Stderr: isTrue(q["stderr"]), TTY: isTrue(q["tty"]),
+		Stdin: request.IsTrue(q["stdin"]), Stdout: request.IsTrue(q["stdout"]), Stderr: request.IsTrue(q["stderr"]), TTY: request.IsTrue(q["tty"]),
 		Container: q.Get("container"), Command: q["command"],
 	}, nil
 }
 
 func attachOptions(q url.Values) (*corev1.PodAttachOptions, error) {
 	return &corev1.PodAttachOptions{
-		Stdin: isTrue(q["stdin"]), Stdout: isTrue(q["stdout"]), Stderr: isTrue(q["stderr"]), TTY: isTrue(q["tty"]),
+		Stdin: request.IsTrue(q["stdin"]), Stdout: request.IsTrue(q["stdout"]), Stderr: request.IsTrue(q["stderr"]), TTY: request.IsTrue(q["tty"]),
 		Container: q.Get("container"),
 	}, nil
 }
@@ -96,11 +97,11 @@ func forKubelet(options runtime.Object) (container string, q url.Values, inConta
 
 // proxyPath is the path behind "proxy", as the options of a proxy have it.
 func (c *call) proxyPath() string {
-	path := strings.Join(c.info.parts[3:], "/")
+	path := strings.Join(c.info.Parts[3:], "/")
 	if path != "" {
 		path = "/" + path
 	}
-	if strings.HasSuffix(c.info.path, "/") && !strings.HasSuffix(path, "/") {
+	if strings.HasSuffix(c.info.Path, "/") && !strings.HasSuffix(path, "/") {
 		path += "/"
 	}
 	return path

@@ -10,12 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/resource/quoted"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
@@ -36,7 +37,7 @@ func create(c *call) error {
 		return err
 	}
 	if errs := validation.ValidateCreateOptions(opts); len(errs) > 0 {
-		return invalidOptions("CreateOptions", errs)
+		return apistatus.InvalidOptions("CreateOptions", errs)
 	}
 	c.dryRun = len(opts.DryRun) > 0
 	obj, err := c.decodeObject(opts.FieldValidation)
@@ -57,7 +58,7 @@ func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*writ
 	generated := obj.GetName() == "" && obj.GetGenerateName() != ""
 	for attempt := 1; ; attempt++ {
 		wipe(obj)
-		if err := settleNamespace(obj, c.namespace()); err != nil {
+		if err := request.SettleNamespace(obj, c.namespace()); err != nil {
 			return nil, err
 		}
 		c.dedupOwners(obj, ownersTwice)
@@ -65,11 +66,11 @@ func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*writ
 		switch {
 		case err == errCompanion && attempt < createAttempts:
 		case err == errCompanion:
-			return nil, apierrors.NewServerTimeout(c.ep.gr, "create", 1)
+			return nil, apierrors.NewServerTimeout(c.ep.ServedGR, "create", 1)
 		case err == nil || !generated || !apierrors.IsAlreadyExists(err):
 			return w, err
 		case attempt == createAttempts:
-			return nil, apierrors.NewGenerateNameConflict(c.ep.gr, obj.GetName(), 1)
+			return nil, apierrors.NewGenerateNameConflict(c.ep.ServedGR, obj.GetName(), 1)
 		}
 		if obj, err = c.decodeObject(opts.FieldValidation); err != nil {
 			return nil, err
@@ -90,15 +91,15 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 	ar := c.admission(admission.Create, obj, nil, opts)
 	ar.Name = obj.GetName()
 	if why := c.ep.Closed; why != "" {
-		return nil, apierrors.NewForbidden(c.ep.gr, obj.GetName(), errors.New(why))
+		return nil, apierrors.NewForbidden(c.ep.ServedGR, obj.GetName(), errors.New(why))
 	}
 	if err := c.chain().Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
 	c.altered = ar.Object != runtime.Object(obj)
-	obj, err := asObjectOf(ar.Object)
+	obj, err := endpoint.AsObject(ar.Object)
 	if err == nil {
-		err = settleNamespace(obj, c.namespace())
+		err = request.SettleNamespace(obj, c.namespace())
 	}
 	if err != nil {
 		return nil, err
@@ -123,8 +124,8 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if st.PrepareForCreate != nil {
 		st.PrepareForCreate(obj)
 	}
-	if errs := c.ep.kind.validateNew(c.ctx, obj, ar.Faults, c.warnOne); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(c.ep.kind.groupKind(obj), obj.GetName(), quoted.Faults(errs))
+	if errs := c.ep.ValidateNew(c.ctx, obj, ar.Faults, c.warnOne); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(c.ep.GroupKind(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	c.defaults(obj) // of what the strategy has filled in
 	if err := c.chain().Validate(c.ctx, ar); err != nil {
@@ -168,7 +169,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 
 // refuseExisting is the check a dry run makes in place of the commit.
 func (c *call) refuseExisting(obj resource.Object) error {
-	o, _, err := c.ep.cache.Get(c.ctx, obj.GetNamespace(), obj.GetName(), watchcache.ReadAt{})
+	o, _, err := c.ep.Cache.Get(c.ctx, obj.GetNamespace(), obj.GetName(), watchcache.ReadAt{})
 	var unreadable *watchcache.UnreadableError
 	switch {
 	case errors.As(err, &unreadable):
@@ -180,13 +181,9 @@ func (c *call) refuseExisting(obj resource.Object) error {
 }
 
 func (c *call) alreadyExists(name string, there []byte) error {
-	err := apierrors.NewAlreadyExists(c.ep.gr, name)
+	err := apierrors.NewAlreadyExists(c.ep.ServedGR, name)
 	if bytes.Contains(there, []byte(`"deletionTimestamp":"`)) {
 		err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
 	}
 	return err
-}
-
-func invalidOptions(kind string, errs field.ErrorList) error {
-	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }

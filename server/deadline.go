@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/h2"
 )
@@ -31,7 +32,7 @@ const (
 // The deadline does what kube-apiserver's timeout filter does, without a goroutine for each
 // request; a handler that does not look at its context keeps its place until it returns.
 func (c *call) arm() {
-	if c.info.lasts() || c.inProcess() || c.s.cfg.RequestTimeout < 0 {
+	if c.info.LongRunning() || c.inProcess() || c.s.cfg.RequestTimeout < 0 {
 		return
 	}
 	r := c.w
@@ -88,7 +89,7 @@ func (r *recorder) stop() bool {
 
 // tooLate answers with 504 in place of the handler, which may be running.
 func (c *call) tooLate() {
-	status := statusOf(apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
+	status := apistatus.Of(apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0))
 	body, err := json.Marshal(status)
 	if err != nil {
 		panic(err) // a Status has nothing that cannot be encoded

@@ -10,6 +10,8 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -25,7 +27,7 @@ func deleteVerb(c *call) error {
 	if ignoresReadErrors(opts) {
 		return c.removeUnreadable()
 	}
-	w, gone, err := c.remove(c.info.name, opts, true)
+	w, gone, err := c.remove(c.info.Name, opts, true)
 	if err != nil {
 		return err
 	}
@@ -35,8 +37,8 @@ func deleteVerb(c *call) error {
 		code = http.StatusAccepted
 	}
 	if (gone || w.pending) && !c.ep.ShowsDeleted() {
-		return c.write(code, accept{media: c.accept.media, pretty: c.accept.pretty}, success(&metav1.StatusDetails{
-			Name: w.obj.GetName(), Group: c.ep.gr.Group, Kind: c.ep.gr.Resource, UID: w.obj.GetUID(),
+		return c.write(code, request.ResponseFormat{Media: c.accept.Media, Pretty: c.accept.Pretty}, apistatus.Success(&metav1.StatusDetails{
+			Name: w.obj.GetName(), Group: c.ep.ServedGR.Group, Kind: c.ep.ServedGR.Resource, UID: w.obj.GetUID(),
 		}))
 	}
 	return w.answer(c, code)
@@ -184,12 +186,12 @@ func (c *call) checkPreconditions(old resource.Object, opts *metav1.DeleteOption
 	if p == nil {
 		return nil
 	}
-	gr := schema.GroupResource{Group: c.ep.gvk.Group, Resource: c.ep.gvk.Kind}
+	gr := schema.GroupResource{Group: c.ep.ServedGVK.Group, Resource: c.ep.ServedGVK.Kind}
 	if p.UID != nil && *p.UID != old.GetUID() {
-		return conflict(gr, old.GetName(), fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, old.GetUID()))
+		return apistatus.Conflict(gr, old.GetName(), fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, old.GetUID()))
 	}
 	if rv := ptr.Deref(p.ResourceVersion, old.GetResourceVersion()); rv != old.GetResourceVersion() {
-		return conflict(gr, old.GetName(), fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", rv, old.GetResourceVersion()))
+		return apistatus.Conflict(gr, old.GetName(), fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", rv, old.GetResourceVersion()))
 	}
 	return nil
 }

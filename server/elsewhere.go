@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	authproxy "k8s.io/client-go/transport"
 	"k8s.io/streaming/pkg/httpstream"
+
+	"fairlead.dev/internal/server/request"
 )
 
 // Others are the servers that this one passes requests on to. Both methods are asked for
@@ -41,16 +43,16 @@ func (c *call) elsewhere() *Elsewhere {
 	if others == nil {
 		return nil
 	}
-	if in.isResource {
-		return others.Serving(schema.GroupVersion{Group: in.group, Version: in.version})
+	if in.IsResource {
+		return others.Serving(schema.GroupVersion{Group: in.Group, Version: in.Version})
 	}
-	switch parts := splitPath(in.path); {
+	switch parts := request.SplitPath(in.Path); {
 	case len(parts) == 2 && parts[0] == "api":
 		return others.Serving(schema.GroupVersion{Version: parts[1]})
 	case len(parts) == 3 && parts[0] == "apis":
 		return others.Serving(schema.GroupVersion{Group: parts[1], Version: parts[2]})
 	case len(parts) > 2 && parts[0] == "openapi" && parts[1] == "v3":
-		return others.Describing(in.path)
+		return others.Describing(in.Path)
 	}
 	return nil
 }
@@ -63,12 +65,12 @@ func (c *call) passElsewhere(to *Elsewhere) error {
 	}
 	address, err := to.Address(c.ctx)
 	if err != nil {
-		c.s.log.Warn("a server cannot be found", "path", c.info.path, "error", err)
+		c.s.log.Warn("a server cannot be found", "path", c.info.Path, "error", err)
 		http.Error(c.w, "service unavailable", http.StatusServiceUnavailable)
 		return nil
 	}
 	ctx := c.ctx
-	if !c.info.isResource && len(splitPath(c.info.path)) == 3 {
+	if !c.info.IsResource && len(request.SplitPath(c.info.Path)) == 3 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, discoveryTimeout)
 		defer cancel()

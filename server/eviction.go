@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -30,10 +32,10 @@ func evict(c *call) error {
 	if err != nil {
 		return err
 	}
-	if ev.Name != c.info.name {
+	if ev.Name != c.info.Name {
 		return apierrors.NewBadRequest("name in URL does not match name in Eviction object")
 	}
-	if err := settleNamespace(ev, c.namespace()); err != nil {
+	if err := request.SettleNamespace(ev, c.namespace()); err != nil {
 		return err
 	}
 	if ev, err = admitBody(c, ev, create); err != nil {
@@ -60,9 +62,9 @@ func evict(c *call) error {
 	if err := c.evictNow(opts); err != nil {
 		return err
 	}
-	s := success(nil)
+	s := apistatus.Success(nil)
 	s.Code = http.StatusCreated
-	return c.write(http.StatusCreated, accept{media: c.accept.media, pretty: c.accept.pretty}, s)
+	return c.write(http.StatusCreated, request.ResponseFormat{Media: c.accept.Media, Pretty: c.accept.Pretty}, s)
 }
 
 // evictionKind is the kind that the body says it is of. Old clients send the beta
@@ -98,7 +100,7 @@ func evictionOptions(ev *policyv1.Eviction, create *metav1.CreateOptions) (*meta
 // evictNow notes in the pod why it goes, and deletes it.
 func (c *call) evictNow(opts *metav1.DeleteOptions) error {
 	if !c.dryRun {
-		w, _, err := c.modify(c.info.name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
+		w, _, err := c.modify(c.info.Name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {
 			if err := c.checkPreconditions(old, opts); err != nil {
 				return nil, err
 			}
@@ -117,6 +119,6 @@ func (c *call) evictNow(opts *metav1.DeleteOptions) error {
 			p.ResourceVersion = &rv
 		}
 	}
-	_, _, err := c.remove(c.info.name, opts, false)
+	_, _, err := c.remove(c.info.Name, opts, false)
 	return err
 }

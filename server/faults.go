@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/faults"
 	"fairlead.dev/trace"
 )
@@ -31,13 +32,13 @@ type FaultList struct {
 func (c *call) faults(id string) error {
 	set := c.s.cfg.Faults
 	if set == nil {
-		return failure(http.StatusForbidden, metav1.StatusReasonForbidden, "faults on purpose are refused: the server was started without --allow-faults")
+		return apistatus.New(http.StatusForbidden, metav1.StatusReasonForbidden, "faults on purpose are refused: the server was started without --allow-faults")
 	}
 	number := uint64(0)
 	if id != "" {
 		var err error
 		if number, err = strconv.ParseUint(id, 10, 64); err != nil || number == 0 {
-			return errNotFoundPath
+			return apistatus.ErrPathNotFound
 		}
 	}
 	switch {
@@ -60,16 +61,16 @@ func (c *call) faults(id string) error {
 		return c.writeJSON(http.StatusCreated, f)
 	case c.req.Method == http.MethodDelete:
 		if errors.Is(set.Remove(number), faults.ErrNotFound) {
-			return failure(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("there is no fault %d", number))
+			return apistatus.New(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("there is no fault %d", number))
 		}
 		return c.writeJSON(http.StatusOK, FaultList{set.List()})
 	}
-	return methodNotAllowed()
+	return apistatus.MethodNotAllowed()
 }
 
 // strike does to a write what faults are meant for it.
 func (c *call) strike() error {
-	if c.s.cfg.Faults == nil || c.struck || !writes(c.info.verb) {
+	if c.s.cfg.Faults == nil || c.struck || !writes(c.info.Verb) {
 		return nil
 	}
 	c.struck = true
@@ -95,8 +96,8 @@ func (c *call) strike() error {
 // asTarget is the write that the call is, for faults.
 func (c *call) asTarget() faults.Target {
 	return faults.Target{
-		User: userName(c.user), Agent: c.agent(), Resource: c.ep.gr.String(),
-		Namespace: c.namespace(), Name: c.info.name, Verb: c.info.verb,
+		User: userName(c.user), Agent: c.agent(), Resource: c.ep.ServedGR.String(),
+		Namespace: c.namespace(), Name: c.info.Name, Verb: c.info.Verb,
 	}
 }
 
@@ -104,7 +105,7 @@ func (c *call) asTarget() faults.Target {
 func (c *call) struckBy(f faults.Fault, t faults.Target) trace.InjectedFault {
 	return trace.InjectedFault{
 		Fault: f.ID, Action: string(f.Action), At: time.Now(),
-		Verb: t.Verb, Subresource: c.info.subresource, Resource: t.Resource, Namespace: t.Namespace, Name: t.Name,
+		Verb: t.Verb, Subresource: c.info.Subresource, Resource: t.Resource, Namespace: t.Namespace, Name: t.Name,
 		User: t.User, Agent: t.Agent, Causes: trace.ParseParent(c.req.Header).Causes,
 	}
 }
@@ -122,9 +123,9 @@ func broken(f faults.Fault) error {
 	text := fmt.Sprintf("fault %d on purpose: this write fails", f.ID)
 	switch f.Code {
 	case http.StatusForbidden:
-		return failure(int32(f.Code), metav1.StatusReasonForbidden, text)
+		return apistatus.New(int32(f.Code), metav1.StatusReasonForbidden, text)
 	case http.StatusConflict:
-		return failure(int32(f.Code), metav1.StatusReasonConflict, text)
+		return apistatus.New(int32(f.Code), metav1.StatusReasonConflict, text)
 	case http.StatusTooManyRequests:
 		return apierrors.NewTooManyRequests(text, 1)
 	case http.StatusServiceUnavailable:

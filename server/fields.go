@@ -44,7 +44,7 @@ func (c *call) fieldManager(asked string) string {
 // if the write creates; else now is its text. What fails is left as it was.
 func (c *call) recordFields(obj, old resource.Object, now *watchcache.Object, manager string) {
 	if err := c.tryRecord(obj, old, now, manager); err != nil {
-		c.s.log.Warn("field managers not recorded", "resource", c.ep.gr, "name", obj.GetName(), "error", err)
+		c.s.log.Warn("field managers not recorded", "resource", c.ep.ServedGR, "name", obj.GetName(), "error", err)
 		var entries []metav1.ManagedFieldsEntry
 		if old != nil {
 			entries = old.GetManagedFields()
@@ -63,7 +63,7 @@ func (c *call) recordBody(body runtime.Object, gvk schema.GroupVersionKind, opts
 	obj.SetManagedFields(nil)
 	t := reflect.TypeOf(body).Elem()
 	w := managed.Write{
-		Manager: c.fieldManager(opts.FieldManager), Subresource: c.info.subresource, APIVersion: gvk.GroupVersion().String(),
+		Manager: c.fieldManager(opts.FieldManager), Subresource: c.info.Subresource, APIVersion: gvk.GroupVersion().String(),
 		Shape: openapi.ShapeOf(t), Create: true, Time: time.Now(),
 	}
 	var err error
@@ -90,30 +90,30 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	}
 	obj.SetManagedFields(nil)
 	w := managed.Write{
-		Manager: manager, Subresource: c.info.subresource, APIVersion: c.ep.gvk.GroupVersion().String(),
-		Filter: managed.Filter{Without: c.ep.Reset(c.info.subresource)}, Create: old == nil, Time: time.Now(),
-		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) { return c.ep.kind.texts(c.ctx, v, obj, old) },
+		Manager: manager, Subresource: c.info.Subresource, APIVersion: c.ep.ServedGVK.GroupVersion().String(),
+		Filter: managed.Filter{Without: c.ep.Reset(c.info.Subresource)}, Create: old == nil, Time: time.Now(),
+		Other: func(v string) ([]byte, []byte, *openapi.Shape, bool) { return c.ep.Texts(c.ctx, v, obj, old) },
 	}
-	if c.info.subresource == "scale" {
-		w.Filter, w.Time = c.ep.replicasOnly(), time.Time{} // kube-apiserver notes no time here
+	if c.info.Subresource == "scale" {
+		w.Filter, w.Time = c.ep.ReplicasOnly(), time.Time{} // kube-apiserver notes no time here
 	}
-	w.Shape = c.ep.shape()
+	w.Shape = c.ep.Shape()
 	if was := c.structBefore(obj, old); was != nil {
 		if after, ok := w.UpdateValues(was, obj, entries); ok {
 			obj.SetManagedFields(after)
 			return nil
 		}
 	}
-	if w.New, err = c.ep.text(obj); err != nil {
+	if w.New, err = c.ep.Text(obj); err != nil {
 		return err
 	}
 	switch {
 	case old == nil:
-		w.Old, err = c.ep.emptyText()
-	case c.ep.raw && c.ep.current(now):
+		w.Old, err = c.ep.EmptyText()
+	case c.ep.Raw && c.ep.Current(now):
 		w.Old = c.textOf(now)
 	default:
-		w.Old, err = c.ep.text(old)
+		w.Old, err = c.ep.Text(old)
 	}
 	if err != nil {
 		return err
@@ -125,24 +125,16 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 // structBefore is what obj is compared with, if both are of the Go type of the
 // endpoint's version: old, or an empty object. Else it is nil.
 func (c *call) structBefore(obj, old resource.Object) any {
-	if c.ep.goType == nil || reflect.TypeOf(obj).Elem() != c.ep.goType {
+	if c.ep.GoType == nil || reflect.TypeOf(obj).Elem() != c.ep.GoType {
 		return nil
 	}
 	if old == nil {
-		return c.ep.empty()
+		return c.ep.Empty()
 	}
-	if reflect.TypeOf(old).Elem() != c.ep.goType {
+	if reflect.TypeOf(old).Elem() != c.ep.GoType {
 		return nil
 	}
 	return old
-}
-
-// replicasOnly is what a write of the scale can set.
-func (ep *endpoint) replicasOnly() managed.Filter {
-	if s := ep.Strategy.Scale; s != nil && s.Path != nil {
-		return managed.Filter{Only: s.Path}
-	}
-	return managed.Filter{Only: []string{"spec", "replicas"}}
 }
 
 // recordBefore is the record that a write starts from: what the client sends,
@@ -154,7 +146,7 @@ func (c *call) recordBefore(obj, old resource.Object) []metav1.ManagedFieldsEntr
 	}
 	sent := obj.GetManagedFields()
 	switch {
-	case c.info.subresource != "":
+	case c.info.Subresource != "":
 	case managed.Resets(sent):
 		return nil
 	case len(sent) > 0 && !sameEntries(sent, there) && managed.Check(sent) == nil:

@@ -14,7 +14,7 @@ import (
 // this server's Go types do not have: a newer server has written them. They stay
 // with whatever they were part of, unless a client replaces the object as a whole.
 func (c *call) keepForeign(now *watchcache.Object, w *written) {
-	if c.lastRead.of != now || !c.lastRead.foreign || c.info.verb == "update" && c.info.subresource == "" {
+	if c.lastRead.of != now || !c.lastRead.foreign || c.info.Verb == "update" && c.info.Subresource == "" {
 		return
 	}
 	w.value = graft(c.lastRead.text, w.value, reflect.TypeOf(w.obj))

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -27,12 +28,12 @@ func get(c *call) error {
 	}
 	at, err := parseReadAt(opts.ResourceVersion, "", false)
 	if err != nil {
-		return failure(http.StatusInternalServerError, "", err.Error())
+		return apistatus.New(http.StatusInternalServerError, "", err.Error())
 	}
 	if at.Match != watchcache.Any {
 		defer c.within(updateTimeout)()
 	}
-	o, err := c.read(c.info.name, at)
+	o, err := c.read(c.info.Name, at)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (c *call) exports() error {
 
 // read finds an object in the cache; one that is not there is a NotFound.
 func (c *call) read(name string, at watchcache.ReadAt) (*watchcache.Object, error) {
-	o, _, err := c.ep.cache.Get(c.ctx, c.namespace(), name, at)
+	o, _, err := c.ep.Cache.Get(c.ctx, c.namespace(), name, at)
 	if c.redefined() {
 		return nil, errRedefined
 	}
@@ -99,7 +100,7 @@ func (c *call) answerStored(code int, o *watchcache.Object) error {
 	if err != nil {
 		return err
 	}
-	return c.writeBytes(code, f.media.String(), body)
+	return c.writeBytes(code, f.Media.String(), body)
 }
 
 // answerTyped answers with an object of the storage version.
@@ -119,7 +120,7 @@ func (c *call) answerTyped(code int, obj runtime.Object, rev string) error {
 	if err != nil {
 		return err
 	}
-	return c.writeBytes(code, f.media.String(), body)
+	return c.writeBytes(code, f.Media.String(), body)
 }
 
 // parseReadAt reads resourceVersion and resourceVersionMatch of a get or list.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"fairlead.dev/internal/server/apistatus"
 )
 
 // Check is one of the checks that /livez, /readyz and /healthz consist of. Each can be
@@ -126,7 +128,7 @@ func (c *call) checkOne(kind, name string) error {
 		}
 		return c.writeBytes(http.StatusOK, textType, []byte("ok"))
 	}
-	return errNotFoundPath
+	return apistatus.ErrPathNotFound
 }
 
 func (c *call) writeText(code int, text string) error {

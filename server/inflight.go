@@ -125,8 +125,8 @@ func (f *inflight) enter(reads bool, user string) (place, error) {
 	return p, nil
 }
 
-// hold adds n bytes to what the request's body takes, or fails with errBusy.
-func (p *place) hold(n int64) error {
+// Hold adds n bytes to what the request's body takes, or fails with errBusy.
+func (p *place) Hold(n int64) error {
 	if p.g == nil {
 		return nil
 	}
@@ -161,14 +161,14 @@ func (p *place) leave() {
 
 // admitOne takes a place among the requests that run at once.
 func (c *call) admitOne() (err error) {
-	if c.info.lasts() {
+	if c.info.LongRunning() {
 		return nil
 	}
 	user := c.user.Name
-	if c.inProcess() || c.user.InGroup(auth.MastersGroup) || !c.info.isResource && isHealth(c.info.path) {
+	if c.inProcess() || c.user.InGroup(auth.MastersGroup) || !c.info.IsResource && isHealth(c.info.Path) {
 		user = ""
 	}
-	c.place, err = c.s.inflight.enter(c.info.verb == "get" || c.info.verb == "list", user)
+	c.place, err = c.s.inflight.enter(c.info.Verb == "get" || c.info.Verb == "list", user)
 	return err
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -26,7 +28,7 @@ func (s *Server) Amend(ctx context.Context, gr schema.GroupResource, name, subre
 	if err != nil {
 		return err
 	}
-	c.info.name, c.info.subresource = name, subresource
+	c.info.Name, c.info.Subresource = name, subresource
 	now, err := c.read(name, watchcache.ReadAt{})
 	if err != nil {
 		return err
@@ -73,7 +75,7 @@ func (s *Server) sweep(ctx context.Context, gr schema.GroupResource) error {
 	if err != nil {
 		return err
 	}
-	snap, err := c.ep.cache.Snapshot(ctx, watchcache.ReadAt{})
+	snap, err := c.ep.Cache.Snapshot(ctx, watchcache.ReadAt{})
 	if err != nil {
 		return err
 	}
@@ -91,24 +93,24 @@ func (s *Server) Remove(ctx context.Context, gr schema.GroupResource, name strin
 	if err != nil {
 		return err
 	}
-	c.info.name = name
+	c.info.Name = name
 	_, _, err = c.remove(name, &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}, true)
 	return err
 }
 
 // ownCall is a call of the server's own.
 func (s *Server) ownCall(ctx context.Context, gr schema.GroupResource, namespace, verb string) (*call, error) {
-	ep := s.table.Load().stored[gr]
-	if ep == nil || ep.cache == nil {
+	ep := s.table.Load().Stored[gr]
+	if ep == nil || ep.Cache == nil {
 		return nil, apierrors.NewNotFound(gr, "")
 	}
 	return s.callOf(ctx, ep, namespace, verb), nil
 }
 
-func (s *Server) callOf(ctx context.Context, ep *endpoint, namespace, verb string) *call {
+func (s *Server) callOf(ctx context.Context, ep *endpoint.Endpoint, namespace, verb string) *call {
 	return &call{
 		s: s, ctx: ctx, w: &recorder{ResponseWriter: nowhere{}}, req: &http.Request{}, user: itself, ep: ep, quiet: true,
-		info: info{isResource: true, verb: verb, prefix: "apis", group: ep.gr.Group, version: ep.gvk.Version, resource: ep.gr.Resource, namespace: namespace},
+		info: request.Info{IsResource: true, Verb: verb, Prefix: "apis", Group: ep.ServedGR.Group, Version: ep.ServedGVK.Version, Resource: ep.ServedGR.Resource, Namespace: namespace},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -30,7 +31,7 @@ type latest struct {
 
 type latestObject struct {
 	at  storage.Revision
-	by  *endpoint
+	by  *endpoint.Endpoint
 	obj resource.Object
 }
 
@@ -44,7 +45,7 @@ const (
 // use it after that. Events are not written again.
 func (l *latest) give(c *call, w *written) {
 	obj := w.obj
-	if !w.stored || obj == nil || c.lastRead.foreign || c.ep.goType == nil || reflect.TypeOf(obj).Elem() != c.ep.goType || c.ep.Strategy.Expires {
+	if !w.stored || obj == nil || c.lastRead.foreign || c.ep.GoType == nil || reflect.TypeOf(obj).Elem() != c.ep.GoType || c.ep.Strategy.Expires {
 		return
 	}
 	w.obj = nil
@@ -64,7 +65,7 @@ func (l *latest) give(c *call, w *written) {
 }
 
 // take is the object in the state that the cache shows, nil if it is not there.
-func (l *latest) take(ep *endpoint, now *watchcache.Object) resource.Object {
+func (l *latest) take(ep *endpoint.Endpoint, now *watchcache.Object) resource.Object {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range [...]map[string]latestObject{l.mu.young, l.mu.old} {

@@ -37,7 +37,7 @@ func (c *call) wrote(rev storage.Revision) {
 	c.strikes = nil
 	c.passed[trace.Received] = l.At(c.start)
 	l.Wrote(int64(rev), &trace.Write{
-		Verb: c.info.verb, Subresource: c.info.subresource,
+		Verb: c.info.Verb, Subresource: c.info.Subresource,
 		User: userName(c.user), Agent: c.agent(),
 		Parent: trace.ParseParent(c.req.Header),
 		At:     c.passed,
@@ -89,7 +89,7 @@ func (c *call) agent() string {
 func (c *call) follows(id uint64) *trace.Stream {
 	return &trace.Stream{
 		ID: id, User: userName(c.user), Agent: c.agent(),
-		Resource: c.ep.gr.String(), Namespace: c.namespace(), Name: c.info.name,
+		Resource: c.ep.ServedGR.String(), Namespace: c.namespace(), Name: c.info.Name,
 		Labels: c.query.Get("labelSelector"), Fields: c.query.Get("fieldSelector"),
 		Opened: time.Now(),
 	}

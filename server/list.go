@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -48,7 +49,7 @@ func list(c *call) error {
 	case p.limit > 0:
 		w.objects, w.whole = p.cut(&w.rest, sel, &meta), true
 	}
-	if c.ep.asksWebhook && pick == nil {
+	if c.ep.AsksWebhook && pick == nil {
 		w.objects, w.whole = slices.Collect(w.items()), true
 		if err := w.err(); err != nil {
 			return err
@@ -62,18 +63,18 @@ func list(c *call) error {
 
 // writeList writes the list in the encoding of the form.
 func (c *call) writeList(f *form, m listMeta, w walk) error {
-	if f.media == codec.YAML || f.pretty {
+	if f.Media == codec.YAML || f.Pretty {
 		data, err := f.appendList(nil, m, w.items())
 		if err == nil {
 			err = w.err()
 		}
 		if err == nil {
-			data, err = codec.FinishJSON(data, f.media, f.pretty)
+			data, err = codec.FinishJSON(data, f.Media, f.Pretty)
 		}
 		if err != nil {
 			return err
 		}
-		return c.writeBytes(http.StatusOK, f.media.String(), data)
+		return c.writeBytes(http.StatusOK, f.Media.String(), data)
 	}
 	l := &listing{f: f, walk: w}
 	box := chunkBuffers.Get().(*[]byte)
@@ -86,7 +87,7 @@ func (c *call) writeList(f *form, m listMeta, w walk) error {
 	if b, more, err = l.next(b, chunkSize); err != nil || !more {
 		defer func() { giveChunk(box, b) }()
 		if err == nil {
-			err = c.writeBytes(http.StatusOK, f.media.String(), b)
+			err = c.writeBytes(http.StatusOK, f.Media.String(), b)
 		}
 		return err
 	}
@@ -108,22 +109,22 @@ func (f *form) appendList(dst []byte, m listMeta, items iter.Seq[*watchcache.Obj
 			return nil, err
 		}
 	}
-	if first && f.shape == asPartialList {
+	if first && f.Shape == request.AsPartialList {
 		return append(dst[:len(dst)-1], "null}"...), nil
 	}
 	return append(dst, "]}"...), nil
 }
 
 func (f *form) appendListHead(dst []byte, m listMeta) []byte {
-	switch f.shape {
-	case asTable:
+	switch f.Shape {
+	case request.AsTable:
 		return f.appendTableHead(dst, m, true)
-	case asPartialList:
-		dst = append(dst, `{"kind":"PartialObjectMetadataList","apiVersion":"`+f.metaAPIVersion()+`","metadata":`...)
+	case request.AsPartialList:
+		dst = append(dst, `{"kind":"PartialObjectMetadataList","apiVersion":"`+f.MetaAPIVersion()+`","metadata":`...)
 	default:
-		dst = append(dst, f.ep.listHead...)
+		dst = append(dst, f.ep.ListHead...)
 	}
-	m.ends = f.ep.emptyContinue && f.shape == asObject
+	m.ends = f.ep.EmptyContinue && f.Shape == request.AsObject
 	return append(m.appendJSON(dst), `,"items":[`...)
 }
 
@@ -132,10 +133,10 @@ func (f *form) appendListHead(dst []byte, m listMeta) []byte {
 func (f *form) appendListElement(dst []byte, o *watchcache.Object) ([]byte, error) {
 	n := len(dst)
 	dst, err := f.appendElement(dst, o)
-	if err != nil || f.shape != asObject {
+	if err != nil || f.Shape != request.AsObject {
 		return dst, err
 	}
-	if p := f.ep.typePrefix; strings.HasPrefix(string(dst[n:min(n+len(p), len(dst))]), p) {
+	if p := f.ep.TypePrefix; strings.HasPrefix(string(dst[n:min(n+len(p), len(dst))]), p) {
 		dst = append(dst[:n+1], dst[n+len(p):]...)
 	}
 	return dst, nil

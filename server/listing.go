@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/h2"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -70,7 +71,7 @@ type listing struct {
 
 // head appends what stands before the items.
 func (l *listing) head(dst []byte, m listMeta) ([]byte, error) {
-	switch l.f.media {
+	switch l.f.Media {
 	case codec.Protobuf:
 		return l.protoHead(dst, m)
 	case codec.CBOR:
@@ -94,20 +95,20 @@ func (l *listing) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		return dst, false, err
 	}
 	switch {
-	case l.f.media == codec.Protobuf && l.left != 0:
-		return dst, false, fmt.Errorf("%s: a list's length is off by %d", l.f.ep.gr, l.left)
-	case l.f.media == codec.Protobuf:
+	case l.f.Media == codec.Protobuf && l.left != 0:
+		return dst, false, fmt.Errorf("%s: a list's length is off by %d", l.f.ep.ServedGR, l.left)
+	case l.f.Media == codec.Protobuf:
 		return codec.AppendEnvelopeTail(dst), false, nil
-	case l.f.media == codec.CBOR:
+	case l.f.Media == codec.CBOR:
 		return dst, false, nil
-	case !l.begun && l.f.shape == asPartialList:
+	case !l.begun && l.f.Shape == request.AsPartialList:
 		return append(dst[:len(dst)-1], "null}\n"...), false, nil
 	}
 	return append(dst, "]}\n"...), false, nil
 }
 
 func (l *listing) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
-	if l.f.media == codec.JSON {
+	if l.f.Media == codec.JSON {
 		if l.begun {
 			dst = append(dst, ',')
 		}
@@ -118,7 +119,7 @@ func (l *listing) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	if l.f.media == codec.CBOR {
+	if l.f.Media == codec.CBOR {
 		return append(dst, e...), nil
 	}
 	if l.left -= 1 + protowire.SizeBytes(len(e)); l.left < 0 {
@@ -131,7 +132,7 @@ func (l *listing) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
 // handler has returned. all is the whole of it.
 func (c *call) begin(l *listing, all walk, b []byte) error {
 	c.w.extend(c.limit())
-	c.w.Header().Set("Content-Type", l.f.media.String())
+	c.w.Header().Set("Content-Type", l.f.Media.String())
 	if c.wantsGzip() && worthGzip(all) && zipping.enter() {
 		defer zipping.leave()
 		z := startGzip(c.w, http.StatusOK)
@@ -208,7 +209,7 @@ func (h *handedList) Next(dst []byte, limit int) ([]byte, bool, error) {
 	dst, more, err := h.next(dst, limit)
 	switch {
 	case err != nil:
-		h.s.log.Error("list cannot be encoded", "resource", h.f.ep.gr, "error", err)
+		h.s.log.Error("list cannot be encoded", "resource", h.f.ep.ServedGR, "error", err)
 		err = http.ErrAbortHandler
 	case !more:
 		err = io.EOF

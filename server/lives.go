@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 )
@@ -48,7 +49,7 @@ func (w *waiting) mayBeSlow(d time.Duration) bool { return len(w.Waiting) > 0 &&
 func (c *call) lives() error {
 	l := c.s.cfg.Trace
 	if l == nil {
-		return errNotFoundPath
+		return apistatus.ErrPathNotFound
 	}
 	if c.req.Method == http.MethodPost {
 		return c.heard(l)
@@ -154,7 +155,7 @@ func (c *call) heard(l *trace.Log) error {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if err := l.ReceiveReport(&r); err != nil {
-		return failure(http.StatusConflict, metav1.StatusReasonConflict, err.Error())
+		return apistatus.New(http.StatusConflict, metav1.StatusReasonConflict, err.Error())
 	}
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -35,7 +36,7 @@ func (d *decoded) keep(key string, o decodedObject) {
 }
 
 type decodedObject struct {
-	by    *endpoint
+	by    *endpoint.Endpoint
 	from  storage.Revision
 	typed runtime.Object
 }
@@ -45,7 +46,7 @@ func (l lookup) Get(ctx context.Context, gr schema.GroupResource, namespace, nam
 	if err != nil {
 		return nil, err
 	}
-	o, _, err := ep.cache.Get(ctx, namespace, name, watchcache.ReadAt{})
+	o, _, err := ep.Cache.Get(ctx, namespace, name, watchcache.ReadAt{})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace str
 	if err != nil {
 		return nil, err
 	}
-	snap, err := ep.cache.Snapshot(ctx, watchcache.ReadAt{})
+	snap, err := ep.Cache.Snapshot(ctx, watchcache.ReadAt{})
 	if err != nil {
 		return nil, err
 	}
@@ -80,21 +81,21 @@ func (l lookup) List(ctx context.Context, gr schema.GroupResource, namespace str
 	return list, nil
 }
 
-func (l lookup) endpoint(gr schema.GroupResource) (*endpoint, error) {
-	ep := l.s.table.Load().stored[gr]
-	if ep == nil || ep.cache == nil {
+func (l lookup) endpoint(gr schema.GroupResource) (*endpoint.Endpoint, error) {
+	ep := l.s.table.Load().Stored[gr]
+	if ep == nil || ep.Cache == nil {
 		return nil, apierrors.NewNotFound(gr, "")
 	}
 	return ep, nil
 }
 
-func (l lookup) typed(ctx context.Context, ep *endpoint, o *watchcache.Object) (runtime.Object, error) {
+func (l lookup) typed(ctx context.Context, ep *endpoint.Endpoint, o *watchcache.Object) (runtime.Object, error) {
 	if d, ok := l.s.decoded.byKey.Load(o.Key()); ok {
 		if d := d.(decodedObject); d.by == ep && d.from == o.Revision() {
 			return d.typed, nil
 		}
 	}
-	obj, err := ep.decode(ctx, o.Value(), o.Revision())
+	obj, err := ep.Decode(ctx, o.Value(), o.Revision())
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/server/request"
 )
 
 // ReadFunc tells the objects of a kind that is not stored: all of a namespace, of all if
@@ -19,27 +21,27 @@ type ReadFunc func(ctx context.Context, namespace, name string) ([]runtime.Objec
 func measured(c *call) error {
 	defer c.within(updateTimeout)()
 	var objects []runtime.Object
-	if read := c.s.cfg.Reads[c.ep.gr]; read != nil {
+	if read := c.s.cfg.Reads[c.ep.ServedGR]; read != nil {
 		var err error
-		if objects, err = read(c.ctx, c.namespace(), c.info.name); err != nil {
+		if objects, err = read(c.ctx, c.namespace(), c.info.Name); err != nil {
 			return err
 		}
 	}
-	if len(c.info.parts) == 1 {
+	if len(c.info.Parts) == 1 {
 		return c.listMeasured(objects)
 	}
 	if len(objects) == 0 {
-		gr := c.ep.gr
+		gr := c.ep.ServedGR
 		if gr == (schema.GroupResource{Resource: "componentstatuses"}) {
 			gr.Resource = "componentstatus" // as kube-apiserver calls it there
 		}
-		return apierrors.NewNotFound(gr, c.info.name)
+		return apierrors.NewNotFound(gr, c.info.Name)
 	}
 	return c.answerTyped(http.StatusOK, kinded(c, objects[0]), "")
 }
 
 func kinded(c *call, obj runtime.Object) runtime.Object {
-	obj.GetObjectKind().SetGroupVersionKind(c.ep.gvk)
+	obj.GetObjectKind().SetGroupVersionKind(c.ep.ServedGVK)
 	return obj
 }
 
@@ -67,16 +69,16 @@ func (c *call) listMeasured(objects []runtime.Object) error {
 	if err := f.refuseShape(true); err != nil {
 		return err
 	}
-	if f.shape == asObject {
-		list := c.ep.version.NewList()
+	if f.Shape == request.AsObject {
+		list := c.ep.ServedVersion.NewList()
 		if err := meta.SetList(list, objects); err != nil {
 			return err
 		}
-		list.GetObjectKind().SetGroupVersionKind(c.ep.gvk.GroupVersion().WithKind(c.ep.ListKind()))
+		list.GetObjectKind().SetGroupVersionKind(c.ep.ServedGVK.GroupVersion().WithKind(c.ep.ListKind()))
 		return c.write(http.StatusOK, c.accept, list)
 	}
-	if !f.media.IsText() {
-		return apierrors.NewGenericServerResponse(http.StatusNotAcceptable, "", c.ep.gr, "", "", 0, false)
+	if !f.Media.IsText() {
+		return apierrors.NewGenericServerResponse(http.StatusNotAcceptable, "", c.ep.ServedGR, "", "", 0, false)
 	}
 	dst := f.appendListHead(nil, listMeta{})
 	for i, o := range objects {
@@ -89,5 +91,5 @@ func (c *call) listMeasured(objects []runtime.Object) error {
 		}
 		dst = append(dst, element...)
 	}
-	return c.writeBytes(http.StatusOK, f.media.String(), append(dst, "]}"...))
+	return c.writeBytes(http.StatusOK, f.Media.String(), append(dst, "]}"...))
 }

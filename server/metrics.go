@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"fairlead.dev/internal/server/endpoint"
 )
 
 // metrics are the server's collectors, under the names that dashboards of
@@ -28,7 +30,7 @@ type metrics struct {
 }
 
 type routeKey struct {
-	ep               *endpoint
+	ep               *endpoint.Endpoint
 	verb, sub, scope string
 	dryRun           bool
 	code             int
@@ -79,12 +81,12 @@ func newMetrics(reg *prometheus.Registry) *metrics {
 func (m *metrics) terminated(c *call, code int) {
 	var group, version, resource, sub string
 	if c.ep != nil {
-		group, version, resource = c.ep.gvk.Group, c.ep.gvk.Version, c.ep.Plural
-		if c.ep.Subresource(c.info.subresource) != nil {
-			sub = c.info.subresource
+		group, version, resource = c.ep.ServedGVK.Group, c.ep.ServedGVK.Version, c.ep.Plural
+		if c.ep.Subresource(c.info.Subresource) != nil {
+			sub = c.info.Subresource
 		}
 	}
-	m.terminations.WithLabelValues(metricVerb(c.info.verb), group, version, resource, sub, c.scope(), "apiserver", strconv.Itoa(code)).Inc()
+	m.terminations.WithLabelValues(metricVerb(c.info.Verb), group, version, resource, sub, c.scope(), "apiserver", strconv.Itoa(code)).Inc()
 }
 
 // observe counts an answered call.
@@ -97,13 +99,13 @@ func (r *routeCounters) observe(start time.Time) {
 
 // route is where the call is to be counted.
 func (m *metrics) route(c *call) *routeCounters {
-	key := routeKey{ep: c.ep, verb: c.info.verb, dryRun: c.dryRun, code: c.w.code}
+	key := routeKey{ep: c.ep, verb: c.info.Verb, dryRun: c.dryRun, code: c.w.code}
 	if c.ep != nil {
 		key.scope = c.scope()
 		// A subresource that does not exist has only the name that a client gave it,
 		// and there may be any number of those.
-		if c.ep.Subresource(c.info.subresource) != nil {
-			key.sub = c.info.subresource
+		if c.ep.Subresource(c.info.Subresource) != nil {
+			key.sub = c.info.Subresource
 		}
 	}
 	found, ok := m.routes.Load(key)
@@ -116,7 +118,7 @@ func (m *metrics) route(c *call) *routeCounters {
 func (m *metrics) resolve(k routeKey) *routeCounters {
 	var group, version, resource, dry string
 	if k.ep != nil {
-		group, version, resource = k.ep.gvk.Group, k.ep.gvk.Version, k.ep.Plural
+		group, version, resource = k.ep.ServedGVK.Group, k.ep.ServedGVK.Version, k.ep.Plural
 	}
 	if k.dryRun {
 		dry = "All"
@@ -128,15 +130,15 @@ func (m *metrics) resolve(k routeKey) *routeCounters {
 	}
 }
 
-func (m *metrics) watch(ep *endpoint) *watchCounters {
+func (m *metrics) watch(ep *endpoint.Endpoint) *watchCounters {
 	if w, ok := m.watched.Load(ep); ok {
 		return w.(*watchCounters)
 	}
 	w, _ := m.watched.LoadOrStore(ep, &watchCounters{
-		events:  m.events.WithLabelValues(ep.gvk.Group, ep.gvk.Version, ep.Plural),
-		sizes:   m.sizes.WithLabelValues(ep.gvk.Group, ep.gvk.Version, ep.Plural),
-		dropped: m.dropped.WithLabelValues(ep.gvk.Group, ep.Plural),
-		open:    m.watches.WithLabelValues("WATCH", ep.gvk.Group, ep.gvk.Version, ep.Plural, "apiserver"),
+		events:  m.events.WithLabelValues(ep.ServedGVK.Group, ep.ServedGVK.Version, ep.Plural),
+		sizes:   m.sizes.WithLabelValues(ep.ServedGVK.Group, ep.ServedGVK.Version, ep.Plural),
+		dropped: m.dropped.WithLabelValues(ep.ServedGVK.Group, ep.Plural),
+		open:    m.watches.WithLabelValues("WATCH", ep.ServedGVK.Group, ep.ServedGVK.Version, ep.Plural, "apiserver"),
 	})
 	return w.(*watchCounters)
 }
@@ -156,9 +158,9 @@ func metricVerb(v string) string {
 // scope says how much the call is about, as the metrics word it.
 func (c *call) scope() string {
 	switch {
-	case c.info.name != "":
+	case c.info.Name != "":
 		return "resource"
-	case c.info.namespace != "":
+	case c.info.Namespace != "":
 		return "namespace"
 	}
 	return "cluster"

@@ -32,11 +32,11 @@ func (m cacheMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 	hub := m.s.hub.Stats()
 	send(behindDesc, prometheus.GaugeValue, float64(hub.Behind))
-	for gr, ep := range m.s.table.Load().stored {
-		if ep.cache == nil {
+	for gr, ep := range m.s.table.Load().Stored {
+		if ep.Cache == nil {
 			continue
 		}
-		st := ep.cache.Stats()
+		st := ep.Cache.Stats()
 		send(objectsDesc, prometheus.GaugeValue, float64(st.Objects), gr.Group, gr.Resource)
 		send(versionDesc, prometheus.GaugeValue, float64(hub.Revision), gr.Group, gr.Resource)
 		send(historyDesc, prometheus.GaugeValue, float64(st.Events), gr.Group, gr.Resource)

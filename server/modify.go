@@ -8,7 +8,10 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
@@ -41,12 +44,12 @@ type change struct {
 // commit, it is done again on that one, for as long as the request may last.
 func (c *call) modify(name string, ch change) (w *written, created bool, err error) {
 	for {
-		now, _, err := c.ep.cache.Get(c.ctx, c.namespace(), name, watchcache.ReadAt{})
+		now, _, err := c.ep.Cache.Get(c.ctx, c.namespace(), name, watchcache.ReadAt{})
 		if c.redefined() {
 			err = errRedefined
 		}
 		if err != nil {
-			return nil, false, corruptUpdate(err)
+			return nil, false, apistatus.UnreadableForUpdate(err)
 		}
 		w, lost, err := c.attempt(name, now, &ch)
 		if err != nil || !lost {
@@ -89,10 +92,10 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 	if ch.trusted {
 		return c.replace(now, obj, old, ch)
 	}
-	if err := settleNamespace(obj, c.namespace()); err != nil {
+	if err := request.SettleNamespace(obj, c.namespace()); err != nil {
 		return nil, false, err
 	}
-	if err := checkName(obj, name); err != nil {
+	if err := request.CheckName(obj, name); err != nil {
 		return nil, false, err
 	}
 	if err := c.checkRevision(obj, now); err != nil {
@@ -128,14 +131,14 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 
 // admitUpdate takes an update through the plugins that may change it.
 func (c *call) admitUpdate(ar *admission.Request, obj, old resource.Object) (resource.Object, error) {
-	if c.info.subresource == "scale" {
+	if c.info.Subresource == "scale" {
 		return c.admitScale(ar, obj, old)
 	}
 	if err := c.chain().Admit(c.ctx, ar); err != nil {
 		return nil, err
 	}
 	c.altered = ar.Object != runtime.Object(obj)
-	obj, err := asObjectOf(ar.Object)
+	obj, err := endpoint.AsObject(ar.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -156,12 +159,12 @@ func (c *call) decodeNow(now *watchcache.Object) (resource.Object, error) {
 		return obj, nil
 	}
 	text, entries := managed.Cut(now.Value())
-	obj, foreign, err := c.ep.kind.decodeStored(c.ctx, text, entries, now.Revision())
+	obj, foreign, err := c.ep.DecodeStored(c.ctx, text, entries, now.Revision())
 	if err != nil {
 		return nil, err
 	}
 	c.lastRead.of, c.lastRead.text, c.lastRead.foreign = now, text, foreign
-	return asObjectOf(obj)
+	return endpoint.AsObject(obj)
 }
 
 // textOf is an object's stored text without its record of owners.
@@ -188,10 +191,10 @@ func (c *call) createByChange(name string, ch *change) (*written, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := settleNamespace(obj, c.namespace()); err != nil {
+	if err := request.SettleNamespace(obj, c.namespace()); err != nil {
 		return nil, err
 	}
-	if err := checkName(obj, name); err != nil {
+	if err := request.CheckName(obj, name); err != nil {
 		return nil, err
 	}
 	wipe(obj)
@@ -225,7 +228,7 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 		if c.dryRun {
 			return w, false, nil
 		}
-		fresh, _, err := c.ep.cache.Get(c.ctx, now.Namespace(), now.Name(), watchcache.ReadAt{})
+		fresh, _, err := c.ep.Cache.Get(c.ctx, now.Namespace(), now.Name(), watchcache.ReadAt{})
 		return w, revisionOf(fresh) != now.Revision(), err
 	}
 	if c.dryRun {

@@ -1,17 +1,12 @@
 package server
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"github.com/google/uuid"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
-
-	"github.com/google/uuid"
 
 	"fairlead.dev/internal/resource"
 )
@@ -19,7 +14,7 @@ import (
 // decodeObject reads the call's body as an object of the endpoint's version
 // and turns it into one of the storage version.
 func (c *call) decodeObject(directive string) (resource.Object, error) {
-	m, err := c.s.offer.content(c.req)
+	m, err := c.s.offer.ContentType(c.req)
 	if err != nil {
 		return nil, err
 	}
@@ -27,35 +22,9 @@ func (c *call) decodeObject(directive string) (resource.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	obj, warnings, err := c.ep.kind.decodeBody(body, m, directive)
+	obj, warnings, err := c.ep.DecodeBody(body, m, directive)
 	c.warn(warnings...)
 	return obj, err
-}
-
-// settleNamespace makes the object live where the path says.
-func settleNamespace(m metav1.Object, namespace string) error {
-	switch m.GetNamespace() {
-	case namespace:
-	case "":
-		m.SetNamespace(namespace)
-	default:
-		if namespace != "" {
-			return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
-		}
-		m.SetNamespace("")
-	}
-	return nil
-}
-
-// checkName says no to a body that is of another name than its path.
-func checkName(m metav1.Object, name string) error {
-	if m.GetName() == "" {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", name))
-	}
-	if m.GetName() != name {
-		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", m.GetName(), name))
-	}
-	return nil
 }
 
 // wipe clears what only the server sets.
@@ -133,8 +102,4 @@ func ownerOf(r metav1.OwnerReference) owner {
 	o := owner{r, said(r.Controller), said(r.BlockOwnerDeletion)}
 	o.ref.Controller, o.ref.BlockOwnerDeletion = nil, nil
 	return o
-}
-
-func conflict(gr schema.GroupResource, name, why string) error {
-	return apierrors.NewConflict(gr, name, errors.New(why))
 }

@@ -43,7 +43,7 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 			at.Match = watchcache.Latest
 		}
 	}
-	p.snap, err = c.ep.cache.Snapshot(c.ctx, at)
+	p.snap, err = c.ep.Cache.Snapshot(c.ctx, at)
 	if c.redefined() {
 		return nil, errRedefined
 	}

@@ -11,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/watchcache"
@@ -28,7 +30,7 @@ func patchVerb(c *call) error {
 	if applied(p.Type) {
 		return c.apply(p, opts)
 	}
-	w, _, err := c.modify(c.info.name, change{
+	w, _, err := c.modify(c.info.Name, change{
 		next: func(now *watchcache.Object, old resource.Object) (resource.Object, error) {
 			return c.applyLight(p, now, old, opts.FieldValidation)
 		},
@@ -45,9 +47,9 @@ func patchVerb(c *call) error {
 func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 	var p patch.Patch
 	kind, _, _ := strings.Cut(c.req.Header.Get("Content-Type"), ";")
-	check := c.ep.kind.checkPatchType
-	if c.info.subresource == "scale" { // which has a Go type
-		check = typedKind{c.ep}.checkPatchType
+	check := c.ep.CheckPatchType
+	if c.info.Subresource == "scale" { // which has a Go type
+		check = endpoint.CheckTypedPatch
 	}
 	if err := check(kind, c.s.cfg.CBOR); err != nil {
 		return nil, p, err
@@ -62,7 +64,7 @@ func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 	}
 	p = patch.Patch{Type: types.PatchType(kind), Body: body, Strict: opts.FieldValidation != metav1.FieldValidationIgnore}
 	if errs := validation.ValidatePatchOptions(opts, p.Type); len(errs) > 0 {
-		return nil, p, invalidOptions("PatchOptions", errs)
+		return nil, p, apistatus.InvalidOptions("PatchOptions", errs)
 	}
 	c.dryRun = len(opts.DryRun) > 0
 	return opts, p, nil
@@ -71,10 +73,10 @@ func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 // currentJSON is the text a patch is applied to: the object in the version of
 // the path.
 func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte, error) {
-	if c.ep.raw && c.ep.current(now) {
+	if c.ep.Raw && c.ep.Current(now) {
 		return now.AppendJSON(nil), nil
 	}
-	obj, err := c.ep.convert(old.DeepCopyObject())
+	obj, err := c.ep.Convert(old.DeepCopyObject())
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +100,7 @@ func (c *call) applyLight(p patch.Patch, now *watchcache.Object, old resource.Ob
 		return nil, err
 	}
 	// The object's members are to stand in the order in which they are encoded.
-	if obj, err := c.ep.convert(old.DeepCopyObject()); err == nil {
+	if obj, err := c.ep.Convert(old.DeepCopyObject()); err == nil {
 		if text, err := codec.Marshal(obj, codec.JSON); err == nil {
 			current = text
 		}
@@ -108,7 +110,7 @@ func (c *call) applyLight(p patch.Patch, now *watchcache.Object, old resource.Ob
 
 // lightJSON is currentJSON without managed fields.
 func (c *call) lightJSON(now *watchcache.Object, old resource.Object) ([]byte, error) {
-	if c.ep.raw && c.ep.current(now) {
+	if c.ep.Raw && c.ep.Current(now) {
 		return managed.Versioned(c.textOf(now), now.Revision().String()), nil
 	}
 	current, err := c.currentJSON(now, old)
@@ -122,15 +124,15 @@ func (c *call) lightJSON(now *watchcache.Object, old resource.Object) ([]byte, e
 // applyPatch makes an object of the patched text of old, which current is.
 func (c *call) applyPatch(p patch.Patch, current []byte, old resource.Object, directive string) (resource.Object, error) {
 	var ref runtime.Object = old
-	if !c.ep.raw {
-		ref = c.ep.version.New()
+	if !c.ep.Raw {
+		ref = c.ep.ServedVersion.New()
 	}
 	r, err := p.Apply(c.ctx, current, ref)
 	if err != nil {
 		return nil, err
 	}
-	obj, warnings, err := c.ep.kind.decodePatched(&patchedText{
-		Patch: p, Result: r, old: old, before: current, unknown: c.lastRead.foreign, name: c.info.name, directive: directive,
+	obj, warnings, err := c.ep.DecodePatched(&endpoint.PatchedText{
+		Patch: p, Result: r, Old: old, Before: current, Unknown: c.lastRead.foreign, Name: c.info.Name, Directive: directive,
 	})
 	c.warn(warnings...)
 	return obj, err

@@ -7,8 +7,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 )
 
 // servePath answers requests that are for no resource.
@@ -25,7 +27,7 @@ func (c *call) servePath() error {
 		}
 		return c.writeJSON(http.StatusOK, c.s.cfg.Version)
 	case strings.HasPrefix(path, "/version/"):
-		return noSuchResource()
+		return apistatus.ResourceNotFound()
 	case path == "/metrics":
 		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.w, c.req)
 		return nil
@@ -56,25 +58,25 @@ func (c *call) servePath() error {
 	case path == "/":
 		return c.writeJSON(http.StatusOK, map[string][]string{"paths": c.rootPaths()})
 	case c.noSuchVersion(path):
-		return noSuchResource()
+		return apistatus.ResourceNotFound()
 	case (path == "/api" || path == "/apis" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/apis/")) && c.s.cfg.Discovery != nil:
-		if isPretty(c.req) {
+		if request.IsPretty(c.req) {
 			return c.indented(c.s.cfg.Discovery)
 		}
 		c.s.cfg.Discovery.ServeHTTP(c.w, c.req)
 		return nil
 	}
-	return errNotFoundPath
+	return apistatus.ErrPathNotFound
 }
 
 // onlyJSON refuses what a document that is JSON and nothing else is not asked for in.
 func (c *call) onlyJSON() error {
 	if c.req.Method != http.MethodGet {
-		return methodNotAllowed()
+		return apistatus.MethodNotAllowed()
 	}
-	only := offer{codec.JSON.String()}
-	if header := c.req.Header.Get("Accept"); header != "" && !only.has(header, false) {
-		return only.noRepresentation(false)
+	only := request.Negotiator{codec.JSON.String()}
+	if header := c.req.Header.Get("Accept"); header != "" && !only.Serves(header, false) {
+		return only.NotServed(false)
 	}
 	return nil
 }
@@ -82,12 +84,12 @@ func (c *call) onlyJSON() error {
 // noSuchVersion says that the path is that of a version that a built-in group does
 // not have.
 func (c *call) noSuchVersion(path string) bool {
-	t, parts := c.s.table.Load(), splitPath(path)
+	t, parts := c.s.table.Load(), request.SplitPath(path)
 	switch {
 	case len(parts) == 2 && parts[0] == "api":
-		return t.builtin[""] && !t.groups[schema.GroupVersion{Version: parts[1]}]
+		return t.Builtin[""] && !t.Groups[schema.GroupVersion{Version: parts[1]}]
 	case len(parts) == 3 && parts[0] == "apis":
-		return t.builtin[parts[1]] && !t.groups[schema.GroupVersion{Group: parts[1], Version: parts[2]}]
+		return t.Builtin[parts[1]] && !t.Groups[schema.GroupVersion{Group: parts[1], Version: parts[2]}]
 	}
 	return false
 }

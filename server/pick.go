@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -25,11 +26,11 @@ type pick struct {
 
 // pickOf takes from a selector what is a pick, nil if nothing is. The rest is nil if
 // that is all.
-func (ep *endpoint) pickOf(s fields.Selector) (rest fields.Selector, _ *pick) {
-	if ep.versionedFields == nil {
+func pickOf(ep *endpoint.Endpoint, s fields.Selector) (rest fields.Selector, _ *pick) {
+	if ep.VersionedFields == nil {
 		return s, nil
 	}
-	p := &pick{paths: ep.versionedFields}
+	p := &pick{paths: ep.VersionedFields}
 	var others []fields.Selector
 	for _, r := range s.Requirements() {
 		switch {
@@ -60,7 +61,7 @@ func (p *pick) takes(f *form, o *watchcache.Object) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	u, err := decodeUntyped(text)
+	u, err := endpoint.DecodeUntyped(text)
 	if err != nil {
 		return false, err
 	}
@@ -82,12 +83,12 @@ func (f *form) shown(o *watchcache.Object) ([]byte, error) {
 	switch text := f.texts[o]; {
 	case text != nil:
 		return text, nil
-	case f.ep.raw && f.ep.current(o):
+	case f.ep.Raw && f.ep.Current(o):
 		text, _ = managed.Cut(o.Value())
 		return text, nil
 	}
-	return formOf(f.ctx, o, f.ep.textForm, func(o *watchcache.Object) ([]byte, error) {
-		obj, err := f.ep.decode(f.ctx, o.Value(), o.Revision())
+	return endpoint.FormOf(f.ctx, o, f.ep.TextForm, func(o *watchcache.Object) ([]byte, error) {
+		obj, err := f.ep.Decode(f.ctx, o.Value(), o.Revision())
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +105,7 @@ func (c *call) picked(f *form, p *pick, snap *watchcache.Snapshot, sel watchcach
 	}
 	texts := map[*watchcache.Object][]byte{}
 	defer func() {
-		if c.ep.asksWebhook {
+		if c.ep.AsksWebhook {
 			f.texts = texts
 		}
 	}()
@@ -150,7 +151,7 @@ type picking struct {
 // pickingAt is how a watch begins: at a snapshot, or behind the revision.
 func (c *call) pickingAt(f *form, p *pick, snap *watchcache.Snapshot, after storage.Revision, sel watchcache.Selection) (_ *picking, err error) {
 	if snap == nil {
-		if snap, err = c.ep.cache.Snapshot(c.ctx, watchcache.ReadAt{Match: watchcache.Exact, Revision: after}); err != nil {
+		if snap, err = c.ep.Cache.Snapshot(c.ctx, watchcache.ReadAt{Match: watchcache.Exact, Revision: after}); err != nil {
 			return nil, err
 		}
 	}

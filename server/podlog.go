@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
+
+	"fairlead.dev/internal/server/request"
 )
 
 // podLog answers with the log of a container, which its kubelet has.
@@ -22,9 +24,9 @@ func podLog(c *call) error {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if errs := validateLog(query); len(errs) > 0 {
-		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodLogOptions").GroupKind(), c.info.name, errs)
+		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodLogOptions").GroupKind(), c.info.Name, errs)
 	}
-	pod, err := c.pod(c.info.name)
+	pod, err := c.pod(c.info.Name)
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (c *call) copyLog(from *url.URL, follow bool) error {
 	}
 	defer res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 206 {
-		return refusedLog(res, c.info.name)
+		return refusedLog(res, c.info.Name)
 	}
 	if wsstream.IsWebSocketRequest(c.req) { // as messages, for browsers
 		wsstream.NewReader(res.Body, true, wsstream.NewDefaultReaderProtocols()).Copy(c.w, c.req)
@@ -100,7 +102,7 @@ func refusedLog(res *http.Response, name string) error {
 func logQuery(in url.Values) (out url.Values, err error) {
 	out = url.Values{}
 	for _, flag := range []string{"follow", "previous", "timestamps"} {
-		if isTrue(in[flag]) {
+		if request.IsTrue(in[flag]) {
 			out.Set(flag, "true")
 		}
 	}

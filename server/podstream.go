@@ -5,12 +5,13 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/proxy"
+
+	"fairlead.dev/internal/server/apistatus"
 )
 
 // connects are the subresources that lead to what runs on nodes. They take no part in
@@ -28,34 +29,18 @@ var connects = map[Subresource]verb{
 // routeConnect finds the verb of such a subresource; nil if the path names none.
 func (c *call) routeConnect() (verb, error) {
 	in := &c.info
-	do := connects[Subresource{c.ep.gr, in.subresource}]
-	if do == nil || len(in.parts) > 3 && in.subresource != "proxy" || c.ep.Namespaced != (in.namespace != "") {
+	do := connects[Subresource{c.ep.ServedGR, in.Subresource}]
+	if do == nil || len(in.Parts) > 3 && in.Subresource != "proxy" || c.ep.Namespaced != (in.Namespace != "") {
 		return nil, nil
 	}
-	if in.subresource != "proxy" && !slices.Contains(c.ep.Subresource(in.subresource).Verbs, in.verb) {
-		return nil, methodNotAllowed()
+	if in.Subresource != "proxy" && !slices.Contains(c.ep.Subresource(in.Subresource).Verbs, in.Verb) {
+		return nil, apistatus.MethodNotAllowed()
 	}
 	return do, nil
 }
 
-// lasts reports whether the answer to the request may go on for ever: then it has no
-// deadline, and is not counted among those that run at once.
-func (in *info) lasts() bool {
-	if !in.isResource {
-		return strings.HasPrefix(in.path, "/debug/")
-	}
-	if in.verb == "watch" || in.verb == "proxy" {
-		return true
-	}
-	switch in.subresource {
-	case "attach", "exec", "log", "portforward", "proxy":
-		return true
-	}
-	return false
-}
-
 func (c *call) pod(name string) (*corev1.Pod, error) {
-	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("pods"), c.info.namespace, name)
+	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("pods"), c.info.Namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +82,10 @@ func podStream[T runtime.Object](path string, options func(url.Values) (T, error
 		if err != nil {
 			return err
 		}
-		if err := c.authorize("create", c.info.name); err != nil {
+		if err := c.authorize("create", c.info.Name); err != nil {
 			return err
 		}
-		pod, err := c.pod(c.info.name)
+		pod, err := c.pod(c.info.Name)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -23,7 +24,7 @@ func (c *call) checkRevision(obj resource.Object, now *watchcache.Object) error 
 			obj.SetResourceVersion(now.Revision().String())
 			return nil
 		}
-		kind := schema.GroupKind{Group: c.ep.gr.Group, Kind: c.ep.gr.Resource}
+		kind := schema.GroupKind{Group: c.ep.ServedGR.Group, Kind: c.ep.ServedGR.Resource}
 		return apierrors.NewInvalid(kind, obj.GetName(), field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
 	}
@@ -32,13 +33,13 @@ func (c *call) checkRevision(obj resource.Object, now *watchcache.Object) error 
 		return err // which clients see as it is
 	}
 	if storage.Revision(rev) != now.Revision() {
-		return conflict(c.ep.gr, obj.GetName(), optimisticLock)
+		return apistatus.Conflict(c.ep.ServedGR, obj.GetName(), apistatus.OptimisticLockError)
 	}
 	return nil
 }
 
 func (c *call) uidConflict(name string, want, have types.UID) error {
-	return conflict(c.ep.gr, name, fmt.Sprintf(
+	return apistatus.Conflict(c.ep.ServedGR, name, fmt.Sprintf(
 		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s",
 		c.ep.Key(c.namespace(), name), want, have))
 }

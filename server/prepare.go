@@ -13,8 +13,8 @@ import (
 // prepareUpdate keeps what an update may not change and validates the rest. It tells
 // the faults found so far along with its own.
 func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) error {
-	prepare, _ := c.ep.updateRules(c.info.subresource)
-	whole := c.info.subresource == ""
+	prepare, _ := c.ep.UpdateRules(c.info.Subresource)
+	whole := c.info.Subresource == ""
 	if drop := c.ep.Strategy.Drop; drop != nil && whole {
 		c.warn(drop(obj, old)...)
 	}
@@ -36,9 +36,9 @@ func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) e
 	}
 	errs := append(faults, resource.ValidateObjectMeta(c.ep.Resource, obj)...)
 	errs = append(errs, resource.ValidateObjectMetaUpdate(obj, old)...)
-	errs = append(errs, c.ep.kind.validateUpdate(c.ctx, obj, old, c.info.subresource, errs, c.warnOne)...)
+	errs = append(errs, c.ep.ValidateUpdate(c.ctx, obj, old, c.info.Subresource, errs, c.warnOne)...)
 	if len(errs) > 0 {
-		return apierrors.NewInvalid(c.ep.kind.groupKind(obj), obj.GetName(), quoted.Faults(errs))
+		return apierrors.NewInvalid(c.ep.GroupKind(obj), obj.GetName(), quoted.Faults(errs))
 	}
 	if !whole {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 )
 
 // protoHead appends what stands before the items of a protobuf list. Their length is
@@ -12,9 +13,9 @@ import (
 // before they are to be written. So no request holds more than one of them.
 func (l *listing) protoHead(dst []byte, m listMeta) ([]byte, error) {
 	f := l.f
-	gvk := schema.GroupVersionKind{Group: f.ep.gvk.Group, Version: f.ep.gvk.Version, Kind: f.ep.ListKind()}
-	if f.shape == asPartialList {
-		gvk = schema.GroupVersionKind{Group: "meta.k8s.io", Version: f.meta, Kind: "PartialObjectMetadataList"}
+	gvk := schema.GroupVersionKind{Group: f.ep.ServedGVK.Group, Version: f.ep.ServedGVK.Version, Kind: f.ep.ListKind()}
+	if f.Shape == request.AsPartialList {
+		gvk = schema.GroupVersionKind{Group: "meta.k8s.io", Version: f.MetaVersion, Kind: "PartialObjectMetadataList"}
 	}
 	all := l.walk
 	for o := range all.items() {

@@ -23,9 +23,9 @@ func (c *call) proxied(to *url.URL, path string, transport http.RoundTripper) er
 
 // target splits the name in a path, which may have a scheme before and a port behind it.
 func (c *call) target(kind string) (scheme, name, port string, err error) {
-	scheme, name, port, ok := utilnet.SplitSchemeNamePort(c.info.name)
+	scheme, name, port, ok := utilnet.SplitSchemeNamePort(c.info.Name)
 	if !ok {
-		err = apierrors.NewBadRequest(fmt.Sprintf("invalid %s request %q", kind, c.info.name))
+		err = apierrors.NewBadRequest(fmt.Sprintf("invalid %s request %q", kind, c.info.Name))
 	}
 	return scheme, name, port, err
 }
@@ -76,7 +76,7 @@ func serviceProxy(c *call) error {
 		return err
 	}
 	if number, err := strconv.ParseInt(port, 10, 64); err == nil {
-		obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("services"), c.info.namespace, name)
+		obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("services"), c.info.Namespace, name)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func serviceProxy(c *call) error {
 			return apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", number, name))
 		}
 	}
-	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("endpoints"), c.info.namespace, name)
+	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("endpoints"), c.info.Namespace, name)
 	if apierrors.IsNotFound(err) {
 		return apierrors.NewNotFound(corev1.Resource("services"), name) // which is what was asked for
 	}
@@ -121,12 +121,12 @@ func serviceProxy(c *call) error {
 			}
 		}
 	}
-	return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", c.info.name))
+	return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", c.info.Name))
 }
 
 // podAt is the pod that an endpoint says it is, nil if it is none: nothing else is passed on to.
 func (c *call) podAt(a corev1.EndpointAddress) *corev1.Pod {
-	if a.TargetRef == nil || a.TargetRef.Namespace != c.info.namespace {
+	if a.TargetRef == nil || a.TargetRef.Namespace != c.info.Namespace {
 		return nil
 	}
 	pod, err := c.pod(a.TargetRef.Name)

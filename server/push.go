@@ -41,7 +41,7 @@ func (p *push) write(frames []byte, flush bool) error {
 // begin sends the head of the answer, so that the client knows it is watching.
 func (st *stream) begin() error {
 	h := st.push.w.Header()
-	h.Set("Content-Type", st.f.media.StreamType())
+	h.Set("Content-Type", st.f.Media.StreamType())
 	st.push.w.WriteHeader(http.StatusOK)
 	return st.push.rc.Flush()
 }
@@ -96,7 +96,7 @@ func (st *stream) turn() bool {
 // handler is to return, and the stream is no goroutine's any more. done is called
 // when it ends.
 func (st *stream) handOver(done func()) bool {
-	if !st.live || st.f.ep.asksWebhook { // the connection waits for nobody
+	if !st.live || st.f.ep.AsksWebhook { // the connection waits for nobody
 		return false
 	}
 	ring, ok := h2.HandOver(st.push.w, handed{st})

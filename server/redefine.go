@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/storage"
 )
 
@@ -49,21 +51,21 @@ func (c *call) serveResource() error {
 			return err
 		}
 	}
-	return failure(http.StatusServiceUnavailable, "", errRedefined.Error())
+	return apistatus.New(http.StatusServiceUnavailable, "", errRedefined.Error())
 }
 
 // lookUp finds the endpoint of a path. Before it is one of a custom kind, all
 // definitions take effect that the watch caches hold; before it is none, all that
 // are stored.
-func (c *call) lookUp(gvr schema.GroupVersionResource) (*endpoint, *table, error) {
+func (c *call) lookUp(gvr schema.GroupVersionResource) (*endpoint.Endpoint, *endpoint.Table, error) {
 	t := c.s.table.Load()
-	ep := t.endpoints[gvr]
-	if d := c.s.cfg.Definitions; d != nil && (ep == nil && !t.groups[gvr.GroupVersion()] || ep != nil && ep.redefinable && !d.Settled()) {
+	ep := t.Endpoints[gvr]
+	if d := c.s.cfg.Definitions; d != nil && (ep == nil && !t.Groups[gvr.GroupVersion()] || ep != nil && ep.Redefinable && !d.Settled()) {
 		if err := d.Settle(c.ctx); err != nil {
 			return nil, nil, err
 		}
 		t = c.s.table.Load()
-		ep = t.endpoints[gvr]
+		ep = t.Endpoints[gvr]
 	}
 	return ep, t, nil
 }
@@ -71,17 +73,17 @@ func (c *call) lookUp(gvr schema.GroupVersionResource) (*endpoint, *table, error
 // redefined says that the call's endpoint is perhaps not the one that what was
 // just read of the watch cache is to be seen by.
 func (c *call) redefined() bool {
-	if !c.ep.redefinable || c.s.cfg.Definitions == nil {
+	if !c.ep.Redefinable || c.s.cfg.Definitions == nil {
 		return false
 	}
-	return !c.s.cfg.Definitions.Settled() || c.s.table.Load().endpoints[c.ep.GVR(c.ep.version.Name)] != c.ep
+	return !c.s.cfg.Definitions.Settled() || c.s.table.Load().Endpoints[c.ep.GVR(c.ep.ServedVersion.Name)] != c.ep
 }
 
 // fenced adds to a write's condition that the kind's definition is the one whose rules the
 // object has been validated by: a server that has not seen the next definition yet writes
 // nothing by the old one.
 func (c *call) fenced(cond storage.Condition) []storage.Condition {
-	if d, ok := c.ep.kind.definition(); ok && c.s.cfg.Definitions != nil {
+	if d, ok := c.ep.Definition(); ok && c.s.cfg.Definitions != nil {
 		return []storage.Condition{cond, d}
 	}
 	return []storage.Condition{cond}
@@ -104,12 +106,12 @@ func outlived(current []*storage.KeyValue, at storage.Revision) bool {
 // kube-apiserver ends it: the next watch goes on, by the new one.
 func (st *stream) redefined() (wait bool, over error) {
 	ep, d := st.f.ep, st.s.cfg.Definitions
-	custom := ep.redefinable && d != nil
+	custom := ep.Redefinable && d != nil
 	if custom && !d.Settled() {
 		return true, nil // held has been set before: who settles them rings
 	}
 	st.held.Store(false)
-	if custom && ep.retired.Load() {
+	if custom && ep.Retired.Load() {
 		return false, io.EOF
 	}
 	return false, nil

@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 )
 
 // gzipFrom is the size in bytes from which answers are compressed for clients
@@ -21,7 +22,7 @@ func (c *call) fail(err error) {
 	if c.w.code != 0 {
 		panic(http.ErrAbortHandler)
 	}
-	if errors.Is(err, errNotFoundPath) {
+	if errors.Is(err, apistatus.ErrPathNotFound) {
 		http.Error(c.w, err.Error(), http.StatusNotFound)
 		return
 	}
@@ -29,22 +30,22 @@ func (c *call) fail(err error) {
 		c.refuseBusy()
 		return
 	}
-	status := statusOf(err)
+	status := apistatus.Of(err)
 	if d := status.Details; d != nil && d.RetryAfterSeconds > 0 {
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(d.RetryAfterSeconds)))
 	}
-	if e := c.write(int(status.Code), c.s.offer.plain(c.req), status); e != nil {
+	if e := c.write(int(status.Code), c.s.offer.ForStatus(c.req), status); e != nil {
 		c.s.log.Debug("answer not written", "error", e)
 	}
 }
 
 // write answers with an object as it is, its kind set.
-func (c *call) write(code int, a accept, obj runtime.Object) error {
-	data, err := codec.EncodeBody(obj, a.media, a.pretty)
+func (c *call) write(code int, a request.ResponseFormat, obj runtime.Object) error {
+	data, err := codec.EncodeBody(obj, a.Media, a.Pretty)
 	if err != nil {
 		return err
 	}
-	return c.writeBytes(code, a.media.String(), data)
+	return c.writeBytes(code, a.Media.String(), data)
 }
 
 // writeBytes answers with a body that is ready.
@@ -75,12 +76,4 @@ func (c *call) wantsGzip() bool {
 		}
 	}
 	return false
-}
-
-// success is the Status of a request that has nothing else to say.
-func success(details *metav1.StatusDetails) *metav1.Status {
-	return &metav1.Status{
-		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-		Status:   metav1.StatusSuccess, Details: details,
-	}
 }

@@ -12,35 +12,37 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
 // review answers a create of a kind that is never stored.
 func review(c *call) error {
-	if c.ep.gr == (schema.GroupResource{Resource: "bindings"}) {
+	if c.ep.ServedGR == (schema.GroupResource{Resource: "bindings"}) {
 		return bindLegacy(c)
 	}
-	f := c.s.cfg.Reviews[c.ep.gr]
+	f := c.s.cfg.Reviews[c.ep.ServedGR]
 	if f == nil {
-		return methodNotAllowed()
+		return apistatus.MethodNotAllowed()
 	}
-	obj := c.ep.version.New()
-	opts, err := c.readCreate(obj, c.ep.gvk)
+	obj := c.ep.ServedVersion.New()
+	opts, err := c.readCreate(obj, c.ep.ServedGVK)
 	if err != nil {
 		return err
 	}
 	if o, ok := obj.(metav1.Object); ok {
-		if err := settleNamespace(o, c.namespace()); err != nil {
+		if err := request.SettleNamespace(o, c.namespace()); err != nil {
 			return err
 		}
 	}
-	c.recordBody(obj, c.ep.gvk, opts)
+	c.recordBody(obj, c.ep.ServedGVK, opts)
 	out, err := f(c.ctx, &CreateRequest{User: c.user, Namespace: c.namespace(), Object: obj, DryRun: len(opts.DryRun) > 0})
 	if err != nil {
 		return err
 	}
-	return c.answerOwn(http.StatusCreated, out, c.ep.gvk)
+	return c.answerOwn(http.StatusCreated, out, c.ep.ServedGVK)
 }
 
 // subresourceCreate answers a create of a subresource with f.
@@ -56,7 +58,7 @@ func subresourceCreate(f CreateFunc) verb {
 		if err != nil {
 			return err
 		}
-		now, err := c.read(c.info.name, watchcache.ReadAt{})
+		now, err := c.read(c.info.Name, watchcache.ReadAt{})
 		if err != nil {
 			return err
 		}
@@ -70,7 +72,7 @@ func subresourceCreate(f CreateFunc) verb {
 			return err
 		}
 		out, err := f(c.ctx, &CreateRequest{
-			User: c.user, Namespace: c.namespace(), Name: c.info.name,
+			User: c.user, Namespace: c.namespace(), Name: c.info.Name,
 			Object: obj, Parent: parent, DryRun: len(opts.DryRun) > 0,
 		})
 		if err != nil {
@@ -105,10 +107,10 @@ func admitBody[T runtime.Object](c *call, obj T, opts *metav1.CreateOptions) (T,
 
 // subresourceKind is the kind of the subresource's body.
 func (c *call) subresourceKind() schema.GroupVersionKind {
-	sub := c.ep.Subresource(c.info.subresource)
+	sub := c.ep.Subresource(c.info.Subresource)
 	gvk := schema.GroupVersionKind{Group: sub.Group, Version: sub.Version, Kind: sub.Kind}
 	if sub.Version == "" {
-		gvk.Group, gvk.Version = c.ep.gvk.Group, c.ep.gvk.Version
+		gvk.Group, gvk.Version = c.ep.ServedGVK.Group, c.ep.ServedGVK.Version
 	}
 	return gvk
 }
@@ -121,10 +123,10 @@ func (c *call) readCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*met
 		return nil, err
 	}
 	if errs := validation.ValidateCreateOptions(opts); len(errs) > 0 {
-		return nil, invalidOptions("CreateOptions", errs)
+		return nil, apistatus.InvalidOptions("CreateOptions", errs)
 	}
 	c.dryRun = len(opts.DryRun) > 0
-	m, err := c.s.offer.content(c.req)
+	m, err := c.s.offer.ContentType(c.req)
 	if err != nil {
 		return nil, err
 	}
@@ -147,8 +149,8 @@ func (c *call) answerOwn(code int, obj runtime.Object, gvk schema.GroupVersionKi
 		obj.GetObjectKind().SetGroupVersionKind(gvk)
 	}
 	a := c.accept
-	if a.shape == asPartial {
-		p, err := (&form{ep: c.ep, accept: a}).partial(obj)
+	if a.Shape == request.AsPartial {
+		p, err := (&form{ep: c.ep, ResponseFormat: a}).partial(obj)
 		if err != nil {
 			return err
 		}

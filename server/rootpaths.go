@@ -25,7 +25,7 @@ func (c *call) rootPaths() []string {
 			}
 		}
 	}
-	for gv := range c.s.table.Load().groups {
+	for gv := range c.s.table.Load().Groups {
 		if gv.Group != "" {
 			list = append(list, "/apis/"+gv.Group, "/apis/"+gv.String())
 		}

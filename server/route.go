@@ -9,36 +9,40 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/request"
 )
 
 // route finds the endpoint of the path and the verb that answers.
 func (c *call) route() (_ verb, err error) {
 	in := &c.info
-	if in.group == "" && in.prefix == "apis" {
-		return nil, errNotFoundPath
+	if in.Group == "" && in.Prefix == "apis" {
+		return nil, apistatus.ErrPathNotFound
 	}
-	gvr := schema.GroupVersionResource{Group: in.group, Version: in.version, Resource: in.resource}
-	var t *table
+	gvr := schema.GroupVersionResource{Group: in.Group, Version: in.Version, Resource: in.Resource}
+	var t *endpoint.Table
 	if c.ep, t, err = c.lookUp(gvr); err != nil {
 		return nil, err
 	}
 	switch {
-	case c.ep == nil && !t.builtin[gvr.Group]:
-		return nil, errNotFoundPath
+	case c.ep == nil && !t.Builtin[gvr.Group]:
+		return nil, apistatus.ErrPathNotFound
 	case c.ep == nil:
-		return nil, noSuchResource()
+		return nil, apistatus.ResourceNotFound()
 	}
 	if do, err := c.routeConnect(); do != nil || err != nil {
 		return do, err
 	}
-	if err := c.ep.kind.checkPath(in); err != nil {
+	if err := c.ep.CheckPath(in); err != nil {
 		return nil, err
 	}
-	if c.req.Method == http.MethodHead && !c.ep.head || in.legacyWatch && c.req.Method != http.MethodGet {
-		return nil, methodNotAllowed()
+	if c.req.Method == http.MethodHead && !c.ep.Head || in.LegacyWatch && c.req.Method != http.MethodGet {
+		return nil, apistatus.MethodNotAllowed()
 	}
-	w := c.ep.version.Warning
-	if w != "" && c.ep.warnsEarly { // also on a path that its kind has not
+	w := c.ep.ServedVersion.Warning
+	if w != "" && c.ep.WarnsEarly { // also on a path that its kind has not
 		c.warn(w)
 	}
 	do, err := c.routeVerb()
@@ -48,7 +52,7 @@ func (c *call) route() (_ verb, err error) {
 	if err := c.negotiate(); err != nil {
 		return nil, err
 	}
-	if w != "" && !c.ep.warnsEarly {
+	if w != "" && !c.ep.WarnsEarly {
 		c.warn(w)
 	}
 	if err := c.namespaceFits(); err != nil {
@@ -61,38 +65,38 @@ func (c *call) route() (_ verb, err error) {
 // resource. They are no fault of the client's in kube-apiserver's eyes.
 func (c *call) namespaceFits() error {
 	in := &c.info
-	if in.namespace != "." && in.namespace != ".." || c.ep.Virtual || !c.ep.Namespaced {
+	if in.Namespace != "." && in.Namespace != ".." || c.ep.Virtual || !c.ep.Namespaced {
 		return nil
 	}
-	if in.verb == "create" {
-		return apierrors.NewInternalError(fmt.Errorf("invalid resource name %q: [may not be '%s']", in.namespace, in.namespace))
+	if in.Verb == "create" {
+		return apierrors.NewInternalError(fmt.Errorf("invalid resource name %q: [may not be '%s']", in.Namespace, in.Namespace))
 	}
-	key := strings.TrimPrefix(c.ep.StoragePrefix, "/registry") + "/" + in.namespace
-	if in.name != "" {
-		key += "/" + in.name
+	key := strings.TrimPrefix(c.ep.StoragePrefix, "/registry") + "/" + in.Namespace
+	if in.Name != "" {
+		key += "/" + in.Name
 	}
 	return fmt.Errorf("invalid key: %q", key)
 }
 
 // nameFits refuses names that could not be part of a path.
 func (c *call) nameFits() error {
-	if c.ep.Virtual || len(c.info.parts) < 2 {
+	if c.ep.Virtual || len(c.info.Parts) < 2 {
 		return nil
 	}
-	if msgs := content.IsPathSegmentName(c.info.name); len(msgs) > 0 {
-		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", c.info.name, strings.Join(msgs, ";")))
+	if msgs := content.IsPathSegmentName(c.info.Name); len(msgs) > 0 {
+		return apierrors.NewBadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", c.info.Name, strings.Join(msgs, ";")))
 	}
 	return nil
 }
 
 func (c *call) negotiate() (err error) {
-	collection := c.req.Method == http.MethodGet && (len(c.info.parts) == 1 || c.info.legacyWatch)
-	sub := c.ep.Subresource(c.info.subresource)
-	c.accept, err = c.s.offer.negotiate(c.req, request{
-		collection: collection, stream: c.info.verb == "watch",
-		custom: !c.ep.protobuf && c.info.subresource != "scale",
+	collection := c.req.Method == http.MethodGet && (len(c.info.Parts) == 1 || c.info.LegacyWatch)
+	sub := c.ep.Subresource(c.info.Subresource)
+	c.accept, err = c.s.offer.Negotiate(c.req, request.Constraints{
+		Collection: collection, Stream: c.info.Verb == "watch",
+		Custom: !c.ep.Protobuf && c.info.Subresource != "scale",
 		// Reviews, bindings and the like are made and never read.
-		noTable: c.ep.Virtual && !c.ep.Has("list") || sub != nil && !slices.Contains(sub.Verbs, "get"),
+		NoTable: c.ep.Virtual && !c.ep.Has("list") || sub != nil && !slices.Contains(sub.Verbs, "get"),
 	})
 	return err
 }
@@ -100,19 +104,19 @@ func (c *call) negotiate() (err error) {
 // routeVerb picks the verb that answers.
 func (c *call) routeVerb() (verb, error) {
 	in := &c.info
-	if in.subresource != "" {
+	if in.Subresource != "" {
 		return c.routeSubresource()
 	}
-	named := len(in.parts) > 1
+	named := len(in.Parts) > 1
 	if c.ep.Virtual {
-		if in.verb == "create" && !named && c.ep.Has("create") {
+		if in.Verb == "create" && !named && c.ep.Has("create") {
 			return review, nil
 		}
 		return c.virtualRead(named)
 	}
-	want := in.verb
-	if c.ep.Namespaced && in.namespace == "" && !slices.Contains([]string{"list", "watch"}, want) {
-		return nil, c.ep.kind.methodNotAllowed(in)
+	want := in.Verb
+	if c.ep.Namespaced && in.Namespace == "" && !slices.Contains([]string{"list", "watch"}, want) {
+		return nil, c.ep.MethodNotAllowed(in)
 	}
 	var do verb
 	switch want {
@@ -123,7 +127,7 @@ func (c *call) routeVerb() (verb, error) {
 	case "watch":
 		do = watchVerb
 	case "create":
-		if !named || c.ep.postToName {
+		if !named || c.ep.PostToName {
 			do = create
 		}
 	case "update":
@@ -140,45 +144,45 @@ func (c *call) routeVerb() (verb, error) {
 		do = deleteCollection
 	}
 	if do == nil || !c.ep.Has(want) {
-		return nil, c.ep.kind.methodNotAllowed(in)
+		return nil, c.ep.MethodNotAllowed(in)
 	}
 	return do, nil
 }
 
 // virtualRead is for kinds that are not stored and yet can be read.
 func (c *call) virtualRead(named bool) (verb, error) {
-	if c.ep.Has(c.info.verb) && (c.info.verb == "get" || c.info.verb == "list") {
+	if c.ep.Has(c.info.Verb) && (c.info.Verb == "get" || c.info.Verb == "list") {
 		return measured, nil
 	}
 	if named && !c.ep.Has("get") {
-		return nil, noSuchResource()
+		return nil, apistatus.ResourceNotFound()
 	}
-	return nil, methodNotAllowed()
+	return nil, apistatus.MethodNotAllowed()
 }
 
 // routeSubresource picks the verb for a subresource of one object.
 func (c *call) routeSubresource() (verb, error) {
-	sub := c.ep.Subresource(c.info.subresource)
+	sub := c.ep.Subresource(c.info.Subresource)
 	if sub == nil {
-		return nil, c.ep.kind.noSubresource(c.info.name)
+		return nil, c.ep.NoSubresource(c.info.Name)
 	}
-	if !slices.Contains(sub.Verbs, c.info.verb) {
-		return nil, c.ep.kind.methodNotAllowed(&c.info)
+	if !slices.Contains(sub.Verbs, c.info.Verb) {
+		return nil, c.ep.MethodNotAllowed(&c.info)
 	}
-	key := Subresource{c.ep.gr, sub.Name}
-	if c.info.verb == "create" {
+	key := Subresource{c.ep.ServedGR, sub.Name}
+	if c.info.Verb == "create" {
 		if f := c.s.cfg.Subresources[key]; f != nil {
 			return subresourceCreate(f), nil
 		}
 		if do := builtinCreates[sub.Name]; do != nil {
 			return do, nil
 		}
-		return nil, methodNotAllowed()
+		return nil, apistatus.MethodNotAllowed()
 	}
 	if sub.Name == "scale" {
 		return scale, nil
 	}
-	switch c.info.verb {
+	switch c.info.Verb {
 	case "get":
 		return get, nil
 	case "update":
@@ -186,5 +190,5 @@ func (c *call) routeSubresource() (verb, error) {
 	case "patch":
 		return patchVerb, nil
 	}
-	return nil, methodNotAllowed()
+	return nil, apistatus.MethodNotAllowed()
 }

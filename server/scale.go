@@ -15,8 +15,11 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/patch"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -26,16 +29,16 @@ var scaleKind = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kin
 func scale(c *call) error {
 	access := c.ep.Strategy.Scale
 	if access == nil {
-		return methodNotAllowed()
+		return apistatus.MethodNotAllowed()
 	}
 	defer c.within(updateTimeout)()
-	switch c.info.verb {
+	switch c.info.Verb {
 	case "update":
 		return c.updateScale(access)
 	case "patch":
 		return c.patchScale(access)
 	}
-	now, err := c.read(c.info.name, watchcache.ReadAt{})
+	now, err := c.read(c.info.Name, watchcache.ReadAt{})
 	if err != nil {
 		return err
 	}
@@ -56,7 +59,7 @@ func (c *call) answerScale(access *resource.ScaleAccess, obj resource.Object) er
 	if err != nil {
 		return err
 	}
-	if c.accept.shape == asTable {
+	if c.accept.Shape == request.AsTable {
 		return c.answerScaleTable(s)
 	}
 	return c.answerOwn(http.StatusOK, s, scaleKind)
@@ -86,7 +89,7 @@ func (c *call) updateScale(access *resource.ScaleAccess) error {
 		return err
 	}
 	if errs := validation.ValidateUpdateOptions(opts); len(errs) > 0 {
-		return invalidOptions("UpdateOptions", errs)
+		return apistatus.InvalidOptions("UpdateOptions", errs)
 	}
 	asked := &autoscalingv1.Scale{}
 	if _, err := c.readCreate(asked, scaleKind); err != nil {
@@ -122,8 +125,8 @@ func (c *call) patchScaleText(p patch.Patch, current []byte, directive string) (
 	if err != nil {
 		return nil, err
 	}
-	text := &patchedText{Patch: p, Result: r, before: current, unknown: c.lastRead.foreign, directive: directive}
-	warnings, err := text.decodeInto(asked, c.ep.version.New)
+	text := &endpoint.PatchedText{Patch: p, Result: r, Before: current, Unknown: c.lastRead.foreign, Directive: directive}
+	warnings, err := text.DecodeInto(asked, c.ep.ServedVersion.New)
 	c.warn(warnings...)
 	return asked, err
 }
@@ -150,7 +153,7 @@ func (c *call) rescale(access *resource.ScaleAccess, ch change, next func(now *a
 		access.SetReplicas(obj, asked.Spec.Replicas)
 		return obj, nil
 	}
-	w, _, err := c.modify(c.info.name, ch)
+	w, _, err := c.modify(c.info.Name, ch)
 	if err != nil {
 		return err
 	}
@@ -184,10 +187,10 @@ func (c *call) admitScale(ar *admission.Request, obj, old resource.Object) (reso
 }
 
 func (c *call) checkScale(asked *autoscalingv1.Scale, old resource.Object) error {
-	if err := settleNamespace(asked, c.namespace()); err != nil {
+	if err := request.SettleNamespace(asked, c.namespace()); err != nil {
 		return err
 	}
-	if err := checkName(asked, c.info.name); err != nil {
+	if err := request.CheckName(asked, c.info.Name); err != nil {
 		return err
 	}
 	if asked.UID != "" && asked.UID != old.GetUID() {

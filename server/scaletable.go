@@ -8,11 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/endpoint"
 )
 
 // scaleRows shows a Scale in a table, which no row of the resource table does:
 // Scale is the kind of subresources alone.
-var scaleRows = &endpoint{
+var scaleRows = &endpoint.Endpoint{
 	Resource: &resource.Resource{
 		Kind: scaleKind.Kind,
 		Columns: []metav1.TableColumnDefinition{
@@ -26,8 +27,8 @@ var scaleRows = &endpoint{
 			return []any{s.Name, int64(s.Spec.Replicas), int64(s.Status.Replicas), resource.AgeOf(s)}
 		},
 	},
-	version: &resource.Version{},
-	gvk:     scaleKind,
+	ServedVersion: &resource.Version{},
+	ServedGVK:     scaleKind,
 }
 
 // answerScaleTable answers with a table of one Scale.
@@ -45,5 +46,5 @@ func (c *call) answerScaleTable(s *autoscalingv1.Scale) error {
 	if err != nil {
 		return err
 	}
-	return c.writeBytes(http.StatusOK, f.media.String(), body)
+	return c.writeBytes(http.StatusOK, f.Media.String(), body)
 }

@@ -3,31 +3,20 @@ package server
 import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
-	"k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
 // listOptions reads the options of list, watch and deletecollection.
 func (c *call) listOptions() (*internalversion.ListOptions, error) {
-	opts := &internalversion.ListOptions{}
-	if err := c.options(opts); err != nil {
-		return nil, err
-	}
-	opts.Watch = c.info.verb == "watch"
-	internalversion.SetListOptionsDefaults(opts, true)
-	if errs := validation.ValidateListOptions(opts, true); len(errs) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
-	}
-	return opts, nil
+	return request.DecodeListOptions(c.query, c.info.Verb == "watch")
 }
 
 // selection is which objects the call is about: those of the selection that the pick,
 // if there is one, takes.
 func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selection, *pick, error) {
-	sel := watchcache.Selection{Namespace: c.namespace(), Name: c.info.name}
+	sel := watchcache.Selection{Namespace: c.namespace(), Name: c.info.Name}
 	if opts.LabelSelector != nil && !opts.LabelSelector.Empty() {
 		sel.Labels = opts.LabelSelector
 	}
@@ -39,8 +28,8 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 		if now := c.ep.FieldAliases[label]; now != "" {
 			label = now
 		}
-		if !c.ep.selects(label) {
-			return "", "", c.ep.kind.unknownField(label)
+		if !c.ep.Selects(label) {
+			return "", "", c.ep.FieldError(label)
 		}
 		return label, value, nil
 	})
@@ -56,7 +45,7 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 			return sel, nil, nil
 		}
 	}
-	rest, p := c.ep.pickOf(fs)
+	rest, p := pickOf(c.ep, fs)
 	sel.Fields = rest
 	return sel, p, nil
 }

@@ -13,7 +13,9 @@ import (
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/reach"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -22,10 +24,10 @@ type Server struct {
 	cfg      Config
 	log      *slog.Logger
 	hub      *watchcache.Hub
-	table    atomic.Pointer[table]
+	table    atomic.Pointer[endpoint.Table]
 	metrics  *metrics
 	plugins  *admission.Timer
-	offer    offer
+	offer    request.Negotiator
 	inflight *inflight
 	streams  streams
 	decoded  decoded
@@ -64,7 +66,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Log, hub: hub,
 		metrics:  newMetrics(cfg.Metrics),
-		offer:    offered(cfg.CBOR),
+		offer:    request.NewNegotiator(cfg.CBOR),
 		inflight: newInflight(&cfg),
 	}
 	s.network = reach.New(s.Lookup(), cfg.Local)
@@ -115,14 +117,14 @@ func (s *Server) Run(ctx context.Context) error {
 // a kind described can use it, and who sees it end no longer finds it described.
 func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
 	before := s.table.Load()
-	now := newTable(s.hub, resources, before)
+	now := endpoint.NewTable(s.hub, resources, before)
 	s.table.Store(now)
 	s.merges.keep(resources)
 	for _, d := range describers {
 		d.Set(resources)
 	}
-	before.end(s.hub, now)
-	s.streams.wake(func(st *stream) bool { return st.f.ep.retired.Load() })
+	before.End(s.hub, now)
+	s.streams.wake(func(st *stream) bool { return st.f.ep.Retired.Load() })
 }
 
 // A Describer tells clients what is served, as discovery and OpenAPI do.
@@ -131,7 +133,7 @@ type Describer interface {
 }
 
 // Resources are those that are served now. They are shared.
-func (s *Server) Resources() []*resource.Resource { return s.table.Load().rows }
+func (s *Server) Resources() []*resource.Resource { return s.table.Load().Rows }
 
 // Lookup reads the server's objects.
 func (s *Server) Lookup() auth.Lookup { return lookup{s} }
@@ -141,15 +143,15 @@ func (s *Server) Network() *reach.Network { return s.network }
 
 // Cache is the watch cache of a resource, nil if it is not served or not stored.
 func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {
-	if ep := s.table.Load().stored[gr]; ep != nil {
-		return ep.cache
+	if ep := s.table.Load().Stored[gr]; ep != nil {
+		return ep.Cache
 	}
 	return nil
 }
 
 // holds says whether the endpoint's cache is still the one of its resource.
-func (s *Server) holds(ep *endpoint) bool {
-	return s.table.Load().caches[ep.StoragePrefix+"/"] == ep.cache
+func (s *Server) holds(ep *endpoint.Endpoint) bool {
+	return s.table.Load().Caches[ep.StoragePrefix+"/"] == ep.Cache
 }
 
 func setDefault(d *time.Duration, to time.Duration) {

@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
@@ -207,7 +209,7 @@ func (st *stream) appendEvent(dst []byte, e watchcache.Event) ([]byte, error) {
 
 // appendBookmark appends an event that tells how far the client has got.
 func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bool) ([]byte, error) {
-	obj, err := st.f.ep.kind.newObject()
+	obj, err := st.f.ep.NewObject()
 	if err != nil {
 		return dst, err
 	}
@@ -230,8 +232,8 @@ func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bo
 
 // appendFailure appends the event that tells the client why the stream ends.
 func (st *stream) appendFailure(dst []byte, err error) []byte {
-	status := statusOf(err)
-	switch st.f.media {
+	status := apistatus.Of(err)
+	switch st.f.Media {
 	case codec.CBOR:
 		text, err := codec.MarshalCBOR(status)
 		if err != nil {
@@ -256,14 +258,14 @@ func (st *stream) appendFailure(dst []byte, err error) []byte {
 
 // open begins a frame, up to the element.
 func (st *stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte {
-	switch st.f.media {
+	switch st.f.Media {
 	case codec.Protobuf:
 		return b
 	case codec.CBOR:
 		return appendCBORFrameHead(b, t)
 	}
 	b = append(append(append(b, `{"type":"`...), t...), `","object":`...)
-	if st.f.shape == asTable {
+	if st.f.Shape == request.AsTable {
 		b = st.f.appendTableHead(b, listMeta{ResourceVersion: rev.String()}, !st.headed)
 		st.headed = true
 	}
@@ -273,11 +275,11 @@ func (st *stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte
 // finish ends the frame that began at at.
 func (st *stream) finish(b []byte, at int, t watch.EventType) []byte {
 	switch {
-	case st.f.media == codec.Protobuf:
+	case st.f.Media == codec.Protobuf:
 		return wrapProtoFrame(b, at, t, st.f.kind())
-	case st.f.media == codec.CBOR:
+	case st.f.Media == codec.CBOR:
 		return st.f.typed(b, at+len(appendCBORFrameHead(nil, t)))
-	case st.f.shape == asTable:
+	case st.f.Shape == request.AsTable:
 		return append(b, "]}}\n"...)
 	}
 	return append(b, "}\n"...)

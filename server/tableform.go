@@ -11,19 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// plainColumns are those of kinds without a table of their own.
-var plainColumns = []metav1.TableColumnDefinition{
-	{Name: "Name", Type: "string", Format: "name", Description: metav1.ObjectMeta{}.SwaggerDoc()["name"]},
-	{Name: "Created At", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]},
-}
-
-func (ep *endpoint) columns() []metav1.TableColumnDefinition {
-	if ep.Row == nil {
-		return plainColumns
-	}
-	return ep.Columns
-}
-
 // row makes the table row of an object of the storage version.
 func (f *form) row(obj runtime.Object) ([]byte, error) {
 	m, err := meta.Accessor(obj)
@@ -41,7 +28,7 @@ func (f *form) row(obj runtime.Object) ([]byte, error) {
 	case metav1.IncludeMetadata:
 		carry, err = f.partial(obj)
 	case metav1.IncludeObject:
-		carry, err = f.ep.convert(obj)
+		carry, err = f.ep.Convert(obj)
 	}
 	if err == nil && carry != nil {
 		row.Object.Raw, err = json.Marshal(carry)
@@ -55,12 +42,12 @@ func (f *form) row(obj runtime.Object) ([]byte, error) {
 // appendTableHead begins a table, up to the first row.
 func (f *form) appendTableHead(dst []byte, m listMeta, columns bool) []byte {
 	dst = append(dst, `{"kind":"Table","apiVersion":"`...)
-	dst = append(dst, f.metaAPIVersion()...)
+	dst = append(dst, f.MetaAPIVersion()...)
 	dst = append(dst, `","metadata":`...)
 	dst = m.appendJSON(dst)
 	dst = append(dst, `,"columnDefinitions":`...)
 	if columns {
-		text, err := json.Marshal(f.ep.columns())
+		text, err := json.Marshal(f.ep.TableColumns())
 		if err != nil {
 			panic(err) // strings and numbers only
 		}

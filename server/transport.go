@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/request"
 )
 
 // Transport is the wire in memory: a RoundTripper that calls the server's
@@ -90,8 +91,8 @@ func isStream(req *http.Request) bool {
 	if req.URL.RawQuery != "" {
 		query = req.URL.Query()
 	}
-	in, _ := parseInfo(req, query)
-	return in.isResource && (in.verb == "list" || in.verb == "watch")
+	in, _ := request.ParseInfo(req, query)
+	return in.IsResource && (in.Verb == "list" || in.Verb == "watch")
 }
 
 // incoming makes of a client's request the one a server sees.

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
 
@@ -18,21 +20,21 @@ func update(c *call) error {
 		return err
 	}
 	if errs := validation.ValidateUpdateOptions(opts); len(errs) > 0 {
-		return invalidOptions("UpdateOptions", errs)
+		return apistatus.InvalidOptions("UpdateOptions", errs)
 	}
 	c.dryRun = len(opts.DryRun) > 0
 	sent, err := c.decodeObject(opts.FieldValidation)
 	if err != nil {
 		return err
 	}
-	if err := settleNamespace(sent, c.namespace()); err != nil {
+	if err := request.SettleNamespace(sent, c.namespace()); err != nil {
 		return err
 	}
-	if err := checkName(sent, c.info.name); err != nil {
+	if err := request.CheckName(sent, c.info.Name); err != nil {
 		return err
 	}
 	c.dedupOwners(sent, ownersTwice)
-	w, created, err := c.modify(c.info.name, change{
+	w, created, err := c.modify(c.info.Name, change{
 		uid: sent.GetUID(),
 		next: func(*watchcache.Object, resource.Object) (obj resource.Object, err error) {
 			if obj, sent = sent, nil; obj != nil {
@@ -45,7 +47,7 @@ func update(c *call) error {
 			return obj, err
 		},
 		manager:    c.fieldManager(opts.FieldManager),
-		mayCreate:  c.ep.Strategy.AllowCreateOnUpdate && c.info.subresource == "",
+		mayCreate:  c.ep.Strategy.AllowCreateOnUpdate && c.info.Subresource == "",
 		opts:       opts,
 		createOpts: &metav1.CreateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation},
 	})

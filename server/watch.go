@@ -11,7 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -32,17 +34,17 @@ func watchVerb(c *call) error {
 	if err != nil {
 		return err
 	}
-	if f.shape == asPartialList {
-		f.shape = asPartial
+	if f.Shape == request.AsPartialList {
+		f.Shape = request.AsPartial
 	}
 	var after storage.Revision
 	if opts.ResourceVersion != "" {
 		if after, err = parseRevision(opts.ResourceVersion); err != nil {
-			return failure(http.StatusInternalServerError, "", err.Error())
+			return apistatus.New(http.StatusInternalServerError, "", err.Error())
 		}
 	}
-	if f.media == codec.YAML { // which has no frames
-		return c.s.offer.notAcceptable(c.req.Header.Get("Accept"), true)
+	if f.Media == codec.YAML { // which has no frames
+		return c.s.offer.NotAcceptable(c.req.Header.Get("Accept"), true)
 	}
 	from, snap, failed := c.startWatch(sel, after, opts)
 	if c.redefined() {
@@ -64,7 +66,7 @@ func watchVerb(c *call) error {
 	if initial := opts.SendInitialEvents; failed == nil && initial != nil && *initial {
 		first, failed = beginning(snap, sel, opts)
 	}
-	if failed == nil && first != nil && pick == nil && c.ep.asksWebhook {
+	if failed == nil && first != nil && pick == nil && c.ep.AsksWebhook {
 		var objects []*watchcache.Object
 		if objects, failed = collect(snap.List(sel, "", 0)); failed == nil {
 			failed = c.convertAhead(f, objects)
@@ -78,7 +80,7 @@ func watchVerb(c *call) error {
 	f.ctx = context.WithoutCancel(c.ctx)
 	begin := func() *stream { return c.beginWatch(f, from, first, failed, picking, opts) }
 	if wantsWebSocket(c.req) {
-		c.upgrade(f.media, func() { begin().run() })
+		c.upgrade(f.Media, func() { begin().run() })
 		return nil
 	}
 	c.tail = begin()
@@ -120,7 +122,7 @@ func (c *call) tooOld(after storage.Revision, err error) error {
 func (c *call) startWatch(sel watchcache.Selection, after storage.Revision, opts *internalversion.ListOptions) (*watchcache.Watcher, *watchcache.Snapshot, error) {
 	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
 	if after != 0 && !initial {
-		w, err := c.ep.cache.Watch(c.ctx, sel, after)
+		w, err := c.ep.Cache.Watch(c.ctx, sel, after)
 		return w, nil, err
 	}
 	at := watchcache.ReadAt{Match: watchcache.Latest}
@@ -130,11 +132,11 @@ func (c *call) startWatch(sel watchcache.Selection, after storage.Revision, opts
 	case opts.ResourceVersion == "0":
 		at.Match = watchcache.Any
 	}
-	snap, err := c.ep.cache.Snapshot(c.ctx, at)
+	snap, err := c.ep.Cache.Snapshot(c.ctx, at)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := c.ep.cache.WatchFrom(c.ctx, snap, sel)
+	w, err := c.ep.Cache.WatchFrom(c.ctx, snap, sel)
 	return w, snap, err
 }
 

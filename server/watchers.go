@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
 )
@@ -27,7 +28,7 @@ type Watcher struct {
 // watchers serves WatchersPath.
 func (c *call) watchers() error {
 	if c.s.cfg.Trace == nil {
-		return errNotFoundPath
+		return apistatus.ErrPathNotFound
 	}
 	return c.writeJSON(http.StatusOK, c.s.watchers())
 }

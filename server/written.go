@@ -5,6 +5,7 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -23,7 +24,7 @@ type written struct {
 
 // encode makes the bytes to be stored of an object of the hub version.
 func (c *call) encode(obj resource.Object) (*written, error) {
-	obj, value, err := c.ep.kind.encodeStored(c.ctx, obj, c.altered)
+	obj, value, err := c.ep.EncodeStored(c.ctx, obj, c.altered)
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +42,10 @@ func (w *written) revise(rev storage.Revision) {
 // answer sends the object. Where the client wants what is stored, it is made of
 // the same bytes.
 func (w *written) answer(c *call, code int) error {
-	if w.obj != nil && (w.rev == 0 || w.value == nil || !c.ep.raw || c.accept.shape != asObject || !c.accept.media.IsText()) {
+	if w.obj != nil && (w.rev == 0 || w.value == nil || !c.ep.Raw || c.accept.Shape != request.AsObject || !c.accept.Media.IsText()) {
 		return c.answerTyped(code, w.obj, w.obj.GetResourceVersion())
 	}
-	o, err := watchcache.NewObject(&storage.KeyValue{Key: w.key, Value: w.value, ModRevision: w.rev}, c.ep.cache)
+	o, err := watchcache.NewObject(&storage.KeyValue{Key: w.key, Value: w.value, ModRevision: w.rev}, c.ep.Cache)
 	if err != nil {
 		return err
 	}
@@ -56,8 +57,8 @@ func (w *written) answer(c *call, code int) error {
 func (c *call) admission(v admission.Verb, obj, old, opts runtime.Object) *admission.Request {
 	return &admission.Request{
 		Warn:     func(text string) { c.warn(text) },
-		Resource: c.ep.Resource, Version: c.ep.version.Name, Subresource: c.info.subresource,
-		Namespace: c.namespace(), Name: c.info.name,
+		Resource: c.ep.Resource, Version: c.ep.ServedVersion.Name, Subresource: c.info.Subresource,
+		Namespace: c.namespace(), Name: c.info.Name,
 		Verb: v, Object: obj, Old: old, User: c.user, DryRun: c.dryRun, Options: opts,
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"fairlead.dev/internal/procstart"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/request"
 )
 
 // The pages that components of Kubernetes have for people who look for a fault (KEPs 4827
@@ -57,7 +58,7 @@ func (c *call) structured(kind string) (bool, error) {
 			}
 		}
 	}
-	return false, offer{"text/plain", codec.JSON.String()}.noRepresentation(false)
+	return false, request.Negotiator{"text/plain", codec.JSON.String()}.NotServed(false)
 }
 
 // statusz says what runs here.

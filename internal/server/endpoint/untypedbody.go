@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	stdjson "encoding/json"
@@ -22,28 +22,28 @@ import (
 // merge patch needs a Go type, whose tags tell how each list merges.
 var untypedPatches = []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.ApplyYAMLPatchType)}
 
-// decodeBody drops fields that the kind's schema has no place for. The directive decides
+// DecodeBody drops fields that the kind's schema has no place for. The directive decides
 // whether they are an error, warnings, or neither.
-func (k untypedKind) decodeBody(body []byte, m codec.MediaType, directive string) (resource.Object, []string, error) {
+func (k untypedKind) DecodeBody(body []byte, m codec.MediaType, directive string) (resource.Object, []string, error) {
 	if m == codec.Protobuf { // custom objects have no protobuf form
-		return nil, nil, codec.Unrecognized(k.ep.gvk, body, fmt.Errorf("%s objects have no protobuf form", k.ep.Kind))
+		return nil, nil, codec.Unrecognized(k.ep.ServedGVK, body, fmt.Errorf("%s objects have no protobuf form", k.ep.Kind))
 	}
 	u, gvk, strict, err := k.decode(body, m, directive != metav1.FieldValidationIgnore)
 	if err != nil {
 		if gvk != nil && gvk.Kind != "" {
-			return nil, nil, codec.CannotHandle(*gvk, k.ep.gvk, err)
+			return nil, nil, codec.CannotHandle(*gvk, k.ep.ServedGVK, err)
 		}
-		return nil, nil, codec.Unrecognized(k.ep.gvk, body, err)
+		return nil, nil, codec.Unrecognized(k.ep.ServedGVK, body, err)
 	}
 	var warnings []string
 	if len(strict) > 0 {
 		if directive == metav1.FieldValidationStrict {
-			return nil, nil, codec.CannotHandle(*gvk, k.ep.gvk, runtime.NewStrictDecodingError(strict))
+			return nil, nil, codec.CannotHandle(*gvk, k.ep.ServedGVK, runtime.NewStrictDecodingError(strict))
 		}
 		warnings = codec.StrictWarnings(strict)
 	}
-	if gvk.GroupVersion() != k.ep.gvk.GroupVersion() {
-		return nil, warnings, codec.VersionMismatch(gvk.GroupVersion(), k.ep.gvk.GroupVersion())
+	if gvk.GroupVersion() != k.ep.ServedGVK.GroupVersion() {
+		return nil, warnings, codec.VersionMismatch(gvk.GroupVersion(), k.ep.ServedGVK.GroupVersion())
 	}
 	return u, warnings, nil
 }
@@ -52,15 +52,15 @@ func (k untypedKind) decodeBody(body []byte, m codec.MediaType, directive string
 // errors.
 func (k untypedKind) decode(body []byte, m codec.MediaType, strictly bool) (_ *resource.Untyped, gvk *schema.GroupVersionKind, strict []error, err error) {
 	if u := k.decodePlain(body, m); u != nil {
-		return u, &k.ep.gvk, nil, nil
+		return u, &k.ep.ServedGVK, nil, nil
 	}
 	var s runtime.Decoder = json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredScheme{}, unstructuredScheme{}, json.SerializerOptions{Yaml: m == codec.YAML, Strict: strictly})
 	if m == codec.CBOR {
 		s = cbor.NewSerializer(unstructuredScheme{}, unstructuredScheme{}, cbor.Strict(strictly))
 	}
 	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(k.ep.gvk)
-	_, gvk, err = s.Decode(body, &k.ep.gvk, u)
+	u.SetGroupVersionKind(k.ep.ServedGVK)
+	_, gvk, err = s.Decode(body, &k.ep.ServedGVK, u)
 	if fault, ok := runtime.AsStrictDecodingError(err); ok {
 		strict, err = fault.Errors(), nil
 	}
@@ -88,19 +88,19 @@ func (k untypedKind) decodePlain(body []byte, m codec.MediaType) *resource.Untyp
 		return nil
 	}
 	u := &unstructured.Unstructured{Object: object}
-	if kind, _ := object["kind"].(string); kind != k.ep.Kind || u.GetAPIVersion() != k.ep.gvk.GroupVersion().String() || !k.custom.Fits(u) {
+	if kind, _ := object["kind"].(string); kind != k.ep.Kind || u.GetAPIVersion() != k.ep.ServedGVK.GroupVersion().String() || !k.custom.Fits(u) {
 		return nil
 	}
 	return &resource.Untyped{Unstructured: *u}
 }
 
-func (k untypedKind) decodePatched(p *patchedText) (resource.Object, []string, error) {
-	u, _, strict, err := k.decode(p.JSON, codec.JSON, p.directive != metav1.FieldValidationIgnore)
+func (k untypedKind) DecodePatched(p *PatchedText) (resource.Object, []string, error) {
+	u, _, strict, err := k.decode(p.JSON, codec.JSON, p.Directive != metav1.FieldValidationIgnore)
 	if err != nil {
 		return nil, nil, invalidPatch(p.Result, err)
 	}
 	strict = union(p.Objections, strict)
-	if len(strict) > 0 && p.directive == metav1.FieldValidationStrict {
+	if len(strict) > 0 && p.Directive == metav1.FieldValidationStrict {
 		var v any
 		if kjson.UnmarshalCaseSensitivePreserveInts(p.JSON, &v) == nil {
 			p.JSON, _ = stdjson.Marshal(v) // the error shows it, with its members in order

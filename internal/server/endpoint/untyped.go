@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"context"
@@ -17,30 +17,32 @@ import (
 
 	"fairlead.dev/internal/fastjson"
 	"fairlead.dev/internal/resource"
+	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
 // untypedKind is the kind of custom resources, whose objects are resource.Untyped.
 type untypedKind struct {
-	ep     *endpoint
+	ep     *Endpoint
 	custom resource.Custom
 }
 
 func untypedTraits(c resource.Custom) traits {
-	return traits{redefinable: true, asksWebhook: c.Asks(), head: true, postToName: true, warnsEarly: true, emptyContinue: true}
+	return traits{Redefinable: true, AsksWebhook: c.Asks(), Head: true, PostToName: true, WarnsEarly: true, EmptyContinue: true}
 }
 
-// decodeStored reads an object by the kind's definition unless a write by this definition has
+// DecodeStored reads an object by the kind's definition unless a write by this definition has
 // stored it in the endpoint's version.
-func (k untypedKind) decodeStored(ctx context.Context, text, entries []byte, rev storage.Revision) (runtime.Object, bool, error) {
-	u, err := decodeUntyped(text)
+func (k untypedKind) DecodeStored(ctx context.Context, text, entries []byte, rev storage.Revision) (runtime.Object, bool, error) {
+	u, err := DecodeUntyped(text)
 	if err != nil {
-		return nil, false, fmt.Errorf("stored %s cannot be decoded: %w", k.ep.gr, err)
+		return nil, false, fmt.Errorf("stored %s cannot be decoded: %w", k.ep.ServedGR, err)
 	}
-	if !k.ep.raw || u.GetAPIVersion() != k.ep.gvk.GroupVersion().String() || int64(rev) <= k.ep.since || rev == 0 {
+	if !k.ep.Raw || u.GetAPIVersion() != k.ep.ServedGVK.GroupVersion().String() || int64(rev) <= k.ep.since || rev == 0 {
 		if u, err = k.custom.Read(ctx, u); err != nil {
 			return nil, false, err
 		}
@@ -49,8 +51,8 @@ func (k untypedKind) decodeStored(ctx context.Context, text, entries []byte, rev
 	return o, false, k.complete(o, entries, rev)
 }
 
-// decodeUntyped decodes an object without a Go type.
-func decodeUntyped(text []byte) (*unstructured.Unstructured, error) {
+// DecodeUntyped decodes an object without a Go type.
+func DecodeUntyped(text []byte) (*unstructured.Unstructured, error) {
 	if object, ok := fastjson.Object(text); ok {
 		return &unstructured.Unstructured{Object: object}, nil
 	}
@@ -63,7 +65,7 @@ func (k untypedKind) complete(u *resource.Untyped, entries []byte, rev storage.R
 	if entries != nil {
 		list, err := managed.Decode(entries)
 		if err != nil {
-			return fmt.Errorf("stored %s cannot be decoded: %w", k.ep.gr, err)
+			return fmt.Errorf("stored %s cannot be decoded: %w", k.ep.ServedGR, err)
 		}
 		u.SetManagedFields(list)
 	}
@@ -73,20 +75,20 @@ func (k untypedKind) complete(u *resource.Untyped, entries []byte, rev storage.R
 	return nil
 }
 
-func (k untypedKind) newObject() (runtime.Object, error) { return k.ep.version.New(), nil }
+func (k untypedKind) NewObject() (runtime.Object, error) { return k.ep.ServedVersion.New(), nil }
 
-// encodeStored prunes an object that admission has replaced: only validation and the plugins
+// EncodeStored prunes an object that admission has replaced: only validation and the plugins
 // that refuse see fields that have no place in the schema, as with kube-apiserver. An object
 // that is stored in another version is answered as it will be read.
-func (k untypedKind) encodeStored(ctx context.Context, obj resource.Object, replaced bool) (resource.Object, []byte, error) {
+func (k untypedKind) EncodeStored(ctx context.Context, obj resource.Object, replaced bool) (resource.Object, []byte, error) {
 	u := obj.(*resource.Untyped)
-	if replaced && k.ep.raw {
+	if replaced && k.ep.Raw {
 		if _, err := k.custom.Coerce(&u.Unstructured, false); err != nil {
 			return nil, nil, err
 		}
 	}
 	bare := withoutRevision(&u.Unstructured)
-	if !k.ep.raw {
+	if !k.ep.Raw {
 		var err error
 		if bare, err = k.custom.Store(ctx, bare, k.ep.StorageVersion); err != nil {
 			return nil, nil, err
@@ -98,14 +100,14 @@ func (k untypedKind) encodeStored(ctx context.Context, obj resource.Object, repl
 		return nil, nil, err
 	}
 	value := managed.Insert(data, u.Entries)
-	if k.ep.raw {
+	if k.ep.Raw {
 		return obj, value, nil
 	}
-	read, err := k.ep.decode(ctx, value, 0)
+	read, err := k.ep.Decode(ctx, value, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	obj, err = asObjectOf(read)
+	obj, err = AsObject(read)
 	return obj, value, err
 }
 
@@ -129,14 +131,14 @@ func marshalUntyped(u *unstructured.Unstructured) ([]byte, error) {
 	return json.Marshal(u.Object)
 }
 
-func (k untypedKind) convertStored(ctx context.Context, objects []*watchcache.Object, texts map[*watchcache.Object][]byte) error {
+func (k untypedKind) ConvertStored(ctx context.Context, objects []*watchcache.Object, texts map[*watchcache.Object][]byte) error {
 	stored := make([]*unstructured.Unstructured, len(objects))
 	records := make([][]byte, len(objects))
 	for i, o := range objects {
 		var text []byte
 		text, records[i] = managed.Cut(o.Value())
 		var err error
-		if stored[i], err = decodeUntyped(text); err != nil {
+		if stored[i], err = DecodeUntyped(text); err != nil {
 			return err
 		}
 	}
@@ -156,38 +158,40 @@ func (k untypedKind) convertStored(ctx context.Context, objects []*watchcache.Ob
 	return nil
 }
 
-func (k untypedKind) definition() (storage.Condition, bool) {
+func (k untypedKind) Definition() (storage.Condition, bool) {
 	key, at := k.custom.Definition()
 	return storage.Condition{Key: key, ModRevision: storage.Revision(at)}, true
 }
 
-// checkPath wants a namespace in each path of a namespaced kind but those that read all.
-func (k untypedKind) checkPath(in *info) error {
+// CheckPath wants a namespace in each path of a namespaced kind but those that read all.
+func (k untypedKind) CheckPath(in *request.Info) error {
 	ok := k.ep.hasPath(in)
-	if k.ep.Namespaced && in.namespace == "" {
-		ok = len(in.parts) == 1 && (in.verb == "list" || in.verb == "watch")
+	if k.ep.Namespaced && in.Namespace == "" {
+		ok = len(in.Parts) == 1 && (in.Verb == "list" || in.Verb == "watch")
 	}
 	if !ok {
-		return errNotFoundPath
+		return apistatus.ErrPathNotFound
 	}
 	return nil
 }
 
-// methodNotAllowed names the verb: the paths of custom resources all have the same methods.
-func (k untypedKind) methodNotAllowed(in *info) error {
-	if in.name == "" && (in.verb == "update" || in.verb == "patch") {
+// MethodNotAllowed names the verb: the paths of custom resources all have the same methods.
+func (k untypedKind) MethodNotAllowed(in *request.Info) error {
+	if in.Name == "" && (in.Verb == "update" || in.Verb == "patch") {
 		return apierrors.NewBadRequest("name must be provided")
 	}
-	return apierrors.NewMethodNotSupported(k.ep.gr, in.verb)
+	return apierrors.NewMethodNotSupported(k.ep.ServedGR, in.Verb)
 }
 
-func (k untypedKind) noSubresource(name string) error { return apierrors.NewNotFound(k.ep.gr, name) }
+func (k untypedKind) NoSubresource(name string) error {
+	return apierrors.NewNotFound(k.ep.ServedGR, name)
+}
 
-func (untypedKind) unknownField(label string) error {
+func (untypedKind) FieldError(label string) error {
 	return fmt.Errorf("field label not supported: %s", label)
 }
 
-func (untypedKind) checkPatchType(mediaType string, cbor bool) error {
+func (untypedKind) CheckPatchType(mediaType string, cbor bool) error {
 	accepted := untypedPatches
 	if cbor {
 		accepted = append(slices.Clone(accepted), string(types.ApplyCBORPatchType))
@@ -195,15 +199,15 @@ func (untypedKind) checkPatchType(mediaType string, cbor bool) error {
 	if slices.Contains(accepted, mediaType) {
 		return nil
 	}
-	return unsupportedMedia(accepted)
+	return apistatus.UnsupportedMediaType(accepted)
 }
 
-func (k untypedKind) validateNew(ctx context.Context, obj resource.Object, _ field.ErrorList, warn func(string)) field.ErrorList {
+func (k untypedKind) ValidateNew(ctx context.Context, obj resource.Object, _ field.ErrorList, warn func(string)) field.ErrorList {
 	errs := resource.ValidateObjectMeta(k.ep.Resource, obj)
 	return append(errs, k.validate(ctx, obj, nil, false, errs, warn)...)
 }
 
-func (k untypedKind) validateUpdate(ctx context.Context, obj, old resource.Object, subresource string, found field.ErrorList, warn func(string)) field.ErrorList {
+func (k untypedKind) ValidateUpdate(ctx context.Context, obj, old resource.Object, subresource string, found field.ErrorList, warn func(string)) field.ErrorList {
 	return k.validate(ctx, obj, old, subresource == "status", found, warn)
 }
 
@@ -216,6 +220,6 @@ func (k untypedKind) validate(ctx context.Context, obj, old resource.Object, sta
 	return k.custom.Validate(ctx, v)
 }
 
-func (untypedKind) groupKind(obj runtime.Object) schema.GroupKind {
+func (untypedKind) GroupKind(obj runtime.Object) schema.GroupKind {
 	return obj.GetObjectKind().GroupVersionKind().GroupKind()
 }

@@ -1,4 +1,4 @@
-package server
+package request
 
 import (
 	"errors"
@@ -12,25 +12,36 @@ import (
 const (
 	// maxBody is the size in bytes up to which request bodies are read.
 	maxBody = 3 << 20
-	// firstBody is the memory in bytes that a body begins with, however long the client
-	// says that it is. It doubles when so much has come.
+	// firstBody is the size in bytes of the first buffer of a body, whatever length the client
+	// announces. The buffer doubles as bytes arrive.
 	firstBody = 8 << 10
 )
 
-// body is the whole body of the request. It may be asked for again.
-func (c *call) body() (_ []byte, err error) {
-	if !c.sent.read {
-		if c.sent.body, err = c.readBody(); err != nil {
-			return nil, err
-		}
-		c.sent.read = true
-	}
-	return c.sent.body, nil
+// Memory is where a body's bytes are accounted for as they come.
+type Memory interface {
+	// Hold takes n bytes more, or fails if there are too many.
+	Hold(n int64) error
 }
 
-// readBody reads the body in memory that the request holds until it has been answered.
-func (c *call) readBody() ([]byte, error) {
-	req := c.req
+// Body is the body of a request, which is read once.
+type Body struct {
+	done bool
+	data []byte
+}
+
+// Read returns the whole body. It may be called again.
+func (b *Body) Read(req *http.Request, m Memory) (_ []byte, err error) {
+	if !b.done {
+		if b.data, err = readBody(req, m); err != nil {
+			return nil, err
+		}
+		b.done = true
+	}
+	return b.data, nil
+}
+
+// readBody reads the body into memory that the request holds until it has been answered.
+func readBody(req *http.Request, m Memory) ([]byte, error) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return nil, nil
 	}
@@ -42,7 +53,7 @@ func (c *call) readBody() ([]byte, error) {
 		most = req.ContentLength + 1 // for the read that finds the end
 	}
 	size := min(most, firstBody)
-	if err := c.place.hold(size); err != nil {
+	if err := m.Hold(size); err != nil {
 		return nil, err
 	}
 	buf := make([]byte, 0, size)
@@ -64,7 +75,7 @@ func (c *call) readBody() ([]byte, error) {
 			return nil, apierrors.NewBadRequest("the body is longer than its Content-Length")
 		}
 		more := min(size, most-size)
-		if err := c.place.hold(more); err != nil {
+		if err := m.Hold(more); err != nil {
 			return nil, err
 		}
 		size += more

@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"context"
@@ -16,20 +16,20 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// decodeMerged declines a text with fields that have no place in the schema.
-func (k untypedKind) decodeMerged(m *mergedText) (resource.Object, bool) {
-	u := k.decodePlain(m.text, codec.JSON)
+// DecodeMerged declines a text with fields that have no place in the schema.
+func (k untypedKind) DecodeMerged(m *MergedText) (resource.Object, bool) {
+	u := k.decodePlain(m.Text, codec.JSON)
 	if u == nil {
 		return nil, false
 	}
-	u.SetManagedFields(m.entries)
-	if m.old != nil && u.GetResourceVersion() == "" {
-		u.SetResourceVersion(m.old.GetResourceVersion())
+	u.SetManagedFields(m.Entries)
+	if m.Old != nil && u.GetResourceVersion() == "" {
+		u.SetResourceVersion(m.Old.GetResourceVersion())
 	}
 	return u, true
 }
 
-func (k untypedKind) texts(ctx context.Context, apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
+func (k untypedKind) Texts(ctx context.Context, apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
 	version, ok := strings.CutPrefix(apiVersion, k.ep.Group+"/")
 	if !ok {
 		return nil, nil, nil, false
@@ -53,8 +53,8 @@ func (k untypedKind) texts(ctx context.Context, apiVersion string, obj, old reso
 	return before, after, openapi.CustomShape(k.custom.Schema(version), k.custom.KeepsUnknown()), true
 }
 
-// typeConverter has the schemas of all versions.
-func (k untypedKind) typeConverter() (managedfields.TypeConverter, error) {
+// TypeConverter has the schemas of all versions.
+func (k untypedKind) TypeConverter() (managedfields.TypeConverter, error) {
 	models, err := openapi.CustomModels(k.ep.Resource)
 	if err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func (k untypedKind) typeConverter() (managedfields.TypeConverter, error) {
 	return managedfields.NewTypeConverter(models, k.custom.KeepsUnknown())
 }
 
-func (k untypedKind) newFieldManager(types managedfields.TypeConverter, conv converter, subresource string) (*managedfields.FieldManager, error) {
-	filters := k.ep.resetFilters(subresource, []string{k.ep.version.Name})
-	return managedfields.NewDefaultCRDFieldManager(types, conv, conv, conv, k.ep.gvk, k.ep.Hub().GroupVersion(), subresource, filters)
+func (k untypedKind) NewFieldManager(types managedfields.TypeConverter, conv Converter, subresource string) (*managedfields.FieldManager, error) {
+	filters := k.ep.resetFilters(subresource, []string{k.ep.ServedVersion.Name})
+	return managedfields.NewDefaultCRDFieldManager(types, conv, conv, conv, k.ep.ServedGVK, k.ep.Hub().GroupVersion(), subresource, filters)
 }
 
 func (untypedKind) newVersion(gvk schema.GroupVersionKind) (runtime.Object, error) {
@@ -73,7 +73,7 @@ func (untypedKind) newVersion(gvk schema.GroupVersionKind) (runtime.Object, erro
 	return u, nil
 }
 
-func (k untypedKind) convert(ctx context.Context, in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+func (k untypedKind) convertVersion(ctx context.Context, in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
 	gv, ok := target.(schema.GroupVersion)
 	u, isUntyped := in.(*unstructured.Unstructured)
 	if !ok || !isUntyped {
@@ -85,16 +85,16 @@ func (k untypedKind) convert(ctx context.Context, in runtime.Object, target runt
 	return k.custom.In(ctx, u, gv.Version)
 }
 
-func (untypedKind) toMerge(obj resource.Object) runtime.Object {
+func (untypedKind) ToMerge(obj resource.Object) runtime.Object {
 	if u, ok := obj.(*resource.Untyped); ok {
 		return u.Whole()
 	}
 	return obj
 }
 
-func (untypedKind) fromMerge(obj runtime.Object) (resource.Object, error) {
+func (untypedKind) FromMerge(obj runtime.Object) (resource.Object, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return resource.NewUntyped(u), nil
 	}
-	return asObjectOf(obj)
+	return AsObject(obj)
 }

@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"reflect"
@@ -10,11 +10,10 @@ import (
 	"fairlead.dev/internal/server/patch"
 )
 
-// unpatched spares decoding what a patch has left alone: most patches touch one
-// of metadata, spec and status, and the object before the patch is decoded
-// already. It returns a copy of old, which the text before is of, without its record of
-// owners and without the members that the text after has not as they were, and the
-// text of those that are to be decoded into it.
+// unpatched spares decoding the members that a patch leaves alone: most patches touch one of
+// metadata, spec and status, and the object before the patch is decoded already. before and
+// after are the object's text. It returns a copy of old without managed fields and without the
+// top-level members that differ, and the text of those members, to be decoded into the copy.
 //
 // It declines if old is no Go struct with metadata.
 func unpatched(old runtime.Object, before, after []byte) (runtime.Object, []byte, bool) {
@@ -35,8 +34,7 @@ func unpatched(old runtime.Object, before, after []byte) (runtime.Object, []byte
 	return part.Interface().(runtime.Object).DeepCopyObject(), text, true
 }
 
-// memberField is the index of the struct's field that has a name in JSON, -1 if
-// there is none.
+// memberField returns the index of the struct's field with a JSON name, -1 if there is none.
 func memberField(v reflect.Value, name string) int {
 	if v.Kind() != reflect.Struct {
 		return -1

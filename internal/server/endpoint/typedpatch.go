@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"slices"
@@ -14,23 +14,24 @@ import (
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/patch"
+	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/scan"
 )
 
-// patchedText is the text that a patch has made of an object's.
-type patchedText struct {
+// PatchedText is the text that a patch has made of an object's.
+type PatchedText struct {
 	patch.Patch
 	*patch.Result
 	// old is the object that was patched and before its text in the endpoint's version.
-	old    resource.Object
-	before []byte
+	Old    resource.Object
+	Before []byte
 	// unknown says that before may have fields that the Go type lacks.
-	unknown bool
+	Unknown bool
 	// name is that of the path, directive the fieldValidation option.
-	name, directive string
+	Name, Directive string
 }
 
-func (k typedKind) decodePatched(p *patchedText) (resource.Object, []string, error) {
+func (k typedKind) DecodePatched(p *PatchedText) (resource.Object, []string, error) {
 	if err := k.sameKind(p); err != nil {
 		return nil, nil, err
 	}
@@ -38,34 +39,34 @@ func (k typedKind) decodePatched(p *patchedText) (resource.Object, []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	obj.GetObjectKind().SetGroupVersionKind(k.ep.gvk)
+	obj.GetObjectKind().SetGroupVersionKind(k.ep.ServedGVK)
 	hub, err := k.ep.toStorage(obj)
 	return hub, warnings, err
 }
 
 // decodeChanged decodes the members that the patch has changed into a copy of the old object
 // if it can, and else all.
-func (k typedKind) decodeChanged(p *patchedText) (runtime.Object, []string, error) {
-	if k.ep.raw && codec.CheckNumbers(p.JSON, p.old) == nil {
-		if o, changed, ok := unpatched(p.old, p.before, p.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
+func (k typedKind) decodeChanged(p *PatchedText) (runtime.Object, []string, error) {
+	if k.ep.Raw && codec.CheckNumbers(p.JSON, p.Old) == nil {
+		if o, changed, ok := unpatched(p.Old, p.Before, p.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
 			warnings, err := p.object(p.Objections)
 			return o, warnings, err
 		}
 	}
-	obj := k.ep.version.New()
-	warnings, err := p.decodeInto(obj, k.ep.version.New)
+	obj := k.ep.ServedVersion.New()
+	warnings, err := p.DecodeInto(obj, k.ep.ServedVersion.New)
 	return obj, warnings, err
 }
 
-// decodeInto decodes the whole text into obj. fresh makes an object of the endpoint's
+// DecodeInto decodes the whole text into obj. fresh makes an object of the endpoint's
 // version, by which errors are explained.
-func (p *patchedText) decodeInto(obj runtime.Object, fresh func() runtime.Object) ([]string, error) {
+func (p *PatchedText) DecodeInto(obj runtime.Object, fresh func() runtime.Object) ([]string, error) {
 	strict, err := codec.DecodeText(p.JSON, obj, p.Strict)
 	if err != nil {
 		return nil, invalidPatch(p.Result, p.Explain(fresh(), err))
 	}
-	if len(strict) > 0 && p.unknown {
-		strict = without(strict, p.before, fresh())
+	if len(strict) > 0 && p.Unknown {
+		strict = without(strict, p.Before, fresh())
 	}
 	return p.object(union(p.Objections, strict))
 }
@@ -94,11 +95,11 @@ func union(objections, strict []error) []error {
 
 // sameKind refuses a patch that makes the object one of another kind. A strategic merge patch
 // cannot: it is of fields alone.
-func (k typedKind) sameKind(p *patchedText) error {
+func (k typedKind) sameKind(p *PatchedText) error {
 	if p.Type == types.StrategicMergePatchType {
 		return nil
 	}
-	apiVersion, kind := k.ep.gvk.ToAPIVersionAndKind()
+	apiVersion, kind := k.ep.ServedGVK.ToAPIVersionAndKind()
 	said, version := scan.Find(p.JSON, "kind"), scan.Find(p.JSON, "apiVersion")
 	if len(said) == len(kind)+2 && string(said[1:len(said)-1]) == kind && len(version) == len(apiVersion)+2 && string(version[1:len(version)-1]) == apiVersion {
 		return nil
@@ -108,23 +109,23 @@ func (k typedKind) sameKind(p *patchedText) error {
 	case err != nil:
 		return invalidPatch(p.Result, err)
 	case got.Version == "":
-		return checkName(&metav1.ObjectMeta{}, p.name) // its kind cannot be determined
+		return request.CheckName(&metav1.ObjectMeta{}, p.Name) // its kind cannot be determined
 	case got.Kind == "":
 		got.Kind = kind
 	}
 	if k.ep.versionOf(got) != nil {
 		return nil
 	}
-	return invalidPatch(p.Result, codec.ConversionError(got, k.ep.gvk, p.JSON))
+	return invalidPatch(p.Result, codec.ConversionError(got, k.ep.ServedGVK, p.JSON))
 }
 
 // object returns the strict decoding errors as warnings, or as an error if the directive is
 // Strict.
-func (p *patchedText) object(objections []error) ([]string, error) {
+func (p *PatchedText) object(objections []error) ([]string, error) {
 	switch {
 	case len(objections) == 0:
 		return nil, nil
-	case p.directive == metav1.FieldValidationStrict:
+	case p.Directive == metav1.FieldValidationStrict:
 		return nil, invalidPatch(p.Result, runtime.NewStrictDecodingError(objections))
 	}
 	return codec.StrictWarnings(objections), nil

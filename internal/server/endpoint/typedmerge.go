@@ -1,4 +1,4 @@
-package server
+package endpoint
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-func (k typedKind) decodeMerged(m *mergedText) (resource.Object, bool) {
-	if m.old == nil {
-		into := k.ep.version.New()
-		if !fastjson.UnmarshalStrict(m.text, into) {
+func (k typedKind) DecodeMerged(m *MergedText) (resource.Object, bool) {
+	if m.Old == nil {
+		into := k.ep.ServedVersion.New()
+		if !fastjson.UnmarshalStrict(m.Text, into) {
 			return nil, false
 		}
 		obj, err := k.ep.toStorage(into)
@@ -27,29 +27,29 @@ func (k typedKind) decodeMerged(m *mergedText) (resource.Object, bool) {
 			return nil, false
 		}
 		obj.GetObjectKind().SetGroupVersionKind(k.ep.Hub())
-		obj.SetManagedFields(m.entries)
+		obj.SetManagedFields(m.Entries)
 		return obj, true
 	}
-	o, changed, ok := unpatched(m.old, m.before, m.text)
+	o, changed, ok := unpatched(m.Old, m.Before, m.Text)
 	if !ok || len(changed) > len("{}") && !fastjson.UnmarshalStrict(changed, o) {
 		return nil, false
 	}
 	obj := o.(resource.Object)
 	obj.GetObjectKind().SetGroupVersionKind(k.ep.Hub())
 	if obj.GetResourceVersion() == "" {
-		obj.SetResourceVersion(m.old.GetResourceVersion())
+		obj.SetResourceVersion(m.Old.GetResourceVersion())
 	}
-	obj.SetManagedFields(m.entries)
+	obj.SetManagedFields(m.Entries)
 	return obj, true
 }
 
-func (k typedKind) texts(_ context.Context, apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
+func (k typedKind) Texts(_ context.Context, apiVersion string, obj, old resource.Object) (before, after []byte, s *openapi.Shape, ok bool) {
 	var v *resource.Version
 	if k.ep.StorageGVK().GroupVersion().String() == apiVersion {
-		v = &resource.Version{New: func() runtime.Object { o, _ := k.newObject(); return o }}
+		v = &resource.Version{New: func() runtime.Object { o, _ := k.NewObject(); return o }}
 	} else {
 		for i := range k.ep.Versions {
-			if k.ep.GVK(k.ep.Versions[i].Name).GroupVersion().String() == apiVersion {
+			if k.ep.Resource.GVK(k.ep.Versions[i].Name).GroupVersion().String() == apiVersion {
 				v = &k.ep.Versions[i]
 			}
 		}
@@ -71,7 +71,7 @@ func shapeOf(obj runtime.Object) *openapi.Shape {
 	return openapi.ShapeOf(reflect.TypeOf(obj).Elem())
 }
 
-func (k typedKind) typeConverter() (managedfields.TypeConverter, error) {
+func (k typedKind) TypeConverter() (managedfields.TypeConverter, error) {
 	models, err := openapi.Models([]*resource.Resource{k.ep.Resource}, resource.Scheme())
 	if err != nil {
 		return nil, err
@@ -79,12 +79,12 @@ func (k typedKind) typeConverter() (managedfields.TypeConverter, error) {
 	return managedfields.NewTypeConverter(models, false)
 }
 
-func (k typedKind) newFieldManager(types managedfields.TypeConverter, conv converter, subresource string) (*managedfields.FieldManager, error) {
+func (k typedKind) NewFieldManager(types managedfields.TypeConverter, conv Converter, subresource string) (*managedfields.FieldManager, error) {
 	names := make([]string, 0, len(k.ep.Versions))
 	for _, v := range k.ep.Versions {
 		names = append(names, v.Name)
 	}
-	return managedfields.NewDefaultFieldManager(types, conv, conv, conv, k.ep.gvk, k.ep.Hub().GroupVersion(), subresource, k.ep.resetFilters(subresource, names))
+	return managedfields.NewDefaultFieldManager(types, conv, conv, conv, k.ep.ServedGVK, k.ep.Hub().GroupVersion(), subresource, k.ep.resetFilters(subresource, names))
 }
 
 // newVersion asks the scheme for objects of other kinds.
@@ -98,8 +98,8 @@ func (k typedKind) newVersion(gvk schema.GroupVersionKind) (runtime.Object, erro
 	return obj, nil
 }
 
-// convert goes by the storage version.
-func (k typedKind) convert(_ context.Context, in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+// Convert goes by the storage version.
+func (k typedKind) convertVersion(_ context.Context, in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
 	from := in.GetObjectKind().GroupVersionKind()
 	if u, ok := in.(*unstructured.Unstructured); ok {
 		typed, err := k.newVersion(from)
@@ -148,6 +148,6 @@ func (k typedKind) convert(_ context.Context, in runtime.Object, target runtime.
 	return in, nil
 }
 
-func (typedKind) toMerge(obj resource.Object) runtime.Object { return obj }
+func (typedKind) ToMerge(obj resource.Object) runtime.Object { return obj }
 
-func (typedKind) fromMerge(obj runtime.Object) (resource.Object, error) { return asObjectOf(obj) }
+func (typedKind) FromMerge(obj runtime.Object) (resource.Object, error) { return AsObject(obj) }
