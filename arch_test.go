@@ -65,6 +65,7 @@ var serverFloors = map[string]int{
 	"corpus":    0,
 	"discovery": 0,
 	"faults":    0,
+	"inflight":  0,
 	"openapi":   0,
 	"scan":      0,
 	"semantics": 0,
@@ -72,10 +73,14 @@ var serverFloors = map[string]int{
 	"managed":   1,
 	"patch":     1,
 	"reach":     1,
+	"respond":   1,
 	"ui":        1,
 	"admission": 2,
 	"request":   2,
+	"connect":   3,
 	"endpoint":  3,
+	"memory":    3,
+	"metrics":   4,
 }
 
 // schedulerFloors gives each folder of internal/scheduler its floor inside the room.

@@ -11,7 +11,9 @@ import (
 
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
@@ -20,7 +22,7 @@ import (
 // goroutine that serves it.
 type call struct {
 	s     *Server
-	w     *recorder
+	w     *respond.Writer
 	req   *http.Request
 	ctx   context.Context
 	query url.Values
@@ -60,7 +62,7 @@ type call struct {
 	strikes []trace.InjectedFault
 	struck  bool
 	// place is what the request holds among those that run.
-	place place
+	place inflight.Place
 	// warned holds the warnings given already; each goes out once.
 	warned map[string]bool
 }

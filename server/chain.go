@@ -11,12 +11,13 @@ import (
 	"github.com/google/uuid"
 
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/trace"
 )
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	c := &call{s: s, req: req, ctx: req.Context(), w: &recorder{ResponseWriter: w}, start: time.Now()}
+	c := &call{s: s, req: req, ctx: req.Context(), w: &respond.Writer{ResponseWriter: w}, start: time.Now()}
 	h := w.Header()
 	if c.auditID = req.Header.Get("Audit-ID"); c.auditID == "" {
 		c.auditID = uuid.NewString()
@@ -80,9 +81,9 @@ func (c *call) serve() error {
 // finish counts the call; a panic on the way ends the request, not the server.
 func (s *Server) finish(c *call) {
 	p := recover()
-	if c.w.stop() { // the deadline has answered, and nobody reads what the handler has written
-		c.w.code = http.StatusGatewayTimeout
-		s.metrics.terminated(c, c.w.code)
+	if c.w.Stop() { // the deadline has answered, and nobody reads what the handler has written
+		c.w.Code = http.StatusGatewayTimeout
+		c.terminated(c.w.Code)
 		if p == http.ErrAbortHandler {
 			p = nil
 		}
@@ -91,16 +92,16 @@ func (s *Server) finish(c *call) {
 		s.cfg.Trace.FaultInjected(one)
 	}
 	if !c.handed {
-		c.place.leave()
+		c.place.Leave()
 	}
 	if p != nil {
 		if p == http.ErrAbortHandler {
-			s.metrics.observe(c)
+			c.observe()
 			panic(p)
 		}
 		s.log.Error("panic serving a request", "method", c.req.Method, "path", c.req.URL.Path, "panic", p, "stack", string(debug.Stack()))
-		if c.w.code != 0 {
-			s.metrics.observe(c)
+		if c.w.Code != 0 {
+			c.observe()
 			panic(http.ErrAbortHandler)
 		}
 		c.fail(fmt.Errorf("This request caused apiserver to panic. Look in the logs for details."))
@@ -114,11 +115,11 @@ func (s *Server) finish(c *call) {
 // nothing of the call.
 func (c *call) atEnd() func() {
 	place, served := c.place, c.served()
-	if place.g == nil {
+	if !place.Taken() {
 		return served
 	}
 	return func() {
-		place.leave()
+		place.Leave()
 		served()
 	}
 }
@@ -126,13 +127,13 @@ func (c *call) atEnd() func() {
 // served tells how to count the call, and log it, when it has been answered. It
 // holds nothing of the call, whose answer may go on without it.
 func (c *call) served() func() {
-	route, start := c.s.metrics.route(c), c.start
+	route, start := c.s.metrics.Route(c.counted()), c.start
 	if !c.s.log.Enabled(c.ctx, slog.LevelDebug) {
-		return func() { route.observe(start) }
+		return func() { route.Observe(start) }
 	}
-	log := c.s.log.With("method", c.req.Method, "path", c.req.URL.RequestURI(), "code", c.w.code, "user", userName(c.user))
+	log := c.s.log.With("method", c.req.Method, "path", c.req.URL.RequestURI(), "code", c.w.Code, "user", userName(c.user))
 	return func() {
-		route.observe(start)
+		route.Observe(start)
 		log.Debug("served", "took", time.Since(start))
 	}
 }
@@ -147,3 +148,7 @@ func (c *call) within(d time.Duration) context.CancelFunc {
 	c.ctx, cancel = context.WithTimeout(c.ctx, d)
 	return cancel
 }
+
+// updateTimeout bounds the work of reads and writes of single objects, which then fail
+// by themselves, as at kube-apiserver.
+const updateTimeout = 34 * time.Second

@@ -11,6 +11,7 @@ import (
 	authproxy "k8s.io/client-go/transport"
 	"k8s.io/streaming/pkg/httpstream"
 
+	"fairlead.dev/internal/server/connect"
 	"fairlead.dev/internal/server/request"
 )
 
@@ -84,7 +85,7 @@ func (c *call) passElsewhere(to *Elsewhere) error {
 	}
 	authproxy.SetAuthProxyHeaders(req, c.user.Name, c.user.UID, c.user.Groups, c.user.Extra)
 	location := &url.URL{Scheme: "https", Host: address, Path: req.URL.Path, RawPath: req.URL.RawPath, RawQuery: req.URL.RawQuery}
-	if err := c.proxy(req, location, to.Transport, true, httpstream.IsUpgradeRequest(req)); err != nil {
+	if err := connect.Proxy(c.w, req, location, to.Transport, true, httpstream.IsUpgradeRequest(req)); err != nil {
 		http.Error(c.w, err.Error(), http.StatusServiceUnavailable)
 	}
 	return nil

@@ -89,7 +89,7 @@ func (c *call) health(path string) error {
 			continue
 		}
 		err := check.Of(c.ctx)
-		c.s.slis.observe(check.Name, kind, err)
+		c.s.slis.Observe(check.Name, kind, err)
 		if err != nil {
 			failed = append(failed, check.Name)
 			c.s.log.Warn("health check failed", "check", check.Name, "of", kind, "error", err)

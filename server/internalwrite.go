@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/watchcache"
 )
 
@@ -109,7 +110,7 @@ func (s *Server) ownCall(ctx context.Context, gr schema.GroupResource, namespace
 
 func (s *Server) callOf(ctx context.Context, ep *endpoint.Endpoint, namespace, verb string) *call {
 	return &call{
-		s: s, ctx: ctx, w: &recorder{ResponseWriter: nowhere{}}, req: &http.Request{}, user: itself, ep: ep, quiet: true,
+		s: s, ctx: ctx, w: &respond.Writer{ResponseWriter: nowhere{}}, req: &http.Request{}, user: itself, ep: ep, quiet: true,
 		info: request.Info{IsResource: true, Verb: verb, Prefix: "apis", Group: ep.ServedGR.Group, Version: ep.ServedGVK.Version, Resource: ep.ServedGR.Resource, Namespace: namespace},
 	}
 }

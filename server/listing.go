@@ -13,6 +13,7 @@ import (
 	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/watchcache"
 )
 
@@ -131,12 +132,12 @@ func (l *listing) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
 // begin answers with the first piece of a list, b, and leaves the rest for when the
 // handler has returned. all is the whole of it.
 func (c *call) begin(l *listing, all walk, b []byte) error {
-	c.w.extend(c.limit())
+	c.w.Extend(c.limit())
 	c.w.Header().Set("Content-Type", l.f.Media.String())
-	if c.wantsGzip() && worthGzip(all) && zipping.enter() {
-		defer zipping.leave()
-		z := startGzip(c.w, http.StatusOK)
-		defer z.done()
+	if c.wantsGzip() && worthGzip(all) && respond.Zipping.Enter() {
+		defer respond.Zipping.Leave()
+		z := respond.StartGzip(c.w, http.StatusOK)
+		defer z.Done()
 		return l.writeTo(z, b)
 	}
 	c.w.WriteHeader(http.StatusOK)
@@ -219,3 +220,15 @@ func (h *handedList) Next(dst []byte, limit int) ([]byte, bool, error) {
 
 // Close is h2.Source's.
 func (h *handedList) Close(error) { h.done() }
+
+// worthGzip says whether a list is worth compressing, from the stored size of the
+// first of its objects.
+func worthGzip(w walk) bool {
+	size := 0
+	for o := range w.items() {
+		if size += len(o.Value()); size >= respond.GzipFrom {
+			return true
+		}
+	}
+	return false
+}

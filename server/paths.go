@@ -32,7 +32,7 @@ func (c *call) servePath() error {
 		promhttp.HandlerFor(c.s.cfg.Metrics, promhttp.HandlerOpts{}).ServeHTTP(c.w, c.req)
 		return nil
 	case path == "/metrics/slis":
-		c.s.slis.handler.ServeHTTP(c.w, c.req)
+		c.s.slis.Handler.ServeHTTP(c.w, c.req)
 		return nil
 	case path == statuszPath:
 		return c.statusz()

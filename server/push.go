@@ -125,7 +125,7 @@ func (h handed) Flushed(at time.Time) { h.st.flushed(at) }
 // Close is h2.Source's.
 func (h handed) Close(err error) {
 	if err == h2.ErrStuck {
-		h.st.sent.dropped.Inc()
+		h.st.sent.Dropped.Inc()
 	}
 	h.st.close()
 	h.st.done()

@@ -10,23 +10,21 @@ import (
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/respond"
 )
-
-// gzipFrom is the size in bytes from which answers are compressed for clients
-// that ask for it.
-const gzipFrom = 128 << 10
 
 // fail answers with an error. If the answer has begun already, it is cut off.
 func (c *call) fail(err error) {
-	if c.w.code != 0 {
+	if c.w.Code != 0 {
 		panic(http.ErrAbortHandler)
 	}
 	if errors.Is(err, apistatus.ErrPathNotFound) {
 		http.Error(c.w, err.Error(), http.StatusNotFound)
 		return
 	}
-	if errors.Is(err, errBusy) {
+	if errors.Is(err, inflight.ErrBusy) {
 		c.refuseBusy()
 		return
 	}
@@ -52,9 +50,9 @@ func (c *call) write(code int, a request.ResponseFormat, obj runtime.Object) err
 func (c *call) writeBytes(code int, contentType string, data []byte) error {
 	h := c.w.Header()
 	h["Content-Type"] = []string{contentType}
-	if len(data) >= gzipFrom && c.wantsGzip() {
-		z := startGzip(c.w, code)
-		defer z.done()
+	if len(data) >= respond.GzipFrom && c.wantsGzip() {
+		z := respond.StartGzip(c.w, code)
+		defer z.Done()
 		_, err := z.Write(data)
 		return err
 	}

@@ -8,9 +8,12 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/connect"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/request"
 )
@@ -191,4 +194,34 @@ func (c *call) routeSubresource() (verb, error) {
 		return patchVerb, nil
 	}
 	return nil, apistatus.MethodNotAllowed()
+}
+
+// routeConnect finds the verb of such a subresource; nil if the path names none.
+func (c *call) routeConnect() (verb, error) {
+	in := &c.info
+	do := connect.Find(c.ep.ServedGR, in.Subresource)
+	if do == nil || len(in.Parts) > 3 && in.Subresource != "proxy" || c.ep.Namespaced != (in.Namespace != "") {
+		return nil, nil
+	}
+	if in.Subresource != "proxy" && !slices.Contains(c.ep.Subresource(in.Subresource).Verbs, in.Verb) {
+		return nil, apistatus.MethodNotAllowed()
+	}
+	return func(c *call) error {
+		return do(&connect.Request{
+			HTTP: c.req, Context: c.ctx, Writer: c.w, Query: c.query, Info: &c.info, Objects: c.s.Lookup(), Network: c.s.network,
+			Authorize: func(verb string) error { return c.authorize(verb, c.info.Name) },
+			Admit:     c.admitConnect,
+		})
+	}, nil
+}
+
+// admitConnect asks admission about a connection's options and returns them as mutating
+// plugins have left them.
+func (c *call) admitConnect(options runtime.Object) (runtime.Object, error) {
+	r := c.admission(admission.Connect, options, nil, nil)
+	if err := c.chain().All(c.ctx, r); err != nil {
+		return nil, err
+	}
+	r.Done(true)
+	return r.Object, nil
 }

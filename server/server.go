@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/inflight"
+	"fairlead.dev/internal/server/memory"
+	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
@@ -25,10 +29,10 @@ type Server struct {
 	log      *slog.Logger
 	hub      *watchcache.Hub
 	table    atomic.Pointer[endpoint.Table]
-	metrics  *metrics
+	metrics  *metrics.Metrics
 	plugins  *admission.Timer
 	offer    request.Negotiator
-	inflight *inflight
+	inflight *inflight.Limits
 	streams  streams
 	decoded  decoded
 	network  *reach.Network
@@ -38,7 +42,7 @@ type Server struct {
 	// health are the checks of /livez, /readyz and /healthz; stopping is set once the
 	// server is told to end.
 	health   []Check
-	slis     slis
+	slis     metrics.SLIs
 	stopping atomic.Bool
 }
 
@@ -65,18 +69,18 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Log, hub: hub,
-		metrics:  newMetrics(cfg.Metrics),
+		metrics:  metrics.New(cfg.Metrics),
 		offer:    request.NewNegotiator(cfg.CBOR),
-		inflight: newInflight(&cfg),
+		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
 	}
 	s.network = reach.New(s.Lookup(), cfg.Local)
 	s.streams.limit = cfg.WriteTimeout
 	s.events.ttl = cfg.EventTTL
-	cfg.Metrics.MustRegister(cacheMetrics{s})
+	cfg.Metrics.MustRegister(metrics.CacheMetrics{hub, func() map[schema.GroupResource]*endpoint.Endpoint { return s.table.Load().Stored }})
 	if cfg.Trace != nil {
-		cfg.Metrics.MustRegister(newLifeMetrics(cfg.Trace))
+		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
 	}
-	s.inflight.register(cfg.Metrics)
+	s.inflight.Register(cfg.Metrics)
 	s.Set(cfg.Resources)
 	if cfg.Wire != nil {
 		if err := cfg.Wire(&s.cfg, s); err != nil {
@@ -92,7 +96,7 @@ func New(cfg Config) (*Server, error) {
 	if s.cfg.Authorizer == nil {
 		s.cfg.Authorizer = auth.AllowAll
 	}
-	s.health, s.slis = s.newHealth(), newSLIs()
+	s.health, s.slis = s.newHealth(), metrics.NewSLIs()
 	s.plugins = admission.NewTimer(s.cfg.Admission)
 	s.cfg.Metrics.MustRegister(s.plugins)
 	return s, nil
@@ -159,3 +163,12 @@ func setDefault(d *time.Duration, to time.Duration) {
 		*d = to
 	}
 }
+
+// Transport is the wire in memory: a RoundTripper that calls the server's
+// handler for requests of the user. A nil user is whoever the request's
+// credentials say.
+//
+// A watch or a list is served on a goroutine of its own, which waits when the
+// reader is a buffer behind; it ends when the body is closed or the request's
+// context is. Every other request is served before RoundTrip returns.
+func Transport(s *Server, user *auth.User) http.RoundTripper { return memory.New(s, user) }

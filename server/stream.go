@@ -16,6 +16,7 @@ import (
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
@@ -52,7 +53,7 @@ type stream struct {
 	// over; guarded by streams.mu. done is then to be called at its end.
 	push *push
 	done func()
-	sent *watchCounters
+	sent *metrics.WatchCounters
 	// way is the trace's, nil if nobody asks.
 	way *trace.OpenStream
 	// sieve is what faults on purpose keep back.
@@ -86,7 +87,7 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 		if len(st.left) == 0 {
 			if st.left, progress, err = st.from.Next(); err != nil {
 				if errors.Is(err, storage.ErrCompacted) {
-					st.sent.dropped.Inc() // it has not read for too long
+					st.sent.Dropped.Inc() // it has not read for too long
 				}
 				if !errors.Is(err, storage.ErrClosed) || st.s.holds(st.f.ep) {
 					dst = st.appendFailure(dst, err)
@@ -202,8 +203,8 @@ func (st *stream) appendEvent(dst []byte, e watchcache.Event) ([]byte, error) {
 		return dst[:at], err
 	}
 	dst = st.finish(dst, at, e.Type)
-	st.sent.events.Inc()
-	st.sent.sizes.Observe(float64(len(dst) - at))
+	st.sent.Events.Inc()
+	st.sent.Sizes.Observe(float64(len(dst) - at))
 	return dst, nil
 }
 

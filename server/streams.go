@@ -28,10 +28,10 @@ type streams struct {
 
 func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 	st := &stream{
-		s: c.s, f: f, from: from, sent: c.s.metrics.watch(c.ep),
+		s: c.s, f: f, from: from, sent: c.s.metrics.Watch(c.ep),
 		push: &push{ctx: c.ctx, w: c.w, rc: http.NewResponseController(c.w), unhook: func() bool { return false }},
 	}
-	st.sent.open.Inc()
+	st.sent.Open.Inc()
 	if c.s.cfg.Trace != nil || c.s.cfg.Faults != nil {
 		who := c.follows(s.opened.Add(1))
 		st.sieve.who = who
@@ -59,7 +59,7 @@ func (st *stream) close() {
 		s.kept.forget(st)
 	}
 	st.way.Close()
-	st.sent.open.Dec()
+	st.sent.Open.Dec()
 	if st.live {
 		st.clock.Stop()
 	}
@@ -115,7 +115,7 @@ func (s *streams) dropStuck(now time.Time) {
 		}
 		// A deadline in the past makes the blocked write fail.
 		if err := st.push.rc.SetWriteDeadline(now.Add(-time.Second)); err == nil {
-			st.sent.dropped.Inc()
+			st.sent.Dropped.Inc()
 		}
 	}
 }

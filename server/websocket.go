@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/websocket"
 
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/respond"
 )
 
 // wantsWebSocket says whether the client asks to watch through a WebSocket, as
@@ -35,13 +36,13 @@ func (c *call) upgrade(m codec.MediaType, stream func()) {
 			io.Copy(io.Discard, conn)
 		}()
 		c.ctx = ctx
-		c.w = &recorder{ResponseWriter: &messages{conn: conn, media: m}, code: http.StatusOK}
+		c.w = &respond.Writer{ResponseWriter: &messages{conn: conn, media: m}, Code: http.StatusOK}
 		stream()
 		conn.Close()
 		<-gone
 	}}.ServeHTTP(c.w, c.req)
-	if c.w.code == 0 {
-		c.w.code = http.StatusSwitchingProtocols
+	if c.w.Code == 0 {
+		c.w.Code = http.StatusSwitchingProtocols
 	}
 }
 

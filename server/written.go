@@ -5,6 +5,7 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -61,4 +62,8 @@ func (c *call) admission(v admission.Verb, obj, old, opts runtime.Object) *admis
 		Namespace: c.namespace(), Name: c.info.Name,
 		Verb: v, Object: obj, Old: old, User: c.user, DryRun: c.dryRun, Options: opts,
 	}
+}
+
+func (c *call) chain() metrics.TimedChain {
+	return metrics.TimedChain{c.s.cfg.Admission, c.s.metrics.AdmissionSteps, c.s.plugins}
 }

@@ -1,4 +1,4 @@
-package server
+package connect
 
 import (
 	"fmt"
@@ -15,23 +15,23 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// proxied answers with what lies at a path at another address.
-func (c *call) proxied(to *url.URL, path string, transport http.RoundTripper) error {
+// proxied answers with the response of a path at another address.
+func (c *Request) proxied(to *url.URL, path string, transport http.RoundTripper) error {
 	to.Path = utilnet.JoinPreservingTrailingSlash(to.Path, path)
 	return c.passOn(to, transport, true, false)
 }
 
-// target splits the name in a path, which may have a scheme before and a port behind it.
-func (c *call) target(kind string) (scheme, name, port string, err error) {
-	scheme, name, port, ok := utilnet.SplitSchemeNamePort(c.info.Name)
+// target splits the name in the path, which may have a scheme before it and a port behind it.
+func (c *Request) target(kind string) (scheme, name, port string, err error) {
+	scheme, name, port, ok := utilnet.SplitSchemeNamePort(c.Info.Name)
 	if !ok {
-		err = apierrors.NewBadRequest(fmt.Sprintf("invalid %s request %q", kind, c.info.Name))
+		err = apierrors.NewBadRequest(fmt.Sprintf("invalid %s request %q", kind, c.Info.Name))
 	}
 	return scheme, name, port, err
 }
 
-// podProxy passes on to a port of a pod, its first one if the client names none.
-func podProxy(c *call) error {
+// podProxy passes on to a port of a pod, by default its first one.
+func podProxy(c *Request) error {
 	o, err := admitConnect(c, &corev1.PodProxyOptions{Path: c.proxyPath()})
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func podProxy(c *call) error {
 	if err != nil || !ip.IsGlobalUnicast() {
 		return apierrors.NewBadRequest("address not allowed")
 	}
-	if err := c.s.network.Pod(c.ctx, pod); err != nil {
+	if err := c.Network.Pod(c.Context, pod); err != nil {
 		return err
 	}
 	host := ip.String()
@@ -62,11 +62,11 @@ func podProxy(c *call) error {
 	} else if ip.Is6() {
 		host = "[" + host + "]"
 	}
-	return c.proxied(&url.URL{Scheme: scheme, Host: host}, o.Path, c.s.network.Pods)
+	return c.proxied(&url.URL{Scheme: scheme, Host: host}, o.Path, c.Network.Pods)
 }
 
 // serviceProxy passes on to one of the pods behind a service.
-func serviceProxy(c *call) error {
+func serviceProxy(c *Request) error {
 	o, err := admitConnect(c, &corev1.ServiceProxyOptions{Path: c.proxyPath()})
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func serviceProxy(c *call) error {
 		return err
 	}
 	if number, err := strconv.ParseInt(port, 10, 64); err == nil {
-		obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("services"), c.info.Namespace, name)
+		obj, err := c.Objects.Get(c.Context, corev1.Resource("services"), c.Info.Namespace, name)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func serviceProxy(c *call) error {
 			return apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", number, name))
 		}
 	}
-	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("endpoints"), c.info.Namespace, name)
+	obj, err := c.Objects.Get(c.Context, corev1.Resource("endpoints"), c.Info.Namespace, name)
 	if apierrors.IsNotFound(err) {
 		return apierrors.NewNotFound(corev1.Resource("services"), name) // which is what was asked for
 	}
@@ -114,19 +114,20 @@ func serviceProxy(c *call) error {
 				if pod == nil {
 					continue
 				}
-				if err := c.s.network.Pod(c.ctx, pod); err != nil {
+				if err := c.Network.Pod(c.Context, pod); err != nil {
 					return err
 				}
-				return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port)))}, o.Path, c.s.network.Pods)
+				return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(a.IP, strconv.Itoa(int(p.Port)))}, o.Path, c.Network.Pods)
 			}
 		}
 	}
-	return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", c.info.Name))
+	return apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", c.Info.Name))
 }
 
-// podAt is the pod that an endpoint says it is, nil if it is none: nothing else is passed on to.
-func (c *call) podAt(a corev1.EndpointAddress) *corev1.Pod {
-	if a.TargetRef == nil || a.TargetRef.Namespace != c.info.Namespace {
+// podAt returns the pod of an endpoint address, nil if there is no such pod. Requests are
+// passed on to pods only.
+func (c *Request) podAt(a corev1.EndpointAddress) *corev1.Pod {
+	if a.TargetRef == nil || a.TargetRef.Namespace != c.Info.Namespace {
 		return nil
 	}
 	pod, err := c.pod(a.TargetRef.Name)
@@ -141,7 +142,7 @@ func (c *call) podAt(a corev1.EndpointAddress) *corev1.Pod {
 }
 
 // nodeProxy passes on to a kubelet, or to another port of its node.
-func nodeProxy(c *call) error {
+func nodeProxy(c *Request) error {
 	o, err := admitConnect(c, &corev1.NodeProxyOptions{Path: c.proxyPath()})
 	if err != nil {
 		return err
@@ -158,7 +159,7 @@ func nodeProxy(c *call) error {
 		return apierrors.NewBadRequest("address not allowed")
 	}
 	if port == "" || port == to.Port() {
-		return c.proxied(to, o.Path, c.s.network.Kubelets)
+		return c.proxied(to, o.Path, c.Network.Kubelets)
 	}
-	return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(to.Hostname(), port)}, o.Path, c.s.network.Pods)
+	return c.proxied(&url.URL{Scheme: scheme, Host: net.JoinHostPort(to.Hostname(), port)}, o.Path, c.Network.Pods)
 }

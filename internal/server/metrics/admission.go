@@ -1,4 +1,4 @@
-package server
+package metrics
 
 import (
 	"context"
@@ -12,22 +12,22 @@ import (
 	"fairlead.dev/internal/server/admission"
 )
 
-// steps shows what each step of admission took, under upstream's name; what each plugin
-// took is the Timer's.
-type steps struct {
+// AdmissionSteps records the duration of each step of admission, under upstream's name.
+// admission.Timer records that of each plugin.
+type AdmissionSteps struct {
 	took *prometheus.HistogramVec
-	// kept are resolved, by operation, step and outcome.
+	// kept are the resolved collectors, by operation, step and outcome.
 	kept [len(operations)][2][2]atomic.Pointer[prometheus.Observer]
 }
 
 var operations = [...]admission.Verb{admission.Create, admission.Update, admission.Delete, admission.Connect}
 
-func newSteps() *steps {
-	return &steps{took: histogram("apiserver_admission_step_admission_duration_seconds",
+func newSteps() *AdmissionSteps {
+	return &AdmissionSteps{took: histogram("apiserver_admission_step_admission_duration_seconds",
 		"How long admission took, in seconds, by operation and step.", []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5}, "operation", "rejected", "type")}
 }
 
-func (s *steps) observe(verb admission.Verb, validate bool, began time.Time, err error) {
+func (s *AdmissionSteps) observe(verb admission.Verb, validate bool, began time.Time, err error) {
 	n := slices.Index(operations[:], verb)
 	kept := &s.kept[max(n, 0)][index(validate)][index(err != nil)]
 	o := kept.Load()
@@ -47,41 +47,39 @@ func index(b bool) int {
 	return 0
 }
 
-// chain is the server's admission, which it times.
-type chain struct {
+// TimedChain is an admission chain that records its durations.
+type TimedChain struct {
 	admission.Chain
-	steps *steps
-	timer *admission.Timer
+	AdmissionSteps *AdmissionSteps
+	Timer          *admission.Timer
 }
 
-func (c *call) chain() chain { return chain{c.s.cfg.Admission, c.s.metrics.steps, c.s.plugins} }
-
-// Admit asks the mutators.
-func (c chain) Admit(ctx context.Context, r *admission.Request) error {
+// Admit calls the mutating plugins.
+func (c TimedChain) Admit(ctx context.Context, r *admission.Request) error {
 	if err := ctx.Err(); err != nil { // what came before may have taken long
 		return err
 	}
 	began := time.Now()
-	r.Timer = c.timer
+	r.Timer = c.Timer
 	err := c.Chain.Admit(ctx, r)
-	c.steps.observe(r.Verb, false, began, err)
+	c.AdmissionSteps.observe(r.Verb, false, began, err)
 	return err
 }
 
-// Validate asks the validators.
-func (c chain) Validate(ctx context.Context, r *admission.Request) error {
+// Validate calls the validating plugins.
+func (c TimedChain) Validate(ctx context.Context, r *admission.Request) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	began := time.Now()
-	r.Timer = c.timer
+	r.Timer = c.Timer
 	err := c.Chain.Validate(ctx, r)
-	c.steps.observe(r.Verb, true, began, err)
+	c.AdmissionSteps.observe(r.Verb, true, began, err)
 	return err
 }
 
-// All asks all, for what is not stored by itself.
-func (c chain) All(ctx context.Context, r *admission.Request) error {
+// All calls all plugins, for objects that are not stored by themselves.
+func (c TimedChain) All(ctx context.Context, r *admission.Request) error {
 	if err := c.Admit(ctx, r); err != nil {
 		return err
 	}

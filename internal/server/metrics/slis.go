@@ -1,4 +1,4 @@
-package server
+package metrics
 
 import (
 	"net/http"
@@ -9,16 +9,17 @@ import (
 	"fairlead.dev/internal/procstart"
 )
 
-// slis are the metrics of /metrics/slis: what became of health checks, under
-// kube-apiserver's names.
-type slis struct {
-	handler http.Handler
+// SLIs are the metrics of /metrics/slis: outcomes of health checks, under kube-apiserver's
+// names.
+type SLIs struct {
+	Handler http.Handler
 	last    *prometheus.GaugeVec
 	total   *prometheus.CounterVec
 }
 
-func newSLIs() slis {
-	s := slis{
+// NewSLIs makes the collectors, in a registry of their own.
+func NewSLIs() SLIs {
+	s := SLIs{
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "kubernetes_healthcheck", Help: "Whether a health check succeeded when it was last asked.",
 		}, []string{"name", "type"}),
@@ -31,11 +32,12 @@ func newSLIs() slis {
 	}, func() float64 { return float64(procstart.Time().UnixMilli()) / 1000 })
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(s.last, s.total, start)
-	s.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+	s.Handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
 	return s
 }
 
-func (s slis) observe(name, kind string, err error) {
+// Observe records the outcome of a check.
+func (s SLIs) Observe(name, kind string, err error) {
 	value, status := 1.0, "success"
 	if err != nil {
 		value, status = 0, "error"

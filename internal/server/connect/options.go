@@ -1,7 +1,9 @@
-package server
+package connect
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -10,24 +12,43 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"fairlead.dev/internal/server/admission"
+	"fairlead.dev/internal/server/auth"
+	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/respond"
 )
 
-// admitConnect asks admission about a connection, of which the options say what the client wants
-// of it, and returns what has become of them: a mutator may want something else.
-func admitConnect[T runtime.Object](c *call, options T) (T, error) {
-	if len(c.query["dryRun"]) > 0 {
+// Request is a request to a subresource that leads to a node, a pod or a service.
+type Request struct {
+	HTTP    *http.Request
+	Context context.Context
+	Writer  *respond.Writer
+	Query   url.Values
+	Info    *request.Info
+	Objects auth.Lookup
+	Network *reach.Network
+	// Authorize asks whether the user may do the verb to the object in the path.
+	Authorize func(verb string) error
+	// Admit asks admission about the connection's options and returns them as mutating plugins
+	// have left them.
+	Admit func(options runtime.Object) (runtime.Object, error)
+}
+
+// Handler answers a request or returns why it cannot.
+type Handler func(*Request) error
+
+// admitConnect asks admission about the options of a connection.
+func admitConnect[T runtime.Object](c *Request, options T) (T, error) {
+	if len(c.Query["dryRun"]) > 0 {
 		return options, apierrors.NewBadRequest("dryRun is not supported")
 	}
-	r := c.admission(admission.Connect, options, nil, nil)
-	if err := c.chain().All(c.ctx, r); err != nil {
+	obj, err := c.Admit(options)
+	if err != nil {
 		return options, err
 	}
-	r.Done(true)
-	admitted, ok := r.Object.(T)
+	admitted, ok := obj.(T)
 	if !ok {
-		return options, fmt.Errorf("admission made a %T of a %T", r.Object, options)
+		return options, fmt.Errorf("admission made a %T of a %T", obj, options)
 	}
 	return admitted, nil
 }
@@ -62,8 +83,8 @@ func forwardOptions(q url.Values) (*corev1.PodPortForwardOptions, error) {
 	return o, nil
 }
 
-// forKubelet says options of streams in a kubelet's words: which container they are about, if
-// that is what they are about, and its query.
+// forKubelet translates the options of a stream for a kubelet: the container, if the stream is
+// one of a container, and the query.
 func forKubelet(options runtime.Object) (container string, q url.Values, inContainer bool) {
 	q = url.Values{}
 	flags := func(in, out, err, tty bool) {
@@ -95,13 +116,13 @@ func forKubelet(options runtime.Object) (container string, q url.Values, inConta
 	return "", q, false
 }
 
-// proxyPath is the path behind "proxy", as the options of a proxy have it.
-func (c *call) proxyPath() string {
-	path := strings.Join(c.info.Parts[3:], "/")
+// proxyPath returns the path behind "proxy", as the options of a proxy have it.
+func (c *Request) proxyPath() string {
+	path := strings.Join(c.Info.Parts[3:], "/")
 	if path != "" {
 		path = "/" + path
 	}
-	if strings.HasSuffix(c.info.Path, "/") && !strings.HasSuffix(path, "/") {
+	if strings.HasSuffix(c.Info.Path, "/") && !strings.HasSuffix(path, "/") {
 		path += "/"
 	}
 	return path

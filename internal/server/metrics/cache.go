@@ -1,9 +1,18 @@
-package server
+package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-// cacheMetrics shows the watch caches: what they hold is asked when somebody looks.
-type cacheMetrics struct{ s *Server }
+	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/watchcache"
+)
+
+// CacheMetrics collects what the watch caches hold at the time of a scrape.
+type CacheMetrics struct {
+	Hub    *watchcache.Hub
+	Stored func() map[schema.GroupResource]*endpoint.Endpoint
+}
 
 var (
 	ofResource = []string{"group", "resource"}
@@ -19,20 +28,20 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (cacheMetrics) Describe(out chan<- *prometheus.Desc) {
+func (CacheMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{objectsDesc, versionDesc, historyDesc, watchersDesc, expiredDesc, unreadableDesc, decodeDesc, behindDesc} {
 		out <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (m cacheMetrics) Collect(out chan<- prometheus.Metric) {
+func (m CacheMetrics) Collect(out chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, t prometheus.ValueType, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, t, v, labels...)
 	}
-	hub := m.s.hub.Stats()
+	hub := m.Hub.Stats()
 	send(behindDesc, prometheus.GaugeValue, float64(hub.Behind))
-	for gr, ep := range m.s.table.Load().Stored {
+	for gr, ep := range m.Stored() {
 		if ep.Cache == nil {
 			continue
 		}

@@ -1,4 +1,4 @@
-package server
+package connect
 
 import (
 	"fmt"
@@ -17,25 +17,25 @@ import (
 	"fairlead.dev/internal/server/request"
 )
 
-// podLog answers with the log of a container, which its kubelet has.
-func podLog(c *call) error {
-	query, err := logQuery(c.query)
+// podLog answers with a container's log, which the kubelet has.
+func podLog(c *Request) error {
+	query, err := logQuery(c.Query)
 	if err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if errs := validateLog(query); len(errs) > 0 {
-		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodLogOptions").GroupKind(), c.info.Name, errs)
+		return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PodLogOptions").GroupKind(), c.Info.Name, errs)
 	}
-	pod, err := c.pod(c.info.Name)
+	pod, err := c.pod(c.Info.Name)
 	if err != nil {
 		return err
 	}
-	container, err := containerOf(pod, c.query.Get("container"))
+	container, err := containerOf(pod, c.Query.Get("container"))
 	if err != nil {
 		return err
 	}
 	if pod.Spec.NodeName == "" { // nowhere yet: an empty log
-		c.w.WriteHeader(http.StatusNoContent)
+		c.Writer.WriteHeader(http.StatusNoContent)
 		return nil
 	}
 	to, err := c.kubelet(pod.Spec.NodeName)
@@ -46,43 +46,43 @@ func podLog(c *call) error {
 	return c.copyLog(to, query.Has("follow"))
 }
 
-// copyLog copies what the kubelet answers, at once if it is followed.
-func (c *call) copyLog(from *url.URL, follow bool) error {
-	req, err := http.NewRequestWithContext(c.ctx, http.MethodGet, from.String(), nil)
+// copyLog copies the kubelet's response, with a flush after each read if the log is followed.
+func (c *Request) copyLog(from *url.URL, follow bool) error {
+	req, err := http.NewRequestWithContext(c.Context, http.MethodGet, from.String(), nil)
 	if err != nil {
 		return err
 	}
-	res, err := c.s.network.Kubelets.RoundTrip(req)
+	res, err := c.Network.Kubelets.RoundTrip(req)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 206 {
-		return refusedLog(res, c.info.Name)
+		return refusedLog(res, c.Info.Name)
 	}
-	if wsstream.IsWebSocketRequest(c.req) { // as messages, for browsers
-		wsstream.NewReader(res.Body, true, wsstream.NewDefaultReaderProtocols()).Copy(c.w, c.req)
+	if wsstream.IsWebSocketRequest(c.HTTP) { // as messages, for browsers
+		wsstream.NewReader(res.Body, true, wsstream.NewDefaultReaderProtocols()).Copy(c.Writer, c.HTTP)
 		return nil
 	}
-	c.w.Header()["Content-Type"] = []string{"text/plain"}
-	c.w.WriteHeader(http.StatusOK)
+	c.Writer.Header()["Content-Type"] = []string{"text/plain"}
+	c.Writer.WriteHeader(http.StatusOK)
 	if !follow {
-		io.Copy(c.w, res.Body)
+		io.Copy(c.Writer, res.Body)
 		return nil // it has begun; what is missing the client sees
 	}
-	if err := c.w.FlushError(); err != nil {
+	if err := c.Writer.FlushError(); err != nil {
 		return nil
 	}
 	buf := make([]byte, 8<<10)
 	for {
 		n, err := res.Body.Read(buf)
-		if _, e := c.w.Write(buf[:n]); e != nil || c.w.FlushError() != nil || err != nil {
+		if _, e := c.Writer.Write(buf[:n]); e != nil || c.Writer.FlushError() != nil || err != nil {
 			return nil
 		}
 	}
 }
 
-// refusedLog is what a client is told of a kubelet's refusal.
+// refusedLog returns the error for a kubelet's refusal.
 func refusedLog(res *http.Response, name string) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, 4096))
 	if err != nil {
@@ -98,7 +98,7 @@ func refusedLog(res *http.Response, name string) error {
 	return apierrors.NewGenericServerResponse(res.StatusCode, "", logs, name, string(body), 0, false)
 }
 
-// logQuery takes what a kubelet understands of the options of a log.
+// logQuery returns the options of a log that a kubelet takes.
 func logQuery(in url.Values) (out url.Values, err error) {
 	out = url.Values{}
 	for _, flag := range []string{"follow", "previous", "timestamps"} {
@@ -130,7 +130,7 @@ func logQuery(in url.Values) (out url.Values, err error) {
 	return out, nil
 }
 
-// validateLog says what is wrong with the options of a log.
+// validateLog returns the errors in the options of a log.
 func validateLog(q url.Values) (errs field.ErrorList) {
 	number := func(name string) (int64, bool) {
 		n, err := strconv.ParseInt(q.Get(name), 10, 64)

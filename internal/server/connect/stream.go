@@ -1,4 +1,4 @@
-package server
+package connect
 
 import (
 	"fmt"
@@ -9,14 +9,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/proxy"
 
-	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/respond"
 )
 
-// connects are the subresources that lead to what runs on nodes. They take no part in
-// the negotiation of media, and what passes through them is not looked at.
-var connects = map[Subresource]verb{
+// connects are the subresources that lead to nodes. Media types are not negotiated for them,
+// and the bytes that pass through are not looked at.
+var connects = map[subresource]Handler{
 	{corev1.Resource("pods"), "log"}:         podLog,
 	{corev1.Resource("pods"), "exec"}:        podStream("exec", execOptions),
 	{corev1.Resource("pods"), "attach"}:      podStream("attach", attachOptions),
@@ -26,28 +27,15 @@ var connects = map[Subresource]verb{
 	{corev1.Resource("nodes"), "proxy"}:      nodeProxy,
 }
 
-// routeConnect finds the verb of such a subresource; nil if the path names none.
-func (c *call) routeConnect() (verb, error) {
-	in := &c.info
-	do := connects[Subresource{c.ep.ServedGR, in.Subresource}]
-	if do == nil || len(in.Parts) > 3 && in.Subresource != "proxy" || c.ep.Namespaced != (in.Namespace != "") {
-		return nil, nil
-	}
-	if in.Subresource != "proxy" && !slices.Contains(c.ep.Subresource(in.Subresource).Verbs, in.Verb) {
-		return nil, apistatus.MethodNotAllowed()
-	}
-	return do, nil
-}
-
-func (c *call) pod(name string) (*corev1.Pod, error) {
-	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("pods"), c.info.Namespace, name)
+func (c *Request) pod(name string) (*corev1.Pod, error) {
+	obj, err := c.Objects.Get(c.Context, corev1.Resource("pods"), c.Info.Namespace, name)
 	if err != nil {
 		return nil, err
 	}
 	return obj.(*corev1.Pod), nil
 }
 
-// containerOf is the container of a pod that the client names, or its only one.
+// containerOf returns the container of a pod that the client names, or its only one.
 func containerOf(pod *corev1.Pod, name string) (string, error) {
 	var names []string
 	for i := range pod.Spec.InitContainers {
@@ -70,11 +58,20 @@ func containerOf(pod *corev1.Pod, name string) (string, error) {
 	return name, nil
 }
 
-// podStream passes a connection with several streams on to the kubelet, under what is
-// its path there. A WebSocket is opened by a GET, but to run something in a pod is to create.
-func podStream[T runtime.Object](path string, options func(url.Values) (T, error)) verb {
-	return func(c *call) error {
-		asked, err := options(c.query)
+// subresource names a subresource of a resource.
+type subresource struct {
+	schema.GroupResource
+	name string
+}
+
+// Find returns the handler of a subresource, nil if it leads nowhere.
+func Find(gr schema.GroupResource, sub string) Handler { return connects[subresource{gr, sub}] }
+
+// podStream passes a connection with several streams on to the kubelet, which serves it under
+// path. A WebSocket is opened by a GET, but it is authorized as a create.
+func podStream[T runtime.Object](path string, options func(url.Values) (T, error)) Handler {
+	return func(c *Request) error {
+		asked, err := options(c.Query)
 		if err != nil {
 			return err
 		}
@@ -82,10 +79,10 @@ func podStream[T runtime.Object](path string, options func(url.Values) (T, error
 		if err != nil {
 			return err
 		}
-		if err := c.authorize("create", c.info.Name); err != nil {
+		if err := c.Authorize("create"); err != nil {
 			return err
 		}
-		pod, err := c.pod(c.info.Name)
+		pod, err := c.pod(c.Info.Name)
 		if err != nil {
 			return err
 		}
@@ -106,34 +103,34 @@ func podStream[T runtime.Object](path string, options func(url.Values) (T, error
 			return err
 		}
 		to.Path, to.RawQuery = at, query.Encode()
-		return c.passOn(to, c.s.network.Kubelets, false, true)
+		return c.passOn(to, c.Network.Kubelets, false, true)
 	}
 }
 
-// passOn answers the request with what is at another address. wrapped rewrites the
-// links in pages; upgraded takes nothing but upgrades.
-func (c *call) passOn(to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
-	req := c.req.Clone(c.ctx)
+// passOn answers the request with the response of another address. wrapped rewrites the links
+// in pages; upgraded takes nothing but upgrades.
+func (c *Request) passOn(to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
+	req := c.HTTP.Clone(c.Context)
 	req.Header.Del("Authorization") // it is for this server
-	err := c.proxy(req, to, transport, wrapped, upgraded)
+	err := Proxy(c.Writer, req, to, transport, wrapped, upgraded)
 	if _, ok := err.(apierrors.APIStatus); err != nil && !ok {
 		err = apierrors.NewInternalError(err)
 	}
 	return err
 }
 
-// proxy answers with what another server has to say to a request.
-func (c *call) proxy(req *http.Request, to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
+// Proxy answers a request with the response of another server.
+func Proxy(w *respond.Writer, req *http.Request, to *url.URL, transport http.RoundTripper, wrapped, upgraded bool) error {
 	answer := &passing{}
 	h := proxy.NewUpgradeAwareHandler(to, transport, wrapped, upgraded, answer)
-	h.ServeHTTP(c.w, req)
-	if answer.err == nil && c.w.code == 0 {
-		c.w.code = http.StatusSwitchingProtocols // written past the recorder
+	h.ServeHTTP(w, req)
+	if answer.err == nil && w.Code == 0 {
+		w.Code = http.StatusSwitchingProtocols // written past the recorder
 	}
 	return answer.err
 }
 
-// passing takes the error of a request that could not be passed on.
+// passing records the error of a request that could not be passed on.
 type passing struct{ err error }
 
 func (p *passing) Error(_ http.ResponseWriter, _ *http.Request, err error) { p.err = err }

@@ -1,4 +1,4 @@
-package server
+package metrics
 
 import (
 	"strings"
@@ -10,10 +10,9 @@ import (
 	"fairlead.dev/trace"
 )
 
-// lifeMetrics shows how long events took from hop to hop. The way of an event costs
-// nothing for it: what there is to show is counted when somebody looks, from the trace,
-// and each event once. What came and went from the trace between two looks is counted as
-// missed.
+// lifeMetrics shows how long events took from hop to hop. It costs an event nothing on its
+// way: a scrape counts the events in the trace, each once. Events that entered and left the
+// trace between two scrapes are counted as missed.
 type lifeMetrics struct {
 	log *trace.Log
 	mu  struct {
@@ -37,10 +36,11 @@ var (
 	longestDesc    = prometheus.NewDesc("workqueue_longest_running_processor_seconds", "How long the key that has been worked on longest has been so.", ofQueue, nil)
 )
 
-// settles is how long an event is left alone, so that what it has yet to pass is counted.
+// settles is the time that an event is left to pass its last hops before it is counted.
 const settles = time.Second
 
-func newLifeMetrics(l *trace.Log) *lifeMetrics {
+// NewLifeMetrics returns a collector of the events in a trace.
+func NewLifeMetrics(l *trace.Log) *lifeMetrics {
 	m := &lifeMetrics{
 		log: l,
 		hops: histogram("fairlead_event_hop_duration_seconds",
@@ -126,7 +126,7 @@ func (m *lifeMetrics) count(before time.Time) {
 	}
 }
 
-// result is what came of a reconcile.
+// result returns the outcome of a reconcile.
 func result(w *trace.Reconcile) string {
 	switch {
 	case w.Conflict:
@@ -173,12 +173,13 @@ func (m *lifeMetrics) event(lf *trace.Life) {
 
 // dispatchBuckets are upstream's, as queueBuckets are.
 var (
+	// dispatchBuckets and queueBuckets are upstream's.
 	dispatchBuckets = []float64{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
 	queueBuckets    = prometheus.ExponentialBuckets(10e-9, 10, 10)
 )
 
-// histogram is both a classic histogram, for dashboards, and a native one, for who asks
-// for it.
+// histogram returns a histogram that is both a classic one, for dashboards, and a native one,
+// for scrapers that ask for it.
 func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: name, Help: help, Buckets: buckets,

@@ -9,23 +9,35 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/internal/server/apistatus"
+	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/h2"
+	"fairlead.dev/internal/server/inflight"
+	"fairlead.dev/internal/server/memory"
 )
 
-// updateTimeout bounds the work of reads and writes of single objects, which then fail
-// by themselves, as at kube-apiserver.
-const updateTimeout = 34 * time.Second
+// admitOne takes a place among the requests that run at once.
+func (c *call) admitOne() (err error) {
+	if c.info.LongRunning() {
+		return nil
+	}
+	user := c.user.Name
+	if c.inProcess() || c.user.InGroup(auth.MastersGroup) || !c.info.IsResource && isHealth(c.info.Path) {
+		user = ""
+	}
+	c.place, err = c.s.inflight.Enter(c.info.Verb == "get" || c.info.Verb == "list", user)
+	return err
+}
 
-// parting is how long a client may take for the answer to a request that was too late.
-const parting = 5 * time.Second
+// inProcess reports whether the request has come by Transport.
+func (c *call) inProcess() bool { return c.req.RemoteAddr == memory.RemoteAddr }
 
-// The states of an answer; see recorder.
-const (
-	unanswered = iota
-	begun      // the handler has begun to answer
-	late       // the deadline has answered in the handler's place
-)
+// refuseBusy answers with errBusy.
+func (c *call) refuseBusy() {
+	c.terminated(http.StatusTooManyRequests)
+	c.w.Header().Set("Retry-After", "1")
+	http.Error(c.w, inflight.ErrBusy.Error(), http.StatusTooManyRequests)
+}
 
 // arm sets the deadline by which the request must be answered. When it passes, a request
 // without an answer is told 504 and its context ends, and an answer that has begun is cut off.
@@ -35,11 +47,7 @@ func (c *call) arm() {
 	if c.info.LongRunning() || c.inProcess() || c.s.cfg.RequestTimeout < 0 {
 		return
 	}
-	r := c.w
-	if c.req.ProtoMajor == 1 {
-		r.own = r.ResponseWriter.Header().Clone() // net/http's is not to be touched by two
-	}
-	r.timer = time.AfterFunc(c.limit()-time.Since(c.start), func() { r.expire(c.tooLate) })
+	c.w.SetDeadline(c.limit()-time.Since(c.start), c.req.ProtoMajor == 1, c.tooLate)
 }
 
 // limit is how long the request may take: the server's limit, or less if the client has said so.
@@ -48,43 +56,6 @@ func (c *call) limit() time.Duration {
 		return c.timeout
 	}
 	return c.s.cfg.RequestTimeout
-}
-
-// extend gives an answer that has begun, a list, as much time again to be written.
-func (r *recorder) extend(d time.Duration) {
-	if r.timer != nil && r.timer.Stop() {
-		r.timer.Reset(d)
-	}
-}
-
-// expire ends the request: by answering it, if the handler has not begun to.
-func (r *recorder) expire(answer func()) {
-	r.ending.Lock()
-	defer r.ending.Unlock()
-	if r.stopped {
-		return
-	}
-	rc := http.NewResponseController(r.ResponseWriter)
-	past := time.Now().Add(-time.Second)
-	answers := r.state.CompareAndSwap(unanswered, late)
-	if _ = rc.SetReadDeadline(past); !answers { // which also ends the context over HTTP/1.1
-		_ = rc.SetWriteDeadline(past)
-		return
-	}
-	_ = rc.SetWriteDeadline(time.Now().Add(parting))
-	answer()
-}
-
-// stop ends the deadline, and reports whether it has answered.
-func (r *recorder) stop() bool {
-	if r.timer == nil {
-		return false
-	}
-	r.timer.Stop()
-	r.ending.Lock()
-	defer r.ending.Unlock()
-	r.stopped = true
-	return r.state.Load() == late
 }
 
 // tooLate answers with 504 in place of the handler, which may be running.

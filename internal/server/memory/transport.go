@@ -1,4 +1,4 @@
-package server
+package memory
 
 import (
 	"bytes"
@@ -11,21 +11,16 @@ import (
 	"fairlead.dev/internal/server/request"
 )
 
-// Transport is the wire in memory: a RoundTripper that calls the server's
-// handler for requests of the user. A nil user is whoever the request's
-// credentials say.
-//
-// A watch or a list is served on a goroutine of its own, which waits when the
-// reader is a buffer behind; it ends when the body is closed or the request's
-// context is. Every other request is served before RoundTrip returns.
-func Transport(s *Server, user *auth.User) http.RoundTripper { return transport{s, user} }
+// New returns a RoundTripper that calls the handler; see server.Transport.
+func New(h http.Handler, user *auth.User) http.RoundTripper { return transport{h, user} }
 
-// inMemory is the address that requests of Transport come from. No connection has it.
-const inMemory = "memory"
+// RemoteAddr is the remote address of requests that come through a Transport. No connection
+// has it.
+const RemoteAddr = "memory"
 
 type transport struct {
-	s    *Server
-	user *auth.User
+	handler http.Handler
+	user    *auth.User
 }
 
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -40,7 +35,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.stream(ctx, req)
 	}
 	w := &memoryWriter{header: http.Header{}}
-	err := serveInto(t.s, w, incoming(ctx, req))
+	err := serveInto(t.handler, w, incoming(ctx, req))
 	if req.Body != nil {
 		req.Body.Close()
 	}
@@ -59,7 +54,7 @@ func (t transport) stream(ctx context.Context, req *http.Request) (*http.Respons
 	in := incoming(ctx, req)
 	go func() {
 		defer cancel()
-		err := serveInto(t.s, w, in)
+		err := serveInto(t.handler, w, in)
 		if err == nil {
 			// A watch ends in order when its request is cancelled; that is no end of
 			// the answer, and its reader is not told so.
@@ -82,7 +77,7 @@ func (t transport) stream(ctx context.Context, req *http.Request) (*http.Respons
 	return response(req, w.code, w.sent, w, -1), nil
 }
 
-// isStream says whether the answer may be long.
+// isStream reports whether the response may be long.
 func isStream(req *http.Request) bool {
 	if req.Method != http.MethodGet {
 		return false
@@ -95,7 +90,7 @@ func isStream(req *http.Request) bool {
 	return in.IsResource && (in.Verb == "list" || in.Verb == "watch")
 }
 
-// incoming makes of a client's request the one a server sees.
+// incoming turns a client's request into the one that a server sees.
 func incoming(ctx context.Context, req *http.Request) *http.Request {
 	in := req.WithContext(ctx)
 	if in.Body == nil {
@@ -105,12 +100,12 @@ func incoming(ctx context.Context, req *http.Request) *http.Request {
 	if in.Header == nil {
 		in.Header = http.Header{}
 	}
-	in.RequestURI, in.RemoteAddr = req.URL.RequestURI(), inMemory
+	in.RequestURI, in.RemoteAddr = req.URL.RequestURI(), RemoteAddr
 	return in
 }
 
-// serveInto runs the handler; an answer that was cut off is an error.
-func serveInto(s *Server, w http.ResponseWriter, req *http.Request) (err error) {
+// serveInto runs the handler. A response that was cut off is an error.
+func serveInto(h http.Handler, w http.ResponseWriter, req *http.Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if err = req.Context().Err(); err == nil {
@@ -118,7 +113,7 @@ func serveInto(s *Server, w http.ResponseWriter, req *http.Request) (err error) 
 			}
 		}
 	}()
-	s.ServeHTTP(w, req)
+	h.ServeHTTP(w, req)
 	return nil
 }
 
@@ -130,7 +125,7 @@ func response(req *http.Request, code int, header http.Header, body io.ReadClose
 	}
 }
 
-// memoryWriter keeps a whole answer.
+// memoryWriter keeps a whole response.
 type memoryWriter struct {
 	header, sent http.Header
 	code         int

@@ -1,4 +1,4 @@
-package server
+package connect
 
 import (
 	"net"
@@ -10,18 +10,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// kubeletPort is where kubelets listen whose nodes do not say.
+// kubeletPort is the port of kubelets whose nodes do not name one.
 const kubeletPort = 10250
 
-// addressTypes are the addresses of a node by which its kubelet is reached, the best
-// first: an address needs nobody to resolve it.
+// addressTypes are the addresses of a node by which its kubelet is reached, in order of
+// preference: an IP address needs no name resolution.
 var addressTypes = []corev1.NodeAddressType{
 	corev1.NodeInternalIP, corev1.NodeExternalIP, corev1.NodeInternalDNS, corev1.NodeExternalDNS, corev1.NodeHostName,
 }
 
-// kubelet is the base URL of the kubelet of a node.
-func (c *call) kubelet(name string) (*url.URL, error) {
-	obj, err := c.s.Lookup().Get(c.ctx, corev1.Resource("nodes"), "", name)
+// kubelet returns the base URL of a node's kubelet.
+func (c *Request) kubelet(name string) (*url.URL, error) {
+	obj, err := c.Objects.Get(c.Context, corev1.Resource("nodes"), "", name)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (c *call) kubelet(name string) (*url.URL, error) {
 	return nil, apierrors.NewInternalError(&noAddressError{name})
 }
 
-// noAddressError says that a node tells no address.
+// noAddressError is the error for a node without any address.
 type noAddressError struct{ node string }
 
 func (e *noAddressError) Error() string {
