@@ -20,8 +20,8 @@ func offset(p netip.Prefix, n uint64) (netip.Addr, error) {
 	return netip.AddrFrom4(b), nil
 }
 
-// podRange is the i-th node's part of all pod addresses: a /24, or more for nodes with
-// many pods.
+// podRange returns the part of the pod addresses that the i-th node uses: a /24, or more if the node may have many
+// pods.
 func podRange(all netip.Prefix, i int, pods int64) (netip.Prefix, error) {
 	width := max(8, bits.Len64(uint64(2*pods+2)))
 	a, err := offset(all, uint64(i)<<width)
@@ -31,8 +31,8 @@ func podRange(all netip.Prefix, i int, pods int64) (netip.Prefix, error) {
 	return netip.PrefixFrom(a, 32-width), nil
 }
 
-// addresses hands out the addresses of a range. It goes round before it gives one out
-// again, so that an address that was just freed is not reused at once.
+// addresses allocates the addresses of a range. It goes through the whole range before it reuses an address, so
+// that a freed one is not reused at once.
 type addresses struct {
 	from netip.Prefix
 	used map[netip.Addr]bool

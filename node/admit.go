@@ -13,42 +13,42 @@ import (
 	"fairlead.dev/internal/quota"
 )
 
-// refusal says why a node does not give a pod what it asks for. The zero value says that it does.
-type refusal struct {
+// admitResult is a node's answer to a pod that asks to be admitted or resized. The zero value admits it.
+type admitResult struct {
 	reason, message string
-	doubtful        bool // the Node may say otherwise
-	waits           bool // others end to make room, and then it is to be asked again
+	needsNode       bool // labels or resources of the Node object may change the answer
+	preempts        bool // other pods end first, and the pod is admitted after that
 }
 
-// errand is what a pod comes to its node for.
-type errand bool
+// admitAttempt is the reason for which a pod asks.
+type admitAttempt bool
 
 const (
-	arrival errand = false // it has just been bound; whoever has bound it need not have looked
-	resizal errand = true  // it runs, and is to have other resources
+	admitPod    admitAttempt = false // it has just been bound, perhaps not by a scheduler
+	admitResize admitAttempt = true  // it runs, and its resources change
 )
 
-// admit decides whether a pod gets what it comes for; its arrival is decided once. The Node itself is
-// read only where what the node knows of it is not enough.
-func (k *kubelet) admit(ctx context.Context, pod *corev1.Pod, why errand) (refusal, error) {
-	if !looksAtLabels(pod) {
+// admit decides whether a pod is admitted or resized; a pod is admitted once. It reads the Node object from the
+// server only if the answer depends on that.
+func (k *kubelet) admit(ctx context.Context, pod *corev1.Pod, why admitAttempt) (admitResult, error) {
+	if !matchesNodeLabels(pod) {
 		own := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: k.name, Labels: map[string]string{
 			corev1.LabelHostname: k.name, corev1.LabelOSStable: "linux",
 		}}}
 		own.Status.Allocatable = k.allocatable()
-		if no := k.decide(pod, why, own, false); !no.doubtful {
+		if no := k.decide(pod, why, own, false); !no.needsNode {
 			return no, nil
 		}
 	}
 	node, err := k.nodes.Get(ctx, k.name)
 	if err != nil {
-		return refusal{}, err
+		return admitResult{}, err
 	}
 	return k.decide(pod, why, node, true), nil
 }
 
-// looksAtLabels says whether a pod's affinity is to labels of nodes, and not to their names alone.
-func looksAtLabels(pod *corev1.Pod) bool {
+// matchesNodeLabels reports whether the affinity of a pod selects nodes by labels, and not by their names alone.
+func matchesNodeLabels(pod *corev1.Pod) bool {
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return false
@@ -58,52 +58,52 @@ func looksAtLabels(pod *corev1.Pod) bool {
 	})
 }
 
-// decide takes a pod or says why not, as a kubelet does with its first reason. For a critical pod that
-// lacks nothing but room, others are ended, if the node is sure of it.
-func (k *kubelet) decide(asked *corev1.Pod, why errand, node *corev1.Node, sure bool) refusal {
+// decide admits a pod or returns the first reason against it, in a kubelet's order. If only resources are missing
+// for a critical pod, it preempts others, provided that node is the Node object.
+func (k *kubelet) decide(asked *corev1.Pod, why admitAttempt, node *corev1.Node, sure bool) admitResult {
 	if os, ok := asked.Labels[corev1.LabelOSStable]; ok && os != string(corev1.Linux) {
-		return refusal{reason: "PodOSSelectorNodeLabelDoesNotMatch", message: "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"}
+		return admitResult{reason: "PodOSSelectorNodeLabelDoesNotMatch", message: "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"}
 	}
 	if asked.Spec.OS != nil && asked.Spec.OS.Name != corev1.Linux {
-		return refusal{reason: "PodOSNotSupported", message: "Failed to admit pod as the OS field doesn't match node OS"}
+		return admitResult{reason: "PodOSNotSupported", message: "Failed to admit pod as the OS field doesn't match node OS"}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.mu.pods[asked.UID]
-	if p == nil || p.taken && why == arrival {
-		return refusal{}
+	if p == nil || p.admitted && why == admitPod {
+		return admitResult{}
 	}
-	wants := p.loads()
-	if why == resizal {
+	wants := p.allocated()
+	if why == admitResize {
 		wants = amounts(quota.Sum{Overhead: true}.Requests(asked))
 	}
-	short := k.shortages(asked.UID, wants, node.Status.Allocatable)
+	short := k.insufficient(asked.UID, wants, node.Status.Allocatable)
 	if short != nil && !(sure && isCritical(asked)) {
-		return refusal{reason: "OutOf" + string(short[0].name), message: short[0].String(), doubtful: true}
+		return admitResult{reason: "OutOf" + string(short[0].name), message: short[0].String(), needsNode: true}
 	}
-	if no := k.unsuited(asked, node); no.reason != "" {
+	if no := k.failedPredicate(asked, node); no.reason != "" {
 		return no
 	}
 	if short != nil {
-		return k.makeRoom(asked, short)
+		return k.preempt(asked, short)
 	}
-	p.taken = true
-	return refusal{}
+	p.admitted = true
+	return admitResult{}
 }
 
-// unsuited says what speaks against a pod besides room. The lock is held.
-func (k *kubelet) unsuited(asked *corev1.Pod, node *corev1.Node) refusal {
-	predicate := func(name, why string) refusal {
-		return refusal{reason: name, message: "Predicate " + name + " failed: " + why}
+// failedPredicate returns the first reason, besides resources, for which the node rejects a pod. k.mu is held.
+func (k *kubelet) failedPredicate(asked *corev1.Pod, node *corev1.Node) admitResult {
+	predicate := func(name, why string) admitResult {
+		return admitResult{reason: name, message: "Predicate " + name + " failed: " + why}
 	}
 	if fits, err := nodeaffinity.GetRequiredNodeAffinity(asked).Match(node); err != nil || !fits {
 		no := predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
-		no.doubtful = true
+		no.needsNode = true
 		return no
 	}
 	if ports := hostPorts(asked); ports != nil {
 		taken := false
-		k.eachTaken(asked.UID, func(other *pod) { taken = taken || clash(ports, hostPorts(other.view())) })
+		k.eachAdmitted(asked.UID, func(other *pod) { taken = taken || portsConflict(ports, hostPorts(other.view())) })
 		if taken {
 			return predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports")
 		}
@@ -111,7 +111,7 @@ func (k *kubelet) unsuited(asked *corev1.Pod, node *corev1.Node) refusal {
 	if slices.ContainsFunc(k.mu.taints, func(t corev1.Taint) bool { return !tolerated(asked, &t) }) {
 		return predicate("TaintToleration", "node(s) had taints that the pod didn't tolerate")
 	}
-	return refusal{}
+	return admitResult{}
 }
 
 func tolerated(pod *corev1.Pod, taint *corev1.Taint) bool {
@@ -120,8 +120,8 @@ func tolerated(pod *corev1.Pod, taint *corev1.Taint) bool {
 	})
 }
 
-// expelling are the taints of a node by which it takes no pods that do not tolerate them.
-func expelling(n *corev1.Node) (taints []corev1.Taint) {
+// noExecuteTaints returns the taints of a node that keep away pods which do not tolerate them.
+func noExecuteTaints(n *corev1.Node) (taints []corev1.Taint) {
 	for _, t := range n.Spec.Taints {
 		if t.Effect == corev1.TaintEffectNoExecute {
 			taints = append(taints, t)
@@ -130,7 +130,7 @@ func expelling(n *corev1.Node) (taints []corev1.Taint) {
 	return taints
 }
 
-// hostPorts are the ports of its node that a pod takes.
+// hostPorts returns the ports of the node that a pod uses.
 func hostPorts(pod *corev1.Pod) (ports []corev1.ContainerPort) {
 	add := func(c *corev1.Container) {
 		for _, p := range c.Ports {
@@ -150,8 +150,9 @@ func hostPorts(pod *corev1.Pod) (ports []corev1.ContainerPort) {
 	return ports
 }
 
-// clash says whether two pods take the same port; no address is all of them.
-func clash(a, b []corev1.ContainerPort) bool {
+// portsConflict reports whether two pods use the same host port. A port without an address is one of all
+// addresses.
+func portsConflict(a, b []corev1.ContainerPort) bool {
 	everywhere := func(ip string) bool { return ip == "" || ip == "0.0.0.0" }
 	for _, p := range a {
 		for _, q := range b {

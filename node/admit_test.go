@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/node"
 )
 
-// TestAdmit: a node fails pods for which it has no place, whoever has bound them, in a kubelet's
+// TestAdmit: a node fails pods that do not fit, even if a scheduler has bound them, in a kubelet's
 // words; one that has ended or was refused takes no place.
 func TestAdmit(t *testing.T) {
 	env := served(t)
@@ -111,7 +111,7 @@ func TestAdmit(t *testing.T) {
 	if _, err := nodes.Patch(ctx, "node-1", client.MergePatch(map[string]any{"spec": map[string]any{"taints": []any{map[string]any{"key": "gone", "effect": "NoExecute"}}}})); err != nil {
 		t.Fatal(err)
 	}
-	for i := 0; ; i++ { // nobody says when the node has heard of it
+	for i := 0; ; i++ { // the node gives no signal that it has seen it
 		name := fmt.Sprintf("s%d", i)
 		p := boundPod(name, "node-1", corev1.RestartPolicyAlways)
 		if _, err := pods.Create(ctx, p); err != nil {
@@ -130,7 +130,7 @@ func TestAdmit(t *testing.T) {
 		p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	}, "")
 
-	// What speaks against a pod that arrives defers a resize as well.
+	// A reason to reject a new pod defers a resize as well.
 	if _, err := pods.Patch(ctx, "a", client.StrategicPatch(map[string]any{"spec": map[string]any{"containers": []any{
 		map[string]any{"name": "c", "resources": map[string]any{"requests": map[string]any{"cpu": "1"}}}}}}).On("resize")); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conditions derives the pod's conditions from its containers. Conditions of others stay.
+// conditions derives the pod's conditions from its containers. Conditions that others own stay.
 func conditions(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 	set := func(t corev1.PodConditionType, ok bool, reason, message string) {
 		c := corev1.PodCondition{
@@ -55,7 +55,7 @@ func conditions(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 	set(corev1.PodScheduled, true, "", "")
 }
 
-// unready says why the containers are not all ready; an empty reason means they are.
+// unready returns why the containers are not all ready; the reason is empty if they are.
 func unready(s *corev1.PodStatus) (reason, message string) {
 	switch s.Phase {
 	case corev1.PodSucceeded:
@@ -81,7 +81,7 @@ func unready(s *corev1.PodStatus) (reason, message string) {
 	return "ContainersNotReady", "containers with unready status: [" + strings.Join(names, " ") + "]"
 }
 
-// closedGates names the readiness gates that keep the pod from being ready.
+// closedGates returns a message that names the readiness gates whose condition is not True.
 func closedGates(pod *corev1.Pod, s *corev1.PodStatus) string {
 	var messages []string
 	for _, gate := range pod.Spec.ReadinessGates {
@@ -102,7 +102,7 @@ func closedGates(pod *corev1.Pod, s *corev1.PodStatus) string {
 	return strings.Join(messages, ", ")
 }
 
-// incomplete names the init containers that are not done, or not up if they are sidecars.
+// incomplete names the init containers that have not completed, or have not started if they are sidecars.
 func incomplete(pod *corev1.Pod, s *corev1.PodStatus) (names []string) {
 	for i := range pod.Spec.InitContainers {
 		if i >= len(s.InitContainerStatuses) || !isInitialized(&pod.Spec.InitContainers[i], &s.InitContainerStatuses[i]) {
@@ -112,8 +112,8 @@ func incomplete(pod *corev1.Pod, s *corev1.PodStatus) (names []string) {
 	return names
 }
 
-// qosClass is Guaranteed if every container limits CPU and memory to what it requests,
-// BestEffort if none asks for either, Burstable otherwise.
+// qosClass returns Guaranteed if every container limits CPU and memory to its requests, BestEffort if no container
+// requests or limits either, and Burstable otherwise.
 func qosClass(pod *corev1.Pod) corev1.PodQOSClass {
 	any, guaranteed := false, true
 	check := func(r *corev1.ResourceRequirements) {

@@ -12,17 +12,17 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// configError is the reason of a container that waits because it cannot be made.
+// configError is the reason of a container that waits because its environment or mounts have an error.
 const configError = "CreateContainerConfigError"
 
-// crashLoop is that of one that waits to be started again.
+// crashLoop is the reason of a container that waits for its next restart.
 const crashLoop = "CrashLoopBackOff"
 
 func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// create shows the containers as waiting to be created.
+// create sets all containers to waiting, before they are created.
 func create(pod *corev1.Pod, s *corev1.PodStatus) {
 	reason := "ContainerCreating"
 	if len(pod.Spec.InitContainers) > 0 {
@@ -44,10 +44,10 @@ func create(pod *corev1.Pod, s *corev1.PodStatus) {
 	}
 }
 
-// start brings the init containers on, and when they are done shows the containers as running, up
-// to the first that cannot be made. It returns when to look again if there is more to do, and
-// whether the pod has failed because an init container has.
-func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next time.Time, failed bool) {
+// start runs the init containers and, when they have completed, starts the containers up to the first that has a
+// configuration error. It returns when to look again if more is to be done, and whether the pod has failed because
+// an init container has.
+func start(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time, failed bool) {
 	before, main := s.InitContainerStatuses, s.ContainerStatuses
 	create(pod, s)
 	for i := range min(len(before), len(s.InitContainerStatuses)) {
@@ -60,7 +60,7 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next
 	}
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		if !lacks(&s.ContainerStatuses[i], waitsFor(main, i), c, sc) {
+		if !showConfigError(&s.ContainerStatuses[i], waitingReason(main, i), c, sc) {
 			s.ContainerStatuses[i] = containerStatus(pod, c, 0)
 			run(&s.ContainerStatuses[i], now)
 		}
@@ -68,22 +68,22 @@ func start(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next
 	return sc.firstEnd(pod, s), false
 }
 
-// lacks shows that a container cannot be made, if that is so; before is the reason for
-// which it has waited until now.
-func lacks(c *corev1.ContainerStatus, before string, spec *corev1.Container, sc script) bool {
-	if imageless(c, before, spec) {
+// showConfigError puts a container with a configuration error into waiting, and reports whether it has one. before
+// is the container's previous reason for waiting.
+func showConfigError(c *corev1.ContainerStatus, before string, spec *corev1.Container, sc scenario) bool {
+	if showImageError(c, before, spec) {
 		return true
 	}
-	message, lacks := sc.unmade[c.Name]
+	message, lacks := sc.configErrors[c.Name]
 	if lacks {
 		c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: configError, Message: message}}
 	}
 	return lacks
 }
 
-// proceed lets running containers come to their end, and those that ended start again
-// if they are to. It returns when to look again.
-func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Time) (next time.Time) {
+// proceed ends the containers whose time has come, and restarts ended ones as their policy has it. It returns when
+// to look again.
+func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now, ends time.Time) (next time.Time) {
 	at := func(t time.Time) {
 		if next.IsZero() || t.Before(next) {
 			next = t
@@ -94,7 +94,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 		switch {
 		case c.State.Running != nil:
 			end, code := sc.end(pod, &pod.Spec.Containers[i], c)
-			if early := ends.Sub(end); !ends.IsZero() && !sc.probed() && early >= 0 && early < time.Second { // else it is another container's
+			if early := ends.Sub(end); !ends.IsZero() && !sc.probed() && early >= 0 && early < time.Second { // otherwise it is the end of another container
 				end = ends
 			}
 			if end.IsZero() || now.Before(end) {
@@ -114,7 +114,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 				at(again)
 				continue
 			}
-			if lacks(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc) {
+			if showConfigError(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc) {
 				continue
 			}
 			old := *c
@@ -127,7 +127,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
 				at(end)
 			}
-		case c.State.Waiting != nil && !lacks(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc): // it lacked something until now
+		case c.State.Waiting != nil && !showConfigError(c, c.State.Waiting.Reason, &pod.Spec.Containers[i], sc): // its configuration error is gone
 			*c = containerStatus(pod, &pod.Spec.Containers[i], 0)
 			run(c, now)
 			if end, _ := sc.end(pod, &pod.Spec.Containers[i], c); !end.IsZero() {
@@ -138,7 +138,7 @@ func proceed(pod *corev1.Pod, s *corev1.PodStatus, sc script, now, ends time.Tim
 	return next
 }
 
-// backOff has a container that has exited wait for its restart, and says when that is.
+// backOff puts an exited container into waiting for its restart, and returns when that is.
 func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Time {
 	wait := crashBackoff(c.RestartCount + 1)
 	c.LastTerminationState = c.State
@@ -149,7 +149,7 @@ func backOff(pod *corev1.Pod, c *corev1.ContainerStatus, now time.Time) time.Tim
 	return now.Add(wait)
 }
 
-// terminate ends the containers that run.
+// terminate ends the running containers.
 func terminate(pod *corev1.Pod, s *corev1.PodStatus, code int32, now time.Time) {
 	end := func(spec *corev1.Container, c *corev1.ContainerStatus) {
 		switch {
@@ -182,33 +182,33 @@ func exit(pod *corev1.Pod, spec *corev1.Container, c *corev1.ContainerStatus, co
 	}
 	c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 		ExitCode: code, Reason: reason, StartedAt: started, FinishedAt: metav1.NewTime(now), ContainerID: c.ContainerID,
-		Message: lastWords(pod, spec, code),
+		Message: terminationMessage(pod, spec, code),
 	}}
 	c.Started, c.Ready = ptr.To(false), false
 }
 
-// readiness says of running containers, sidecars too, whether they have started and are ready, and
-// when that changes.
-func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next time.Time) {
+// readiness sets whether running containers, sidecars included, have started and are ready. It returns when that
+// changes.
+func readiness(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time) {
 	for i := range s.ContainerStatuses {
 		if c := &s.ContainerStatuses[i]; c.State.Running != nil {
 			var at time.Time
 			c.Started, c.Ready, at = sc.lookAt(&pod.Spec.Containers[i], c, now)
-			next = sooner(next, at)
+			next = earlier(next, at)
 		}
 	}
 	for i := range min(len(s.InitContainerStatuses), len(pod.Spec.InitContainers)) {
 		if c, spec := &s.InitContainerStatuses[i], &pod.Spec.InitContainers[i]; isSidecar(spec) && c.State.Running != nil {
 			var at time.Time
 			c.Started, c.Ready, at = sc.lookAt(spec, c, now)
-			next = sooner(next, at)
+			next = earlier(next, at)
 		}
 	}
 	return next
 }
 
-// lookAt reports whether a running container has started and is ready, and when that changes.
-func (s *script) lookAt(spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
+// lookAt returns whether a running container has started and is ready, and when that changes.
+func (s *scenario) lookAt(spec *corev1.Container, c *corev1.ContainerStatus, now time.Time) (started *bool, ready bool, next time.Time) {
 	began := c.State.Running.StartedAt
 	up, ready, after := s.probes(spec).look(now.Sub(began.Time))
 	if after > 0 {
@@ -228,7 +228,7 @@ func containerStatus(pod *corev1.Pod, c *corev1.Container, restarts int32) corev
 	}
 }
 
-// imageID is the name of an image with a digest made of name and tag.
+// imageID returns the name of an image with a digest made from name and tag.
 func imageID(image string) string {
 	if strings.Contains(image, "@") {
 		return image

@@ -5,31 +5,30 @@
 //	nodes := node.New(env, node.Options{Count: 100})
 //	err := nodes.Run(ctx)
 //
-// # What a node does
+// # Registration and heartbeats
 //
 // It creates its Node (or takes over the one of its name that exists, keeping labels,
 // taints and cordon as they are), renews the Lease of its name in kube-node-lease every ten
 // seconds, and reports its conditions every five minutes. When its Node has been deleted
 // it retires, as a kubelet does, until the next start.
 //
-// # What becomes of a pod
+// # Lifecycle of a pod
 //
-// Everything is read off the Pod itself, so a restarted process goes on where the last one
-// was, without starting anything twice. A pod starts Options.StartAfter after it was bound: its
+// The state of a pod is in the Pod object only, so a restarted process continues where the last one
+// was, and starts nothing twice. A pod starts Options.StartAfter after it was bound: its
 // init containers are done, its containers run and are ready, it has an address of the node's
 // range (or the node's own with hostNetwork). A pod with restartPolicy Always runs until it is
-// deleted. A pod with restartPolicy Never or OnFailure that is nothing but images runs for Options.RunFor, then its
-// containers exit with code 0 and the pod has Succeeded; containers with commands that are not understood run until it is
-// deleted (see CommandsUnderstood). When a pod is deleted its
-// containers end (at once, unless told otherwise), the last status is written, and the pod
-// is removed.
+// deleted. A pod with restartPolicy Never or OnFailure and no commands runs for Options.RunFor, then its
+// containers exit with code 0 and the pod has Succeeded. Containers with commands that are not understood run until the pod is
+// deleted (see CommandsUnderstood). When a pod is deleted its containers end (at once, unless an annotation delays
+// it), the last status is written, and the pod is removed. docs/nodes.md has a state diagram.
 //
-// Annotations of the pod play something else:
+// Annotations of the pod change that:
 //
 //	fairlead.dev/start-after: 3s       ContainerCreating for that long
 //	fairlead.dev/run-for: 5s           how long the containers run; "forever" for no end
 //	fairlead.dev/exit-code: "1"        how they end; not 0: the pod fails, or, if its
-//	                                   restartPolicy says so, starts again with back-off
+//	                                   restartPolicy demands it, restarts with back-off
 //	fairlead.dev/not-ready: "true"     runs, but is not ready
 //	fairlead.dev/terminate-after: 2s   how long it takes to end when deleted, within its
 //	                                   grace period
@@ -42,45 +41,45 @@
 // Annotations may be changed while the pod runs. A pod with run-for and restartPolicy Always
 // crashes and restarts, over and over. An annotation that cannot be read is ignored.
 //
-// A pod whose image asks for it, by the word fail in its name (fail, crash-and-fail), fails
-// as with exit-code 1, or with the code that is the image's tag (fail:3). An image of which a part
+// A pod with an image that has the word fail in its name (fail, crash-and-fail) fails
+// as with exit-code 1, or with the image's tag as the code (fail:3). An image of which a part
 // of the name, or the tag, is nonexistent, non-existent, does-not-exist or 404 cannot be pulled
 // (nginx:does-not-exist): its container waits with ErrImagePull, then ImagePullBackOff, until the
 // pod names another.
 //
-// Stages in Options.Definitions play what annotations cannot: see the package stage and
-// docs/nodes.md for how the two go together. A Node with fairlead.dev/outage: "true" goes dark: no
-// lease, no status, no answer, until the annotation goes.
+// Stages in Options.Definitions express more than annotations can: see the package internal/node/stage, and
+// docs/nodes.md for how the two combine. A Node with fairlead.dev/outage: "true" is in an outage: no
+// lease, no status and no answer until the annotation is removed.
 //
-// Probes pass when a kubelet could first know it, unless the pod says how they turn out; then they take their time, delays,
-// periods and thresholds, and do what they do, for the containers that have them:
+// Probes pass at the first attempt at which a kubelet could know it. Annotations declare other outcomes for the containers
+// that have the probe, with its delay, period and thresholds:
 //
 //	fairlead.dev/startup-probe: pass-after=20s     pass, fail, pass-after, fail-after,
 //	fairlead.dev/readiness-probe: fail-after=1m    since the start of the container
 //	fairlead.dev/liveness-probe: fail
 //
-// A node fails a pod, as a kubelet does, for which it has no room beside the others that it has taken, whose
-// host ports are not free, or whose affinity or tolerations do not suit it; so it puts off a resize. For a critical pod
-// that lacks nothing but room it ends others.
+// As a kubelet does, a node fails a pod that does not fit beside the admitted ones, whose host ports are in
+// use, or whose affinity or tolerations do not match; it defers a resize for the same reasons. If only resources are
+// missing for a critical pod, the node preempts others.
 //
-// A pod waits for what its volumes are filled with and its containers' environments are made of,
-// config maps, secrets and trust bundles, for its claims and for CSI drivers, as the package needs says; a restart looks at the
-// environment again. What is in volumes and what limits allow is not simulated. Logs, exec, attach and
-// port-forward are answered by the package kubelet.
+// A pod waits for the config maps, secrets and trust bundles of its volumes and its containers' environments, for its
+// claims and for CSI drivers, as the package internal/node/needs defines it; a restart reads the
+// environment again. The contents of volumes and resource limits are not simulated. The package
+// internal/node/kubelet answers logs, exec, attach and port-forward.
 //
 // # Concurrency
 //
 //  1. Each node is one goroutine, which reads the watch of its pods. It never writes after
 //     it has registered, so a slow write delays no event.
-//  2. Pods are written by PodWorkers goroutines that all nodes share, through one queue that
-//     never hands a pod to two of them; its one timer also waits for what pods do later.
-//     Leases and heartbeats go the same way, through a queue of their own.
-//  3. A status is written on top of the version it was made from. When that has been
-//     overtaken the write is refused and made again from the event that brings the newer.
-//     What the kubelet API tells is never behind a status that others have seen.
-//  4. One watch of all Nodes tells each what its Node looks like.
-//  5. A config map, secret or claim that pods of a node use is watched by one goroutine for that
-//     node, by its name, from the first of those pods to the last (a claim: until they have
-//     started). A pod that uses none costs none.
-//  6. Options.Kinds are followed by an informer each; Run begins with what they define.
+//  2. PodWorkers goroutines, which all nodes share, write pods, through one queue that
+//     never gives a pod to two of them; its one timer also serves the delays of pods.
+//     Leases and status reports go the same way, through a queue of their own.
+//  3. A status is written on top of the version from which it was made. If that version is
+//     outdated, the write is refused, and repeated from the event with the newer one.
+//     The kubelet API is never behind a status that others have seen.
+//  4. One watch of all Nodes passes each to its kubelet.
+//  5. One goroutine for each node watches a config map, secret or claim that pods of that
+//     node use, by its name, from the first of those pods to the last (a claim: until they have
+//     started). Without such pods there is no watch.
+//  6. An informer follows each of Options.Kinds; Run begins with their present objects.
 package node

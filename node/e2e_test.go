@@ -22,7 +22,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// served is a server without nodes and what nodes need to live on it.
+// served is a server without nodes, and the environment that nodes need.
 func served(t testing.TB) controller.Env {
 	t.Helper()
 	env, _ := servedAt(t)
@@ -69,10 +69,10 @@ func await[T client.Object](t testing.TB, r client.Resource[T], name, what strin
 	return awaitSince(t, r, name, "", what, ok)
 }
 
-// patience bounds every wait for what must come; it is no measure.
+// patience bounds every wait.
 const patience = time.Minute
 
-// awaitSince also sees what has passed by since a revision.
+// awaitSince also sees earlier versions, since a revision.
 func awaitSince[T client.Object](t testing.TB, r client.Resource[T], name, since, what string, ok func(T) bool) T {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -186,7 +186,7 @@ func TestLifeOnServer(t *testing.T) {
 	gone(t, pods, "job")
 }
 
-// gone waits until there is no pod of that name.
+// forget waits until there is no pod of that name.
 func gone(t *testing.T, pods client.Resource[*corev1.Pod], name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -292,7 +292,7 @@ func TestKeepAlive(t *testing.T) {
 }
 
 // BenchmarkRunning brings bound pods to Running on 100 nodes; one op is one pod. The
-// difference between the levels of events is what they cost.
+// difference between the levels of events is their cost.
 func BenchmarkRunning(b *testing.B) {
 	for name, level := range map[string]node.Events{"none": node.NoEvents, "start": node.StartEvents, "all": node.AllEvents} {
 		b.Run("events="+name, func(b *testing.B) {

@@ -7,9 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ephemeral starts the ephemeral containers that a pod has been given, and lets those come to
-// their end whose commands have one, which is the only way in which they end before their pod.
-// They are never restarted, and nobody asks whether they are ready. It returns when to look again.
+// ephemeral starts the ephemeral containers of a pod and ends those whose commands have ended. All others run as
+// long as the pod. They have no restarts and no readiness. It returns when to look again.
 func ephemeral(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) (next time.Time) {
 	for i := range pod.Spec.EphemeralContainers {
 		spec := (*corev1.Container)(&pod.Spec.EphemeralContainers[i].EphemeralContainerCommon)
@@ -23,12 +22,12 @@ func ephemeral(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) (next time.T
 		if c.State.Running == nil {
 			continue
 		}
-		forever := script{}
-		co := forever.course(pod, spec)
+		forever := scenario{}
+		co := forever.lifespan(pod, spec)
 		switch end := co.endsAt(c.State.Running.StartedAt.Time); {
 		case end.IsZero():
 		case now.Before(end):
-			next = sooner(next, end)
+			next = earlier(next, end)
 		default:
 			exit(pod, spec, c, co.exitCode, c.State.Running.StartedAt, now)
 			c.Started = nil

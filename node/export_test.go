@@ -7,12 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What the tests over a real server need of a single node.
+// Parts of a single node for the tests over a real server.
 
 func (ns *Nodes) First() (*kubelet, error)                          { return ns.kubelet(0) }
 func (k *kubelet) Register(ctx context.Context) error               { return k.register(ctx) }
 func (k *kubelet) KeepAlive(ctx context.Context) (time.Time, error) { return k.keepAlive(ctx) }
-func (k *kubelet) ReportDue()                                       { k.beat.reported = time.Time{} }
+func (k *kubelet) ReportDue()                                       { k.heartbeat.reported = time.Time{} }
 
 func Bare(pod *corev1.Pod) ([]byte, error)                 { return bare(pod) }
 func Revised(text []byte, version string) []byte           { return revised(text, version) }

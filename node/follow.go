@@ -22,7 +22,7 @@ func (k *kubelet) run(ctx context.Context) {
 			return
 		}
 	}
-	k.beats.Add(k)
+	k.heartbeats.Add(k)
 	revision := ""
 	for ctx.Err() == nil {
 		if revision == "" && !k.join(ctx, func(ctx context.Context) (err error) {
@@ -42,8 +42,7 @@ func (k *kubelet) run(ctx context.Context) {
 	}
 }
 
-// join does something that many nodes want to do at the same time, not too many at once.
-// After a failure it pauses.
+// join runs do with bounded concurrency, since many nodes start at the same time. After a failure it pauses.
 func (k *kubelet) join(ctx context.Context, do func(context.Context) error) bool {
 	select {
 	case k.joining <- struct{}{}:
@@ -79,8 +78,8 @@ func (k *kubelet) selection(revision string) metav1.ListOptions {
 	}
 }
 
-// list makes the node's pods what the server says. Addresses that pods have are
-// reserved before any pod can be given one.
+// list replaces the node's pods with those of the server. Addresses that pods have are reserved before any pod
+// gets a new one.
 func (k *kubelet) list(ctx context.Context) (revision string, err error) {
 	list, err := k.pods.List(ctx, k.selection(""))
 	if err != nil {
@@ -100,7 +99,7 @@ func (k *kubelet) list(ctx context.Context) (revision string, err error) {
 	}
 	k.mu.Unlock()
 	for _, uid := range gone {
-		k.gone(uid)
+		k.forget(uid)
 	}
 	for uid := range present {
 		k.work.Add(podKey{k, uid})
@@ -108,7 +107,7 @@ func (k *kubelet) list(ctx context.Context) (revision string, err error) {
 	return list.ResourceVersion, nil
 }
 
-// follow reads the watch until it ends, and says why; revision moves with it.
+// follow reads the watch until it ends, and returns why; revision advances with it.
 func (k *kubelet) follow(ctx context.Context, revision *string) error {
 	w, err := k.pods.Watch(ctx, k.selection(*revision))
 	if err != nil {
@@ -125,9 +124,9 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 		news := false
 		switch ev.Type {
 		case watch.Added, watch.Modified:
-			news = ev.Object.Spec.NodeName != "" && k.seen(ev.Object) // else it has passed
+			news = ev.Object.Spec.NodeName != "" && k.seen(ev.Object) // otherwise this version is known
 		case watch.Deleted:
-			k.gone(ev.Object.UID)
+			k.forget(ev.Object.UID)
 		default:
 			continue
 		}
@@ -139,7 +138,7 @@ func (k *kubelet) follow(ctx context.Context, revision *string) error {
 	}
 }
 
-// knows says that the node has a version of a pod, which then is its own latest write.
+// knows reports whether a version of a pod is the node's own latest write.
 func (k *kubelet) knows(uid types.UID, revision string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -147,8 +146,8 @@ func (k *kubelet) knows(uid types.UID, revision string) bool {
 	return p != nil && p.latest.ResourceVersion == revision
 }
 
-// seen takes in a version of a pod. It reports whether that is news, and not what the
-// node wrote itself, now or before its latest write.
+// seen stores a version of a pod. It reports whether it is new: neither the result of the node's latest write nor
+// older.
 func (k *kubelet) seen(latest *corev1.Pod) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -165,11 +164,11 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 	k.mu.images.pulled(latest)
 	ended := isOver(latest)
 	if ended {
-		k.leave(p, latest.UID)
-		k.freed()
+		k.untrack(p, latest.UID)
+		k.retryPreempting()
 	}
 	if ended && p.ip.IsValid() {
-		k.mu.ips.free(p.ip) // its status goes on telling it
+		k.mu.ips.free(p.ip) // the status keeps it
 		p.ip = netip.Addr{}
 	}
 	if ip, err := netip.ParseAddr(latest.Status.PodIP); err == nil && !ended && !p.ip.IsValid() && !latest.Spec.HostNetwork {
@@ -179,21 +178,21 @@ func (k *kubelet) seen(latest *corev1.Pod) bool {
 	return true
 }
 
-// isNewer says whether a version of a pod may be later than another; those of a server that
-// does not number them are.
+// isNewer reports whether a version of a pod may be later than another. If the server's versions are not numbers,
+// every other version may be.
 func isNewer(a, b *corev1.Pod) bool {
 	order, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
 	return err != nil && a.ResourceVersion != b.ResourceVersion || order > 0
 }
 
-// gone forgets a pod.
-func (k *kubelet) gone(uid types.UID) {
+// forget drops a pod that has been removed.
+func (k *kubelet) forget(uid types.UID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if p := k.mu.pods[uid]; p != nil {
 		delete(k.mu.pods, uid)
-		k.leave(p, uid)
-		k.freed()
+		k.untrack(p, uid)
+		k.retryPreempting()
 		p.news()
 		k.mu.ips.free(p.ip)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// imageName is what names of images look like, with their registry.
+// imageName matches names of images, with their registry.
 var imageName = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		label  = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
@@ -18,8 +18,8 @@ var imageName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + host + `/` + part + `(?:/` + part + `)*(?::` + tag + `)?(?:@` + digest + `)?$`)
 })
 
-// misnamed says what is wrong with the name of an image, "" if nothing is or there is no name.
-func misnamed(image string) string {
+// imageNameError returns the error in the name of an image; "" if there is none, or no name.
+func imageNameError(image string) string {
 	if image == "" {
 		return ""
 	}

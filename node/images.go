@@ -11,16 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A kubelet tells at most so many images, the largest first.
+// maxImages is the number of images that a kubelet reports, the largest first.
 const maxImages = 50
 
 // images are those that a node has pulled.
 type images struct {
 	sizes   map[string]int64 // by name
-	changed time.Time        // when there was news that has not been told; zero if none
+	changed time.Time        // the time of the first unreported image; zero if all are reported
 }
 
-// pulled notes the images of the containers that a pod has run. The node's lock is held.
+// pulled adds the images of the containers that a pod has run. k.mu is held.
 func (im *images) pulled(pod *corev1.Pod) {
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
 		for i := range list {
@@ -42,8 +42,8 @@ func (im *images) pulled(pod *corev1.Pod) {
 	}
 }
 
-// tell is what the node's status says of them.
-func (im *images) tell() []corev1.ContainerImage {
+// report returns the images for the node's status.
+func (im *images) report() []corev1.ContainerImage {
 	var list []corev1.ContainerImage
 	for name, size := range im.sizes {
 		names := []string{name}
@@ -58,7 +58,7 @@ func (im *images) tell() []corev1.ContainerImage {
 	return list[:min(len(list), maxImages)]
 }
 
-// imageSize makes up how large an image is: 5 MiB to 500 MiB, always the same for one name.
+// imageSize invents the size of an image: 5 MiB to 500 MiB, always the same for one name.
 func imageSize(name string) int64 {
 	sum, _ := hex.DecodeString(digest(name)[:16])
 	const mib = 1 << 20

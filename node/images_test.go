@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestImages tells each image once, the largest first, and only what has run.
+// TestImages reports each image that has run once, the largest first.
 func TestImages(t *testing.T) {
 	var im images
 	pod := testPod(corev1.RestartPolicyAlways)
@@ -18,7 +18,7 @@ func TestImages(t *testing.T) {
 	}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Image: "waits", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}}
 	im.pulled(pod)
-	list := im.tell()
+	list := im.report()
 	if len(list) != 3 {
 		t.Fatalf("%v", list)
 	}

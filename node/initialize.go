@@ -8,10 +8,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// initialize brings the init containers on, one after the other: those whose commands are
-// understood run as long as these do, all others are done at once. It is done when all are, or
-// are up if they are sidecars; otherwise it says when to look again, and whether the pod has failed.
-func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerStatus, sc script, now time.Time) (done bool, next time.Time, failed bool) {
+// initialize runs the init containers one after the other. If their commands are understood they run as long as
+// those take, otherwise they complete at once. It returns done when all have completed, or have started if they
+// are sidecars; otherwise when to look again, and whether the pod has failed.
+func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerStatus, sc scenario, now time.Time) (done bool, next time.Time, failed bool) {
 	for i := range pod.Spec.InitContainers {
 		spec, c := &pod.Spec.InitContainers[i], &s.InitContainerStatuses[i]
 		if isInitialized(spec, c) {
@@ -25,7 +25,7 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 					return false, again, false
 				}
 			}
-			if lacks(c, waitsFor(before, i), spec, sc) {
+			if showConfigError(c, waitingReason(before, i), spec, sc) {
 				return false, next, false
 			}
 			last := c.LastTerminationState
@@ -40,8 +40,8 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 				continue
 			}
 			c.State.Running, c.Started = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now)}, ptr.To(false)
-			if co := initCourse(pod, spec); !co.ends || co.runFor > 0 || co.exitCode != 0 {
-				return false, co.endsAt(now), false // it is seen to run
+			if co := initLifespan(pod, spec); !co.ends || co.runFor > 0 || co.exitCode != 0 {
+				return false, co.endsAt(now), false // the running state is written first
 			}
 		}
 		if c.State.Running != nil && isSidecar(spec) {
@@ -51,7 +51,7 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 			continue
 		}
 		if c.State.Running != nil {
-			co := initCourse(pod, spec)
+			co := initLifespan(pod, spec)
 			if end := co.endsAt(c.State.Running.StartedAt.Time); end.IsZero() || now.Before(end) {
 				return false, end, false
 			}
@@ -68,7 +68,7 @@ func initialize(pod *corev1.Pod, s *corev1.PodStatus, before []corev1.ContainerS
 	return true, next, false
 }
 
-// isInitialized says whether an init container keeps those after it waiting no more.
+// isInitialized reports whether the init containers after this one may run.
 func isInitialized(spec *corev1.Container, c *corev1.ContainerStatus) bool {
 	if isSidecar(spec) {
 		return c.State.Terminated != nil || c.State.Running != nil && ptr.Deref(c.Started, true)
@@ -76,14 +76,14 @@ func isInitialized(spec *corev1.Container, c *corev1.ContainerStatus) bool {
 	return c.State.Terminated != nil && c.State.Terminated.ExitCode == 0
 }
 
-// initCourse is how an init container goes.
-func initCourse(pod *corev1.Pod, c *corev1.Container) course {
-	s := script{ends: true, initial: true}
-	return s.course(pod, c)
+// initLifespan returns the lifespan of an init container.
+func initLifespan(pod *corev1.Pod, c *corev1.Container) lifespan {
+	s := scenario{ends: true, initial: true}
+	return s.lifespan(pod, c)
 }
 
-// endsAt is when a container that has begun so exits; zero if never.
-func (co course) endsAt(began time.Time) (end time.Time) {
+// endsAt returns when a container that started at that time exits; zero if never.
+func (co lifespan) endsAt(began time.Time) (end time.Time) {
 	if co.ends {
 		end = began.Add(co.runFor)
 	}

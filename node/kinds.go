@@ -19,9 +19,9 @@ import (
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// followKinds makes the server know the kinds of Options.Kinds and follows their objects, until
-// ctx ends; running counts the goroutines, one for each kind. It returns when the present ones
-// have been read. An error says that the server will not have the kinds.
+// followKinds installs the definitions of Options.Kinds at the server and follows their objects until ctx ends;
+// running counts its goroutines, one for each kind. It returns when the present objects have been read. It fails
+// if the server cannot have the kinds.
 func (ns *Nodes) followKinds(ctx context.Context, running *sync.WaitGroup) error {
 	var read []<-chan struct{}
 	for _, def := range ns.options.Kinds {
@@ -52,7 +52,7 @@ func (ns *Nodes) followKinds(ctx context.Context, running *sync.WaitGroup) error
 	return nil
 }
 
-// install creates the definition of a kind unless there is one, whosever.
+// install creates the definition of a kind unless the server has one.
 func (ns *Nodes) install(ctx context.Context, def kwok.Definition) error {
 	crds := client.Dynamic(ns.env.Client, crdResource, false)
 	for {
@@ -68,7 +68,7 @@ func (ns *Nodes) install(ctx context.Context, def kwok.Definition) error {
 	}
 }
 
-// define takes in an object. One that cannot be used is told so by an event.
+// define adds an object to the definitions. An invalid one gets an event.
 func (ns *Nodes) define(kind string, o *unstructured.Unstructured) {
 	text, err := o.MarshalJSON()
 	if err == nil {
@@ -85,7 +85,7 @@ func (ns *Nodes) define(kind string, o *unstructured.Unstructured) {
 	ns.redefined(kind)
 }
 
-// redefined looks at everything again that stages may be for.
+// redefined queues all pods and nodes, since their stages may have changed.
 func (ns *Nodes) redefined(kind string) {
 	all := ns.all.Load()
 	if kind != "Stage" || all == nil {
@@ -97,13 +97,13 @@ func (ns *Nodes) redefined(kind string) {
 			k.work.Add(podKey{k, uid})
 		}
 		if k.mu.node != nil {
-			k.turns.Add(k)
+			k.stageQueue.Add(k)
 		}
 		k.mu.Unlock()
 	}
 }
 
-// stagesNodes says whether stages are, or may come to be, for nodes.
+// stagesNodes reports whether there are, or may later be, stages for nodes.
 func (ns *Nodes) stagesNodes() bool {
 	for _, def := range ns.options.Kinds {
 		if def.Kind == "Stage" {

@@ -27,8 +27,8 @@ spec:
     patches: [{type: merge, template: "metadata: {labels: {mark: made}}"}]
 `
 
-// TestKinds: what is defined by objects of the server counts at once, for pods that run
-// already too; what cannot be used is told.
+// TestKinds: definitions from objects of the server take effect at once, also for running
+// pods; invalid ones get an event.
 func TestKinds(t *testing.T) {
 	env := served(t)
 	ctx := t.Context()

@@ -9,14 +9,14 @@ import (
 	api "fairlead.dev/internal/node/kubelet"
 )
 
-// never is the channel of who waits for a pod that no node has.
+// never is the channel of changes of a pod that no node has.
 var never = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // Kubelet serves the API of the nodes' kubelets.
 func (ns *Nodes) Kubelet() *api.Server { return ns.served }
 
-// Pod is a pod of one of the nodes as its node knows it, which is never behind a status that
-// others have seen; see kubelet.Pods.
+// Pod implements kubelet.Pods. It returns the pod as its node knows it, which is never behind a status that others
+// have seen.
 func (ns *Nodes) Pod(namespace, name string) (*corev1.Pod, <-chan struct{}) {
 	var found *corev1.Pod
 	var changed <-chan struct{} = never
@@ -33,7 +33,7 @@ func (ns *Nodes) Pod(namespace, name string) (*corev1.Pod, <-chan struct{}) {
 	return found, changed
 }
 
-// PodAt is the pod that has an address, nil if none has.
+// PodAt implements kubelet.Pods.
 func (ns *Nodes) PodAt(ip string) (found *corev1.Pod) {
 	ns.each(func(p *pod) bool {
 		if v := p.view(); v.Status.PodIP == ip && !v.Spec.HostNetwork && p.ip.IsValid() {
@@ -44,7 +44,7 @@ func (ns *Nodes) PodAt(ip string) (found *corev1.Pod) {
 	return found
 }
 
-// On are the latest versions of the pods of a node, or of all nodes; see kubelet.Pods.
+// On implements kubelet.Pods.
 func (ns *Nodes) On(node string) (all []*corev1.Pod) {
 	add := func(p *pod) bool {
 		all = append(all, p.view())
@@ -58,7 +58,7 @@ func (ns *Nodes) On(node string) (all []*corev1.Pod) {
 	return all
 }
 
-// NodeAt is the name of the node that has an address of its own; see kubelet.Pods.
+// NodeAt implements kubelet.Pods.
 func (ns *Nodes) NodeAt(ip string) string {
 	all := ns.all.Load()
 	if all == nil {
@@ -72,19 +72,19 @@ func (ns *Nodes) NodeAt(ip string) string {
 	return ""
 }
 
-// Node is a node as the server has it; see kubelet.Pods.
+// Node implements kubelet.Pods.
 func (ns *Nodes) Node(ctx context.Context, name string) (*corev1.Node, error) {
 	k := ns.named(name)
 	if k == nil {
 		return nil, errors.New("is not one of those that are simulated here")
 	}
-	if k.isDark() {
+	if k.inOutage() {
 		return nil, errors.New("is out of reach")
 	}
 	return ns.nodes.Get(ctx, name)
 }
 
-// named is the node of a name, nil if there is none.
+// named returns the node of a name, nil if there is none.
 func (ns *Nodes) named(name string) *kubelet {
 	all := ns.all.Load()
 	if all == nil {
@@ -98,7 +98,7 @@ func (ns *Nodes) named(name string) *kubelet {
 	return nil
 }
 
-// each calls f with all pods within reach until it says no, with the lock of their node held.
+// each calls f with all pods that are not in an outage until it returns false. The lock of the pod's node is held.
 func (ns *Nodes) each(f func(*pod) bool) {
 	all := ns.all.Load()
 	if all == nil {
@@ -114,7 +114,7 @@ func (ns *Nodes) each(f func(*pod) bool) {
 func (k *kubelet) each(f func(*pod) bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.mu.dark {
+	if k.mu.outage {
 		return true
 	}
 	for _, p := range k.mu.pods {
@@ -125,7 +125,7 @@ func (k *kubelet) each(f func(*pod) bool) bool {
 	return true
 }
 
-// view is the pod as its node knows it. The node's lock is held; so below.
+// view returns the pod as its node knows it. The node's lock is held; so below.
 func (p *pod) view() *corev1.Pod {
 	if p.decided != nil {
 		return p.decided
@@ -133,13 +133,13 @@ func (p *pod) view() *corev1.Pod {
 	return p.latest
 }
 
-// become takes in a version that the server has.
+// become stores a version that the server has.
 func (p *pod) become(latest *corev1.Pod) {
 	p.latest, p.decided = latest, nil
 	p.news()
 }
 
-// news wakes who waits for a newer version of the pod.
+// news wakes those that wait for a newer version of the pod.
 func (p *pod) news() {
 	if p.changed != nil {
 		close(p.changed)

@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// OutageAnnotation of a Node makes it go dark as long as it is "true": no lease is renewed,
-// no status written, no log answered, and its pods stay as they are.
+// OutageAnnotation of a Node simulates an outage as long as it is "true": the node renews no lease and writes no
+// status, its pods answer no requests and stay as they are.
 const OutageAnnotation = "fairlead.dev/outage"
 
-// followNodes tells the nodes what their Nodes look like. One watch does for all.
+// followNodes passes each Node to its kubelet. All nodes share one watch.
 func (ns *Nodes) followNodes(ctx context.Context) {
 	byName := map[string]*kubelet{}
 	for _, k := range *ns.all.Load() {
@@ -41,7 +41,7 @@ func (ns *Nodes) followNodes(ctx context.Context) {
 	}
 }
 
-// readNodes reads the list and the watch until it ends, and says why; revision moves with it.
+// readNodes reads the list and the watch until it ends, and returns why; revision advances with it.
 func (ns *Nodes) readNodes(ctx context.Context, revision *string, seen func(*corev1.Node)) error {
 	if *revision == "" {
 		list, err := ns.nodes.List(ctx, metav1.ListOptions{})
@@ -70,7 +70,7 @@ func (ns *Nodes) readNodes(ctx context.Context, revision *string, seen func(*cor
 	}
 }
 
-// observe takes in a version of the node's own object, from the watch or as it was written.
+// observe stores a version of the node's own object, from the watch or from a write.
 func (k *kubelet) observe(n *corev1.Node) {
 	dark, _ := strconv.ParseBool(n.Annotations[OutageAnnotation])
 	k.mu.Lock()
@@ -81,37 +81,37 @@ func (k *kubelet) observe(n *corev1.Node) {
 		}
 	}
 	if !dark {
-		k.tellSchedulable(n, k.mu.cordoned)
+		k.recordSchedulable(n, k.mu.cordoned)
 		k.mu.cordoned = n.Spec.Unschedulable
 	}
-	k.mu.revision, k.mu.taints = n.ResourceVersion, expelling(n)
+	k.mu.revision, k.mu.taints = n.ResourceVersion, noExecuteTaints(n)
 	if k.stagesNodes() {
 		k.mu.node = n
-		k.turns.Add(k)
+		k.stageQueue.Add(k)
 	}
 	if k.lacksDevices(n) && !k.mu.devices {
 		k.mu.devices = true
-		k.beats.Add(k)
+		k.heartbeats.Add(k)
 	}
-	back := k.mu.dark && !dark
-	if k.mu.dark != dark {
-		k.mu.dark = dark
+	back := k.mu.outage && !dark
+	if k.mu.outage != dark {
+		k.mu.outage = dark
 		k.env.Log.Info("node", "node", k.name, "dark", dark)
 		for _, p := range k.mu.pods {
 			p.news()
 		}
 	}
 	if back {
-		k.beats.Add(k)
+		k.heartbeats.Add(k)
 		for uid := range k.mu.pods {
 			k.work.Add(podKey{k, uid})
 		}
 	}
 }
 
-// isDark says whether there is an outage.
-func (k *kubelet) isDark() bool {
+// inOutage reports whether there is an outage.
+func (k *kubelet) inOutage() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.mu.dark
+	return k.mu.outage
 }

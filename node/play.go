@@ -17,12 +17,11 @@ import (
 	"fairlead.dev/internal/node/stage"
 )
 
-// play plays stages on a pod. It reports whether the pod's own life has to wait, and when
+// play plays the stages that select a pod. It reports whether the built-in lifecycle is not to run now, and when
 // to look again.
 //
-// A pod that a stage selects when it has just been bound is played by stages alone; into the
-// life of any other they break in. A pod that is deleted ends by its own life unless a stage
-// selects it.
+// If a stage selects a pod that has just been bound, stages alone play it. In all other pods a stage interrupts
+// the built-in lifecycle. A pod that is deleted ends by the built-in lifecycle unless a stage selects it.
 func (key podKey) play(ctx context.Context, pod *corev1.Pod, ip netip.Addr) (alone bool, next time.Time, err error) {
 	k := key.node
 	stages := k.options.Definitions.Stages("Pod")
@@ -36,8 +35,8 @@ func (key podKey) play(ctx context.Context, pod *corev1.Pod, ip netip.Addr) (alo
 		return true, next, nil
 	}
 	now := time.Now()
-	t := &p.turn // of who has the pod in the queue
-	if err := t.again(pod, stages, now); err != nil {
+	t := &p.pending // owned by this worker
+	if err := t.choose(pod, stages, now); err != nil {
 		return true, next, err
 	}
 	if t.stage == nil || now.Before(t.due) {
@@ -60,14 +59,14 @@ func (key podKey) play(ctx context.Context, pod *corev1.Pod, ip netip.Addr) (alo
 	current, err := key.perform(ctx, pod, steps)
 	if err != nil {
 		if err = k.refused(key, pod, err); err == nil {
-			t.stage = nil // the watch brings what is
+			t.stage = nil // the watch brings the present version
 		}
 		return true, next, err
 	}
-	return true, t.over(current.ResourceVersion, now), nil
+	return true, t.played(current.ResourceVersion, now), nil
 }
 
-// perform takes the steps of a stage.
+// perform runs the steps of a stage.
 func (key podKey) perform(ctx context.Context, pod *corev1.Pod, steps []stage.Step) (*corev1.Pod, error) {
 	k := key.node
 	for _, s := range steps {
@@ -87,14 +86,14 @@ func (key podKey) perform(ctx context.Context, pod *corev1.Pod, steps []stage.St
 			if err != nil {
 				return pod, err
 			}
-			k.became(key, pod)
+			k.recordPatched(key, pod)
 		}
 	}
 	return pod, nil
 }
 
-// became notes a version that a patch made, unless the watch was faster.
-func (k *kubelet) became(key podKey, written *corev1.Pod) {
+// recordPatched stores a version that a patch has made, unless the watch was faster.
+func (k *kubelet) recordPatched(key podKey, written *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if p := k.mu.pods[key.uid]; p != nil && written.UID == key.uid && isNewer(written, p.latest) {
@@ -103,7 +102,7 @@ func (k *kubelet) became(key podKey, written *corev1.Pod) {
 	}
 }
 
-// preview is what a patch makes of a pod here; nil if that cannot be told.
+// preview returns the pod with a patch applied; nil if the patch can't be applied here.
 func preview(pod *corev1.Pod, p *stage.Patch) *corev1.Pod {
 	text, err := json.Marshal(pod)
 	if err != nil {
@@ -127,8 +126,7 @@ func preview(pod *corev1.Pod, p *stage.Patch) *corev1.Pod {
 	return next
 }
 
-// funcs are the functions of templates for a pod. They answer for this pod on this node,
-// whatever they are asked.
+// funcs returns the functions of templates. They answer for this pod on this node, whatever their arguments are.
 func (k *kubelet) funcs(pod *corev1.Pod, ip netip.Addr) stage.Funcs {
 	of := func(host bool) string {
 		switch {
@@ -157,7 +155,7 @@ func (k *kubelet) funcs(pod *corev1.Pod, ip netip.Addr) stage.Funcs {
 	}
 }
 
-// playNode plays stages on the node's own object, during an outage as well: that may end by one.
+// playNode plays stages on the node's own object. It does so during an outage too, since a stage may end that.
 func (k *kubelet) playNode(ctx context.Context) (next time.Time, err error) {
 	k.mu.Lock()
 	node := k.mu.node
@@ -166,15 +164,15 @@ func (k *kubelet) playNode(ctx context.Context) (next time.Time, err error) {
 		return next, nil
 	}
 	now := time.Now()
-	if err := k.turn.again(node, k.options.Definitions.Stages("Node"), now); err != nil {
+	if err := k.pending.choose(node, k.options.Definitions.Stages("Node"), now); err != nil {
 		return next, err
 	}
-	if t := &k.turn; t.stage == nil {
+	if t := &k.pending; t.stage == nil {
 		return next, nil
 	} else if now.Before(t.due) {
 		return t.due, nil
 	}
-	steps, err := k.turn.stage.Steps(k.turn.object, stage.Funcs{
+	steps, err := k.pending.stage.Steps(k.pending.object, stage.Funcs{
 		"Version":  func() string { return client.Version },
 		"NodeIP":   func() string { return k.ip.String() },
 		"NodeName": func() string { return k.name },
@@ -192,12 +190,12 @@ func (k *kubelet) playNode(ctx context.Context) (next time.Time, err error) {
 		}
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		k.turn.stage = nil
+		k.pending.stage = nil
 		return next, nil
 	} else if err != nil {
-		k.env.Log.Warn("cannot play a stage", "stage", k.turn.stage.Name, "node", k.name, "err", err)
+		k.env.Log.Warn("cannot play a stage", "stage", k.pending.stage.Name, "node", k.name, "err", err)
 		return next, err
 	}
 	k.observe(node)
-	return k.turn.over(node.ResourceVersion, now), nil
+	return k.pending.played(node.ResourceVersion, now), nil
 }

@@ -132,7 +132,7 @@ func TestNodeStages(t *testing.T) {
 	})
 }
 
-// TestOutage has a node go dark by a stage and come back by another. What happens to its
+// TestOutage begins and ends an outage by stages. The events of its
 // pods meanwhile, happens to them then.
 func TestOutage(t *testing.T) {
 	env := served(t)

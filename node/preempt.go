@@ -11,12 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// preempting is the reason of a pod that has ended to make room, and of the event that says so.
+// preempting is the reason of a preempted pod and of its event.
 const preempting = "Preempting"
 
-const makesWay = "Preempted in order to admit critical pod"
+const preemptionMessage = "Preempted in order to admit critical pod"
 
-// criticalPriority is the least priority of pods for which a node makes room.
+// criticalPriority is the lowest priority of pods for which a node preempts others.
 const criticalPriority = 2_000_000_000
 
 func isCritical(pod *corev1.Pod) bool {
@@ -24,21 +24,21 @@ func isCritical(pod *corev1.Pod) bool {
 	return mirror || pod.Spec.Priority != nil && *pod.Spec.Priority >= criticalPriority
 }
 
-// yields says whether a pod may be ended for another.
-func yields(pod, to *corev1.Pod) bool {
+// isPreemptable reports whether a pod may be preempted for another.
+func isPreemptable(pod, to *corev1.Pod) bool {
 	p, q := pod.Spec.Priority, to.Spec.Priority
 	return isCritical(to) && !isCritical(pod) || p != nil && q != nil && *q > *p
 }
 
-// makeRoom has pods end for a critical one, which waits for that: as long as any has still to end, no
-// other is chosen. The lock is held.
-func (k *kubelet) makeRoom(critical *corev1.Pod, short []shortage) refusal {
+// preempt ends pods for a critical one, which waits. No further victims are chosen until all earlier ones have
+// ended. k.mu is held.
+func (k *kubelet) preempt(critical *corev1.Pod, short []insufficientResource) admitResult {
 	under := false
-	k.eachTaken(critical.UID, func(p *pod) { under = under || !p.evicted.IsZero() })
+	k.eachAdmitted(critical.UID, func(p *pod) { under = under || !p.evicted.IsZero() })
 	if !under {
 		victims, lacking := k.victims(critical, short)
 		if lacking != nil {
-			return refusal{reason: "UnexpectedAdmissionError", message: "Unexpected error while attempting to recover from admission failure: " +
+			return admitResult{reason: "UnexpectedAdmissionError", message: "Unexpected error while attempting to recover from admission failure: " +
 				"preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: " + lacking.String()}
 		}
 		now := time.Now()
@@ -46,67 +46,70 @@ func (k *kubelet) makeRoom(critical *corev1.Pod, short []shortage) refusal {
 			p.evicted = now
 			k.work.Add(podKey{k, p.latest.UID})
 			if k.options.Events != NoEvents {
-				k.recorder.Event(p.latest, corev1.EventTypeWarning, preempting, makesWay)
+				k.recorder.Event(p.latest, corev1.EventTypeWarning, preempting, preemptionMessage)
 			}
 		}
 	}
-	k.mu.cramped = append(k.mu.cramped, critical.UID)
-	return refusal{waits: true}
+	k.mu.awaitingPreemption = append(k.mu.awaitingPreemption, critical.UID)
+	return admitResult{preempts: true}
 }
 
-// freed looks again at the pods that wait for room, since another has ended. The lock is held.
-func (k *kubelet) freed() {
-	for _, uid := range k.mu.cramped {
+// retryPreempting queues the pods that wait for preempted ones, since a pod has ended. k.mu is held.
+func (k *kubelet) retryPreempting() {
+	for _, uid := range k.mu.awaitingPreemption {
 		k.work.Add(podKey{k, uid})
 	}
-	k.mu.cramped = nil
+	k.mu.awaitingPreemption = nil
 }
 
-// victims are the pods that end for a critical one: as few and as small as may be found at one look, of
-// Guaranteed ones first of all, then of Burstable ones. Else it says what all together cannot free.
-func (k *kubelet) victims(critical *corev1.Pod, short []shortage) (all []*pod, lacking gap) {
+// victims returns the pods to end for a critical one, or the resources that are missing even without all of them.
+// As in a kubelet: first the fewest Guaranteed pods that are needed if all others end, then the fewest Burstable
+// ones, then the fewest BestEffort ones. For example, a pod lacks 3 CPUs and the node has BestEffort pods of 0
+// CPUs, Burstable pods of 1 and 2 CPUs and a Guaranteed pod of 4 CPUs. Without the Guaranteed pod, ending all
+// others frees 3 CPUs: no Guaranteed pod has to end, both Burstable ones do, and no BestEffort one.
+func (k *kubelet) victims(critical *corev1.Pod, short []insufficientResource) (all []*pod, lacking deficit) {
 	classes := map[corev1.PodQOSClass][]*pod{}
-	k.eachTaken(critical.UID, func(p *pod) {
-		if v := p.view(); yields(v, critical) {
+	k.eachAdmitted(critical.UID, func(p *pod) {
+		if v := p.view(); isPreemptable(v, critical) {
 			class := cmp.Or(v.Status.QOSClass, qosClass(v))
 			classes[class] = append(classes[class], p)
 		}
 	})
 	best, burst, sure := classes[corev1.PodQOSBestEffort], classes[corev1.PodQOSBurstable], classes[corev1.PodQOSGuaranteed]
-	var need gap
+	var need deficit
 	for _, s := range short {
-		need = append(need, part{s.name, s.requested - (s.capacity - s.used)})
+		need = append(need, missing{s.name, s.requested - (s.capacity - s.used)})
 	}
-	if lacking = need.without(best, burst, sure); lacking != nil {
+	if lacking = need.minus(best, burst, sure); lacking != nil {
 		return nil, lacking
 	}
-	sure = fewest(sure, need.without(best, burst))
-	burst = fewest(burst, need.without(best, sure))
-	best = fewest(best, need.without(burst, sure))
+	sure = fewestVictims(sure, need.minus(best, burst))
+	burst = fewestVictims(burst, need.minus(best, sure))
+	best = fewestVictims(best, need.minus(burst, sure))
 	return slices.Concat(best, burst, sure), nil
 }
 
-// gap is what is missing, part by part.
-type gap []part
+// deficit lists the missing resources and their amounts.
+type deficit []missing
 
-type part struct {
+type missing struct {
 	of corev1.ResourceName
 	n  int64
 }
 
-func (p *pod) gives(of corev1.ResourceName) int64 {
+func (p *pod) frees(of corev1.ResourceName) int64 {
 	if of == corev1.ResourcePods {
 		return 1
 	}
-	return p.loads()[of]
+	return p.allocated()[of]
 }
 
-// without is what still is missing when pods have ended.
-func (g gap) without(ended ...[]*pod) (rest gap) {
+// minus returns the deficit that remains when pods have ended.
+func (g deficit) minus(ended ...[]*pod) (rest deficit) {
 	for _, part := range g {
 		for _, list := range ended {
 			for _, p := range list {
-				part.n -= p.gives(part.of)
+				part.n -= p.frees(part.of)
 			}
 		}
 		if part.n > 0 {
@@ -116,17 +119,18 @@ func (g gap) without(ended ...[]*pod) (rest gap) {
 	return rest
 }
 
-// after is how far from enough it is if a pod ends; each part counts alike.
-func (g gap) after(p *pod) (far float64) {
+// distanceWithout returns how far a deficit is from zero when a pod has ended: the sum of the squares of the
+// relative remaining amounts, so that each resource counts alike.
+func (g deficit) distanceWithout(p *pod) (far float64) {
 	for _, part := range g {
-		if left := float64(part.n - p.gives(part.of)); left > 0 {
+		if left := float64(part.n - p.frees(part.of)); left > 0 {
 			far += left * left / float64(part.n) / float64(part.n)
 		}
 	}
 	return far
 }
 
-func (g gap) String() string {
+func (g deficit) String() string {
 	var b strings.Builder
 	for _, part := range g {
 		fmt.Fprintf(&b, "(res: %v, q: %d), ", part.of, part.n)
@@ -134,27 +138,27 @@ func (g gap) String() string {
 	return "[" + b.String() + "]"
 }
 
-// fewest takes pods, each time that which brings the end nearest, and of such the one that asks for
-// least, until nothing is missing.
-func fewest(pods []*pod, need gap) (taken []*pod) {
+// fewestVictims takes pods until the deficit is zero: each time the pod that leaves the smallest distance, and of
+// equal ones the one with the smallest requests.
+func fewestVictims(pods []*pod, need deficit) (taken []*pod) {
 	pods = slices.Clone(pods)
 	for need != nil && len(pods) > 0 {
 		best := slices.MinFunc(pods, func(p, q *pod) int {
-			return cmp.Or(cmp.Compare(need.after(p), need.after(q)),
-				cmp.Compare(p.gives(corev1.ResourceMemory), q.gives(corev1.ResourceMemory)),
-				cmp.Compare(p.gives(corev1.ResourceCPU), q.gives(corev1.ResourceCPU)),
+			return cmp.Or(cmp.Compare(need.distanceWithout(p), need.distanceWithout(q)),
+				cmp.Compare(p.frees(corev1.ResourceMemory), q.frees(corev1.ResourceMemory)),
+				cmp.Compare(p.frees(corev1.ResourceCPU), q.frees(corev1.ResourceCPU)),
 				cmp.Compare(p.latest.Name, q.latest.Name))
 		})
-		need, taken = need.without([]*pod{best}), append(taken, best)
+		need, taken = need.minus([]*pod{best}), append(taken, best)
 		pods = slices.DeleteFunc(pods, func(p *pod) bool { return p == best })
 	}
 	return taken
 }
 
-// makeWay ends a pod for another.
-func makeWay(pod *corev1.Pod, s *corev1.PodStatus, h host, now time.Time) {
+// endPreempted fails a preempted pod.
+func endPreempted(pod *corev1.Pod, s *corev1.PodStatus, h host, now time.Time) {
 	begin(pod, s, h, now)
-	fail(pod, s, preempting, makesWay, now)
+	fail(pod, s, preempting, preemptionMessage, now)
 	target := corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet,
 		Message:            "Pod was preempted by Kubelet to accommodate a critical pod.",

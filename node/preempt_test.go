@@ -29,7 +29,7 @@ func critical(p *corev1.Pod) *corev1.Pod {
 }
 
 // TestPreempt: a node has others end for a critical pod, those that harm least and no more than it takes, in a
-// kubelet's words, and the critical pod does not start before; also for more of what one has that runs.
+// kubelet's words, and the critical pod does not start before; also for a resize of a running one.
 func TestPreempt(t *testing.T) {
 	env := served(t)
 	ctx := t.Context()
@@ -84,7 +84,7 @@ func TestPreempt(t *testing.T) {
 		t.Errorf("condition: %+v", c)
 	}
 
-	make(critical(requests(bound("second"), "500m", false))) // nothing is free; the pod that goes takes its time
+	make(critical(requests(bound("second"), "500m", false))) // all is in use, and the preempted pod takes its time to end
 	decided("second")
 	phases(map[string]corev1.PodPhase{"effort": run, "sure": run, "burst": fail, "small": fail, "first": run, "second": run})
 

@@ -18,43 +18,43 @@ const (
 // killed is the exit code of a container that a probe ended.
 const killed = 137
 
-// outcome is how a probe turns out: it is first, and its opposite from turns on, if it does.
-type outcome struct {
+// probeOutcome is the result of a probe over time: first, and from turns on its opposite.
+type probeOutcome struct {
 	first bool
 	turns time.Duration // below zero: never
 }
 
-// readOutcome reads an annotation; nil if there is none, or none that can be read.
-func readOutcome(pod *corev1.Pod, annotation string) *outcome {
+// readOutcome reads an annotation; nil if it is missing or invalid.
+func readOutcome(pod *corev1.Pod, annotation string) *probeOutcome {
 	word, after, timed := strings.Cut(pod.Annotations[annotation], "-after=")
 	if word != "pass" && word != "fail" {
 		return nil
 	}
 	if !timed {
-		return &outcome{word == "pass", -1}
+		return &probeOutcome{word == "pass", -1}
 	}
 	d, err := time.ParseDuration(after)
 	if err != nil || d < 0 {
 		return nil
 	}
-	return &outcome{word == "fail", d}
+	return &probeOutcome{word == "fail", d}
 }
 
-// probe is one of a container, with the outcomes it has.
+// probe is a probe of a container with its outcome.
 type probe struct {
 	delay, period      time.Duration
-	successes, failing int // in a row, to count
-	outcome
+	successes, failing int // thresholds of consecutive results
+	probeOutcome
 }
 
-// newProbe is nil for a probe that a container does not have, or that passes as soon as it starts. One
-// of which the pod does not say how it turns out passes, but not before a kubelet would have asked often enough.
-func newProbe(p *corev1.Probe, o *outcome) *probe {
+// newProbe returns nil for a probe that a container does not have, or that passes at once. A probe without an
+// annotation passes after as many attempts as its successThreshold demands.
+func newProbe(p *corev1.Probe, o *probeOutcome) *probe {
 	if p == nil || o == nil && p.InitialDelaySeconds <= 0 && p.SuccessThreshold <= 1 {
 		return nil
 	}
 	if o == nil {
-		o = &outcome{first: true, turns: -1}
+		o = &probeOutcome{first: true, turns: -1}
 	}
 	or := func(n, otherwise int32) int32 {
 		if n <= 0 {
@@ -64,22 +64,23 @@ func newProbe(p *corev1.Probe, o *outcome) *probe {
 	}
 	return &probe{
 		delay: time.Duration(p.InitialDelaySeconds) * time.Second, period: time.Duration(or(p.PeriodSeconds, 10)) * time.Second,
-		successes: int(or(p.SuccessThreshold, 1)), failing: int(or(p.FailureThreshold, 3)), outcome: *o,
+		successes: int(or(p.SuccessThreshold, 1)), failing: int(or(p.FailureThreshold, 3)), probeOutcome: *o,
 	}
 }
 
-// reaches is how long after the container's start probing has come to a result: from the
-// other, if it was that before, and at once if it began so. Probing begins at from. It is
-// not ok if that never happens. The n-th attempt is at n*period after the later of from and the delay; those before
-// the outcome turns are of the first kind, all others of the second.
+// reaches returns how long after the container's start the probe has reached a result: after as many attempts as
+// the threshold demands, or at once if it starts with that result. ok is false if it never does. Probing begins at
+// from; attempt n is at n*period after the later of from and the delay. Attempts before the outcome turns have the
+// first result, all others the second. For example, with period 10s, failureThreshold 3 and fail-after=25s
+// attempts at 10s and 20s pass, those at 30s, 40s and 50s fail: the probe has failed at 50s.
 func (p *probe) reaches(result bool, from time.Duration) (at time.Duration, ok bool) {
 	need := p.failing
 	if result {
 		need = p.successes
 	}
-	from = max(from, p.delay) // both are since the container's start
+	from = max(from, p.delay) // both count from the container's start
 	attempt := func(n int) time.Duration { return from + time.Duration(n)*p.period }
-	before := 0 // attempts of the first kind
+	before := 0 // attempts with the first result
 	if p.turns >= 0 {
 		if lead := p.turns - from; lead > 0 {
 			before = int((lead + p.period - 1) / p.period)
@@ -94,14 +95,14 @@ func (p *probe) reaches(result bool, from time.Duration) (at time.Duration, ok b
 	return 0, false
 }
 
-// probes are those of a container.
+// probes are the probes of a container.
 type probes struct{ startup, readiness, liveness *probe }
 
-func (s *script) probes(c *corev1.Container) probes {
+func (s *scenario) probes(c *corev1.Container) probes {
 	return probes{newProbe(c.StartupProbe, s.startup), newProbe(c.ReadinessProbe, s.readiness), newProbe(c.LivenessProbe, s.liveness)}
 }
 
-// started is when the startup probe has succeeded; not ok if it does not.
+// started returns when the startup probe has succeeded; ok is false if it never does.
 func (p probes) started() (time.Duration, bool) {
 	if p.startup == nil {
 		return 0, true
@@ -113,7 +114,7 @@ func (p probes) started() (time.Duration, bool) {
 	return at, ok
 }
 
-// ends is when a probe ends the container; not ok if none does.
+// ends returns when a probe ends the container; ok is false if none does.
 func (p probes) ends() (time.Duration, bool) {
 	from, ok := p.started()
 	if !ok {
@@ -125,8 +126,8 @@ func (p probes) ends() (time.Duration, bool) {
 	return p.liveness.reaches(false, from)
 }
 
-// look says whether a container that has run for so long has started and is ready, and how
-// long after its start that changes next, if it does.
+// look returns whether a container has started and is ready after running for a time, and how long after its start
+// that changes next.
 func (p probes) look(runs time.Duration) (started, ready bool, next time.Duration) {
 	from, ok := p.started()
 	if !ok || runs < from {
@@ -137,7 +138,7 @@ func (p probes) look(runs time.Duration) (started, ready bool, next time.Duratio
 	}
 	up, comes := p.readiness.reaches(true, from)
 	down, goes := p.readiness.reaches(false, from)
-	goes = goes && p.readiness.first // who begins unready need not become it
+	goes = goes && p.readiness.first // a container that starts unready does not become so
 	switch {
 	case goes && runs >= down:
 		return true, false, 0

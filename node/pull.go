@@ -9,26 +9,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The reasons of a container that waits for its image: it could not be pulled just now,
-// and is not tried again for a while.
+// Reasons of a container that waits for its image: a pull has just failed, or waits for its back-off.
 const (
 	pullError   = "ErrImagePull"
 	pullBackOff = "ImagePullBackOff"
 )
 
-// So are those of one whose image may not be pulled, or has no name that can be read; that stays so.
+// Reasons that last: the policy forbids to pull the image, or its name is invalid.
 const (
 	neverPull = "ErrImageNeverPull"
 	badName   = "InvalidImageName"
 )
 
-// pullPause is how long the first is seen before the second.
+// pullPause is how long ErrImagePull lasts before ImagePullBackOff.
 const pullPause = time.Second
 
-// noImages are the words of a name or a tag by which an image says that there is none.
+// noImages are the words of a name or a tag that mark an image as missing.
 var noImages = []string{"nonexistent", "non-existent", "does-not-exist", "404"}
 
-// isMissing says whether an image cannot be pulled: nginx:does-not-exist, nonexistent/nginx.
+// isMissing reports whether an image cannot be pulled: nginx:does-not-exist, nonexistent/nginx.
 func isMissing(image string) bool {
 	image, _, _ = strings.Cut(image, "@")
 	return slices.ContainsFunc(strings.FieldsFunc(image, func(r rune) bool { return r == '/' || r == ':' }), func(part string) bool {
@@ -36,11 +35,11 @@ func isMissing(image string) bool {
 	})
 }
 
-// imageless shows that a container has no image, if that is so; before is the reason for which it has
-// waited until now.
-func imageless(c *corev1.ContainerStatus, before string, spec *corev1.Container) bool {
+// showImageError puts a container whose image cannot be pulled into waiting, and reports whether that is so.
+// before is the container's previous reason for waiting.
+func showImageError(c *corev1.ContainerStatus, before string, spec *corev1.Container) bool {
 	w := &corev1.ContainerStateWaiting{}
-	switch problem := misnamed(spec.Image); {
+	switch problem := imageNameError(spec.Image); {
 	case problem != "":
 		w.Reason, w.Message = badName, fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name %q: %s", spec.Image, spec.Image, problem)
 	case !isMissing(spec.Image):
@@ -56,12 +55,11 @@ func imageless(c *corev1.ContainerStatus, before string, spec *corev1.Container)
 	return true
 }
 
-// pullsAgain is when to look again at a pod of which a container has just not got its image;
-// zero if there is none.
-func pullsAgain(s *corev1.PodStatus, now time.Time) time.Time {
+// nextPull returns when ErrImagePull of one of the containers becomes ImagePullBackOff; zero if none has it.
+func nextPull(s *corev1.PodStatus, now time.Time) time.Time {
 	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
 		for i := range list {
-			if waitsFor(list, i) == pullError {
+			if waitingReason(list, i) == pullError {
 				return now.Add(pullPause)
 			}
 		}
@@ -69,20 +67,20 @@ func pullsAgain(s *corev1.PodStatus, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// waitsFor is the reason for which a container waits, "" if it does not.
-func waitsFor(list []corev1.ContainerStatus, i int) string {
+// waitingReason returns the reason for which a container waits; "" if it does not.
+func waitingReason(list []corev1.ContainerStatus, i int) string {
 	if i < len(list) && list[i].State.Waiting != nil {
 		return list[i].State.Waiting.Reason
 	}
 	return ""
 }
 
-// announcePulls tells of images that could not be pulled.
-func (k *kubelet) announcePulls(before, after *corev1.Pod) {
+// recordPulls writes events about images that could not be pulled.
+func (k *kubelet) recordPulls(before, after *corev1.Pod) {
 	tell := func(specs []corev1.Container, old, now []corev1.ContainerStatus) {
 		for i := range min(len(specs), len(now)) {
-			reason := waitsFor(now, i)
-			if reason == waitsFor(old, i) {
+			reason := waitingReason(now, i)
+			if reason == waitingReason(old, i) {
 				continue
 			}
 			image := specs[i].Image

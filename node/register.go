@@ -33,9 +33,9 @@ func (k *kubelet) register(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.tellStarted(node, !there)
-	k.beat.uid = node.UID
-	k.beat.reported = time.Now()
+	k.recordStarting(node, !there)
+	k.heartbeat.uid = node.UID
+	k.heartbeat.reported = time.Now()
 	if cidr, err := netip.ParsePrefix(node.Spec.PodCIDR); err == nil {
 		if !k.options.PodCIDR.Contains(cidr.Addr()) {
 			if err := k.declareAs(ctx, k.name, cidr.Masked().String()); err != nil {
@@ -60,7 +60,7 @@ func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
 	status := k.status(time.Now())
 	maps.Copy(status.Allocatable, k.devices(node))
 	if len(k.options.Definitions.Stages("Node")) > 0 {
-		// What stages made of the conditions stays, but what others concluded from a silence.
+		// Conditions that stages have set stay, except Unknown, which the node lifecycle controller has set.
 		byStages, err := k.staged(node)
 		if err != nil {
 			return nil, err
@@ -83,14 +83,14 @@ func (k *kubelet) adopt(ctx context.Context) (*corev1.Node, error) {
 	}
 	next, err := k.nodes.Patch(ctx, k.name, client.StrategicPatch(map[string]any{"status": status}).On("status"))
 	if err == nil {
-		k.tellWell(next, node.Status.Conditions)
-		k.tellReboot(next, node.Status.NodeInfo.BootID)
+		k.recordHealthy(next, node.Status.Conditions)
+		k.recordReboot(next, node.Status.NodeInfo.BootID)
 	}
 	return next, err
 }
 
-// devices are the resources of a Node's capacity that others have put there, as device plugins do. All of them is
-// allocatable.
+// devices returns the resources that others have added to a Node's capacity, as device plugins do. All of their
+// capacity becomes allocatable.
 func (k *kubelet) devices(n *corev1.Node) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for name, q := range n.Status.Capacity {
@@ -101,7 +101,7 @@ func (k *kubelet) devices(n *corev1.Node) corev1.ResourceList {
 	return list
 }
 
-// lacksDevices reports whether some of them are not allocatable yet.
+// lacksDevices reports whether some of the added capacity is not allocatable yet.
 func (k *kubelet) lacksDevices(n *corev1.Node) bool {
 	for name, q := range k.devices(n) {
 		if has, ok := n.Status.Allocatable[name]; !ok || has.Cmp(q) != 0 {
@@ -111,8 +111,7 @@ func (k *kubelet) lacksDevices(n *corev1.Node) bool {
 	return false
 }
 
-// staged says whether a stage selects a Node that is not initialized yet; then its
-// conditions are what stages make of them.
+// staged reports whether a stage selects a Node that is not initialized yet; stages then set its conditions.
 func (k *kubelet) staged(n *corev1.Node) (bool, error) {
 	fresh := *n
 	fresh.Status.Conditions, fresh.Status.Phase = nil, ""
@@ -144,7 +143,7 @@ func (k *kubelet) node(now time.Time) *corev1.Node {
 	return n
 }
 
-// port is that of the kubelet's API.
+// port returns the port of the kubelet's API.
 func (k *kubelet) port() int32 {
 	if e := k.options.Endpoint; e.IsValid() {
 		return int32(e.Port())
@@ -177,13 +176,13 @@ func (k *kubelet) status(now time.Time) corev1.NodeStatus {
 	}
 	if e := k.options.Endpoint; e.IsValid() {
 		s.Addresses[0].Address = e.Addr().String()
-		s.Addresses = s.Addresses[:1] // a server may prefer names, which nobody resolves
+		s.Addresses = s.Addresses[:1] // a server may prefer host names, which do not resolve
 	}
 	if len(k.options.Definitions.Stages("Node")) > 0 {
 		s.Phase = corev1.NodeRunning // kwok's stages look at it
 	}
 	k.mu.Lock()
-	s.Images = k.mu.images.tell()
+	s.Images = k.mu.images.report()
 	k.mu.Unlock()
 	ontoStatus(&s, k.options.Template)
 	for _, size := range []corev1.ResourceName{"hugepages-1Gi", "hugepages-2Mi"} {

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// safeSysctls are those that pods may set; any other a kubelet must have been told to allow.
+// safeSysctls may be set by pods; a kubelet allows any other only by configuration.
 var safeSysctls = map[string]bool{
 	"kernel.shm_rmid_forced":              true,
 	"net.ipv4.ip_local_port_range":        true,
@@ -23,7 +23,7 @@ var safeSysctls = map[string]bool{
 	"net.ipv4.tcp_wmem":                   true,
 }
 
-// rejected says why the node does not take a pod; an empty reason means that it does.
+// rejected returns why the node rejects a pod; an empty reason admits it.
 func rejected(pod *corev1.Pod) (reason, message string) {
 	c := pod.Spec.SecurityContext
 	if c == nil {

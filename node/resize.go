@@ -12,10 +12,10 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// retryResize is how long a resize that is put off waits before it is tried again.
+// retryResize is the time between two attempts of a deferred resize.
 const retryResize = 10 * time.Second
 
-// wantsResize says whether a container runs with other resources than its pod has for it now.
+// wantsResize reports whether a running container has other resources than the pod's spec.
 func wantsResize(pod *corev1.Pod, s *corev1.PodStatus) bool {
 	for i := range min(len(s.ContainerStatuses), len(pod.Spec.Containers)) {
 		if differs(&pod.Spec.Containers[i], &s.ContainerStatuses[i]) {
@@ -29,17 +29,17 @@ func differs(spec *corev1.Container, c *corev1.ContainerStatus) bool {
 	return c.Resources != nil && c.State.Running != nil && !fastjson.Same(c.Resources, &spec.Resources)
 }
 
-// resize gives running containers the resources that their pod has for them now. First it is
-// written that they are allotted, or that they are put off since the node says no, then that
-// they are given; a container whose policy says so is started anew. It returns when to look again.
-func resize(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (next time.Time) {
+// resize gives running containers the resources of the pod's spec in two writes: first that they are allocated, or
+// that the resize is deferred; then that they are in effect. A container whose resizePolicy demands it is
+// restarted. It returns when to look again.
+func resize(pod *corev1.Pod, s *corev1.PodStatus, sc scenario, now time.Time) (next time.Time) {
 	if !wantsResize(pod, s) {
 		dropCondition(s, corev1.PodResizePending, corev1.PodResizeInProgress)
 		return next
 	}
 	if !resizes(pod) {
-		if sc.refusal.reason != "" {
-			setResize(pod, s, corev1.PodResizePending, corev1.PodReasonDeferred, sc.refusal.message, now)
+		if sc.admission.reason != "" {
+			setResize(pod, s, corev1.PodResizePending, corev1.PodReasonDeferred, sc.admission.message, now)
 			return now.Add(retryResize)
 		}
 		for i := range s.ContainerStatuses {
@@ -67,13 +67,13 @@ func resize(pod *corev1.Pod, s *corev1.PodStatus, sc script, now time.Time) (nex
 	return next
 }
 
-// resizes says whether the resources that a pod has now have been allotted.
+// resizes reports whether the resources of the pod's spec have been allocated.
 func resizes(pod *corev1.Pod) bool {
 	began := condition.OfPod(&pod.Status, corev1.PodResizeInProgress)
 	return began != nil && began.ObservedGeneration == pod.Generation
 }
 
-// needsRestart says whether a container must be started anew for what is changed of its resources.
+// needsRestart reports whether a change of resources restarts a container.
 func needsRestart(spec *corev1.Container, old *corev1.ResourceRequirements) bool {
 	for _, p := range spec.ResizePolicy {
 		request, was := spec.Resources.Requests[p.ResourceName], old.Requests[p.ResourceName]
@@ -89,7 +89,7 @@ func dropCondition(s *corev1.PodStatus, types ...corev1.PodConditionType) {
 	s.Conditions = slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return slices.Contains(types, c.Type) })
 }
 
-// setResize says how a resize stands.
+// setResize sets a condition of a resize.
 func setResize(pod *corev1.Pod, s *corev1.PodStatus, t corev1.PodConditionType, reason, message string, now time.Time) {
 	new := corev1.PodCondition{
 		Type: t, Status: corev1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: pod.Generation,
@@ -104,8 +104,8 @@ func setResize(pod *corev1.Pod, s *corev1.PodStatus, t corev1.PodConditionType, 
 	}
 }
 
-// announceResize tells how a resize stands.
-func (k *kubelet) announceResize(before, after *corev1.Pod) {
+// recordResize writes events about the progress of a resize.
+func (k *kubelet) recordResize(before, after *corev1.Pod) {
 	tell := func(kind, reason, text, problem string, generation int64) {
 		type allotment struct {
 			Name      string                      `json:"name"`

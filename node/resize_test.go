@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// TestResize gives a pod other resources while it runs, step by step: what its status tells of
+// TestResize gives a pod other resources while it runs, step by step: the parts of its status about
 // them, how often its container was started, and how the resize stands.
 func TestResize(t *testing.T) {
 	cpu := func(q string) corev1.ResourceList { return corev1.ResourceList{"cpu": resource.MustParse(q)} }
@@ -30,7 +30,7 @@ func TestResize(t *testing.T) {
 		c.ResizePolicy = []corev1.ContainerResizePolicy{{ResourceName: "cpu", RestartPolicy: tc.policy}}
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		o := Options{}.complete()
-		sc := o.script(p)
+		sc := o.scenario(p)
 		var got []string
 		for i := range 3 {
 			st := advance(p, sc, testHost, testIP, now, time.Time{})
@@ -47,7 +47,7 @@ func TestResize(t *testing.T) {
 			}
 			if got = append(got, text); i == 0 {
 				if tc.lacks != "" {
-					sc.refusal = refusal{reason: "OutOfcpu", message: tc.lacks}
+					sc.admission = admitResult{reason: "OutOfcpu", message: tc.lacks}
 				}
 				c.Resources.Requests = cpu("2")
 				p.Generation++

@@ -6,13 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// restarts reports whether the kubelet starts a container again that exited so: by the first of its rules
-// that is for the exit code, else by its own restart policy, else by its pod's (KEP-5307). An init container that
-// has succeeded never is.
+// restarts reports whether the kubelet restarts a container that exited with a code: by the first matching one of
+// its rules, else by its own restart policy, else by its pod's (KEP-5307). An init container that has succeeded is
+// never restarted.
 func restarts(pod *corev1.Pod, c *corev1.Container, exitCode int32) bool {
 	for i := range c.RestartPolicyRules {
 		if r := &c.RestartPolicyRules[i]; matches(r.ExitCodes, exitCode) {
-			return true // which is all that an action can be for this container
+			return true // the only action that there is for one container
 		}
 	}
 	switch policy(pod, c) {
@@ -24,7 +24,7 @@ func restarts(pod *corev1.Pod, c *corev1.Container, exitCode int32) bool {
 	return true
 }
 
-// policy is the restart policy that a container has.
+// policy returns the restart policy of a container.
 func policy(pod *corev1.Pod, c *corev1.Container) corev1.RestartPolicy {
 	if c.RestartPolicy != nil {
 		return corev1.RestartPolicy(*c.RestartPolicy)
@@ -32,7 +32,7 @@ func policy(pod *corev1.Pod, c *corev1.Container) corev1.RestartPolicy {
 	return pod.Spec.RestartPolicy
 }
 
-// matches reports whether a rule is for an exit code.
+// matches reports whether a rule applies to an exit code.
 func matches(on *corev1.ContainerRestartRuleOnExitCodes, code int32) bool {
 	if on == nil {
 		return false

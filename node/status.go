@@ -9,25 +9,24 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// step is what a pod comes to at some moment.
+// step is the result of advance.
 type step struct {
 	status corev1.PodStatus
-	next   time.Time // when to look again; zero: when the pod changes
-	ends   time.Time // when its containers exit, as far as it is known here
-	remove bool      // the pod has ended and is to be removed, after status is written
+	next   time.Time // when to look again; zero if only a change of the pod is a reason to
+	ends   time.Time // when its containers exit, as far as known
+	remove bool      // the pod has ended; it is removed after status is written
 }
 
-// host is what a pod's status tells of its node.
+// host is the part of a pod's status that comes from its node.
 type host struct {
 	ip netip.Addr
 }
 
-// advance says what becomes of a pod at a moment. It reads nothing but its arguments, and
-// takes one step at a time, so that every state is written and seen: what it returns, once
-// written, is what the next step begins with. ends is when the containers that run now
-// exit, if the script has an end and the caller knows the moment better than the pod
-// does, which has whole seconds.
-func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time.Time) step {
+// advance returns the next status of a pod at a time. It reads only its arguments, and takes one step at a time,
+// so that every state is written and seen: the status it returns, once written, is the input of the next step.
+// ends is when the running containers exit, if the scenario has an end and the caller knows the time more
+// precisely than the pod, which has whole seconds.
+func advance(pod *corev1.Pod, s scenario, h host, podIP netip.Addr, now, ends time.Time) step {
 	old := &pod.Status
 	st := step{status: *old.DeepCopy()}
 	new := &st.status
@@ -36,7 +35,7 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 		st.remove = pod.DeletionTimestamp != nil
 		return st
 	case pod.DeletionTimestamp != nil && !isStarted(old):
-		st.remove = true // never ran: nothing to tell
+		st.remove = true // it never ran, so its status stays
 		return st
 	case pod.DeletionTimestamp != nil:
 		end := terminationEnd(pod, s)
@@ -52,14 +51,14 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 		if end := s.evictionEnd(pod); now.Before(end) {
 			st.next = end
 		} else {
-			makeWay(pod, new, h, now)
+			endPreempted(pod, new, h, now)
 		}
 		return st
 	}
 
-	if reason, message := rejected(pod); new.StartTime == nil && (reason != "" || s.refusal.reason != "") {
+	if reason, message := rejected(pod); new.StartTime == nil && (reason != "" || s.admission.reason != "") {
 		if reason == "" {
-			reason, message = s.refusal.reason, s.refusal.message
+			reason, message = s.admission.reason, s.admission.message
 		}
 		new.QOSClass, new.ObservedGeneration = qosClass(pod), pod.Generation
 		new.Phase, new.Reason, new.Message = corev1.PodFailed, reason, rejection+message
@@ -71,28 +70,28 @@ func advance(pod *corev1.Pod, s script, h host, podIP netip.Addr, now, ends time
 		fail(pod, new, deadlineExceeded, "Pod was active on the node longer than the specified deadline", now)
 		return st
 	}
-	st = awaken(pod, s, h, podIP, st, now, ends)
+	st = startOrProceed(pod, s, h, podIP, st, now, ends)
 	if !isOver(&corev1.Pod{Status: st.status}) {
 		assume(pod, &st.status, s, now)
-		st.next = sooner(st.next, deadline)
+		st.next = earlier(st.next, deadline)
 	}
 	return st
 }
 
-// fail ends a pod for a reason that is not in its containers.
+// fail ends a pod for a reason that its containers do not show.
 func fail(pod *corev1.Pod, s *corev1.PodStatus, reason, message string, now time.Time) {
 	terminate(pod, s, killed, now)
 	s.Phase, s.Reason, s.Message = corev1.PodFailed, reason, message
 	conditions(pod, s, now)
 }
 
-// rejection is what the message of a pod begins with that the node has not taken.
+// rejection begins the message of a rejected pod.
 const rejection = "Pod was rejected: "
 
-// deadlineExceeded is the reason of a pod that has been active for too long.
+// deadlineExceeded is the reason of a pod that has been active for longer than activeDeadlineSeconds.
 const deadlineExceeded = "DeadlineExceeded"
 
-// activeUntil is when a pod has been active for as long as it may; zero if that is for ever.
+// activeUntil returns when a pod exceeds its activeDeadlineSeconds; zero if never.
 func activeUntil(pod *corev1.Pod, s *corev1.PodStatus) (end time.Time) {
 	if d := pod.Spec.ActiveDeadlineSeconds; d != nil && s.StartTime != nil {
 		end = s.StartTime.Add(time.Duration(*d) * time.Second)
@@ -100,10 +99,10 @@ func activeUntil(pod *corev1.Pod, s *corev1.PodStatus) (end time.Time) {
 	return end
 }
 
-// awaken starts a pod's containers, or brings them on.
-func awaken(pod *corev1.Pod, s script, h host, podIP netip.Addr, st step, now, ends time.Time) step {
+// startOrProceed starts a pod's containers, or advances running ones.
+func startOrProceed(pod *corev1.Pod, s scenario, h host, podIP netip.Addr, st step, now, ends time.Time) step {
 	old, new := &pod.Status, &st.status
-	if at := new.StartTime.Add(s.startAfter); !isStarted(old) && (now.Before(at) || s.unmounted != nil) {
+	if at := new.StartTime.Add(s.startAfter); !isStarted(old) && (now.Before(at) || s.mountErrors != nil) {
 		new.Phase = corev1.PodPending
 		create(pod, new)
 		conditions(pod, new, now)
@@ -130,19 +129,19 @@ func awaken(pod *corev1.Pod, s script, h host, podIP netip.Addr, st step, now, e
 		return st
 	}
 	if isStarted(new) && pod.DeletionTimestamp == nil {
-		st.next = sooner(sooner(st.next, ephemeral(pod, new, now)), resize(pod, new, s, now))
+		st.next = earlier(earlier(st.next, ephemeral(pod, new, now)), resize(pod, new, s, now))
 	}
-	st.next = sooner(st.next, sooner(readiness(pod, new, s, now), pullsAgain(new, now)))
+	st.next = earlier(st.next, earlier(readiness(pod, new, s, now), nextPull(new, now)))
 	conditions(pod, new, now)
 	return st
 }
 
-// isOver says whether a pod has come to its end.
+// isOver reports whether a pod has succeeded or failed.
 func isOver(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// runningOrPending is the phase of a pod of which a container may never have run.
+// runningOrPending returns the phase of a pod whose containers may not all have run yet.
 func runningOrPending(s *corev1.PodStatus) corev1.PodPhase {
 	for i := range s.ContainerStatuses {
 		if c := &s.ContainerStatuses[i]; c.State.Waiting != nil && c.LastTerminationState.Terminated == nil {
@@ -152,7 +151,7 @@ func runningOrPending(s *corev1.PodStatus) corev1.PodPhase {
 	return corev1.PodRunning
 }
 
-// isStarted says whether containers have been started.
+// isStarted reports whether containers have been started.
 func isStarted(s *corev1.PodStatus) bool {
 	for i := range s.ContainerStatuses {
 		c := &s.ContainerStatuses[i]
@@ -172,9 +171,9 @@ func allTerminated(s *corev1.PodStatus) bool {
 	return len(s.ContainerStatuses) > 0
 }
 
-// terminationEnd is when a pod that is being deleted has ended: after what the script
-// says, but not past its grace period.
-func terminationEnd(pod *corev1.Pod, s script) time.Time {
+// terminationEnd returns when the containers of a deleted pod have ended: after the scenario's terminateAfter, but
+// not after the grace period.
+func terminationEnd(pod *corev1.Pod, s scenario) time.Time {
 	end := pod.DeletionTimestamp.Time
 	var grace time.Duration
 	if pod.DeletionGracePeriodSeconds != nil {
@@ -186,13 +185,13 @@ func terminationEnd(pod *corev1.Pod, s script) time.Time {
 	return end
 }
 
-// evictionEnd is when a pod that makes way has ended.
-func (s *script) evictionEnd(pod *corev1.Pod) time.Time {
+// evictionEnd returns when a preempted pod has ended.
+func (s *scenario) evictionEnd(pod *corev1.Pod) time.Time {
 	grace := time.Duration(ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, 0)) * time.Second
 	return s.evicted.Add(min(s.terminateAfter, grace))
 }
 
-// begin fills in what a kubelet tells first.
+// begin sets the first fields that a kubelet writes.
 func begin(pod *corev1.Pod, s *corev1.PodStatus, h host, now time.Time) {
 	if s.StartTime == nil {
 		s.StartTime = &metav1.Time{Time: now}
@@ -213,7 +212,7 @@ func setIP(pod *corev1.Pod, s *corev1.PodStatus, h host, ip netip.Addr) {
 	s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
 }
 
-// finish gives a pod whose containers have all ended its last phase.
+// finish sets the final phase of a pod whose containers have all ended.
 func finish(pod *corev1.Pod, s *corev1.PodStatus, now time.Time) {
 	s.ObservedGeneration = pod.Generation
 	s.Phase = corev1.PodSucceeded

@@ -325,7 +325,7 @@ func ruled(policy corev1.ContainerRestartPolicy, op corev1.ContainerRestartRuleO
 	}
 }
 
-// TestAssumptions: a pod tells which of its containers the node only assumes to know.
+// TestAssumptions: a condition names the containers about which the node makes assumptions.
 func TestAssumptions(t *testing.T) {
 	never := corev1.RestartPolicyNever
 	for name, c := range map[string]struct {
@@ -348,7 +348,7 @@ func TestAssumptions(t *testing.T) {
 		}
 		o := Options{}.complete()
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		status := advance(c.pod, o.script(c.pod), testHost, testIP, now, time.Time{}).status
+		status := advance(c.pod, o.scenario(c.pod), testHost, testIP, now, time.Time{}).status
 		got := condition.OfPod(&status, CommandsUnderstood)
 		switch {
 		case got == nil && c.reason == "":
@@ -361,7 +361,7 @@ func TestAssumptions(t *testing.T) {
 		c.pod.Status = status
 		c.pod.Spec.InitContainers = nil
 		metav1.SetMetaDataAnnotation(&c.pod.ObjectMeta, RunForAnnotation, "1h")
-		status = advance(c.pod, o.script(c.pod), testHost, testIP, now, time.Time{}).status
+		status = advance(c.pod, o.scenario(c.pod), testHost, testIP, now, time.Time{}).status
 		if got := condition.OfPod(&status, CommandsUnderstood); got != nil {
 			t.Errorf("%s: %v is still told when annotations say it", name, got)
 		}
@@ -390,7 +390,7 @@ func play(pod *corev1.Pod, deleteAt, until time.Duration, precise bool) (lines [
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var ends time.Time
 	for now := began; ; {
-		st := advance(pod, o.script(pod), testHost, testIP, now, ends)
+		st := advance(pod, o.scenario(pod), testHost, testIP, now, ends)
 		if line(&st.status) != line(&pod.Status) {
 			lines = append(lines, fmt.Sprintf("%v %s", now.Sub(began), line(&st.status)))
 			if precise {
@@ -420,7 +420,7 @@ func TestRunningStatus(t *testing.T) {
 	o := Options{}.complete()
 	pod := testPod(corev1.RestartPolicyAlways)
 	pod.Status.Conditions = []corev1.PodCondition{{Type: "x.com/ok", Status: corev1.ConditionTrue}}
-	s := advance(pod, o.script(pod), testHost, testIP, now, time.Time{}).status
+	s := advance(pod, o.scenario(pod), testHost, testIP, now, time.Time{}).status
 
 	if s.PodIP != "10.128.0.2" || len(s.PodIPs) != 1 || s.HostIP != "172.18.0.2" || len(s.HostIPs) != 1 {
 		t.Errorf("addresses: %s %v on %s %v", s.PodIP, s.PodIPs, s.HostIP, s.HostIPs)
@@ -441,12 +441,12 @@ func TestRunningStatus(t *testing.T) {
 	}
 
 	pod.Status = s
-	again := advance(pod, o.script(pod), testHost, testIP, now.Add(time.Minute), time.Time{})
+	again := advance(pod, o.scenario(pod), testHost, testIP, now.Add(time.Minute), time.Time{})
 	if !apiequality.Semantic.DeepEqual(again.status, s) || !again.next.IsZero() {
 		t.Error("a pod that runs on is not left alone")
 	}
 	pod.Spec.HostNetwork = true
-	if s := advance(pod, o.script(pod), testHost, netip.Addr{}, now, time.Time{}).status; s.PodIP != s.HostIP {
+	if s := advance(pod, o.scenario(pod), testHost, netip.Addr{}, now, time.Time{}).status; s.PodIP != s.HostIP {
 		t.Errorf("a pod of the host's network has address %s", s.PodIP)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// sync brings a pod one step on. It returns when the next step is due.
+// sync advances a pod by one step. It returns when the next step is due.
 func (key podKey) sync(ctx context.Context) (time.Time, error) {
 	k := key.node
 	latest, ip, known, err := k.take(key)
@@ -29,17 +29,17 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 			return turn, err
 		}
 	}
-	sc := k.options.script(latest)
+	sc := k.options.scenario(latest)
 	sc.evicted = known.evicted
 	if !isOver(latest) && latest.DeletionTimestamp == nil && sc.evicted.IsZero() {
-		if sc.refusal, err = k.admitted(ctx, latest); err != nil || sc.refusal.waits {
+		if sc.admission, err = k.admitted(ctx, latest); err != nil || sc.admission.preempts {
 			return turn, err
 		}
-		if !k.equip(ctx, latest, &sc) {
-			return turn, nil // when all that the pod uses has been heard of
+		if !k.checkNeeds(ctx, latest, &sc) {
+			return turn, nil // the last of the objects that the pod uses queues it again
 		}
-		if sc.unmounted != nil {
-			k.complain(latest, sc.unmounted)
+		if sc.mountErrors != nil {
+			k.recordMountErrors(latest, sc.mountErrors)
 		}
 	}
 	st := advance(latest, sc, host{k.ip}, ip, time.Now(), known.ends)
@@ -56,36 +56,36 @@ func (key podKey) sync(ctx context.Context) (time.Time, error) {
 			return time.Time{}, k.refused(key, latest, err)
 		}
 		k.wrote(key, latest, written, st.ends)
-		k.announce(latest, written)
+		k.recordEvents(latest, written)
 		latest = written
 	}
 	if st.remove {
 		return time.Time{}, key.release(ctx, latest)
 	}
-	return sooner(st.next, turn), nil
+	return earlier(st.next, turn), nil
 }
 
-// admitted says why a pod does not get what it has come for, if it has.
-func (k *kubelet) admitted(ctx context.Context, pod *corev1.Pod) (refusal, error) {
+// admitted returns why the node rejects a new pod or a resize, if the pod waits for an answer.
+func (k *kubelet) admitted(ctx context.Context, pod *corev1.Pod) (admitResult, error) {
 	switch {
 	case pod.Status.StartTime == nil:
-		return k.admit(ctx, pod, arrival)
+		return k.admit(ctx, pod, admitPod)
 	case wantsResize(pod, &pod.Status) && !resizes(pod):
-		return k.admit(ctx, pod, resizal)
+		return k.admit(ctx, pod, admitResize)
 	}
-	return refusal{}, nil
+	return admitResult{}, nil
 }
 
-// moments are those of a pod's life that its status does not tell.
+// moments are times of a pod that its status does not show.
 type moments struct{ ends, evicted time.Time }
 
-// take returns the latest version of a pod and the address it has or is given. The pod
-// is nil if it is gone, or out of reach.
+// take returns the latest version of a pod and its address, which it allocates if needed. The pod is nil if it is
+// gone or its node is in an outage.
 func (k *kubelet) take(key podKey) (latest *corev1.Pod, ip netip.Addr, known moments, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	p := k.mu.pods[key.uid]
-	if p == nil || k.mu.dark {
+	if p == nil || k.mu.outage {
 		return nil, ip, known, nil
 	}
 	if waits := p.latest.Status.Phase == corev1.PodPending || p.latest.Status.Phase == ""; waits &&
@@ -97,8 +97,8 @@ func (k *kubelet) take(key podKey) (latest *corev1.Pod, ip netip.Addr, known mom
 	return p.latest, p.ip, moments{p.ends, p.evicted}, nil
 }
 
-// decided shows what the node is about to write on top of a version. Nobody may see it at
-// the server and not here.
+// decided publishes the status that the node is about to write on top of a version, so that no client sees it at
+// the server first.
 func (k *kubelet) decided(key podKey, on, next *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -108,7 +108,7 @@ func (k *kubelet) decided(key podKey, on, next *corev1.Pod) {
 	}
 }
 
-// wrote notes the version that a status write made, unless the watch was faster.
+// wrote stores the version that a status write has made, unless the watch was faster.
 func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, ends time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -118,20 +118,19 @@ func (k *kubelet) wrote(key podKey, on, written *corev1.Pod, ends time.Time) {
 	}
 	k.mu.images.pulled(written)
 	if isStarted(&written.Status) {
-		k.leaveVolumes(p, key.uid)
+		k.untrackVolumes(p, key.uid)
 	}
 	if isOver(written) {
-		k.freed()
+		k.retryPreempting()
 	}
 	if p.latest == on {
-		p.become(written) // what the watch brings next is no news
+		p.become(written) // the watch will bring the same version
 	}
 	p.ends = ends
 }
 
-// refused decides about a status write that failed. One on an old version is made
-// again when the watch brings the new one; it may have done so already, and then the pod
-// is in the queue again.
+// refused decides about a status write that failed. A conflicting write is repeated when the watch brings the
+// newer version; if it has done so already, the pod is in the queue again.
 func (k *kubelet) refused(key podKey, on *corev1.Pod, err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return nil
@@ -140,8 +139,7 @@ func (k *kubelet) refused(key podKey, on *corev1.Pod, err error) error {
 	return err
 }
 
-// release removes a pod that has ended. That is done once: if the server keeps it for finalizers,
-// it will go with them.
+// release removes a pod that has ended, once. If finalizers keep it, the server removes it with the last of them.
 func (key podKey) release(ctx context.Context, ended *corev1.Pod) error {
 	k := key.node
 	k.mu.Lock()
@@ -155,8 +153,7 @@ func (key podKey) release(ctx context.Context, ended *corev1.Pod) error {
 	return err
 }
 
-// remove deletes a pod that has ended, and only this one, not its successor of the
-// same name.
+// remove deletes a pod that has ended, by its UID, so that a successor of the same name stays.
 func (k *kubelet) remove(ctx context.Context, p *corev1.Pod) error {
 	err := k.trace(ctx, p, func(ctx context.Context) error {
 		return k.pods.Namespace(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{
@@ -170,14 +167,14 @@ func (k *kubelet) remove(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// trace does something about a pod because of what the pod was when it was last seen.
+// trace runs f, which writes a pod, with the version that caused the write.
 func (k *kubelet) trace(ctx context.Context, p *corev1.Pod, f func(context.Context) error) error {
 	w := &trace.Reconcile{Controller: "node/" + k.name, Key: p.Namespace + "/" + p.Name, Causes: []int64{trace.Revision(p.ResourceVersion)}}
 	w.Handed = k.begun(p.UID)
 	return k.pods.Trace().Do(ctx, w, f)
 }
 
-// arrived tells the trace of an event of the node's watch, and that the pod is queued.
+// arrived traces an event of the node's watch and that the pod is queued.
 func (k *kubelet) arrived(pod *corev1.Pod, opened, read, decoded trace.Instant) {
 	log := k.pods.Trace()
 	if log == nil {
@@ -192,7 +189,7 @@ func (k *kubelet) arrived(pod *corev1.Pod, opened, read, decoded trace.Instant) 
 	}
 }
 
-// begun is when the pod was queued for what begins now, 0 if it was not by news.
+// begun returns when the pod was queued for the work that begins now; 0 if no event queued it.
 func (k *kubelet) begun(uid types.UID) (handed trace.Instant) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

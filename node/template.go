@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// LoadTemplate reads a Node that is to be Options.Template from a YAML file.
+// LoadTemplate reads a Node for Options.Template from a YAML file.
 func LoadTemplate(file string) (*corev1.Node, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -41,12 +41,12 @@ func ParseCapacity(items map[string]string) (corev1.ResourceList, error) {
 	return list, nil
 }
 
-// onto puts what the template says onto a new Node.
+// onto applies the template to a new Node.
 func onto(n, template *corev1.Node) {
 	if template == nil {
 		return
 	}
-	own := n.Labels[corev1.LabelHostname] // of a template that was a node it would be another's
+	own := n.Labels[corev1.LabelHostname] // a template that was a Node has that one's host name
 	maps.Copy(n.Labels, template.Labels)
 	n.Labels[corev1.LabelHostname] = own
 	maps.Copy(n.Annotations, template.Annotations)
@@ -55,7 +55,7 @@ func onto(n, template *corev1.Node) {
 	n.Spec.ProviderID = template.Spec.ProviderID
 }
 
-// ontoStatus puts what the template says of the status onto that of a node.
+// ontoStatus applies the template's status to that of a node.
 func ontoStatus(s *corev1.NodeStatus, template *corev1.Node) {
 	if template == nil {
 		return

@@ -27,7 +27,7 @@ status:
   images: [{names: [big:1], sizeBytes: 1000000000}]
 `
 
-// TestTemplate makes a node of a file, and what is given besides goes before it.
+// TestTemplate makes a node of a file; options take precedence over it.
 func TestTemplate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "node.yaml")
 	if err := os.WriteFile(file, []byte(template), 0o600); err != nil {

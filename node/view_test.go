@@ -26,7 +26,7 @@ func (o onStatus) RoundTrip(req *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(req)
 }
 
-// TestViewIsNotBehind says that a node shows what it runs before anybody else can know.
+// TestViewIsNotBehind: a node shows a status before the server does.
 func TestViewIsNotBehind(t *testing.T) {
 	env, config := servedAt(t)
 	var nodes atomic.Pointer[node.Nodes]

@@ -20,8 +20,8 @@ import (
 	"fairlead.dev/internal/node/needs"
 )
 
-// watch follows what a key names until ctx ends. It is the goroutine of a used.
-func (k *kubelet) watch(ctx context.Context, key needs.Key, u *used) {
+// watch follows the object of a key until ctx ends. It is the goroutine of a usedObject.
+func (k *kubelet) watch(ctx context.Context, key needs.Key, u *usedObject) {
 	switch c := k.env.Client; key.Kind {
 	case needs.ConfigMap:
 		watchOne(ctx, k, key, u, client.For[*corev1.ConfigMap](c), func(m *corev1.ConfigMap) bool { return m.Immutable != nil && *m.Immutable })
@@ -43,14 +43,14 @@ func (k *kubelet) watch(ctx context.Context, key needs.Key, u *used) {
 		bundles := client.For[*certificatesv1.ClusterTrustBundle](c)
 		have := map[string]*certificatesv1.ClusterTrustBundle{}
 		watchAll(ctx, k, key, bundles, "spec.signerName="+key.Name, have, func(err error) bool {
-			k.hear(u, slices.Collect(maps.Values(have)), err)
+			k.objectChanged(u, slices.Collect(maps.Values(have)), err)
 			return false
 		})
 	}
 }
 
-// watchOne follows the object that a key names. It ends as well when it has seen a version that is for good.
-func watchOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u *used, r client.Resource[T], final func(T) bool) {
+// watchOne follows the object of a key. It also ends when final returns true for a version.
+func watchOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u *usedObject, r client.Resource[T], final func(T) bool) {
 	if key.Namespace != "" {
 		r = r.Namespace(key.Namespace)
 	}
@@ -58,15 +58,15 @@ func watchOne[T client.Object](ctx context.Context, k *kubelet, key needs.Key, u
 	watchAll(ctx, k, key, r, "metadata.name="+key.Name, have, func(err error) bool {
 		obj, there := have[key.Name]
 		if !there {
-			k.hear(u, nil, err)
+			k.objectChanged(u, nil, err)
 			return false
 		}
-		k.hear(u, obj, err)
+		k.objectChanged(u, obj, err)
 		return final != nil && final(obj)
 	})
 }
 
-// watchAll keeps in have, by name, the objects that a field selector takes, and calls heard after each change, until that
+// watchAll keeps the objects of a field selector in have, by name, and calls heard after each change, until that
 // returns true or ctx ends. heard gets an error while the objects are not known.
 func watchAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r client.Resource[T], fields string, have map[string]T, heard func(error) bool) {
 	revision := ""
@@ -85,7 +85,7 @@ func watchAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r
 	}
 }
 
-// readAll reads the objects and their watch until that ends, and says why; revision moves with it.
+// readAll reads the objects and their watch until it ends, and returns why; revision advances with it.
 func readAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r client.Resource[T], fields string, revision *string, have map[string]T, heard func(error) bool) (done bool, err error) {
 	options := metav1.ListOptions{FieldSelector: fields}
 	if *revision == "" {
@@ -132,7 +132,7 @@ func readAll[T client.Object](ctx context.Context, k *kubelet, key needs.Key, r 
 	}
 }
 
-// listOne lists, not too many at once.
+// listOne lists, with bounded concurrency.
 func listOne[T client.Object](ctx context.Context, k *kubelet, r client.Resource[T], options metav1.ListOptions) (list client.List[T], err error) {
 	select {
 	case k.joining <- struct{}{}:

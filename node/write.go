@@ -14,10 +14,10 @@ import (
 	"fairlead.dev/internal/fastjson"
 )
 
-// put writes a pod's status and returns the pod as the server has it then. It writes an update,
-// not a patch: the request is longer, but it costs the server less. The answer to a node is
-// nearly always what it has sent, with another resourceVersion, which can be told from the bytes;
-// only if somebody else has changed something, as a webhook may, it is decoded.
+// put writes a pod's status and returns the pod as the server then has it. It sends an update instead of a patch:
+// the request is longer, but costs the server less. The answer nearly always equals the request but for
+// resourceVersion, which the bytes show; it is decoded only if another writer, such as a webhook, has changed
+// something.
 func (k *kubelet) put(ctx context.Context, next *corev1.Pod) (*corev1.Pod, error) {
 	text, err := bare(next)
 	if err != nil {
@@ -48,8 +48,8 @@ const (
 	revision   = `"resourceVersion":"`
 )
 
-// bare is the text of a pod without its resourceVersion and its record of managers. The server
-// keeps its own of those; what a status write says of them does not count.
+// bare returns the JSON of a pod without resourceVersion and managedFields. The server keeps its own of these and
+// ignores those of a status write.
 func bare(pod *corev1.Pod) ([]byte, error) {
 	p := *pod
 	p.APIVersion, p.Kind, p.ResourceVersion, p.ManagedFields = "v1", "Pod", "", nil
@@ -59,7 +59,7 @@ func bare(pod *corev1.Pod) ([]byte, error) {
 	return json.Marshal(&p)
 }
 
-// revised is a bare text with a resourceVersion, on which the write then depends.
+// revised adds a resourceVersion to the result of bare, on which the write then depends.
 func revised(text []byte, version string) []byte {
 	body := make([]byte, 0, len(text)+len(revision)+len(version)+2)
 	body = append(append(body, inMetadata...), revision...)
@@ -67,9 +67,9 @@ func revised(text []byte, version string) []byte {
 	return append(body, text[len(inMetadata):]...)
 }
 
-// asSent says that an answer is the object of a bare text, and which resourceVersion it has got.
-// Servers put that where they like; the record of managers is the last of metadata. No text
-// within quotes can be taken for what is looked for here, since its own quotes are escaped.
+// asSent reports whether an answer is the object of a bare text, and its resourceVersion. Servers put that
+// anywhere in metadata; managedFields are its last member. No string inside the text can be mistaken for these
+// members, since its quotes are escaped.
 func asSent(text, answer []byte) (version string, ok bool) {
 	at := bytes.Index(answer, []byte(revision))
 	if at < len(inMetadata) || at > len(text) || !bytes.Equal(answer[:at], text[:at]) {
@@ -92,7 +92,7 @@ func asSent(text, answer []byte) (version string, ok bool) {
 	return string(v), ok
 }
 
-// toSeconds makes the times of a status what they are for who reads it.
+// toSeconds rounds the times of a status down to seconds, as clients see them.
 func toSeconds(s *corev1.PodStatus) {
 	cut := func(t *metav1.Time) { t.Time = t.Truncate(time.Second) }
 	if s.StartTime != nil {

@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/node"
 )
 
-// TestAnswers tells answers that are what was sent from all others.
+// TestAnswers distinguishes answers that equal the request from all others.
 func TestAnswers(t *testing.T) {
 	pod := boundPod("a", "node-1", "")
 	pod.UID, pod.ResourceVersion = "u", "7"
@@ -47,8 +47,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswerOfServer says that our own server's answers are known for what they are, and that it
-// keeps the record of managers, of which a node sends none.
+// TestAnswerOfServer: the answers of our own server are recognized, and it
+// keeps the managedFields, which a node does not send.
 func TestAnswerOfServer(t *testing.T) {
 	env := served(t)
 	pods := client.For[*corev1.Pod](env.Client).Namespace("default")
@@ -80,7 +80,7 @@ func TestAnswerOfServer(t *testing.T) {
 	}
 }
 
-// wire has a function do what the next one would.
+// wire is a transport made from a function.
 type wire func(req *http.Request) (*http.Response, error)
 
 func (w wire) RoundTrip(req *http.Request) (*http.Response, error) { return w(req) }
@@ -89,7 +89,7 @@ func isStatus(req *http.Request) bool {
 	return req.Method == http.MethodPut && strings.HasSuffix(req.URL.Path, "/status") && strings.Contains(req.URL.Path, "/pods/")
 }
 
-// wired is an environment whose requests go through what around makes.
+// wired is an environment whose requests go through the transport that around returns.
 func wired(t *testing.T, around func(next http.RoundTripper) wire) (client.Resource[*corev1.Pod], func(node.Options) *node.Nodes) {
 	env, config := servedAt(t)
 	config = rest.CopyConfig(config)
@@ -103,7 +103,7 @@ func wired(t *testing.T, around func(next http.RoundTripper) wire) (client.Resou
 	return client.For[*corev1.Pod](env.Client).Namespace("default"), func(o node.Options) *node.Nodes { return node.New(mine, o) }
 }
 
-// TestChangedOnTheWay has somebody else change a pod in the very write of the node's status.
+// TestChangedOnTheWay changes a pod during the write of the node's status.
 func TestChangedOnTheWay(t *testing.T) {
 	pods, nodes := wired(t, func(next http.RoundTripper) wire {
 		return func(req *http.Request) (*http.Response, error) {

@@ -13,13 +13,13 @@ import (
 	"fairlead.dev/client"
 )
 
-// declarations is the ConfigMap, in kube-system, in which simulated nodes declare which
-// addresses they make up, under the prefix of their names: prefixes and ranges, with spaces between. Fairlead's
-// API server sends no packet there; see its package reach.
+// declarations is the ConfigMap in kube-system in which simulated nodes declare the addresses they invent:
+// prefixes and ranges, separated by spaces, under the prefix of their names. Fairlead's API server sends no packet
+// to these; see internal/server/reach.
 const declarations = "fairlead-simulated-nodes"
 
-// Simulates reports whether an address is that of one of the nodes or in the range that
-// they give to pods.
+// Simulates reports whether an address belongs to one of the nodes or to the range from which they give addresses
+// to pods.
 func (ns *Nodes) Simulates(ip netip.Addr) bool {
 	if ns.options.PodCIDR.Contains(ip) {
 		return true
@@ -28,8 +28,8 @@ func (ns *Nodes) Simulates(ip netip.Addr) bool {
 	return made && first.Compare(ip) <= 0 && ip.Compare(last) <= 0
 }
 
-// own are the first and the last of the nodes' own addresses; made is false if they tell the one at
-// which their kubelets listen instead.
+// own returns the first and last of the nodes' own addresses. made is false if they report the one at which their
+// kubelets listen instead.
 func (ns *Nodes) own() (first, last netip.Addr, made bool) {
 	if ns.options.Endpoint.IsValid() || ns.options.Count == 0 {
 		return first, last, false
@@ -42,12 +42,12 @@ func (ns *Nodes) own() (first, last netip.Addr, made bool) {
 	return first, last, err == nil
 }
 
-// address is that of the i-th node.
+// address returns the address of the i-th node.
 func (ns *Nodes) address(i int) (netip.Addr, error) {
 	return offset(ns.options.NodeCIDR, uint64(2<<16+i+2)) // 172.18.0.2 is the first by default
 }
 
-// declare tells the server which addresses are made up, before there are any.
+// declare tells the server which addresses are invented, before the first is used.
 func (ns *Nodes) declare(ctx context.Context) error {
 	spans := []string{ns.options.PodCIDR.Masked().String()}
 	if first, last, made := ns.own(); made {

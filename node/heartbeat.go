@@ -12,72 +12,72 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// beat is what keeps a node alive.
-type beat struct {
+// heartbeat is the state of a node's lease and status reports.
+type heartbeat struct {
 	uid      types.UID // of the Node
 	lease    *coordinationv1.Lease
-	renewed  time.Time // the lease, last
-	reported time.Time // the conditions
+	renewed  time.Time // when the lease was last renewed
+	reported time.Time // when the conditions were last reported
 	retired  bool      // the Node was deleted
 }
 
-// newsAfter is how long news about images waits to be told.
-const newsAfter = 10 * time.Second
+// imageReportDelay is the time from the first new image to the status report that lists it.
+const imageReportDelay = 10 * time.Second
 
-// keepAlive renews the lease, and the conditions when it is time. It returns when to do
-// it again; never, once the Node is gone.
+// keepAlive renews the lease, and reports the status when it is due. It returns when to run again; zero once the
+// Node has been deleted.
 func (k *kubelet) keepAlive(ctx context.Context) (time.Time, error) {
-	if k.isDark() {
+	if k.inOutage() {
 		return time.Time{}, nil
 	}
 	now := time.Now()
-	if now.Sub(k.beat.reported) >= heartbeat || k.hasNews(now) {
+	if now.Sub(k.heartbeat.reported) >= statusReportFrequency || k.hasNews(now) {
 		if err := k.report(ctx, now); err != nil {
 			return time.Time{}, err
 		}
 	}
-	if k.beat.retired {
+	if k.heartbeat.retired {
 		return time.Time{}, nil
 	}
 	if err := k.renew(ctx, now); err != nil {
 		return time.Time{}, err
 	}
-	if k.beat.retired {
+	if k.heartbeat.retired {
 		return time.Time{}, nil
 	}
-	if !k.beat.renewed.IsZero() && now.Sub(k.beat.renewed) > k.options.LeaseDuration && k.beat.reported.Before(now) {
-		// Others may have concluded that the node is not well.
-		if err := k.report(ctx, now); err != nil || k.beat.retired {
+	if !k.heartbeat.renewed.IsZero() && now.Sub(k.heartbeat.renewed) > k.options.LeaseDuration && k.heartbeat.reported.Before(now) {
+		// The node lifecycle controller may have set conditions to Unknown.
+		if err := k.report(ctx, now); err != nil || k.heartbeat.retired {
 			return time.Time{}, err
 		}
 	}
-	k.beat.renewed = now
+	k.heartbeat.renewed = now
 	// Up to a tenth earlier, so that nodes that started together drift apart.
 	period := k.options.LeaseDuration / 4
 	return now.Add(period - rand.N(period/10)), nil
 }
 
-// report brings the Node's status up to date, heartbeat times above all.
+// report writes the Node's status with new heartbeat times.
 func (k *kubelet) report(ctx context.Context, now time.Time) error {
-	told := k.news(time.Time{})
+	told := k.imageNews(time.Time{})
 	k.mu.Lock()
 	k.mu.devices = false
 	k.mu.Unlock()
 	node, err := k.adopt(ctx)
-	if apierrors.IsNotFound(err) || err == nil && node.UID != k.beat.uid {
+	if apierrors.IsNotFound(err) || err == nil && node.UID != k.heartbeat.uid {
 		k.retire()
 		return nil
 	}
 	if err == nil {
-		k.beat.reported = now
+		k.heartbeat.reported = now
 	} else {
-		k.news(told)
+		k.imageNews(told)
 	}
 	return err
 }
 
-// news says since when there are images to be told of, and returns what was said before.
-func (k *kubelet) news(since time.Time) time.Time {
+// imageNews sets since when there are unreported images, and returns the previous time.
+func (k *kubelet) imageNews(since time.Time) time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	before := k.mu.images.changed
@@ -85,35 +85,34 @@ func (k *kubelet) news(since time.Time) time.Time {
 	return before
 }
 
-// hasNews reports whether there are devices to be told of, or images, for so long that a burst of pods is
-// likely over.
+// hasNews reports whether there are devices to report, or images for so long that a burst of pods has probably
+// ended.
 func (k *kubelet) hasNews(now time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	changed := k.mu.images.changed
-	return k.mu.devices || !changed.IsZero() && now.Sub(changed) >= newsAfter
+	return k.mu.devices || !changed.IsZero() && now.Sub(changed) >= imageReportDelay
 }
 
-// renew writes the lease on top of what was written last, and looks at what is there only
-// when that fails.
+// renew writes the lease on top of the version written last, and reads the server's only if that fails.
 func (k *kubelet) renew(ctx context.Context, now time.Time) error {
-	if last := k.beat.lease; last != nil {
+	if last := k.heartbeat.lease; last != nil {
 		next := *last
 		next.Spec.RenewTime = &metav1.MicroTime{Time: now}
 		lease, err := k.leases.Update(ctx, &next)
 		if err == nil {
-			k.beat.lease = lease
+			k.heartbeat.lease = lease
 			return nil
 		}
-		k.beat.lease = nil
+		k.heartbeat.lease = nil
 		if !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
-	// The lease goes with the Node, so its absence is a reason to look for that.
+	// The garbage collector deletes the lease with the Node, so the Node may be gone too.
 	lease, err := k.leases.Get(ctx, k.name)
 	if apierrors.IsNotFound(err) {
-		if node, err := k.nodes.Get(ctx, k.name); apierrors.IsNotFound(err) || err == nil && node.UID != k.beat.uid {
+		if node, err := k.nodes.Get(ctx, k.name); apierrors.IsNotFound(err) || err == nil && node.UID != k.heartbeat.uid {
 			k.retire()
 			return nil
 		} else if err != nil {
@@ -126,7 +125,7 @@ func (k *kubelet) renew(ctx context.Context, now time.Time) error {
 		lease, err = k.leases.Update(ctx, &next)
 	}
 	if err == nil {
-		k.beat.lease = lease
+		k.heartbeat.lease = lease
 	}
 	return err
 }
@@ -136,7 +135,7 @@ func (k *kubelet) lease(now time.Time) *coordinationv1.Lease {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: k.name,
 			OwnerReferences: []metav1.OwnerReference{
-				{APIVersion: "v1", Kind: "Node", Name: k.name, UID: k.beat.uid},
+				{APIVersion: "v1", Kind: "Node", Name: k.name, UID: k.heartbeat.uid},
 			},
 		},
 		Spec: coordinationv1.LeaseSpec{
@@ -148,6 +147,6 @@ func (k *kubelet) lease(now time.Time) *coordinationv1.Lease {
 }
 
 func (k *kubelet) retire() {
-	k.beat.retired = true
+	k.heartbeat.retired = true
 	k.env.Log.Info("node was deleted; it retires", "node", k.name)
 }

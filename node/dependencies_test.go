@@ -109,7 +109,7 @@ func waits(reason, message string) func(*corev1.Pod) bool {
 
 func running(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }
 
-// TestEnvironment: a container is made when what its environment is made of is there; each
+// TestEnvironment: a container is created when the objects of its environment exist; each
 // object is watched once on a node, and as long as it is used.
 func TestEnvironment(t *testing.T) {
 	env, w, mine := watched(t)
@@ -160,7 +160,7 @@ func TestEnvironment(t *testing.T) {
 	w.ended(t, "configmaps/paint")
 }
 
-// TestVolumes: a pod is set up when what its volumes are filled with is there, and its claims
+// TestVolumes: a pod starts when the objects of its volumes exist, and its claims
 // are bound.
 func TestVolumes(t *testing.T) {
 	env, w, mine := watched(t)
@@ -226,7 +226,7 @@ func TestVolumes(t *testing.T) {
 	w.ended(t, "persistentvolumeclaims/data", "volumeattachments/"+name) // they are of no more interest
 }
 
-// TestDevices: what others add to the capacity of a node becomes allocatable, as with a kubelet.
+// TestDevices: resources that others add to the capacity of a node become allocatable, as with a kubelet.
 func TestDevices(t *testing.T) {
 	env, _, mine := watched(t)
 	start(t, mine, node.Options{Count: 1})
@@ -268,7 +268,7 @@ func TestSubPath(t *testing.T) {
 	await(t, pods, "a", "running", running)
 }
 
-// TestBackOff: who looks at the events of a pod is told that a container fails again and again.
+// TestBackOff: the events of a pod show that a container fails again and again.
 func TestBackOff(t *testing.T) {
 	env := served(t)
 	start(t, env, node.Options{Count: 1})

@@ -11,34 +11,34 @@ import (
 	"fairlead.dev/internal/node/stage"
 )
 
-// turn is which stage is to be played on a version of an object, and when.
-type turn struct {
-	revision string
-	among    stage.Stages // which were to choose from
-	object   *stage.Object
-	stage    *stage.Stage // nil if none is for this version, or it has been played
-	due      time.Time
+// pendingStage is the stage that was chosen for a version of an object, and when it is due.
+type pendingStage struct {
+	revision   string
+	candidates stage.Stages // the stages from which it was chosen
+	object     *stage.Object
+	stage      *stage.Stage // nil if none selects this version, or it has been played
+	due        time.Time
 }
 
-// again makes sure that a turn is that of an object as it is now.
-func (t *turn) again(o metav1.Object, stages stage.Stages, now time.Time) error {
-	if t.revision == o.GetResourceVersion() && slices.Equal(t.among, stages) {
+// choose chooses a stage unless one was chosen for this version of the object and these stages.
+func (t *pendingStage) choose(o metav1.Object, stages stage.Stages, now time.Time) error {
+	if t.revision == o.GetResourceVersion() && slices.Equal(t.candidates, stages) {
 		return nil
 	}
 	object, err := stage.Of(o)
 	if err != nil {
 		return err
 	}
-	*t = turn{revision: o.GetResourceVersion(), among: stages, object: object, stage: stages.Choose(object)}
+	*t = pendingStage{revision: o.GetResourceVersion(), candidates: stages, object: object, stage: stages.Choose(object)}
 	if t.stage != nil {
 		t.due = now.Add(t.stage.Delay(object, now))
 	}
 	return nil
 }
 
-// over ends a turn that was played; the object's revision is now that. It returns when to
-// look at it again, zero if that takes a change.
-func (t *turn) over(revision string, now time.Time) time.Time {
+// played records that the stage has been played, with the object's revision after that. It returns when to choose
+// again; zero if only a change of the object is a reason to.
+func (t *pendingStage) played(revision string, now time.Time) time.Time {
 	changed, immediate := revision != t.revision, t.stage.Immediate
 	t.stage = nil
 	switch {
@@ -46,12 +46,12 @@ func (t *turn) over(revision string, now time.Time) time.Time {
 		return now
 	case immediate:
 		t.revision = ""
-		return now.Add(time.Second) // a stage that changes nothing must not be played without end
+		return now.Add(time.Second) // a stage that has no effect is not repeated without pause
 	}
 	return time.Time{}
 }
 
-// selected says whether a stage is for an object in this state.
+// selected reports whether a stage selects an object.
 func selected(stages stage.Stages, o metav1.Object) (bool, error) {
 	if len(stages) == 0 {
 		return false, nil
@@ -81,8 +81,8 @@ func patched[T client.Object](ctx context.Context, ns *Nodes, namespace, name st
 	return r.Patch(ctx, name, client.Patch{Type: p.Type, Data: p.Data}.On(p.Subresource))
 }
 
-// sooner is the earlier of two moments, of which zero is none.
-func sooner(a, b time.Time) time.Time {
+// earlier returns the earlier of two times; zero is none.
+func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Annotations of pods that say how the simulation goes; see the package documentation.
+// Annotations of pods that control the simulation; see the package documentation.
 const (
 	StartAfterAnnotation     = "fairlead.dev/start-after"
 	RunForAnnotation         = "fairlead.dev/run-for"
@@ -18,36 +18,37 @@ const (
 	TerminateAfterAnnotation = "fairlead.dev/terminate-after"
 )
 
-// script is how a pod is played.
-type script struct {
+// scenario is the course of a pod as its annotations and images declare it, and what its node has found out about
+// it.
+type scenario struct {
 	startAfter     time.Duration
 	ends           bool
-	runFor         time.Duration // if it ends
+	runFor         time.Duration // if ends
 	exitCode       int32
 	notReady       bool
 	terminateAfter time.Duration
-	endTold        bool // annotations or an image say how long containers run; else their commands may
-	codeTold       bool // so for how they end
-	initial        bool // it is that of init containers
+	endDeclared    bool // annotations or an image declare runFor; otherwise commands may
+	codeDeclared   bool // the same for exitCode
+	initial        bool // of init containers
 
-	startup, readiness, liveness *outcome // nil: as if there were no such probe
+	startup, readiness, liveness *probeOutcome // nil: not declared
 
-	// What the pod lacks: messages about volumes that cannot be set up, and for containers that
-	// cannot be made why, by name.
-	unmounted []string
-	unmade    map[string]string
-	refusal   refusal   // of a pod that has arrived, or that is to be resized
-	evicted   time.Time // when it was told to end for another; zero if it was not
+	// Errors that keep the pod from starting: messages about volumes that cannot be mounted, and
+	// the configuration errors of containers, by name.
+	mountErrors  []string
+	configErrors map[string]string
+	admission    admitResult // of a new pod, or of a resize
+	evicted      time.Time   // when it was preempted; zero if it was not
 }
 
-func (o *Options) script(pod *corev1.Pod) script {
-	s := script{
+func (o *Options) scenario(pod *corev1.Pod) scenario {
+	s := scenario{
 		startAfter: o.StartAfter,
 		ends:       pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure,
 		runFor:     o.RunFor,
 	}
-	if code, ok := asksToFail(pod); ok {
-		s.ends, s.exitCode, s.endTold, s.codeTold = true, code, true, true
+	if code, ok := imageExitCode(pod); ok {
+		s.ends, s.exitCode, s.endDeclared, s.codeDeclared = true, code, true, true
 	}
 	if len(pod.Annotations) == 0 {
 		return s
@@ -55,22 +56,21 @@ func (o *Options) script(pod *corev1.Pod) script {
 	duration(pod, StartAfterAnnotation, &s.startAfter)
 	duration(pod, TerminateAfterAnnotation, &s.terminateAfter)
 	if pod.Annotations[RunForAnnotation] == "forever" {
-		s.ends, s.endTold = false, true
+		s.ends, s.endDeclared = false, true
 	} else if duration(pod, RunForAnnotation, &s.runFor) {
-		s.ends, s.endTold = true, true
+		s.ends, s.endDeclared = true, true
 	}
 	if code, err := strconv.ParseInt(pod.Annotations[ExitCodeAnnotation], 10, 32); err == nil {
-		s.exitCode, s.codeTold = int32(code), true
+		s.exitCode, s.codeDeclared = int32(code), true
 	}
 	s.startup, s.readiness, s.liveness = readOutcome(pod, StartupProbeAnnotation), readOutcome(pod, ReadinessProbeAnnotation), readOutcome(pod, LivenessProbeAnnotation)
 	s.notReady, _ = strconv.ParseBool(pod.Annotations[NotReadyAnnotation])
 	return s
 }
 
-// asksToFail says whether the image of one of the containers is called fail, or has that
-// for a word of its name: fail, registry/crash-and-fail:3. A tag that is a number is the exit code,
-// which is 1 otherwise.
-func asksToFail(pod *corev1.Pod) (code int32, ok bool) {
+// imageExitCode returns the exit code that the image of a container asks for by the word fail in its name: fail,
+// registry/crash-and-fail:3. The code is a numeric tag, or 1.
+func imageExitCode(pod *corev1.Pod) (code int32, ok bool) {
 	for i := range pod.Spec.Containers {
 		image := pod.Spec.Containers[i].Image
 		image = image[strings.LastIndexByte(image, '/')+1:]
@@ -95,10 +95,10 @@ func duration(pod *corev1.Pod, annotation string, d *time.Duration) bool {
 	return err == nil && v >= 0
 }
 
-// probed says whether probes can end a container.
-func (s *script) probed() bool { return s.startup != nil || s.liveness != nil }
+// probed reports whether probes can end a container.
+func (s *scenario) probed() bool { return s.startup != nil || s.liveness != nil }
 
-// crashBackoff is how long a container waits before its n-th restart; the first is at once.
+// crashBackoff returns how long a container waits before its n-th restart; the first is at once.
 func crashBackoff(n int32) time.Duration {
 	if n <= 1 {
 		return 0

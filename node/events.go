@@ -6,19 +6,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// announce writes the events of the step from one version of a pod to the next.
-func (k *kubelet) announce(before, after *corev1.Pod) {
+// recordEvents writes the events of the step from one version of a pod to the next.
+func (k *kubelet) recordEvents(before, after *corev1.Pod) {
 	if k.options.Events == NoEvents {
 		return
 	}
-	k.announceProbes(before, after)
-	announceLacks(k, before, after)
-	k.announcePulls(before, after)
-	k.announceBackOff(before, after)
+	k.recordProbes(before, after)
+	recordConfigErrors(k, before, after)
+	k.recordPulls(before, after)
+	k.recordBackOff(before, after)
 	started := !isStarted(&before.Status) && isStarted(&after.Status)
-	k.announceAssumed(before, after)
-	k.announceEphemeral(before, after)
-	k.announceResize(before, after)
+	k.recordAssumption(before, after)
+	k.recordEphemeral(before, after)
+	k.recordResize(before, after)
 	if s := &after.Status; before.Status.Reason == "" && s.Reason == deadlineExceeded {
 		k.recorder.Event(after, corev1.EventTypeNormal, s.Reason, "%s", s.Message)
 	} else if message, ok := strings.CutPrefix(s.Message, rejection); ok && before.Status.Reason == "" {
@@ -45,8 +45,8 @@ func (k *kubelet) announce(before, after *corev1.Pod) {
 	}
 }
 
-// announceEphemeral tells which ephemeral containers have started.
-func (k *kubelet) announceEphemeral(before, after *corev1.Pod) {
+// recordEphemeral writes an event for each ephemeral container that has started.
+func (k *kubelet) recordEphemeral(before, after *corev1.Pod) {
 	for i := range after.Status.EphemeralContainerStatuses {
 		c := &after.Status.EphemeralContainerStatuses[i]
 		if ephemeralStatus(&before.Status, c.Name) != nil {
@@ -60,11 +60,12 @@ func (k *kubelet) announceEphemeral(before, after *corev1.Pod) {
 	}
 }
 
-// announceBackOff tells which containers wait for their restart, but for the first, which is at once.
-func (k *kubelet) announceBackOff(before, after *corev1.Pod) {
+// recordBackOff writes an event for each container that waits for its restart, except for the first restart, which
+// is immediate.
+func (k *kubelet) recordBackOff(before, after *corev1.Pod) {
 	tell := func(old, now []corev1.ContainerStatus) {
 		for i := range now {
-			if c := &now[i]; c.RestartCount > 0 && waitsFor(now, i) == crashLoop && waitsFor(old, i) != crashLoop {
+			if c := &now[i]; c.RestartCount > 0 && waitingReason(now, i) == crashLoop && waitingReason(old, i) != crashLoop {
 				k.recorder.Event(after, corev1.EventTypeWarning, "BackOff", "Back-off restarting failed container %s in pod %s_%s(%s)", c.Name, after.Name, after.Namespace, after.UID)
 			}
 		}
@@ -73,8 +74,8 @@ func (k *kubelet) announceBackOff(before, after *corev1.Pod) {
 	tell(before.Status.ContainerStatuses, after.Status.ContainerStatuses)
 }
 
-// announceLacks tells which containers cannot be made, and why.
-func announceLacks(k *kubelet, before, after *corev1.Pod) {
+// recordConfigErrors writes an event for each container that has got a configuration error.
+func recordConfigErrors(k *kubelet, before, after *corev1.Pod) {
 	told := func(old []corev1.ContainerStatus, i int, message string) bool {
 		return i < len(old) && old[i].State.Waiting != nil && old[i].State.Waiting.Message == message
 	}
@@ -89,9 +90,9 @@ func announceLacks(k *kubelet, before, after *corev1.Pod) {
 	tell(before.Status.ContainerStatuses, after.Status.ContainerStatuses)
 }
 
-// announceProbes tells what probes have found out.
-func (k *kubelet) announceProbes(before, after *corev1.Pod) {
-	sc := k.options.script(after)
+// recordProbes writes an event for each probe that has failed.
+func (k *kubelet) recordProbes(before, after *corev1.Pod) {
+	sc := k.options.scenario(after)
 	if sc.startup == nil && sc.readiness == nil && sc.liveness == nil {
 		return
 	}

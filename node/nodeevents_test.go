@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/node"
 )
 
-// TestNodeEvents: what becomes of a node is told, as a kubelet does, by all levels but none; its start by one.
+// TestNodeEvents: StartEvents and AllEvents write a kubelet's events of nodes; only AllEvents writes those of its start.
 func TestNodeEvents(t *testing.T) {
 	env := served(t)
 	ctx := t.Context()
@@ -74,7 +74,7 @@ func TestNodeEvents(t *testing.T) {
 			}
 		}
 		stop()
-		recorder.Close() // writes what is queued
+		recorder.Close() // writes the queued events
 		list, err := events.List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Node,involvedObject.name=" + name})
 		if err != nil {
 			t.Fatal(err)

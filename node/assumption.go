@@ -13,43 +13,43 @@ import (
 	"fairlead.dev/internal/node/shell"
 )
 
-// CommandsUnderstood is a condition of pods, False if what the node lets some of their containers do
-// is not what they would, because it is not known; its message says which, and what is assumed. Pods that
-// only have containers which run until they are deleted do not have it.
+// CommandsUnderstood is a condition of pods. It is False if the node does not understand the commands of some
+// containers and so assumes when these end; the message names the containers and the assumption. Pods whose
+// containers just run until they are deleted do not have it.
 const CommandsUnderstood corev1.PodConditionType = "fairlead.dev/CommandsUnderstood"
 
 // Reasons of the condition CommandsUnderstood.
 const (
-	commandNotUnderstood = "CommandNotUnderstood" // a command is spelled out
-	imageNotRun          = "ImageNotRun"          // only an image is named
+	commandNotUnderstood = "CommandNotUnderstood" // the pod specifies a command
+	imageNotRun          = "ImageNotRun"          // the pod specifies only an image
 )
 
-// assumption is what a container does of which nobody says what it does.
+// assumption is the end that is assumed of a container whose command is not understood.
 type assumption int
 
 const (
 	runsOn   assumption = iota // as a server does
-	endsSoon                   // with exit code 0: a job that is nothing but an image, or an init container
+	endsSoon                   // with exit code 0: a job with only an image, or an init container
 )
 
-// assumed is what a container does if its command is not understood. Whether a command that is spelled out
-// would have succeeded is not known, so it does not: it runs on.
-func (s *script) assumed(pod *corev1.Pod, c *corev1.Container) assumption {
+// assumed returns the assumption about a container. A specified command might fail, so it is not assumed to
+// succeed: it runs on.
+func (s *scenario) assumed(pod *corev1.Pod, c *corev1.Container) assumption {
 	ends := s.ends
 	if c.RestartPolicy != nil && !s.initial {
 		ends = *c.RestartPolicy != corev1.ContainerRestartPolicyAlways
 	}
-	if !ends || onlyWaits(c) || isSpelledOut(c) && !s.initial && !s.codeTold {
+	if !ends || onlyWaits(c) || isSpelledOut(c) && !s.initial && !s.codeDeclared {
 		return runsOn
 	}
 	return endsSoon
 }
 
-// isSpelledOut reports whether a pod says what a container runs.
+// isSpelledOut reports whether the pod specifies a command or arguments for a container.
 func isSpelledOut(c *corev1.Container) bool { return len(c.Command) > 0 || len(c.Args) > 0 }
 
-// assume keeps the condition CommandsUnderstood of a pod.
-func assume(pod *corev1.Pod, st *corev1.PodStatus, s script, now time.Time) {
+// assume sets or removes the condition CommandsUnderstood of a pod.
+func assume(pod *corev1.Pod, st *corev1.PodStatus, s scenario, now time.Time) {
 	i := slices.IndexFunc(st.Conditions, func(c corev1.PodCondition) bool { return c.Type == CommandsUnderstood })
 	reason, message := s.assumptions(pod)
 	switch {
@@ -67,10 +67,11 @@ func assume(pod *corev1.Pod, st *corev1.PodStatus, s script, now time.Time) {
 	}
 }
 
-// assumptions says what is assumed of a pod's containers, and why; the reason is empty if nothing is.
-func (s *script) assumptions(pod *corev1.Pod) (reason, message string) {
+// assumptions returns the reason and message of the condition CommandsUnderstood; the reason is empty if nothing
+// is assumed.
+func (s *scenario) assumptions(pod *corev1.Pod) (reason, message string) {
 	var runs, end, passed []string
-	if !s.endTold {
+	if !s.endDeclared {
 		for i := range pod.Spec.Containers {
 			c := &pod.Spec.Containers[i]
 			if policy(pod, c) == corev1.RestartPolicyAlways || onlyWaits(c) || isUnderstood(pod, c) {
@@ -78,7 +79,7 @@ func (s *script) assumptions(pod *corev1.Pod) (reason, message string) {
 			}
 			if s.assumed(pod, c) == runsOn {
 				runs = append(runs, c.Name)
-			} else if !s.codeTold {
+			} else if !s.codeDeclared {
 				end = append(end, c.Name)
 			}
 		}
@@ -112,8 +113,8 @@ func isUnderstood(pod *corev1.Pod, c *corev1.Container) bool {
 	return ok
 }
 
-// announceAssumed tells of a pod that will not end by itself, although its containers might.
-func (k *kubelet) announceAssumed(before, after *corev1.Pod) {
+// recordAssumption writes an event about a pod that will not end by itself although its containers might.
+func (k *kubelet) recordAssumption(before, after *corev1.Pod) {
 	if c := condition.OfPod(&after.Status, CommandsUnderstood); c != nil && c.Reason == commandNotUnderstood && condition.OfPod(&before.Status, CommandsUnderstood) == nil {
 		k.recorder.Event(after, corev1.EventTypeWarning, c.Reason, "%s", c.Message)
 	}

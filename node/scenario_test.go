@@ -13,7 +13,7 @@ func TestImageThatAsksToFail(t *testing.T) {
 	} {
 		o := Options{}.complete()
 		pod := &corev1.Pod{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyAlways, Containers: []corev1.Container{{Image: "redis"}, {Image: image}}}}
-		if s := o.script(pod); s.exitCode != want || s.ends != (want != 0) {
+		if s := o.scenario(pod); s.exitCode != want || s.ends != (want != 0) {
 			t.Errorf("%s: ends %v with %d, want %d", image, s.ends, s.exitCode, want)
 		}
 	}
