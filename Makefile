@@ -1,20 +1,23 @@
 # `make help` lists what there is.
-# What runs the tests; .ci/run has its own.
-TEST = go test
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench bench-client attack soak clients page compat conformance ci
+.PHONY: help build test e2e race bench bench-client attack soak clients page compat conformance ci
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build fairlead and kubectl into bin/
-	go build -o bin/ ./cmd/...
+	go build -o bin/ ./cmd/fairlead
+	cd cmd/kubectl && go build -o ../../bin/ .
 
 test: ## what go test ./... tests
-	$(TEST) ./...
+	go test ./...
+
+e2e: ## the built programs, and tests with etcd, kubectl and controller-runtime
+	cd e2e && go test ./...
 
 race: ## the concurrent packages under the race detector
-	$(TEST) -race ./storage/... ./watchcache/... ./workqueue/... ./informer/... ./controller/... ./internal/controllers/... ./client/... ./server/... ./internal/server/... ./scheduler/... ./node/... ./internal/node/... ./internal/controlplane/...
+	go test -race ./storage/... ./watchcache/... ./workqueue/... ./informer/... ./controller/... ./internal/controllers/... ./client/... ./server/... ./internal/server/... ./scheduler/... ./node/... ./internal/node/... ./internal/controlplane/...
+	cd e2e && go test -race ./etcd ./etcdserver ./controlplane
 
 bench: ## the benchmarks beside the code
 	go test -run '^$$' -bench . -benchmem ./...
@@ -27,12 +30,13 @@ attack: ## what would take the server down, beside kube-apiserver (15 minutes; $
 
 soak: ## the long tests: hundreds of crashes, lost members, storms
 	go test -tags soak -timeout 60m -count=1 ./storage/... ./server/... ./internal/server/... ./watchcache/... ./internal/clientsuite ./internal/controlplane
+	cd e2e && go test -tags soak -timeout 60m -count=1 ./etcd ./etcdserver ./controlplane
 
 clients: ## programs that people use, kubectl and Helm, against our server
-	cd clients && go vet ./... && $(TEST) -count=1 ./...
+	cd clients && go vet ./... && go test -count=1 ./...
 
 page: ## the page at /ui in headless Chromium
-	cd clients/browser && go vet -mod=mod ./... && $(TEST) -mod=mod -count=1 ./...
+	cd clients/browser && go vet -mod=mod ./... && go test -mod=mod -count=1 ./...
 
 compat: ## our clients against upstream's kube-apiserver and etcd (builds both: minutes)
 	cd compat && go test -count=1 -timeout 60m -parallel 48 -v ./...

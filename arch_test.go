@@ -142,10 +142,6 @@ func isExcused(dir, imported string) bool {
 	return false
 }
 
-// upstreamOnly are rooms that are upstream's code as a library and so exempt
-// from the bans.
-var upstreamOnly = map[string]bool{"cmd/kubectl": true}
-
 type source struct {
 	dir, file string
 	imports   []string
@@ -347,7 +343,7 @@ func TestControllersDoNotKnowOneAnother(t *testing.T) {
 
 func TestBannedImports(t *testing.T) {
 	for _, s := range sources(t) {
-		if s.test || upstreamOnly[s.dir] {
+		if s.test {
 			continue
 		}
 		for _, i := range s.imports {

@@ -50,7 +50,7 @@ func (p *process) part(args ...string) {
 	})
 }
 
-// apart says what the lives of the scaling and of its pods lack.
+// apart returns the parts that the traces of the scaling and of its pods lack.
 func (p *process) apart() string {
 	root := ""
 	in := json.NewDecoder(strings.NewReader(fairlead(p.t, "trace", "deploy/web", "--kubeconfig", p.Kubeconfig, "--since", "1h", "-o", "json").out))

@@ -24,7 +24,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// history is what an informer's handler was told, checked as it comes: an object
+// history holds the calls of an informer's handler, checked as they come: an object
 // is added once, updated only while it is there and never backwards, and deleted
 // once.
 type history struct {

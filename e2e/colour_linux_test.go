@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// terminal is a pseudo terminal: what is written to it can be read from screen.
+// terminal is a pseudo terminal: its output can be read from screen.
 func terminal(t *testing.T) (screen, tty *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

@@ -127,7 +127,7 @@ func TestRestart(t *testing.T) {
 	p.stop()
 }
 
-// The kubeconfig of the person who runs it is left alone unless asked.
+// The user's own kubeconfig is left alone unless asked.
 func TestMergeKubeconfig(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

@@ -12,8 +12,8 @@ const redis = `{"apiVersion":"v1","kind":"ReplicationController","metadata":{"na
 "selector":{"app":"redis"},"template":{"metadata":{"labels":{"app":"redis"}},"spec":{"containers":[{"name":"redis","image":"redis"}]}}}}`
 
 // TestOldestExperiment is the oldest experiment in the book, with the programs it was
-// made with: someone scales a replication controller with kubectl, and who watches its key
-// with etcdctl sees it.
+// made with: kubectl scales a replication controller, and a watch of its key
+// with etcdctl shows it.
 func TestOldestExperiment(t *testing.T) {
 	p := up(t, t.TempDir(), "--etcd-listen=127.0.0.1:0")
 	if p.Etcd == "" {
@@ -21,7 +21,7 @@ func TestOldestExperiment(t *testing.T) {
 	}
 	p.kubectlWithInput(redis, "apply", "-f", "-")
 	const key = "/registry/controllers/default/redis"
-	// From revision 1 on, so that nothing depends on who is first.
+	// From revision 1 on, so that the order of watch and write does not matter.
 	etcdctl := startWatch(t, bin.etcdctl, "--endpoints="+p.Etcd, "watch", key, "--rev=1")
 	ours := startWatch(t, bin.fairlead, "store", "watch", key, "--revision=1", "--endpoints="+p.Etcd)
 	p.kubectl("scale", "rc", "redis", "--replicas=2")
@@ -41,7 +41,7 @@ func TestOldestExperiment(t *testing.T) {
 			replicas = *rc.Spec.Replicas
 		}
 	}
-	// What runs is looked into through its socket, with no endpoint named.
+	// A running server is inspected through its socket, with no endpoint named.
 	dir := strings.TrimSuffix(p.Kubeconfig, "/kubeconfig")
 	if k := parse[storeKey](t, fairlead(t, "store", "get", key, "-o", "json", "--data-dir", dir)); !strings.Contains(k.Value, `"replicas":2`) {
 		t.Errorf("through the socket: %+v", k)

@@ -79,7 +79,7 @@ func (x *expiring) expire(f faults.Fault) faults.Fault {
 	return f
 }
 
-// candidate is who wants to lead, by client-go's elector.
+// candidate is a client-go elector that wants to lead.
 type candidate struct {
 	name       string
 	led, ended []time.Time
@@ -213,7 +213,7 @@ func TestExpireNode(t *testing.T) {
 	})
 }
 
-// TestSlowWaits: who asks for what is slow is told of an event that somebody has not been sent.
+// TestSlowWaits: a request for slow watches names an event that a watch has not been sent.
 func TestSlowWaits(t *testing.T) {
 	inExpiring(t, func(x *expiring) {
 		w, err := kubernetes.NewForConfigOrDie(x.config("late")).CoreV1().ConfigMaps("default").Watch(x.ctx, metav1.ListOptions{})

@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait of these tests. It is no measure of speed: it is how
-// long a loaded machine may take before a test says that nothing comes.
+// long a loaded machine may take before a test gives up.
 const patience = 90 * time.Second
 
 // bin holds the two binaries under test, and the real etcdctl.
@@ -41,11 +41,18 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		build := exec.Command("go", "build", "-o", dir, "fairlead.dev/cmd/fairlead", "fairlead.dev/cmd/kubectl", "go.etcd.io/etcd/etcdctl/v3")
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "build:", err)
-			return 1
+		// Each is built in its own module, with the versions that its users get.
+		for _, b := range []struct{ module, program string }{
+			{"..", "./cmd/fairlead"},
+			{"../cmd/kubectl", "."},
+			{".", "go.etcd.io/etcd/etcdctl/v3"},
+		} {
+			build := exec.Command("go", "build", "-C", b.module, "-o", dir+"/", b.program)
+			build.Stderr = os.Stderr
+			if err := build.Run(); err != nil {
+				fmt.Fprintln(os.Stderr, "build:", err)
+				return 1
+			}
 		}
 		bin.fairlead, bin.kubectl, bin.etcdctl = filepath.Join(dir, "fairlead"), filepath.Join(dir, "kubectl"), filepath.Join(dir, "etcdctl")
 		return m.Run()
@@ -54,7 +61,7 @@ func TestMain(m *testing.M) {
 
 // lookAtSources makes the go command see what these tests depend on: it keeps the
 // result of a test as long as the files that the test looked at stay the same, and
-// it does not know what a build by the test has read.
+// it does not know the files that a build by the test has read.
 func lookAtSources() error {
 	return filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".go") {
@@ -82,7 +89,7 @@ type process struct {
 	ReadyMillis int
 }
 
-// output is what a process has said so far.
+// output is the output of a process so far.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -100,14 +107,13 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// up starts `fairlead up` with its data in dir and returns when it says that it
-// is ready.
+// up starts `fairlead up` with its data in dir and returns when it is ready.
 func up(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
 	return launch(t, append([]string{"up", "--data-dir", dir, "--listen", "127.0.0.1:0"}, args...)...)
 }
 
-// launch starts a fairlead that serves, and returns when it says that it is ready.
+// launch starts a fairlead that serves, and returns when it is ready.
 func launch(t testing.TB, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, stderr: new(output), exited: make(chan struct{})}
@@ -137,7 +143,7 @@ func launch(t testing.TB, args ...string) *process {
 	return p
 }
 
-// settled waits for what `up` makes after it is ready: a node, and the service account that pods
+// settled waits for the objects that `up` makes after it is ready: a node, and the service account that pods
 // of the default namespace need.
 func (p *process) settled() {
 	p.t.Helper()
@@ -193,7 +199,7 @@ func (p *process) command(args ...string) (*exec.Cmd, context.CancelFunc) {
 	return cmd, cancel
 }
 
-// kubectl runs kubectl, expects success and returns what it printed on stdout.
+// kubectl runs kubectl, expects success and returns its stdout.
 func (p *process) kubectl(args ...string) string {
 	p.t.Helper()
 	return p.kubectlWithInput("", args...)
@@ -211,7 +217,7 @@ func (p *process) kubectlWithInput(stdin string, args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// kubectlFails runs kubectl, expects failure and returns what it printed on stderr.
+// kubectlFails runs kubectl, expects failure and returns its stderr.
 func (p *process) kubectlFails(args ...string) string {
 	p.t.Helper()
 	cmd, cancel := p.command(args...)

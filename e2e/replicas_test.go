@@ -46,7 +46,7 @@ func TestTheOtherTakesOver(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 
-	// Who has the controllers' lease is to die. The other comes when it has it.
+	// The holder of the controllers' lease is killed. The other takes over when it has the lease.
 	dying := up(t, t.TempDir(), flags...)
 	lease := waitLease(t, ctx, dying)
 	heir := up(t, t.TempDir(), flags...)
@@ -79,7 +79,7 @@ func TestTheOtherTakesOver(t *testing.T) {
 	if after := waitLease(t, ctx, heir); *after.Spec.HolderIdentity == *lease.Spec.HolderIdentity {
 		t.Errorf("%s, which is dead, still leads", *after.Spec.HolderIdentity)
 	}
-	// The watch has told all that happened, if what it told adds up to the list.
+	// The watch was complete if its events add up to the list.
 	list, err = heir.clientset().CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func rolledOut(d *appsv1.Deployment) bool {
 	return d.Status.UpdatedReplicas == 10 && d.Status.AvailableReplicas == 10 && d.Status.Replicas == 10
 }
 
-// waitLease waits until somebody who lives holds the controllers' lease.
+// waitLease waits until a live process holds the controllers' lease.
 func waitLease(t *testing.T, ctx context.Context, p *process) *coordinationv1.Lease {
 	t.Helper()
 	leases := p.clientset().CoordinationV1().Leases("kube-system")
@@ -158,7 +158,7 @@ func (l *podLog) follow(w watch.Interface, done func(*corev1.Pod) bool) {
 	l.t.Fatal("the watch ended")
 }
 
-// drain reads what is left of a watch whose server has died.
+// drain reads the rest of a watch whose server has died.
 func (l *podLog) drain(w watch.Interface) {
 	for ev := range w.ResultChan() {
 		if ev.Type != watch.Error {

@@ -70,7 +70,7 @@ func TestSnapshotUnderWrites(t *testing.T) {
 		t.Fatalf("%d bytes, %v; it said %+v", len(whole), err, saved)
 	}
 
-	// Damaged anywhere, it is refused and nothing is made of it.
+	// A damaged snapshot is refused, and no store is made.
 	dir := filepath.Join(t.TempDir(), "restored")
 	for _, at := range []int{100, len(whole) / 2, len(whole) - 1} {
 		damaged := append([]byte(nil), whole...)

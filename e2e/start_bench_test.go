@@ -33,7 +33,7 @@ func BenchmarkStart(b *testing.B) {
 		}
 		waitReady(b, address, dir)
 		ready += time.Since(began)
-		// Idle is when a garbage collection has passed over what the start left;
+		// Idle is when a garbage collection has freed the garbage of the start;
 		// the runtime forces one after two minutes, so the figure right after the
 		// nodes are up is the upper end.
 		time.Sleep(3 * time.Second)

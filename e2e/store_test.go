@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// ran is what a command printed and how it ended.
+// ran is the output and the exit code of a command.
 type ran struct {
 	line      string
 	out, errs string
@@ -38,7 +38,7 @@ func fairlead(t testing.TB, args ...string) ran {
 	return ran{strings.Join(args, " "), out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// does expects success, and what it printed on stdout.
+// does expects success, and out on stdout.
 func (r ran) does(t *testing.T, out string) {
 	t.Helper()
 	if r.code != 0 || r.out != out {
@@ -56,7 +56,7 @@ func (r ran) fails(t *testing.T, code int, parts ...string) {
 	expect(t, "fairlead "+r.line, r.errs, parts...)
 }
 
-// parse reads what it printed for machines.
+// parse decodes the JSON that a command printed.
 func parse[T any](t *testing.T, r ran) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(r.out), &v); err != nil || r.code != 0 {
@@ -207,8 +207,8 @@ func TestStoreVerify(t *testing.T) {
 	fairlead(t, "etcd", "--data-dir", dir, "--listen", "127.0.0.1:0").fails(t, 1, dir, "corrupt")
 }
 
-// TestStoreRefuses asks wrongly, which is 2, and for what cannot be done, which is 1.
-// Nothing is made where nothing was.
+// TestStoreRefuses: a wrong command line exits with 2, a command that fails with 1, and neither
+// makes a store.
 func TestStoreRefuses(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	for _, args := range [][]string{

@@ -15,7 +15,7 @@ import (
 )
 
 // TestStoreTLS serves etcd with certificates, to `fairlead store`, to etcdctl and to
-// probes that have one themselves, and to nobody else.
+// probes that have one themselves, and to no other client.
 func TestStoreTLS(t *testing.T) {
 	must := func(err error) {
 		t.Helper()
@@ -73,7 +73,7 @@ func TestStoreTLS(t *testing.T) {
 	}
 	p.stop()
 
-	// What cannot be served is refused before anything is.
+	// An invalid file is refused before the server starts.
 	for _, files := range [][]string{
 		{"--cert-file", serverCert}, {"--key-file", serverKey}, {"--cert-file", serverCert, "--key-file", clientKey},
 		{"--trusted-ca-file", ca}, {"--cert-file", serverCert, "--key-file", serverKey, "--trusted-ca-file", serverKey},

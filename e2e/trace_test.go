@@ -112,8 +112,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// complete checks that an event has every hop, in the order of time, and that all who
-// watched it have been sent it.
+// complete checks that an event has every hop, in the order of time, and that all its
+// watchers have been sent it.
 func complete(t *testing.T, e show.Event) {
 	t.Helper()
 	before := time.Duration(0)
@@ -164,7 +164,7 @@ func worked(e show.Event, controller string) bool {
 	return false
 }
 
-// TestTraceRefusals: what cannot be asked is told in a line.
+// TestTraceRefusals: an invalid request prints one line.
 func TestTraceRefusals(t *testing.T) {
 	t.Parallel()
 	p := up(t, t.TempDir(), "--in-memory", "--nodes=0")

@@ -138,7 +138,7 @@ func deadKubeconfig(t *testing.T, address string) string {
 	return path
 }
 
-// closedAddress returns an address of this machine at which nothing listens.
+// closedAddress returns an address of this machine without a listener.
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	free, err := port.Free(1)

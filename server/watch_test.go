@@ -333,3 +333,13 @@ func TestSlowReaderIsTold(t *testing.T) {
 	slow.expect("end")
 	c.awaitMetric(`apiserver_terminated_watchers_total{group="",resource="configmaps"} 1`)
 }
+
+// awaitMetric waits until the server shows the line among its metrics.
+func (c *cluster) awaitMetric(line string) {
+	c.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(c.must("GET /metrics", "").body, line+"\n"); {
+		if time.Now().After(deadline) {
+			c.t.Fatal("no ", line)
+		}
+	}
+}

@@ -3,10 +3,8 @@ package controlplane_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -234,71 +232,5 @@ func TestClusterIPsOfOlderServers(t *testing.T) {
 	of := addressesOf(t.Context(), t, c)
 	if len(of) != 2 || of[web.Spec.ClusterIP] != "default/web" || of["10.96.0.1"] != "default/kubernetes" {
 		t.Errorf("after the start there are %v", of)
-	}
-}
-
-// TestClusterIPsOfTwoServers: servers on one cluster never give an address twice, though
-// neither asks the other, and fill a range to its last address.
-func TestClusterIPsOfTwoServers(t *testing.T) {
-	etcd := startEtcd(t)
-	_, a := startForServices(t, controlplane.Options{Etcd: etcd})
-	_, b := startForServices(t, controlplane.Options{Etcd: etcd})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	both := []kubernetes.Interface{a, b}
-	if _, err := a.NetworkingV1().ServiceCIDRs().Create(ctx, serviceCIDR("small", "203.0.113.0/28"), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	unready := []byte(`{"status":{"conditions":[{"type":"Ready","status":"False","reason":"Test","message":"","lastTransitionTime":"2020-01-01T00:00:00Z"}]}}`)
-	if _, err := a.NetworkingV1().ServiceCIDRs().Patch(ctx, "kubernetes", types.MergePatchType, unready, metav1.PatchOptions{}, "status"); err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	given := map[string]int{}
-	for i := range 14 {
-		wg.Go(func() {
-			s, err := both[i%2].CoreV1().Services("default").Create(ctx, serviceAt(fmt.Sprintf("s%d", i), ""), metav1.CreateOptions{})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			given[s.Spec.ClusterIP]++
-		})
-	}
-	wg.Wait()
-	if len(given) != 14 {
-		t.Errorf("14 services share %v", given)
-	}
-	_, err := b.CoreV1().Services("default").Create(ctx, serviceAt("full", ""), metav1.CreateOptions{})
-	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to allocate a serviceIP for Service "full": range is full`) {
-		t.Errorf("when all are taken: %v", err)
-	}
-	if err := a.CoreV1().Services("default").Delete(ctx, "s0", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	free := ""
-	for n, of := 1, addressesOf(ctx, t, a); n <= 14; n++ {
-		if ip := fmt.Sprintf("203.0.113.%d", n); of[ip] == "" {
-			free = ip
-		}
-	}
-	made := make(chan error, len(both))
-	for i, c := range both {
-		go func() {
-			_, err := c.CoreV1().Services("default").Create(ctx, serviceAt(fmt.Sprintf("wants-%d", i), free), metav1.CreateOptions{})
-			made <- err
-		}()
-	}
-	var failed []error
-	for range both {
-		if err := <-made; err != nil {
-			failed = append(failed, err)
-		}
-	}
-	if len(failed) != 1 || !apierrors.IsInvalid(failed[0]) || !strings.Contains(failed[0].Error(), "provided IP is already allocated") {
-		t.Errorf("of two that want one address: %v", failed)
 	}
 }

@@ -1,10 +1,8 @@
 package controlplane_test
 
 import (
-	"context"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
-	"fairlead.dev/internal/badnet"
 	"fairlead.dev/internal/controlplane"
 )
 
@@ -185,37 +182,5 @@ func TestComponentsOfThisProcess(t *testing.T) {
 	unhealthy := slices.DeleteFunc(list.Items, func(s corev1.ComponentStatus) bool { return s.Conditions[0].Status == corev1.ConditionTrue })
 	if len(list.Items) != 3 || len(unhealthy) > 0 {
 		t.Errorf("unhealthy: %+v", unhealthy)
-	}
-}
-
-// TestHealthWithoutStore: a server whose etcd has gone says so, in each check that needs it.
-func TestHealthWithoutStore(t *testing.T) {
-	far := startEtcd(t)
-	u, err := url.Parse(far.Servers[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	etcd := through(t, u.Host)
-	far.Servers[0] = "https://" + etcd.Addr()
-	cp, _ := startForServices(t, controlplane.Options{Etcd: far})
-	get := getter(t, cp.Config())
-	if code, _ := get("/livez/etcd"); code != 200 {
-		t.Errorf("with etcd: %d", code)
-	}
-	etcd.Set(badnet.Conditions{Refuse: true})
-	etcd.Reset()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for code, _ := get("/livez/etcd"); code != 500 && ctx.Err() == nil; code, _ = get("/livez/etcd") {
-	}
-	if code, text := get("/livez/etcd"); code != 500 || !strings.HasPrefix(text, "internal server error: ") {
-		t.Errorf("without etcd: %d %s", code, text)
-	}
-	if code, text := get("/readyz"); code != 500 || !strings.Contains(text, "[-]etcd failed: reason withheld\n[-]etcd-readiness failed: reason withheld\n") || !strings.HasSuffix(text, "readyz check failed\n") {
-		t.Errorf("without etcd: %d %s", code, text)
-	}
-	_, text := get("/metrics/slis")
-	if !strings.Contains(text, `kubernetes_healthcheck{name="etcd",type="readyz"} 0`) {
-		t.Errorf("after a failure:\n%s", text)
 	}
 }

@@ -25,8 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// startEtcd starts a cluster of one that speaks TLS and lets in who has a
-// certificate.
+// startEtcd starts a cluster of one that speaks TLS and requires client certificates.
 func startEtcd(t *testing.T) controlplane.Etcd {
 	t.Helper()
 	dir := t.TempDir()
@@ -207,7 +206,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
-// TestReplicasShareKeys: servers on one cluster need nothing copied between them. A
+// TestReplicasShareKeys: servers on one cluster need no files copied between them. A
 // directory with keys of its own is refused once the cluster has others.
 func TestReplicasShareKeys(t *testing.T) {
 	etcd := startEtcd(t)

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// etcdctl runs the real etcdctl's code, and returns what it prints.
+// etcdctl runs the real etcdctl's code and returns its output.
 func etcdctl(t *testing.T, endpoint, stdin string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"--endpoints=" + endpoint}, args...)...)

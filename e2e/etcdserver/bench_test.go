@@ -143,7 +143,7 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkTxn does what kube-apiserver does to update an object.
+// BenchmarkTxn updates an object as kube-apiserver does.
 func BenchmarkTxn(b *testing.B) {
 	value := strings.Repeat("x", 1024)
 	for name, role := range peers {

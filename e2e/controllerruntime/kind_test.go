@@ -1,14 +1,17 @@
-package extension_test
+// Package controllerruntime_test uses the server as controllers and webhooks built with controller-runtime do.
+package controllerruntime_test
 
 import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"fairlead.dev/testenv"
 )
 
 // Gadget is a kind as kubebuilder scaffolds it.
@@ -57,15 +60,25 @@ const withConditions = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomRe
 "status":{"type":"object","properties":{"conditions":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["type"],"items":{"type":"object","required":["type","status"],
 "properties":{"type":{"type":"string"},"status":{"type":"string"},"reason":{"type":"string"},"message":{"type":"string"},"observedGeneration":{"type":"integer","format":"int64"},"lastTransitionTime":{"type":"string","format":"date-time"}}}}}}}}}}]}}`
 
-// TestControllerRuntime uses a custom kind with Go types, as controllers do.
-func TestControllerRuntime(t *testing.T) {
-	s := serve(t)
-	s.ask(t, "POST", definitions, withConditions, 201)
+// TestCustomKind uses a custom kind with Go types.
+func TestCustomKind(t *testing.T) {
+	config := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1}).Config()
+	definition := &unstructured.Unstructured{}
+	if err := definition.UnmarshalJSON([]byte(withConditions)); err != nil {
+		t.Fatal(err)
+	}
+	admin, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.Create(t.Context(), definition); err != nil {
+		t.Fatal(err)
+	}
 	gv := schema.GroupVersion{Group: "shop.example.com", Version: "v1"}
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypes(gv, &Gadget{}, &GadgetList{})
 	metav1.AddToGroupVersion(scheme, gv)
-	c, err := client.NewWithWatch(&rest.Config{Host: s.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, client.Options{Scheme: scheme})
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}

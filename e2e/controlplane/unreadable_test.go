@@ -89,7 +89,7 @@ func (r *rig) put(key, value string) {
 	}
 }
 
-// until waits for what must happen, however slow the machine is.
+// until waits until done returns true, with patience for a slow machine.
 func (r *rig) until(what string, done func(ctx context.Context) bool) {
 	r.t.Helper()
 	err := wait.PollUntilContextTimeout(r.t.Context(), 20*time.Millisecond, 3*time.Minute, true, func(ctx context.Context) (bool, error) {
@@ -123,7 +123,7 @@ func vic() *appsv1.Deployment {
 	}
 }
 
-// pods counts the pods that nobody has asked to go.
+// pods counts the pods that are not terminating.
 func (r *rig) pods(ns string) (n int) {
 	r.t.Helper()
 	list, err := r.api.CoreV1().Pods(ns).List(r.t.Context(), metav1.ListOptions{})

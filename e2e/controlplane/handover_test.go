@@ -66,7 +66,7 @@ func (r *replica) open(method, path, body string) (*http.Response, error) {
 	return r.http.Do(req)
 }
 
-// list is what of an answer counts here.
+// list holds the fields of a list that count here.
 type list struct {
 	code     int
 	retry    string
@@ -113,7 +113,7 @@ func (r *replica) write(name string) int {
 	return made.revision
 }
 
-// watch opens a watch after a revision; next tells an event, or "lost".
+// watch opens a watch after a revision; next returns an event, or "lost".
 func (r *replica) watch(after int) (next func() (string, int)) {
 	r.t.Helper()
 	resp, err := r.open("GET", fmt.Sprint(handedMaps, "?watch=1&resourceVersion=", after), "")
@@ -162,7 +162,7 @@ func TestHandover(t *testing.T) {
 }
 
 func handover(t *testing.T, a, b *replica, store *badnet.Proxy) {
-	// What A has answered, B lists.
+	// B lists the writes that A has acknowledged.
 	at, names := 0, ""
 	for i := range 20 {
 		names += fmt.Sprint(" first", 10+i)
@@ -207,7 +207,7 @@ func handover(t *testing.T, a, b *replica, store *badnet.Proxy) {
 		}
 	}
 
-	// B hears nothing of its store any more, and says nothing of what it cannot know.
+	// B is cut off from its store, and must not answer from stale data.
 	store.Set(badnet.Conditions{Silent: true})
 	newest := a.write("third")
 	present := make(chan list, 1)

@@ -84,8 +84,8 @@ func TestReplicasPassOn(t *testing.T) {
 	}
 }
 
-// serveGadgets serves what says for whom a request is, to who has a front proxy's
-// certificate by what the cluster publishes.
+// serveGadgets answers with the user of a request, to clients with a front proxy's
+// certificate from the CA that the cluster publishes.
 func serveGadgets(t *testing.T, c *client.Client) (ca []byte, port int32, stop func()) {
 	t.Helper()
 	trust, err := client.For[*corev1.ConfigMap](c).Namespace("kube-system").Get(t.Context(), "extension-apiserver-authentication")
@@ -114,8 +114,8 @@ func serveGadgets(t *testing.T, c *client.Client) (ca []byte, port int32, stop f
 	}
 }
 
-// awaitReason waits until the API service's condition has the reason, by what a server
-// tells.
+// awaitReason waits until the API service's condition, as read from a server, has the
+// reason.
 func awaitReason(t *testing.T, c *client.Client, name, reason string) {
 	t.Helper()
 	services := client.For[*apiregistrationv1.APIService](c)
