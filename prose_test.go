@@ -62,7 +62,7 @@ var proseDebt = map[string]rates{
 	"e2e":                   {what: 185, who: 47, nobody: 86, says: 42, forWho: 0},
 	"examples":              {what: 127, who: 12, nobody: 74, says: 21, forWho: 0},
 	"informer":              {what: 135, who: 37, nobody: 74, says: 34, forWho: 10},
-	"internal/alike":        {what: 140, who: 1, nobody: 155, says: 49, forWho: 0},
+	"internal/intern":       {what: 140, who: 1, nobody: 155, says: 49, forWho: 0},
 	"internal/badnet":       {what: 219, who: 1, nobody: 62, says: 2, forWho: 0},
 	"internal/celcheck":     {what: 253, who: 1, nobody: 87, says: 2, forWho: 0},
 	"internal/client":       {what: 391, who: 1, nobody: 197, says: 133, forWho: 0},

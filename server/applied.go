@@ -98,7 +98,7 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 		Force: ptr.Deref(opts.Force, false), Time: time.Now(),
 	}
 	if old == nil {
-		text, entries, ok := a.Plain(nil)
+		text, entries, ok := a.TryMerge(nil)
 		if !ok {
 			return nil, false
 		}
@@ -108,7 +108,7 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 		return nil, false
 	}
 	a.Live = c.textOf(now)
-	text, entries, ok := a.Plain(old.GetManagedFields())
+	text, entries, ok := a.TryMerge(old.GetManagedFields())
 	if !ok {
 		return nil, false
 	}

@@ -76,7 +76,7 @@ func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOpti
 	}
 	if old != nil {
 		own := metav1.ManagedFieldsEntry{Manager: opts.FieldManager, APIVersion: c.ep.ServedGVK.GroupVersion().String(), Subresource: c.info.Subresource}
-		live.SetManagedFields(managed.Unburden(live.GetManagedFields(), own, config.text, c.ep.Shape()))
+		live.SetManagedFields(managed.SkipPruning(live.GetManagedFields(), own, config.text, c.ep.Shape()))
 	}
 	out, err := fm.Apply(c.ep.ToMerge(live), asked, opts.FieldManager, ptr.Deref(opts.Force, false))
 	if err != nil {

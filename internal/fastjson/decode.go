@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"fairlead.dev/internal/alike"
+	"fairlead.dev/internal/intern"
 )
 
 // Unmarshal decodes one JSON value into the zero value that into points to. It returns false if it cannot; the
@@ -61,13 +61,13 @@ type decoder struct {
 	strict bool
 	// unmanaged is the depth at which managedFields are skipped; 0 for none.
 	unmanaged int
-	texts     alike.Texts
-	values    *alike.Values // nil shares only texts
+	texts     intern.Texts
+	values    *intern.Values // nil shares only texts
 	room      map[*plan]*elements
 }
 
 // maxDepth is how deep objects may be nested.
-const deepest = 200
+const maxDepth = 200
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
@@ -254,7 +254,7 @@ func (d *decoder) open(bracket byte) bool {
 		return false
 	}
 	d.i++
-	if d.depth++; d.depth > deepest {
+	if d.depth++; d.depth > maxDepth {
 		d.i = len(d.b) + 1
 		return false
 	}

@@ -45,7 +45,7 @@ func (d *decoder) slice(p *plan, v unsafe.Pointer) bool {
 }
 
 // maxRoom is how many bytes of elements a decoder retains.
-const mostRoom = 8 << 10
+const maxRoom = 8 << 10
 
 // counted reports whether counting a slice's elements beforehand is cheaper than moving them, because their text is
 // short or is decoded by their own type.
@@ -90,7 +90,7 @@ func (d *decoder) moved(p *plan, e *elements, v unsafe.Pointer) bool {
 		to.SetLen(e.len)
 		reflect.Copy(to, e.slice)
 	}
-	if uintptr(e.cap)*p.elem.size > mostRoom {
+	if uintptr(e.cap)*p.elem.size > maxRoom {
 		delete(d.room, p)
 	} else {
 		e.slice.Clear()

@@ -41,11 +41,11 @@ type scratch struct {
 // exceeded, as in a cyclic value. The caller decrements s.depth afterwards, unless it gives up.
 func (s *scratch) deeper() bool {
 	s.depth++
-	return s.depth <= deepest
+	return s.depth <= maxDepth
 }
 
 // maxScratch is the largest scratch, in bytes, that is pooled.
-const roomiest = 64 << 10
+const maxScratch = 64 << 10
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
@@ -56,7 +56,7 @@ func (s *scratch) marshal(from any) ([]byte, bool) {
 	}
 	s.depth = 0
 	b, ok := s.value(s.b[:0], planOf(v.Type().Elem()), v.UnsafePointer())
-	if s.b = b[:0]; cap(b) > roomiest {
+	if s.b = b[:0]; cap(b) > maxScratch {
 		s.b = nil
 	}
 	return b, ok

@@ -98,7 +98,7 @@ func MarshalObject(m map[string]any) ([]byte, bool) {
 	defer scratches.Put(s)
 	s.depth = 0
 	b, ok := s.loose(s.b[:0], m)
-	if s.b = b[:0]; cap(b) > roomiest {
+	if s.b = b[:0]; cap(b) > maxScratch {
 		s.b = nil
 	}
 	if !ok {

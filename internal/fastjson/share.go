@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"fairlead.dev/internal/alike"
+	"fairlead.dev/internal/intern"
 )
 
 // Sharer decodes objects that are never modified. Values with equal bytes in several objects share one value in
@@ -13,7 +13,7 @@ import (
 type Sharer struct{ d decoder }
 
 // NewSharer returns an empty Sharer.
-func NewSharer() *Sharer { return &Sharer{decoder{values: &alike.Values{}}} }
+func NewSharer() *Sharer { return &Sharer{decoder{values: &intern.Values{}}} }
 
 // Unmarshal is like the function Unmarshal.
 func (s *Sharer) Unmarshal(b []byte, into any) bool { return s.d.unmarshal(b, into, false, false) }
@@ -93,7 +93,7 @@ func (d *decoder) shared(f *field, v unsafe.Pointer) bool {
 	return true
 }
 
-func (f *field) set(v unsafe.Pointer, to alike.Value) {
+func (f *field) set(v unsafe.Pointer, to intern.Value) {
 	if f.plan.op == slice {
 		*(*header)(v) = header{to.At, to.N, to.N}
 	} else {
@@ -105,8 +105,8 @@ func (f *field) set(v unsafe.Pointer, to alike.Value) {
 // shared.
 func (d *decoder) end() (int, bool) {
 	from, all := d.i, d.b
-	if len(all)-from > alike.Longest {
-		d.b = all[:from+alike.Longest]
+	if len(all)-from > intern.MaxLen {
+		d.b = all[:from+intern.MaxLen]
 	}
 	ok := d.skip() && (d.i < len(d.b) || len(d.b) == len(all))
 	end := d.i

@@ -38,7 +38,7 @@ func Transcode(text []byte, t reflect.Type) (out []byte, ok bool) {
 		x.message(m, root)
 		out = stdbytes.Clone(x.out[x.at:])
 	}
-	if x.b = nil; len(x.out)+len(x.aside)+len(x.nodes)*int(unsafe.Sizeof(node{})) > roomiest {
+	if x.b = nil; len(x.out)+len(x.aside)+len(x.nodes)*int(unsafe.Sizeof(node{})) > maxScratch {
 		*x = transcoder{}
 	}
 	return out, ok

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/internal/alike"
+	"fairlead.dev/internal/intern"
 )
 
 // Unmarshal decodes a message into the zero value that into points to. It returns false if it cannot; the value is
@@ -39,12 +39,12 @@ func target(into unmarshaler) (*plan, unsafe.Pointer, bool) {
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 type decoder struct {
-	texts  alike.Texts
-	values *alike.Values // nil shares only texts
-	last   *metav1.Time  // the last time decoded for a pointer
+	texts  intern.Texts
+	values *intern.Values // nil shares only texts
+	last   *metav1.Time   // the last time decoded for a pointer
 }
 
-const deepest = 100 // nested messages
+const maxDepth = 100 // nested messages
 
 // header is the memory layout of a slice.
 type header struct {
@@ -54,7 +54,7 @@ type header struct {
 
 // message decodes b into the struct at v. was, if not nil, is a struct of the same type whose parts may be reused.
 func (d *decoder) message(p *plan, v, was unsafe.Pointer, b []byte, depth int) bool {
-	if depth > deepest {
+	if depth > maxDepth {
 		return false
 	}
 	for len(b) > 0 {
@@ -241,7 +241,7 @@ func (d *decoder) pointer(f *field, v, was *unsafe.Pointer, b []byte, depth int)
 	if !d.value(f.plan, *v, old, b, depth) {
 		return false
 	}
-	place.Keep(b, alike.Value{At: *v})
+	place.Keep(b, intern.Value{At: *v})
 	return true
 }
 
@@ -296,7 +296,7 @@ func (d *decoder) list(f *field, v, was *header, b []byte, depth int) ([]byte, b
 		}
 	}
 	*v = header{data, items, items}
-	place.Keep(b, alike.Value{At: data, N: items})
+	place.Keep(b, intern.Value{At: data, N: items})
 	return rest, true
 }
 
@@ -326,7 +326,7 @@ func (d *decoder) mapping(f *field, v, was *unsafe.Pointer, b []byte, depth int)
 	if !d.entries(f, unsafe.Pointer(v), b, items, depth) {
 		return nil, false
 	}
-	place.Keep(b, alike.Value{At: *v})
+	place.Keep(b, intern.Value{At: *v})
 	return rest, true
 }
 

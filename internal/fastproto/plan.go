@@ -39,8 +39,8 @@ type field struct {
 	id     int // identifies fields whose equal bytes decode to equal values
 }
 
-// nowhere is the field of an unknown tag.
-var nowhere = &field{first: -1}
+// unknownField is the field of an unknown tag.
+var unknownField = &field{first: -1}
 
 // form is how a Go field holds its values.
 type form uint8
@@ -74,7 +74,7 @@ var (
 	quantityType    = reflect.TypeFor[resource.Quantity]()
 )
 
-const mostFields = 256 // the highest field number in a plan
+const maxFields = 256 // the highest field number in a plan
 
 var plans struct {
 	sync.Mutex
@@ -107,7 +107,7 @@ func build(t reflect.Type, making map[reflect.Type]*plan) *plan {
 	}
 	p := &plan{typ: t, size: t.Size()}
 	for i := range p.low {
-		p.low[i] = nowhere
+		p.low[i] = unknownField
 	}
 	making[t] = p
 	able := reflect.PointerTo(t).Implements(unmarshalerType)
@@ -152,7 +152,7 @@ func (p *plan) addFields(making map[reflect.Type]*plan) bool {
 			continue
 		}
 		number, err := strconv.Atoi(at(tag, 1))
-		if err != nil || number < 1 || number > mostFields {
+		if err != nil || number < 1 || number > maxFields {
 			return false
 		}
 		f := &field{offset: sf.Offset, size: sf.Type.Size(), typ: sf.Type, place: uint8(len(p.all))}

@@ -35,7 +35,7 @@ func (d *decoder) same(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
 
 // sameMessage is same for a struct: fields missing in b must be zero.
 func (d *decoder) sameMessage(p *plan, v unsafe.Pointer, b []byte, depth int) bool {
-	if p.opaque || depth > deepest {
+	if p.opaque || depth > maxDepth {
 		return false
 	}
 	var seen uint64

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"fairlead.dev/internal/alike"
+	"fairlead.dev/internal/intern"
 )
 
 // Sharer decodes objects that are never modified. Values with equal bytes in several objects share one value in
@@ -17,7 +17,7 @@ type Sharer struct {
 }
 
 // NewSharer returns an empty Sharer.
-func NewSharer() *Sharer { return &Sharer{d: decoder{values: &alike.Values{}}} }
+func NewSharer() *Sharer { return &Sharer{d: decoder{values: &intern.Values{}}} }
 
 // Unmarshal is like the function Unmarshal. was, if not nil, is the previous version, of the same type, which is
 // never modified either; equal parts of the two are shared.
@@ -73,9 +73,9 @@ func first(b []byte, number byte) []byte {
 }
 
 // find looks up a field's value decoded from the same bytes.
-func (d *decoder) find(f *field, b []byte) (alike.Value, alike.Place, bool) {
+func (d *decoder) find(f *field, b []byte) (intern.Value, intern.Place, bool) {
 	if !d.values.Try(f.id) {
-		return alike.Value{}, alike.Place{}, false
+		return intern.Value{}, intern.Place{}, false
 	}
 	return d.values.Find(f.id, b)
 }

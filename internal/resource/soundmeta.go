@@ -75,11 +75,11 @@ func soundEntries(entries []metav1.ManagedFieldsEntry) bool {
 	return true
 }
 
-func printable(s string, most int) bool {
+func printable(s string, limit int) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
 		}
 	}
-	return len(s) <= most
+	return len(s) <= limit
 }

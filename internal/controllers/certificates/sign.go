@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	backdate = 5 * time.Minute  // how far notBefore is in the past, for clocks that are slow
-	shortest = 10 * time.Minute // the minimum lifetime
-	short    = 8 * time.Hour    // below it, backdating does not shorten the lifetime
+	backdate    = 5 * time.Minute  // how far notBefore is in the past, for clocks that are slow
+	minLifetime = 10 * time.Minute // the minimum lifetime
+	short       = 8 * time.Hour    // below it, backdating does not shorten the lifetime
 )
 
 // sign signs an approved request for one of the signers, or writes the failure into its status.
@@ -91,7 +91,7 @@ func (r *requests) life(seconds *int32) time.Duration {
 	if seconds == nil {
 		return r.o.Duration
 	}
-	return min(max(time.Duration(*seconds)*time.Second, shortest), r.o.Duration)
+	return min(max(time.Duration(*seconds)*time.Second, minLifetime), r.o.Duration)
 }
 
 var usages = map[certificatesv1.KeyUsage]x509.KeyUsage{

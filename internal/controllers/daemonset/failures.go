@@ -10,7 +10,7 @@ import (
 // A pod that keeps failing on a node is replaced with exponential backoff.
 const (
 	firstPause = time.Second
-	mostPause  = 15 * time.Minute
+	maxPause   = 15 * time.Minute
 )
 
 // failures remembers, per set and node, when a failed pod was last replaced and how
@@ -52,10 +52,10 @@ func (f *failures) wait(k controller.Key, generation int64, node string, now tim
 	switch {
 	case ok && passed < x.last:
 		return x.last - passed
-	case !ok || passed > 2*mostPause:
+	case !ok || passed > 2*maxPause:
 		x.last = firstPause
 	default:
-		x.last = min(2*x.last, mostPause)
+		x.last = min(2*x.last, maxPause)
 	}
 	x.since = now
 	set.nodes[node] = x

@@ -24,10 +24,10 @@ func TestPausesBetweenFailedPods(t *testing.T) {
 	wait(1, "a", 0)
 	wait(1, "a", 2*time.Second)
 	for range 20 {
-		now = now.Add(mostPause)
+		now = now.Add(maxPause)
 		wait(1, "a", 0)
 	}
-	wait(1, "a", mostPause)
+	wait(1, "a", maxPause)
 	wait(2, "a", 0)
 	wait(2, "a", time.Second)
 	f.forget(k)

@@ -38,7 +38,7 @@ var made int64
 func TestFenceposts(t *testing.T) {
 	for _, c := range []struct {
 		surge, unavailable string
-		wish               int32
+		desired            int32
 		up, down           int32
 	}{
 		{"25%", "25%", 10, 3, 2}, // surge rounds up, unavailability down
@@ -49,7 +49,7 @@ func TestFenceposts(t *testing.T) {
 		{"2", "3", 10, 2, 3},
 	} {
 		s, u := intstr.Parse(c.surge), intstr.Parse(c.unavailable)
-		if up, down := fenceposts(&s, &u, c.wish); up != c.up || down != c.down {
+		if up, down := fenceposts(&s, &u, c.desired); up != c.up || down != c.down {
 			t.Errorf("%+v: got %d, %d", c, up, down)
 		}
 	}
@@ -116,13 +116,13 @@ func TestShrinkOld(t *testing.T) {
 
 // TestRolloutKeepsItsBounds simulates whole rollouts: each step keeps the bounds, and they end.
 func TestRolloutKeepsItsBounds(t *testing.T) {
-	for wish := int32(1); wish <= 12; wish++ {
+	for desired := int32(1); desired <= 12; desired++ {
 		for _, b := range [][2]string{{"1", "0"}, {"0", "1"}, {"25%", "25%"}, {"3", "2"}, {"100%", "0"}} {
-			d := rolling(wish, b[0], b[1])
-			old, fresh := set("old", wish, wish), set("new", 0, 0)
+			d := rolling(desired, b[0], b[1])
+			old, fresh := set("old", desired, desired), set("new", 0, 0)
 			for step := 0; ; step++ {
 				if step > 100 {
-					t.Fatalf("%d %v: does not end", wish, b)
+					t.Fatalf("%d %v: does not end", desired, b)
 				}
 				if n := newSetSize(d, []*appsv1.ReplicaSet{old, fresh}, fresh); n != size(fresh) {
 					fresh.Spec.Replicas = &n
@@ -134,23 +134,23 @@ func TestRolloutKeepsItsBounds(t *testing.T) {
 				} else {
 					break
 				}
-				if sum := size(old) + size(fresh); sum > wish+maxSurge(d) {
-					t.Fatalf("%d %v: %d pods", wish, b, sum)
+				if sum := size(old) + size(fresh); sum > desired+maxSurge(d) {
+					t.Fatalf("%d %v: %d pods", desired, b, sum)
 				}
-				if sum := available(old) + available(fresh); sum < wish-maxUnavailable(d) {
-					t.Fatalf("%d %v: %d available", wish, b, sum)
+				if sum := available(old) + available(fresh); sum < desired-maxUnavailable(d) {
+					t.Fatalf("%d %v: %d available", desired, b, sum)
 				}
 			}
-			if size(old) != 0 || size(fresh) != wish {
-				t.Errorf("%d %v: ends with old %d, new %d", wish, b, size(old), size(fresh))
+			if size(old) != 0 || size(fresh) != desired {
+				t.Errorf("%d %v: ends with old %d, new %d", desired, b, size(old), size(fresh))
 			}
 		}
 	}
 }
 
 func TestProportions(t *testing.T) {
-	sized := func(rs *appsv1.ReplicaSet, wish, most int32) *appsv1.ReplicaSet {
-		noteWish(rs, wish, most)
+	sized := func(rs *appsv1.ReplicaSet, desired, most int32) *appsv1.ReplicaSet {
+		recordDesired(rs, desired, most)
 		return rs
 	}
 	for _, c := range []struct {

@@ -84,7 +84,7 @@ func (c *deployments) sync(ctx context.Context, k controller.Key) (controller.Re
 		return controller.Result{}, err
 	}
 	p := newPass(c, ctx, d, sets)
-	if to, asked := p.askedBack(); asked {
+	if to, asked := p.rollbackRequested(); asked {
 		return controller.Result{}, p.rollBack(to)
 	}
 	if err := p.step(); err != nil {

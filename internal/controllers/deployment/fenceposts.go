@@ -8,9 +8,9 @@ import (
 // fenceposts resolves maxSurge and maxUnavailable, numbers or percentages, for a desired number of replicas: surge
 // rounds up, unavailability down. If both were zero no replica could move, so then one may be unavailable. Invalid
 // values, which validation rejects, count as zero.
-func fenceposts(surge, unavailable *intstr.IntOrString, wish int32) (maxSurge, maxUnavailable int32) {
-	maxSurge = resolve(surge, wish, true)
-	maxUnavailable = resolve(unavailable, wish, false)
+func fenceposts(surge, unavailable *intstr.IntOrString, desired int32) (maxSurge, maxUnavailable int32) {
+	maxSurge = resolve(surge, desired, true)
+	maxUnavailable = resolve(unavailable, desired, false)
 	if maxSurge == 0 && maxUnavailable == 0 {
 		maxUnavailable = 1
 	}

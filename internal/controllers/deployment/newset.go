@@ -59,7 +59,7 @@ func (p *pass) ensureNew() error {
 	revision := nextRevision(p.old)
 	wanted := p.buildSet(hash)
 	annotate(p.d, wanted, revision)
-	noteWish(wanted, replicasOf(p.d), replicasOf(p.d)+maxSurge(p.d))
+	recordDesired(wanted, replicasOf(p.d), replicasOf(p.d)+maxSurge(p.d))
 
 	made, err := p.c.rsAPI.Namespace(p.d.Namespace).Create(p.ctx, wanted)
 	switch {

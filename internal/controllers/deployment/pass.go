@@ -50,13 +50,13 @@ func (p *pass) every() []*appsv1.ReplicaSet {
 // the pass is replaced.
 func (p *pass) resize(rs *appsv1.ReplicaSet, n int32) (bool, error) {
 	scaling := size(rs) != n
-	wish, most := replicasOf(p.d), replicasOf(p.d)+maxSurge(p.d)
-	if !scaling && !wishDiffers(rs, wish, most) {
+	desired, most := replicasOf(p.d), replicasOf(p.d)+maxSurge(p.d)
+	if !scaling && !desiredDiffers(rs, desired, most) {
 		return false, nil
 	}
 	changed := rs.DeepCopy()
 	changed.Spec.Replicas = &n
-	noteWish(changed, wish, most)
+	recordDesired(changed, desired, most)
 	written, err := p.c.rsAPI.Namespace(rs.Namespace).Update(p.ctx, changed)
 	if err != nil {
 		return false, err

@@ -94,22 +94,22 @@ func remember(history, revision string) string {
 	return all
 }
 
-// noteWish records the Deployment's desired and maximum size in the set.
-func noteWish(rs *appsv1.ReplicaSet, wish, most int32) {
+// recordDesired records the Deployment's desired and maximum size in the set.
+func recordDesired(rs *appsv1.ReplicaSet, desired, most int32) {
 	if rs.Annotations == nil {
 		rs.Annotations = make(map[string]string)
 	}
-	rs.Annotations[desiredAnnotation] = strconv.Itoa(int(wish))
+	rs.Annotations[desiredAnnotation] = strconv.Itoa(int(desired))
 	rs.Annotations[maxAnnotation] = strconv.Itoa(int(most))
 }
 
-func wishDiffers(rs *appsv1.ReplicaSet, wish, most int32) bool {
-	return rs.Annotations[desiredAnnotation] != strconv.Itoa(int(wish)) ||
+func desiredDiffers(rs *appsv1.ReplicaSet, desired, most int32) bool {
+	return rs.Annotations[desiredAnnotation] != strconv.Itoa(int(desired)) ||
 		rs.Annotations[maxAnnotation] != strconv.Itoa(int(most))
 }
 
-// notedNumber reads a number written by noteWish.
-func notedNumber(rs *appsv1.ReplicaSet, annotation string) (int32, bool) {
+// recordedNumber reads a number written by recordDesired.
+func recordedNumber(rs *appsv1.ReplicaSet, annotation string) (int32, bool) {
 	n, err := strconv.ParseInt(rs.Annotations[annotation], 10, 32)
 	return int32(n), err == nil && n >= 0
 }

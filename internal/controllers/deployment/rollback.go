@@ -8,9 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// askedBack reads the annotation in which removed API versions request a rollback to a revision, zero for the
+// rollbackRequested reads the annotation in which removed API versions request a rollback to a revision, zero for the
 // previous one. A paused Deployment ignores it.
-func (p *pass) askedBack() (revision int64, asked bool) {
+func (p *pass) rollbackRequested() (revision int64, asked bool) {
 	if p.d.DeletionTimestamp != nil || p.d.Spec.Paused {
 		return 0, false
 	}
@@ -47,7 +47,7 @@ func (p *pass) rollBack(to int64) error {
 	p.d.Spec.Template = *all[i].Spec.Template.DeepCopy()
 	p.d.Spec.Template.Labels = withoutHash(p.d.Spec.Template.Labels)
 	takeAnnotations(p.d, all[i])
-	if err := p.forgetWish(); err != nil {
+	if err := p.clearRollback(); err != nil {
 		return err
 	}
 	p.event(corev1.EventTypeNormal, "DeploymentRollback", "Rolled back deployment %q to revision %d", p.d.Name, to)
@@ -57,10 +57,10 @@ func (p *pass) rollBack(to int64) error {
 // giveUp records why there is no rollback, and removes the request.
 func (p *pass) giveUp(reason, format string, args ...any) error {
 	p.event(corev1.EventTypeWarning, reason, format, args...)
-	return p.forgetWish()
+	return p.clearRollback()
 }
 
-func (p *pass) forgetWish() error {
+func (p *pass) clearRollback() error {
 	delete(p.d.Annotations, appsv1.DeprecatedRollbackTo)
 	_, err := p.c.api.Namespace(p.d.Namespace).Update(p.ctx, p.d)
 	return err

@@ -32,15 +32,15 @@ func (p *pass) roll() error {
 // newSetSize returns the size that the new set should have now: the desired replicas, but during a rolling update
 // no more than maxSurge leaves beside the others.
 func newSetSize(d *appsv1.Deployment, all []*appsv1.ReplicaSet, newSet *appsv1.ReplicaSet) int32 {
-	wish, has := replicasOf(d), size(newSet)
-	if has >= wish || !isRolling(d) {
-		return wish
+	desired, has := replicasOf(d), size(newSet)
+	if has >= desired || !isRolling(d) {
+		return desired
 	}
-	room := wish + maxSurge(d) - total(all, size)
+	room := desired + maxSurge(d) - total(all, size)
 	if room <= 0 {
 		return has
 	}
-	return has + min(room, wish-has)
+	return has + min(room, desired-has)
 }
 
 // shrinkOld returns the size that each of the old sets should have now. Old sets are given oldest first and with

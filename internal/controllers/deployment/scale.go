@@ -12,7 +12,7 @@ import (
 // the desired size.
 func (p *pass) wasScaled() bool {
 	for _, rs := range active(p.every()) {
-		if wish, ok := notedNumber(rs, desiredAnnotation); ok && wish != replicasOf(p.d) {
+		if desired, ok := recordedNumber(rs, desiredAnnotation); ok && desired != replicasOf(p.d) {
 			return true
 		}
 	}
@@ -67,8 +67,8 @@ func (p *pass) activeOrLatest() *appsv1.ReplicaSet {
 
 // saturated reports whether the new set has its full size, available, and has recorded it.
 func saturated(d *appsv1.Deployment, rs *appsv1.ReplicaSet) bool {
-	wish, ok := notedNumber(rs, desiredAnnotation)
-	return ok && wish == replicasOf(d) && size(rs) == wish && available(rs) == wish
+	desired, ok := recordedNumber(rs, desiredAnnotation)
+	return ok && desired == replicasOf(d) && size(rs) == desired && available(rs) == desired
 }
 
 // proportions gives each set its share of a scaled Deployment, even in the middle of a rollout: sets keep their
@@ -111,7 +111,7 @@ func fraction(d *appsv1.Deployment, rs *appsv1.ReplicaSet) int32 {
 	if replicasOf(d) == 0 {
 		return -size(rs)
 	}
-	before, ok := notedNumber(rs, maxAnnotation)
+	before, ok := recordedNumber(rs, maxAnnotation)
 	if !ok || before == 0 {
 		if before = d.Status.Replicas; before == 0 {
 			return 0

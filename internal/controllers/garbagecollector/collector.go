@@ -22,7 +22,7 @@ const (
 	again = 20 * time.Millisecond
 	// A virtual owner that exists is checked again after pauses between these: it may be deleted before an informer
 	// shows it, or be of a kind without an informer.
-	firstWait, mostWait = 100 * time.Millisecond, 10 * time.Minute
+	firstWait, maxWait = 100 * time.Millisecond, 10 * time.Minute
 )
 
 // The two kinds of work on an object; the key's name is the object's UID.
@@ -43,7 +43,7 @@ type collector struct {
 
 // New returns the garbage collector.
 func New(env controller.Env) controller.Runner {
-	c := &collector{env: env, graph: newGraph(), rec: env.Recorder.From("garbage-collector-controller", ""), waits: podcontrol.Backoff{First: firstWait, Most: mostWait}}
+	c := &collector{env: env, graph: newGraph(), rec: env.Recorder.From("garbage-collector-controller", ""), waits: podcontrol.Backoff{First: firstWait, Max: maxWait}}
 	c.watch.init(c)
 	c.loop = controller.New("garbagecollector", c.reconcile, controller.Options{Workers: workers, Trace: env.Client.Trace()})
 	return c

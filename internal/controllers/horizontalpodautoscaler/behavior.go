@@ -83,7 +83,7 @@ const (
 	higherLately    = "recent recommendations were higher than current one, applying the highest recent recommendation"
 	lowerLately     = "recent recommendations were lower than current one, applying the lowest recent recommendation"
 	matches         = "recommended size matches current size"
-	leastUpLimit    = 4
+	minUpLimit      = 4
 	upLimitMultiple = 2
 )
 
@@ -124,7 +124,7 @@ func (h *past) steady(desired int32, now time.Time, window time.Duration) (int32
 // bound is the rule without behavior: at most double the size at once, or four.
 func bound(now, desired, least, most int32) (int32, string, string) {
 	reason, message := "TooManyReplicas", tooMany
-	if up := max(upLimitMultiple*now, leastUpLimit); most > up {
+	if up := max(upLimitMultiple*now, minUpLimit); most > up {
 		most, reason, message = up, "ScaleUpLimit", tooFast
 	}
 	switch {

@@ -13,7 +13,7 @@ import (
 
 const (
 	firstPause = 10 * time.Second
-	mostPause  = 10 * time.Minute
+	maxPause   = 10 * time.Minute
 )
 
 // failures is a series of failures without a success in between.
@@ -28,10 +28,10 @@ func (f failures) pause(now time.Time) time.Duration {
 		return 0
 	}
 	d := firstPause
-	for i := 1; i < f.count && d < mostPause; i++ {
+	for i := 1; i < f.count && d < maxPause; i++ {
 		d *= 2
 	}
-	return max(0, min(d, mostPause)-now.Sub(f.last))
+	return max(0, min(d, maxPause)-now.Sub(f.last))
 }
 
 // after returns the series after more pods have finished.

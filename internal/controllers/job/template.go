@@ -13,7 +13,7 @@ import (
 const (
 	indexEnv = "JOB_COMPLETION_INDEX"
 	// maxGenerated is how much of a generateName the server keeps.
-	mostGenerated = 58
+	maxGenerated = 58
 )
 
 // template returns the Job's template for its pods, except for the index.
@@ -50,7 +50,7 @@ func (p *pass) index(pod *corev1.Pod, n int) {
 	pod.Annotations = added(pod.Annotations, batchv1.JobCompletionIndexAnnotation, s)
 	pod.Spec.Hostname = p.job.Name + "-" + s
 	tail := "-" + s + "-"
-	pod.GenerateName = p.job.Name[:min(len(p.job.Name), mostGenerated-len(tail))] + tail
+	pod.GenerateName = p.job.Name[:min(len(p.job.Name), maxGenerated-len(tail))] + tail
 	if !limitPerIndex(p.job) {
 		return
 	}

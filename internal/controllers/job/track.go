@@ -12,7 +12,7 @@ import (
 )
 
 // maxUncounted limits the pods counted by one pass, and with that the size of the status.
-const mostUncounted = 500
+const maxUncounted = 500
 
 // track counts the finished pods as the package comment describes, and writes the status, including the Job's final
 // condition once everything is counted.
@@ -76,7 +76,7 @@ func (p *pass) note() (toRelease []*corev1.Pod, full bool) {
 				uncounted.Failed = append(uncounted.Failed, pod.UID)
 			}
 		}
-		if len(indexes)+len(uncounted.Succeeded)+len(uncounted.Failed) >= mostUncounted {
+		if len(indexes)+len(uncounted.Succeeded)+len(uncounted.Failed) >= maxUncounted {
 			full = true
 			break
 		}

@@ -38,7 +38,7 @@ func New(env controller.Env) controller.Runner {
 		api:   client.For[*corev1.Namespace](env.Client),
 		all:   informer.For[*corev1.Namespace](env.Informers),
 		pods:  informer.For[*corev1.Pod](env.Informers),
-		waits: podcontrol.Backoff{First: 100 * time.Millisecond, Most: 10 * time.Second},
+		waits: podcontrol.Backoff{First: 100 * time.Millisecond, Max: 10 * time.Second},
 	}
 	n.loop = controller.New("namespace", n.reconcile, controller.Options{})
 	controller.Watch(n.loop, n.all, func(ns *corev1.Namespace) []controller.Key {

@@ -18,17 +18,17 @@ import (
 const byNode = "node"
 
 type lifecycle struct {
-	o        Options
-	nodesAPI client.Resource[*corev1.Node]
-	podsAPI  client.Resource[*corev1.Pod]
-	nodes    *informer.Informer[*corev1.Node]
-	pods     *informer.Informer[*corev1.Pod]
-	leases   *informer.Informer[*coordinationv1.Lease]
-	heard    hearing
-	zones    *zones
-	rec      *client.Recorder
-	loop     *controller.Controller // keys without a namespace are nodes, the others pods
-	evictor  *evictor
+	o          Options
+	nodesAPI   client.Resource[*corev1.Node]
+	podsAPI    client.Resource[*corev1.Pod]
+	nodes      *informer.Informer[*corev1.Node]
+	pods       *informer.Informer[*corev1.Pod]
+	leases     *informer.Informer[*coordinationv1.Lease]
+	heartbeats heartbeatTimes
+	zones      *zones
+	rec        *client.Recorder
+	loop       *controller.Controller // keys without a namespace are nodes, the others pods
+	evictor    *evictor
 }
 
 // New returns the node lifecycle controller.
@@ -75,27 +75,27 @@ func (c *lifecycle) watch() {
 			if _, beats := c.leases.Store().Get(corev1.NamespaceNodeLease, n.Name); !beats && nodeCondition(n, corev1.NodeReady) == nil {
 				since = n.CreationTimestamp.Time
 			}
-			c.heard.know(n.Name, since)
+			c.heartbeats.know(n.Name, since)
 			c.rec.Event(n, corev1.EventTypeNormal, "RegisteredNode", "Node %s event: Registered Node %s in Controller", n.Name, n.Name)
 			c.seen(n, c.zones.set(n))
 		},
 		Update: func(old, n *corev1.Node) {
-			if !beat(old).Equal(beat(n)) {
-				c.heard.from(n.Name)
+			if !lastHeartbeat(old).Equal(lastHeartbeat(n)) {
+				c.heartbeats.from(n.Name)
 			}
 			c.seen(n, c.zones.set(n))
 		},
 		Delete: func(n *corev1.Node) {
-			c.heard.forget(n.Name)
+			c.heartbeats.forget(n.Name)
 			c.rec.Event(n, corev1.EventTypeNormal, "RemovingNode", "Node %s event: Removing Node %s from Controller", n.Name, n.Name)
 			c.seen(n, c.zones.drop(n.Name))
 		},
 	})
 	controller.WatchFunc(c.loop, c.leases, informer.Handler[*coordinationv1.Lease]{
-		Add: func(l *coordinationv1.Lease, _ bool) { c.heard.from(l.Name) },
+		Add: func(l *coordinationv1.Lease, _ bool) { c.heartbeats.from(l.Name) },
 		Update: func(old, l *coordinationv1.Lease) {
 			if old.Spec.RenewTime.Before(l.Spec.RenewTime) {
-				c.heard.from(l.Name)
+				c.heartbeats.from(l.Name)
 			}
 		},
 	})
@@ -116,7 +116,7 @@ func (c *lifecycle) seen(n *corev1.Node, turned bool) {
 		return
 	}
 	if !c.zones.down() {
-		c.heard.fromAll()
+		c.heartbeats.fromAll()
 	}
 	for _, name := range c.zones.all() {
 		c.loop.EnqueueFor(controller.Key{Name: name}, n)
@@ -138,7 +138,7 @@ func (c *lifecycle) reconcile(ctx context.Context, k controller.Key) (controller
 	if !ok {
 		return controller.Result{}, nil
 	}
-	n, left, err := c.listen(ctx, n)
+	n, left, err := c.checkHeartbeat(ctx, n)
 	if err == nil {
 		err = c.mark(ctx, n)
 	}

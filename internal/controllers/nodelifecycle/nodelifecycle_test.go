@@ -91,7 +91,7 @@ func (h hand) pod(name, node string, tolerations ...corev1.Toleration) {
 	h.must(err)
 }
 
-func (h hand) told(what, about, reason, message string) {
+func (h hand) kubeletConditions(what, about, reason, message string) {
 	h.Helper()
 	waittest.For(h, h.events, what, "", func(have map[string]*corev1.Event) bool {
 		for _, e := range have {
@@ -155,14 +155,14 @@ func TestANodeFallsSilent(t *testing.T) {
 	if c := condition.OfPod(&p.Status, corev1.DisruptionTarget); c == nil || c.Status != corev1.ConditionTrue || c.Reason != "DeletionByTaintManager" {
 		t.Errorf("evicted with %v", p.Status.Conditions)
 	}
-	h.told("the eviction told", "hasty", "TaintManagerEviction", "Marking for deletion Pod default/hasty")
+	h.kubeletConditions("the eviction told", "hasty", "TaintManagerEviction", "Marking for deletion Pod default/hasty")
 	waittest.For(t, h.pods, "the pods not ready", "", func(have map[string]*corev1.Pod) bool {
 		return !podcontrol.IsReady(have["default"]) && !podcontrol.IsReady(have["loyal"])
 	})
 
 	beats("quiet")
 	waittest.One(t, h.nodes, "quiet", "it back", untainted)
-	h.told("the eviction called off", "default", "TaintManagerEviction", "Cancelling deletion of Pod default/default")
+	h.kubeletConditions("the eviction called off", "default", "TaintManagerEviction", "Cancelling deletion of Pod default/default")
 	for _, name := range []string{"default", "loyal"} {
 		if p, err := h.pods.Get(t.Context(), name); err != nil || p.DeletionTimestamp != nil {
 			t.Errorf("%s: %v", name, err)

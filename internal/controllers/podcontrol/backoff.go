@@ -9,8 +9,8 @@ import (
 
 // Backoff gives pauses per key that double from First up to Max, for checks of state that has no events.
 type Backoff struct {
-	First, Most time.Duration
-	mu          struct {
+	First, Max time.Duration
+	mu         struct {
 		sync.Mutex
 		next map[controller.Key]time.Duration
 	}
@@ -24,7 +24,7 @@ func (b *Backoff) Next(k controller.Key) time.Duration {
 		b.mu.next = make(map[controller.Key]time.Duration)
 	}
 	d := max(b.First, b.mu.next[k])
-	b.mu.next[k] = min(2*d, b.Most)
+	b.mu.next[k] = min(2*d, b.Max)
 	return d
 }
 

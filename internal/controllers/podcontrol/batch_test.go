@@ -68,7 +68,7 @@ func TestPaceServesTheFirstAtOnceAndTheRestTogether(t *testing.T) {
 }
 
 func TestBackoffDoublesUpToItsMost(t *testing.T) {
-	b := podcontrol.Backoff{First: time.Second, Most: 3 * time.Second}
+	b := podcontrol.Backoff{First: time.Second, Max: 3 * time.Second}
 	k := controller.Key{Name: "a"}
 	for i, want := range []time.Duration{1, 2, 3, 3} {
 		if d := b.Next(k); d != want*time.Second {

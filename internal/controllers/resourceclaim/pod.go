@@ -21,7 +21,7 @@ const (
 	// manager is the field manager of pods' claim statuses.
 	manager = "ResourceClaimController"
 	// maxGenerated is the maximum length of a generated name before its random suffix.
-	longest = 57
+	maxGenerated = 57
 )
 
 // syncPod creates the claims that a pod lacks and records them in its status.
@@ -107,8 +107,8 @@ func (c *claimer) provide(ctx context.Context, p *corev1.Pod, of *corev1.PodReso
 // proportion.
 func prefix(pod, claim string) string {
 	whole := pod + "-" + claim + "-"
-	if n := len(whole); n > longest {
-		return pod[:len(pod)*longest/n] + "-" + claim[:len(claim)*longest/n]
+	if n := len(whole); n > maxGenerated {
+		return pod[:len(pod)*maxGenerated/n] + "-" + claim[:len(claim)*maxGenerated/n]
 	}
 	return whole
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // maxKinds is the maximum number of kinds that a policy is checked against.
-const most = 10
+const maxKinds = 10
 
 // named returns the rules with literal groups, versions and resources, in order; wildcard resources and
 // subresources are left out.
@@ -57,7 +57,7 @@ func kinds(rules []admissionv1.Rule, served []client.APIResource) []schema.Group
 						if !slices.Contains(found, s.Kind) {
 							found = append(found, s.Kind)
 						}
-						if count++; count == most {
+						if count++; count == maxKinds {
 							return sorted(found)
 						}
 					}

@@ -190,9 +190,9 @@ func reviewVersions(f *check.Faults, p *check.Path, versions []string) {
 }
 
 func matchConditions(f *check.Faults, p *check.Path, list []admissionv1.MatchCondition) {
-	const most = 64
-	if len(list) > most {
-		f.Add(field.TooMany(p.Field(), len(list), most))
+	const maxConditions = 64
+	if len(list) > maxConditions {
+		f.Add(field.TooMany(p.Field(), len(list), maxConditions))
 	}
 	names := map[string]bool{}
 	for i, c := range list {

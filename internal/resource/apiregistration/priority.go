@@ -10,7 +10,7 @@ type Priority struct{ Group, Version int32 }
 var Custom = Priority{Group: 1000, Version: 100}
 
 // first is the priority of this group, which precedes all that can be registered.
-var first = Priority{Group: highestGroupPriority + 1}
+var first = Priority{Group: maxGroupPriority + 1}
 
 // builtin are the places of built-in groups, the ones that they have in Kubernetes.
 var builtin = map[schema.GroupVersion]Priority{

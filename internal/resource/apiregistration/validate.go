@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	highestGroupPriority   = 20_000
-	highestVersionPriority = 1_000
+	maxGroupPriority   = 20_000
+	maxVersionPriority = 1_000
 )
 
 func validate(s *apiregistrationv1.APIService) field.ErrorList {
@@ -32,10 +32,10 @@ func validate(s *apiregistrationv1.APIService) field.ErrorList {
 		f.Subdomain(spec.Child("group"), s.Spec.Group)
 	}
 	f.Each(spec.Child("version"), s.Spec.Version, validation.IsDNS1035Label(s.Spec.Version))
-	if n := s.Spec.GroupPriorityMinimum; n <= 0 || n > highestGroupPriority {
+	if n := s.Spec.GroupPriorityMinimum; n <= 0 || n > maxGroupPriority {
 		f.Invalid(spec.Child("groupPriorityMinimum"), n, "must be positive and less than 20000")
 	}
-	if n := s.Spec.VersionPriority; n <= 0 || n > highestVersionPriority {
+	if n := s.Spec.VersionPriority; n <= 0 || n > maxVersionPriority {
 		f.Invalid(spec.Child("versionPriority"), n, "must be positive and less than 1000")
 	}
 	if s.Spec.Service == nil {

@@ -82,9 +82,9 @@ func countOf(v *intstr.IntOrString) int {
 }
 
 // notMore wants counts of some pods to stay within the count of all.
-func notMore(f *check.Faults, p *check.Path, most int32, why string, counts ...count) {
+func notMore(f *check.Faults, p *check.Path, limit int32, why string, counts ...count) {
 	for _, c := range counts {
-		if c.n > most {
+		if c.n > limit {
 			f.Invalid(p.Child(c.name), c.n, why)
 		}
 	}

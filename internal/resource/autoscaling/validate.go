@@ -98,7 +98,7 @@ func named(f *check.Faults, p *check.Path, r autoscalingv2.CrossVersionObjectRef
 	segment(f, p.Child("name"), r.Name, "")
 }
 
-const longest = 3600 // seconds that rules look back
+const maxWindow = 3600 // seconds that rules look back
 
 func rules(f *check.Faults, p *check.Path, r *autoscalingv2.HPAScalingRules) {
 	if r == nil {
@@ -107,8 +107,8 @@ func rules(f *check.Faults, p *check.Path, r *autoscalingv2.HPAScalingRules) {
 	at := p.Child("stabilizationWindowSeconds")
 	if s := r.StabilizationWindowSeconds; s != nil && *s < 0 {
 		f.Invalid(at, s, "must be greater than or equal to zero")
-	} else if s != nil && *s > longest {
-		f.Invalid(at, s, fmt.Sprintf("must be less than or equal to %d", longest))
+	} else if s != nil && *s > maxWindow {
+		f.Invalid(at, s, fmt.Sprintf("must be less than or equal to %d", maxWindow))
 	}
 	if r.SelectPolicy != nil {
 		check.Known(f, p.Child("selectPolicy"), *r.SelectPolicy,
@@ -126,8 +126,8 @@ func rules(f *check.Faults, p *check.Path, r *autoscalingv2.HPAScalingRules) {
 		if policy.PeriodSeconds <= 0 {
 			f.Invalid(at.Child("periodSeconds"), policy.PeriodSeconds, "must be greater than zero")
 		}
-		if policy.PeriodSeconds > longest/2 {
-			f.Invalid(at.Child("periodSeconds"), policy.PeriodSeconds, fmt.Sprintf("must be less than or equal to %d", longest/2))
+		if policy.PeriodSeconds > maxWindow/2 {
+			f.Invalid(at.Child("periodSeconds"), policy.PeriodSeconds, fmt.Sprintf("must be less than or equal to %d", maxWindow/2))
 		}
 	}
 	if r.Tolerance != nil {

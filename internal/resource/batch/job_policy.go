@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	mostRules      = 20
-	mostExitCodes  = 255
-	mostIndexesLen = 64 * 1024
+	maxRules      = 20
+	maxExitCodes  = 255
+	maxIndexesLen = 64 * 1024
 )
 
 func failurePolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	rules := s.PodFailurePolicy.Rules
-	if len(rules) > mostRules {
-		f.Add(field.TooMany(p.Field(), len(rules), mostRules))
+	if len(rules) > maxRules {
+		f.Add(field.TooMany(p.Field(), len(rules), maxRules))
 	}
 	actions := []batchv1.PodFailurePolicyAction{
 		batchv1.PodFailurePolicyActionCount, batchv1.PodFailurePolicyActionFailIndex,
@@ -54,8 +54,8 @@ func failurePolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 }
 
 func podConditions(f *check.Faults, p *check.Path, list []batchv1.PodFailurePolicyOnPodConditionsPattern) {
-	if len(list) > mostRules {
-		f.Add(field.TooMany(p.Field(), len(list), mostRules))
+	if len(list) > maxRules {
+		f.Add(field.TooMany(p.Field(), len(list), maxRules))
 	}
 	statuses := []corev1.ConditionStatus{corev1.ConditionFalse, corev1.ConditionTrue, corev1.ConditionUnknown}
 	for i, c := range list {
@@ -85,8 +85,8 @@ func exitCodes(f *check.Faults, p *check.Path, r *batchv1.PodFailurePolicyOnExit
 	values := p.Child("values")
 	if len(r.Values) == 0 {
 		f.Invalid(values, r.Values, "at least one value is required")
-	} else if len(r.Values) > mostExitCodes {
-		f.Add(field.TooMany(values.Field(), len(r.Values), mostExitCodes))
+	} else if len(r.Values) > maxExitCodes {
+		f.Add(field.TooMany(values.Field(), len(r.Values), maxExitCodes))
 	}
 	seen := map[int32]bool{}
 	for i, v := range r.Values {
@@ -108,8 +108,8 @@ func successPolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	if len(rules) == 0 {
 		f.Required(p, "at least one rules must be specified when the successPolicy is specified")
 	}
-	if len(rules) > mostRules {
-		f.Add(field.TooMany(p.Field(), len(rules), mostRules))
+	if len(rules) > maxRules {
+		f.Add(field.TooMany(p.Field(), len(rules), maxRules))
 	}
 	for i, r := range rules {
 		at := p.Index(i)
@@ -118,8 +118,8 @@ func successPolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 		}
 		var total int32
 		if r.SucceededIndexes != nil {
-			if len(*r.SucceededIndexes) > mostIndexesLen {
-				f.Add(field.TooLong(at.Child("succeededIndexes").Field(), "", mostIndexesLen))
+			if len(*r.SucceededIndexes) > maxIndexesLen {
+				f.Add(field.TooLong(at.Child("succeededIndexes").Field(), "", maxIndexesLen))
 			}
 			var err error
 			if total, err = countIndexes(*r.SucceededIndexes, *s.Completions); err != nil {

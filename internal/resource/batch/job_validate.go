@@ -72,8 +72,8 @@ func selectedJob(f *check.Faults, j *batchv1.Job) {
 
 // Bounds of indexed jobs: above so many completions, others get narrower.
 const (
-	mostParallel        = 100_000
-	mostFailedIndexes   = 100_000
+	maxParallel         = 100_000
+	maxFailedIndexes    = 100_000
 	manyCompletions     = 100_000
 	parallelIfMany      = 10_000
 	failedIndexesIfMany = 10_000
@@ -151,16 +151,16 @@ func indexedSpec(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	if s.Completions == nil {
 		f.Required(p.Child("completions"), fmt.Sprintf("when completion mode is %s", mode))
 	}
-	if n := s.Parallelism; n != nil && *n > mostParallel {
-		f.Invalid(p.Child("parallelism"), *n, fmt.Sprintf("must be less than or equal to %d when completion mode is %s", mostParallel, mode))
+	if n := s.Parallelism; n != nil && *n > maxParallel {
+		f.Invalid(p.Child("parallelism"), *n, fmt.Sprintf("must be less than or equal to %d when completion mode is %s", maxParallel, mode))
 	}
 	failed := p.Child("maxFailedIndexes")
 	if n := s.MaxFailedIndexes; n != nil {
 		if s.Completions != nil && *n > *s.Completions {
 			f.Invalid(failed, *n, "must be less than or equal to completions")
 		}
-		if *n > mostFailedIndexes {
-			f.Invalid(failed, *n, fmt.Sprintf("must be less than or equal to %d", mostFailedIndexes))
+		if *n > maxFailedIndexes {
+			f.Invalid(failed, *n, fmt.Sprintf("must be less than or equal to %d", maxFailedIndexes))
 		}
 	}
 	if s.Completions == nil || *s.Completions <= manyCompletions || s.BackoffLimitPerIndex == nil {

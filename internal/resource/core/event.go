@@ -118,11 +118,11 @@ func newEvent(f *check.Faults, e *corev1.Event, reporter string) {
 	}
 }
 
-func bounded(f *check.Faults, name, value string, most int) {
+func bounded(f *check.Faults, name, value string, limit int) {
 	if value == "" {
 		f.Required(check.At(name), "")
 	}
-	if len(value) > most {
-		f.Invalid(check.At(name), "", fmt.Sprintf("can have at most %d characters", most))
+	if len(value) > limit {
+		f.Invalid(check.At(name), "", fmt.Sprintf("can have at most %d characters", limit))
 	}
 }

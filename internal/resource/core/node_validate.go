@@ -52,9 +52,9 @@ var featureName = regexp.MustCompile("^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*
 // declaredFeatures requires names in alphabetical order, without duplicates.
 func declaredFeatures(f *check.Faults, p *check.Path, names []string) {
 	for i, name := range names {
-		const most = validation.DNS1123SubdomainMaxLength
-		if len(name) > most {
-			f.Invalid(p.Index(i), name, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", name, most))
+		const maxLen = validation.DNS1123SubdomainMaxLength
+		if len(name) > maxLen {
+			f.Invalid(p.Index(i), name, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", name, maxLen))
 		} else if !featureName.MatchString(name) {
 			f.Invalid(p.Index(i), name, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", name))
 		}

@@ -149,7 +149,7 @@ func affinityConfig(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 	case corev1.ServiceAffinityClientIP:
 		const why = "when session affinity type is ClientIP"
 		at := p.Child("clientIP", "timeoutSeconds")
-		const longest = 86400
+		const maxTimeout = 86400
 		switch {
 		case c == nil:
 			f.Required(p, why)
@@ -157,8 +157,8 @@ func affinityConfig(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 			f.Required(p.Child("clientIP"), why)
 		case c.ClientIP.TimeoutSeconds == nil:
 			f.Required(at, why)
-		case *c.ClientIP.TimeoutSeconds <= 0 || *c.ClientIP.TimeoutSeconds > longest:
-			f.Invalid(at, c.ClientIP.TimeoutSeconds, fmt.Sprintf("must be greater than 0 and less than %d", longest))
+		case *c.ClientIP.TimeoutSeconds <= 0 || *c.ClientIP.TimeoutSeconds > maxTimeout:
+			f.Invalid(at, c.ClientIP.TimeoutSeconds, fmt.Sprintf("must be greater than 0 and less than %d", maxTimeout))
 		}
 	}
 }

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	mostEndpoints = 1000
-	mostAddresses = 100
-	mostPorts     = 20000
-	mostTopology  = 16
-	mostHints     = 8
+	maxEndpoints = 1000
+	maxAddresses = 100
+	maxPorts     = 20000
+	maxTopology  = 16
+	maxHints     = 8
 )
 
 func validateSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
@@ -43,8 +43,8 @@ func slice(f *check.Faults, s *discoveryv1.EndpointSlice, endpoints bool) {
 		return
 	}
 	p := check.At("endpoints")
-	if len(s.Endpoints) > mostEndpoints {
-		f.Add(field.TooMany(p.Field(), len(s.Endpoints), mostEndpoints))
+	if len(s.Endpoints) > maxEndpoints {
+		f.Add(field.TooMany(p.Field(), len(s.Endpoints), maxEndpoints))
 	}
 	for i := range s.Endpoints {
 		endpoint(f, p.Index(i), &s.Endpoints[i], s.AddressType)
@@ -55,8 +55,8 @@ func endpoint(f *check.Faults, p *check.Path, e *discoveryv1.Endpoint, t discove
 	at := p.Child("addresses")
 	if len(e.Addresses) == 0 {
 		f.Required(at, "must contain at least 1 address")
-	} else if len(e.Addresses) > mostAddresses {
-		f.Add(field.TooMany(at.Field(), len(e.Addresses), mostAddresses))
+	} else if len(e.Addresses) > maxAddresses {
+		f.Add(field.TooMany(at.Field(), len(e.Addresses), maxAddresses))
 	}
 	for i, a := range e.Addresses {
 		address(f, at, at.Index(i), a, t)
@@ -64,8 +64,8 @@ func endpoint(f *check.Faults, p *check.Path, e *discoveryv1.Endpoint, t discove
 	if e.NodeName != nil {
 		f.Subdomain(p.Child("nodeName"), *e.NodeName)
 	}
-	if len(e.DeprecatedTopology) > mostTopology {
-		f.Add(field.TooMany(p.Child("deprecatedTopology").Field(), len(e.DeprecatedTopology), mostTopology))
+	if len(e.DeprecatedTopology) > maxTopology {
+		f.Add(field.TooMany(p.Child("deprecatedTopology").Field(), len(e.DeprecatedTopology), maxTopology))
 	}
 	f.Labels(p.Child("deprecatedTopology"), e.DeprecatedTopology)
 	if e.Hostname != nil {
@@ -85,8 +85,8 @@ func endpoint(f *check.Faults, p *check.Path, e *discoveryv1.Endpoint, t discove
 }
 
 func hints(f *check.Faults, p *check.Path, names []string, rule func(string) []string) {
-	if len(names) > mostHints {
-		f.Add(field.TooMany(p.Field(), len(names), mostHints))
+	if len(names) > maxHints {
+		f.Add(field.TooMany(p.Field(), len(names), maxHints))
 	}
 	for i, name := range names {
 		at := p.Index(i).Child("name")
@@ -125,8 +125,8 @@ func address(f *check.Faults, list, p *check.Path, a string, t discoveryv1.Addre
 }
 
 func ports(f *check.Faults, p *check.Path, list []discoveryv1.EndpointPort) {
-	if len(list) > mostPorts {
-		f.Add(field.TooMany(p.Field(), len(list), mostPorts))
+	if len(list) > maxPorts {
+		f.Add(field.TooMany(p.Field(), len(list), maxPorts))
 	}
 	names := map[string]bool{}
 	for i := range list {

@@ -12,34 +12,34 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// longestName bounds a domain, a slash and an identifier.
-const longestName = resourcev1.DeviceMaxDomainLength + 1 + resourcev1.DeviceMaxIDLength
+// maxName bounds a domain, a slash and an identifier.
+const maxName = resourcev1.DeviceMaxDomainLength + 1 + resourcev1.DeviceMaxIDLength
 
 // shorter removes the middle of a long text.
-func shorter(s string, most int) string {
-	if len(s) <= most {
+func shorter(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	rest := most - len("...")
+	rest := limit - len("...")
 	return s[:(rest+1)/2] + "..." + s[len(s)-rest/2:]
 }
 
 func attributes(f *check.Faults, p *check.Path, d *resourcev1.Device) {
-	if n, most := len(d.Attributes)+len(d.Capacity), resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice; n > most {
-		f.Invalid(p, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", most))
+	if n, limit := len(d.Attributes)+len(d.Capacity), resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice; n > limit {
+		f.Invalid(p, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", limit))
 	}
 	values := 0
 	for _, a := range d.Attributes {
 		values += max(1, len(a.BoolValues)+len(a.IntValues)+len(a.StringValues)+len(a.VersionValues))
 	}
-	if most := resourcev1.ResourceSliceMaxAttributeValuesPerDevice; values > most {
-		f.Invalid(p, values, fmt.Sprintf("the total number of attribute values must not exceed %d", most))
+	if limit := resourcev1.ResourceSliceMaxAttributeValuesPerDevice; values > limit {
+		f.Invalid(p, values, fmt.Sprintf("the total number of attribute values must not exceed %d", limit))
 	}
 	at := p.Child("attributes")
 	for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
 		a := d.Attributes[name]
 		attributeName(f, at, string(name))
-		attribute(f, at.Key(shorter(string(name), longestName)), &a)
+		attribute(f, at.Key(shorter(string(name), maxName)), &a)
 	}
 }
 
@@ -57,8 +57,8 @@ func attribute(f *check.Faults, p *check.Path, a *resourcev1.DeviceAttribute) {
 		return set
 	}
 	length := func(p *check.Path, s string) {
-		if most := resourcev1.DeviceAttributeMaxValueLength; len(s) > most {
-			f.Add(field.TooLong(p.Field(), "", most))
+		if limit := resourcev1.DeviceAttributeMaxValueLength; len(s) > limit {
+			f.Add(field.TooLong(p.Field(), "", limit))
 		}
 	}
 	number := func(p *check.Path, s string) {

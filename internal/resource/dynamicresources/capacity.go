@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// mostValues bounds the amounts that a policy names.
-const mostValues = 10
+// maxValues bounds the amounts that a policy names.
+const maxValues = 10
 
 // capacity wants a policy of requests only where several can have a part.
 func capacity(f *check.Faults, p *check.Path, c resourcev1.DeviceCapacity, multiple bool) {
@@ -35,17 +35,17 @@ func capacity(f *check.Faults, p *check.Path, c resourcev1.DeviceCapacity, multi
 	}
 }
 
-func validValues(f *check.Faults, p *check.Path, values []amount.Quantity, otherwise, most amount.Quantity) {
+func validValues(f *check.Faults, p *check.Path, values []amount.Quantity, otherwise, limit amount.Quantity) {
 	for i := 1; i < len(values); i++ {
 		if values[i-1].Cmp(values[i]) > 0 {
 			f.Invalid(p.Index(i), values[i].String(), "values must be sorted in ascending order")
 		}
 	}
 	found := false
-	once(f, p, values, mostValues, func(q *amount.Quantity) string { return fmt.Sprint(q.Value()) },
+	once(f, p, values, maxValues, func(q *amount.Quantity) string { return fmt.Sprint(q.Value()) },
 		func(p *check.Path, q *amount.Quantity) {
-			if q.Cmp(most) > 0 {
-				f.Invalid(p, q.String(), "option is larger than capacity value: "+most.String())
+			if q.Cmp(limit) > 0 {
+				f.Invalid(p, q.String(), "option is larger than capacity value: "+limit.String())
 			}
 			found = found || q.Cmp(otherwise) == 0
 		})
@@ -54,13 +54,13 @@ func validValues(f *check.Faults, p *check.Path, values []amount.Quantity, other
 	}
 }
 
-func validRange(f *check.Faults, p *check.Path, r *resourcev1.CapacityRequestPolicyRange, otherwise, most amount.Quantity) {
+func validRange(f *check.Faults, p *check.Path, r *resourcev1.CapacityRequestPolicyRange, otherwise, limit amount.Quantity) {
 	if r.Min == nil {
 		f.Required(p.Child("min"), "required when validRange is defined")
 		return
 	}
-	if r.Min.Cmp(most) > 0 {
-		f.Invalid(p.Child("min"), r.Min.String(), "min is larger than capacity value: "+most.String())
+	if r.Min.Cmp(limit) > 0 {
+		f.Invalid(p.Child("min"), r.Min.String(), "min is larger than capacity value: "+limit.String())
 	}
 	if otherwise.Cmp(*r.Min) < 0 {
 		f.Invalid(p.Child("min"), otherwise.String(), "default is less than min: "+r.Min.String())
@@ -70,8 +70,8 @@ func validRange(f *check.Faults, p *check.Path, r *resourcev1.CapacityRequestPol
 		if r.Min.Cmp(*r.Max) > 0 {
 			f.Invalid(at, r.Min.String(), "min is larger than max: "+r.Max.String())
 		}
-		if r.Max.Cmp(most) > 0 {
-			f.Invalid(at, r.Max.String(), "max is larger than capacity value: "+most.String())
+		if r.Max.Cmp(limit) > 0 {
+			f.Invalid(at, r.Max.String(), "max is larger than capacity value: "+limit.String())
 		}
 		if otherwise.Cmp(*r.Max) > 0 {
 			f.Invalid(at, otherwise.String(), "default is more than max: "+r.Max.String())
@@ -81,8 +81,8 @@ func validRange(f *check.Faults, p *check.Path, r *resourcev1.CapacityRequestPol
 		return
 	}
 	at, first := p.Child("step"), r.Min.DeepCopy()
-	if first.Add(*r.Step); first.Cmp(most) > 0 {
-		f.Invalid(at, r.Step.String(), fmt.Sprintf("one step %s is larger than capacity value: %s", first.String(), most.String()))
+	if first.Add(*r.Step); first.Cmp(limit) > 0 {
+		f.Invalid(at, r.Step.String(), fmt.Sprintf("one step %s is larger than capacity value: %s", first.String(), limit.String()))
 	}
 	whole := func(q *amount.Quantity) {
 		if step := r.Step.Value(); step == 0 || (q.Value()-r.Min.Value())%step != 0 {

@@ -15,11 +15,11 @@ import (
 	"fairlead.dev/internal/resource/podspec"
 )
 
-// each calls look for the elements of a list, which may have at most max elements; a longer list is reported
-// without looking at its elements. A negative max means unbounded.
-func each[T any](f *check.Faults, p *check.Path, list []T, most int, look func(p *check.Path, v *T)) bool {
-	if most >= 0 && len(list) > most {
-		f.Add(field.TooMany(p.Field(), len(list), most))
+// each calls look for the elements of a list, which may have at most limit elements; a longer list is reported
+// without looking at its elements. A negative limit means unbounded.
+func each[T any](f *check.Faults, p *check.Path, list []T, limit int, look func(p *check.Path, v *T)) bool {
+	if limit >= 0 && len(list) > limit {
+		f.Add(field.TooMany(p.Field(), len(list), limit))
 		return false
 	}
 	for i := range list {
@@ -29,8 +29,8 @@ func each[T any](f *check.Faults, p *check.Path, list []T, most int, look func(p
 }
 
 // once is each, and wants elements of different keys.
-func once[T any, K comparable](f *check.Faults, p *check.Path, list []T, most int, key func(*T) K, look func(p *check.Path, v *T)) {
-	if !each(f, p, list, most, look) {
+func once[T any, K comparable](f *check.Faults, p *check.Path, list []T, limit int, key func(*T) K, look func(p *check.Path, v *T)) {
+	if !each(f, p, list, limit, look) {
 		return
 	}
 	seen := map[K]bool{}
@@ -102,14 +102,14 @@ func shareID(f *check.Faults, p *check.Path, id string) {
 	}
 }
 
-// jsonObject requires a JSON object of at most max bytes.
-func jsonObject(f *check.Faults, p *check.Path, raw runtime.RawExtension, most int) {
+// jsonObject requires a JSON object of at most limit bytes.
+func jsonObject(f *check.Faults, p *check.Path, raw runtime.RawExtension, limit int) {
 	var v any
 	switch err := json.Unmarshal(raw.Raw, &v); {
 	case len(raw.Raw) == 0:
 		f.Required(p, "")
-	case len(raw.Raw) > most:
-		f.Add(field.TooLong(p.Field(), "", most))
+	case len(raw.Raw) > limit:
+		f.Add(field.TooLong(p.Field(), "", limit))
 	case err != nil:
 		f.Invalid(p, "<value omitted>", fmt.Sprintf("error parsing data as JSON: %v", err))
 	case v == nil:

@@ -31,8 +31,8 @@ func selectors(f *check.Faults, p *check.Path, list []resourcev1.DeviceSelector,
 }
 
 func expression(f *check.Faults, p *check.Path, text string, stored bool) {
-	if most := resourcev1.CELSelectorExpressionMaxLength; len(text) > most {
-		f.Add(field.TooLong(p.Field(), "", most))
+	if limit := resourcev1.CELSelectorExpressionMaxLength; len(text) > limit {
+		f.Add(field.TooLong(p.Field(), "", limit))
 		return
 	}
 	d := devices()
@@ -67,9 +67,9 @@ type language struct {
 var devices = sync.OnceValue(newLanguage)
 
 func newLanguage() *language {
-	sized := func(t *apiservercel.DeclType, most int64) *apiservercel.DeclType {
+	sized := func(t *apiservercel.DeclType, limit int64) *apiservercel.DeclType {
 		out := *t
-		out.MaxElements = most
+		out.MaxElements = limit
 		return &out
 	}
 	const entries = resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice

@@ -38,11 +38,11 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 	if spec.SharedCounters != nil && spec.Devices != nil {
 		f.Invalid(p, "", "only one of `sharedCounters` or `devices` is allowed")
 	}
-	most := resourcev1.ResourceSliceMaxDevices
+	limit := resourcev1.ResourceSliceMaxDevices
 	if slices.ContainsFunc(spec.Devices, isInvolved) {
-		most = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
+		limit = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
 	}
-	once(&f, p.Child("devices"), spec.Devices, most, func(d *resourcev1.Device) string { return d.Name },
+	once(&f, p.Child("devices"), spec.Devices, limit, func(d *resourcev1.Device) string { return d.Name },
 		func(p *check.Path, d *resourcev1.Device) {
 			oneDevice(&f, p, d, was[d.Name], ptr.Deref(spec.PerDeviceNodeSelection, false))
 		})
@@ -110,7 +110,7 @@ func oneDevice(f *check.Faults, p *check.Path, d, old *resourcev1.Device, ownNod
 	for _, name := range slices.Sorted(maps.Keys(d.Capacity)) {
 		at := p.Child("capacity")
 		attributeName(f, at, string(name))
-		capacity(f, at.Key(shorter(string(name), longestName)), d.Capacity[name], multiple)
+		capacity(f, at.Key(shorter(string(name), maxName)), d.Capacity[name], multiple)
 	}
 	if old == nil || !apiequality.Semantic.DeepEqual(old.Taints, d.Taints) {
 		each(f, p.Child("taints"), d.Taints, resourcev1.DeviceTaintsMaxLength, func(p *check.Path, t *resourcev1.DeviceTaint) { taint(f, p, t, nil) })
@@ -152,7 +152,7 @@ func deviceNodes(f *check.Faults, p *check.Path, d *resourcev1.Device, own bool)
 	}
 }
 
-func counters(f *check.Faults, p *check.Path, key, name string, m map[string]resourcev1.Counter, most int) {
+func counters(f *check.Faults, p *check.Path, key, name string, m map[string]resourcev1.Counter, limit int) {
 	if name == "" {
 		f.Required(p.Child(key), "")
 	} else {
@@ -162,8 +162,8 @@ func counters(f *check.Faults, p *check.Path, key, name string, m map[string]res
 	switch {
 	case len(m) == 0:
 		f.Required(at, "")
-	case len(m) > most:
-		f.Add(field.TooMany(at.Field(), len(m), most))
+	case len(m) > limit:
+		f.Add(field.TooMany(at.Field(), len(m), limit))
 	default:
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			f.Label(at, k)
@@ -173,9 +173,9 @@ func counters(f *check.Faults, p *check.Path, key, name string, m map[string]res
 
 // bindingConditions are names of conditions, those of success and those of failure.
 func bindingConditions(f *check.Faults, p *check.Path, good, bad []string) {
-	look := func(name string, list []string, most int) {
+	look := func(name string, list []string, limit int) {
 		at := p.Child(name)
-		each(f, at, list, most, func(p *check.Path, s *string) { f.Add(metavalidation.ValidateLabelName(*s, p.Field())...) })
+		each(f, at, list, limit, func(p *check.Path, s *string) { f.Add(metavalidation.ValidateLabelName(*s, p.Field())...) })
 		for i, c := range list {
 			if slices.Contains(list[:i], c) {
 				f.Duplicate(at.Index(i), c)

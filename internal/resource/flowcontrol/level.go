@@ -133,14 +133,14 @@ func limited(f *check.Faults, p *check.Path, l *flowcontrolv1.LimitedPriorityLev
 }
 
 func queuing(f *check.Faults, p *check.Path, q *flowcontrolv1.QueuingConfiguration) {
-	const mostQueues = 10_000_000
+	const maxQueues = 10_000_000
 	if q.QueueLengthLimit <= 0 {
 		f.Invalid(p.Child("queueLengthLimit"), q.QueueLengthLimit, "must be positive")
 	}
 	if q.Queues <= 0 {
 		f.Invalid(p.Child("queues"), q.Queues, "must be positive")
-	} else if q.Queues > mostQueues {
-		f.Invalid(p.Child("queues"), q.Queues, fmt.Sprintf("must not be greater than %d", mostQueues))
+	} else if q.Queues > maxQueues {
+		f.Invalid(p.Child("queues"), q.Queues, fmt.Sprintf("must not be greater than %d", maxQueues))
 	}
 	if q.HandSize <= 0 {
 		f.Invalid(p.Child("handSize"), q.HandSize, "must be positive")

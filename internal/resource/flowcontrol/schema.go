@@ -59,8 +59,8 @@ func schemaStrategy() resource.Strategy {
 }
 
 const (
-	exempt         = "exempt"
-	mostPrecedence = 10000
+	exempt        = "exempt"
+	maxPrecedence = 10000
 )
 
 func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
@@ -70,8 +70,8 @@ func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
 	if spec.MatchingPrecedence <= 0 {
 		f.Invalid(at, spec.MatchingPrecedence, "must be a positive value")
 	}
-	if spec.MatchingPrecedence > mostPrecedence {
-		f.Invalid(at, spec.MatchingPrecedence, fmt.Sprintf("must not be greater than %d", mostPrecedence))
+	if spec.MatchingPrecedence > maxPrecedence {
+		f.Invalid(at, spec.MatchingPrecedence, fmt.Sprintf("must not be greater than %d", maxPrecedence))
 	}
 	if spec.MatchingPrecedence == 1 && s.Name != exempt {
 		f.Invalid(at, spec.MatchingPrecedence, "only the schema named 'exempt' may have matchingPrecedence 1")

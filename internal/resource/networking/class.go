@@ -49,13 +49,13 @@ func ingressClassStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-const longestController = 250
+const maxController = 250
 
 func validateIngressClass(c *networkingv1.IngressClass) field.ErrorList {
 	var f check.Faults
 	p := check.At("spec")
-	if len(c.Spec.Controller) > longestController {
-		f.Add(field.TooLong(p.Child("controller").Field(), "", longestController))
+	if len(c.Spec.Controller) > maxController {
+		f.Add(field.TooLong(p.Child("controller").Field(), "", maxController))
 	}
 	f.Add(validation.IsDomainPrefixedPath(p.Child("controller").Field(), c.Spec.Controller)...)
 	r := c.Spec.Parameters

@@ -117,15 +117,15 @@ func (v *validator) certificateSource(p *check.Path, c *corev1.PodCertificatePro
 	SignerName(v.Faults, p.Child("signerName"), c.SignerName)
 	check.Known(v.Faults, p.Child("keyType"), c.KeyType, "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 	if s := c.MaxExpirationSeconds; s != nil {
-		at, most := p.Child("maxExpirationSeconds"), int32(maxCertificate)
+		at, limit := p.Child("maxExpirationSeconds"), int32(maxCertificate)
 		if strings.HasPrefix(c.SignerName, "kubernetes.io/") {
-			most = maxKubernetesCertificate
+			limit = maxKubernetesCertificate
 		}
 		if *s < minCertificate {
 			v.Invalid(at, *s, "if provided, maxExpirationSeconds must be >= 3600")
 		}
-		if *s > most {
-			v.Invalid(at, *s, fmt.Sprintf("if provided, maxExpirationSeconds must be <= %d", most))
+		if *s > limit {
+			v.Invalid(at, *s, fmt.Sprintf("if provided, maxExpirationSeconds must be <= %d", limit))
 		}
 	}
 	n := 0

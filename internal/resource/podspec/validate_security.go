@@ -55,15 +55,15 @@ func (v *validator) podSecurity(p *check.Path) {
 var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 
 func (v *validator) sysctls(p *check.Path, list []corev1.Sysctl) {
-	const longest = 253
+	const maxLen = 253
 	seen := map[string]bool{}
 	for i, s := range list {
 		at := p.Index(i).Child("name")
 		switch {
 		case s.Name == "":
 			v.Required(at, "")
-		case len(s.Name) > longest || !sysctlName.MatchString(s.Name):
-			v.Invalid(at, s.Name, fmt.Sprintf("must have at most %d characters and match regex %s", longest, sysctlName))
+		case len(s.Name) > maxLen || !sysctlName.MatchString(s.Name):
+			v.Invalid(at, s.Name, fmt.Sprintf("must have at most %d characters and match regex %s", maxLen, sysctlName))
 		case seen[s.Name]:
 			v.Duplicate(at, s.Name)
 		}
@@ -133,7 +133,7 @@ func (v *validator) appArmor(p *check.Path, a *corev1.AppArmorProfile) {
 	if a == nil {
 		return
 	}
-	const longest = 4095
+	const maxLen = 4095
 	at := p.Child("localhostProfile")
 	switch a.Type {
 	case corev1.AppArmorProfileTypeLocalhost:
@@ -147,8 +147,8 @@ func (v *validator) appArmor(p *check.Path, a *corev1.AppArmorProfile) {
 		} else if trimmed == "" {
 			v.Required(at, "must be set when AppArmor type is Localhost")
 		}
-		if len(*a.LocalhostProfile) > longest {
-			v.Add(field.TooLong(at.Field(), "", longest))
+		if len(*a.LocalhostProfile) > maxLen {
+			v.Add(field.TooLong(at.Field(), "", maxLen))
 		}
 	case corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined:
 		if a.LocalhostProfile != nil {

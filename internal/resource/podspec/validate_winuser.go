@@ -39,7 +39,7 @@ func (v *validator) windowsOptions(p *check.Path, w *corev1.WindowsSecurityConte
 }
 
 func (v *validator) windowsUser(p *check.Path, name string) {
-	const most, mostDomain = 104, 256
+	const maxName, maxDomain = 104, 256
 	if name == "" {
 		v.Invalid(p, name, "runAsUserName cannot be an empty string")
 		return
@@ -55,7 +55,7 @@ func (v *validator) windowsUser(p *check.Path, name string) {
 	}
 	user := parts[len(parts)-1]
 	if len(parts) == 2 {
-		if len(parts[0]) >= mostDomain {
+		if len(parts[0]) >= maxDomain {
 			v.Invalid(p, name, "runAsUserName's Domain length must be under 256 characters")
 		}
 		if !netBIOS.MatchString(parts[0]) && !domainDNS.MatchString(parts[0]) {
@@ -64,7 +64,7 @@ func (v *validator) windowsUser(p *check.Path, name string) {
 	}
 	if user == "" {
 		v.Invalid(p, name, "runAsUserName's User cannot be empty")
-	} else if len(user) > most {
+	} else if len(user) > maxName {
 		v.Invalid(p, name, "runAsUserName's User length must not be longer than 104 characters")
 	}
 	if onlyDots.MatchString(user) {

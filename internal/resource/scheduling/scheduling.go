@@ -50,13 +50,13 @@ var classStrategy = resource.Rules[*schedulingv1.PriorityClass]{
 
 const (
 	systemPrefix = "system-"
-	highestUser  = 1_000_000_000
+	maxUser      = 1_000_000_000
 )
 
 // systemClasses are the classes above those of users, by name and value.
 var systemClasses = map[string]int32{
-	"system-node-critical":    2*highestUser + 1000,
-	"system-cluster-critical": 2 * highestUser,
+	"system-node-critical":    2*maxUser + 1000,
+	"system-cluster-critical": 2 * maxUser,
 }
 
 func validateClass(c *schedulingv1.PriorityClass) field.ErrorList {
@@ -75,8 +75,8 @@ func validateClass(c *schedulingv1.PriorityClass) field.ErrorList {
 		if why != "" {
 			f.Forbidden(check.At("metadata", "name"), "priority class names with '"+systemPrefix+"' prefix are reserved for system use only. error: "+why)
 		}
-	} else if c.Value > highestUser {
-		f.Forbidden(check.At("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", highestUser))
+	} else if c.Value > maxUser {
+		f.Forbidden(check.At("value"), fmt.Sprintf("maximum allowed value of a user defined priority is %d", maxUser))
 	}
 	if c.PreemptionPolicy != nil {
 		check.OneOf(&f, check.At("preemptionPolicy"), *c.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)

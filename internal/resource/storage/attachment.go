@@ -82,13 +82,13 @@ func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 			f.Invalid(check.At("status", e.name, "errorCode"), *e.fault.ErrorCode, validation.InclusiveRangeError(0, math.MaxInt32))
 		}
 	}
-	const largest = 256 * 1024
+	const maxSize = 256 * 1024
 	size := 0
 	for key, value := range a.Status.AttachmentMetadata {
 		size += len(key) + len(value)
 	}
-	if size > largest {
-		f.Add(field.TooLong(check.At("status", "attachmentMetadata").Field(), "", largest))
+	if size > maxSize {
+		f.Add(field.TooLong(check.At("status", "attachmentMetadata").Field(), "", maxSize))
 	}
 	return f.List()
 }

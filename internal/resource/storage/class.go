@@ -84,10 +84,10 @@ func provisioner(f *check.Faults, p *check.Path, name string) {
 }
 
 func parameters(f *check.Faults, p *check.Path, params map[string]string) {
-	const most, largest = 512, 256 * 1024
+	const maxParameters, maxSize = 512, 256 * 1024
 	size := 0
-	if len(params) > most {
-		f.Add(field.TooLong(p.Field(), "", most))
+	if len(params) > maxParameters {
+		f.Add(field.TooLong(p.Field(), "", maxParameters))
 	}
 	for key, value := range params {
 		if key == "" {
@@ -95,8 +95,8 @@ func parameters(f *check.Faults, p *check.Path, params map[string]string) {
 		}
 		size += len(key) + len(value)
 	}
-	if size > largest {
-		f.Add(field.TooLong(p.Field(), "", largest))
+	if size > maxSize {
+		f.Add(field.TooLong(p.Field(), "", maxSize))
 	}
 }
 

@@ -145,14 +145,14 @@ var csiNodeStrategy = resource.Rules[*storagev1.CSINode]{
 
 func validateCSINode(n *storagev1.CSINode) field.ErrorList {
 	var f check.Faults
-	const longestID = 192
+	const maxID = 192
 	names := map[string]bool{}
 	for i, d := range n.Spec.Drivers {
 		p := check.At("spec", "drivers").Index(i)
 		podspec.CSIDriverName(&f, p.Child("name"), d.Name)
 		if d.NodeID == "" {
 			f.Required(p.Child("nodeID"), "")
-		} else if len(d.NodeID) > longestID {
+		} else if len(d.NodeID) > maxID {
 			f.Invalid(p.Child("nodeID"), d.NodeID, "must be 192 characters or less")
 		}
 		if d.Allocatable != nil && d.Allocatable.Count != nil {

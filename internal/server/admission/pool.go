@@ -21,12 +21,12 @@ type pool struct {
 func newPool(size, low int) *pool { return &pool{size: size, low: low, owners: map[int]string{}} }
 
 // lowBand returns the size of the band reserved for requested numbers: a sixteenth of the range, at least 16 and at
-// most max. Small ranges have none.
-func lowBand(size, most int) int {
+// most limit. Small ranges have none.
+func lowBand(size, limit int) int {
 	if size <= 16 {
 		return 0
 	}
-	return min(max(16, size/16), most)
+	return min(max(16, size/16), limit)
 }
 
 // take makes owner the owner of n if n is free. stale reports whether an owner no longer holds its number.

@@ -31,9 +31,9 @@ type QuotaWriter interface {
 // computed, so several servers can share a quota. Within this server, charges of a namespace are serialized, to
 // avoid conflicts.
 type ResourceQuota struct {
-	lookup Lookup
-	writer QuotaWriter
-	turns  *turns
+	lookup    Lookup
+	writer    QuotaWriter
+	nameLocks *nameLocks
 }
 
 // NewResourceQuota returns the plugin. Without a writer it admits everything.
@@ -60,7 +60,7 @@ func (p ResourceQuota) Validate(ctx context.Context, r *Request) error {
 	if list, err := p.quotas(ctx, r.Namespace); err != nil || len(list) == 0 {
 		return err
 	}
-	done, err := p.turns.take(ctx, r.Namespace)
+	done, err := p.nameLocks.take(ctx, r.Namespace)
 	if err != nil {
 		return status(err)
 	}
@@ -151,7 +151,7 @@ func (p ResourceQuota) quotas(ctx context.Context, namespace string) ([]*corev1.
 func (p ResourceQuota) giveBack(ctx context.Context, t taking) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	done, err := p.turns.take(ctx, t.charged.Namespace)
+	done, err := p.nameLocks.take(ctx, t.charged.Namespace)
 	if err != nil {
 		return
 	}

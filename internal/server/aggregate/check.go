@@ -67,7 +67,7 @@ func (s *Services) update(ctx context.Context, all checkers) {
 		go func() {
 			defer close(c.done)
 			var reads sync.WaitGroup
-			reads.Go(func() { s.listen(ctx, r) })
+			reads.Go(func() { s.readDocuments(ctx, r) })
 			s.watchOver(ctx, r)
 			reads.Wait()
 		}()
@@ -98,7 +98,7 @@ func (s *Services) watchOver(ctx context.Context, r *remote) {
 	pause := firstRetry
 	for {
 		wait := recheck
-		if err := s.look(ctx, r); err != nil {
+		if err := s.checkRemote(ctx, r); err != nil {
 			s.o.Log.Debug("an API service is checked again", "name", r.name, "error", err)
 			wait, pause = pause, min(2*pause, recheck)
 		} else {
@@ -132,18 +132,18 @@ func drain(w *watchcache.Watcher) bool {
 	}
 }
 
-// look checks a remote, writes the result into its API service, and runs discovery. After an error it should be
+// checkRemote checks a remote, writes the result into its API service, and runs discovery. After an error it should be
 // called again soon.
-func (s *Services) look(ctx context.Context, r *remote) error {
+func (s *Services) checkRemote(ctx context.Context, r *remote) error {
 	now, failed := s.check(ctx, r)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	available := now.Status == apiregistrationv1.ConditionTrue
 	resources, err := s.discover(ctx, r, available)
-	s.described(r, resources, err == nil)
+	s.setResources(r, resources, err == nil)
 	if available {
-		s.heard(ctx, r)
+		s.awaitDocuments(ctx, r)
 	}
 	fell := false
 	err = s.o.Server.Amend(ctx, Resource, r.name, "status", func(obj resource.Object) bool {

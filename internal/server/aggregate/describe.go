@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// described stores the result of a remote's discovery, if it is fresh.
-func (s *Services) described(r *remote, resources []apidiscoveryv2.APIResourceDiscovery, fresh bool) {
+// setResources stores the result of a remote's discovery, if it is fresh.
+func (s *Services) setResources(r *remote, resources []apidiscoveryv2.APIResourceDiscovery, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !fresh {
@@ -26,13 +26,13 @@ func (s *Services) described(r *remote, resources []apidiscoveryv2.APIResourceDi
 	}
 }
 
-// expressed stores a remote's OpenAPI documents.
-func (s *Services) expressed(r *remote, words openapi.Remote) {
+// setDocuments stores a remote's OpenAPI documents.
+func (s *Services) setDocuments(r *remote, documents openapi.Remote) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.mu.remotes[r.name] == r && !reflect.DeepEqual(words, r.words) {
-		r.words = words
-		s.quote()
+	if s.mu.remotes[r.name] == r && !reflect.DeepEqual(documents, r.documents) {
+		r.documents = documents
+		s.publishOpenAPI()
 	}
 }
 
@@ -55,13 +55,13 @@ func (s *Services) list() {
 	s.o.Discovery.SetRemotes(list)
 }
 
-// quote passes the remotes to OpenAPI, groups of a higher priority first. s.mu is held.
-func (s *Services) quote() {
+// publishOpenAPI passes the remotes to OpenAPI, groups of a higher priority first. s.mu is held.
+func (s *Services) publishOpenAPI() {
 	var all []*remote
 	priority := map[string]int32{}
 	for _, r := range s.mu.remotes {
 		priority[r.spec.Group] = max(priority[r.spec.Group], r.spec.GroupPriorityMinimum)
-		if r.words.V3 != nil || r.words.V2 != nil {
+		if r.documents.V3 != nil || r.documents.V2 != nil {
 			all = append(all, r)
 		}
 	}
@@ -70,7 +70,7 @@ func (s *Services) quote() {
 	})
 	var list []openapi.Remote
 	for _, r := range all {
-		list = append(list, r.words)
+		list = append(list, r.documents)
 	}
 	s.o.OpenAPI.SetRemotes(list)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // maxDiscovery bounds a discovery document, in bytes.
-const mostDiscovery = 16 << 20
+const maxDiscovery = 16 << 20
 
 // discover gets the resources of an available remote's version: from aggregated discovery if the remote supports
 // it, else from the version's resource list.
@@ -52,7 +52,7 @@ func (s *Services) document(ctx context.Context, r *remote, path, accept string,
 		return false, err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, mostDiscovery))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxDiscovery))
 	if err != nil {
 		return false, err
 	}

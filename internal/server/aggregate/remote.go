@@ -30,7 +30,7 @@ type remote struct {
 	resources []apidiscoveryv2.APIResourceDiscovery
 	fresh     bool
 	// The last known OpenAPI documents.
-	words openapi.Remote
+	documents openapi.Remote
 
 	seen    chan struct{} // of one slot: rung when it has responded to a check
 	read    chan struct{} // closed when its OpenAPI documents have been requested once
@@ -84,7 +84,7 @@ func (s *Services) route() {
 			r, changed = s.newRemote(k), true
 			if was != nil {
 				was.transport.CloseIdleConnections()
-				r.resources, r.words = was.resources, was.words // until the next discovery
+				r.resources, r.documents = was.resources, was.documents // until the next discovery
 			}
 			s.mu.remotes[name] = r
 		}
@@ -107,7 +107,7 @@ func (s *Services) route() {
 	}
 	if changed {
 		s.list()
-		s.quote()
+		s.publishOpenAPI()
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 
 const (
 	// initialWindow is the flow-control window of both sides before any SETTINGS or WINDOW_UPDATE.
-	firstWindow = 65535
-	maxWindow   = 1<<31 - 1
+	initialWindow = 65535
+	maxWindow     = 1<<31 - 1
 	// bodyWindow is how many bytes of a request's body may be unread.
 	bodyWindow = 256 << 10
 	// maxRead is the maximum size of a frame from the client.
@@ -29,8 +29,8 @@ const (
 	maxAnswers = 10_000
 	// greetingTimeout is how long a client may take to send its preface and SETTINGS, and lingerTimeout how long to
 	// read the last frames.
-	greeting = 10 * time.Second
-	farewell = time.Second
+	greetingTimeout = 10 * time.Second
+	lingerTimeout   = time.Second
 )
 
 var (
@@ -42,14 +42,14 @@ var (
 
 // conn is a connection. The package comment describes its goroutines and what they own.
 type conn struct {
-	server  *Server
-	handler http.Handler
-	nc      net.Conn
-	tls     *tls.ConnectionState
-	base    context.Context
-	remote  string
-	framer  *http2.Framer // reads for the reader goroutine; writes into mu.out, under mu
-	most    int           // streams, and handlers, at once
+	server     *Server
+	handler    http.Handler
+	nc         net.Conn
+	tls        *tls.ConnectionState
+	base       context.Context
+	remote     string
+	framer     *http2.Framer // reads for the reader goroutine; writes into mu.out, under mu
+	maxStreams int           // streams, and handlers, at once
 
 	mu struct {
 		sync.Mutex
@@ -59,7 +59,7 @@ type conn struct {
 		// fed lists the sources whose bytes are in the buffer being written.
 		fed []Flushed
 		// recentResets are the streams that were reset last.
-		dismissed struct {
+		recentResets struct {
 			ids  [16]uint32
 			next int
 		}
@@ -94,8 +94,8 @@ type conn struct {
 		waiting  []*stream
 		spare    spare
 
-		credit credit // bytes the client may send on the connection
-		unsaid int    // SETTINGS frames the client has not acknowledged
+		credit          credit // bytes the client may send on the connection
+		unackedSettings int    // SETTINGS frames the client has not acknowledged
 
 		tick tick
 	}
@@ -110,7 +110,7 @@ type conn struct {
 func newConn(s *Server, ctx context.Context, nc net.Conn, state *tls.ConnectionState, h http.Handler) *conn {
 	c := &conn{
 		server: s, handler: h, nc: nc, tls: state, base: ctx,
-		remote: nc.RemoteAddr().String(), most: s.maxStreams(),
+		remote: nc.RemoteAddr().String(), maxStreams: s.maxStreams(),
 	}
 	c.framer = http2.NewFramer((*outgoing)(c), bufio.NewReaderSize(nc, 2<<10))
 	c.framer.SetReuseFrames()
@@ -121,7 +121,7 @@ func newConn(s *Server, ctx context.Context, nc net.Conn, state *tls.ConnectionS
 	m.released.L = &m.Mutex
 	m.streams = map[uint32]*stream{}
 	m.hpack = hpack.NewEncoder(&m.block)
-	m.window, m.initial, m.maxFrame = firstWindow, firstWindow, 16<<10
+	m.window, m.initial, m.maxFrame = initialWindow, initialWindow, 16<<10
 	c.greet()
 	return c
 }
@@ -159,7 +159,7 @@ func (c *conn) read() error {
 	c.mu.Lock()
 	c.wake()
 	c.mu.Unlock()
-	c.nc.SetReadDeadline(time.Now().Add(greeting))
+	c.nc.SetReadDeadline(time.Now().Add(greetingTimeout))
 	preface := make([]byte, len(http2.ClientPreface))
 	if _, err := io.ReadFull(c.nc, preface); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (c *conn) read() error {
 	if string(preface) != http2.ClientPreface {
 		return errors.New("h2: the client does not speak HTTP/2")
 	}
-	c.announce()
+	c.reportState()
 	f, err := c.framer.ReadFrame()
 	if err != nil {
 		return fault(err)
@@ -210,14 +210,14 @@ func (c *conn) greet() {
 	defer c.mu.Unlock()
 	c.framer.WriteSettings(
 		http2.Setting{ID: http2.SettingMaxFrameSize, Val: maxRead},
-		http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: uint32(c.most)},
+		http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: uint32(c.maxStreams)},
 		http2.Setting{ID: http2.SettingMaxHeaderListSize, Val: c.server.maxHeaderList()},
 		http2.Setting{ID: http2.SettingInitialWindowSize, Val: bodyWindow},
 	)
-	c.mu.unsaid++
+	c.mu.unackedSettings++
 	// Large enough for only the streams' windows to limit uploads.
-	full := min(int64(c.most)*bodyWindow, maxWindow)
-	c.framer.WriteWindowUpdate(0, uint32(full-firstWindow))
+	full := min(int64(c.maxStreams)*bodyWindow, maxWindow)
+	c.framer.WriteWindowUpdate(0, uint32(full-initialWindow))
 	c.mu.credit = credit{left: full, full: full}
 	c.idle()
 }
@@ -225,7 +225,7 @@ func (c *conn) greet() {
 // linger reads until the peer closes, so that closing the connection does not discard data that the peer has not
 // read yet.
 func (c *conn) linger() {
-	c.nc.SetReadDeadline(time.Now().Add(farewell))
+	c.nc.SetReadDeadline(time.Now().Add(lingerTimeout))
 	io.Copy(io.Discard, c.nc)
 }
 

@@ -54,13 +54,13 @@ func stop(t *time.Timer) {
 
 // start runs the exchange's handler, now or when another handler has returned.
 func (c *conn) start(st *stream) error {
-	if c.mu.handlers < c.most {
+	if c.mu.handlers < c.maxStreams {
 		c.mu.handlers++
 		c.handle(st.x)
 		return nil
 	}
 	// More handlers run than streams are open: the client has reset streams whose handlers have not noticed yet.
-	if len(c.mu.waiting) >= 4*c.most {
+	if len(c.mu.waiting) >= 4*c.maxStreams {
 		return http2.ConnectionError(http2.ErrCodeEnhanceYourCalm)
 	}
 	c.mu.waiting = append(c.mu.waiting, st)
@@ -117,12 +117,12 @@ func (c *conn) left(x *exchange) {
 		st.src = nil
 	}
 	if st.src != nil {
-		st.born = c.mu.epoch
+		st.leftEpoch = c.mu.epoch
 		c.mu.ready.push(st)
 		c.wake()
 	}
 	c.mu.handlers--
-	for len(c.mu.waiting) > 0 && c.mu.handlers < c.most {
+	for len(c.mu.waiting) > 0 && c.mu.handlers < c.maxStreams {
 		next := c.mu.waiting[0]
 		c.mu.waiting[0], c.mu.waiting = nil, c.mu.waiting[1:]
 		if next.closed {
@@ -179,7 +179,7 @@ func (x *exchange) send(p []byte, end bool) error {
 		x.w.sent = true
 		c.writeHead(st, x.w.status, x.w.fields, end && len(p) == 0)
 		if end && len(p) == 0 {
-			c.finished(st)
+			c.endLocal(st)
 			c.flush()
 			return nil
 		}
@@ -193,7 +193,7 @@ func (x *exchange) send(p []byte, end bool) error {
 	for x.sending {
 		x.moved.Wait()
 	}
-	if st.closed && !st.said {
+	if st.closed && !st.localEnded {
 		return st.err
 	}
 	return nil
@@ -208,6 +208,6 @@ func (x *exchange) sendTrailer() {
 		return
 	}
 	c.writeHead(st, 0, x.w.fields, true)
-	c.finished(st)
+	c.endLocal(st)
 	c.flush()
 }

@@ -38,7 +38,7 @@ func (c *conn) consumed(st *stream, n int) {
 		c.framer.WriteWindowUpdate(0, back)
 		c.wake()
 	}
-	if st == nil || st.closed || st.heard || st.x == nil {
+	if st == nil || st.closed || st.remoteEnded || st.x == nil {
 		return
 	}
 	if back := st.x.credit.done(int64(n)); back > 0 {

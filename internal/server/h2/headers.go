@@ -19,7 +19,7 @@ func (c *conn) headers(f *http2.MetaHeadersFrame) error {
 		defer c.mu.Unlock()
 		return c.trailers(f)
 	}
-	st := &stream{c: c, id: id, heard: f.StreamEnded()}
+	st := &stream{c: c, id: id, remoteEnded: f.StreamEnded()}
 	x := &exchange{st: st}
 	bad := x.read(f)
 
@@ -30,16 +30,16 @@ func (c *conn) headers(f *http2.MetaHeadersFrame) error {
 	case c.mu.leaving:
 		return nil
 	case bad != nil || f.HasPriority() && f.Priority.StreamDep == id:
-		return c.complain(id, http2.ErrCodeProtocol)
-	case len(c.mu.streams) >= c.most:
-		return c.complain(id, http2.ErrCodeRefusedStream)
+		return c.resetAny(id, http2.ErrCodeProtocol)
+	case len(c.mu.streams) >= c.maxStreams:
+		return c.resetAny(id, http2.ErrCodeRefusedStream)
 	}
 	x.moved.L = &c.mu.Mutex
 	x.credit = credit{left: bodyWindow, full: bodyWindow}
 	st.x, st.window = x, c.mu.initial
 	c.mu.streams[id] = st
 	if len(c.mu.streams) == 1 && c.server.hs.ConnState != nil {
-		go c.announce()
+		go c.reportState()
 	}
 	return c.start(st)
 }
@@ -58,26 +58,26 @@ func (c *conn) trailers(f *http2.MetaHeadersFrame) error {
 	case st == nil && len(f.PseudoFields()) > 0:
 		// A new request on a stream that has ended or was skipped.
 		return http2.ConnectionError(http2.ErrCodeProtocol)
-	case st == nil && c.onItsWay(f.StreamID):
+	case st == nil && c.recentlyReset(f.StreamID):
 		return nil
-	case st == nil || st.heard:
-		return c.complain(f.StreamID, http2.ErrCodeStreamClosed)
+	case st == nil || st.remoteEnded:
+		return c.resetAny(f.StreamID, http2.ErrCodeStreamClosed)
 	case !f.StreamEnded() || len(f.PseudoFields()) > 0:
-		return c.complain(f.StreamID, http2.ErrCodeProtocol)
+		return c.resetAny(f.StreamID, http2.ErrCodeProtocol)
 	case st.x == nil || st.x.body == nil:
-		st.heard = true
+		st.remoteEnded = true
 		return nil
 	}
 	trailer := http.Header{}
 	for _, hf := range f.RegularFields() {
 		key := http.CanonicalHeaderKey(hf.Name)
 		if !httpguts.ValidTrailerHeader(key) {
-			return c.complain(f.StreamID, http2.ErrCodeProtocol)
+			return c.resetAny(f.StreamID, http2.ErrCodeProtocol)
 		}
 		trailer[key] = append(trailer[key], hf.Value)
 	}
 	st.x.trailer = trailer
-	st.hear()
+	st.endRemote()
 	return nil
 }
 

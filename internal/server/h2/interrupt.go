@@ -46,7 +46,7 @@ func (x *exchange) interrupt(code int, header http.Header, body []byte) {
 	x.w.sent = true
 	c.writeHead(st, code, fields, len(body) == 0)
 	if len(body) == 0 {
-		c.finished(st)
+		c.endLocal(st)
 		c.flush()
 		return
 	}

@@ -28,7 +28,7 @@ func (c *conn) process(f http2.Frame) error {
 		return c.rstStream(f)
 	case *http2.PriorityFrame:
 		if f.StreamID == f.StreamDep {
-			return c.complain(f.StreamID, http2.ErrCodeProtocol)
+			return c.resetAny(f.StreamID, http2.ErrCodeProtocol)
 		}
 	case *http2.GoAwayFrame:
 		c.leave()
@@ -58,11 +58,11 @@ func (c *conn) refuse(se http2.StreamError) error {
 	if se.StreamID%2 == 1 {
 		c.mu.last = max(c.mu.last, se.StreamID)
 	}
-	return c.complain(se.StreamID, se.Code)
+	return c.resetAny(se.StreamID, se.Code)
 }
 
-// complain resets a stream, which may have ended already.
-func (c *conn) complain(id uint32, code http2.ErrCode) error {
+// resetAny resets a stream, which may have ended already.
+func (c *conn) resetAny(id uint32, code http2.ErrCode) error {
 	c.framer.WriteRSTStream(id, code)
 	if st := c.mu.streams[id]; st != nil {
 		c.close(st, http2.StreamError{StreamID: id, Code: code})
@@ -75,7 +75,7 @@ func (c *conn) unopened(id uint32) bool { return id%2 == 0 || id > c.mu.last }
 
 func (c *conn) settings(f *http2.SettingsFrame) error {
 	if f.IsAck() {
-		if c.mu.unsaid--; c.mu.unsaid < 0 {
+		if c.mu.unackedSettings--; c.mu.unackedSettings < 0 {
 			return http2.ConnectionError(http2.ErrCodeProtocol)
 		}
 		return nil
@@ -130,7 +130,7 @@ func (c *conn) windowUpdate(f *http2.WindowUpdateFrame) error {
 		return nil
 	}
 	if !widen(&st.window, st.granted, n) {
-		return c.complain(st.id, http2.ErrCodeFlowControl)
+		return c.resetAny(st.id, http2.ErrCodeFlowControl)
 	}
 	if st.in == nil || st.in == &c.mu.stalled {
 		c.allowStream(st)
@@ -162,42 +162,42 @@ func (c *conn) data(f *http2.DataFrame) error {
 		return http2.ConnectionError(http2.ErrCodeFlowControl)
 	}
 	st := c.mu.streams[id]
-	if st != nil && !st.heard && (st.x == nil || st.x.body == nil) {
+	if st != nil && !st.remoteEnded && (st.x == nil || st.x.body == nil) {
 		c.consumed(nil, int(n)) // the handler has returned
-		st.heard = f.StreamEnded()
+		st.remoteEnded = f.StreamEnded()
 		return nil
 	}
-	if st == nil || st.heard {
+	if st == nil || st.remoteEnded {
 		c.consumed(nil, int(n)) // it will not be read
-		if st == nil && c.onItsWay(id) {
+		if st == nil && c.recentlyReset(id) {
 			return nil
 		}
 		if c.mu.leaving && id > c.mu.until {
 			return nil
 		}
-		return c.complain(id, http2.ErrCodeStreamClosed)
+		return c.resetAny(id, http2.ErrCodeStreamClosed)
 	}
 	body, data := st.x.body, f.Data()
 	if !st.x.credit.take(n) {
 		c.consumed(nil, int(n))
-		return c.complain(id, http2.ErrCodeFlowControl)
+		return c.resetAny(id, http2.ErrCodeFlowControl)
 	}
 	if !body.fits(len(data)) {
 		c.consumed(nil, int(n))
-		return c.complain(id, http2.ErrCodeProtocol)
+		return c.resetAny(id, http2.ErrCodeProtocol)
 	}
 	c.consumed(st, int(n)-len(data)) // the padding
 	if !body.add(data) {
 		c.consumed(nil, len(data))
 	}
 	if f.StreamEnded() {
-		st.hear()
+		st.endRemote()
 	}
 	return nil
 }
 
-// hear marks the client's side of the stream as ended.
-func (st *stream) hear() {
-	st.heard = true
+// endRemote marks the client's side of the stream as ended.
+func (st *stream) endRemote() {
+	st.remoteEnded = true
 	st.x.body.finish()
 }

@@ -100,7 +100,7 @@ func (x *exchange) expect(req *http.Request) {
 	if waits {
 		delete(req.Header, "Expect")
 	}
-	if x.st.heard {
+	if x.st.remoteEnded {
 		return
 	}
 	req.ContentLength = -1

@@ -62,7 +62,7 @@ func (st *stream) ring() {
 // while it asks.
 func (c *conn) feed(buf *buffer) {
 	for st := c.mu.ready.first; st != nil && len(buf.b) < roundLimit; st = c.mu.ready.first {
-		if st.born == c.mu.epoch {
+		if st.leftEpoch == c.mu.epoch {
 			return // frames sent before are in out, for the next round
 		}
 		st.unlink()
@@ -110,8 +110,8 @@ func (c *conn) ask(st *stream, buf *buffer) {
 		c.reset(st, http2.ErrCodeInternal, http.ErrAbortHandler)
 		return // its source is ready to be closed
 	case done:
-		st.said = true
-		if !st.heard {
+		st.localEnded = true
+		if !st.remoteEnded {
 			c.dismiss(st.id, http2.ErrCodeNo)
 		}
 		c.close(st, nil)

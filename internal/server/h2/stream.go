@@ -16,8 +16,8 @@ type stream struct {
 
 	// heard: the client's side has ended; said: ours has. closed: the stream is out of conn.streams, because both
 	// sides have ended or because of err.
-	heard, said, closed bool
-	err                 error
+	remoteEnded, localEnded, closed bool
+	err                             error
 
 	// the list it is in
 	in         *list
@@ -33,8 +33,8 @@ type stream struct {
 	// meanwhile, or while the handler was running.
 	src        Source
 	busy, rung bool
-	// born is the connection's epoch when the handler returned: its frames were still in out.
-	born uint64
+	// leftEpoch is the connection's epoch when the handler returned: its frames were still in out.
+	leftEpoch uint64
 	// rest is data that src produced beyond its credit. last: src will produce no more. aborted: the response is to
 	// be cut off. They belong to the role.
 	rest          *rest
@@ -64,7 +64,7 @@ func (c *conn) close(st *stream, err error) {
 	if len(c.mu.streams) == 0 {
 		c.idle()
 		if c.server.hs.ConnState != nil {
-			go c.announce()
+			go c.reportState()
 		}
 	}
 }
@@ -80,10 +80,10 @@ func (c *conn) reset(st *stream, code http2.ErrCode, err error) {
 	c.wake()
 }
 
-// finished marks the response as complete. A client that is still sending is told to stop.
-func (c *conn) finished(st *stream) {
-	st.said = true
-	if !st.heard {
+// endLocal marks the response as complete. A client that is still sending is told to stop.
+func (c *conn) endLocal(st *stream) {
+	st.localEnded = true
+	if !st.remoteEnded {
 		c.dismiss(st.id, http2.ErrCodeNo)
 	}
 	c.close(st, nil)
@@ -92,17 +92,17 @@ func (c *conn) finished(st *stream) {
 // dismiss sends RST_STREAM and remembers the stream.
 func (c *conn) dismiss(id uint32, code http2.ErrCode) {
 	c.framer.WriteRSTStream(id, code)
-	m := &c.mu.dismissed
+	m := &c.mu.recentResets
 	m.ids[m.next] = id
 	m.next = (m.next + 1) % len(m.ids)
 }
 
-// onItsWay reports whether a frame for a closed stream may have been sent before the client received RST_STREAM.
+// recentlyReset reports whether a frame for a closed stream may have been sent before the client received RST_STREAM.
 // Such a frame is ignored.
-func (c *conn) onItsWay(id uint32) bool { return slices.Contains(c.mu.dismissed.ids[:], id) }
+func (c *conn) recentlyReset(id uint32) bool { return slices.Contains(c.mu.recentResets.ids[:], id) }
 
-// announce reports the connection's state to the http.Server's ConnState hook.
-func (c *conn) announce() {
+// reportState reports the connection's state to the http.Server's ConnState hook.
+func (c *conn) reportState() {
 	f := c.server.hs.ConnState
 	if f == nil {
 		return

@@ -10,11 +10,11 @@ import (
 // tick is the connection's single timer. It is not reset for each write or request: it may fire early, find no
 // deadline due, and be set for the next one.
 type tick struct {
-	timer *time.Timer
-	at    time.Time // zero if not set
-	over  bool
-	idle  time.Time // when the last stream ended; zero if there is a stream
-	bye   bool
+	timer   *time.Timer
+	at      time.Time // zero if not set
+	over    bool
+	idle    time.Time // when the last stream ended; zero if there is a stream
+	closing bool
 }
 
 func (t *tick) stop() {
@@ -30,7 +30,7 @@ func (c *conn) due(by time.Time) {
 	}
 	t.at = by
 	if t.timer == nil {
-		t.timer = time.AfterFunc(time.Until(by), c.look)
+		t.timer = time.AfterFunc(time.Until(by), c.checkDeadlines)
 		return
 	}
 	t.timer.Reset(time.Until(by))
@@ -44,13 +44,13 @@ func (c *conn) idle() {
 		c.due(now.Add(d))
 	}
 	if c.mu.leaving && !c.mu.writing && c.mu.out == nil && c.mu.err == nil {
-		c.partEasily()
+		c.closeGracefully()
 	}
 }
 
-// look drops streams that have been stuck for too long, and closes an idle connection. If it runs late, this
+// checkDeadlines drops streams that have been stuck for too long, and closes an idle connection. If it runs late, this
 // process was suspended for a while; the peers had no time to read then, and their deadlines start again.
-func (c *conn) look() {
+func (c *conn) checkDeadlines() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := &c.mu.tick
@@ -110,17 +110,17 @@ func abort(nc net.Conn) {
 	nc.Close()
 }
 
-// partEasily ends a connection that has no work left: it closes the write side and gives the peer a moment to close
+// closeGracefully ends a connection that has no work left: it closes the write side and gives the peer a moment to close
 // its own.
-func (c *conn) partEasily() {
-	if c.mu.tick.bye {
+func (c *conn) closeGracefully() {
+	if c.mu.tick.closing {
 		return
 	}
-	c.mu.tick.bye = true
+	c.mu.tick.closing = true
 	go func() {
 		if half, ok := c.nc.(interface{ CloseWrite() error }); ok {
 			half.CloseWrite()
 		}
-		c.nc.SetReadDeadline(time.Now().Add(farewell))
+		c.nc.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}()
 }

@@ -60,7 +60,7 @@ func (c *conn) fill() {
 		x.pending, x.sending = nil, false
 		x.moved.Signal()
 		if x.ends {
-			c.finished(st)
+			c.endLocal(st)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func (c *conn) release() {
 	c.mu.writing = false
 	c.mu.released.Signal()
 	if c.mu.err == nil && c.mu.leaving && len(c.mu.streams) == 0 {
-		c.partEasily()
+		c.closeGracefully()
 	}
 }
 

@@ -31,7 +31,7 @@ type Apply struct {
 //
 // ok is false for irregular input and for a conflict that is not forced. The caller then uses apimachinery's
 // managedfields, which words the error or repairs the input.
-func (a *Apply) Plain(entries []metav1.ManagedFieldsEntry) (merged []byte, after []metav1.ManagedFieldsEntry, ok bool) {
+func (a *Apply) TryMerge(entries []metav1.ManagedFieldsEntry) (merged []byte, after []metav1.ManagedFieldsEntry, ok bool) {
 	own, ok := a.ownEntry(entries)
 	if !ok {
 		return nil, nil, false

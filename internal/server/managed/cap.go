@@ -16,7 +16,7 @@ func capUpdates(holders []*holder) []*holder {
 			updates = append(updates, h)
 		}
 	}
-	excess := len(updates) - mostUpdates
+	excess := len(updates) - maxUpdates
 	if excess <= 0 {
 		return holders
 	}

@@ -56,7 +56,7 @@ func (n *node) compare(old, new []byte, s *openapi.Shape) {
 		n.loose(old, new, s)
 		return
 	}
-	if hollow(old) && hollow(new) {
+	if isEmpty(old) && isEmpty(new) {
 		n.leaf(old, new) // empty, null and missing count as different
 		return
 	}
@@ -65,11 +65,11 @@ func (n *node) compare(old, new []byte, s *openapi.Shape) {
 	} else {
 		n.compareItems(old, new, s)
 	}
-	n.cameOrWent(old, new)
+	n.markAddedOrRemoved(old, new)
 }
 
 // markAddedOrRemoved marks a value present on only one side.
-func (n *node) cameOrWent(old, new []byte) {
+func (n *node) markAddedOrRemoved(old, new []byte) {
 	if old == nil {
 		n.mark = added
 	} else if new == nil {
@@ -79,13 +79,13 @@ func (n *node) cameOrWent(old, new []byte) {
 
 // leaf compares two values as a whole, without looking into them.
 func (n *node) leaf(old, new []byte) {
-	if n.cameOrWent(old, new); old != nil && new != nil && !same(old, new) {
+	if n.markAddedOrRemoved(old, new); old != nil && new != nil && !same(old, new) {
 		n.mark = modified
 	}
 }
 
 // isEmpty reports whether a value is missing, null, {} or [].
-func hollow(v []byte) bool {
+func isEmpty(v []byte) bool {
 	if len(v) == 0 || v[0] == 'n' {
 		return true
 	}
@@ -100,12 +100,12 @@ func (n *node) loose(old, new []byte, s *openapi.Shape) {
 	vague := func(v []byte) bool { return len(v) == 0 || v[0] == 'n' }
 	switch {
 	case isObject(old) && (isObject(new) || vague(new)) || isObject(new) && vague(old):
-		if hollow(old) && hollow(new) {
+		if isEmpty(old) && isEmpty(new) {
 			n.leaf(old, new)
 			return
 		}
 		n.compareMembers(old, new, s)
-		n.cameOrWent(old, new)
+		n.markAddedOrRemoved(old, new)
 	case isObject(old):
 		n.compareMembers(old, nil, s)
 		n.leaf(old, new)

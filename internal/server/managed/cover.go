@@ -11,7 +11,7 @@ import (
 // before. Such a merge prunes nothing, and finding that out is half of the cost of a merge, so the manager's entry
 // is replaced by an empty one. If the configuration lacks a field, or the entry is of another version, the entries
 // are returned unchanged.
-func Unburden(entries []metav1.ManagedFieldsEntry, own metav1.ManagedFieldsEntry, config []byte, s *openapi.Shape) []metav1.ManagedFieldsEntry {
+func SkipPruning(entries []metav1.ManagedFieldsEntry, own metav1.ManagedFieldsEntry, config []byte, s *openapi.Shape) []metav1.ManagedFieldsEntry {
 	for i, e := range entries {
 		if e.Operation != metav1.ManagedFieldsOperationApply || e.Manager != own.Manager || e.Subresource != own.Subresource {
 			continue
@@ -42,7 +42,7 @@ func (n *node) in(value []byte, s *openapi.Shape) bool {
 		if !listed && k.element[0] == 'f' {
 			_, shape := fieldOf(s, []byte(k.element[2:]))
 			v := scan.Find(value, k.element[2:])
-			if v == nil || shape == nil || len(k.kids) > 0 && !k.in(v, shape) || len(k.kids) == 0 && !gives(v, shape) {
+			if v == nil || shape == nil || len(k.kids) > 0 && !k.in(v, shape) || len(k.kids) == 0 && !hasFields(v, shape) {
 				return false
 			}
 			continue
@@ -56,19 +56,19 @@ func (n *node) in(value []byte, s *openapi.Shape) bool {
 }
 
 // hasFields reports whether a value adds fields to the set of its configuration. Empty lists do not.
-func gives(v []byte, s *openapi.Shape) bool {
+func hasFields(v []byte, s *openapi.Shape) bool {
 	switch {
 	case s == nil:
 		return false
-	case s.Kind == openapi.Object && v[0] == '{' && !hollow(v):
+	case s.Kind == openapi.Object && v[0] == '{' && !isEmpty(v):
 		for _, m := range scan.Members(nil, v) {
-			if gives(m.Value, shapeIn(s, nameOf(m.Quote))) {
+			if hasFields(m.Value, shapeIn(s, nameOf(m.Quote))) {
 				return true
 			}
 		}
 		return false
 	case s.Kind == openapi.Keyed || s.Kind == openapi.Set:
-		return v[0] != '[' || !hollow(v)
+		return v[0] != '[' || !isEmpty(v)
 	}
 	return true
 }

@@ -67,7 +67,7 @@ func TestUnburdenChangesNothing(t *testing.T) {
 				text, _ := json.Marshal(config)
 
 				lighter := live.DeepCopyObject().(object)
-				lighter.SetManagedFields(managed.Unburden(live.GetManagedFields(), metav1.ManagedFieldsEntry{Manager: manager, APIVersion: k.gvk.GroupVersion().String()}, text, shape))
+				lighter.SetManagedFields(managed.SkipPruning(live.GetManagedFields(), metav1.ManagedFieldsEntry{Manager: manager, APIVersion: k.gvk.GroupVersion().String()}, text, shape))
 				if !reflect.DeepEqual(lighter.GetManagedFields(), live.GetManagedFields()) {
 					spared++
 				}

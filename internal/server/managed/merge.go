@@ -35,7 +35,7 @@ func (m *merger) value(dst, live, config []byte, s *openapi.Shape) ([]byte, bool
 // merge.
 func (m *merger) empty(dst, live, config []byte) (out []byte, done bool) {
 	switch {
-	case !hollow(config):
+	case !isEmpty(config):
 		return dst, false
 	case live == nil || live[0] == 'n':
 		m.changed = true

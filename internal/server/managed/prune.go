@@ -87,7 +87,7 @@ func (p *pruner) child(dst, v []byte, s *openapi.Shape, had *node, element strin
 	if had == nil {
 		return append(dst, v...), true, true
 	}
-	if s == nil || hollow(v) && s.Kind != openapi.Leaf && had.mark == 0 {
+	if s == nil || isEmpty(v) && s.Kind != openapi.Leaf && had.mark == 0 {
 		return dst, false, false
 	}
 	within := make([]*node, 0, 8)

@@ -18,7 +18,7 @@ var (
 // Cut removes the managed fields from an object's text. rest is the text without them. If there are none, entries
 // is nil and rest the text itself.
 func Cut(text []byte) (rest, entries []byte) {
-	from, to, entries := locate(text)
+	from, to, entries := findManagedFields(text)
 	if entries == nil {
 		return text, nil
 	}
@@ -28,14 +28,14 @@ func Cut(text []byte) (rest, entries []byte) {
 
 // SameBut reports whether two objects' texts are equal apart from their managed fields.
 func SameBut(a, b []byte) bool {
-	fromA, toA, _ := locate(a)
-	fromB, toB, _ := locate(b)
+	fromA, toA, _ := findManagedFields(a)
+	fromB, toB, _ := findManagedFields(b)
 	return bytes.Equal(a[:fromA], b[:fromB]) && bytes.Equal(a[toA:], b[toB:])
 }
 
 // findManagedFields finds the managed fields in an object's text. [from, to) is the range to cut, including a
 // comma; it is empty at 0 if there are none.
-func locate(text []byte) (from, to int, entries []byte) {
+func findManagedFields(text []byte) (from, to int, entries []byte) {
 	i := scan.Space(text, 0)
 	for i = scan.Space(text, i+1); text[i] == '"'; {
 		nameEnd := scan.Value(text, i)
@@ -44,7 +44,7 @@ func locate(text []byte) (from, to int, entries []byte) {
 			if text[v] != '{' {
 				return 0, 0, nil
 			}
-			return locateIn(text, v)
+			return findInMetadata(text, v)
 		}
 		if i = scan.Space(text, scan.Value(text, v)); text[i] == ',' {
 			i = scan.Space(text, i+1)
@@ -54,7 +54,7 @@ func locate(text []byte) (from, to int, entries []byte) {
 }
 
 // findInMetadata is findManagedFields in the metadata that begin at i.
-func locateIn(text []byte, i int) (from, to int, entries []byte) {
+func findInMetadata(text []byte, i int) (from, to int, entries []byte) {
 	i = scan.Space(text, i+1)
 	for before := i; text[i] != '}'; {
 		nameEnd := scan.Value(text, i)

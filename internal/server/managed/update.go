@@ -31,8 +31,8 @@ type Write struct {
 
 // maxUpdates is the number of update entries an object may have; beyond it the oldest are merged.
 const (
-	mostUpdates = 10
-	ancient     = "ancient-changes"
+	maxUpdates = 10
+	ancient    = "ancient-changes"
 )
 
 // holder is an entry being edited. set is nil until the entry's text has been parsed.

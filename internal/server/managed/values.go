@@ -26,8 +26,8 @@ func (w *Write) UpdateValues(was, is any, entries []metav1.ManagedFieldsEntry) (
 // changesOf is changes for two structs.
 func changesOf(was, is any, s *openapi.Shape, only Filter) (root *node, ok bool) {
 	root = &node{}
-	room := rooms.Get().(*[]byte)
-	defer rooms.Put(room)
+	room := buffers.Get().(*[]byte)
+	defer buffers.Put(room)
 	d := differ{room: *room}
 	ok = fastjson.Pairs(was, is, func(name string, p fastjson.Pair) {
 		switch {
@@ -44,7 +44,7 @@ func changesOf(was, is any, s *openapi.Shape, only Filter) (root *node, ok bool)
 			d.member(root, name, p, s)
 		}
 	})
-	if *room = d.room[:0]; cap(d.room) > roomiest {
+	if *room = d.room[:0]; cap(d.room) > maxBuffer {
 		*room = nil
 	}
 	root.sort()
@@ -53,9 +53,9 @@ func changesOf(was, is any, s *openapi.Shape, only Filter) (root *node, ok bool)
 }
 
 // buffers holds scratch memory for differs, of up to maxBuffer bytes each.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-const roomiest = 64 << 10
+const maxBuffer = 64 << 10
 
 // differ compares structs. It encodes the members that it does not look into.
 type differ struct {
@@ -76,7 +76,7 @@ func (d *differ) member(n *node, name string, p fastjson.Pair, s *openapi.Shape)
 	}
 	k := n.add(f.Element)
 	both := f.Shape.Kind == openapi.Object && p.Pairs(func(name string, p fastjson.Pair) { d.member(k, name, p, f.Shape) })
-	if !both && !d.born(k, p, f.Shape) {
+	if !both && !d.addMember(k, p, f.Shape) {
 		old, new, room, ok := p.Texts(d.room[:0])
 		d.room = room
 		if d.failed = d.failed || !ok; ok {

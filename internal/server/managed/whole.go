@@ -12,7 +12,7 @@ import (
 // never compared in part, so their fields are kept as FieldsV1 text until open parses them.
 func (n *node) addWhole(v []byte, s *openapi.Shape) {
 	n.mark = added
-	if !hollow(v) {
+	if !isEmpty(v) {
 		n.whole = appendWhole(make([]byte, 0, len(v)/2), v, s)
 	}
 }
@@ -28,7 +28,7 @@ func appendWhole(dst, v []byte, s *openapi.Shape) []byte {
 		dst = append(dst, ',')
 	}
 	switch {
-	case s.Kind == openapi.Leaf || hollow(v):
+	case s.Kind == openapi.Leaf || isEmpty(v):
 	case s.Kind == openapi.Keyed || s.Kind == openapi.Set:
 		list := itemsOf(v, s).list
 		if less := func(a, b item) int { return order(a.element, b.element) }; !slices.IsSortedFunc(list, less) {

@@ -18,7 +18,7 @@ type definitions struct {
 	models map[string]*model
 	// shown reports whether a kind belongs to this document, for types that have several kinds; nil accepts all.
 	shown func(schema.GroupVersionKind) bool
-	told  map[string]map[string]string // see docOf
+	docs  map[string]map[string]string // see docOf
 }
 
 func newDefinitions(scheme *runtime.Scheme) *definitions {

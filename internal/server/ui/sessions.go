@@ -16,7 +16,7 @@ const (
 	// SessionLife is how long a session lasts.
 	SessionLife = 12 * time.Hour
 	// maxSecrets is the maximum number of links, and of sessions. One more ends the one that would expire first.
-	most = 256
+	maxSecrets = 256
 )
 
 // secrets holds secrets that stand for a user until they expire. Only their digests are kept.
@@ -63,7 +63,7 @@ func (s *secrets) clear(now time.Time) {
 			first, at = digest, g.expires
 		}
 	}
-	if len(s.mu.of) >= most {
+	if len(s.mu.of) >= maxSecrets {
 		s.drop(first)
 	}
 }

@@ -40,7 +40,7 @@ func (p Plugin) namespace(ctx context.Context, r *admission.Request, ns *corev1.
 }
 
 // maxPods is how many pods of a namespace are evaluated for warnings.
-const mostPods = 3000
+const maxPods = 3000
 
 func (p Plugin) warnOfPods(ctx context.Context, r *admission.Request, namespace string, lv api.LevelVersion) error {
 	pods, err := p.Lookup.List(ctx, schema.GroupResource{Resource: "pods"}, namespace)
@@ -48,9 +48,9 @@ func (p Plugin) warnOfPods(ctx context.Context, r *admission.Request, namespace 
 		r.Warn("failed to list pods while checking new PodSecurity enforce level")
 		return nil
 	}
-	if total := len(pods); total > mostPods {
-		pods = pods[:mostPods]
-		r.Warn(fmt.Sprintf("new PodSecurity enforce level only checked against the first %d of %d existing pods", mostPods, total))
+	if total := len(pods); total > maxPods {
+		pods = pods[:maxPods]
+		r.Warn(fmt.Sprintf("new PodSecurity enforce level only checked against the first %d of %d existing pods", maxPods, total))
 	}
 	names := map[string][]string{} // by violation
 	for _, obj := range pods {

@@ -31,7 +31,7 @@ type clients struct {
 // identity is the key by which webhooks share connections. The map is bounded: when it is full it is emptied.
 type identity struct{ base, ca string }
 
-const mostClients = 200
+const maxClients = 200
 
 func newClients(n *reach.Network) *clients {
 	c := &clients{network: n}
@@ -86,7 +86,7 @@ func (c *clients) client(id identity, resolve func(context.Context) (string, err
 	} else {
 		transport.Proxy = c.network.Proxied
 	}
-	if len(c.mu.known) >= mostClients {
+	if len(c.mu.known) >= maxClients {
 		for _, old := range c.mu.known {
 			old.CloseIdleConnections()
 		}

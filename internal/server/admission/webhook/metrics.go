@@ -58,7 +58,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 type denied struct{ *apierrors.StatusError }
 
 // maxCode is the highest status code with a label of its own.
-const most = 600
+const maxCode = 600
 
 // asked counts a call of a webhook in a step, as upstream names it: admit or validating.
 func (m *Metrics) asked(h *hook, step string, verb admission.Verb, err error, took time.Duration) {
@@ -83,7 +83,7 @@ func (m *Metrics) asked(h *hook, step string, verb admission.Verb, err error, to
 	default:
 		code, refused, why = 0, true, "apiserver_internal_error"
 	}
-	told, op := strconv.Itoa(min(code, most)), string(verb)
+	told, op := strconv.Itoa(min(code, maxCode)), string(verb)
 	if why != "" {
 		m.rejected.WithLabelValues(h.Name, step, op, why, told).Inc()
 	}

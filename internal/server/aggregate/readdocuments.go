@@ -20,15 +20,15 @@ const (
 	// readTimeout bounds the read of one document, which may be large and be built on request.
 	readTimeout = time.Minute
 	// maxDocument bounds a document in bytes.
-	mostWords = 64 << 20
+	maxDocument = 64 << 20
 )
 
 // reader is the user of requests for OpenAPI documents.
 var reader = auth.User{Name: "system:aggregator"}
 
-// listen reads a remote's OpenAPI documents once it has responded to a check: again after a minute or, if the read
+// readDocuments reads a remote's OpenAPI documents once it has responded to a check: again after a minute or, if the read
 // failed, after the next check.
-func (s *Services) listen(ctx context.Context, r *remote) {
+func (s *Services) readDocuments(ctx context.Context, r *remote) {
 	once := sync.OnceFunc(func() { close(r.read) })
 	defer once()
 	for {
@@ -37,8 +37,8 @@ func (s *Services) listen(ctx context.Context, r *remote) {
 			return
 		case <-r.seen:
 		}
-		words, err := s.words(ctx, r)
-		s.expressed(r, words)
+		documents, err := s.documents(ctx, r)
+		s.setDocuments(r, documents)
 		once()
 		if err != nil {
 			s.o.Log.Debug("what an API service describes is not known", "name", r.name, "error", err)
@@ -53,9 +53,9 @@ func (s *Services) listen(ctx context.Context, r *remote) {
 	}
 }
 
-// heard triggers a read of the remote's OpenAPI documents and waits for the first one, for checkTimeout at most, so
+// awaitDocuments triggers a read of the remote's OpenAPI documents and waits for the first one, for checkTimeout at most, so
 // that a client that sees the remote available finds it described.
-func (s *Services) heard(ctx context.Context, r *remote) {
+func (s *Services) awaitDocuments(ctx context.Context, r *remote) {
 	select {
 	case r.seen <- struct{}{}:
 	default:
@@ -69,16 +69,16 @@ func (s *Services) heard(ctx context.Context, r *remote) {
 	}
 }
 
-// words reads the remote's documents. Documents that cannot be read keep their last state.
-func (s *Services) words(ctx context.Context, r *remote) (openapi.Remote, error) {
-	words := r.words // written by this goroutine alone
-	words.GroupVersion = r.gv()
+// documents reads the remote's documents. Documents that cannot be read keep their last state.
+func (s *Services) documents(ctx context.Context, r *remote) (openapi.Remote, error) {
+	documents := r.documents // written by this goroutine alone
+	documents.GroupVersion = r.gv()
 	v3, err3 := s.index(ctx, r)
 	if err3 == nil {
-		words.V3 = v3
+		documents.V3 = v3
 	}
-	err2 := s.readV2(ctx, r, &words)
-	return words, errors.Join(err3, err2)
+	err2 := s.readV2(ctx, r, &documents)
+	return documents, errors.Join(err3, err2)
 }
 
 // index returns the remote's index of v3 documents, nil if it does not support v3.
@@ -103,7 +103,7 @@ func (s *Services) index(ctx context.Context, r *remote) (map[string]string, err
 }
 
 // readV2 reads the remote's v2 document if it has changed.
-func (s *Services) readV2(ctx context.Context, r *remote, words *openapi.Remote) error {
+func (s *Services) readV2(ctx context.Context, r *remote, documents *openapi.Remote) error {
 	header := http.Header{"Accept": {"application/json"}}
 	if r.readTag != "" {
 		header.Set("If-None-Match", r.readTag)
@@ -116,8 +116,8 @@ func (s *Services) readV2(ctx context.Context, r *remote, words *openapi.Remote)
 	if err != nil {
 		return err
 	}
-	if hash != words.V2Hash {
-		words.V2, words.V2Hash = v2, hash
+	if hash != documents.V2Hash {
+		documents.V2, documents.V2Hash = v2, hash
 	}
 	r.readTag = tag
 	return nil
@@ -137,6 +137,6 @@ func (s *Services) text(ctx context.Context, r *remote, path string, header http
 	default:
 		return 0, nil, "", fmt.Errorf("bad status from %v: %d", resp.Request.URL, resp.StatusCode)
 	}
-	text, err = io.ReadAll(io.LimitReader(resp.Body, mostWords))
+	text, err = io.ReadAll(io.LimitReader(resp.Body, maxDocument))
 	return resp.StatusCode, text, resp.Header.Get("ETag"), err
 }

@@ -126,7 +126,7 @@ func (c *changes) planGroup(svc *corev1.Service, k groupKey, existing []*discove
 	}
 	c.update = append(c.update, touched...)
 	for len(rest) > 0 {
-		if s := roomiest(untouched, len(rest)); s != nil {
+		if s := fullest(untouched, len(rest)); s != nil {
 			s = s.DeepCopy()
 			s.Endpoints = append(s.Endpoints, rest...)
 			c.update = append(c.update, s)
@@ -165,7 +165,7 @@ func keep(has []discoveryv1.Endpoint, missing map[types.UID]discoveryv1.Endpoint
 }
 
 // fullest returns the fullest slice with room for n more endpoints.
-func roomiest(all []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
+func fullest(all []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
 	for _, s := range all {
 		if len(s.Endpoints)+n <= perSlice && (best == nil || len(s.Endpoints) > len(best.Endpoints)) {
 			best = s

@@ -1,4 +1,4 @@
-package alike
+package intern
 
 import (
 	"hash/maphash"
@@ -6,7 +6,7 @@ import (
 )
 
 // MaxLen is the maximum length in bytes of an interned value.
-const Longest = 4 << 10
+const MaxLen = 4 << 10
 
 // Values interns recent values of fields. At the first occurrence only a mark is kept, at the second the decoded
 // value, so values that occur once, which are much of every object, cost nothing. A value may be in one of two
@@ -46,11 +46,11 @@ type habit struct {
 }
 
 const (
-	fewest, most = 1 << 8, 1 << 13 // slots
-	trial        = 64              // the number of values in a trial
-	enough       = 8               // the repetitions a trial must have
-	shortest     = 128             // how many values are skipped after the first failed trial
-	longest      = 2048            // at most; the number doubles each time
+	minSlots, maxSlots = 1 << 8, 1 << 13 // slots
+	trial              = 64              // the number of values in a trial
+	enough             = 8               // the repetitions a trial must have
+	minPause           = 128             // how many values are skipped after the first failed trial
+	maxPause           = 2048            // at most; the number doubles each time
 )
 
 // Try reports whether to look up a field's next value at all. A field is a small positive number assigned by the
@@ -69,7 +69,7 @@ func (t *Values) Try(field int) bool {
 	}
 	if h.tries++; h.tries == trial {
 		if h.hits < enough {
-			h.pause = min(max(2*h.pause, shortest), longest)
+			h.pause = min(max(2*h.pause, minPause), maxPause)
 			h.rest = h.pause
 		} else {
 			h.pause = 0
@@ -102,10 +102,10 @@ type Place struct {
 // Find looks up the value decoded from b. It is called after Try. If the value is not found, the Place keeps it
 // after decoding; other calls may come in between.
 func (t *Values) Find(field int, b []byte) (Value, Place, bool) {
-	if len(b) > Longest {
+	if len(b) > MaxLen {
 		return Value{}, Place{}, false
 	}
-	if t.kept >= 2*len(t.slots) && len(t.slots) < most {
+	if t.kept >= 2*len(t.slots) && len(t.slots) < maxSlots {
 		t.grow()
 	}
 	hash := maphash.Bytes(seed, b) + uint64(field)*0x9e3779b97f4a7c15
@@ -155,7 +155,7 @@ func (t *Values) pair(hash uint64) *[2]slot {
 // grow doubles the slots.
 func (t *Values) grow() {
 	old := t.slots
-	t.kept, t.slots = 0, make([]slot, max(fewest, 2*len(old)))
+	t.kept, t.slots = 0, make([]slot, max(minSlots, 2*len(old)))
 	for _, s := range old {
 		if s.hash != 0 {
 			pair := t.pair(s.hash)

@@ -10,7 +10,7 @@ import (
 // addMember adds below n a member that is new as a whole, or a list that was empty, straight from the Go value;
 // most of a create is such members. It returns false and leaves n unchanged if the value is of another sort; the
 // caller then compares the encoded text.
-func (d *differ) born(n *node, p fastjson.Pair, s *openapi.Shape) bool {
+func (d *differ) addMember(n *node, p fastjson.Pair, s *openapi.Shape) bool {
 	old, new := p.Values()
 	if !p.InOld() && !new.IsZero() {
 		if s.Kind == openapi.Leaf {

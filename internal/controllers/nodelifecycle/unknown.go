@@ -13,27 +13,27 @@ import (
 	"fairlead.dev/internal/controllers/podcontrol"
 )
 
-// told are the conditions that a kubelet reports. NetworkUnavailable is reported by others.
-var told = []corev1.NodeConditionType{
+// kubeletConditions are the conditions that a kubelet reports. NetworkUnavailable is reported by others.
+var kubeletConditions = []corev1.NodeConditionType{
 	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure,
 }
 
-// beat returns the last heartbeat of the Ready condition.
-func beat(n *corev1.Node) time.Time {
+// lastHeartbeat returns the last heartbeat of the Ready condition.
+func lastHeartbeat(n *corev1.Node) time.Time {
 	if c := nodeCondition(n, corev1.NodeReady); c != nil {
 		return c.LastHeartbeatTime.Time
 	}
 	return time.Time{}
 }
 
-// listen sets the conditions of a node without a heartbeat for too long to Unknown, and returns the node after
+// checkHeartbeat sets the conditions of a node without a heartbeat for too long to Unknown, and returns the node after
 // that. For other nodes, left is the remaining time.
-func (c *lifecycle) listen(ctx context.Context, n *corev1.Node) (_ *corev1.Node, left time.Duration, err error) {
+func (c *lifecycle) checkHeartbeat(ctx context.Context, n *corev1.Node) (_ *corev1.Node, left time.Duration, err error) {
 	grace := c.o.Grace
 	if nodeCondition(n, corev1.NodeReady) == nil {
 		grace = c.o.StartupGrace
 	}
-	if left = grace - c.heard.ago(n.Name); left > 0 {
+	if left = grace - c.heartbeats.ago(n.Name); left > 0 {
 		return n, left, nil
 	}
 	changed, wasReady := unknown(n, metav1.Now()), isReady(n)
@@ -45,7 +45,7 @@ func (c *lifecycle) listen(ctx context.Context, n *corev1.Node) (_ *corev1.Node,
 		return n, 0, err
 	}
 	if wasReady {
-		c.heard.setLost(n.Name, true)
+		c.heartbeats.setLost(n.Name, true)
 		c.rec.Event(n, corev1.EventTypeNormal, "NodeNotReady", "Node %s status is now: NodeNotReady", n.Name)
 	}
 	return changed, 0, nil
@@ -57,7 +57,7 @@ func unknown(n *corev1.Node, now metav1.Time) *corev1.Node {
 		return nil
 	}
 	n = n.DeepCopy()
-	for _, t := range told {
+	for _, t := range kubeletConditions {
 		switch was := nodeCondition(n, t); {
 		case was == nil:
 			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{
@@ -76,7 +76,7 @@ func unknown(n *corev1.Node, now metav1.Time) *corev1.Node {
 // markPods sets the pods of a node that lost its heartbeat to not ready. It does so once, because a kubelet that is
 // still running knows better.
 func (c *lifecycle) markPods(ctx context.Context, n *corev1.Node) error {
-	if !c.heard.isLost(n.Name) {
+	if !c.heartbeats.isLost(n.Name) {
 		return nil
 	}
 	if !isReady(n) {
@@ -85,7 +85,7 @@ func (c *lifecycle) markPods(ctx context.Context, n *corev1.Node) error {
 			return err
 		}
 	}
-	c.heard.setLost(n.Name, false)
+	c.heartbeats.setLost(n.Name, false)
 	return nil
 }
 

@@ -5,31 +5,31 @@ import (
 	"sync"
 )
 
-// turns is a lock per name. An unused name takes no memory.
-type turns struct {
+// nameLocks is a lock per name. An unused name takes no memory.
+type nameLocks struct {
 	mu struct {
 		sync.Mutex
-		names map[string]*turn
+		names map[string]*nameLock
 	}
 }
 
-type turn struct {
+type nameLock struct {
 	token chan struct{} // full while the name is held
 	users int           // the number of holders and waiters; guarded by turns.mu
 }
 
-func newTurns() *turns {
-	t := &turns{}
-	t.mu.names = map[string]*turn{}
+func newTurns() *nameLocks {
+	t := &nameLocks{}
+	t.mu.names = map[string]*nameLock{}
 	return t
 }
 
 // take acquires the lock of the name. The caller releases it with done.
-func (t *turns) take(ctx context.Context, name string) (done func(), err error) {
+func (t *nameLocks) take(ctx context.Context, name string) (done func(), err error) {
 	t.mu.Lock()
 	x := t.mu.names[name]
 	if x == nil {
-		x = &turn{token: make(chan struct{}, 1)}
+		x = &nameLock{token: make(chan struct{}, 1)}
 		t.mu.names[name] = x
 	}
 	x.users++

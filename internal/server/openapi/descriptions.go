@@ -18,17 +18,17 @@ func (d *definitions) docOf(t reflect.Type) map[string]string {
 		return s.SwaggerDoc()
 	}
 	if n, ok := zero.(modelName); ok {
-		if d.told == nil {
-			d.told = generatedWords()
+		if d.docs == nil {
+			d.docs = generatedDocs()
 		}
-		return d.told[n.OpenAPIModelName()]
+		return d.docs[n.OpenAPIModelName()]
 	}
 	return nil
 }
 
-// generatedWords returns the descriptions in those definitions. The definitions take megabytes and are dropped; the
+// generatedDocs returns the descriptions in those definitions. The definitions take megabytes and are dropped; the
 // descriptions take a few kilobytes.
-func generatedWords() map[string]map[string]string {
+func generatedDocs() map[string]map[string]string {
 	words := map[string]map[string]string{}
 	for _, generated := range []common.GetOpenAPIDefinitions{extensions.GetOpenAPIDefinitions, registration.GetOpenAPIDefinitions} {
 		for name, def := range generated(func(string) (ref spec.Ref) { return ref }) {

@@ -1,4 +1,4 @@
-package alike
+package intern
 
 import (
 	"hash/maphash"
@@ -12,7 +12,7 @@ var seed = maphash.MakeSeed()
 // A text may be in one of two places. A repeated one moves to the first place, so that names and addresses, which
 // occur once, do not evict the texts of every object.
 type Texts struct {
-	lately [512][2]string
+	recent [512][2]string
 	// Together stores texts that are not interned contiguously, for objects that are made together and kept. A text
 	// that outlives the others retains the few hundred bytes around it.
 	Together bool
@@ -32,7 +32,7 @@ func (s *Texts) Share(b []byte) string {
 	if len(b) > short {
 		return string(b)
 	}
-	at := &s.lately[maphash.Bytes(seed, b)%uint64(len(s.lately))]
+	at := &s.recent[maphash.Bytes(seed, b)%uint64(len(s.recent))]
 	if at[0] == string(b) {
 		return at[0]
 	}

@@ -1,15 +1,15 @@
-package alike_test
+package intern_test
 
 import (
 	"fmt"
 	"testing"
 	"unsafe"
 
-	"fairlead.dev/internal/alike"
+	"fairlead.dev/internal/intern"
 )
 
 // ask looks up b as a decoder does, and keeps a new value if there is none.
-func ask(v *alike.Values, field int, b []byte) (at unsafe.Pointer, found bool) {
+func ask(v *intern.Values, field int, b []byte) (at unsafe.Pointer, found bool) {
 	if !v.Try(field) {
 		return nil, false
 	}
@@ -26,7 +26,7 @@ func ask(v *alike.Values, field int, b []byte) (at unsafe.Pointer, found bool) {
 
 // TestValues checks that a value is found by its field and its bytes, with other values in between.
 func TestValues(t *testing.T) {
-	v := new(alike.Values)
+	v := new(intern.Values)
 	first := map[string]unsafe.Pointer{}
 	for round := range 100 {
 		for field := 1; field <= 3; field++ {
@@ -59,7 +59,7 @@ func TestValues(t *testing.T) {
 
 // TestHabit checks that a field whose values never repeat is rarely looked up, and is found again when they do.
 func TestHabit(t *testing.T) {
-	v := new(alike.Values)
+	v := new(intern.Values)
 	tried := 0
 	for n := range 10_000 {
 		if at, found := ask(v, 1, fmt.Appendf(nil, "{%d}", n)); found {
@@ -84,8 +84,8 @@ func TestHabit(t *testing.T) {
 
 // TestLong checks that long values are not kept, and that a nil Values keeps nothing.
 func TestLong(t *testing.T) {
-	v := new(alike.Values)
-	long := make([]byte, alike.Longest+1)
+	v := new(intern.Values)
+	long := make([]byte, intern.MaxLen+1)
 	for range 3 {
 		if _, found := ask(v, 1, long); found {
 			t.Fatal("kept a long value")
@@ -98,7 +98,7 @@ func TestLong(t *testing.T) {
 
 // TestTexts checks that a recent text is the same string.
 func TestTexts(t *testing.T) {
-	var s alike.Texts
+	var s intern.Texts
 	a, b := s.Share([]byte("app.kubernetes.io/name")), s.Share([]byte("app.kubernetes.io/name"))
 	if a != "app.kubernetes.io/name" || unsafe.StringData(a) != unsafe.StringData(b) {
 		t.Errorf("%q and %q are two", a, b)

@@ -19,4 +19,4 @@
 // # Concurrency
 //
 // No type here is safe for concurrent use. Arguments are not retained.
-package alike
+package intern

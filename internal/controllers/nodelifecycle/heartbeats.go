@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// hearing holds when each node's last heartbeat was seen, by the local clock: the nodes' clocks may be wrong.
-type hearing struct {
+// heartbeatTimes holds when each node's last heartbeat was seen, by the local clock: the nodes' clocks may be wrong.
+type heartbeatTimes struct {
 	mu struct {
 		sync.Mutex
 		nodes map[string]*voice
@@ -21,7 +21,7 @@ type voice struct {
 }
 
 // know adds a node whose last heartbeat was at that time.
-func (h *hearing) know(node string, last time.Time) {
+func (h *heartbeatTimes) know(node string, last time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.mu.nodes == nil {
@@ -31,7 +31,7 @@ func (h *hearing) know(node string, last time.Time) {
 }
 
 // from records a heartbeat of a node, if the node is known.
-func (h *hearing) from(node string) {
+func (h *heartbeatTimes) from(node string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v := h.mu.nodes[node]; v != nil {
@@ -40,7 +40,7 @@ func (h *hearing) from(node string) {
 }
 
 // fromAll records a heartbeat for every node, so that all get their full grace period.
-func (h *hearing) fromAll() {
+func (h *heartbeatTimes) fromAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, v := range h.mu.nodes {
@@ -49,7 +49,7 @@ func (h *hearing) fromAll() {
 }
 
 // ago returns the time since a node's last heartbeat.
-func (h *hearing) ago(node string) time.Duration {
+func (h *heartbeatTimes) ago(node string) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v := h.mu.nodes[node]; v != nil {
@@ -58,7 +58,7 @@ func (h *hearing) ago(node string) time.Duration {
 	return 0
 }
 
-func (h *hearing) setLost(node string, lost bool) {
+func (h *heartbeatTimes) setLost(node string, lost bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v := h.mu.nodes[node]; v != nil {
@@ -66,14 +66,14 @@ func (h *hearing) setLost(node string, lost bool) {
 	}
 }
 
-func (h *hearing) isLost(node string) bool {
+func (h *heartbeatTimes) isLost(node string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v := h.mu.nodes[node]
 	return v != nil && v.lost
 }
 
-func (h *hearing) forget(node string) {
+func (h *heartbeatTimes) forget(node string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.mu.nodes, node)

@@ -21,24 +21,24 @@ const (
 // check is a schema compiled to accept most valid values quickly. kube-openapi's validator, which is rebuilt for
 // each value, decides on the others: it words the errors, and covers the cases that a check leaves out.
 type check struct {
-	odd                         bool // uses keywords that a check does not support
-	types                       kinds
-	nullable                    bool
-	format                      string // of strings
-	small                       bool   // integers are of 32 bits
-	least, most                 *int64 // of numbers
-	aboveLeast, belowMost       bool
-	minLength, maxLength        *int64
-	pattern                     *regexp.Regexp
-	enum                        []any
-	minItems, maxItems          *int64
-	items                       *check
-	minProperties, maxProperies *int64
-	required                    []string
-	properties                  map[string]*check
-	rest                        *check
-	all, any, one               []*check
-	not                         *check
+	odd                          bool // uses keywords that a check does not support
+	types                        kinds
+	nullable                     bool
+	format                       string // of strings
+	small                        bool   // integers are of 32 bits
+	minValue, maxValue           *int64 // of numbers
+	aboveLeast, belowMost        bool
+	minLength, maxLength         *int64
+	pattern                      *regexp.Regexp
+	enum                         []any
+	minItems, maxItems           *int64
+	items                        *check
+	minProperties, maxProperties *int64
+	required                     []string
+	properties                   map[string]*check
+	rest                         *check
+	all, any, one                []*check
+	not                          *check
 }
 
 // kinds is a bit set of JSON types; an empty one allows all.
@@ -59,7 +59,7 @@ var kindOf = map[string]kinds{"object": object, "array": array, "string": text, 
 func newCheck(s *spec.Schema) *check {
 	c := &check{
 		nullable: s.Nullable, enum: s.Enum, minLength: s.MinLength, maxLength: s.MaxLength, minItems: s.MinItems, maxItems: s.MaxItems,
-		minProperties: s.MinProperties, maxProperies: s.MaxProperties, required: s.Required,
+		minProperties: s.MinProperties, maxProperties: s.MaxProperties, required: s.Required,
 		aboveLeast: s.ExclusiveMinimum, belowMost: s.ExclusiveMaximum,
 		odd: s.UniqueItems || s.MultipleOf != nil || s.AdditionalItems != nil || len(s.PatternProperties)+len(s.Dependencies)+len(s.Definitions) > 0 || s.Ref.String() != "",
 	}
@@ -77,7 +77,7 @@ func newCheck(s *spec.Schema) *check {
 	default:
 		c.odd = true
 	}
-	c.least, c.most = c.bound(s.Minimum), c.bound(s.Maximum)
+	c.minValue, c.maxValue = c.bound(s.Minimum), c.bound(s.Maximum)
 	if s.Pattern != "" {
 		var err error
 		c.pattern, err = regexp.Compile(s.Pattern)
@@ -238,7 +238,7 @@ func (c *check) value(v any, old bool) verdict {
 	case int64:
 		return c.integer(v)
 	case float64:
-		if c.types != 0 && c.types&number == 0 || c.least != nil || c.most != nil {
+		if c.types != 0 && c.types&number == 0 || c.minValue != nil || c.maxValue != nil {
 			return unsure
 		}
 		return good
@@ -271,8 +271,8 @@ func (c *check) string(s string) verdict {
 	return good
 }
 
-func within(n int, least, most *int64) bool {
-	return (least == nil || int64(n) >= *least) && (most == nil || int64(n) <= *most)
+func within(n int, minValue, maxValue *int64) bool {
+	return (minValue == nil || int64(n) >= *minValue) && (maxValue == nil || int64(n) <= *maxValue)
 }
 
 func (c *check) integer(n int64) verdict {
@@ -281,9 +281,9 @@ func (c *check) integer(n int64) verdict {
 		return bad
 	case c.small && n != int64(int32(n)):
 		return unsure
-	case c.least != nil && (n < *c.least || c.aboveLeast && n == *c.least):
+	case c.minValue != nil && (n < *c.minValue || c.aboveLeast && n == *c.minValue):
 		return bad
-	case c.most != nil && (n > *c.most || c.belowMost && n == *c.most):
+	case c.maxValue != nil && (n > *c.maxValue || c.belowMost && n == *c.maxValue):
 		return bad
 	}
 	return good
@@ -305,7 +305,7 @@ func (c *check) elements(list []any, old bool) verdict {
 }
 
 func (c *check) members(m map[string]any, old bool) verdict {
-	if c.types != 0 && c.types&object == 0 || !within(len(m), c.minProperties, c.maxProperies) {
+	if c.types != 0 && c.types&object == 0 || !within(len(m), c.minProperties, c.maxProperties) {
 		return bad
 	}
 	for _, name := range c.required {

@@ -11,7 +11,7 @@ import (
 // set returns the FieldsV1 of the fields in the configuration. ok is false, and set empty, if there are none or if
 // the configuration is irregular.
 func (a *Apply) set() (set []byte, ok bool) {
-	g := givens{b: make([]byte, 0, len(a.Config)/2)}
+	g := setBuilder{b: make([]byte, 0, len(a.Config)/2)}
 	g.b = append(g.b, '{')
 	for _, top := range byName(a.Config) {
 		name := nameOf(top.Quote)
@@ -43,7 +43,7 @@ func (a *Apply) set() (set []byte, ok bool) {
 }
 
 // setBuilder builds a field set in sorted order.
-type givens struct {
+type setBuilder struct {
 	b   []byte
 	odd bool
 }
@@ -57,7 +57,7 @@ func byName(v []byte) []scan.Member {
 
 // element appends an element with the children that below appends to it. An element without children that is not
 // itself a member of the set is left out.
-func (g *givens) element(name string, member bool, below func()) {
+func (g *setBuilder) element(name string, member bool, below func()) {
 	begin := len(g.b)
 	if g.b[begin-1] != '{' {
 		g.b = append(g.b, ',')
@@ -82,7 +82,7 @@ func (g *givens) element(name string, member bool, below func()) {
 
 // member appends a member of an object of the shape. A map key is a member of the set by itself; a struct field
 // only if it has no children.
-func (g *givens) member(m scan.Member, s *openapi.Shape) {
+func (g *setBuilder) member(m scan.Member, s *openapi.Shape) {
 	name := nameOf(m.Quote)
 	f := shapeIn(s, name)
 	if f == nil || s.Kind != openapi.Object {
@@ -90,7 +90,7 @@ func (g *givens) member(m scan.Member, s *openapi.Shape) {
 		return
 	}
 	_, isField := s.Fields[string(name)]
-	alone := f.Kind == openapi.Leaf || m.Value[0] == '{' && hollow(m.Value)
+	alone := f.Kind == openapi.Leaf || m.Value[0] == '{' && isEmpty(m.Value)
 	g.element("f:"+string(name), alone || !isField, func() {
 		if !alone {
 			g.below(m.Value, f)
@@ -99,7 +99,7 @@ func (g *givens) member(m scan.Member, s *openapi.Shape) {
 }
 
 // below appends the elements in a value.
-func (g *givens) below(v []byte, s *openapi.Shape) {
+func (g *setBuilder) below(v []byte, s *openapi.Shape) {
 	switch {
 	case v[0] == '{' && s.Kind == openapi.Object:
 		for _, m := range byName(v) {
