@@ -20,8 +20,8 @@ import (
 //go:embed testdata/pod.json
 var servedPod []byte
 
-// echo answers discovery, and every other request with the same bytes, with no server
-// behind it: what is left is the client's own work.
+// echo answers discovery, and every other request with the same bytes, without a server: it
+// leaves the client's own work to measure.
 type echo struct{ discovery, body []byte }
 
 func (e echo) RoundTrip(r *http.Request) (*http.Response, error) {

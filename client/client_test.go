@@ -31,7 +31,7 @@ import (
 
 var ctx = context.Background()
 
-// script is a server that answers each request by a function and keeps what was asked.
+// script is a server that answers each request by a function and records requests.
 type script struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -239,7 +239,7 @@ func TestRetryAfter(t *testing.T) {
 		t.Errorf("%d requests, bodies %q", len(s.seen), s.body)
 	}
 
-	// An hour is longer than the caller has: told at once.
+	// An hour is longer than the caller's deadline: the error is returned at once.
 	c, s = scripted(t, client.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "3600")
 		w.WriteHeader(429)
@@ -451,7 +451,7 @@ func TestGetIsRepeatedOnABrokenConnection(t *testing.T) {
 	}
 }
 
-// warnings notes what a server warns of.
+// warnings records a server's warnings.
 type warnings []string
 
 func (w *warnings) HandleWarningHeader(code int, _ string, text string) {

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/client"
 )
 
-// TestBodies: what is sent is what encoding/json writes, with the kind, and the caller's
-// object stays as it is. That this holds for every kind is internal/fastjson's test.
+// TestBodies: bodies are those of encoding/json, with the kind, and the caller's object
+// does not change. internal/fastjson tests this for every kind.
 func TestBodies(t *testing.T) {
 	c, s := scripted(t, client.Options{}, func(w http.ResponseWriter, r *http.Request) { w.Write(servedPod) })
 	pods := client.For[*corev1.Pod](c).Namespace("default")
@@ -67,7 +67,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestAnswersAreTheirOwn: what a write returns stays what it is while other answers are read.
+// TestAnswersAreTheirOwn: the result of a write does not change while other responses are
+// read.
 func TestAnswersAreTheirOwn(t *testing.T) {
 	c, err := client.New(&rest.Config{Transport: mirror{echoOf(t, nil)}}, client.Options{})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/client"
 )
 
-// TestErrorsBothWays: errors.Is, errors.As and apierrors agree on what a server refused,
-// whether it says so by a Status or by a bare code.
+// TestErrorsBothWays: errors.Is, errors.As and apierrors agree on a server's error, whether
+// it is a Status or a bare code.
 func TestErrorsBothWays(t *testing.T) {
 	for _, x := range []struct {
 		code   int

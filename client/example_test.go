@@ -35,7 +35,7 @@ func Example() {
 		}
 	}
 
-	// A change that is tried again if somebody else changed the object meanwhile.
+	// A change that is retried if another writer changed the object meanwhile.
 	err = client.RetryOnConflict(ctx, func() error {
 		p, err := pods.Get(ctx, "web")
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/client"
 )
 
-// TestRecorderOverTime: what is similar is forgotten after ten quiet minutes, and what an
-// object may tell grows by one every five.
+// TestRecorderOverTime: similar events are forgotten after ten quiet minutes, and an
+// object's budget grows by one every five.
 func TestRecorderOverTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &events{all: map[string]*corev1.Event{}}
@@ -54,7 +54,7 @@ func TestRecorderOverTime(t *testing.T) {
 			{130 * time.Minute, 5, "5 9 1"}, // full again
 			{24 * time.Hour, 100, "25 9 1"}, // never more than 25
 			{24 * time.Hour, 100, "25 9 1"}, // and so every day
-			{time.Minute, 3, "0 9 1"},       // nothing refilled
+			{time.Minute, 3, "0 9 1"},       // no refill
 		} {
 			time.Sleep(x.after)
 			w, single, folded := tell(x.n)
@@ -65,7 +65,7 @@ func TestRecorderOverTime(t *testing.T) {
 	})
 }
 
-// TestRecorderBudgets: what an object tells of one type takes nothing from the other.
+// TestRecorderBudgets: the budgets of an object's types are separate.
 func TestRecorderBudgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := &events{all: map[string]*corev1.Event{}}
@@ -91,8 +91,8 @@ func TestRecorderBudgets(t *testing.T) {
 	})
 }
 
-// TestRecorderCutsWhatIsLong: no message or name is longer than the server takes, and none
-// ends in half a character.
+// TestRecorderCutsWhatIsLong: messages and names are cut to the server's limits, and never
+// within a character.
 func TestRecorderCutsWhatIsLong(t *testing.T) {
 	srv := &events{all: map[string]*corev1.Event{}}
 	c, s := scripted(t, client.Options{}, nil)

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/client"
 )
 
-// mute is a server in memory that begins to speak and says no more.
+// mute is a server in memory that starts a response and then stops sending.
 type mute struct{ header, body bool }
 
 func (m mute) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -25,9 +25,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Our server takes over the etcd of upstream's, while upstream's is running: it
-// serves what that has stored, byte for byte the same objects, and each sees what
-// the other writes.
+// Our server takes over the etcd of a running kube-apiserver: it serves the stored objects,
+// byte for byte the same, and each server sees the other's writes.
 func TestOurServerOnUpstreamsEtcd(t *testing.T) {
 	for _, media := range []string{"application/vnd.kubernetes.protobuf", "application/json"} {
 		t.Run(filepath.Base(media), func(t *testing.T) {

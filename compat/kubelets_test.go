@@ -33,7 +33,7 @@ func parsed(t *testing.T, text string) *url.URL {
 	return u
 }
 
-// firstLine is the first line that one who attaches reads.
+// firstLine is the first line that an attached client reads.
 func firstLine(ctx context.Context, dial func(url string) (remotecommand.Executor, error), url string) (string, error) {
 	x, err := dial(url)
 	if err != nil {

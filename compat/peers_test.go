@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// patience bounds every wait; it measures nothing.
+// patience limits every wait; it measures no speed.
 const patience = 3 * time.Minute
 
 // bin holds the programs: upstream's, built from this module or found in the folder
@@ -70,8 +70,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// start runs a program until the test ends, or until it is killed by what is
-// returned; its output is shown if the test fails.
+// start runs a program until the test ends, or until kill is called; its output is shown if
+// the test fails.
 func start(t *testing.T, program string, args ...string) (kill func()) {
 	t.Helper()
 	log, err := os.CreateTemp(t.TempDir(), filepath.Base(program))
@@ -179,8 +179,7 @@ func startUpstreamOn(t *testing.T, etcdURL string, args ...string) upstream {
 	return u
 }
 
-// waitReady asks /readyz until it says ok: a process that starts has no other
-// way to tell.
+// waitReady polls /readyz until it is ok: a starting process has no other signal.
 func waitReady(t *testing.T, c *kubernetes.Clientset) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

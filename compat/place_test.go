@@ -89,8 +89,8 @@ func (p *place) event(kind, name, reason, text string) {
 	p.saw("event of %s: %s %s %s", source, e.Type, e.Reason, e.Message)
 }
 
-// events waits until there are so many events of a reason, and records the messages of all
-// there are then, sorted. Events come when they come, later than what they tell of.
+// events waits until there are n events of a reason, and records the sorted messages of
+// all. Events are written later than the changes that they report.
 func (p *place) events(reason string, n int) {
 	p.Helper()
 	all := map[string]string{}

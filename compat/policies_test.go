@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// On upstream's API server our controllers fill the roles that are made of others,
-// count quotas, which its admission charges, and let volumes go that nobody uses.
+// On upstream's API server our controllers fill aggregated roles, count quotas, which its
+// admission charges, and release volumes that are not used.
 func TestOurPolicyControllersOnUpstreamsServer(t *testing.T) {
 	up := startUpstream(t)
 	start(t, bin.fairlead, "controllers", "--kubeconfig", up.kubeconfig)

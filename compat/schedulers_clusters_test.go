@@ -16,7 +16,7 @@ type clusterMaker struct {
 	rand   *rand.Rand
 	prefix string
 	names  []string // of the nodes
-	// claims that have a volume, and those that have none.
+	// claims with a volume, and claims without.
 	claims, unbound []string
 }
 
@@ -101,7 +101,7 @@ func (g *clusterMaker) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// question is a pod to be placed, that drives nobody away.
+// question is a pod to be placed that cannot preempt.
 func (g *clusterMaker) question(i int) *corev1.Pod {
 	pod := g.pod("")
 	pod.Spec.PriorityClassName = pick(g, "", "low")

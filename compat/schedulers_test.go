@@ -70,12 +70,12 @@ func TestSchedulersAgree(t *testing.T) {
 	}
 }
 
-// alike says whether each chooses the other's node too.
+// alike reports whether each also chooses the other's node.
 func alike(ours, theirs *asked, pod *corev1.Pod, a, b answer) bool {
 	return a.node != "" && b.node != "" && theirs.chooses(pod, a.node) && ours.chooses(pod, b.node)
 }
 
-// preempting compares whom a pod of high priority drives away. It ends the state.
+// preempting compares the victims of a pod of high priority. It ends the state.
 func preempting(t *testing.T, ours, theirs *asked, pod *corev1.Pod) {
 	a, b := ours.decide(pod), theirs.decide(pod)
 	if a.node != "" && b.node != "" {
@@ -94,7 +94,7 @@ func preempting(t *testing.T, ours, theirs *asked, pod *corev1.Pod) {
 		if time.Now().After(deadline) {
 			break
 		}
-		time.Sleep(50 * time.Millisecond) // both delete one pod after the other, and do not say when they are done
+		time.Sleep(50 * time.Millisecond) // both delete one pod after the other, and do not report the end
 	}
 	t.Errorf("%s\nours drives away %v\ntheirs %v", describe(pod), x, y)
 }
@@ -109,7 +109,7 @@ type asked struct {
 	count int
 }
 
-// answer is what became of a pod.
+// answer is a pod's placement.
 type answer struct{ node, message, nominated string }
 
 func (a answer) String() string {
@@ -178,7 +178,7 @@ func (s *asked) build(nodes []*corev1.Node, pods []*corev1.Pod) {
 	}
 }
 
-// ask says what becomes of a pod, and takes it away.
+// ask creates a pod, returns its placement, and deletes it.
 func (s *asked) ask(pod *corev1.Pod) answer {
 	s.Helper()
 	a := s.decide(pod)
@@ -216,8 +216,8 @@ func (s *asked) decide(pod *corev1.Pod) answer {
 	}
 }
 
-// chooses says whether the pod gets that node if it is asked about often enough: of seven
-// that are equal, one is missed a hundred times once in five million.
+// chooses reports whether the pod gets that node in many attempts: of seven equal nodes,
+// one is missed a hundred times once in five million.
 func (s *asked) chooses(pod *corev1.Pod, node string) bool {
 	s.Helper()
 	for range 100 {

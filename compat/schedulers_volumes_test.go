@@ -13,10 +13,10 @@ import (
 
 const (
 	attached = "disks.example.com" // a driver of which nodes can attach so many volumes
-	absent   = "made.example.com"  // a provisioner that makes nothing
+	absent   = "made.example.com"  // a provisioner that provisions no volumes
 )
 
-// surroundings are what pods find beside nodes and other pods.
+// surroundings are the objects around pods besides nodes and other pods.
 type surroundings struct {
 	classes  []*storagev1.StorageClass
 	drivers  []*storagev1.CSINode
@@ -26,9 +26,9 @@ type surroundings struct {
 	sets     []*appsv1.ReplicaSet
 }
 
-// surroundings makes claims in every state that no controller is needed for: bound to
-// volumes of a node, of zones or of a driver, and without a volume, for good or until a
-// pod comes for whom none can be made.
+// surroundings makes claims in every state that needs no controller: bound to volumes of a
+// node, of zones or of a driver, and without a volume, permanently or until the first pod,
+// for which none can be provisioned.
 func (g *clusterMaker) surroundings() (s surroundings) {
 	late, nowhere := storagev1.VolumeBindingWaitForFirstConsumer, []corev1.TopologySelectorTerm{{
 		MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: corev1.LabelTopologyZone, Values: []string{"south"}}},
@@ -77,7 +77,7 @@ func (g *clusterMaker) surroundings() (s surroundings) {
 	return s
 }
 
-// bound is a volume and its claim, each of which says that it has the other.
+// bound is a volume and its claim, bound to each other.
 func (g *clusterMaker) bound(name string) (*corev1.PersistentVolume, *corev1.PersistentVolumeClaim) {
 	claim := newClaim(name, "")
 	claim.UID = types.UID(name)
@@ -137,7 +137,7 @@ func (g *clusterMaker) owner(app string) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: g.prefix + app, UID: types.UID(g.prefix + app), Controller: new(true)}
 }
 
-// surround makes what pods find, in an order in which nothing refers to what is not there.
+// surround creates the surroundings, in an order without dangling references.
 func (s *asked) surround(all surroundings) {
 	s.Helper()
 	var o metav1.CreateOptions

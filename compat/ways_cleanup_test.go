@@ -22,7 +22,7 @@ func account(p *place) {
 	p.saw("labels %v, %d secrets", after.Labels, len(after.Secrets))
 }
 
-// garbage: what an owner leaves behind, by each way to delete it.
+// garbage: the dependents of a deleted owner, by each way to delete it.
 func garbage(p *place) {
 	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationOrphan, metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
 		deploy(p, 2, nil)
@@ -43,8 +43,8 @@ func garbage(p *place) {
 		p.away("replicasets", "")
 		p.away("pods", "")
 	}
-	// One of two owners is not enough to go; an owner of another namespace's, or none that
-	// ever was, is.
+	// A dependent with one of two owners left stays; one whose owner is in another
+	// namespace, or never existed, is collected.
 	owner := func(name string) metav1.OwnerReference {
 		cm, err := p.c.CoreV1().ConfigMaps(p.ns).Create(p.ctx, &corev1.ConfigMap{ObjectMeta: named(name)}, metav1.CreateOptions{})
 		p.must(cm, err)
@@ -65,7 +65,8 @@ func garbage(p *place) {
 	p.away("secrets", "of-both")
 }
 
-// namespace: one that holds something with a finalizer says so, and goes with it.
+// namespace: a namespace with an object with a finalizer reports it, and is deleted with
+// it.
 func namespace(p *place) {
 	const name = "namespace-held"
 	p.must(p.c.CoreV1().Namespaces().Create(p.ctx, &corev1.Namespace{ObjectMeta: named(name)}, metav1.CreateOptions{}))
@@ -109,7 +110,7 @@ func quota(p *place) {
 	p.event("ReplicaSet", "web", "FailedCreate", "Error creating: pods")
 }
 
-// disruption: a budget counts, allows one eviction, and refuses where it allows none.
+// disruption: a budget counts, allows one eviction, and refuses others.
 func disruption(p *place) {
 	least := intstr.FromInt32(2)
 	p.must(p.c.PolicyV1().PodDisruptionBudgets(p.ns).Create(p.ctx, &policyv1.PodDisruptionBudget{ObjectMeta: named("web"),

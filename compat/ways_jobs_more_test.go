@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// jobEdges: Jobs without completions, without parallelism, of somebody else, whose containers
-// start again, and whose policy overlooks failures.
+// jobEdges: Jobs without completions, without parallelism, of another controller, with
+// restarting containers, and with a policy that ignores failures.
 func jobEdges(p *place) {
 	runJob(p, "queue", "work:1", func(s *batchv1.JobSpec) { s.Parallelism = ptr.To[int32](2) })
 	over(p, "queue")
@@ -81,7 +81,7 @@ func jobByIndex(p *place) {
 	p.event("Job", "count", "Completed", "")
 }
 
-// jobReplaces: who fails by its own deletion, and when another comes.
+// jobReplaces: failures by deletion, and the time of the replacement.
 func jobReplaces(p *place) {
 	for name, policy := range map[string]batchv1.PodReplacementPolicy{"eager": batchv1.TerminatingOrFailed, "waiting": batchv1.Failed} {
 		runJob(p, name, "work:1", func(s *batchv1.JobSpec) {

@@ -43,7 +43,7 @@ func tokens(p *place) {
 	p.away("secrets", "key")
 }
 
-// scaler: what an autoscaler says where nothing is measured, and what it does without measures.
+// scaler: an autoscaler's conditions without metrics, and its behaviour without them.
 func scaler(p *place) {
 	deploy(p, 3, nil)
 	complete(p, "created")
@@ -133,7 +133,7 @@ func endpointSlices(p *place) {
 	record("bare", "one leaving", leaving)
 }
 
-// mirrors: Endpoints that somebody writes himself.
+// mirrors: Endpoints that a user writes.
 func mirrors(p *place) {
 	p.must(p.c.CoreV1().Services(p.ns).Create(p.ctx, &corev1.Service{ObjectMeta: named("db"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "sql", Port: 5432}}}}, metav1.CreateOptions{}))
 	p.must(p.c.CoreV1().Endpoints(p.ns).Create(p.ctx, &corev1.Endpoints{ObjectMeta: metav1.ObjectMeta{Name: "db", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}},
@@ -218,7 +218,7 @@ func strays(p *place) {
 	p.away("pods", "stray")
 }
 
-// claims: what is said of claims that wait, and what becomes of volumes.
+// claims: events of waiting claims, and the reclaim of volumes.
 func claims(p *place) {
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 	claim := func(name, class string, with func(*corev1.PersistentVolumeClaim)) {
@@ -305,7 +305,8 @@ func ephemeral(p *place) {
 	p.away("persistentvolumeclaims", "user-v")
 }
 
-// budgets: of pods that nobody controls, by percentage, by what may be missing, with none selected.
+// budgets: of pods without a controller, by percentage, by maxUnavailable, without selected
+// pods.
 func budgets(p *place) {
 	run(p, "bare", func(pod *corev1.Pod) { pod.Labels["app"] = "bare" })
 	see(p, "pods", "bare", "running", func(pod *corev1.Pod) bool { return pod.Status.Phase == corev1.PodRunning })
@@ -333,7 +334,7 @@ func budgets(p *place) {
 	p.saw("two budgets: %v", err)
 }
 
-// quotaScopes: what is counted of some pods, and of everything that pods ask for.
+// quotaScopes: quotas of some pods, and of all resources that pods request.
 func quotaScopes(p *place) {
 	list := func(pairs ...string) corev1.ResourceList {
 		l := corev1.ResourceList{}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// outage: a node goes dark and comes back. It is played when nobody else is on the nodes.
+// outage: a node becomes unreachable and comes back. It runs alone on the nodes.
 func outage(p *place) {
 	d := template("web", "web:1")
 	d.Spec.Tolerations = []corev1.Toleration{

@@ -83,9 +83,9 @@ func placement(p *place) {
 	see(p, "pods", "apart-3", "bound", func(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" })
 }
 
-// preemption: a pod of high priority that needs a port which others have on every node
-// gets the place of one of them. The low ones have the priority of the pods that play
-// beside them, so that none is the other's possible victim.
+// preemption: a pod of high priority whose port is in use on every node preempts one of the
+// users. The low ones have the priority of the other tests' pods, so that none is another's
+// possible victim.
 func preemption(p *place) {
 	for name, value := range map[string]int32{"low": 0, "high": 1000} {
 		p.must(p.c.SchedulingV1().PriorityClasses().Create(p.ctx, &schedulingv1.PriorityClass{ObjectMeta: named(name), Value: value}, metav1.CreateOptions{}))
@@ -110,7 +110,7 @@ func preemption(p *place) {
 	list, err := p.c.CoreV1().Pods(p.ns).List(p.ctx, metav1.ListOptions{})
 	p.must(list, err)
 	for _, pod := range list.Items {
-		if pod.Spec.NodeName != "" && pod.Spec.PriorityClassName == "low" && pod.DeletionTimestamp == nil { // who has ended makes room before he is gone
+		if pod.Spec.NodeName != "" && pod.Spec.PriorityClassName == "low" && pod.DeletionTimestamp == nil { // an ended pod makes room before it is deleted
 			left++
 		}
 	}

@@ -23,7 +23,7 @@ func (p *place) inCluster() *place {
 	return &all
 }
 
-// claimsTold: what is told of claims that wait, and of volumes that nobody deletes.
+// claimsTold: events of waiting claims, and of volumes without a deleter.
 func claimsTold(p *place) {
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
 	claim := func(name, class string) {
@@ -81,7 +81,8 @@ func claimsTold(p *place) {
 	}
 }
 
-// leftovers: what pods without a node, Services that go and targets of other versions are to controllers.
+// leftovers: controllers with pods without a node, terminating Services and targets of
+// other versions.
 func leftovers(p *place) {
 	service := func(name string, selector map[string]string) {
 		p.Helper()
@@ -121,7 +122,7 @@ func leftovers(p *place) {
 	}
 }
 
-// stuck: what is told of a namespace whose pods nobody ends.
+// stuck: the conditions of a namespace whose pods do not terminate.
 func stuck(p *place) {
 	const name = "stuck-for-good"
 	p.must(p.c.CoreV1().Namespaces().Create(p.ctx, &corev1.Namespace{ObjectMeta: named(name)}, metav1.CreateOptions{}))
@@ -146,7 +147,7 @@ func stuck(p *place) {
 	p.inCluster().away("namespaces", name)
 }
 
-// ranges: those of services, and what nodes are told of how long to keep what they read.
+// ranges: ServiceCIDRs, and the TTL annotation of nodes.
 func ranges(p *place) {
 	all := p.inCluster()
 	p.must(p.c.NetworkingV1().ServiceCIDRs().Create(p.ctx, &networkingv1.ServiceCIDR{ObjectMeta: named("ranges"), Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{"192.168.77.0/24"}}}, metav1.CreateOptions{}))

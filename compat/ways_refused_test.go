@@ -15,8 +15,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// refuse has a policy refuse an operation on a resource in the place's namespace, and
-// returns when it does, which try says, with what ends that.
+// refuse makes a policy refuse an operation on a resource in the place's namespace, returns
+// once try fails, so that the policy is in effect, and returns the function that ends it.
 func refuse(p *place, name string, operation admissionv1.OperationType, resource, message string, try func() error) (end func()) {
 	p.Helper()
 	full := p.ns + "-" + name
@@ -46,7 +46,7 @@ func refuse(p *place, name string, operation admissionv1.OperationType, resource
 	}
 }
 
-// refused: what is said of pods that may not be deleted, and of claims that may not be owned.
+// refused: events of pods that may not be deleted, and of claims that may not be owned.
 func refused(p *place) {
 	deploy(p, 1, nil)
 	complete(p, "created")

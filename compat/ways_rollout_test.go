@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// deploy creates the Deployment "web" with what with sets, and waits until it is complete.
+// deploy creates the Deployment "web" with the changes of with, and waits until it is
+// complete.
 func deploy(p *place, replicas int32, with func(*appsv1.Deployment)) {
 	p.Helper()
 	d := &appsv1.Deployment{ObjectMeta: named("web"), Spec: appsv1.DeploymentSpec{
@@ -79,7 +80,7 @@ func rolling(p *place) {
 	complete(p, "updated")
 	sets(p)
 	p.event("Deployment", "web", "ScalingReplicaSet", "Scaled down replica set web-<hash> from 1 to 0")
-	// No more than ten of a kind are told one by one, and which is the eleventh is chance.
+	// At most ten events of a kind are written separately, and the eleventh is random.
 	p.events("ScalingReplicaSet", 9)
 	change(p, imagePatch, "web:1")
 	complete(p, "undone")

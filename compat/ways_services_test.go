@@ -19,7 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// services: who stands behind a Service, ready and not, and nobody once they are gone.
+// services: the endpoints of a Service, ready and not, and none once the pods are deleted.
 func services(p *place) {
 	p.must(p.c.CoreV1().Services(p.ns).Create(p.ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{"a": "b"}},
 		Spec: corev1.ServiceSpec{Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{{Name: "http", Port: 80, TargetPort: intstr.FromString("serve")}}}}, metav1.CreateOptions{}))
@@ -64,7 +64,7 @@ func services(p *place) {
 	p.away("endpoints", "web")
 }
 
-// certificate: a request that is approved is signed, with what its signer grants.
+// certificate: an approved request is signed, with its signer's usages.
 func certificate(p *place) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	p.must(key, err)

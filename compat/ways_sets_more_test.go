@@ -108,7 +108,7 @@ func proportions(p *place) {
 	complete(p, "after two seconds each")
 }
 
-// forbidden: what is said of pods that may not be made.
+// forbidden: events of pods that may not be created.
 func forbidden(p *place) {
 	with := func(app string) corev1.PodTemplateSpec {
 		t := template(app, "web:1")

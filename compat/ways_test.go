@@ -76,15 +76,15 @@ var behaviours = map[string]func(*place){
 	"unwound":          unwound,
 }
 
-// alone are those that change the nodes: each is played when nothing else is.
+// alone are those that change the nodes: each runs while no other does.
 var alone = []struct {
 	name string
 	play func(*place)
 }{{"zones", zones}, {"outage", outage}}
 
 // One suite of behaviours, four ways: upstream's controllers and scheduler and ours, each
-// on upstream's server and on ours. Each way passes it, and what each records of
-// conditions, events and outcomes is what upstream's on upstream's recorded.
+// on upstream's server and on ours. Each way passes it, and each records the conditions,
+// events and outcomes that upstream's parts on upstream's server have recorded.
 func TestFourWays(t *testing.T) {
 	records := map[string]map[string][]string{}
 	const reference = "theirs-on-theirs"
@@ -169,7 +169,7 @@ func awaitServer(t *testing.T, kubeconfig string) *kubernetes.Clientset {
 		if time.Now().After(deadline) {
 			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond) // a process that starts has no other way to tell
+		time.Sleep(50 * time.Millisecond) // a starting process has no other signal
 	}
 }
 
@@ -193,7 +193,7 @@ func writeAuthority(t *testing.T) (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
-// place is where one behaviour is played: a namespace, and the record of what was seen.
+// place is the place of one behaviour: a namespace, and the record.
 type place struct {
 	*testing.T
 	ctx    context.Context
@@ -202,7 +202,7 @@ type place struct {
 	record []string
 }
 
-// playAll plays the suite, and returns the records of what passed.
+// playAll runs the suite, and returns the records of the passed behaviours.
 func playAll(t *testing.T, c *kubernetes.Clientset) map[string][]string {
 	var mu sync.Mutex
 	records := map[string][]string{}
@@ -239,16 +239,17 @@ func (p *place) must(_ any, err error) {
 var (
 	uids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	names = regexp.MustCompile(`-(?:[0-9a-f]{6,10}|[bcdfghjklmnpqrstvwxz2456789]{6,10})-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
-	// stateless is what the resource claims' plugin says of a pod that another has turned away.
+	// stateless is the resource claims plugin's message for a pod that another plugin has
+	// rejected.
 	stateless = regexp.MustCompile(`\. not found`)
 	nodes     = regexp.MustCompile(`\bnode-[0-9]\b`)
 	hashes    = regexp.MustCompile(`-(?:[0-9a-f]{6,10}|[bcdfghjklmnpqrstvwxz2456789]{5,10})\b`)
 )
 
-// plain takes out of a text what differs from run to run; and what the resource claims'
-// plugin of kube-scheduler 1.36 says of pods without any: that it has nothing to
-// deallocate, which 1.37 says no more; and, of a pod that a plugin before it turned away, that
-// its own state is not found.
+// plain removes from a text the parts that differ from run to run; and the message of the
+// resource claims plugin of kube-scheduler 1.36 for pods without claims, that there is no
+// claim to deallocate, which 1.37 no longer writes; and, for a pod that an earlier plugin
+// rejected, that its own state is not found.
 func plain(s string) string {
 	s = strings.ReplaceAll(s, "no new claims to deallocate, ", "")
 	s = strings.ReplaceAll(s, "[scaler/rival scaler/web]", "[scaler/web scaler/rival]") // in no order

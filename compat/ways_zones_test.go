@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// zones: endpoints that are to be used from near. It is played when nobody else is on the
-// nodes, since each is in a zone of its own meanwhile.
+// zones: endpoints with topology hints. It runs alone on the nodes, since each is in a zone
+// of its own meanwhile.
 func zones(p *place) {
 	move := func(zone func(i int) string) {
 		for i := 1; i <= 3; i++ {
@@ -38,7 +38,8 @@ func zones(p *place) {
 		with(s)
 		p.must(p.c.CoreV1().Services(p.ns).Create(p.ctx, s, metav1.CreateOptions{}))
 	}
-	// Two on each of two nodes, then two more: the third zone gets what is not its own, then its own.
+	// Two on each of two nodes, then two more: the third zone gets other zones' endpoints,
+	// then its own.
 	pods := func(node int, names ...string) {
 		p.Helper()
 		for _, name := range names {

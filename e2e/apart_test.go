@@ -100,8 +100,8 @@ func (p *process) apart() string {
 	return ""
 }
 
-// reported says what is missing of an event's arrival in a process, and of the work of a
-// controller of it; without a name any will do, and no informer needs to be there.
+// reported describes the missing parts of an event's arrival in a process, and of its
+// controller's reconcile; without a name any controller will do, and no informer is needed.
 func reported(e show.Event, process, controller string) string {
 	arrived, done := controller == "", false
 	for _, a := range e.Arrivals {

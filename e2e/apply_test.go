@@ -28,8 +28,8 @@ metadata: {name: NAME}
 data: {k: v}
 `
 
-// TestApply goes through kubectl's ways to say what an object should be:
-// server-side, client-side, from the one to the other, and what it would change.
+// TestApply uses kubectl's ways of applying: server-side, client-side, from one to the
+// other, and diff.
 func TestApply(t *testing.T) {
 	p := up(t, t.TempDir())
 	dir := t.TempDir()

@@ -58,8 +58,8 @@ func (h *history) told(what string, o any) {
 	}
 }
 
-// client-go's informers see a storm of random writes as one valid history and end
-// with what the server has, with WatchList (their default) and through protobuf.
+// client-go's informers see a storm of random writes as one valid history and end with the
+// server's state, with WatchList (their default) and through protobuf.
 func TestClientGoInformers(t *testing.T) {
 	for _, contentType := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
 		t.Run(contentType, func(t *testing.T) { testInformers(t, contentType) })

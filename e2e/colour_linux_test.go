@@ -32,8 +32,8 @@ func terminal(t *testing.T) (screen, tty *os.File) {
 	return screen, tty
 }
 
-// TestColour: a person at a terminal sees colours, unless they want none, and neither a
-// file nor what is for machines has any.
+// TestColour: output to a terminal has colours, unless they are turned off; files and JSON
+// output have none.
 func TestColour(t *testing.T) {
 	dir := t.TempDir()
 	p, c := etcdProcess(t, dir)
@@ -47,7 +47,7 @@ func TestColour(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = &out, tty
 		err := cmd.Run()
 		tty.Close()
-		seen, _ := io.ReadAll(screen) // ends with an error when nobody has the terminal open
+		seen, _ := io.ReadAll(screen) // ends with an error when no process has the terminal open
 		if err != nil || !strings.Contains(string(seen), "Verified") {
 			t.Fatalf("%v, %q", err, seen)
 		}

@@ -70,8 +70,8 @@ func TestKilledInTheMiddleOfWrites(t *testing.T) {
 		t.Errorf("creating it again: %v", err)
 	}
 
-	// From the revision of cm-0-0 on, the watch of this life tells all that the
-	// other one acknowledged after it.
+	// From the revision of cm-0-0 on, the watch of the restarted server has every write
+	// that the killed one acknowledged after it.
 	w, err := maps.Watch(context.Background(), metav1.ListOptions{ResourceVersion: oldest})
 	if err != nil {
 		t.Fatal(err)

@@ -30,8 +30,9 @@ func smallDisk(t *testing.T, size int) string {
 	return dir
 }
 
-// TestFullDisk fills the disk under a server. It says so at once, goes on to be read, and
-// writes again when there is room, in the same process, with all that was acknowledged.
+// TestFullDisk fills the disk under a server. The server reports it at once, keeps serving
+// reads, and accepts writes again when there is room, in the same process, with all
+// acknowledged writes.
 func TestFullDisk(t *testing.T) {
 	disk := smallDisk(t, 40)
 	ballast := filepath.Join(disk, "ballast")

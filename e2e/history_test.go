@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestWatchHistory: what is kept in memory is bounded as was asked for, and a watch that
-// begins before it still gets everything, from the store.
+// TestWatchHistory: the history in memory is bounded as configured, and a watch that starts
+// before it still gets every event, from the store.
 func TestWatchHistory(t *testing.T) {
 	t.Parallel()
 	p := up(t, t.TempDir(), "--in-memory", "--nodes=0", "--watch-history=64Ki")

@@ -35,10 +35,9 @@ func startEtcd(t *testing.T) string {
 	return "http://" + e.Clients[0].Addr().String()
 }
 
-// TestTheOtherTakesOver: of two whole control planes on one etcd cluster the one that
-// works is killed in the middle of a rollout. The other, on which nothing was copied,
-// finishes it; and a watch that was on the first goes on at the second, with every event
-// once.
+// TestTheOtherTakesOver: of two whole control planes on one etcd cluster, the one with the
+// lease is killed in the middle of a rollout. The other, without copied files, finishes it;
+// and a watch that was on the first continues at the second, with every event once.
 func TestTheOtherTakesOver(t *testing.T) {
 	etcd := startEtcd(t)
 	flags := []string{"--etcd-servers=" + etcd,
@@ -64,7 +63,7 @@ func TestTheOtherTakesOver(t *testing.T) {
 	dying.kubectl("set", "image", "deployment/web", "*=web:2")
 	log.follow(w, func(p *corev1.Pod) bool { return p.Spec.Containers[0].Image == "web:2" })
 	dying.kill(syscall.SIGKILL)
-	log.drain(w) // what had arrived
+	log.drain(w) // the events that had arrived
 
 	w, err = heir.clientset().CoreV1().Pods("default").Watch(ctx, metav1.ListOptions{ResourceVersion: log.rv})
 	if err != nil {
@@ -128,7 +127,7 @@ func waitLease(t *testing.T, ctx context.Context, p *process) *coordinationv1.Le
 type podLog struct {
 	t    *testing.T
 	rv   string
-	seen map[string]bool // of what was told, name and revision
+	seen map[string]bool // of the events, name and revision
 }
 
 func (l *podLog) told(ev watch.Event) *corev1.Pod {

@@ -73,8 +73,8 @@ func TestShop(t *testing.T) {
 // end: as objects, and as the rows that people look at.
 func TestWatchSeesEveryStep(t *testing.T) {
 	p := up(t, t.TempDir(), "--in-memory")
-	// The marker comes with the watch's list: once it is printed, whatever
-	// happens next is seen by the watch.
+	// The marker comes with the watch's list: once it is printed, the watch sees every
+	// later event.
 	p.kubectl("run", "marker", "--image=shop/marker:1")
 	objects := p.watch("marker", "get", "pods", "--watch", "--output-watch-events",
 		"-o", `jsonpath={.type} {.object.metadata.name} {.object.status.phase} node={.object.spec.nodeName} end={.object.metadata.deletionTimestamp}{"\n"}`)

@@ -17,10 +17,10 @@ import (
 
 type snapshotState struct{ Revision, Keys, Bytes int64 }
 
-// TestSnapshotUnderWrites saves a store that is being written, flips a byte of the
-// file, and restores it into an empty directory, into a real etcd, and from there into a
-// directory again. Each holds one moment of what was written: two keys that are
-// always written together are the same.
+// TestSnapshotUnderWrites saves a store during writes, flips a byte of the file, and
+// restores it into an empty directory, into a real etcd, and from there into a directory
+// again. Each has one revision of the data: two keys that are always written together are
+// equal.
 func TestSnapshotUnderWrites(t *testing.T) {
 	p, c := etcdProcess(t, t.TempDir())
 	lease, err := c.Grant(t.Context(), 600)

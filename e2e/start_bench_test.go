@@ -23,7 +23,7 @@ func BenchmarkStart(b *testing.B) {
 	var ready time.Duration
 	var resident float64
 	for range b.N {
-		// A fixed port of its own, so that the client can ask before it is told.
+		// A fixed port of its own, so that the client can ask before the port is printed.
 		address := "127.0.0.1:16443"
 		dir := b.TempDir()
 		cmd := exec.Command(bin.fairlead, "up", "--data-dir", dir, "--listen", address)

@@ -46,8 +46,8 @@ func (r ran) does(t *testing.T, out string) {
 	}
 }
 
-// fails expects an exit code, nothing on stdout and one line on stderr, or with how to
-// find help two, that holds all the parts.
+// fails expects an exit code, an empty stdout and one line on stderr, or two with the hint
+// at the help, that has all the parts.
 func (r ran) fails(t *testing.T, code int, parts ...string) {
 	t.Helper()
 	if want := code; r.code != code || r.out != "" || strings.Count(r.errs, "\n") != want {
@@ -102,8 +102,8 @@ type storeKey struct {
 	CreateRevision, ModRevision, Version, Lease int64
 }
 
-// TestStoreCommands looks into a store that runs and into the same store when it does
-// not: what is printed is the same.
+// TestStoreCommands inspects a running store and the same store when stopped: the output is
+// the same.
 func TestStoreCommands(t *testing.T) {
 	dir := t.TempDir()
 	p, c := etcdProcess(t, dir)

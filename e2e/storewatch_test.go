@@ -60,8 +60,8 @@ func (w *watching) next() string {
 	panic("unreachable")
 }
 
-// TestStoreWatch watches from a revision on, for people and for machines, until it is
-// interrupted; and what is compacted, which ends it.
+// TestStoreWatch watches from a revision on, as text and as JSON, until it is interrupted;
+// and from a compacted revision, which ends the watch.
 func TestStoreWatch(t *testing.T) {
 	p, c := etcdProcess(t, t.TempDir())
 	etcdPut(t, c, "w/1", "one") // 2

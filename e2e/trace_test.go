@@ -50,7 +50,7 @@ func TestTrace(t *testing.T) {
 	if err := json.Unmarshal([]byte(firstLine(fairlead(t, "trace", "deploy/web", "--kubeconfig", p.Kubeconfig, "--since", "1h", "-o", "json").out)), &first); err != nil {
 		t.Fatal(err)
 	}
-	p.tree(strconv.FormatInt(first.Revision, 10)) // nothing comes of the creation any more
+	p.tree(strconv.FormatInt(first.Revision, 10)) // the creation causes no more events
 	p.kubectl("scale", "deployment/web", "--replicas=50")
 	p.kubectl("rollout", "status", "deployment/web")
 	last := json.NewDecoder(strings.NewReader(fairlead(t, "trace", "deploy/web", "--kubeconfig", p.Kubeconfig, "--since", "1h", "-o", "json").out))
@@ -70,7 +70,7 @@ func TestTrace(t *testing.T) {
 	bound, ran := map[string]bool{}, map[string]bool{}
 	whole := false
 	for _, e := range all {
-		if e.Resource != "events" { // which the scheduler writes later, on nobody's account
+		if e.Resource != "events" { // which the scheduler writes later, without a cause
 			complete(t, e)
 		}
 		var cause show.Event
@@ -169,7 +169,7 @@ func TestTraceRefusals(t *testing.T) {
 	t.Parallel()
 	p := up(t, t.TempDir(), "--in-memory", "--nodes=0")
 	at := "--kubeconfig=" + p.Kubeconfig
-	fairlead(t, "trace", at, "--rv", "999999").fails(t, 1, "revision 999999 is not among")
+	fairlead(t, "trace", at, "--rv", "999999").fails(t, 1, "does not have revision 999999")
 	fairlead(t, "trace", at, "gizmo/x", "--since=1m").fails(t, 1, `no kind "gizmo"`)
 	fairlead(t, "trace", at, "configmap/nope", "--since=1m").fails(t, 1, `configmaps "default/nope" does not exist`)
 	fairlead(t, "trace", at, "-o", "table").fails(t, 2, "json or otlp")

@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/internal/port"
 )
 
-// A command line that makes no sense exits with 2, names what is wrong, and points to the help
-// of the command that was meant.
+// A wrong command line exits with 2, names the error, and points to the help of the
+// command.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"fly", `unknown command "fly"`},
@@ -48,7 +48,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// The errors of a client command name the server, or tell how to get one.
+// The errors of a client command name the server, or explain how to get one.
 func TestNoServer(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("KUBECONFIG", "")
@@ -81,8 +81,8 @@ func TestKubeconfigHere(t *testing.T) {
 	p.stop()
 }
 
-// A part that is started before its server waits for it, says so once, and says that it runs
-// only when the server is there.
+// A part that is started before its server waits for it, logs that once, and reports that
+// it runs only when the server is there.
 func TestPartWaitsForServer(t *testing.T) {
 	address := closedAddress(t)
 	cmd := exec.Command(bin.fairlead, "nodes", "--kubeconfig", deadKubeconfig(t, address))

@@ -32,7 +32,7 @@ type FaultList struct {
 func (c *call) faults(id string) error {
 	set := c.s.cfg.Faults
 	if set == nil {
-		return apistatus.New(http.StatusForbidden, metav1.StatusReasonForbidden, "faults on purpose are refused: the server was started without --allow-faults")
+		return apistatus.New(http.StatusForbidden, metav1.StatusReasonForbidden, "fault injection is disabled; start the server with --allow-faults")
 	}
 	number := uint64(0)
 	if id != "" {

@@ -1,7 +1,6 @@
-// Package testenv gives a Go test a whole control plane of its own: store, API
-// server, controllers, scheduler and simulated nodes, in the test's process, ready
-// in milliseconds and gone with the test. What a test sees over its Config is what
-// any Kubernetes client would see.
+// Package testenv gives a Go test a whole control plane of its own: store, API server,
+// controllers, scheduler and simulated nodes, in the test's process, ready in milliseconds
+// and removed with the test. Through its Config a test is like any other Kubernetes client.
 //
 //	func TestOperator(t *testing.T) {
 //		env := testenv.Start(t, testenv.Options{})
@@ -27,11 +26,12 @@ type Options struct {
 	Controllers []string
 	// NoScheduler leaves the scheduler out.
 	NoScheduler bool
-	// Scheduling is how pods are placed: profiles with plugins of one's own, say.
+	// Scheduling configures the scheduler, with profiles and plugins of your own for
+	// example.
 	Scheduling scheduler.Options
-	// Nodes is how many nodes to simulate; 0 is three, below 0 none.
+	// Nodes is the number of simulated nodes; 0 is three, below 0 none.
 	Nodes int
-	// Definitions are what their pods answer.
+	// Definitions define the kubelets' answers: logs, exec and so on.
 	Definitions *kwok.Definitions
 	// Kinds of theirs are objects of the server as well: kwok.Kinds("Stage").
 	Kinds []kwok.Definition
@@ -40,9 +40,9 @@ type Options struct {
 	// CBOR serves it besides the other encodings, as kube-apiserver does with its gate
 	// CBORServingAndStorage open.
 	CBOR bool
-	// Limits bound what requests may take of the API server; see controlplane.Limits.
+	// Limits are the API server's limits on requests; see controlplane.Limits.
 	Limits controlplane.Limits
-	// Faults break the API server on purpose: faults.New, and Add what is to go wrong.
+	// Faults injects faults into the API server: set it to faults.New(), and call Add.
 	Faults *faults.Set
 }
 

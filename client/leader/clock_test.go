@@ -16,9 +16,9 @@ import (
 	"fairlead.dev/client/leader"
 )
 
-// TestClocksThatDisagree: whatever time the holder's clock tells, a lease that is not
-// renewed is waited out by our own clock from when we saw it, and one that is renewed is
-// let be, even by a clock that is set back each time.
+// TestClocksThatDisagree: whatever the time of the holder's clock, a lease that is not
+// renewed expires by our own clock, from the moment when we saw it; one that is renewed
+// does not expire, even if the holder's clock is set back each time.
 func TestClocksThatDisagree(t *testing.T) {
 	for name, off := range map[string]time.Duration{"agree": 0, "a day ahead": 24 * time.Hour, "a day behind": -24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {

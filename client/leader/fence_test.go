@@ -68,8 +68,8 @@ func (m *memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// TestFence: work that goes on after its lease has run out, because it does not look at
-// its context, can write nothing more.
+// TestFence: work that continues after its lease has run out, because it ignores its
+// context, cannot write any more.
 func TestFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -95,7 +95,7 @@ func TestFence(t *testing.T) {
 			if d := time.Since(begun); d < 8*time.Second || d > 10*time.Second {
 				t.Errorf("told to stop after %v, want the renew deadline of 10s less the two since the last renewal", d)
 			}
-			if err := write(ctx); err != nil { // the lease is nobody else's yet
+			if err := write(ctx); err != nil { // no other process holds the lease yet
 				t.Errorf("a write within the lease's duration: %v", err)
 			}
 			time.Sleep(8 * time.Second)

@@ -16,7 +16,7 @@ import (
 // brisk tries often, and loses no lease because the machine stands still for a while.
 var brisk = leader.Timing{LeaseDuration: time.Minute, RenewDeadline: 50 * time.Second, RetryPeriod: 50 * time.Millisecond}
 
-// candidate runs until its context ends and tells when it leads and when it stops.
+// candidate runs until its context ends and reports when it leads and when it stops.
 type candidate struct {
 	name     string
 	begin    chan string
@@ -68,8 +68,8 @@ func TestOneLeadsAndTheNextTakesOver(t *testing.T) {
 		t.Fatalf("lease %+v, %v", lease, err)
 	}
 
-	// Robbed: somebody else writes into the lease; the leader stops, and leads again
-	// when the thief has given it back.
+	// Robbed: another process writes into the lease; the leader stops, and leads again when
+	// the lease has been given back.
 	holds := func(who string) {
 		t.Helper()
 		for {

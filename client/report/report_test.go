@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/trace"
 )
 
-// TestOtherServers: one that knows nothing of reports is asked once.
+// TestOtherServers: a server without reports is asked once.
 func TestOtherServers(t *testing.T) {
 	for _, code := range []int{http.StatusNotFound, http.StatusForbidden, http.StatusMethodNotAllowed} {
 		var asked atomic.Int32
@@ -38,8 +38,8 @@ func TestOtherServers(t *testing.T) {
 	}
 }
 
-// TestReports: the first says only what time it is, then comes all that happened, once;
-// and what happens last is told before the end.
+// TestReports: the first report only has the clock; then all entries are sent once, the
+// last ones before the end.
 func TestReports(t *testing.T) {
 	server := trace.New(trace.Options{})
 	heard := make(chan trace.Report, 10)

@@ -26,11 +26,11 @@ func newDemo() *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Tell the life of one event: scale a Deployment in a control plane of its own, and follow what comes of it",
+		Short: "Scale a Deployment in a control plane of its own, and show every event that this causes",
 		Long: `Demo starts a control plane in memory, makes a Deployment, scales it, and prints the
-life of that one write: hop by hop through the store and the watch cache to those who
-watch, and then everything that came of it, down to the last pod that runs. Then it ends;
-nothing is left behind.`,
+life of that one write: hop by hop through the store and the watch cache to the watchers,
+and then every event that it caused, down to the last running pod. Then it ends, and
+leaves no files behind.`,
 		Example: `  fairlead demo
   fairlead demo --replicas=20
   fairlead demo -o json | jq .resource`,
@@ -45,12 +45,12 @@ nothing is left behind.`,
 			return f.run(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().Int32Var(&f.replicas, "replicas", 4, "how many replicas to scale to, from none")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "json: one event a line; otlp: spans for an OpenTelemetry collector")
+	cmd.Flags().Int32Var(&f.replicas, "replicas", 4, "number of replicas to scale to, from 0")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "output format: json (one event per line) or otlp (spans for an OpenTelemetry collector)")
 	return cmd
 }
 
-// run tells the story.
+// run starts the control plane, makes the write and prints its effects.
 func (f *demoFlags) run(ctx context.Context, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "fairlead-demo-")
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *demoFlags) story(ctx context.Context, c *client.Client, p *progress) (i
 	if err != nil {
 		return 0, err
 	}
-	if _, err := settledTree(ctx, c, trace.Revision(made.ResourceVersion)); err != nil { // so that one story is told, not two
+	if _, err := settledTree(ctx, c, trace.Revision(made.ResourceVersion)); err != nil { // so that only one write's effects are printed
 		return 0, err
 	}
 	p.step("Created", "deployment web, with no replicas")
@@ -150,11 +150,11 @@ func await(ctx context.Context, r client.Resource[*appsv1.Deployment], from *app
 	}
 }
 
-// tell writes the story down.
+// tell prints the events.
 func (f *demoFlags) tell(out io.Writer, all []show.Event) error {
 	switch {
 	case len(all) == 0:
-		return fmt.Errorf("nothing is known of the scaling")
+		return fmt.Errorf("the trace has no event of the scaling")
 	case f.output != "":
 		return forMachines(out, f.output, all)
 	}

@@ -15,9 +15,9 @@ type electFlags struct {
 
 func (f *electFlags) register(flags *pflag.FlagSet, byDefault bool, what string) {
 	flags.BoolVar(&f.on, "leader-elect", byDefault, what)
-	flags.DurationVar(&f.timing.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a leader that is silent keeps the others out")
-	flags.DurationVar(&f.timing.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long a leader that can't renew its lease goes on")
-	flags.DurationVar(&f.timing.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "pause between two tries to get or renew the lease")
+	flags.DurationVar(&f.timing.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "time after which other processes may take over a lease that is not renewed")
+	flags.DurationVar(&f.timing.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "time after which a leader that cannot renew its lease stops")
+	flags.DurationVar(&f.timing.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "pause between attempts to acquire or renew the lease")
 }
 
 // elect gives the timing, nil if there is no election.

@@ -51,32 +51,32 @@ func (v periodValue) Set(s string) error {
 	return nil
 }
 
-// registerStore is for what runs an embedded store.
+// registerStore registers the flags of commands with an embedded store.
 func registerStore(flags *pflag.FlagSet, fsync *local.Fsync, history *time.Duration, noSync *[]string, acceptTornTail *bool) {
-	flags.Var(fsyncValue{fsync}, "fsync", "when a write is on disk: always (before it is acknowledged), interval (within 100 ms), never (when the system likes)")
+	flags.Var(fsyncValue{fsync}, "fsync", "when a write is synced to disk: always (before it is acknowledged), interval (within 100 ms), never (by the operating system)")
 	*history = local.DefaultHistory
 	flags.Var(periodValue{history}, "history", "how long superseded revisions are kept; a watch can resume from any of them")
-	flags.StringSliceVar(noSync, "nosync-prefixes", nil, "keys that need not survive a crash of the machine, such as /registry/events/,/registry/leases/: not waited for when synced")
+	flags.StringSliceVar(noSync, "nosync-prefixes", nil, "key prefixes that need not survive a crash of the machine, such as /registry/events/,/registry/leases/: their writes do not wait for the sync")
 	registerTornTail(flags, acceptTornTail)
 }
 
-// registerTornTail is for what opens a data directory.
+// registerTornTail registers the flag of commands that open a data directory.
 func registerTornTail(flags *pflag.FlagSet, accept *bool) {
-	flags.BoolVar(accept, "accept-torn-tail", false, "open a store whose log ends before the last acknowledged write, without what is missing")
+	flags.BoolVar(accept, "accept-torn-tail", false, "open a store whose log ends before the last acknowledged write, without the missing writes")
 }
 
 // registerEtcd is for `up` and `server`.
 func registerEtcd(flags *pflag.FlagSet, o *controlplane.Options) {
 	registerStore(flags, &o.Fsync, &o.History, &o.NoSync, &o.AcceptTornTail)
 	flags.StringVar(&o.EtcdListen, "etcd-listen", "", "serve the store as etcd v3 on this address too, such as 127.0.0.1:2379 or unix:///PATH")
-	flags.BoolVar(&o.EtcdListenInsecure, "etcd-listen-insecure", false, "allow an --etcd-listen that other machines can reach without --etcd-listen-trusted-ca-file: whoever reaches it reads and writes everything")
+	flags.BoolVar(&o.EtcdListenInsecure, "etcd-listen-insecure", false, "allow an --etcd-listen that other machines can reach without --etcd-listen-trusted-ca-file: any client that reaches it can read and write everything")
 	registerServing(flags, "etcd-listen-", &o.EtcdTLS)
 }
 
 func registerServing(flags *pflag.FlagSet, prefix string, f *controlplane.ServingFiles) {
 	flags.StringVar(&f.CertFile, prefix+"cert-file", "", "certificate to serve etcd with (default plain text)")
 	flags.StringVar(&f.KeyFile, prefix+"key-file", "", "key of the serving certificate")
-	flags.StringVar(&f.TrustedCAFile, prefix+"trusted-ca-file", "", "who signs the certificates that etcd's clients must have")
+	flags.StringVar(&f.TrustedCAFile, prefix+"trusted-ca-file", "", "CA of the certificates that etcd clients must have")
 }
 
 func newEtcd() *cobra.Command {
@@ -87,7 +87,7 @@ func newEtcd() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "etcd",
-		Short: "Run the store alone, as an etcd: for etcdctl, kube-apiserver and whatever else speaks etcd v3",
+		Short: "Run the store alone, as an etcd, for etcdctl, kube-apiserver and other etcd v3 clients",
 		Example: `  fairlead etcd --data-dir=/var/lib/fairlead-etcd
   etcdctl --endpoints=127.0.0.1:2379 put greeting hello
 
@@ -102,10 +102,10 @@ func newEtcd() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&dir, "data-dir", ".fairlead-etcd", "where everything is kept")
-	flags.BoolVar(&o.InMemory, "in-memory", false, "keep nothing")
+	flags.StringVar(&dir, "data-dir", ".fairlead-etcd", "data directory")
+	flags.BoolVar(&o.InMemory, "in-memory", false, "keep no data on disk")
 	flags.StringVar(&listen, "listen", "127.0.0.1:2379", "address to serve on; port 0 picks one")
-	flags.StringVarP(&output, "output", "o", "", "json: print one line for machines when ready")
+	flags.StringVarP(&output, "output", "o", "", "json: print one line of JSON when ready")
 	registerStore(flags, &o.Fsync, &o.History, &o.NoSync, &o.AcceptTornTail)
 	registerServing(flags, "", &files)
 	return cmd

@@ -16,13 +16,13 @@ type errAgain struct{ dir string }
 
 func (e errAgain) Error() string { return "there is room again in " + e.dir }
 
-// failedStore says at once that the disk of a store has failed, and returns when the
-// process has to end: with errAgain once a full disk has room again, so that it goes on
-// without anybody's help, and at once with the cause if what failed was more than that.
-// It returns nil when ctx ends.
+// failedStore reports at once that the disk of a store has failed, and returns when the
+// process has to end: with errAgain once a full disk has room again, so that the process
+// restarts in place; at once with the cause after any other failure. It returns nil when
+// ctx ends.
 func failedStore(ctx context.Context, p *progress, dir string, cause error) error {
 	if !local.OutOfSpace(cause) {
-		return fmt.Errorf("the disk of %s failed; what was acknowledged is safe, so start again when it is mended: %w", dir, cause)
+		return fmt.Errorf("the disk of %s failed; acknowledged writes are safe: start again when the disk is repaired: %w", dir, cause)
 	}
 	p.line(fmt.Sprintf("The disk of %s is full: nothing is written, reads go on, and this process starts anew when there is room (%v)", dir, cause))
 	for t := time.NewTicker(roomPause); ; {

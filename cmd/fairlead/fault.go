@@ -32,14 +32,14 @@ func newFault() *cobra.Command {
 	var f faultFlags
 	cmd := &cobra.Command{
 		Use:   "fault",
-		Short: "Break a server on purpose: its watches, writes, history and leases",
-		Long: `Fault breaks a server that was started with --allow-faults, for tests and for
-learning. What a fault does to an event or a request is seen with fairlead trace.`,
+		Short: "Inject faults into a server: its watches, writes, history and leases",
+		Long: `Fault injects faults into a server that was started with --allow-faults, for tests
+and for learning. fairlead trace shows their effects on events and requests.`,
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	registerKubeconfig(cmd.PersistentFlags(), &f.kubeconfig)
-	cmd.PersistentFlags().StringVarP(&f.output, "output", "o", "", "json: for machines")
+	cmd.PersistentFlags().StringVarP(&f.output, "output", "o", "", "output format: json")
 	cmd.AddCommand(newFaultAdd(&f), newFaultList(&f), newFaultRemove(&f))
 	return cmd
 }
@@ -50,16 +50,16 @@ func newFaultAdd(f *faultFlags) *cobra.Command {
 		Short: "Add a fault",
 		Long: `Add adds a fault. The actions are:
 
-  hold      send a watch nothing until the fault is removed
+  hold      send a watch no events until the fault is removed
   delay     send each event of a watch --delay later
   reorder   send a later event of another watch first, or wait for --delay (1s)
-  drop      cut off the watches that are open
-  pause     keep no history: who is behind is told 410
+  drop      cut open watches
+  pause     keep no history: watches that are behind get 410
   fail      fail the --nth write and --times in all, with --code
   slow      keep the --nth write, and --times in all, waiting for --delay
-  expire    let the Leases that are selected run out: their holders' renewals fail,
-            until somebody else has them; with no selection, end the leases
-            of the store, and the events that live by them`,
+  expire    let the selected Leases expire: their holders' renewals fail until
+            another holder has them; without a selection, end the leases of
+            the store, and with them the Events`,
 		Example: `  # The scheduler hears of no pod
   fairlead fault add hold --client=system:kube-scheduler --kind=pods
 
@@ -80,15 +80,15 @@ func newFaultAdd(f *faultFlags) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.fault.Client, "client", "", "whose watches or writes: a user, the last part of one, or the beginning of a user agent (default everybody's)")
-	flags.StringVar(&f.kind, "kind", "", "of what kind (default all)")
-	flags.StringVarP(&f.fault.Namespace, "namespace", "n", "", "in what namespace (default all)")
-	flags.StringVar(&f.fault.Name, "name", "", "writes of which object, if it is part of the path, or which Lease")
-	flags.StringVar(&f.fault.Verb, "verb", "", "writes by which verb: create, update, patch, delete, deletecollection (default all)")
-	flags.DurationVar(&f.delay, "delay", 0, "for delay, slow and reorder")
-	flags.IntVar(&f.fault.Nth, "nth", 0, "the first write to be struck, counted from now (default 1)")
-	flags.IntVar(&f.fault.Times, "times", 0, "how many writes; below 0 for all (default 1)")
-	flags.IntVar(&f.fault.Code, "code", 0, "what a write or a renewal fails with: 403, 409, 429, 500, 503 or 504 (default 500)")
+	flags.StringVar(&f.fault.Client, "client", "", "client whose watches or writes are affected: a user, the last part of a user, or the beginning of a user agent (default all clients)")
+	flags.StringVar(&f.kind, "kind", "", "affected kind (default all)")
+	flags.StringVarP(&f.fault.Namespace, "namespace", "n", "", "affected namespace (default all)")
+	flags.StringVar(&f.fault.Name, "name", "", "affected object, if its name is in the path, or Lease")
+	flags.StringVar(&f.fault.Verb, "verb", "", "affected verb: create, update, patch, delete, deletecollection (default all)")
+	flags.DurationVar(&f.delay, "delay", 0, "duration for delay, slow and reorder")
+	flags.IntVar(&f.fault.Nth, "nth", 0, "the first affected write, counted from now (default 1)")
+	flags.IntVar(&f.fault.Times, "times", 0, "number of affected writes; below 0 for all (default 1)")
+	flags.IntVar(&f.fault.Code, "code", 0, "status code of a failed write or renewal: 403, 409, 429, 500, 503 or 504 (default 500)")
 	return cmd
 }
 
@@ -111,7 +111,7 @@ func newFaultList(f *faultFlags) *cobra.Command {
 
 func newFaultRemove(f *faultFlags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "remove NUMBER...", Short: "Remove faults: what they kept back comes now",
+		Use: "remove NUMBER...", Short: "Remove faults, and deliver the events that they held back",
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.all == (len(args) > 0) {
 				return usageError{errors.New("fault remove takes numbers of faults, or --all")}
@@ -143,7 +143,7 @@ func newFaultRemove(f *faultFlags) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&f.all, "all", false, "all of them")
+	cmd.Flags().BoolVar(&f.all, "all", false, "remove all faults")
 	return cmd
 }
 
@@ -191,7 +191,7 @@ func (f *faultFlags) show(out io.Writer, whole any, all []faults.Fault) error {
 	return w.Flush()
 }
 
-// selected says in a few words what a fault is meant for.
+// selected describes a fault's selection in a few words.
 func selected(f faults.Fault) string {
 	var parts []string
 	for _, p := range []string{f.Verb, f.Resource, f.Namespace, f.Name} {

@@ -35,7 +35,7 @@ func (g gates) Set(text string) error {
 	return nil
 }
 
-// String tells the gates that are open.
+// String lists the open gates.
 func (g gates) String() string {
 	var open []string
 	for name, gate := range g {
@@ -47,5 +47,5 @@ func (g gates) String() string {
 	return strings.Join(open, ",")
 }
 
-// Type is what the help calls the value.
+// Type is the value's name in the help text.
 func (gates) Type() string { return "name=bool" }

@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// limitFlags bound what requests may take, under kube-apiserver's names where it has one.
+// limitFlags are the limits on requests, under kube-apiserver's names where it has the
+// same.
 type limitFlags struct {
 	reads, writes int
 	bodies        string
@@ -17,13 +18,13 @@ type limitFlags struct {
 }
 
 func (f *limitFlags) register(flags *pflag.FlagSet) {
-	flags.IntVar(&f.reads, "max-requests-inflight", 400, "how many reads run at once, watches not counted, before others are told 429; 0 for no bound")
-	flags.IntVar(&f.writes, "max-mutating-requests-inflight", 200, "how many writes run at once before others are told 429; 0 for no bound")
-	flags.StringVar(&f.bodies, "max-request-bytes-inflight", "128Mi", "how much memory the bodies of all requests may take before others are told 429; 0 for no bound")
-	flags.DurationVar(&f.timeout, "request-timeout", time.Minute, "how long a request may take, watches not counted, before it is told 504")
+	flags.IntVar(&f.reads, "max-requests-inflight", 400, "limit on concurrent reads, not counting watches; others get 429; 0 for no limit")
+	flags.IntVar(&f.writes, "max-mutating-requests-inflight", 200, "limit on concurrent writes; others get 429; 0 for no limit")
+	flags.StringVar(&f.bodies, "max-request-bytes-inflight", "128Mi", "limit on the memory of all request bodies; others get 429; 0 for no limit")
+	flags.DurationVar(&f.timeout, "request-timeout", time.Minute, "time limit of a request, not of watches; beyond it the request gets 504")
 }
 
-// limits are what the flags say, where 0 is no bound.
+// limits converts the flags, in which 0 is no limit.
 func (f *limitFlags) limits() (l controlplane.Limits, err error) {
 	for name, n := range map[string]int{"max-requests-inflight": f.reads, "max-mutating-requests-inflight": f.writes} {
 		if n < 0 {

@@ -1,7 +1,7 @@
 // Command fairlead is the Kubernetes control plane in one binary.
 //
-// It exits with 0 when it has done what was asked, 1 when it could not, and 2
-// when it was asked wrongly. Progress and errors go to stderr, data to stdout.
+// It exits with 0 on success, 1 on failure, and 2 for a wrong command line. Progress and
+// errors go to stderr, data to stdout.
 package main
 
 import (
@@ -26,7 +26,7 @@ const (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	klog.SetLogger(logr.Discard()) // libraries' own; what matters comes as errors
+	klog.SetLogger(logr.Discard()) // the libraries' own log; important failures are returned as errors
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	os.Exit(run(ctx, os.Args[1:]))
 }

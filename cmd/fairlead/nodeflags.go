@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// nodeFlags say what simulated nodes are made of.
+// nodeFlags configure the simulated nodes.
 type nodeFlags struct {
 	capacity map[string]string
 	template string
@@ -18,9 +18,9 @@ type nodeFlags struct {
 
 func (f *nodeFlags) register(flags *pflag.FlagSet) {
 	flags.StringToStringVar(&f.capacity, "node-capacity", nil,
-		"capacity of each simulated node, as cpu=8,memory=32Gi,example.com/gpu=2; goes before the template (default cpu=32,memory=256Gi,ephemeral-storage=100Gi,pods=110)")
+		"capacity of each simulated node, as cpu=8,memory=32Gi,example.com/gpu=2; takes precedence over the template (default cpu=32,memory=256Gi,ephemeral-storage=100Gi,pods=110)")
 	flags.StringSliceVar(&f.kinds, "enable-crds", nil,
-		"kwok's kinds that are objects of the server as well and count at once (Stage,ClusterLogs,...; '*' for all); who may write Exec and PortForward objects runs programs where the nodes are simulated")
+		"kwok's kinds to serve as API objects, in effect at once (Stage,ClusterLogs,...; '*' for all); users that may write Exec and PortForward objects can run programs on the machine that simulates the nodes")
 	flags.StringVar(&f.template, "node-template", "", "file with a Node: labels, annotations, taints, and status (capacity, allocatable, nodeInfo, images) of each simulated node")
 }
 

@@ -15,18 +15,18 @@ import (
 	"fairlead.dev/trace"
 )
 
-// otlpFlags say where to send the lives of events.
+// otlpFlags configure the receiver of events.
 type otlpFlags struct{ endpoint string }
 
-// headersVariable has what is sent with each request, a token say, as OpenTelemetry's own
-// exporters take it: name=value, percent-encoded, with commas between.
+// headersVariable has headers for each request, a token for example, in the format of
+// OpenTelemetry's own exporters: name=value, percent-encoded, separated by commas.
 const headersVariable = "OTEL_EXPORTER_OTLP_HEADERS"
 
 func (f *otlpFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.endpoint, "otlp-endpoint", "", "URL of an OpenTelemetry receiver to send the lives of events to, such as http://localhost:4318 (default none); $"+headersVariable+" is sent along")
+	flags.StringVar(&f.endpoint, "otlp-endpoint", "", "URL of an OpenTelemetry receiver to send the lives of events to, such as http://localhost:4318 (default none); the headers in $"+headersVariable+" are added")
 }
 
-// start exports what l knows until stop, which sends the last of it.
+// start exports l's events until stop, which sends the last ones.
 func (f *otlpFlags) start(l *trace.Log) (stop func(), err error) {
 	if f.endpoint == "" {
 		return func() {}, nil
@@ -35,7 +35,7 @@ func (f *otlpFlags) start(l *trace.Log) (stop func(), err error) {
 		return nil, usageError{fmt.Errorf("--otlp-endpoint=%w", err)}
 	}
 	if l == nil {
-		return nil, usageError{errors.New("--otlp-endpoint has nothing to send with --trace-events=0")}
+		return nil, usageError{errors.New("--otlp-endpoint needs --trace-events above 0")}
 	}
 	o := export.Options{Endpoint: f.endpoint, Header: http.Header{}}
 	for pair := range strings.SplitSeq(os.Getenv(headersVariable), ",") {

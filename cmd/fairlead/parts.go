@@ -17,7 +17,7 @@ import (
 
 func registerControllers(flags *pflag.FlagSet, list *[]string) {
 	flags.StringSliceVar(list, "controllers", []string{"*"},
-		"controllers to run: * for all, name for one, -name for all but one. All are: "+strings.Join(controlplane.ControllerNames(), ", "))
+		"controllers to run: * for all, name for one, -name for all but one. Names: "+strings.Join(controlplane.ControllerNames(), ", "))
 }
 
 func newControllers() *cobra.Command {
@@ -152,18 +152,18 @@ func newNodes() *cobra.Command {
 	}
 	registerKubeconfig(cmd.Flags(), &path)
 	election.registerPart(cmd.Flags())
-	cmd.Flags().IntVar(&count, "nodes", 3, "how many nodes to simulate")
-	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec and the like; empty for none")
+	cmd.Flags().IntVar(&count, "nodes", 3, "number of simulated nodes")
+	cmd.Flags().StringVar(&listen, "kubelet-listen", "127.0.0.1:0", "address at which the API server reaches the kubelets, for logs, exec, attach and port-forward; empty for none")
 	registerStages(cmd.Flags(), &stages)
 	made.register(cmd.Flags())
 	return cmd
 }
 
 func registerStages(flags *pflag.FlagSet, paths *[]string) {
-	flags.StringSliceVar(paths, "stages", nil, "files or directories of kwok's kinds: stages that pods and nodes go through, and what logs, exec, attach and port-forward answer")
+	flags.StringSliceVar(paths, "stages", nil, "files or directories of kwok's kinds: stages of pods and nodes, and the answers of logs, exec, attach and port-forward")
 }
 
-// listenKubelets opens the address of the kubelets, which nodes tell.
+// listenKubelets opens the kubelets' address, which the nodes publish in their status.
 func listenKubelets(address string) (net.Listener, netip.AddrPort, error) {
 	if address == "" {
 		return nil, netip.AddrPort{}, nil

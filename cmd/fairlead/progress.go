@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress writes what was done, a line a step, in colour on a terminal that
-// wants it (https://no-color.org).
+// progress prints one line for each finished step, in colour on a terminal that supports it
+// (https://no-color.org).
 type progress struct {
 	mu struct {
 		sync.Mutex // steps come from several parts

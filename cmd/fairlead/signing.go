@@ -16,17 +16,18 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// signingFlags are kube-controller-manager's for what signs certificates and tokens.
+// signingFlags are kube-controller-manager's flags for the keys that sign certificates and
+// tokens.
 type signingFlags struct {
 	certFile, keyFile, tokenKeyFile string
 	duration                        time.Duration
 }
 
 func (f *signingFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.certFile, "cluster-signing-cert-file", "", "authority that signs approved CertificateSigningRequests (default: none are signed)")
-	flags.StringVar(&f.keyFile, "cluster-signing-key-file", "", "key of that authority")
-	flags.DurationVar(&f.duration, "cluster-signing-duration", 365*24*time.Hour, "longest life of a certificate that is signed")
-	flags.StringVar(&f.tokenKeyFile, "service-account-private-key-file", "", "key of the tokens that Secrets of service accounts are filled with (default: none are)")
+	flags.StringVar(&f.certFile, "cluster-signing-cert-file", "", "CA that signs approved CertificateSigningRequests (default: they are not signed)")
+	flags.StringVar(&f.keyFile, "cluster-signing-key-file", "", "key of that CA")
+	flags.DurationVar(&f.duration, "cluster-signing-duration", 365*24*time.Hour, "longest validity of a signed certificate")
+	flags.StringVar(&f.tokenKeyFile, "service-account-private-key-file", "", "key that signs tokens for service account Secrets (default: Secrets get no tokens)")
 }
 
 func (f *signingFlags) load() (s controlplane.Signing, err error) {
@@ -59,10 +60,10 @@ func parseKey(text []byte) (crypto.Signer, error) {
 			if signer, ok := key.(crypto.Signer); ok {
 				return signer, nil
 			}
-			return nil, fmt.Errorf("a %T signs nothing", key)
+			return nil, fmt.Errorf("a %T cannot sign", key)
 		}
 	}
-	return nil, errors.New("there is no private key in it")
+	return nil, errors.New("no private key found")
 }
 
 func (f *signingFlags) certificates() (certificates.Options, error) {
@@ -73,7 +74,7 @@ func (f *signingFlags) certificates() (certificates.Options, error) {
 	case f.certFile == "" || f.keyFile == "":
 		return o, usageError{errors.New("--cluster-signing-cert-file and --cluster-signing-key-file go together")}
 	case f.duration <= 0:
-		return o, usageError{fmt.Errorf("--cluster-signing-duration: %v is not a life", f.duration)}
+		return o, usageError{fmt.Errorf("--cluster-signing-duration: %v is not a valid duration", f.duration)}
 	}
 	pair, err := tls.LoadX509KeyPair(f.certFile, f.keyFile)
 	if err != nil {
@@ -81,7 +82,7 @@ func (f *signingFlags) certificates() (certificates.Options, error) {
 	}
 	key, ok := pair.PrivateKey.(crypto.Signer)
 	if !ok || !pair.Leaf.IsCA {
-		return o, fmt.Errorf("cluster signing: %s is not the certificate of an authority", f.certFile)
+		return o, fmt.Errorf("cluster signing: %s is not the certificate of a CA", f.certFile)
 	}
 	o.Authority = certificates.Authority{Certificate: pair.Leaf, Key: key}
 	return o, nil

@@ -23,8 +23,8 @@ import (
 // storeName is the store's folder in a data directory.
 const storeName = "store"
 
-// storeFlags say which store is meant: the one in a directory, which nobody may
-// have open, or one that runs.
+// storeFlags select a store: the one in a directory, which no process may have open, or a
+// running one.
 type storeFlags struct {
 	dir               string
 	endpoints         []string
@@ -37,12 +37,12 @@ func newStore() *cobra.Command {
 	var f storeFlags
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Look into a store, check it, take snapshots of it and restore them",
-		Long: `Look into a store, check it, take snapshots of it and restore them.
+		Short: "Inspect, verify and compact a store; save and restore snapshots",
+		Long: `Inspect, verify and compact a store; save and restore snapshots.
 
-The store is the one in --data-dir, whether or not it runs, or, with --endpoints,
-another that runs: started with --etcd-listen, by 'fairlead etcd', or any etcd 3.5
-or later. verify and restore want a directory that no process has open.`,
+The store is the one in --data-dir, running or not, or, with --endpoints, another running
+one: started with --etcd-listen, by 'fairlead etcd', or any etcd 3.5 or later. verify and
+restore need a directory that no process has open.`,
 		Example: `  fairlead store status --data-dir=.fairlead
   fairlead store snapshot save backup.db
   fairlead store watch /registry/pods/ --prefix --endpoints=127.0.0.1:2379`,
@@ -51,11 +51,11 @@ or later. verify and restore want a directory that no process has open.`,
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&f.dir, "data-dir", ".fairlead", "data directory of the store")
-	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "client URLs of a store, or an etcd, that runs")
-	flags.StringVar(&f.caCert, "cacert", "", "who signs the certificates of the endpoints")
+	flags.StringSliceVar(&f.endpoints, "endpoints", nil, "client URLs of a running store or etcd")
+	flags.StringVar(&f.caCert, "cacert", "", "CA of the endpoints' certificates")
 	flags.StringVar(&f.cert, "cert", "", "client certificate for the endpoints")
 	flags.StringVar(&f.key, "key", "", "key of the client certificate")
-	flags.StringVarP(&f.output, "output", "o", "", "json: for machines")
+	flags.StringVarP(&f.output, "output", "o", "", "output format: json")
 	registerTornTail(flags, &f.acceptTornTail)
 	cmd.AddCommand(newStoreStatus(&f), newStoreVerify(&f), newStoreSnapshot(&f), newStoreCompact(&f), newStoreGet(&f), newStoreWatch(&f))
 	return cmd
@@ -76,15 +76,15 @@ func (f *storeFlags) path() string { return filepath.Join(f.dir, storeName) }
 // exists refuses a directory without a store, which opening would make.
 func (f *storeFlags) exists() error {
 	if _, err := os.Stat(f.path()); err != nil {
-		return fmt.Errorf("there is no store in %s: name one with --data-dir, or one that runs with --endpoints", f.dir)
+		return fmt.Errorf("there is no store in %s: select one with --data-dir, or a running one with --endpoints", f.dir)
 	}
 	return nil
 }
 
-// hint says how to reach a store that runs.
+// hint adds to an error how to reach a running store.
 func hint(err error) error {
 	if errors.Is(err, local.ErrInUse) {
-		return fmt.Errorf("%w; verify and restore need it stopped, and the others reach one that runs at its socket, or with --etcd-listen and --endpoints", err)
+		return fmt.Errorf("%w; verify and restore need a stopped store; the other commands reach a running one at its socket, or with --etcd-listen and --endpoints", err)
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (f *storeFlags) reach() {
 	f.endpoints = []string{"unix://" + path}
 }
 
-// open opens the store that is meant. What it keeps of its history is left alone.
+// open opens the selected store. It does not compact its history.
 func (f *storeFlags) open(ctx context.Context) (storage.Store, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (f *storeFlags) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// counter tells on stderr how far long work is, once a second.
+// counter prints the progress of long work on stderr, once a second.
 func counter(p *progress, what string) func(done, total int64) {
 	next := time.Now().Add(time.Second)
 	return func(done, total int64) {

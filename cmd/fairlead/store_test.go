@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestCounter: long work says once a second how far it is, and short work nothing.
+// TestCounter: long work prints its progress once a second, short work prints none.
 func TestCounter(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {

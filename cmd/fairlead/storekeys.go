@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// keyRecord is a key, or what happened to one, for machines.
+// keyRecord is a key or a change of one, as JSON.
 type keyRecord struct {
 	Type           string           `json:"type,omitempty"`
 	Key            string           `json:"key"`
@@ -73,7 +73,7 @@ func newStoreGet(f *storeFlags) *cobra.Command {
 	var revision int64
 	cmd := &cobra.Command{
 		Use:   "get KEY",
-		Short: "Print a key, or all that begin with it, as etcdctl does",
+		Short: "Print a key, or all keys that begin with it, as etcdctl does",
 		Example: `  fairlead store get /registry/pods/ --prefix --keys-only
   fairlead store get /registry/pods/default/web -o json`,
 		Args: oneKey,
@@ -118,7 +118,7 @@ func newStoreGet(f *storeFlags) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&prefix, "prefix", false, "all keys that begin with KEY")
-	cmd.Flags().BoolVar(&keysOnly, "keys-only", false, "no values")
+	cmd.Flags().BoolVar(&keysOnly, "keys-only", false, "print keys without values")
 	cmd.Flags().Int64Var(&revision, "revision", 0, "as of this revision (default the latest)")
 	return cmd
 }
@@ -128,7 +128,7 @@ func newStoreWatch(f *storeFlags) *cobra.Command {
 	var revision int64
 	cmd := &cobra.Command{
 		Use:     "watch KEY",
-		Short:   "Print what happens to a key, or to all that begin with it, until interrupted",
+		Short:   "Print changes of a key, or of all keys that begin with it, until interrupted",
 		Example: `  fairlead store watch /registry/pods/ --prefix --endpoints=127.0.0.1:2379`,
 		Args:    oneKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -136,7 +136,7 @@ func newStoreWatch(f *storeFlags) *cobra.Command {
 				return err
 			}
 			if f.reach(); len(f.endpoints) == 0 {
-				return usageError{errors.New("nothing happens to a store that does not run: name one that does with --endpoints")}
+				return usageError{errors.New("a stopped store has no changes to watch: select a running one with --endpoints")}
 			}
 			s, err := f.open(cmd.Context())
 			if err != nil {
@@ -175,14 +175,14 @@ func newStoreWatch(f *storeFlags) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&prefix, "prefix", false, "all keys that begin with KEY")
-	cmd.Flags().Int64Var(&revision, "revision", 0, "from this revision on (default what comes)")
+	cmd.Flags().Int64Var(&revision, "revision", 0, "start at this revision (default: only new changes)")
 	return cmd
 }
 
 func newStoreCompact(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact [REVISION]",
-		Short: "Forget the history below a revision (default the latest), and free the space",
+		Short: "Compact the history below a revision (default the latest), and free the space",
 		Example: `  fairlead store compact
   fairlead store compact 12345 --endpoints=127.0.0.1:2379`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -225,7 +225,7 @@ func newStoreCompact(f *storeFlags) *cobra.Command {
 	}
 }
 
-// printCompacted is for machines only: a person has been told.
+// printCompacted prints the revision for machines only; people have seen it as progress.
 func (f *storeFlags) printCompacted(out io.Writer, at storage.Revision) error {
 	if f.output != "json" {
 		return nil

@@ -17,18 +17,17 @@ import (
 func newStoreSnapshot(f *storeFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot",
-		Short: "Take a store into one file, and out of it again",
-		Long: `Take a store into one file, and out of it again.
+		Short: "Save a store to a file, or restore it",
+		Long: `Save a store to a file, or restore it.
 
-The file is a snapshot as etcd writes them: what is saved here can be restored with
-'etcdutl snapshot restore', and what 'etcdctl snapshot save' saved can be restored
-here.`,
+The file is an etcd snapshot: 'etcdutl snapshot restore' can restore it, and restore
+accepts snapshots of 'etcdctl snapshot save'.`,
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	save := &cobra.Command{
 		Use:   "save FILE",
-		Short: "Save all keys as of now, with a checksum; the store goes on meanwhile",
+		Short: "Save all keys at the present revision, with a checksum; the store keeps serving",
 		Example: `  fairlead store snapshot save backup.db --endpoints=127.0.0.1:2379
   fairlead store snapshot save backup.db --data-dir=.fairlead`,
 		Args: oneFile,
@@ -39,8 +38,8 @@ here.`,
 		Short: "Restore a snapshot into an empty data directory, or into an empty etcd",
 		Long: `Restore a snapshot into an empty data directory, or into an empty etcd.
 
-A data directory continues at the revision of the snapshot. An etcd that runs gives
-the keys new revisions.`,
+A data directory continues at the revision of the snapshot. A running etcd gives the
+keys new revisions.`,
 		Example: `  fairlead store snapshot restore backup.db --data-dir=.restored
   fairlead store snapshot restore backup.db --endpoints=https://etcd-1:2379 --cacert=ca.crt --cert=me.crt --key=me.key`,
 		Args: oneFile,
@@ -57,7 +56,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// snapshotReport is what save and restore print for machines.
+// snapshotReport is the JSON output of save and restore.
 type snapshotReport struct {
 	Revision storage.Revision `json:"revision"`
 	Keys     int64            `json:"keys"`
@@ -72,8 +71,8 @@ func (r snapshotReport) print(cmd *cobra.Command, output, did, where string) err
 	return nil
 }
 
-// saveSnapshot writes the file under another name first, so that what has the name
-// is whole.
+// saveSnapshot writes the file under another name first, so that a file with the final name
+// is complete.
 func saveSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 	s, err := f.open(cmd.Context())
 	if err != nil {

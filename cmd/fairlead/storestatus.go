@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// storeStatus is what status and verify print. What is not known is left out.
+// storeStatus is the output of status and verify. Unknown values are left out.
 type storeStatus struct {
 	Revision  storage.Revision `json:"revision"`
 	Compacted storage.Revision `json:"compacted"`
@@ -47,7 +47,7 @@ func (s storeStatus) print(out io.Writer, output string) error {
 func newStoreStatus(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Print how far a store is and how large",
+		Short: "Print a store's revision and size",
 		Example: `  fairlead store status
   fairlead store status --endpoints=127.0.0.1:2379 -o json`,
 		Args: noArgs,
@@ -79,7 +79,7 @@ func newStoreStatus(f *storeFlags) *cobra.Command {
 	}
 }
 
-// inspect reads a store that nobody has open. It checks each key, unless check is nil.
+// inspect reads a store that no process has open. It checks each key, unless check is nil.
 func (f *storeFlags) inspect(check func(*storage.KeyValue) error) (s storeStatus, err error) {
 	if err := f.check(); err != nil {
 		return s, err
@@ -109,12 +109,12 @@ func (f *storeFlags) inspect(check func(*storage.KeyValue) error) (s storeStatus
 func newStoreVerify(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
-		Short: "Read all of a store that does not run, and check every record and checksum",
-		Long: `Read all of a store that does not run, and check every record and checksum.
+		Short: "Read all of a stopped store, and check every record and checksum",
+		Long: `Read all of a stopped store, and check every record and checksum.
 
 Objects that an API server of this version cannot read, because their values are
-encrypted, damaged, or of a kind that it does not know, are named on stderr. The store
-is sound nevertheless: another API server may be able to read them.`,
+encrypted, damaged, or of an unknown kind, are listed on stderr. The store is not damaged
+by them: another API server may be able to read them.`,
 		Example: `  fairlead store verify --data-dir=.fairlead`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

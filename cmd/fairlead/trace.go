@@ -31,12 +31,12 @@ func newTrace() *cobra.Command {
 	var f traceFlags
 	cmd := &cobra.Command{
 		Use:   "trace [KIND[/NAME]]",
-		Short: "Show the life of events, hop by hop: who wrote, who watched, who was late, what came of it",
+		Short: "Show the life of events, hop by hop: the write, watchers, delays, and resulting events",
 		Long: `Trace shows the life of each event of an object, of a kind, or of all: when it was
-received, admitted, synced and published, to whom it was sent, what informers and
-controllers of this process did with it, and what they wrote because of it.
+received, admitted, synced and published, the watchers that received it, the informers
+and controllers that handled it, and their resulting writes.
 
-Without --rv or --since it follows what happens from now on, until Ctrl-C.`,
+Without --rv or --since it follows new events, until Ctrl-C.`,
 		Example: `  # Follow a Deployment
   fairlead trace deployment/web
 
@@ -59,15 +59,15 @@ Without --rv or --since it follows what happens from now on, until Ctrl-C.`,
 	flags.StringVarP(&f.namespace, "namespace", "n", "", "the object's namespace (default that of the kubeconfig)")
 	flags.BoolVarP(&f.all, "all-namespaces", "A", false, "events of all namespaces")
 	flags.Int64Var(&f.revision, "rv", 0, "the event with this resourceVersion")
-	flags.DurationVar(&f.since, "since", 0, "events that began so long ago at most, in place of those to come")
-	flags.DurationVar(&f.slow, "slow", 0, "only events that took at least so long")
-	flags.IntVar(&f.limit, "limit", 0, "the last so many events; 0 for all")
-	flags.BoolVar(&f.tree, "tree", false, "show what came of the events, and of that")
-	flags.StringVarP(&f.output, "output", "o", "", "json: one event a line; otlp: spans for an OpenTelemetry collector")
+	flags.DurationVar(&f.since, "since", 0, "show past events newer than this duration instead of following")
+	flags.DurationVar(&f.slow, "slow", 0, "only events that took at least this long")
+	flags.IntVar(&f.limit, "limit", 0, "number of events, the last ones; 0 for all")
+	flags.BoolVar(&f.tree, "tree", false, "show the tree of events that they caused")
+	flags.StringVarP(&f.output, "output", "o", "", "output format: json (one event per line) or otlp (spans for an OpenTelemetry collector)")
 	return cmd
 }
 
-// check says what is asked for, a kind and a name, both perhaps "".
+// check returns the kind and the name in the arguments, each "" if missing.
 func (f *traceFlags) check(args []string) (what [2]string, err error) {
 	switch {
 	case len(args) > 2 || len(args) == 2 && strings.Contains(args[0], "/"):
@@ -77,7 +77,7 @@ func (f *traceFlags) check(args []string) (what [2]string, err error) {
 	case f.output != "" && f.tree && f.revision == 0:
 		return what, errors.New("--tree with -o needs the root, --rv")
 	case f.revision < 0 || f.since < 0 || f.slow < 0 || f.limit < 0:
-		return what, errors.New("--rv, --since, --slow and --limit are not below 0")
+		return what, errors.New("--rv, --since, --slow and --limit must be 0 or more")
 	}
 	copy(what[:], args)
 	if len(args) == 1 {
@@ -143,7 +143,7 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil // Ctrl-C ends what follows
+		return nil // Ctrl-C ends a trace that follows
 	case err == nil && n == 0 && f.revision > 0:
 		return f.unknown()
 	case err == nil && n == 0 && f.since > 0:
@@ -153,10 +153,10 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 }
 
 func (f *traceFlags) unknown() error {
-	return fmt.Errorf("revision %d is not among the events whose life is kept", f.revision)
+	return fmt.Errorf("the trace does not have revision %d", f.revision)
 }
 
-// connect makes a client of a kubeconfig, and tells its namespace.
+// connect makes a client from a kubeconfig, and returns the kubeconfig's namespace too.
 func connect(path string) (*client.Client, string, error) {
 	config, namespace, err := loadConfig(path)
 	if err != nil {
@@ -247,8 +247,8 @@ func palette(out io.Writer) show.Palette {
 	return show.Palette{}
 }
 
-// whole writes the tree below an event when nothing more comes to it. An event that came
-// of another one is left to that one's tree.
+// whole prints the tree below an event when it no longer grows. An event that another one
+// caused is printed with that one's tree.
 func (p *printer) whole(ctx context.Context, root show.Event) error {
 	if len(root.Causes) > 0 {
 		return nil
@@ -292,7 +292,7 @@ func settledTree(ctx context.Context, c *client.Client, root int64) (all []show.
 	}
 }
 
-// end writes what had to be whole first.
+// end prints the output that had to wait for the end.
 func (p *printer) end() error {
 	if len(p.all) == 0 {
 		return nil

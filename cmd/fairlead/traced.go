@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// traced is what a trace was asked for: an object, a kind if it has no name, or everything
-// if it has no kind.
+// traced is the subject of a trace: an object, a kind if it has no name, or everything if
+// it has no kind.
 type traced struct {
 	c               *client.Client
 	r               client.APIResource
@@ -32,7 +32,7 @@ func (s traced) String() string {
 	}
 }
 
-// exists reports whether the object is there; what is no single object always is.
+// exists reports whether the object exists; true for any subject but a single object.
 func (s traced) exists(ctx context.Context) (bool, error) {
 	if s.name == "" {
 		return true, nil
@@ -44,7 +44,7 @@ func (s traced) exists(ctx context.Context) (bool, error) {
 	return len(found.Items) > 0, nil
 }
 
-// followed tells people that a trace which prints nothing yet waits for events.
+// followed tells people that a trace without output yet waits for events.
 func (s traced) followed(ctx context.Context, aside io.Writer) error {
 	there, err := s.exists(ctx)
 	if err != nil {
@@ -58,14 +58,14 @@ func (s traced) followed(ctx context.Context, aside io.Writer) error {
 	return err
 }
 
-// quiet tells that no event was found; that of an object which does not exist is an error.
+// quiet reports that no event was found, which is an error if the object does not exist.
 func (s traced) quiet(ctx context.Context, aside io.Writer) error {
 	there, err := s.exists(ctx)
 	if err != nil {
 		return err
 	}
 	if !there {
-		return fmt.Errorf("%s does not exist, and no event of it is kept", s)
+		return fmt.Errorf("%s does not exist, and the trace has no event of it", s)
 	}
 	_, err = fmt.Fprintf(aside, "No event of %s that was asked for is kept\n", s)
 	return err

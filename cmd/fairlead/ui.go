@@ -20,9 +20,8 @@ func newUI() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ui",
 		Short: "Print a link to the server's page, which logs in as the kubeconfig's user",
-		Long: `Ui prints a link to the page of a server, on which one sees what happens: events and
-their lives, objects through time, watchers and queues. The link is good for one login
-within ten minutes.`,
+		Long: `Ui prints a link to the server's page, which shows events and their lives, objects
+through time, watchers and queues. The link is good for one login within ten minutes.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printLink(cmd.Context(), cmd.OutOrStdout(), kubeconfig)
@@ -41,14 +40,14 @@ func printLink(ctx context.Context, out io.Writer, kubeconfig string) error {
 	}
 	res, err := c.REST().Do(ctx, client.Request{Method: http.MethodPost, Path: ui.LinksPath, Accept: "application/json, */*"})
 	if apierrors.IsNotFound(err) {
-		return errors.New("this server has no page: it is not fairlead")
+		return errors.New("this server has no page: it is not Fairlead")
 	}
 	if err != nil {
 		return err
 	}
 	var link ui.Link
 	if err := json.Unmarshal(res.Body, &link); err != nil {
-		return fmt.Errorf("what the server tells is no link: %w", err)
+		return fmt.Errorf("the server did not return a link: %w", err)
 	}
 	base := c.REST().Address("/", nil)
 	_, err = fmt.Fprintf(out, "%s://%s%s\n", base.Scheme, base.Host, link.Path)

@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// serveFlags are what `up` and `server` share.
+// serveFlags are the common flags of `up` and `server`.
 type serveFlags struct {
 	options controlplane.Options
 	merge   bool
@@ -35,26 +35,26 @@ type serveFlags struct {
 }
 
 func (f *serveFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "where everything is kept")
-	flags.BoolVar(&f.options.InMemory, "in-memory", false, "keep nothing on disk but the kubeconfig and the CA certificate")
-	flags.StringSliceVar(&f.options.Etcd.Servers, "etcd-servers", nil, "client URLs of an etcd cluster to keep everything in; data-dir then holds keys, certificates and the kubeconfig")
-	flags.StringVar(&f.options.Etcd.CAFile, "etcd-cafile", "", "certificates that those of the etcd servers are signed by (default the machine's)")
+	flags.StringVar(&f.options.DataDir, "data-dir", ".fairlead", "data directory")
+	flags.BoolVar(&f.options.InMemory, "in-memory", false, "keep only the kubeconfig and the CA certificate on disk")
+	flags.StringSliceVar(&f.options.Etcd.Servers, "etcd-servers", nil, "client URLs of an etcd cluster to use as the store; data-dir then has keys, certificates and the kubeconfig")
+	flags.StringVar(&f.options.Etcd.CAFile, "etcd-cafile", "", "CA of the etcd servers' certificates (default the system's)")
 	flags.StringVar(&f.options.Etcd.CertFile, "etcd-certfile", "", "client certificate for the etcd servers")
 	flags.StringVar(&f.options.Etcd.KeyFile, "etcd-keyfile", "", "key of the client certificate")
-	flags.StringVar(&f.options.Etcd.Prefix, "etcd-prefix", controlplane.DefaultEtcdPrefix, "what the keys begin with in etcd")
+	flags.StringVar(&f.options.Etcd.Prefix, "etcd-prefix", controlplane.DefaultEtcdPrefix, "prefix of all keys in etcd")
 	flags.StringVar(&f.options.Listen, "listen", "", "address of the API server (default 127.0.0.1:6443 or the next free port; port 0 picks one)")
-	flags.StringVar(&f.options.AdvertiseAddress, "advertise-address", "", "IP address that pods are told to reach the API server at (default that of --listen, or of the default route's interface)")
+	flags.StringVar(&f.options.AdvertiseAddress, "advertise-address", "", "IP address of the API server in the Service kubernetes (default that of --listen, or of the default route's interface)")
 	flags.StringSliceVar(&f.options.TLSNames, "tls-san", nil, "more host names and IP addresses for the API server's certificate")
 	registerEtcd(flags, &f.options)
 	f.limits.register(flags)
 	flags.Var(gates{"CBORServingAndStorage": &f.options.CBOR}, "feature-gates", "gates of kube-apiserver to open, as name=true, separated by commas. There is CBORServingAndStorage, for CBOR on the wire (default false)")
 	flags.StringVar(&f.options.Kubeconfig, "kubeconfig", "", "where to write the kubeconfig (default <data-dir>/kubeconfig)")
 	flags.BoolVar(&f.merge, "merge-kubeconfig", false, "add a context named fairlead to your own kubeconfig and make it current")
-	flags.IntVar(&f.lives, "trace-events", 16384, "how many of the last events have their life kept, for fairlead trace; 0 for none")
+	flags.IntVar(&f.lives, "trace-events", 16384, "number of recent events to record for fairlead trace; 0 for none")
 	f.otlp.register(flags)
 	flags.StringVar(&f.kept, "watch-history", "32Mi", "memory for the recent changes of each resource; a watch that starts earlier reads them from the store (see --history)")
-	flags.BoolVar(&f.faults, "allow-faults", false, "let fairlead fault break this server on purpose, for tests and for learning")
-	flags.StringVarP(&f.output, "output", "o", "", "json: print one line for machines when ready")
+	flags.BoolVar(&f.faults, "allow-faults", false, "allow fault injection by fairlead fault, for tests and for learning")
+	flags.StringVarP(&f.output, "output", "o", "", "json: print one line of JSON when ready")
 }
 
 func newUp() *cobra.Command {
@@ -101,7 +101,7 @@ func newUp() *cobra.Command {
 	election.register(cmd.Flags(), false, "run controllers, scheduler and nodes only while holding their leases (default with --etcd-servers)")
 	registerControllers(cmd.Flags(), &f.options.Controllers)
 	cmd.Flags().BoolVar(&f.options.Scheduler, "scheduler", true, "run the scheduler")
-	cmd.Flags().IntVar(&f.options.Nodes, "nodes", 3, "how many nodes to simulate; 0 for none")
+	cmd.Flags().IntVar(&f.options.Nodes, "nodes", 3, "number of simulated nodes; 0 for none")
 	return cmd
 }
 
@@ -202,8 +202,8 @@ func waitFor(ctx context.Context, p *progress, cp *controlplane.ControlPlane) er
 	}
 }
 
-// announce tells people or machines that the control plane is ready. It merges the kubeconfig
-// into the file at into, if that is not "".
+// announce prints for people or machines that the control plane is ready. It merges the
+// kubeconfig into the file at into, if that is not "".
 func announce(out io.Writer, p *progress, cp *controlplane.ControlPlane, f serveFlags, into string, ready time.Duration) error {
 	if into != "" {
 		if err := kubeconfig.Merge(into, cp.Entry()); err != nil {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// versionInfo is what the program knows about its own build.
+// versionInfo describes the program's build.
 type versionInfo struct {
 	Fairlead   string `json:"fairlead"`
 	Kubernetes string `json:"kubernetes"`
@@ -54,6 +54,6 @@ func newVersion() *cobra.Command {
 			return usageError{fmt.Errorf("-o %s: want json or yaml", output)}
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml, for machines")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json or yaml")
 	return cmd
 }

@@ -20,10 +20,10 @@ func newWhy() *cobra.Command {
 	var f whyFlags
 	cmd := &cobra.Command{
 		Use:   "why KIND/NAME",
-		Short: "Explain why an object is in its state, or what it still waits for",
-		Long: `Why explains the state of an object from what it says itself, from the events about
-it, from what it stands on, and from the lives of its last changes: which controller
-saw what when, and what it decided.`,
+		Short: "Explain why an object is in its state, or which event it still waits for",
+		Long: `Why explains the state of an object from its status, from the Events about it, from
+the objects that it depends on, and from the lives of its last changes: which controller
+handled which revision when, with which result.`,
 		Example: `  fairlead why pod/web-x
   fairlead why deployment/web -n shop
   fairlead why ns/old -o json`,
@@ -37,7 +37,7 @@ saw what when, and what it decided.`,
 	}
 	registerKubeconfig(cmd.Flags(), &f.kubeconfig)
 	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "the object's namespace (default that of the kubeconfig)")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "json or yaml: for machines")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "output format: json or yaml")
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func (f *whyFlags) run(ctx context.Context, out io.Writer, what [2]string) error
 		return err
 	}
 	if s.Unknown() {
-		return fmt.Errorf("%s %q is not there, and nothing is known of its life", s.Resource, s.Name)
+		return fmt.Errorf("%s %q does not exist, and the trace has no event of it", s.Resource, s.Name)
 	}
 	a := why.Explain(s)
 	switch f.output {

@@ -7,7 +7,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// TestWhyNode: a node that no kubelet runs for is not ready, and why says what is known.
+// TestWhyNode: a node without a kubelet is not ready, and `why` gives the reason.
 func TestWhyNode(t *testing.T) {
 	a := startAsked(t, controlplane.Options{Controllers: []string{}, Nodes: 1})
 	a.await("/api/v1/nodes/node-1", `"Ready"`)
@@ -25,7 +25,7 @@ func TestWhyNode(t *testing.T) {
 		"taint node.kubernetes.io/unreachable:NoExecute evicts the pods that do not tolerate it since 2026-01-01T00:00:09Z")
 }
 
-// TestWhyService: why tells whether anything answers for a service, and if not, why.
+// TestWhyService: `why` counts a service's endpoints, and explains why there are none.
 func TestWhyService(t *testing.T) {
 	a := startAsked(t, controlplane.Options{Controllers: []string{"endpointslice", "nodelifecycle", "serviceaccount"}, Scheduler: true, Nodes: 1})
 	a.await(core+"serviceaccounts/default", "default")
@@ -43,7 +43,7 @@ func TestWhyService(t *testing.T) {
 	a.tells("default", "service/far", "is an alias of far.example.com")
 }
 
-// TestWhyInOrder: what is told with a time of day is told in the order of time.
+// TestWhyInOrder: entries with a time are in the order of time.
 func TestWhyInOrder(t *testing.T) {
 	a := startAsked(t, controlplane.Options{Controllers: []string{"deployment", "nodelifecycle", "replicaset", "serviceaccount"}, Scheduler: true, Nodes: 1})
 	a.await(core+"serviceaccounts/default", "default")

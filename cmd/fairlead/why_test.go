@@ -83,8 +83,8 @@ func (a *asked) await(path, text string) {
 	}
 }
 
-// tells asks until the answer holds all the parts: what an object waits for is known a
-// moment after it has been made, and then something has been entered in the trace.
+// tells asks until the answer has all the parts, since causes are known, and traced, a
+// moment after the object was created.
 func (a *asked) tells(namespace, what string, parts ...string) string {
 	a.t.Helper()
 	kind, name, _ := strings.Cut(what, "/")
@@ -181,12 +181,12 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%v %+v", err, got)
 		}
 	}
-	if err := a.flag.run(t.Context(), &strings.Builder{}, [2]string{"pod", "nobody"}); err == nil || !strings.Contains(err.Error(), "nothing is known") {
+	if err := a.flag.run(t.Context(), &strings.Builder{}, [2]string{"pod", "nobody"}); err == nil || !strings.Contains(err.Error(), "no event of it") {
 		t.Error(err)
 	}
 }
 
-// TestWhyUnwatched: where nobody watches, that is what is told.
+// TestWhyUnwatched: `why` reports that an object has no watchers.
 func TestWhyUnwatched(t *testing.T) {
 	a := startAsked(t, controlplane.Options{})
 	a.make(core+"configmaps", `{metadata: {name: plain}}`)

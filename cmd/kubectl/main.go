@@ -1,6 +1,5 @@
-// Command kubectl is upstream's kubectl, built from k8s.io/kubectl as a library,
-// for machines that have none. It adds nothing: same verbs, flags, kubeconfig
-// rules and plugins.
+// Command kubectl is upstream's kubectl, built from k8s.io/kubectl as a library, for
+// machines without one. Verbs, flags, kubeconfig rules and plugins are unchanged.
 package main
 
 import (

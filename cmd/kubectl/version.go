@@ -18,7 +18,7 @@ var (
 	baseMajor string
 	//go:linkname baseMinor k8s.io/component-base/version.gitMinor
 	baseMinor string
-	// clientVersion is what the User-Agent header names.
+	// clientVersion is the version in the User-Agent header.
 	//go:linkname clientVersion k8s.io/client-go/pkg/version.gitVersion
 	clientVersion string
 )

@@ -25,7 +25,7 @@ import (
 // than processors.
 const shares = 8
 
-// marks are what may stand before a spec in specs.txt.
+// marks are the possible marks before a spec in specs.txt.
 const marks = "+cnwat"
 
 // readSpecs returns the marks of all specs by name.
@@ -49,7 +49,7 @@ func readSpecs(t *testing.T) map[string]byte {
 	return specs
 }
 
-// TestEverySpecIsListed holds specs.txt to Kubernetes' list of what conformance is.
+// TestEverySpecIsListed compares specs.txt with Kubernetes' list of conformance tests.
 func TestEverySpecIsListed(t *testing.T) {
 	text, err := testdata.GetConformanceTestdataFS().ReadTestFile("test/conformance/testdata/conformance.yaml")
 	if err != nil {

@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSuite is what the other processes run.
+// TestSuite runs in the other processes.
 func TestSuite(t *testing.T) {
 	if os.Getenv(child) == "" {
 		t.Skip("run by TestConformance")

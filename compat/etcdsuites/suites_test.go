@@ -1,5 +1,5 @@
-// Package etcdsuites runs etcd's own tests of what its clients see against our etcd
-// endpoint. It is the module's etcd that is tested, nothing of it is kept here.
+// Package etcdsuites runs etcd's own client tests against our etcd endpoint. The tests come
+// from the module's etcd; none are copied.
 package etcdsuites
 
 import (
@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// suites are the packages of etcd's own tests that are about what a client sees, with
-// how many of their tests run at the least, and what is left out and why.
+// suites are the packages of etcd's own tests that are about clients, with the minimum of
+// their tests that run, and the skipped ones with the reason.
 var suites = []struct {
 	path  string
 	args  []string
@@ -65,9 +65,8 @@ var suites = []struct {
 	}},
 }
 
-// TestEtcdsOwnSuites runs etcd 3.7's own tests of its client against our endpoint: its
-// test framework starts its clusters as ever, and only what answers their clients
-// is ours.
+// TestEtcdsOwnSuites runs etcd 3.7's own client tests against our endpoint: its test
+// framework starts its clusters as usual, and only the endpoint of their clients is ours.
 func TestEtcdsOwnSuites(t *testing.T) {
 	dir := layOut(t)
 	for _, s := range suites {
@@ -104,7 +103,7 @@ func TestEtcdsOwnSuites(t *testing.T) {
 				}
 				switch e.Action {
 				case "skip":
-					if !strings.Contains(e.Test, "/") { // what a test leaves out of itself it does on etcd too
+					if !strings.Contains(e.Test, "/") { // a subtest that skips itself does so on etcd too
 						t.Errorf("%s skips itself\n%s", e.Test, said[e.Test])
 					}
 				case "fail":
@@ -138,7 +137,7 @@ func layOut(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS(module.Dir)); err != nil {
 		t.Fatal(err)
 	}
-	// What needs modules that are about something else.
+	// Packages that need unrelated modules.
 	for _, path := range []string{"antithesis", "robustness", "e2e", "integration/snapshot", "integration/cache_test.go", "common/e2e_test.go"} {
 		if err := os.RemoveAll(filepath.Join(dir, path)); err != nil {
 			t.Fatal(err)
@@ -179,7 +178,7 @@ func layOut(t *testing.T) string {
 		{"\t\tgo m.GRPCServer.Serve(m.GRPCListener)\n", "\t\tif err := m.serveFairlead(tlscfg); err != nil {\n\t\t\treturn err\n\t\t}\n"},
 		// until the cluster ends,
 		{"\tm.Close()\n\tif !m.KeepDataDirTerminate {", "\tm.Close()\n\tm.leaveFairlead()\n\tif !m.KeepDataDirTerminate {"},
-		// and the cluster has formed, whatever its clients are told of its members.
+		// and the cluster has formed, whatever members its clients see.
 		{"func isMembersEqual(membs []*pb.Member, wmembs []*pb.Member) bool {\n", "func isMembersEqual(membs []*pb.Member, wmembs []*pb.Member) bool {\n\tif len(membs) == 1 {\n\t\treturn true\n\t}\n"},
 		{"func (c *Cluster) waitMembersMatch(t testutil.TB) {\n", "func (c *Cluster) waitMembersMatch(t testutil.TB) {\n\tif c != nil {\n\t\treturn\n\t}\n"},
 	} {

@@ -17,7 +17,7 @@ func Example_leader() {
 		ended = make(chan error, 1)
 		go func() {
 			ended <- leader.Run(ctx, c, leader.Candidate{Namespace: "default", Name: "example", Identity: name},
-				func(ctx context.Context) error { // ctx ends with the lease, and fences what is written with it
+				func(ctx context.Context) error { // ctx ends with the lease, and fences writes
 					working <- name
 					<-ctx.Done()
 					return nil

@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/client"
 )
 
-// Plain requests, for what has no type: here the table that kubectl prints.
+// Plain requests, for data without a Go type: here kubectl's table.
 func Example_rest() {
 	_, c, stop := plane()
 	defer stop()

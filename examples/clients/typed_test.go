@@ -29,7 +29,7 @@ func Example_typed() {
 	must(err)
 	fmt.Println("replicas by default:", *web.Spec.Replicas)
 
-	// A merge patch of what two objects differ in.
+	// A merge patch of the difference between two objects.
 	three := web.DeepCopy()
 	n := int32(3)
 	three.Spec.Replicas = &n

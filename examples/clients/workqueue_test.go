@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/workqueue"
 )
 
-// Keys that wait for a worker: each once, by priority, the namespaces in turn; what fails
+// Keys that wait for a worker: each once, by priority, namespaces in turn; a failed key
 // comes back.
 func Example_workqueue() {
 	q := workqueue.New(workqueue.Options[string]{

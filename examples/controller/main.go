@@ -1,6 +1,6 @@
 // Command controller is a whole controller on one page, to copy: it gives every namespace
-// labelled `greet=NAME` a ConfigMap with a greeting, and gives it again when somebody
-// deletes it.
+// labelled `greet=NAME` a ConfigMap with a greeting, and creates it again when it is
+// deleted.
 //
 //	fairlead up &
 //	KUBECONFIG=.fairlead/kubeconfig go run ./examples/controller &
@@ -34,8 +34,8 @@ func newGreeter(config *rest.Config) (*controller.Manager, error) {
 	}
 	namespaces, maps := informer.For[*corev1.Namespace](m.Informers), informer.For[*corev1.ConfigMap](m.Informers)
 
-	// Called for a key whenever something about it may have changed: look, and do what is
-	// missing. What fails comes back, later each time.
+	// Called for a key whenever its objects may have changed: compare, and create the
+	// missing parts. A failed key comes back, later each time.
 	greeter := m.New("greeter", func(ctx context.Context, k controller.Key) (controller.Result, error) {
 		ns, ok := namespaces.Store().Get("", k.Name)
 		if !ok || ns.Labels["greet"] == "" || ns.DeletionTimestamp != nil {
@@ -53,7 +53,8 @@ func newGreeter(config *rest.Config) (*controller.Manager, error) {
 		return controller.Result{}, nil
 	}, controller.Options{})
 
-	// What calls it: a namespace for itself, and a ConfigMap for the namespace it is in.
+	// The events that queue keys: a namespace's for itself, and a ConfigMap's for its
+	// namespace.
 	controller.Watch(greeter, namespaces, controller.Self)
 	controller.Watch(greeter, maps, func(m *corev1.ConfigMap) []controller.Key {
 		return []controller.Key{{Name: m.Namespace}}

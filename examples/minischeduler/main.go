@@ -1,8 +1,8 @@
-// Command minischeduler is the textbook scheduler on Fairlead's client library: a queue
-// of pods to place, a copy of pods and nodes that counts a pod where it is about to be
-// bound, and the binding. It looks at CPU and at nothing else.
+// Command minischeduler is the textbook scheduler on Fairlead's client library: a queue of
+// pods to place, a cache of pods and nodes that counts assumed pods, and the binding. It
+// considers only CPU.
 //
-// It runs against any Kubernetes API server, beside the scheduler that is there:
+// It runs against any Kubernetes API server, beside the default scheduler:
 //
 //	fairlead up &
 //	KUBECONFIG=.fairlead/kubeconfig go run ./examples/minischeduler &

@@ -39,7 +39,7 @@ func run(ctx context.Context, c *client.Client) error {
 	set.Start(ctx)
 	defer set.Stop()
 	select {
-	case <-told.Synced(): // what is bound already counts before anything is placed
+	case <-told.Synced(): // bound pods count before any pod is placed
 	case <-ctx.Done():
 	}
 	for name := range m.queue.Work(ctx) {
@@ -66,7 +66,7 @@ func (m *mini) retry() {
 	}
 }
 
-// schedule gives one pod a node; if it fits on none it waits for the next retry.
+// schedule assigns one pod to a node; if no node fits, the pod waits for the next retry.
 func (m *mini) schedule(ctx context.Context, name types.NamespacedName) {
 	pod, ok := m.pods.Get(name.Namespace, name.Name)
 	if !ok || !waits(pod) || m.assumed[pod.UID] != "" {
@@ -87,7 +87,7 @@ func (m *mini) schedule(ctx context.Context, name types.NamespacedName) {
 	}
 }
 
-// best is the node with the most CPU left of those on which the pod fits; "" if there is none.
+// best is the fitting node with the most CPU left, "" if no node fits.
 func (m *mini) best(pod *corev1.Pod) (best string) {
 	used, still := map[string]int64{}, map[types.UID]string{}
 	for _, p := range m.pods.List("") {

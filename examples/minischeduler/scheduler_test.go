@@ -14,8 +14,8 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// Pods of the name mini are placed as long as there is room, and the one that found none
-// when some is made; a pod of another scheduler stays where it is.
+// Pods for the scheduler mini are placed as long as there is room, and a waiting one when
+// there is room again; a pod for another scheduler is left alone.
 func TestMini(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{Controllers: []string{"serviceaccount", "nodelifecycle"}, NoScheduler: true, Nodes: 2})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

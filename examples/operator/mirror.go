@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// mirror keeps Secrets like the ConfigMaps that ask for it. It looks at its
-// informers' stores and writes through its client; both are of the server's own
-// types, with nothing generated in between.
+// mirror keeps a Secret equal to each ConfigMap that asks for it. It reads its informers'
+// stores and writes through its client, both with the API's own types and without generated
+// code.
 type mirror struct {
 	secrets client.Resource[*corev1.Secret]
 	sources *informer.Store[*corev1.ConfigMap]
@@ -38,8 +38,8 @@ func newMirror(config *rest.Config) (*controller.Manager, error) {
 	return m, nil
 }
 
-// reconcile makes the Secret of one ConfigMap what it should be. An error, such as
-// a conflict with somebody else's write, brings the key back a little later.
+// reconcile makes the Secret of one ConfigMap. After an error, such as a conflict with
+// another writer, the key comes back a little later.
 func (m *mirror) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
 	source, ok := m.sources.Get(k.Namespace, k.Name)
 	if !ok || source.Labels["mirror"] != "secret" || source.DeletionTimestamp != nil {
@@ -60,9 +60,9 @@ func (m *mirror) reconcile(ctx context.Context, k controller.Key) (controller.Re
 		return controller.Result{}, err
 	}
 	if !metav1.IsControlledBy(there, source) || maps.EqualFunc(there.Data, data, equalBytes) {
-		return controller.Result{}, nil // somebody else's, or right already
+		return controller.Result{}, nil // another owner's, or correct already
 	}
-	changed := there.DeepCopy() // what a store holds is everybody's
+	changed := there.DeepCopy() // objects in a store are shared
 	changed.Data = data
 	_, err := m.secrets.Namespace(k.Namespace).Update(ctx, changed)
 	return controller.Result{}, err

@@ -62,8 +62,8 @@ func podsOf(s *discoveryv1.EndpointSlice) []controller.Key {
 	return keys
 }
 
-// reconcile writes what is known of one Pod, if that is news. A result whose Pod has
-// gone goes with it: the garbage collector follows the owner reference.
+// reconcile writes the Services of one Pod, if they have changed. The garbage collector
+// deletes the result of a deleted Pod, by its owner reference.
 func (l *lookup) reconcile(ctx context.Context, k controller.Key) (controller.Result, error) {
 	pod, ok := l.pods.Get(k.Namespace, k.Name)
 	if !ok || pod.DeletionTimestamp != nil {

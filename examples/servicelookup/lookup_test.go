@@ -20,8 +20,8 @@ import (
 //go:embed crd.yaml
 var definition []byte
 
-// The whole story against a whole control plane: Services come and go, a Pod runs and
-// goes, and each time the resource says who reaches it.
+// The whole program against a whole control plane: Services are created and deleted, a Pod
+// runs and is deleted, and each time the resource has the Pod's Services.
 func TestServiceLookup(t *testing.T) {
 	env := testenv.Start(t, testenv.Options{})
 	c := env.Client(t)

@@ -1,6 +1,6 @@
-// Command servicelookup is the classic exercise in watching: it knows for every Pod
-// which Services reach it. It watches Pods and EndpointSlices, writes what it knows into
-// a custom resource of its own, PodServices, and answers questions over HTTP:
+// Command servicelookup is the classic exercise in watching: it finds for every Pod the
+// Services that reach it. It watches Pods and EndpointSlices, writes the result into a
+// custom resource, PodServices, and answers requests over HTTP:
 //
 //	fairlead up &
 //	export KUBECONFIG=.fairlead/kubeconfig

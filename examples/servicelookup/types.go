@@ -10,15 +10,15 @@ import (
 	"fairlead.dev/client"
 )
 
-// PodServices says which Services reach the Pod of the same name. A type of one's own
-// needs no generated client; DeepCopyObject is all that Go asks for.
+// PodServices lists the Services that reach the Pod of the same name. A type of your own
+// needs no generated client; only DeepCopyObject.
 type PodServices struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              PodServicesSpec `json:"spec"`
 }
 
-// PodServicesSpec is what is known.
+// PodServicesSpec has the list.
 type PodServicesSpec struct {
 	Services []string `json:"services"` // by name, in order
 }

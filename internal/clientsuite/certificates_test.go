@@ -32,8 +32,8 @@ func TestCertificatesOfAPlugin(t *testing.T) {
 	}
 }
 
-// TestCertificateFilesChange: who renews a certificate writes new files; connections made
-// with the old one end, and an informer goes on with the new one where it was.
+// TestCertificateFilesChange: after a certificate's files are replaced, connections made
+// with the old one end, and an informer resumes with the new one.
 func TestCertificateFilesChange(t *testing.T) {
 	f, ns := newFront(t), newNamespace(t)
 	dir := t.TempDir()

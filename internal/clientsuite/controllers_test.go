@@ -30,7 +30,7 @@ type process struct {
 	done chan error
 }
 
-// newProcess returns one that reconciles with r; nothing of it runs yet.
+// newProcess returns a process that reconciles with r; it is not started.
 func newProcess(t *testing.T, config *rest.Config, lease leader.Candidate, workers int, r func(p *process) controller.Reconcile) *process {
 	t.Helper()
 	if config == nil {
@@ -120,8 +120,8 @@ func (k *keys) were(t *testing.T, want ...string) {
 	}
 }
 
-// TestMappings: what an object leads to, by its owners, its labels and a function of
-// one's own, when it comes, changes its mind and goes.
+// TestMappings: an object queues keys by its owners, its labels and a function, when it is
+// created, changed and deleted.
 func TestMappings(t *testing.T) {
 	ns := newNamespace(t)
 	maps := client.For[*corev1.ConfigMap](connect(t, nil, client.Options{})).Namespace(ns)
@@ -178,9 +178,9 @@ func TestMappings(t *testing.T) {
 	}
 }
 
-// TestWorkers: as many keys as there are workers are worked on at once, none twice, what
-// panics is counted and comes back, events that repeat are counted into one, and a stop
-// waits for the work under way, whose writes still go out.
+// TestWorkers: workers work on as many keys at once, none twice; panics are counted and
+// retried; repeated events are counted into one; and a stop waits for running work, whose
+// writes still go out.
 func TestWorkers(t *testing.T) {
 	const workers = 8
 	ns := newNamespace(t)
@@ -292,9 +292,9 @@ func counted(t *testing.T, events client.Resource[*corev1.Event], objects int, t
 	}
 }
 
-// TestOneProcessWorks: of two processes one works; the other takes over at once when it
-// stops, and after the lease's duration when its network fails, and then it can write
-// nothing more.
+// TestOneProcessWorks: of two processes one works. The other takes over at once when the
+// first stops, and after the lease's duration when its network fails; the first then cannot
+// write any more.
 func TestOneProcessWorks(t *testing.T) {
 	ns := newNamespace(t)
 	plain := connect(t, nil, client.Options{})
@@ -331,7 +331,7 @@ func TestOneProcessWorks(t *testing.T) {
 	works := func(who, name string) call {
 		t.Helper()
 		for c := range called {
-			if c.key != name { // what was there before, for who is new
+			if c.key != name { // older events, for a new process
 				continue
 			}
 			if c.who != who {

@@ -138,8 +138,8 @@ func account(t *testing.T, ns, name string) (user, token string) {
 	return "system:serviceaccount:" + ns + ":" + name, answer.Status.Token
 }
 
-// TestTokensOfAPlugin: a plugin of a kubeconfig is asked for a token when there is none,
-// when the last one has expired and when the server has refused it, and not else.
+// TestTokensOfAPlugin: a kubeconfig's plugin runs when there is no token, when the token
+// has expired and when the server has refused it, and only then.
 func TestTokensOfAPlugin(t *testing.T) {
 	for _, version := range []string{"v1", "v1beta1"} {
 		t.Run(version, func(t *testing.T) {

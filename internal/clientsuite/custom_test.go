@@ -29,8 +29,7 @@ const buoys = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDef
 const buoySchema = `{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"bells":{"type":"integer","minimum":0,"default":1}}},
 "status":{"type":"object","properties":{"bells":{"type":"integer"}}}}}}`
 
-// shown is what an informer has been told: for each object the bells that it is to have,
-// and that it has.
+// shown is an informer's state: for each object its desired and its present bells.
 type shown struct {
 	of   string
 	mu   sync.Mutex

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/internal/controlplane/pki"
 )
 
-// front stands before the server with an authority of its own, as the load balancer of a
-// cluster may: who comes to it with a certificate is whom the certificate names.
+// front stands before the server with its own CA, as a cluster's load balancer may: the
+// user of a client is the name in its certificate.
 type front struct {
 	*httptest.Server
 	authority *pki.Authority
@@ -65,7 +65,7 @@ func newFront(t *testing.T) *front {
 	return f
 }
 
-// certificate is one of a user who may do everything.
+// certificate is that of a user with all rights.
 func (f *front) certificate(t *testing.T, user string) (cert, key []byte) {
 	t.Helper()
 	cert, key, err := f.authority.Client(user, "system:masters")
@@ -85,7 +85,7 @@ func whoami(t *testing.T, c *client.Client) (string, error) {
 	return r.Status.UserInfo.Username, nil
 }
 
-// is fails the test if the server knows c as somebody else.
+// is fails the test if the server sees another user in c's requests.
 func is(t *testing.T, c *client.Client, user string) {
 	t.Helper()
 	if got, err := whoami(t, c); err != nil || got != user {
@@ -93,7 +93,7 @@ func is(t *testing.T, c *client.Client, user string) {
 	}
 }
 
-// write replaces a file as a whole, as whoever rotates credentials does.
+// write replaces a file atomically, as tools that rotate credentials do.
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	next := filepath.Join(filepath.Dir(path), "..next")

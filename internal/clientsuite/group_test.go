@@ -19,7 +19,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// confined is access to the config maps of these namespaces and to nothing else.
+// confined is access to only the config maps of these namespaces.
 func confined(t *testing.T, namespaces ...string) *rest.Config {
 	t.Helper()
 	c := connect(t, nil, client.Options{})
@@ -41,7 +41,7 @@ func confined(t *testing.T, namespaces ...string) *rest.Config {
 	return config
 }
 
-// TestConfined: who may see but one namespace, or two of them, has informers of those.
+// TestConfined: a user that may read only one namespace, or two, has informers of those.
 func TestConfined(t *testing.T) {
 	red, blue, other := newNamespace(t), newNamespace(t), newNamespace(t)
 	plain := client.For[*corev1.ConfigMap](connect(t, nil, client.Options{}))
@@ -104,8 +104,9 @@ func TestConfined(t *testing.T) {
 	}
 }
 
-// TestTwoClusters: one controller of two servers, the other of them our own; one that
-// cannot be reached holds up nobody else, and is caught up with when it can.
+// TestTwoClusters: one controller of two servers, the second of them our own. A server that
+// cannot be reached delays only itself, and its events are handled when it can be reached
+// again.
 func TestTwoClusters(t *testing.T) {
 	east, west := newNamespace(t), "default"
 	env := testenv.Start(t, testenv.Options{Controllers: []string{}, NoScheduler: true, Nodes: -1})

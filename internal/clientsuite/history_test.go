@@ -12,8 +12,8 @@ import (
 	"fairlead.dev/informer"
 )
 
-// state is what stood at a name from a revision on: an object, or nothing. An object that
-// a selection does not see is nothing to it.
+// state is the state at a name from a revision on: an object, or no object. An object
+// outside the selection counts as no object.
 type state struct {
 	rev uint64
 	uid types.UID
@@ -25,9 +25,9 @@ type history map[string][]state
 
 func (h history) note(name string, s state) { h[name] = append(h[name], s) }
 
-// story checks what a handler is told against the promise: of every object Add, Updates and
-// Delete in this order, each starting from what was told before, and each a state that
-// the server has really had, later than the one before.
+// story checks a handler's calls against the promise: for every object Add, Updates and
+// Delete in this order, each starting from the state of the call before it, and each with a
+// state that the server has really had, later than the one before.
 type story[T client.Object] struct {
 	mu    sync.Mutex
 	now   map[string]T
@@ -80,7 +80,7 @@ func (s *story[T]) note(what string, old, obj T, known bool) {
 	}
 }
 
-// check holds what was told against the truth.
+// check compares the calls with the server's history.
 func (s *story[T]) check(t *testing.T, truth history) {
 	t.Helper()
 	s.mu.Lock()

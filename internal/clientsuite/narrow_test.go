@@ -47,8 +47,8 @@ func heads[T client.Object](t *testing.T, a access[T]) {
 	}
 }
 
-// withoutManaged reads objects without managedFields, by every verb that reads, and writes one
-// back: the server still knows who set what.
+// withoutManaged reads objects without managedFields, by every reading verb, and writes one
+// back: the server still has its managed fields.
 func withoutManaged[T client.Object](t *testing.T, a access[T], made *corev1.ConfigMap, plain client.Resource[*corev1.ConfigMap]) {
 	ctx, r := t.Context(), a.WithoutManagedFields()
 	check := func(what string, got T, err error) {

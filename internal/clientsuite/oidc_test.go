@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // what a program imports that takes kubeconfigs of old
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // the import of programs that read old kubeconfigs
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"fairlead.dev/client"
@@ -61,7 +61,7 @@ func TestIdentityProvider(t *testing.T) {
 	}
 }
 
-// TestProvidersThatAreNoMore: what client-go has given up is told as it tells it.
+// TestProvidersThatAreNoMore: providers that client-go has removed get client-go's error.
 func TestProvidersThatAreNoMore(t *testing.T) {
 	for _, name := range []string{"gcp", "azure"} {
 		cluster := trusted()

@@ -25,7 +25,7 @@ import (
 type tunnels struct {
 	*httptest.Server
 	mu   sync.Mutex
-	made map[string]int // by who asked, and for what
+	made map[string]int // by client and path
 }
 
 func newTunnels() *tunnels {
@@ -145,8 +145,8 @@ func useProxy() (end func()) {
 	return fromEnvironment.Close
 }
 
-// TestPings: a connection that dies silently is found by the pings of HTTP/2, even by who
-// would wait for ever, and the next request has a new one.
+// TestPings: HTTP/2 pings detect a connection that dies silently, even for a client without
+// a time limit, and the next request has a new connection.
 func TestPings(t *testing.T) {
 	ns := newNamespace(t)
 	net, config := network(t)

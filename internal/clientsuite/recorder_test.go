@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/client"
 )
 
-// TestRecorder: the server takes what a recorder writes, in both groups, and shows each in
-// the other: repeats counted, many messages folded, repeated actions as a series.
+// TestRecorder: the server accepts a recorder's events, in both groups, and serves each in
+// the other: repeats counted, many messages combined, repeated actions as a series.
 func TestRecorder(t *testing.T) {
 	ctx, c, ns := t.Context(), connect(t, nil, client.Options{}), newNamespace(t)
 	pod, err := client.For[*corev1.Pod](c).Namespace(ns).Create(ctx, podOf("web"))

@@ -21,12 +21,12 @@ import (
 	"fairlead.dev/internal/badnet"
 )
 
-// patience bounds every wait; it measures nothing.
+// patience limits every wait; it measures no speed.
 const patience = time.Minute
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// follower is an informer of whatever type, and what its handlers were told.
+// follower is an informer of any type, with the calls of its handlers.
 type follower struct {
 	name    string
 	reaches func(t *testing.T, rv string)
@@ -96,7 +96,7 @@ func follow[T client.Object](t *testing.T, seen *breaks, name string, r client.R
 	}}
 }
 
-// reaches waits until what was told adds up to want.
+// reaches waits until the calls add up to want.
 func (s *story[T]) reaches(t *testing.T, ctx context.Context, which string, want map[string]string) {
 	t.Helper()
 	for {
@@ -125,13 +125,13 @@ type storm struct {
 	maps      client.Resource[*corev1.ConfigMap]
 	nets      []*badnet.Proxy
 	all       history
-	red       history // as who selects the color sees it
+	red       history // as a selection of the color sees it
 	alive     map[string]*corev1.ConfigMap
 	followers []follower
 	seen      breaks
 }
 
-// breaks is what informers met.
+// breaks counts the errors that informers met.
 type breaks struct{ failures, expired, silent atomic.Int64 }
 
 func (b *breaks) note(err error) {
@@ -296,7 +296,7 @@ func TestStorm(t *testing.T) {
 				switch n % 250 {
 				case 80, 200:
 					s.calm()
-				case 120: // the first will miss a write that nobody remembers
+				case 120: // the first will miss a write that the history no longer has
 					s.nets[0].Set(badnet.Conditions{Silent: true})
 					s.write()
 					target.compact(t)

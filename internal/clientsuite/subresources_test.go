@@ -37,7 +37,7 @@ func makeDeployment(t *testing.T, c *client.Client, ns string) client.Resource[*
 	return r
 }
 
-// TestStatusAndScale: what is written to a subresource changes that and nothing else.
+// TestStatusAndScale: a write to a subresource changes only its part of the object.
 func TestStatusAndScale(t *testing.T) {
 	ctx, c, ns := t.Context(), connect(t, nil, client.Options{}), newNamespace(t)
 	r := makeDeployment(t, c, ns)
@@ -199,7 +199,7 @@ func TestREST(t *testing.T) {
 	}
 }
 
-// TestDiscovery: what the server has is found, with its scope and verbs.
+// TestDiscovery: the server's resources are found, with their scope and verbs.
 func TestDiscovery(t *testing.T) {
 	c := connect(t, nil, client.Options{})
 	all, err := c.ServerResources(t.Context())

@@ -46,12 +46,12 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	// A dead connection of HTTP/2 is found within four seconds instead of 45; who is only
-	// not run for a while is not taken for dead.
+	// A dead HTTP/2 connection is found within four seconds instead of 45; a process that
+	// is only not scheduled for a while does not count as dead.
 	os.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
 	os.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "3")
 	transport.CertCallbackRefreshDuration = 20 * time.Millisecond // instead of five minutes
-	slog.SetDefault(slog.New(slog.DiscardHandler))                // of informers that cannot follow, which is what is tested
+	slog.SetDefault(slog.New(slog.DiscardHandler))                // of informers that cannot follow, which these tests cause
 	os.Exit(func() int {
 		defer useProxy()()
 		end, err := prepare()
@@ -175,7 +175,7 @@ func network(t *testing.T) (*badnet.Proxy, *rest.Config) {
 	return p, config
 }
 
-// newNamespace makes a namespace in which pods can be made. Nobody takes it away: the
+// newNamespace makes a namespace in which pods can be made. It is never deleted, since the
 // server has no controllers.
 func newNamespace(t *testing.T) string {
 	t.Helper()

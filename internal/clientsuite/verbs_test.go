@@ -19,8 +19,8 @@ import (
 	"fairlead.dev/client"
 )
 
-// access is one way to reach config maps. make returns an object of it, or nothing if
-// objects cannot be made that way.
+// access is one way to reach config maps. make returns an object of it, or nil if objects
+// cannot be made that way.
 type access[T client.Object] struct {
 	client.Resource[T]
 	make func(name, color string) T
@@ -264,7 +264,7 @@ func watches[T client.Object](t *testing.T, a access[T], plain client.Resource[*
 	if _, err := plain.Patch(ctx, "seen", client.MergePatch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"watch": nil}}})); err != nil {
 		t.Fatal(err)
 	}
-	expect(w, watch.Deleted, "seen") // to who selects
+	expect(w, watch.Deleted, "seen") // to the selecting watch
 	w.Stop()
 	if _, err := w.Next(ctx); err == nil {
 		t.Error("an event after Stop")

@@ -8,10 +8,10 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// advertised is where others reach a server that listens on an address. A server that
-// listens on all addresses of the machine is reached, as a kube-apiserver is, at that of the
-// interface of the default route; without such a route at another that the machine
-// has, and at the loopback address if it has none.
+// advertised is the address at which others reach a server that listens on an address. As
+// with kube-apiserver, a server that listens on all addresses is reached at that of the
+// default route's interface; without such a route at another address of the machine, and at
+// the loopback address if it has no other.
 func advertised(o Options, listens net.Addr) (netip.AddrPort, error) {
 	at := listens.(*net.TCPAddr).AddrPort()
 	if o.AdvertiseAddress != "" {

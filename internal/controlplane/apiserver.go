@@ -44,16 +44,14 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// issuer is who service account tokens say they are from, as in a cluster that
-// kubeadm made.
+// issuer is the issuer of service account tokens, as in a cluster made by kubeadm.
 const issuer = "https://kubernetes.default.svc.cluster.local"
 
 // serviceCIDR is where cluster IPs come from, kubeadm's default.
 var serviceCIDR = netip.MustParsePrefix("10.96.0.0/12")
 
-// newServer assembles the API server over a store: who may come in, what they may
-// do, what is refused or filled in on the way to the store, and what is told
-// about the API itself. It is reached at url.
+// newServer assembles the API server over a store: authentication, authorization,
+// admission, discovery and OpenAPI. It is reached at url.
 func newServer(ctx context.Context, o Options, store store, authority *pki.Authority, url string, local reach.Local, page *ui.Page, started *stages) (*server.Server, *extension.Extensions, *aggregate.Services, error) {
 	rows := builtin.Resources()
 	if o.Nodes > 0 {
@@ -128,7 +126,7 @@ func newServer(ctx context.Context, o Options, store store, authority *pki.Autho
 	return s, extensions, services, err
 }
 
-// guard sets who may come in and what they may do.
+// guard sets authentication and authorization.
 func guard(c *server.Config, s *server.Server, authority *pki.Authority, url string, page *ui.Page) error {
 	objects := s.Lookup()
 	signer, err := token.NewIssuer(issuer, authority.TokenKey())
@@ -225,7 +223,7 @@ func kubernetesVersion() version.Info {
 	}
 }
 
-// startObjects are what the cluster of a server that others reach at address starts with.
+// startObjects are the first objects of the cluster of a server that is reached at address.
 func startObjects(authority *pki.Authority, address netip.AddrPort) bootstrap.Options {
 	o := trusted(authority)
 	o.ServiceCIDR = serviceCIDR
@@ -233,7 +231,7 @@ func startObjects(authority *pki.Authority, address netip.AddrPort) bootstrap.Op
 	return o
 }
 
-// trusted says who issues the certificates of those who are believed.
+// trusted has the CAs of client certificates and of front proxies.
 func trusted(authority *pki.Authority) bootstrap.Options {
 	return bootstrap.Options{ClientCA: string(authority.CertificatePEM()), FrontProxyCA: string(authority.FrontProxy().CertificatePEM())}
 }

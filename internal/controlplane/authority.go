@@ -28,10 +28,10 @@ func loadAuthority(ctx context.Context, o Options, s storage.Store) (*pki.Author
 	return pki.Load(dir)
 }
 
-// shareAuthority agrees with the other servers of the cluster: who comes first writes,
-// all others read. Keys that lie in dir come from a server that had them for itself, or
-// from an operator who wants these; they are offered, and refused if the cluster has
-// others, for then one of the two would not be trusted.
+// shareAuthority agrees on keys with the other servers of the cluster: the first server
+// writes them, all others read them. Keys in dir come from a server that had its own store,
+// or from an operator; they are offered to a cluster without keys, and refused if the
+// cluster has others, since clients would then not trust one of the two.
 func shareAuthority(ctx context.Context, s storage.Store, dir string) (*pki.Authority, error) {
 	kept, err := pki.Kept(dir)
 	if err != nil {
@@ -79,8 +79,8 @@ func readShared(ctx context.Context, s storage.Store) (*pki.Authority, storage.R
 	return a, res.KVs[0].ModRevision, err
 }
 
-// offerShared writes the keys in place of those of a revision, 0 for none, if nobody else
-// has, and returns what stands there then.
+// offerShared replaces the keys of a revision, 0 for none, unless another server has done
+// so, and returns the stored keys.
 func offerShared(ctx context.Context, s storage.Store, a *pki.Authority, at storage.Revision) (*pki.Authority, error) {
 	text, err := a.Marshal()
 	if err != nil {

@@ -23,16 +23,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Who the parts of the client side are, as upstream's programs name themselves.
-// Each built-in controller writes as its own service account of kube-system.
+// The users of the parts of the client side, with the names of upstream's programs. Each
+// built-in controller writes as its own service account of kube-system.
 const (
 	controllersUser = "system:kube-controller-manager"
 	schedulerUser   = "system:kube-scheduler"
 	nodesUser       = "system:node:fairlead"
 )
 
-// The leases, in kube-system, of what only one process may do at a time. The first two
-// are upstream's, so that its programs and ours take turns as well.
+// The leases, in kube-system, of the parts that only one process may run at a time. The
+// first two are upstream's, so that its programs and ours exclude each other.
 const (
 	controllersLease = "kube-controller-manager"
 	schedulerLease   = "kube-scheduler"
@@ -52,8 +52,7 @@ type clientSide struct {
 	// elect makes each part wait for its lease, since others like it may run
 	// elsewhere; nil runs it at once.
 	elect *leader.Timing
-	// local is told of the nodes that run here, if a server of this process is to
-	// reach them.
+	// local gets the nodes that run here, if a server of this process should reach them.
 	local *simulated
 }
 
@@ -76,8 +75,8 @@ func (s clientSide) once(ctx context.Context, user, lease string, part func(cont
 	}, part)
 }
 
-// apart runs a part that is a process of its own, over a client side whose every part is
-// config's user, and tells the server what it makes of events if that is ours.
+// apart runs a part in a process of its own, over a client side whose every part is
+// config's user, and reports its handling of events to a Fairlead server.
 func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name string, part func(context.Context, clientSide) error) error {
 	ca, err := caBundle(config)
 	if err != nil {
@@ -102,8 +101,8 @@ func apart(ctx context.Context, config *rest.Config, elect *leader.Timing, name 
 	})
 }
 
-// env is what a part works with: its own client and event recorder, and a set of
-// informers that it may share with others.
+// env is a part's environment: its own client and event recorder, and a set of informers
+// that it may share with others.
 func (s clientSide) env(user, component string, informers *informer.Set) (controller.Env, error) {
 	c, err := s.wire(user)
 	if err != nil {
@@ -219,7 +218,7 @@ func (s clientSide) withVolumes(ctx context.Context, env controller.Env, informe
 	return group.Wait()
 }
 
-// Signing is what the controllers sign with; what is not there signs nothing.
+// Signing has the controllers' signing keys; a controller without its key signs nothing.
 type Signing struct {
 	// Certificates is for approved CertificateSigningRequests.
 	Certificates certificates.Options
@@ -228,9 +227,10 @@ type Signing struct {
 	Tokens crypto.Signer
 }
 
-// RunControllers runs built-in controllers against any Kubernetes API server until
-// ctx ends. The list is as CheckControllers says. With elect, one of all processes that run them does the work at a time; without,
-// this one does, whatever others do. So it is with RunScheduler and RunNodes.
+// RunControllers runs built-in controllers against any Kubernetes API server until ctx
+// ends. CheckControllers documents the list. With elect, one of all processes with the
+// lease's name works at a time; without, this one works whatever others do. The same holds
+// for RunScheduler and RunNodes.
 func RunControllers(ctx context.Context, config *rest.Config, list []string, signing Signing, elect *leader.Timing) error {
 	return apart(ctx, config, elect, "controllers", func(ctx context.Context, s clientSide) (err error) {
 		s.keys.signing = signing.Certificates
@@ -253,8 +253,8 @@ func RunNodes(ctx context.Context, config *rest.Config, o node.Options, elect *l
 	return apart(ctx, config, elect, "nodes", func(ctx context.Context, s clientSide) error { return s.nodes(ctx, o) })
 }
 
-// caBundle is what config trusts the server by; nil if it trusts the system's
-// authorities or anybody.
+// caBundle is config's CA for the server; nil if it trusts the system's CAs or skips
+// verification.
 func caBundle(config *rest.Config) ([]byte, error) {
 	if len(config.CAData) > 0 || config.CAFile == "" {
 		return config.CAData, nil

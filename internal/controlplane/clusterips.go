@@ -20,9 +20,9 @@ var addressResource = networkingv1.Resource("ipaddresses")
 // same etcd cluster writes the IPAddress first and gives the Service a minute.
 const leakedAfter = time.Minute
 
-// repairClusterIPs makes the IPAddresses that Services lack, as those of servers that knew
-// none do and those of which somebody has deleted it, and deletes IPAddresses of the server
-// that stand for no cluster IP. An address that two Services have belongs to the one that
+// repairClusterIPs creates the IPAddresses that Services lack, because an older server made
+// the Service or because the IPAddress was deleted, and deletes the server's IPAddresses
+// that belong to no cluster IP. An address that two Services have belongs to the one that
 // its IPAddress names.
 func repairClusterIPs(ctx context.Context, s *server.Server) error {
 	list, err := s.Lookup().List(ctx, addressResource, "")

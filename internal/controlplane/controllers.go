@@ -41,22 +41,22 @@ import (
 	"fairlead.dev/internal/server/auth/token"
 )
 
-// entry is a controller of the table: its name for --controllers, which is that of
-// its folder, and the service account of kube-system under whose role it works, as
-// kube-controller-manager names it; none if it works as kube-controller-manager itself.
+// entry is a controller of the table: its name for --controllers, which is that of its
+// folder, and its service account in kube-system, by kube-controller-manager's name, whose
+// role it has; "" if it works as kube-controller-manager itself.
 type entry struct {
 	name, account string
 	new           func(env controller.Env, keys keys) controller.Runner
 }
 
-// keys are what controllers hand out in the name of the cluster.
+// keys are the certificates and keys that controllers publish or sign with.
 type keys struct {
-	caBundle []byte // what clients trust the API server by, in PEM
+	caBundle []byte // the CA bundle by which clients trust the API server, in PEM
 	signing  certificates.Options
-	tokens   *token.SecretSigner // nil: none are made
+	tokens   *token.SecretSigner // nil: no tokens are made
 }
 
-// plain is for controllers that need nothing but their Env.
+// plain adapts a controller that needs only its Env.
 func plain(n func(controller.Env) controller.Runner) func(controller.Env, keys) controller.Runner {
 	return func(env controller.Env, _ keys) controller.Runner { return n(env) }
 }
@@ -119,8 +119,8 @@ func ControllerNames() []string {
 	return names
 }
 
-// CheckControllers says what is wrong with a list of controllers: each is a name,
-// a name with "-" before it (not this one), or "*" (all that are not named).
+// CheckControllers returns an error if a list of controllers is not valid. Each item is a
+// name, a name with "-" before it (not this one), or "*" (all that are not named).
 func CheckControllers(list []string) error {
 	for _, item := range list {
 		name := strings.TrimPrefix(item, "-")

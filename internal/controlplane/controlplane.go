@@ -33,7 +33,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// adminUser is who the kubeconfig makes its bearer, as kubeadm names it.
+// adminUser is the user of the kubeconfig, named as by kubeadm.
 const adminUser = "kubernetes-admin"
 
 // ControlPlane is a running control plane. Make it with Start.
@@ -42,13 +42,13 @@ type ControlPlane struct {
 	store     store
 	authority *pki.Authority
 	server    *server.Server
-	// started tells how far Start has come.
+	// started records the progress of Start.
 	started stages
-	// page is what people see of it in a browser.
+	// page is the page for browsers, at /ui.
 	page *ui.Page
 	// extensions are the kinds that definitions make the server serve.
 	extensions *extension.Extensions
-	// services say who serves what.
+	// services are the APIServices.
 	services *aggregate.Services
 	// simulated are the nodes of this process, if it has any.
 	simulated simulated
@@ -71,10 +71,9 @@ type ControlPlane struct {
 	stop        func() error
 }
 
-// Start brings a control plane up and returns when its API server answers; the
-// parts of the client side are on their way by then. ctx bounds the start alone.
-// What it can't do it says in one line, and leaves nothing behind that was not
-// there.
+// Start starts a control plane and returns when its API server answers; the parts of the
+// client side are starting by then. ctx limits the start only. On failure the error has one
+// line, and Start leaves no new files behind.
 func Start(ctx context.Context, o Options) (*ControlPlane, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -126,7 +125,7 @@ func (cp *ControlPlane) start(ctx context.Context) (err error) {
 	}
 	cp.started.reach(bootstrapped)
 	if err := repairClusterIPs(ctx, cp.server); err != nil {
-		// A Service that cannot be read keeps nobody from the others.
+		// A Service that cannot be read does not prevent the repair of others.
 		o.Log.Warn("IPAddresses not repaired", "error", err)
 	}
 	cp.started.reach(repaired)
@@ -193,7 +192,7 @@ func (cp *ControlPlane) serve() error {
 	return nil
 }
 
-// writeClientFiles writes what clients need: the kubeconfig and the CA.
+// writeClientFiles writes the files for clients: the kubeconfig and the CA.
 func (cp *ControlPlane) writeClientFiles() error {
 	cert, key, err := cp.authority.Client(adminUser, auth.MastersGroup)
 	if err != nil {
@@ -243,9 +242,9 @@ func (cp *ControlPlane) startClients() error {
 		o.progress("Nodes", strconv.Itoa(o.Nodes)+" simulated")
 	}
 	go func() {
-		// A part that fails takes the others down with it: half a control plane
-		// would look alive and do nothing. In an ordinary stop the server goes on
-		// answering until the parts have ended.
+		// A part that fails stops the others: half a control plane would seem alive and do
+		// no work. In an ordinary stop the server keeps answering until the parts have
+		// ended.
 		<-ctx.Done()
 		if !errors.Is(context.Cause(ctx), context.Canceled) {
 			cp.stopServing()
@@ -264,8 +263,8 @@ func (cp *ControlPlane) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop ends everything in order and returns the first error that a part ended
-// with. It takes less than two seconds, whatever clients do.
+// Stop ends all parts in order and returns the first error of a part. It takes less than
+// two seconds, whatever clients do.
 func (cp *ControlPlane) Stop() error { return cp.stop() }
 
 // URL is the API server's base URL.
@@ -297,7 +296,7 @@ func (cp *ControlPlane) KubeconfigPath() string {
 // CAPath is the file with the certificate that the server's is signed by.
 func (cp *ControlPlane) CAPath() string { return filepath.Join(cp.options.DataDir, caFile) }
 
-// Entry is what the kubeconfig says.
+// Entry is the content of the kubeconfig.
 func (cp *ControlPlane) Entry() kubeconfig.Entry { return cp.entry }
 
 // Config is the access of the kubeconfig, for clients of this process that want

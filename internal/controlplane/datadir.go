@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What lies in a data directory. Nothing else is ever written there.
+// The entries of a data directory. No others are ever written there.
 const (
 	storeDir       = "store"
 	pkiDir         = "pki"
@@ -16,8 +16,8 @@ const (
 	caFile         = "ca.crt"
 )
 
-// checkDataDir refuses a directory that is somebody else's before anything is
-// written to it: one that exists and holds a name that we don't write.
+// checkDataDir rejects an existing directory with an entry that this program does not
+// write, before it writes to it.
 func checkDataDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

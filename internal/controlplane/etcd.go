@@ -28,9 +28,9 @@ func (e etcdEndpoint) close() {
 	}
 }
 
-// listenEtcd opens the address of Options.EtcdListen, if there is one. Whoever reaches it
-// reads and writes everything, so without certificates of clients only this machine may
-// reach it, unless Options.EtcdListenInsecure asks for more.
+// listenEtcd opens the address of Options.EtcdListen, if it is set. Its clients can read
+// and write everything. So without client certificates the address must be reachable from
+// this machine only, unless Options.EtcdListenInsecure is set.
 func listenEtcd(o Options) (net.Listener, error) {
 	if o.EtcdListen == "" {
 		return nil, nil
@@ -60,8 +60,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// etcdWarning is what an operator is told about an etcd endpoint that asks nobody for
-// credentials; "" if it does.
+// etcdWarning is the operator's warning about an etcd endpoint without authentication; ""
+// if it authenticates.
 func etcdWarning(o Options) string {
 	host, _, err := net.SplitHostPort(o.EtcdListen)
 	switch {
@@ -73,8 +73,7 @@ func etcdWarning(o Options) string {
 	return "everyone who reaches this address can read and write everything there, secrets included"
 }
 
-// ServingFiles are the PEM files that something is served over TLS with; none means
-// plain text.
+// ServingFiles are the PEM files for serving over TLS; without them it is plain text.
 type ServingFiles struct {
 	// CertFile and KeyFile are the server's own. Clients must have a certificate
 	// signed by one of TrustedCAFile, if that is given.

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// explained serves why.Path. What an explanation takes is read over the wire in memory as
-// the user who asks, so that nobody is told of what he may not read himself.
+// explained serves why.Path. It reads the input of an explanation as the requesting user,
+// through the handler in memory, so that users see only data that they may read.
 func explained(s *server.Server) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, err := explain(s, r)
@@ -59,7 +59,7 @@ func explain(s *server.Server, r *http.Request) (why.Explanation, error) {
 	return why.Explain(subject), nil
 }
 
-// statusOf is an error as it is told.
+// statusOf converts an error to a Status.
 func statusOf(err error) metav1.Status {
 	var status apierrors.APIStatus
 	switch {

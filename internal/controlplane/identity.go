@@ -41,8 +41,8 @@ func identity(name string) *auth.User {
 		u.Groups = auth.ServiceAccountGroups(namespace)
 	}
 	if name == nodesUser {
-		// One user for many kubelets, which no role of Kubernetes' provides for: who
-		// is in the group of nodes may touch one node's objects only.
+		// One user for many kubelets. No role of Kubernetes allows that: a user in the
+		// group of nodes may change one node's objects only.
 		u.Groups = []string{auth.MastersGroup}
 	}
 	return auth.Authenticated(u)

@@ -13,17 +13,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Options says what to run. The zero value is an API server alone that keeps its
-// data in the present directory; `fairlead up` fills it from its flags.
+// Options configure a control plane. The zero value is an API server alone that keeps its
+// data in the current directory; `fairlead up` fills it from its flags.
 type Options struct {
 	// DataDir is where everything is kept; it is made if it is not there.
 	DataDir string
-	// InMemory keeps nothing but the files that clients need: the kubeconfig and
-	// the CA's certificate.
+	// InMemory keeps only the files for clients on disk: the kubeconfig and the CA's
+	// certificate.
 	InMemory bool
-	// Etcd is the cluster to keep everything in but what DataDir then holds: the
-	// keys and certificates, which all servers on one cluster must share, and the
-	// files that clients need.
+	// Etcd is the cluster that stores everything except the content of DataDir then: the
+	// keys and certificates, which all servers on one cluster must share, and the files for
+	// clients.
 	Etcd Etcd
 	// Listen is the address of the API server; "" is the first free port of
 	// 127.0.0.1 from 6443 on.
@@ -35,7 +35,7 @@ type Options struct {
 	// TLSNames are host names and IP addresses that the server's certificate is for besides
 	// those that it is known to have.
 	TLSNames []string
-	// Flags are those that the process was started with, for /flagz; nil serves none.
+	// Flags are the process's flags, for /flagz; nil disables it.
 	Flags map[string]string
 	// EtcdListen is where the store is served as etcd: a TCP address, or unix:// and the
 	// path of a socket that only this user may connect to; "" for nowhere.
@@ -44,7 +44,7 @@ type Options struct {
 	// EtcdListenInsecure allows an EtcdListen that other machines can reach without
 	// certificates of their own.
 	EtcdListenInsecure bool
-	// Limits bound what requests may take of the API server.
+	// Limits are the limits on requests to the API server.
 	Limits Limits
 	// Fsync is when a write is on disk, NoSync the prefixes of keys that need not
 	// be there before it is acknowledged, History how long superseded revisions
@@ -55,57 +55,58 @@ type Options struct {
 	// AcceptTornTail opens a store whose log ends before the last acknowledged write; see
 	// local.Options.
 	AcceptTornTail bool
-	// WatchHistory bounds, in bytes, the changes of each resource that are kept in memory
-	// for watchers; 0 is watchcache's default. Who begins before them is served from the store.
+	// WatchHistory limits, in bytes, the changes of each resource that are kept in memory
+	// for watches; 0 is watchcache's default. Watches that start earlier are served from
+	// the store.
 	WatchHistory int
 	// CBOR serves and takes CBOR besides the other encodings.
 	CBOR bool
 	// Kubeconfig is where to write the kubeconfig; "" is a file in DataDir.
 	Kubeconfig string
 
-	// Controllers to run, as CheckControllers reads them; none if empty.
+	// Controllers to run, in CheckControllers' format; none if empty.
 	Controllers []string
-	// Scheduler says whether to run the scheduler.
+	// Scheduler reports whether to run the scheduler.
 	Scheduler bool
 	// Scheduling is how it goes about it.
 	Scheduling scheduler.Options
 	// Nodes is how many nodes to simulate.
 	Nodes int
-	// NodeCapacity and NodeTemplate are what they are made of; see node.Options.
+	// NodeCapacity and NodeTemplate describe the nodes; see node.Options.
 	NodeCapacity corev1.ResourceList
 	NodeTemplate *corev1.Node
-	// Definitions are what becomes of them and of their pods, and what those answer.
+	// Definitions define the stages of the nodes and their pods, and the kubelets' answers.
 	Definitions *kwok.Definitions
 	// Kinds of theirs are objects of the server as well; see node.Options.
 	Kinds []kwok.Definition
 
-	// Elect makes the controllers, the scheduler and the nodes run in one of all
-	// processes on the cluster at a time; nil runs them here at once, as is right
-	// where nobody else can have the store.
+	// Elect makes the controllers, the scheduler and the nodes run in one of all processes
+	// on the cluster at a time; nil runs them here at once, which is right if no other
+	// process can have the store.
 	Elect *leader.Timing
 
-	// Trace keeps the lives of events, on both sides of the wire; nil keeps none.
+	// Trace records the lives of events, on both sides of the wire; nil records none.
 	Trace *trace.Log
 
-	// Faults are what is broken of the API server on purpose; nil allows none.
+	// Faults are the API server's injected faults; nil disables fault injection.
 	Faults *faults.Set
 
-	// Progress, if not nil, is told what was done, and Warning what an operator should
-	// know about it, both from several goroutines.
+	// Progress, if not nil, is called for each finished step, and Warning for facts that an
+	// operator should know, both from several goroutines.
 	Progress, Warning func(what, detail string)
-	// Log is for what an operator may want to know; nil logs nothing.
+	// Log is the operator's log; nil disables it.
 	Log *slog.Logger
 }
 
-// Limits bound what the requests that run at once may take; see server.Config. 0 is the
-// default of each, less than 0 no bound.
+// Limits limit concurrent requests; see server.Config. 0 is the default of each, less than
+// 0 no limit.
 type Limits struct {
 	MaxReads, MaxWrites int
 	MaxBodyBytes        int64
 	RequestTimeout      time.Duration
 }
 
-// warn tells Warning, or else the log.
+// warn calls Warning, or else logs.
 func (o Options) warn(what, detail string) {
 	if o.Warning == nil {
 		o.Log.Warn(detail, "part", what)

@@ -19,7 +19,7 @@ func newPipes() *pipes {
 	return p
 }
 
-// Dial connects to whoever accepts, who sees at which address it was meant to be.
+// Dial connects to the listener of an address; the accepting side sees that address.
 func (p *pipes) Dial(ctx context.Context, address string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {

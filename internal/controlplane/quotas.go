@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// serverUser is who the API server is when it writes for itself.
+// serverUser is the user of the API server's own writes.
 const serverUser = "system:apiserver"
 
 // quotas charges quotas over the wire in memory, as the server's own user.

@@ -13,9 +13,9 @@ const (
 	requestsPatience = 700 * time.Millisecond
 )
 
-// shutdown ends what start has begun, as far as it came: first the client side,
-// while the server still answers it; then the watches, which would never end by
-// themselves; then the requests under way; the store last.
+// shutdown ends the parts that start has started, as far as it came: first the client side,
+// while the server still answers it; then the watches, which would never end by themselves;
+// then the requests in progress; the store last.
 func (cp *ControlPlane) shutdown() error {
 	var errs []error
 	if cp.clients != nil {
@@ -42,8 +42,8 @@ func (cp *ControlPlane) shutdown() error {
 	return errors.Join(ignoreCancel(errs)...)
 }
 
-// within waits for f no longer than d. What f waits for goes on by itself; the
-// server it speaks to is about to end.
+// within waits for f, but no longer than d. f may continue afterwards; the server that it
+// calls is about to end.
 func within(d time.Duration, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
@@ -55,7 +55,7 @@ func within(d time.Duration, f func() error) error {
 	}
 }
 
-// ignoreCancel leaves out what only says that it was told to stop.
+// ignoreCancel drops errors that only report cancellation.
 func ignoreCancel(errs []error) []error {
 	var real []error
 	for _, err := range errs {

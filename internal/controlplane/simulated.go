@@ -19,7 +19,7 @@ type running struct {
 	kubelets *pipes
 }
 
-// set says which nodes run here from now on; nil for none.
+// set sets the nodes that run here from now on; nil for none.
 func (s *simulated) set(r *running) { s.now.Store(r) }
 
 func (s *simulated) Simulates(ip netip.Addr) bool {

@@ -16,7 +16,7 @@ import (
 // `fairlead store`.
 const SocketName = "etcd.sock"
 
-// maxSocketPath is what fits into the address of a Unix socket on every system.
+// maxSocketPath is the longest path of a Unix socket that every system supports.
 const maxSocketPath = 103
 
 // A socket is served from the first connection on: most stores never see one, and
@@ -28,9 +28,9 @@ type socket struct {
 	closed   bool               // guarded by mu
 }
 
-// listenSocket opens the socket of an embedded store that is open, and so replaces
-// one that a crash has left. It is nil where there is none, and where its path is
-// too long: then the store can only be reached by Options.EtcdListen.
+// listenSocket opens the socket of an open embedded store, and so replaces one that a crash
+// has left. It returns nil without an embedded store, and if the socket's path is too long:
+// then the store can only be reached by Options.EtcdListen.
 func listenSocket(o Options) (*socket, error) {
 	if o.InMemory || len(o.Etcd.Servers) > 0 {
 		return nil, nil
@@ -47,11 +47,11 @@ func listenSocket(o Options) (*socket, error) {
 	return &socket{listener: l}, nil
 }
 
-// unixScheme is what the address of a Unix socket begins with; its path follows.
+// unixScheme is the prefix of a Unix socket's address; its path follows.
 const unixScheme = "unix://"
 
-// listenUnix opens a socket to which only this user may connect. One that nobody listens on
-// any more, as a crash leaves it, is replaced.
+// listenUnix opens a socket to which only this user may connect. It replaces a socket
+// without a listener, as a crash leaves it.
 func listenUnix(path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&fs.ModeSocket == 0 {
@@ -97,7 +97,7 @@ func (s *socket) serve(c etcdserver.Config) error {
 	return server.Serve(&accepted{Listener: s.listener, first: first})
 }
 
-// close ends what is served and removes the socket.
+// close stops serving and removes the socket.
 func (s *socket) close() {
 	if s == nil {
 		return

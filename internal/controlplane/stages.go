@@ -15,19 +15,19 @@ const (
 	assembled    stage = iota + 1 // the server's caches are loaded, its admission and definitions are in effect
 	bootstrapped                  // the objects that a cluster starts with are there
 	repaired                      // cluster IPs and IPAddresses agree
-	working                       // what works behind the requests has been started
+	working                       // the background work has been started
 )
 
-// stages tells the checks of kube-apiserver's post-start hooks from the stages that do
-// here what the hooks do there.
+// stages derives the checks of kube-apiserver's post-start hooks from the stages here that
+// do the hooks' work.
 type stages struct{ reached atomic.Int32 }
 
 func (s *stages) reach(to stage) { s.reached.Store(int32(to)) }
 
 var errNotFinished = errors.New("not finished")
 
-// hooks are the checks, in kube-apiserver's order. Of its hooks those are left out that do
-// nothing here: flow control, the leases of API servers, and what refreshes certificates.
+// hooks are the checks, in kube-apiserver's order, without the hooks that have no
+// counterpart here: flow control, the leases of API servers, and certificate refresh.
 func (s *stages) hooks(registered func() error) (list []server.Check) {
 	for _, h := range []struct {
 		name  string

@@ -14,16 +14,17 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// firstObjects are what a cluster with simulated nodes gets once, when its store is
-// new: whoever deletes one of them later is not contradicted by the next start.
+// firstObjects are created once, when the store of a cluster with simulated nodes is new:
+// if a user deletes one, the next start does not create it again.
 //
-// The default storage class gives claims simulated volumes, as the local clusters that
-// people know come with one.
+// The default storage class gives claims simulated volumes, as local clusters usually have
+// one.
 func firstObjects(ctx context.Context, o Options, s storage.Store) ([]runtime.Object, error) {
 	if o.Nodes == 0 {
 		return nil, nil
 	}
-	// The namespace that every start makes and nobody can delete tells a new store.
+	// The store is new if it lacks the namespace that every start creates and no user can
+	// delete.
 	res, err := s.Range(ctx, storage.RangeRequest{Start: watchcache.Root + "namespaces/kube-system", CountOnly: true})
 	if err != nil || res.Count > 0 {
 		return nil, err

@@ -18,10 +18,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// store is what a control plane stands on: the embedded store or an etcd cluster.
+// store is a control plane's store: the embedded store or an etcd cluster.
 type store interface {
 	storage.Store
-	// Err says why the store can't be written, nil if it can.
+	// Err is the reason why the store cannot be written, nil if it can.
 	Err() error
 }
 
@@ -35,7 +35,7 @@ func (cp *ControlPlane) StoreFailed() <-chan struct{} {
 	return nil
 }
 
-// StoreErr says why the store can't be written now, nil if it can.
+// StoreErr is the reason why the store cannot be written now, nil if it can.
 func (cp *ControlPlane) StoreErr() error { return cp.store.Err() }
 
 // StoreDir is the directory of the embedded store on disk.
@@ -53,22 +53,21 @@ func storeFailed(s store) prometheus.Collector {
 	})
 }
 
-// Etcd says which etcd cluster to stand on instead of the embedded store.
+// Etcd selects an etcd cluster instead of the embedded store.
 type Etcd struct {
-	// Servers are the client URLs of its members; none means the embedded store.
+	// Servers are the client URLs of its members; empty for the embedded store.
 	Servers []string
 	// CAFile holds the certificates that the members' are signed by, if those of
 	// the machine don't do; CertFile and KeyFile are the client's own.
 	CAFile, CertFile, KeyFile string
-	// Prefix is what all keys begin with; "" is DefaultEtcdPrefix.
+	// Prefix is the prefix of all keys; "" is DefaultEtcdPrefix.
 	Prefix string
 }
 
 // DefaultEtcdPrefix is kube-apiserver's.
 const DefaultEtcdPrefix = "/registry"
 
-// openStore opens what the options ask for, and says in one line what is wrong
-// with it if it can't.
+// openStore opens the store of the options; its error has one line.
 func openStore(ctx context.Context, o Options) (store, error) {
 	if len(o.Etcd.Servers) > 0 {
 		if o.InMemory {
@@ -124,7 +123,7 @@ func openEtcd(ctx context.Context, o Options) (store, error) {
 	return s, nil
 }
 
-// tls is how to speak to the members; nil if none of them speaks it.
+// tls is the TLS configuration for the members; nil if none of them uses TLS.
 func (e Etcd) tls() (*tls.Config, error) {
 	secure := false
 	for _, url := range e.Servers {

@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/server"
 )
 
-// usageWindow is over what time the usage of simulated pods is said to be measured. It is
-// exact at each moment, so it is the least that can be said.
+// usageWindow is the window over which the usage of simulated pods is reported to be
+// measured. The usage is exact at each moment, so the window is the shortest possible.
 const usageWindow = time.Second
 
 // usage measures simulated pods and nodes, for metrics.k8s.io.

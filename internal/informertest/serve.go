@@ -145,7 +145,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, ns string) {
 	}
 }
 
-// sendState sends what is there as ADDED events, and the bookmark that ends them.
+// sendState sends the present objects as ADDED events, and the bookmark that ends them.
 func (s *Server) sendState(w http.ResponseWriter, ns string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

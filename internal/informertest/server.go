@@ -1,7 +1,7 @@
-// Package informertest is a small honest API server for tests of what lists and
-// watches: one resource (pods), revisions, paged lists, watches with bookmarks and
-// streamed lists, a history that can be cut off, and connections that can be broken. It
-// speaks HTTP/2 with TLS on a real socket. It knows nothing else of Kubernetes.
+// Package informertest is a small API server for tests of lists and watches: one resource
+// (pods), revisions, paged lists, watches with bookmarks and streamed lists, a history that
+// can be cut off, and connections that can be broken. It speaks HTTP/2 with TLS on a real
+// socket. It has no other part of Kubernetes.
 package informertest
 
 import (
@@ -131,8 +131,7 @@ func (s *Server) Break() {
 	s.mu.broken = make(chan struct{})
 }
 
-// Compact forgets the history: watches from an earlier revision are told 410, those
-// under way too.
+// Compact drops the history: watches from an earlier revision get 410, open ones too.
 func (s *Server) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +165,7 @@ func (s *Server) Skip() string {
 	return rev
 }
 
-// Pods returns what it holds, by namespace/name.
+// Pods returns the present pods, by namespace/name.
 func (s *Server) Pods() map[string]*corev1.Pod {
 	s.mu.Lock()
 	defer s.mu.Unlock()

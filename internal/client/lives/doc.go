@@ -1,11 +1,12 @@
-// Package lives reads from a Fairlead server the lives of events, and from any Kubernetes
-// API server what an explanation by package internal/trace/why takes: an object, what was noted
-// about it, what it stands on, and the lives of their last changes.
+// Package lives reads the lives of events from a Fairlead server, and the input of an
+// explanation by package internal/trace/why from any Kubernetes API server: an object, the
+// Events about it, the objects that it depends on, and the lives of their last changes.
 //
-// Everything is read as the client's user. What he may not read of the trace or of the
-// events is missing from an explanation; that he may not read the object is an error.
+// All requests are made as the client's user. Parts of the trace or Events that the user
+// may not read are missing from an explanation; it is an error if the user may not read the
+// object.
 //
 // # Concurrency
 //
-// The package keeps nothing and starts no goroutine.
+// The package has no state and starts no goroutine.
 package lives

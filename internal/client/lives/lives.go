@@ -18,10 +18,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// ErrNone is what Each says of a server that keeps no lives.
+// ErrNone is the error of Each for a server that keeps no lives.
 var ErrNone = errors.New("this server keeps no lives: it is not fairlead, or runs with --trace-events=0")
 
-// ErrNoKind is what Resource says of a kind that the server does not have.
+// ErrNoKind is the error of Resource for a kind that the server does not have.
 var ErrNoKind = errors.New("the server has no kind")
 
 // Each asks a server for lives, by the parameters of server.LivesPath, and hands them on
@@ -56,7 +56,7 @@ func Each(ctx context.Context, c *client.Client, q url.Values, each func(line []
 	}
 }
 
-// Resource finds what people call a kind: "deployment", "deployments", "deploy",
+// Resource finds a kind by any of its names: "deployment", "deployments", "deploy",
 // "deployments.apps". The error is ErrNoKind if there is none.
 func Resource(ctx context.Context, c *client.Client, name string) (client.APIResource, error) {
 	all, err := c.ServerResources(ctx)

@@ -18,11 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
-// gatherer reads from a server what an explanation takes.
+// gatherer reads the input of an explanation from a server.
 type gatherer struct{ c *client.Client }
 
-// Subject reads what why.Explain takes for an object, which is named as Resource says. An
-// object that is not there, and of which no life is kept, is Unknown.
+// Subject reads the input of why.Explain for an object, whose kind has any name that
+// Resource knows. The Subject of an object that neither exists nor has lives is Unknown.
 func Subject(ctx context.Context, c *client.Client, kind, namespace, name string) (why.Subject, error) {
 	for _, part := range []string{namespace, name} {
 		if wrong := content.IsPathSegmentName(part); len(wrong) > 0 {
@@ -41,7 +41,7 @@ func (g gatherer) ask(ctx context.Context, q client.Request, into any) error {
 	return json.Unmarshal(res.Body, into)
 }
 
-// below is what an object of a kind owns that it waits for.
+// below is the kind of objects that an object of a kind owns and waits for.
 var below = map[string]string{
 	"Deployment": "replicasets.apps", "ReplicaSet": "pods", "StatefulSet": "pods", "DaemonSet": "pods",
 	"ReplicationController": "pods", "Job": "pods", "CronJob": "jobs.batch",
@@ -66,7 +66,7 @@ func (g gatherer) subject(ctx context.Context, kind, namespace, name string) (wh
 	return g.known(ctx, r, namespace, name, object, deep)
 }
 
-// subjectOf is an object of which nothing else is known.
+// subjectOf is a subject with only its object.
 func subjectOf(r client.APIResource, namespace, name string, object map[string]any) why.Subject {
 	if !r.Namespaced {
 		namespace = ""
@@ -74,7 +74,7 @@ func subjectOf(r client.APIResource, namespace, name string, object map[string]a
 	return why.Subject{Kind: r.Kind.Kind, Resource: r.GVR.GroupResource().String(), Namespace: namespace, Name: name, Object: object}
 }
 
-// known adds to an object what is known of it.
+// known adds Events, lives and parts to a subject.
 func (g gatherer) known(ctx context.Context, r client.APIResource, namespace, name string, object map[string]any, depth int) (s why.Subject, err error) {
 	s = subjectOf(r, namespace, name, object)
 	namespace = s.Namespace
@@ -110,7 +110,7 @@ func (g gatherer) known(ctx context.Context, r client.APIResource, namespace, na
 	return s, err
 }
 
-// lives are those of a subject's last changes; none if the server keeps none.
+// lives are those of a subject's last changes; nil if the server keeps none.
 func (g gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, err error) {
 	q := url.Values{"resource": {s.Resource}, "namespace": {s.Namespace}, "name": {s.Name}, "limit": {"8"}}
 	err = Each(ctx, g.c, q, func(_ []byte, e show.Event) error {
@@ -123,7 +123,7 @@ func (g gatherer) lives(ctx context.Context, s why.Subject) (all []show.Event, e
 	return all, err
 }
 
-// events are what was noted about an object, oldest first.
+// events are the Events about an object, oldest first.
 func (g gatherer) events(ctx context.Context, namespace, uid string) ([]why.Note, error) {
 	if namespace == "" {
 		namespace = "default" // where those of objects of no namespace are
@@ -154,8 +154,8 @@ func (g gatherer) events(ctx context.Context, namespace, uid string) ([]why.Note
 	return notes, nil
 }
 
-// owned are the objects of a kind that another controls. Of those that the explanation
-// will not tell of, there may be thousands, no more is read than the list has.
+// owned are the objects of a kind that another controls. There may be thousands: of those
+// that the explanation leaves out, only the list's data is read.
 func (g gatherer) owned(ctx context.Context, kind, namespace, uid string, depth int) (all []why.Subject, err error) {
 	r, err := Resource(ctx, g.c, kind)
 	if err != nil {
@@ -261,7 +261,7 @@ func ownedBy(o map[string]any, uid string) bool {
 	})
 }
 
-// idle says of a ReplicaSet that it is an old one of a Deployment, with nothing left.
+// idle reports whether a ReplicaSet is an old one of a Deployment, without replicas.
 func idle(o map[string]any) bool {
 	var rs struct {
 		Spec   struct{ Replicas int }

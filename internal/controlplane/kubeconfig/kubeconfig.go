@@ -1,5 +1,5 @@
-// Package kubeconfig writes the file that tells clients where a control plane is
-// and who they are.
+// Package kubeconfig writes the file with a control plane's address and its clients'
+// credentials.
 package kubeconfig
 
 import (

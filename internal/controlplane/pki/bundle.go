@@ -19,7 +19,7 @@ type bundle struct {
 	FrontProxyKey        string `json:"frontProxyKey,omitempty"`
 }
 
-// Marshal gives the authority, its private keys included, as one JSON text: what the
+// Marshal encodes the authority, its private keys included, as one JSON text, which the
 // servers of one cluster share.
 func (a *Authority) Marshal() ([]byte, error) {
 	key, err := encodeKey(a.key)
@@ -37,7 +37,7 @@ func (a *Authority) Marshal() ([]byte, error) {
 	return json.Marshal(bundle{string(a.pem), string(key), string(token), string(a.front.pem), string(front)})
 }
 
-// Unmarshal reads what Marshal wrote.
+// Unmarshal decodes Marshal's text.
 func Unmarshal(text []byte) (*Authority, error) {
 	var b bundle
 	if err := json.Unmarshal(text, &b); err != nil {
@@ -53,8 +53,8 @@ func Unmarshal(text []byte) (*Authority, error) {
 	return a, nil
 }
 
-// Complete makes what an authority lacks that an earlier release has written, and says
-// whether there was anything to make.
+// Complete adds the parts that an authority from an earlier release lacks, and reports
+// whether there were any.
 func (a *Authority) Complete() (changed bool, err error) {
 	if a.front != nil {
 		return false, nil

@@ -71,7 +71,7 @@ func New() (*Authority, error) {
 	return a, err
 }
 
-// newAuthority makes an authority of that name, which signs nothing but certificates.
+// newAuthority makes an authority of that name, which signs only certificates.
 func newAuthority(name string) (*Authority, error) {
 	key, err := newKey()
 	if err != nil {
@@ -95,8 +95,8 @@ func newAuthority(name string) (*Authority, error) {
 	return &Authority{cert: cert, key: key, pem: encode("CERTIFICATE", der)}, nil
 }
 
-// Load reads the authority kept in dir, or makes one and keeps it there. A
-// directory that holds only part of one is an error: nothing is overwritten.
+// Load reads the authority in dir, or creates one there. It is an error if the directory
+// has only part of one: no file is overwritten.
 func Load(dir string) (*Authority, error) {
 	certPEM, err := os.ReadFile(filepath.Join(dir, caCertFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,8 +123,8 @@ func Load(dir string) (*Authority, error) {
 	return a, nil
 }
 
-// loadFront reads the authority of front proxies; what an earlier release has written has
-// none, and gets one.
+// loadFront reads the authority of front proxies, and creates it in a directory of an
+// earlier release, which has none.
 func (a *Authority) loadFront(dir string) error {
 	certPEM, err := os.ReadFile(filepath.Join(dir, frontCertFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -194,8 +194,8 @@ func parse(certPEM, keyPEM, tokenPEM []byte) (*Authority, error) {
 	return &Authority{cert: cert, key: key, token: token, pem: certPEM}, nil
 }
 
-// create makes an authority and writes it to dir, the certificate last: it is
-// what Load looks for, so a directory cut short in the middle is made anew.
+// create makes an authority and writes it to dir. It writes the certificate, which Load
+// looks for, last, so that after an interruption Load creates the authority anew.
 func create(dir string) (*Authority, error) {
 	a, err := New()
 	if err != nil {
@@ -228,11 +228,11 @@ func (a *Authority) Pool() *x509.CertPool {
 	return pool
 }
 
-// FrontProxy is another authority, which signs the certificates of those who may say for
-// whom they ask: of this server, where it passes requests on. It has no token key.
+// FrontProxy is the authority for the certificates of front proxies, which may name the
+// user of a request: of this server, when it proxies requests. It has no token key.
 func (a *Authority) FrontProxy() *Authority { return a.front }
 
-// Signer is the authority's certificate and key, for what signs requests in its name.
+// Signer is the authority's certificate and key, for signing requests in its name.
 func (a *Authority) Signer() (*x509.Certificate, crypto.Signer) { return a.cert, a.key }
 
 // TokenKey signs service account tokens.
