@@ -183,10 +183,10 @@ func (c *Controller) one(ctx context.Context, k Key) {
 	case ctx.Err() != nil: // the controller is stopping
 	case isTerminal(err):
 		c.queue.Forget(k)
-		c.o.Log.Error("reconcile failed and is not tried again", "key", k.String(), "err", err)
+		c.o.Log.Error("reconcile failed, not retrying", "key", k.String(), "err", err)
 	case c.o.MaxRetries > 0 && c.queue.Failures(k) >= c.o.MaxRetries:
 		c.queue.Forget(k)
-		c.o.Log.Error("reconcile failed for the last time", "key", k.String(), "err", err)
+		c.o.Log.Error("reconcile failed, no retries left", "key", k.String(), "err", err)
 	default:
 		level := slog.LevelWarn
 		if isConflict(err) { // ordinary
@@ -201,7 +201,7 @@ func (c *Controller) one(ctx context.Context, k Key) {
 func (c *Controller) look(ctx context.Context, k Key) (Result, error) {
 	res, err := c.r(ctx, k)
 	if namespaceGoes(err) && !isTerminal(err) {
-		c.o.Log.Debug("reconcile ends with its namespace", "key", k.String(), "err", err)
+		c.o.Log.Debug("reconcile stopped, its namespace is terminating", "key", k.String(), "err", err)
 		return Result{}, nil
 	}
 	return res, err

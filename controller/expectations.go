@@ -32,7 +32,7 @@ type expected struct {
 // ExpectationTimeout is the time after which an unmet expectation is dropped.
 const ExpectationTimeout = 5 * time.Minute
 
-// at returns the expectations of k, new ones if there are none. e.mu is held.
+// at returns the expectations of k, or new ones. e.mu is held.
 func (e *Expectations) at(k Key) *expected {
 	if e.mu.byKey == nil {
 		e.mu.byKey = map[Key]*expected{}

@@ -30,9 +30,9 @@ func NewMetrics() *Metrics {
 	}
 	return &Metrics{
 		queues:   workqueue.NewMetrics(),
-		total:    counter("reconcile_total", "How many reconciles have ended, by what came of them", "result"),
-		errors:   counter("reconcile_errors_total", "How many reconciles ended with an error, conflicts of resource versions left out"),
-		terminal: counter("terminal_reconcile_errors_total", "How many reconciles ended with an error that trying again will not cure"),
+		total:    counter("reconcile_total", "Reconciles, by result", "result"),
+		errors:   counter("reconcile_errors_total", "Reconciles that ended with an error other than a conflict of resource versions"),
+		terminal: counter("terminal_reconcile_errors_total", "Reconciles that ended with an error that is not retried"),
 		panics:   counter("reconcile_panics_total", "How many reconciles panicked"),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{Subsystem: sub, Name: "reconcile_time_seconds",
 			Help: "How long reconciles took",
@@ -61,7 +61,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// meter is the Metrics of one controller. A nil meter measures nothing.
+// meter is the Metrics of one controller. The methods of a nil meter have no effect.
 type meter struct {
 	results                  map[outcome]prometheus.Counter
 	errors, terminal, panics prometheus.Counter

@@ -76,7 +76,7 @@ func (w *writer) search(base []byte, from, end int) {
 	if len(base)-from < block || end-from < block {
 		return
 	}
-	var places [slots]int32 // of blocks in base, by their hash; 0 if there is none
+	var places [slots]int32 // of blocks in base, by their hash; or 0
 	stride := max(block, (len(base)-from)/(slots/2))
 	for p := from; p+block <= len(base); p += stride {
 		places[hash(base[p:])] = int32(p + 1)

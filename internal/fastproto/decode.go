@@ -109,7 +109,7 @@ func (f *field) run(b []byte) (run, rest []byte, items int, ok bool) {
 }
 
 // seek returns the field of a tag longer than one byte, and the rest behind the tag. It skips a field that the plan
-// does not have, returning a nil field. It returns nothing at all for malformed or unusual encodings.
+// does not have, returning a nil field. For malformed or unusual encodings both results are nil.
 func (p *plan) seek(b []byte) (*field, []byte) {
 	tag, n := varint(b)
 	if n == 0 || tag>>3 == 0 || tag>>3 > uint64(protowire.MaxValidNumber) {

@@ -1,7 +1,7 @@
 // Package fastproto decodes protobuf into the Go types of k8s.io/api faster than their generated code, and gives up
 // on input that it does not support.
 //
-// Generated code allocates every string, grows every slice item by item, and shares nothing between objects. Here
+// Generated code allocates every string, grows every slice item by item, and never shares values between objects. Here
 // the plan of a type is made once from its tags: fields are found at their offsets, slices are allocated with their
 // final length, and recently seen strings are shared. All this is invisible to the owner of the object.
 //

@@ -21,7 +21,7 @@ type plan struct {
 	fields []*field   // by number, or nil
 	all    []*field   // the same, in the order of the struct
 	opaque bool       // the struct has fields that are not in all
-	id     int        // of pointers to the type; 0 if none has been seen
+	id     int        // of pointers to the type; 0 before the first
 }
 
 // field is a field of a message.

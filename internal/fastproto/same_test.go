@@ -88,7 +88,7 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
-// TestNames checks that Names of malformed input returns nothing and does not panic.
+// TestNames checks that Names of malformed input returns empty names and does not panic.
 func TestNames(t *testing.T) {
 	for _, b := range []string{"", "\x0a", "\x0a\x05", "\x0a\x02\x0a\x09", "\x12\x00", "\x0a\x03\x1a\x01n", "\xff\xff"} {
 		ns, name := fastproto.Names([]byte(b))

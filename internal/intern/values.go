@@ -9,9 +9,8 @@ import (
 const MaxLen = 4 << 10
 
 // Values interns recent values of fields. At the first occurrence only a mark is kept, at the second the decoded
-// value, so values that occur once, which are much of every object, cost nothing. A value may be in one of two
-// slots; a repeated one moves to the first, and a new one takes the second. A nil Values is empty and keeps
-// nothing.
+// value, so values that occur once, which are much of every object, have no cost. A value may be in one of two
+// slots; a repeated one moves to the first, and a new one takes the second. A nil Values stays empty.
 type Values struct {
 	slots []slot
 	kept  int     // since slots last grew

@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/internal/intern"
 )
 
-// ask looks up b as a decoder does, and keeps a new value if there is none.
+// ask looks up b as a decoder does, and keeps a new value if it is missing.
 func ask(v *intern.Values, field int, b []byte) (at unsafe.Pointer, found bool) {
 	if !v.Try(field) {
 		return nil, false
@@ -82,7 +82,7 @@ func TestHabit(t *testing.T) {
 	}
 }
 
-// TestLong checks that long values are not kept, and that a nil Values keeps nothing.
+// TestLong checks that long values are not kept, and that a nil Values stays empty.
 func TestLong(t *testing.T) {
 	v := new(intern.Values)
 	long := make([]byte, intern.MaxLen+1)

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Others looks up the objects by which ResourceClaims are measured. Nil functions find none.
+// Others looks up the objects by which ResourceClaims are measured. Nil functions find no objects.
 type Others struct {
 	// DeviceClasses returns all device classes.
 	DeviceClasses func() []*resourcev1.DeviceClass

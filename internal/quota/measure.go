@@ -37,7 +37,7 @@ var aliases = map[string]corev1.ResourceName{
 	"secrets":                corev1.ResourceSecrets,
 }
 
-// For returns the measure of a resource: its own, or one that counts objects. It caches what it reads from others,
+// For returns the measure of a resource: its own, or one that counts objects. It caches the objects read from others,
 // so it serves for one decision. ok is false for events, which quotas do not limit.
 func For(gr schema.GroupResource, others Others) (_ Measure, ok bool) {
 	switch gr {

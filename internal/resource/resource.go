@@ -96,8 +96,7 @@ type Subresource struct {
 	ValidateUpdate   func(obj, old runtime.Object) field.ErrorList
 }
 
-// Field is a selectable field. Its value is the text at the first of Paths that is present in the stored JSON, or
-// Zero if none is. A field without Paths is supported but always has the value Zero.
+// Field is a selectable field. Its value is the text at the first of Paths that is present in the stored JSON, or else Zero. A field without Paths is supported but always has the value Zero.
 type Field struct {
 	Label string
 	Paths [][]string

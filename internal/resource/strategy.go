@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Strategy is how objects of one kind are written. Each member may be nil: then that step does nothing. Kinds
+// Strategy is how objects of one kind are written. Each member may be nil: then that step is skipped. Kinds
 // define theirs with [Rules].
 type Strategy struct {
 	// Default sets default values. It is idempotent.

@@ -2,7 +2,7 @@
 //
 // A Job's name contains its time in minutes, so that each time is served once, even by several controllers. If
 // several times were missed, while no controller ran or a predecessor was running, only the last is made up for,
-// and none older than startingDeadlineSeconds. concurrencyPolicy decides what happens while a Job of the CronJob is
+// unless it is older than startingDeadlineSeconds. concurrencyPolicy applies while a Job of the CronJob is
 // still running. Finished Jobs beyond the history limits are deleted.
 //
 // The controller does not poll: a pass requeues its key for the next time of the schedule, which for @every is

@@ -49,8 +49,7 @@ func (p *pass) scale() error {
 	return nil
 }
 
-// activeOrLatest returns the set that takes all of a change: the only one with replicas, or the latest if none has
-// replicas; nil if several have, or if there are no sets.
+// activeOrLatest returns the set that takes all of a change: the only one with replicas, or else the latest. It returns nil if several have replicas, or if there are no sets.
 func (p *pass) activeOrLatest() *appsv1.ReplicaSet {
 	switch live := active(p.every()); {
 	case len(live) == 1:

@@ -139,7 +139,7 @@ func (e *endpoints) write(ctx context.Context, k controller.Key, ep *corev1.Endp
 	return err
 }
 
-// remove deletes the Endpoints of a deleted Service, whoever created them.
+// remove deletes the Endpoints of a deleted Service, even those created by users.
 func (e *endpoints) remove(ctx context.Context, ep *corev1.Endpoints, exists bool) error {
 	if !exists {
 		return nil

@@ -58,7 +58,7 @@ func TestShare(t *testing.T) {
 		if why != "" {
 			continue
 		}
-		// The same endpoints in another order change nothing.
+		// The same endpoints in another order have the same hints.
 		again := in(c.have)
 		for i, j := 0, len(again)-1; i < j; i, j = i+1, j-1 {
 			again[i], again[j] = again[j], again[i]

@@ -100,7 +100,7 @@ func (m *monitors) ring() {
 }
 
 // refresh starts monitors of new resources and stops those of resources no longer served. If discovery failed for
-// some groups, none is stopped.
+// some groups, all monitors stay.
 func (m *monitors) refresh(ctx context.Context) (synced []<-chan struct{}, err error) {
 	resources, err := m.c.env.Client.ServerResources(ctx)
 	wanted := make(map[schema.GroupVersionResource]bool)
@@ -152,7 +152,7 @@ func (m *monitors) cached(ctx context.Context, id identity) (metav1.Object, bool
 	return f.get(id.namespace, id.name)
 }
 
-// ignored reports whether a resource is left out because it has many objects that own nothing.
+// ignored reports whether a resource is left out because it has many objects without dependents.
 func ignored(gvr schema.GroupVersionResource) bool {
 	return gvr.Resource == "events" && (gvr.Group == "" || gvr.Group == "events.k8s.io")
 }

@@ -16,8 +16,7 @@ import (
 	"fairlead.dev/controller"
 )
 
-// measure computes the size for each metric and returns the largest, with the metric that requires it. If there is
-// none, size is below 0 and err has the reason.
+// measure computes the size for each metric and returns the largest, with the metric that requires it. If no metric gives a size, size is below 0 and err has the reason.
 func (p *pass) measure() (size int32, metric string, seen []autoscalingv2.MetricStatus, err error) {
 	pods, selector, err := p.selected()
 	if err != nil {

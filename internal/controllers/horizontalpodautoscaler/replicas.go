@@ -43,7 +43,7 @@ type groups struct {
 	unready, missing []string
 }
 
-// group returns an error if there are no pods, or none that counts.
+// group returns an error if no pod counts.
 func (o *Options) group(pods []*corev1.Pod, m readings, resource corev1.ResourceName, now time.Time) (g groups, err error) {
 	if len(pods) == 0 {
 		return g, errors.New("no pods returned by selector while calculating replica count")

@@ -13,8 +13,7 @@
 // # Completion
 //
 // A Job that has reached its completions, or has failed, first gets the condition SuccessCriteriaMet or
-// FailureTarget; then its running pods are deleted, and it gets Complete or Failed when all are counted and none is
-// terminating.
+// FailureTarget; then its running pods are deleted, and it gets Complete or Failed when all are counted and gone.
 //
 // After a failure, new pods wait 10 s, doubled with each further failure up to 10 minutes, unless the Job has a
 // limit per index: then each index waits by itself, and its last failed pod is kept with its finalizer until its

@@ -153,7 +153,7 @@ func (p *pass) tellEnd() {
 	}
 }
 
-// finish adds the final condition if all pods are counted and none is terminating.
+// finish adds the final condition if all pods are counted and no pod is terminating.
 func (p *pass) finish() bool {
 	s := &p.job.Status
 	u := s.UncountedTerminatedPods

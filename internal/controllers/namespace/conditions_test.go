@@ -13,7 +13,7 @@ import (
 )
 
 // The reasons that hold a namespace are reported in upstream's words: pods beyond their grace period, a group whose
-// discovery fails, and, when nothing remains, other finalizers.
+// discovery fails, and, when the namespace is empty, other finalizers.
 func TestWhyNamespacesStay(t *testing.T) {
 	t.Parallel() // it waits
 	c := testenv.Start(t, testenv.Options{NoScheduler: true, Nodes: -1, Controllers: []string{"namespace", "serviceaccount"}}).Client(t)

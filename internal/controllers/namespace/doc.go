@@ -2,8 +2,8 @@
 //
 // A deleted namespace stays, in phase Terminating, while its spec has the finalizer kubernetes. A pass deletes its
 // contents: the pods first, because they may need the rest until they have terminated, then everything else that
-// discovery finds, including custom resources. When the server (not a cache) shows that nothing remains, the
-// finalizer is removed through the finalize subresource. Until then the status reports what remains, in
+// discovery finds, including custom resources. When the server (not a cache) shows an empty namespace, the
+// finalizer is removed through the finalize subresource. Until then the status reports the remaining objects, in
 // kube-controller-manager's conditions and words.
 //
 // The controller does not poll while pods terminate: their deletion causes the next pass. Objects with other

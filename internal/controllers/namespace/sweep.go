@@ -61,7 +61,7 @@ func (r *remainder) left(gvr schema.GroupVersionResource, items []*metav1.Partia
 	}
 }
 
-// sweep deletes the contents of the namespace and returns what remains.
+// sweep deletes the contents of the namespace and returns the remainder.
 func (n *namespaces) sweep(ctx context.Context, ns *corev1.Namespace) *remainder {
 	namespace, ending := ns.Name, time.Since(ns.DeletionTimestamp.Time) < n.grace(ns.Name)
 	r := &remainder{}
@@ -111,7 +111,7 @@ func (n *namespaces) grace(namespace string) time.Duration {
 	return time.Duration(longest) * time.Second
 }
 
-// clear deletes one resource's objects in the namespace and records what remains.
+// clear deletes one resource's objects in the namespace and records the remainder.
 func (n *namespaces) clear(ctx context.Context, r *remainder, res client.APIResource, namespace string, ending bool) {
 	items, err := n.empty(ctx, res, namespace)
 	if len(items) > 0 {

@@ -109,7 +109,7 @@ func (b *binder) syncBound(ctx context.Context, c *corev1.PersistentVolumeClaim)
 	return b.bind(ctx, c, v)
 }
 
-// mayHold reports whether a volume is bound to the claim or to none.
+// mayHold reports whether a volume is unbound or bound to the claim.
 func mayHold(v *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	return v.Spec.ClaimRef == nil || v.Spec.ClaimRef.UID == c.UID
 }

@@ -1,5 +1,5 @@
 // Package persistentvolume binds claims and volumes: it binds a PersistentVolumeClaim to the smallest volume that
-// satisfies it, requests one from the provisioner of the claim's storage class if there is none, and releases,
+// satisfies it, requests one from the provisioner of the claim's storage class if no volume does, and releases,
 // keeps or deletes volumes whose claim is gone. Volumes are created, expanded and deleted by their provisioners;
 // the provisioner of simulated volumes is part of the nodes.
 //

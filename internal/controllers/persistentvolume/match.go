@@ -11,8 +11,7 @@ import (
 )
 
 // best returns the volume for a claim: one that refers to it already, or else the smallest matching one, the first
-// by name among equals. With late binding only the former, because the scheduler picks among free ones. It returns
-// nil if there is none.
+// by name among equals. With late binding only the former, because the scheduler picks among free ones. The result may be nil.
 func (b *binder) best(c *corev1.PersistentVolumeClaim, late bool) (*corev1.PersistentVolume, error) {
 	for _, v := range b.volumes.Store().ByIndex(byClaim, c.Namespace+"/"+c.Name) {
 		if refersTo(v, c) && v.DeletionTimestamp == nil && satisfies(v, c) == nil {

@@ -84,7 +84,7 @@ func (c *collector) watch() {
 	})
 }
 
-// podSeen enqueues the work that a pod's new state requires, mostly none.
+// podSeen enqueues the work that a pod's new state requires, if any.
 func (c *collector) podSeen(old, p *corev1.Pod) {
 	if p.Spec.NodeName == "" {
 		if p.DeletionTimestamp != nil {

@@ -23,7 +23,7 @@ const byAccount = "account"
 
 // Options configure the controller.
 type Options struct {
-	// CA is the API server's CA bundle, in PEM; if it is empty, Secrets get none.
+	// CA is the API server's CA bundle, in PEM; it may be empty.
 	CA []byte
 	// Sign returns the token of an account for a Secret. Without it the controller is idle.
 	Sign func(account *corev1.ServiceAccount, secret string) (string, error)

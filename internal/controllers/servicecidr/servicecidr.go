@@ -49,7 +49,7 @@ func New(env controller.Env) controller.Runner {
 	return r.loop
 }
 
-// wake enqueues terminating ranges: the changed object may have been what held them.
+// wake enqueues terminating ranges: the changed object may have held them.
 func (r *ranges) wake(because client.Object) {
 	for _, c := range r.all.Store().List("") {
 		if c.DeletionTimestamp != nil {

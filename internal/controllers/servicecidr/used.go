@@ -41,7 +41,7 @@ func within(p netip.Prefix, others []netip.Prefix) bool {
 	return slices.ContainsFunc(others, func(o netip.Prefix) bool { return o.Overlaps(p) && o.Bits() <= p.Bits() })
 }
 
-// held reports whether an address can be allocated from one of mine, and from none of others.
+// held reports whether an address can be allocated from one of mine, and not from others.
 func held(text string, mine, others []netip.Prefix) bool {
 	ip, err := netip.ParseAddr(text)
 	gives := func(p netip.Prefix) bool { return gives(p, ip) }

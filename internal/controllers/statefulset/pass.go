@@ -69,7 +69,7 @@ func (p *pass) inRange(ordinal int) bool {
 // inOrder reports whether the set's pods come and go one after the other.
 func (p *pass) inOrder() bool { return p.set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement }
 
-// step does what can be done now. The status is computed from the result.
+// step does the work that can be done now. The status is computed from the result.
 func (p *pass) step() error {
 	if p.set.DeletionTimestamp != nil {
 		return nil
@@ -111,8 +111,7 @@ func (p *pass) forAll(n int, f func(i int) (proceed bool, err error)) (bool, err
 	return true, nil
 }
 
-// weakest returns a pod that is not available: the lowest such replica or, if there is none, the lowest such
-// condemned pod. It may be deleted whatever the others wait for. It
+// weakest returns a pod that is not available: the lowest such replica or else the lowest such condemned pod. It may be deleted whatever the others wait for. It
 // returns nil if all are available, or if the pod does not exist yet.
 func (p *pass) weakest() *corev1.Pod {
 	for _, pod := range p.replicas {

@@ -75,7 +75,7 @@ func sameCounts(a, b *appsv1.StatefulSetStatus) bool {
 		a.CurrentRevision == b.CurrentRevision && a.UpdateRevision == b.UpdateRevision
 }
 
-// nextAvailable returns the time until the next ready pod becomes available; zero if none will.
+// nextAvailable returns the time until the next ready pod becomes available, or zero.
 func (p *pass) nextAvailable() time.Duration {
 	var next time.Duration
 	for _, pod := range p.owned {

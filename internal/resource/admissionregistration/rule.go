@@ -44,7 +44,7 @@ func wildcard(f *check.Faults, p *check.Path, list []string, what string) {
 	}
 }
 
-// resources requires names of resources and subresources, none of which is covered by another's wildcard.
+// resources requires names of resources and subresources that are not covered by another's wildcard.
 func resources(f *check.Faults, p *check.Path, list []string) {
 	if len(list) == 0 {
 		f.Required(p, "")

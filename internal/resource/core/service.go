@@ -165,7 +165,7 @@ func sameNodePorts(was, now []corev1.ServicePort) bool {
 }
 
 // KeepAllocated restores addresses and node ports that an update omits, and clears those that the service's new
-// type does not use. Remaining empty ones are set by the allocators; a second call then changes nothing.
+// type does not use. Remaining empty ones are set by the allocators; a second call then has no effect.
 func KeepAllocated(s, old *corev1.Service) {
 	now, was := &s.Spec, &old.Spec
 	if hasClusterIP(old) && hasClusterIP(s) {

@@ -16,11 +16,11 @@ import (
 
 // coercion selects how an object is coerced.
 type coercion struct {
-	paths  bool // report what is dropped
+	paths  bool // report dropped fields
 	stored bool // drop malformed metadata too, and initialize the generation
 }
 
-// coerce does for a custom object what decoding into a Go type does for others: it prunes unknown fields and
+// coerce treats a custom object as decoding into a Go type treats others: it prunes unknown fields and
 // decodes the metadata.
 func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []string, err error) {
 	if k.fits(u, c) {

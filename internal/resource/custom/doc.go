@@ -14,13 +14,13 @@
 //
 // A stored object may have been written under an older definition. Reading it therefore coerces and defaults it by
 // the schema of the version it was stored in, converts it, and coerces it again. Objects written since the
-// definition last changed, [Kind.Since], need none of that: in the storage version their bytes are returned
+// definition last changed, [Kind.Since], need no processing: in the storage version their bytes are returned
 // unchanged.
 //
 // # Performance
 //
 // Nearly all objects conform to their schema. Beside upstream's forms of its schema, a version therefore has a
-// plan, which detects that there is nothing to coerce and sets defaults, and a check, which detects valid values.
+// plan, which recognizes objects that need no coercion and sets defaults, and a check, which detects valid values.
 // Either may be unsure; then upstream's functions decide. The tests compare both.
 //
 // An unused Kind consists of its names and the definition's stored bytes, which the watch cache holds anyway.

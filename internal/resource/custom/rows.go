@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// Resources returns the rows of the served versions, preferred first. There are none until the definition's names
+// Resources returns the rows of the served versions, preferred first. There are no rows until the definition's names
 // are accepted.
 func (k *Kind) Resources() (rows []*resource.Resource) {
 	d := k.Definition

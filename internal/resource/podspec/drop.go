@@ -7,7 +7,7 @@ import (
 
 // DropUnserved clears the scheduling group of a pod or pod template, as kube-apiserver does while its feature gate
 // GenericWorkload is off: there are no PodGroups, and the pod would wait for one forever. A group that the old
-// object has stays. The warning is this server's own; kube-apiserver sends none.
+// object has stays. The warning is this server's own; kube-apiserver sends no warning.
 func DropUnserved(obj, old runtime.Object) []string {
 	spec, path := specOf(obj)
 	if spec == nil || spec.SchedulingGroup == nil {

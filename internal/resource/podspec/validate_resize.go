@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// ValidateResize returns the errors of a resize of a pod: only CPU and memory may change, and none may be removed.
+// ValidateResize returns the errors of a resize of a pod: only CPU and memory may change, and neither may be removed.
 func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 	none := check.At("")
 	if isMirror(old) {

@@ -75,7 +75,7 @@ func (v *validator) windowsUser(p *check.Path, name string) {
 	}
 }
 
-// hostProcess requires all containers of a pod to be host processes, or none.
+// hostProcess requires all containers of a pod to agree on being host processes.
 func (v *validator) hostProcess(p *check.Path) {
 	of := func(w *corev1.WindowsSecurityContextOptions) *bool {
 		if w == nil {

@@ -138,7 +138,7 @@ type Completer interface {
 	Complete(ctx context.Context, r *Request) error
 }
 
-// Validator rejects an object in its final state. It changes nothing.
+// Validator rejects an object in its final state. It does not modify the object.
 type Validator interface {
 	Plugin
 	Validate(ctx context.Context, r *Request) error

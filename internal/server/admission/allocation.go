@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// allocation holds what one request allocates and releases. The plugin's lock is held around all of it.
+// allocation holds the addresses and ports that one request allocates and releases. The plugin's lock is held around all of it.
 type allocation struct {
 	a            *ServiceAllocation
 	ctx          context.Context
@@ -44,8 +44,7 @@ func (t *allocation) undo() {
 	t.taken = nil
 }
 
-// keep makes the allocation final: what was allocated belongs to the service under its final name, and what it no
-// longer uses is free.
+// keep makes the allocation final: allocated addresses and ports belong to the service under its final name, and unused ones are released.
 func (t *allocation) keep() {
 	now := owner(t.svc)
 	for _, h := range t.taken {

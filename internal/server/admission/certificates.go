@@ -16,7 +16,7 @@ import (
 )
 
 // Certificates protects certificate signing requests and trust bundles: it records the creator in each request,
-// requires permission for a signer from those who approve, sign, or attest for its bundles, and rejects client
+// requires permission for a signer to approve, sign, or attest for its bundles, and rejects client
 // certificates for system:masters.
 type Certificates struct{ Authorizer auth.Authorizer }
 

@@ -7,7 +7,7 @@
 //     Chain.Complete when a new object has its name and UID; and Chain.Validate
 //     after the object's own validation, when the object is final. Objects
 //     are of the storage version and belong to the request: a mutator or completer may
-//     change or replace Request.Object, and nothing else.
+//     change or replace only Request.Object.
 //   - A plugin rejects with a *apierrors.StatusError, which is sent to the client
 //     unchanged. The first rejection ends the chain.
 //   - A plugin that allocates from a pool (an address, a port) registers its

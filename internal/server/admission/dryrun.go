@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A dry run allocates nothing. Addresses outside of the ranges and ports in use are reported, and placeholders
+// A dry run has no allocations. Addresses outside of the ranges and ports in use are reported, and placeholders
 // stand for the numbers that would be allocated.
 
 func (t *allocation) tryPort(h holding) error {

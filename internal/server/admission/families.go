@@ -46,8 +46,7 @@ func (t *allocation) families() error {
 	return nil
 }
 
-// prefersAsBefore reports whether an update of a service that prefers dual-stack changes none of the relevant
-// fields. Such a service keeps its families when the server's families change.
+// prefersAsBefore reports whether an update of a service that prefers dual-stack leaves the relevant fields unchanged. Such a service keeps its families when the server's families change.
 func (t *allocation) prefersAsBefore() bool {
 	s, was := &t.svc.Spec, &t.old.Spec
 	prefers := func(p *corev1.IPFamilyPolicy) bool { return p == nil || *p == corev1.IPFamilyPolicyPreferDualStack }

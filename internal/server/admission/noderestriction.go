@@ -23,7 +23,7 @@ import (
 // authorizer.
 type NodeRestriction struct {
 	Lookup Lookup
-	// Authorizer allows nodes tokens for audiences that no volume of the pod names; nil allows none.
+	// Authorizer allows nodes tokens for audiences that no volume of the pod names; nil denies them.
 	Authorizer auth.Authorizer
 }
 

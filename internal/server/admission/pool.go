@@ -21,7 +21,7 @@ type pool struct {
 func newPool(size, low int) *pool { return &pool{size: size, low: low, owners: map[int]string{}} }
 
 // lowBand returns the size of the band reserved for requested numbers: a sixteenth of the range, at least 16 and at
-// most limit. Small ranges have none.
+// most limit. Small ranges have no such band.
 func lowBand(size, limit int) int {
 	if size <= 16 {
 		return 0

@@ -88,7 +88,7 @@ func (p ResourceQuota) others(ctx context.Context) quota.Others {
 	}
 }
 
-// typed converts a list to one type. It returns none if the list could not be read.
+// typed converts a list to one type. It returns an empty list if the original could not be read.
 func typed[T runtime.Object](list []runtime.Object, err error) []T {
 	var all []T
 	if err == nil {

@@ -36,7 +36,7 @@ type ServiceAllocation struct {
 		sync.Mutex
 		loaded bool
 		ports  *pool
-		// inFlight holds what requests have allocated but not yet written.
+		// inFlight has the allocations of requests that are not yet written.
 		inFlight map[holding]bool
 	}
 }

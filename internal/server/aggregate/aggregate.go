@@ -80,7 +80,7 @@ type known struct {
 	uid     types.UID
 	managed string // apiregistration.OnStart or Always, "" if the server does not manage it
 	spec    apiregistrationv1.APIServiceSpec
-	// available is its Available condition; local is set if the condition says that the version is served locally.
+	// available is its Available condition; local is set if the condition's reason is Local.
 	available, local bool
 }
 
@@ -178,7 +178,7 @@ const retryAfter = time.Second
 func (s *Services) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx); err != nil && ctx.Err() == nil {
-			s.o.Log.Warn("API services are watched again", "error", err)
+			s.o.Log.Warn("watch of API services failed, retrying", "error", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(retryAfter):
@@ -223,7 +223,7 @@ func (s *Services) follow(ctx context.Context) error {
 			touched = true
 		}
 		if !drain(w) || !drain(trust) {
-			return errors.New("the watch of API services is over")
+			return errors.New("the watch of API services has ended")
 		}
 		if touched {
 			if err := s.o.Server.Bootstrap(ctx, []runtime.Object{s.o.Trust.DeepCopy()}, bootstrap.Reconcile); err != nil {

@@ -99,7 +99,7 @@ func (s *Services) watchOver(ctx context.Context, r *remote) {
 	for {
 		wait := recheck
 		if err := s.checkRemote(ctx, r); err != nil {
-			s.o.Log.Debug("an API service is checked again", "name", r.name, "error", err)
+			s.o.Log.Debug("check of an API service failed, retrying", "name", r.name, "error", err)
 			wait, pause = pause, min(2*pause, recheck)
 		} else {
 			pause = firstRetry

@@ -12,7 +12,7 @@ func newMetrics() metrics {
 	return metrics{
 		unavailable: prometheus.NewDesc("aggregator_unavailable_apiservice", "Whether the API service is not available.", []string{"name"}, nil),
 		fell: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "aggregator_unavailable_apiservice_total", Help: "How often an API service that was available was found not to be, and why.",
+			Name: "aggregator_unavailable_apiservice_total", Help: "Times an available API service became unavailable, by reason.",
 		}, []string{"name", "reason"}),
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"fairlead.dev/internal/server/auth/bootstrap"
 )
 
-// Builtin returns the API services of the built-in versions, which a new cluster has. The version of API services
-// itself has none.
+// Builtin returns the API services of the built-in versions, which a new cluster has. The version of API services itself has no API service.
 func Builtin(resources []*resource.Resource) (objects []runtime.Object) {
 	for _, gv := range versions(resources, false) {
 		objects = append(objects, apiregistration.Own(gv, apiregistration.OnStart))

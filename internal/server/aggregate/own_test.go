@@ -118,8 +118,7 @@ func patch(t *testing.T, c *client.Client, name, text string) *apiregistrationv1
 	return s
 }
 
-// TestRestart checks that a start creates and restores the API services of built-in versions, and writes none that
-// is unchanged.
+// TestRestart checks that a start creates and restores the API services of built-in versions, and does not write unchanged ones.
 func TestRestart(t *testing.T) {
 	o := controlplane.Options{DataDir: t.TempDir(), Listen: "127.0.0.1:0"}
 	start := func() (*controlplane.ControlPlane, *client.Client) {

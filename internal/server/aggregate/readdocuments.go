@@ -41,7 +41,7 @@ func (s *Services) readDocuments(ctx context.Context, r *remote) {
 		s.setDocuments(r, documents)
 		once()
 		if err != nil {
-			s.o.Log.Debug("what an API service describes is not known", "name", r.name, "error", err)
+			s.o.Log.Debug("OpenAPI documents of an API service cannot be read", "name", r.name, "error", err)
 			continue
 		}
 		t := time.NewTimer(reread)

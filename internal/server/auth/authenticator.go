@@ -16,7 +16,7 @@ type AuthenticatorFunc func(*http.Request) (*User, bool, error)
 // Authenticate calls f.
 func (f AuthenticatorFunc) Authenticate(r *http.Request) (*User, bool, error) { return f(r) }
 
-// Union returns an Authenticator that asks each of list in turn until one knows the user. If none does, the first
+// Union returns an Authenticator that asks each of list in turn until one knows the user. If all fail, the first
 // error, which means invalid credentials, is returned.
 func Union(list ...Authenticator) Authenticator { return union(slices.Clone(list)) }
 

@@ -49,7 +49,7 @@ func Privileged(a Authorizer) Authorizer {
 	})
 }
 
-// AnyOf returns an Authorizer that asks each of list in turn until one allows the request. If none does, it returns
+// AnyOf returns an Authorizer that asks each of list in turn until one allows the request. If all deny it, it returns
 // all reasons and the first error.
 func AnyOf(list ...Authorizer) Authorizer {
 	list = slices.Clone(list)

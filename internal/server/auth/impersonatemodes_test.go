@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// rights lists what is allowed, as "VERB RESOURCE NAME", the resource with its group, subresource and namespace.
+// rights lists the allowed requests, as "VERB RESOURCE NAME", the resource with its group, subresource and namespace.
 type rights []string
 
 func (r rights) Authorize(_ context.Context, a auth.Attributes) (bool, string, error) {

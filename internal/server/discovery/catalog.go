@@ -79,7 +79,7 @@ func newCatalog(resources []*resource.Resource, remotes []Remote, unlisted []sch
 	return c
 }
 
-// find returns the element for which is returns true, appending other if there is none.
+// find returns the element for which is returns true, appending other if it is missing.
 func find[T any](list *[]T, is func(*T) bool, other T) *T {
 	i := slices.IndexFunc(*list, func(t T) bool { return is(&t) })
 	if i < 0 {

@@ -50,7 +50,7 @@ type documentKey struct {
 // document is an encoded document.
 type document struct {
 	body []byte
-	etag string // "" if the response has none
+	etag string // may be ""
 }
 
 // New returns a Handler for the resources.

@@ -75,7 +75,7 @@ func (x *Extensions) endDeleted(ctx context.Context) {
 				if err == nil {
 					return
 				}
-				x.o.Log.Warn("custom resource definition cannot be ended yet", "name", name, "error", err)
+				x.o.Log.Warn("deletion of a custom resource definition failed, retrying", "name", name, "error", err)
 				if !pause(ctx) {
 					return
 				}

@@ -102,7 +102,7 @@ func (x *Extensions) Run(ctx context.Context) error {
 	defer x.ending.wait()
 	for ctx.Err() == nil {
 		if err := x.follow(ctx); err != nil && ctx.Err() == nil {
-			x.o.Log.Warn("custom resource definitions are watched again", "error", err)
+			x.o.Log.Warn("watch of custom resource definitions failed, retrying", "error", err)
 			if !pause(ctx) {
 				break
 			}

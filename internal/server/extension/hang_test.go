@@ -64,8 +64,7 @@ func TestHangingWebhook(t *testing.T) {
 	})
 }
 
-// TestOneQuestion checks that any number of objects is converted by one call, in order, and that an invalid
-// response converts none.
+// TestOneQuestion checks that any number of objects is converted by one call, in order, and that an invalid response fails the conversion.
 func TestOneQuestion(t *testing.T) {
 	h := &hook{}
 	h.set(honest)

@@ -164,7 +164,7 @@ func TestWriteByOldDefinition(t *testing.T) {
 }
 
 // TestNeverAnotherDefinition changes the definition all the time. Every response of either server must follow a
-// single definition, and none that was replaced before the request.
+// single definition, and not one that was replaced before the request.
 func TestNeverAnotherDefinition(t *testing.T) {
 	a, b, _ := twoServers(t)
 	a.ask(t, "POST", definitions, twoVersions("v1", 1), 201)

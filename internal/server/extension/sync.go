@@ -147,7 +147,7 @@ func (x *Extensions) serve() {
 	x.o.Server.Set(rows, x.o.Describes...)
 }
 
-// writeStatus writes a computed status. If the definition has changed since, nothing is written: its status will be
+// writeStatus writes a computed status. If the definition has changed since, the write is skipped: its status will be
 // computed again.
 func (x *Extensions) writeStatus(ctx context.Context, name string, status *apiextensionsv1.CustomResourceDefinitionStatus) error {
 	from := x.mu.served[name].from

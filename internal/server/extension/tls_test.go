@@ -69,7 +69,7 @@ func (p *program) ca() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
 }
 
-// TestListAsksOnce checks that the objects of a list are converted by one call, and none twice, and that a failed
+// TestListAsksOnce checks that the objects of a list are converted by one call, and only once, and that a failed
 // conversion fails the whole list.
 func TestListAsksOnce(t *testing.T) {
 	p := startProgram(t)

@@ -132,7 +132,7 @@ func (p *peer) await(request, text string) {
 			return
 		}
 		if !p.ours {
-			time.Sleep(100 * time.Millisecond) // in another process there is nothing to wait on
+			time.Sleep(100 * time.Millisecond) // in another process there is no signal to wait on
 		}
 	}
 	p.t.Fatalf("%s never says %s", request, text)

@@ -129,7 +129,7 @@ func (f *Fault) complete() error {
 		}
 	}
 	if !f.writes() && (f.Nth != 0 || f.Times != 0 || f.Verb != "" || f.Name != "" && !f.ofLeases()) {
-		return fmt.Errorf("%s is not of writes: it takes no nth, times, verb or name", f.Action)
+		return fmt.Errorf("%s does not apply to writes: it takes no nth, times, verb or name", f.Action)
 	}
 	if f.writes() {
 		if f.Nth < 0 {

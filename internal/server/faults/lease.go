@@ -19,7 +19,7 @@ func (f *Fault) chooseLeases() error {
 		f.Resource = Leases
 	}
 	if f.Resource != "" && f.Resource != Leases {
-		return fmt.Errorf("expire is of %s, or, with no selection, of the leases of the store", Leases)
+		return fmt.Errorf("expire applies to %s or, without a selection, to the store's leases", Leases)
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func (f *Fault) chooseLeases() error {
 // hold records the holders of the Leases that are to run out.
 func (f *Fault) hold(ctx context.Context, b Breaker) (err error) {
 	if b == nil {
-		return errors.New("nobody holds a Lease of a server that has not begun")
+		return errors.New("the server has not started: its Leases have no holders")
 	}
 	f.held, err = b.Held(ctx, func(t Target) bool {
 		every := *f
@@ -35,7 +35,7 @@ func (f *Fault) hold(ctx context.Context, b Breaker) (err error) {
 		return every.about(t)
 	})
 	if err == nil && len(f.held) == 0 {
-		err = errors.New("nobody holds a Lease of this selection")
+		err = errors.New("no Lease in this selection has a holder")
 	}
 	return err
 }
@@ -47,7 +47,7 @@ type Renewal struct {
 	UID, From, To string
 }
 
-// Renew returns the fault that a renewal fails by. ok is false if there is none. If the Lease passes from the
+// Renew returns the fault that a renewal fails by. ok is false if no fault applies. If the Lease passes from the
 // expiring holder to another one, or is released, passes is true, and the fault ends for that Lease.
 func (s *Set) Renew(r Renewal) (f Fault, passes, ok bool) {
 	if s == nil || s.leases.Load() == 0 || r.From == "" {

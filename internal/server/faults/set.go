@@ -144,7 +144,7 @@ func (s *Set) List() []Fault {
 	return all
 }
 
-// Watch returns the first fault that affects a watch. ok is false if there is none.
+// Watch returns the first fault that affects a watch. ok is false if no fault affects it.
 func (s *Set) Watch(t Target) (f Fault, ok bool) {
 	if s == nil || s.watches.Load() == 0 {
 		return f, false

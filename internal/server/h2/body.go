@@ -13,7 +13,7 @@ var errClosed = errors.New("h2: the stream is closed")
 // body is a request's body. The connection's reader appends to it and the handler reads from it.
 type body struct {
 	x *exchange
-	// declared is the Content-Length, -1 if the client sent none; got is the number of bytes received. Both belong
+	// declared is the Content-Length, or -1; got is the number of bytes received. Both belong
 	// to the reader.
 	declared, got int64
 

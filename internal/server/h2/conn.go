@@ -40,7 +40,7 @@ var (
 	ErrStuck = errors.New("h2: the client does not read")
 )
 
-// conn is a connection. The package comment describes its goroutines and what they own.
+// conn is a connection. The package comment describes its goroutines and their data.
 type conn struct {
 	server     *Server
 	handler    http.Handler

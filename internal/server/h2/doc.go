@@ -32,7 +32,7 @@
 //     being written, and is the only caller of sources. A handler takes the role
 //     for one write, which saves small responses a wake-up. Frames from all
 //     others, and frames left after that write, are written by a goroutine that
-//     ends when none are left.
+//     ends when all are written.
 //
 // A stream is in at most one of three lists: queue, if its handler has data to send and the windows allow it;
 // ready, if its source may have data; stalled, if its source has data and the windows do not allow it. The role

@@ -17,8 +17,7 @@ func (w *credit) take(n int64) bool {
 	return true
 }
 
-// done accounts for n bytes that have been read. It returns the increment to send in a WINDOW_UPDATE, or 0 for none
-// yet.
+// done accounts for n bytes that have been read. It returns the increment to send in a WINDOW_UPDATE, or 0 if that can wait.
 func (w *credit) done(n int64) uint32 {
 	if w.read += n; w.read < w.full/4 {
 		return 0

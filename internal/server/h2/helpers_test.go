@@ -231,7 +231,7 @@ func (p *peer) encode(fields ...string) []byte {
 	return p.block.Bytes()
 }
 
-// dialDeaf connects a peer that reads nothing after the SETTINGS.
+// dialDeaf connects a peer that does not read after the SETTINGS.
 func dialDeaf(t testing.TB, h http.Handler, o options) *peer {
 	t.Helper()
 	p := connect(t, h, h2.Install(server(t, o), o.Options))

@@ -41,8 +41,7 @@ func (c *conn) process(f http2.Frame) error {
 // answer counts an outgoing frame that the peer has caused.
 func (c *conn) answer() { c.mu.answers++ }
 
-// answered counts such a frame and has it written. The limit protects memory from a peer that causes many and reads
-// none.
+// answered counts such a frame and has it written. The limit protects memory from a peer that causes many and does not read.
 func (c *conn) answered() error {
 	if c.answer(); c.mu.answers > maxAnswers {
 		return http2.ConnectionError(http2.ErrCodeEnhanceYourCalm)

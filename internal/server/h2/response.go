@@ -275,7 +275,7 @@ func (w *response) findTrailers() {
 	w.trailers = kept
 }
 
-// EnableFullDuplex does nothing: a body can always be read while the response is written.
+// EnableFullDuplex has no effect: a body can always be read while the response is written.
 func (w *response) EnableFullDuplex() error { return nil }
 
 // SetReadDeadline makes reads of the body fail from t on.

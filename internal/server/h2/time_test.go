@@ -30,7 +30,7 @@ func TestIdleTimeout(t *testing.T) {
 	})
 }
 
-// TestGreeting checks that a client that sends nothing is disconnected after a while.
+// TestGreeting checks that a silent client is disconnected after a while.
 func TestGreeting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, echo, h2.Install(&http.Server{}, h2.Options{}))

@@ -96,7 +96,7 @@ func (c *conn) flush() {
 
 func (c *conn) more() bool { return c.mu.out != nil || c.mu.tail != nil || c.mu.ready.first != nil }
 
-// run holds the writer role until there is nothing left to write.
+// run holds the writer role until all data is written.
 func (c *conn) run() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

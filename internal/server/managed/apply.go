@@ -26,7 +26,7 @@ type Apply struct {
 	Time time.Time
 }
 
-// TryMerge handles regular configurations. It returns the merged object, which is Live itself if nothing changes,
+// TryMerge handles regular configurations. It returns the merged object, which is Live itself if it does not change,
 // and the managed fields after the merge.
 //
 // ok is false for irregular input and for a conflict that is not forced. The caller then uses apimachinery's

@@ -15,8 +15,7 @@ var notManaged = map[string]bool{
 	"clusterName": true, "generation": true, "managedFields": true, "resourceVersion": true,
 }
 
-// changes compares two objects and returns what was added, modified and
-// removed, as a sorted tree.
+// changes compares two objects and returns the added, modified and removed paths, as a sorted tree.
 func changes(old, new []byte, s *openapi.Shape, only Filter) *node {
 	root := &node{}
 	for p := range pairs(old, new) {

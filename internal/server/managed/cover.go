@@ -8,7 +8,7 @@ import (
 )
 
 // SkipPruning prepares the entries for merging a configuration that includes every field its manager applied
-// before. Such a merge prunes nothing, and finding that out is half of the cost of a merge, so the manager's entry
+// before. Such a merge prunes no field, and finding that out is half of the cost of a merge, so the manager's entry
 // is replaced by an empty one. If the configuration lacks a field, or the entry is of another version, the entries
 // are returned unchanged.
 func SkipPruning(entries []metav1.ManagedFieldsEntry, own metav1.ManagedFieldsEntry, config []byte, s *openapi.Shape) []metav1.ManagedFieldsEntry {

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/internal/server/openapi"
 )
 
-// part is a configuration that gives some of what another does.
+// part returns a configuration with some of another's fields.
 func part(r *rand.Rand, v any, keep int) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -15,7 +15,7 @@ import (
 // Path elements are written as in FieldsV1: "f:name" is a member, `k:{"name":"web"}` a list item by its keys,
 // `v:"x"` a list item by its value, "i:3" a list item by its index.
 
-// keyElement returns the path element of an item of a keyed list. ok is false if the item has none of the keys.
+// keyElement returns the path element of an item of a keyed list. ok is false if the item has no key.
 func keyElement(keys []openapi.ShapeKey, item []byte) (e string, ok bool) {
 	b := make([]byte, 0, 64)
 	b = append(b, "k:{"...)

@@ -7,8 +7,7 @@ import (
 )
 
 // hits looks up the changes with the given mark in the text of a set without parsing it. any reports whether the
-// set has some of them, all whether it has every one. Most writes change a few fields; most managers own none of
-// these, or the writer owns them already.
+// set has some of them, all whether it has every one. Most writes change a few fields; most managers do not own these, or the writer owns them already.
 func (n *node) hits(set []byte, what mark) (any, all bool) {
 	all = true
 	if n.mark&what != 0 && n.element != "" {

@@ -9,7 +9,7 @@ import (
 
 // pruner removes from a merged object the fields and items that a manager applied before and now omits, as
 // structured-merge-diff does. A field or item of the manager's last set is removed with everything in it unless
-// another set has it. Everything inside a removed field or item is removed as well, whoever owns it. A struct field
+// another set has it. Everything inside a removed field or item is removed as well, even with other owners. A struct field
 // is the exception: owning a field inside a struct counts as owning the struct.
 //
 // Its methods append the value without the removed parts, and return false if the input is irregular.

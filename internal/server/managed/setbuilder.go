@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/internal/server/scan"
 )
 
-// set returns the FieldsV1 of the fields in the configuration. ok is false, and set empty, if there are none or if
+// set returns the FieldsV1 of the fields in the configuration. ok is false, and set empty, if there are no fields or if
 // the configuration is irregular.
 func (a *Apply) set() (set []byte, ok bool) {
 	g := setBuilder{b: make([]byte, 0, len(a.Config)/2)}

@@ -15,8 +15,7 @@ var (
 	entriesName  = []byte(`"managedFields"`)
 )
 
-// Cut removes the managed fields from an object's text. rest is the text without them. If there are none, entries
-// is nil and rest the text itself.
+// Cut removes the managed fields from an object's text. rest is the text without them. Without managed fields, entries is nil and rest the text itself.
 func Cut(text []byte) (rest, entries []byte) {
 	from, to, entries := findManagedFields(text)
 	if entries == nil {
@@ -34,7 +33,7 @@ func SameBut(a, b []byte) bool {
 }
 
 // findManagedFields finds the managed fields in an object's text. [from, to) is the range to cut, including a
-// comma; it is empty at 0 if there are none.
+// comma; it is empty at 0 if the text has no managed fields.
 func findManagedFields(text []byte) (from, to int, entries []byte) {
 	i := scan.Space(text, 0)
 	for i = scan.Space(text, i+1); text[i] == '"'; {
@@ -76,7 +75,7 @@ func findInMetadata(text []byte, i int) (from, to int, entries []byte) {
 	return 0, 0, nil
 }
 
-// Insert adds entries at the end of the metadata of an object that has none.
+// Insert adds entries at the end of the metadata of an object without managed fields.
 func Insert(text []byte, entries []metav1.ManagedFieldsEntry) []byte {
 	meta, end := metadata(text)
 	if len(entries) == 0 || meta == 0 {
@@ -98,7 +97,7 @@ func Insert(text []byte, entries []metav1.ManagedFieldsEntry) []byte {
 	return append(Append(out, entries), text[end-1:]...)
 }
 
-// Versioned adds a resourceVersion at the beginning of the metadata of an object that has none.
+// Versioned adds a resourceVersion at the beginning of the metadata of an object without one.
 func Versioned(text []byte, version string) []byte {
 	begin, _ := metadata(text)
 	if begin == 0 {
@@ -112,7 +111,7 @@ func Versioned(text []byte, version string) []byte {
 	return append(out, text[begin:]...)
 }
 
-// metadata finds the object's metadata. begin is 0 if it has none.
+// metadata finds the object's metadata. begin is 0 if it is missing.
 func metadata(text []byte) (begin, end int) {
 	i := scan.Space(text, 0)
 	for i = scan.Space(text, i+1); text[i] == '"'; {

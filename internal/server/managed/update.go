@@ -20,7 +20,7 @@ type Write struct {
 	Filter                           Filter
 	// Old and New are the object before and after the write. For a create, Old is an empty object.
 	Old, New []byte
-	// Create starts managed fields for an object. Without it, an object that has none gets none.
+	// Create starts managed fields for an object. Without it, an object without managed fields stays so.
 	Create bool
 	// Other returns both objects in another version, for entries recorded in that version. ok is false if there is
 	// no such version.

@@ -105,7 +105,7 @@ func (op operation) writeV2() object {
 	return o
 }
 
-// refOrText returns a reference to a definition, or the schema of text if there is none.
+// refOrText returns a reference to a definition, or the schema of text for an empty name.
 func refOrText(where, name string) object {
 	if name == "" {
 		return object{"type": "string"}

@@ -13,7 +13,7 @@ func merge(doc, patch []byte) []byte {
 	return appendMerged(out, doc, members(nil, patch))
 }
 
-// members splits an object into its members; other values have none. If a name occurs more than once, the last
+// members splits an object into its members; other values have no members. If a name occurs more than once, the last
 // value counts, in the place of the first.
 func members(list []scan.Member, text []byte) []scan.Member {
 	list = scan.Members(list, text)

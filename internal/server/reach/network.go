@@ -34,7 +34,7 @@ type Network struct {
 	Kubelets, Pods *http.Transport
 }
 
-// New returns a Network that looks up objects in l; a nil l has none. local may be nil.
+// New returns a Network that looks up objects in l; a nil l has no objects. local may be nil.
 func New(l auth.Lookup, local Local) *Network {
 	n := &Network{lookup: l, local: local}
 	n.dialer = net.Dialer{

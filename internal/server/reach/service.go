@@ -18,7 +18,7 @@ import (
 
 // Service returns an address, host and port, that serves a service's port. It fails with NotFound if the service
 // does not exist, with ServiceUnavailable if it has no such port or no ready endpoint, and with a SimulatedError if
-// all ready endpoints are simulated pods that serve nothing.
+// all ready endpoints are simulated pods without a definition.
 func (n *Network) Service(ctx context.Context, namespace, name string, port int32) (string, error) {
 	obj, err := n.lookup.Get(ctx, schema.GroupResource{Resource: "services"}, namespace, name)
 	if apierrors.IsNotFound(err) {
@@ -101,7 +101,7 @@ func (n *Network) usable(ctx context.Context, svc *corev1.Service, e *endpoint) 
 	if err != nil {
 		return err
 	}
-	// a host name has none: the addresses that it resolves to are checked when it is dialed
+	// a host name is not an address: the addresses that it resolves to are checked when it is dialed
 	at, _ := netip.ParseAddrPort(e.address)
 	if !simulated && (n.local == nil || !n.local.Simulates(at.Addr())) {
 		all, err := n.declared(ctx)

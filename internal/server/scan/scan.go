@@ -126,7 +126,7 @@ func (m Member) Name() string { return Unquote(m.Quote) }
 // Is reports whether the member has a name, which must need no escapes.
 func (m Member) Is(name string) bool { return string(m.Quote[1:len(m.Quote)-1]) == name }
 
-// Members appends the members of an object in the order of the text. Other values have none.
+// Members appends the members of an object in the order of the text. Other values have no members.
 func Members(list []Member, text []byte) []Member {
 	i := Space(text, 0)
 	if i == len(text) || text[i] != '{' {
@@ -167,7 +167,7 @@ func Find(text []byte, name string) []byte {
 	return nil
 }
 
-// Items appends the elements of an array. Other values have none.
+// Items appends the elements of an array. Other values have no elements.
 func Items(list [][]byte, text []byte) [][]byte {
 	i := Space(text, 0)
 	if i == len(text) || text[i] != '[' {

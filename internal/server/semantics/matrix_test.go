@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// matrix sends a request with every combination of the parameter values in the block's lines, "-" for none, and
+// matrix sends a request with every combination of the parameter values in the block's lines, "-" for an absent one, and
 // prints a line for each.
 func (r *run) matrix(b *block, path string, client *http.Client) string {
 	queries := []string{""}

@@ -15,7 +15,7 @@
 // [Page.Over] removes the cookie from every request, so that no handler behind it, such as a proxied pod, ever sees
 // it, and [Page.Authenticate] accepts it only in requests of the page's own scripts: they have the header [Header],
 // which a script of another origin cannot set without a preflight, and browsers mark them as same-origin. A link or
-// a form on another site can therefore do nothing in the user's name.
+// a form on another site can therefore not act in the user's name.
 //
 // Links and sessions are kept in memory, as digests: a restart ends them all.
 //

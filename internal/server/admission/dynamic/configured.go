@@ -38,7 +38,7 @@ func NewConfigured[T any](c *watchcache.Cache, compile func(value []byte) (T, er
 
 // Present returns how a request reads configurations: at its start or later. All caches advance together, and every
 // request has already read the latest state of some object: the object that it changes, or the namespace of the one
-// it creates. Cluster-scoped creates and connects have read nothing, so they read the latest state here.
+// it creates. Cluster-scoped creates and connects have not read any object, so they read the latest state here.
 func Present(r *admission.Request) watchcache.ReadAt {
 	if r.Verb == admission.Create && r.Namespace == "" || r.Verb == admission.Connect {
 		return watchcache.ReadAt{}

@@ -18,7 +18,7 @@ import (
 type View struct {
 	Target      Target
 	Kind        schema.GroupVersionKind
-	Object, Old runtime.Object // of the Kind; nil if the request has none
+	Object, Old runtime.Object // of the Kind; may be nil
 	request     *admission.Request
 	texts       [2]json.RawMessage
 }

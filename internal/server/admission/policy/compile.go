@@ -11,7 +11,7 @@ import (
 // rule is a compiled validation.
 type rule struct {
 	admissionv1.Validation
-	check, message *expr.Program // message is nil if there is none
+	check, message *expr.Program // message may be nil
 }
 
 type validatingPolicy struct {

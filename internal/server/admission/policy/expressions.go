@@ -22,7 +22,7 @@ type expression struct {
 }
 
 // expressions returns the expressions of an object of admission's kinds, variables before those that may use them.
-// Other objects, and nil, have none.
+// Other objects, and nil, have no expressions.
 func expressions(obj runtime.Object) iter.Seq[expression] {
 	return func(yield func(expression) bool) {
 		for _, e := range expressionsOf(obj) {

@@ -26,14 +26,14 @@ func NewMetrics() *Metrics {
 	buckets := []float64{0.0000005, 0.001, 0.01, 0.1, 1}
 	return &Metrics{
 		checks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "apiserver_validating_admission_policy_check_total", Help: "Validations of policies that failed, by what was done about it.",
+			Name: "apiserver_validating_admission_policy_check_total", Help: "Failed validations of policies, by enforcement action.",
 		}, labels),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "apiserver_validating_admission_policy_check_duration_seconds", Help: "How long those validations took, in seconds.",
 			Buckets: buckets,
 		}, labels),
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "apiserver_mutating_admission_policy_check_total", Help: "Mutations of policies that were done, or failed.",
+			Name: "apiserver_mutating_admission_policy_check_total", Help: "Mutations by policies, by result.",
 		}, change),
 		changesTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "apiserver_mutating_admission_policy_check_duration_seconds", Help: "How long mutations of policies took, in seconds.",

@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// paramSource is the resource of a policy's parameters; zero if it takes none.
+// paramSource is the resource of a policy's parameters; zero if it takes no parameters.
 type paramSource struct {
 	row     *resource.Resource
 	version *resource.Version
@@ -40,8 +40,7 @@ func (c *common) paramSource(kind *admissionv1.ParamKind) (paramSource, error) {
 	return paramSource{}, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", gv.WithKind(kind.Kind))
 }
 
-// params returns the parameters that a binding refers to, resolved in a namespace. A policy without parameters, or
-// whose binding gives none, has a single nil one.
+// params returns the parameters that a binding refers to, resolved in a namespace. A policy without parameters, or whose binding gives no parameters, has a single nil one.
 func (c *common) params(ctx context.Context, s paramSource, ref *admissionv1.ParamRef, home string) ([]runtime.Object, error) {
 	if s.row == nil || ref == nil {
 		return []runtime.Object{nil}, nil

@@ -125,7 +125,7 @@ func (f *fault) text(what string) string {
 type use struct {
 	binding *binding
 	target  dynamic.Target
-	params  []runtime.Object // a single nil if the policy takes none
+	params  []runtime.Object // a single nil if the policy takes no parameters
 }
 
 // uses returns the matching uses of one policy.

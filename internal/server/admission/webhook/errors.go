@@ -22,7 +22,7 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("failed calling webhook %q: %v", f.webhook, f.err)
 }
 
-// Unwrap returns what failed.
+// Unwrap returns the cause.
 func (f *failure) Unwrap() error { return f.err }
 
 // refusal returns the status of a request that a webhook has rejected.

@@ -30,9 +30,9 @@ func NewMetrics() *Metrics {
 			Name: sub + "admission_duration_seconds", Help: "How long a webhook took, in seconds, by operation.",
 			Buckets: []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25},
 		}, []string{"name", "type", "operation", "rejected"}),
-		requests: counter("request_total", "How often a webhook was asked, by what came of it.", "name", "type", "operation", "code", "rejected"),
-		rejected: counter("rejection_count", "How often a request was refused on account of a webhook, and why.", "name", "type", "operation", "error_type", "rejection_code"),
-		failOpen: counter("fail_open_count", "How often a webhook failed and the request went on.", "name", "type"),
+		requests: counter("request_total", "Calls of webhooks, by result.", "name", "type", "operation", "code", "rejected"),
+		rejected: counter("rejection_count", "Requests rejected because of a webhook, by reason.", "name", "type", "operation", "error_type", "rejection_code"),
+		failOpen: counter("fail_open_count", "Failed calls of webhooks that were ignored.", "name", "type"),
 	}
 }
 

@@ -108,10 +108,10 @@ func (f *follower[T]) start(ctx context.Context) error {
 	return err
 }
 
-// readable selects all objects except unreadable ones, which grant nothing.
+// readable selects all objects except unreadable ones, which grant no rights.
 var readable = watchcache.Selection{Readable: true}
 
-// put adds an object. One that cannot be decoded grants nothing.
+// put adds an object. One that cannot be decoded grants no rights.
 func (f *follower[T]) put(o *watchcache.Object) {
 	t := new(T)
 	if json.Unmarshal(o.Value(), t) != nil {

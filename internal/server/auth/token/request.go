@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// A pod requests this lifetime if its manifest gives none. Such a token is valid for a year, so that old clients
+// A pod requests this lifetime if its manifest gives no lifetime. Such a token is valid for a year, so that old clients
 // that never reread its file keep working, and carries a warning date.
 const (
 	podTokenSeconds  = 60*60 + 7
@@ -36,7 +36,7 @@ func (a *Accounts) Request(ctx context.Context, l auth.Lookup, namespace, name s
 	}
 	sa, ok := obj.(*corev1.ServiceAccount)
 	if !ok {
-		return nil, apierrors.NewInternalError(fmt.Errorf("a service account that is a %T", obj))
+		return nil, apierrors.NewInternalError(fmt.Errorf("service account has type %T", obj))
 	}
 	now := a.now()
 	if err := a.prepare(req, sa, now); err != nil {

@@ -29,7 +29,7 @@ type Verifier interface {
 	Verify(ctx context.Context, token string, audiences []string) (*Identity, error)
 }
 
-// Union asks each Verifier in turn. If none knows the token, the first error is returned.
+// Union asks each Verifier in turn. If the token is unknown to all, the first error is returned.
 type Union []Verifier
 
 // Verify implements Verifier.
