@@ -104,7 +104,7 @@ func (t *allocation) inferFamilies() (errs field.ErrorList) {
 	for i, text := range s.ClusterIPs {
 		ip, err := netip.ParseAddr(text)
 		if err != nil {
-			break // the value "None"
+			break // a headless service
 		}
 		family := familyOf(ip)
 		switch {

@@ -16,8 +16,8 @@ type Attributes struct {
 	Namespace, Name       string
 	Path                  string
 	IsResource            bool
-	// Fields is the field selector of a list, a watch or a deletecollection, in the form of the query parameter; ""
-	// if there is none.
+	// Fields is the field selector of a list, a watch or a deletecollection, in the form of the query parameter,
+	// or "".
 	Fields string
 }
 

@@ -26,7 +26,7 @@ func (c Converter) ConvertToVersion(in runtime.Object, target runtime.GroupVersi
 	return c.Endpoint.convertVersion(c.Context, in, target)
 }
 
-// Default does nothing: defaults are filled in behind the merge.
+// Default has no effect: defaults are filled in behind the merge.
 func (Converter) Default(runtime.Object) {}
 
 // Convert fails: only whole objects are converted.

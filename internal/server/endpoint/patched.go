@@ -34,7 +34,7 @@ func unpatched(old runtime.Object, before, after []byte) (runtime.Object, []byte
 	return part.Interface().(runtime.Object).DeepCopyObject(), text, true
 }
 
-// memberField returns the index of the struct's field with a JSON name, -1 if there is none.
+// memberField returns the index of the struct's field with a JSON name, or -1.
 func memberField(v reflect.Value, name string) int {
 	if v.Kind() != reflect.Struct {
 		return -1
