@@ -43,7 +43,7 @@ func newAddresses(from netip.Prefix) *addresses {
 	return &addresses{from: from, used: map[netip.Addr]bool{}, next: 2}
 }
 
-// take returns a free address; an error if there is none.
+// take returns a free address, or an error if all are in use.
 func (a *addresses) take() (netip.Addr, error) {
 	size := uint64(1) << (a.from.Addr().BitLen() - a.from.Bits())
 	for range size {

@@ -67,8 +67,8 @@ func assume(pod *corev1.Pod, st *corev1.PodStatus, s scenario, now time.Time) {
 	}
 }
 
-// assumptions returns the reason and message of the condition CommandsUnderstood; the reason is empty if nothing
-// is assumed.
+// assumptions returns the reason and message of the condition CommandsUnderstood; the reason is empty without
+// assumptions.
 func (s *scenario) assumptions(pod *corev1.Pod) (reason, message string) {
 	var runs, end, passed []string
 	if !s.endDeclared {

@@ -68,8 +68,7 @@ func (k *kubelet) trackAll(ctx context.Context, p *pod, pod *corev1.Pod) (more b
 	return more
 }
 
-// configErrors returns a message for each container that has a configuration error, by container name; nil if
-// there is none.
+// configErrors returns a message for each container that has a configuration error, by container name.
 func (k *kubelet) configErrors(pod *corev1.Pod) (messages map[string]string) {
 	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {

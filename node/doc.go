@@ -15,7 +15,7 @@
 // # Lifecycle of a pod
 //
 // The state of a pod is in the Pod object only, so a restarted process continues where the last one
-// was, and starts nothing twice. A pod starts Options.StartAfter after it was bound: its
+// was, and starts no container twice. A pod starts Options.StartAfter after it was bound: its
 // init containers are done, its containers run and are ready, it has an address of the node's
 // range (or the node's own with hostNetwork). A pod with restartPolicy Always runs until it is
 // deleted. A pod with restartPolicy Never or OnFailure and no commands runs for Options.RunFor, then its

@@ -18,7 +18,7 @@ var imageName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + host + `/` + part + `(?:/` + part + `)*(?::` + tag + `)?(?:@` + digest + `)?$`)
 })
 
-// imageNameError returns the error in the name of an image; "" if there is none, or no name.
+// imageNameError returns the error in the name of an image; "" for a valid or empty name.
 func imageNameError(image string) string {
 	if image == "" {
 		return ""

@@ -84,7 +84,7 @@ func (ns *Nodes) Node(ctx context.Context, name string) (*corev1.Node, error) {
 	return ns.nodes.Get(ctx, name)
 }
 
-// named returns the node of a name, nil if there is none.
+// named returns the node of a name, or nil.
 func (ns *Nodes) named(name string) *kubelet {
 	all := ns.all.Load()
 	if all == nil {

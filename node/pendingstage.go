@@ -16,7 +16,7 @@ type pendingStage struct {
 	revision   string
 	candidates stage.Stages // the stages from which it was chosen
 	object     *stage.Object
-	stage      *stage.Stage // nil if none selects this version, or it has been played
+	stage      *stage.Stage // nil if no stage selects this version, or it has been played
 	due        time.Time
 }
 

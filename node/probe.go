@@ -114,7 +114,7 @@ func (p probes) started() (time.Duration, bool) {
 	return at, ok
 }
 
-// ends returns when a probe ends the container; ok is false if none does.
+// ends returns when a probe ends the container; ok is false if that never happens.
 func (p probes) ends() (time.Duration, bool) {
 	from, ok := p.started()
 	if !ok {

@@ -55,7 +55,8 @@ func showImageError(c *corev1.ContainerStatus, before string, spec *corev1.Conta
 	return true
 }
 
-// nextPull returns when ErrImagePull of one of the containers becomes ImagePullBackOff; zero if none has it.
+// nextPull returns when ErrImagePull of one of the containers becomes ImagePullBackOff; zero without such a
+// container.
 func nextPull(s *corev1.PodStatus, now time.Time) time.Time {
 	for _, list := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
 		for i := range list {

@@ -1,12 +1,12 @@
-// Package expr evaluates the CEL expressions of kwok's kinds: what a container uses, and what a metric
-// says of a node, a pod or a container.
+// Package expr evaluates the CEL expressions of kwok's kinds: the usage of a container, and the value of a
+// metric of a node, a pod or a container.
 //
 //	p, err := expr.Compile(`Quantity("10Mi") * (pod.SinceSecond() / 60.0)`, expr.Pod)
 //	bytes, err := p.Number(expr.OfNode(node).WithPod(pod))
 //
 // The objects are those of the API, by their members' names in JSON. Moments (members whose names end
 // in Time or Timestamp) are timestamps; amounts of resources are numbers, as Quantity("100m") is;
-// labels and annotations are there if there are none. Functions beside CEL's own, each with its first
+// labels and annotations exist even if they are empty. Functions beside CEL's own, each with its first
 // argument before a dot as well:
 //
 //	Now()                                  timestamp

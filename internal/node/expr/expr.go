@@ -11,11 +11,11 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// limit is what an expression may cost, in CEL's units; none that is meant so comes near it.
+// limit is the cost limit of an expression, in CEL's units; useful expressions stay far below it.
 const limit = 1 << 20
 
-// environment has the functions and all variables. It takes a while to make, and who has no
-// expressions needs none.
+// environment has the functions and all variables. Making it takes a while, so it is made with the first
+// expression.
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	options := functions()
 	for _, name := range []string{Node, Pod, Container} {
@@ -27,7 +27,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 // Program is an expression that has been compiled.
 type Program struct{ program cel.Program }
 
-// Compile reads an expression that may speak of the variables.
+// Compile compiles an expression that may use the variables.
 func Compile(text string, variables ...string) (*Program, error) {
 	env, err := environment()
 	if err != nil {
@@ -54,7 +54,7 @@ func (p *Program) eval(s Scope) (ref.Val, error) {
 	return v, err
 }
 
-// Number is the value of an expression that makes a number, or a duration, which is in seconds.
+// Number returns the value of an expression that yields a number, or a duration, in seconds.
 func (p *Program) Number(s Scope) (float64, error) {
 	v, err := p.eval(s)
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *Program) Number(s Scope) (float64, error) {
 	return 0, fmt.Errorf("the value is a %s, not a number", v.Type().TypeName())
 }
 
-// Text is the value of an expression that makes a text; a number is one as well.
+// Text returns the value of an expression that yields a string or a number.
 func (p *Program) Text(s Scope) (string, error) {
 	v, err := p.eval(s)
 	if err != nil {

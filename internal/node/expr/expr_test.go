@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/node/expr"
 )
 
-// meter answers with numbers that tell what was asked.
+// meter answers with numbers that depend on the question.
 type meter struct{}
 
 func (meter) Usage(resource string, pod *corev1.Pod, container string) float64 {
@@ -44,7 +44,7 @@ func scope() expr.Scope {
 	return expr.OfNode(node, meter{}).WithPod(pod).WithContainer(&pod.Spec.Containers[0])
 }
 
-// TestNumber has the functions and what they are about.
+// TestNumber evaluates each function in each scope.
 func TestNumber(t *testing.T) {
 	for text, want := range map[string]float64{
 		`0`: 0, `1.5 * 2.0`: 3, `2u`: 2, `duration("90s")`: 90,
@@ -82,7 +82,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// TestText makes texts of what labels may be.
+// TestText evaluates expressions for labels.
 func TestText(t *testing.T) {
 	for text, want := range map[string]string{`pod.metadata.name`: "p", `container.name + "!"`: "c!", `3`: "3", `node.metadata.labels.size() == 0`: "true"} {
 		p, err := expr.Compile(text, expr.Node, expr.Pod, expr.Container)
@@ -95,7 +95,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestRefuses what cannot be compiled, and what makes no number.
+// TestRefuses expressions that do not compile, or whose value is not a number.
 func TestRefuses(t *testing.T) {
 	for text, want := range map[string]string{`pod.`: "Syntax error", `nothing`: "undeclared reference", `pod.metadata.name`: "there is no pod here", `StartedContainersTotal("x") + pod.SinceSecond()`: "there is no pod here"} {
 		if _, err := expr.Compile(text, expr.Node); err == nil || !strings.Contains(err.Error(), want) {

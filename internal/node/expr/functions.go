@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// functions are those beside CEL's own; those with arguments are methods of the first as well.
+// functions are those beside CEL's own; each with arguments is a method of its first argument too.
 func functions() []cel.EnvOption {
 	dyn, text, number := cel.DynType, cel.StringType, cel.DoubleType
 	return []cel.EnvOption{
@@ -33,7 +33,7 @@ func of(f func(args []ref.Val) ref.Val) cel.OverloadOpt {
 	return cel.FunctionBinding(func(args ...ref.Val) ref.Val { return f(args) })
 }
 
-// both is a function, and a method of its first argument, for each list of arguments.
+// both declares a function, and a method of its first argument, for each list of arguments.
 func both(name string, result *cel.Type, f func([]ref.Val) ref.Val, lists ...[]*cel.Type) cel.EnvOption {
 	var options []cel.FunctionOpt
 	for _, args := range lists {
@@ -96,8 +96,8 @@ func started(args []ref.Val) ref.Val {
 	return types.Double(s.meter.Started())
 }
 
-// startedHere makes StartedContainersTotal of whatever, a node or its name, one of the node at hand: no
-// other is known to the meter.
+// startedHere replaces the argument of StartedContainersTotal, a node or its name, by the scope's node: the meter
+// knows no other.
 func startedHere(make cel.MacroExprFactory, _ ast.Expr, _ []ast.Expr) (ast.Expr, *cel.Error) {
 	return make.NewCall("startedOn", make.NewIdent(Node)), nil
 }

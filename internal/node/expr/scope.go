@@ -19,17 +19,17 @@ const (
 	Container = "container"
 )
 
-// Meter knows what is used. Resources are cpu, in cores, and memory, in bytes.
+// Meter measures usage. Resources are cpu, in cores, and memory, in bytes.
 type Meter interface {
-	// Usage is that of a container of a pod, of the pod if there is no container's name, of
-	// the node if there is no pod; so for Cumulative, which is that times seconds, so far.
+	// Usage is the usage of a container of a pod; of the pod without a container's name; of the node without
+	// a pod. Cumulative is its integral over time, in seconds.
 	Usage(resource string, pod *corev1.Pod, container string) float64
 	Cumulative(resource string, pod *corev1.Pod, container string) float64
-	// Started is how many containers have been started on the node, restarts included.
+	// Started is the number of containers that have been started on the node, restarts included.
 	Started() int64
 }
 
-// Scope is what an expression is about. The zero value is about nothing.
+// Scope provides the variables of an expression. The zero value has none.
 type Scope struct {
 	meter Meter
 	vars  map[string]any
@@ -43,18 +43,18 @@ type subject struct {
 	created time.Time
 }
 
-// OfNode is about a node, with a Meter, which may be nil, that knows what is used on it.
+// OfNode returns a scope with a node and the Meter of its usage, which may be nil.
 func OfNode(n *corev1.Node, m Meter) Scope {
 	s := Scope{meter: m}
 	return s.with(Node, subject{Mapper: mapped(n), created: n.CreationTimestamp.Time, meter: m})
 }
 
-// WithPod is about a pod as well.
+// WithPod returns the scope with a pod.
 func (s Scope) WithPod(p *corev1.Pod) Scope {
 	return s.with(Pod, subject{Mapper: mapped(p), pod: p, created: p.CreationTimestamp.Time, meter: s.meter})
 }
 
-// WithContainer is about a container of the pod as well.
+// WithContainer returns the scope with a container of the pod.
 func (s Scope) WithContainer(c *corev1.Container) Scope { return s.with(Container, mapped(c)) }
 
 func (s Scope) with(name string, v ref.Val) Scope {
@@ -66,11 +66,11 @@ func (s Scope) with(name string, v ref.Val) Scope {
 	return s
 }
 
-// mapped is an object by the names of its members.
+// mapped converts an object to a CEL map with its JSON names.
 func mapped(o any) traits.Mapper {
 	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
-		m = nil // which no object of the API is
+		m = nil // objects of the API can be encoded
 	}
 	if meta, ok := m["metadata"].(map[string]any); ok {
 		for _, name := range []string{"labels", "annotations"} {
@@ -83,7 +83,7 @@ func mapped(o any) traits.Mapper {
 	return types.NewStringInterfaceMap(types.DefaultTypeAdapter, m)
 }
 
-// typed turns moments and amounts, which are texts in JSON, into what they are.
+// typed converts times and quantities, which are strings in JSON, to CEL timestamps and numbers.
 func typed(v any) {
 	switch v := v.(type) {
 	case []any:

@@ -10,8 +10,7 @@ import (
 	"fairlead.dev/internal/node/shell"
 )
 
-// attach shows what the container writes from now on, and echoes what it is told if it
-// has a stdin.
+// attach streams the output of the container from now on, and echoes stdin if the container has one.
 func (s *Server) attach(w http.ResponseWriter, req *http.Request) {
 	pod, container := s.found(w, req)
 	if pod == nil {
@@ -38,7 +37,7 @@ func (s *Server) attach(w http.ResponseWriter, req *http.Request) {
 	}})
 }
 
-// watchLog shows how a log goes on until the container ends, and returns its exit code.
+// watchLog streams the log until the container ends, and returns its exit code.
 func (s *Server) watchLog(ctx context.Context, req *http.Request, pod *corev1.Pod, container string, st run, t terminal) int {
 	if t.in != nil {
 		go drain(t.in)
@@ -48,7 +47,7 @@ func (s *Server) watchLog(ctx context.Context, req *http.Request, pod *corev1.Po
 	return 0
 }
 
-// write shows lines on a terminal; false means that nobody sees them.
+// write writes lines to the terminal, and reports whether that succeeds.
 func (t terminal) write(lines []line) bool {
 	for _, l := range lines {
 		w := t.out

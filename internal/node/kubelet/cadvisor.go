@@ -7,11 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// cadvisor are the metrics that a kubelet has of cAdvisor, of what is simulated: CPU, memory and the limits of both, of the machine,
-// of pods and of containers.
+// cadvisor collects the metrics that a kubelet has from cAdvisor, as far as they are simulated: CPU, memory and
+// the limits of both, for the machine, pods and containers.
 type cadvisor struct{ view }
 
-// group are the labels of a cgroup: those of a pod have no container, and those of the machine no pod.
+// group are the labels of a cgroup. A pod's cgroup has an empty container label, and the machine's an empty pod
+// label too.
 var group = []string{"container", "id", "image", "name", "namespace", "pod"}
 
 var (
@@ -28,7 +29,7 @@ var (
 	machineError = desc("container_scrape_error", "1 if there was an error while getting container metrics, 0 otherwise")
 )
 
-// cpuPeriod is that of cgroups, in microseconds, by which CPU limits are quotas.
+// cpuPeriod is the CFS period in microseconds, by which CPU limits become quotas.
 const cpuPeriod = 100000
 
 func (cadvisor) Describe(to chan<- *prometheus.Desc) {
@@ -62,7 +63,7 @@ func (a cadvisor) Collect(to chan<- prometheus.Metric) {
 			if limit, ok := of.Resources.Limits[corev1.ResourceCPU]; ok {
 				gauge(groupQuota, limit.AsApproximateFloat64()*cpuPeriod, labels...)
 			}
-			limit := of.Resources.Limits[corev1.ResourceMemory] // 0 is none
+			limit := of.Resources.Limits[corev1.ResourceMemory] // 0 is no limit
 			gauge(groupLimit, limit.AsApproximateFloat64(), labels...)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // containerFiles are the files that commands have written in containers, by the container's ID. A container
-// in which no command has run costs nothing.
+// in which no command has run has no entry.
 type containerFiles struct {
 	mu struct {
 		sync.Mutex
@@ -42,7 +42,7 @@ func (c *containerFiles) of(pods Pods, pod *corev1.Pod, id string) *shell.Files 
 	return f.files
 }
 
-// container returns what commands see of a running container.
+// container returns a running container as its commands see it.
 func (s *Server) container(pod *corev1.Pod, name, id string) shell.Container {
 	c := spec(pod, name)
 	return shell.Container{

@@ -5,13 +5,13 @@
 //	err := h.Serve(listener) // TLS, with a certificate of its own
 //
 // One Server stands for the kubelets of many nodes: a pod is found by its namespace and
-// name, which of the nodes was asked makes no difference but for /pods and /metrics/resource. Nobody is asked who he is:
-// an API server has asked already, and the content is made up.
+// name, which of the nodes was asked makes no difference but for /pods and /metrics/resource. Clients are not authenticated:
+// the API server has done so, and the content is invented.
 //
 // # Answers without definitions
 //
-// The interpreter of package shell runs commands, and predicts what a container's own command
-// writes, which is its log. If it does not understand that command, a log has a line for each start of the
+// The interpreter of package shell runs commands, and predicts the output of a container's own command,
+// which is its log. If it does not understand that command, a log has a line for each start of the
 // container and one for its end. A client that attaches sees the log go on, and a container with stdin echoes its
 // input. A port speaks HTTP and names the pod. See the package kwok for how to define more.
 //
@@ -20,8 +20,8 @@
 //
 // # Metrics
 //
-// /metrics/resource, /metrics/cadvisor and /stats/summary have what containers use, /metrics what a kubelet counts of itself and /configz
-// how it is configured, all under upstream's names and as far as it is simulated. Each is at /metrics/nodes/{nodeName}/... as
+// /metrics/resource, /metrics/cadvisor and /stats/summary have the usage of containers, /metrics a kubelet's own counters and /configz
+// its configuration, all under upstream's names and as far as they are simulated. Each is at /metrics/nodes/{nodeName}/... as
 // well, for any node. Definitions of the kind Metric are served at their own paths.
 //
 // # Concurrency

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/internal/node/shell"
 )
 
-// idle is how long a connection on which nothing is said is kept, and patience how
-// long a client may take to open its streams; both a kubelet's.
+// idle is the idle timeout of a connection, and patience the time within which a client has to open
+// its streams; both as in a kubelet.
 const (
 	idle     = 4 * time.Hour
 	patience = 30 * time.Second
@@ -26,7 +26,7 @@ const (
 
 // terminal is the streams of a command.
 type terminal struct {
-	in       io.Reader // nil if there is none; so for out and err
+	in       io.Reader // in, out and err may be nil
 	out, err io.Writer
 	tty      bool
 }
@@ -35,7 +35,7 @@ func (t terminal) streams() shell.Streams {
 	return shell.Streams{In: t.in, Out: t.out, Err: t.err, TTY: t.tty}
 }
 
-// session is a request for a command, or to attach.
+// session serves an exec or attach request.
 type session struct {
 	*Server
 	pod     *corev1.Pod
@@ -82,7 +82,7 @@ func say(w io.Writer, text string) {
 	}
 }
 
-// local runs a command on this machine, in the place of the container.
+// local runs a command on this machine in place of the container.
 func local(ctx context.Context, l *kwok.Local, command []string, t terminal) (int, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir, cmd.Env = l.WorkDir, os.Environ()
@@ -116,7 +116,7 @@ func local(ctx context.Context, l *kwok.Local, command []string, t terminal) (in
 	return 0, nil
 }
 
-// open agrees with the client on a protocol and plays the session.
+// open negotiates a protocol with the client and runs the session.
 func (s *Server) open(w http.ResponseWriter, req *http.Request, se session) {
 	o, err := remotecommand.NewOptions(req)
 	if err != nil {
@@ -132,10 +132,10 @@ func (s *Server) open(w http.ResponseWriter, req *http.Request, se session) {
 	remotecommand.ServeExec(w, req, se, se.pod.Name, string(se.pod.UID), "", nil, o, idle, patience, remotecommand.SupportedStreamingProtocols)
 }
 
-// ExecInContainer plays the session on streams that the protocol has opened.
+// ExecInContainer runs the session on streams that the protocol has opened.
 func (se session) ExecInContainer(ctx context.Context, _, _, _ string, _ []string, in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	go func() {
-		for range resize { // nothing here has a width
+		for range resize { // the size of the terminal is not used
 		}
 	}()
 	t := terminal{in: in, tty: tty}
@@ -152,7 +152,7 @@ func (se session) ExecInContainer(ctx context.Context, _, _, _ string, _ []strin
 	return failed
 }
 
-// run plays the session; it is over when the container is.
+// run runs the session until it or the container ends.
 func (se session) run(ctx context.Context, t terminal) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

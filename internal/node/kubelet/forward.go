@@ -20,7 +20,7 @@ import (
 	"fairlead.dev/internal/node/kwok"
 )
 
-// portForward carries connections to ports of a pod.
+// portForward forwards connections to ports of a pod.
 func (s *Server) portForward(w http.ResponseWriter, req *http.Request) {
 	pod, _ := s.found(w, req)
 	if pod == nil {
@@ -48,8 +48,7 @@ func (s *Server) forward(w http.ResponseWriter, req *http.Request, pod *corev1.P
 	portforward.ServePortForward(w, req, forwarder{s, pod}, pod.Name, string(pod.UID), o, idle, patience, portforward.SupportedProtocols)
 }
 
-// tunnel takes a WebSocket whose binary messages carry SPDY, and serves that as if it had
-// come by itself.
+// tunnel accepts a WebSocket whose binary messages carry SPDY, and serves that as if it were the connection.
 func tunnel(w http.ResponseWriter, req *http.Request, serve http.HandlerFunc) {
 	inner := req.Clone(req.Context())
 	inner.Header.Set("Upgrade", "SPDY/3.1")
@@ -73,7 +72,7 @@ func tunnel(w http.ResponseWriter, req *http.Request, serve http.HandlerFunc) {
 	}.ServeHTTP(w, req)
 }
 
-// tunnelWriter is the ResponseWriter of an upgrade that has taken place already.
+// tunnelWriter is the ResponseWriter of an upgrade that has already happened.
 type tunnelWriter struct {
 	conn   net.Conn
 	header http.Header
@@ -83,7 +82,7 @@ func (t *tunnelWriter) Header() http.Header         { return t.header }
 func (t *tunnelWriter) WriteHeader(int)             {}
 func (t *tunnelWriter) Write(p []byte) (int, error) { return len(p), nil }
 
-// Hijack gives what is inside the WebSocket.
+// Hijack returns the connection inside the WebSocket.
 func (t *tunnelWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return t.conn, bufio.NewReadWriter(bufio.NewReader(t.conn), bufio.NewWriter(t.conn)), nil
 }
@@ -98,7 +97,7 @@ func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, str
 	return f.answer(ctx, f.pod, port, stream)
 }
 
-// answer is what lies behind a port.
+// answer answers a connection to a port of a pod.
 func (s *Server) answer(ctx context.Context, pod *corev1.Pod, port int32, stream io.ReadWriteCloser) error {
 	defer stream.Close()
 	entry, ok := s.defs.Forward(pod, port)
@@ -164,7 +163,7 @@ func (s *Server) Dial(ctx context.Context, address string) (net.Conn, error) {
 	return ours, nil
 }
 
-// Defines reports whether a definition says what answers at an address of a pod that runs.
+// Defines reports whether a definition answers at an address of a running pod.
 func (s *Server) Defines(address string) bool {
 	pod, port := s.podAt(address)
 	if pod == nil {
@@ -174,7 +173,7 @@ func (s *Server) Defines(address string) bool {
 	return ok
 }
 
-// podAt is the running pod that has the address, and the port; nil if none has.
+// podAt returns the running pod of an address and the port; nil if there is no such pod.
 func (s *Server) podAt(address string) (*corev1.Pod, int32) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -187,7 +186,7 @@ func (s *Server) podAt(address string) (*corev1.Pod, int32) {
 	return pod, int32(at.Port())
 }
 
-// name is an address that nobody has.
+// name is the address of a simulated endpoint.
 type name string
 
 func (n name) Network() string { return "tcp" }

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// hijackable hands out its connection and ends a context when the peer has gone,
-// which nobody else would notice: a request that was upgraded is no request any more.
+// hijackable cancels a context when the peer of the hijacked connection has gone. The HTTP server no longer does
+// that after an upgrade.
 type hijackable struct {
 	http.ResponseWriter
 	gone context.CancelFunc
@@ -21,7 +21,7 @@ func watched(w http.ResponseWriter, req *http.Request) (http.ResponseWriter, *ht
 	return &hijackable{w, cancel}, req.WithContext(ctx), cancel
 }
 
-// Hijack gives the connection.
+// Hijack returns the connection.
 func (h *hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
@@ -31,10 +31,10 @@ func (h *hijackable) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return c, bufio.NewReadWriter(bufio.NewReader(io.MultiReader(buffered(rw.Reader), c)), bufio.NewWriter(c)), nil
 }
 
-// Flush is for who looks for it.
+// Flush implements http.Flusher, for callers that assert it.
 func (h *hijackable) Flush() { http.NewResponseController(h.ResponseWriter).Flush() }
 
-// buffered is what has been read ahead.
+// buffered returns the bytes that have been read ahead.
 func buffered(r *bufio.Reader) io.Reader { return io.LimitReader(r, int64(r.Buffered())) }
 
 type watchedConn struct {

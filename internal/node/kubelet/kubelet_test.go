@@ -308,7 +308,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// TestExecIsCreate says that it takes the right to create, also to open a WebSocket.
+// TestExecIsCreate: exec requires the verb create, also for a WebSocket.
 func TestExecIsCreate(t *testing.T) {
 	w := start(t)
 	config := w.env.Config()
@@ -382,7 +382,7 @@ func TestPortForward(t *testing.T) {
 	}
 }
 
-// say is what is behind an address that speaks first.
+// say returns the bytes that a server sends first.
 func say(t *testing.T, address string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

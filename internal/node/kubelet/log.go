@@ -17,14 +17,14 @@ import (
 	"fairlead.dev/internal/node/shell"
 )
 
-// line of a log, with its end.
+// line is a line of a log, with its newline.
 type line struct {
 	at     time.Time
 	text   []byte
 	stderr bool
 }
 
-// logs answers with the log of a container.
+// logs serves the log of a container.
 func (s *Server) logs(w http.ResponseWriter, req *http.Request) {
 	pod, container := s.found(w, req)
 	if pod == nil {
@@ -54,11 +54,11 @@ func (s *Server) logs(w http.ResponseWriter, req *http.Request) {
 	s.follow(req, pod, container, st.id, shown, out.write)
 }
 
-// follow writes what is added to a log behind the lines shown, until the instance
-// of the container has ended, or the request, or write is false.
+// follow writes new lines of a log, after the first shown ones, until the instance of the container has ended, the
+// request has ended, or write returns false.
 func (s *Server) follow(req *http.Request, pod *corev1.Pod, container, id string, shown int, write func([]line) bool) {
 	entry, _ := s.defs.Logs(pod, container)
-	var files <-chan time.Time // a file tells nobody that it has grown
+	var files <-chan time.Time // a growing file sends no signal
 	if entry != nil && entry.LogsFile != "" && entry.Follow {
 		t := time.NewTicker(250 * time.Millisecond)
 		defer t.Stop()
@@ -99,7 +99,7 @@ func (s *Server) follow(req *http.Request, pod *corev1.Pod, container, id string
 	}
 }
 
-// run is one life of a container.
+// run is one instance of a container, between two restarts.
 type run struct {
 	id       string
 	running  bool
@@ -109,8 +109,7 @@ type run struct {
 	restarts int32
 }
 
-// instance is the life of a container whose log is asked for; the error says why there
-// is none, as a kubelet says it.
+// instance returns the instance of a container whose log is asked for, or a kubelet's error if it does not exist.
 func instance(pod *corev1.Pod, container string, previous bool) (run, error) {
 	c := status(pod, container)
 	if c == nil {
@@ -123,7 +122,7 @@ func instance(pod *corev1.Pod, container string, previous bool) (run, error) {
 	switch {
 	case previous && (last == nil || last.ContainerID == ""):
 		return run{}, fmt.Errorf("previous terminated container %q in pod %q not found", container, pod.Name)
-	case previous && c.State.Waiting != nil: // the next life has not begun
+	case previous && c.State.Waiting != nil: // the next instance has not started
 		return ended(last, c.RestartCount), nil
 	case previous:
 		return ended(last, max(0, c.RestartCount-1)), nil
@@ -148,8 +147,7 @@ func instance(pod *corev1.Pod, container string, previous bool) (run, error) {
 	}
 }
 
-// lines are what a container has written in one of its lives, and how many lines before these are
-// no longer kept.
+// lines returns the output of an instance of a container, and the number of earlier lines that are no longer kept.
 func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) (lines []line, before int) {
 	if entry, ok := s.defs.Logs(pod, container); ok {
 		switch {
@@ -164,7 +162,7 @@ func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) 
 		after := shell.Forever
 		if r.running {
 			after = time.Since(r.started)
-		} else if p.Loop != nil { // it was ended by others
+		} else if p.Loop != nil { // it was killed
 			after = r.finished.Sub(r.started)
 		}
 		outputs, omitted := p.Written(after)
@@ -177,7 +175,7 @@ func (s *Server) lines(pod *corev1.Pod, container string, r run, previous bool) 
 	return lines, 0
 }
 
-// predict returns what a container does by its command, if that is understood.
+// predict returns the prediction of a container's command, if it is understood.
 func (s *Server) predict(pod *corev1.Pod, container string) (shell.Prediction, bool) {
 	c := spec(pod, container)
 	return shell.Predict(pod, c, func() []corev1.EnvVar { return s.pods.Env(pod, c) })
@@ -205,8 +203,7 @@ func fileLines(file string, at time.Time) []line {
 	return split(text, at)
 }
 
-// split reads lines, plain or with time, stream and tag before them, as the CRI writes
-// them. Plain ones have the time at.
+// split reads lines, plain or in the CRI format with time, stream and tag. Plain ones get the time at.
 func split(text []byte, at time.Time) []line {
 	var lines []line
 	for l := range bytes.Lines(text) {
@@ -224,12 +221,12 @@ func split(text []byte, at time.Time) []line {
 	return lines
 }
 
-// logOptions are what a client wants to see of a log.
+// logOptions select the part of a log that a client wants.
 type logOptions struct {
 	follow, previous, timestamps bool
 	since                        time.Time
 	tail                         int64 // -1 for all
-	limit                        int64 // of bytes; -1 for none
+	limit                        int64 // of bytes; -1 is no limit
 	stream                       string
 }
 
@@ -253,14 +250,14 @@ func readLogOptions(q url.Values) (o logOptions, err error) {
 	return o, err
 }
 
-// logWriter writes lines as the options want them.
+// logWriter writes the lines that the options select.
 type logWriter struct {
 	w       io.Writer
 	options logOptions
 	left    int64
 }
 
-// write says whether more may follow.
+// write reports whether more may follow.
 func (lw *logWriter) write(lines []line) bool {
 	var buf []byte
 	for _, l := range lines {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestLoop: a container whose command never ends runs on, and writes at its pace; of what it has written
-// long ago not all is kept.
+// TestLoop: a container whose command never ends runs on, and writes at its pace; its
+// oldest output is dropped.
 func TestLoop(t *testing.T) {
 	w := start(t)
 	loop := func(script string) func(*corev1.Pod) {

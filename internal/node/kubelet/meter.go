@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/internal/node/kwok"
 )
 
-// meter adds up what containers use from one reading to the next, so that nothing that is counted ever
-// falls, whatever definitions and annotations come to say.
+// meter integrates the usage of containers from one reading to the next, so that no counter ever
+// decreases when definitions and annotations change.
 type meter struct {
 	mu struct {
 		sync.Mutex
@@ -19,7 +19,7 @@ type meter struct {
 	}
 }
 
-// level is how much of each resource: cores and bytes, or these times seconds.
+// level is an amount of each resource: cores and bytes, or these times seconds.
 type level struct{ cpu, memory float64 }
 
 func (l *level) add(o level) { l.cpu, l.memory = l.cpu+o.cpu, l.memory+o.memory }
@@ -34,25 +34,25 @@ func (l level) of(resource string) float64 {
 	return 0
 }
 
-// nodeCount is what has been counted of a node.
+// nodeCount is the sum of a node's usage.
 type nodeCount struct {
-	past level // of pods that are gone
+	past level // of removed pods
 	pods map[types.UID]*podCount
 }
 
 type podCount struct {
-	past  level // of containers' lives that are over
+	past  level // of ended instances of containers
 	lives map[string]*life
 }
 
-// life is that of a container between two restarts.
+// life is one instance of a container, between two restarts.
 type life struct {
 	id    string
-	until time.Time // how far it has been counted
+	until time.Time // the end of the counted time
 	total level
 }
 
-// used is what something uses now, and has used so far.
+// used is a present usage and its integral over time.
 type used struct{ now, total level }
 
 func (u *used) add(o used) {
@@ -60,7 +60,7 @@ func (u *used) add(o used) {
 	u.total.add(o.total)
 }
 
-// reading is what the meter says of a node at some moment; an expr.Meter.
+// reading is the meter's result for a node at a time; it implements expr.Meter.
 type reading struct {
 	at      time.Time
 	node    used
@@ -72,7 +72,7 @@ type reading struct {
 type podReading struct {
 	*corev1.Pod
 	used
-	containers []containerReading // those that run
+	containers []containerReading // running ones
 }
 
 type containerReading struct {
@@ -110,7 +110,7 @@ func (r reading) Cumulative(resource string, pod *corev1.Pod, container string) 
 
 func (r reading) Started() int64 { return r.started }
 
-// read counts what the pods of a node have used until now.
+// read counts the usage of the pods of a node until now.
 func (m *meter) read(name string, pods []*corev1.Pod, defs *kwok.Definitions, now time.Time) reading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,7 +159,7 @@ func (c *podCount) total() level {
 	return sum
 }
 
-// read counts what the containers of a pod that run have used.
+// read counts the usage of the running containers of a pod.
 func (c *podCount) read(p *corev1.Pod, defs *kwok.Definitions, now time.Time) podReading {
 	r := podReading{Pod: p}
 	for i := range p.Spec.Containers {

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/internal/node/kwok"
 )
 
-// metrics answers with what a definition says of the path, else with what a kubelet has there.
-// The node is the one that the path names; if it names none, the one whose address was asked.
+// metrics serves the metrics that a definition has for the path, else those of a kubelet. The path selects the
+// node; without a node's name in it, the address of the request does.
 func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 	defined, name := s.defs.Metric(req.URL.Path)
 	path := req.URL.Path
@@ -54,7 +54,7 @@ func (s *Server) metrics(w http.ResponseWriter, req *http.Request) {
 	answer(w, req, v)
 }
 
-// view is what a kubelet can tell of its node at some moment.
+// view is the input of a node's metrics at a time.
 type view struct {
 	node  *corev1.Node
 	pods  []*corev1.Pod
@@ -62,7 +62,7 @@ type view struct {
 	lease time.Duration
 }
 
-// answers are those of a kubelet about itself and what is used, by path.
+// answers are the handlers of a kubelet's own metrics, by path.
 var answers = map[string]func(http.ResponseWriter, *http.Request, view){
 	"/metrics":          func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, own{v}) },
 	"/metrics/resource": func(w http.ResponseWriter, req *http.Request, v view) { expose(w, req, resources{v.read}) },
@@ -86,8 +86,8 @@ func encode(w http.ResponseWriter, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// nodeIn splits a path that names a node, /metrics/nodes/NAME/..., which is kwok's, into that and the path at that
-// node. For any other the name is empty.
+// nodeIn splits kwok's path of a node, /metrics/nodes/NAME/..., into the name and the path at that node. For any
+// other path the name is empty.
 func nodeIn(path string) (name, at string) {
 	rest, ok := strings.CutPrefix(path, "/metrics/nodes/")
 	if !ok {
@@ -97,7 +97,7 @@ func nodeIn(path string) (name, at string) {
 	return name, "/" + at
 }
 
-// host is the address at which a request has come in.
+// host returns the address at which a request has arrived.
 func host(req *http.Request) string {
 	at, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
@@ -107,7 +107,7 @@ func host(req *http.Request) string {
 	return host
 }
 
-// samples are what a definition makes of a node. What an expression does not come to is left out.
+// samples collects the metrics that a definition has for a node. An expression without a value is left out.
 type samples struct {
 	*kwok.Metric
 	node *corev1.Node
@@ -160,8 +160,7 @@ func sample(s *kwok.Sample, scope expr.Scope) (prometheus.Metric, error) {
 	return prometheus.NewConstMetric(s.Desc, kind, n, labels...)
 }
 
-// histogram counts in each bucket what is in those before as well. Its sum takes everything to be as much
-// as its bucket allows.
+// histogram accumulates the counts of buckets. Its sum assumes the upper bound of its bucket for each value.
 func histogram(s *kwok.Sample, scope expr.Scope, labels []string) (prometheus.Metric, error) {
 	buckets := map[float64]uint64{}
 	count, sum := uint64(0), 0.0

@@ -139,7 +139,7 @@ resource_scrape_error N`, "\n")
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
-	again := read(proxy + "/metrics/nodes/node-1/metrics/resource") // any node tells of any
+	again := read(proxy + "/metrics/nodes/node-1/metrics/resource") // each node serves the paths of all
 	for _, name := range []string{"container_cpu_usage_seconds_total", "pod_cpu_usage_seconds_total", "node_cpu_usage_seconds_total"} {
 		if a, b := value(first, name), value(again, name); a < 0 || b <= a {
 			t.Errorf("%s: %v, then %v", name, a, b)

@@ -5,7 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// own are the metrics of a kubelet about itself, as far as there is anything to count in a simulation.
+// own collects the metrics of a kubelet about itself, as far as the simulation counts them.
 type own struct{ view }
 
 var (

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/testenv"
 )
 
-// TestKubeletEndpoints reads what monitoring asks kubelets for, through the server.
+// TestKubeletEndpoints reads a kubelet's endpoints for monitoring, through the server.
 func TestKubeletEndpoints(t *testing.T) {
 	defs, err := kwok.Parse([]byte(metric))
 	if err != nil {

@@ -26,27 +26,27 @@ import (
 
 // Pods are the pods of the nodes.
 type Pods interface {
-	// Pod is the latest version of a pod, not to be changed, and a channel that is closed
-	// when there is a newer one, or none. The pod is nil if there is none on the nodes.
+	// Pod returns the latest version of a pod, which must not be changed, and a channel that is
+	// closed when the pod changes or is removed. The pod is nil if it is not on the nodes.
 	Pod(namespace, name string) (pod *corev1.Pod, changed <-chan struct{})
-	// PodAt is the pod that has an address, nil if none has.
+	// PodAt returns the pod with an address; nil if there is no such pod.
 	PodAt(ip string) *corev1.Pod
-	// On are the latest versions of the pods of a node, or of all nodes if it has no name.
+	// On returns the latest versions of the pods of a node, or of all nodes if node is empty.
 	On(node string) []*corev1.Pod
-	// NodeAt is the name of the node that has an address, "" if none has, or several have.
+	// NodeAt returns the name of the node with an address; "" unless it is exactly one.
 	NodeAt(ip string) string
-	// Node is one of the nodes; an error says that it is not, or is out of reach.
+	// Node returns one of the nodes. It fails for other nodes, and during an outage.
 	Node(ctx context.Context, name string) (*corev1.Node, error)
-	// Env is the environment that is given to a container of a pod, with what config maps and
-	// secrets make of it.
+	// Env returns the environment of a container of a pod, with the values from config maps,
+	// secrets and fields of the pod.
 	Env(pod *corev1.Pod, c *corev1.Container) []corev1.EnvVar
 }
 
 // Options of a Server. Pods are required.
 type Options struct {
 	Pods        Pods
-	Definitions *kwok.Definitions // nil defines nothing
-	Lease       time.Duration     // how long a node's lease is good for
+	Definitions *kwok.Definitions // may be nil
+	Lease       time.Duration     // duration of a node's lease
 }
 
 // Server serves the API of kubelets. Make it with New.
@@ -100,7 +100,7 @@ func (s *Server) Serve(l net.Listener) error {
 // with their peers.
 func (s *Server) Close() error { return s.http.Close() }
 
-// found is the pod that a request names and its container; otherwise it is answered.
+// found returns the pod and container of a request, or answers the request with an error.
 func (s *Server) found(w http.ResponseWriter, req *http.Request) (*corev1.Pod, string) {
 	name, container := req.PathValue("pod"), req.PathValue("container")
 	pod, _ := s.pods.Pod(req.PathValue("namespace"), name)
@@ -123,7 +123,7 @@ func plain(w http.ResponseWriter, code int, text string) {
 
 func has(pod *corev1.Pod, container string) bool { return spec(pod, container) != nil }
 
-// spec is a container of a pod, nil if it has none of the name.
+// spec returns the container of a name in a pod, or nil.
 func spec(pod *corev1.Pod, name string) *corev1.Container {
 	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
 		for i := range list {
@@ -141,7 +141,7 @@ func spec(pod *corev1.Pod, name string) *corev1.Container {
 	return nil
 }
 
-// status is that of a container of a pod, nil if there is none yet.
+// status returns the status of a container, or nil before its first one.
 func status(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	s := &pod.Status
 	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses, s.EphemeralContainerStatuses} {
@@ -154,7 +154,7 @@ func status(pod *corev1.Pod, name string) *corev1.ContainerStatus {
 	return nil
 }
 
-// list answers with the pods of the node that was asked, or of all that it may be.
+// list serves the pods of the node that was asked, or of all nodes at the address.
 func (s *Server) list(w http.ResponseWriter, req *http.Request) {
 	list := corev1.PodList{}
 	list.Kind, list.APIVersion = "PodList", "v1"
@@ -165,7 +165,7 @@ func (s *Server) list(w http.ResponseWriter, req *http.Request) {
 	json.NewEncoder(w).Encode(list)
 }
 
-// certificate makes the one that the server shows, which nobody has signed.
+// certificate makes a self-signed serving certificate.
 func certificate() (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -183,7 +183,7 @@ func certificate() (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// until closes done when the container of a pod no longer runs, or ctx ends.
+// until returns when the container of a pod no longer runs, or ctx ends.
 func (s *Server) until(ctx context.Context, namespace, name, id string) {
 	for ctx.Err() == nil {
 		pod, changed := s.pods.Pod(namespace, name)
@@ -197,7 +197,7 @@ func (s *Server) until(ctx context.Context, namespace, name, id string) {
 	}
 }
 
-// runs says whether the instance of a container still runs.
+// runs reports whether the instance of a container still runs.
 func runs(pod *corev1.Pod, id string) bool {
 	s := &pod.Status
 	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses, s.EphemeralContainerStatuses} {

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The members of a kubelet's summary (stats.k8s.io/v1alpha1) that there is something to say of in a simulation.
+// The members of a kubelet's summary (stats.k8s.io/v1alpha1) that a simulation can fill in.
 type (
 	summary struct {
 		Node nodeStats  `json:"node"`
@@ -43,7 +43,7 @@ type (
 	}
 	memoryStats struct {
 		Time            metav1.Time `json:"time"`
-		AvailableBytes  *uint64     `json:"availableBytes,omitempty"` // where there is a limit
+		AvailableBytes  *uint64     `json:"availableBytes,omitempty"` // with a limit only
 		UsageBytes      uint64      `json:"usageBytes"`
 		WorkingSetBytes uint64      `json:"workingSetBytes"`
 	}
@@ -84,7 +84,7 @@ func (v view) summary() summary {
 	return s
 }
 
-// config is the answer at /configz: what of a KubeletConfiguration says how these nodes behave.
+// config is the answer at /configz: the part of a KubeletConfiguration that applies to these nodes.
 func (v view) config() map[string]any {
 	return map[string]any{"kubeletconfig": map[string]any{
 		"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1",

@@ -12,8 +12,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 )
 
-// closes says whether the client wants the protocol in which it can end stdin. It is what
-// clients ask for first; the streaming library of kubelets has those before it.
+// closes reports whether the client wants v5.channel.k8s.io, in which it can close stdin. Clients ask for it
+// first; the streaming library of kubelets prefers the older ones.
 func closes(req *http.Request) bool { return wsstream.IsWebSocketRequestWithStreamCloseProtocol(req) }
 
 // openWebSocket plays a session over v5.channel.k8s.io: each message begins with the
@@ -38,11 +38,11 @@ func (s *Server) openWebSocket(w http.ResponseWriter, req *http.Request, o *remo
 	conn.SetIdleTimeout(idle)
 	_, streams, err := conn.Open(w, req)
 	if err != nil {
-		return // the client has been told
+		return // the client has got an error
 	}
 	defer conn.Close()
 	first := slices.Index([]bool{false, o.Stdout, o.Stderr, true}, true)
-	streams[first].Write(nil) // tells the client that the connection stands
+	streams[first].Write(nil) // signals that the connection is ready
 	go drain(streams[remotecommand.StreamResize])
 
 	t := terminal{tty: o.TTY}
@@ -61,7 +61,7 @@ func (s *Server) openWebSocket(w http.ResponseWriter, req *http.Request, o *remo
 	}
 }
 
-// outcome is how the end of a command is told.
+// outcome is the message about the end of a command.
 func outcome(code int, err error) metav1.Status {
 	switch {
 	case err != nil:

@@ -17,7 +17,7 @@ import (
 //go:embed crds
 var crds embed.FS
 
-// Definition is how a server comes to know one of the kinds.
+// Definition is the CustomResourceDefinition of one of the kinds.
 type Definition struct {
 	Kind       string
 	Resource   schema.GroupVersionResource
@@ -26,7 +26,7 @@ type Definition struct {
 	CRD *unstructured.Unstructured
 }
 
-// Kinds are the definitions of the kinds of those names, "*" for all; each once, in order.
+// Kinds returns the definitions of the kinds of those names, "*" for all, each once and in order.
 func Kinds(names ...string) (list []Definition, err error) {
 	var all []string
 	files, err := crds.ReadDir("crds")

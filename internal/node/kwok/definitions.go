@@ -17,18 +17,18 @@ import (
 	"fairlead.dev/internal/node/stage"
 )
 
-// Definitions are what pods answer and what becomes of them. The zero value and nil define
-// nothing. They are read from files, and change by Put and Remove.
+// Definitions are the answers of pods and the stages of pods and nodes. The zero value and nil are empty. They are
+// read from files, and changed by Put and Remove.
 type Definitions struct {
-	now atomic.Pointer[set] // nil defines nothing
-	mu  struct {            // held to make the next set
+	now atomic.Pointer[set] // nil is empty
+	mu  struct {            // guards making the next set
 		sync.Mutex
 		files   *set
 		objects map[Object]*set
 	}
 }
 
-// set is what holds at a moment; it never changes.
+// set is the immutable content of Definitions at a time.
 type set struct {
 	logs, attaches, execs, forwards, usages []definition
 	stages                                  map[string]stage.Stages // by kind
@@ -37,7 +37,7 @@ type set struct {
 
 var none set
 
-// set is what holds now.
+// set returns the present content.
 func (d *Definitions) set() *set {
 	if d != nil {
 		if now := d.now.Load(); now != nil {
@@ -47,7 +47,7 @@ func (d *Definitions) set() *set {
 	return &none
 }
 
-// definition is one object; its entries are of one type, that of its list.
+// definition is one object. Its entries have the type of its list.
 type definition struct {
 	head
 	cluster  bool
@@ -55,7 +55,7 @@ type definition struct {
 	entries  any
 }
 
-// decode reads an object whose entries stand in the member of that name.
+// decode reads an object whose entries are in the named member.
 func decode[E any](doc []byte, member string) (definition, error) {
 	var raw struct {
 		head
@@ -95,7 +95,7 @@ func strict(text []byte, into any) error {
 
 func newReader(text []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(text)) }
 
-// sort puts pods' own before Cluster forms, and those by name.
+// sort puts objects for one pod before Cluster forms, and these in the order of their names.
 func (d *set) sort() {
 	for _, list := range [][]definition{d.logs, d.attaches, d.execs, d.forwards, d.usages} {
 		slices.SortStableFunc(list, func(a, b definition) int {
@@ -123,7 +123,7 @@ func (def *definition) isFor(pod *corev1.Pod) bool {
 		(len(s.MatchNames) == 0 || slices.Contains(s.MatchNames, pod.Name))
 }
 
-// find returns the first entry for a pod that ok takes.
+// find returns the first entry for a pod that ok accepts.
 func find[E any](defs []definition, pod *corev1.Pod, ok func(*E) bool) (*E, bool) {
 	for i := range defs {
 		if !defs[i].isFor(pod) {
@@ -143,35 +143,34 @@ func (f For) has(container string) bool {
 	return len(f.Containers) == 0 || slices.Contains(f.Containers, container)
 }
 
-// Logs is the log of a container; ok says whether it is defined. So for the others.
+// Logs returns the log of a container; ok is false if it is not defined. The other methods do the same.
 func (d *Definitions) Logs(pod *corev1.Pod, container string) (entry *Log, ok bool) {
 	return find(d.set().logs, pod, func(e *Log) bool { return e.has(container) })
 }
 
-// Attach is what one sees who attaches to a container.
+// Attach returns the output of attaching to a container.
 func (d *Definitions) Attach(pod *corev1.Pod, container string) (entry *Attach, ok bool) {
 	return find(d.set().attaches, pod, func(e *Attach) bool { return e.has(container) })
 }
 
-// Exec is what becomes of a command in a container.
+// Exec returns the result of a command in a container.
 func (d *Definitions) Exec(pod *corev1.Pod, container string, command []string) (entry *Exec, ok bool) {
 	return find(d.set().execs, pod, func(e *Exec) bool {
 		return e.has(container) && len(e.Command) <= len(command) && slices.Equal(e.Command, command[:len(e.Command)])
 	})
 }
 
-// Forward is what is behind a port of a pod.
+// Forward returns the target of a port of a pod.
 func (d *Definitions) Forward(pod *corev1.Pod, port int32) (entry *Forward, ok bool) {
 	return find(d.set().forwards, pod, func(e *Forward) bool { return len(e.Ports) == 0 || slices.Contains(e.Ports, port) })
 }
 
-// Usage is what a container uses.
+// Usage returns the usage of a container.
 func (d *Definitions) Usage(pod *corev1.Pod, container string) (entry *Usage, ok bool) {
 	return find(d.set().usages, pod, func(e *Usage) bool { return e.has(container) })
 }
 
-// Stages are what become of pods or nodes, by kind; none is what the package node knows by
-// itself.
+// Stages returns the stages of pods or nodes, by kind.
 func (d *Definitions) Stages(kind string) stage.Stages {
 	return d.set().stages[kind]
 }

@@ -1,5 +1,5 @@
-// Package kwok reads what simulated pods answer and what becomes of them, in the YAML that
-// people know from kwok: the kinds Logs, Exec, Attach, PortForward and ResourceUsage of
+// Package kwok reads the answers and stages of simulated pods, in kwok's
+// YAML: the kinds Logs, Exec, Attach, PortForward and ResourceUsage of
 // kwok.x-k8s.io/v1alpha1, their Cluster forms, Metric, whose expressions the package expr explains, and
 // Stage, which the package stage explains.
 //
@@ -19,6 +19,6 @@
 //
 // # Concurrency
 //
-// Definitions may be shared. What they give out never changes; Put and Remove, from any goroutine,
-// make another set of it, which counts for who asks next.
+// Definitions may be shared. Returned entries never change; Put and Remove, from any goroutine,
+// make a new set, which later calls see.
 package kwok

@@ -37,7 +37,7 @@ func metric(sample string) string {
 	return head + "kind: Metric\nspec: {path: /metrics, metrics: [{" + sample + "}]}\n"
 }
 
-// TestExpression takes what an expression makes of the pod, and what is not defined if it makes nothing.
+// TestExpression evaluates expressions about a pod; without a value the default applies.
 func TestExpression(t *testing.T) {
 	defs, err := kwok.Parse([]byte(head + "kind: ClusterResourceUsage\nspec: {usages: [{usage: {cpu: {expression: 'Quantity(pod.metadata.annotations[\"load\"])'}, memory: {expression: 'container.name == \"c\" ? Quantity(\"3Mi\") : 5.0'}}}]}\n"))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestExpression(t *testing.T) {
 	}
 }
 
-// TestMetric finds what is told at a path.
+// TestMetric finds the metrics at a path.
 func TestMetric(t *testing.T) {
 	defs, err := kwok.Parse([]byte(head + "kind: Metric\nspec: {path: '/metrics/nodes/{nodeName}/x', metrics: []}\n---\n" +
 		strings.Replace(head, "web", "n9", 1) + "kind: Metric\nspec: {path: /metrics/nodes/n9, metrics: []}\n"))
@@ -87,7 +87,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestParseRefuses what it would otherwise lose.
+// TestParseRefuses unknown kinds and members.
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		head + "kind: CustomMetric\nspec: {}\n":                                         "no such kind",

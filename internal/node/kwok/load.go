@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/internal/node/stage"
 )
 
-// Load reads definitions from files, or from all *.yaml, *.yml and *.json files of
-// directories. A kind that it does not know is an error, so that nothing is lost unseen.
+// Load reads definitions from files, or from all *.yaml, *.yml and *.json files of directories. An unknown kind is
+// an error, so that no definition is silently ignored.
 func Load(paths ...string) (*Definitions, error) {
 	d := &set{}
 	for _, path := range paths {
@@ -48,7 +48,7 @@ func Parse(text []byte) (*Definitions, error) {
 	return of(d), nil
 }
 
-// of are definitions that come from files.
+// of returns definitions that come from files.
 func of(files *set) *Definitions {
 	files.sort()
 	d := &Definitions{}

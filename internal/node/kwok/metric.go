@@ -18,14 +18,14 @@ import (
 // nodeName is the part of a path that stands for any node's name.
 const nodeName = "{nodeName}"
 
-// Metric is what is told at a path of what can be measured.
+// Metric defines the metrics at a path.
 type Metric struct {
 	head
 	Path    string   `json:"path"`
 	Samples []Sample `json:"metrics"`
 }
 
-// Sample is a metric of one name.
+// Sample defines a metric of one name.
 type Sample struct {
 	Name      string   `json:"name"`
 	Help      string   `json:"help,omitempty"`
@@ -44,14 +44,14 @@ type Label struct {
 	Value *Program `json:"value"`
 }
 
-// Bucket of a histogram. The value of one that is hidden counts in the next.
+// Bucket is a bucket of a histogram. The value of a hidden one counts in the next.
 type Bucket struct {
 	Le     float64  `json:"le"`
 	Value  *Program `json:"value"`
 	Hidden bool     `json:"hidden,omitempty"`
 }
 
-// Program is an expression. It is compiled when it is known what it may speak of.
+// Program is an expression. It is compiled once its variables are known.
 type Program struct {
 	*expr.Program
 	text string
@@ -59,7 +59,7 @@ type Program struct {
 
 func (p *Program) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &p.text) }
 
-// compile makes the program of a text; what is nil was not there.
+// compile compiles the expression; a nil program stays nil.
 func (p *Program) compile(variables []string) (err error) {
 	if p == nil || p.text == "" {
 		return errors.New("value: an expression is wanted")
@@ -142,7 +142,7 @@ func (s *Sample) complete() error {
 	return s.Value.compile(variables)
 }
 
-// at says whether the metric is told at a path, and which node that names, if it does.
+// at reports whether the metric is served at a path, and the node's name in the path.
 func (m *Metric) at(path string) (node string, ok bool) {
 	want, have := strings.Split(m.Path, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
@@ -158,7 +158,7 @@ func (m *Metric) at(path string) (node string, ok bool) {
 	return node, true
 }
 
-// Metric is what is told at a path, and the name of a node if the path has one.
+// Metric returns the metric at a path, and the name of a node if the path has one.
 func (d *Definitions) Metric(path string) (m *Metric, node string) {
 	for _, m := range d.set().metrics {
 		if node, ok := m.at(path); ok {

@@ -9,11 +9,11 @@ import (
 	"fairlead.dev/internal/node/stage"
 )
 
-// Object names one that defines something, in place of a file.
+// Object identifies an object of the server that replaces a file.
 type Object struct{ Kind, Namespace, Name string }
 
-// Put takes in an object as a server has it. It goes before what files define under its kind and
-// name. One that cannot be used is an error, and takes away what it defined before.
+// Put adds an object as a server has it. It takes precedence over the file's object of its kind and name. An
+// invalid object is an error, and removes its earlier definition.
 func (d *Definitions) Put(key Object, text []byte) error {
 	var doc map[string]json.RawMessage
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -39,7 +39,7 @@ func (d *Definitions) Put(key Object, text []byte) error {
 	return nil
 }
 
-// Remove takes an object away; what files define under its name holds again.
+// Remove removes an object; the file's object of its name applies again.
 func (d *Definitions) Remove(key Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,7 +49,7 @@ func (d *Definitions) Remove(key Object) {
 	}
 }
 
-// renew makes what holds from now on. The lock is held.
+// renew makes the next content. d.mu is held.
 func (d *Definitions) renew() {
 	next := &set{stages: map[string]stage.Stages{}}
 	next.join(d.mu.files, func(kind, namespace, name string) bool {
@@ -62,7 +62,7 @@ func (d *Definitions) renew() {
 	d.now.Store(next)
 }
 
-// join adds what another set has and keep keeps.
+// join adds the entries of another set that keep accepts.
 func (d *set) join(o *set, keep func(kind, namespace, name string) bool) {
 	if o == nil {
 		return

@@ -12,28 +12,28 @@ import (
 // APIVersion is that of all kinds here.
 const APIVersion = "kwok.x-k8s.io/v1alpha1"
 
-// Selector says for which pods a Cluster form is; nil and empty lists are for all.
+// Selector selects the pods of a Cluster form; nil and empty lists select all.
 type Selector struct {
 	MatchNamespaces []string `json:"matchNamespaces,omitempty"`
 	MatchNames      []string `json:"matchNames,omitempty"`
 }
 
-// head is what all definitions begin with.
+// head is the common part of all definitions.
 type head struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 }
 
-// For restricts an entry to containers; none is all.
+// For restricts an entry to containers; an empty list is all.
 type For struct {
 	Containers []string `json:"containers,omitempty"`
 }
 
-// Log is what a container has written.
+// Log is the log of a container.
 type Log struct {
 	For
-	// LogsFile is a file with its lines, plain or as the CRI writes them; Follow goes on
-	// reading what is added to it. PreviousLogsFile is that of the instance before.
+	// LogsFile is a file with its lines, plain or in the CRI's format; Follow reads on
+	// as it grows. PreviousLogsFile is the file of the previous instance.
 	LogsFile         string `json:"logsFile,omitempty"`
 	PreviousLogsFile string `json:"previousLogsFile,omitempty"`
 	Follow           bool   `json:"follow,omitempty"`
@@ -41,18 +41,18 @@ type Log struct {
 	Content string `json:"content,omitempty"`
 }
 
-// Attach is what one who attaches sees.
+// Attach is the output of attaching to a container.
 type Attach struct {
 	For
 	LogsFile string `json:"logsFile,omitempty"`
 	Content  string `json:"content,omitempty"` // Fairlead's own
 }
 
-// Exec is what becomes of commands.
+// Exec is the result of commands.
 type Exec struct {
 	For
-	// Command restricts the entry to commands that begin so. Stdout, Stderr and ExitCode
-	// are how those end. Fairlead's own.
+	// Command restricts the entry to commands with this beginning. Stdout, Stderr and ExitCode
+	// are their result. Fairlead's own.
 	Command  []string `json:"command,omitempty"`
 	Stdout   string   `json:"stdout,omitempty"`
 	Stderr   string   `json:"stderr,omitempty"`
@@ -61,7 +61,7 @@ type Exec struct {
 	Local *Local `json:"local,omitempty"`
 }
 
-// Local is how a command runs on the machine itself.
+// Local runs a command on the machine itself.
 type Local struct {
 	WorkDir string `json:"workDir,omitempty"`
 	Envs    []struct {
@@ -70,12 +70,12 @@ type Local struct {
 	} `json:"envs,omitempty"`
 }
 
-// Forward is what is behind ports of a pod.
+// Forward is the target of ports of a pod.
 type Forward struct {
-	Ports   []int32  `json:"ports,omitempty"` // none is all
+	Ports   []int32  `json:"ports,omitempty"` // empty is all
 	Target  *Target  `json:"target,omitempty"`
 	Command []string `json:"command,omitempty"` // its stdin and stdout are the connection
-	// Response is written to whoever connects, which ends the connection. Fairlead's own.
+	// Response is written to each client, and the connection is closed. Fairlead's own.
 	Response string `json:"response,omitempty"`
 }
 
@@ -85,13 +85,13 @@ type Target struct {
 	Address string `json:"address"`
 }
 
-// Usage is what a container uses of resources.
+// Usage is the usage of resources by a container.
 type Usage struct {
 	For
 	Usage map[string]Value `json:"usage"`
 }
 
-// Value of a usage, as it stands or as an expression of the pod and the container makes it.
+// Value of a usage: a quantity, or an expression of the pod and the container.
 type Value struct {
 	Value      *resource.Quantity
 	Expression *Program

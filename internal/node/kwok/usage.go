@@ -7,15 +7,15 @@ import (
 	"fairlead.dev/internal/node/expr"
 )
 
-// Annotations of pods that say what each of their containers uses, as kwok's own
+// Annotations of pods with the usage of each of their containers, as kwok's own
 // definitions read them.
 const (
 	CPUAnnotation    = "kwok.x-k8s.io/usage-cpu"
 	MemoryAnnotation = "kwok.x-k8s.io/usage-memory"
 )
 
-// Use is what a container of a running pod uses: what is defined, else what the
-// annotations say, else half of what it requests, or next to nothing.
+// Use returns the usage of a container of a running pod: as defined, else as annotated, else half of its requests,
+// with a small minimum.
 func (d *Definitions) Use(pod *corev1.Pod, c *corev1.Container) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	entry, _ := d.Usage(pod, c.Name)
@@ -41,8 +41,8 @@ func (d *Definitions) Use(pod *corev1.Pod, c *corev1.Container) corev1.ResourceL
 	return out
 }
 
-// of is what is used of a resource, if that is defined. An expression that comes to nothing, as
-// one does that asks for a label that is not there, defines nothing.
+// of returns the defined usage of a resource. An expression without a value, such as one of a missing label,
+// defines none.
 func (u *Usage) of(name corev1.ResourceName, pod *corev1.Pod, c *corev1.Container) (q resource.Quantity, ok bool) {
 	v, ok := u.Usage[string(name)]
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// anchors says why the trust anchors that a volume asks for are not there.
+// anchors returns the error about missing trust anchors of a volume.
 func anchors(p *corev1.ClusterTrustBundleProjection, find Find) error {
 	switch {
 	case p.Name != nil:

@@ -21,11 +21,11 @@ const ProvisionerOf = "volume.kubernetes.io/storage-provisioner"
 type mounted struct {
 	driver string
 	name   string // of the volume
-	handle string // what the driver calls it; empty for one that is in the pod itself, which is never attached
+	handle string // the driver's name of it; empty for an inline volume, which is never attached
 }
 
-// csi is the volume of a driver that is to be mounted, nil if it needs no driver that a node could lack, or why that is
-// not known.
+// csi returns the volume of a CSI driver that a node has to mount, nil for any other volume, or an error if that
+// is not known.
 func csi(pod *corev1.Pod, v *corev1.Volume, find Find) (*mounted, error) {
 	if v.CSI != nil {
 		return &mounted{driver: v.CSI.Driver, name: v.Name}, nil
@@ -44,7 +44,7 @@ func csi(pod *corev1.Pod, v *corev1.Volume, find Find) (*mounted, error) {
 	return nil, nil
 }
 
-// driverKeys are the objects that say whether a volume can be mounted, as far as find knows what it is.
+// driverKeys returns the objects that decide whether a volume can be mounted, as far as the volume is known.
 func driverKeys(pod *corev1.Pod, v *corev1.Volume, find Find) (keys []Key) {
 	if c, _ := claim(pod, v, find); c != nil && c.Annotations[ProvisionerOf] != Simulated {
 		keys = append(keys, Key{Kind: Volume, Name: c.Spec.VolumeName})
@@ -60,12 +60,12 @@ func driverKeys(pod *corev1.Pod, v *corev1.Volume, find Find) (keys []Key) {
 	return keys
 }
 
-// attachment is the name of the VolumeAttachment of a volume to the pod's node.
+// attachment returns the name of the VolumeAttachment of a volume to the pod's node.
 func (m *mounted) attachment(pod *corev1.Pod) string {
 	return fmt.Sprintf("csi-%x", sha256.Sum256([]byte(m.handle+m.driver+pod.Spec.NodeName)))
 }
 
-// ready says why the volume cannot be mounted: it is not attached, or its driver is not there.
+// ready returns why the volume cannot be mounted: it is not attached, or its driver is not registered.
 func (m *mounted) ready(pod *corev1.Pod, find Find) error {
 	if m == nil {
 		return nil
@@ -84,7 +84,7 @@ func (m *mounted) ready(pod *corev1.Pod, find Find) error {
 	return fmt.Errorf("MountVolume.SetUp failed for volume %q : driver name %s not found in the list of registered CSI drivers (CSINode %s)", m.name, m.driver, pod.Spec.NodeName)
 }
 
-// attached says why a volume is not attached. It need not be if its driver says so.
+// attached returns why a volume is not attached. Its CSIDriver may declare that it need not be.
 func (m *mounted) attached(pod *corev1.Pod, find Find) error {
 	if obj, err := find(Key{Kind: Driver, Name: m.driver}); err == nil {
 		if asks := obj.(*storagev1.CSIDriver).Spec.AttachRequired; asks != nil && !*asks {

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Env is what config maps and secrets make of a container's environment, with what it is given as
-// it is and with fields of the pod, in the order in which they are given. Its limits are at most
-// what is allocatable on the node. The error says why the container cannot be made.
+// Env returns the environment of a container with the values from config maps, secrets, fields of the pod and
+// resources, in the order of the spec. A missing limit counts as the node's allocatable amount. The error is the
+// configuration error of the container.
 func Env(pod *corev1.Pod, c *corev1.Container, find Find, allocatable corev1.ResourceList) (env []corev1.EnvVar, err error) {
 	set := func(name, value string) {
 		env = slices.DeleteFunc(env, func(e corev1.EnvVar) bool { return e.Name == name })
@@ -79,13 +79,13 @@ func Env(pod *corev1.Pod, c *corev1.Container, find Find, allocatable corev1.Res
 	return env, nil
 }
 
-// values are those of a config map or a secret; of neither there are none.
+// values are the entries of a config map or a secret.
 type values struct {
 	plain          map[string]string
 	secret, binary map[string][]byte
 }
 
-// valuesOf finds those of an object; none if there is no such object and it may be missing.
+// valuesOf returns the entries of an object. A missing optional object is empty.
 func valuesOf(find Find, key Key, optional *bool) (v values, err error) {
 	obj, err := find(key)
 	if missing := (NotFound{}); errors.As(err, &missing) && isTrue(optional) {
@@ -100,7 +100,7 @@ func valuesOf(find Find, key Key, optional *bool) (v values, err error) {
 	return v, err
 }
 
-// value is one that an environment can have; binary ones it cannot.
+// value returns an entry for an environment; binary ones do not qualify.
 func (v values) value(key string) (string, bool) {
 	if s, ok := v.plain[key]; ok {
 		return s, true

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Expand puts values for the references $(NAME) of a text to an environment, as commands,
-// arguments and other values of a container have them. One to nothing stays, and $$ is a $.
+// Expand replaces references $(NAME) in commands, arguments and values by an environment. A reference to an
+// unknown name stays, and $$ becomes $.
 func Expand(text string, env []corev1.EnvVar) string {
 	if !strings.Contains(text, "$") {
 		return text
@@ -34,7 +34,7 @@ func Expand(text string, env []corev1.EnvVar) string {
 	}
 }
 
-// Plain is the part of a container's environment that is given as it is.
+// Plain returns the variables of a container whose values are in its spec.
 func Plain(c *corev1.Container) (env []corev1.EnvVar) {
 	for i := range c.Env {
 		if e := &c.Env[i]; e.ValueFrom == nil {
@@ -44,7 +44,7 @@ func Plain(c *corev1.Container) (env []corev1.EnvVar) {
 	return env
 }
 
-// lookup is the value of a variable.
+// lookup returns the value of a variable.
 func lookup(env []corev1.EnvVar, name string) (value string, ok bool) {
 	for i := range env {
 		if env[i].Name == name {

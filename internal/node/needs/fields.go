@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// fieldValue is what an environment has of a field of its pod; not ok if it has none there.
+// fieldValue returns a field of a pod for an environment; ok is false if an environment cannot have it.
 func fieldValue(pod *corev1.Pod, path string) (value string, ok bool) {
 	if name, key, found := strings.Cut(strings.TrimSuffix(path, "']"), "['"); found {
 		switch name {
@@ -51,8 +51,8 @@ func fieldValue(pod *corev1.Pod, path string) (value string, ok bool) {
 	return "", false
 }
 
-// resourceValue is what an environment has of what a container of its pod requests or may use:
-// without a limit, all that the node gives to pods. It is in units of the divisor, rounded up.
+// resourceValue returns a request or limit of a container for an environment, in units of the divisor, rounded up.
+// A missing limit is the node's allocatable amount.
 func resourceValue(pod *corev1.Pod, own *corev1.Container, from *corev1.ResourceFieldSelector, allocatable corev1.ResourceList) (value string, err error) {
 	c := own
 	if from.ContainerName != "" {
@@ -74,7 +74,7 @@ func resourceValue(pod *corev1.Pod, own *corev1.Container, from *corev1.Resource
 	return strconv.FormatInt(int64(math.Ceil(q.AsApproximateFloat64()/divisor)), 10), nil
 }
 
-// named is a container of a pod, nil if there is none.
+// named returns the container of a name in a pod, or nil.
 func named(pod *corev1.Pod, name string) *corev1.Container {
 	for _, list := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
 		for i := range list {

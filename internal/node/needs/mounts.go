@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Fallible says whether containers of a pod may not be made for what the pod itself says, with all
-// objects that it uses there: paths in volumes that are made of the environment, and resources of other containers.
+// Fallible reports whether containers of a pod may have configuration errors even if all objects exist: by
+// subPathExpr, or by resources of other containers.
 func Fallible(pod *corev1.Pod) bool {
 	return slices.ContainsFunc([][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers}, func(cs []corev1.Container) bool {
 		return slices.ContainsFunc(cs, func(c corev1.Container) bool {
@@ -21,8 +21,8 @@ func Fallible(pod *corev1.Pod) bool {
 	})
 }
 
-// Mounts says why a container cannot be made with the paths in volumes that its environment makes. What
-// the status of its pod tells, as its address, is known by then.
+// Mounts returns the error in the subPathExpr of a container's mounts. The pod's status, such as its IP, is known
+// by then.
 func Mounts(c *corev1.Container, env []corev1.EnvVar) error {
 	known := func(name string) bool {
 		if value, _ := lookup(env, name); value != "" {
@@ -51,7 +51,7 @@ func Mounts(c *corev1.Container, env []corev1.EnvVar) error {
 	return nil
 }
 
-// references are the names of $(NAME) in a text.
+// references returns the names of $(NAME) in a text.
 func references(text string) (names []string) {
 	for {
 		_, after, found := strings.Cut(text, "$")

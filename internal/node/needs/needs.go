@@ -35,12 +35,12 @@ type Key struct {
 	Namespace, Name string
 }
 
-// Find returns an object, which is of the key's kind: a *corev1.ConfigMap, *corev1.Secret and so on, and
-// a []*certificatesv1.ClusterTrustBundle of a Signer. What is not there is NotFound; other errors say why that is
-// not known.
+// Find returns the object of a key: a *corev1.ConfigMap, *corev1.Secret and so on, and for a Signer a
+// []*certificatesv1.ClusterTrustBundle. The error for a missing object is NotFound; any other means that
+// its existence is not known.
 type Find func(Key) (any, error)
 
-// NotFound is the error of an object that is not there.
+// NotFound is the error for an object that does not exist.
 type NotFound Key
 
 func (e NotFound) Error() string {
@@ -50,8 +50,8 @@ func (e NotFound) Error() string {
 	return fmt.Sprintf("%s %q not found", e.Kind, e.Name)
 }
 
-// Of are the objects that a pod uses on its node, each once, those that it can do without included. Some are only
-// known by others, which is when find knows these.
+// Of returns the objects that a pod uses on its node, each once, including optional ones. Some are known only once
+// find returns others.
 func Of(pod *corev1.Pod, find Find) (keys []Key) {
 	add := func(kind Kind, name string) {
 		key := Key{kind, pod.Namespace, name}
@@ -117,8 +117,7 @@ func Of(pod *corev1.Pod, find Find) (keys []Key) {
 	return keys
 }
 
-// isToken says whether a volume is that with the token of the pod's service account, which
-// the server has added.
+// isToken reports whether a volume is the one with the token of the pod's service account, which the server adds.
 func isToken(v *corev1.Volume) bool {
 	return strings.HasPrefix(v.Name, "kube-api-access-") && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool {
 		return s.ServiceAccountToken != nil

@@ -143,7 +143,7 @@ func TestVolumes(t *testing.T) {
 	}
 }
 
-// TestOf: each object once; not what every pod is given.
+// TestOf: each object once, without those that every pod gets.
 func TestOf(t *testing.T) {
 	p := pod(t, `
 initContainers: [{envFrom: [{configMapRef: {name: one}}]}]
@@ -164,7 +164,7 @@ volumes:
 	}
 }
 
-// TestDrivers: a volume of a CSI driver has to be attached, and the driver to be there; what says so is only
+// TestDrivers: a volume of a CSI driver has to be attached, and the driver to be there; the objects that show this are only
 // known step by step.
 func TestDrivers(t *testing.T) {
 	all := map[needs.Key]any{}

@@ -10,8 +10,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 )
 
-// Volumes says what a kubelet says of the volumes of a pod that cannot be set up, each in a
-// message of its own; none means that all can.
+// Volumes returns a kubelet's message for each volume of a pod that cannot be mounted.
 func Volumes(pod *corev1.Pod, find Find) (messages []string) {
 	for i := range pod.Spec.Volumes {
 		v := &pod.Spec.Volumes[i]
@@ -27,7 +26,7 @@ func Volumes(pod *corev1.Pod, find Find) (messages []string) {
 	return messages
 }
 
-// content says what is missing of what a volume is filled with.
+// content returns the error about the objects that fill a volume.
 func content(pod *corev1.Pod, v *corev1.Volume, find Find) error {
 	switch {
 	case v.ConfigMap != nil:
@@ -58,7 +57,7 @@ func content(pod *corev1.Pod, v *corev1.Volume, find Find) error {
 	return nil
 }
 
-// files says what is missing of what an object makes files of.
+// files returns the error about the keys of an object that become files.
 func files(find Find, key Key, items []corev1.KeyToPath, optional *bool) error {
 	all, err := valuesOf(find, key, optional)
 	if err != nil || isTrue(optional) {
@@ -76,7 +75,7 @@ func files(find Find, key Key, items []corev1.KeyToPath, optional *bool) error {
 	return nil
 }
 
-// claim is that of a volume, nil if it has none, or why it cannot be used.
+// claim returns the claim of a volume, nil for a volume without one, or why it cannot be used.
 func claim(pod *corev1.Pod, v *corev1.Volume, find Find) (*corev1.PersistentVolumeClaim, error) {
 	key := Key{Claim, pod.Namespace, ""}
 	switch {

@@ -8,12 +8,12 @@ import (
 // Forever is how long a command runs that does not end.
 const Forever time.Duration = math.MaxInt64
 
-// clock is the time of a session, from its start. It is virtual: it advances by what commands wait for.
+// clock is the time of a session, from its start. It is virtual: only waiting commands advance it.
 type clock struct {
 	now  time.Duration
 	wait func(time.Duration) bool // waits on the machine's clock, false if the context ends; nil in a prediction
 	// virtual counts the enclosing left sides of pipes. They run before the right side and so do not wait;
-	// the right side waits when it reads what they have written later.
+	// the right side waits when it reads their later output.
 	virtual int
 }
 

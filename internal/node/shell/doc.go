@@ -1,5 +1,5 @@
-// Package shell interprets shell scripts for containers that run nothing: kubectl exec, attach, and
-// what the command of a container will do.
+// Package shell interprets shell scripts for simulated containers: for kubectl exec and attach, and to
+// predict the output and the end of a container's command.
 //
 //	code := shell.Run(ctx, container, streams, []string{"sh", "-c", "echo a | cat"})
 //	prediction, ok := shell.Predict(pod, container, env)
@@ -7,9 +7,9 @@
 // mvdan.cc/sh/v3/syntax parses a script and mvdan.cc/sh/v3/expand expands its words; this package
 // runs the statements. Run takes its time on the clock of this machine, since a person waits.
 // Predict runs the same interpreter in virtual time, in which sleep only advances a number, and
-// returns what the command writes and when it ends.
+// returns the output of the command and its end.
 //
-// # What it understands
+// # Language
 //
 // Lists, pipes, subshells, if, while, until, for, case, redirections and here-documents, parameters
 // with their POSIX operators, $(...), $((...)), set -e and -u, and the commands of the table commands.
@@ -17,9 +17,9 @@
 // jobs, process substitution, arrays, trap, eval, source, ...) is refused with exit code 126 and a
 // message, before its first statement runs where the construct can be told from the text.
 //
-// # Nothing of the machine
+// # Isolation
 //
-// A script reads, writes and runs nothing of the machine, whose program this is. This holds by construction:
+// A script cannot read, write or run anything of the machine on which this program runs. The reasons:
 //
 //   - The package imports neither os nor os/exec nor net, which a test checks. Files are a map
 //     (Files), pipes and here-documents are buffers, and pipelines run one side after the other,
@@ -29,11 +29,11 @@
 //     environment of this package always has one.
 //   - The interpreter of mvdan.cc/sh (package interp) is not used. It looks programs up with os.Stat (type,
 //     command -v, source), resolves links (pwd -P), makes named pipes in the file system, an operating
-//     system's pipe for each |, and has no limit on what variables hold or how deep functions recurse.
+//     system's pipe for each |, and limits neither the size of variables nor the recursion of functions.
 //
 // # Limits
 //
-// Each of these ends a script with 126: the length of the text and how deep it is nested, what
-// variables, files and pipes hold, what one statement expands to, and, in virtual time, the number of
+// Exceeding one of these limits ends a script with 126: the length and the nesting of the text, the size of
+// variables, files and pipes, the expansion of one statement and, in virtual time, the number of
 // statements. On the clock of the machine a script runs no more than about 10,000 statements a second.
 package shell

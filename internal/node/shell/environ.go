@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits of what a script may hold, and of what one statement may expand to.
+// Limits, in bytes, of one value, of all variables or parameters, and of the expansion of a statement.
 const (
 	maxValue    = 16 << 10
 	maxHeld     = 64 << 10
@@ -70,7 +70,7 @@ func (sh *shell) Get(name string) expand.Variable {
 	return text(v.value)
 }
 
-// Each yields nothing: it serves ${!prefix*}, which is refused.
+// Each is empty, since it serves only ${!prefix*}, which is refused.
 func (sh *shell) Each(func(string, expand.Variable) bool) {}
 
 // Set assigns to a variable, as ${A:=b} and $((A=1)) do; it is a method of expand.WriteEnviron.
@@ -114,7 +114,7 @@ func (sh *shell) setParams(params []string) {
 	sh.params = slices.Clone(params)
 }
 
-// expand counts what the current statement expands to.
+// expand counts the bytes to which the current statement expands.
 func (sh *shell) expand(n int) {
 	if sh.expanded += n + 1; sh.expanded > maxExpanded {
 		refuse("a statement that expands to so much")

@@ -156,7 +156,8 @@ func (e entry) Type() fs.FileMode {
 }
 func (e entry) Info() (fs.FileInfo, error) { return nil, fs.ErrNotExist }
 
-// readDir lists a directory for the expansion of *. What the image has is not known, so a prediction ends.
+// readDir lists a directory for the expansion of *. A prediction ends there, since the files of the image are not
+// known.
 func (sh *shell) readDir(name string) ([]fs.DirEntry, error) {
 	if sh.recorder != nil {
 		refuse("a pattern of files")

@@ -54,7 +54,7 @@ func (sh *shell) leaves() bool {
 	return sh.breaks > 0 || !sh.continues
 }
 
-// state is what the course of a script depends on, but for the time.
+// state is all that determines the further course of a script, except the time.
 type state struct {
 	vars     map[string]variable
 	params   []string

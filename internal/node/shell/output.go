@@ -8,8 +8,8 @@ import (
 // maxLines is how many lines of a loop's output Written returns, about.
 const maxLines = 10_000
 
-// Written returns what a container has written some time after its start, and how many lines before that
-// are left out, because a loop has written so many.
+// Written returns the output of a container some time after its start. omitted is the number of earlier lines that
+// are left out because a loop has written so many.
 func (p *Prediction) Written(after time.Duration) (outputs []Output, omitted int) {
 	latest, rounds := p.Loop.written(after)
 	outputs = p.Output

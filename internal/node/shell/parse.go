@@ -14,7 +14,7 @@ const (
 	maxOpeners = 500
 )
 
-// openers begin what can be nested.
+// openers begin nested constructs.
 var openers = []string{"(", "{", "`", "!", "if", "while", "until", "for", "case"}
 
 // parse parses a script and refuses constructs that are not simulated. An error is one of syntax.
@@ -46,8 +46,8 @@ func parse(text string) ([]*syntax.Stmt, error) {
 	return file.Stmts, nil
 }
 
-// unsupported names the construct of a node if the interpreter does not know it. It lists what is
-// known, so that a construct that a later version of the parser adds is refused.
+// unsupported returns the name of a construct that the interpreter does not implement, "" for all others. It lists
+// the implemented ones, so that a construct that a later version of the parser adds is refused.
 func unsupported(n syntax.Node) string {
 	switch n := n.(type) {
 	case nil, *syntax.File, *syntax.Comment, *syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.CallExpr, *syntax.Block, *syntax.Subshell,

@@ -10,12 +10,12 @@ import (
 	"fairlead.dev/internal/node/needs"
 )
 
-// Prediction is what a container does that runs its command.
+// Prediction is the course of a container that runs its command.
 type Prediction struct {
 	Runs     time.Duration // or Forever
 	ExitCode int32
 	Output   []Output
-	Loop     *Loop // what it repeats for ever after that; nil if nothing
+	Loop     *Loop // the endless loop after Output, or nil
 	Vague    bool  // Output has values that only the server knows
 }
 
@@ -26,7 +26,7 @@ type Output struct {
 	Stderr bool
 }
 
-// Loop is what a container does again and again.
+// Loop is an endless loop of a container.
 type Loop struct {
 	From, Every time.Duration
 	Output      []Output // of the first round
@@ -34,7 +34,7 @@ type Loop struct {
 
 // Predict runs the command of a container in virtual time. It reports whether all of it is
 // understood; the command of an image is not known. env returns the environment that config maps, secrets and
-// fields of the pod make; it may be nil if nobody reads the output.
+// fields of the pod make; it may be nil if the output is not used.
 func Predict(pod *corev1.Pod, c *corev1.Container, env func() []corev1.EnvVar) (Prediction, bool) {
 	if len(c.Command) == 0 {
 		return Prediction{}, false
@@ -110,7 +110,7 @@ func Hostname(pod *corev1.Pod) string {
 	return pod.Name
 }
 
-// recording is what a prediction has found out so far.
+// recording collects the result of a prediction.
 type recording struct {
 	clock  *clock
 	output []Output

@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/internal/node/shell"
 )
 
-// TestPredict lists commands with what is predicted of them.
+// TestPredict lists commands with their predictions.
 func TestPredict(t *testing.T) {
 	const lost = "lost"
 	for spec, want := range map[string]string{

@@ -55,7 +55,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pipe holds what the left side of a | writes, with the times.
+// pipe holds the output of the left side of a |, with its times.
 type pipe struct {
 	*session
 	chunks []chunk

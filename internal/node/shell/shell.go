@@ -112,7 +112,7 @@ func orDiscard(w io.Writer) io.Writer {
 // Reasons to leave the interpreter from any depth, as values of panics.
 type (
 	exit    int      // of the innermost shell, with that code
-	refusal string   // of the whole script, which needs what the string names
+	refusal string   // of the whole script, which has the construct that the string names
 	killed  struct{} // the context has ended
 	endless struct{} // the script never ends
 )
@@ -148,7 +148,7 @@ func (sh *shell) attempt(f func() int) (code int, ended bool) {
 	return f(), false
 }
 
-// reject tells that a script is refused.
+// reject reports on standard error that a script is refused; it ends a prediction.
 func (sh *shell) reject(what string) {
 	if sh.recorder != nil {
 		sh.recorder.lost = true

@@ -206,7 +206,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestKilled ends a loop that never pauses, by its context, and counts what it has run until then.
+// TestKilled ends a loop that never pauses, by its context, and counts its rounds.
 func TestKilled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

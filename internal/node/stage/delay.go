@@ -7,7 +7,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// duration is a constant, or what the object says, else the constant, if there is one.
+// duration is the value of an expression, with a constant as the default.
 type duration struct {
 	constant *time.Duration
 	from     *gojq.Code
@@ -52,9 +52,8 @@ func (d *duration) of(o *Object, now time.Time) (time.Duration, bool) {
 	return *d.constant, true
 }
 
-// Delay is how long after it was chosen the stage is to be played. With jitter it lies
-// between the duration and the jitter duration, which is the longest, even if it is shorter
-// than the duration.
+// Delay returns the time between choosing the stage and playing it. With jitter it is random between the duration
+// and the jitter duration; the latter is the maximum even if it is shorter.
 func (s *Stage) Delay(o *Object, now time.Time) time.Duration {
 	least, ok := s.delay.of(o, now)
 	if !ok {

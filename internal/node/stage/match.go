@@ -11,14 +11,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Object is a pod or a node as stages see it.
+// Object is a pod or a node in the forms that stages read.
 type Object struct {
 	meta metav1.Object
 	text []byte
 	json any // for expressions
 }
 
-// Of returns the object as stages see it.
+// Of returns an object in the forms that stages read.
 func Of(o metav1.Object) (*Object, error) {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -28,11 +28,11 @@ func Of(o metav1.Object) (*Object, error) {
 	return obj, json.Unmarshal(text, &obj.json)
 }
 
-// Stages are all for one kind.
+// Stages are stages of one kind.
 type Stages []*Stage
 
-// Choose returns the stage that an object goes to next, nil if there is none: of those that
-// select it one by chance, as their weights say.
+// Choose returns the next stage of an object: of the stages that select it one at random, by their weights; nil if
+// no stage selects it.
 func (ss Stages) Choose(o *Object) *Stage {
 	var fit []*Stage
 	for _, s := range ss {
@@ -72,7 +72,7 @@ func first(list []*Stage) *Stage {
 	return list[0]
 }
 
-// Selects says whether the stage is for an object in this state.
+// Selects reports whether the stage is for an object in this state.
 func (s *Stage) Selects(o *Object) bool {
 	if !contains(o.meta.GetLabels(), s.labels) || !contains(o.meta.GetAnnotations(), s.annotations) {
 		return false
@@ -94,7 +94,7 @@ func contains(have, want map[string]string) bool {
 	return true
 }
 
-// weightFor is the stage's weight for an object; not ok if the object takes it away.
+// weightFor returns the stage's weight for an object; ok is false if the object overrides it with an invalid one.
 func (s *Stage) weightFor(o *Object) (w int64, ok bool) {
 	if s.weightFrom == nil {
 		return s.weight, true
@@ -180,7 +180,7 @@ func (f *from) compile() (*gojq.Code, error) {
 	return compile(f.ExpressionFrom)
 }
 
-// query is what an expression finds in an object, but null; nothing if it fails.
+// query returns the values of an expression in an object, without null; empty if it fails.
 func query(code *gojq.Code, o *Object) (found []any) {
 	for it := code.Run(o.json); ; {
 		v, ok := it.Next()

@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Stage is one, ready for use. Make it with Parse.
+// Stage is a compiled Stage. Make it with Parse.
 type Stage struct {
 	Name string
 	Kind string // Pod or Node
-	// Immediate says that what comes after is to be looked for even if nothing has changed.
+	// Immediate reports whether the next stage is chosen even if this one has changed the object in no way.
 	Immediate bool
 
 	labels, annotations map[string]string
@@ -62,7 +62,7 @@ func Parse(doc []byte) (*Stage, error) {
 	}
 	if at := d.Spec.Delay; at != nil {
 		if at.DurationMilliseconds == nil {
-			at.DurationMilliseconds = new(int64) // jitter begins at none
+			at.DurationMilliseconds = new(int64) // with jitter alone the minimum is zero
 		}
 		if s.delay, err = newDuration(at.DurationMilliseconds, at.DurationFrom); err != nil {
 			return nil, fmt.Errorf("spec.delay.durationFrom: %w", err)
@@ -88,8 +88,8 @@ func Parse(doc []byte) (*Stage, error) {
 	return s, nil
 }
 
-// steps puts what is to be done in the order in which it is: the event, finalizers, then
-// either the end or the patches, that of the status last.
+// steps returns the actions in their order: the event, finalizers, then either the deletion or the patches, that
+// of the status last.
 func (n *next) steps() (steps []step) {
 	if n.Event != nil {
 		steps = append(steps, step{Event: n.Event})
@@ -126,5 +126,5 @@ func (st step) compile() (c compiled, err error) {
 	return c, err
 }
 
-// began is what StartTime tells.
+// began is the value of the template function StartTime.
 var began = time.Now()

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Step is something to be done to an object: one of the members is set.
+// Step is an action on an object: one of the members is set.
 type Step struct {
 	Event  *Event
 	Patch  *Patch
@@ -20,10 +20,10 @@ type Patch struct {
 	Type        types.PatchType
 	Data        []byte
 	Subresource string
-	As          string // the user who does it; "" is the node
+	As          string // the impersonated user; "" is the node
 }
 
-// Steps are what the stage does to an object, in order.
+// Steps returns the actions of the stage on an object, in order.
 func (s *Stage) Steps(o *Object, f Funcs) ([]Step, error) {
 	var steps []Step
 	for i := range s.steps {
@@ -76,7 +76,7 @@ func (c *compiled) patch(o *Object, f Funcs) (*Patch, error) {
 	return p, err
 }
 
-// below puts the paths of a JSON patch below a member.
+// below prefixes the paths of a JSON patch with a member.
 func (p *Patch) below(root string) error {
 	var ops []map[string]any
 	if err := json.Unmarshal(p.Data, &ops); err != nil {
@@ -92,7 +92,7 @@ func (p *Patch) below(root string) error {
 	return err
 }
 
-// patch makes the finalizers what they are to be; nil if they are.
+// patch returns the patch that sets the finalizers; nil if they are set.
 func (f *finalizers) patch(have []string) (*Patch, error) {
 	var want []string
 	if !f.Empty {
@@ -110,7 +110,7 @@ func (f *finalizers) patch(have []string) (*Patch, error) {
 	if slices.Equal(have, want) {
 		return nil, nil
 	}
-	// A merge patch replaces the whole list.
+	// A merge patch replaces a list entirely.
 	data, err := json.Marshal(map[string]any{"metadata": map[string]any{"finalizers": want}})
 	return &Patch{Type: types.MergePatchType, Data: data}, err
 }

@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Funcs are functions of templates that the caller knows the answers to.
+// Funcs are functions of templates that the caller implements.
 type Funcs = template.FuncMap
 
-// unknown stands for the caller's functions when a template is parsed.
+// unknown stands in for the caller's functions when a template is parsed.
 var unknown = Funcs{
 	"Version": none, "NodeIP": none, "NodeName": none, "NodePort": none, "PodIP": none,
 	"NodeIPWith": none, "NodeIPsWith": none, "PodIPWith": none, "PodIPsWith": none,
@@ -72,7 +72,7 @@ func nodeCondition(t, status, reason, message string) map[string]any {
 	return map[string]any{"type": t, "status": status, "reason": reason, "message": message}
 }
 
-// quote is a value as a string of JSON, which YAML takes as well.
+// quote returns a value as a JSON string, which is YAML too.
 func quote(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil || len(text) == 0 || text[0] != '"' {
@@ -97,7 +97,7 @@ func dict(kv ...any) map[string]any {
 	return m
 }
 
-// pick is the first that is not empty.
+// pick returns the first value that is not empty.
 func pick(values ...any) any {
 	for _, v := range values {
 		if ok, _ := template.IsTrue(v); ok {
@@ -120,7 +120,7 @@ func parseTemplate(text string) (*template.Template, error) {
 	return template.New("template").Funcs(general).Funcs(unknown).Parse(strings.TrimSpace(text))
 }
 
-// render makes JSON of a template that makes YAML.
+// render executes a template that yields YAML, and returns JSON.
 func render(t *template.Template, o *Object, f Funcs) ([]byte, error) {
 	t, err := t.Clone() // whose functions are those of this object
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package volumes is the CSI driver of simulated volumes, in what its users see of it: it makes, enlarges and
+// Package volumes is the CSI driver of simulated volumes as its users see it: it makes, enlarges and
 // deletes PersistentVolumes, as the external-provisioner and the external-resizer do beside a driver.
 //
-// It does what the controller of persistent volumes asks for, Fairlead's as well as kube-controller-manager:
+// It serves the requests of the controller of persistent volumes, Fairlead's or kube-controller-manager's:
 //
 //   - a claim with the annotation volume.kubernetes.io/storage-provisioner: simulated.fairlead.dev gets a volume, which
 //     that controller binds. A class with WaitForFirstConsumer has the claim annotated when the scheduler has selected a node; the volume can
@@ -9,5 +9,5 @@
 //   - a volume of its making that is Released is deleted, if its reclaim policy says so.
 //   - a claim that asks for more than its volume has gets it.
 //
-// A volume has a capacity and no storage behind it; nodes need nothing to mount it (see package needs).
+// A volume has a capacity and no storage behind it; nodes mount it without a driver (see package needs).
 package volumes

@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/internal/node/needs"
 )
 
-// grow enlarges the volume of a claim to what that asks for by now.
+// grow enlarges the volume of a claim to the claim's present request.
 func (d *driver) grow(ctx context.Context, c *corev1.PersistentVolumeClaim) error {
 	want, told := c.Spec.Resources.Requests[corev1.ResourceStorage], c.Status.Capacity[corev1.ResourceStorage]
 	if want.Cmp(told) <= 0 || c.Annotations[needs.ProvisionerOf] != needs.Simulated {

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/internal/node/needs"
 )
 
-// asks reports whether a claim asks for a simulated volume and has none.
+// asks reports whether a claim without a volume asks for a simulated one.
 func asks(c *corev1.PersistentVolumeClaim) bool {
 	return c.Annotations[needs.ProvisionerOf] == needs.Simulated && c.Spec.VolumeName == "" && c.DeletionTimestamp == nil
 }

@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/internal/controlplane"
 )
 
-// TestForeignController: whoever brings claims and volumes together, the driver with the nodes does what is asked of
+// TestForeignController: with a foreign controller that binds claims to volumes, the driver with the nodes does the work asked of
 // it by annotations and phases, which here the test sets as kube-controller-manager does.
 func TestForeignController(t *testing.T) {
 	cp, err := controlplane.Start(t.Context(), controlplane.Options{DataDir: t.TempDir(), InMemory: true, Listen: "127.0.0.1:0", Nodes: 1, Controllers: []string{"pvprotection", "pvcprotection"}})
