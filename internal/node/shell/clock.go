@@ -35,19 +35,25 @@ func (sh *shell) sleep(d time.Duration) {
 }
 
 const (
-	maxSteps  = 2_000 // statements in virtual time, in one session
+	maxSteps  = 2_000 // statements in virtual time, of a prediction or of the left side of a pipe
 	perBreath = 50    // statements between two breaths on the machine's clock
 	breath    = 5 * time.Millisecond
 )
 
-// step counts a statement. In virtual time a script may have so many; on the clock of the machine
-// they are slowed down, so that a loop that never pauses does not take a processor.
+// step counts a statement. In virtual time their number is limited; on the clock of the machine
+// they are slowed down, so that a loop that never pauses does not take a processor. The statements of the
+// left side of a pipe count for the next breath as well.
 func (sh *shell) step() {
+	sh.steps++
 	if sh.clock.wait == nil || sh.clock.virtual > 0 {
 		if sh.virtualSteps++; sh.virtualSteps > maxSteps {
 			refuse("a script that takes so many steps")
 		}
-	} else if sh.steps++; sh.steps%perBreath == 0 && !sh.clock.wait(breath) {
-		panic(killed{})
+		return
+	}
+	if n := sh.steps / perBreath; n > 0 {
+		if sh.steps = 0; !sh.clock.wait(time.Duration(n) * breath) {
+			panic(killed{})
+		}
 	}
 }

@@ -116,6 +116,7 @@ func (sh *shell) setParams(params []string) {
 
 // expand counts the bytes to which the current statement expands.
 func (sh *shell) expand(n int) {
+	sh.steps += n >> 10 // long values take time like statements
 	if sh.expanded += n + 1; sh.expanded > maxExpanded {
 		refuse("a statement that expands to so much")
 	}

@@ -108,6 +108,9 @@ func (sh *shell) waitUntil(at time.Duration) {
 func (sh *shell) pipeline(c *syntax.BinaryCmd) int {
 	began := sh.clock.now
 	p := &pipe{session: sh.session}
+	if sh.clock.wait != nil && sh.clock.virtual == 0 {
+		sh.virtualSteps = 0
+	}
 	sh.captured++
 	sh.clock.virtual++
 	sh.endlessly(func() {

@@ -69,8 +69,8 @@ type shell struct {
 type session struct {
 	container    Container
 	clock        clock
-	steps        int        // statements so far on the machine's clock
-	virtualSteps int        // and in virtual time
+	steps        int        // statements since the last breath on the machine's clock
+	virtualSteps int        // statements in virtual time, so far
 	expanded     int        // bytes that the current statement has expanded to
 	depth        int        // of nested statements
 	captured     int        // enclosing pipes and command substitutions, which collect the output

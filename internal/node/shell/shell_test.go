@@ -217,6 +217,13 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// TestManyPipes: the limit of steps is that of one pipe, not of a session.
+func TestManyPipes(t *testing.T) {
+	if got, code := run(t, nil, "", "i=0; while [ $i -lt 1500 ]; do i=$((i+1)); echo $i | cat > /tmp/f; done; cat /tmp/f"); got != "1500\n" || code != 0 {
+		t.Errorf("%q %d", got, code)
+	}
+}
+
 // TestImports: the package can't reach files, programs, users or the network by itself.
 func TestImports(t *testing.T) {
 	allowed := []string{"bufio", "cmp", "context", "errors", "fmt", "io", "io/fs", "maps", "math", "path", "regexp", "slices", "strconv", "strings", "sync", "time",
