@@ -83,9 +83,9 @@ type Controller struct {
 	queue *workqueue.Queue[Key]
 	meter *meter // nil without Options.Metrics
 
-	panics atomic.Int64
-	causes causes
-	own    own
+	panics    atomic.Int64
+	causes    causes
+	ownWrites ownWrites
 
 	mu struct {
 		sync.Mutex
@@ -170,8 +170,8 @@ func (c *Controller) work(ctx context.Context) {
 
 // one reconciles a key and decides when it is requeued.
 func (c *Controller) one(ctx context.Context, k Key) {
-	c.own.seen(ctx, k)
-	noting, keep := c.own.noting(ctx, k)
+	c.ownWrites.seen(ctx, k)
+	noting, keep := c.ownWrites.noting(ctx, k)
 	res, err := c.safely(noting, k)
 	keep()
 	switch {

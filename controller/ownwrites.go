@@ -10,10 +10,10 @@ import (
 	"fairlead.dev/trace"
 )
 
-// own records the writes of each key's last reconcile. The next reconcile waits until the watched stores have them:
+// ownWrites records the writes of each key's last reconcile. The next reconcile waits until the watched stores have them:
 // otherwise it would decide on a state older than its own writes, and its write would end in a conflict. Kubernetes
 // 1.36 does the same (KEP-5647, StaleControllerConsistency).
-type own struct {
+type ownWrites struct {
 	sources []source // appended only before Run
 	mu      struct {
 		sync.Mutex
@@ -39,7 +39,7 @@ type revision struct {
 const patience = 5 * time.Second
 
 // seen waits until the stores have the writes of a key's last reconcile.
-func (o *own) seen(ctx context.Context, k Key) {
+func (o *ownWrites) seen(ctx context.Context, k Key) {
 	o.mu.Lock()
 	last := o.mu.of[k]
 	delete(o.mu.of, k)
@@ -58,7 +58,7 @@ func (o *own) seen(ctx context.Context, k Key) {
 
 // noting returns a context that records the writes made with it, and a function that keeps the record for the key's
 // next reconcile.
-func (o *own) noting(ctx context.Context, k Key) (context.Context, func()) {
+func (o *ownWrites) noting(ctx context.Context, k Key) (context.Context, func()) {
 	var mu sync.Mutex // a reconcile may write from several goroutines
 	var revisions []revision
 	note := func(w client.Written) {
@@ -88,7 +88,7 @@ func (o *own) noting(ctx context.Context, k Key) (context.Context, func()) {
 // few is the number of keys below which the record is not searched for stale entries.
 const few = 1024
 
-func (o *own) keep(k Key, revisions []revision) {
+func (o *ownWrites) keep(k Key, revisions []revision) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.mu.of == nil {

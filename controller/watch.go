@@ -79,7 +79,7 @@ func WatchFunc[T client.Object](c *Controller, i *informer.Informer[T], h inform
 	}
 	reg := i.Handle(h)
 	c.mu.Lock()
-	c.own.sources = append(c.own.sources, source{i.HasWrite, i.Store().WaitFor})
+	c.ownWrites.sources = append(c.ownWrites.sources, source{i.HasWrite, i.Store().WaitFor})
 	c.mu.regs = append(c.mu.regs, reg)
 	c.mu.Unlock()
 	return reg

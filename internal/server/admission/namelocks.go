@@ -15,7 +15,7 @@ type nameLocks struct {
 
 type nameLock struct {
 	token chan struct{} // full while the name is held
-	users int           // the number of holders and waiters; guarded by turns.mu
+	users int           // the number of holders and waiters; guarded by nameLocks.mu
 }
 
 func newTurns() *nameLocks {

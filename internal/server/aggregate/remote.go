@@ -34,7 +34,7 @@ type remote struct {
 
 	seen    chan struct{} // of one slot: rung when it has responded to a check
 	read    chan struct{} // closed when its OpenAPI documents have been requested once
-	readTag string        // the ETag of words.V2; belongs to the goroutine that reads
+	readTag string        // the ETag of documents.V2; belongs to the goroutine that reads
 }
 
 func (r *remote) gv() schema.GroupVersion {

@@ -14,8 +14,8 @@ type stream struct {
 	c  *conn
 	id uint32
 
-	// heard: the client's side has ended; said: ours has. closed: the stream is out of conn.streams, because both
-	// sides have ended or because of err.
+	// remoteEnded: the client's side has ended; localEnded: ours has. closed: the stream is out of conn.streams,
+	// because both sides have ended or because of err.
 	remoteEnded, localEnded, closed bool
 	err                             error
 

@@ -22,7 +22,7 @@ func (t *tick) stop() {
 	stop(t.timer)
 }
 
-// due schedules look for by at the latest.
+// due schedules checkDeadlines for by at the latest.
 func (c *conn) due(by time.Time) {
 	t := &c.mu.tick
 	if t.over || !t.at.IsZero() && !t.at.After(by) {

@@ -19,7 +19,7 @@ type worker struct {
 // spare holds the waiting workers of a connection. It is guarded by conn.mu.
 type spare struct {
 	idle []*worker
-	used bool // since the last look
+	used bool // since the last check
 }
 
 // handle runs the exchange's handler on a worker. conn.mu is held.
