@@ -66,15 +66,11 @@ var proseDebt = map[string]rates{
 	"internal/controlplane": {what: 194, who: 60, nobody: 103, says: 27, forWho: 7},
 	"internal/informertest": {what: 103, who: 1, nobody: 37, says: 2, forWho: 0},
 	"internal/node":         {what: 277, who: 22, nobody: 118, says: 60, forWho: 7},
-	"internal/storage":      {what: 142, who: 17, nobody: 17, says: 2, forWho: 0},
 	"internal/trace":        {what: 311, who: 80, nobody: 80, says: 112, forWho: 10},
 	"node":                  {what: 191, who: 23, nobody: 76, says: 91, forWho: 8},
-	"scheduler":             {what: 104, who: 13, nobody: 82, says: 59, forWho: 5},
 	"server":                {what: 187, who: 35, nobody: 85, says: 55, forWho: 10},
-	"storage":               {what: 174, who: 27, nobody: 82, says: 37, forWho: 6},
 	"testenv":               {what: 182, who: 1, nobody: 39, says: 2, forWho: 0},
 	"trace":                 {what: 204, who: 40, nobody: 107, says: 40, forWho: 7},
-	"watchcache":            {what: 134, who: 40, nobody: 95, says: 18, forWho: 8},
 	"workqueue":             {what: 79, who: 49, nobody: 79, says: 25, forWho: 0},
 }
 

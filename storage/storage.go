@@ -1,6 +1,6 @@
 // Package storage is the contract of the one log everything else watches.
 //
-// It is etcd's data model and nothing of Kubernetes: keys and values are opaque
+// It is etcd's data model, without Kubernetes types: keys and values are opaque
 // bytes, every transaction that changes something gets one revision, and every
 // change of the past, down to the last compaction, can be read again.
 //
@@ -53,7 +53,7 @@ import (
 	"strconv"
 )
 
-// Revision is a position in the log. 0 means "none" or "the latest", depending on its use; real
+// Revision is a position in the log. 0 means "no revision" or "the latest", depending on its use; real
 // revisions begin at 1.
 type Revision int64
 
@@ -194,7 +194,7 @@ type Store interface {
 	// Watch returns a cursor that stands just after revision after and sees
 	// keys in [start, end); after 0 stands at the present end of the log.
 	// Errors: ErrCompacted, ErrInvalid, ErrUnavailable, ErrClosed. A revision that
-	// is not there yet is waited for: nothing up to it is delivered, and Progress
+	// is not there yet is waited for: no event up to it is delivered, and Progress
 	// begins at it.
 	Watch(start, end string, after Revision) (Cursor, error)
 	// Revision is the last revision that this process knows readers can see: no less than any it
@@ -216,8 +216,8 @@ type Store interface {
 	Close() error
 }
 
-// Batch is what a cursor yields: whole transactions, in order. A cursor that is
-// far behind gets it in several batches, and the bell rings for the next.
+// Batch is the result of a cursor's Next: whole transactions, in order. A cursor that is far behind
+// gets them in several batches, and the bell rings for the next.
 type Batch struct {
 	// Events in revision order; empty if there are no new events.
 	Events []Event

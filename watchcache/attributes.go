@@ -24,7 +24,7 @@ func (f *attributes) Has(key string) bool {
 	return ok
 }
 
-// Get returns the label's value, "" if there is none.
+// Get returns the label's value, "" without the label.
 func (f *attributes) Get(key string) string {
 	value, _ := f.Lookup(key)
 	return value
@@ -97,7 +97,7 @@ func newPaths(fs []Field) *path {
 type attributeScan struct {
 	b          []byte
 	attributes *attributes
-	// ranks: for each field, the rank of the path its value came from; 0 for none.
+	// ranks: for each field, the rank of the path its value came from; 0 without a value.
 	ranks []uint8
 }
 

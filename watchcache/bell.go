@@ -2,9 +2,9 @@ package watchcache
 
 import "sync/atomic"
 
-// A bell has room for one ring. It has no channel until a reader asks for one: of a hundred
-// thousand watchers that are served by callbacks, none has a channel. Any goroutine may ring it;
-// its reader attaches to it.
+// A bell has room for one ring. It has no channel until a reader asks for one: a hundred thousand
+// watchers that are served by callbacks need no channels. Any goroutine may ring it; its reader
+// attaches to it.
 type bell struct{ attached atomic.Pointer[ringer] }
 
 // A ringer is the reaction to a ring: a call or, if there is no call, a value in the channel.

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// feed is a Store that only hands its hub what the benchmark says, so that the
-// figures are the cache's own.
+// feed is a Store that only hands its hub the benchmark's events, so that the figures are the
+// cache's own.
 type feed struct {
 	storage.Store
 	rev  storage.Revision
@@ -206,8 +206,8 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// BenchmarkSnapshot is a snapshot of 10,000 pods: of the present when nothing has
-// happened since the last one, with the write that came between, and of the past.
+// BenchmarkSnapshot takes a snapshot of 10,000 pods: of the current state without a change since
+// the last one, with the write that came between, and of the past.
 func BenchmarkSnapshot(b *testing.B) {
 	take := func(b *testing.B, pods *watchcache.Cache, at watchcache.ReadAt) {
 		if _, err := pods.Snapshot(context.Background(), at); err != nil {
@@ -263,7 +263,7 @@ func BenchmarkWalk(b *testing.B) {
 	}
 }
 
-// BenchmarkCount is what a page asks for: how many objects come after it.
+// BenchmarkCount counts the objects after a page.
 func BenchmarkCount(b *testing.B) {
 	_, _, pods := benchCache(b, 10_000)
 	s, err := pods.Snapshot(context.Background(), watchcache.ReadAt{})
@@ -300,8 +300,8 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkIdleWatchers is what a watcher that waits takes: 100,000, each with
-// a topic of its own or all in one.
+// BenchmarkIdleWatchers measures the memory of a waiting watcher: 100,000, each with a topic of its
+// own or all in one.
 func BenchmarkIdleWatchers(b *testing.B) {
 	const n = 100_000
 	for _, c := range []struct {
@@ -342,8 +342,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// BenchmarkNewObject is what every event costs before anybody looks into it;
-// with facts, when a selector has to.
+// BenchmarkNewObject is the cost of every event before its attributes are read; with attributes,
+// when a selector reads them.
 func BenchmarkNewObject(b *testing.B) {
 	_, _, pods := benchCache(b, 1)
 	kv := podKV(1, "n1", 2)

@@ -7,7 +7,7 @@
 // are not decoded on the way. A scanner finds the labels and fields that selectors need in these
 // bytes, once, when a selector first needs them.
 //
-// # What a reader sees
+// # Promises to readers
 //
 //  1. A read of Latest shows every write that was committed before the read began, by any writer.
 //     It asks the store for its current revision; if the hub is behind, the reader advances the
@@ -15,14 +15,14 @@
 //     shows at least its revision and waits up to 3 seconds for it, then fails with a
 //     [*TooNewError]. Exact shows exactly its revision, or fails with storage.ErrCompacted. Any
 //     shows the cache's current state without asking the store.
-//  2. A [Snapshot] is of one revision: it holds every change up to it, none above it, and no part
+//  2. A [Snapshot] is of one revision: it holds every change up to it, no change above it, and no part
 //     of a transaction. It never changes. Any number of readers can list it slowly, for as long as
 //     they like: it holds no lock, and costs only the memory of the objects that have been
 //     replaced since.
 //  3. Get is not a snapshot: with Any or NotOlder it may show a change a moment
 //     before snapshots and watchers do.
 //
-// # What a watcher sees
+// # Promises to watchers
 //
 //  1. A [Watcher] yields every event of its selection after its start, once, in revision order,
 //     without a gap, and never splits a transaction between two calls of Next. Every snapshot
@@ -35,22 +35,22 @@
 //     storage.ErrCompacted; for a future start the watcher waits.
 //  4. Progress, the revision that Next returns, means that the watcher has seen every event up to
 //     it. It advances also while no event of the selection occurs.
-//  5. A watcher is a position and a bell of one slot. A slow watcher costs nothing and delays no
-//     one. When the first event that it has not read leaves the cache's history, by age or by
+//  5. A watcher is a position and a bell of one slot. A slow watcher has no cost and delays no other
+//     watcher. When the first event that it has not read leaves the cache's history, by age or by
 //     size, Next fails with storage.ErrCompacted.
 //
-// # What the past costs
+// # The cost of the past
 //
 // All but the newest MiB of a cache's history is packed: a replaced object is kept as its
 // difference to its successor, and restored for the reader that needs it. Other encodings of
 // objects, see [Object.Encoding], are dropped after two sweeps without a reader. Two sweeps are a
 // twentieth of the history apart.
 //
-// # What a write costs
+// # The cost of a write
 //
 // Watchers with the same selection share a topic: a log of the events of that selection. A topic is
 // found by one look-up of its base, the part of the selection that fixes one object, an indexed
-// field's value, a label's value, a namespace, or nothing. A change looks up its own values of
+// field's value, a label's value, a namespace, or no key at all. A change looks up its own values of
 // those kinds that have watchers, and meets no other topic: a hundred thousand watchers of one
 // node's pods each add no cost to a change of another node. The rest of a selection is evaluated
 // once per distinct selection, not once per watcher.
@@ -74,8 +74,8 @@
 // [*UnreadableError] until it can be read or is deleted. The range of a selection is its object,
 // its namespace or the resource; labels and fields do not narrow it, since those of such a value
 // are unknown. Watchers of the range end with that error and can watch again afterwards from the
-// same revision: they see one change from the last readable state to the next one, or a deletion if
-// there is none. A selection with [Selection.Readable] continues as if the object did not exist.
+// same revision: they see one change from the last readable state to the next one, or a deletion
+// if it was deleted. A selection with [Selection.Readable] continues as if the object did not exist.
 //
 // # Concurrency
 //

@@ -41,7 +41,7 @@ func (h *Hub) Run(ctx context.Context) error {
 }
 
 // feed applies one batch and rings the topics with new events, including those that a reader has
-// applied. Ringing needs none of the locks that readers need.
+// applied. Ringing does not take the locks that readers need.
 func (h *Hub) feed() (n int, bell <-chan struct{}, err error) {
 	h.mu.Lock()
 	n, err = h.step()

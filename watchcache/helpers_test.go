@@ -153,7 +153,7 @@ func (w *world) watch(text string, after storage.Revision) *watchcache.Watcher {
 	return watcher
 }
 
-// drain reads until there is nothing more at once.
+// drain reads until there are no more events at once.
 func drain(t testing.TB, watcher *watchcache.Watcher) (events []watchcache.Event, progress storage.Revision) {
 	t.Helper()
 	for {

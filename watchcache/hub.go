@@ -25,9 +25,9 @@ type HubOptions struct {
 	// EncodingBytes bounds the other encodings of all objects of the hub, with the objects of
 	// events that they keep alive; 32 MiB.
 	EncodingBytes int
-	// Trace records each event and when it can be read; nil records none.
+	// Trace, if not nil, records each event and when it can be read.
 	Trace *trace.Log
-	// Log logs stored values that are unreadable; nil logs none.
+	// Log, if not nil, logs stored values that are unreadable.
 	Log *slog.Logger
 }
 

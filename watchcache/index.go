@@ -8,7 +8,7 @@ import (
 
 // An index orders the objects that have a value in one dimension by that value, then by key. It is
 // built when a list first misses it and updated from then on. Small resources and labels that are
-// rarely selected have none.
+// rarely selected have no index.
 type index struct {
 	dim  dimension
 	tree *btree.BTreeG[indexed]

@@ -8,11 +8,11 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// lateStore is a store whose cursors are fed over a network: they show what was
-// delivered and nothing else, and nothing is delivered unless it is wanted.
+// lateStore is a store whose cursors are fed over a network: they show only delivered events, and
+// events are delivered only up to the wanted revision.
 type lateStore struct {
 	*memStore
-	// held keeps back what is wanted until it is closed; nil holds nothing.
+	// held delays the wanted events until it is closed; nil delays no event.
 	held chan struct{}
 }
 
@@ -71,8 +71,8 @@ func (c *lateCursor) Want(r storage.Revision) {
 	}()
 }
 
-// TestLatestOfALateStore: a read of the present waits until the hub has been fed,
-// though the last write was none of its own, and whether or not the feeder runs.
+// TestLatestOfALateStore: a read of Latest waits until the hub has been fed, even if another
+// process wrote last, and whether or not the feeder runs.
 func TestLatestOfALateStore(t *testing.T) {
 	for _, fed := range []bool{false, true} {
 		w := &world{t: t, store: newMemStore()}

@@ -53,7 +53,7 @@ func NewObject(kv *storage.KeyValue, c *Cache) (*Object, error) {
 // Key returns the object's key in the store.
 func (o *Object) Key() string { return o.kv().Key }
 
-// Namespace returns the object's namespace, "" if its resource has none.
+// Namespace returns the object's namespace, "" if its resource is not namespaced.
 func (o *Object) Namespace() string {
 	namespace, _ := o.cache.names(o.Key())
 	return namespace
@@ -116,7 +116,7 @@ func (o *Object) read() *attributes {
 	if b.base == nil {
 		o.attributes.Store(f)
 		if o.body.Load() != b {
-			o.attributes.Store(nil) // packed meanwhile: nothing may hold its bytes
+			o.attributes.Store(nil) // packed meanwhile: its old bytes must be freed
 		}
 	}
 	return f

@@ -35,7 +35,7 @@ func TestResourceVersionIsSpliced(t *testing.T) {
 		{`{"spec":{"metadata":{"a":1}},"s":"\"metadata\":{","metadata":{"b":2}}`,
 			`{"spec":{"metadata":{"a":1}},"s":"\"metadata\":{","metadata":{"resourceVersion":"42","b":2}}`},
 		{`{"m\u0065tadata":{"b":2}}`, `{"m\u0065tadata":{"resourceVersion":"42","b":2}}`},
-		// Whoever wrote a resource version, it is shown once, and ours.
+		// A resource version in the stored value is replaced by the object's own.
 		{`{"metadata":{"resourceVersion":"7"}}`, `{"metadata":{"resourceVersion":"42"}}`},
 		{`{"metadata":{"name":"x","resourceVersion":"7"}}`, `{"metadata":{"resourceVersion":"42","name":"x"}}`},
 		{`{"metadata":{"resourceVersion":"7" , "name":"x"},"b":1}`, `{"metadata":{"resourceVersion":"42","name":"x"},"b":1}`},
@@ -112,7 +112,7 @@ func TestFieldPathsAreTriedInOrder(t *testing.T) {
 	}
 }
 
-// FuzzObject compares what the scanner finds with what encoding/json decodes.
+// FuzzObject compares the scanner's attributes with those that encoding/json decodes.
 func FuzzObject(f *testing.F) {
 	for _, seed := range []string{
 		`{"kind":"Pod","metadata":{"name":"x","uid":"u","labels":{"a":"b"}},"spec":{"nodeName":"n"},"status":{"phase":"p"}}`,
@@ -203,7 +203,7 @@ func text(v any) (string, bool) {
 	return "", false
 }
 
-// repeatsKeys says whether any object has a key twice.
+// repeatsKeys reports whether any object has a key twice.
 func repeatsKeys(s string) bool {
 	d := json.NewDecoder(bytes.NewReader([]byte(s)))
 	d.UseNumber()

@@ -80,7 +80,7 @@ func (c *Cache) pack() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, b := range bodies {
-		// Changes that have left the ring meanwhile are in none of its sums.
+		// Changes that have left the ring meanwhile are not in its sums any more.
 		seq := first + uint64(i)
 		if seq < c.mu.packed {
 			continue

@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// large is a pod of some KB: every state of it is mostly what the others are.
+// large is a pod of some KB, of which successive states differ little.
 func large(name string, n int) storage.Op {
 	node := fmt.Sprint("n", n%3)
 	text := strings.Repeat("what stays the same ", 100+n%5)
@@ -92,7 +92,7 @@ func TestPackedHistory(t *testing.T) {
 	})
 }
 
-// TestFormsAreForgotten: what nobody asks for goes, what is asked for stays.
+// TestFormsAreForgotten: encodings without readers are dropped, the others stay.
 func TestFormsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, watchcache.HubOptions{})

@@ -128,8 +128,8 @@ func (c *Cache) await(ctx context.Context, at ReadAt) error {
 	return err
 }
 
-// Get returns one object, nil if there is none, and the revision at which this was true. Errors are
-// those of Snapshot, and *UnreadableError.
+// Get returns one object, nil if it does not exist, and the revision at which this was true. Errors
+// are those of Snapshot, and *UnreadableError.
 func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Object, storage.Revision, error) {
 	if at.Match == Exact {
 		s, err := c.Snapshot(ctx, at)
@@ -162,7 +162,7 @@ func (c *Cache) Get(ctx context.Context, namespace, name string, at ReadAt) (*Ob
 // storage.ErrUnavailable, for Latest also when the cache cannot catch up; storage.ErrClosed; the
 // context's.
 //
-// A snapshot of the current state costs nothing until the next change after it. One of the past is
+// A snapshot of the current state is free until the next change after it. One of the past is
 // the current state with the later changes undone; before the kept history it is read from the
 // store.
 func (c *Cache) Snapshot(ctx context.Context, at ReadAt) (*Snapshot, error) {

@@ -18,7 +18,7 @@ func TestReadsSeeWhatWasWritten(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{})
 	ctx := context.Background()
 	w.put("a/x")
-	// Nobody feeds the hub: the readers do.
+	// No feeder runs: the readers feed the hub.
 	o, rev, err := w.pods.Get(ctx, "a", "x", watchcache.ReadAt{})
 	if err != nil || o == nil || o.Revision() != 2 || rev != 2 || o.UID() != "uid-x" {
 		t.Fatalf("Get: %v at %d, %v", o, rev, err)
@@ -211,8 +211,8 @@ func TestExactReadsEqualTheStore(t *testing.T) {
 	}
 }
 
-// TestExactReadsEndWithTheHistory: what has been read, and is kept for the next page, is
-// not told any more when the store has forgotten it.
+// TestExactReadsEndWithTheHistory: a snapshot that is kept for the next page fails when the store
+// has compacted its revision.
 func TestExactReadsEndWithTheHistory(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{})
 	w.put("a/x n1")
@@ -277,8 +277,7 @@ func TestHistoryIsBoundedByTime(t *testing.T) {
 	})
 }
 
-// checkWalk leaves and goes on with a walk after every so many objects, and asks for
-// what a list yields.
+// checkWalk interrupts and resumes a walk after every so many objects, and compares it with a list.
 func checkWalk(t *testing.T, s *watchcache.Snapshot, sel watchcache.Selection, after string) {
 	t.Helper()
 	want := slices.Collect(list(s, sel, after, 0))

@@ -45,7 +45,7 @@ type dimension struct {
 	name  string
 }
 
-// value returns the object's value; ok is false if it has none.
+// value returns the object's value; ok is false without one.
 func (d dimension) value(o *Object) (value string, ok bool) {
 	if d.label {
 		return o.read().Lookup(d.name)

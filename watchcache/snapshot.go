@@ -30,7 +30,7 @@ func (s *Snapshot) Revision() storage.Revision { return s.rev }
 // Len returns the number of all objects, readable or not.
 func (s *Snapshot) Len() int { return s.tree.Len() }
 
-// Get returns one object, nil if there is none. It fails with an *UnreadableError.
+// Get returns one object, nil if it does not exist. It fails with an *UnreadableError.
 func (s *Snapshot) Get(namespace, name string) (*Object, error) {
 	o, _ := s.tree.Get(s.cache.Key(namespace, name))
 	return s.cache.whole(o)
@@ -49,7 +49,7 @@ func (c *Cache) whole(o *Object) (*Object, error) {
 // List yields the objects of a selection in the order of their keys, beginning after a key ("" for
 // the beginning), at most limit if that is above 0. A namespace, a name, an indexed field and a
 // label that is often selected are looked up; anything else is a scan. It fails with an
-// *UnreadableError if the namespace, or the whole resource if the selection names none, holds an
+// *UnreadableError if the namespace, or the whole resource without a namespace, holds an
 // unreadable object after that key.
 func (s *Snapshot) List(sel Selection, after string, limit int) (iter.Seq[*Object], error) {
 	m := s.cache.compile(sel)

@@ -13,7 +13,7 @@ import (
 // memStore is the smallest Store there is: a list of events. It can be made to
 // fail in the ways a real one does.
 type memStore struct {
-	storage.Leaser // none here
+	storage.Leaser // not used
 	mu             struct {
 		sync.Mutex
 		rev, compacted storage.Revision
@@ -200,7 +200,7 @@ func (c *memCursor) Next() (storage.Batch, error) {
 
 func (c *memCursor) Bell() <-chan struct{} { return c.bell }
 
-// Want has nothing to do: a commit rings all cursors.
+// Want is empty: a commit rings all cursors.
 func (c *memCursor) Want(storage.Revision) {
 	select {
 	case c.bell <- struct{}{}:

@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TestStorm has writers, readers and every kind of watcher at work at once.
-// Each watcher keeps a copy of its selection by events alone, checks that they
-// are a valid history, and in the end has what a list has.
+// TestStorm has writers, readers and every kind of watcher at work at once. Each watcher keeps a
+// copy of its selection by events alone, checks that they are a valid history, and in the end
+// compares it with a list.
 func TestStorm(t *testing.T) {
 	t.Run("simple store", func(t *testing.T) { storm(t, newMemStore(), watchcache.HubOptions{}) })
 	t.Run("short history", func(t *testing.T) { storm(t, newMemStore(), watchcache.HubOptions{HistoryBytes: 16 << 10}) })

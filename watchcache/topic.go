@@ -50,7 +50,7 @@ type topic struct {
 	queued bool
 }
 
-// topicTable finds the table of a base; nil if there is none.
+// topicTable finds the table of a base; nil if it does not exist.
 func (c *Cache) table(b *base) *topicTable {
 	for _, tb := range c.mu.tables {
 		if tb.kind == b.kind && tb.dim == b.dim {

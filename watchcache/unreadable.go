@@ -152,8 +152,8 @@ func (c *Cache) lapses() map[string]lapse {
 	return c.mu.lapses
 }
 
-// endCovering ends the watchers in whose range the object lies. None of their topics remains that a
-// change of the object could concern while it is unreadable.
+// endCovering ends the watchers in whose range the object lies. It also removes their topics, so
+// that no change of the object is logged while it is unreadable.
 func (c *Cache) endCovering(o *Object, err error) {
 	var concerned []*topic
 	for _, tb := range c.mu.tables {

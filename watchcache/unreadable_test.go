@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// spoil stores what nobody can read.
+// spoil stores an unreadable value.
 func (w *world) spoil(name string) storage.Revision {
 	w.t.Helper()
 	w.commit(storage.Op{Key: "/registry/pods/" + name, Value: []byte("k8s:enc:")})
 	return w.store.Revision()
 }
 
-// broken reads what has come and the error behind it, which names the key.
+// broken reads the pending events and the error after them, which names the key.
 func (w *world) broken(watcher *watchcache.Watcher, key string, want ...string) {
 	w.t.Helper()
 	var events []watchcache.Event
@@ -110,7 +110,7 @@ func TestUnreadableIsPresent(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 
-	// The past is as it was, also for who asks exactly for the time of the lapse.
+	// The past is unchanged, also for an exact read during the lapse.
 	exact := func(rev storage.Revision) *watchcache.Snapshot {
 		return w.snapshot(watchcache.ReadAt{Match: watchcache.Exact, Revision: rev})
 	}
@@ -160,7 +160,7 @@ func TestLapseIsOneChange(t *testing.T) {
 	}
 }
 
-// TestWatchersHearOfALapseLast has a watcher behind that has yet to read what came before.
+// TestWatchersHearOfALapseLast: a watcher that is behind reads the earlier events first.
 func TestWatchersHearOfALapseLast(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{})
 	watcher := w.watch("", 0)
@@ -171,7 +171,7 @@ func TestWatchersHearOfALapseLast(t *testing.T) {
 	w.broken(watcher, "a/y", "ADDED a/x@2")
 }
 
-// TestLoadedUnreadable begins with a store that holds values nobody can read.
+// TestLoadedUnreadable begins with a store that holds unreadable values.
 func TestLoadedUnreadable(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{})
 	w.put("a/x")
@@ -186,8 +186,7 @@ func TestLoadedUnreadable(t *testing.T) {
 	}
 }
 
-// TestReadDecides has the cache ask whether it can read what does not begin as its own
-// values do.
+// TestReadDecides: the cache calls Options.Read for values without the type prefix.
 func TestReadDecides(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{})
 	o := podOptions

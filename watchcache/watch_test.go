@@ -183,7 +183,7 @@ func TestSlowWatcherExpires(t *testing.T) {
 		t.Errorf("stats %+v: want at most 4096 bytes and 2 expired", stats)
 	}
 
-	// What the ring has dropped the store still has, until it is compacted.
+	// The store still has the changes that the ring has dropped, until they are compacted.
 	events, _ := drain(t, w.watch("", start))
 	if len(events) != 401 {
 		t.Errorf("from the store: %d events, want 401", len(events))
@@ -242,7 +242,7 @@ func TestBellRings(t *testing.T) {
 	}
 }
 
-// TestRingBeforeAnybodyHears: it is kept for who asks later, whichever way.
+// TestRingBeforeAnybodyHears: an early ring is kept for the reader, with a channel or a callback.
 func TestRingBeforeAnybodyHears(t *testing.T) {
 	w := newWorld(t, watchcache.HubOptions{})
 	heard := w.watch("", 0)

@@ -206,7 +206,7 @@ func (w *Watcher) expired() error {
 	return fmt.Errorf("%s: the watcher is behind the kept history: %w", w.cache.opts.Resource, storage.ErrCompacted)
 }
 
-// Close leaves the topic. Next then fails with storage.ErrClosed. A second call does nothing.
+// Close leaves the topic. Next then fails with storage.ErrClosed. A second call has no effect.
 func (w *Watcher) Close() {
 	c, t := w.cache, w.topic
 	c.mu.Lock()
@@ -228,7 +228,7 @@ func (w *Watcher) Close() {
 		w.replay.close()
 		w.replay = nil
 	}
-	// A topic without a filter costs writes nothing; it stays while its log can serve a watcher
+	// A topic without a filter adds no cost to writes; it stays while its log can serve a watcher
 	// that comes back.
 	if last == 0 && !t.gone && (t.filter != nil || len(t.log.items) == 0) {
 		c.remove(t)

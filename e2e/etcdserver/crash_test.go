@@ -292,8 +292,7 @@ func (h *history) client(t *testing.T, c *clientv3.Client, id int, stop <-chan s
 		}
 		h.mu.Unlock()
 		if out.unknown {
-			// A client with an operation in progress does nothing else meanwhile: a new client goes
-			// on.
+			// A client with an operation in progress is busy: a new client goes on.
 			id += 100
 		}
 	}

@@ -74,7 +74,7 @@ type game struct {
 
 func (g *game) key() []byte { return fmt.Appendf(nil, "%c%d", 'a'+g.rand.IntN(2), g.rand.IntN(4)) }
 
-// end is the end of a range: none, any, or no bound.
+// end is the end of a range: absent, a key, or unbounded.
 func (g *game) end() []byte {
 	switch g.rand.IntN(5) {
 	case 0, 1:

@@ -27,8 +27,8 @@
 //     there is a majority again.
 //   - Compaction: a cursor whose watch is open has been fed the events that it needs. A cursor
 //     that was full, or whose watch broke, and that then finds the history after its progress
-//     compacted, fails with ErrCompacted, even if none of its keys was written meanwhile: the
-//     cluster cannot tell.
+//     compacted, fails with ErrCompacted, even if its keys were not written meanwhile: the cluster
+//     cannot tell.
 //   - A cluster without space refuses writes: ErrNotWritten.
 //
 // # Limits
@@ -49,6 +49,6 @@
 // The goroutines of a Store, beside the client's own:
 //
 //	pump       feeds one cursor                        until it ends
-//	rounds     asks for the present revision           until nobody asks
+//	rounds     asks for the present revision           while readers wait
 //	compactor  compacts once per Options.History       until Close
 package etcd

@@ -60,7 +60,7 @@ func (s *Store) begin(ctx context.Context) error {
 	return nil
 }
 
-// start runs f until the store is closed; it does nothing if it is.
+// start runs f until the store is closed; it does not run f afterwards.
 func (s *Store) start(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -50,7 +50,7 @@ func serveStore(t testing.TB, c etcdserver.Config) string {
 
 func connect(t testing.TB, address string) *clientv3.Client {
 	t.Helper()
-	//lint:ignore SA1019 a test wants to know at once that nobody answers
+	//lint:ignore SA1019 a test must fail at once if the server does not answer
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, DialTimeout: patience, Logger: zap.NewNop(), DialOptions: []grpc.DialOption{grpc.WithBlock()}})
 	if err != nil {
 		t.Fatal(err)

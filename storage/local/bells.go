@@ -28,8 +28,8 @@ type topic struct {
 type bells struct {
 	points map[string]*topic
 	ranges []*topic
-	// wanting are cursors that wait for a revision, whatever it changes. They are rung for every
-	// revision up to it.
+	// wanting are cursors that wait for a revision, which may change any key. They are rung for
+	// every revision up to it.
 	wanting map[*cursor]storage.Revision
 }
 

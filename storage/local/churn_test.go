@@ -15,8 +15,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// blocks is what the files under a directory take on the disk, with what is
-// reserved for them.
+// blocks returns the size on disk of the files under a directory, including reserved blocks.
 func blocks(dir string) (sum int64) {
 	filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
 		var st syscall.Stat_t
@@ -28,10 +27,10 @@ func blocks(dir string) (sum int64) {
 	return sum
 }
 
-// BenchmarkChurn overwrites keys at random from four writers and reports how much
-// disk that takes: at the worst moment, as a multiple of what is live and of what
-// is kept (or was in the last second: history may expire faster than a merge makes
-// space), and as a multiple of what is live after it has been quiet for a while.
+// BenchmarkChurn overwrites keys at random from four writers and reports the space on disk: at the
+// worst moment, as a multiple of the live bytes and of the kept bytes (or those kept in the last
+// second: history may expire faster than a merge makes space), and as a multiple of the live bytes
+// after some quiet time.
 func BenchmarkChurn(b *testing.B) {
 	const size = 2 << 10
 	const history = 2 * time.Second

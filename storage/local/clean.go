@@ -17,7 +17,7 @@ import (
 //
 // A grave, the record of a deletion, may be dropped only when no older record of its key is on
 // disk; otherwise the next Open would take the older record to be live. The store does not know the
-// older records of each key, but if no older record at all is dead, there are none. The cleaner
+// older records of each key, but if no older record at all is dead, it has no older one. The cleaner
 // meets such graves when it goes through all tables from the oldest on, which it does when there
 // are many.
 //

@@ -12,10 +12,10 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// TestCleanedCrash writes, deletes and compacts without end while space is made, and
-// takes away the power again and again. What is left must be what was acknowledged:
-// no key is lost with a table that was rewritten, and none comes back because the
-// record of its deletion went before it.
+// TestCleanedCrash writes, deletes and compacts without end while space is made, and loses power
+// again and again. Each time the store must hold exactly the acknowledged writes: no key is lost
+// with a table that was rewritten, and no key comes back because the record of its deletion went
+// before it.
 func TestCleanedCrash(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestCleanedCrash(t *testing.T) {
 	}
 }
 
-// same says that s holds what is wanted and nothing else.
+// same checks that s holds exactly the wanted keys.
 func same(t *testing.T, s *local.Store, want map[string]string, rev, compacted storage.Revision) {
 	t.Helper()
 	all, err := s.Range(t.Context(), storage.RangeRequest{Start: "/", End: "0"})

@@ -11,7 +11,7 @@ import (
 type group struct {
 	calls    []*call
 	versions []*version
-	rev      storage.Revision // of the last version; 0 if there is none
+	rev      storage.Revision // of the last version; 0 without versions
 	leases   []leaseRecord
 	tree     *tree // if keys were added
 	live     size  // how many more keys and bytes are live

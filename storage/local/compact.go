@@ -59,14 +59,14 @@ func (c *compactor) compactTo(r storage.Revision) error {
 }
 
 // compact drops the versions that only revisions below r can see. Every event up to r superseded at
-// most one version, so the log of these events lists all of them; keys that did not change cost
-// nothing. The order matters:
-//  1. The new bound is put on disk, so that a crash finds no holes it cannot
-//     explain.
-//  2. It is published, so that a reader who meets a cut chain can know.
+// most one version, so the log of these events lists all of them; keys that did not change add
+// no cost. The order matters:
+//
+//  1. The new bound is written to disk, so that every hole that a crash leaves is explained.
+//  2. It is published, so that a reader that meets a cut chain can find out.
 //  3. The chains are cut, and the segments dropped.
-//  4. The superseded records are noted as garbage, for the cleaner. They are on disk
-//     for a while; each Open finds them.
+//  4. The superseded records become garbage, for the cleaner. They stay on disk for a while; each
+//     Open finds them.
 //
 // c.mu is held.
 func (c *compactor) compact(r storage.Revision) error {
@@ -131,7 +131,7 @@ func (c *compactor) forget(log view, first, end int64) {
 	}
 	if shrunk {
 		// Groups that are being written may publish an older tree after this one. It shows entries
-		// that hold a tombstone, and hides none.
+		// that hold a tombstone, and hides no entry.
 		t := s.work.tree.Copy()
 		s.pub.Lock()
 		st := *s.state.Load()

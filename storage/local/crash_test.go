@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child writes without end, from several sides, and reports what is acknowledged.
+// child writes without end, from several goroutines, and reports the acknowledged writes.
 func child(dir string) {
 	s, err := local.Open(dir, local.Options{})
 	if err != nil {
@@ -68,8 +68,8 @@ func startChild(t *testing.T, dir string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(out)
 }
 
-// TestKill kills a writing process several times over one directory. Whatever it
-// reported must be there, at its revision, and the log must have no hole.
+// TestKill kills a writing process several times over one directory. Every reported write must be
+// there, at its revision, and the log must have no gap.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	acked := map[string]storage.Revision{}

@@ -86,7 +86,7 @@ func TestCutEnd(t *testing.T) {
 	}
 }
 
-// accepts opens what is left of a store, says what is lost, and goes on from there.
+// accepts opens a store whose end is lost, checks the reported loss, and goes on from there.
 func accepts(t *testing.T, dir string, acknowledged storage.Revision) {
 	t.Helper()
 	var log bytes.Buffer
@@ -114,8 +114,8 @@ func accepts(t *testing.T, dir string, acknowledged storage.Revision) {
 	s.Close()
 }
 
-// TestUnsyncedIsNotAcknowledged loses power under a store that answers before it syncs:
-// what it loses then is no damage.
+// TestUnsyncedIsNotAcknowledged loses power under a store that answers before it syncs: the lost
+// writes are no damage.
 func TestUnsyncedIsNotAcknowledged(t *testing.T) {
 	for name, o := range map[string]local.Options{
 		"interval": {Fsync: local.FsyncInterval}, "never": {Fsync: local.FsyncNever}, "nosync": {NoSync: []string{"/"}},
@@ -127,7 +127,7 @@ func TestUnsyncedIsNotAcknowledged(t *testing.T) {
 			for i := range 50 {
 				put(t, s, fmt.Sprint("/", i), "1")
 			}
-			// Of each file any part of what was not synced may be there.
+			// Any part of the unsynced bytes of each file may be there.
 			o.FS = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(1, 2))})
 			s.Close()
 			again, err := local.Open("/data", o)

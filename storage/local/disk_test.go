@@ -66,7 +66,7 @@ func (m *meter) used() (sum int64) {
 type churn struct {
 	live    int // MB
 	size    int // of a value
-	history int // of what is live, one in so many
+	history int // one in so many of the live bytes
 	rounds  int
 }
 
@@ -77,8 +77,8 @@ var churns = []churn{
 	{4, 100 << 10, 4, 6},
 }
 
-// TestDiskUnderChurn overwrites keys at random as fast as it goes. At no moment may
-// the directory take more than what the package comment says.
+// TestDiskUnderChurn overwrites keys at random at full speed. At no moment may the directory take
+// more than the package comment promises.
 func TestDiskUnderChurn(t *testing.T) {
 	for _, c := range churns {
 		t.Run(fmt.Sprintf("%dMB,values=%d,history=1:%d", c.live, c.size, c.history), func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestDiskUnderChurn(t *testing.T) {
 					t.Fatalf("%+v, and %d when that was compacted", before, kept)
 				}
 				if i == keys {
-					continue // what came before was no churn
+					continue // the earlier bytes were no churn
 				}
 				worst = max(worst, float64(peak)/float64(before.KeptBytes))
 				overLive = max(overLive, float64(peak)/float64(before.LiveBytes))

@@ -25,7 +25,7 @@
 // A cursor is two sequence numbers, the first and the last event it has not read. Publishing finds
 // the cursors that an event concerns (by hash for a cursor on one key; by trying the distinct
 // ranges, of which there are few) and marks the numbers before the events can be seen. A cursor
-// without a mark is at the end of the log, whatever has been compacted since, and costs nothing.
+// without a mark is at the end of the log, even after compactions, and has no cost.
 //
 // Compaction up to r needs no walk over the keys: each event up to r superseded at most one
 // version, so the dropped part of the log lists all versions to drop. It runs by itself when
@@ -35,7 +35,7 @@
 //
 //  1. Store and its methods are safe for any goroutine; a Cursor belongs to one.
 //  2. Range, Revision, Compacted and Next never wait for a writer or for the
-//     disk. Next takes the lock of its cursor, Range none.
+//     disk. Next takes the lock of its cursor, Range no lock.
 //  3. Revisions are published one group after the other, in order; a state once published never
 //     changes. Chains are only added to at the head, and cut at the tail after the new bound of
 //     compaction is published, so a reader that walked a cut chain finds out by looking at the
@@ -60,7 +60,7 @@
 // The first write or sync that fails makes the store read-only, permanently: Err and Stats return
 // the cause, commits in progress end with ErrUnavailable (the write may be found after a restart),
 // those not yet begun with ErrNotWritten, and reads and cursors continue with the published state.
-// No write is retried, because a second fsync that succeeds proves nothing about the pages that the
+// No write is retried, because a second fsync that succeeds does not cover the pages that the
 // first one lost. The process keeps the directory until it ends; the next Open finds every
 // acknowledged write.
 //
@@ -128,7 +128,7 @@
 //	0      1      0 put, 1 delete; 0x80 added on the last record of a transaction
 //	1      8      create revision (0 for delete), big-endian like all that follows
 //	9      8      version: writes since creation (0 for delete)
-//	17     8      lease, 0 for none
+//	17     8      lease, or 0
 //	25     4      length of the key, n
 //	29     n      key
 //	29+n   rest   value (empty for delete)
@@ -174,7 +174,7 @@
 //
 // The note is a write of 12 bytes without a sync, 1 µs beside the milliseconds of the log's sync:
 // when the process is killed, the system still has it. It follows the sync, so a note on disk never
-// records more than the log holds, whatever else a loss of power takes. It is synced with the first
+// records more than the log holds, even after a loss of power. It is synced with the first
 // group of each log file, because a last log file that is gone leaves no trace in Pebble, and every
 // 10 s with the mark of time. So a lost end goes unnoticed only after a loss of power, and only if
 // it is younger than both and no later batch follows the cut. Commits that are acknowledged before

@@ -24,7 +24,7 @@ type flaw struct {
 	mem   *vfs.MemFS
 	n     atomic.Int64 // operations left, far below 0 before start
 	hit   atomic.Bool
-	first string // what failed
+	first string // the operation that failed
 }
 
 func newFlaw(mem *vfs.MemFS, errno error, forGood bool) *flaw {
@@ -49,10 +49,10 @@ func newFlaw(mem *vfs.MemFS, errno error, forGood bool) *flaw {
 
 func (f *flaw) start(n int) { f.n.Store(int64(n)) }
 
-// A ledger is what a writer was told.
+// A ledger is the answers that a writer got.
 type ledger struct {
 	acked map[string]string // "" is deleted
-	// open is what may or may not be there: the write that failed.
+	// open is the write that failed, which may or may not be there.
 	open map[string]string
 }
 
@@ -89,7 +89,7 @@ func (l *ledger) work(ctx context.Context, s *local.Store, r *rand.Rand) error {
 	return nil
 }
 
-// check says that s holds what was acknowledged.
+// check checks that s holds the acknowledged writes.
 func (l *ledger) check(t *testing.T, s *local.Store, when string) {
 	t.Helper()
 	for key, want := range l.acked {
@@ -107,10 +107,9 @@ func (l *ledger) check(t *testing.T, s *local.Store, when string) {
 	}
 }
 
-// TestEveryOperationFails fails the operations on the file system in turn, once or
-// from then on, while a store writes, flushes, compacts and makes space. Whatever it
-// is, nothing hangs, what was acknowledged can be read then and after a crash, and
-// who is refused is told why.
+// TestEveryOperationFails fails the operations on the file system in turn, once or from then on,
+// while a store writes, flushes, compacts and makes space. After each failure no call hangs,
+// acknowledged writes can be read then and after a crash, and refused calls return the reason.
 func TestEveryOperationFails(t *testing.T) {
 	base := vfs.NewCrashableMem()
 	s := open(t, "/data", local.Options{FS: base})
@@ -162,8 +161,8 @@ func TestEveryOperationFails(t *testing.T) {
 // soak, which also flips every byte.
 var everyStep, openStep, flipStep = 11, 4, 5
 
-// TestOpenFails fails the operations of Open in turn, of a directory that is empty and
-// of what a crash has left. It says so, and the next Open finds everything.
+// TestOpenFails fails the operations of Open in turn, on an empty directory and on the files that a
+// crash has left. Open returns the failure, and the next Open finds all writes.
 func TestOpenFails(t *testing.T) {
 	full, l := crashed(t)
 	for name, base := range map[string]*vfs.MemFS{"Empty": vfs.NewCrashableMem(), "Crashed": full} {
@@ -195,8 +194,8 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// crashed is what is left of a store with several tables and log files, which a loss
-// of power ended, and what it had acknowledged.
+// crashed is the files of a store with several tables and log files after a loss of power, and the
+// writes that it had acknowledged.
 func crashed(t *testing.T) (*vfs.MemFS, *ledger) {
 	fs := vfs.NewCrashableMem()
 	l := &ledger{acked: map[string]string{}}
@@ -221,8 +220,8 @@ func crashed(t *testing.T) (*vfs.MemFS, *ledger) {
 	return fs, l
 }
 
-// TestLostFile takes away each file in turn. Without it the store holds everything, or
-// does not open and says what to do.
+// TestLostFile removes each file in turn. Without it the store holds all writes, or does not open
+// and names the remedy.
 func TestLostFile(t *testing.T) {
 	base, l := crashed(t)
 	refused := 0

@@ -17,8 +17,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// brittle is a file system in memory that fails, once broken is set, whatever
-// op says.
+// brittle is a file system in memory that fails the operations that op selects, once broken is set.
 func brittle(op func(errorfs.Op) bool) (fs vfs.FS, mem *vfs.MemFS, broken *atomic.Bool) {
 	mem, broken = vfs.NewCrashableMem(), new(atomic.Bool)
 	return errorfs.Wrap(mem, errorfs.InjectorFunc(func(o errorfs.Op) error {
@@ -29,9 +28,9 @@ func brittle(op func(errorfs.Op) bool) (fs vfs.FS, mem *vfs.MemFS, broken *atomi
 	})), mem, broken
 }
 
-// TestFailure breaks the disk under many writers. Each is told what is true, the
-// store says why it writes no more and goes on to be read, and what was
-// acknowledged is there after a crash.
+// TestFailure breaks the disk under many writers. Each gets a true answer, the store returns the
+// reason for being read-only and can still be read, and the acknowledged writes are there after a
+// crash.
 func TestFailure(t *testing.T) {
 	for name, op := range map[string]func(errorfs.Op) bool{
 		"Sync": func(o errorfs.Op) bool {

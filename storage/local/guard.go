@@ -11,7 +11,7 @@ import (
 // A guard stands between Pebble and the file system, and hides every failed write from Pebble once
 // the store is open. Pebble answers some of them by ending the process (it cannot make a new log
 // file, say) and others by retrying, and the success of a second fsync after a failed one proves
-// nothing. The store must do neither: so the guard reports the failure to the store, and blocks the
+// little. The store must do neither: so the guard reports the failure to the store, and blocks the
 // goroutine that met it forever. No more is written, readers never come here, and a restart finds
 // every acknowledged write. A failed sync is handled this way in Open too, where Pebble would
 // panic; other errors there are returned.

@@ -10,8 +10,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// TestHistory lets time pass: what is older than the history is compacted, what
-// is younger is not.
+// TestHistory lets time pass: revisions older than the history are compacted, younger ones are not.
 func TestHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, "", local.Options{InMemory: true})
@@ -38,8 +37,8 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// TestHistorySurvivesRestart: a watcher that was at a revision goes on with the
-// next one, and the age of what is kept is not forgotten.
+// TestHistorySurvivesRestart: a watcher continues with the next revision, and the age of the kept
+// history is not forgotten.
 func TestHistorySurvivesRestart(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, local.Options{})

@@ -64,7 +64,7 @@ func (l *leases) rebind(old, kv *storage.KeyValue) {
 	to.keys[kv.Key] = struct{}{}
 }
 
-// due returns the leases that have expired, and the time until the next one; 0 if there is none.
+// due returns the leases that have expired, and the time until the next one; 0 without leases.
 func (l *leases) due(now time.Time) (ids []storage.LeaseID, next time.Duration) {
 	for len(l.queue) > 0 {
 		head := l.queue[0]

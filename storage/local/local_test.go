@@ -42,8 +42,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestModelRestart restarts in the middle of the game, on a file system in memory
-// that forgets what was not synced.
+// TestModelRestart restarts in the middle of the game, on a file system in memory that forgets
+// unsynced writes.
 func TestModelRestart(t *testing.T) {
 	for seed := range uint64(6) {
 		fs := vfs.NewCrashableMem()

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// tree is every file under dir with what it holds.
+// tree returns every file under dir with its content.
 func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -34,8 +34,7 @@ func tree(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// refuses says that dir does not open, for the reason given in one line, and is
-// as it was.
+// refuses checks that dir does not open, for the reason given in one line, and is unchanged.
 func refuses(t *testing.T, dir string, want error) {
 	t.Helper()
 	before := tree(t, dir)
@@ -184,7 +183,7 @@ func flip(t *testing.T, dir, pattern string) {
 	write(t, largest, string(content))
 }
 
-// TestUnfinished opens what a crash in the middle of creation leaves.
+// TestUnfinished opens the files that a crash in the middle of creation leaves.
 func TestUnfinished(t *testing.T) {
 	for name, make := range map[string]func(dir string) error{
 		"Nothing": func(dir string) error { return nil },

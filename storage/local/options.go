@@ -45,7 +45,7 @@ type Options struct {
 	AcceptTornTail bool
 	// FS is the file system; nil is the machine's.
 	FS vfs.FS
-	// Trace records when revisions are synced and published; nil records none.
+	// Trace, if not nil, records when revisions are synced and published.
 	Trace *trace.Log
 	// Logger logs the engine's work (debug) and failures (error); nil discards them.
 	Logger *slog.Logger

@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/storage"
 )
 
-// TestPacked reads everything that history holds once it is packed: by revision,
-// and as events with what was there before.
+// TestPacked reads all of history once it is packed: by revision, and as events with their previous
+// versions.
 func TestPacked(t *testing.T) {
 	ctx := context.Background()
 	s, err := Open("", Options{InMemory: true, History: -1})

@@ -59,7 +59,7 @@ func (l logger) Infof(format string, args ...any)  { l.log.Debug(fmt.Sprintf(for
 func (l logger) Errorf(format string, args ...any) { l.log.Error(fmt.Sprintf(format, args...)) }
 
 // Fatalf is called where Pebble cannot continue, and must not return. The store must continue: its
-// readers are unharmed. So the calling goroutine, with whatever locks it holds, blocks here
+// readers are unharmed. So the calling goroutine, with all locks that it holds, blocks here
 // forever, and the store is read-only.
 func (l logger) Fatalf(format string, args ...any) {
 	f := fatal{text: fmt.Sprintf(format, args...)}

@@ -6,8 +6,8 @@ import (
 	"fairlead.dev/storage"
 )
 
-// FuzzRecord feeds the decoder with anything: it takes what the encoder makes of
-// it again, byte for byte, or refuses.
+// FuzzRecord feeds the decoder with arbitrary bytes: they are refused, or the encoder writes the
+// same bytes again.
 func FuzzRecord(f *testing.F) {
 	seed := newVersion(storage.KeyValue{Key: "/a", Value: []byte("b"), CreateRevision: 2, ModRevision: 5, Version: 2, Lease: 9}, 3, false)
 	b := make([]byte, recordSize(seed))
@@ -20,7 +20,7 @@ func FuzzRecord(f *testing.F) {
 			return
 		}
 		if v.deleted {
-			return // what else a tombstone carries is not kept
+			return // other fields of a tombstone are not kept
 		}
 		again := make([]byte, recordSize(v))
 		encodeRecord(again, v, last)

@@ -9,8 +9,8 @@ import (
 )
 
 // OutOfSpace reports whether a store failed because there was no room for a write. Then all data on
-// disk is intact, and the store can be opened again when there is room. It is false for a failed
-// sync, whatever its error.
+// disk is intact, and the store can be opened again when there is room. It is false for every
+// failed sync.
 func OutOfSpace(err error) bool {
 	return !errors.Is(err, errSync) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT))
 }

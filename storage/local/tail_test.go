@@ -14,7 +14,7 @@ import (
 	"fairlead.dev/storage/local"
 )
 
-// A wreck is what a loss of power leaves of a store that was being written to.
+// A wreck is the files that a loss of power leaves of a store that was being written to.
 type wreck struct {
 	fs   *vfs.MemFS
 	name string // of the last log file
@@ -77,7 +77,7 @@ func (w wreck) reopen(t *testing.T, log []byte) (storage.Revision, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Write(slices.Clone(log)) // under the race detector MemFS scribbles over what it was given
+	_, err = f.Write(slices.Clone(log)) // under the race detector MemFS scribbles over its argument
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +89,9 @@ func (w wreck) reopen(t *testing.T, log []byte) (storage.Revision, error) {
 	return s.Revision(), nil
 }
 
-// TestFlippedTail flips bits all over the last log file. Where another group
-// follows the store must not open; in the last group it opens without it, for
-// nothing tells that from a write that was cut short.
+// TestFlippedTail flips bits all over the last log file. Where another group follows the store must
+// not open; in the last group it opens without it, because the damage looks like a write that was
+// cut short.
 func TestFlippedTail(t *testing.T) {
 	w := wrecked(t)
 	if rev, err := w.reopen(t, w.log); err != nil || rev != w.rev {
@@ -122,8 +122,8 @@ func TestFlippedTail(t *testing.T) {
 	}
 }
 
-// TestTornTail cuts the last group short wherever it can be cut, and leaves what a
-// recycled file holds there, zeros, or nothing.
+// TestTornTail cuts the last group short at every byte, and leaves the old content of a recycled
+// file, zeros, or the end of the file there.
 func TestTornTail(t *testing.T) {
 	w := wrecked(t)
 	for cut := w.last; cut < len(w.log); cut += 13 {

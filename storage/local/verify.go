@@ -20,7 +20,7 @@ type Report struct {
 	LiveBytes, DiskBytes uint64
 }
 
-// Verify reads all of a store that no process has open and changes nothing: every checksum, every
+// Verify reads all of a store that no process has open, without changing it: every checksum, every
 // record, the order and the completeness of the log, which Open checks too, and also the order of
 // Pebble's tables. progress, if not nil, is called with the number of records read; each, if not
 // nil, is called with all keys in their order once all checks have passed. Errors: as for Open.

@@ -12,7 +12,8 @@ import (
 // compaction cuts prev and that its value may be packed.
 type version struct {
 	body atomic.Pointer[body]
-	// prev is the version that this one superseded; nil if there was none or if it is compacted.
+	// prev is the version that this one superseded; nil if this is the first one or if it is
+	// compacted.
 	prev atomic.Pointer[version]
 	// sub is the place of the change within its transaction.
 	sub     uint32

@@ -54,7 +54,7 @@ func openWitness(f vfs.FS, dir string) (*witness, error) {
 	return w, err
 }
 
-// readWitness returns the revision of the witness of dir, 0 if there is none.
+// readWitness returns the revision of the witness of dir, 0 without a witness.
 func readWitness(f vfs.FS, dir string) (storage.Revision, error) {
 	file, err := f.Open(f.PathJoin(dir, witnessName))
 	if errors.Is(err, fs.ErrNotExist) {

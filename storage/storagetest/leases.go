@@ -165,8 +165,8 @@ func testLeaseKeptAlive(t *testing.T, s storage.Store) {
 }
 
 // keepAlive renews one of two leases of the TTL until the other has ended. It returns false if more
-// than half the TTL passed between two renewals: then either may have ended, and the try proves
-// nothing.
+// than half the TTL passed between two renewals: then either may have ended, and the try is
+// inconclusive.
 func keepAlive(t *testing.T, s storage.Store, ttl time.Duration) bool {
 	t.Helper()
 	renewed := time.Now()

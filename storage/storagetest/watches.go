@@ -171,7 +171,7 @@ func testWatchStorm(t *testing.T, s storage.Store) {
 	}
 }
 
-// testWatchLong replays more events than fit in one batch, in large transactions: none may be
+// testWatchLong replays more events than fit in one batch, in large transactions, which must not be
 // split.
 func testWatchLong(t *testing.T, s storage.Store) {
 	const txns, size = 120, 100

@@ -42,8 +42,8 @@ func (m *PodSelector) Matches(ns string, podLabels map[string]string, nsLabels f
 	return true
 }
 
-// SelectsLabels reports whether the selector of the first term selects an object with these
-// labels, in whatever namespace.
+// SelectsLabels reports whether the selector of the first term selects an object with these labels,
+// in any namespace.
 func (m *PodSelector) SelectsLabels(objectLabels map[string]string) bool {
 	return m.terms[0].selector.Matches(labels.Set(objectLabels))
 }

@@ -7,7 +7,7 @@
 // here restores in etcd (etcdutl snapshot restore): a bbolt database, followed by
 // its checksum.
 //
-//	bytes      what
+//	bytes      meaning
 //	n * 512    a bbolt database, in pages of the machine that wrote it
 //	32         SHA-256 of all before
 //
@@ -25,7 +25,7 @@
 //
 // where a revision is
 //
-//	offset  bytes  what
+//	offset  bytes  meaning
 //	0       8      main: the revision, big-endian
 //	8       1      '_'
 //	9       8      sub: place within the transaction, from 0, big-endian
