@@ -112,6 +112,16 @@ func (e *engine) apply(b *pebble.Batch, w *pebble.WriteOptions) (err error) {
 	return b.Close()
 }
 
+// note puts the note of how much of the log file is on disk at the beginning of a batch.
+func (e *engine) note(b *pebble.Batch) bool {
+	n := e.guard.synced.Load()
+	if n == nil {
+		return false
+	}
+	buf := n.encode()
+	return b.LogData(buf[:], nil) == nil
+}
+
 // recovered turns a panic of Pebble's into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
@@ -156,7 +166,7 @@ func (e *engine) close(down <-chan struct{}, failure func() error) error {
 		e.use.Lock()
 		defer e.use.Unlock()
 		e.use.closed = true
-		done <- errors.Join(e.db.Flush(), e.db.Close(), e.witness.file.Close(), e.lock.Close())
+		done <- errors.Join(e.db.Flush(), e.db.Close(), e.witness.close(), e.lock.Close())
 	}()
 	select {
 	case err := <-done:

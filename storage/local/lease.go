@@ -102,11 +102,11 @@ func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*lease, ti
 func (s *Store) Leases(ctx context.Context) ([]storage.LeaseID, error) {
 	var ids []storage.LeaseID
 	err := s.order(ctx, func(*group) error {
-		leases := slices.Collect(maps.Values(s.work.leases.byID))
-		slices.SortFunc(leases, func(a, b *lease) int {
+		all := slices.Collect(maps.Values(s.work.leases.byID))
+		slices.SortFunc(all, func(a, b *lease) int {
 			return cmp.Or(a.expiry.Compare(b.expiry), cmp.Compare(a.id, b.id))
 		})
-		for _, l := range leases {
+		for _, l := range all {
 			ids = append(ids, l.id)
 		}
 		return nil

@@ -64,11 +64,11 @@ var (
 	ErrInUse = errors.New("data directory is in use")
 	// ErrForeign: the directory holds something else, or was written by a newer
 	// version.
-	ErrForeign = errors.New("not a data directory of this version")
+	ErrForeign = dirForeign
 	// ErrExists: the directory to restore into holds a store.
 	ErrExists = errors.New("holds a store already")
 	// ErrCorrupt: the directory is ours, but its content is damaged.
-	ErrCorrupt = errors.New("data directory is corrupt")
+	ErrCorrupt = dirCorrupt
 )
 
 // needsNoSync reports whether a key need not be synced.

@@ -11,8 +11,6 @@ import (
 
 // Keys and values of the engine; the tables are in the package comment.
 const (
-	formatVersion = 1
-
 	recordKeySize = 12
 	recordHead    = 29
 

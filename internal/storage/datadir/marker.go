@@ -10,6 +10,17 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
+// Errors of a data directory.
+var (
+	// dirForeign: the directory holds something else, or was written by a newer version.
+	dirForeign = errors.New("not a data directory of this version")
+	// dirCorrupt: the directory is ours, but its content is damaged.
+	dirCorrupt = errors.New("data directory is corrupt")
+)
+
+// formatVersion is the version of the format of the directory.
+const formatVersion = 1
+
 // The marker is a small text file that names the owner of the directory, so that a foreign
 // directory is never opened or written to. It is written twice: as "creating" before the engine's
 // directory is made, and as "ready" once that is complete, so that an engine directory that was
@@ -43,7 +54,7 @@ func readMarker(f vfs.FS, dir string) (state string, err error) {
 	if !ours {
 		for _, name := range names {
 			if name != markerTemp && name != "lost+found" {
-				return "", fmt.Errorf("%w: %s holds %q and no %s file; choose an empty directory", ErrForeign, dir, name, markerName)
+				return "", fmt.Errorf("%w: %s holds %q and no %s file; choose an empty directory", dirForeign, dir, name, markerName)
 			}
 		}
 		return "", nil
@@ -60,9 +71,9 @@ func readMarker(f vfs.FS, dir string) (state string, err error) {
 	}
 	if strings.HasPrefix(text, markerLine) {
 		return "", fmt.Errorf("%w: %s was written as %q and this version reads format %d; use the version that wrote it",
-			ErrForeign, dir, strings.TrimSpace(text), formatVersion)
+			dirForeign, dir, strings.TrimSpace(text), formatVersion)
 	}
-	return "", fmt.Errorf("%w: the file %s of %s is damaged; restore the directory from a snapshot", ErrCorrupt, markerName, dir)
+	return "", fmt.Errorf("%w: the file %s of %s is damaged; restore the directory from a snapshot", dirCorrupt, markerName, dir)
 }
 
 // writeMarker replaces the marker durably.

@@ -128,6 +128,9 @@ func (w *witness) write(r storage.Revision) error {
 // sync writes the last note to disk.
 func (w *witness) sync() error { return w.file.SyncData() }
 
+// close closes the file.
+func (w *witness) close() error { return w.file.Close() }
+
 // forget lowers the recorded revision to r.
 func (w *witness) forget(r storage.Revision) error {
 	w.mu.Lock()

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -39,17 +38,12 @@ const (
 	kindLogData = 3
 )
 
-// note puts the note at the beginning of a batch.
-func (e *engine) note(b *pebble.Batch) bool {
-	n := e.guard.synced.Load()
-	if n == nil {
-		return false
-	}
-	var buf [noteSize]byte
-	buf[0] = noteMark
-	binary.BigEndian.PutUint64(buf[1:], n.log)
-	binary.BigEndian.PutUint64(buf[9:], uint64(n.size))
-	return b.LogData(buf[:], nil) == nil
+// encode returns the note as a batch holds it.
+func (n *syncNote) encode() (b [noteSize]byte) {
+	b[0] = noteMark
+	binary.BigEndian.PutUint64(b[1:], n.log)
+	binary.BigEndian.PutUint64(b[9:], uint64(n.size))
+	return b
 }
 
 // readNote finds the note of a batch, or of its beginning.
