@@ -34,7 +34,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		c.query, c.info.Parts, c.warned = nil, nil, nil // nobody asks any more
 		c.tail.run()
-		if st, ok := c.tail.(*stream); ok && st.sieve.dropped.Load() {
+		if st, ok := c.tail.(*stream); ok && st.faults != nil && st.faults.dropped.Load() {
 			panic(http.ErrAbortHandler)
 		}
 	}

@@ -148,12 +148,12 @@ func (b breaker) Drop(id uint64, meant func(faults.Target) bool) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for st := range s.mu.open {
-		if st.from == nil || !meant(st.sieve.target()) {
+		if st.faults == nil || !meant(st.faults.target()) {
 			continue
 		}
 		n++
-		b.s.cfg.Trace.FaultInjected(trace.InjectedFault{Fault: id, Action: string(faults.Drop), What: "cut off", Stream: st.sieve.who})
-		st.sieve.dropped.Store(true)
+		b.s.cfg.Trace.FaultInjected(trace.InjectedFault{Fault: id, Action: string(faults.Drop), What: "cut off", Stream: st.faults.who})
+		st.faults.dropped.Store(true)
 		st.from.Ring()
 		if st.push != nil { // a write that is stuck ends
 			_ = st.push.rc.SetWriteDeadline(time.Now().Add(-time.Second))

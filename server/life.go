@@ -44,37 +44,6 @@ func (c *call) wrote(rev storage.Revision) {
 	})
 }
 
-// shows adds an event to what the stream shows in one turn.
-func (st *stream) shows(t *trace.Batch, rev storage.Revision) {
-	if st.way != nil && !t.Add(int64(rev)) {
-		st.traced(t, time.Now())
-		t.Add(int64(rev))
-	}
-}
-
-// traced enters what the stream has shown.
-func (st *stream) traced(t *trace.Batch, at time.Time) {
-	if t.Empty() {
-		return
-	}
-	if at.IsZero() {
-		at = time.Now()
-	}
-	st.way.Framed(*t, st.s.cfg.Trace.At(at))
-	*t = trace.Batch{}
-}
-
-// flushed enters that all of it has been written; at is zero for now.
-func (st *stream) flushed(at time.Time) {
-	switch l := st.s.cfg.Trace; {
-	case st.way == nil:
-	case at.IsZero():
-		st.way.Flushed(l.Now())
-	default:
-		st.way.Flushed(l.At(at))
-	}
-}
-
 // agent is the client's program, without its platform.
 func (c *call) agent() string {
 	whole := c.req.Header["User-Agent"]

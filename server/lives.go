@@ -199,12 +199,12 @@ func (s *Server) waiting(lives []trace.Life) []waiting {
 	s.streams.mu.Lock()
 	defer s.streams.mu.Unlock()
 	for st := range s.streams.mu.open {
-		if st.way == nil || st.from == nil {
+		if st.trace == nil {
 			continue
 		}
-		for _, rev := range st.from.After(storage.Revision(st.way.Reached())) {
+		for _, rev := range st.from.After(storage.Revision(st.trace.way.Reached())) {
 			if n, ok := at[rev]; ok {
-				out[n].Waiting = append(out[n].Waiting, *st.way.Stream())
+				out[n].Waiting = append(out[n].Waiting, *st.trace.way.Stream())
 			}
 		}
 	}

@@ -80,7 +80,7 @@ func (st *stream) turn() bool {
 				return false
 			}
 			if !more {
-				st.flushed(time.Time{})
+				st.src.flushed(time.Time{})
 			}
 		}
 		if end != nil {
@@ -120,7 +120,7 @@ type handed struct{ st *stream }
 func (h handed) Next(dst []byte, limit int) ([]byte, bool, error) { return h.st.next(dst, limit) }
 
 // Flushed is h2.Flushed's.
-func (h handed) Flushed(at time.Time) { h.st.flushed(at) }
+func (h handed) Flushed(at time.Time) { h.st.src.flushed(at) }
 
 // Close is h2.Source's.
 func (h handed) Close(err error) {

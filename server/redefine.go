@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -101,25 +100,11 @@ func outlived(current []*storage.KeyValue, at storage.Revision) bool {
 	return current[0].ModRevision == at
 }
 
-// redefined says what becomes of a watch whose next events have been read: it
-// waits for definitions to take effect, or ends since the kind's has, as
-// kube-apiserver ends it: the next watch goes on, by the new one.
-func (st *stream) redefined() (wait bool, over error) {
-	ep, d := st.f.ep, st.s.cfg.Definitions
-	custom := ep.Redefinable && d != nil
-	if custom && !d.Settled() {
-		return true, nil // held has been set before: who settles them rings
-	}
-	st.held.Store(false)
-	if custom && ep.Retired.Load() {
-		return false, io.EOF
-	}
-	return false, nil
-}
-
 // Resume lets watches go on that wait for definitions to take effect. It is to
 // be called when they have.
-func (s *Server) Resume() { s.streams.wake(func(st *stream) bool { return st.held.Load() }) }
+func (s *Server) Resume() {
+	s.streams.wake(func(st *stream) bool { return st.fence != nil && st.fence.held.Load() })
+}
 
 // wake rings for the streams that are meant.
 func (s *streams) wake(meant func(*stream) bool) {

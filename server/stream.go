@@ -19,7 +19,6 @@ import (
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
-	"fairlead.dev/trace"
 	"fairlead.dev/watchcache"
 )
 
@@ -33,9 +32,10 @@ type stream struct {
 	first *initial
 	// headed says that a table's columns have been sent.
 	headed bool
-	// from is what is watched; nil if it could not be. left is what it has
-	// shown that there was no room for.
+	// from is the watcher; nil if the watch could not begin. src is it as a source, with its
+	// decorators. left are events that there was no room for.
 	from *watchcache.Watcher
+	src  source
 	left []watchcache.Event
 	// picking is what of that is shown, nil for all.
 	picking *picking
@@ -45,8 +45,6 @@ type stream struct {
 	end, mark time.Time
 	every     time.Duration
 	clock     *time.Timer
-	// held: what is left may have to wait for definitions to take effect.
-	held atomic.Bool
 	// ended: the server has let go of the stream.
 	ended atomic.Bool
 	// push is the stream's own way to the client, nil once it has been handed
@@ -54,87 +52,103 @@ type stream struct {
 	push *push
 	done func()
 	sent *metrics.WatchCounters
-	// way is the trace's, nil if nobody asks.
-	way *trace.OpenStream
-	// sieve is what faults on purpose keep back.
-	sieve sieve
+	// fence, faults and trace are those of src, nil if it has none.
+	fence  *fence
+	faults *watchFaults
+	trace  *watchTrace
 }
 
-// next appends the frames that are due to dst, about limit bytes of them, and
-// says whether there are more at once. With an error they are the last.
+// next appends the frames that are due to dst, about limit bytes of them, and reports whether
+// there are more at once. With an error they are the last.
 func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	if st.ended.Load() {
 		return dst, false, io.EOF
 	}
-	open, err := st.sift()
+	ready, err := st.src.begin()
 	if err != nil {
 		return dst, false, err
 	}
-	if open.then != nil {
-		defer open.then()
-	}
-	if st.first != nil && !open.shut {
-		var more bool
-		if dst, more, err = st.appendFirst(dst, limit); more || err != nil {
+	var now time.Time
+	defer func() { st.src.end(now) }()
+	var progress storage.Revision
+	if ready {
+		dst, progress, more, err = st.appendPending(dst, limit)
+		if err == errHeld {
+			return dst, false, nil
+		}
+		if more || err != nil {
 			return dst, more, err
 		}
 	}
-	var progress storage.Revision
-	var told trace.Batch
-	var now time.Time
-	defer func() { st.traced(&told, now) }()
-	for full := len(dst) + limit; !open.shut; {
-		if len(st.left) == 0 {
-			if st.left, progress, err = st.from.Next(); err != nil {
-				if errors.Is(err, storage.ErrCompacted) {
-					st.sent.Dropped.Inc() // it has not read for too long
-				}
-				if !errors.Is(err, storage.ErrClosed) || st.s.holds(st.f.ep) {
-					dst = st.appendFailure(dst, err)
-				} // else the kind has gone, or is watched in another way: no failure
-				return dst, false, io.EOF
-			}
-			st.held.Store(true)
-		}
-		if st.held.Load() {
-			if wait, over := st.redefined(); wait || over != nil {
-				return dst, false, over
-			}
-			if len(st.left) == 0 {
-				break
-			}
-		}
-		if open.paused && len(st.left) > 0 {
-			return st.appendFailure(dst, st.forgotten()), false, io.EOF
-		}
-		if len(st.left) == 0 || st.left[0].Revision > open.upTo {
-			break
-		}
-		e, shown := st.left[0], true
-		if st.picking != nil {
-			if e, shown, err = st.picking.event(st.f, e); err != nil {
-				st.s.log.Error("watch event cannot be selected", "key", e.Object.Key(), "error", err)
-				return dst, false, err
-			}
-		}
-		if shown {
-			if dst, err = st.appendEvent(dst, e); err != nil {
-				return dst, false, err
-			}
-		}
-		st.shows(&told, st.left[0].Revision)
-		st.sieve.reached = st.left[0].Revision
-		if st.left = st.left[1:]; len(st.left) == 0 {
-			st.left = nil
-		}
-		if len(dst) >= full {
-			return dst, true, nil
-		}
-	}
 	now = time.Now()
-	if open.shut || len(st.left) > 0 { // nobody may think to have seen what is kept back
-		progress = 0
+	return st.appendDue(dst, now, progress)
+}
+
+// appendPending appends the state that the watch begins with and then events, until there are
+// no more or about limit bytes have been appended. progress is the revision up to which the
+// stream has shown all, 0 if that is not known.
+func (st *stream) appendPending(dst []byte, limit int) (_ []byte, progress storage.Revision, more bool, err error) {
+	if st.first != nil {
+		if dst, more, err = st.appendFirst(dst, limit); more || err != nil {
+			return dst, 0, more, err
+		}
 	}
+	full := len(dst) + limit
+	for {
+		if len(st.left) == 0 {
+			st.left, progress, err = st.src.next()
+			if err != nil || len(st.left) == 0 {
+				st.left = nil
+				dst, err = st.sourceEnded(dst, err)
+				return dst, progress, false, err
+			}
+		}
+		n := 0
+		for n < len(st.left) && len(dst) < full {
+			if dst, err = st.appendSelected(dst, st.left[n]); err != nil {
+				return dst, 0, false, err
+			}
+			n++
+		}
+		st.src.shown(st.left[:n])
+		st.left = st.left[n:]
+		if len(dst) >= full {
+			return dst, 0, true, nil
+		}
+	}
+}
+
+// sourceEnded appends the event that tells the client why the source has no more events, unless
+// the kind is gone or defined anew, or they only wait.
+func (st *stream) sourceEnded(dst []byte, err error) ([]byte, error) {
+	switch {
+	case err == nil, err == errHeld, err == io.EOF:
+		return dst, err
+	case !errors.Is(err, storage.ErrClosed) || st.s.holds(st.f.ep):
+		dst = st.appendFailure(dst, err)
+	}
+	return dst, io.EOF
+}
+
+// appendSelected appends the frame of an event, if the watch selects it.
+func (st *stream) appendSelected(dst []byte, e watchcache.Event) ([]byte, error) {
+	if st.picking == nil {
+		return st.appendEvent(dst, e)
+	}
+	shown, ok, err := st.picking.event(st.f, e)
+	switch {
+	case err != nil:
+		st.s.log.Error("watch event cannot be selected", "key", e.Object.Key(), "error", err)
+		return dst, err
+	case !ok:
+		return dst, nil
+	}
+	return st.appendEvent(dst, shown)
+}
+
+// appendDue appends a bookmark at progress if it is time for one, and ends the watch when its
+// time is over.
+func (st *stream) appendDue(dst []byte, now time.Time, progress storage.Revision) (_ []byte, more bool, err error) {
 	switch {
 	case !now.Before(st.end):
 		if st.every != 0 && progress != 0 {

@@ -20,8 +20,8 @@ type streams struct {
 		ended bool
 	}
 	limit time.Duration
-	// kept are the streams that a fault reorders.
-	kept kept
+	// reorder has the streams that a fault reorders.
+	reorder reordering
 	// opened counts them.
 	opened atomic.Uint64
 }
@@ -32,12 +32,8 @@ func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 		push: &push{ctx: c.ctx, w: c.w, rc: http.NewResponseController(c.w), unhook: func() bool { return false }},
 	}
 	st.sent.Open.Inc()
-	if c.s.cfg.Trace != nil || c.s.cfg.Faults != nil {
-		who := c.follows(s.opened.Add(1))
-		st.sieve.who = who
-		if c.s.cfg.Trace != nil {
-			st.way = c.s.cfg.Trace.Open(who)
-		}
+	if from != nil {
+		s.connect(c, st)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,16 +45,34 @@ func (s *streams) open(c *call, f *form, from *watchcache.Watcher) *stream {
 	return st
 }
 
+// connect gives the stream its source: the cursor, with the decorators that it needs.
+func (s *streams) connect(c *call, st *stream) {
+	cfg := &c.s.cfg
+	st.src = cursor{st.from, st.sent}
+	if c.ep.Redefinable && cfg.Definitions != nil {
+		st.fence = &fence{source: st.src, ep: c.ep, definitions: cfg.Definitions}
+		st.src = st.fence
+	}
+	if cfg.Trace == nil && cfg.Faults == nil {
+		return
+	}
+	who := c.follows(s.opened.Add(1))
+	if cfg.Faults != nil {
+		st.faults = &watchFaults{source: st.src, from: st.from, set: cfg.Faults, log: cfg.Trace, reorder: &s.reorder, who: who}
+		st.src = st.faults
+	}
+	if cfg.Trace != nil {
+		st.trace = &watchTrace{source: st.src, log: cfg.Trace, way: cfg.Trace.Open(who)}
+		st.src = st.trace
+	}
+}
+
 // close forgets the stream, whose time is over.
 func (st *stream) close() {
 	s := &st.s.streams
 	s.mu.Lock()
 	delete(s.mu.open, st)
 	s.mu.Unlock()
-	if st.s.cfg.Faults != nil {
-		s.kept.forget(st)
-	}
-	st.way.Close()
 	st.sent.Open.Dec()
 	if st.live {
 		st.clock.Stop()
@@ -66,8 +80,8 @@ func (st *stream) close() {
 	if st.push != nil {
 		st.push.unhook()
 	}
-	if st.from != nil {
-		st.from.Close()
+	if st.src != nil {
+		st.src.close()
 	}
 }
 

@@ -39,10 +39,10 @@ func (s *Server) watchers() []Watcher {
 	s.streams.mu.Lock()
 	defer s.streams.mu.Unlock()
 	for st := range s.streams.mu.open {
-		if st.way == nil {
+		if st.trace == nil {
 			continue
 		}
-		w := Watcher{Stream: *st.way.Stream(), Reached: st.way.Reached()}
+		w := Watcher{Stream: *st.trace.way.Stream(), Reached: st.trace.way.Reached()}
 		if st.from != nil {
 			if revs := st.from.After(storage.Revision(w.Reached)); len(revs) > 0 {
 				w.Waiting, w.Oldest = len(revs), int64(revs[0])
