@@ -81,6 +81,8 @@ var serverFloors = map[string]int{
 	"endpoint":  3,
 	"memory":    3,
 	"metrics":   4,
+	"represent": 4,
+	"watch":     5,
 }
 
 // schedulerFloors gives each folder of internal/scheduler its floor inside the room.

@@ -12,6 +12,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/inflight"
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
 	"fairlead.dev/trace"
@@ -69,10 +70,10 @@ type call struct {
 
 // tail is a long answer that has begun: a watch, or most of a list.
 type tail interface {
-	// handOver leaves it to the connection, which calls done at its end, or says that
+	// HandOver leaves it to the connection, which calls done at its end, or says that
 	// the connection cannot take it: then it is to be run.
-	handOver(done func()) bool
-	run()
+	HandOver(done func()) bool
+	Run()
 }
 
 // verb answers a call or says why not.
@@ -111,3 +112,8 @@ func (c *call) namespace() string {
 
 // notFound is the answer for an object that is not there.
 func (c *call) notFound(name string) error { return apierrors.NewNotFound(c.ep.ServedGR, name) }
+
+// form returns the representation of the call's responses.
+func (c *call) form() (*represent.Representation, error) {
+	return represent.New(c.ctx, c.ep, c.accept, c.query)
+}

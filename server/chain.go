@@ -12,6 +12,7 @@ import (
 
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
+	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/trace"
 )
 
@@ -29,12 +30,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		c.fail(err)
 	}
 	if c.tail != nil {
-		if c.handed = c.tail.handOver(c.atEnd()); c.handed {
+		if c.handed = c.tail.HandOver(c.atEnd()); c.handed {
 			return
 		}
 		c.query, c.info.Parts, c.warned = nil, nil, nil // nobody asks any more
-		c.tail.run()
-		if st, ok := c.tail.(*stream); ok && st.faults != nil && st.faults.dropped.Load() {
+		c.tail.Run()
+		if st, ok := c.tail.(*watch.Stream); ok && st.Dropped() {
 			panic(http.ErrAbortHandler)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/watchcache"
 )
 
@@ -27,7 +28,7 @@ func deleteCollection(c *call) error {
 	if err != nil {
 		return err
 	}
-	if err := f.refuseShape(true); err != nil {
+	if err := f.CheckShape(true); err != nil {
 		return err
 	}
 	opts, err := c.deleteOptions()
@@ -41,7 +42,7 @@ func deleteCollection(c *call) error {
 	if err != nil {
 		return err
 	}
-	meta := listMeta{ResourceVersion: p.snap.Revision().String()}
+	meta := represent.ListMeta{ResourceVersion: p.snap.Revision().String()}
 	var objects []*watchcache.Object
 	walk, err := p.snap.Walk(sel, p.after)
 	if err != nil {
@@ -64,7 +65,7 @@ func deleteCollection(c *call) error {
 	if err := c.removeEach(objects, opts); err != nil {
 		return err
 	}
-	return c.writeList(f, meta, listed(objects))
+	return c.writeList(f, meta, represent.WalkOf(objects))
 }
 
 // collect is what a list yields, unless it fails.

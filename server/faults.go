@@ -140,26 +140,11 @@ func broken(f faults.Fault) error {
 type breaker struct{ s *Server }
 
 // Changed is faults.Breaker's.
-func (b breaker) Changed() { b.s.streams.wake(func(*stream) bool { return true }) }
+func (b breaker) Changed() { b.s.streams.Wake() }
 
 // Drop is faults.Breaker's.
-func (b breaker) Drop(id uint64, meant func(faults.Target) bool) (n int) {
-	s := &b.s.streams
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for st := range s.mu.open {
-		if st.faults == nil || !meant(st.faults.target()) {
-			continue
-		}
-		n++
-		b.s.cfg.Trace.FaultInjected(trace.InjectedFault{Fault: id, Action: string(faults.Drop), What: "cut off", Stream: st.faults.who})
-		st.faults.dropped.Store(true)
-		st.from.Ring()
-		if st.push != nil { // a write that is stuck ends
-			_ = st.push.rc.SetWriteDeadline(time.Now().Add(-time.Second))
-		}
-	}
-	return n
+func (b breaker) Drop(id uint64, meant func(faults.Target) bool) int {
+	return b.s.streams.Drop(id, meant)
 }
 
 // Expire is faults.Breaker's.

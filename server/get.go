@@ -84,19 +84,19 @@ func (c *call) answerStored(code int, o *watchcache.Object) error {
 	if err != nil {
 		return err
 	}
-	if err := f.refuseShape(false); err != nil {
+	if err := f.CheckShape(false); err != nil {
 		return err
 	}
 	buf := answers.Get().(*[]byte)
 	defer answers.Put(buf)
-	element, err := f.appendElement((*buf)[:0], o)
+	element, err := f.AppendElement((*buf)[:0], o)
 	if err != nil {
 		return err
 	}
 	if cap(element) <= roomiestAnswer {
 		*buf = element[:0]
 	}
-	body, err := f.body(element, o.Revision().String())
+	body, err := f.Body(element, o.Revision().String())
 	if err != nil {
 		return err
 	}
@@ -109,14 +109,14 @@ func (c *call) answerTyped(code int, obj runtime.Object, rev string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.refuseShape(false); err != nil {
+	if err := f.CheckShape(false); err != nil {
 		return err
 	}
-	element, err := f.encode(obj)
+	element, err := f.Encode(obj)
 	if err != nil {
 		return err
 	}
-	body, err := f.body(element, rev)
+	body, err := f.Body(element, rev)
 	if err != nil {
 		return err
 	}

@@ -196,17 +196,13 @@ func (s *Server) waiting(lives []trace.Life) []waiting {
 		out[n].Life = lf
 		at[storage.Revision(lf.Revision)] = n
 	}
-	s.streams.mu.Lock()
-	defer s.streams.mu.Unlock()
-	for st := range s.streams.mu.open {
-		if st.trace == nil {
-			continue
-		}
-		for _, rev := range st.from.After(storage.Revision(st.trace.way.Reached())) {
+	s.streams.Traced(func(client *trace.Stream, _ int64, waiting []storage.Revision) bool {
+		for _, rev := range waiting {
 			if n, ok := at[rev]; ok {
-				out[n].Waiting = append(out[n].Waiting, *st.trace.way.Stream())
+				out[n].Waiting = append(out[n].Waiting, *client)
 			}
 		}
-	}
+		return true
+	})
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
 )
 
@@ -66,7 +67,7 @@ func (c *call) listMeasured(objects []runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	if err := f.refuseShape(true); err != nil {
+	if err := f.CheckShape(true); err != nil {
 		return err
 	}
 	if f.Shape == request.AsObject {
@@ -80,12 +81,12 @@ func (c *call) listMeasured(objects []runtime.Object) error {
 	if !f.Media.IsText() {
 		return apierrors.NewGenericServerResponse(http.StatusNotAcceptable, "", c.ep.ServedGR, "", "", 0, false)
 	}
-	dst := f.appendListHead(nil, listMeta{})
+	dst := f.AppendListHead(nil, represent.ListMeta{})
 	for i, o := range objects {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		element, err := f.encode(kinded(c, o))
+		element, err := f.Encode(kinded(c, o))
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -57,7 +58,7 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 }
 
 // cut collects the page's objects from the walk and says in meta how to go on.
-func (p *page) cut(walk *watchcache.Walk, sel watchcache.Selection, meta *listMeta) []*watchcache.Object {
+func (p *page) cut(walk *watchcache.Walk, sel watchcache.Selection, meta *represent.ListMeta) []*watchcache.Object {
 	objects := make([]*watchcache.Object, 0, min(p.limit, 1000)+1)
 	more := false
 	for o := range walk.Rest() {
@@ -78,8 +79,8 @@ func (p *page) cut(walk *watchcache.Walk, sel watchcache.Selection, meta *listMe
 }
 
 // pickedPage is cut for a selection with a pick.
-func (c *call) pickedPage(f *form, pick *pick, p *page, sel watchcache.Selection, meta *listMeta) ([]*watchcache.Object, error) {
-	objects, more, err := c.picked(f, pick, p.snap, sel, p.after, p.limit)
+func (c *call) pickedPage(f *represent.Representation, pick *represent.VersionFields, p *page, sel watchcache.Selection, meta *represent.ListMeta) ([]*watchcache.Object, error) {
+	objects, more, err := f.Select(c.ctx, pick, p.snap, sel, p.after, p.limit)
 	if more {
 		meta.Continue = newToken(p.prefix, objects[len(objects)-1].Key(), int64(p.snap.Revision()))
 	}

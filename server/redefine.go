@@ -102,17 +102,4 @@ func outlived(current []*storage.KeyValue, at storage.Revision) bool {
 
 // Resume lets watches go on that wait for definitions to take effect. It is to
 // be called when they have.
-func (s *Server) Resume() {
-	s.streams.wake(func(st *stream) bool { return st.fence != nil && st.fence.held.Load() })
-}
-
-// wake rings for the streams that are meant.
-func (s *streams) wake(meant func(*stream) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for st := range s.mu.open {
-		if st.from != nil && meant(st) {
-			st.from.Ring()
-		}
-	}
-}
+func (s *Server) Resume() { s.streams.WakeHeld() }

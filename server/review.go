@@ -14,6 +14,7 @@ import (
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
@@ -150,7 +151,7 @@ func (c *call) answerOwn(code int, obj runtime.Object, gvk schema.GroupVersionKi
 	}
 	a := c.accept
 	if a.Shape == request.AsPartial {
-		p, err := (&form{ep: c.ep, ResponseFormat: a}).partial(obj)
+		p, err := (&represent.Representation{Endpoint: c.ep, ResponseFormat: a}).Partial(obj)
 		if err != nil {
 			return err
 		}

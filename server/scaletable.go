@@ -37,12 +37,12 @@ func (c *call) answerScaleTable(s *autoscalingv1.Scale) error {
 	if err != nil {
 		return err
 	}
-	f.ep = scaleRows
-	row, err := f.encode(s)
+	f.Endpoint = scaleRows
+	row, err := f.Encode(s)
 	if err != nil {
 		return err
 	}
-	body, err := f.body(row, s.ResourceVersion)
+	body, err := f.Body(row, s.ResourceVersion)
 	if err != nil {
 		return err
 	}

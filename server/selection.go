@@ -4,6 +4,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/watchcache"
 )
@@ -15,7 +16,7 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 
 // selection is which objects the call is about: those of the selection that the pick,
 // if there is one, takes.
-func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selection, *pick, error) {
+func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selection, *represent.VersionFields, error) {
 	sel := watchcache.Selection{Namespace: c.namespace(), Name: c.info.Name}
 	if opts.LabelSelector != nil && !opts.LabelSelector.Empty() {
 		sel.Labels = opts.LabelSelector
@@ -45,7 +46,7 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 			return sel, nil, nil
 		}
 	}
-	rest, p := pickOf(c.ep, fs)
+	rest, p := represent.SplitFields(c.ep, fs)
 	sel.Fields = rest
 	return sel, p, nil
 }

@@ -20,6 +20,7 @@ import (
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/reach"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/watchcache"
 )
 
@@ -33,7 +34,7 @@ type Server struct {
 	plugins  *admission.Timer
 	offer    request.Negotiator
 	inflight *inflight.Limits
-	streams  streams
+	streams  *watch.Streams
 	decoded  decoded
 	network  *reach.Network
 	events   lifetime
@@ -73,8 +74,8 @@ func New(cfg Config) (*Server, error) {
 		offer:    request.NewNegotiator(cfg.CBOR),
 		inflight: inflight.New(cfg.MaxReads, cfg.MaxWrites, cfg.MaxBodyBytes),
 	}
+	s.streams = watch.NewStreams(watch.Config{Log: cfg.Log, Holds: s.holds, WriteTimeout: cfg.WriteTimeout, BookmarkEvery: cfg.BookmarkEvery})
 	s.network = reach.New(s.Lookup(), cfg.Local)
-	s.streams.limit = cfg.WriteTimeout
 	s.events.ttl = cfg.EventTTL
 	cfg.Metrics.MustRegister(metrics.CacheMetrics{hub, func() map[schema.GroupResource]*endpoint.Endpoint { return s.table.Load().Stored }})
 	if cfg.Trace != nil {
@@ -87,6 +88,7 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.streams.Definitions, s.streams.Trace, s.streams.Faults = s.cfg.Definitions, s.cfg.Trace, s.cfg.Faults
 	if f := s.cfg.Faults; f != nil {
 		f.Serve(breaker{s})
 	}
@@ -108,7 +110,7 @@ func (s *Server) Run(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.streams.watchdog(ctx)
+		s.streams.Watchdog(ctx)
 	}()
 	err := s.hub.Run(ctx)
 	<-done
@@ -128,7 +130,7 @@ func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
 		d.Set(resources)
 	}
 	before.End(s.hub, now)
-	s.streams.wake(func(st *stream) bool { return st.f.ep.Retired.Load() })
+	s.streams.WakeRetired()
 }
 
 // A Describer tells clients what is served, as discovery and OpenAPI do.

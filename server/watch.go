@@ -13,7 +13,9 @@ import (
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -57,56 +59,39 @@ func watchVerb(c *call) error {
 		from = nil // there is none
 		failed = c.tooOld(after, failed)
 	}
-	var picking *picking
+	var picking *represent.Selected
 	if failed == nil && pick != nil {
-		picking, failed = c.pickingAt(f, pick, snap, after, sel)
+		picking, failed = represent.NewSelected(c.ctx, f, pick, snap, after, sel)
 		failed = c.tooOld(after, failed)
 	}
-	var first *initial
+	var first *watch.Initial
 	if initial := opts.SendInitialEvents; failed == nil && initial != nil && *initial {
-		first, failed = beginning(snap, sel, opts)
+		first, failed = watch.NewInitial(snap, sel, opts)
 	}
 	if failed == nil && first != nil && pick == nil && c.ep.AsksWebhook {
 		var objects []*watchcache.Object
 		if objects, failed = collect(snap.List(sel, "", 0)); failed == nil {
-			failed = c.convertAhead(f, objects)
+			failed = f.Preconvert(c.ctx, objects)
 		}
-		f.texts = nil // they are kept as the objects' form
+		f.Preconverted = nil // they are kept as the objects' form
 	}
 	if failed != nil && from != nil {
 		from.Close()
 		from = nil
 	}
-	f.ctx = context.WithoutCancel(c.ctx)
-	begin := func() *stream { return c.beginWatch(f, from, first, failed, picking, opts) }
-	if wantsWebSocket(c.req) {
-		c.upgrade(f.Media, func() { begin().run() })
+	f.Context = context.WithoutCancel(c.ctx)
+	begin := func(ctx context.Context, w http.ResponseWriter) *watch.Stream {
+		return c.s.streams.Open(watch.Opening{
+			Context: ctx, Writer: w, Representation: f, From: from, Failed: failed, Initial: first, Selected: picking,
+			Timeout: c.watchTimeout(opts), Bookmarks: opts.AllowWatchBookmarks, Counters: c.s.metrics.Watch(c.ep), Client: c.follows,
+		})
+	}
+	if watch.WantsWebSocket(c.req) {
+		watch.Upgrade(c.ctx, c.w, c.req, f.Media, func(ctx context.Context, w http.ResponseWriter) { begin(ctx, w).Run() })
 		return nil
 	}
-	c.tail = begin()
+	c.tail = begin(c.ctx, c.w)
 	return nil
-}
-
-// beginWatch sends what a watch begins with. The stream it returns is to be run.
-func (c *call) beginWatch(f *form, from *watchcache.Watcher, first *initial, failed error, picking *picking, opts *internalversion.ListOptions) *stream {
-	st := c.s.streams.open(c, f, from)
-	st.picking = picking
-	begun := false
-	defer func() {
-		if !begun {
-			st.close()
-		}
-	}()
-	switch {
-	case st.begin() != nil: // the client has gone
-	case failed != nil:
-		st.fail(failed)
-	default:
-		st.first = first
-		st.start(c.watchTimeout(opts), opts.AllowWatchBookmarks)
-	}
-	begun = true
-	return st
 }
 
 // tooOld says of a start that the history does not hold how far back it goes.
@@ -146,18 +131,4 @@ func (c *call) watchTimeout(opts *internalversion.ListOptions) time.Duration {
 		return time.Duration(*opts.TimeoutSeconds) * time.Second
 	}
 	return time.Duration(float64(c.s.cfg.WatchTimeout) * (1 + rand.Float64()))
-}
-
-// start sets the stream's clock.
-func (st *stream) start(timeout time.Duration, bookmarks bool) {
-	now := time.Now()
-	st.live, st.end = true, now.Add(timeout)
-	wake := timeout
-	if bookmarks {
-		st.every = st.s.cfg.BookmarkEvery
-		st.mark = now.Add(st.every)
-		wake = min(wake, st.every)
-	}
-	st.clock = time.AfterFunc(wake, st.from.Ring)
-	st.push.unhook = context.AfterFunc(st.push.ctx, st.from.Ring)
 }

@@ -36,20 +36,14 @@ func (c *call) watchers() error {
 // watchers are those that are open, in the order in which they began.
 func (s *Server) watchers() []Watcher {
 	all := []Watcher{}
-	s.streams.mu.Lock()
-	defer s.streams.mu.Unlock()
-	for st := range s.streams.mu.open {
-		if st.trace == nil {
-			continue
-		}
-		w := Watcher{Stream: *st.trace.way.Stream(), Reached: st.trace.way.Reached()}
-		if st.from != nil {
-			if revs := st.from.After(storage.Revision(w.Reached)); len(revs) > 0 {
-				w.Waiting, w.Oldest = len(revs), int64(revs[0])
-			}
+	s.streams.Traced(func(client *trace.Stream, reached int64, waiting []storage.Revision) bool {
+		w := Watcher{Stream: *client, Reached: reached, Waiting: len(waiting)}
+		if len(waiting) > 0 {
+			w.Oldest = int64(waiting[0])
 		}
 		all = append(all, w)
-	}
+		return true
+	})
 	slices.SortFunc(all, func(a, b Watcher) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }

@@ -1,4 +1,4 @@
-package server
+package represent
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
@@ -8,17 +8,17 @@ import (
 	"fairlead.dev/internal/server/request"
 )
 
-// protoHead appends what stands before the items of a protobuf list. Their length is
-// part of it, so the items are walked for their sizes, which are kept with the objects,
-// before they are to be written. So no request holds more than one of them.
-func (l *listing) protoHead(dst []byte, m listMeta) ([]byte, error) {
-	f := l.f
-	gvk := schema.GroupVersionKind{Group: f.ep.ServedGVK.Group, Version: f.ep.ServedGVK.Version, Kind: f.ep.ListKind()}
+// protoHead appends the head of a protobuf list. The length of the items is part of it, so a
+// first walk adds up their sizes, which are kept with the objects. A request never holds more
+// than one item.
+func (l *ListWriter) protoHead(dst []byte, m ListMeta) ([]byte, error) {
+	f := l.Representation
+	gvk := schema.GroupVersionKind{Group: f.Endpoint.ServedGVK.Group, Version: f.Endpoint.ServedGVK.Version, Kind: f.Endpoint.ListKind()}
 	if f.Shape == request.AsPartialList {
 		gvk = schema.GroupVersionKind{Group: "meta.k8s.io", Version: f.MetaVersion, Kind: "PartialObjectMetadataList"}
 	}
-	all := l.walk
-	for o := range all.items() {
+	all := l.Walk
+	for o := range all.Items() {
 		n, err := o.EncodedSize(f.id, f.buildForm)
 		if err != nil {
 			return dst, err

@@ -1,4 +1,4 @@
-package server
+package watch
 
 import (
 	"io"
@@ -15,7 +15,7 @@ import (
 type fence struct {
 	source
 	ep          *endpoint.Endpoint
-	definitions Definitions
+	definitions settler
 	// kept are events that have been read and not been shown.
 	kept     []watchcache.Event
 	progress storage.Revision

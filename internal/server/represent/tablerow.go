@@ -1,4 +1,4 @@
-package server
+package represent
 
 import (
 	"encoding/json"
@@ -11,24 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// row makes the table row of an object of the storage version.
-func (f *form) row(obj runtime.Object) ([]byte, error) {
+// row makes the table row of an object of the hub version.
+func (f *Representation) row(obj runtime.Object) ([]byte, error) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return nil, err
 	}
 	row := metav1.TableRow{}
-	if f.ep.Row != nil {
-		row.Cells = f.ep.Row(obj)
+	if f.Endpoint.Row != nil {
+		row.Cells = f.Endpoint.Row(obj)
 	} else {
 		row.Cells = []any{m.GetName(), m.GetCreationTimestamp().UTC().Format(time.RFC3339)}
 	}
 	var carry runtime.Object
 	switch f.include {
 	case metav1.IncludeMetadata:
-		carry, err = f.partial(obj)
+		carry, err = f.Partial(obj)
 	case metav1.IncludeObject:
-		carry, err = f.ep.Convert(obj)
+		carry, err = f.Endpoint.Convert(obj)
 	}
 	if err == nil && carry != nil {
 		row.Object.Raw, err = json.Marshal(carry)
@@ -39,15 +39,15 @@ func (f *form) row(obj runtime.Object) ([]byte, error) {
 	return json.Marshal(row)
 }
 
-// appendTableHead begins a table, up to the first row.
-func (f *form) appendTableHead(dst []byte, m listMeta, columns bool) []byte {
+// AppendTableHead begins a table, up to its first row.
+func (f *Representation) AppendTableHead(dst []byte, m ListMeta, columns bool) []byte {
 	dst = append(dst, `{"kind":"Table","apiVersion":"`...)
 	dst = append(dst, f.MetaAPIVersion()...)
 	dst = append(dst, `","metadata":`...)
 	dst = m.appendJSON(dst)
 	dst = append(dst, `,"columnDefinitions":`...)
 	if columns {
-		text, err := json.Marshal(f.ep.TableColumns())
+		text, err := json.Marshal(f.Endpoint.TableColumns())
 		if err != nil {
 			panic(err) // strings and numbers only
 		}
@@ -58,6 +58,7 @@ func (f *form) appendTableHead(dst []byte, m listMeta, columns bool) []byte {
 	return append(dst, `,"rows":[`...)
 }
 
+// checkInclude refuses an unknown includeObject policy.
 func checkInclude(p metav1.IncludeObjectPolicy) error {
 	switch p {
 	case metav1.IncludeNone, metav1.IncludeMetadata, metav1.IncludeObject:

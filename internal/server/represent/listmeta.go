@@ -1,4 +1,4 @@
-package server
+package represent
 
 import (
 	"strconv"
@@ -8,17 +8,16 @@ import (
 	"fairlead.dev/internal/server/codec"
 )
 
-// listMeta is the metadata of a list.
-type listMeta struct {
+// ListMeta is the metadata of a list.
+type ListMeta struct {
 	ResourceVersion, Continue string
-	// Remaining is 0 if it is not known or there is none.
+	// Remaining is 0 if it is unknown or there are no more items.
 	Remaining int64
-	// ends says that there is no more by an empty Continue, as lists of custom
-	// objects do.
+	// ends: the last page has an empty continue token, as in lists of custom objects.
 	ends bool
 }
 
-func (m listMeta) appendJSON(dst []byte) []byte {
+func (m ListMeta) appendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	if m.ResourceVersion != "" {
 		dst = append(append(append(dst, `"resourceVersion":"`...), m.ResourceVersion...), '"')
@@ -32,8 +31,8 @@ func (m listMeta) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendProto appends the message of metav1.ListMeta.
-func (m listMeta) appendProto(dst []byte) []byte {
+// appendProto appends the protobuf message of metav1.ListMeta.
+func (m ListMeta) appendProto(dst []byte) []byte {
 	for i, s := range []string{"", m.ResourceVersion, m.Continue} {
 		dst = protowire.AppendTag(dst, protowire.Number(i+1), protowire.BytesType)
 		dst = protowire.AppendString(dst, s)
@@ -45,8 +44,8 @@ func (m listMeta) appendProto(dst []byte) []byte {
 	return dst
 }
 
-// appendCBOR appends the map of metav1.ListMeta.
-func (m listMeta) appendCBOR(dst []byte) []byte {
+// appendCBOR appends the CBOR map of metav1.ListMeta.
+func (m ListMeta) appendCBOR(dst []byte) []byte {
 	at, n := len(dst), 0
 	dst = append(dst, 0) // its head, which no length of these makes longer
 	if m.ResourceVersion != "" {

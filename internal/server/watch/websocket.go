@@ -1,4 +1,4 @@
-package server
+package watch
 
 import (
 	"bytes"
@@ -12,37 +12,36 @@ import (
 	"golang.org/x/net/websocket"
 
 	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/respond"
 )
 
-// wantsWebSocket says whether the client asks to watch through a WebSocket, as
-// browsers do.
-func wantsWebSocket(req *http.Request) bool {
+// WantsWebSocket reports whether the client asks to watch through a WebSocket, as browsers do.
+func WantsWebSocket(req *http.Request) bool {
 	return strings.EqualFold(req.Header.Get("Upgrade"), "websocket") &&
 		strings.Contains(strings.ToLower(req.Header.Get("Connection")), "upgrade")
 }
 
-// upgrade turns the connection into a WebSocket and runs the stream on it, one
-// message for each frame. A second goroutine waits for the client to go; what
-// the client says is not listened to.
-func (c *call) upgrade(m codec.MediaType, stream func()) {
+// Upgrade turns the connection into a WebSocket and runs the stream on it, one message a
+// frame. A second goroutine reads and discards the client's messages, to notice that it goes
+// away.
+func Upgrade(ctx context.Context, w *respond.Writer, req *http.Request, m codec.MediaType, stream func(context.Context, http.ResponseWriter)) {
 	accept := func(*websocket.Config, *http.Request) error { return nil }
 	websocket.Server{Handshake: accept, Handler: func(conn *websocket.Conn) {
-		ctx, cancel := context.WithCancel(c.ctx)
+		ctx, cancel := context.WithCancel(ctx)
 		gone := make(chan struct{})
 		go func() {
 			defer close(gone)
 			defer cancel()
 			io.Copy(io.Discard, conn)
 		}()
-		c.ctx = ctx
-		c.w = &respond.Writer{ResponseWriter: &messages{conn: conn, media: m}, Code: http.StatusOK}
-		stream()
+		w.Code = http.StatusOK
+		stream(ctx, &messages{conn: conn, media: m})
 		conn.Close()
 		<-gone
-	}}.ServeHTTP(c.w, c.req)
-	if c.w.Code == 0 {
-		c.w.Code = http.StatusSwitchingProtocols
+	}}.ServeHTTP(w, req)
+	if w.Code == 0 {
+		w.Code = http.StatusSwitchingProtocols
 	}
 }
 
@@ -63,7 +62,7 @@ func (m *messages) Write(p []byte) (int, error) {
 		var err error
 		switch m.media {
 		case codec.CBOR:
-			end := cborSize(p)
+			end := represent.CBORFrameSize(p)
 			err = websocket.Message.Send(m.conn, p[:end])
 			p = p[end:]
 		case codec.Protobuf:

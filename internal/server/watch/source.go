@@ -1,4 +1,4 @@
-package server
+package watch
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// source is where a stream takes its events from. The cursor is one; the others decorate a
+// source yields the events of a stream. The cursor is one; the others decorate a
 // source: fence holds events back while definitions are settling, watchFaults while injected
 // faults delay them, and watchTrace records them. A stream without definitions, faults or a
 // trace has the cursor alone.

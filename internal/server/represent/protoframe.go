@@ -1,4 +1,4 @@
-package server
+package represent
 
 import (
 	"encoding/binary"
@@ -10,12 +10,12 @@ import (
 	"fairlead.dev/internal/server/codec"
 )
 
-// appendProtoFrame appends a metav1.WatchEvent behind its length.
-func appendProtoFrame(dst []byte, t watch.EventType, object []byte) []byte {
+// AppendProtoFrame appends a metav1.WatchEvent, preceded by its length.
+func AppendProtoFrame(dst []byte, t watch.EventType, object []byte) []byte {
 	return append(appendProtoFrameHead(dst, t, len(object)), object...)
 }
 
-// appendProtoFrameHead appends what stands before an object of size bytes.
+// appendProtoFrameHead appends the head of an event with an object of size bytes.
 func appendProtoFrameHead(dst []byte, t watch.EventType, size int) []byte {
 	inner := 1 + protowire.SizeBytes(size)
 	outer := 1 + protowire.SizeBytes(len(t)) + 1 + protowire.SizeBytes(inner)
@@ -28,10 +28,10 @@ func appendProtoFrameHead(dst []byte, t watch.EventType, size int) []byte {
 	return protowire.AppendVarint(dst, uint64(size))
 }
 
-// wrapProtoFrame makes a frame of the element that b holds from at on. Lengths
-// stand before a message, so what comes first is made last, and the element moved
-// to make room for it: a crowd of watchers would fill the heap with copies.
-func wrapProtoFrame(b []byte, at int, t watch.EventType, gvk schema.GroupVersionKind) []byte {
+// WrapProtoFrame turns the element that b holds from at on into an event. Lengths precede a
+// message, so the head is made last and the element is moved to make room for it: separate
+// buffers for a crowd of watchers would fill the heap.
+func WrapProtoFrame(b []byte, at int, t watch.EventType, gvk schema.GroupVersionKind) []byte {
 	element := len(b) - at
 	var room [128]byte
 	envelope := protowire.AppendTag(codec.AppendEnvelopeHead(room[:0], gvk), 2, protowire.BytesType)

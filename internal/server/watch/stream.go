@@ -1,4 +1,4 @@
-package server
+package watch
 
 import (
 	"encoding/json"
@@ -17,38 +17,39 @@ import (
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/metrics"
+	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
 
-// stream is a watch that is open: a cursor, and how what it shows is told. It
-// belongs to who runs it: a goroutine of its own, or the connection that it has
-// been handed over to, one at a time.
-type stream struct {
-	s *Server
-	f *form
-	// first is the present state that the watch begins with, nil when it is through.
-	first *initial
-	// headed says that a table's columns have been sent.
+// Stream is an open watch: a source of events and a representation. It belongs to the one that
+// serves it, a goroutine or the connection that it has been handed over to.
+type Stream struct {
+	s *Streams
+	f *represent.Representation
+	// first is the rest of the state that the watch begins with; nil when all of it has been
+	// sent.
+	first *Initial
+	// headed: a table's columns have been sent.
 	headed bool
 	// from is the watcher; nil if the watch could not begin. src is it as a source, with its
 	// decorators. left are events that there was no room for.
 	from *watchcache.Watcher
 	src  source
 	left []watchcache.Event
-	// picking is what of that is shown, nil for all.
-	picking *picking
-	// live: the stream goes on, until end, with a bookmark at mark and every so
-	// often from then on; 0 for none. clock rings for both.
+	// picking, if set, filters events further.
+	picking *represent.Selected
+	// live: the watch goes on until end, with a bookmark at mark and then each time that every
+	// has passed, 0 for none. clock rings for both.
 	live      bool
 	end, mark time.Time
 	every     time.Duration
 	clock     *time.Timer
-	// ended: the server has let go of the stream.
+	// ended: the server is stopping.
 	ended atomic.Bool
-	// push is the stream's own way to the client, nil once it has been handed
-	// over; guarded by streams.mu. done is then to be called at its end.
+	// push writes to the client; nil once the stream has been handed over. Guarded by
+	// Streams.mu. done is then called at the stream's end.
 	push *push
 	done func()
 	sent *metrics.WatchCounters
@@ -60,7 +61,7 @@ type stream struct {
 
 // next appends the frames that are due to dst, about limit bytes of them, and reports whether
 // there are more at once. With an error they are the last.
-func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
+func (st *Stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	if st.ended.Load() {
 		return dst, false, io.EOF
 	}
@@ -84,10 +85,10 @@ func (st *stream) next(dst []byte, limit int) (_ []byte, more bool, err error) {
 	return st.appendDue(dst, now, progress)
 }
 
-// appendPending appends the state that the watch begins with and then events, until there are
-// no more or about limit bytes have been appended. progress is the revision up to which the
-// stream has shown all, 0 if that is not known.
-func (st *stream) appendPending(dst []byte, limit int) (_ []byte, progress storage.Revision, more bool, err error) {
+// appendPending appends the initial state and then events, until there are no more or about
+// limit bytes have been appended. progress is the revision up to which the stream has shown
+// all, 0 if that is not known.
+func (st *Stream) appendPending(dst []byte, limit int) (_ []byte, progress storage.Revision, more bool, err error) {
 	if st.first != nil {
 		if dst, more, err = st.appendFirst(dst, limit); more || err != nil {
 			return dst, 0, more, err
@@ -120,25 +121,25 @@ func (st *stream) appendPending(dst []byte, limit int) (_ []byte, progress stora
 
 // sourceEnded appends the event that tells the client why the source has no more events, unless
 // the kind is gone or defined anew, or they only wait.
-func (st *stream) sourceEnded(dst []byte, err error) ([]byte, error) {
+func (st *Stream) sourceEnded(dst []byte, err error) ([]byte, error) {
 	switch {
 	case err == nil, err == errHeld, err == io.EOF:
 		return dst, err
-	case !errors.Is(err, storage.ErrClosed) || st.s.holds(st.f.ep):
+	case !errors.Is(err, storage.ErrClosed) || st.s.Holds(st.f.Endpoint):
 		dst = st.appendFailure(dst, err)
 	}
 	return dst, io.EOF
 }
 
 // appendSelected appends the frame of an event, if the watch selects it.
-func (st *stream) appendSelected(dst []byte, e watchcache.Event) ([]byte, error) {
+func (st *Stream) appendSelected(dst []byte, e watchcache.Event) ([]byte, error) {
 	if st.picking == nil {
 		return st.appendEvent(dst, e)
 	}
-	shown, ok, err := st.picking.event(st.f, e)
+	shown, ok, err := st.picking.Event(st.f, e)
 	switch {
 	case err != nil:
-		st.s.log.Error("watch event cannot be selected", "key", e.Object.Key(), "error", err)
+		st.s.Log.Error("watch event cannot be selected", "key", e.Object.Key(), "error", err)
 		return dst, err
 	case !ok:
 		return dst, nil
@@ -148,7 +149,7 @@ func (st *stream) appendSelected(dst []byte, e watchcache.Event) ([]byte, error)
 
 // appendDue appends a bookmark at progress if it is time for one, and ends the watch when its
 // time is over.
-func (st *stream) appendDue(dst []byte, now time.Time, progress storage.Revision) (_ []byte, more bool, err error) {
+func (st *Stream) appendDue(dst []byte, now time.Time, progress storage.Revision) (_ []byte, more bool, err error) {
 	switch {
 	case !now.Before(st.end):
 		if st.every != 0 && progress != 0 {
@@ -167,29 +168,29 @@ func (st *stream) appendDue(dst []byte, now time.Time, progress storage.Revision
 	return dst, false, nil
 }
 
-// initial is the state that a watch begins with, as far as it has not been told.
-type initial struct {
+// Initial is the rest of the state that a watch begins with.
+type Initial struct {
 	walk     watchcache.Walk
 	revision storage.Revision
-	// bookmark: it ends with one.
+	// bookmark: the state ends with a bookmark.
 	bookmark bool
 }
 
-// beginning is the state that a snapshot shows of a selection.
-func beginning(snap *watchcache.Snapshot, sel watchcache.Selection, opts *internalversion.ListOptions) (*initial, error) {
+// NewInitial returns the state that a snapshot shows of a selection.
+func NewInitial(snap *watchcache.Snapshot, sel watchcache.Selection, opts *internalversion.ListOptions) (*Initial, error) {
 	walk, err := snap.Walk(sel, "")
 	if err != nil {
 		return nil, err
 	}
-	return &initial{walk, snap.Revision(), opts.AllowWatchBookmarks}, nil
+	return &Initial{walk, snap.Revision(), opts.AllowWatchBookmarks}, nil
 }
 
-// appendFirst appends about limit bytes of the first state, and says whether there is
+// appendFirst appends about limit bytes of the initial state, and reports whether there is
 // more of it.
-func (st *stream) appendFirst(dst []byte, limit int) (_ []byte, more bool, err error) {
+func (st *Stream) appendFirst(dst []byte, limit int) (_ []byte, more bool, err error) {
 	full := len(dst) + limit
 	for o := st.first.walk.Next(); o != nil; o = st.first.walk.Next() {
-		if st.picking != nil && st.picking.in[o.Key()] == nil {
+		if st.picking != nil && st.picking.Objects[o.Key()] == nil {
 			continue
 		}
 		dst, err = st.appendEvent(dst, watchcache.Event{Type: watch.Added, Object: o, Revision: o.Revision()})
@@ -208,12 +209,12 @@ func (st *stream) appendFirst(dst []byte, limit int) (_ []byte, more bool, err e
 }
 
 // appendEvent appends the frame of one event.
-func (st *stream) appendEvent(dst []byte, e watchcache.Event) ([]byte, error) {
+func (st *Stream) appendEvent(dst []byte, e watchcache.Event) ([]byte, error) {
 	at := len(dst)
 	dst = st.open(dst, e.Type, e.Revision)
-	dst, err := st.f.appendEventElement(dst, e)
+	dst, err := st.f.AppendEventElement(dst, e)
 	if err != nil {
-		st.s.log.Error("watch event cannot be encoded", "key", e.Object.Key(), "error", err)
+		st.s.Log.Error("watch event cannot be encoded", "key", e.Object.Key(), "error", err)
 		return dst[:at], err
 	}
 	dst = st.finish(dst, at, e.Type)
@@ -222,9 +223,9 @@ func (st *stream) appendEvent(dst []byte, e watchcache.Event) ([]byte, error) {
 	return dst, nil
 }
 
-// appendBookmark appends an event that tells how far the client has got.
-func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bool) ([]byte, error) {
-	obj, err := st.f.ep.NewObject()
+// appendBookmark appends a bookmark. initialEnd marks the one at the end of the initial state.
+func (st *Stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bool) ([]byte, error) {
+	obj, err := st.f.Endpoint.NewObject()
 	if err != nil {
 		return dst, err
 	}
@@ -236,7 +237,7 @@ func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bo
 	if initialEnd {
 		m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	}
-	element, err := st.f.encode(obj)
+	element, err := st.f.Encode(obj)
 	if err != nil {
 		return dst, err
 	}
@@ -245,8 +246,8 @@ func (st *stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bo
 	return st.finish(append(dst, element...), at, watch.Bookmark), nil
 }
 
-// appendFailure appends the event that tells the client why the stream ends.
-func (st *stream) appendFailure(dst []byte, err error) []byte {
+// appendFailure appends the ERROR event that tells the client why the watch ends.
+func (st *Stream) appendFailure(dst []byte, err error) []byte {
 	status := apistatus.Of(err)
 	switch st.f.Media {
 	case codec.CBOR:
@@ -254,14 +255,14 @@ func (st *stream) appendFailure(dst []byte, err error) []byte {
 		if err != nil {
 			return dst
 		}
-		return append(appendCBORFrameHead(dst, watch.Error), text...)
+		return append(represent.AppendCBORFrameHead(dst, watch.Error), text...)
 	case codec.Protobuf:
 		raw, err := status.Marshal()
 		if err != nil {
 			return dst
 		}
 		gvk := schema.GroupVersionKind{Version: "v1", Kind: "Status"}
-		return appendProtoFrame(dst, watch.Error, codec.AppendEnvelope(nil, gvk, raw))
+		return represent.AppendProtoFrame(dst, watch.Error, codec.AppendEnvelope(nil, gvk, raw))
 	}
 	text, err := json.Marshal(runtime.Object(status))
 	if err != nil {
@@ -272,28 +273,28 @@ func (st *stream) appendFailure(dst []byte, err error) []byte {
 }
 
 // open begins a frame, up to the element.
-func (st *stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte {
+func (st *Stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte {
 	switch st.f.Media {
 	case codec.Protobuf:
 		return b
 	case codec.CBOR:
-		return appendCBORFrameHead(b, t)
+		return represent.AppendCBORFrameHead(b, t)
 	}
 	b = append(append(append(b, `{"type":"`...), t...), `","object":`...)
 	if st.f.Shape == request.AsTable {
-		b = st.f.appendTableHead(b, listMeta{ResourceVersion: rev.String()}, !st.headed)
+		b = st.f.AppendTableHead(b, represent.ListMeta{ResourceVersion: rev.String()}, !st.headed)
 		st.headed = true
 	}
 	return b
 }
 
-// finish ends the frame that began at at.
-func (st *stream) finish(b []byte, at int, t watch.EventType) []byte {
+// finish ends the frame that begins at index at.
+func (st *Stream) finish(b []byte, at int, t watch.EventType) []byte {
 	switch {
 	case st.f.Media == codec.Protobuf:
-		return wrapProtoFrame(b, at, t, st.f.kind())
+		return represent.WrapProtoFrame(b, at, t, st.f.Kind())
 	case st.f.Media == codec.CBOR:
-		return st.f.typed(b, at+len(appendCBORFrameHead(nil, t)))
+		return st.f.AddType(b, at+len(represent.AppendCBORFrameHead(nil, t)))
 	case st.f.Shape == request.AsTable:
 		return append(b, "]}}\n"...)
 	}
