@@ -31,8 +31,8 @@ type config struct {
 	twice error  // what stands twice in one that did not
 }
 
-// applied says whether a patch is a configuration to be merged.
-func applied(t types.PatchType) bool {
+// isApply says whether a patch is a configuration to be merged.
+func isApply(t types.PatchType) bool {
 	return t == types.ApplyYAMLPatchType || t == types.ApplyCBORPatchType
 }
 

@@ -82,7 +82,7 @@ func (c *call) bind(b *corev1.Binding, create *metav1.CreateOptions) error {
 	if err != nil {
 		return err
 	}
-	c.s.latest.give(c, w)
+	c.s.writeCache.give(c, w)
 	s := apistatus.Success(nil)
 	s.Code = http.StatusCreated
 	return c.write(http.StatusCreated, request.ResponseFormat{Media: c.accept.Media, Pretty: c.accept.Pretty}, s)

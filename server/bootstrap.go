@@ -68,7 +68,7 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 		}
 		write, at := want, storage.Revision(0)
 		if o == nil {
-			c.newborn(m)
+			c.completeNew(m)
 		} else {
 			have, err := ep.Decode(ctx, o.Value(), o.Revision())
 			if err != nil {
@@ -99,13 +99,13 @@ func bootstrapManager(group string) string {
 	return "kube-apiserver"
 }
 
-// newborn makes of an object what a create would.
-func (c *call) newborn(obj resource.Object) {
+// completeNew makes of an object what a create would.
+func (c *call) completeNew(obj resource.Object) {
 	c.defaults(obj)
 	asked := asked(obj)
 	c.recordFields(asked, nil, nil, bootstrapManager(c.ep.ServedGVK.Group))
 	obj.SetManagedFields(asked.GetManagedFields())
-	birth(obj)
+	initObjectMeta(obj)
 	if f := c.ep.Strategy.PrepareForCreate; f != nil {
 		f(obj)
 	}

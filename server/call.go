@@ -32,8 +32,8 @@ type call struct {
 	start time.Time
 	// auditID names the request to its client, in the header Audit-ID.
 	auditID string
-	// passed holds the hops of a write, if it is traced.
-	passed [trace.Queued + 1]trace.Instant
+	// hops holds the hops of a write, if it is traced.
+	hops [trace.Queued + 1]trace.Instant
 	// timeout is what the client gives the call; 0 if it does not say.
 	timeout time.Duration
 
@@ -58,10 +58,10 @@ type call struct {
 	// sees to it.
 	tail   tail
 	handed bool
-	// strikes are those of faults that have no revision yet; struck says that the call
+	// injectedFaults are those of faults that have no revision yet; struck says that the call
 	// has been looked at.
-	strikes []trace.InjectedFault
-	struck  bool
+	injectedFaults []trace.InjectedFault
+	faultsChecked  bool
 	// place is what the request holds among those that run.
 	place inflight.Place
 	// warned holds the warnings given already; each goes out once.

@@ -69,10 +69,10 @@ func (c *call) serve() error {
 	if err := c.authorize(c.info.Verb, c.info.Name); err != nil {
 		return err
 	}
-	if to := c.elsewhere(); to != nil {
-		return c.passElsewhere(to)
+	if to := c.findPeer(); to != nil {
+		return c.proxyToPeer(to)
 	}
-	c.pass(trace.Authorized)
+	c.stamp(trace.Authorized)
 	if !c.info.IsResource {
 		return c.servePath()
 	}
@@ -89,7 +89,7 @@ func (s *Server) finish(c *call) {
 			p = nil
 		}
 	}
-	for _, one := range c.strikes {
+	for _, one := range c.injectedFaults {
 		s.cfg.Trace.FaultInjected(one)
 	}
 	if !c.handed {

@@ -105,11 +105,11 @@ func (c *call) removeEach(objects []*watchcache.Object, opts *metav1.DeleteOptio
 			break
 		}
 		if r.idle(one) {
-			_, _ = one.carryOut(r) // which is to say that it is done
+			_, _ = one.commitRemoval(r) // which is to say that it is done
 			continue
 		}
 		commits.Go(func() error {
-			lost, err := one.carryOut(r)
+			lost, err := one.commitRemoval(r)
 			late[i] = lost
 			return err
 		})
@@ -132,6 +132,6 @@ func (c *call) removeEach(objects []*watchcache.Object, opts *metav1.DeleteOptio
 func (c *call) callFor(o *watchcache.Object) *call {
 	one := *c
 	one.info.Namespace, one.info.Name = o.Namespace(), o.Name()
-	c.strikes = nil // they are of the first that is written
+	c.injectedFaults = nil // they are of the first that is written
 	return &one
 }

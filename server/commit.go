@@ -17,7 +17,7 @@ func (c *call) commit(w *written, at storage.Revision, t storage.EventType) (sto
 	txn := storage.Txn{If: append(c.fenced(storage.Condition{Key: w.key, ModRevision: at}), w.with.conditions...)}
 	if t == storage.Delete {
 		txn.Then = append([]storage.Op{op}, w.with.ops...)
-		return c.tried(txn, at)
+		return c.commitTxn(txn, at)
 	}
 	op.Value = w.value
 	for {
@@ -28,7 +28,7 @@ func (c *call) commit(w *written, at storage.Revision, t storage.EventType) (sto
 			}
 		}
 		txn.Then = append([]storage.Op{op}, w.with.ops...)
-		res, err := c.tried(txn, at)
+		res, err := c.commitTxn(txn, at)
 		if op.Lease == 0 || !errors.Is(err, storage.ErrLeaseNotFound) {
 			return res, err
 		}
@@ -49,17 +49,17 @@ func (c *call) commitObject(w *written, at storage.Revision) (storage.TxnResult,
 	return c.commit(w, at, storage.Put)
 }
 
-// tried commits, and lets those know whom the write concerns at once, before it is
+// commitTxn commits, and lets those know whom the write concerns at once, before it is
 // answered. at is the revision that the key is to be at.
-func (c *call) tried(t storage.Txn, at storage.Revision) (storage.TxnResult, error) {
-	c.queue()
+func (c *call) commitTxn(t storage.Txn, at storage.Revision) (storage.TxnResult, error) {
+	c.stampQueued()
 	res, err := c.s.cfg.Store.Commit(c.ctx, t)
 	if err == nil && res.Changed {
-		c.wrote(res.Revision)
+		c.traceWrite(res.Revision)
 	}
 	switch {
 	case err != nil:
-	case !res.Succeeded && c.ep.Redefinable && outlived(res.Current, at):
+	case !res.Succeeded && c.ep.Redefinable && failedByDefinition(res.Current, at):
 		err = errRedefined
 	case res.Succeeded && !c.quiet:
 		if f := c.s.cfg.Written[c.ep.ServedGR]; f != nil {

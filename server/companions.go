@@ -28,7 +28,7 @@ func (c *call) along(ar *admission.Request) (with companions, err error) {
 				return with, err
 			}
 		} else {
-			c.s.callOf(c.ctx, ep, m.Object.GetNamespace(), "create").newborn(m.Object)
+			c.s.callOf(c.ctx, ep, m.Object.GetNamespace(), "create").completeNew(m.Object)
 			value, err := codec.EncodeStored(m.Object, ep.ServedGVK)
 			if err != nil {
 				return with, err

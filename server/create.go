@@ -57,7 +57,7 @@ func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*writ
 	record := c.recorder(c.fieldManager(opts.FieldManager))
 	generated := obj.GetName() == "" && obj.GetGenerateName() != ""
 	for attempt := 1; ; attempt++ {
-		wipe(obj)
+		clearServerFields(obj)
 		if err := request.SettleNamespace(obj, c.namespace()); err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 		return nil, err
 	}
 	c.dedupOwners(obj, ownersTwiceAfter)
-	birth(obj)
+	initObjectMeta(obj)
 	ar.Name = obj.GetName()
 	if err := c.chain().Complete(c.ctx, ar); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if why := c.ep.Inert; why != "" {
 		c.warn(why)
 	}
-	c.pass(trace.Admitted)
+	c.stamp(trace.Admitted)
 	asked := obj.GetResourceVersion()
 	w, err := c.encode(obj)
 	if err != nil {

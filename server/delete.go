@@ -63,7 +63,7 @@ func (c *call) remove(name string, opts *metav1.DeleteOptions, admit bool) (w *r
 		if err != nil {
 			return nil, false, err
 		}
-		lost, err := c.carryOut(r)
+		lost, err := c.commitRemoval(r)
 		if err != nil {
 			return nil, false, err
 		}
@@ -87,7 +87,7 @@ type removal struct {
 // removal finds out what the delete does to an object, and has it admitted. The caller
 // then carries it out.
 func (c *call) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit bool) (*removal, error) {
-	obj, err := c.decodeNow(now)
+	obj, err := c.decodeCurrent(now)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (c *call) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit
 			return nil, err
 		}
 	}
-	r.do = c.dyingStep(obj, opts.DeepCopy())
+	r.do = c.deletionStep(obj, opts.DeepCopy())
 	r.written = written{obj: obj, key: now.Key(), rev: now.Revision()}
 	switch r.do {
 	case stepPending:
@@ -118,7 +118,7 @@ func (c *call) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit
 			r.admit.Done(false)
 			return nil, err
 		}
-		c.keepForeign(now, marked)
+		c.preserveUnknownFields(now, marked)
 		r.written = *marked
 		r.revise(now.Revision())
 	}
@@ -131,9 +131,9 @@ func (r *removal) idle(c *call) bool {
 	return c.dryRun || r.do == stepPending || r.do == stepMark && string(r.value) == string(r.now.Value())
 }
 
-// carryOut commits a removal. lost says that the store has another state of the object
+// commitRemoval commits a removal. lost says that the store has another state of the object
 // by now.
-func (c *call) carryOut(r *removal) (lost bool, err error) {
+func (c *call) commitRemoval(r *removal) (lost bool, err error) {
 	switch {
 	case r.idle(c):
 	case r.do == stepMark:

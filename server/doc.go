@@ -1,47 +1,58 @@
-// Package server is the HTTP API server: an http.Handler that speaks the
-// Kubernetes API over one store.
+// Package server is the HTTP API server: an http.Handler that speaks the Kubernetes API over
+// one store.
 //
-// Every verb has a file of its own (get.go, list.go, watch.go, create.go,
-// update.go, patch.go, delete.go, collection.go), and so has every subresource
-// that is more than a view of its object. They share one shape: a function of
-// the request's [call] that answers it or returns an error, which becomes a
-// metav1.Status in the encoding the client accepts.
+// Every verb has a file of its own (get.go, list.go, watch.go, create.go, update.go, patch.go,
+// delete.go, collection.go), and so has every subresource that is more than a view of its
+// object. A verb is a function of the request's [call] that answers it or returns an error,
+// which becomes a metav1.Status in the media type that the client accepts.
+//
+// # The packages below internal/server
+//
+//	request     what a client asks for: path, format, options, body
+//	endpoint    a resource in one version, typed or untyped, and the table of them
+//	codec       JSON, YAML, protobuf and CBOR
+//	represent   objects as a client has negotiated them: bodies, lists, tables
+//	watch       open watches
+//	respond     the ResponseWriter with its deadline
+//	connect     logs, exec, attach, port forwarding, proxies
+//	inflight    bounds on requests and their bodies
+//	apistatus   errors as clients see them
+//	metrics     the server's collectors
+//	memory      the wire in memory
 //
 // # The way of a request
 //
-//	ServeHTTP   panics caught, audit ID, counted and timed      chain.go
-//	parseInfo   what the path asks for                          info.go
-//	authenticate, authorize                                     access.go
-//	route       the endpoint (a resource at a version) and verb  route.go
-//	verb        reads from a watch cache or writes to the store
+//	ServeHTTP            panics caught, audit ID, counted and timed   chain.go
+//	request.ParseInfo    what the path asks for
+//	authenticate, authorize                                            access.go
+//	route                the endpoint and the verb                     route.go
+//	verb                 reads from a watch cache or writes to the store
 //
 // # The way of a write
 //
-// The body is decoded into the Go type of the version it names, converted to
-// the storage version, defaulted, admitted, prepared and validated, and then
-// encoded once, without its resourceVersion. The store takes the bytes on the
-// condition that the key still is at the revision that was read. The revision
-// of the commit is spliced into the same bytes for the answer. An update reads
-// the object from the watch cache; if that was behind, the commit's condition
-// fails and hands back what is there, and the update is done again on it.
+// The body is decoded into the Go type of the version it names, converted to the storage
+// version, defaulted, admitted, prepared and validated, and then encoded once, without its
+// resourceVersion. The store takes the bytes on the condition that the key is still at the
+// revision that was read. The revision of the commit is spliced into the same bytes for the
+// response. An update reads the object from the watch cache; if that was behind, the commit's
+// condition fails and the update is done again on the present state.
 //
 // # Reads
 //
-// GET, LIST and WATCH in JSON of the storage version copy stored bytes and
-// decode nothing. Other encodings, versions, tables and partial metadata are
-// made from the object once and kept with it where the cache keeps them.
+// GET, LIST and WATCH in JSON of the storage version copy stored bytes and decode nothing.
+// Other media types, versions, tables and partial metadata are made from the object once and
+// kept with it where the cache keeps them.
 //
 // # Concurrency
 //
-//  1. A [Server] may be used from any goroutine as soon as New has returned;
-//     reads make their own progress even before Run.
-//  2. A request runs on the goroutine that called ServeHTTP and starts none; only
-//     a watch through a WebSocket has a second one, which waits for the client
-//     to go. A watch on a connection of package h2 has none once it has begun:
-//     the handler returns, and the connection asks the stream for its frames.
-//  3. Run drives the watch caches, drops watchers that do not read (one goroutine
-//     for all of them), and returns when its context has ended and with it every
-//     watch.
-//  4. [Transport] runs streaming requests on one goroutine each; it ends when
-//     the response body is closed or the request's context is.
+//  1. A [Server] may be used from any goroutine as soon as New has returned; reads make their
+//     own progress even before Run.
+//  2. A request runs on the goroutine that called ServeHTTP and starts no other; only a watch
+//     through a WebSocket has a second one, which waits for the client to go. A watch on a
+//     connection of package h2 has none once it has begun: the handler returns, and the
+//     connection asks the stream for its frames.
+//  3. Run drives the watch caches, drops watchers that do not read (one goroutine for all of
+//     them), and returns when its context has ended and with it every watch.
+//  4. [Transport] runs streaming requests on one goroutine each; it ends when the response body
+//     is closed or the request's context is.
 package server

@@ -51,7 +51,7 @@ func evict(c *call) error {
 	if err != nil {
 		return err
 	}
-	obj, err := c.decodeNow(now)
+	obj, err := c.decodeCurrent(now)
 	if err != nil {
 		return err
 	}

@@ -67,8 +67,8 @@ func (b breaker) Held(ctx context.Context, meant func(faults.Target) bool) (map[
 	return held, nil
 }
 
-// renewal fails a write to a Lease by which one keeps it whose time is to run out.
-func (c *call) renewal(obj, old resource.Object) error {
+// failRenewal fails a write to a Lease by which one keeps it whose time is to run out.
+func (c *call) failRenewal(obj, old resource.Object) error {
 	was, ok := old.(*coordinationv1.Lease)
 	if c.s.cfg.Faults == nil || c.dryRun || !ok {
 		return nil
@@ -78,20 +78,20 @@ func (c *call) renewal(obj, old resource.Object) error {
 		return nil
 	}
 	from, to := ptr.Deref(was.Spec.HolderIdentity, ""), ptr.Deref(is.Spec.HolderIdentity, "")
-	t := c.asTarget()
+	t := c.faultTarget()
 	f, passes, ok := c.s.cfg.Faults.Renew(faults.Renewal{Target: t, UID: string(was.UID), From: from, To: to})
 	if !ok {
 		return nil
 	}
-	one := c.struckBy(f, t)
+	one := c.newInjectedFault(f, t)
 	if passes {
 		one.What = fmt.Sprintf("taken from %s, whose renewals failed", from)
-		c.strikes = append(c.strikes, one)
+		c.injectedFaults = append(c.injectedFaults, one)
 		return nil
 	}
 	one.What = fmt.Sprintf("failed with %d, %s has not renewed it for %v", f.Code, from, unrenewed(was))
-	c.strikes = append(c.strikes, one)
-	return broken(f)
+	c.injectedFaults = append(c.injectedFaults, one)
+	return faultError(f)
 }
 
 // unrenewed is how long ago a Lease was renewed.

@@ -68,22 +68,22 @@ func (c *call) faults(id string) error {
 	return apistatus.MethodNotAllowed()
 }
 
-// strike does to a write what faults are meant for it.
-func (c *call) strike() error {
-	if c.s.cfg.Faults == nil || c.struck || !writes(c.info.Verb) {
+// injectFaults does to a write what faults are meant for it.
+func (c *call) injectFaults() error {
+	if c.s.cfg.Faults == nil || c.faultsChecked || !writes(c.info.Verb) {
 		return nil
 	}
-	c.struck = true
-	t := c.asTarget()
+	c.faultsChecked = true
+	t := c.faultTarget()
 	for _, f := range c.s.cfg.Faults.Write(t) {
-		one := c.struckBy(f, t)
+		one := c.newInjectedFault(f, t)
 		if f.Action == faults.Fail {
 			one.What = fmt.Sprintf("failed with %d", f.Code)
-			c.strikes = append(c.strikes, one)
-			return broken(f)
+			c.injectedFaults = append(c.injectedFaults, one)
+			return faultError(f)
 		}
 		one.What = fmt.Sprintf("slowed by %v", time.Duration(f.Delay))
-		c.strikes = append(c.strikes, one)
+		c.injectedFaults = append(c.injectedFaults, one)
 		select {
 		case <-time.After(time.Duration(f.Delay)):
 		case <-c.ctx.Done():
@@ -93,16 +93,16 @@ func (c *call) strike() error {
 	return nil
 }
 
-// asTarget is the write that the call is, for faults.
-func (c *call) asTarget() faults.Target {
+// faultTarget is the write that the call is, for faults.
+func (c *call) faultTarget() faults.Target {
 	return faults.Target{
 		User: userName(c.user), Agent: c.agent(), Resource: c.ep.ServedGR.String(),
 		Namespace: c.namespace(), Name: c.info.Name, Verb: c.info.Verb,
 	}
 }
 
-// struckBy is what a fault has done to the write, but for what that was.
-func (c *call) struckBy(f faults.Fault, t faults.Target) trace.InjectedFault {
+// newInjectedFault is what a fault has done to the write, but for what that was.
+func (c *call) newInjectedFault(f faults.Fault, t faults.Target) trace.InjectedFault {
 	return trace.InjectedFault{
 		Fault: f.ID, Action: string(f.Action), At: time.Now(),
 		Verb: t.Verb, Subresource: c.info.Subresource, Resource: t.Resource, Namespace: t.Namespace, Name: t.Name,
@@ -118,8 +118,8 @@ func writes(verb string) bool {
 	return false
 }
 
-// broken is what a write is told that a fault fails.
-func broken(f faults.Fault) error {
+// faultError is what a write is told that a fault fails.
+func faultError(f faults.Fault) error {
 	text := fmt.Sprintf("fault %d on purpose: this write fails", f.ID)
 	switch f.Code {
 	case http.StatusForbidden:

@@ -20,7 +20,7 @@ import (
 // get answers with one object, or its status.
 func get(c *call) error {
 	var opts metav1.GetOptions
-	if err := c.exports(); err != nil {
+	if err := c.rejectExport(); err != nil {
 		return err
 	}
 	if err := c.options(&opts); err != nil {
@@ -40,9 +40,9 @@ func get(c *call) error {
 	return c.answerStored(http.StatusOK, o)
 }
 
-// exports objects to a parameter that was taken away in 1.21, so that nobody stores what
+// rejectExport objects to a parameter that was taken away in 1.21, so that nobody stores what
 // they believe to be stripped.
-func (c *call) exports() error {
+func (c *call) rejectExport() error {
 	asked := c.query["export"]
 	if len(asked) == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// itself is who the server is when it writes for itself.
-var itself = &auth.User{Name: "system:apiserver", Groups: []string{auth.MastersGroup, "system:authenticated"}}
+// serverUser is who the server is when it writes for itself.
+var serverUser = &auth.User{Name: "system:apiserver", Groups: []string{auth.MastersGroup, "system:authenticated"}}
 
 // Amend changes an object in the server's own name, as if through a subresource,
 // past admission and validation. f gets a copy of the object as it is now, maybe
@@ -34,7 +34,7 @@ func (s *Server) Amend(ctx context.Context, gr schema.GroupResource, name, subre
 	if err != nil {
 		return err
 	}
-	obj, err := c.decodeNow(now)
+	obj, err := c.decodeCurrent(now)
 	if err != nil {
 		return err
 	}
@@ -110,14 +110,14 @@ func (s *Server) ownCall(ctx context.Context, gr schema.GroupResource, namespace
 
 func (s *Server) callOf(ctx context.Context, ep *endpoint.Endpoint, namespace, verb string) *call {
 	return &call{
-		s: s, ctx: ctx, w: &respond.Writer{ResponseWriter: nowhere{}}, req: &http.Request{}, user: itself, ep: ep, quiet: true,
+		s: s, ctx: ctx, w: &respond.Writer{ResponseWriter: discardWriter{}}, req: &http.Request{}, user: serverUser, ep: ep, quiet: true,
 		info: request.Info{IsResource: true, Verb: verb, Prefix: "apis", Group: ep.ServedGR.Group, Version: ep.ServedGVK.Version, Resource: ep.ServedGR.Resource, Namespace: namespace},
 	}
 }
 
-// nowhere takes the warnings of a call that nobody waits for.
-type nowhere struct{}
+// discardWriter takes the warnings of a call that nobody waits for.
+type discardWriter struct{}
 
-func (nowhere) Header() http.Header         { return http.Header{} }
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
-func (nowhere) WriteHeader(int)             {}
+func (discardWriter) Header() http.Header         { return http.Header{} }
+func (discardWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (discardWriter) WriteHeader(int)             {}

@@ -25,10 +25,10 @@ type decoded struct {
 	count atomic.Int64
 }
 
-const mostDecoded = 4096
+const maxDecoded = 4096
 
 func (d *decoded) keep(key string, o decodedObject) {
-	if d.count.Add(1) > mostDecoded {
+	if d.count.Add(1) > maxDecoded {
 		d.byKey.Clear()
 		d.count.Store(1)
 	}

@@ -78,7 +78,7 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 		}
 		return w, false, err
 	}
-	old, err := c.decodeNow(now)
+	old, err := c.decodeCurrent(now)
 	if err != nil {
 		return nil, false, err
 	}
@@ -112,17 +112,17 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 	if err = c.prepareUpdate(obj, old, ar.Faults); err == nil {
 		err = c.chain().Validate(c.ctx, ar)
 	}
-	strikes := len(c.strikes)
+	strikes := len(c.injectedFaults)
 	if err == nil {
-		err = c.renewal(obj, old)
+		err = c.failRenewal(obj, old)
 	}
 	if err == nil {
 		ch.with, err = c.along(ar)
 	}
 	if err == nil {
-		c.pass(trace.Admitted)
+		c.stamp(trace.Admitted)
 		if w, lost, err = c.replace(now, obj, old, ch); err != nil || lost {
-			c.strikes = c.strikes[:min(strikes, len(c.strikes))] // nothing came of it
+			c.injectedFaults = c.injectedFaults[:min(strikes, len(c.injectedFaults))] // nothing came of it
 		}
 	}
 	ar.Done(err == nil && !lost)
@@ -152,9 +152,9 @@ func (c *call) defaults(obj runtime.Object) {
 	}
 }
 
-// decodeNow is the object as a Go value, the call's alone.
-func (c *call) decodeNow(now *watchcache.Object) (resource.Object, error) {
-	if obj := c.s.latest.take(c.ep, now); obj != nil {
+// decodeCurrent is the object as a Go value, the call's alone.
+func (c *call) decodeCurrent(now *watchcache.Object) (resource.Object, error) {
+	if obj := c.s.writeCache.take(c.ep, now); obj != nil {
 		c.lastRead.of, c.lastRead.foreign = nil, false
 		return obj, nil
 	}
@@ -197,7 +197,7 @@ func (c *call) createByChange(name string, ch *change) (*written, error) {
 	if err := request.CheckName(obj, name); err != nil {
 		return nil, err
 	}
-	wipe(obj)
+	clearServerFields(obj)
 	obj.SetResourceVersion("") // no condition where there is nothing yet
 	record := c.recorder(ch.manager)
 	if ch.recorded {
@@ -211,11 +211,11 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 	if w, err = c.encode(obj); err != nil {
 		return nil, false, err
 	}
-	c.keepForeign(now, w)
+	c.preserveUnknownFields(now, w)
 	w.with = ch.with
-	if c.emptied(obj, old) {
+	if c.lastFinalizerRemoved(obj, old) {
 		w.obj = obj // nobody will read what would have been stored
-		return c.removeEmptied(w, now)
+		return c.removeFinalized(w, now)
 	}
 	unchanged := bytes.Equal(w.value, now.Value())
 	if !unchanged && !ch.trusted {

@@ -27,8 +27,8 @@ func (c *call) decodeObject(directive string) (resource.Object, error) {
 	return obj, err
 }
 
-// wipe clears what only the server sets.
-func wipe(m metav1.Object) {
+// clearServerFields clears what only the server sets.
+func clearServerFields(m metav1.Object) {
 	m.SetCreationTimestamp(metav1.Time{})
 	m.SetUID("")
 	m.SetDeletionTimestamp(nil)
@@ -36,9 +36,9 @@ func wipe(m metav1.Object) {
 	m.SetSelfLink("")
 }
 
-// birth gives a new object its time, its UID and, if it has only the beginning
+// initObjectMeta gives a new object its time, its UID and, if it has only the beginning
 // of one, its name.
-func birth(m metav1.Object) {
+func initObjectMeta(m metav1.Object) {
 	now := metav1.Now().Rfc3339Copy()
 	m.SetCreationTimestamp(now)
 	m.SetUID(types.UID(uuid.NewString()))

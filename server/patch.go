@@ -27,7 +27,7 @@ func patchVerb(c *call) error {
 	if err != nil {
 		return err
 	}
-	if applied(p.Type) {
+	if isApply(p.Type) {
 		return c.apply(p, opts)
 	}
 	w, _, err := c.modify(c.info.Name, change{

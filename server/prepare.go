@@ -54,9 +54,9 @@ func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) e
 	return nil
 }
 
-// emptied says that the update took the last finalizer off an object that is
+// lastFinalizerRemoved says that the update took the last finalizer off an object that is
 // being deleted, so that it goes now.
-func (c *call) emptied(obj, old resource.Object) bool {
+func (c *call) lastFinalizerRemoved(obj, old resource.Object) bool {
 	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil {
 		return false
 	}
@@ -67,8 +67,8 @@ func (c *call) emptied(obj, old resource.Object) bool {
 	return f == nil || !f(obj)
 }
 
-// removeEmptied deletes in place of writing w.
-func (c *call) removeEmptied(w *written, now *watchcache.Object) (*written, bool, error) {
+// removeFinalized deletes in place of writing w.
+func (c *call) removeFinalized(w *written, now *watchcache.Object) (*written, bool, error) {
 	w.revise(now.Revision())
 	if c.dryRun {
 		return w, false, nil

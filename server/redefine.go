@@ -37,7 +37,7 @@ func (c *call) serveResource() error {
 	for range redefinitions {
 		do, err := c.route()
 		if err == nil {
-			err = c.strike()
+			err = c.injectFaults()
 		}
 		if err == nil {
 			err = do(c)
@@ -88,9 +88,9 @@ func (c *call) fenced(cond storage.Condition) []storage.Condition {
 	return []storage.Condition{cond}
 }
 
-// outlived says of a write that failed, by what its conditions' keys hold, that
+// failedByDefinition says of a write that failed, by what its conditions' keys hold, that
 // it did because of the definition: the object is as it was to be.
-func outlived(current []*storage.KeyValue, at storage.Revision) bool {
+func failedByDefinition(current []*storage.KeyValue, at storage.Revision) bool {
 	if len(current) < 2 {
 		return false
 	}

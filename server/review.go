@@ -63,7 +63,7 @@ func subresourceCreate(f CreateFunc) verb {
 		if err != nil {
 			return err
 		}
-		parent, err := c.decodeNow(now)
+		parent, err := c.decodeCurrent(now)
 		if err != nil {
 			return err
 		}

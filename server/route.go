@@ -155,7 +155,7 @@ func (c *call) routeVerb() (verb, error) {
 // virtualRead is for kinds that are not stored and yet can be read.
 func (c *call) virtualRead(named bool) (verb, error) {
 	if c.ep.Has(c.info.Verb) && (c.info.Verb == "get" || c.info.Verb == "list") {
-		return measured, nil
+		return serveComputed, nil
 	}
 	if named && !c.ep.Has("get") {
 		return nil, apistatus.ResourceNotFound()

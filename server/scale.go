@@ -42,7 +42,7 @@ func scale(c *call) error {
 	if err != nil {
 		return err
 	}
-	obj, err := c.decodeNow(now)
+	obj, err := c.decodeCurrent(now)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 	if err != nil {
 		return err
 	}
-	if applied(p.Type) {
+	if isApply(p.Type) {
 		return c.applyScale(access, p, opts)
 	}
 	update := &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation}

@@ -26,20 +26,20 @@ import (
 
 // Server is an API server; see the package comment.
 type Server struct {
-	cfg      Config
-	log      *slog.Logger
-	hub      *watchcache.Hub
-	table    atomic.Pointer[endpoint.Table]
-	metrics  *metrics.Metrics
-	plugins  *admission.Timer
-	offer    request.Negotiator
-	inflight *inflight.Limits
-	streams  *watch.Streams
-	decoded  decoded
-	network  *reach.Network
-	events   lifetime
-	merges   merges
-	latest   latest
+	cfg        Config
+	log        *slog.Logger
+	hub        *watchcache.Hub
+	table      atomic.Pointer[endpoint.Table]
+	metrics    *metrics.Metrics
+	plugins    *admission.Timer
+	offer      request.Negotiator
+	inflight   *inflight.Limits
+	streams    *watch.Streams
+	decoded    decoded
+	network    *reach.Network
+	events     lifetime
+	merges     merges
+	writeCache writeCache
 	// health are the checks of /livez, /readyz and /healthz; stopping is set once the
 	// server is told to end.
 	health   []Check

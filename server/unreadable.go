@@ -119,7 +119,7 @@ func (c *call) unreadableAt() (storage.Revision, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := c.decodeNow(now); err != nil { // JSON, but not of such an object
+	if _, err := c.decodeCurrent(now); err != nil { // JSON, but not of such an object
 		return now.Revision(), nil
 	}
 	return 0, apistatus.Conflict(c.ep.ServedGR, c.info.Name, fmt.Sprintf(

@@ -83,7 +83,7 @@ func watchVerb(c *call) error {
 	begin := func(ctx context.Context, w http.ResponseWriter) *watch.Stream {
 		return c.s.streams.Open(watch.Opening{
 			Context: ctx, Writer: w, Representation: f, From: from, Failed: failed, Initial: first, Selected: picking,
-			Timeout: c.watchTimeout(opts), Bookmarks: opts.AllowWatchBookmarks, Counters: c.s.metrics.Watch(c.ep), Client: c.follows,
+			Timeout: c.watchTimeout(opts), Bookmarks: opts.AllowWatchBookmarks, Counters: c.s.metrics.Watch(c.ep), Client: c.traceStream,
 		})
 	}
 	if watch.WantsWebSocket(c.req) {

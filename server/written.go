@@ -50,7 +50,7 @@ func (w *written) answer(c *call, code int) error {
 	if err != nil {
 		return err
 	}
-	c.s.latest.give(c, w)
+	c.s.writeCache.give(c, w)
 	return c.answerStored(code, o)
 }
 

@@ -20,10 +20,10 @@ const (
 	stepEnd                 // its grace period is 0: it is marked, and then it goes
 )
 
-// dyingStep decides what a delete does, and marks obj accordingly. Grace comes
+// deletionStep decides what a delete does, and marks obj accordingly. Grace comes
 // first: a pod runs on for its grace period, which later deletes can only
 // shorten. Then finalizers keep the object until the last is taken off.
-func (c *call) dyingStep(obj resource.Object, opts *metav1.DeleteOptions) step {
+func (c *call) deletionStep(obj resource.Object, opts *metav1.DeleteOptions) step {
 	now := metav1.Now().Rfc3339Copy()
 	st := &c.ep.Strategy
 	switch first := obj.GetDeletionTimestamp() == nil; {
@@ -68,7 +68,7 @@ func (c *call) grace(obj resource.Object, opts *metav1.DeleteOptions, now metav1
 		return false, false
 	}
 	if obj.GetDeletionTimestamp() != nil {
-		return shorten(obj, opts.GracePeriodSeconds, now)
+		return shortenGracePeriod(obj, opts.GracePeriodSeconds, now)
 	}
 	seconds, graceful := f(obj, opts)
 	if !graceful {
@@ -81,8 +81,8 @@ func (c *call) grace(obj resource.Object, opts *metav1.DeleteOptions, now metav1
 	return true, false
 }
 
-// shorten moves the end of a grace period that has begun.
-func shorten(obj resource.Object, asked *int64, now metav1.Time) (graceful, pending bool) {
+// shortenGracePeriod moves the end of a grace period that has begun.
+func shortenGracePeriod(obj resource.Object, asked *int64, now metav1.Time) (graceful, pending bool) {
 	has := ptr.Deref(obj.GetDeletionGracePeriodSeconds(), 0)
 	if has == 0 {
 		return false, false

@@ -10,10 +10,10 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// keepForeign gives the bytes to be written the fields of the stored object that
+// preserveUnknownFields gives the bytes to be written the fields of the stored object that
 // this server's Go types do not have: a newer server has written them. They stay
 // with whatever they were part of, unless a client replaces the object as a whole.
-func (c *call) keepForeign(now *watchcache.Object, w *written) {
+func (c *call) preserveUnknownFields(now *watchcache.Object, w *written) {
 	if c.lastRead.of != now || !c.lastRead.foreign || c.info.Verb == "update" && c.info.Subresource == "" {
 		return
 	}

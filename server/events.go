@@ -52,7 +52,7 @@ func (c *call) lives() error {
 		return apistatus.ErrPathNotFound
 	}
 	if c.req.Method == http.MethodPost {
-		return c.heard(l)
+		return c.receiveReport(l)
 	}
 	f, root, err := livesFilter(c.query)
 	if err != nil {
@@ -145,13 +145,13 @@ func (c *call) lives() error {
 	}
 }
 
-// mostReported is how long a report may be.
-const mostReported = 1 << 20
+// maxReport is how long a report may be.
+const maxReport = 1 << 20
 
-// heard enters what a process of its own reports.
-func (c *call) heard(l *trace.Log) error {
+// receiveReport enters what a process of its own reports.
+func (c *call) receiveReport(l *trace.Log) error {
 	var r trace.Report
-	if err := json.NewDecoder(http.MaxBytesReader(c.w, c.req.Body, mostReported)).Decode(&r); err != nil {
+	if err := json.NewDecoder(http.MaxBytesReader(c.w, c.req.Body, maxReport)).Decode(&r); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if err := l.ReceiveReport(&r); err != nil {

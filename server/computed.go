@@ -18,8 +18,8 @@ import (
 // it is empty, or the one of a name. Each call makes new ones.
 type ReadFunc func(ctx context.Context, namespace, name string) ([]runtime.Object, error)
 
-// measured answers reads of such a kind.
-func measured(c *call) error {
+// serveComputed answers reads of such a kind.
+func serveComputed(c *call) error {
 	defer c.within(updateTimeout)()
 	var objects []runtime.Object
 	if read := c.s.cfg.Reads[c.ep.ServedGR]; read != nil {
@@ -29,7 +29,7 @@ func measured(c *call) error {
 		}
 	}
 	if len(c.info.Parts) == 1 {
-		return c.listMeasured(objects)
+		return c.listComputed(objects)
 	}
 	if len(objects) == 0 {
 		gr := c.ep.ServedGR
@@ -46,7 +46,7 @@ func kinded(c *call, obj runtime.Object) runtime.Object {
 	return obj
 }
 
-func (c *call) listMeasured(objects []runtime.Object) error {
+func (c *call) listComputed(objects []runtime.Object) error {
 	opts, err := c.listOptions()
 	if err != nil {
 		return err

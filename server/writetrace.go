@@ -8,39 +8,39 @@ import (
 	"fairlead.dev/trace"
 )
 
-// pass stamps the call on its way to the store.
-func (c *call) pass(h trace.Hop) {
+// stamp stamps the call on its way to the store.
+func (c *call) stamp(h trace.Hop) {
 	if l := c.s.cfg.Trace; l != nil {
-		c.passed[h] = l.Now()
+		c.hops[h] = l.Now()
 	}
 }
 
-// queue stamps the call as it goes to the store. What is written by another way than
+// stampQueued stamps the call as it goes to the store. What is written by another way than
 // most, a binding say, has been admitted by then as well.
-func (c *call) queue() {
-	c.pass(trace.Queued)
-	if c.passed[trace.Admitted] == 0 {
-		c.passed[trace.Admitted] = c.passed[trace.Queued]
+func (c *call) stampQueued() {
+	c.stamp(trace.Queued)
+	if c.hops[trace.Admitted] == 0 {
+		c.hops[trace.Admitted] = c.hops[trace.Queued]
 	}
 }
 
-// wrote tells the trace which event the call has made.
-func (c *call) wrote(rev storage.Revision) {
+// traceWrite tells the trace which event the call has made.
+func (c *call) traceWrite(rev storage.Revision) {
 	l := c.s.cfg.Trace
 	if l == nil {
 		return
 	}
-	for _, one := range c.strikes {
+	for _, one := range c.injectedFaults {
 		one.Revision = int64(rev)
 		l.FaultInjected(one)
 	}
-	c.strikes = nil
-	c.passed[trace.Received] = l.At(c.start)
+	c.injectedFaults = nil
+	c.hops[trace.Received] = l.At(c.start)
 	l.Wrote(int64(rev), &trace.Write{
 		Verb: c.info.Verb, Subresource: c.info.Subresource,
 		User: userName(c.user), Agent: c.agent(),
 		Parent: trace.ParseParent(c.req.Header),
-		At:     c.passed,
+		At:     c.hops,
 	})
 }
 
@@ -54,8 +54,8 @@ func (c *call) agent() string {
 	return name
 }
 
-// follows says who a stream is for.
-func (c *call) follows(id uint64) *trace.Stream {
+// traceStream says who a stream is for.
+func (c *call) traceStream(id uint64) *trace.Stream {
 	return &trace.Stream{
 		ID: id, User: userName(c.user), Agent: c.agent(),
 		Resource: c.ep.ServedGR.String(), Namespace: c.namespace(), Name: c.info.Name,

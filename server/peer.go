@@ -38,8 +38,8 @@ type Elsewhere struct {
 // discoveryTimeout bounds what clients ask each server before anything else.
 const discoveryTimeout = 5 * time.Second
 
-// elsewhere is the server that the request is to be passed on to, nil if it is this one.
-func (c *call) elsewhere() *Elsewhere {
+// findPeer is the server that the request is to be passed on to, nil if it is this one.
+func (c *call) findPeer() *Elsewhere {
 	others, in := c.s.cfg.Others, &c.info
 	if others == nil {
 		return nil
@@ -58,8 +58,8 @@ func (c *call) elsewhere() *Elsewhere {
 	return nil
 }
 
-// passElsewhere passes the request on, with who it is for.
-func (c *call) passElsewhere(to *Elsewhere) error {
+// proxyToPeer passes the request on, with who it is for.
+func (c *call) proxyToPeer(to *Elsewhere) error {
 	if !to.Available {
 		http.Error(c.w, "service unavailable", http.StatusServiceUnavailable)
 		return nil

@@ -12,38 +12,38 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// latest has, of the objects that were written last, the Go values that they were
+// writeCache has, of the objects that were written last, the Go values that they were
 // encoded of: a new pod is written thrice within a second, and need not be decoded for
 // that. It is only for values that decoding would give as well.
 //
 // A value has one owner at a time. The call that wrote it gives it away when it is done
 // with it, and who takes it may change it like one that it has decoded itself.
-type latest struct {
+type writeCache struct {
 	mu struct {
 		sync.Mutex
 		// Objects go into young, which becomes old when it is full or the time is over;
 		// what is old then goes.
-		young, old map[string]latestObject // by storage key
+		young, old map[string]cachedWrite // by storage key
 		// ticking says that there is something, and a timer that will see to it.
 		ticking bool
 	}
 }
 
-type latestObject struct {
+type cachedWrite struct {
 	at  storage.Revision
 	by  *endpoint.Endpoint
 	obj resource.Object
 }
 
 const (
-	// mostLatest is how many objects of either age there are.
-	mostLatest = 512
-	latestFor  = time.Second / 2
+	// maxCachedWrites is how many objects of either age there are.
+	maxCachedWrites = 512
+	cachedWriteTTL  = time.Second / 2
 )
 
 // give leaves the object that a call has written to whoever writes it next. Nobody may
 // use it after that. Events are not written again.
-func (l *latest) give(c *call, w *written) {
+func (l *writeCache) give(c *call, w *written) {
 	obj := w.obj
 	if !w.stored || obj == nil || c.lastRead.foreign || c.ep.GoType == nil || reflect.TypeOf(obj).Elem() != c.ep.GoType || c.ep.Strategy.Expires {
 		return
@@ -54,21 +54,21 @@ func (l *latest) give(c *call, w *written) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.mu.young == nil || len(l.mu.young) == mostLatest {
+	if l.mu.young == nil || len(l.mu.young) == maxCachedWrites {
 		l.age()
 	}
-	l.mu.young[w.key] = latestObject{w.rev, c.ep, obj}
+	l.mu.young[w.key] = cachedWrite{w.rev, c.ep, obj}
 	if !l.mu.ticking {
 		l.mu.ticking = true
-		time.AfterFunc(latestFor, l.tick)
+		time.AfterFunc(cachedWriteTTL, l.tick)
 	}
 }
 
 // take is the object in the state that the cache shows, nil if it is not there.
-func (l *latest) take(ep *endpoint.Endpoint, now *watchcache.Object) resource.Object {
+func (l *writeCache) take(ep *endpoint.Endpoint, now *watchcache.Object) resource.Object {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range [...]map[string]latestObject{l.mu.young, l.mu.old} {
+	for _, m := range [...]map[string]cachedWrite{l.mu.young, l.mu.old} {
 		if o, ok := m[now.Key()]; ok && o.at == now.Revision() && o.by == ep {
 			delete(m, now.Key())
 			return o.obj
@@ -78,20 +78,20 @@ func (l *latest) take(ep *endpoint.Endpoint, now *watchcache.Object) resource.Ob
 }
 
 // age is called with the lock held.
-func (l *latest) age() {
+func (l *writeCache) age() {
 	clear(l.mu.old)
 	l.mu.old, l.mu.young = l.mu.young, l.mu.old
 	if l.mu.young == nil {
-		l.mu.young = make(map[string]latestObject, mostLatest)
+		l.mu.young = make(map[string]cachedWrite, maxCachedWrites)
 	}
 }
 
-func (l *latest) tick() {
+func (l *writeCache) tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.age()
 	if l.mu.ticking = len(l.mu.old) > 0; l.mu.ticking {
-		time.AfterFunc(latestFor, l.tick)
+		time.AfterFunc(cachedWriteTTL, l.tick)
 	} else {
 		l.mu.old, l.mu.young = nil, nil
 	}
