@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/internal/server/auth"
 )
 
-// authenticate finds out who asks, or as whom.
+// authenticate finds the user of the request, and the one that it impersonates.
 func (c *call) authenticate() error {
 	user, ok, err := c.s.cfg.Authenticator.Authenticate(c.req)
 	if err != nil {
@@ -26,7 +26,7 @@ func (c *call) authenticate() error {
 	return err
 }
 
-// attributes are what the user wants: the verb, done to what the path names.
+// attributes describes the verb and the object in the path for authorization.
 func (c *call) attributes(verb, name string) auth.Attributes {
 	a := auth.Attributes{
 		User: c.user, Verb: verb, Path: c.info.Path, IsResource: c.info.IsResource,
@@ -42,7 +42,7 @@ func (c *call) attributes(verb, name string) auth.Attributes {
 	return a
 }
 
-// authorize asks whether the user may do the verb to what the path names.
+// authorize asks whether the user may do the verb to the object in the path.
 func (c *call) authorize(verb, name string) error {
 	a := c.attributes(verb, name)
 	ok, reason, err := c.s.cfg.Authorizer.Authorize(c.ctx, a)

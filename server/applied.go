@@ -31,13 +31,12 @@ type config struct {
 	twice error  // what stands twice in one that did not
 }
 
-// isApply says whether a patch is a configuration to be merged.
+// isApply reports whether a patch is a configuration for server-side apply.
 func isApply(t types.PatchType) bool {
 	return t == types.ApplyYAMLPatchType || t == types.ApplyCBORPatchType
 }
 
-// decodeConfig reads an applied configuration: CBOR, YAML, or JSON, which is much
-// quicker read.
+// decodeConfig reads a configuration in CBOR, YAML or JSON; JSON has a fast path.
 func decodeConfig(p patch.Patch) (*config, error) {
 	c := &config{body: p.Body}
 	if p.Type == types.ApplyCBORPatchType {
@@ -64,7 +63,7 @@ func (c *config) fromYAML() (*unstructured.Unstructured, error) {
 	return u, nil
 }
 
-// fresh is the configuration for one merge.
+// fresh returns the configuration for one merge, which may change it.
 func (c *config) fresh() (*unstructured.Unstructured, error) {
 	if c.plain {
 		u := &unstructured.Unstructured{}
@@ -76,7 +75,7 @@ func (c *config) fresh() (*unstructured.Unstructured, error) {
 	return c.fromYAML()
 }
 
-// says whether the configuration is of the kind.
+// says reports whether the configuration is of the kind.
 func (c *config) says(apiVersion, kind string) bool {
 	is := func(name, want string) bool {
 		v := scan.Find(c.text, name)
@@ -85,8 +84,8 @@ func (c *config) says(apiVersion, kind string) bool {
 	return is("apiVersion", apiVersion) && is("kind", kind)
 }
 
-// mergePlain does what most configurations ask for without schemas, on the text of
-// the object: see managed.Apply.Plain. ok is false if it leaves that to merge.
+// mergePlain merges most configurations without schemas, on the object's text; see
+// managed.Apply.TryMerge. ok is false if merge must do it.
 func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *config, opts *metav1.PatchOptions) (obj resource.Object, ok bool) {
 	version := c.ep.ServedGVK.GroupVersion().String()
 	if !config.plain || c.ep.AsksWebhook || !config.says(version, c.ep.Kind) || bytes.Contains(config.text, []byte(`"managedFields"`)) {
@@ -115,14 +114,14 @@ func (c *call) mergePlain(now *watchcache.Object, old resource.Object, config *c
 	return c.ep.DecodeMerged(&endpoint.MergedText{Text: text, Entries: entries, Old: old, Before: a.Live})
 }
 
-// kubectl is the manager whose annotation of what was last applied is kept.
+// kubectl is the field manager whose last-applied annotation is kept.
 const kubectl = "kubectl"
 
 func appliedLast(obj resource.Object) bool {
 	return obj.GetAnnotations()["kubectl.kubernetes.io/last-applied-configuration"] != ""
 }
 
-// fromCBOR makes a configuration's JSON. What stands in a map twice is no CBOR.
+// fromCBOR converts the configuration to JSON. CBOR maps with duplicate keys are refused.
 func (c *config) fromCBOR() error {
 	var object map[string]any
 	err := direct.Unmarshal(c.body, &object)

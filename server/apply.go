@@ -17,9 +17,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// apply merges a configuration into an object, which it creates if there is
-// none: the manager comes to own the fields it gives, and gives up the others
-// it had.
+// apply merges a configuration into an object, or creates the object. The field manager comes
+// to own the fields in the configuration and gives up its others.
 func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	c.applies = true
 	config, err := decodeConfig(p)
@@ -60,7 +59,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	return w.answer(c, code)
 }
 
-// merge merges a configuration with the schemas of its kind, in apimachinery's way.
+// merge merges a configuration by the kind's schemas, with apimachinery's field manager.
 func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOptions) (resource.Object, error) {
 	fm, err := c.s.merges.manager(c.ctx, c.ep, c.info.Subresource)
 	if err != nil {
@@ -89,7 +88,7 @@ func (c *call) merge(old resource.Object, config *config, opts *metav1.PatchOpti
 	return obj, c.objectTo(config.twice, opts.FieldValidation)
 }
 
-// liveOrNew is what a configuration is merged into.
+// liveOrNew returns the object that a configuration is merged into.
 func (c *call) liveOrNew(old resource.Object) (resource.Object, error) {
 	if old != nil {
 		live := old.DeepCopyObject().(resource.Object)
@@ -104,7 +103,7 @@ func (c *call) liveOrNew(old resource.Object) (resource.Object, error) {
 	return endpoint.AsObject(obj)
 }
 
-// objectTo objects to what stands in a configuration twice.
+// objectTo reports duplicate keys in a configuration, as the directive wants.
 func (c *call) objectTo(twice error, directive string) error {
 	switch {
 	case twice == nil || directive == metav1.FieldValidationIgnore:

@@ -18,8 +18,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// builtinCreates are the subresources that the server itself answers creates
-// of.
+// builtinCreates are the subresources whose creates the server itself answers.
 var builtinCreates = map[string]verb{
 	"binding":  bind,
 	"eviction": evict,
@@ -103,8 +102,8 @@ func checkBinding(b *corev1.Binding) error {
 	return nil
 }
 
-// assign does to the pod what the binding says. What the pod leads to is left as it is, and
-// replaced by what is to be there.
+// assign applies the binding to a shallow copy of the pod. It replaces slices and maps, and
+// does not change them.
 func assign(pod *corev1.Pod, b *corev1.Binding) error {
 	switch {
 	case b.UID != "" && b.UID != pod.UID:
@@ -122,11 +121,12 @@ func assign(pod *corev1.Pod, b *corev1.Binding) error {
 	pod.Status.NominatedNodeName = ""
 	pod.Annotations = merged(pod.Annotations, b.Annotations)
 	pod.Labels = merged(pod.Labels, b.Labels)
+	// setCondition sets a condition of the pod, with a transition time if its status changes.
 	setCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
 	return nil
 }
 
-// merged is both maps in one, the second over the first.
+// merged returns the union of both maps; the second one wins.
 func merged(into, from map[string]string) map[string]string {
 	if len(from) == 0 {
 		return into

@@ -18,18 +18,18 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// bootstrapPart is how many objects are written in one transaction: a start costs
-// few syncs, and no store finds it too many (etcd takes 128).
+// bootstrapPart is the number of objects in one transaction: a start needs few syncs, and etcd
+// takes up to 128 operations.
 const bootstrapPart = 100
 
-// bootstrapAttempts is how often Bootstrap reads again what somebody else has
-// written meanwhile: other replicas start at the same time and want the same.
+// bootstrapAttempts bounds the retries of Bootstrap after conflicts: other replicas start at
+// the same time and write the same objects.
 const bootstrapAttempts = 5
 
-// Bootstrap makes the objects that a cluster starts with: those that are missing
-// are created, and one that exists is replaced by what mend makes of it, if that
-// is not nil. Objects have their kind set and are in their storage version. They
-// pass no admission. Who owns their fields is recorded as kube-apiserver does.
+// Bootstrap creates the objects that a cluster starts with. An object that exists is replaced
+// by the result of mend, unless that is nil. Objects have their kind set and are in their
+// storage version. They skip admission. Their managed fields are those that kube-apiserver
+// records.
 func (s *Server) Bootstrap(ctx context.Context, objects []runtime.Object, mend func(have, want runtime.Object) runtime.Object) error {
 	for part := range slices.Chunk(objects, bootstrapPart) {
 		if err := s.bootstrapPart(ctx, part, mend); err != nil {
@@ -90,8 +90,8 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 	return txn, nil
 }
 
-// bootstrapManager is under which name kube-apiserver writes objects of a group that it
-// starts with.
+// bootstrapManager returns the field manager under which kube-apiserver writes a group's
+// initial objects.
 func bootstrapManager(group string) string {
 	if group == flowcontrolv1.GroupName {
 		return "api-priority-and-fairness-config-producer-v1"
@@ -99,9 +99,11 @@ func bootstrapManager(group string) string {
 	return "kube-apiserver"
 }
 
-// completeNew makes of an object what a create would.
+// completeNew completes an object as a create would.
 func (c *call) completeNew(obj resource.Object) {
 	c.defaults(obj)
+	// asked returns an object as kube-apiserver sends it to itself. Fields that it fills in
+	// later have no owner.
 	asked := asked(obj)
 	c.recordFields(asked, nil, nil, bootstrapManager(c.ep.ServedGVK.Group))
 	obj.SetManagedFields(asked.GetManagedFields())
@@ -129,7 +131,7 @@ func asked(obj resource.Object) resource.Object {
 	return obj
 }
 
-// storedKind finds the endpoint that stores a kind as it is.
+// storedKind returns the endpoint that stores a kind as it is.
 func (s *Server) storedKind(gvk schema.GroupVersionKind) *endpoint.Endpoint {
 	for _, ep := range s.table.Load().Endpoints {
 		if ep.ServedGVK == gvk && ep.Raw && ep.Cache != nil {

@@ -18,7 +18,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// askBudget takes one disruption from the pod's budget, if it needs one.
+// askBudget takes one disruption from the pod's budget, if the pod needs one.
 func (c *call) askBudget(pod *corev1.Pod, opts *metav1.DeleteOptions) error {
 	switch pod.Status.Phase {
 	case corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending:
@@ -87,7 +87,7 @@ func isReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// unhealthyMayGo says whether a pod that is not ready needs no disruption.
+// unhealthyMayGo reports whether a pod that is not ready may be evicted without a disruption.
 func unhealthyMayGo(pdb *policyv1.PodDisruptionBudget) bool {
 	if p := pdb.Spec.UnhealthyPodEvictionPolicy; p != nil && *p == policyv1.AlwaysAllow {
 		return true
@@ -95,8 +95,7 @@ func unhealthyMayGo(pdb *policyv1.PodDisruptionBudget) bool {
 	return pdb.Status.CurrentHealthy >= pdb.Status.DesiredHealthy && pdb.Status.DesiredHealthy > 0
 }
 
-// takeDisruption notes a disruption in the budget, or says that there is none
-// left.
+// takeDisruption records a disruption in the budget, or returns the error if none is allowed.
 func takeDisruption(b *policyv1.PodDisruptionBudget, pod string) error {
 	st := &b.Status
 	switch {

@@ -19,8 +19,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// call is one request on its way through the server. It belongs to the
-// goroutine that serves it.
+// call is one request. It belongs to the goroutine that serves it.
 type call struct {
 	s     *Server
 	w     *respond.Writer
@@ -30,11 +29,11 @@ type call struct {
 	info  request.Info
 	user  *auth.User
 	start time.Time
-	// auditID names the request to its client, in the header Audit-ID.
+	// auditID identifies the request to its client, in the header Audit-ID.
 	auditID string
-	// hops holds the hops of a write, if it is traced.
+	// hops has the times of a write's hops, if it is traced.
 	hops [trace.Queued + 1]trace.Instant
-	// timeout is what the client gives the call; 0 if it does not say.
+	// timeout is that of the client, 0 if it gives none.
 	timeout time.Duration
 
 	// The rest is set once the path has been routed to a resource.
@@ -46,25 +45,23 @@ type call struct {
 	altered bool // admission has put another object in place of the one asked for
 	// sent is the request's body.
 	sent request.Body
-	// lastRead is the object that was decoded last, and its text without the
-	// record of owners.
+	// lastRead is the object decoded last, with its text without managed fields.
 	lastRead struct {
 		of   *watchcache.Object
 		text []byte
 		// foreign says that the text may have more than the object.
 		foreign bool
 	}
-	// tail is the rest of an answer that has begun; handed says that the connection
-	// sees to it.
+	// tail is the rest of a long response. handed: the connection sends it.
 	tail   tail
 	handed bool
-	// injectedFaults are those of faults that have no revision yet; struck says that the call
-	// has been looked at.
+	// injectedFaults are faults that have hit the write and have no revision yet.
+	// faultsChecked: the faults of this write have been looked up.
 	injectedFaults []trace.InjectedFault
 	faultsChecked  bool
-	// place is what the request holds among those that run.
+	// place is the request's place among those in flight.
 	place inflight.Place
-	// warned holds the warnings given already; each goes out once.
+	// warned has the warnings given already. Each is sent once.
 	warned map[string]bool
 }
 
@@ -76,10 +73,10 @@ type tail interface {
 	Run()
 }
 
-// verb answers a call or says why not.
+// verb answers a call or returns why it cannot.
 type verb func(c *call) error
 
-// warn adds a Warning header to the answer, which must not have begun.
+// warn adds Warning headers to the response, which must not have begun.
 func (c *call) warn(texts ...string) {
 	for _, text := range texts {
 		if c.warned[text] {
@@ -93,7 +90,7 @@ func (c *call) warn(texts ...string) {
 	}
 }
 
-// warnOne is warn for rules that take a function.
+// warnOne is warn as a function of one text.
 func (c *call) warnOne(text string) { c.warn(text) }
 
 // body returns the whole body of the request.
@@ -102,7 +99,7 @@ func (c *call) body() ([]byte, error) { return c.sent.Read(c.req, &c.place) }
 // options reads a verb's options from the query.
 func (c *call) options(into runtime.Object) error { return request.DecodeOptions(c.query, into) }
 
-// namespace is the one objects of this call live in.
+// namespace returns the namespace of the call's objects.
 func (c *call) namespace() string {
 	if c.ep.Namespaced {
 		return c.info.Namespace
@@ -110,7 +107,7 @@ func (c *call) namespace() string {
 	return ""
 }
 
-// notFound is the answer for an object that is not there.
+// notFound returns the error for an object that does not exist.
 func (c *call) notFound(name string) error { return apierrors.NewNotFound(c.ep.ServedGR, name) }
 
 // form returns the representation of the call's responses.

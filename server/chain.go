@@ -43,7 +43,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 var noCache = []string{"no-cache, private"}
 
-// serve does what the request asks.
+// serve answers the request or returns why it cannot.
 func (c *call) serve() error {
 	if c.req.URL.RawQuery != "" {
 		c.query = c.req.URL.Query()
@@ -79,7 +79,7 @@ func (c *call) serve() error {
 	return c.serveResource()
 }
 
-// finish counts the call; a panic on the way ends the request, not the server.
+// finish counts the call and answers a panic of the handler with 500.
 func (s *Server) finish(c *call) {
 	p := recover()
 	if c.w.Stop() { // the deadline has answered, and nobody reads what the handler has written
@@ -112,8 +112,8 @@ func (s *Server) finish(c *call) {
 	}
 }
 
-// atEnd is what is to be done when an answer that was handed over has ended. It holds
-// nothing of the call.
+// atEnd returns the function to call when a response that was handed over has ended. It does
+// not keep the call alive.
 func (c *call) atEnd() func() {
 	place, served := c.place, c.served()
 	if !place.Taken() {
@@ -125,8 +125,8 @@ func (c *call) atEnd() func() {
 	}
 }
 
-// served tells how to count the call, and log it, when it has been answered. It
-// holds nothing of the call, whose answer may go on without it.
+// served returns the function that counts and logs the call at its end. It does not keep the
+// call alive.
 func (c *call) served() func() {
 	route, start := c.s.metrics.Route(c.counted()), c.start
 	if !c.s.log.Enabled(c.ctx, slog.LevelDebug) {
@@ -139,8 +139,8 @@ func (c *call) served() func() {
 	}
 }
 
-// within bounds the rest of the call's work in time: to d, or to less if the
-// client has said so.
+// within bounds the rest of the call's work to d, or to the timeout of the client if that is
+// less.
 func (c *call) within(d time.Duration) context.CancelFunc {
 	if c.timeout > 0 {
 		d = min(d, c.timeout)
@@ -150,6 +150,5 @@ func (c *call) within(d time.Duration) context.CancelFunc {
 	return cancel
 }
 
-// updateTimeout bounds the work of reads and writes of single objects, which then fail
-// by themselves, as at kube-apiserver.
+// updateTimeout bounds reads and writes of single objects, as kube-apiserver does.
 const updateTimeout = 34 * time.Second

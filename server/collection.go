@@ -13,8 +13,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// deleteCollection deletes each selected object by itself, see removeEach, and answers
-// with the list of them as they were.
+// deleteCollection deletes each of the selected objects, see removeEach, and answers with the
+// list of them as they were.
 func deleteCollection(c *call) error {
 	listOpts, err := c.listOptions()
 	if err != nil {
@@ -68,7 +68,7 @@ func deleteCollection(c *call) error {
 	return c.writeList(f, meta, represent.WalkOf(objects))
 }
 
-// collect is what a list yields, unless it fails.
+// collect returns the objects of a list, unless it fails.
 func collect(list iter.Seq[*watchcache.Object], err error) ([]*watchcache.Object, error) {
 	if err != nil {
 		return nil, err
@@ -76,16 +76,15 @@ func collect(list iter.Seq[*watchcache.Object], err error) ([]*watchcache.Object
 	return slices.Collect(list), nil
 }
 
-// removalsAtOnce is how many deletions of a collection wait for the store at once: it
-// takes all that come during one sync together.
+// removalsAtOnce bounds the deletions of a collection that wait for the store at once. The
+// store commits all that arrive during one sync together.
 const removalsAtOnce = 100
 
-// removeEach deletes objects that were read lately, and stops at the first that is
-// refused. What has gone by itself is as good as deleted.
+// removeEach deletes objects that were read recently, and stops at the first that is refused.
+// Objects that no longer exist count as deleted.
 //
-// They are decided on in their order, one after the other. Only the commits overlap:
-// an object whose commit came too late, because it was changed meanwhile, is read and
-// decided on anew when the others are done.
+// The deletions are decided in order, one after the other, and only the commits overlap. An
+// object that has changed before its commit is read and decided again at the end.
 func (c *call) removeEach(objects []*watchcache.Object, opts *metav1.DeleteOptions) error {
 	if c.warned == nil {
 		c.warned = map[string]bool{} // the calls for the objects share it
@@ -128,7 +127,7 @@ func (c *call) removeEach(objects []*watchcache.Object, opts *metav1.DeleteOptio
 	return refused
 }
 
-// callFor is the part of the call that is about one of its objects.
+// callFor returns a copy of the call for one of its objects.
 func (c *call) callFor(o *watchcache.Object) *call {
 	one := *c
 	one.info.Namespace, one.info.Name = o.Namespace(), o.Name()

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/storage"
 )
 
-// commit writes or deletes an object, and what goes with it, on the condition that it is
+// commit writes or deletes an object and its companions, on the condition that the object is
 // at the revision.
 func (c *call) commit(w *written, at storage.Revision, t storage.EventType) (storage.TxnResult, error) {
 	op := storage.Op{Type: t, Key: w.key}
@@ -36,9 +36,9 @@ func (c *call) commit(w *written, at storage.Revision, t storage.EventType) (sto
 	}
 }
 
-// commitObject writes an object on the condition that it is at the revision. If it is
-// more than the store takes, it is written without the record of who owns its fields, which
-// may be the half of it; kube-apiserver does the same. An apply has no use for that.
+// commitObject writes an object on the condition that it is at the revision. A value that is
+// too large for the store is written without its managed fields, which may be half of it, as
+// kube-apiserver does. An apply fails instead.
 func (c *call) commitObject(w *written, at storage.Revision) (storage.TxnResult, error) {
 	res, err := c.commit(w, at, storage.Put)
 	if !errors.Is(err, storage.ErrTooLarge) || c.applies || w.obj == nil || len(w.obj.GetManagedFields()) == 0 {
@@ -49,8 +49,8 @@ func (c *call) commitObject(w *written, at storage.Revision) (storage.TxnResult,
 	return c.commit(w, at, storage.Put)
 }
 
-// commitTxn commits, and lets those know whom the write concerns at once, before it is
-// answered. at is the revision that the key is to be at.
+// commitTxn commits a transaction and calls Config.Written before the request is answered. at
+// is the revision that the condition on the object names.
 func (c *call) commitTxn(t storage.Txn, at storage.Revision) (storage.TxnResult, error) {
 	c.stampQueued()
 	res, err := c.s.cfg.Store.Commit(c.ctx, t)
@@ -69,8 +69,8 @@ func (c *call) commitTxn(t storage.Txn, at storage.Revision) (storage.TxnResult,
 	return res, err
 }
 
-// lifetime hands out leases of one TTL. Keys written within a twentieth of it
-// share a lease, which lives as much longer, so that none goes early.
+// lifetime hands out leases of one TTL. Keys written within a twentieth of the TTL share a
+// lease, which lives that much longer, so no key expires early.
 type lifetime struct {
 	ttl time.Duration // not above 0: for ever
 	mu  struct {
@@ -99,7 +99,7 @@ func (l *lifetime) lease(ctx context.Context, s storage.Leaser) (storage.LeaseID
 	return got.ID, nil
 }
 
-// forget stops handing out a lease that has gone.
+// forget stops handing out a lease that has expired.
 func (l *lifetime) forget(id storage.LeaseID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"fairlead.dev/storage"
 )
 
-// companions are the writes that go into one transaction with that of an object.
+// companions are writes in the same transaction as that of an object.
 type companions struct {
 	conditions []storage.Condition
 	ops        []storage.Op
 }
 
-// along makes the writes of what admission has put beside a request.
+// along makes the companions that admission has added to a request.
 func (c *call) along(ar *admission.Request) (with companions, err error) {
 	for _, m := range ar.Companions() {
 		ep := c.s.table.Load().Stored[m.Resource]

@@ -14,11 +14,11 @@ import (
 	"fairlead.dev/internal/server/request"
 )
 
-// ReadFunc tells the objects of a kind that is not stored: all of a namespace, of all if
-// it is empty, or the one of a name. Each call makes new ones.
+// ReadFunc returns the objects of a resource that is not stored: those of a namespace, of all
+// namespaces if it is empty, or the one of a name. Each call makes new objects.
 type ReadFunc func(ctx context.Context, namespace, name string) ([]runtime.Object, error)
 
-// serveComputed answers reads of such a kind.
+// serveComputed answers reads of a resource that is not stored.
 func serveComputed(c *call) error {
 	defer c.within(updateTimeout)()
 	var objects []runtime.Object

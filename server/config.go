@@ -21,8 +21,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// Config is what a server is made of. Store and Resources are required; the
-// rest may be left out, and then everybody is who they say and may do all.
+// Config configures a server. Store and Resources are required. Without an Authenticator and
+// an Authorizer every request is trusted and allowed.
 type Config struct {
 	Store     storage.Store
 	Resources []*resource.Resource
@@ -54,14 +54,14 @@ type Config struct {
 	// it is answered.
 	Written map[schema.GroupResource]func(ctx context.Context, at storage.Revision)
 
-	// Definitions, if set, are what custom kinds are made of.
+	// Definitions, if set, keeps custom resources in step with their stored definitions.
 	Definitions Definitions
 
-	// Discovery serves /api, /apis and what is below them that is no resource;
-	// OpenAPI serves /openapi/. Nil ones answer 404.
+	// Discovery serves /api, /apis and the paths below them that are no resources; OpenAPI
+	// serves /openapi/. Without them these paths answer 404.
 	Discovery, OpenAPI http.Handler
-	// Paths are more handlers by exact path. They come after authorization, and find
-	// who asks by auth.UserFrom.
+	// Paths are more handlers by exact path. They come after authorization, and get the user
+	// by auth.UserFrom.
 	Paths map[string]http.Handler
 
 	// Health are checks besides the server's own, in the order in which they are shown.
@@ -78,17 +78,17 @@ type Config struct {
 	// Metrics is the registry the server's collectors go to; nil makes one.
 	Metrics *prometheus.Registry
 
-	// History bounds what the watch caches remember.
+	// History bounds the history of the watch caches.
 	History watchcache.HubOptions
 
 	// Trace keeps the lives of events; nil keeps none.
 	Trace *trace.Log
 
-	// Faults are what is broken on purpose; nil allows none.
+	// Faults are injected faults; nil allows none.
 	Faults *faults.Set
 
-	// CBOR serves CBOR, takes it, and applies it, as kube-apiserver does with its
-	// gate CBORServingAndStorage. What is stored is JSON all the same.
+	// CBOR serves CBOR, takes it, and applies it, as kube-apiserver does with its gate
+	// CBORServingAndStorage. The store has JSON all the same.
 	CBOR bool
 
 	// EventTTL is how long events are kept after their last change. 0 means an
@@ -128,7 +128,7 @@ type Subresource struct {
 // has its kind set.
 type CreateFunc func(ctx context.Context, r *CreateRequest) (runtime.Object, error)
 
-// CreateRequest is a create that stores nothing by itself.
+// CreateRequest is a create whose object is not stored as it is.
 type CreateRequest struct {
 	// User is never nil.
 	User *auth.User

@@ -12,10 +12,9 @@ import (
 	"fairlead.dev/storage"
 )
 
-// token is what a continue parameter says: the list of revision rv goes on at
-// the key start. It is written as kube-apiserver writes it, so that a list
-// begun at one server can go on at the other. An rv of -1 goes on at the
-// present.
+// token is a continue token: the list at revision rv continues at the key start. It has
+// kube-apiserver's form, so a list begun at one server can continue at the other. An rv of -1
+// continues at the present revision.
 type token struct {
 	Version  string `json:"v"`
 	Revision int64  `json:"rv"`
@@ -24,11 +23,10 @@ type token struct {
 
 const tokenVersion = "meta.k8s.io/v1"
 
-// longestToken is how many bytes a token may have: more than that of any name that fits
-// into a path.
+// longestToken bounds the bytes of a token: more than any name in a path needs.
 const longestToken = 64 << 10
 
-// newToken is the token of a list that has shown keys below prefix up to last.
+// newToken returns the token of a list that has shown the keys below prefix up to last.
 func newToken(prefix, last string, rev int64) string {
 	data, err := json.Marshal(token{tokenVersion, rev, strings.TrimPrefix(last, prefix) + "\x00"})
 	if err != nil {
@@ -37,8 +35,7 @@ func newToken(prefix, last string, rev int64) string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// parseToken returns the last key shown and the revision to go on at, 0 for
-// the present.
+// parseToken returns the last key shown and the revision to continue at, 0 for the present.
 func parseToken(text, prefix string) (last string, rev storage.Revision, err error) {
 	bad := func(why string) (string, storage.Revision, error) {
 		return "", 0, apierrors.NewBadRequest("invalid continue token: " + why)
@@ -80,8 +77,8 @@ const (
 	continueWithRevision = "specifying resource version is not allowed when using continue"
 )
 
-// expiredPage is the answer to a token whose revision is gone: it carries one
-// that goes on at the present.
+// expiredPage returns the error for a token whose revision has been compacted. It has a token
+// that continues at the present revision.
 func expiredPage(prefix, last string) error {
 	err := apierrors.NewResourceExpired(listExpired)
 	err.ErrStatus.ListMeta.Continue = newToken(prefix, last, -1)

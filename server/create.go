@@ -21,12 +21,11 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// createAttempts is how often a create is tried before giving up, if its generated name
-// or a companion of it was taken meanwhile.
+// createAttempts bounds the attempts of a create whose generated name or companion turns out
+// to be taken.
 const createAttempts = 8
 
-// errCompanion is the end of an attempt to create an object of which a companion was there
-// already.
+// errCompanion ends an attempt to create an object one of whose companions exists already.
 var errCompanion = errors.New("what goes with the object exists already")
 
 // create stores a new object.
@@ -51,8 +50,8 @@ func create(c *call) error {
 	return w.answer(c, http.StatusCreated)
 }
 
-// createAny creates the object that was sent, and again under other names if its name is
-// generated and taken, or with other companions if others came first.
+// createAny creates the object, under other names if its generated name is taken, and with
+// other companions if those exist already.
 func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*written, error) {
 	record := c.recorder(c.fieldManager(opts.FieldManager))
 	generated := obj.GetName() == "" && obj.GetGenerateName() != ""
@@ -78,8 +77,8 @@ func (c *call) createAny(obj resource.Object, opts *metav1.CreateOptions) (*writ
 	}
 }
 
-// createOne takes an object through admission, validation and the commit.
-// record enters who owns its fields; it is nil if the object says so already.
+// createOne takes an object through admission, validation and the commit. record enters its
+// field managers; it is nil if the object has them already.
 func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(resource.Object)) (*written, error) {
 	st := &c.ep.Strategy
 	if st.Default != nil {
@@ -115,7 +114,7 @@ func (c *call) createOne(obj resource.Object, opts runtime.Object, record func(r
 	return w, err
 }
 
-// insert is what is left of a create after it has been admitted.
+// insert validates and stores an object that mutating admission has passed.
 func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, error) {
 	st := &c.ep.Strategy
 	if st.Drop != nil {
@@ -167,7 +166,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	return w, nil
 }
 
-// refuseExisting is the check a dry run makes in place of the commit.
+// refuseExisting takes the place of the commit in a dry run.
 func (c *call) refuseExisting(obj resource.Object) error {
 	o, _, err := c.ep.Cache.Get(c.ctx, obj.GetNamespace(), obj.GetName(), watchcache.ReadAt{})
 	var unreadable *watchcache.UnreadableError

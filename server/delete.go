@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// deleteVerb deletes an object or, if somebody has to do something first,
-// marks it as going.
+// deleteVerb deletes an object or, if its grace period or finalizers keep it, marks it as
+// terminating.
 func deleteVerb(c *call) error {
 	defer c.within(updateTimeout)()
 	opts, err := c.deleteOptions()
@@ -44,15 +44,15 @@ func deleteVerb(c *call) error {
 	return w.answer(c, code)
 }
 
-// removed is what a delete leaves to say.
+// removed is the result of a delete.
 type removed struct {
 	written
-	// pending: it was going already, and nothing has changed.
+	// pending: the object was terminating already, and nothing has changed.
 	pending bool
 }
 
-// remove deletes the named object or marks it, and asks admission first unless it
-// has allowed the request already. gone says that it is no more.
+// remove deletes the named object or marks it as terminating. With admit it asks admission
+// first. gone reports that the object no longer exists.
 func (c *call) remove(name string, opts *metav1.DeleteOptions, admit bool) (w *removed, gone bool, err error) {
 	for {
 		now, err := c.read(name, watchcache.ReadAt{})
@@ -76,7 +76,7 @@ func (c *call) remove(name string, opts *metav1.DeleteOptions, admit bool) (w *r
 	}
 }
 
-// removal is what a delete is about to do to one state of an object.
+// removal is the planned effect of a delete on one state of an object.
 type removal struct {
 	removed
 	now   *watchcache.Object
@@ -84,8 +84,7 @@ type removal struct {
 	admit *admission.Request
 }
 
-// removal finds out what the delete does to an object, and has it admitted. The caller
-// then carries it out.
+// removal plans the effect of a delete on an object and asks admission about it.
 func (c *call) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit bool) (*removal, error) {
 	obj, err := c.decodeCurrent(now)
 	if err != nil {
@@ -125,14 +124,13 @@ func (c *call) removal(now *watchcache.Object, opts *metav1.DeleteOptions, admit
 	return r, nil
 }
 
-// idle says that there is nothing to commit: the object is as it is to be, or this is
-// but a dry run.
+// idle reports that there is nothing to commit: the object is in the wanted state already, or
+// this is a dry run.
 func (r *removal) idle(c *call) bool {
 	return c.dryRun || r.do == stepPending || r.do == stepMark && string(r.value) == string(r.now.Value())
 }
 
-// commitRemoval commits a removal. lost says that the store has another state of the object
-// by now.
+// commitRemoval commits a removal. lost reports that the object has changed meanwhile.
 func (c *call) commitRemoval(r *removal) (lost bool, err error) {
 	switch {
 	case r.idle(c):
@@ -149,10 +147,10 @@ func (c *call) commitRemoval(r *removal) (lost bool, err error) {
 	return lost, err
 }
 
-// end removes an object that this delete has marked with a grace period of 0. Watchers
-// see a MODIFIED event with the deletionTimestamp and then the DELETED event, which
-// carries it too, as they do from kube-apiserver. What others write to the object
-// between the two commits does not save it; that they remove it is success.
+// end removes an object that this delete has marked with a grace period of 0. Watchers see a
+// MODIFIED event with the deletionTimestamp and then the DELETED event, which has it too, as
+// from kube-apiserver. An update between the two commits does not save the object; if another
+// request removes it, that is success.
 func (c *call) end(w *written) error {
 	marked := w.rev
 	for at := marked; ; {
@@ -171,7 +169,7 @@ func (c *call) end(w *written) error {
 	}
 }
 
-// commitAt does one write on the condition that the object is as it was read.
+// commitAt commits one write on the condition that the object is unchanged.
 func (c *call) commitAt(now *watchcache.Object, t storage.EventType, w *written) (lost bool, err error) {
 	res, err := c.commit(w, now.Revision(), t)
 	if err != nil || !res.Succeeded {

@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// step is what a delete does to an object.
+// step is the effect of a delete on an object.
 type step uint8
 
 const (
@@ -20,9 +20,9 @@ const (
 	stepEnd                 // its grace period is 0: it is marked, and then it goes
 )
 
-// deletionStep decides what a delete does, and marks obj accordingly. Grace comes
-// first: a pod runs on for its grace period, which later deletes can only
-// shorten. Then finalizers keep the object until the last is taken off.
+// deletionStep decides the effect of a delete and marks obj accordingly. Graceful deletion
+// comes first: a pod goes on for its grace period, which later deletes can only make shorter.
+// Then finalizers keep the object until the last of them is removed.
 func (c *call) deletionStep(obj resource.Object, opts *metav1.DeleteOptions) step {
 	now := metav1.Now().Rfc3339Copy()
 	st := &c.ep.Strategy
@@ -57,8 +57,8 @@ func (c *call) deletionStep(obj resource.Object, opts *metav1.DeleteOptions) ste
 	return stepEnd
 }
 
-// grace starts or shortens the grace period. pending says that the object is
-// in one that the request does not shorten.
+// grace begins or shortens the grace period. pending reports that the object is in a grace
+// period that the request does not shorten.
 func (c *call) grace(obj resource.Object, opts *metav1.DeleteOptions, now metav1.Time) (graceful, pending bool) {
 	if s := opts.GracePeriodSeconds; s != nil && *s < 0 {
 		opts.GracePeriodSeconds = ptr.To[int64](1)
@@ -81,7 +81,7 @@ func (c *call) grace(obj resource.Object, opts *metav1.DeleteOptions, now metav1
 	return true, false
 }
 
-// shortenGracePeriod moves the end of a grace period that has begun.
+// shortenGracePeriod moves up the end of a grace period.
 func shortenGracePeriod(obj resource.Object, asked *int64, now metav1.Time) (graceful, pending bool) {
 	has := ptr.Deref(obj.GetDeletionGracePeriodSeconds(), 0)
 	if has == 0 {
@@ -103,7 +103,7 @@ func shortenGracePeriod(obj resource.Object, asked *int64, now metav1.Time) (gra
 	return true, false
 }
 
-// markNow marks an object that only finalizers still hold.
+// markNow marks an object as terminating that only finalizers keep.
 func markNow(obj resource.Object, now metav1.Time) {
 	t := obj.GetDeletionTimestamp()
 	if t == nil {
@@ -121,8 +121,8 @@ func countUp(obj resource.Object) {
 	}
 }
 
-// setFinalizers gives the object the garbage collector's finalizers that the
-// options ask for, and takes off those they don't.
+// setFinalizers adds the garbage collector's finalizers that the options ask for, and removes
+// the others.
 func (c *call) setFinalizers(obj resource.Object, opts *metav1.DeleteOptions) {
 	if c.ep.Strategy.NoDependents {
 		return
@@ -149,10 +149,8 @@ func (c *call) setFinalizers(obj resource.Object, opts *metav1.DeleteOptions) {
 	}
 }
 
-// propagation says what shall become of an object's dependents: what the
-// request says, else what the object's finalizers say, else what is the kind's
-// default: to be orphaned, or to be left to the background collector, which
-// needs no finalizer.
+// propagation decides about an object's dependents: by the options, else by the object's
+// finalizers, else by the kind's default. Background collection needs no finalizer.
 func propagation(obj resource.Object, opts *metav1.DeleteOptions, orphanByDefault bool) (orphan, foreground bool) {
 	//lint:ignore SA1019 clients still send it
 	if o := opts.OrphanDependents; o != nil {

@@ -17,18 +17,17 @@ import (
 	"fairlead.dev/trace"
 )
 
-// LivesPath answers with the lives of events, by package trace, to who may get the path:
-// JSON objects, one a line. Parameters: resource ("deployments.apps"), namespace, name,
-// from and to (revisions), since and slow (durations), limit, tree (a revision: it and all
-// that came of it), follow, faults (also what faults on purpose did that is of no event, as
-// {"fault": trace.InjectedFault}). To who may POST there it listens: processes of their own tell
-// in a trace.Report what they did.
+// LivesPath answers with the lives of events, by package trace, as JSON objects, one a line.
+// Parameters: resource ("deployments.apps"), namespace, name, from and to (revisions), since
+// and slow (durations), limit, tree (a revision: the event and all that came of it), follow,
+// faults (also injected faults that concern no event, as {"fault": trace.InjectedFault}). A
+// POST takes the trace.Report of another process.
 const LivesPath = trace.Path
 
-// settled is how long nothing must have been heard of a life before a follower is told.
+// settled is the time without news after which a follower is sent a life.
 const settled = 300 * time.Millisecond
 
-// settledApart is that while processes of their own report.
+// settledApart is settled while other processes report.
 const settledApart = time.Second
 
 // waiting is a life with the streams that it has not been sent to.
@@ -37,12 +36,12 @@ type waiting struct {
 	Waiting []trace.Stream `json:"waiting,omitempty"`
 }
 
-// slow says whether an event has taken so long, or waits so long already.
+// slow reports whether an event has taken as long as d, or has waited so long.
 func (w *waiting) slow(d time.Duration) bool {
 	return w.Duration() >= d || slices.ContainsFunc(w.Waiting, func(s trace.Stream) bool { return s.Since(w.Began) >= d })
 }
 
-// mayBeSlow says that an event which still waits is not slow yet.
+// mayBeSlow reports whether an event still waits and is not slow yet.
 func (w *waiting) mayBeSlow(d time.Duration) bool { return len(w.Waiting) > 0 && !w.slow(d) }
 
 // lives serves LivesPath.
@@ -145,10 +144,10 @@ func (c *call) lives() error {
 	}
 }
 
-// maxReport is how long a report may be.
+// maxReport bounds the bytes of a report.
 const maxReport = 1 << 20
 
-// receiveReport enters what a process of its own reports.
+// receiveReport enters the report of another process into the trace.
 func (c *call) receiveReport(l *trace.Log) error {
 	var r trace.Report
 	if err := json.NewDecoder(http.MaxBytesReader(c.w, c.req.Body, maxReport)).Decode(&r); err != nil {
@@ -188,7 +187,7 @@ func livesFilter(q url.Values) (f trace.Filter, root int64, err error) {
 	return f, root, err
 }
 
-// waiting adds to lives who watches them and has not been sent them.
+// waiting adds to lives the streams that select them and have not been sent them.
 func (s *Server) waiting(lives []trace.Life) []waiting {
 	out := make([]waiting, len(lives))
 	at := make(map[storage.Revision]int, len(lives))

@@ -67,8 +67,8 @@ func evict(c *call) error {
 	return c.write(http.StatusCreated, request.ResponseFormat{Media: c.accept.Media, Pretty: c.accept.Pretty}, s)
 }
 
-// evictionKind is the kind that the body says it is of. Old clients send the beta
-// version, whose members are the same.
+// evictionKind returns the kind that the body names. Old clients send the beta version, whose
+// fields are the same.
 func (c *call) evictionKind() schema.GroupVersionKind {
 	kind := evictionKind
 	if body, err := c.body(); err == nil {
@@ -79,7 +79,7 @@ func (c *call) evictionKind() schema.GroupVersionKind {
 	return kind
 }
 
-// evictionOptions are how the pod is to be deleted.
+// evictionOptions returns the options of the pod's deletion.
 func evictionOptions(ev *policyv1.Eviction, create *metav1.CreateOptions) (*metav1.DeleteOptions, error) {
 	opts := ev.DeleteOptions
 	if opts != nil && ignoresReadErrors(opts) {
@@ -97,7 +97,7 @@ func evictionOptions(ev *policyv1.Eviction, create *metav1.CreateOptions) (*meta
 	return opts, nil
 }
 
-// evictNow notes in the pod why it goes, and deletes it.
+// evictNow records the eviction in the pod's conditions and deletes the pod.
 func (c *call) evictNow(opts *metav1.DeleteOptions) error {
 	if !c.dryRun {
 		w, _, err := c.modify(c.info.Name, change{trusted: true, next: func(_ *watchcache.Object, old resource.Object) (resource.Object, error) {

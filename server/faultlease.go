@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// expired enters in the trace what a fault has deleted with leases: the deletions of keys
-// since a revision.
+// expired enters into the trace the keys whose deletion a fault has caused by ending leases:
+// the deletions of these keys since a revision.
 func (b breaker) expired(ctx context.Context, id uint64, since storage.Revision, keys map[string]bool) error {
 	store := b.s.cfg.Store
 	now, err := store.Current(ctx)
@@ -51,7 +51,7 @@ func (b breaker) expired(ctx context.Context, id uint64, since storage.Revision,
 	}
 }
 
-// Held is faults.Breaker's.
+// Held implements faults.Breaker.
 func (b breaker) Held(ctx context.Context, meant func(faults.Target) bool) (map[string]string, error) {
 	all, err := lookup(b).List(ctx, schema.ParseGroupResource(faults.Leases), "")
 	if err != nil {
@@ -67,7 +67,7 @@ func (b breaker) Held(ctx context.Context, meant func(faults.Target) bool) (map[
 	return held, nil
 }
 
-// failRenewal fails a write to a Lease by which one keeps it whose time is to run out.
+// failRenewal fails the renewal of a Lease that a fault lets expire.
 func (c *call) failRenewal(obj, old resource.Object) error {
 	was, ok := old.(*coordinationv1.Lease)
 	if c.s.cfg.Faults == nil || c.dryRun || !ok {
@@ -94,7 +94,7 @@ func (c *call) failRenewal(obj, old resource.Object) error {
 	return faultError(f)
 }
 
-// unrenewed is how long ago a Lease was renewed.
+// unrenewed returns the time since a Lease was renewed.
 func unrenewed(l *coordinationv1.Lease) time.Duration {
 	if l.Spec.RenewTime == nil {
 		return 0

@@ -18,12 +18,11 @@ import (
 	"fairlead.dev/trace"
 )
 
-// FaultsPath is where faults on purpose are seen (GET), added (POST of a faults.Fault),
-// and removed (DELETE of all, or of one by its number below the path), by who may do so to
-// that path. A server that has no Config.Faults answers 403.
+// FaultsPath lists injected faults (GET), adds one (POST of a faults.Fault), and removes all
+// (DELETE) or one, by its number below the path. A server without Config.Faults answers 403.
 const FaultsPath = "/debug/faults"
 
-// FaultList is the answer of FaultsPath.
+// FaultList is the response of FaultsPath.
 type FaultList struct {
 	Faults []faults.Fault `json:"faults"`
 }
@@ -68,7 +67,7 @@ func (c *call) faults(id string) error {
 	return apistatus.MethodNotAllowed()
 }
 
-// injectFaults does to a write what faults are meant for it.
+// injectFaults fails or delays a write that a fault selects.
 func (c *call) injectFaults() error {
 	if c.s.cfg.Faults == nil || c.faultsChecked || !writes(c.info.Verb) {
 		return nil
@@ -93,7 +92,7 @@ func (c *call) injectFaults() error {
 	return nil
 }
 
-// faultTarget is the write that the call is, for faults.
+// faultTarget describes the write to faults.
 func (c *call) faultTarget() faults.Target {
 	return faults.Target{
 		User: userName(c.user), Agent: c.agent(), Resource: c.ep.ServedGR.String(),
@@ -101,7 +100,7 @@ func (c *call) faultTarget() faults.Target {
 	}
 }
 
-// newInjectedFault is what a fault has done to the write, but for what that was.
+// newInjectedFault describes the effect of a fault on the write, except What.
 func (c *call) newInjectedFault(f faults.Fault, t faults.Target) trace.InjectedFault {
 	return trace.InjectedFault{
 		Fault: f.ID, Action: string(f.Action), At: time.Now(),
@@ -118,7 +117,7 @@ func writes(verb string) bool {
 	return false
 }
 
-// faultError is what a write is told that a fault fails.
+// faultError returns the error of a write that a fault fails.
 func faultError(f faults.Fault) error {
 	text := fmt.Sprintf("fault %d on purpose: this write fails", f.ID)
 	switch f.Code {
@@ -136,18 +135,18 @@ func faultError(f faults.Fault) error {
 	return apierrors.NewInternalError(errors.New(text))
 }
 
-// breaker is the server as its faults.Set sees it.
+// breaker is the server as its faults.Set uses it.
 type breaker struct{ s *Server }
 
-// Changed is faults.Breaker's.
+// Changed implements faults.Breaker.
 func (b breaker) Changed() { b.s.streams.Wake() }
 
-// Drop is faults.Breaker's.
+// Drop implements faults.Breaker.
 func (b breaker) Drop(id uint64, meant func(faults.Target) bool) int {
 	return b.s.streams.Drop(id, meant)
 }
 
-// Expire is faults.Breaker's.
+// Expire implements faults.Breaker.
 func (b breaker) Expire(ctx context.Context, id uint64) (n int, err error) {
 	store := b.s.cfg.Store
 	leases, err := store.Leases(ctx)

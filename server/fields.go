@@ -20,8 +20,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// fieldManager is the name under which the call's writes are recorded: the one
-// it gives, else the beginning of its user agent.
+// fieldManager returns the name under which the call's writes are recorded: the one in the
+// options, else the beginning of the user agent.
 func (c *call) fieldManager(asked string) string {
 	if asked != "" {
 		return asked
@@ -40,8 +40,8 @@ func (c *call) fieldManager(asked string) string {
 	return b.String()
 }
 
-// recordFields enters into obj who owns its fields after this write. old is nil
-// if the write creates; else now is its text. What fails is left as it was.
+// recordFields enters into obj the owners of its fields after this write. old is nil if the
+// write creates; else now has its text. On an error the owners stay as they were.
 func (c *call) recordFields(obj, old resource.Object, now *watchcache.Object, manager string) {
 	if err := c.tryRecord(obj, old, now, manager); err != nil {
 		c.s.log.Warn("field managers not recorded", "resource", c.ep.ServedGR, "name", obj.GetName(), "error", err)
@@ -53,8 +53,7 @@ func (c *call) recordFields(obj, old resource.Object, now *watchcache.Object, ma
 	}
 }
 
-// recordBody enters who has set the fields of a body that is answered and never
-// stored.
+// recordBody enters the owners of the fields of a body that is answered and not stored.
 func (c *call) recordBody(body runtime.Object, gvk schema.GroupVersionKind, opts *metav1.CreateOptions) {
 	obj, ok := body.(resource.Object)
 	if !ok {
@@ -122,8 +121,8 @@ func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manag
 	return nil
 }
 
-// structBefore is what obj is compared with, if both are of the Go type of the
-// endpoint's version: old, or an empty object. Else it is nil.
+// structBefore returns the object that obj is compared with, if both have the Go type of the
+// endpoint's version: old, or an empty object. Else it returns nil.
 func (c *call) structBefore(obj, old resource.Object) any {
 	if c.ep.GoType == nil || reflect.TypeOf(obj).Elem() != c.ep.GoType {
 		return nil
@@ -137,8 +136,8 @@ func (c *call) structBefore(obj, old resource.Object) any {
 	return old
 }
 
-// recordBefore is the record that a write starts from: what the client sends,
-// since it may edit that, if it is sound, and else what is there.
+// recordBefore returns the managed fields that a write starts from: those that the client
+// sends, which it may edit, if they are valid, and else those of the old object.
 func (c *call) recordBefore(obj, old resource.Object) []metav1.ManagedFieldsEntry {
 	var there []metav1.ManagedFieldsEntry
 	if old != nil {
@@ -161,15 +160,15 @@ func sameEntries(a, b []metav1.ManagedFieldsEntry) bool {
 	})
 }
 
-// sameEntry compares all but the times.
+// sameEntry compares entries without their times.
 func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
 	x, y := a.FieldsV1, b.FieldsV1
 	a.FieldsV1, b.FieldsV1, a.Time, b.Time = nil, nil, nil, nil
 	return a == b && (x == nil) == (y == nil) && (x == nil || x.Equal(*y))
 }
 
-// sinceThen gives the entries their old times back where nothing else about
-// the object has changed, and says whether that is so.
+// sinceThen restores the times of the managed fields if nothing else in the object has
+// changed, and reports whether that is so.
 func (w *written) sinceThen(now *watchcache.Object, old resource.Object) bool {
 	list, was := w.obj.GetManagedFields(), old.GetManagedFields()
 	if len(list) == 0 || !slices.EqualFunc(list, was, sameEntry) || !managed.SameBut(w.value, now.Value()) {

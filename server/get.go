@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// get answers with one object, or its status.
+// get answers with one object, or the part of it that a subresource shows.
 func get(c *call) error {
 	var opts metav1.GetOptions
 	if err := c.rejectExport(); err != nil {
@@ -40,8 +40,8 @@ func get(c *call) error {
 	return c.answerStored(http.StatusOK, o)
 }
 
-// rejectExport objects to a parameter that was taken away in 1.21, so that nobody stores what
-// they believe to be stripped.
+// rejectExport rejects the export query parameter, removed in 1.21: a client that still sends
+// it would take the object for a stripped one.
 func (c *call) rejectExport() error {
 	asked := c.query["export"]
 	if len(asked) == 0 {
@@ -57,7 +57,7 @@ func (c *call) rejectExport() error {
 	return nil
 }
 
-// read finds an object in the cache; one that is not there is a NotFound.
+// read returns an object of the watch cache, or NotFound.
 func (c *call) read(name string, at watchcache.ReadAt) (*watchcache.Object, error) {
 	o, _, err := c.ep.Cache.Get(c.ctx, c.namespace(), name, at)
 	if c.redefined() {
@@ -72,13 +72,13 @@ func (c *call) read(name string, at watchcache.ReadAt) (*watchcache.Object, erro
 	return o, nil
 }
 
-// answers has the memory in which single objects are made ready to go out.
+// answers has buffers for responses of one object.
 var answers = sync.Pool{New: func() any { return new([]byte) }}
 
 // roomiestAnswer is how many bytes of such memory are kept.
 const roomiestAnswer = 64 << 10
 
-// answerStored answers with an object of the cache.
+// answerStored answers with an object of the watch cache.
 func (c *call) answerStored(code int, o *watchcache.Object) error {
 	f, err := c.form()
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *call) answerStored(code int, o *watchcache.Object) error {
 	return c.writeBytes(code, f.Media.String(), body)
 }
 
-// answerTyped answers with an object of the storage version.
+// answerTyped answers with an object of the hub version.
 func (c *call) answerTyped(code int, obj runtime.Object, rev string) error {
 	f, err := c.form()
 	if err != nil {
@@ -123,8 +123,8 @@ func (c *call) answerTyped(code int, obj runtime.Object, rev string) error {
 	return c.writeBytes(code, f.Media.String(), body)
 }
 
-// parseReadAt reads resourceVersion and resourceVersionMatch of a get or list.
-// Its error is a *field.Error, which verbs answer with codes of their own.
+// parseReadAt parses resourceVersion and resourceVersionMatch of a get or list. Its error is a
+// *field.Error, which each verb answers with a code of its own.
 func parseReadAt(rv string, match metav1.ResourceVersionMatch, paged bool) (watchcache.ReadAt, error) {
 	if rv == "" {
 		return watchcache.ReadAt{Match: watchcache.Latest}, nil
@@ -142,8 +142,8 @@ func parseReadAt(rv string, match metav1.ResourceVersionMatch, paged bool) (watc
 	return watchcache.ReadAt{Match: watchcache.NotOlder, Revision: rev}, nil
 }
 
-// parseRevision reads a resourceVersion. Clients may send any 64 bits; what no
-// store can reach is as far ahead as what this one has not reached.
+// parseRevision parses a resourceVersion. Clients may send any 64-bit number; one that no
+// store can reach is treated as a future revision.
 func parseRevision(rv string) (storage.Revision, error) {
 	n, err := strconv.ParseUint(rv, 10, 64)
 	if err != nil {

@@ -23,11 +23,11 @@ type Check struct {
 	Of func(ctx context.Context) error
 }
 
-// storePatience is how long the store may take to say what its revision is before the
-// check etcd fails, as in kube-apiserver.
+// storePatience is the time in which the store must return its revision, as in kube-apiserver;
+// else the check etcd fails.
 const storePatience = 2 * time.Second
 
-// errStopping is why a server that is told to stop is not ready.
+// errStopping is the error of the check shutdown.
 var errStopping = errors.New("process is shutting down")
 
 // newHealth returns the checks in kube-apiserver's order: the server's own, then those of
@@ -70,7 +70,7 @@ func isHealth(path string) bool {
 	return false
 }
 
-// health answers /healthz, /livez and /readyz, in whole or one check of it.
+// health answers /healthz, /livez and /readyz, with all checks or a single one.
 func (c *call) health(path string) error {
 	kind, one, single := strings.Cut(path[1:], "/")
 	if single {
@@ -116,8 +116,8 @@ func (c *call) health(path string) error {
 	return c.writeText(http.StatusOK, "ok")
 }
 
-// checkOne answers one check by name, with the reason if it fails: who may ask for a
-// single one may know it.
+// checkOne answers a single check, with the reason if it fails: a client that may ask for a
+// single check may see it.
 func (c *call) checkOne(kind, name string) error {
 	for _, check := range c.s.health {
 		if check.Name != name || check.ReadyOnly && kind != "readyz" {

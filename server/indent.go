@@ -9,7 +9,7 @@ import (
 	"fairlead.dev/internal/server/codec"
 )
 
-// indented serves what a handler answers in JSON as people like to read it.
+// indented serves a handler's JSON with indentation.
 func (c *call) indented(h http.Handler) error {
 	w := &buffered{ResponseWriter: c.w}
 	h.ServeHTTP(w, c.req)
@@ -27,7 +27,7 @@ func (c *call) indented(h http.Handler) error {
 	return err
 }
 
-// buffered keeps an answer back.
+// buffered holds a response back.
 type buffered struct {
 	http.ResponseWriter
 	code int

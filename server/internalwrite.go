@@ -17,13 +17,13 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// serverUser is who the server is when it writes for itself.
+// serverUser is the user of the server's own writes.
 var serverUser = &auth.User{Name: "system:apiserver", Groups: []string{auth.MastersGroup, "system:authenticated"}}
 
-// Amend changes an object in the server's own name, as if through a subresource,
-// past admission and validation. f gets a copy of the object as it is now, maybe
-// several times, and says whether there is anything to write. Config.Written is
-// not called. An object that does not exist is a NotFound.
+// Amend changes an object in the server's own name, as if through a subresource, without
+// admission and validation. f gets a copy of the present object, maybe several times, and
+// reports whether it has changed it. Config.Written is not called. An object that does not
+// exist is a NotFound.
 func (s *Server) Amend(ctx context.Context, gr schema.GroupResource, name, subresource string, f func(resource.Object) bool) error {
 	c, err := s.ownCall(ctx, gr, "", "update")
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Server) Remove(ctx context.Context, gr schema.GroupResource, name strin
 	return err
 }
 
-// ownCall is a call of the server's own.
+// ownCall returns a call of the server itself.
 func (s *Server) ownCall(ctx context.Context, gr schema.GroupResource, namespace, verb string) (*call, error) {
 	ep := s.table.Load().Stored[gr]
 	if ep == nil || ep.Cache == nil {
@@ -115,7 +115,7 @@ func (s *Server) callOf(ctx context.Context, ep *endpoint.Endpoint, namespace, v
 	}
 }
 
-// discardWriter takes the warnings of a call that nobody waits for.
+// discardWriter discards the warnings of the server's own calls.
 type discardWriter struct{}
 
 func (discardWriter) Header() http.Header         { return http.Header{} }

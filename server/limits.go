@@ -16,7 +16,7 @@ import (
 	"fairlead.dev/internal/server/memory"
 )
 
-// admitOne takes a place among the requests that run at once.
+// admitOne takes a place among the requests in flight.
 func (c *call) admitOne() (err error) {
 	if c.info.LongRunning() {
 		return nil
@@ -29,10 +29,10 @@ func (c *call) admitOne() (err error) {
 	return err
 }
 
-// inProcess reports whether the request has come by Transport.
+// inProcess reports whether the request has come through Transport.
 func (c *call) inProcess() bool { return c.req.RemoteAddr == memory.RemoteAddr }
 
-// refuseBusy answers with errBusy.
+// refuseBusy answers with inflight.ErrBusy.
 func (c *call) refuseBusy() {
 	c.terminated(http.StatusTooManyRequests)
 	c.w.Header().Set("Retry-After", "1")
@@ -50,7 +50,8 @@ func (c *call) arm() {
 	c.w.SetDeadline(c.limit()-time.Since(c.start), c.req.ProtoMajor == 1, c.tooLate)
 }
 
-// limit is how long the request may take: the server's limit, or less if the client has said so.
+// limit returns the time that the request may take: RequestTimeout, or the client's timeout if
+// that is less.
 func (c *call) limit() time.Duration {
 	if c.timeout > 0 && c.timeout < c.s.cfg.RequestTimeout {
 		return c.timeout

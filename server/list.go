@@ -8,8 +8,8 @@ import (
 	"fairlead.dev/internal/server/represent"
 )
 
-// list answers with the objects of one snapshot, written while it is walked. What
-// is long is not written by the handler: see listing.
+// list answers with the objects of one snapshot, written while it is walked. The handler
+// writes the first piece only; see represent.ListWriter.
 func list(c *call) error {
 	opts, err := c.listOptions()
 	if err != nil {
@@ -58,7 +58,7 @@ func list(c *call) error {
 	return c.writeList(f, meta, w)
 }
 
-// writeList writes the list in the encoding of the form.
+// writeList writes the list in the negotiated representation.
 func (c *call) writeList(f *represent.Representation, m represent.ListMeta, w represent.Walk) error {
 	if f.Media == codec.YAML || f.Pretty {
 		data, err := f.AppendList(nil, m, w.Items())

@@ -14,12 +14,12 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// lookup is an auth.Lookup over the server's watch caches. What it has decoded
-// once it keeps for as long as the object stays as it is.
+// lookup is an auth.Lookup over the server's watch caches. It keeps decoded objects for as
+// long as they do not change.
 type lookup struct{ s *Server }
 
-// decoded keeps typed objects by storage key. It holds those that access and
-// admission ask for, which are few; should they become many, it starts anew.
+// decoded keeps typed objects by storage key. It holds those that authorization and admission
+// read, which are few; beyond maxDecoded it is emptied.
 type decoded struct {
 	byKey sync.Map // string -> decodedObject
 	count atomic.Int64

@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/internal/server/endpoint"
 )
 
-// merges holds what merges applied configurations, by resource and version. It
-// is made of the kind's schemas when somebody first applies to it.
+// merges holds the field managers for server-side apply, by resource and version. A field
+// manager is made from the kind's schemas at the first apply.
 type merges struct {
 	mu struct {
 		sync.Mutex
@@ -27,7 +27,7 @@ type mergeKey struct {
 	version, subresource string
 }
 
-// keep forgets the resources that are not served any more.
+// keep forgets the resources that are no longer served.
 func (m *merges) keep(resources []*resource.Resource) {
 	served := map[*resource.Resource]bool{}
 	for _, r := range resources {
@@ -39,8 +39,8 @@ func (m *merges) keep(resources []*resource.Resource) {
 	maps.DeleteFunc(m.mu.managers, func(k mergeKey, _ *managedfields.FieldManager) bool { return !served[k.r] })
 }
 
-// manager merges configurations of the endpoint's version. Where versions are converted
-// by another program, it asks for as long as ctx lasts, and is one request's.
+// manager returns the field manager of the endpoint's version. If a webhook converts versions,
+// the field manager is made for one request, and ctx bounds its conversions.
 func (m *merges) manager(ctx context.Context, ep *endpoint.Endpoint, subresource string) (*managedfields.FieldManager, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,29 +19,28 @@ import (
 
 // change is a read-modify-write of one object.
 type change struct {
-	// next makes the new object, fresh at each call, from what is there. Both
-	// are of the storage version. now is nil if there is nothing.
+	// next makes the new object of the present one, anew at each call. Both are of the hub
+	// version. now and old are nil if there is no object.
 	next func(now *watchcache.Object, old resource.Object) (resource.Object, error)
-	// uid is the one the object must have, if not empty.
+	// uid, if set, is the UID that the object must have.
 	uid types.UID
-	// mayCreate lets the change bring the object into being.
+	// mayCreate lets the change create the object.
 	mayCreate bool
-	// trusted marks a change that the server makes by itself: it is neither
-	// admitted nor validated.
+	// trusted marks a change by the server itself, which is neither admitted nor validated.
 	trusted bool
-	// manager becomes the owner of what changes; but a change that is trusted
-	// or recorded leaves the record of owners as next makes it.
+	// manager becomes the owner of the changed fields. A change that is trusted or recorded
+	// leaves the managed fields as next makes them.
 	manager  string
 	recorded bool
 	opts     runtime.Object
 	// with is written in one transaction with the object.
 	with companions
-	// createOpts are those admission sees if the change creates.
+	// createOpts are the options that admission sees if the change creates.
 	createOpts runtime.Object
 }
 
-// modify does a change. If the store holds another state by the time of the
-// commit, it is done again on that one, for as long as the request may last.
+// modify does a change. If the object has changed by the time of the commit, the change is
+// done again on its new state, until the request's context ends.
 func (c *call) modify(name string, ch change) (w *written, created bool, err error) {
 	for {
 		now, _, err := c.ep.Cache.Get(c.ctx, c.namespace(), name, watchcache.ReadAt{})
@@ -68,8 +67,8 @@ func revisionOf(o *watchcache.Object) storage.Revision {
 	return o.Revision()
 }
 
-// attempt does the change on one state of the object. lost says that the store
-// has another one by now.
+// attempt does the change on one state of the object. lost reports that the object has changed
+// meanwhile.
 func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *written, lost bool, err error) {
 	if now == nil {
 		w, err := c.createByChange(name, ch)
@@ -129,7 +128,7 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 	return w, lost, err
 }
 
-// admitUpdate takes an update through the plugins that may change it.
+// admitUpdate takes an update through the mutating plugins.
 func (c *call) admitUpdate(ar *admission.Request, obj, old resource.Object) (resource.Object, error) {
 	if c.info.Subresource == "scale" {
 		return c.admitScale(ar, obj, old)
@@ -152,7 +151,7 @@ func (c *call) defaults(obj runtime.Object) {
 	}
 }
 
-// decodeCurrent is the object as a Go value, the call's alone.
+// decodeCurrent returns the object as a Go value that the call may change.
 func (c *call) decodeCurrent(now *watchcache.Object) (resource.Object, error) {
 	if obj := c.s.writeCache.take(c.ep, now); obj != nil {
 		c.lastRead.of, c.lastRead.foreign = nil, false
@@ -167,7 +166,7 @@ func (c *call) decodeCurrent(now *watchcache.Object) (resource.Object, error) {
 	return endpoint.AsObject(obj)
 }
 
-// textOf is an object's stored text without its record of owners.
+// textOf returns an object's stored text without managed fields.
 func (c *call) textOf(now *watchcache.Object) []byte {
 	if c.lastRead.of == now {
 		return c.lastRead.text
@@ -176,7 +175,7 @@ func (c *call) textOf(now *watchcache.Object) []byte {
 	return text
 }
 
-// createByChange is the change of an object that does not exist.
+// createByChange does the change of an object that does not exist.
 func (c *call) createByChange(name string, ch *change) (*written, error) {
 	if !ch.mayCreate {
 		return nil, c.notFound(name)

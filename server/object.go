@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// decodeObject reads the call's body as an object of the endpoint's version
-// and turns it into one of the storage version.
+// decodeObject decodes the body as an object of the endpoint's version and converts it to the
+// hub version.
 func (c *call) decodeObject(directive string) (resource.Object, error) {
 	m, err := c.s.offer.ContentType(c.req)
 	if err != nil {
@@ -27,7 +27,7 @@ func (c *call) decodeObject(directive string) (resource.Object, error) {
 	return obj, err
 }
 
-// clearServerFields clears what only the server sets.
+// clearServerFields clears the metadata that only the server sets.
 func clearServerFields(m metav1.Object) {
 	m.SetCreationTimestamp(metav1.Time{})
 	m.SetUID("")
@@ -36,8 +36,8 @@ func clearServerFields(m metav1.Object) {
 	m.SetSelfLink("")
 }
 
-// initObjectMeta gives a new object its time, its UID and, if it has only the beginning
-// of one, its name.
+// initObjectMeta gives a new object its creationTimestamp, its UID and, from generateName, its
+// name.
 func initObjectMeta(m metav1.Object) {
 	now := metav1.Now().Rfc3339Copy()
 	m.SetCreationTimestamp(now)
@@ -60,7 +60,7 @@ const (
 	ownersTwiceAfter = ownersTwice + " after mutating admission happens"
 )
 
-// dedupOwners drops owners that are named twice.
+// dedupOwners drops duplicate owner references, with a warning.
 func (c *call) dedupOwners(m metav1.Object, what string) {
 	refs := m.GetOwnerReferences()
 	if len(refs) < 2 {
@@ -83,7 +83,7 @@ func (c *call) dedupOwners(m metav1.Object, what string) {
 	}
 }
 
-// owner is a reference to an owner as what can be compared.
+// owner is an owner reference in comparable form.
 type owner struct {
 	ref               metav1.OwnerReference // without its pointers
 	controller, block int8                  // -1: not said

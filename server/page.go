@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// page is where in a snapshot a list stands.
+// page is a page of a list: a position in a snapshot.
 type page struct {
 	snap   *watchcache.Snapshot
 	prefix string // of the keys that are listed, as tokens leave it out
@@ -57,7 +57,7 @@ func (c *call) openPage(sel watchcache.Selection, opts *internalversion.ListOpti
 	return p, err
 }
 
-// cut collects the page's objects from the walk and says in meta how to go on.
+// cut collects the page's objects from the walk, and sets the continue token in meta.
 func (p *page) cut(walk *watchcache.Walk, sel watchcache.Selection, meta *represent.ListMeta) []*watchcache.Object {
 	objects := make([]*watchcache.Object, 0, min(p.limit, 1000)+1)
 	more := false
@@ -78,7 +78,7 @@ func (p *page) cut(walk *watchcache.Walk, sel watchcache.Selection, meta *repres
 	return objects
 }
 
-// pickedPage is cut for a selection with a pick.
+// pickedPage is cut for a selector with represent.VersionFields.
 func (c *call) pickedPage(f *represent.Representation, pick *represent.VersionFields, p *page, sel watchcache.Selection, meta *represent.ListMeta) ([]*watchcache.Object, error) {
 	objects, more, err := f.Select(c.ctx, pick, p.snap, sel, p.after, p.limit)
 	if more {

@@ -19,8 +19,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// patchVerb changes an object, or the part of it that a subresource is, as the
-// patch says.
+// patchVerb changes an object, or the part of it that a subresource shows, by a patch.
 func patchVerb(c *call) error {
 	defer c.within(updateTimeout)()
 	opts, p, err := c.readPatch()
@@ -70,8 +69,8 @@ func (c *call) readPatch() (*metav1.PatchOptions, patch.Patch, error) {
 	return opts, p, nil
 }
 
-// currentJSON is the text a patch is applied to: the object in the version of
-// the path.
+// currentJSON returns the text that a patch is applied to: the object in the version of the
+// path.
 func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte, error) {
 	if c.ep.Raw && c.ep.Current(now) {
 		return now.AppendJSON(nil), nil
@@ -83,8 +82,8 @@ func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte,
 	return codec.Marshal(obj, codec.JSON)
 }
 
-// applyLight is applyPatch to the text without managed fields, which few patches are about.
-// If that fails, it is done again with the whole text, of which the error is made.
+// applyLight patches the text without managed fields, which few patches touch. If that fails,
+// the patch is applied again to the whole text, from which the error is made.
 func (c *call) applyLight(p patch.Patch, now *watchcache.Object, old resource.Object, directive string) (resource.Object, error) {
 	if !bytes.Contains(p.Body, []byte("managedFields")) {
 		rest, err := c.lightJSON(now, old)
@@ -121,7 +120,7 @@ func (c *call) lightJSON(now *watchcache.Object, old resource.Object) ([]byte, e
 	return rest, nil
 }
 
-// applyPatch makes an object of the patched text of old, which current is.
+// applyPatch patches current, the text of old, and decodes the result.
 func (c *call) applyPatch(p patch.Patch, current []byte, old resource.Object, directive string) (resource.Object, error) {
 	var ref runtime.Object = old
 	if !c.ep.Raw {

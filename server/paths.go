@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/server/request"
 )
 
-// servePath answers requests that are for no resource.
+// servePath answers requests for paths that are no resources.
 func (c *call) servePath() error {
 	path := c.req.URL.Path
 	if h := c.s.cfg.Paths[path]; h != nil {
@@ -69,7 +69,7 @@ func (c *call) servePath() error {
 	return apistatus.ErrPathNotFound
 }
 
-// onlyJSON refuses what a document that is JSON and nothing else is not asked for in.
+// onlyJSON refuses methods and media types for a document that is served as JSON only.
 func (c *call) onlyJSON() error {
 	if c.req.Method != http.MethodGet {
 		return apistatus.MethodNotAllowed()
@@ -81,8 +81,7 @@ func (c *call) onlyJSON() error {
 	return nil
 }
 
-// noSuchVersion says that the path is that of a version that a built-in group does
-// not have.
+// noSuchVersion reports whether the path names a version that a built-in group does not have.
 func (c *call) noSuchVersion(path string) bool {
 	t, parts := c.s.table.Load(), request.SplitPath(path)
 	switch {

@@ -35,10 +35,10 @@ type Elsewhere struct {
 	Transport *http.Transport
 }
 
-// discoveryTimeout bounds what clients ask each server before anything else.
+// discoveryTimeout bounds the discovery of each peer, which clients do first.
 const discoveryTimeout = 5 * time.Second
 
-// findPeer is the server that the request is to be passed on to, nil if it is this one.
+// findPeer returns the server that the request is to be passed on to, nil if it is this one.
 func (c *call) findPeer() *Elsewhere {
 	others, in := c.s.cfg.Others, &c.info
 	if others == nil {
@@ -58,7 +58,7 @@ func (c *call) findPeer() *Elsewhere {
 	return nil
 }
 
-// proxyToPeer passes the request on, with who it is for.
+// proxyToPeer passes the request on, with its user in headers.
 func (c *call) proxyToPeer(to *Elsewhere) error {
 	if !to.Available {
 		http.Error(c.w, "service unavailable", http.StatusServiceUnavailable)

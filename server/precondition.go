@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// checkRevision holds the object against the revision it was made from. One
-// that does not say which takes the present one, if its kind allows that.
+// checkRevision compares the object's resourceVersion with the present one. An object without
+// one takes the present one, unless its kind requires it.
 func (c *call) checkRevision(obj resource.Object, now *watchcache.Object) error {
 	said := obj.GetResourceVersion()
 	if said == "" || said == "0" {

@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// prepareUpdate keeps what an update may not change and validates the rest. It tells
-// the faults found so far along with its own.
+// prepareUpdate restores immutable fields from the old object, then validates. faults are
+// errors found before, which are reported with its own.
 func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) error {
 	prepare, _ := c.ep.UpdateRules(c.info.Subresource)
 	whole := c.info.Subresource == ""
@@ -54,8 +54,8 @@ func (c *call) prepareUpdate(obj, old resource.Object, faults field.ErrorList) e
 	return nil
 }
 
-// lastFinalizerRemoved says that the update took the last finalizer off an object that is
-// being deleted, so that it goes now.
+// lastFinalizerRemoved reports whether the update removes the last finalizer of a terminating
+// object, which is then deleted.
 func (c *call) lastFinalizerRemoved(obj, old resource.Object) bool {
 	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil {
 		return false
@@ -67,7 +67,7 @@ func (c *call) lastFinalizerRemoved(obj, old resource.Object) bool {
 	return f == nil || !f(obj)
 }
 
-// removeFinalized deletes in place of writing w.
+// removeFinalized deletes the object in place of writing w.
 func (c *call) removeFinalized(w *written, now *watchcache.Object) (*written, bool, error) {
 	w.revise(now.Revision())
 	if c.dryRun {

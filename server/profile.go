@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// profiles is where kube-apiserver, too, tells what it is busy with; who may read it is
-// RBAC's to say, as for every path.
+// profiles is the path of Go's profiles, as in kube-apiserver. RBAC decides about access, as
+// for every path.
 const profiles = "/debug/pprof"
 
 // profile answers in the form that `go tool pprof` reads.

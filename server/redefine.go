@@ -12,26 +12,25 @@ import (
 	"fairlead.dev/storage"
 )
 
-// Definitions keep the custom kinds that are served at what the stored
-// definitions say.
+// Definitions keeps the served custom resources in step with the stored definitions.
 type Definitions interface {
-	// Settled says that what the watch caches hold of definitions is in effect.
-	// It is asked for each request to a custom kind, and does not wait.
+	// Settled reports whether the definitions in the watch caches are in effect. It is called
+	// for each request to a custom resource, and does not wait.
 	Settled() bool
-	// Settle puts into effect all that is stored by now, with a call of
-	// Server.Set if that changes what is served.
+	// Settle puts all stored definitions into effect, and calls Server.Set if that changes the
+	// resources served.
 	Settle(ctx context.Context) error
 }
 
-// errRedefined says that a request's kind has another definition by now, perhaps
-// one that another server wrote, or may have. Nothing has been written or
-// answered, and the request is to be served anew.
+// errRedefined reports that the definition of the request's kind has changed, or may have,
+// perhaps by a write of another server. Nothing has been written or answered, and the request
+// is served anew.
 var errRedefined = errors.New("the definition of the kind has changed")
 
-// redefinitions is how often a request is served anew.
+// redefinitions bounds the times that a request is served anew.
 const redefinitions = 16
 
-// serveResource answers a request to a resource.
+// serveResource answers a request for a resource.
 func (c *call) serveResource() error {
 	ctx := c.ctx
 	for range redefinitions {
@@ -53,9 +52,8 @@ func (c *call) serveResource() error {
 	return apistatus.New(http.StatusServiceUnavailable, "", errRedefined.Error())
 }
 
-// lookUp finds the endpoint of a path. Before it is one of a custom kind, all
-// definitions take effect that the watch caches hold; before it is none, all that
-// are stored.
+// lookUp finds the endpoint of a path. Before it returns a custom resource, all definitions in
+// the watch caches take effect; before it returns none, all stored ones do.
 func (c *call) lookUp(gvr schema.GroupVersionResource) (*endpoint.Endpoint, *endpoint.Table, error) {
 	t := c.s.table.Load()
 	ep := t.Endpoints[gvr]
@@ -69,8 +67,8 @@ func (c *call) lookUp(gvr schema.GroupVersionResource) (*endpoint.Endpoint, *end
 	return ep, t, nil
 }
 
-// redefined says that the call's endpoint is perhaps not the one that what was
-// just read of the watch cache is to be seen by.
+// redefined reports whether the call's endpoint may be out of date for the objects just read
+// from the watch cache.
 func (c *call) redefined() bool {
 	if !c.ep.Redefinable || c.s.cfg.Definitions == nil {
 		return false
@@ -88,8 +86,8 @@ func (c *call) fenced(cond storage.Condition) []storage.Condition {
 	return []storage.Condition{cond}
 }
 
-// failedByDefinition says of a write that failed, by what its conditions' keys hold, that
-// it did because of the definition: the object is as it was to be.
+// failedByDefinition reports, by the present values of a failed transaction's keys, that only
+// the condition on the definition has failed.
 func failedByDefinition(current []*storage.KeyValue, at storage.Revision) bool {
 	if len(current) < 2 {
 		return false
@@ -100,6 +98,6 @@ func failedByDefinition(current []*storage.KeyValue, at storage.Revision) bool {
 	return current[0].ModRevision == at
 }
 
-// Resume lets watches go on that wait for definitions to take effect. It is to
-// be called when they have.
+// Resume wakes watches that wait for definitions to take effect. It must be called when they
+// have.
 func (s *Server) Resume() { s.streams.WakeHeld() }

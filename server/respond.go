@@ -15,7 +15,7 @@ import (
 	"fairlead.dev/internal/server/respond"
 )
 
-// fail answers with an error. If the answer has begun already, it is cut off.
+// fail answers with an error. A response that has begun is cut off.
 func (c *call) fail(err error) {
 	if c.w.Code != 0 {
 		panic(http.ErrAbortHandler)
@@ -37,7 +37,7 @@ func (c *call) fail(err error) {
 	}
 }
 
-// write answers with an object as it is, its kind set.
+// write answers with an object whose kind is set.
 func (c *call) write(code int, a request.ResponseFormat, obj runtime.Object) error {
 	data, err := codec.EncodeBody(obj, a.Media, a.Pretty)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *call) write(code int, a request.ResponseFormat, obj runtime.Object) err
 	return c.writeBytes(code, a.Media.String(), data)
 }
 
-// writeBytes answers with a body that is ready.
+// writeBytes answers with a complete body.
 func (c *call) writeBytes(code int, contentType string, data []byte) error {
 	h := c.w.Header()
 	h["Content-Type"] = []string{contentType}
@@ -65,8 +65,8 @@ func (c *call) writeBytes(code int, contentType string, data []byte) error {
 	return err
 }
 
-// wantsGzip says whether the client takes compressed answers. As kube-apiserver
-// has it, gzip is asked for by nothing but its name.
+// wantsGzip reports whether the client accepts gzip. As in kube-apiserver, parameters such as
+// q=0 are not understood.
 func (c *call) wantsGzip() bool {
 	for part := range strings.SplitSeq(c.req.Header.Get("Accept-Encoding"), ",") {
 		if strings.TrimSpace(part) == "gzip" {

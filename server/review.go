@@ -46,7 +46,7 @@ func review(c *call) error {
 	return c.answerOwn(http.StatusCreated, out, c.ep.ServedGVK)
 }
 
-// subresourceCreate answers a create of a subresource with f.
+// subresourceCreate returns the verb that answers a create of a subresource with f.
 func subresourceCreate(f CreateFunc) verb {
 	return func(c *call) error {
 		defer c.within(updateTimeout)()
@@ -83,7 +83,7 @@ func subresourceCreate(f CreateFunc) verb {
 	}
 }
 
-// complete fills in what the body of a subresource leaves out.
+// complete sets the defaults of a subresource's body.
 func complete(obj runtime.Object) {
 	if t, ok := obj.(*authenticationv1.TokenRequest); ok && t.Spec.ExpirationSeconds == nil {
 		hour := int64(60 * 60)
@@ -91,8 +91,8 @@ func complete(obj runtime.Object) {
 	}
 }
 
-// admitBody asks admission about a body that is not stored as it is, and returns what
-// has become of it.
+// admitBody asks admission about a body that is not stored as it is, and returns it as
+// mutating plugins have left it.
 func admitBody[T runtime.Object](c *call, obj T, opts *metav1.CreateOptions) (T, error) {
 	ar := c.admission(admission.Create, obj, nil, opts)
 	if err := c.chain().All(c.ctx, ar); err != nil {
@@ -106,7 +106,7 @@ func admitBody[T runtime.Object](c *call, obj T, opts *metav1.CreateOptions) (T,
 	return out, nil
 }
 
-// subresourceKind is the kind of the subresource's body.
+// subresourceKind returns the kind of the subresource's body.
 func (c *call) subresourceKind() schema.GroupVersionKind {
 	sub := c.ep.Subresource(c.info.Subresource)
 	gvk := schema.GroupVersionKind{Group: sub.Group, Version: sub.Version, Kind: sub.Kind}
@@ -116,8 +116,8 @@ func (c *call) subresourceKind() schema.GroupVersionKind {
 	return gvk
 }
 
-// readCreate reads the body and options of a create into obj. An empty body
-// leaves obj as it is.
+// readCreate reads the body and options of a create into obj. An empty body leaves obj as it
+// is.
 func (c *call) readCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*metav1.CreateOptions, error) {
 	opts := &metav1.CreateOptions{}
 	if err := c.options(opts); err != nil {
@@ -143,8 +143,7 @@ func (c *call) readCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*met
 	return opts, nil
 }
 
-// answerOwn answers with an object that is not one of the endpoint's stored
-// ones.
+// answerOwn answers with an object that is not one of the endpoint's stored ones.
 func (c *call) answerOwn(code int, obj runtime.Object, gvk schema.GroupVersionKind) error {
 	if obj.GetObjectKind().GroupVersionKind().Empty() {
 		obj.GetObjectKind().SetGroupVersionKind(gvk)

@@ -14,7 +14,7 @@ func (c *call) writeJSON(code int, v any) error {
 	return c.writeBytes(code, "application/json", data)
 }
 
-// rootPaths are the paths the server tells of at its root.
+// rootPaths returns the paths that the root document lists.
 func (c *call) rootPaths() []string {
 	list := []string{"/api", "/api/v1", "/apis", "/openapi/v2", "/openapi/v3"}
 	list = append(list, c.s.debugPaths()...)
@@ -37,7 +37,7 @@ func (c *call) rootPaths() []string {
 	return slices.Compact(list)
 }
 
-// debugPaths are those that /statusz names.
+// debugPaths returns the paths that /statusz lists.
 func (s *Server) debugPaths() []string {
 	list := []string{"/healthz", "/livez", "/metrics", "/metrics/slis", "/readyz", statuszPath, "/version"}
 	if s.cfg.Flags != nil {

@@ -64,8 +64,8 @@ func (c *call) route() (_ verb, err error) {
 	return do, c.nameFits()
 }
 
-// namespaceFits refuses the namespaces . and .., which would lead out of the keys of the
-// resource. They are no fault of the client's in kube-apiserver's eyes.
+// namespaceFits refuses the namespaces . and .., which would leave the keys of the resource.
+// kube-apiserver answers them with server errors.
 func (c *call) namespaceFits() error {
 	in := &c.info
 	if in.Namespace != "." && in.Namespace != ".." || c.ep.Virtual || !c.ep.Namespaced {
@@ -81,7 +81,7 @@ func (c *call) namespaceFits() error {
 	return fmt.Errorf("invalid key: %q", key)
 }
 
-// nameFits refuses names that could not be part of a path.
+// nameFits refuses names that cannot be part of a path.
 func (c *call) nameFits() error {
 	if c.ep.Virtual || len(c.info.Parts) < 2 {
 		return nil
@@ -152,7 +152,7 @@ func (c *call) routeVerb() (verb, error) {
 	return do, nil
 }
 
-// virtualRead is for kinds that are not stored and yet can be read.
+// virtualRead picks the verb for reads of resources that are not stored.
 func (c *call) virtualRead(named bool) (verb, error) {
 	if c.ep.Has(c.info.Verb) && (c.info.Verb == "get" || c.info.Verb == "list") {
 		return serveComputed, nil
@@ -196,7 +196,8 @@ func (c *call) routeSubresource() (verb, error) {
 	return nil, apistatus.MethodNotAllowed()
 }
 
-// routeConnect finds the verb of such a subresource; nil if the path names none.
+// routeConnect finds the verb of a subresource that leads elsewhere; nil if the path names
+// none.
 func (c *call) routeConnect() (verb, error) {
 	in := &c.info
 	do := connect.Find(c.ep.ServedGR, in.Subresource)

@@ -14,8 +14,8 @@ func (c *call) listOptions() (*internalversion.ListOptions, error) {
 	return request.DecodeListOptions(c.query, c.info.Verb == "watch")
 }
 
-// selection is which objects the call is about: those of the selection that the pick,
-// if there is one, takes.
+// selection returns the objects that the call is about: those of the selection whose version
+// fields, if there are any, match.
 func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selection, *represent.VersionFields, error) {
 	sel := watchcache.Selection{Namespace: c.namespace(), Name: c.info.Name}
 	if opts.LabelSelector != nil && !opts.LabelSelector.Empty() {
@@ -51,7 +51,7 @@ func (c *call) selection(opts *internalversion.ListOptions) (watchcache.Selectio
 	return sel, p, nil
 }
 
-// everything says whether the selection takes each object of its namespace.
+// everything reports whether the selection takes every object of its namespace.
 func everything(sel watchcache.Selection) bool {
 	return sel.Labels == nil && sel.Fields == nil && sel.Name == ""
 }

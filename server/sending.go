@@ -10,8 +10,8 @@ import (
 	"fairlead.dev/internal/server/respond"
 )
 
-// begin answers with the first piece of a list, b, and leaves the rest for when the
-// handler has returned. all is the whole of it.
+// begin answers with b, the first piece of a list, and leaves the rest for after the handler's
+// return. all is the whole list.
 func (c *call) begin(l *represent.ListWriter, all represent.Walk, b []byte) error {
 	c.w.Extend(c.limit())
 	c.w.Header().Set("Content-Type", l.Representation.Media.String())
@@ -29,7 +29,7 @@ func (c *call) begin(l *represent.ListWriter, all represent.Walk, b []byte) erro
 	return nil
 }
 
-// sending is a listing whose answer has begun.
+// sending is a list whose response has begun.
 type sending struct {
 	*represent.ListWriter
 	c *call
@@ -51,7 +51,7 @@ func (s *sending) Run() {
 	}
 }
 
-// HandOver leaves the rest to the connection, if it can take it.
+// HandOver leaves the rest to the connection if that can take it.
 func (s *sending) HandOver(done func()) bool {
 	until := time.Now().Add(s.c.limit())
 	l := &handedList{s.ListWriter, s.c.s, until, done}
@@ -62,7 +62,7 @@ func (s *sending) HandOver(done func()) bool {
 	return ok
 }
 
-// handedList is a listing as the connection sees it.
+// handedList is a list that its connection writes.
 type handedList struct {
 	*represent.ListWriter
 	s *Server
@@ -71,7 +71,7 @@ type handedList struct {
 	done  func()
 }
 
-// Next is h2.Source's.
+// Next implements h2.Source.
 func (h *handedList) Next(dst []byte, limit int) ([]byte, bool, error) {
 	if time.Now().After(h.until) {
 		return dst, false, http.ErrAbortHandler
@@ -87,11 +87,11 @@ func (h *handedList) Next(dst []byte, limit int) ([]byte, bool, error) {
 	return dst, more, err
 }
 
-// Close is h2.Source's.
+// Close implements h2.Source.
 func (h *handedList) Close(error) { h.done() }
 
-// worthGzip says whether a list is worth compressing, from the stored size of the
-// first of its objects.
+// worthGzip reports whether a list is worth compressing, by the stored size of its first
+// objects.
 func worthGzip(w represent.Walk) bool {
 	size := 0
 	for o := range w.Items() {

@@ -117,10 +117,10 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// Set replaces the resources that are served. Those that were there keep their
-// watch cache; requests that run already end as they began. The describers are told
-// once the new ones are served and before the watches of those that went end: who sees
-// a kind described can use it, and who sees it end no longer finds it described.
+// Set replaces the resources that are served. Resources that stay keep their watch cache, and
+// running requests end as they began. The describers are told after the new resources are
+// served and before the watches of removed ones end: a client that sees a kind described can
+// use it, and one that sees its watch end no longer finds it described.
 func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
 	before := s.table.Load()
 	now := endpoint.NewTable(s.hub, resources, before)
@@ -133,18 +133,18 @@ func (s *Server) Set(resources []*resource.Resource, describers ...Describer) {
 	s.streams.WakeRetired()
 }
 
-// A Describer tells clients what is served, as discovery and OpenAPI do.
+// A Describer describes the served resources to clients, as discovery and OpenAPI do.
 type Describer interface {
 	Set(resources []*resource.Resource)
 }
 
-// Resources are those that are served now. They are shared.
+// Resources returns the resources that are served now. They are shared.
 func (s *Server) Resources() []*resource.Resource { return s.table.Load().Rows }
 
 // Lookup reads the server's objects.
 func (s *Server) Lookup() auth.Lookup { return lookup{s} }
 
-// Network connects to all that the server asks.
+// Network connects to everything that the server calls.
 func (s *Server) Network() *reach.Network { return s.network }
 
 // Cache is the watch cache of a resource, nil if it is not served or not stored.
@@ -155,7 +155,7 @@ func (s *Server) Cache(gr schema.GroupResource) *watchcache.Cache {
 	return nil
 }
 
-// holds says whether the endpoint's cache is still the one of its resource.
+// holds reports whether the endpoint's cache is still the one of its resource.
 func (s *Server) holds(ep *endpoint.Endpoint) bool {
 	return s.table.Load().Caches[ep.StoragePrefix+"/"] == ep.Cache
 }
@@ -166,11 +166,10 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// Transport is the wire in memory: a RoundTripper that calls the server's
-// handler for requests of the user. A nil user is whoever the request's
-// credentials say.
+// Transport is the wire in memory: a RoundTripper that calls the server's handler for requests
+// of the user. With a nil user the request's own credentials count.
 //
-// A watch or a list is served on a goroutine of its own, which waits when the
-// reader is a buffer behind; it ends when the body is closed or the request's
-// context is. Every other request is served before RoundTrip returns.
+// A watch or a list is served on a goroutine of its own, which waits when the reader is a
+// buffer behind; it ends when the body is closed or the request's context is. Every other
+// request is served before RoundTrip returns.
 func Transport(s *Server, user *auth.User) http.RoundTripper { return memory.New(s, user) }

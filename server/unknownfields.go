@@ -10,9 +10,9 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// preserveUnknownFields gives the bytes to be written the fields of the stored object that
-// this server's Go types do not have: a newer server has written them. They stay
-// with whatever they were part of, unless a client replaces the object as a whole.
+// preserveUnknownFields copies fields unknown to this server's Go types from the stored object
+// into the bytes about to be written: a newer server has stored them. An update of the whole
+// object drops them.
 func (c *call) preserveUnknownFields(now *watchcache.Object, w *written) {
 	if c.lastRead.of != now || !c.lastRead.foreign || c.info.Verb == "update" && c.info.Subresource == "" {
 		return
@@ -20,8 +20,8 @@ func (c *call) preserveUnknownFields(now *watchcache.Object, w *written) {
 	w.value = graft(c.lastRead.text, w.value, reflect.TypeOf(w.obj))
 }
 
-// graft adds to the text of a value of type t what stands in another and the type
-// does not know.
+// graft adds to to, the text of a value of type t, the members of from that the type does not
+// have.
 func graft(from, to []byte, t reflect.Type) []byte {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -67,8 +67,8 @@ func graftMembers(from, to []byte, t reflect.Type) []byte {
 	return append(out, '}')
 }
 
-// graftItems grafts each item on the one of the same name, or in the same place of
-// a list that is as long as it was.
+// graftItems grafts each item on the one of the same name or, in a list of unchanged length,
+// of the same index.
 func graftItems(from, to []byte, t reflect.Type) []byte {
 	before, list := scan.Items(nil, from), scan.Items(nil, to)
 	for i := range list {
@@ -90,8 +90,7 @@ func graftItems(from, to []byte, t reflect.Type) []byte {
 	return append(append([]byte{'['}, bytes.Join(list, []byte{','})...), ']')
 }
 
-// memberType is the type of a member of a JSON object that t stands for, if the type
-// knows it.
+// memberType returns the type of a member of a JSON object that decodes into t, if t has it.
 func memberType(t reflect.Type, name string) (reflect.Type, bool) {
 	if t.Kind() == reflect.Map {
 		return t.Elem(), true

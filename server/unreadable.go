@@ -21,8 +21,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// CheckStored returns a function that tells why a server of these resources cannot read
-// what is stored under a key: nil if it can, or if the key is no object's.
+// CheckStored returns a function that explains why a server of these resources cannot read the
+// value of a key. It returns nil if the server can, or if the key is no object's.
 func CheckStored(resources []*resource.Resource) func(*storage.KeyValue) error {
 	kinds := map[string]watchcache.Options{}
 	for _, r := range resources {
@@ -55,9 +55,8 @@ const (
 	verbDeleteIgnoreErrors = "unsafe-delete-ignore-read-errors"
 )
 
-// removeUnreadable deletes the named object, whose stored value must be one that cannot
-// be read. Finalizers, preconditions and admission do not count, since nobody can read
-// them, or what to ask them about.
+// removeUnreadable deletes the named object, whose stored value must be unreadable.
+// Finalizers, preconditions and admission are skipped, since they cannot be read or asked.
 func (c *call) removeUnreadable() error {
 	if err := c.mayRemoveUnreadable(); err != nil {
 		return err
@@ -87,7 +86,7 @@ func (c *call) removeUnreadable() error {
 	}))
 }
 
-// mayRemoveUnreadable asks for the right to do so, which is another than to delete.
+// mayRemoveUnreadable asks for the permission, which is another one than to delete.
 func (c *call) mayRemoveUnreadable() error {
 	a := auth.Attributes{
 		User: c.user, Verb: "delete", Path: c.info.Path, IsResource: true,
@@ -108,8 +107,7 @@ func (c *call) mayRemoveUnreadable() error {
 	return nil
 }
 
-// unreadableAt is the revision of the named object, whose value cannot be read, or an
-// error if it can.
+// unreadableAt returns the revision of the named object, or an error if its value is readable.
 func (c *call) unreadableAt() (storage.Revision, error) {
 	now, err := c.read(c.info.Name, watchcache.ReadAt{})
 	var e *watchcache.UnreadableError
@@ -126,7 +124,7 @@ func (c *call) unreadableAt() (storage.Revision, error) {
 		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage", now.Key()))
 }
 
-// refuseIgnoringReadErrors refuses the option where it means nothing.
+// refuseIgnoringReadErrors refuses the option for a collection.
 func refuseIgnoringReadErrors(opts *metav1.DeleteOptions) error {
 	if !ignoresReadErrors(opts) {
 		return nil

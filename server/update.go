@@ -12,7 +12,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// update replaces an object, or the part of it that a subresource is.
+// update replaces an object, or the part of it that a subresource shows.
 func update(c *call) error {
 	defer c.within(updateTimeout)()
 	opts := &metav1.UpdateOptions{}

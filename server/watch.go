@@ -20,9 +20,9 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// watchVerb streams what happens to the selected objects. What is wrong with
-// the request is its answer; what keeps a proper request from being met, such
-// as a history that does not reach so far, is the first event of the stream.
+// watchVerb streams the events of the selected objects. An error in the request is its
+// response. A failure to serve a valid request, such as a history that has been compacted, is
+// the first event of the stream.
 func watchVerb(c *call) error {
 	opts, err := c.listOptions()
 	if err != nil {
@@ -94,7 +94,7 @@ func watchVerb(c *call) error {
 	return nil
 }
 
-// tooOld says of a start that the history does not hold how far back it goes.
+// tooOld adds to the error of a compacted start how far back the history goes.
 func (c *call) tooOld(after storage.Revision, err error) error {
 	if !errors.Is(err, storage.ErrCompacted) {
 		return err
@@ -102,8 +102,8 @@ func (c *call) tooOld(after storage.Revision, err error) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", after, c.s.cfg.Store.Compacted()))
 }
 
-// startWatch opens the watcher. If the watch begins with the present state or behind it,
-// that is the snapshot returned.
+// startWatch opens the watcher. If the watch begins with or at the present state, it also
+// returns that snapshot.
 func (c *call) startWatch(sel watchcache.Selection, after storage.Revision, opts *internalversion.ListOptions) (*watchcache.Watcher, *watchcache.Snapshot, error) {
 	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
 	if after != 0 && !initial {
@@ -125,7 +125,7 @@ func (c *call) startWatch(sel watchcache.Selection, after storage.Revision, opts
 	return w, snap, err
 }
 
-// watchTimeout is how long the watch runs.
+// watchTimeout returns the time that the watch runs.
 func (c *call) watchTimeout(opts *internalversion.ListOptions) time.Duration {
 	if opts.TimeoutSeconds != nil && *opts.TimeoutSeconds != 0 { // less than 0: it ends as it begins
 		return time.Duration(*opts.TimeoutSeconds) * time.Second

@@ -10,17 +10,16 @@ import (
 	"fairlead.dev/trace"
 )
 
-// WatchersPath answers with the watches that are open, as a JSON array of Watcher, to who
-// may get the path.
+// WatchersPath answers with the open watches, as a JSON array of Watcher.
 const WatchersPath = "/debug/watchers"
 
-// Watcher is a watch that is open, and how far it has come.
+// Watcher is an open watch and its position.
 type Watcher struct {
 	trace.Stream
-	// Reached is the revision of the last event that it was sent, 0 for none.
+	// Reached is the revision of the last event sent, 0 for none.
 	Reached int64 `json:"reached,omitempty"`
-	// Waiting is how many events it has still to be sent, as far as they are kept in
-	// memory, and Oldest the revision of the first of them.
+	// Waiting is the number of events still to be sent, as far as they are kept in memory, and
+	// Oldest the revision of the first of them.
 	Waiting int   `json:"waiting"`
 	Oldest  int64 `json:"oldest,omitempty"`
 }
@@ -33,7 +32,7 @@ func (c *call) watchers() error {
 	return c.writeJSON(http.StatusOK, c.s.watchers())
 }
 
-// watchers are those that are open, in the order in which they began.
+// watchers returns the open watches in the order in which they began.
 func (s *Server) watchers() []Watcher {
 	all := []Watcher{}
 	s.streams.Traced(func(client *trace.Stream, reached int64, waiting []storage.Revision) bool {

@@ -12,12 +12,12 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// writeCache has, of the objects that were written last, the Go values that they were
-// encoded of: a new pod is written thrice within a second, and need not be decoded for
-// that. It is only for values that decoding would give as well.
+// writeCache keeps the decoded Go value of recently written objects, so that the next write
+// need not decode them: a new pod is written three times within a second. It keeps only values
+// that decoding would give as well.
 //
-// A value has one owner at a time. The call that wrote it gives it away when it is done
-// with it, and who takes it may change it like one that it has decoded itself.
+// A value has one owner at a time. The call that wrote it gives it up, and the one that takes
+// it may change it.
 type writeCache struct {
 	mu struct {
 		sync.Mutex
@@ -36,13 +36,13 @@ type cachedWrite struct {
 }
 
 const (
-	// maxCachedWrites is how many objects of either age there are.
+	// maxCachedWrites bounds the objects of either age.
 	maxCachedWrites = 512
 	cachedWriteTTL  = time.Second / 2
 )
 
-// give leaves the object that a call has written to whoever writes it next. Nobody may
-// use it after that. Events are not written again.
+// give puts the object that a call has written into the cache. The call must not use it after
+// that. Objects that expire, such as events, are not kept: they are rarely written again.
 func (l *writeCache) give(c *call, w *written) {
 	obj := w.obj
 	if !w.stored || obj == nil || c.lastRead.foreign || c.ep.GoType == nil || reflect.TypeOf(obj).Elem() != c.ep.GoType || c.ep.Strategy.Expires {
@@ -64,7 +64,8 @@ func (l *writeCache) give(c *call, w *written) {
 	}
 }
 
-// take is the object in the state that the cache shows, nil if it is not there.
+// take returns the object in the state that the watch cache has, nil if there is none, and
+// removes it.
 func (l *writeCache) take(ep *endpoint.Endpoint, now *watchcache.Object) resource.Object {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +78,7 @@ func (l *writeCache) take(ep *endpoint.Endpoint, now *watchcache.Object) resourc
 	return nil
 }
 
-// age is called with the lock held.
+// age makes young objects old and drops the old ones. It is called with the lock held.
 func (l *writeCache) age() {
 	clear(l.mu.old)
 	l.mu.old, l.mu.young = l.mu.young, l.mu.old

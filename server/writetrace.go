@@ -8,15 +8,15 @@ import (
 	"fairlead.dev/trace"
 )
 
-// stamp stamps the call on its way to the store.
+// stamp records the time at which a write passes a hop.
 func (c *call) stamp(h trace.Hop) {
 	if l := c.s.cfg.Trace; l != nil {
 		c.hops[h] = l.Now()
 	}
 }
 
-// stampQueued stamps the call as it goes to the store. What is written by another way than
-// most, a binding say, has been admitted by then as well.
+// stampQueued stamps a write as it goes to the store. Writes that skip admission, such as a
+// binding, are stamped as admitted, too.
 func (c *call) stampQueued() {
 	c.stamp(trace.Queued)
 	if c.hops[trace.Admitted] == 0 {
@@ -24,7 +24,7 @@ func (c *call) stampQueued() {
 	}
 }
 
-// traceWrite tells the trace which event the call has made.
+// traceWrite enters the write into the trace under the revision of its event.
 func (c *call) traceWrite(rev storage.Revision) {
 	l := c.s.cfg.Trace
 	if l == nil {
@@ -44,7 +44,7 @@ func (c *call) traceWrite(rev storage.Revision) {
 	})
 }
 
-// agent is the client's program, without its platform.
+// agent returns the client's program, without its platform.
 func (c *call) agent() string {
 	whole := c.req.Header["User-Agent"]
 	if len(whole) == 0 {
@@ -54,7 +54,7 @@ func (c *call) agent() string {
 	return name
 }
 
-// traceStream says who a stream is for.
+// traceStream describes the watch that the call opens.
 func (c *call) traceStream(id uint64) *trace.Stream {
 	return &trace.Stream{
 		ID: id, User: userName(c.user), Agent: c.agent(),

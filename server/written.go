@@ -11,7 +11,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// written is an object with the bytes that are, or would be, stored for it.
+// written is an object with its value in the store, or the one that a dry run would store.
 type written struct {
 	obj   resource.Object // nil if only the bytes are known
 	key   string
@@ -19,11 +19,11 @@ type written struct {
 	rev   storage.Revision // 0 for a dry run of a create
 	// with is written in one transaction with the object.
 	with companions
-	// stored says that this call has stored the object.
+	// stored: this call has stored the object.
 	stored bool
 }
 
-// encode makes the bytes to be stored of an object of the hub version.
+// encode makes the value to be stored of an object of the hub version.
 func (c *call) encode(obj resource.Object) (*written, error) {
 	obj, value, err := c.ep.EncodeStored(c.ctx, obj, c.altered)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *call) encode(obj resource.Object) (*written, error) {
 	return &written{obj: obj, key: c.ep.Key(obj.GetNamespace(), obj.GetName()), value: value}, nil
 }
 
-// revise says which revision the commit had.
+// revise sets the revision of the commit.
 func (w *written) revise(rev storage.Revision) {
 	w.rev = rev
 	if w.obj != nil {
@@ -40,8 +40,8 @@ func (w *written) revise(rev storage.Revision) {
 	}
 }
 
-// answer sends the object. Where the client wants what is stored, it is made of
-// the same bytes.
+// answer sends the object, from the stored bytes if the client has negotiated JSON of the
+// storage version.
 func (w *written) answer(c *call, code int) error {
 	if w.obj != nil && (w.rev == 0 || w.value == nil || !c.ep.Raw || c.accept.Shape != request.AsObject || !c.accept.Media.IsText()) {
 		return c.answerTyped(code, w.obj, w.obj.GetResourceVersion())
@@ -54,7 +54,7 @@ func (w *written) answer(c *call, code int) error {
 	return c.answerStored(code, o)
 }
 
-// admission describes a write to the plugins.
+// admission describes a write to the admission plugins.
 func (c *call) admission(v admission.Verb, obj, old, opts runtime.Object) *admission.Request {
 	return &admission.Request{
 		Warn:     func(text string) { c.warn(text) },

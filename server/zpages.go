@@ -23,10 +23,10 @@ const (
 	flagzPath   = "/flagz"
 )
 
-// zpageHead is in front of a page's text. The words are kube-apiserver's.
+// zpageHead precedes a page's text, in kube-apiserver's words.
 const zpageHead = "\napiserver %s\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n"
 
-// zpage is what both have in their structured form.
+// zpage has the members that both pages share in their structured form.
 type zpage struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        struct {
@@ -40,8 +40,8 @@ func newZpage(kind string) zpage {
 	return p
 }
 
-// structured reports whether the client wants the JSON form of a page, which it must ask
-// for by its kind. The error is that of one who asks for something else.
+// structured reports whether the client wants the JSON form of a page, for which it must name
+// the page's kind. The error is for an Accept header that cannot be met.
 func (c *call) structured(kind string) (bool, error) {
 	accept := c.req.Header.Get("Accept")
 	if strings.TrimSpace(accept) == "" {
@@ -61,7 +61,7 @@ func (c *call) structured(kind string) (bool, error) {
 	return false, request.Negotiator{"text/plain", codec.JSON.String()}.NotServed(false)
 }
 
-// statusz says what runs here.
+// statusz answers with the versions and the uptime of the process.
 func (c *call) statusz() error {
 	json, err := c.structured("Statusz")
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *call) statusz() error {
 		runtime.Version(), binary, emulated, strings.Join(paths, " ")))
 }
 
-// flagz says which flags the process was started with.
+// flagz answers with the flags that the process was started with.
 func (c *call) flagz() error {
 	json, err := c.structured("Flagz")
 	if err != nil {
