@@ -186,7 +186,7 @@ func (c *Controller) one(ctx context.Context, k Key) {
 		c.o.Log.Error("reconcile failed, not retrying", "key", k.String(), "err", err)
 	case c.o.MaxRetries > 0 && c.queue.Failures(k) >= c.o.MaxRetries:
 		c.queue.Forget(k)
-		c.o.Log.Error("reconcile failed, no retries left", "key", k.String(), "err", err)
+		c.o.Log.Error("reconcile failed for the last time", "key", k.String(), "err", err)
 	default:
 		level := slog.LevelWarn
 		if isConflict(err) { // ordinary
