@@ -82,7 +82,7 @@ func (d *Reader) Read(value []byte) ([]byte, error) {
 	}
 	toStorage, ok := d.known[*gvk]
 	if !ok {
-		return nil, fmt.Errorf("the stored kind is %s, want %s", gvk, d.want)
+		return nil, fmt.Errorf("%s is stored where %s should be", gvk, d.want)
 	}
 	if toStorage != nil {
 		if obj, err = toStorage(obj); err != nil {
