@@ -20,7 +20,7 @@ const module = "fairlead.dev"
 // floors gives each room its floor; a folder below a room stands on the room's
 // floor unless it has a line of its own. An import goes down, or stays within
 // the room; it never goes up, and never to a neighbour on the same floor unless
-// neighbours says so.
+// neighbours lists it.
 var floors = map[string]int{
 	"internal":                  0,
 	"internal/server/h2":        0,
@@ -124,7 +124,7 @@ var bans = []struct{ prefix, reason string }{
 	{"sigs.k8s.io/controller-runtime", "a peer: for tests only"},
 }
 
-// excused are folders that may import what a ban names, each with its reason.
+// excused are folders that may import a banned package, each with its reason.
 var excused = []struct{ dir, prefix, reason string }{
 	{"internal/server/admission/expr", "k8s.io/apiserver/pkg", "CEL as Kubernetes extends it (types, libraries, costs), and the interfaces these ask through"},
 	{"internal/celcheck", "k8s.io/apiserver/pkg/cel", "CEL as Kubernetes extends it, and schemas as its types"},
@@ -285,8 +285,8 @@ func TestTheWireIsTheOnlyBond(t *testing.T) {
 	}
 }
 
-// TestOneDialer: the API server connects to others by internal/server/reach alone, which sends nothing to simulated
-// addresses; whatever dialed by itself would go around that.
+// TestOneDialer: the API server connects to others only by internal/server/reach, which
+// sends nothing to simulated addresses; any other dialer would bypass that.
 func TestOneDialer(t *testing.T) {
 	dials := map[string][]string{
 		"net":        {"Dial", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "Dialer"},
@@ -303,7 +303,7 @@ func TestOneDialer(t *testing.T) {
 		}
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
-			case *ast.StarExpr: // a type that is named dials nothing
+			case *ast.StarExpr: // a named type does not dial
 				return false
 			case *ast.SelectorExpr:
 				if x, ok := n.X.(*ast.Ident); ok && slices.Contains(dials[imported(f, x.Name)], n.Sel.Name) {
@@ -327,7 +327,7 @@ func imported(f *ast.File, name string) string {
 }
 
 func TestControllersDoNotKnowOneAnother(t *testing.T) {
-	shared := func(dir string) bool { // no controllers: what several of them stand on
+	shared := func(dir string) bool { // shared parts of several controllers
 		return dir == "internal/controllers/served" || dir == "internal/controllers/podcontrol" || strings.HasPrefix(dir, "internal/controllers/podcontrol/")
 	}
 	for _, s := range sources(t) {

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// What the loads of a whole control plane share: the Deployment that they make, and what
-// they see of its pods.
+// The common parts of the loads of a whole control plane: their Deployment, and the watch
+// of its pods.
 
 const deploymentName = "web"
 
@@ -23,7 +23,7 @@ func deploymentPath(namespace string) string {
 }
 
 // newDeployment is a Deployment as posted. Its pods are those of the other loads, without
-// what says which is which.
+// the fields that tell them apart.
 func newDeployment(name string, replicas int) ([]byte, error) {
 	text, err := newPod(0, 1, 1)
 	if err != nil {
@@ -56,7 +56,7 @@ func (b *bench) deploy(ctx context.Context, namespace, name string, replicas int
 	return b.conn(0).call(ctx, request{method: http.MethodPost, path: path, body: body, want: http.StatusCreated})
 }
 
-// lives counts the pods of a namespace as a watch tells of them.
+// lives counts the pods of a namespace by the events of a watch.
 type lives struct {
 	*following
 	bound, running, gone map[string]bool
@@ -68,7 +68,7 @@ func (b *bench) watchLives(ctx context.Context, namespace string) (*lives, error
 	return &lives{following: w, bound: map[string]bool{}, running: map[string]bool{}, gone: map[string]bool{}}, err
 }
 
-// until reads events until done. How often a pod was told of does not count.
+// until reads events until done. The number of events of a pod does not matter.
 func (l *lives) until(done func() bool) error {
 	for !done() {
 		e, err := l.next()
@@ -97,7 +97,7 @@ func (l *lives) untilRunning(n int) error {
 	return l.until(func() bool { return len(l.running) >= n })
 }
 
-// untilRolledOut waits until a Deployment says that all of it is as it is to be.
+// untilRolledOut waits until a Deployment's status is complete.
 func (b *bench) untilRolledOut(ctx context.Context, namespace, name string) error {
 	return untilOne(ctx, b, "/apis/apps/v1/namespaces/"+namespace+"/deployments", name, func(d *appsv1.Deployment) bool {
 		n := *d.Spec.Replicas

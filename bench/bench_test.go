@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// The mark that events are told by stands in a pod once, whatever else its
-// server writes about the annotation.
+// The mark by which events are identified is in a pod once, whatever else its server writes
+// about the annotation.
 func TestEventSeq(t *testing.T) {
 	pod, err := newPod(7, 20, 100)
 	if err != nil {
@@ -67,7 +67,7 @@ func TestEachStopsAtTheFirstError(t *testing.T) {
 	}
 }
 
-// A ratio is of one round; a round that failed on one side has none.
+// A ratio is of one round; a round that failed on one side has no ratio.
 func TestReport(t *testing.T) {
 	o := &options{sizes: small, peers: peers, rounds: 3}
 	r := newReport(o, ".")

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// binaries are the programs to measure; what is not given is built.
+// binaries are the programs to measure; missing ones are built.
 type binaries struct{ fairlead, kubeAPIServer, etcd, kubeControllerManager, kubeScheduler string }
 
 func (b *binaries) register(f *flag.FlagSet) {
@@ -21,7 +21,7 @@ func (b *binaries) register(f *flag.FlagSet) {
 	f.StringVar(&b.kubeScheduler, "kube-scheduler", os.Getenv("KUBE_SCHEDULER"), "the kube-scheduler binary (default $KUBE_SCHEDULER, or built from ../compat)")
 }
 
-// find builds into dir what the peers need and nobody has given.
+// find builds the missing binaries of the peers into dir.
 func (b *binaries) find(ctx context.Context, dir string, o *options) error {
 	ours := slices.ContainsFunc(o.peers, func(p peer) bool { return p.name == "fairlead" })
 	theirs := slices.ContainsFunc(o.peers, func(p peer) bool { return p.name == "kube-apiserver" })

@@ -11,9 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// startFairlead runs the store and the API server, without controllers, as the
-// other peer is without; or all there is, in one process. It has no limit of requests, as
-// the other has none.
+// startFairlead runs the store and the API server without controllers, as the other peer
+// does; or all parts, in one process. It has no limit on requests, as the other has none.
 func startFairlead(b *binaries, dir string, nodes int) (*server, error) {
 	address, err := freeAddress()
 	if err != nil {

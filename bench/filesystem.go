@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filesystem names the kind of file system of a folder: on one in memory fsync
-// costs nothing.
+// filesystem is the type of a folder's file system: in memory fsync costs nothing.
 func filesystem(dir string) string {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

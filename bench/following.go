@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// following is a watch that begins where it ended when the server ends it, as a
-// kube-apiserver does with whom it takes for slow.
+// following is a watch that resumes when the server ends it, as a kube-apiserver does with
+// watches that it considers slow.
 type following struct {
 	open func(since string) (*frames, error)
 	now  *frames
 	last string // the resource version of the last event; "" before the first
 }
 
-// follow watches what is there and what becomes of it.
+// follow watches the present objects and their changes.
 func (b *bench) follow(ctx context.Context, path string) (*following, error) {
 	join := "?"
 	if strings.Contains(path, "?") {

@@ -55,7 +55,7 @@ func (e event) expect(kind string) error {
 	return nil
 }
 
-// seq is what the patch that made the event has written.
+// seq is the number that the event's patch has written.
 func (e event) seq() string {
 	_, rest, _ := bytes.Cut(e, []byte(seqMark))
 	value, _, ok := bytes.Cut(rest, []byte(`"`))

@@ -8,10 +8,9 @@ import (
 )
 
 // startKubeControllers runs kube-controller-manager and kube-scheduler with their defaults
-// but for three: they elect nobody, all controllers share the administrator's credentials,
-// and they may ask the server as often as they like, where by default it is 20 and 50 times
-// a second. Simulated nodes are played by a process of Fairlead's, whose cost is counted
-// apart.
+// except three: no leader election, the administrator's credentials for all controllers,
+// and no limit on requests, where the defaults are 20 and 50 a second. A Fairlead process
+// simulates the nodes; its cost is counted separately.
 func startKubeControllers(s *server, b *binaries, dir, token, key string, nodes int) error {
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	text := fmt.Sprintf(`apiVersion: v1

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// aftermath is for what is written when all pods run: events, and the last counts.
+// aftermath is the time for writes after all pods run: Events, and the last counts.
 const aftermath = time.Second
 
-// lived measures f, which changes n pods: the CPU time of one, until what f waits for and
-// a second more. Nodes that are played apart have a row of their own.
+// lived measures f, which changes n pods: the CPU time for one, until f returns and a
+// second more. Nodes simulated by another process have a row of their own.
 func (b *bench) lived(ctx context.Context, row string, n int, f func() error) ([]figure, error) {
 	before, err := cpuOf(b.server.players)
 	if err != nil {

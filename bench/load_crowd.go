@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// crowdWindow is what a client of the crowd lets the server send ahead.
+	// crowdWindow is the HTTP/2 window of a client of the crowd.
 	crowdWindow = 64 << 10
 	// crowdTime bounds how long the crowd reads: it is there to be there.
 	crowdTime = 15 * time.Second
 )
 
-// crowd has many clients, each on a connection of its own, read all pods at once:
-// all have begun before any goes on. It tells by how much the server's memory grows
-// for each of them above what it is with their connections open, and what one who
-// reads a single pod waits meanwhile.
+// crowd has many clients, each on a connection of its own, read all pods at once: all have
+// begun before any goes on. It reports the growth of the server's memory for each of them,
+// above its size with their connections open, and the latency of another client's reads of
+// a single pod meanwhile.
 func crowd(ctx context.Context, b *bench) ([]figure, error) {
 	cs := make([]*client, b.Crowd)
 	for i := range cs {
@@ -51,7 +51,7 @@ func crowd(ctx context.Context, b *bench) ([]figure, error) {
 
 // gather has all clients make the request.
 func (b *bench) gather(ctx context.Context, cs []*client, row string, r request) ([]figure, error) {
-	// One that comes first makes what all share.
+	// A first list makes the shared encodings.
 	if err := cs[0].call(ctx, r); err != nil {
 		return nil, err
 	}

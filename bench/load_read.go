@@ -90,8 +90,8 @@ func listPage(ctx context.Context, b *bench) ([]figure, error) {
 	return []figure{{"list-page", ms(cpu) / float64(pages)}}, err
 }
 
-// jsonPods wants a list of n pods. It counts what each has once, which costs the
-// machine less than to decode them.
+// jsonPods checks for a list of n pods. It counts a string that each has once, which costs
+// the machine less than decoding them.
 func jsonPods(n int) func(io.Reader) error {
 	return func(r io.Reader) error {
 		text, err := io.ReadAll(r)

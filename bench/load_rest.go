@@ -8,12 +8,12 @@ import (
 // settled is how long after the start a server is idle.
 const settled = 5 * time.Second
 
-// start tells how long the server took from exec until it said that it is ready.
+// start reports the time from exec until the server is ready.
 func start(_ context.Context, b *bench) ([]figure, error) {
 	return []figure{{"start", b.server.ready.Seconds()}}, nil
 }
 
-// idle looks at a server that nobody asks anything.
+// idle measures a server without requests.
 func idle(ctx context.Context, b *bench) ([]figure, error) {
 	const watched = 3 * time.Second
 	if err := b.settle(ctx); err != nil {
@@ -34,7 +34,7 @@ func (b *bench) settle(ctx context.Context) error {
 	return sleep(ctx, settled-time.Since(b.server.began.Add(b.server.ready)))
 }
 
-// memory tells what is resident when the loads are over.
+// memory reports resident memory after the loads.
 func memory(ctx context.Context, b *bench) ([]figure, error) {
 	if err := sleep(ctx, 2*time.Second); err != nil {
 		return nil, err

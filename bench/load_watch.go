@@ -15,9 +15,9 @@ func podsOfNode(node, revision string) string {
 	return "/api/v1/pods?watch=1&fieldSelector=spec.nodeName%3D" + node + "&resourceVersion=" + revision
 }
 
-// idleWatches tells what the server's memory grows by for each watch that sees
-// nothing, its share of the connection included. A connection's worth of watches
-// comes and goes before, so that what the first one needs is not counted.
+// idleWatches reports the growth of the server's memory for each watch without events, its
+// share of the connection included. A connection's worth of watches comes and goes before,
+// so that one-time memory is not counted.
 func idleWatches(ctx context.Context, b *bench) ([]figure, error) {
 	if err := b.settle(ctx); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func fanOut(ctx context.Context, b *bench) ([]figure, error) {
 	}
 	cpu, wall, err := b.spent(func() error {
 		return each(ctx, b.Watchers+1, b.Watchers+1, func(ctx context.Context, i int) error {
-			defer context.AfterFunc(ctx, done)() // who fails ends the others
+			defer context.AfterFunc(ctx, done)() // a failure ends the others
 			if i == b.Watchers {
 				return write(ctx)
 			}

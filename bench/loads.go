@@ -10,9 +10,9 @@ import (
 // load is something to do to a server.
 type load struct {
 	name string
-	// pods says that it needs the pods in the store.
+	// pods reports whether it needs the pods in the store.
 	pods bool
-	// asked: it runs only if it is named, for what it takes.
+	// asked: it runs only if it is named, since it takes long.
 	asked bool
 	// nodes is how many simulated nodes it needs, and with them controllers and a
 	// scheduler; nil for a load of the API server alone.
@@ -20,8 +20,8 @@ type load struct {
 	run   func(ctx context.Context, b *bench) ([]figure, error)
 }
 
-// loads are in the order in which they run: what wants an empty server comes
-// first, and memory after everything last; then those of whole control planes.
+// loads are in the order in which they run: those that need an empty server first, and
+// memory after all loads last; then those of whole control planes.
 var loads = []load{
 	{name: "start", run: start},
 	{name: "idle", run: idle},
@@ -56,7 +56,7 @@ func loadNames() []string {
 	return names
 }
 
-// selectLoads keeps the order of loads, whatever that of the names is.
+// selectLoads keeps the order of loads, whatever the order of the names.
 func selectLoads(names string) ([]load, error) {
 	switch names {
 	case "all":

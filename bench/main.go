@@ -15,7 +15,7 @@ const (
 	exitUsage  = 2
 )
 
-// options are what the command line says.
+// options are the command line's.
 type options struct {
 	loads  []load
 	peers  []peer
@@ -83,7 +83,7 @@ func parse(args []string) (*options, error) {
 	return o, err
 }
 
-// run gives every server its turns and prints what was measured.
+// run gives every server its turns and prints the report.
 func run(ctx context.Context, o *options) error {
 	dir, err := os.MkdirTemp(o.dir, "bench-")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // peer is a server to be measured.
 type peer struct {
 	name string
-	// with is what a whole control plane has beside it.
+	// with names the parts of a whole control plane besides the server.
 	with string
 	// run starts it with an empty store in dir and returns at once: its API alone, or, with
 	// nodes, a whole control plane and so many of them.
@@ -52,10 +52,9 @@ type server struct {
 	processes []*process
 	// players are simulated nodes that no process of the server's plays.
 	players []*process
-	// complete starts what needs the API, once that is ready; nil for nothing.
+	// complete starts the parts that need the API, once it is ready; it may be nil.
 	complete func() error
-	// admin finds the credentials of one who may do everything, once the server
-	// is ready.
+	// admin returns an administrator's credentials, once the server is ready.
 	admin func() (credentials, error)
 	// began is when the first of its programs was executed.
 	began time.Time
@@ -74,7 +73,7 @@ func (s *server) stop() {
 	}
 }
 
-// cpu is what all processes together have used.
+// cpu is the CPU time of all processes together.
 func (s *server) cpu() (time.Duration, error) { return cpuOf(s.processes) }
 
 func cpuOf(processes []*process) (time.Duration, error) {
@@ -102,8 +101,7 @@ func (s *server) resident() (int64, error) {
 	return sum, nil
 }
 
-// await waits until the server says that it is ready, and notes how long that
-// took.
+// await waits until the server is ready, and records how long that took.
 func (s *server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -123,8 +121,7 @@ func (s *server) await(ctx context.Context) error {
 	}
 }
 
-// ended says how the first process that is no longer there has ended; "" as long
-// as all run.
+// ended describes the end of the first process that has ended; "" while all run.
 func (s *server) ended() string {
 	for _, p := range slices.Concat(s.processes, s.players) {
 		select {
@@ -136,7 +133,7 @@ func (s *server) ended() string {
 	return ""
 }
 
-// freeAddress is an address of this machine that nobody listens at.
+// freeAddress is an address of this machine without a listener.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

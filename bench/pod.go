@@ -62,8 +62,8 @@ func newPod(i, groups, nodes int) ([]byte, error) {
 func groupName(i int) string { return fmt.Sprintf("g%04d", i) }
 func nodeName(i int) string  { return fmt.Sprintf("node-%04d", i) }
 
-// seqKey is the annotation that patches write; its value tells watchers which
-// patch an event comes from. seqMark stands before the value in JSON, once.
+// seqKey is the annotation that patches write; its value identifies the patch of an event.
+// seqMark is in front of the value in JSON, once.
 const (
 	seqKey  = "bench.fairlead.dev/seq"
 	seqMark = `"` + seqKey + `":"`

@@ -16,7 +16,7 @@ import (
 // probeEnv has this program be a probe.
 const probeEnv = "FAIRLEAD_BENCH_PROBE"
 
-// probeTask is what a probe reads on its standard input.
+// probeTask is a probe's standard input.
 type probeTask struct {
 	URL, Token string
 	Pods       int
@@ -51,7 +51,7 @@ func (b *bench) startProbe() (*probing, error) {
 	return p, json.NewEncoder(p.in).Encode(probeTask{b.server.url, b.user.token, b.Pods})
 }
 
-// end ends the probe and returns the median of what a get took.
+// end ends the probe and returns the median latency of a get.
 func (p *probing) end() (median time.Duration, err error) {
 	p.in.Close()
 	_, err = fmt.Fscan(p.out, &median)

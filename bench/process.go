@@ -16,7 +16,7 @@ import (
 // process is one of a server's processes.
 type process struct {
 	cmd  *exec.Cmd
-	log  string // path of what it says
+	log  string // path of its output
 	done chan struct{}
 }
 
@@ -82,7 +82,7 @@ func (p *process) resident() (int64, error) {
 	return 0, fmt.Errorf("%s: no resident memory", p.cmd.Path)
 }
 
-// said is what the process said about its end, for errors.
+// said is the end of the process's output, for errors.
 func (p *process) said() string {
 	text, _ := os.ReadFile(p.log)
 	for _, mark := range []string{"\npanic: ", "\nfatal error: ", "\nSIG"} {

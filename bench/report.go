@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// report is what was measured. Its JSON is for machines: one line for each row
-// and each server, with every round's value.
+// report has all measurements. Its JSON has one line for each row and each server, with
+// every round's value.
 type report struct {
 	Began   time.Time      `json:"began"`
 	Machine machine        `json:"machine"`
@@ -100,7 +100,7 @@ func (r *report) fail(peer string, round int, load string, err error) {
 	r.Failures = append(r.Failures, failure{peer, round + 1, load, err.Error()})
 }
 
-// note keeps what a turn has learnt besides figures.
+// note keeps a turn's results besides figures.
 func (r *report) note(peer string, b *bench) {
 	if n := b.podBytes.Load(); n > 0 {
 		r.Pod[peer] = int(n)
@@ -137,7 +137,7 @@ func position(key string) int {
 	return slices.IndexFunc(rows, func(r row) bool { return r.key == key })
 }
 
-// median is 0 of nothing.
+// median is 0 for an empty slice.
 func median(vs []float64) float64 {
 	vs = slices.Sorted(slices.Values(vs))
 	n := len(vs)
@@ -202,7 +202,7 @@ func (l *line) text(peer string) string {
 	return rowOf(l.Row).format(v)
 }
 
-// goal is what is aimed at: a ratio, and at the sizes that it is stated for a figure.
+// goal is the row's goal: a ratio, and at the full sizes a figure.
 func (r *report) goal(l *line) string {
 	if l.Most == 0 || r.Sizes != full {
 		return times(l.Goal)

@@ -10,18 +10,17 @@ type row struct {
 	key   string
 	title func(s *sizes) string
 	unit  unit
-	// goal is the ratio that the project is after: how many times better
-	// Fairlead is to be. 0 for none.
+	// goal is the wanted ratio: how many times better Fairlead should be. 0 for none.
 	goal float64
-	// most is what Fairlead is to need at most, in the unit of the row and for the sizes of
-	// full. 0 for none.
+	// most is the most that Fairlead should need, in the unit of the row and for the sizes
+	// of full. 0 for none.
 	most float64
 }
 
 type unit struct {
 	name     string
 	decimals int
-	// more says that more is better.
+	// more reports whether more is better.
 	more bool
 }
 
@@ -35,8 +34,8 @@ var (
 	cores     = unit{"cores", 2, false}
 )
 
-// rows are the table. Goals are what was aimed at when the peer was first
-// measured alone: its figure then, divided by what Fairlead's should be.
+// rows are the table. A goal is the peer's figure when it was first measured alone, divided
+// by the figure wanted of Fairlead.
 var rows = []row{
 	{"start", is("exec to /readyz ok, empty store"), seconds, 2.3 / 0.1, 0},
 	{"idle-memory", is("resident memory, idle after start"), megabytes, 308.0 / 40, 0},

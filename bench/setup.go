@@ -12,8 +12,8 @@ import (
 // conns is how many connections the requests share.
 const conns = 4
 
-// setUp makes what the loads work in: a namespace, the service account that its
-// pods need, and one that may do everything, whose token the loads use.
+// setUp makes the objects that the loads need: a namespace, the service account of its
+// pods, and a service account with all rights, whose token the loads use.
 func (b *bench) setUp(ctx context.Context) error {
 	who, err := b.server.admin()
 	if err != nil {

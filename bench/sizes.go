@@ -38,7 +38,7 @@ var small = sizes{
 	Hosts: 50, Replicas: 500, Rolled: 250, Doomed: 500, WideHosts: 200, Wide: 1000, Beating: 1000, Beats: 20,
 }
 
-// full is what the goals are stated for.
+// full are the sizes for which the goals are stated.
 var full = sizes{
 	Pods: 10000, Gets: 20000, Patches: 10000, Lists: 10, Selected: 500, Walks: 5, Streams: 20,
 	Watchers: 500, Events: 200, Nodes: 2000, Idle: 4000, PerConn: 50, Crowd: 1000,
@@ -84,7 +84,7 @@ func (s *sizes) register(f *flag.FlagSet) {
 	}
 }
 
-// raised is full but for what the command line sets.
+// raised is full with the command line's settings.
 func (s *sizes) raised(f *flag.FlagSet) sizes {
 	set := map[string]bool{}
 	f.Visit(func(g *flag.Flag) { set[g.Name] = true })

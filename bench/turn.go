@@ -17,8 +17,8 @@ const (
 	// loadTimeout bounds one load, and clusterTimeout one of a whole control plane.
 	loadTimeout    = 5 * time.Minute
 	clusterTimeout = 15 * time.Minute
-	// pause is between two loads, so that none pays for what the one before it
-	// left to do.
+	// pause is between two loads, so that none pays for the background work of the one
+	// before.
 	pause = 500 * time.Millisecond
 )
 
@@ -30,7 +30,7 @@ type bench struct {
 	conns  []*client // for all but watches
 	// podBytes is the size of a pod as served.
 	podBytes atomic.Int64
-	// podsMade says that the store has its pods.
+	// podsMade reports whether the store has its pods.
 	podsMade bool
 	// nodes is how many simulated nodes there are; 0 without a control plane beside the server.
 	nodes int

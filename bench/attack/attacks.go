@@ -49,7 +49,7 @@ var attacks = []attack{
 	{name: "watches", title: "500 watches with a window of 0, and 2,000 writes of 5 KB", run: unreadWatches, limit: 40 * time.Second},
 }
 
-// outcomes counts what was answered.
+// outcomes counts responses.
 type outcomes struct {
 	mu sync.Mutex
 	of map[string]int
@@ -201,7 +201,7 @@ func lists(ctx context.Context, s *server) string {
 					}
 					o.add(what)
 					if resp.StatusCode == http.StatusTooManyRequests {
-						time.Sleep(time.Second) // as Retry-After says
+						time.Sleep(time.Second) // the time of Retry-After
 					}
 				}
 			})

@@ -1,8 +1,8 @@
-// Attack puts on Fairlead, and on kube-apiserver over etcd, what would take an API server's
-// memory or processor from everybody: requests that grow, bodies that never come, storms,
-// and frames of HTTP/2 that cost the server more than their sender. For each it tells what
-// the server answered, its memory at most, how another client was served meanwhile, and what
-// was left of it ten seconds later.
+// Attack sends requests to Fairlead, and to kube-apiserver over etcd, that could exhaust an
+// API server's memory or processor: requests that grow, bodies that never arrive, storms,
+// and HTTP/2 frames that cost the server more than their sender. For each it reports the
+// responses, the server's maximum memory, the latency of another client meanwhile, and both
+// ten seconds later.
 //
 //	go run ./attack -kube-apiserver PATH -etcd PATH   # both, ten minutes
 //	go run ./attack -against fairlead -only copies,bodies

@@ -54,7 +54,7 @@ func deep() []document {
 	}
 }
 
-// laughs are aliases of YAML that double what they stand for (a billion laughs).
+// laughs are YAML aliases that double in size at each level (a billion laughs).
 func laughs() []document {
 	var b strings.Builder
 	b.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nl0: &l0 [lol, lol]\n")

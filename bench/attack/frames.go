@@ -81,7 +81,7 @@ func frames(one func(ctx context.Context, s *server, r *raw, sent *atomic.Int64)
 	}
 }
 
-// drain reads what the server says.
+// drain reads the server's frames.
 func drain(r *raw) { go io.Copy(io.Discard, r.conn) }
 
 func rapidReset(ctx context.Context, s *server, r *raw, sent *atomic.Int64) error {
@@ -104,7 +104,7 @@ func madeYouReset(ctx context.Context, s *server, r *raw, sent *atomic.Int64) er
 		if err := r.open(id, true, "GET", configMaps+"?limit=1"); err != nil {
 			return err
 		}
-		for range 2 { // a window beyond what it may be has the server reset the stream
+		for range 2 { // a window above the limit makes the server reset the stream
 			if err := r.WriteWindowUpdate(id, 1<<31-1); err != nil {
 				return err
 			}
@@ -223,7 +223,7 @@ func (r *raw) outcomes(o *outcomes) {
 	}
 }
 
-// unread opens streams that the server may send nothing on.
+// unread opens streams on which the server may send no data.
 func unread(ctx context.Context, s *server, connections, streams int, path string) string {
 	var o outcomes
 	var wg sync.WaitGroup

@@ -59,7 +59,8 @@ func smuggle(ctx context.Context, s *server) string {
 	return o.String()
 }
 
-// held opens connections that say a little and then nothing more, and counts those that the server closes.
+// held opens connections that send a little and then stop, and counts those that the server
+// closes.
 func held(greet func(ctx context.Context, s *server) (net.Conn, error)) func(context.Context, *server) string {
 	return func(ctx context.Context, s *server) string {
 		var o outcomes

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// options are what the command line says.
+// options are the command line's.
 type options struct {
 	fairlead, apiserver, etcd string
 	against, only             string

@@ -12,9 +12,10 @@ import (
 // attack is one way to take a server from its users.
 type attack struct {
 	name, title string
-	// prepare makes what is attacked; nil for nothing.
+	// prepare makes the attack's objects; it may be nil.
 	prepare func(ctx context.Context, s *server) error
-	// run attacks, for no longer than its context, and tells in a few words what came of it.
+	// run attacks, for no longer than its context, and returns the responses in a few
+	// words.
 	run   func(ctx context.Context, s *server) string
 	limit time.Duration
 }

@@ -32,7 +32,7 @@ type server struct {
 	admin     *http.Client
 	token     string // of the administrator, "" if the client has a certificate
 	// mallory is a service account that may read and write in the namespace default, nobody
-	// one that may do nothing.
+	// one without rights.
 	mallory, nobody string
 
 	peak   atomic.Int64 // bytes, since watch began
@@ -116,7 +116,7 @@ func (s *server) startUpstream(o options, dir string) error {
 		"--service-account-signing-key-file", key, "--service-account-key-file", key)
 }
 
-// free is an address of this machine that nobody listens at.
+// free is an address of this machine without a listener.
 func free() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

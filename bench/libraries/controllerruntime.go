@@ -29,8 +29,8 @@ func init() {
 
 type controllerRuntime struct{}
 
-// controllerRuntimeCopy reads without deep copies, the cheaper of its two ways: the
-// others make none either.
+// controllerRuntimeCopy reads without deep copies, the cheaper of its two ways: the others
+// make none either.
 type controllerRuntimeCopy struct {
 	cache.Cache
 	kept toolscache.Indexer
@@ -108,7 +108,7 @@ func (q controllerRuntimeQueue) Get() (key, bool) {
 	return k, !down
 }
 
-// noMetrics leaves out what the queues of the others leave out as well.
+// noMetrics disables the metrics, which the others' queues do not have either.
 type noMetrics struct{}
 
 type nothing struct{}

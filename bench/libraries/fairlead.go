@@ -24,7 +24,7 @@ func (fairlead) informer(cfg *rest.Config, updates []func(*corev1.Pod)) copied {
 	c := must(client.New(cfg, client.Options{ContentType: cfg.ContentType}))
 	i := informer.New(client.For[*corev1.Pod](c), informer.Options[*corev1.Pod]{
 		Indexes: map[string]func(*corev1.Pod) []string{"node": func(p *corev1.Pod) []string { return []string{p.Spec.NodeName} }},
-		Log:     1 << 17, // the others tell every step, so this one has to as well
+		Log:     1 << 17, // the others' handlers get every step, so this one must too
 	})
 	for _, f := range updates {
 		i.Handle(informer.Handler[*corev1.Pod]{Update: func(_, p *corev1.Pod) { f(p) }})

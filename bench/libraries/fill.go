@@ -13,9 +13,9 @@ import (
 	"fairlead.dev/client"
 )
 
-// fillServer makes the pods of the largest first list, which have the specification of those
-// on the tape and no kubelet. The server must not ask for service accounts
-// (--disable-admission-plugins=ServiceAccount): nothing makes those.
+// fillServer makes the pods of the largest first list, which have the specification of
+// those on the tape and no kubelet. The server must not require service accounts
+// (--disable-admission-plugins=ServiceAccount), since no controller creates them.
 func fillServer(ctx context.Context, s sizes) error {
 	cfg, err := clientcmd.RESTConfigFromKubeConfig([]byte(s.config))
 	if err != nil {

@@ -25,7 +25,7 @@ type job struct {
 	Profiles string `json:"profiles"` // a folder for profiles; none if empty
 }
 
-// figures are what a child measured, by the name of the figure.
+// figures are a child's measurements, by name.
 type figures map[string]float64
 
 // child runs a job in a process of its own.
@@ -54,7 +54,7 @@ func beChild(text string) {
 	}
 }
 
-// measure does the job in this process. What goes wrong ends it: there is no figure then.
+// measure does the job in this process. A failure ends the process without a figure.
 func (j job) measure() figures {
 	lib := libraries[j.Library]
 	j.startProfiles()

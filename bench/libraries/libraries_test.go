@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// TestTemplate: what the template writes are pods, each with its own name, and both
-// encodings say the same.
+// TestTemplate: the template writes pods, each with its own name, equal in both encodings.
 func TestTemplate(t *testing.T) {
 	for _, n := range []int{0, 4242, 99_999} {
 		var fromJSON, fromProto corev1.Pod

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// meter is what this process has used since it was started.
+// meter measures this process since its start.
 type meter struct {
 	at            time.Time
 	cpu           time.Duration
@@ -25,7 +25,7 @@ func startMeter() *meter {
 	return m
 }
 
-// perOp returns what n operations took.
+// perOp returns the cost of each of n operations.
 func (m *meter) perOp(n int) figures {
 	wall, cpu := time.Since(m.at), cpuTime()-m.cpu
 	mallocs, size := allocated()

@@ -24,7 +24,7 @@ const (
 	nspMark = "@nsp"     // 4 digits: of 20 namespaces
 )
 
-// Names of what stands where; the children ask for pods by them.
+// The pods' names and places, by which the children look them up.
 func podName(n int) string  { return fmt.Sprintf("app-%04d-7d4b9c6f5-%08d", n%50, n) }
 func podSpace(n int) string { return fmt.Sprintf("shop-%04d", n%20) }
 func nodeName(n int) string { return fmt.Sprintf("node-%04d", n/100%10000) }
@@ -95,13 +95,13 @@ const specFields = `{"f:metadata":{"f:annotations":{".":{},"f:example.com/checks
 
 const statusFields = `{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},"k:{\"type\":\"Initialized\"}":{".":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},"k:{\"type\":\"Ready\"}":{".":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},"f:containerStatuses":{},"f:hostIP":{},"f:hostIPs":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"10.` + podMark + `\"}":{".":{},"f:ip":{}}},"f:startTime":{}}}`
 
-// template is bytes with places where what differs goes.
+// template is bytes with places for the parts that differ.
 type template struct {
 	text  []byte
 	spots []spot
 }
 
-// spot is a place, and what writes what belongs there over it.
+// spot is such a place, and the function that writes its bytes.
 type spot struct {
 	at, end int
 	write   func(b []byte, n, rev int)
@@ -163,7 +163,7 @@ func frame(proto bool, typ string, p *corev1.Pod) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(raw))), raw...)
 }
 
-// envelope is what an object in protobuf stands in.
+// envelope wraps an object in Kubernetes' protobuf envelope.
 func envelope(version, kind string, raw []byte) []byte {
 	u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: version, Kind: kind}, Raw: raw}
 	return append([]byte("k8s\x00"), must(u.Marshal())...)

@@ -8,8 +8,8 @@ import (
 	"runtime/pprof"
 )
 
-// startProfiles begins a profile of this process's CPU, if the job wants profiles. What is
-// measured beside is not to be compared: profiles cost, too.
+// startProfiles begins a profile of this process's CPU, if the job wants profiles. Figures
+// of a profiled run cannot be compared: profiles cost time too.
 func (j job) startProfiles() {
 	if j.Profiles == "" {
 		return
@@ -20,7 +20,8 @@ func (j job) startProfiles() {
 	}
 }
 
-// endProfiles ends it and adds one of the heap, while what was measured is alive.
+// endProfiles ends it and adds a profile of the heap, while the measured objects are in
+// use.
 func (j job) endProfiles() {
 	if j.Profiles == "" {
 		return

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// programs are the paths of the children's programs by library. Each is this program with
-// that library alone linked into it, as its users have it: what others bring into memory
-// by being there is not counted as its own.
+// programs are the paths of the children's programs by library. Each is this program linked
+// with that library alone, as its users have it, so that the memory of other libraries'
+// packages is not counted.
 type programs map[string]string
 
 func buildPrograms(ctx context.Context, dir string, names []string) (programs, error) {

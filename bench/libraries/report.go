@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// report is what was measured.
+// report has all measurements.
 type report struct {
 	Began      time.Time `json:"began"`
 	Go         string    `json:"go"`
@@ -48,7 +48,7 @@ func loadAverage() string {
 	return first
 }
 
-// add takes what one library's turn at a row gave.
+// add adds the figures of one library's turn at a row.
 func (r *report) add(of row, library string, f figures) {
 	for _, s := range of.shown {
 		i := slices.IndexFunc(r.Lines, func(l *line) bool { return l.Row == of.name && l.What == s.what && l.key == s.key })
@@ -88,7 +88,7 @@ func (l *line) compare(names []string) {
 			if l.more {
 				ours, theirs = theirs, ours
 			}
-			if theirs == ours { // none of either, say
+			if theirs == ours { // both zero, for example
 				ratios = append(ratios, 1)
 			} else {
 				ratios = append(ratios, theirs/max(ours, least))
@@ -98,7 +98,7 @@ func (l *line) compare(names []string) {
 	}
 }
 
-// least stands for nothing where something is divided by it.
+// least replaces zero as a divisor.
 const least = 0.01
 
 func median(values []float64) float64 {

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// row is a job, and what is shown of its figures.
+// row is a job, and the figures to show of it.
 type row struct {
 	job
 	name  string
@@ -12,7 +12,7 @@ type row struct {
 // shown is a figure as the report has it.
 type shown struct {
 	key, what, unit string
-	scale           float64 // what one of the unit is in the figure's
+	scale           float64 // a unit's size in the figure's unit
 	more            bool    // is better
 	goal            float64 // how many times better than client-go
 }

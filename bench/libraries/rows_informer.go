@@ -51,9 +51,9 @@ func measureEvents(j job, lib library) figures {
 	return j.play(ended, j.Handlers)
 }
 
-// measurePipeline is updates on their way through a handler, a queue and one of its
-// workers, which looks the pod up: all that a controller does but its own work. Each
-// pod is updated once, so that the queue has nothing to leave out.
+// measurePipeline measures updates on their way through a handler, a queue and one of its
+// workers, which looks the pod up: all of a controller but its own work. Each pod is
+// updated once, so that the queue merges none.
 func measurePipeline(j job, lib library) figures {
 	var (
 		q     = lib.queue()

@@ -31,7 +31,7 @@ func measureQueue(j job, lib library) figures {
 	return m.perOp(j.N)
 }
 
-// measureWaiting adds keys that become ready later, and works on them until none is left.
+// measureWaiting adds keys with a delay, and works on them until all are done.
 func measureWaiting(j job, lib library, add func(queue, key)) figures {
 	keys := someKeys(j.N)
 	q := lib.queue()

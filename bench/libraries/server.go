@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// tape is a server of pods that plays what was made before. It knows the requests that
-// an informer makes and no others.
+// tape is a server of pods that replays prepared bytes. It serves only an informer's
+// requests.
 type tape struct {
 	pods int
 	live chan int // how many events to play on the watch

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// addresses: the address holds what is shown, to be sent to somebody, and back is back.
+// addresses: the URL encodes the view, so that links and the Back button work.
 func (b *bench) addresses(t *testing.T, scaled int64) {
 	b.open(t, "#/queues")
 	b.until(t, `document.querySelector('.queues')`)

@@ -22,8 +22,8 @@ import (
 
 var shots = flag.String("shots", "", "a directory for pictures of the views")
 
-// chromium finds a browser. That there is none is a failure unless somebody has said
-// that this is how it is.
+// chromium finds a browser. A missing browser is a failure unless FAIRLEAD_NO_BROWSER is
+// set.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{os.Getenv("FAIRLEAD_BROWSER"), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
@@ -52,7 +52,7 @@ func newBench(t *testing.T) *bench {
 	return newBenchWith(t, trace.Options{})
 }
 
-// newBenchWith bounds what is kept of lives.
+// newBenchWith sets the size of the trace.
 func newBenchWith(t *testing.T, kept trace.Options) *bench {
 	t.Helper()
 	path := chromium(t)
@@ -90,12 +90,12 @@ func newBenchWith(t *testing.T, kept trace.Options) *bench {
 	return b
 }
 
-// expected is what the tests make the browser complain of: requests without a session,
-// without a server or for what is not there or not kept, and markup made of strings.
+// expected matches the browser's errors that the tests cause: requests without a session,
+// without a server or for missing objects, and markup made of strings.
 var expected = regexp.MustCompile(`status of (401|403|404|410)|TrustedHTML|ERR_CONNECTION_|ERR_EMPTY_RESPONSE`)
 
-// listen makes whatever the browser complains of a failure: exceptions, errors of the
-// console, what the page's policy forbids.
+// listen makes every error of the browser a failure: exceptions, errors of the console,
+// violations of the page's policy.
 func (b *bench) listen(t *testing.T) {
 	var mu sync.Mutex
 	var bad []string

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 )
 
-// faint lists the texts of the page whose contrast to what is behind them is below 4.5:1,
-// as WCAG 2 reckons it for level AA.
+// faint lists the texts of the page whose contrast with their background is below 4.5:1, by
+// WCAG 2's formula for level AA.
 const faint = `(() => {
 	const ctx = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
 	const colour = (css) => { ctx.clearRect(0, 0, 1, 1); ctx.fillStyle = css; ctx.fillRect(0, 0, 1, 1); const [r, g, b, a] = ctx.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255]; };

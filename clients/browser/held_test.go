@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// held: a watch that is held on purpose is that watcher's lag, and nobody else's; the event
-// that it has not been sent says who waits for it, and why.
+// held: a fault that holds a watch shows as that watcher's lag only; the unsent event names
+// the watcher and the fault.
 func (b *bench) held(t *testing.T) {
 	config := b.cp.Config()
 	config.QPS = -1

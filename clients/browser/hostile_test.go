@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// hostile: what objects and clients call themselves is text, wherever it is shown.
+// hostile: names of objects and clients are text, wherever they are shown.
 func (b *bench) hostile(t *testing.T) {
 	const markup = `<img src=x onerror="window.slipped=true"><script>window.slipped=true</script>`
 	const agent = `<img/src=x/onerror="window.slipped=true">` // of which the first word is told

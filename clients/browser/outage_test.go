@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// outage: when the server does not answer the page says so, keeps what it has, and goes on
-// when it answers again, with what has happened meanwhile.
+// outage: when the server does not answer the page reports it and keeps its data; when the
+// server answers again it continues, with the events of the meantime.
 func (b *bench) outage(t *testing.T) {
 	way := newRelay(t, strings.TrimPrefix(b.cp.URL(), "https://"))
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(strings.Replace(b.cp.PageURL(), b.cp.URL(), "https://"+way.Addr().String(), 1)))
@@ -62,7 +62,7 @@ func newRelay(t *testing.T, to string) *relay {
 	return r
 }
 
-// cut ends what is open, and what comes until it is undone.
+// cut ends open connections, and new ones until it is undone.
 func (r *relay) cut(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +74,7 @@ func (r *relay) cut(on bool) {
 	}
 }
 
-// opened says whether a connection may go on; one that may is closed by cut.
+// opened reports whether a connection may continue; cut closes it later.
 func (r *relay) opened(c net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

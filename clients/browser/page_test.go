@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestPage takes the page through what people do with it, on a control plane where a
-// Deployment has been scaled.
+// TestPage uses the page as people do, on a control plane where a Deployment has been
+// scaled.
 func TestPage(t *testing.T) {
 	b := newBench(t)
 	_, scaled := b.story(t, 4)
@@ -56,12 +56,12 @@ func (b *bench) login(t *testing.T) {
 		}
 		return err
 	}))
-	// What somebody else's page could make the browser send is nobody's.
+	// A request that another site could make the browser send has no session.
 	code := get[int](t, b, `(() => { const x = new XMLHttpRequest(); x.open('GET', '/api/v1/secrets', false); x.send(); return x.status })()`)
 	if code != 403 {
 		t.Errorf("without the page's header: %d", code)
 	}
-	// A script that somebody slips in does not run.
+	// An injected script does not run.
 	b.do(t, chromedp.Evaluate(`try { document.body.insertAdjacentHTML('beforeend', '<img>') ; window.slipped = true } catch { window.slipped = false }`, nil))
 	if get[bool](t, b, `window.slipped`) {
 		t.Error("markup can be made of strings")
@@ -88,7 +88,7 @@ func (b *bench) log(t *testing.T, scaled int64) {
 	b.until(t, `document.querySelectorAll('.list .row.event').length >= 4 && [...document.querySelectorAll('.list .row.event .kind')].every((k) => k.textContent === 'pods')`)
 	b.do(t, chromedp.SetValue(`select[aria-label=Kind]`, ""), chromedp.Evaluate(`document.querySelector('select[aria-label=Kind]').dispatchEvent(new Event('change'))`, nil))
 
-	// Paused, what comes is counted; then it is shown.
+	// While paused, new events are counted; then they are shown.
 	b.do(t, chromedp.Focus(".list"))
 	b.key(t, "p")
 	b.until(t, `document.querySelector('[aria-pressed=true]')`)
@@ -154,7 +154,7 @@ func (b *bench) travel(t *testing.T, scaled int64) {
 	b.until(t, `location.hash === '#/travel/deployments.apps/default/%d/default/web' && document.querySelector('.side pre')?.textContent.includes('replicas: 4')`, scaled)
 }
 
-// screens: nothing sticks out of a narrow screen, and both themes are what they say.
+// screens: the page fits a narrow screen, and both themes have their colours.
 func (b *bench) screens(t *testing.T, scaled int64) {
 	b.do(t, chromedp.EmulateViewport(390, 844))
 	for _, place := range []string{"#/events", fmt.Sprintf("#/events/%d", scaled), fmt.Sprintf("#/events/%d/tree", scaled), "#/object", "#/object/deployments.apps/default/web", "#/object/deployments.apps/default/stuck", "#/watchers", "#/queues", "#/travel/pods/-/now"} {
@@ -222,7 +222,7 @@ func (b *bench) many(t *testing.T) {
 	b.until(t, `document.querySelector('.row.event.on')`)
 }
 
-// logout ends what is still being told to the session, not only what would be asked next.
+// logout ends the session's open streams, not only its next requests.
 func (b *bench) logout(t *testing.T) {
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(b.cp.PageURL()))
 	b.until(t, `location.pathname === '/ui/' && document.querySelector('.pulse.live')`)

@@ -11,8 +11,8 @@ import (
 	"fairlead.dev/trace"
 )
 
-// TestQuiet: an object to which nothing has happened that is kept is found, and shown as it
-// is. A conflict that was tried again is not shown as a failure.
+// TestQuiet: an object without events in the trace is found, and its present state is
+// shown. A retried conflict is not shown as a failure.
 func TestQuiet(t *testing.T) {
 	b := newBenchWith(t, trace.Options{Events: 256})
 	b.named(t, "quiet")

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestShots takes pictures, if somebody wants them.
+// TestShots takes pictures, if -shots is set.
 func TestShots(t *testing.T) {
 	if *shots == "" {
 		t.Skip("no -shots=DIR")

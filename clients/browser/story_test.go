@@ -37,7 +37,7 @@ func (b *bench) story(t *testing.T, replicas int32) (made, scaled int64) {
 	}
 	made = trace.Revision(d.ResourceVersion)
 	b.available(t, ctx, d, 1)
-	b.settle(t, ctx) // so that what comes of the scaling came of nothing else too
+	b.settle(t, ctx) // so that the scaling is the only cause of later events
 	if d, err = deployments.Patch(ctx, "web", client.MergePatch(map[string]any{"spec": map[string]any{"replicas": replicas}})); err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,8 @@ func (b *bench) story(t *testing.T, replicas int32) (made, scaled int64) {
 	return made, trace.Revision(d.ResourceVersion)
 }
 
-// stuck makes the Deployment stuck, whose two pods fit on no node, and waits until the
-// scheduler has said so.
+// stuck makes the Deployment stuck, with two pods that fit on no node, and waits until the
+// scheduler has reported that.
 func (b *bench) stuck(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -84,7 +84,7 @@ func (b *bench) stuck(t *testing.T) {
 	}
 }
 
-// settle waits until nothing has happened for a while.
+// settle waits until there have been no events for a while.
 func (b *bench) settle(t *testing.T, ctx context.Context) {
 	t.Helper()
 	const quiet = 700 * time.Millisecond

@@ -10,8 +10,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// why: the page says what the server explains, all the way down, and says it anew when
-// something has changed.
+// why: the page shows the server's explanation with all its parts, and updates it after a
+// change.
 func (b *bench) why(t *testing.T) {
 	b.stuck(t)
 	b.open(t, "#/object/deployments.apps/default/stuck")
@@ -47,7 +47,7 @@ func (b *bench) why(t *testing.T) {
 	b.until(t, `document.querySelector('.why').textContent.includes('Nothing is known of it')`)
 }
 
-// reasons are an answer's, and those of what it stands on.
+// reasons are those of an explanation and of its parts.
 func reasons(a why.Explanation) []string {
 	all := a.Reasons
 	for _, p := range a.Parts {
