@@ -1,0 +1,119 @@
+package jsonscan
+
+// Walker visits the members of an object one by one. After Next has returned true, Quote is the member's name with
+// its quotes and At the index at which its value begins. Before the next call, At must be moved to the end of the
+// value, by Skip or by the caller, who may have walked through the value meanwhile.
+type Walker struct {
+	text  []byte
+	Quote []byte
+	At    int
+	// Broken reports that the text at At is not what an object allows. Next then returns false.
+	Broken bool
+	begun  bool
+}
+
+// Walk begins at the object whose opening bracket is b[i]. If there is none, the walker is broken.
+func Walk(b []byte, i int) Walker {
+	return Walker{text: b, At: i + 1, Broken: i >= len(b) || b[i] != '{'}
+}
+
+// Next moves to the next member. It returns false at the end of the object, with At behind it, and where the text is
+// broken.
+func (w *Walker) Next() bool {
+	if w.Broken {
+		return false
+	}
+	b, i := w.text, Space(w.text, w.At)
+	if i < len(b) && b[i] == '}' {
+		w.At = i + 1
+		return false
+	}
+	if w.begun {
+		if i >= len(b) || b[i] != ',' {
+			return w.fail()
+		}
+		i = Space(b, i+1)
+	}
+	w.begun = true
+	if i >= len(b) || b[i] != '"' {
+		return w.fail()
+	}
+	end := String(b, i)
+	if end < 0 {
+		return w.fail()
+	}
+	w.Quote = b[i:end]
+	if i = Space(b, end); i >= len(b) || b[i] != ':' {
+		return w.fail()
+	}
+	w.At = Space(b, i+1)
+	return true
+}
+
+// Skip moves At to the end of the member's value and returns the value, nil if it does not end.
+func (w *Walker) Skip() []byte {
+	from, end := w.At, Value(w.text, w.At)
+	if end < 0 {
+		w.fail()
+		return nil
+	}
+	w.At = end
+	return w.text[from:end]
+}
+
+func (w *Walker) fail() bool {
+	w.Broken = true
+	return false
+}
+
+// Member is a member of an object, as written.
+type Member struct {
+	Quote []byte // the name with its quotes
+	Value []byte
+}
+
+// Name returns the decoded name.
+func (m Member) Name() string { return Unquote(m.Quote) }
+
+// Is reports whether the member has a name, which must need no escapes.
+func (m Member) Is(name string) bool { return string(m.Quote[1:len(m.Quote)-1]) == name }
+
+// Members appends the members of an object in the order of the text, up to where it is broken. Other values have none.
+func Members(list []Member, text []byte) []Member {
+	for w := Walk(text, Space(text, 0)); w.Next(); {
+		m := Member{Quote: w.Quote}
+		if m.Value = w.Skip(); m.Value != nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Find returns the value of the object's member with a name, which must need no escapes, or nil if there is none.
+func Find(text []byte, name string) []byte {
+	for w := Walk(text, Space(text, 0)); w.Next(); {
+		v := w.Skip()
+		if string(w.Quote[1:len(w.Quote)-1]) == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// Items appends the elements of an array, up to where it is broken. Other values have none.
+func Items(list [][]byte, text []byte) [][]byte {
+	i := Space(text, 0)
+	if i >= len(text) || text[i] != '[' {
+		return list
+	}
+	for i = Space(text, i+1); ; i = Space(text, i+1) {
+		end := Value(text, i)
+		if end < 0 {
+			return list // also the end of an empty array
+		}
+		list = append(list, text[i:end])
+		if i = Space(text, end); i >= len(text) || text[i] != ',' {
+			return list
+		}
+	}
+}
