@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"fairlead.dev/internal/jsonscan"
 )
 
 // attributes are the labels, fields and UID of an object, which selectors and preconditions need,
@@ -110,7 +112,7 @@ func scanAttributes(b []byte, paths *path, fs []Field) *attributes {
 		}
 		r.ranks = make([]uint8, len(fs))
 	}
-	if i := skipSpace(b, 0); i < len(b) && b[i] == '{' {
+	if i := jsonscan.Space(b, 0); i < len(b) && b[i] == '{' {
 		r.object(i, paths)
 	}
 	return r.attributes
@@ -119,25 +121,25 @@ func scanAttributes(b []byte, paths *path, fs []Field) *attributes {
 // object reads the object at b[i] and returns the place after it, or -1 once every path below p has
 // been met. At the top level this spares the scan of all that follows the last wanted member.
 func (r *attributeScan) object(i int, p *path) int {
-	m := membersOf(r.b, i)
+	m := jsonscan.Walk(r.b, i)
 	met := 0
-	for m.next() {
-		k := p.child(m.key)
+	for m.Next() {
+		k := p.child(m.Key())
 		if k == nil {
-			m.skip()
+			m.Skip()
 			continue
 		}
-		if m.at = r.value(m.at, k); m.at < 0 {
+		if m.At = r.value(m.At, k); m.At < 0 {
 			return -1
 		}
 		if met++; met == len(p.children) && p.name == "" {
 			return -1
 		}
 	}
-	if m.broken {
+	if m.Broken {
 		return -1
 	}
-	return m.at
+	return m.At
 }
 
 func (r *attributeScan) value(i int, p *path) int {
@@ -148,9 +150,9 @@ func (r *attributeScan) value(i int, p *path) int {
 		case len(p.children) > 0:
 			return r.object(i, p)
 		}
-		return skipNested(r.b, i)
+		return jsonscan.Value(r.b, i)
 	}
-	text, end, ok := scalarText(r.b, i)
+	text, end, ok := jsonscan.Scalar(r.b, i)
 	if !ok {
 		return end
 	}
@@ -169,21 +171,21 @@ func (r *attributeScan) value(i int, p *path) int {
 func (r *attributeScan) labels(i int) int {
 	var found [8]label
 	labels := found[:0]
-	m := membersOf(r.b, i)
-	for m.next() {
-		text, end, ok := scalarText(r.b, m.at)
-		if ok && r.b[m.at] == '"' {
-			labels = append(labels, label{m.key, text})
+	m := jsonscan.Walk(r.b, i)
+	for m.Next() {
+		text, end, ok := jsonscan.Scalar(r.b, m.At)
+		if ok && r.b[m.At] == '"' {
+			labels = append(labels, label{m.Key(), text})
 		}
-		if m.at = end; end < 0 {
+		if m.At = end; end < 0 {
 			return -1
 		}
 	}
 	r.attributes.labels = slices.Clone(labels)
-	if m.broken {
+	if m.Broken {
 		return -1
 	}
-	return m.at
+	return m.At
 }
 
 // objectFields implements fields.Fields for an object.

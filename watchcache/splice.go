@@ -2,9 +2,11 @@ package watchcache
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strconv"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/storage"
 )
 
@@ -14,6 +16,8 @@ type splice struct {
 	at   int32
 	kind spliceKind
 }
+
+var errNotJSON = errors.New("not a JSON object")
 
 type spliceKind uint8
 
@@ -40,33 +44,33 @@ func withValue(kv *storage.KeyValue, value []byte) *storage.KeyValue {
 // findSplice finds the place of the resource version. null is the place of a metadata that is null,
 // otherwise 0.
 func findSplice(b []byte) (s splice, null int, err error) {
-	i := skipSpace(b, 0)
+	i := jsonscan.Space(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return splice{}, 0, errNotJSON
 	}
 	s = splice{int32(i + 1), intoObject}
-	m := membersOf(b, i)
-	for m.next() {
-		if m.key != "metadata" {
-			m.skip()
+	m := jsonscan.Walk(b, i)
+	for m.Next() {
+		if m.Key() != "metadata" {
+			m.Skip()
 			continue
 		}
 		switch {
-		case m.at < len(b) && b[m.at] == '{':
-			s = splice{int32(m.at + 1), intoMetadata}
-			if j := skipSpace(b, m.at+1); j < len(b) && b[j] == '}' {
+		case m.At < len(b) && b[m.At] == '{':
+			s = splice{int32(m.At + 1), intoMetadata}
+			if j := jsonscan.Space(b, m.At+1); j < len(b) && b[j] == '}' {
 				s.kind = intoEmptyMetadata
 			}
 			return s, 0, nil
-		case bytes.HasPrefix(b[m.at:], []byte("null")):
-			return s, m.at, nil
+		case bytes.HasPrefix(b[m.At:], []byte("null")):
+			return s, m.At, nil
 		}
 		return splice{}, 0, fmt.Errorf("metadata is %w", errNotJSON)
 	}
-	if m.broken {
+	if m.Broken {
 		return splice{}, 0, errNotJSON
 	}
-	if !m.begun {
+	if !m.Begun {
 		s.kind = intoEmptyObject
 	}
 	return s, 0, nil
@@ -99,12 +103,12 @@ func mayHoldVersion(b []byte) bool {
 }
 
 func holdsVersion(b []byte, s splice) bool {
-	m := membersOf(b, int(s.at)-1)
-	for m.next() {
-		if m.key == "resourceVersion" {
+	m := jsonscan.Walk(b, int(s.at)-1)
+	for m.Next() {
+		if m.Key() == "resourceVersion" {
 			return true
 		}
-		m.skip()
+		m.Skip()
 	}
 	return false
 }
@@ -114,33 +118,33 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 	b := kv.Value
 	cut := append(make([]byte, 0, len(b)), b[:s.at]...)
 	kept := 0
-	m := membersOf(b, int(s.at)-1)
+	m := jsonscan.Walk(b, int(s.at)-1)
 	for {
 		// from is after the separator that precedes the member.
-		from := skipSpace(b, m.at)
-		if m.begun && from < len(b) && b[from] == ',' {
-			from = skipSpace(b, from+1)
+		from := jsonscan.Space(b, m.At)
+		if m.Begun && from < len(b) && b[from] == ',' {
+			from = jsonscan.Space(b, from+1)
 		}
-		if !m.next() {
+		if !m.Next() {
 			break
 		}
-		drop := m.key == "resourceVersion"
-		if m.skip(); m.broken || drop {
+		drop := m.Key() == "resourceVersion"
+		if m.Skip(); m.Broken || drop {
 			continue
 		}
 		if kept++; kept > 1 {
 			cut = append(cut, ',')
 		}
-		cut = append(cut, b[from:m.at]...)
+		cut = append(cut, b[from:m.At]...)
 	}
-	if m.broken {
+	if m.Broken {
 		return kv, s, errNotJSON
 	}
 	if kept == 0 {
 		s.kind = intoEmptyMetadata
 	}
 	cut = append(cut, '}')
-	return withValue(kv, append(cut, b[m.at:]...)), s, nil
+	return withValue(kv, append(cut, b[m.At:]...)), s, nil
 }
 
 // AppendJSONAt appends the object with another resource version: a deletion shows the last state at

@@ -7,9 +7,10 @@ type Walker struct {
 	text  []byte
 	Quote []byte
 	At    int
+	// Begun reports that Next has found a member.
+	Begun bool
 	// Broken reports that the text at At is not what an object allows. Next then returns false.
 	Broken bool
-	begun  bool
 }
 
 // Walk begins at the object whose opening bracket is b[i]. If there is none, the walker is broken.
@@ -28,13 +29,12 @@ func (w *Walker) Next() bool {
 		w.At = i + 1
 		return false
 	}
-	if w.begun {
+	if w.Begun {
 		if i >= len(b) || b[i] != ',' {
 			return w.fail()
 		}
 		i = Space(b, i+1)
 	}
-	w.begun = true
 	if i >= len(b) || b[i] != '"' {
 		return w.fail()
 	}
@@ -42,13 +42,17 @@ func (w *Walker) Next() bool {
 	if end < 0 {
 		return w.fail()
 	}
-	w.Quote = b[i:end]
+	w.Begun, w.Quote = true, b[i:end]
 	if i = Space(b, end); i >= len(b) || b[i] != ':' {
 		return w.fail()
 	}
 	w.At = Space(b, i+1)
 	return true
 }
+
+// Key returns the decoded name of the member. It shares the memory of the text if it can, so the text must not
+// change as long as the name is in use.
+func (w *Walker) Key() string { return shared(w.Quote) }
 
 // Skip moves At to the end of the member's value and returns the value, nil if it does not end.
 func (w *Walker) Skip() []byte {
