@@ -119,15 +119,7 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 	cut := append(make([]byte, 0, len(b)), b[:s.at]...)
 	kept := 0
 	m := jsonscan.Walk(b, int(s.at)-1)
-	for {
-		// from is after the separator that precedes the member.
-		from := jsonscan.Space(b, m.At)
-		if m.Begun && from < len(b) && b[from] == ',' {
-			from = jsonscan.Space(b, from+1)
-		}
-		if !m.Next() {
-			break
-		}
+	for m.Next() {
 		drop := m.Key() == "resourceVersion"
 		if m.Skip(); m.Broken || drop {
 			continue
@@ -135,7 +127,7 @@ func withoutVersion(kv *storage.KeyValue, s splice) (*storage.KeyValue, splice, 
 		if kept++; kept > 1 {
 			cut = append(cut, ',')
 		}
-		cut = append(cut, b[from:m.At]...)
+		cut = append(cut, b[m.From:m.At]...)
 	}
 	if m.Broken {
 		return kv, s, errNotJSON

@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"fairlead.dev/internal/jsonscan"
 )
 
 // Marshal returns the JSON of the value that from points to, byte for byte as encoding/json writes it. It returns
@@ -322,7 +324,7 @@ func appendString(b []byte, s string) ([]byte, bool) {
 	raw := unsafe.Slice(unsafe.StringData(s), len(s))
 	b = append(b, '"')
 	for from := 0; ; {
-		at := harmless(raw, from)
+		at := jsonscan.Escaped(raw, from)
 		b = append(b, raw[from:at]...)
 		if at == len(raw) {
 			return append(b, '"'), true

@@ -1,10 +1,10 @@
 package fastjson
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"math/bits"
 	"unicode/utf8"
+
+	"fairlead.dev/internal/jsonscan"
 )
 
 // quoted reads a string without copying it. plain is false if it has escapes or is invalid; it is then only
@@ -18,7 +18,7 @@ func (d *decoder) quoted() (s []byte, plain bool) {
 	from, ascii := i, true
 	plain = true
 	for {
-		i = ordinary(b, i)
+		i = jsonscan.Special(b, i)
 		if i >= len(b) {
 			d.i = i
 			return nil, false
@@ -38,49 +38,6 @@ func (d *decoder) quoted() (s []byte, plain bool) {
 		}
 		i++
 	}
-}
-
-// ordinary returns the first position from i on of a quote, a backslash, a control character or a byte that is not
-// ASCII. It examines eight bytes at a time: in each word below, the high bit of a byte is set where that byte is
-// one of those. (A borrow may set bits above the first one found, never below.)
-func ordinary(b []byte, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		quote, slash := x^(ones*'"'), x^(ones*'\\')
-		found := ((quote-ones)&^quote | (slash-ones)&^slash | (x - ones*' ') | x) & highs
-		if found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c == '"' || c == '\\' || c < ' ' || c >= utf8.RuneSelf {
-			return i
-		}
-	}
-	return i
-}
-
-// harmless returns the first position from i on of a byte that encoding/json may escape: those that ordinary finds,
-// and those that HTML requires to be escaped.
-func harmless(b []byte, i int) int {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; i+8 <= len(b); i += 8 {
-		x := binary.LittleEndian.Uint64(b[i:])
-		quote, slash := x^(ones*'"'), x^(ones*'\\')
-		and, angle := x^(ones*'&'), x&^(ones*2)^(ones*'<') // < and > differ in one bit
-		found := ((quote-ones)&^quote | (slash-ones)&^slash | (and-ones)&^and | (angle-ones)&^angle | (x - ones*' ') | x) & highs
-		if found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"', c == '\\', c == '<', c == '>', c == '&', c < ' ', c >= utf8.RuneSelf:
-			return i
-		}
-	}
-	return i
 }
 
 // text reads a string.
@@ -152,49 +109,10 @@ func (d *decoder) count() (n int, ok bool) {
 
 // skip moves behind a value. It matches brackets and strings without further checks.
 func (d *decoder) skip() bool {
-	depth := 0
-	for d.i < len(d.b) {
-		switch d.b[d.i] {
-		case '"':
-			d.quoted()
-			if d.i > len(d.b) || d.b[d.i-1] != '"' {
-				return false
-			}
-			if depth == 0 {
-				return true
-			}
-		case '{', '[':
-			depth++
-			d.i++
-		case '}', ']':
-			if depth--; depth < 0 {
-				return false
-			}
-			d.i++
-			if depth == 0 {
-				return true
-			}
-		case ',', ':', ' ', '\n', '\t', '\r':
-			if depth == 0 {
-				return false
-			}
-			d.i++
-		default:
-			d.bare()
-			if depth == 0 {
-				return true
-			}
-		}
+	end := jsonscan.Value(d.b, d.i)
+	if end < 0 {
+		return false
 	}
-	return false
-}
-
-// bare moves behind a number, true, false or null.
-func (d *decoder) bare() {
-	for ; d.i < len(d.b); d.i++ {
-		switch d.b[d.i] {
-		case ',', ':', ']', '}', ' ', '\n', '\t', '\r', '"', '{', '[':
-			return
-		}
-	}
+	d.i = end
+	return true
 }

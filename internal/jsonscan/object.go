@@ -1,11 +1,12 @@
 package jsonscan
 
 // Walker visits the members of an object one by one. After Next has returned true, Quote is the member's name with
-// its quotes and At the index at which its value begins. Before the next call, At must be moved to the end of the
+// its quotes, From the index at which that begins, and At the index at which the value begins. Before the next call, At must be moved to the end of the
 // value, by Skip or by the caller, who may have walked through the value meanwhile.
 type Walker struct {
 	text  []byte
 	Quote []byte
+	From  int
 	At    int
 	// Begun reports that Next has found a member.
 	Begun bool
@@ -42,7 +43,7 @@ func (w *Walker) Next() bool {
 	if end < 0 {
 		return w.fail()
 	}
-	w.Begun, w.Quote = true, b[i:end]
+	w.Begun, w.From, w.Quote = true, i, b[i:end]
 	if i = Space(b, end); i >= len(b) || b[i] != ':' {
 		return w.fail()
 	}

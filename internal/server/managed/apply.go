@@ -7,8 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/openapi"
-	"fairlead.dev/internal/server/scan"
 )
 
 // Apply merges an applied configuration into an object (server-side apply).
@@ -96,7 +96,7 @@ func (a *Apply) ownEntry(entries []metav1.ManagedFieldsEntry) (own int, ok bool)
 func (a *Apply) owners(entries []metav1.ManagedFieldsEntry, own int, set []byte) []*node {
 	list := make([]*node, 0, len(entries)+1)
 	list = append(list, parse(set))
-	if scan.Find(a.Config, "metadata") != nil {
+	if jsonscan.Find(a.Config, "metadata") != nil {
 		list = append(list, &node{kids: []node{{element: "f:metadata", mark: member}}})
 	}
 	for i := range entries {

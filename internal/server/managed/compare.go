@@ -5,8 +5,8 @@ import (
 	"iter"
 	"slices"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/openapi"
-	"fairlead.dev/internal/server/scan"
 )
 
 // notManaged holds the metadata fields that have no owner: names, and fields set by the server.
@@ -88,7 +88,7 @@ func isEmpty(v []byte) bool {
 	if len(v) == 0 || v[0] == 'n' {
 		return true
 	}
-	i := scan.Space(v, 1)
+	i := jsonscan.Space(v, 1)
 	return v[0] == '{' && v[i] == '}' || v[0] == '[' && v[i] == ']'
 }
 
@@ -159,9 +159,9 @@ type pair struct{ name, old, new []byte }
 // pairs returns the members of either object.
 func pairs(old, new []byte) iter.Seq[pair] {
 	return func(yield func(pair) bool) {
-		var space [48]scan.Member
-		a := scan.Members(space[:0:24], old)
-		b := scan.Members(space[24:24:48], new)
+		var space [48]jsonscan.Member
+		a := jsonscan.Members(space[:0:24], old)
+		b := jsonscan.Members(space[24:24:48], new)
 		find := finder{list: a}
 		for i := range b {
 			var was []byte
@@ -183,13 +183,13 @@ func pairs(old, new []byte) iter.Seq[pair] {
 // finder finds members by name. Names usually come in the order of the list, so each search begins behind the last
 // hit. A member that was taken no longer has a name.
 type finder struct {
-	list  []scan.Member
+	list  []jsonscan.Member
 	next  int
 	index map[string]int // for a long list
 }
 
 // take returns the member of that name, or nil.
-func (f *finder) take(quote []byte) *scan.Member {
+func (f *finder) take(quote []byte) *jsonscan.Member {
 	const long = 48
 	for k := range min(len(f.list), long) {
 		at := (f.next + k) % len(f.list)
@@ -220,7 +220,7 @@ func nameOf(quote []byte) []byte {
 	if bytes.IndexByte(quote, '\\') < 0 {
 		return quote[1 : len(quote)-1]
 	}
-	return []byte(scan.Unquote(quote))
+	return []byte(jsonscan.Unquote(quote))
 }
 
 // compareItems compares two lists item by item, matched by their keys or values. Items that share an element are
@@ -303,7 +303,7 @@ func (l *items) find(element string) int {
 
 // itemsOf returns the items of a list with their path elements.
 func itemsOf(text []byte, s *openapi.Shape) (l items) {
-	values := scan.Items(nil, text)
+	values := jsonscan.Items(nil, text)
 	l.list = make([]item, 0, len(values))
 	if len(values) > longList {
 		l.index = make(map[string]int, len(values))

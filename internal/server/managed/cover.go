@@ -3,8 +3,8 @@ package managed
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/openapi"
-	"fairlead.dev/internal/server/scan"
 )
 
 // SkipPruning prepares the entries for merging a configuration that includes every field its manager applied
@@ -41,7 +41,7 @@ func (n *node) in(value []byte, s *openapi.Shape) bool {
 		k := &n.kids[i]
 		if !listed && k.element[0] == 'f' {
 			_, shape := fieldOf(s, []byte(k.element[2:]))
-			v := scan.Find(value, k.element[2:])
+			v := jsonscan.Find(value, k.element[2:])
 			if v == nil || shape == nil || len(k.kids) > 0 && !k.in(v, shape) || len(k.kids) == 0 && !hasFields(v, shape) {
 				return false
 			}
@@ -61,7 +61,7 @@ func hasFields(v []byte, s *openapi.Shape) bool {
 	case s == nil:
 		return false
 	case s.Kind == openapi.Object && v[0] == '{' && !isEmpty(v):
-		for _, m := range scan.Members(nil, v) {
+		for _, m := range jsonscan.Members(nil, v) {
 			if hasFields(m.Value, shapeIn(s, nameOf(m.Quote))) {
 				return true
 			}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unsafe"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/openapi"
-	"fairlead.dev/internal/server/scan"
 )
 
 // Path elements are written as in FieldsV1: "f:name" is a member, `k:{"name":"web"}` a list item by its keys,
@@ -20,7 +20,7 @@ func keyElement(keys []openapi.ShapeKey, item []byte) (e string, ok bool) {
 	b := make([]byte, 0, 64)
 	b = append(b, "k:{"...)
 	for _, k := range keys {
-		v := scan.Find(item, k.Name)
+		v := jsonscan.Find(item, k.Name)
 		if v == nil {
 			if v = k.Default; v == nil {
 				continue
@@ -63,8 +63,8 @@ func order(a, b string) int {
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 func orderKeys(a, b []byte) int {
-	var space [8]scan.Member
-	x, y := scan.Members(space[:0:4], a), scan.Members(space[4:4:8], b)
+	var space [8]jsonscan.Member
+	x, y := jsonscan.Members(space[:0:4], a), jsonscan.Members(space[4:4:8], b)
 	for i := range min(len(x), len(y)) {
 		if c := strings.Compare(x[i].Name(), y[i].Name()); c != 0 {
 			return c
@@ -108,7 +108,7 @@ func orderValues(a, b []byte) int {
 		g, _ := strconv.ParseFloat(string(b), 64)
 		return cmp.Compare(f, g)
 	case 1:
-		return strings.Compare(scan.Unquote(a), scan.Unquote(b))
+		return strings.Compare(jsonscan.Unquote(a), jsonscan.Unquote(b))
 	}
 	return bytes.Compare(a, b) // false sorts before true
 }

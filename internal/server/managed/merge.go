@@ -3,8 +3,8 @@ package managed
 import (
 	"bytes"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/openapi"
-	"fairlead.dev/internal/server/scan"
 )
 
 // merger merges a configuration into an object as structured-merge-diff does, as long as both are regular: no
@@ -51,8 +51,8 @@ func (m *merger) object(dst, live, config []byte, s *openapi.Shape) ([]byte, boo
 	if out, done := m.empty(dst, live, config); done {
 		return out, true
 	}
-	var space [48]scan.Member
-	given := scan.Members(space[:0:24], config)
+	var space [48]jsonscan.Member
+	given := jsonscan.Members(space[:0:24], config)
 	if !distinct(given) {
 		return dst, false
 	}
@@ -72,7 +72,7 @@ func (m *merger) object(dst, live, config []byte, s *openapi.Shape) ([]byte, boo
 		dst, ok = m.value(dst, live, config, f)
 		return ok
 	}
-	for _, l := range scan.Members(space[24:24:48], live) {
+	for _, l := range jsonscan.Members(space[24:24:48], live) {
 		if g := find.take(l.Quote); g != nil {
 			g.Quote = nil
 			if !add(l.Quote, l.Value, g.Value) {
@@ -151,12 +151,12 @@ func itemsOnce(text []byte, s *openapi.Shape) (l items, ok bool) {
 			return l, false
 		}
 		for _, k := range s.Keys {
-			if v := scan.Find(one.values[0], k.Name); v == nil && k.Default == nil || v != nil && rank(v) > 2 {
+			if v := jsonscan.Find(one.values[0], k.Name); v == nil && k.Default == nil || v != nil && rank(v) > 2 {
 				return l, false
 			}
 		}
 	}
-	return l, n == len(scan.Items(nil, text))
+	return l, n == len(jsonscan.Items(nil, text))
 }
 
 // regular reports whether an element needs no escaping in encoding/json's encoding.
@@ -170,7 +170,7 @@ func regular(element string) bool {
 }
 
 // distinct reports whether all names are regular and no name occurs twice.
-func distinct(list []scan.Member) bool {
+func distinct(list []jsonscan.Member) bool {
 	var seen map[string]bool // for a long list
 	if len(list) > 32 {
 		seen = make(map[string]bool, len(list))
@@ -201,7 +201,7 @@ func unique(v []byte) bool {
 	case 'n':
 		return false
 	case '{':
-		list := scan.Members(nil, v)
+		list := jsonscan.Members(nil, v)
 		for _, m := range list {
 			if !unique(m.Value) {
 				return false
@@ -209,7 +209,7 @@ func unique(v []byte) bool {
 		}
 		return distinct(list)
 	case '[':
-		for _, x := range scan.Items(nil, v) {
+		for _, x := range jsonscan.Items(nil, v) {
 			if !unique(x) {
 				return false
 			}

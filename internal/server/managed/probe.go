@@ -3,7 +3,7 @@ package managed
 import (
 	"bytes"
 
-	"fairlead.dev/internal/server/scan"
+	"fairlead.dev/internal/jsonscan"
 )
 
 // hits looks up the changes with the given mark in the text of a set without parsing it. any reports whether the
@@ -40,8 +40,8 @@ func (n *node) hits(set []byte, what mark) (any, all bool) {
 
 // below returns the value of a set's element, or nil if the set does not have it.
 func below(set []byte, element string) []byte {
-	var space [16]scan.Member
-	for _, m := range scan.Members(space[:0], set) {
+	var space [16]jsonscan.Member
+	for _, m := range jsonscan.Members(space[:0], set) {
 		if bytes.IndexByte(m.Quote, '\\') < 0 {
 			if m.Is(element) {
 				return m.Value

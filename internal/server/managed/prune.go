@@ -3,8 +3,8 @@ package managed
 import (
 	"bytes"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/openapi"
-	"fairlead.dev/internal/server/scan"
 )
 
 // pruner removes from a merged object the fields and items that a manager applied before and now omits, as
@@ -30,10 +30,10 @@ func (p *pruner) below(dst, v []byte, s *openapi.Shape, last *node, owners []*no
 }
 
 func (p *pruner) object(dst, v []byte, s *openapi.Shape, last *node, owners []*node, gone bool) ([]byte, bool) {
-	var space [24]scan.Member
+	var space [24]jsonscan.Member
 	begin := len(dst)
 	dst = append(dst, '{')
-	for _, m := range scan.Members(space[:0], v) {
+	for _, m := range jsonscan.Members(space[:0], v) {
 		element, f := fieldOf(s, nameOf(m.Quote))
 		mark := len(dst)
 		if mark > begin+1 {
@@ -128,7 +128,7 @@ func hasEmptyList(v []byte) bool {
 		if at < 0 {
 			return false
 		}
-		if i += at + 1; v[scan.Space(v, i)] == ']' {
+		if i += at + 1; v[jsonscan.Space(v, i)] == ']' {
 			return true
 		}
 	}

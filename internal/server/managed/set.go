@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"fairlead.dev/internal/server/scan"
+	"fairlead.dev/internal/jsonscan"
 )
 
 // mark is the role of a path in a tree: member of a set, or the kind of change.
@@ -149,7 +149,7 @@ func check(text []byte) error {
 	if !json.Valid(text) {
 		return errors.New("error decoding set: invalid JSON")
 	}
-	for _, m := range scan.Members(nil, text) {
+	for _, m := range jsonscan.Members(nil, text) {
 		name := m.Name()
 		bad := len(name) < 2 && name != "." || len(name) > 1 && name[1] != ':'
 		if !bad && (strings.HasPrefix(name, "k:") || strings.HasPrefix(name, "v:")) {
@@ -166,8 +166,8 @@ func check(text []byte) error {
 }
 
 func (n *node) parse(text []byte) {
-	var buf [16]scan.Member
-	list := scan.Members(buf[:0], text)
+	var buf [16]jsonscan.Member
+	list := jsonscan.Members(buf[:0], text)
 	n.kids = make([]node, 0, len(list))
 	for i := range list {
 		name := list[i].Name()

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/openapi"
-	"fairlead.dev/internal/server/scan"
 )
 
 // set returns the FieldsV1 of the fields in the configuration. ok is false, and set empty, if there are no fields or if
@@ -49,9 +49,9 @@ type setBuilder struct {
 }
 
 // byName returns the members of an object, sorted by name.
-func byName(v []byte) []scan.Member {
-	list := scan.Members(nil, v)
-	slices.SortFunc(list, func(a, b scan.Member) int { return bytes.Compare(nameOf(a.Quote), nameOf(b.Quote)) })
+func byName(v []byte) []jsonscan.Member {
+	list := jsonscan.Members(nil, v)
+	slices.SortFunc(list, func(a, b jsonscan.Member) int { return bytes.Compare(nameOf(a.Quote), nameOf(b.Quote)) })
 	return list
 }
 
@@ -82,7 +82,7 @@ func (g *setBuilder) element(name string, member bool, below func()) {
 
 // member appends a member of an object of the shape. A map key is a member of the set by itself; a struct field
 // only if it has no children.
-func (g *setBuilder) member(m scan.Member, s *openapi.Shape) {
+func (g *setBuilder) member(m jsonscan.Member, s *openapi.Shape) {
 	name := nameOf(m.Quote)
 	f := shapeIn(s, name)
 	if f == nil || s.Kind != openapi.Object {

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/internal/server/scan"
+	"fairlead.dev/internal/jsonscan"
 )
 
 var (
@@ -35,18 +35,9 @@ func SameBut(a, b []byte) bool {
 // findManagedFields finds the managed fields in an object's text. [from, to) is the range to cut, including a
 // comma; it is empty at 0 if the text has no managed fields.
 func findManagedFields(text []byte) (from, to int, entries []byte) {
-	i := scan.Space(text, 0)
-	for i = scan.Space(text, i+1); text[i] == '"'; {
-		nameEnd := scan.Value(text, i)
-		v := scan.Space(text, scan.Space(text, nameEnd)+1)
-		if string(text[i:nameEnd]) == string(metadataName) {
-			if text[v] != '{' {
-				return 0, 0, nil
-			}
-			return findInMetadata(text, v)
-		}
-		if i = scan.Space(text, scan.Value(text, v)); text[i] == ',' {
-			i = scan.Space(text, i+1)
+	for w := jsonscan.Walk(text, jsonscan.Space(text, 0)); w.Next(); w.Skip() {
+		if bytes.Equal(w.Quote, metadataName) {
+			return findInMetadata(text, w.At)
 		}
 	}
 	return 0, 0, nil
@@ -54,23 +45,18 @@ func findManagedFields(text []byte) (from, to int, entries []byte) {
 
 // findInMetadata is findManagedFields in the metadata that begin at i.
 func findInMetadata(text []byte, i int) (from, to int, entries []byte) {
-	i = scan.Space(text, i+1)
-	for before := i; text[i] != '}'; {
-		nameEnd := scan.Value(text, i)
-		v := scan.Space(text, scan.Space(text, nameEnd)+1)
-		vEnd := scan.Value(text, v)
-		after := scan.Space(text, vEnd)
-		if string(text[i:nameEnd]) == string(entriesName) {
-			if text[after] == ',' {
-				return i, scan.Space(text, after+1), text[v:vEnd]
-			}
-			return before, after, text[v:vEnd]
+	before := jsonscan.Space(text, i+1)
+	for w := jsonscan.Walk(text, i); w.Next(); {
+		entries = w.Skip()
+		after := jsonscan.Space(text, w.At)
+		if !bytes.Equal(w.Quote, entriesName) {
+			before = after
+			continue
 		}
-		if before = after; text[after] == ',' {
-			i = scan.Space(text, after+1)
-		} else {
-			i = after
+		if after < len(text) && text[after] == ',' {
+			return w.From, jsonscan.Space(text, after+1), entries
 		}
+		return before, after, entries
 	}
 	return 0, 0, nil
 }
@@ -90,7 +76,7 @@ func Insert(text []byte, entries []metav1.ManagedFieldsEntry) []byte {
 	}
 	out := make([]byte, 0, len(text)+size)
 	out = append(out, text[:end-1]...)
-	if scan.Space(text, meta+1) != end-1 {
+	if jsonscan.Space(text, meta+1) != end-1 {
 		out = append(out, ',')
 	}
 	out = append(append(out, entriesName...), ':')
@@ -105,7 +91,7 @@ func Versioned(text []byte, version string) []byte {
 	}
 	out := append(make([]byte, 0, len(text)+len(version)+24), text[:begin+1]...)
 	out = append(append(append(out, `"resourceVersion":"`...), version...), '"')
-	if begin = scan.Space(text, begin+1); text[begin] != '}' {
+	if begin = jsonscan.Space(text, begin+1); text[begin] != '}' {
 		out = append(out, ',')
 	}
 	return append(out, text[begin:]...)
@@ -113,19 +99,13 @@ func Versioned(text []byte, version string) []byte {
 
 // metadata finds the object's metadata. begin is 0 if it is missing.
 func metadata(text []byte) (begin, end int) {
-	i := scan.Space(text, 0)
-	for i = scan.Space(text, i+1); text[i] == '"'; {
-		nameEnd := scan.Value(text, i)
-		v := scan.Space(text, scan.Space(text, nameEnd)+1)
-		vEnd := scan.Value(text, v)
-		if string(text[i:nameEnd]) == string(metadataName) {
-			if text[v] != '{' {
+	for w := jsonscan.Walk(text, jsonscan.Space(text, 0)); w.Next(); {
+		begin = w.At
+		if v := w.Skip(); bytes.Equal(w.Quote, metadataName) {
+			if len(v) == 0 || v[0] != '{' {
 				return 0, 0
 			}
-			return v, vEnd
-		}
-		if i = scan.Space(text, vEnd); text[i] == ',' {
-			i = scan.Space(text, i+1)
+			return begin, w.At
 		}
 	}
 	return 0, 0
@@ -136,32 +116,32 @@ func Decode(text []byte) ([]metav1.ManagedFieldsEntry, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
-	items := scan.Items(nil, text)
+	items := jsonscan.Items(nil, text)
 	list := make([]metav1.ManagedFieldsEntry, len(items))
-	var buf [8]scan.Member
+	var buf [8]jsonscan.Member
 	for i, item := range items {
 		e := &list[i]
-		for _, m := range scan.Members(buf[:0], item) {
+		for _, m := range jsonscan.Members(buf[:0], item) {
 			if m.Value[0] != '"' && !m.Is("fieldsV1") {
 				return list, json.Unmarshal(text, &list)
 			}
 			switch m.Name() {
 			case "manager":
-				e.Manager = scan.Unquote(m.Value)
+				e.Manager = jsonscan.Unquote(m.Value)
 			case "operation":
-				e.Operation = metav1.ManagedFieldsOperationType(scan.Unquote(m.Value))
+				e.Operation = metav1.ManagedFieldsOperationType(jsonscan.Unquote(m.Value))
 			case "apiVersion":
-				e.APIVersion = scan.Unquote(m.Value)
+				e.APIVersion = jsonscan.Unquote(m.Value)
 			case "time":
-				t, err := time.Parse(time.RFC3339, scan.Unquote(m.Value))
+				t, err := time.Parse(time.RFC3339, jsonscan.Unquote(m.Value))
 				if err != nil {
 					return nil, err
 				}
 				e.Time = &metav1.Time{Time: t.Local()}
 			case "fieldsType":
-				e.FieldsType = scan.Unquote(m.Value)
+				e.FieldsType = jsonscan.Unquote(m.Value)
 			case "subresource":
-				e.Subresource = scan.Unquote(m.Value)
+				e.Subresource = jsonscan.Unquote(m.Value)
 			case "fieldsV1":
 				e.FieldsV1 = &metav1.FieldsV1{}
 				e.FieldsV1.SetRawBytes(m.Value)

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/openapi"
-	"fairlead.dev/internal/server/scan"
 )
 
 // addWhole marks a value that was not there before. Most values of a create or an apply are new as a whole and are
@@ -44,9 +44,9 @@ func appendWhole(dst, v []byte, s *openapi.Shape) []byte {
 			}
 		}
 	default:
-		var space [24]scan.Member
-		list := scan.Members(space[:0], v)
-		slices.SortFunc(list, func(a, b scan.Member) int { return bytes.Compare(nameOf(a.Quote), nameOf(b.Quote)) })
+		var space [24]jsonscan.Member
+		list := jsonscan.Members(space[:0], v)
+		slices.SortFunc(list, func(a, b jsonscan.Member) int { return bytes.Compare(nameOf(a.Quote), nameOf(b.Quote)) })
 		for _, m := range list {
 			f := shapeIn(s, nameOf(m.Quote))
 			if f == nil {

@@ -3,14 +3,14 @@ package patch
 import (
 	"bytes"
 
-	"fairlead.dev/internal/server/scan"
+	"fairlead.dev/internal/jsonscan"
 )
 
 // Changed compares two texts of an object member by member. It returns the names of the members that the second
 // lacks or has with another value, and the text of an object with the second's values of these. Both texts must be
 // valid JSON. Members are compared as text, so another spelling of an equal value counts as a change.
 func Changed(was, is []byte) (names []string, text []byte) {
-	var space [32]scan.Member
+	var space [32]jsonscan.Member
 	before := members(space[:0:16], was)
 	at := namesOf(before)
 	text = append(text, '{')

@@ -3,7 +3,7 @@ package patch
 import (
 	"bytes"
 
-	"fairlead.dev/internal/server/scan"
+	"fairlead.dev/internal/jsonscan"
 )
 
 // merge applies an RFC 7386 merge patch to an object's text. Members that the patch does not name are copied as
@@ -15,8 +15,8 @@ func merge(doc, patch []byte) []byte {
 
 // members splits an object into its members; other values have no members. If a name occurs more than once, the last
 // value counts, in the place of the first.
-func members(list []scan.Member, text []byte) []scan.Member {
-	list = scan.Members(list, text)
+func members(list []jsonscan.Member, text []byte) []jsonscan.Member {
+	list = jsonscan.Members(list, text)
 	if len(list) > long {
 		return lasts(list)
 	}
@@ -34,7 +34,7 @@ func members(list []scan.Member, text []byte) []scan.Member {
 const long = 32
 
 // lasts is members for a long list.
-func lasts(list []scan.Member) []scan.Member {
+func lasts(list []jsonscan.Member) []jsonscan.Member {
 	at := make(map[string]int, len(list))
 	kept := list[:0]
 	for _, m := range list {
@@ -51,11 +51,11 @@ func lasts(list []scan.Member) []scan.Member {
 
 // names finds members of a list by name.
 type names struct {
-	list  []scan.Member
+	list  []jsonscan.Member
 	index map[string]int // of a long list
 }
 
-func namesOf(list []scan.Member) names {
+func namesOf(list []jsonscan.Member) names {
 	n := names{list: list}
 	if len(list) > long {
 		n.index = make(map[string]int, len(list))
@@ -67,7 +67,7 @@ func namesOf(list []scan.Member) names {
 }
 
 // find returns the index of the member with the name of m, or -1.
-func (n names) find(m scan.Member) int {
+func (n names) find(m jsonscan.Member) int {
 	if n.index == nil {
 		return find(n.list, m)
 	}
@@ -78,7 +78,7 @@ func (n names) find(m scan.Member) int {
 }
 
 // find returns the index of the member with the name of m, or -1.
-func find(list []scan.Member, m scan.Member) int {
+func find(list []jsonscan.Member, m jsonscan.Member) int {
 	plain := bytes.IndexByte(m.Quote, '\\') < 0
 	for i := range list {
 		q := list[i].Quote
@@ -89,16 +89,16 @@ func find(list []scan.Member, m scan.Member) int {
 	return -1
 }
 
-func appendMerged(dst, doc []byte, changes []scan.Member) []byte {
+func appendMerged(dst, doc []byte, changes []jsonscan.Member) []byte {
 	dst = append(dst, '{')
 	begin := len(dst)
-	add := func(m scan.Member) []byte {
+	add := func(m jsonscan.Member) []byte {
 		if len(dst) > begin {
 			dst = append(dst, ',')
 		}
 		return append(append(dst, m.Quote...), ':')
 	}
-	var space [24]scan.Member
+	var space [24]jsonscan.Member
 	done := make([]bool, len(changes))
 	at := namesOf(changes)
 	for _, m := range members(space[:0], doc) {
@@ -124,7 +124,7 @@ func appendMerged(dst, doc []byte, changes []scan.Member) []byte {
 // appendChange appends the value that replaces old.
 func appendChange(dst, old, change []byte) []byte {
 	if change[0] == '{' {
-		var space [8]scan.Member
+		var space [8]jsonscan.Member
 		return appendMerged(dst, old, members(space[:0], change))
 	}
 	return append(dst, change...)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	kjson "sigs.k8s.io/json"
 
-	"fairlead.dev/internal/server/scan"
+	"fairlead.dev/internal/jsonscan"
 )
 
 // apimachinery applies strategic patches, and it works on decoded objects. Most patches touch a small part of an
@@ -38,7 +38,7 @@ func strategic(text []byte, change map[string]any, schema strategicpatch.LookupP
 
 // cut is an object of which a patch touches some members.
 type cut struct {
-	members []scan.Member
+	members []jsonscan.Member
 	// touched has the members that the patch names, each with its own cut, or nil if it is taken whole.
 	touched map[string]*cut
 }
@@ -58,7 +58,7 @@ func cutOut(text []byte, change map[string]any, schema strategicpatch.LookupPatc
 		}
 		c.touched[list] = nil
 	}
-	c.members = scan.Members(make([]scan.Member, 0, 16), text)
+	c.members = jsonscan.Members(make([]jsonscan.Member, 0, 16), text)
 	part = make(map[string]any, len(change))
 	for i := range c.members {
 		m := &c.members[i]
