@@ -15,11 +15,11 @@ import (
 	"k8s.io/utils/ptr"
 	kjson "sigs.k8s.io/json"
 
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
-	"fairlead.dev/internal/server/scan"
 	"fairlead.dev/watchcache"
 )
 
@@ -78,8 +78,8 @@ func (c *config) fresh() (*unstructured.Unstructured, error) {
 // says reports whether the configuration is of the kind.
 func (c *config) says(apiVersion, kind string) bool {
 	is := func(name, want string) bool {
-		v := scan.Find(c.text, name)
-		return len(v) > 0 && v[0] == '"' && scan.Unquote(v) == want
+		v := jsonscan.Find(c.text, name)
+		return len(v) > 0 && v[0] == '"' && jsonscan.Unquote(v) == want
 	}
 	return is("apiVersion", apiVersion) && is("kind", kind)
 }

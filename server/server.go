@@ -77,7 +77,7 @@ func New(cfg Config) (*Server, error) {
 	s.streams = watch.NewStreams(watch.Config{Log: cfg.Log, Holds: s.holds, WriteTimeout: cfg.WriteTimeout, BookmarkEvery: cfg.BookmarkEvery})
 	s.network = reach.New(s.Lookup(), cfg.Local)
 	s.events.ttl = cfg.EventTTL
-	cfg.Metrics.MustRegister(metrics.CacheMetrics{hub, func() map[schema.GroupResource]*endpoint.Endpoint { return s.table.Load().Stored }})
+	cfg.Metrics.MustRegister(metrics.CacheMetrics{Hub: hub, Stored: func() map[schema.GroupResource]*endpoint.Endpoint { return s.table.Load().Stored }})
 	if cfg.Trace != nil {
 		cfg.Metrics.MustRegister(metrics.NewLifeMetrics(cfg.Trace))
 	}

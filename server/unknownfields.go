@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"fairlead.dev/internal/server/scan"
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/watchcache"
 )
 
@@ -42,12 +42,12 @@ func graftMembers(from, to []byte, t reflect.Type) []byte {
 	if len(to) == 0 || to[0] != '{' {
 		return to
 	}
-	list := scan.Members(nil, to)
+	list := jsonscan.Members(nil, to)
 	at := make(map[string]int, len(list))
 	for i, m := range list {
 		at[m.Name()] = i
 	}
-	for _, m := range scan.Members(nil, from) {
+	for _, m := range jsonscan.Members(nil, from) {
 		i, there := at[m.Name()]
 		member, known := memberType(t, m.Name())
 		switch {
@@ -70,13 +70,13 @@ func graftMembers(from, to []byte, t reflect.Type) []byte {
 // graftItems grafts each item on the one of the same name or, in a list of unchanged length,
 // of the same index.
 func graftItems(from, to []byte, t reflect.Type) []byte {
-	before, list := scan.Items(nil, from), scan.Items(nil, to)
+	before, list := jsonscan.Items(nil, from), jsonscan.Items(nil, to)
 	for i := range list {
-		name := scan.Find(list[i], "name")
+		name := jsonscan.Find(list[i], "name")
 		for k := range before {
 			same := k == i && len(before) == len(list)
 			if name != nil {
-				same = bytes.Equal(name, scan.Find(before[k], "name"))
+				same = bytes.Equal(name, jsonscan.Find(before[k], "name"))
 			}
 			if same {
 				list[i] = graft(before[k], list[i], t)

@@ -65,5 +65,5 @@ func (c *call) admission(v admission.Verb, obj, old, opts runtime.Object) *admis
 }
 
 func (c *call) chain() metrics.TimedChain {
-	return metrics.TimedChain{c.s.cfg.Admission, c.s.metrics.AdmissionSteps, c.s.plugins}
+	return metrics.TimedChain{Chain: c.s.cfg.Admission, AdmissionSteps: c.s.metrics.AdmissionSteps, Timer: c.s.plugins}
 }

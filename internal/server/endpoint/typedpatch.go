@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/internal/server/request"
-	"fairlead.dev/internal/server/scan"
 )
 
 // PatchedText is the text that a patch has made of an object's.
@@ -100,7 +100,7 @@ func (k typedKind) sameKind(p *PatchedText) error {
 		return nil
 	}
 	apiVersion, kind := k.ep.ServedGVK.ToAPIVersionAndKind()
-	said, version := scan.Find(p.JSON, "kind"), scan.Find(p.JSON, "apiVersion")
+	said, version := jsonscan.Find(p.JSON, "kind"), jsonscan.Find(p.JSON, "apiVersion")
 	if len(said) == len(kind)+2 && string(said[1:len(said)-1]) == kind && len(version) == len(apiVersion)+2 && string(version[1:len(version)-1]) == apiVersion {
 		return nil
 	}

@@ -1,8 +1,8 @@
 package represent
 
 import (
+	"fairlead.dev/internal/jsonscan"
 	"fairlead.dev/internal/server/request"
-	"fairlead.dev/internal/server/scan"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -21,7 +21,7 @@ func (f *Representation) appendMetadata(dst []byte, o *watchcache.Object, rev st
 	text := o.AppendJSONAt((*box)[:0], rev)
 	dst = append(dst, `{"kind":"PartialObjectMetadata","apiVersion":"`...)
 	dst = append(append(dst, f.MetaAPIVersion()...), `","metadata":`...)
-	dst = append(append(dst, scan.Find(text, "metadata")...), '}')
+	dst = append(append(dst, jsonscan.Find(text, "metadata")...), '}')
 	ReleaseBuffer(box, text)
 	return dst
 }
