@@ -10,7 +10,7 @@ import (
 // byte is one of those looked for. (A borrow may set bits above the first one found, never below.)
 const ones, highs = 0x0101010101010101, 0x8080808080808080
 
-// quoteOrBackslash returns the first index from i on of a quote or a backslash, len(b) if there is none.
+// quoteOrBackslash returns the first index from i on of a quote or a backslash, or len(b).
 func quoteOrBackslash(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
@@ -28,7 +28,7 @@ func quoteOrBackslash(b []byte, i int) int {
 }
 
 // Special returns the first index from i on of a byte that a string may not hold as it is, or that needs a closer
-// look: a quote, a backslash, a control character, or a byte that is not ASCII. It returns len(b) if there is none.
+// look: a quote, a backslash, a control character, or a byte that is not ASCII. Without such a byte it returns len(b).
 func Special(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
@@ -47,7 +47,7 @@ func Special(b []byte, i int) int {
 }
 
 // Escaped returns the first index from i on of a byte that encoding/json may escape: those of Special, and those
-// that HTML gives a meaning (&, <, >). It returns len(b) if there is none.
+// that HTML gives a meaning (&, <, >). Without such a byte it returns len(b).
 func Escaped(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])

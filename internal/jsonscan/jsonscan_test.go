@@ -101,7 +101,7 @@ func TestAsTheDecoder(t *testing.T) {
 	}
 }
 
-// FuzzAnyText feeds text that need not be JSON: no function may panic, and what is JSON is split as by encoding/json.
+// FuzzAnyText feeds text that need not be JSON: no function may panic, and valid text is split as by encoding/json.
 func FuzzAnyText(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 100 {

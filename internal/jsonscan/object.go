@@ -2,7 +2,7 @@ package jsonscan
 
 // Walker visits the members of an object one by one. After Next has returned true, Quote is the member's name with
 // its quotes, From the index at which that begins, and At the index at which the value begins. Before the next call, At must be moved to the end of the
-// value, by Skip or by the caller, who may have walked through the value meanwhile.
+// value, by Skip or by a caller that walks through the value.
 type Walker struct {
 	text  []byte
 	Quote []byte
@@ -10,11 +10,11 @@ type Walker struct {
 	At    int
 	// Begun reports that Next has found a member.
 	Begun bool
-	// Broken reports that the text at At is not what an object allows. Next then returns false.
+	// Broken reports that the text at At is not that of an object. Next then returns false.
 	Broken bool
 }
 
-// Walk begins at the object whose opening bracket is b[i]. If there is none, the walker is broken.
+// Walk begins at the object whose opening bracket is b[i]. On any other byte the walker is broken.
 func Walk(b []byte, i int) Walker {
 	return Walker{text: b, At: i + 1, Broken: i >= len(b) || b[i] != '{'}
 }
@@ -83,7 +83,8 @@ func (m Member) Name() string { return Unquote(m.Quote) }
 // Is reports whether the member has a name, which must need no escapes.
 func (m Member) Is(name string) bool { return string(m.Quote[1:len(m.Quote)-1]) == name }
 
-// Members appends the members of an object in the order of the text, up to where it is broken. Other values have none.
+// Members appends the members of an object in the order of the text, up to where it is broken, and no members of any other
+// value.
 func Members(list []Member, text []byte) []Member {
 	for w := Walk(text, Space(text, 0)); w.Next(); {
 		m := Member{Quote: w.Quote}
@@ -94,7 +95,7 @@ func Members(list []Member, text []byte) []Member {
 	return list
 }
 
-// Find returns the value of the object's member with a name, which must need no escapes, or nil if there is none.
+// Find returns the value of the object's member with a name, which must need no escapes, or nil.
 func Find(text []byte, name string) []byte {
 	for w := Walk(text, Space(text, 0)); w.Next(); {
 		v := w.Skip()
@@ -105,7 +106,7 @@ func Find(text []byte, name string) []byte {
 	return nil
 }
 
-// Items appends the elements of an array, up to where it is broken. Other values have none.
+// Items appends the elements of an array, up to where it is broken, and no elements of any other value.
 func Items(list [][]byte, text []byte) [][]byte {
 	i := Space(text, 0)
 	if i >= len(text) || text[i] != '[' {

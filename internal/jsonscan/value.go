@@ -1,6 +1,6 @@
 package jsonscan
 
-// Space returns the index of the first byte from i on that is not white space, len(b) if there is none.
+// Space returns the index of the first byte from i on that is not white space, or len(b).
 func Space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
@@ -8,7 +8,7 @@ func Space(b []byte, i int) int {
 	return i
 }
 
-// Value returns the index after the value that begins at b[i], or -1 if none begins there or it does not end.
+// Value returns the index after the value that begins at b[i], or -1 if no value begins there or it does not end.
 func Value(b []byte, i int) int {
 	if i >= len(b) {
 		return -1
