@@ -32,7 +32,7 @@ var floors = map[string]int{
 	"client":                    1,
 	"internal/storage":          1,
 	"storage/etcd":              1,
-	"storage/local":             1,
+	"storage/local":             2,
 	"storage/storagetest":       1,
 	"informer":                  2,
 	"internal/resource":         2,
@@ -97,10 +97,19 @@ var schedulerFloors = map[string]int{
 	"config":        4,
 }
 
+// storageFloors gives each folder of internal/storage its floor inside the room.
+var storageFloors = map[string]int{
+	"datadir":  0,
+	"leases":   0,
+	"snapshot": 0,
+	"guard":    1,
+}
+
 // inside are the rooms whose folders have floors of their own.
 var inside = map[string]map[string]int{
 	"internal/scheduler": schedulerFloors,
 	"internal/server":    serverFloors,
+	"internal/storage":   storageFloors,
 }
 
 // clientSide and serverSide are the two banks of the wire: neither imports the

@@ -10,6 +10,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/datadir"
+	"fairlead.dev/internal/storage/guard"
 )
 
 // An engine is Pebble as a durable log: written in revision order, read once when it is opened, and
@@ -22,8 +25,8 @@ type engine struct {
 	progress func(records int64)
 	lock     *pebble.Lock
 	sync     *pebble.WriteOptions
-	guard    *guard
-	witness  *witness
+	guard    *guard.FS
+	witness  *datadir.Witness
 	dirty    atomic.Bool // written since the last sync
 	// written is the last revision that was written, synced or not.
 	written atomic.Int64
@@ -56,10 +59,10 @@ func (e *engine) commit(g *group) error {
 		}
 	}
 	for _, l := range g.leases {
-		if l.ttl == 0 {
-			b.Delete(leaseKey(l.id), nil)
+		if l.TTL == 0 {
+			b.Delete(leaseKey(l.ID), nil)
 		} else {
-			b.Set(leaseKey(l.id), uint64Value(uint64(l.ttl/time.Second)), nil)
+			b.Set(leaseKey(l.ID), uint64Value(uint64(l.TTL/time.Second)), nil)
 		}
 	}
 	w := e.sync
@@ -80,11 +83,11 @@ func (e *engine) commit(g *group) error {
 
 // acknowledge notes that all records up to a revision are on disk.
 func (e *engine) acknowledge(rev int64) error {
-	n := e.guard.synced.Load()
+	n := e.guard.Synced.Load()
 	if n == nil {
 		return nil
 	}
-	return e.witness.note(n.log, storage.Revision(rev))
+	return e.witness.Note(n.Log, storage.Revision(rev))
 }
 
 // apply commits b. It avoids Pebble's waiting commit, which ends the process when the sync fails.
@@ -114,11 +117,11 @@ func (e *engine) apply(b *pebble.Batch, w *pebble.WriteOptions) (err error) {
 
 // note puts the note of how much of the log file is on disk at the beginning of a batch.
 func (e *engine) note(b *pebble.Batch) bool {
-	n := e.guard.synced.Load()
+	n := e.guard.Synced.Load()
 	if n == nil {
 		return false
 	}
-	buf := n.encode()
+	buf := n.Encode()
 	return b.LogData(buf[:], nil) == nil
 }
 
@@ -146,7 +149,7 @@ func (e *engine) flush() error {
 }
 
 // mark records that all revisions up to r were committed by the time t. It is synced as commits
-// are, so that a record follows the last of them (see tail.go).
+// are, so that a record follows the last of them (see datadir.CheckTail).
 func (e *engine) mark(r storage.Revision, t time.Time) error {
 	b := e.db.NewBatch()
 	e.note(b)
@@ -154,7 +157,7 @@ func (e *engine) mark(r storage.Revision, t time.Time) error {
 	if err := e.apply(b, e.sync); err != nil || !e.sync.Sync {
 		return err
 	}
-	return e.witness.sync()
+	return e.witness.Sync()
 }
 
 // close releases the directory. It moves the records in the log file to tables, whose checksums
@@ -166,7 +169,7 @@ func (e *engine) close(down <-chan struct{}, failure func() error) error {
 		e.use.Lock()
 		defer e.use.Unlock()
 		e.use.closed = true
-		done <- errors.Join(e.db.Flush(), e.db.Close(), e.witness.close(), e.lock.Close())
+		done <- errors.Join(e.db.Flush(), e.db.Close(), e.witness.Close(), e.lock.Close())
 	}()
 	select {
 	case err := <-done:

@@ -5,6 +5,8 @@ import (
 
 	"fairlead.dev/storage"
 	"fairlead.dev/trace"
+
+	"fairlead.dev/internal/storage/leases"
 )
 
 // A group is a set of commits that one sync makes durable.
@@ -12,7 +14,7 @@ type group struct {
 	calls    []*call
 	versions []*version
 	rev      storage.Revision // of the last version; 0 without versions
-	leases   []leaseRecord
+	leases   []leases.Record
 	tree     *tree // if keys were added
 	live     size  // how many more keys and bytes are live
 	sync     bool  // something in it must survive a crash

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/leases"
 )
 
 // Operations on leases are queued among the commits: so a put finds the leases as of its place in
@@ -28,17 +30,17 @@ func (s *Store) Grant(ctx context.Context, id storage.LeaseID, ttl time.Duration
 	var out storage.Lease
 	err := s.order(ctx, func(g *group) error {
 		w := &s.work
-		if w.leases.find(id) != nil {
-			return leaseError(id, storage.ErrLeaseExists)
+		if w.leases.Find(id) != nil {
+			return leases.Error(id, storage.ErrLeaseExists)
 		}
 		if id == 0 {
-			id = w.leases.free()
+			id = w.leases.FreeID()
 		}
 		now := time.Now()
-		n := w.leases.grant(id, (ttl + time.Second - 1).Truncate(time.Second), now)
-		g.leases = append(g.leases, leaseRecord{n.id, n.ttl})
+		n := w.leases.Grant(id, (ttl + time.Second - 1).Truncate(time.Second), now)
+		g.leases = append(g.leases, leases.Record{ID: n.ID, TTL: n.TTL})
 		s.lessor.wake()
-		out = n.describe(now, false)
+		out = n.Describe(now, false)
 		return nil
 	})
 	if err != nil {
@@ -55,39 +57,39 @@ func (s *Store) Revoke(ctx context.Context, id storage.LeaseID) error {
 // end deletes a lease and its keys. Store.work is held.
 func (s *Store) end(id storage.LeaseID, g *group) error {
 	w := &s.work
-	n := w.leases.find(id)
+	n := w.leases.Find(id)
 	if n == nil {
-		return leaseError(id, storage.ErrLeaseNotFound)
+		return leases.Error(id, storage.ErrLeaseNotFound)
 	}
 	first := len(g.versions)
-	for _, key := range n.describe(time.Time{}, true).Keys {
+	for _, key := range n.Describe(time.Time{}, true).Keys {
 		s.write(storage.Op{Type: storage.Delete, Key: key}, g, first)
 	}
 	s.finish(g, first)
-	w.leases.end(n)
-	g.leases = append(g.leases, leaseRecord{id: id})
+	w.leases.End(n)
+	g.leases = append(g.leases, leases.Record{ID: id})
 	return nil
 }
 
 // KeepAlive implements storage.Leaser.
 func (s *Store) KeepAlive(ctx context.Context, id storage.LeaseID) (storage.Lease, error) {
-	return s.lease(ctx, id, func(n *lease, now time.Time) storage.Lease {
-		n.expiry = now.Add(n.ttl)
-		return n.describe(now, false)
+	return s.lease(ctx, id, func(n *leases.Lease, now time.Time) storage.Lease {
+		n.Expiry = now.Add(n.TTL)
+		return n.Describe(now, false)
 	})
 }
 
 // Lease implements storage.Leaser.
 func (s *Store) Lease(ctx context.Context, id storage.LeaseID) (storage.Lease, error) {
-	return s.lease(ctx, id, func(n *lease, now time.Time) storage.Lease { return n.describe(now, true) })
+	return s.lease(ctx, id, func(n *leases.Lease, now time.Time) storage.Lease { return n.Describe(now, true) })
 }
 
-func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*lease, time.Time) storage.Lease) (storage.Lease, error) {
+func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*leases.Lease, time.Time) storage.Lease) (storage.Lease, error) {
 	var out storage.Lease
 	err := s.order(ctx, func(*group) error {
-		n := s.work.leases.find(id)
+		n := s.work.leases.Find(id)
 		if n == nil {
-			return leaseError(id, storage.ErrLeaseNotFound)
+			return leases.Error(id, storage.ErrLeaseNotFound)
 		}
 		out = f(n, time.Now())
 		return nil
@@ -102,12 +104,12 @@ func (s *Store) lease(ctx context.Context, id storage.LeaseID, f func(*lease, ti
 func (s *Store) Leases(ctx context.Context) ([]storage.LeaseID, error) {
 	var ids []storage.LeaseID
 	err := s.order(ctx, func(*group) error {
-		all := slices.Collect(maps.Values(s.work.leases.byID))
-		slices.SortFunc(all, func(a, b *lease) int {
-			return cmp.Or(a.expiry.Compare(b.expiry), cmp.Compare(a.id, b.id))
+		all := slices.Collect(maps.Values(s.work.leases.ByID))
+		slices.SortFunc(all, func(a, b *leases.Lease) int {
+			return cmp.Or(a.Expiry.Compare(b.Expiry), cmp.Compare(a.ID, b.ID))
 		})
 		for _, l := range all {
-			ids = append(ids, l.id)
+			ids = append(ids, l.ID)
 		}
 		return nil
 	})

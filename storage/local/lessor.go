@@ -38,7 +38,7 @@ func (l *lessor) run() {
 	s := l.store
 	for s.Err() == nil {
 		s.work.Lock()
-		ids, next := s.work.leases.due(time.Now())
+		ids, next := s.work.leases.Due(time.Now())
 		s.work.Unlock()
 		for _, id := range ids {
 			if !l.expire(id) {
@@ -65,12 +65,12 @@ func (l *lessor) run() {
 func (l *lessor) expire(id storage.LeaseID) bool {
 	s := l.store
 	return s.queue.put(&call{done: make(chan struct{}), order: func(g *group) error {
-		n := s.work.leases.find(id)
+		n := s.work.leases.Find(id)
 		if n == nil {
 			return nil
 		}
-		if n.expiry.After(time.Now()) {
-			s.work.leases.requeue(n)
+		if n.Expiry.After(time.Now()) {
+			s.work.leases.Requeue(n)
 			l.wake()
 			return nil
 		}

@@ -9,6 +9,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/datadir"
+	"fairlead.dev/internal/storage/leases"
 )
 
 // An image is the state with which a store begins.
@@ -18,7 +21,7 @@ type image struct {
 	log            view
 	live           size
 	marks          []mark
-	leases         leases
+	leases         leases.Table
 	// kept is the size of the records that count; garbage are those that were compacted.
 	kept    int64
 	garbage garbage
@@ -134,10 +137,10 @@ func (l *loader) discard(v *version) {
 func (img *image) bind() (err error) {
 	img.tree.Scan(func(key string, e *entry) bool {
 		kv := e.head.Load().live()
-		if kv != nil && kv.Lease != 0 && img.leases.find(kv.Lease) == nil {
+		if kv != nil && kv.Lease != 0 && img.leases.Find(kv.Lease) == nil {
 			err = fmt.Errorf("%w: key %q is bound to lease %d, which is missing", errRecord, key, kv.Lease)
 		} else if kv != nil {
-			img.leases.rebind(nil, kv)
+			img.leases.Rebind(nil, kv)
 		}
 		return err == nil
 	})
@@ -168,13 +171,13 @@ func (e *engine) loadMeta(img *image) error {
 			r := storage.Revision(binary.BigEndian.Uint64(key[2:]))
 			img.marks = append(img.marks, mark{r, time.Unix(0, int64(n))})
 		case len(key) == 10 && key[1] == 'l':
-			img.leases.grant(storage.LeaseID(binary.BigEndian.Uint64(key[2:])), time.Duration(n)*time.Second, time.Now())
+			img.leases.Grant(storage.LeaseID(binary.BigEndian.Uint64(key[2:])), time.Duration(n)*time.Second, time.Now())
 		default:
 			return fmt.Errorf("%w: unknown key %x", errRecord, key)
 		}
 	}
-	if format != formatVersion {
-		return errors.Join(it.Error(), fmt.Errorf("%w: it says format %d where %d should be", errRecord, format, formatVersion))
+	if format != datadir.FormatVersion {
+		return errors.Join(it.Error(), fmt.Errorf("%w: it says format %d where %d should be", errRecord, format, datadir.FormatVersion))
 	}
 	return it.Error()
 }

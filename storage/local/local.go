@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/leases"
 )
 
 // A Store is a storage.Store in this process. See the package comment.
@@ -32,7 +34,7 @@ type Store struct {
 		sync.Mutex
 		tree   tree
 		rev    storage.Revision
-		leases leases
+		leases leases.Table
 		// grown: tree holds keys that no copy of it holds.
 		grown bool
 	}

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"fairlead.dev/internal/storage/datadir"
+	"fairlead.dev/internal/storage/guard"
 )
 
 // openEngine opens or creates dir and loads its content. failed is called for writes that fail once
@@ -17,21 +20,21 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, nil, err
 	}
-	marker, err := readMarker(o.FS, dir)
+	marker, err := datadir.ReadMarker(o.FS, dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	sub := o.FS.PathJoin(dir, engineDir)
+	sub := o.FS.PathJoin(dir, datadir.EngineDir)
 	switch _, err := o.FS.Stat(sub); {
-	case marker == markerReady && errors.Is(err, fs.ErrNotExist):
+	case marker == datadir.Ready && errors.Is(err, fs.ErrNotExist):
 		return nil, nil, missingLogError(dir)
 	case marker == "":
-		if err := errors.Join(makeDir(o.FS, dir), writeMarker(o.FS, dir, markerNew)); err != nil {
+		if err := errors.Join(datadir.Make(o.FS, dir), datadir.WriteMarker(o.FS, dir, datadir.Creating)); err != nil {
 			return nil, nil, err
 		}
 		fallthrough
-	case marker == markerNew:
-		if err := makeDir(o.FS, sub); err != nil {
+	case marker == datadir.Creating:
+		if err := datadir.Make(o.FS, sub); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -39,7 +42,7 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 	if err != nil {
 		return nil, nil, err
 	}
-	if marker != markerReady {
+	if marker != datadir.Ready {
 		err = create(dir, sub, o, lock)
 	}
 	var e *engine
@@ -50,7 +53,7 @@ func openEngine(dir string, o Options, failed func(error)) (_ *engine, _ *image,
 	if err == nil {
 		return e, img, nil
 	}
-	if !errors.Is(err, errStuck) {
+	if !errors.Is(err, guard.ErrStuck) {
 		lock.Close()
 	}
 	return nil, nil, openError(dir, err)
@@ -70,7 +73,7 @@ func openError(dir string, err error) error {
 	switch {
 	case errors.Is(err, pebble.ErrDBDoesNotExist):
 		return missingLogError(dir)
-	case errors.Is(err, errRecord) || errors.Is(err, errTail) || errors.Is(err, errLogTooShort) ||
+	case errors.Is(err, errRecord) || errors.Is(err, datadir.ErrTail) || errors.Is(err, datadir.ErrLogTooShort) ||
 		errors.Is(err, fs.ErrNotExist) || errors.Is(err, pebble.ErrDBNotPristine) || pebble.IsCorruptionError(err):
 		return corruptError(dir, err)
 	}
@@ -86,55 +89,55 @@ func create(dir, sub string, o Options, lock *pebble.Lock) error {
 
 // createWith also writes records into it.
 func createWith(dir, sub string, o Options, lock *pebble.Lock, fill func(*pebble.DB) error) error {
-	g := newGuard(o.FS, nil)
-	err := g.attempt(func() error {
+	g := guard.New(o.FS, nil)
+	err := g.Attempt(func() error {
 		db, err := pebble.Open(sub, pebbleOptions(o, g, lock, false))
 		if err != nil {
 			return err
 		}
-		err = errors.Join(db.Set(formatKey, uint64Value(formatVersion), pebble.NoSync), fill(db))
+		err = errors.Join(db.Set(formatKey, uint64Value(datadir.FormatVersion), pebble.NoSync), fill(db))
 		return errors.Join(err, db.Close())
 	})
 	if err != nil {
 		return err
 	}
-	return writeMarker(o.FS, dir, markerReady)
+	return datadir.WriteMarker(o.FS, dir, datadir.Ready)
 }
 
 // open opens a complete engine directory, and loads it.
 func open(dir, sub string, o Options, lock *pebble.Lock, failed func(error)) (*engine, *image, error) {
-	if err := checkTail(o.FS, sub); err != nil {
+	if err := datadir.CheckTail(o.FS, sub); err != nil {
 		return nil, nil, err
 	}
 	if err := removeTemps(o.FS, sub); err != nil {
 		return nil, nil, err
 	}
-	g := newGuard(o.FS, failed)
+	g := guard.New(o.FS, failed)
 	po := pebbleOptions(o, g, lock, true)
 	e := &engine{dir: sub, options: po, guard: g, lock: lock, sync: pebble.NoSync}
 	if o.Fsync == FsyncAlways {
 		e.sync = pebble.Sync
 	}
 	var img *image
-	err := g.attempt(func() (err error) {
+	err := g.Attempt(func() (err error) {
 		if e.db, err = pebble.Open(sub, po); err != nil {
 			return err
 		}
 		if img, err = e.load(); err == nil {
-			err = checkWitness(g, dir, img.rev)
+			err = datadir.CheckWitness(g, dir, img.rev)
 		}
-		var lost lostEnd
+		var lost datadir.LostEnd
 		torn := errors.As(err, &lost) && o.AcceptTornTail
 		if err == nil || torn {
-			e.witness, err = openWitness(g, dir)
+			e.witness, err = datadir.OpenWitness(g, dir)
 		}
 		if err == nil && torn {
 			o.Logger.Warn("opened without the end of the log: acknowledged writes are lost, and their revisions are given again",
-				"directory", dir, "endsAt", lost.ends, "acknowledged", lost.acknowledged, "lostRevisions", lost.acknowledged-lost.ends)
-			err = e.witness.forget(img.rev)
+				"directory", dir, "endsAt", lost.Ends, "acknowledged", lost.Acknowledged, "lostRevisions", lost.Acknowledged-lost.Ends)
+			err = e.witness.Forget(img.rev)
 		}
 		if err == nil {
-			err = syncDir(g, dir)
+			err = datadir.Sync(g, dir)
 		}
 		if err != nil {
 			err = errors.Join(err, e.db.Close())
@@ -144,7 +147,7 @@ func open(dir, sub string, o Options, lock *pebble.Lock, failed func(error)) (*e
 	if err != nil {
 		return nil, nil, err
 	}
-	g.armed.Store(true)
+	g.Armed.Store(true)
 	return e, img, nil
 }
 
@@ -154,7 +157,7 @@ func missingLogError(dir string) error {
 
 func corruptError(dir string, err error) error {
 	why, _, _ := strings.Cut(err.Error(), "\n")
-	if errors.Is(err, errLogTooShort) {
+	if errors.Is(err, datadir.ErrLogTooShort) {
 		return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot, or open what is left with --accept-torn-tail (%s)", ErrCorrupt, dir, why)
 	}
 	return fmt.Errorf("%w: %s cannot be trusted; restore it from a snapshot (%s)", ErrCorrupt, dir, why)

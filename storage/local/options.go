@@ -9,6 +9,8 @@ import (
 	"fairlead.dev/trace"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"fairlead.dev/internal/storage/datadir"
 )
 
 // Fsync selects when a commit is on disk.
@@ -64,11 +66,11 @@ var (
 	ErrInUse = errors.New("data directory is in use")
 	// ErrForeign: the directory holds something else, or was written by a newer
 	// version.
-	ErrForeign = dirForeign
+	ErrForeign = datadir.ErrForeign
 	// ErrExists: the directory to restore into holds a store.
 	ErrExists = errors.New("holds a store already")
 	// ErrCorrupt: the directory is ours, but its content is damaged.
-	ErrCorrupt = dirCorrupt
+	ErrCorrupt = datadir.ErrCorrupt
 )
 
 // needsNoSync reports whether a key need not be synced.

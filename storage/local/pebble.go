@@ -7,6 +7,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
+
+	"fairlead.dev/internal/storage/guard"
 )
 
 // memtableSize is the size at which Pebble flushes a memtable by itself.
@@ -14,7 +16,7 @@ const memtableSize = 8 << 20
 
 // pebbleOptions configures Pebble for a log that is read once: a minimal cache, and a memtable that
 // begins small (Pebble doubles it from 256 KB as it fills) so that an idle store stays small.
-func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.Options {
+func pebbleOptions(o Options, g *guard.FS, lock *pebble.Lock, exists bool) *pebble.Options {
 	po := &pebble.Options{
 		FS:                          g,
 		Lock:                        lock,
@@ -26,7 +28,7 @@ func pebbleOptions(o Options, g *guard, lock *pebble.Lock, exists bool) *pebble.
 		L0StopWritesThreshold:       1 << 30,
 		CacheSize:                   1 << 20,
 		MaxOpenFiles:                128,
-		Logger:                      logger{o.Logger, g.failed},
+		Logger:                      logger{o.Logger, g.Fail},
 		EventListener:               listener(o.Logger, g),
 	}
 	po.Experimental.SpanPolicyFunc = splitMeta
@@ -83,21 +85,21 @@ func (f fatal) Unwrap() error { return f.cause }
 
 // listener reports failures in the background. Pebble retries a failed flush again and again while
 // commits hang behind it, so the failure must be reported.
-func listener(log *slog.Logger, g *guard) *pebble.EventListener {
+func listener(log *slog.Logger, g *guard.FS) *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: func(err error) {
 			if !errors.Is(err, pebble.ErrCancelledCompaction) {
-				g.failed(err)
+				g.Fail(err)
 			}
 		},
-		TableDeleted: func(pebble.TableDeleteInfo) { g.deleted() },
+		TableDeleted: func(pebble.TableDeleteInfo) { g.TableDeleted() },
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			if g.armed.Load() { // Open returns it anyway
-				g.failed(fmt.Errorf("%s", info))
+			if g.Armed.Load() { // Open returns it anyway
+				g.Fail(fmt.Errorf("%s", info))
 			}
 		},
 		DiskSlow: func(info pebble.DiskSlowInfo) {
-			if !g.broken.Load() {
+			if !g.Broken.Load() {
 				log.Warn(info.String())
 			}
 		},

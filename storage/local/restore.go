@@ -9,6 +9,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/datadir"
+	"fairlead.dev/internal/storage/guard"
 )
 
 // Restore makes dir a store that holds kvs, each at its revisions and in their order, and leases,
@@ -21,15 +24,15 @@ func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue,
 	if err != nil {
 		return err
 	}
-	marker, err := readMarker(o.FS, dir)
+	marker, err := datadir.ReadMarker(o.FS, dir)
 	if err != nil {
 		return err
 	}
-	if marker == markerReady {
+	if marker == datadir.Ready {
 		return fmt.Errorf("%s %w: choose an empty directory", dir, ErrExists)
 	}
-	sub := o.FS.PathJoin(dir, engineDir)
-	err = errors.Join(makeDir(o.FS, dir), writeMarker(o.FS, dir, markerNew), o.FS.RemoveAll(sub), makeDir(o.FS, sub))
+	sub := o.FS.PathJoin(dir, datadir.EngineDir)
+	err = errors.Join(datadir.Make(o.FS, dir), datadir.WriteMarker(o.FS, dir, datadir.Creating), o.FS.RemoveAll(sub), datadir.Make(o.FS, sub))
 	if err != nil {
 		return err
 	}
@@ -40,7 +43,7 @@ func Restore(dir string, o Options, r storage.Revision, kvs []*storage.KeyValue,
 	err = createWith(dir, sub, o, lock, func(db *pebble.DB) error {
 		return fill(db, r, kvs, leases, progress)
 	})
-	if errors.Is(err, errStuck) {
+	if errors.Is(err, guard.ErrStuck) {
 		return err
 	}
 	return errors.Join(err, lock.Close())

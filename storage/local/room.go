@@ -6,13 +6,15 @@ import (
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"fairlead.dev/internal/storage/guard"
 )
 
 // OutOfSpace reports whether a store failed because there was no room for a write. Then all data on
 // disk is intact, and the store can be opened again when there is room. It is false for every
 // failed sync.
 func OutOfSpace(err error) bool {
-	return !errors.Is(err, errSync) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT))
+	return !errors.Is(err, guard.ErrSync) && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT))
 }
 
 // roomToReopen is the room that a store should have to be opened again: a few log files.

@@ -98,7 +98,7 @@ func (e *engine) settle(ctx context.Context) {
 	late := time.After(time.Second)
 	for e.metrics().Table.Local.ObsoleteSize > 0 {
 		select {
-		case <-e.guard.gone:
+		case <-e.guard.Deleted:
 		case <-ctx.Done():
 			return
 		case <-late:

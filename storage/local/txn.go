@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/leases"
 )
 
 // MaxTxnBytes bounds the keys and values in the ops of a transaction. It is etcd's default, so a
@@ -87,8 +89,8 @@ func (s *Store) apply(t storage.Txn, g *group) (storage.TxnResult, error) {
 		}
 	}
 	for _, op := range t.Then {
-		if op.Lease != 0 && w.leases.find(op.Lease) == nil {
-			return storage.TxnResult{}, leaseError(op.Lease, storage.ErrLeaseNotFound)
+		if op.Lease != 0 && w.leases.Find(op.Lease) == nil {
+			return storage.TxnResult{}, leases.Error(op.Lease, storage.ErrLeaseNotFound)
 		}
 	}
 	first := len(g.versions)
@@ -156,7 +158,7 @@ func (s *Store) put(e *entry, op storage.Op, g *group, first int) {
 	v := newVersion(kv, uint32(len(g.versions)-first), op.Type == storage.Delete)
 	v.prev.Store(prev)
 	g.live.replace(prev, v)
-	w.leases.rebind(old, v.live())
+	w.leases.Rebind(old, v.live())
 	e.head.Store(v)
 	g.versions = append(g.versions, v)
 	g.sync = g.sync || !s.opts.needsNoSync(kv.Key)

@@ -8,6 +8,9 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"fairlead.dev/storage"
+
+	"fairlead.dev/internal/storage/datadir"
+	"fairlead.dev/internal/storage/guard"
 )
 
 // A Report is the result of Verify.
@@ -30,14 +33,14 @@ func Verify(dir string, o Options, progress func(records int64), each func(*stor
 	if err != nil {
 		return Report{}, err
 	}
-	marker, err := readMarker(o.FS, dir)
+	marker, err := datadir.ReadMarker(o.FS, dir)
 	if err != nil {
 		return Report{}, err
 	}
-	if marker != markerReady {
+	if marker != datadir.Ready {
 		return Report{}, fmt.Errorf("%w: there is no store in %s", ErrForeign, dir)
 	}
-	sub := o.FS.PathJoin(dir, engineDir)
+	sub := o.FS.PathJoin(dir, datadir.EngineDir)
 	if _, err := o.FS.Stat(sub); err != nil {
 		return Report{}, missingLogError(dir)
 	}
@@ -46,10 +49,10 @@ func Verify(dir string, o Options, progress func(records int64), each func(*stor
 		return Report{}, err
 	}
 	defer lock.Close()
-	if err := checkTail(o.FS, sub); err != nil {
+	if err := datadir.CheckTail(o.FS, sub); err != nil {
 		return Report{}, openError(dir, err)
 	}
-	po := pebbleOptions(o, newGuard(o.FS, func(error) {}), lock, true)
+	po := pebbleOptions(o, guard.New(o.FS, func(error) {}), lock, true)
 	po.ReadOnly = true
 	db, err := pebble.Open(sub, po)
 	if err != nil {
@@ -58,14 +61,14 @@ func Verify(dir string, o Options, progress func(records int64), each func(*stor
 	e := &engine{db: db, progress: progress}
 	img, err := e.load()
 	if err == nil {
-		err = errors.Join(checkWitness(o.FS, dir, img.rev), db.CheckLevels(nil))
+		err = errors.Join(datadir.CheckWitness(o.FS, dir, img.rev), db.CheckLevels(nil))
 	}
 	r := Report{DiskBytes: e.diskUsage()}
 	if err := errors.Join(err, db.Close()); err != nil {
 		return Report{}, openError(dir, err)
 	}
 	r.Revision, r.Compacted, r.Keys = img.rev, img.compacted, img.live.keys
-	r.Events, r.Leases = img.log.end-img.log.first, int64(len(img.leases.byID))
+	r.Events, r.Leases = img.log.end-img.log.first, int64(len(img.leases.ByID))
 	r.LiveBytes = uint64(img.live.bytes)
 	if each != nil {
 		img.tree.Scan(func(_ string, e *entry) bool {

@@ -1,4 +1,4 @@
-package local
+package datadir
 
 import (
 	"errors"
@@ -12,34 +12,34 @@ import (
 
 // Errors of a data directory.
 var (
-	// dirForeign: the directory holds something else, or was written by a newer version.
-	dirForeign = errors.New("not a data directory of this version")
-	// dirCorrupt: the directory is ours, but its content is damaged.
-	dirCorrupt = errors.New("data directory is corrupt")
+	// ErrForeign: the directory holds something else, or was written by a newer version.
+	ErrForeign = errors.New("not a data directory of this version")
+	// ErrCorrupt: the directory is ours, but its content is damaged.
+	ErrCorrupt = errors.New("data directory is corrupt")
 )
 
-// formatVersion is the version of the format of the directory.
-const formatVersion = 1
+// FormatVersion is the version of the format of the directory.
+const FormatVersion = 1
 
 // The marker is a small text file that names the owner of the directory, so that a foreign
 // directory is never opened or written to. It is written twice: as "creating" before the engine's
 // directory is made, and as "ready" once that is complete, so that an engine directory that was
 // lost can be told from one that never existed.
 const (
-	markerName  = "FAIRLEAD"
-	markerTemp  = "FAIRLEAD.tmp"
-	engineDir   = "log"
-	markerLine  = "fairlead store, format "
-	markerNew   = "creating"
-	markerReady = "ready"
+	MarkerName = "FAIRLEAD"
+	markerTemp = "FAIRLEAD.tmp"
+	EngineDir  = "log"
+	markerLine = "fairlead store, format "
+	Creating   = "creating"
+	Ready      = "ready"
 )
 
 func markerText(state string) string {
-	return fmt.Sprintf("%s%d, %s\n", markerLine, formatVersion, state)
+	return fmt.Sprintf("%s%d, %s\n", markerLine, FormatVersion, state)
 }
 
-// readMarker returns the marker of dir, "" if dir is missing or empty.
-func readMarker(f vfs.FS, dir string) (state string, err error) {
+// ReadMarker returns the marker of dir, "" if dir is missing or empty.
+func ReadMarker(f vfs.FS, dir string) (state string, err error) {
 	names, err := f.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -49,35 +49,35 @@ func readMarker(f vfs.FS, dir string) (state string, err error) {
 	}
 	ours := false
 	for _, name := range names {
-		ours = ours || name == markerName
+		ours = ours || name == MarkerName
 	}
 	if !ours {
 		for _, name := range names {
 			if name != markerTemp && name != "lost+found" {
-				return "", fmt.Errorf("%w: %s holds %q and no %s file; choose an empty directory", dirForeign, dir, name, markerName)
+				return "", fmt.Errorf("%w: %s holds %q and no %s file; choose an empty directory", ErrForeign, dir, name, MarkerName)
 			}
 		}
 		return "", nil
 	}
-	text, err := readFile(f, f.PathJoin(dir, markerName))
+	text, err := readFile(f, f.PathJoin(dir, MarkerName))
 	if err != nil {
 		return "", err
 	}
 	switch text {
-	case markerText(markerNew):
-		return markerNew, nil
-	case markerText(markerReady):
-		return markerReady, nil
+	case markerText(Creating):
+		return Creating, nil
+	case markerText(Ready):
+		return Ready, nil
 	}
 	if strings.HasPrefix(text, markerLine) {
 		return "", fmt.Errorf("%w: %s was written as %q and this version reads format %d; use the version that wrote it",
-			dirForeign, dir, strings.TrimSpace(text), formatVersion)
+			ErrForeign, dir, strings.TrimSpace(text), FormatVersion)
 	}
-	return "", fmt.Errorf("%w: the file %s of %s is damaged; restore the directory from a snapshot", dirCorrupt, markerName, dir)
+	return "", fmt.Errorf("%w: the file %s of %s is damaged; restore the directory from a snapshot", ErrCorrupt, MarkerName, dir)
 }
 
-// writeMarker replaces the marker durably.
-func writeMarker(f vfs.FS, dir, state string) error {
+// WriteMarker replaces the marker durably.
+func WriteMarker(f vfs.FS, dir, state string) error {
 	temp := f.PathJoin(dir, markerTemp)
 	file, err := f.Create(temp, vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -88,14 +88,14 @@ func writeMarker(f vfs.FS, dir, state string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.Rename(temp, f.PathJoin(dir, markerName)); err != nil {
+	if err := f.Rename(temp, f.PathJoin(dir, MarkerName)); err != nil {
 		return err
 	}
-	return syncDir(f, dir)
+	return Sync(f, dir)
 }
 
-// makeDir creates dir and its missing parents, durably.
-func makeDir(f vfs.FS, dir string) error {
+// Make creates dir and its missing parents, durably.
+func Make(f vfs.FS, dir string) error {
 	var above []string
 	for d := dir; ; {
 		if _, err := f.Stat(d); err == nil {
@@ -111,14 +111,15 @@ func makeDir(f vfs.FS, dir string) error {
 		return err
 	}
 	for _, d := range above {
-		if err := syncDir(f, d); err != nil {
+		if err := Sync(f, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func syncDir(f vfs.FS, dir string) error {
+// Sync syncs a directory.
+func Sync(f vfs.FS, dir string) error {
 	d, err := f.OpenDir(dir)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package local
+package datadir
 
 import (
 	"encoding/binary"
@@ -23,12 +23,13 @@ import (
 // KB, and it does not look for them in the rest of the damaged block.
 
 // A syncNote records that so many bytes of a log file are on disk.
-type syncNote struct {
-	log  uint64
-	size int64
+type SyncNote struct {
+	Log  uint64
+	Size int64
 }
 
-var errTail = errors.New("damaged log")
+// ErrTail: the last log file is damaged in acknowledged commits.
+var ErrTail = errors.New("damaged log")
 
 const (
 	noteSize = 17
@@ -38,16 +39,16 @@ const (
 	kindLogData = 3
 )
 
-// encode returns the note as a batch holds it.
-func (n *syncNote) encode() (b [noteSize]byte) {
+// Encode returns the note as a batch holds it.
+func (n *SyncNote) Encode() (b [noteSize]byte) {
 	b[0] = noteMark
-	binary.BigEndian.PutUint64(b[1:], n.log)
-	binary.BigEndian.PutUint64(b[9:], uint64(n.size))
+	binary.BigEndian.PutUint64(b[1:], n.Log)
+	binary.BigEndian.PutUint64(b[9:], uint64(n.Size))
 	return b
 }
 
 // readNote finds the note of a batch, or of its beginning.
-func readNote(batch []byte) (n syncNote, ok bool) {
+func readNote(batch []byte) (n SyncNote, ok bool) {
 	if len(batch) < batchHead+2+noteSize {
 		return n, false
 	}
@@ -55,7 +56,7 @@ func readNote(batch []byte) (n syncNote, ok bool) {
 	if b[0] != kindLogData || b[1] != noteSize || b[2] != noteMark {
 		return n, false
 	}
-	return syncNote{binary.BigEndian.Uint64(b[3:]), int64(binary.BigEndian.Uint64(b[11:]))}, true
+	return SyncNote{binary.BigEndian.Uint64(b[3:]), int64(binary.BigEndian.Uint64(b[11:]))}, true
 }
 
 // Pebble's log consists of blocks of 32 KB, and a block of chunks: a checksum of the bytes after
@@ -69,8 +70,8 @@ const (
 	chunkLast = 12
 )
 
-// checkTail rejects a last log file with damage in acknowledged commits.
-func checkTail(f vfs.FS, dir string) error {
+// CheckTail rejects a last log file with damage in acknowledged commits.
+func CheckTail(f vfs.FS, dir string) error {
 	names, err := f.List(dir)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func checkTail(f vfs.FS, dir string) error {
 	var last uint64
 	var name string
 	for _, s := range names {
-		if n, ok := logNumber(s); ok && n >= last {
+		if n, ok := LogNumber(s); ok && n >= last {
 			last, name = n, s
 		}
 	}
@@ -97,8 +98,8 @@ func checkTail(f vfs.FS, dir string) error {
 	return scanTail(name, b, last)
 }
 
-// logNumber returns the number of a log file.
-func logNumber(name string) (uint64, bool) {
+// LogNumber returns the number of a log file.
+func LogNumber(name string) (uint64, bool) {
 	digits, ok := strings.CutSuffix(path.Base(name), ".log")
 	n, err := strconv.ParseUint(digits, 10, 64)
 	return n, ok && err == nil
@@ -118,7 +119,7 @@ func scanTail(name string, b []byte, log uint64) error {
 			}
 			at++
 		case bad >= 0 && note > bad:
-			return fmt.Errorf("%w: %s is damaged at byte %d, and byte %d says that it was written up to byte %d", errTail, name, bad, at, note)
+			return fmt.Errorf("%w: %s is damaged at byte %d, and byte %d says that it was written up to byte %d", ErrTail, name, bad, at, note)
 		default:
 			at += size
 		}
@@ -137,8 +138,8 @@ func readChunk(b []byte, log uint64) (size int, note int64) {
 		return 0, 0
 	}
 	note = int64(binary.LittleEndian.Uint64(b[11:]))
-	if n, ok := readNote(b[chunkHead:size]); ok && b[6] <= chunkFull+1 && n.log == log {
-		note = max(note, n.size)
+	if n, ok := readNote(b[chunkHead:size]); ok && b[6] <= chunkFull+1 && n.Log == log {
+		note = max(note, n.Size)
 	}
 	return size, note
 }

@@ -1,4 +1,4 @@
-package local
+package datadir
 
 import (
 	"encoding/binary"
@@ -20,7 +20,7 @@ import (
 // synced: it is in the system's memory, which outlives the process. It is synced with the first
 // group of each log file, since Pebble does not miss a last log file that is gone, and with each
 // mark of time. It never records unsynced revisions.
-type witness struct {
+type Witness struct {
 	mu   sync.Mutex
 	file vfs.File
 	slot int64
@@ -37,16 +37,16 @@ const (
 	witnessSize = 12
 )
 
-// errLogTooShort: the log ends before the revision of the witness.
-var errLogTooShort = errors.New("the end of the log is lost")
+// ErrLogTooShort: the log ends before the revision of the witness.
+var ErrLogTooShort = errors.New("the end of the log is lost")
 
-// openWitness opens the witness of dir, or makes one. Its directory is not synced.
-func openWitness(f vfs.FS, dir string) (*witness, error) {
+// OpenWitness opens the witness of dir, or makes one. Its directory is not synced.
+func OpenWitness(f vfs.FS, dir string) (*Witness, error) {
 	file, err := f.OpenReadWrite(f.PathJoin(dir, witnessName), vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return nil, err
 	}
-	w := &witness{file: file}
+	w := &Witness{file: file}
 	notes, err := readNotes(file)
 	if notes[0] > notes[1] {
 		w.slot = 1 // the newer one stays until the next is intact
@@ -82,27 +82,27 @@ func readNotes(file vfs.File) (notes [2]storage.Revision, err error) {
 	return notes, nil
 }
 
-// A lostEnd describes the missing end of a log.
-type lostEnd struct{ ends, acknowledged storage.Revision }
+// A LostEnd describes the missing end of a log.
+type LostEnd struct{ Ends, Acknowledged storage.Revision }
 
-func (l lostEnd) Error() string {
-	return fmt.Sprintf("%v: it ends at revision %d, and %d was acknowledged", errLogTooShort, l.ends, l.acknowledged)
+func (l LostEnd) Error() string {
+	return fmt.Sprintf("%v: it ends at revision %d, and %d was acknowledged", ErrLogTooShort, l.Ends, l.Acknowledged)
 }
 
-func (l lostEnd) Unwrap() error { return errLogTooShort }
+func (l LostEnd) Unwrap() error { return ErrLogTooShort }
 
-// checkWitness fails with a lostEnd if a log ends at r although the witness of dir has a higher
+// CheckWitness fails with a LostEnd if a log ends at r although the witness of dir has a higher
 // revision.
-func checkWitness(f vfs.FS, dir string, r storage.Revision) error {
+func CheckWitness(f vfs.FS, dir string, r storage.Revision) error {
 	known, err := readWitness(f, dir)
 	if err == nil && r < known {
-		err = lostEnd{r, known}
+		err = LostEnd{r, known}
 	}
 	return err
 }
 
-// note records that r is on disk, in a log file that may be new.
-func (w *witness) note(log uint64, r storage.Revision) error {
+// Note records that r is on disk, in a log file that may be new.
+func (w *Witness) Note(log uint64, r storage.Revision) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r <= w.rev {
@@ -115,7 +115,7 @@ func (w *witness) note(log uint64, r storage.Revision) error {
 	return w.file.SyncData()
 }
 
-func (w *witness) write(r storage.Revision) error {
+func (w *Witness) write(r storage.Revision) error {
 	w.rev = r
 	var b [witnessSize]byte
 	binary.BigEndian.PutUint64(b[:], uint64(r))
@@ -125,15 +125,15 @@ func (w *witness) write(r storage.Revision) error {
 	return err
 }
 
-// sync writes the last note to disk.
-func (w *witness) sync() error { return w.file.SyncData() }
+// Sync writes the last note to disk.
+func (w *Witness) Sync() error { return w.file.SyncData() }
 
-// close closes the file.
-func (w *witness) close() error { return w.file.Close() }
+// Close closes the file.
+func (w *Witness) Close() error { return w.file.Close() }
 
-// forget lowers the recorded revision to r.
-func (w *witness) forget(r storage.Revision) error {
+// Forget lowers the recorded revision to r.
+func (w *Witness) Forget(r storage.Revision) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return errors.Join(w.write(r), w.write(r), w.sync())
+	return errors.Join(w.write(r), w.write(r), w.Sync())
 }

@@ -1,4 +1,4 @@
-package local
+package leases
 
 import (
 	"container/heap"
@@ -10,11 +10,11 @@ import (
 	"fairlead.dev/storage"
 )
 
-// A lease is one that has not ended.
-type lease struct {
-	id     storage.LeaseID
-	ttl    time.Duration
-	expiry time.Time
+// A Lease is one that has not ended.
+type Lease struct {
+	ID     storage.LeaseID
+	TTL    time.Duration
+	Expiry time.Time
 	keys   map[string]struct{}
 	// queued is the time that the lease is queued for, at most expiry; place is its index in the
 	// queue, -1 if it is not queued.
@@ -22,92 +22,92 @@ type lease struct {
 	place  int
 }
 
-// A leaseRecord is a change of the table of leases to be written: a grant, or an end if ttl is 0.
-type leaseRecord struct {
-	id  storage.LeaseID
-	ttl time.Duration
+// A Record is a change of the table of leases to be written: a grant, or an end if TTL is 0.
+type Record struct {
+	ID  storage.LeaseID
+	TTL time.Duration
 }
 
-// leases is the table of leases and the queue in which they end. A KeepAlive only moves expiry; a
+// Table is the table of leases and the queue in which they end. A KeepAlive only moves expiry; a
 // lease that comes to the head of the queue too early is queued again.
-type leases struct {
-	byID  map[storage.LeaseID]*lease
-	queue leaseQueue
+type Table struct {
+	ByID  map[storage.LeaseID]*Lease
+	queue expiryQueue
 }
 
-func (l *leases) find(id storage.LeaseID) *lease { return l.byID[id] }
+func (l *Table) Find(id storage.LeaseID) *Lease { return l.ByID[id] }
 
-func (l *leases) grant(id storage.LeaseID, ttl time.Duration, now time.Time) *lease {
-	if l.byID == nil {
-		l.byID = map[storage.LeaseID]*lease{}
+func (l *Table) Grant(id storage.LeaseID, ttl time.Duration, now time.Time) *Lease {
+	if l.ByID == nil {
+		l.ByID = map[storage.LeaseID]*Lease{}
 	}
-	n := &lease{id: id, ttl: ttl, expiry: now.Add(ttl), queued: now.Add(ttl)}
-	l.byID[id] = n
+	n := &Lease{ID: id, TTL: ttl, Expiry: now.Add(ttl), queued: now.Add(ttl)}
+	l.ByID[id] = n
 	heap.Push(&l.queue, n)
 	return n
 }
 
-// rebind moves a key from the lease of old to that of kv; either may be nil.
-func (l *leases) rebind(old, kv *storage.KeyValue) {
+// Rebind moves a key from the lease of old to that of kv; either may be nil.
+func (l *Table) Rebind(old, kv *storage.KeyValue) {
 	if old != nil && old.Lease != 0 {
-		if from := l.byID[old.Lease]; from != nil {
+		if from := l.ByID[old.Lease]; from != nil {
 			delete(from.keys, old.Key)
 		}
 	}
 	if kv == nil || kv.Lease == 0 {
 		return
 	}
-	to := l.byID[kv.Lease]
+	to := l.ByID[kv.Lease]
 	if to.keys == nil {
 		to.keys = map[string]struct{}{}
 	}
 	to.keys[kv.Key] = struct{}{}
 }
 
-// due returns the leases that have expired, and the time until the next one; 0 without leases.
-func (l *leases) due(now time.Time) (ids []storage.LeaseID, next time.Duration) {
+// Due returns the leases that have expired, and the time until the next one; 0 without leases.
+func (l *Table) Due(now time.Time) (ids []storage.LeaseID, next time.Duration) {
 	for len(l.queue) > 0 {
 		head := l.queue[0]
 		switch {
 		case head.queued.After(now):
 			return ids, head.queued.Sub(now)
-		case head.expiry.After(now):
-			head.queued = head.expiry
+		case head.Expiry.After(now):
+			head.queued = head.Expiry
 			heap.Fix(&l.queue, 0)
 		default:
-			ids = append(ids, head.id)
+			ids = append(ids, head.ID)
 			heap.Pop(&l.queue)
 		}
 	}
 	return ids, 0
 }
 
-// requeue queues a lease again that due has taken out.
-func (l *leases) requeue(n *lease) {
-	n.queued = n.expiry
+// Requeue queues a lease again that Due has taken out.
+func (l *Table) Requeue(n *Lease) {
+	n.queued = n.Expiry
 	heap.Push(&l.queue, n)
 }
 
-// end drops a lease.
-func (l *leases) end(n *lease) {
-	delete(l.byID, n.id)
+// End drops a lease.
+func (l *Table) End(n *Lease) {
+	delete(l.ByID, n.ID)
 	if n.place >= 0 {
 		heap.Remove(&l.queue, n.place)
 	}
 }
 
-// free returns an unused ID.
-func (l *leases) free() storage.LeaseID {
+// FreeID returns an unused ID.
+func (l *Table) FreeID() storage.LeaseID {
 	for {
-		if id := storage.LeaseID(rand.Int64()); id != 0 && l.byID[id] == nil {
+		if id := storage.LeaseID(rand.Int64()); id != 0 && l.ByID[id] == nil {
 			return id
 		}
 	}
 }
 
-// describe describes a lease.
-func (n *lease) describe(now time.Time, keys bool) storage.Lease {
-	out := storage.Lease{ID: n.id, TTL: n.ttl, Remaining: max(0, n.expiry.Sub(now))}
+// Describe describes a lease.
+func (n *Lease) Describe(now time.Time, keys bool) storage.Lease {
+	out := storage.Lease{ID: n.ID, TTL: n.TTL, Remaining: max(0, n.Expiry.Sub(now))}
 	if keys {
 		for key := range n.keys {
 			out.Keys = append(out.Keys, key)
@@ -117,25 +117,26 @@ func (n *lease) describe(now time.Time, keys bool) storage.Lease {
 	return out
 }
 
-func leaseError(id storage.LeaseID, err error) error {
+// Error wraps err with the lease's ID.
+func Error(id storage.LeaseID, err error) error {
 	return fmt.Errorf("lease %d: %w", id, err)
 }
 
-// leaseQueue is a heap by the time a lease is queued for.
-type leaseQueue []*lease
+// expiryQueue is a heap by the time a lease is queued for.
+type expiryQueue []*Lease
 
-func (q leaseQueue) Len() int           { return len(q) }
-func (q leaseQueue) Less(i, j int) bool { return q[i].queued.Before(q[j].queued) }
-func (q leaseQueue) Swap(i, j int) {
+func (q expiryQueue) Len() int           { return len(q) }
+func (q expiryQueue) Less(i, j int) bool { return q[i].queued.Before(q[j].queued) }
+func (q expiryQueue) Swap(i, j int) {
 	q[i], q[j] = q[j], q[i]
 	q[i].place, q[j].place = i, j
 }
-func (q *leaseQueue) Push(x any) {
-	n := x.(*lease)
+func (q *expiryQueue) Push(x any) {
+	n := x.(*Lease)
 	n.place = len(*q)
 	*q = append(*q, n)
 }
-func (q *leaseQueue) Pop() any {
+func (q *expiryQueue) Pop() any {
 	old := *q
 	last := old[len(old)-1]
 	last.place = -1
