@@ -91,7 +91,7 @@ func (b *bench) settle(t *testing.T, ctx context.Context) {
 	for {
 		all := b.lives.Lives(trace.Filter{From: b.lives.Newest()})
 		if len(all) == 1 {
-			rest := time.Until(all[0].Began.Add(all[0].Took() + quiet))
+			rest := time.Until(all[0].Began.Add(all[0].Duration() + quiet))
 			if rest <= 0 {
 				return
 			}
