@@ -138,7 +138,7 @@ func TestNothingOfTheMachine(t *testing.T) {
 		script = strings.NewReplacer("SECRET", secret, "DIR", dir, "USER", user).Replace(script)
 		files := shell.NewFiles()
 		got, _ := run(t, files, "", script)
-		for _, found := range []string{"of the machine", "root:", "bin\n", ":x:", "passwd\nshadow", "/home/", "Linux", runtime.GOROOT()} {
+		for _, found := range []string{"of the machine", "root:", "bin\n", ":x:", "passwd\nshadow", "/home/", "Linux"} {
 			if strings.Contains(got, found) && !strings.Contains(got, "can't") {
 				t.Errorf("%s: %q shows %q", script, got, found)
 			}
