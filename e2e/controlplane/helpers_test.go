@@ -2,15 +2,9 @@ package controlplane_test
 
 import (
 	"context"
-	"crypto/x509"
-	"encoding/pem"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -19,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"fairlead.dev/internal/controlplane"
-	"fairlead.dev/trace"
 )
 
 func startForServices(t *testing.T, o controlplane.Options) (*controlplane.ControlPlane, kubernetes.Interface) {
@@ -93,43 +86,4 @@ func getter(t *testing.T, config *rest.Config) func(path string, header ...strin
 		}
 		return resp.StatusCode, string(text)
 	}
-}
-
-// until waits until missing returns "": reports come a moment later.
-func until(t *testing.T, l *trace.Log, missing func() string) {
-	t.Helper()
-	patience := time.After(60 * time.Second)
-	for {
-		changed := l.Changed()
-		lack := missing()
-		if lack == "" {
-			return
-		}
-		select {
-		case <-changed:
-		case <-patience:
-			t.Fatal(lack)
-		}
-	}
-}
-
-// serving makes a certificate of a server, without a CA for its clients.
-func serving(t *testing.T) (f controlplane.ServingFiles) {
-	t.Helper()
-	h := httptest.NewUnstartedServer(nil)
-	h.StartTLS()
-	defer h.Close()
-	c := h.TLS.Certificates[0]
-	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, kind string, data []byte) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	return controlplane.ServingFiles{CertFile: write("crt", "CERTIFICATE", c.Certificate[0]), KeyFile: write("key", "PRIVATE KEY", key)}
 }

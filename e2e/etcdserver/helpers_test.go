@@ -2,16 +2,13 @@ package etcdserver_test
 
 import (
 	"context"
-	"errors"
 	"net"
-	"strings"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/status"
 
 	"fairlead.dev/storage"
 	"fairlead.dev/storage/etcdserver"
@@ -66,29 +63,4 @@ func ctx(t testing.TB) context.Context {
 	c, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	return c
-}
-
-func put(t testing.TB, c *clientv3.Client, key, value string, opts ...clientv3.OpOption) int64 {
-	t.Helper()
-	r, err := c.Put(ctx(t), key, value, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Header.Revision
-}
-
-func keys(r *clientv3.GetResponse) string {
-	var out []string
-	for _, kv := range r.Kvs {
-		out = append(out, string(kv.Key))
-	}
-	return strings.Join(out, " ")
-}
-
-// wantErr compares codes and words.
-func wantErr(t *testing.T, what string, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) && status.Convert(err).Message() != status.Convert(want).Message() {
-		t.Errorf("%s: %v, want %v", what, err, want)
-	}
 }
