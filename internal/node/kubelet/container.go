@@ -22,8 +22,8 @@ type containerFile struct {
 	files          *shell.Files
 }
 
-// of returns the files of a running container. Those of containers that have ended are dropped.
-func (c *containerFiles) of(pods Pods, pod *corev1.Pod, id string) *shell.Files {
+// of returns the files of a running container, which start makes for its first command. Those of containers that have ended are dropped.
+func (c *containerFiles) of(pods Pods, pod *corev1.Pod, id string, start func() *shell.Files) *shell.Files {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f, ok := c.mu.byID[id]; ok {
@@ -37,7 +37,7 @@ func (c *containerFiles) of(pods Pods, pod *corev1.Pod, id string) *shell.Files 
 	if c.mu.byID == nil {
 		c.mu.byID = map[string]containerFile{}
 	}
-	f := containerFile{pod.Namespace, pod.Name, shell.NewFiles()}
+	f := containerFile{pod.Namespace, pod.Name, start()}
 	c.mu.byID[id] = f
 	return f.files
 }
@@ -45,7 +45,9 @@ func (c *containerFiles) of(pods Pods, pod *corev1.Pod, id string) *shell.Files 
 // container returns a running container as its commands see it.
 func (s *Server) container(pod *corev1.Pod, name, id string) shell.Container {
 	c := spec(pod, name)
+	env := s.pods.Env(pod, c)
 	return shell.Container{
-		Hostname: shell.Hostname(pod), WorkingDir: c.WorkingDir, Env: s.pods.Env(pod, c), Files: s.files.of(s.pods, pod, id),
+		Hostname: shell.Hostname(pod), WorkingDir: c.WorkingDir, Env: env,
+		Files: s.files.of(s.pods, pod, id, func() *shell.Files { return shell.FilesOf(pod, c, env) }),
 	}
 }

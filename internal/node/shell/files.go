@@ -12,14 +12,15 @@ import (
 
 const maxFiles = 64 << 10 // bytes in all files and names of a container
 
-// Files are the files of a container: those that commands have written. A simulated container has no image,
-// so that it has no others. Safe for concurrent use.
+// Files are the files of a container: those that commands have written, and the directories that its spec
+// makes. A simulated container has no image, so that it has no others. Safe for concurrent use.
 type Files struct {
 	mu struct {
 		sync.Mutex
-		text map[string]string
-		dirs map[string]bool
-		size int
+		text  map[string]string
+		dirs  map[string]bool
+		size  int
+		given map[string]bool // the directories of the spec: not in size, and never removed
 	}
 }
 
@@ -44,7 +45,7 @@ func (f *Files) addDir(name string) {
 func (f *Files) isDir(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.mu.dirs[name] || slices.Contains(commonDirs, name)
+	return f.mu.dirs[name] || f.mu.given[name] || slices.Contains(commonDirs, name)
 }
 
 func (f *Files) get(name string) (string, bool) {
@@ -131,6 +132,9 @@ func (f *Files) list(dir string) (entries []fs.DirEntry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for d := range f.mu.dirs {
+		add(d, true)
+	}
+	for d := range f.mu.given {
 		add(d, true)
 	}
 	for n := range f.mu.text {

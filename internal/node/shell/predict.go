@@ -51,7 +51,9 @@ func Predict(pod *corev1.Pod, c *corev1.Container, env func() []corev1.EnvVar) (
 	if env != nil {
 		given = env()
 	}
-	sh := newShell(Container{Hostname: Hostname(pod), WorkingDir: c.WorkingDir, Env: given}, Streams{})
+	sh := newShell(Container{
+		Hostname: Hostname(pod), WorkingDir: c.WorkingDir, Env: given, Files: FilesOf(pod, c, given),
+	}, Streams{})
 	for name, v := range sh.vars {
 		if name != "HOSTNAME" && !has(plain, name) {
 			v.unsure, v.unnamed = true, !has(c.Env, name)

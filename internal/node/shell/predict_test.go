@@ -2,6 +2,7 @@ package shell_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,5 +122,46 @@ func TestPredict(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s, want %s", spec, got, want)
 		}
+	}
+}
+
+// TestPredictMounts predicts commands that look for the directories of the container's mounts and working directory.
+func TestPredictMounts(t *testing.T) {
+	pod := &corev1.Pod{}
+	pod.Name = "p"
+	if err := yaml.Unmarshal([]byte(`{volumes: [{name: empty, emptyDir: {}}, {name: map, configMap: {name: m}}]}`), &pod.Spec); err != nil {
+		t.Fatal(err)
+	}
+	const mounts = `volumeMounts: [{name: empty, mountPath: /logs, subPathExpr: "$(NAME)"}, {name: empty, mountPath: /all},
+		{name: empty, mountPath: /fixed, subPath: a/b}, {name: empty, mountPath: /seen, readOnly: true}, {name: map, mountPath: /file, subPath: key}]`
+	for script, want := range map[string]string{
+		"test -d /all/p":           "0",
+		"test -d /all/a/b":         "0",
+		"test -d /logs":            "0",
+		"echo x > /logs/f":         "0",
+		"cd /fixed && test -e .":   "0",
+		"cd /all/a/b && test -d .": "0",
+		"test -d /all/q":           "not understood", // another container may have made it
+		"test -d /seen/x":          "not understood",
+		"test -d /file":            "not understood",
+		"echo x > /seen/f":         "not understood",
+	} {
+		var c corev1.Container
+		spec := fmt.Sprintf(`{command: [sh, -c, %q], env: [{name: NAME, value: p}], %s}`, script, mounts)
+		if err := yaml.Unmarshal([]byte(spec), &c); err != nil {
+			t.Fatal(err)
+		}
+		got := "not understood"
+		if prediction, ok := shell.Predict(pod, &c, nil); ok {
+			got = fmt.Sprint(prediction.ExitCode)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", script, got, want)
+		}
+	}
+
+	long := &corev1.Container{Command: []string{"true"}, WorkingDir: strings.Repeat("/a", 50_000)}
+	if p, ok := shell.Predict(pod, long, nil); !ok || p.ExitCode != 0 {
+		t.Errorf("in a working directory of a long name: %+v, %v", p, ok)
 	}
 }

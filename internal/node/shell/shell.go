@@ -84,7 +84,7 @@ func newShell(c Container, s Streams) *shell {
 		c.Files = NewFiles()
 	}
 	c.WorkingDir = cmp.Or(c.WorkingDir, "/")
-	c.Files.addDir(c.WorkingDir)
+	c.Files.give(c.WorkingDir)
 	sh := &shell{
 		session: &session{container: c}, vars: map[string]variable{}, dir: c.WorkingDir,
 		stdout: orDiscard(s.Out), stderr: orDiscard(s.Err),
