@@ -48,5 +48,5 @@ func TestOTLP(t *testing.T) {
 		}
 	}
 	fairlead(t, "up", "--in-memory", "--otlp-endpoint=localhost:4318").fails(t, 2, "--otlp-endpoint", "want a URL")
-	fairlead(t, "up", "--in-memory", "--otlp-endpoint=http://h", "--trace-events=0").fails(t, 2, "nothing to send")
+	fairlead(t, "up", "--in-memory", "--otlp-endpoint=http://h", "--trace-events=0").fails(t, 2, "--otlp-endpoint needs --trace-events above 0")
 }

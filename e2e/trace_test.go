@@ -173,7 +173,7 @@ func TestTraceRefusals(t *testing.T) {
 	fairlead(t, "trace", at, "gizmo/x", "--since=1m").fails(t, 1, `no kind "gizmo"`)
 	fairlead(t, "trace", at, "configmap/nope", "--since=1m").fails(t, 1, `configmaps "default/nope" does not exist`)
 	fairlead(t, "trace", at, "-o", "table").fails(t, 2, "json or otlp")
-	fairlead(t, "trace", at, "--rv=-1").fails(t, 2, "not below 0")
+	fairlead(t, "trace", at, "--rv=-1").fails(t, 2, "must be 0 or more")
 	fairlead(t, "trace", at, "pod/a", "pod/b").fails(t, 2, "one KIND/NAME")
 	p.stop()
 	p = up(t, t.TempDir(), "--in-memory", "--nodes=0", "--trace-events=0")

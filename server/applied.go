@@ -28,7 +28,7 @@ type config struct {
 	body  []byte
 	text  []byte // as JSON, which clients send
 	plain bool   // it came as JSON
-	twice error  // what stands twice in one that did not
+	twice error  // names the fields that occur twice in a body that is not JSON
 }
 
 // isApply reports whether a patch is a configuration for server-side apply.

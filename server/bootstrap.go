@@ -113,8 +113,8 @@ func (c *call) completeNew(obj resource.Object) {
 	}
 }
 
-// asked is an object as kube-apiserver asks itself for it: what it fills in later, as it
-// would for anybody, belongs to nobody.
+// asked returns an object as kube-apiserver requests it of itself: without the fields that
+// defaulting fills in later, which have no field manager.
 func asked(obj resource.Object) resource.Object {
 	switch o := obj.(type) {
 	case *rbacv1.ClusterRole:

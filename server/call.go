@@ -41,7 +41,7 @@ type call struct {
 	accept  request.ResponseFormat
 	dryRun  bool
 	applies bool // server-side
-	quiet   bool // nobody is told of the write; see Config.Written
+	quiet   bool // Config.Written is not called for the write
 	altered bool // admission has put another object in place of the one asked for
 	// sent is the request's body.
 	sent request.Body
@@ -49,7 +49,7 @@ type call struct {
 	lastRead struct {
 		of   *watchcache.Object
 		text []byte
-		// foreign says that the text may have more than the object.
+		// foreign reports that the text may have fields that the object lacks.
 		foreign bool
 	}
 	// tail is the rest of a long response. handed: the connection sends it.
@@ -67,8 +67,8 @@ type call struct {
 
 // tail is a long answer that has begun: a watch, or most of a list.
 type tail interface {
-	// HandOver leaves it to the connection, which calls done at its end, or says that
-	// the connection cannot take it: then it is to be run.
+	// HandOver leaves the answer to the connection, which calls done at its end. It returns
+	// false if the connection cannot take it; the caller must then run it.
 	HandOver(done func()) bool
 	Run()
 }

@@ -33,7 +33,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		if c.handed = c.tail.HandOver(c.atEnd()); c.handed {
 			return
 		}
-		c.query, c.info.Parts, c.warned = nil, nil, nil // nobody asks any more
+		c.query, c.info.Parts, c.warned = nil, nil, nil // not read any more
 		c.tail.Run()
 		if st, ok := c.tail.(*watch.Stream); ok && st.Dropped() {
 			panic(http.ErrAbortHandler)
@@ -82,7 +82,7 @@ func (c *call) serve() error {
 // finish counts the call and answers a panic of the handler with 500.
 func (s *Server) finish(c *call) {
 	p := recover()
-	if c.w.Stop() { // the deadline has answered, and nobody reads what the handler has written
+	if c.w.Stop() { // the deadline has answered, and the handler's output is dropped
 		c.w.Code = http.StatusGatewayTimeout
 		c.terminated(c.w.Code)
 		if p == http.ErrAbortHandler {

@@ -104,7 +104,7 @@ func (c *call) removeEach(objects []*watchcache.Object, opts *metav1.DeleteOptio
 			break
 		}
 		if r.idle(one) {
-			_, _ = one.commitRemoval(r) // which is to say that it is done
+			_, _ = one.commitRemoval(r) // this object needs no commit
 			continue
 		}
 		commits.Go(func() error {

@@ -126,7 +126,7 @@ func (c *call) insert(obj resource.Object, ar *admission.Request) (*written, err
 	if errs := c.ep.ValidateNew(c.ctx, obj, ar.Faults, c.warnOne); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(c.ep.GroupKind(obj), obj.GetName(), quoted.Faults(errs))
 	}
-	c.defaults(obj) // of what the strategy has filled in
+	c.defaults(obj) // of the fields that the strategy has filled in
 	if err := c.chain().Validate(c.ctx, ar); err != nil {
 		return nil, err
 	}

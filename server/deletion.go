@@ -95,7 +95,7 @@ func shortenGracePeriod(obj resource.Object, asked *int64, now metav1.Time) (gra
 	if at.Before(&now) {
 		at = now
 		if period != 0 {
-			period = 1 // the time is up, but who runs it shall still end it
+			period = 1 // the time is up, but the kubelet must still end the pod
 		}
 	}
 	obj.SetDeletionTimestamp(&at)

@@ -8,7 +8,7 @@
 //
 // # The packages below internal/server
 //
-//	request     what a client asks for: path, format, options, body
+//	request     the parsed request: path, format, options, body
 //	endpoint    a resource in one version, typed or untyped, and the table of them
 //	codec       JSON, YAML, protobuf and CBOR
 //	represent   objects as a client has negotiated them: bodies, lists, tables
@@ -23,7 +23,7 @@
 // # The way of a request
 //
 //	ServeHTTP            panics caught, audit ID, counted and timed   chain.go
-//	request.ParseInfo    what the path asks for
+//	request.ParseInfo    the RequestInfo of the path
 //	authenticate, authorize                                            access.go
 //	route                the endpoint and the verb                     route.go
 //	verb                 reads from a watch cache or writes to the store

@@ -83,7 +83,7 @@ func (c *call) lives() error {
 		}
 	}
 	slow := f.Slow
-	f.Slow = 0 // what has not been sent yet is slow as well, though nothing of it has been long
+	f.Slow = 0 // an event that has not been sent yet counts as slow, though no hop has taken long
 	tell := func(lives []waiting) error {
 		for _, lf := range lives {
 			if root == 0 && !lf.slow(slow) {
@@ -102,7 +102,7 @@ func (c *call) lives() error {
 		if err := tell(c.s.waiting(l.Lives(f))); err != nil {
 			return nil
 		}
-		_ = strikes() // who has gone is told nothing
+		_ = strikes() // the client has gone
 		return nil
 	}
 	if f.Since.IsZero() && f.From == 0 {

@@ -160,7 +160,7 @@ func (b breaker) Expire(ctx context.Context, id uint64) (n int, err error) {
 	keys := map[string]bool{}
 	for _, l := range leases {
 		lease, err := store.Lease(ctx, l)
-		if err != nil || len(lease.Keys) == 0 { // gone by itself, or nothing of ours
+		if err != nil || len(lease.Keys) == 0 { // expired, or without keys
 			continue
 		}
 		for _, k := range lease.Keys {

@@ -84,7 +84,7 @@ func (c *call) recorder(manager string) func(resource.Object) {
 func (c *call) tryRecord(obj, old resource.Object, now *watchcache.Object, manager string) (err error) {
 	entries := c.recordBefore(obj, old)
 	if len(entries) == 0 && old != nil {
-		obj.SetManagedFields(nil) // without a record none is begun
+		obj.SetManagedFields(nil) // a record is not begun later
 		return nil
 	}
 	obj.SetManagedFields(nil)

@@ -42,7 +42,7 @@ func (c *call) refuseBusy() {
 // arm sets the deadline by which the request must be answered. When it passes, a request
 // without an answer is told 504 and its context ends, and an answer that has begun is cut off.
 // The deadline does what kube-apiserver's timeout filter does, without a goroutine for each
-// request; a handler that does not look at its context keeps its place until it returns.
+// request. A handler that does not look at its context keeps its place until it returns.
 func (c *call) arm() {
 	if c.info.LongRunning() || c.inProcess() || c.s.cfg.RequestTimeout < 0 {
 		return

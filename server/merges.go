@@ -61,7 +61,7 @@ func (m *merges) manager(ctx context.Context, ep *endpoint.Endpoint, subresource
 		m.mu.converters[ep.Resource] = types
 	}
 	if !ep.AsksWebhook {
-		ctx = context.Background() // conversion waits for nothing, and the manager is kept
+		ctx = context.Background() // conversion does not block, and the manager outlives the request
 	}
 	conv := endpoint.Converter{Context: ctx, Endpoint: ep}
 	f, err := ep.NewFieldManager(types, conv, subresource)

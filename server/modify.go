@@ -121,7 +121,7 @@ func (c *call) attempt(name string, now *watchcache.Object, ch *change) (w *writ
 	if err == nil {
 		c.stamp(trace.Admitted)
 		if w, lost, err = c.replace(now, obj, old, ch); err != nil || lost {
-			c.injectedFaults = c.injectedFaults[:min(strikes, len(c.injectedFaults))] // nothing came of it
+			c.injectedFaults = c.injectedFaults[:min(strikes, len(c.injectedFaults))] // the write has not happened
 		}
 	}
 	ar.Done(err == nil && !lost)
@@ -197,7 +197,7 @@ func (c *call) createByChange(name string, ch *change) (*written, error) {
 		return nil, err
 	}
 	clearServerFields(obj)
-	obj.SetResourceVersion("") // no condition where there is nothing yet
+	obj.SetResourceVersion("") // a create has no precondition
 	record := c.recorder(ch.manager)
 	if ch.recorded {
 		record = nil
@@ -213,7 +213,7 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 	c.preserveUnknownFields(now, w)
 	w.with = ch.with
 	if c.lastFinalizerRemoved(obj, old) {
-		w.obj = obj // nobody will read what would have been stored
+		w.obj = obj // the object is removed, so its bytes are not stored
 		return c.removeFinalized(w, now)
 	}
 	unchanged := bytes.Equal(w.value, now.Value())
@@ -221,8 +221,8 @@ func (c *call) replace(now *watchcache.Object, obj, old resource.Object, ch *cha
 		unchanged = w.sinceThen(now, old)
 	}
 	if unchanged {
-		// Nothing changes, so nothing is written; but only if this is really
-		// what is there.
+		// Without a change there is no write, but only if the object is still in
+		// this state.
 		w.revise(now.Revision())
 		if c.dryRun {
 			return w, false, nil

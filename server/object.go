@@ -53,8 +53,8 @@ func generateName(base string) string {
 	return base[:min(len(base), 63-random)] + utilrand.String(random)
 }
 
-// What a client is told of owners that it names twice, or that admission or its patch has
-// made stand there twice.
+// Warnings about owners that the client names twice, or of which admission or its patch has
+// made duplicates.
 const (
 	ownersTwice      = ".metadata.ownerReferences contains duplicate entries"
 	ownersTwiceAfter = ownersTwice + " after mutating admission happens"

@@ -15,8 +15,8 @@ import (
 	"fairlead.dev/internal/server/request"
 )
 
-// Others are the servers that this one passes requests on to. Both methods are asked for
-// each request, and answer nil for what this server answers itself.
+// Others are the servers that this one passes requests on to. Both methods are called for
+// each request, and return nil if this server answers it itself.
 type Others interface {
 	// Serving finds the server of a group's version.
 	Serving(schema.GroupVersion) *Elsewhere
@@ -24,11 +24,11 @@ type Others interface {
 	Describing(path string) *Elsewhere
 }
 
-// Elsewhere is another server, which serves a version of a group in place of this one. It
-// is told by headers for whom a request is, and believes them since Transport shows it a
-// certificate for that.
+// Elsewhere is another server, which serves a version of a group in place of this one. Its
+// requests name their user in headers, which it trusts because Transport presents a front
+// proxy's certificate.
 type Elsewhere struct {
-	// Available says that the server has been seen to answer lately.
+	// Available reports that the server has answered lately.
 	Available bool
 	// Address finds where to dial it.
 	Address   func(ctx context.Context) (string, error)
@@ -77,7 +77,7 @@ func (c *call) proxyToPeer(to *Elsewhere) error {
 		defer cancel()
 	}
 	req := c.req.Clone(ctx)
-	req.Header.Del("Authorization") // this and who is impersonated are for this server
+	req.Header.Del("Authorization") // credentials and impersonation concern this server only
 	for name := range req.Header {
 		if strings.HasPrefix(name, "Impersonate-") {
 			req.Header.Del(name)

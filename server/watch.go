@@ -56,7 +56,7 @@ func watchVerb(c *call) error {
 		return errRedefined
 	}
 	if failed != nil {
-		from = nil // there is none
+		from = nil // the watch does not start
 		failed = c.tooOld(after, failed)
 	}
 	var picking *represent.Selected

@@ -22,9 +22,9 @@ type writeCache struct {
 	mu struct {
 		sync.Mutex
 		// Objects go into young, which becomes old when it is full or the time is over;
-		// what is old then goes.
+		// the former old objects are dropped then.
 		young, old map[string]cachedWrite // by storage key
-		// ticking says that there is something, and a timer that will see to it.
+		// ticking reports that there are objects, and a timer that will drop them.
 		ticking bool
 	}
 }

@@ -15,7 +15,7 @@ import (
 type written struct {
 	obj   resource.Object // nil if only the bytes are known
 	key   string
-	value []byte           // nil for what is no more
+	value []byte           // nil if the object has been removed
 	rev   storage.Revision // 0 for a dry run of a create
 	// with is written in one transaction with the object.
 	with companions

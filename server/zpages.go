@@ -16,8 +16,8 @@ import (
 	"fairlead.dev/internal/server/request"
 )
 
-// The pages that components of Kubernetes have for people who look for a fault (KEPs 4827
-// and 4828): what runs, and with which flags.
+// The pages by which people diagnose components of Kubernetes (KEPs 4827 and 4828): the version
+// that runs, and its flags.
 const (
 	statuszPath = "/statusz"
 	flagzPath   = "/flagz"

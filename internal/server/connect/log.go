@@ -68,7 +68,7 @@ func (c *Request) copyLog(from *url.URL, follow bool) error {
 	c.Writer.WriteHeader(http.StatusOK)
 	if !follow {
 		io.Copy(c.Writer, res.Body)
-		return nil // it has begun; what is missing the client sees
+		return nil // the response has begun; the client sees that it is cut off
 	}
 	if err := c.Writer.FlushError(); err != nil {
 		return nil

@@ -93,7 +93,7 @@ func serviceProxy(c *Request) error {
 	}
 	obj, err := c.Objects.Get(c.Context, corev1.Resource("endpoints"), c.Info.Namespace, name)
 	if apierrors.IsNotFound(err) {
-		return apierrors.NewNotFound(corev1.Resource("services"), name) // which is what was asked for
+		return apierrors.NewNotFound(corev1.Resource("services"), name) // the client has asked for a service
 	}
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package endpoint knows what is served: an [Endpoint] is a resource in one version, with its
+// Package endpoint has the resources that are served: an [Endpoint] is a resource in one version, with its
 // watch cache, and a [Table] finds the endpoint that a path leads to.
 //
 // An endpoint decodes, converts, validates and encodes its objects. It does so in one of two

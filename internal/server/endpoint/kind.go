@@ -17,8 +17,8 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// objectKind is what an endpoint does with its objects in one of two ways, depending on whether
-// the resource has Go types: typedKind serves built-in resources, untypedKind custom ones.
+// objectKind has the operations on an endpoint's objects that depend on whether the resource has
+// Go types: typedKind serves built-in resources, untypedKind custom ones.
 // An endpoint gets its kind when it is made, so a verb never asks which of the two it has.
 //
 // Both work in the hub version: the storage version of a built-in resource, and the
@@ -31,7 +31,7 @@ type objectKind interface {
 	// NewObject returns an empty object of the hub version.
 	NewObject() (runtime.Object, error)
 	// EncodeStored returns the value to be stored for an object, and the object as it will
-	// be read back. replaced says that admission has put this object in place of the
+	// be read back. replaced reports that admission has put this object in place of the
 	// client's.
 	EncodeStored(ctx context.Context, obj resource.Object, replaced bool) (resource.Object, []byte, error)
 	// ConvertStored adds to texts the JSON of stored objects in the endpoint's version. It
@@ -53,11 +53,11 @@ type objectKind interface {
 	// DecodeBody makes an object of a request body. directive is the fieldValidation option.
 	DecodeBody(body []byte, m codec.MediaType, directive string) (obj resource.Object, warnings []string, err error)
 	// CheckPatchType returns the error for a patch of a media type that the kind does not
-	// take. cbor says that the server takes CBOR.
+	// take. cbor reports whether the server accepts CBOR.
 	CheckPatchType(mediaType string, cbor bool) error
 	// DecodePatched makes an object of a patched text.
 	DecodePatched(p *PatchedText) (obj resource.Object, warnings []string, err error)
-	// DecodeMerged makes an object of what an apply has merged. It declines a text that needs
+	// DecodeMerged makes an object of the result of an apply. It declines a text that needs
 	// the slow path.
 	DecodeMerged(m *MergedText) (obj resource.Object, ok bool)
 
@@ -84,8 +84,8 @@ type objectKind interface {
 	FromMerge(obj runtime.Object) (resource.Object, error)
 }
 
-// traits are the differences on the wire between built-in and custom resources, and what an
-// Endpoint has to know of its kind on hot paths.
+// traits are the differences on the wire between built-in and custom resources, and the facts
+// about its kind that an Endpoint needs on hot paths.
 type traits struct {
 	// Redefinable: a stored definition makes the kind and may replace it at any time.
 	Redefinable bool

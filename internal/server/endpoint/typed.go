@@ -107,7 +107,7 @@ func (typedKind) CheckPatchType(mediaType string, cbor bool) error {
 }
 
 // CheckTypedPatch returns the error for a patch of a media type that objects with Go types do
-// not take, such as a Scale. cbor says that the server takes CBOR.
+// not take, such as a Scale. cbor reports whether the server accepts CBOR.
 func CheckTypedPatch(mediaType string, cbor bool) error {
 	if cbor && mediaType == string(types.ApplyCBORPatchType) || slices.Contains(patch.Types, mediaType) {
 		return nil

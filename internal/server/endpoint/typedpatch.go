@@ -25,7 +25,7 @@ type PatchedText struct {
 	// old is the object that was patched and before its text in the endpoint's version.
 	Old    resource.Object
 	Before []byte
-	// unknown says that before may have fields that the Go type lacks.
+	// Unknown reports that Before may have fields that the Go type lacks.
 	Unknown bool
 	// name is that of the path, directive the fieldValidation option.
 	Name, Directive string

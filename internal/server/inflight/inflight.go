@@ -29,11 +29,11 @@ type Limits struct {
 
 	mu struct {
 		sync.Mutex
-		of map[string]*share // by user; those that hold nothing are not in it
+		of map[string]*share // by user; a user without requests is not in it
 	}
 }
 
-// share is what one user holds.
+// share counts the requests and the bytes of bodies of one user.
 type share struct{ reads, writes, bodies int64 }
 
 // New bounds reads, writes and the bytes of bodies. 0 means the default of kube-apiserver (for
@@ -96,12 +96,13 @@ func (f *Limits) give(user string, p part, n int64) {
 	}
 }
 
-// Place is what a request holds until it has been answered. The zero Place holds nothing.
+// Place is the place of a request in flight: its share of the limits until it has been answered. The zero Place is
+// that of a request outside of the limits.
 type Place struct {
 	of     *Limits
-	g      *Gate // nil: none
+	g      *Gate // nil if the request is not counted
 	part   part
-	user   string // "": who is never refused
+	user   string // "" for users without a limit of their own
 	bodies int64
 }
 

@@ -42,7 +42,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.WriteHeader(http.StatusOK) // as net/http takes a handler that says nothing
+	w.WriteHeader(http.StatusOK) // as net/http does for a handler that writes no header
 	return response(req, w.code, w.sent, io.NopCloser(bytes.NewReader(w.body)), int64(len(w.body))), nil
 }
 

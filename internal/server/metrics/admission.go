@@ -56,7 +56,7 @@ type TimedChain struct {
 
 // Admit calls the mutating plugins.
 func (c TimedChain) Admit(ctx context.Context, r *admission.Request) error {
-	if err := ctx.Err(); err != nil { // what came before may have taken long
+	if err := ctx.Err(); err != nil { // the steps before may have taken long
 		return err
 	}
 	began := time.Now()

@@ -8,7 +8,7 @@ import (
 	"fairlead.dev/watchcache"
 )
 
-// CacheMetrics collects what the watch caches hold at the time of a scrape.
+// CacheMetrics collects the contents of the watch caches, counted at the time of a scrape.
 type CacheMetrics struct {
 	Hub    *watchcache.Hub
 	Stored func() map[schema.GroupResource]*endpoint.Endpoint

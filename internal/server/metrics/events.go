@@ -161,7 +161,7 @@ func (m *lifeMetrics) event(lf *trace.Life) {
 	m.dispatch.WithLabelValues(group, resource, "storage_to_cache").Observe((cached - stored).Seconds())
 	for _, d := range lf.Deliveries {
 		if d.Flushed > 0 {
-			// Who came later waits from then on.
+			// A watch that was opened later waits from then on.
 			cached, stored := max(cached, d.Replayed), max(stored, d.Replayed)
 			m.hops.WithLabelValues("framed").Observe((d.Framed - cached).Seconds())
 			m.hops.WithLabelValues("flushed").Observe((d.Flushed - d.Framed).Seconds())

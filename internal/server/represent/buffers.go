@@ -11,8 +11,8 @@ var Buffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// ReleaseBuffer returns a buffer to Buffers. box is what Buffers gave, b the buffer as it is
-// now.
+// ReleaseBuffer returns a buffer to Buffers. box is the value that Buffers returned, b the
+// buffer in its present state.
 func ReleaseBuffer(box *[]byte, b []byte) {
 	if cap(b) <= 4*ChunkSize {
 		*box = b[:0]

@@ -32,7 +32,7 @@ import (
 type Representation struct {
 	Endpoint *endpoint.Endpoint
 	request.ResponseFormat
-	include metav1.IncludeObjectPolicy // what a table row carries
+	include metav1.IncludeObjectPolicy // of the object in a table row
 	id      watchcache.Encoding
 	// message is the Go type whose protobuf message an element is; nil if elements are no
 	// messages, or need a conversion.
@@ -234,7 +234,7 @@ func (f *Representation) notThat(format, kind string) error {
 }
 
 // New returns the representation of an endpoint's objects in a negotiated format. The query
-// may select what the rows of a table carry.
+// may select the part of the object in the rows of a table (includeObject).
 func New(ctx context.Context, ep *endpoint.Endpoint, format request.ResponseFormat, query url.Values) (*Representation, error) {
 	f := &Representation{Endpoint: ep, ResponseFormat: format, Context: ctx}
 	if f.Shape == request.AsTable {

@@ -1,4 +1,4 @@
-// Package request reads what a client asks for, before anything is looked up: the
-// [Info] in the path, the negotiated [ResponseFormat], the options of a verb and the body.
-// It knows no resource and nothing of storage.
+// Package request parses a request before any object is looked up: the [Info] in the path,
+// the negotiated [ResponseFormat], the options of a verb and the body. It depends neither on
+// resources nor on storage.
 package request

@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 )
 
-// Info is what a request asks for, as read from its method and path.
+// Info is Kubernetes' RequestInfo: the verb and the object or path of a request, as read from its
+// method and path.
 type Info struct {
 	// IsResource: the path names an API resource. Otherwise only Verb, which is the HTTP
 	// method in lower case, and Path are set.

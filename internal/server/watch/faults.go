@@ -29,7 +29,7 @@ type watchFaults struct {
 	// held back, passed that of the last one that may be shown.
 	reached, noted, passed storage.Revision
 	due                    []due
-	// open is what the present turn may show.
+	// open bounds the events of the present turn.
 	open opening
 	// dropped: a fault has cut the stream off.
 	dropped atomic.Bool
@@ -41,11 +41,11 @@ type due struct {
 	at       time.Time
 }
 
-// opening is what a turn may show.
+// opening bounds the events that a turn may show.
 type opening struct {
 	upTo storage.Revision
-	// shut: nothing, not even the state that the watch begins with. paused: no events; the
-	// first one ends the watch.
+	// shut: the turn may not even show the state that the watch begins with. paused: no
+	// events; the first one ends the watch.
 	shut, paused bool
 	// then, if set, is called at the end of the turn.
 	then func()
@@ -65,7 +65,7 @@ func (f *watchFaults) begin() (bool, error) {
 	return ready && !f.open.shut, err
 }
 
-// decide returns what this turn may show.
+// decide returns the bounds of this turn.
 func (f *watchFaults) decide() opening {
 	fault, ok := f.set.Watch(f.target())
 	switch {

@@ -19,8 +19,8 @@ type fence struct {
 	// kept are events that have been read and not been shown.
 	kept     []watchcache.Event
 	progress storage.Revision
-	// held: kept events may have to wait for definitions to settle. The one who settles them
-	// rings for streams that are held.
+	// held: kept events may have to wait for definitions to settle. The goroutine that settles
+	// them rings for streams that are held.
 	held atomic.Bool
 }
 

@@ -75,7 +75,7 @@ func (st *Stream) turn() bool {
 		var more bool
 		var end error
 		b, more, end = st.next(b[:0], represent.ChunkSize)
-		if len(b) > 0 || end != nil || held { // what was full before it was all has not been flushed
+		if len(b) > 0 || end != nil || held { // a chunk that was full before the end has not been flushed
 			if st.push.write(b, !more) != nil {
 				return false
 			}
@@ -95,7 +95,7 @@ func (st *Stream) turn() bool {
 // HandOver hands the stream over to the connection if that can take it. Then the handler
 // returns, and done is called at the stream's end.
 func (st *Stream) HandOver(done func()) bool {
-	if !st.live || st.f.Endpoint.AsksWebhook { // the connection waits for nobody
+	if !st.live || st.f.Endpoint.AsksWebhook { // the connection must not wait, and these may
 		return false
 	}
 	ring, ok := h2.HandOver(st.push.w, handed{st})

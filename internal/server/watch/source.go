@@ -16,17 +16,17 @@ import (
 //
 // A turn is one call of stream.next. It begins with begin and ends with end.
 type source interface {
-	// begin begins a turn. ready is false if it may show nothing, not even the state that the
-	// watch begins with. With http.ErrAbortHandler the stream is cut off.
+	// begin begins a turn. ready is false if it may not even show the state that the watch
+	// begins with. With http.ErrAbortHandler the stream is cut off.
 	begin() (ready bool, err error)
 	// next returns the next events that may be shown, none if there are none now. progress is
 	// the revision up to which there are no others, 0 if that is not known.
 	next() (events []watchcache.Event, progress storage.Revision, err error)
-	// shown tells that events of the turn have been framed.
+	// shown is called with the events of the turn that have been framed.
 	shown(events []watchcache.Event)
 	// end ends a turn. All of its frames were made at now; zero is the present.
 	end(now time.Time)
-	// flushed tells that all frames have been written at a time; zero is the present.
+	// flushed is called when all frames have been written; at is that time, zero for the present.
 	flushed(at time.Time)
 	close()
 }

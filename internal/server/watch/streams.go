@@ -33,7 +33,7 @@ type Streams struct {
 	opened atomic.Uint64
 }
 
-// Config is what streams need of the server.
+// Config has the parts of the server that streams use.
 type Config struct {
 	Log *slog.Logger
 	// Holds reports whether an endpoint's cache is still the one of its resource.

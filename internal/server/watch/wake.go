@@ -54,8 +54,8 @@ func (s *Streams) Drop(fault uint64, meant func(faults.Target) bool) (n int) {
 // Dropped reports whether a fault has cut the stream off.
 func (st *Stream) Dropped() bool { return st.faults != nil && st.faults.dropped.Load() }
 
-// Traced yields the streams that are traced: whom they are for, the last revision that they
-// were sent, and the later revisions that wait, as far as they are kept in memory. The set is
+// Traced yields the streams that are traced: the client of each, the last revision that it
+// was sent, and the later revisions that wait, as far as they are kept in memory. The set is
 // locked meanwhile.
 func (s *Streams) Traced(yield func(client *trace.Stream, reached int64, waiting []storage.Revision) bool) {
 	s.mu.Lock()
