@@ -56,6 +56,7 @@ func (f *faults) killAtEachStep(t *testing.T, d duty) {
 func TestControllersTwice(t *testing.T) {
 	eachDuty(t, func(f *faults, t *testing.T, d duty) {
 		s := f.site(t)
+		s.twice = true
 		startCrew(t, f.config, d.controllers, fate{}, nil)
 		startCrew(t, f.config, d.controllers, fate{}, nil)
 		for _, stage := range d.stages {
@@ -181,6 +182,7 @@ type site struct {
 	f     *faults
 	ns    string
 	began string // the revision
+	twice bool   // two crews of controllers work at once
 	ends  int    // how often its history was read
 }
 
