@@ -19,7 +19,7 @@ func TestShots(t *testing.T) {
 	_, scaled := b.story(t, 4)
 	b.stuck(t)
 	b.do(t, chromedp.Navigate(b.cp.PageURL()))
-	b.until(t, `document.querySelectorAll('.row.event').length > 10`)
+	b.until(t, `location.pathname === '/ui/' && document.querySelectorAll('.row.event').length > 10`)
 	places := []struct{ name, place, ready string }{
 		{"events", "#/events?text=", `document.querySelector('.row.event')`},
 		{"hops", fmt.Sprintf("#/events/%d", scaled), `document.querySelectorAll('.fall.work').length > 0`},
