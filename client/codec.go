@@ -15,8 +15,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/internal/fastproto"
+	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec/fastproto"
 )
 
 // List is one page of objects, and where the next one begins (Continue).

@@ -18,7 +18,7 @@ import (
 )
 
 // TestBodies: bodies are those of encoding/json, with the kind, and the caller's object
-// does not change. internal/fastjson tests this for every kind.
+// does not change. internal/codec/fastjson tests this for every kind.
 func TestBodies(t *testing.T) {
 	c, s := scripted(t, client.Options{}, func(w http.ResponseWriter, r *http.Request) { w.Write(servedPod) })
 	pods := client.For[*corev1.Pod](c).Namespace("default")

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/internal/fastproto"
+	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec/fastproto"
 )
 
 // Resource is the access to the objects of one resource, in one namespace or in all.

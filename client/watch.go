@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/trace"
 
 	"github.com/fxamacker/cbor/v2"

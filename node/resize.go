@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/internal/condition"
-	"fairlead.dev/internal/fastjson"
 )
 
 // retryResize is the time between two attempts of a deferred resize.

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/trace"
 
 	corev1 "k8s.io/api/core/v1"

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	kjson "sigs.k8s.io/json"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"

@@ -10,10 +10,10 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/watchcache"
 )
 
@@ -25,7 +25,7 @@ func (c *call) apply(p patch.Patch, opts *metav1.PatchOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := codec.CheckNumbers(config.text, c.ep.ServedVersion.New()); err != nil {
+	if err := serializer.CheckNumbers(config.text, c.ep.ServedVersion.New()); err != nil {
 		return apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	w, created, err := c.modify(c.info.Name, change{
@@ -111,6 +111,6 @@ func (c *call) objectTo(twice error, directive string) error {
 	case directive == metav1.FieldValidationStrict:
 		return apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", twice))
 	}
-	c.warn(codec.StrictWarnings([]error{twice})...)
+	c.warn(serializer.StrictWarnings([]error{twice})...)
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/endpoint"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -79,7 +79,7 @@ func (s *Server) bootstrapTxn(ctx context.Context, objects []runtime.Object, men
 			}
 			c.recordFields(write.(resource.Object), have.(resource.Object), o, bootstrapManager(gvk.Group))
 		}
-		value, err := codec.EncodeStored(write, gvk)
+		value, err := serializer.EncodeStored(write, gvk)
 		if err != nil {
 			return txn, err
 		}

@@ -4,7 +4,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"fairlead.dev/internal/server/admission"
-	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 )
 
@@ -29,7 +29,7 @@ func (c *call) along(ar *admission.Request) (with companions, err error) {
 			}
 		} else {
 			c.s.callOf(c.ctx, ep, m.Object.GetNamespace(), "create").completeNew(m.Object)
-			value, err := codec.EncodeStored(m.Object, ep.ServedGVK)
+			value, err := serializer.EncodeStored(m.Object, ep.ServedGVK)
 			if err != nil {
 				return with, err
 			}

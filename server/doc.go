@@ -10,7 +10,7 @@
 //
 //	request     the parsed request: path, format, options, body
 //	endpoint    a resource in one version, typed or untyped, and the table of them
-//	codec       JSON, YAML, protobuf and CBOR
+//	serializer  JSON, YAML, protobuf and CBOR
 //	represent   objects as a client has negotiated them: bodies, lists, tables
 //	watch       open watches
 //	respond     the ResponseWriter with its deadline

@@ -14,8 +14,8 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/watchcache"
 )
 
@@ -72,7 +72,7 @@ func evict(c *call) error {
 func (c *call) evictionKind() schema.GroupVersionKind {
 	kind := evictionKind
 	if body, err := c.body(); err == nil {
-		if said, err := codec.KindOf(body); err == nil && said.Group == kind.Group && said.Version == "v1beta1" {
+		if said, err := serializer.KindOf(body); err == nil && said.Group == kind.Group && said.Version == "v1beta1" {
 			kind.Version = said.Version
 		}
 	}

@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/watchcache"
 )
 
@@ -66,8 +66,8 @@ func (c *call) recordBody(body runtime.Object, gvk schema.GroupVersionKind, opts
 		Shape: openapi.ShapeOf(t), Create: true, Time: time.Now(),
 	}
 	var err error
-	if w.Old, err = codec.Marshal(reflect.New(t).Interface().(runtime.Object), codec.JSON); err == nil {
-		w.New, err = codec.Marshal(body, codec.JSON)
+	if w.Old, err = serializer.Marshal(reflect.New(t).Interface().(runtime.Object), serializer.JSON); err == nil {
+		w.New, err = serializer.Marshal(body, serializer.JSON)
 	}
 	if err != nil {
 		c.s.log.Warn("field managers not recorded", "kind", gvk, "error", err)

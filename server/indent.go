@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // indented serves a handler's JSON with indentation.
@@ -14,7 +14,7 @@ func (c *call) indented(h http.Handler) error {
 	w := &buffered{ResponseWriter: c.w}
 	h.ServeHTTP(w, c.req)
 	data := w.body.Bytes()
-	if kind, _, _ := strings.Cut(c.w.Header().Get("Content-Type"), ";"); kind == codec.JSON.String() {
+	if kind, _, _ := strings.Cut(c.w.Header().Get("Content-Type"), ";"); kind == serializer.JSON.String() {
 		var b bytes.Buffer
 		if json.Indent(&b, data, "", "  ") == nil {
 			data = bytes.TrimSuffix(b.Bytes(), []byte("\n"))

@@ -10,10 +10,10 @@ import (
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/h2"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/memory"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // admitOne takes a place among the requests in flight.
@@ -67,7 +67,7 @@ func (c *call) tooLate() {
 		panic(err) // a Status has nothing that cannot be encoded
 	}
 	header := http.Header{
-		"Audit-Id": {c.auditID}, "Cache-Control": noCache, "Content-Type": {codec.JSON.String()}, "Content-Length": {strconv.Itoa(len(body))},
+		"Audit-Id": {c.auditID}, "Cache-Control": noCache, "Content-Type": {serializer.JSON.String()}, "Content-Length": {strconv.Itoa(len(body))},
 	}
 	if h2.Interrupt(c.w.ResponseWriter, http.StatusGatewayTimeout, header, body) {
 		return

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/represent"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // list answers with the objects of one snapshot, written while it is walked. The handler
@@ -60,13 +60,13 @@ func list(c *call) error {
 
 // writeList writes the list in the negotiated representation.
 func (c *call) writeList(f *represent.Representation, m represent.ListMeta, w represent.Walk) error {
-	if f.Media == codec.YAML || f.Pretty {
+	if f.Media == serializer.YAML || f.Pretty {
 		data, err := f.AppendList(nil, m, w.Items())
 		if err == nil {
 			err = w.Err()
 		}
 		if err == nil {
-			data, err = codec.FinishJSON(data, f.Media, f.Pretty)
+			data, err = serializer.FinishJSON(data, f.Media, f.Pretty)
 		}
 		if err != nil {
 			return err

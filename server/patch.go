@@ -12,10 +12,10 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/watchcache"
 )
 
@@ -79,7 +79,7 @@ func (c *call) currentJSON(now *watchcache.Object, old resource.Object) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	return codec.Marshal(obj, codec.JSON)
+	return serializer.Marshal(obj, serializer.JSON)
 }
 
 // applyLight patches the text without managed fields, which few patches touch. If that fails,
@@ -100,7 +100,7 @@ func (c *call) applyLight(p patch.Patch, now *watchcache.Object, old resource.Ob
 	}
 	// The object's members are to stand in the order in which they are encoded.
 	if obj, err := c.ep.Convert(old.DeepCopyObject()); err == nil {
-		if text, err := codec.Marshal(obj, codec.JSON); err == nil {
+		if text, err := serializer.Marshal(obj, serializer.JSON); err == nil {
 			current = text
 		}
 	}

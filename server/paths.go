@@ -9,8 +9,8 @@ import (
 
 	"fairlead.dev/internal/server/apistatus"
 	"fairlead.dev/internal/server/auth"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // servePath answers requests for paths that are no resources.
@@ -74,7 +74,7 @@ func (c *call) onlyJSON() error {
 	if c.req.Method != http.MethodGet {
 		return apistatus.MethodNotAllowed()
 	}
-	only := request.Negotiator{codec.JSON.String()}
+	only := request.Negotiator{serializer.JSON.String()}
 	if header := c.req.Header.Get("Accept"); header != "" && !only.Serves(header, false) {
 		return only.NotServed(false)
 	}

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/inflight"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/internal/server/respond"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // fail answers with an error. A response that has begun is cut off.
@@ -39,7 +39,7 @@ func (c *call) fail(err error) {
 
 // write answers with an object whose kind is set.
 func (c *call) write(code int, a request.ResponseFormat, obj runtime.Object) error {
-	data, err := codec.EncodeBody(obj, a.Media, a.Pretty)
+	data, err := serializer.EncodeBody(obj, a.Media, a.Pretty)
 	if err != nil {
 		return err
 	}

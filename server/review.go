@@ -13,9 +13,9 @@ import (
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/watchcache"
 )
 
@@ -135,7 +135,7 @@ func (c *call) readCreate(obj runtime.Object, gvk schema.GroupVersionKind) (*met
 	if err != nil {
 		return nil, err
 	}
-	warnings, err := codec.DecodeBody(body, m, gvk, obj, opts.FieldValidation)
+	warnings, err := serializer.DecodeBody(body, m, gvk, obj, opts.FieldValidation)
 	if err != nil {
 		return nil, err
 	}

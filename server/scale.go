@@ -16,10 +16,10 @@ import (
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/admission"
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/watchcache"
 )
 
@@ -110,7 +110,7 @@ func (c *call) patchScale(access *resource.ScaleAccess) error {
 	update := &metav1.UpdateOptions{DryRun: opts.DryRun, FieldManager: opts.FieldManager, FieldValidation: opts.FieldValidation}
 	ch := change{opts: update, manager: c.fieldManager(opts.FieldManager)}
 	return c.rescale(access, ch, func(now *autoscalingv1.Scale, _ resource.Object) (*autoscalingv1.Scale, error) {
-		current, err := codec.Marshal(now, codec.JSON)
+		current, err := serializer.Marshal(now, serializer.JSON)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/watchcache"
 )
 

@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/internal/server/watch"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
@@ -45,7 +45,7 @@ func watchVerb(c *call) error {
 			return apistatus.New(http.StatusInternalServerError, "", err.Error())
 		}
 	}
-	if f.Media == codec.YAML { // which has no frames
+	if f.Media == serializer.YAML { // which has no frames
 		return c.s.offer.NotAcceptable(c.req.Header.Get("Accept"), true)
 	}
 	from, snap, failed := c.startWatch(sel, after, opts)

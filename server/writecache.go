@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/storage"

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/procstart"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // The pages by which people diagnose components of Kubernetes (KEPs 4827 and 4828): the version
@@ -58,7 +58,7 @@ func (c *call) structured(kind string) (bool, error) {
 			}
 		}
 	}
-	return false, request.Negotiator{"text/plain", codec.JSON.String()}.NotServed(false)
+	return false, request.Negotiator{"text/plain", serializer.JSON.String()}.NotServed(false)
 }
 
 // statusz answers with the versions and the uptime of the process.

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 )
 
 // attributes are the labels, fields and UID of an object, which selectors and preconditions need,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/storage"
 )
 

@@ -3,7 +3,7 @@ package check
 import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 )
 
 // Same reports whether two values are semantically equal: nil equals empty, and quantities may have different

@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -70,7 +70,7 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 	ep.TypePrefix = TypePrefix(ep.ServedGVK)
 	ep.ListHead = `{"kind":"` + ep.ListKind() + `","apiVersion":"` + apiVersion + `","metadata":`
 	ep.Empty = sync.OnceValue(v.New)
-	ep.EmptyText = sync.OnceValues(func() ([]byte, error) { return codec.Marshal(v.New(), codec.JSON) })
+	ep.EmptyText = sync.OnceValues(func() ([]byte, error) { return serializer.Marshal(v.New(), serializer.JSON) })
 	if r.Custom != nil {
 		ep.setUntyped(r.Custom, apiVersion)
 		return ep
@@ -200,9 +200,9 @@ func textIn(v *resource.Version, obj resource.Object) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return codec.Marshal(out, codec.JSON)
+		return serializer.Marshal(out, serializer.JSON)
 	}
-	return codec.Marshal(obj, codec.JSON)
+	return serializer.Marshal(obj, serializer.JSON)
 }
 
 // AppendStored appends an object as JSON of the endpoint's version, which stored bytes are
@@ -216,7 +216,7 @@ func (ep *Endpoint) AppendStored(ctx context.Context, dst []byte, o *watchcache.
 		if err != nil {
 			return nil, err
 		}
-		return codec.Marshal(obj, codec.JSON)
+		return serializer.Marshal(obj, serializer.JSON)
 	})
 	return append(dst, text...), err
 }

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/openapi"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -51,7 +51,7 @@ type objectKind interface {
 	FieldError(label string) error
 
 	// DecodeBody makes an object of a request body. directive is the fieldValidation option.
-	DecodeBody(body []byte, m codec.MediaType, directive string) (obj resource.Object, warnings []string, err error)
+	DecodeBody(body []byte, m serializer.MediaType, directive string) (obj resource.Object, warnings []string, err error)
 	// CheckPatchType returns the error for a patch of a media type that the kind does not
 	// take. cbor reports whether the server accepts CBOR.
 	CheckPatchType(mediaType string, cbor bool) error

@@ -15,10 +15,10 @@ import (
 
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -32,7 +32,7 @@ func (k typedKind) DecodeStored(_ context.Context, text, entries []byte, rev sto
 	if obj, err = k.NewObject(); err != nil {
 		return nil, false, err
 	}
-	if unknown, err = codec.DecodeStored(text, obj); err != nil {
+	if unknown, err = serializer.DecodeStored(text, obj); err != nil {
 		return nil, false, fmt.Errorf("stored %s cannot be decoded: %w", k.ep.ServedGR, err)
 	}
 	m, err := meta.Accessor(obj)
@@ -60,7 +60,7 @@ func (k typedKind) NewObject() (runtime.Object, error) {
 }
 
 func (k typedKind) EncodeStored(_ context.Context, obj resource.Object, _ bool) (resource.Object, []byte, error) {
-	value, err := codec.EncodeStored(obj, k.ep.StorageGVK())
+	value, err := serializer.EncodeStored(obj, k.ep.StorageGVK())
 	return obj, value, err
 }
 
@@ -92,9 +92,9 @@ func (k typedKind) FieldError(label string) error {
 	return fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace")
 }
 
-func (k typedKind) DecodeBody(body []byte, m codec.MediaType, directive string) (resource.Object, []string, error) {
+func (k typedKind) DecodeBody(body []byte, m serializer.MediaType, directive string) (resource.Object, []string, error) {
 	obj := k.ep.ServedVersion.New()
-	warnings, err := codec.DecodeBody(body, m, k.ep.ServedGVK, obj, directive)
+	warnings, err := serializer.DecodeBody(body, m, k.ep.ServedGVK, obj, directive)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/serializer"
 )
 
 func (k typedKind) DecodeMerged(m *MergedText) (resource.Object, bool) {
@@ -60,7 +60,7 @@ func (k typedKind) Texts(_ context.Context, apiVersion string, obj, old resource
 	empty := v.New()
 	after, err := textIn(v, obj)
 	if err == nil && old == nil {
-		before, err = codec.Marshal(empty, codec.JSON)
+		before, err = serializer.Marshal(empty, serializer.JSON)
 	} else if err == nil {
 		before, err = textIn(v, old)
 	}

@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"fairlead.dev/internal/fastjson"
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/fastjson"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/patch"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // PatchedText is the text that a patch has made of an object's.
@@ -47,7 +47,7 @@ func (k typedKind) DecodePatched(p *PatchedText) (resource.Object, []string, err
 // decodeChanged decodes the members that the patch has changed into a copy of the old object
 // if it can, and else all.
 func (k typedKind) decodeChanged(p *PatchedText) (runtime.Object, []string, error) {
-	if k.ep.Raw && codec.CheckNumbers(p.JSON, p.Old) == nil {
+	if k.ep.Raw && serializer.CheckNumbers(p.JSON, p.Old) == nil {
 		if o, changed, ok := unpatched(p.Old, p.Before, p.JSON); ok && fastjson.UnmarshalStrict(changed, o) {
 			warnings, err := p.object(p.Objections)
 			return o, warnings, err
@@ -61,7 +61,7 @@ func (k typedKind) decodeChanged(p *PatchedText) (runtime.Object, []string, erro
 // DecodeInto decodes the whole text into obj. fresh makes an object of the endpoint's
 // version, by which errors are explained.
 func (p *PatchedText) DecodeInto(obj runtime.Object, fresh func() runtime.Object) ([]string, error) {
-	strict, err := codec.DecodeText(p.JSON, obj, p.Strict)
+	strict, err := serializer.DecodeText(p.JSON, obj, p.Strict)
 	if err != nil {
 		return nil, invalidPatch(p.Result, p.Explain(fresh(), err))
 	}
@@ -75,7 +75,7 @@ func (p *PatchedText) DecodeInto(obj runtime.Object, fresh func() runtime.Object
 // newer server has stored those fields.
 func without(objections []error, before []byte, obj runtime.Object) []error {
 	had := map[string]bool{}
-	old, _ := codec.DecodeText(before, obj, true)
+	old, _ := serializer.DecodeText(before, obj, true)
 	for _, err := range old {
 		had[err.Error()] = true
 	}
@@ -104,7 +104,7 @@ func (k typedKind) sameKind(p *PatchedText) error {
 	if len(said) == len(kind)+2 && string(said[1:len(said)-1]) == kind && len(version) == len(apiVersion)+2 && string(version[1:len(version)-1]) == apiVersion {
 		return nil
 	}
-	got, err := codec.KindOf(p.JSON)
+	got, err := serializer.KindOf(p.JSON)
 	switch {
 	case err != nil:
 		return invalidPatch(p.Result, err)
@@ -116,7 +116,7 @@ func (k typedKind) sameKind(p *PatchedText) error {
 	if k.ep.versionOf(got) != nil {
 		return nil
 	}
-	return invalidPatch(p.Result, codec.ConversionError(got, k.ep.ServedGVK, p.JSON))
+	return invalidPatch(p.Result, serializer.ConversionError(got, k.ep.ServedGVK, p.JSON))
 }
 
 // object returns the strict decoding errors as warnings, or as an error if the directive is
@@ -128,7 +128,7 @@ func (p *PatchedText) object(objections []error) ([]string, error) {
 	case p.Directive == metav1.FieldValidationStrict:
 		return nil, invalidPatch(p.Result, runtime.NewStrictDecodingError(objections))
 	}
-	return codec.StrictWarnings(objections), nil
+	return serializer.StrictWarnings(objections), nil
 }
 
 func invalidPatch(r *patch.Result, err error) error {

@@ -15,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/managed"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -151,7 +151,7 @@ func (k untypedKind) ConvertStored(ctx context.Context, objects []*watchcache.Ob
 		if err := k.complete(u, records[i], objects[i].Revision()); err != nil {
 			return err
 		}
-		if texts[objects[i]], err = codec.Marshal(u, codec.JSON); err != nil {
+		if texts[objects[i]], err = serializer.Marshal(u, serializer.JSON); err != nil {
 			return err
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // untypedPatches are the patches that custom objects take beside CBOR apply: a strategic
@@ -24,38 +24,38 @@ var untypedPatches = []string{string(types.JSONPatchType), string(types.MergePat
 
 // DecodeBody drops fields that the kind's schema has no place for. The directive decides
 // whether they are an error, warnings, or neither.
-func (k untypedKind) DecodeBody(body []byte, m codec.MediaType, directive string) (resource.Object, []string, error) {
-	if m == codec.Protobuf { // custom objects have no protobuf form
-		return nil, nil, codec.Unrecognized(k.ep.ServedGVK, body, fmt.Errorf("%s objects have no protobuf form", k.ep.Kind))
+func (k untypedKind) DecodeBody(body []byte, m serializer.MediaType, directive string) (resource.Object, []string, error) {
+	if m == serializer.Protobuf { // custom objects have no protobuf form
+		return nil, nil, serializer.Unrecognized(k.ep.ServedGVK, body, fmt.Errorf("%s objects have no protobuf form", k.ep.Kind))
 	}
 	u, gvk, strict, err := k.decode(body, m, directive != metav1.FieldValidationIgnore)
 	if err != nil {
 		if gvk != nil && gvk.Kind != "" {
-			return nil, nil, codec.CannotHandle(*gvk, k.ep.ServedGVK, err)
+			return nil, nil, serializer.CannotHandle(*gvk, k.ep.ServedGVK, err)
 		}
-		return nil, nil, codec.Unrecognized(k.ep.ServedGVK, body, err)
+		return nil, nil, serializer.Unrecognized(k.ep.ServedGVK, body, err)
 	}
 	var warnings []string
 	if len(strict) > 0 {
 		if directive == metav1.FieldValidationStrict {
-			return nil, nil, codec.CannotHandle(*gvk, k.ep.ServedGVK, runtime.NewStrictDecodingError(strict))
+			return nil, nil, serializer.CannotHandle(*gvk, k.ep.ServedGVK, runtime.NewStrictDecodingError(strict))
 		}
-		warnings = codec.StrictWarnings(strict)
+		warnings = serializer.StrictWarnings(strict)
 	}
 	if gvk.GroupVersion() != k.ep.ServedGVK.GroupVersion() {
-		return nil, warnings, codec.VersionMismatch(gvk.GroupVersion(), k.ep.ServedGVK.GroupVersion())
+		return nil, warnings, serializer.VersionMismatch(gvk.GroupVersion(), k.ep.ServedGVK.GroupVersion())
 	}
 	return u, warnings, nil
 }
 
 // decode decodes an object and prunes it by the schema. strict holds the strict decoding
 // errors.
-func (k untypedKind) decode(body []byte, m codec.MediaType, strictly bool) (_ *resource.Untyped, gvk *schema.GroupVersionKind, strict []error, err error) {
+func (k untypedKind) decode(body []byte, m serializer.MediaType, strictly bool) (_ *resource.Untyped, gvk *schema.GroupVersionKind, strict []error, err error) {
 	if u := k.decodePlain(body, m); u != nil {
 		return u, &k.ep.ServedGVK, nil, nil
 	}
-	var s runtime.Decoder = json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredScheme{}, unstructuredScheme{}, json.SerializerOptions{Yaml: m == codec.YAML, Strict: strictly})
-	if m == codec.CBOR {
+	var s runtime.Decoder = json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredScheme{}, unstructuredScheme{}, json.SerializerOptions{Yaml: m == serializer.YAML, Strict: strictly})
+	if m == serializer.CBOR {
 		s = cbor.NewSerializer(unstructuredScheme{}, unstructuredScheme{}, cbor.Strict(strictly))
 	}
 	u := &unstructured.Unstructured{}
@@ -79,8 +79,8 @@ func (k untypedKind) decode(body []byte, m codec.MediaType, strictly bool) (_ *r
 
 // decodePlain is the fast path of decode, for JSON of the kind that the schema leaves as it
 // is. It returns nil for all else.
-func (k untypedKind) decodePlain(body []byte, m codec.MediaType) *resource.Untyped {
-	if m != codec.JSON {
+func (k untypedKind) decodePlain(body []byte, m serializer.MediaType) *resource.Untyped {
+	if m != serializer.JSON {
 		return nil
 	}
 	object, ok := fastjson.Object(body)
@@ -95,7 +95,7 @@ func (k untypedKind) decodePlain(body []byte, m codec.MediaType) *resource.Untyp
 }
 
 func (k untypedKind) DecodePatched(p *PatchedText) (resource.Object, []string, error) {
-	u, _, strict, err := k.decode(p.JSON, codec.JSON, p.Directive != metav1.FieldValidationIgnore)
+	u, _, strict, err := k.decode(p.JSON, serializer.JSON, p.Directive != metav1.FieldValidationIgnore)
 	if err != nil {
 		return nil, nil, invalidPatch(p.Result, err)
 	}

@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"fairlead.dev/internal/resource"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/openapi"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // DecodeMerged declines a text with fields that have no place in the schema.
 func (k untypedKind) DecodeMerged(m *MergedText) (resource.Object, bool) {
-	u := k.decodePlain(m.Text, codec.JSON)
+	u := k.decodePlain(m.Text, serializer.JSON)
 	if u == nil {
 		return nil, false
 	}

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/internal/server/openapi"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/internal/server/openapi"
 )
 

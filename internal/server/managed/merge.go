@@ -3,7 +3,7 @@ package managed
 import (
 	"bytes"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/internal/server/openapi"
 )
 

@@ -3,7 +3,7 @@ package managed
 import (
 	"bytes"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 )
 
 // hits looks up the changes with the given mark in the text of a set without parsing it. any reports whether the

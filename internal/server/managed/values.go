@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/internal/server/openapi"
 )
 

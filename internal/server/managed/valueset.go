@@ -3,7 +3,7 @@ package managed
 import (
 	"slices"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/internal/server/openapi"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/internal/server/openapi"
 )
 

@@ -3,7 +3,7 @@ package patch
 import (
 	"bytes"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 )
 
 // Changed compares two texts of an object member by member. It returns the names of the members that the second

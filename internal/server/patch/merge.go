@@ -3,7 +3,7 @@ package patch
 import (
 	"bytes"
 
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 )
 
 // merge applies an RFC 7386 merge patch to an object's text. Members that the patch does not name are copied as

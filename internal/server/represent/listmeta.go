@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // ListMeta is the metadata of a list.
@@ -49,17 +49,17 @@ func (m ListMeta) appendCBOR(dst []byte) []byte {
 	at, n := len(dst), 0
 	dst = append(dst, 0) // its head, which no length of these makes longer
 	if m.ResourceVersion != "" {
-		dst = codec.AppendCBORString(codec.AppendCBORString(dst, "resourceVersion"), m.ResourceVersion)
+		dst = serializer.AppendCBORString(serializer.AppendCBORString(dst, "resourceVersion"), m.ResourceVersion)
 		n++
 	}
 	if m.Continue != "" || m.ends {
-		dst = codec.AppendCBORString(codec.AppendCBORString(dst, "continue"), m.Continue)
+		dst = serializer.AppendCBORString(serializer.AppendCBORString(dst, "continue"), m.Continue)
 		n++
 	}
 	if m.Remaining > 0 {
-		dst = codec.AppendCBORHead(codec.AppendCBORString(dst, "remainingItemCount"), 0, int(m.Remaining))
+		dst = serializer.AppendCBORHead(serializer.AppendCBORString(dst, "remainingItemCount"), 0, int(m.Remaining))
 		n++
 	}
-	codec.AppendCBORHead(dst[:at], codec.CBORMap, n)
+	serializer.AppendCBORHead(dst[:at], serializer.CBORMap, n)
 	return dst
 }

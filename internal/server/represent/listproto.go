@@ -4,8 +4,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // protoHead appends the head of a protobuf list. The length of the items is part of it, so a
@@ -26,7 +26,7 @@ func (l *ListWriter) protoHead(dst []byte, m ListMeta) ([]byte, error) {
 		l.left += 1 + protowire.SizeBytes(n)
 	}
 	head := m.appendProto(nil)
-	dst = codec.AppendEnvelopeHead(dst, gvk)
+	dst = serializer.AppendEnvelopeHead(dst, gvk)
 	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
 	dst = protowire.AppendVarint(dst, uint64(1+protowire.SizeBytes(len(head))+l.left))
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)

@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/watchcache"
 )
 
@@ -69,9 +69,9 @@ type ListWriter struct {
 // Head appends the head of the list, up to the items.
 func (l *ListWriter) Head(dst []byte, m ListMeta) ([]byte, error) {
 	switch l.Representation.Media {
-	case codec.Protobuf:
+	case serializer.Protobuf:
 		return l.protoHead(dst, m)
-	case codec.CBOR:
+	case serializer.CBOR:
 		return l.cborHead(dst, m), nil
 	}
 	return l.Representation.AppendListHead(dst, m), nil
@@ -93,11 +93,11 @@ func (l *ListWriter) Next(dst []byte, limit int) (_ []byte, more bool, err error
 		return dst, false, err
 	}
 	switch {
-	case l.Representation.Media == codec.Protobuf && l.left != 0:
+	case l.Representation.Media == serializer.Protobuf && l.left != 0:
 		return dst, false, fmt.Errorf("%s: a list's length is off by %d", l.Representation.Endpoint.ServedGR, l.left)
-	case l.Representation.Media == codec.Protobuf:
-		return codec.AppendEnvelopeTail(dst), false, nil
-	case l.Representation.Media == codec.CBOR:
+	case l.Representation.Media == serializer.Protobuf:
+		return serializer.AppendEnvelopeTail(dst), false, nil
+	case l.Representation.Media == serializer.CBOR:
 		return dst, false, nil
 	case !l.begun && l.Representation.Shape == request.AsPartialList:
 		return append(dst[:len(dst)-1], "null}\n"...), false, nil
@@ -106,7 +106,7 @@ func (l *ListWriter) Next(dst []byte, limit int) (_ []byte, more bool, err error
 }
 
 func (l *ListWriter) appendItem(dst []byte, o *watchcache.Object) ([]byte, error) {
-	if l.Representation.Media == codec.JSON {
+	if l.Representation.Media == serializer.JSON {
 		if l.begun {
 			dst = append(dst, ',')
 		}
@@ -117,7 +117,7 @@ func (l *ListWriter) appendItem(dst []byte, o *watchcache.Object) ([]byte, error
 	if err != nil {
 		return dst, err
 	}
-	if l.Representation.Media == codec.CBOR {
+	if l.Representation.Media == serializer.CBOR {
 		return append(dst, e...), nil
 	}
 	if l.left -= 1 + protowire.SizeBytes(len(e)); l.left < 0 {

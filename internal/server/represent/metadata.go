@@ -1,7 +1,7 @@
 package represent
 
 import (
-	"fairlead.dev/internal/jsonscan"
+	"fairlead.dev/internal/codec/jsonscan"
 	"fairlead.dev/internal/server/request"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // AppendProtoFrame appends a metav1.WatchEvent, preceded by its length.
@@ -34,13 +34,13 @@ func appendProtoFrameHead(dst []byte, t watch.EventType, size int) []byte {
 func WrapProtoFrame(b []byte, at int, t watch.EventType, gvk schema.GroupVersionKind) []byte {
 	element := len(b) - at
 	var room [128]byte
-	envelope := protowire.AppendTag(codec.AppendEnvelopeHead(room[:0], gvk), 2, protowire.BytesType)
+	envelope := protowire.AppendTag(serializer.AppendEnvelopeHead(room[:0], gvk), 2, protowire.BytesType)
 	envelope = protowire.AppendVarint(envelope, uint64(element))
-	b = codec.AppendEnvelopeTail(b)
+	b = serializer.AppendEnvelopeTail(b)
 	object := len(envelope) + len(b) - at
 	b = append(appendProtoFrameHead(b, t, object), envelope...)
 	// The head stands at the end now; it goes to the front.
-	end := at + element + len(codec.AppendEnvelopeTail(nil))
+	end := at + element + len(serializer.AppendEnvelopeTail(nil))
 	var head [256]byte
 	n := copy(head[:], b[end:])
 	copy(b[at+n:], b[at:end])

@@ -13,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"fairlead.dev/internal/fastjson"
+	"fairlead.dev/internal/codec/fastjson"
 	"fairlead.dev/internal/resource"
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -50,9 +50,9 @@ func (f *Representation) stored() bool {
 }
 
 // elements returns the media type of elements.
-func (f *Representation) elements() codec.MediaType {
+func (f *Representation) elements() serializer.MediaType {
 	if f.Media.IsText() {
-		return codec.JSON
+		return serializer.JSON
 	}
 	return f.Media
 }
@@ -98,7 +98,7 @@ func (f *Representation) AppendEventElement(dst []byte, e watchcache.Event) ([]b
 // messageType returns the value of message.
 func (f *Representation) messageType() reflect.Type {
 	switch {
-	case f.Media != codec.Protobuf || f.Endpoint.GoType == nil:
+	case f.Media != serializer.Protobuf || f.Endpoint.GoType == nil:
 		return nil
 	case f.Shape == request.AsObject:
 		return f.Endpoint.GoType
@@ -157,7 +157,7 @@ func (f *Representation) Encode(obj runtime.Object) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return codec.Marshal(p, f.Media)
+		return serializer.Marshal(p, f.Media)
 	}
 	obj, err := f.Endpoint.Convert(obj)
 	if err != nil {
@@ -167,7 +167,7 @@ func (f *Representation) Encode(obj runtime.Object) ([]byte, error) {
 		obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 		defer obj.GetObjectKind().SetGroupVersionKind(f.Endpoint.ServedGVK)
 	}
-	return codec.Marshal(obj, f.Media)
+	return serializer.Marshal(obj, f.Media)
 }
 
 // Partial returns the object's metadata alone.
@@ -192,20 +192,20 @@ func (f *Representation) Kind() schema.GroupVersionKind {
 // Body returns the response body around one element.
 func (f *Representation) Body(element []byte, rev string) ([]byte, error) {
 	switch {
-	case f.Media == codec.Protobuf:
-		return codec.AppendEnvelope(nil, f.Kind(), element), nil
-	case f.Media == codec.CBOR:
-		return f.AddType(append(codec.CBORTag(), element...), len(codec.CBORTag())), nil
+	case f.Media == serializer.Protobuf:
+		return serializer.AppendEnvelope(nil, f.Kind(), element), nil
+	case f.Media == serializer.CBOR:
+		return f.AddType(append(serializer.CBORTag(), element...), len(serializer.CBORTag())), nil
 	case f.Shape == request.AsTable:
 		b := f.AppendTableHead(nil, ListMeta{ResourceVersion: rev}, true)
-		return codec.FinishJSON(append(append(b, element...), "]}"...), f.Media, f.Pretty)
+		return serializer.FinishJSON(append(append(b, element...), "]}"...), f.Media, f.Pretty)
 	}
-	return codec.FinishJSON(element, f.Media, f.Pretty)
+	return serializer.FinishJSON(element, f.Media, f.Pretty)
 }
 
 // appendItem appends an element as an item of a list.
 func (f *Representation) appendItem(dst []byte, element []byte) []byte {
-	if f.Media == codec.Protobuf {
+	if f.Media == serializer.Protobuf {
 		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
 		return protowire.AppendBytes(dst, element)
 	}

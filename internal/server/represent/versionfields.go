@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/endpoint"
 	"fairlead.dev/internal/server/managed"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -93,7 +93,7 @@ func (f *Representation) shown(o *watchcache.Object) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return codec.Marshal(obj, codec.JSON)
+		return serializer.Marshal(obj, serializer.JSON)
 	})
 }
 

@@ -10,27 +10,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // Negotiator holds the names of the media types that a server speaks, indexed by
-// codec.MediaType.
+// serializer.MediaType.
 type Negotiator []string
 
 // NewNegotiator returns that of a server with or without CBOR.
 func NewNegotiator(cbor bool) Negotiator {
 	if cbor {
-		return codec.MediaTypes[:]
+		return serializer.MediaTypes[:]
 	}
-	return codec.MediaTypes[:codec.CBOR]
+	return serializer.MediaTypes[:serializer.CBOR]
 }
 
 // streams returns the content types that a watch may have.
 func (o Negotiator) streams() (names []string) {
-	for m := range codec.MediaType(len(o)) {
+	for m := range serializer.MediaType(len(o)) {
 		switch m {
-		case codec.YAML:
-		case codec.JSON:
+		case serializer.YAML:
+		case serializer.JSON:
 			names = append(names, m.String()+";stream=watch")
 		default:
 			names = append(names, m.StreamType())
@@ -52,7 +52,7 @@ const (
 
 // ResponseFormat is the negotiated representation of a response.
 type ResponseFormat struct {
-	Media       codec.MediaType
+	Media       serializer.MediaType
 	Shape       Shape
 	MetaVersion string // version of meta.k8s.io for the shape
 	Pretty      bool
@@ -79,7 +79,7 @@ func (o Negotiator) Negotiate(req *http.Request, q Constraints) (ResponseFormat,
 	switch {
 	case header == "", header == "*/*", header == "application/json", header == "application/json, */*":
 	case !q.Custom && (header == "application/vnd.kubernetes.protobuf" || header == "application/vnd.kubernetes.protobuf,application/json"):
-		a.Media = codec.Protobuf
+		a.Media = serializer.Protobuf
 	default:
 		if !q.Custom && !o.Serves(header, q.Collection) {
 			return a, o.NotServed(q.Collection)
@@ -103,7 +103,7 @@ func (o Negotiator) ForStatus(req *http.Request) ResponseFormat {
 		header = "*/*"
 	}
 	for _, c := range parseAccept(header) {
-		for m := range codec.MediaType(len(o)) {
+		for m := range serializer.MediaType(len(o)) {
 			if a, ok := c.serve(m); ok && c.is(m) && a.Shape == AsObject && c.params["sv"] == "" {
 				a.Pretty = m.IsText() && (a.Pretty || IsPretty(req))
 				return a
@@ -127,11 +127,11 @@ func (o Negotiator) Serves(header string, collection bool) bool {
 // pick returns the first alternative that can be served.
 func (o Negotiator) pick(header string, q Constraints) (ResponseFormat, bool) {
 	for _, c := range parseAccept(header) {
-		for m := range codec.MediaType(len(o)) {
+		for m := range serializer.MediaType(len(o)) {
 			a, ok := c.serve(m)
 			switch {
 			case !ok || !c.is(m):
-			case q.Custom && m == codec.Protobuf && a.Shape == AsObject:
+			case q.Custom && m == serializer.Protobuf && a.Shape == AsObject:
 			case q.NoTable && a.Shape == AsTable:
 			default:
 				return a, true
@@ -152,7 +152,7 @@ type acceptClause struct {
 func (c *acceptClause) any() bool { return c.kind == "*/*" || c.kind == "*" }
 
 // is reports whether the clause takes the media type.
-func (c *acceptClause) is(m codec.MediaType) bool { return c.any() || c.kind == m.String() }
+func (c *acceptClause) is(m serializer.MediaType) bool { return c.any() || c.kind == m.String() }
 
 // parseAccept returns the alternatives of an Accept header, the preferred ones first.
 func parseAccept(header string) []acceptClause {
@@ -183,9 +183,9 @@ func parseAccept(header string) []acceptClause {
 
 // serve returns the format that the clause asks for in a media type; ok is false if there is
 // none.
-func (c *acceptClause) serve(m codec.MediaType) (ResponseFormat, bool) {
+func (c *acceptClause) serve(m serializer.MediaType) (ResponseFormat, bool) {
 	a := ResponseFormat{Media: m, Pretty: c.params["pretty"] == "1"}
-	if s := c.params["stream"]; s != "" && (s != "watch" || m == codec.YAML) {
+	if s := c.params["stream"]; s != "" && (s != "watch" || m == serializer.YAML) {
 		return a, false
 	}
 	if v := c.params["sv"]; v != "" && v != "v1" {
@@ -228,14 +228,14 @@ func IsPretty(req *http.Request) bool {
 }
 
 // ContentType returns the media type of a request's body.
-func (o Negotiator) ContentType(req *http.Request) (codec.MediaType, error) {
+func (o Negotiator) ContentType(req *http.Request) (serializer.MediaType, error) {
 	header := req.Header.Get("Content-Type")
 	if header == "" {
-		return codec.JSON, nil
+		return serializer.JSON, nil
 	}
 	kind, _, _ := strings.Cut(header, ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))
-	for m := range codec.MediaType(len(o)) {
+	for m := range serializer.MediaType(len(o)) {
 		if kind == m.String() {
 			return m, nil
 		}

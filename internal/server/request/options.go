@@ -16,7 +16,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // DecodeOptions reads a verb's options from the query.
@@ -83,16 +83,16 @@ func (o Negotiator) decodeDeleteBody(req *http.Request, body []byte, opts *metav
 	if err != nil {
 		return err
 	}
-	if m == codec.YAML {
-		if body, _, err = codec.YAMLToJSON(body, false); err != nil {
+	if m == serializer.YAML {
+		if body, _, err = serializer.YAMLToJSON(body, false); err != nil {
 			return apierrors.NewBadRequest(err.Error())
 		}
 	}
 	want := metav1.SchemeGroupVersion.WithKind("DeleteOptions")
 	if !m.IsText() {
-		var decoder runtime.Decoder = codec.ProtobufSerializer
-		if m == codec.CBOR {
-			decoder = codec.CBORSerializer
+		var decoder runtime.Decoder = serializer.ProtobufSerializer
+		if m == serializer.CBOR {
+			decoder = serializer.CBORSerializer
 		}
 		got, _, err := decoder.Decode(body, &want, opts)
 		if err != nil {
@@ -103,7 +103,7 @@ func (o Negotiator) decodeDeleteBody(req *http.Request, body []byte, opts *metav
 		}
 		return nil
 	}
-	if _, err := codec.KindOf(body); err != nil {
+	if _, err := serializer.KindOf(body); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, opts); err != nil {

@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"fairlead.dev/internal/server/apistatus"
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/metrics"
 	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/request"
+	"fairlead.dev/internal/server/serializer"
 	"fairlead.dev/storage"
 	"fairlead.dev/watchcache"
 )
@@ -250,19 +250,19 @@ func (st *Stream) appendBookmark(dst []byte, rev storage.Revision, initialEnd bo
 func (st *Stream) appendFailure(dst []byte, err error) []byte {
 	status := apistatus.Of(err)
 	switch st.f.Media {
-	case codec.CBOR:
-		text, err := codec.MarshalCBOR(status)
+	case serializer.CBOR:
+		text, err := serializer.MarshalCBOR(status)
 		if err != nil {
 			return dst
 		}
 		return append(represent.AppendCBORFrameHead(dst, watch.Error), text...)
-	case codec.Protobuf:
+	case serializer.Protobuf:
 		raw, err := status.Marshal()
 		if err != nil {
 			return dst
 		}
 		gvk := schema.GroupVersionKind{Version: "v1", Kind: "Status"}
-		return represent.AppendProtoFrame(dst, watch.Error, codec.AppendEnvelope(nil, gvk, raw))
+		return represent.AppendProtoFrame(dst, watch.Error, serializer.AppendEnvelope(nil, gvk, raw))
 	}
 	text, err := json.Marshal(runtime.Object(status))
 	if err != nil {
@@ -275,9 +275,9 @@ func (st *Stream) appendFailure(dst []byte, err error) []byte {
 // open begins a frame, up to the element.
 func (st *Stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte {
 	switch st.f.Media {
-	case codec.Protobuf:
+	case serializer.Protobuf:
 		return b
-	case codec.CBOR:
+	case serializer.CBOR:
 		return represent.AppendCBORFrameHead(b, t)
 	}
 	b = append(append(append(b, `{"type":"`...), t...), `","object":`...)
@@ -291,9 +291,9 @@ func (st *Stream) open(b []byte, t watch.EventType, rev storage.Revision) []byte
 // finish ends the frame that begins at index at.
 func (st *Stream) finish(b []byte, at int, t watch.EventType) []byte {
 	switch {
-	case st.f.Media == codec.Protobuf:
+	case st.f.Media == serializer.Protobuf:
 		return represent.WrapProtoFrame(b, at, t, st.f.Kind())
-	case st.f.Media == codec.CBOR:
+	case st.f.Media == serializer.CBOR:
 		return st.f.AddType(b, at+len(represent.AppendCBORFrameHead(nil, t)))
 	case st.f.Shape == request.AsTable:
 		return append(b, "]}}\n"...)

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/net/websocket"
 
-	"fairlead.dev/internal/server/codec"
 	"fairlead.dev/internal/server/represent"
 	"fairlead.dev/internal/server/respond"
+	"fairlead.dev/internal/server/serializer"
 )
 
 // WantsWebSocket reports whether the client asks to watch through a WebSocket, as browsers do.
@@ -25,7 +25,7 @@ func WantsWebSocket(req *http.Request) bool {
 // Upgrade turns the connection into a WebSocket and runs the stream on it, one message a
 // frame. A second goroutine reads and discards the client's messages, to notice that it goes
 // away.
-func Upgrade(ctx context.Context, w *respond.Writer, req *http.Request, m codec.MediaType, stream func(context.Context, http.ResponseWriter)) {
+func Upgrade(ctx context.Context, w *respond.Writer, req *http.Request, m serializer.MediaType, stream func(context.Context, http.ResponseWriter)) {
 	accept := func(*websocket.Config, *http.Request) error { return nil }
 	websocket.Server{Handshake: accept, Handler: func(conn *websocket.Conn) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -48,7 +48,7 @@ func Upgrade(ctx context.Context, w *respond.Writer, req *http.Request, m codec.
 // messages is a ResponseWriter that sends each frame as a message.
 type messages struct {
 	conn  *websocket.Conn
-	media codec.MediaType
+	media serializer.MediaType
 }
 
 func (m *messages) Header() http.Header { return http.Header{} }
@@ -61,11 +61,11 @@ func (m *messages) Write(p []byte) (int, error) {
 	for len(p) > 0 {
 		var err error
 		switch m.media {
-		case codec.CBOR:
+		case serializer.CBOR:
 			end := represent.CBORFrameSize(p)
 			err = websocket.Message.Send(m.conn, p[:end])
 			p = p[end:]
-		case codec.Protobuf:
+		case serializer.Protobuf:
 			end := 4 + int(binary.BigEndian.Uint32(p))
 			err = websocket.Message.Send(m.conn, p[4:end])
 			p = p[end:]

@@ -1,0 +1,354 @@
+package fastjson
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"fairlead.dev/internal/codec/jsonscan"
+)
+
+// Marshal returns the JSON of the value that from points to, byte for byte as encoding/json writes it. It returns
+// false if it cannot.
+func Marshal(from any) ([]byte, bool) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	b, ok := s.marshal(from)
+	if !ok {
+		return nil, false
+	}
+	return slices.Clone(b), true
+}
+
+// scratch is memory for encoding.
+type scratch struct {
+	b     []byte
+	keys  []string
+	depth int
+}
+
+// deeper increments the depth before following a pointer, a slice or a map. It returns false if the depth is
+// exceeded, as in a cyclic value. The caller decrements s.depth afterwards, unless it gives up.
+func (s *scratch) deeper() bool {
+	s.depth++
+	return s.depth <= maxDepth
+}
+
+// maxScratch is the largest scratch, in bytes, that is pooled.
+const maxScratch = 64 << 10
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func (s *scratch) marshal(from any) ([]byte, bool) {
+	v := reflect.ValueOf(from)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil, false
+	}
+	s.depth = 0
+	b, ok := s.value(s.b[:0], planOf(v.Type().Elem()), v.UnsafePointer())
+	if s.b = b[:0]; cap(b) > maxScratch {
+		s.b = nil
+	}
+	return b, ok
+}
+
+// value appends the value of the plan's type at v.
+func (s *scratch) value(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
+	switch p.op {
+	case text:
+		return appendString(b, *(*string)(v))
+	case structure:
+		return s.structure(b, p, v)
+	case pointer:
+		at := *(*unsafe.Pointer)(v)
+		if at == nil {
+			return append(b, "null"...), true
+		}
+		if !s.deeper() {
+			return b, false
+		}
+		b, ok := s.value(b, p.elem, at)
+		s.depth--
+		return b, ok
+	case slice:
+		return s.slice(b, p, (*header)(v))
+	case stringMap:
+		return sorted(s, b, *(*map[string]string)(v), appendString)
+	case mapping:
+		return s.mapping(b, p, reflect.NewAt(p.typ, v).Elem())
+	case integer:
+		return strconv.AppendInt(b, getInt(v, p.size), 10), true
+	case unsigned:
+		return strconv.AppendUint(b, reflect.NewAt(p.typ, v).Elem().Uint(), 10), true
+	case boolean:
+		return strconv.AppendBool(b, *(*bool)(v)), true
+	case timestamp:
+		t := (*metav1.Time)(v)
+		if t.IsZero() {
+			return append(b, "null"...), true
+		}
+		return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339), '"'), true
+	case bytes:
+		data := *(*[]byte)(v)
+		if data == nil {
+			return append(b, "null"...), true
+		}
+		return append(base64.StdEncoding.AppendEncode(append(b, '"'), data), '"'), true
+	case quantity:
+		q, err := (*resource.Quantity)(v).MarshalJSON()
+		return append(b, q...), err == nil
+	case intOrText:
+		x := (*intstr.IntOrString)(v)
+		switch x.Type {
+		case intstr.Int:
+			return strconv.AppendInt(b, int64(x.IntVal), 10), true
+		case intstr.String:
+			return appendString(b, x.StrVal)
+		}
+		return b, false
+	case custom:
+		if !p.writes {
+			return b, false
+		}
+		if p.typ == fieldsType {
+			if raw := (*metav1.FieldsV1)(v).GetRawBytes(); len(raw) > 0 && compact(raw) {
+				return append(b, raw...), true
+			}
+		}
+		text, err := json.Marshal(reflect.NewAt(p.typ, v).Interface())
+		return append(b, text...), err == nil
+	}
+	return b, false
+}
+
+// compact reports whether valid JSON is formatted and escaped as encoding/json would write it.
+func compact(b []byte) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		and, angle := x^(ones*'&'), x&^(ones*2)^(ones*'<') // < and > differ in one bit
+		if ((and-ones)&^and|(angle-ones)&^angle|(x-ones*('!'))|x)&highs != 0 {
+			return false
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c <= ' ' || c == '<' || c == '>' || c == '&' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func getInt(v unsafe.Pointer, size uintptr) int64 {
+	switch size {
+	case 8:
+		return *(*int64)(v)
+	case 4:
+		return int64(*(*int32)(v))
+	case 2:
+		return int64(*(*int16)(v))
+	}
+	return int64(*(*int8)(v))
+}
+
+func (s *scratch) structure(b []byte, p *plan, v unsafe.Pointer) ([]byte, bool) {
+	b = append(b, '{')
+	from := len(b)
+	for i := range p.fields {
+		f := &p.fields[i]
+		at := unsafe.Add(v, f.offset)
+		if f.empty != always && f.isEmpty(at) {
+			continue
+		}
+		if len(b) > from {
+			b = append(b, ',')
+		}
+		b = append(b, f.quoted...)
+		var ok bool
+		if b, ok = s.value(b, f.plan, at); !ok {
+			return b, false
+		}
+	}
+	return append(b, '}'), true
+}
+
+// isEmpty reports whether the field is omitted.
+func (f *field) isEmpty(v unsafe.Pointer) bool {
+	p := f.plan
+	switch f.empty {
+	case omitZeroOf:
+		if p.op == timestamp {
+			return (*metav1.Time)(v).IsZero()
+		}
+		if p.typ.Kind() == reflect.Pointer {
+			return *(*unsafe.Pointer)(v) == nil || reflect.NewAt(p.typ, v).Elem().Interface().(zeroer).IsZero()
+		}
+		return reflect.NewAt(p.typ, v).Interface().(zeroer).IsZero()
+	case omitZero:
+		return reflect.NewAt(p.typ, v).Elem().IsZero()
+	}
+	switch p.op {
+	case text:
+		return *(*string)(v) == ""
+	case pointer:
+		return *(*unsafe.Pointer)(v) == nil
+	case slice, bytes:
+		return (*header)(v).len == 0
+	case stringMap:
+		return len(*(*map[string]string)(v)) == 0
+	case boolean:
+		return !*(*bool)(v)
+	case integer:
+		return getInt(v, p.size) == 0
+	case structure, timestamp, quantity, intOrText:
+		return false
+	}
+	switch x := reflect.NewAt(p.typ, v).Elem(); x.Kind() {
+	case reflect.Map, reflect.Slice, reflect.Array, reflect.String:
+		return x.Len() == 0
+	case reflect.Struct:
+		return false
+	default:
+		return x.IsZero()
+	}
+}
+
+func (s *scratch) slice(b []byte, p *plan, h *header) ([]byte, bool) {
+	if h.data == nil {
+		return append(b, "null"...), true
+	}
+	if !s.deeper() {
+		return b, false
+	}
+	b = append(b, '[')
+	for i := range h.len {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var ok bool
+		if b, ok = s.value(b, p.elem, unsafe.Add(h.data, uintptr(i)*p.elem.size)); !ok {
+			return b, false
+		}
+	}
+	s.depth--
+	return append(b, ']'), true
+}
+
+// sorted appends a map in the order of its keys; a nil map is null.
+func sorted[V any](s *scratch, b []byte, m map[string]V, add func([]byte, V) ([]byte, bool)) ([]byte, bool) {
+	if m == nil {
+		return append(b, "null"...), true
+	}
+	keys := s.keys[:0]
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	b = append(b, '{')
+	ok := true
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if b, ok = appendString(b, k); !ok {
+			break
+		}
+		if b, ok = add(append(b, ':'), m[k]); !ok {
+			break
+		}
+	}
+	clear(keys)
+	s.keys = keys[:0]
+	return append(b, '}'), ok
+}
+
+func appendQuantity(b []byte, q resource.Quantity) ([]byte, bool) {
+	text, err := q.MarshalJSON()
+	return append(b, text...), err == nil
+}
+
+func (s *scratch) mapping(b []byte, p *plan, m reflect.Value) ([]byte, bool) {
+	if m.IsNil() {
+		return append(b, "null"...), true
+	}
+	if p.elem.op == quantity {
+		return sorted(s, b, quantities(m), appendQuantity)
+	}
+	if !s.deeper() {
+		return b, false
+	}
+	type entry struct {
+		key   string
+		value reflect.Value
+	}
+	var space [4]entry
+	list := space[:0]
+	for it := m.MapRange(); it.Next(); {
+		v := reflect.New(p.elem.typ)
+		v.Elem().Set(it.Value())
+		list = append(list, entry{it.Key().String(), v})
+	}
+	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	b = append(b, '{')
+	for i, e := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var ok bool
+		if b, ok = appendString(b, e.key); !ok {
+			return b, false
+		}
+		if b, ok = s.value(append(b, ':'), p.elem, e.value.UnsafePointer()); !ok {
+			return b, false
+		}
+	}
+	s.depth--
+	return append(b, '}'), true
+}
+
+// appendString appends a quoted string.
+func appendString(b []byte, s string) ([]byte, bool) {
+	raw := unsafe.Slice(unsafe.StringData(s), len(s))
+	b = append(b, '"')
+	for from := 0; ; {
+		at := jsonscan.Escaped(raw, from)
+		b = append(b, raw[from:at]...)
+		if at == len(raw) {
+			return append(b, '"'), true
+		}
+		switch c := raw[at]; c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\n':
+			b = append(b, '\\', 'n')
+		case '<', '>', '&':
+			b = append(b, `\u00`...)
+			b = append(b, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		default:
+			return appendOdd(b, s, at)
+		}
+		from = at + 1
+	}
+}
+
+// appendOdd appends the rest of a string by encoding/json.
+func appendOdd(b []byte, s string, at int) ([]byte, bool) {
+	text, err := json.Marshal(s[at:])
+	if err != nil {
+		return b, false
+	}
+	return append(b, text[1:]...), true
+}
