@@ -15,7 +15,7 @@ func (s *Store) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, e
 	if err := s.writable(ctx); err != nil {
 		return storage.TxnResult{}, err
 	}
-	puts, err := s.puts(t.Then)
+	puts, err := s.writeOps(t.Then)
 	if err != nil {
 		return storage.TxnResult{}, err
 	}
@@ -29,7 +29,7 @@ func (s *Store) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, e
 	if err != nil {
 		return storage.TxnResult{}, s.writeFailure(err)
 	}
-	s.saw(res.Header.Revision)
+	s.observeRevision(res.Header.Revision)
 	out := storage.TxnResult{Succeeded: res.Succeeded, Revision: storage.Revision(res.Header.Revision)}
 	for _, r := range res.Responses {
 		if r.GetResponsePut() != nil || r.GetResponseDeleteRange().GetDeleted() > 0 {
@@ -52,7 +52,7 @@ func (s *Store) Commit(ctx context.Context, t storage.Txn) (storage.TxnResult, e
 	return out, nil
 }
 
-func (s *Store) puts(ops []storage.Op) ([]clientv3.Op, error) {
+func (s *Store) writeOps(ops []storage.Op) ([]clientv3.Op, error) {
 	out := make([]clientv3.Op, 0, len(ops))
 	for _, op := range ops {
 		switch {
@@ -64,7 +64,7 @@ func (s *Store) puts(ops []storage.Op) ([]clientv3.Op, error) {
 		case op.End != "":
 			return nil, fmt.Errorf("a put of a range: %w", storage.ErrInvalid)
 		}
-		key, err := s.keys.out(op.Key)
+		key, err := s.keys.toCluster(op.Key)
 		if err != nil {
 			return nil, err
 		}
@@ -88,14 +88,14 @@ func (s *Store) conditions(ctx context.Context, ifs []storage.Condition) (cmps [
 			return nil, nil, fmt.Errorf("condition on revision %d: %w", c.ModRevision, storage.ErrInvalid)
 		}
 		if c.End != "" {
-			more, err := s.unchanged(ctx, c)
+			more, err := s.unchangedConditions(ctx, c)
 			if err != nil {
 				return nil, nil, err
 			}
 			cmps = append(cmps, more...)
 			continue
 		}
-		key, err := s.keys.out(c.Key)
+		key, err := s.keys.toCluster(c.Key)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -109,10 +109,10 @@ func (s *Store) conditions(ctx context.Context, ifs []storage.Condition) (cmps [
 // comparisons.
 const maxCompared = 100
 
-// unchanged requires that a range is unchanged: no key in it is younger, and those that existed
+// unchangedConditions requires that a range is unchanged: no key in it is younger, and those that existed
 // still exist. A key that was both created and deleted meanwhile leaves no trace to compare with;
 // the range is then as it was.
-func (s *Store) unchanged(ctx context.Context, c storage.Condition) ([]clientv3.Cmp, error) {
+func (s *Store) unchangedConditions(ctx context.Context, c storage.Condition) ([]clientv3.Cmp, error) {
 	sp, ok := s.keys.span(c.Key, c.End)
 	if !ok {
 		return nil, nil

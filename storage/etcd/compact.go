@@ -24,7 +24,7 @@ func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
 	if _, err := s.client.Compact(ctx, int64(r)); err != nil {
 		return s.writeFailure(err)
 	}
-	s.sawCompacted(int64(r))
+	s.observeCompaction(int64(r))
 	return nil
 }
 
@@ -32,12 +32,12 @@ func (s *Store) Compact(ctx context.Context, r storage.Revision) error {
 // readable revision.
 func (s *Store) findCompacted(ctx context.Context) error {
 	low, high := max(s.Compacted(), 1), s.Revision()
-	if err := s.at(ctx, low); !errors.Is(err, storage.ErrCompacted) {
+	if err := s.checkReadable(ctx, low); !errors.Is(err, storage.ErrCompacted) {
 		return err
 	}
 	for low+1 < high {
 		middle := low + (high-low)/2
-		switch err := s.at(ctx, middle); {
+		switch err := s.checkReadable(ctx, middle); {
 		case err == nil:
 			high = middle
 		case errors.Is(err, storage.ErrCompacted):
@@ -46,32 +46,32 @@ func (s *Store) findCompacted(ctx context.Context) error {
 			return err
 		}
 	}
-	s.sawCompacted(int64(high))
+	s.observeCompaction(int64(high))
 	return nil
 }
 
 // compactKey is the key by which the processes that share a cluster agree which of them compacts
-// it. It is kube-apiserver's, so that a kube-apiserver may be one of them. Its version counts the
-// intervals.
+// it in an interval. kube-apiserver uses the same key and protocol, so it may be one of the processes.
+// The key's version counts the intervals.
 const compactKey = "compact_rev_key"
 
-// compactForever compacts once per interval to the revision of an interval before, unless another
+// runCompaction compacts once per interval to the revision of an interval before, unless another
 // process has done so.
-func (s *Store) compactForever() {
+func (s *Store) runCompaction() {
 	tick := time.NewTicker(s.opts.History)
 	defer tick.Stop()
-	var turn, old int64
+	var version, recorded int64 // of compactKey, and the revision that the interval before recorded
 	for {
 		select {
 		case <-s.ctx.Done():
 			return
 		case <-tick.C:
 		}
-		mine, next, now, err := s.takeTurn(turn, old)
+		claimed, next, current, err := s.claimInterval(version, recorded)
 		if err == nil {
-			last := old
-			if turn, old = next, now; mine && last > 0 {
-				err = s.Compact(s.ctx, storage.Revision(last))
+			target := recorded
+			if version, recorded = next, current; claimed && target > 0 {
+				err = s.Compact(s.ctx, storage.Revision(target))
 			}
 		}
 		if err != nil && !s.isClosed() && !errors.Is(err, storage.ErrCompacted) {
@@ -80,22 +80,22 @@ func (s *Store) compactForever() {
 	}
 }
 
-// takeTurn takes the interval after turn, if it is not taken yet. It returns the next interval and
-// the current revision.
-func (s *Store) takeTurn(turn, old int64) (mine bool, next, now int64, err error) {
+// claimInterval claims the interval after a version of compactKey, unless another process has claimed
+// it. It returns the key's version after that, and the current revision.
+func (s *Store) claimInterval(version, recorded int64) (claimed bool, next, current int64, err error) {
 	ctx, cancel := s.request(s.ctx)
 	defer cancel()
 	res, err := s.client.Txn(ctx).
-		If(clientv3.Compare(clientv3.Version(compactKey), "=", turn)).
-		Then(clientv3.OpPut(compactKey, fmt.Sprint(old))).
+		If(clientv3.Compare(clientv3.Version(compactKey), "=", version)).
+		Then(clientv3.OpPut(compactKey, fmt.Sprint(recorded))).
 		Else(clientv3.OpGet(compactKey)).
 		Commit()
 	if err != nil {
 		return false, 0, 0, s.writeFailure(err)
 	}
-	s.saw(res.Header.Revision)
+	s.observeRevision(res.Header.Revision)
 	if res.Succeeded {
-		return true, turn + 1, res.Header.Revision, nil
+		return true, version + 1, res.Header.Revision, nil
 	}
 	if kvs := res.Responses[0].GetResponseRange().GetKvs(); len(kvs) > 0 {
 		next = kvs[0].Version

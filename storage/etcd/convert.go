@@ -11,7 +11,7 @@ import (
 
 func (k keys) keyValue(kv *mvccpb.KeyValue) *storage.KeyValue {
 	return &storage.KeyValue{
-		Key:            k.in(kv.Key),
+		Key:            k.fromCluster(kv.Key),
 		Value:          kv.Value,
 		CreateRevision: storage.Revision(kv.CreateRevision),
 		ModRevision:    storage.Revision(kv.ModRevision),

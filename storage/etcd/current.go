@@ -71,7 +71,7 @@ func (s *Store) runRounds() {
 			return
 		}
 		mu.Unlock()
-		page, err := s.page(s.ctx, span{start: s.keys.probe()}, 0, 0, true)
+		page, err := s.page(s.ctx, span{start: s.keys.probeKey()}, 0, 0, true)
 		if err == nil {
 			r.rev = storage.Revision(page.Header.Revision)
 		}
@@ -80,10 +80,10 @@ func (s *Store) runRounds() {
 	}
 }
 
-// at asks the cluster whether a revision can be read. Errors: ErrCompacted, ErrFutureRevision and
+// checkReadable asks the cluster whether a revision can be read. Errors: ErrCompacted, ErrFutureRevision and
 // others.
 // ErrFutureRevision and so on.
-func (s *Store) at(ctx context.Context, r storage.Revision) error {
-	_, err := s.page(ctx, span{start: s.keys.probe()}, r, 0, true)
+func (s *Store) checkReadable(ctx context.Context, r storage.Revision) error {
+	_, err := s.page(ctx, span{start: s.keys.probeKey()}, r, 0, true)
 	return err
 }

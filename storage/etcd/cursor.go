@@ -60,17 +60,17 @@ func (s *Store) Watch(start, end string, after storage.Revision) (storage.Cursor
 	var err error
 	if after == 0 {
 		after, err = s.Current(ctx)
-	} else if err = s.at(ctx, after); errors.Is(err, storage.ErrFutureRevision) {
+	} else if err = s.checkReadable(ctx, after); errors.Is(err, storage.ErrFutureRevision) {
 		err = nil
 	}
 	if errors.Is(err, storage.ErrCompacted) {
-		s.sawCompacted(int64(after) + 1)
+		s.observeCompaction(int64(after) + 1)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("watch after %d: %w", after, err)
 	}
 	c := s.newCursor(start, end, after)
-	if !s.add(c) {
+	if !s.startPump(c) {
 		return nil, storage.ErrClosed
 	}
 	select {
@@ -91,15 +91,15 @@ func (s *Store) newCursor(start, end string, after storage.Revision) *cursor {
 	}
 	sp, ok := s.keys.span(start, end)
 	if c.span = sp; !ok {
-		c.span, c.empty = span{start: s.keys.probe()}, true
+		c.span, c.empty = span{start: s.keys.probeKey()}, true
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
 	c.mu.progress = after
 	return c
 }
 
-// add starts the cursor's pump; false if the store is closed.
-func (s *Store) add(c *cursor) bool {
+// startPump starts the cursor's pump; false if the store is closed.
+func (s *Store) startPump(c *cursor) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.closed {
@@ -112,10 +112,10 @@ func (s *Store) add(c *cursor) bool {
 
 func (c *cursor) Bell() <-chan struct{} { return c.bell }
 
-func (c *cursor) ring() { poke(c.bell) }
+func (c *cursor) ring() { notify(c.bell) }
 
-// poke sends on a channel of one slot.
-func poke(bell chan struct{}) {
+// notify sends on a channel of one slot.
+func notify(bell chan struct{}) {
 	select {
 	case bell <- struct{}{}:
 	default:
@@ -133,15 +133,15 @@ func (c *cursor) Next() (storage.Batch, error) {
 	if c.mu.err != nil {
 		c.ring()
 	}
-	if c.full() {
-		poke(c.kick)
+	if c.isFull() {
+		notify(c.kick)
 	}
 	c.mu.events, c.mu.size = nil, 0
 	return b, nil
 }
 
-// full reports that no more events are accepted; mu is held.
-func (c *cursor) full() bool { return c.mu.size >= c.store.opts.Buffer }
+// isFull reports that no more events are accepted; mu is held.
+func (c *cursor) isFull() bool { return c.mu.size >= c.store.opts.Buffer }
 
 // Want implements storage.Cursor.
 func (c *cursor) Want(r storage.Revision) {
@@ -153,11 +153,11 @@ func (c *cursor) Want(r storage.Revision) {
 	}
 	c.mu.wanted = max(c.mu.wanted, r)
 	c.mu.until = time.Now().Add(wantFor)
-	poke(c.kick)
+	notify(c.kick)
 }
 
-// end makes Next fail when the earlier events have been read.
-func (c *cursor) end(err error) {
+// fail makes Next fail when the earlier events have been read.
+func (c *cursor) fail(err error) {
 	c.mu.Lock()
 	if c.mu.err == nil || errors.Is(err, storage.ErrClosed) {
 		c.mu.err = err
@@ -174,7 +174,7 @@ func (c *cursor) Close() {
 	s.mu.Lock()
 	delete(s.mu.cursors, c)
 	s.mu.Unlock()
-	c.end(storage.ErrClosed)
+	c.fail(storage.ErrClosed)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.events = nil

@@ -43,14 +43,14 @@ func (s *Store) failure(err error) error {
 	if status.Code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max") {
 		return fmt.Errorf("%w (%w)", storage.ErrTooLarge, err) // more than gRPC carries, refused before the store saw it
 	}
-	return fmt.Errorf("%w: %w", storage.ErrUnavailable, message{err})
+	return fmt.Errorf("%w: %w", storage.ErrUnavailable, grpcMessage{err})
 }
 
-// message is an error of gRPC whose text is the message alone, without gRPC's code.
-type message struct{ error }
+// grpcMessage is an error of gRPC whose text is the message alone, without gRPC's code.
+type grpcMessage struct{ error }
 
-func (m message) Error() string { return status.Convert(m.error).Message() }
-func (m message) Unwrap() error { return m.error }
+func (m grpcMessage) Error() string { return status.Convert(m.error).Message() }
+func (m grpcMessage) Unwrap() error { return m.error }
 
 // writeFailure is failure for a write.
 func (s *Store) writeFailure(err error) error {

@@ -11,8 +11,8 @@ import (
 // of the cluster, which have prefix in its place.
 type keys struct{ root, prefix string }
 
-// out returns the cluster's name of a key.
-func (k keys) out(key string) (string, error) {
+// toCluster returns the cluster's name of a key.
+func (k keys) toCluster(key string) (string, error) {
 	rest, ok := strings.CutPrefix(key, k.root)
 	if !ok || key == "" {
 		return "", fmt.Errorf("the key %q does not begin with %q: %w", key, k.root, storage.ErrInvalid)
@@ -20,8 +20,8 @@ func (k keys) out(key string) (string, error) {
 	return k.prefix + rest, nil
 }
 
-// in returns the store's name of one of the cluster's keys.
-func (k keys) in(key []byte) string {
+// fromCluster returns the store's name of one of the cluster's keys.
+func (k keys) fromCluster(key []byte) string {
 	if k.root == k.prefix {
 		return string(key)
 	}
@@ -35,11 +35,11 @@ type span struct{ start, end string }
 // span translates a range of keys, cut to the store's keys; ok is false if the result is empty.
 func (k keys) span(start, end string) (s span, ok bool) {
 	if end == "" {
-		key, err := k.out(start)
+		key, err := k.toCluster(start)
 		return span{start: key}, err == nil
 	}
 	last := storage.PrefixEnd(k.root)
-	if before(last, end) {
+	if endsBefore(last, end) {
 		end = last
 	}
 	start = max(start, k.root)
@@ -57,14 +57,14 @@ func (k keys) span(start, end string) (s span, ok bool) {
 	return s, true
 }
 
-// before compares two ends.
-func before(a, b string) bool {
+// endsBefore compares two ends.
+func endsBefore(a, b string) bool {
 	if a == storage.NoEnd || b == storage.NoEnd {
 		return b == storage.NoEnd && a != b
 	}
 	return a < b
 }
 
-// probe is a key that is never written, for questions about the cluster itself. It lies within the
+// probeKey is a key that is never written, for questions about the cluster itself. It lies within the
 // prefix, which the store is allowed to read.
-func (k keys) probe() string { return k.prefix + "\x00" }
+func (k keys) probeKey() string { return k.prefix + "\x00" }

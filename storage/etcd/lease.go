@@ -46,7 +46,7 @@ func (s *Store) Revoke(ctx context.Context, id storage.LeaseID) error {
 	if err != nil {
 		return s.writeFailure(clientv3.ContextError(ctx, err))
 	}
-	s.saw(res.Header.GetRevision())
+	s.observeRevision(res.Header.GetRevision())
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (s *Store) Lease(ctx context.Context, id storage.LeaseID) (storage.Lease, e
 	}
 	for _, key := range res.Keys {
 		if strings.HasPrefix(string(key), s.keys.prefix) {
-			l.Keys = append(l.Keys, s.keys.in(key))
+			l.Keys = append(l.Keys, s.keys.fromCluster(key))
 		}
 	}
 	slices.Sort(l.Keys)

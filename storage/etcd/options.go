@@ -105,9 +105,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("etcd: %w: %w", storage.ErrInvalid, err)
 	}
 	s := newStore(client, o)
-	if err := s.begin(ctx); err != nil {
-		if why := s.why(); why != nil && errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, message{why})
+	if err := s.readState(ctx); err != nil {
+		if why := s.connectionError(); why != nil && errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", storage.ErrUnavailable, grpcMessage{why})
 		}
 		s.Close()
 		return nil, fmt.Errorf("the etcd cluster at %s: %w", strings.Join(o.Endpoints, ", "), err)
@@ -115,11 +115,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// why asks a member without retrying. A request that is repeated until its timeout does not return
+// connectionError asks a member without retrying. A request that is repeated until its timeout does not return
 // the connection's error.
-func (s *Store) why() error {
+func (s *Store) connectionError() error {
 	ctx, cancel := context.WithTimeout(s.ctx, time.Second)
 	defer cancel()
-	_, err := pb.NewKVClient(s.client.ActiveConnection()).Range(ctx, &pb.RangeRequest{Key: []byte(s.keys.probe())})
+	_, err := pb.NewKVClient(s.client.ActiveConnection()).Range(ctx, &pb.RangeRequest{Key: []byte(s.keys.probeKey())})
 	return err
 }

@@ -37,7 +37,7 @@ func (c *cursor) pump() {
 		case c.ctx.Err() != nil:
 			return
 		case errors.Is(err, storage.ErrCompacted):
-			c.end(err)
+			c.fail(err)
 			return
 		case errors.Is(err, errFull):
 			c.awaitRoom()
@@ -54,7 +54,7 @@ func (c *cursor) pump() {
 func (c *cursor) awaitRoom() {
 	for c.ctx.Err() == nil {
 		c.mu.Lock()
-		full := c.full()
+		full := c.isFull()
 		c.mu.Unlock()
 		if !full {
 			return
@@ -80,25 +80,25 @@ func (c *cursor) follow() error {
 	if !patience.Stop() {
 		return errStalled
 	}
-	asks := asker{cursor: c, ctx: ctx}
+	asks := progressRequester{cursor: c, ctx: ctx}
 	defer asks.stop()
-	asks.look()
+	asks.requestNow()
 	for {
 		select {
 		case r, ok := <-responses:
 			if !ok {
 				return errBroken
 			}
-			if err := c.take(&r); err != nil {
+			if err := c.addEvents(&r); err != nil {
 				return err
 			}
-			if !c.wants() {
+			if !c.needsEvents() {
 				asks.stop()
 			}
 		case <-c.kick:
-			asks.look()
+			asks.requestNow()
 		case <-asks.due():
-			if err := asks.ask(); err != nil {
+			if err := asks.request(); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -126,10 +126,10 @@ func (c *cursor) watchOptions(after storage.Revision) []clientv3.OpOption {
 	return opts
 }
 
-// take adds the events of a response, which holds whole transactions.
-func (c *cursor) take(r *clientv3.WatchResponse) error {
+// addEvents adds the events of a response, which holds whole transactions.
+func (c *cursor) addEvents(r *clientv3.WatchResponse) error {
 	if r.CompactRevision != 0 {
-		c.store.sawCompacted(r.CompactRevision)
+		c.store.observeCompaction(r.CompactRevision)
 		return fmt.Errorf("compacted up to %d: %w", r.CompactRevision, storage.ErrCompacted)
 	}
 	if err := r.Err(); err != nil {
@@ -142,7 +142,7 @@ func (c *cursor) take(r *clientv3.WatchResponse) error {
 		c.open.Do(func() { close(c.opened) })
 		return nil
 	}
-	c.store.saw(r.Header.Revision)
+	c.store.observeRevision(r.Header.Revision)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	progress := storage.Revision(r.Header.Revision)
@@ -170,13 +170,13 @@ func (c *cursor) take(r *clientv3.WatchResponse) error {
 	if c.mu.progress >= c.mu.wanted {
 		c.mu.wanted = 0
 	}
-	if c.full() {
+	if c.isFull() {
 		return errFull
 	}
 	return nil
 }
 
-func (c *cursor) wants() bool {
+func (c *cursor) needsEvents() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mu.wanted > 0

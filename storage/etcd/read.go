@@ -25,7 +25,7 @@ func (s *Store) Range(ctx context.Context, r storage.RangeRequest) (storage.Rang
 	sp, ok := s.keys.span(r.Start, r.End)
 	if !ok {
 		// There are no keys, but the revision must still be checked.
-		sp, r.CountOnly = span{start: s.keys.probe()}, true
+		sp, r.CountOnly = span{start: s.keys.probeKey()}, true
 	}
 	for {
 		res, err := s.scan(ctx, sp, r)
@@ -89,7 +89,7 @@ func (s *Store) page(ctx context.Context, sp span, at storage.Revision, limit in
 		cancel()
 		switch {
 		case err == nil:
-			s.saw(page.Header.Revision)
+			s.observeRevision(page.Header.Revision)
 			return page, nil
 		case !hung:
 			return nil, s.failure(err)

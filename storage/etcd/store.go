@@ -46,8 +46,8 @@ func newStore(client *clientv3.Client, o Options) *Store {
 	return s
 }
 
-// begin reads the current state of the cluster.
-func (s *Store) begin(ctx context.Context) error {
+// readState reads the current state of the cluster.
+func (s *Store) readState(ctx context.Context) error {
 	if _, err := s.Current(ctx); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *Store) begin(ctx context.Context) error {
 		return err
 	}
 	if s.opts.History > 0 {
-		s.start(s.compactForever)
+		s.start(s.runCompaction)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.cancel()
 	for c := range cursors {
-		c.end(storage.ErrClosed)
+		c.fail(storage.ErrClosed)
 	}
 	err := s.client.Close()
 	s.work.Wait()
@@ -114,10 +114,10 @@ func (s *Store) Err() error {
 // errTimeout bounds the wait of health checks.
 const errTimeout = 2 * time.Second
 
-func (s *Store) saw(rev int64)        { raise(&s.seen, rev) }
-func (s *Store) sawCompacted(r int64) { raise(&s.compacted, r) }
+func (s *Store) observeRevision(rev int64) { raiseTo(&s.seen, rev) }
+func (s *Store) observeCompaction(r int64) { raiseTo(&s.compacted, r) }
 
-func raise(a *atomic.Int64, to int64) {
+func raiseTo(a *atomic.Int64, to int64) {
 	for {
 		if now := a.Load(); now >= to || a.CompareAndSwap(now, to) {
 			return

@@ -26,31 +26,33 @@ func header(r storage.Revision) *pb.ResponseHeader {
 	return &pb.ResponseHeader{ClusterId: clusterID, MemberId: memberID, RaftTerm: raftTerm, Revision: int64(r)}
 }
 
-// inner is the header of an answer within a transaction.
-func inner(r storage.Revision) *pb.ResponseHeader { return &pb.ResponseHeader{Revision: int64(r)} }
+// operationHeader is the header of an answer within a transaction.
+func operationHeader(r storage.Revision) *pb.ResponseHeader {
+	return &pb.ResponseHeader{Revision: int64(r)}
+}
 
 // keyBytes returns a key as read-only bytes, to be marshalled.
 func keyBytes(key string) []byte { return unsafe.Slice(unsafe.StringData(key), len(key)) }
 
-func fill(to *mvccpb.KeyValue, kv *storage.KeyValue) {
+func fillKeyValue(to *mvccpb.KeyValue, kv *storage.KeyValue) {
 	to.Key, to.Value = keyBytes(kv.Key), kv.Value
 	to.CreateRevision, to.ModRevision = int64(kv.CreateRevision), int64(kv.ModRevision)
 	to.Version, to.Lease = kv.Version, int64(kv.Lease)
 }
 
-func message(kv *storage.KeyValue) *mvccpb.KeyValue {
+func toKeyValue(kv *storage.KeyValue) *mvccpb.KeyValue {
 	if kv == nil {
 		return nil
 	}
 	to := new(mvccpb.KeyValue)
-	fill(to, kv)
+	fillKeyValue(to, kv)
 	return to
 }
 
-func messages(kvs []*storage.KeyValue, keysOnly bool) []*mvccpb.KeyValue {
+func toKeyValues(kvs []*storage.KeyValue, keysOnly bool) []*mvccpb.KeyValue {
 	room, out := make([]mvccpb.KeyValue, len(kvs)), make([]*mvccpb.KeyValue, len(kvs))
 	for i, kv := range kvs {
-		fill(&room[i], kv)
+		fillKeyValue(&room[i], kv)
 		if keysOnly {
 			room[i].Value = nil
 		}

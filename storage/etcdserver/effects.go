@@ -24,19 +24,19 @@ type effects struct {
 	known []string
 }
 
-// know records that a key existed.
-func (e *effects) know(key string) { e.known = append(e.known, key) }
+// addKnownKey records that a key existed.
+func (e *effects) addKnownKey(key string) { e.known = append(e.known, key) }
 
-// now is the revision as the next operation would find it.
-func (e *effects) now() storage.Revision {
+// revision is the revision as the next operation would find it.
+func (e *effects) revision() storage.Revision {
 	if len(e.over) > 0 {
 		return e.rev
 	}
 	return e.base
 }
 
-// top answers a whole transaction.
-func (e *effects) top(r *pb.TxnRequest, b branch) (*pb.TxnResponse, error) {
+// response answers a whole transaction.
+func (e *effects) response(r *pb.TxnRequest, b branch) (*pb.TxnResponse, error) {
 	e.lone = len(b.ops(r)) == 1 && len(b.nested) == 0
 	out, err := e.txn(r, b)
 	if err != nil {
@@ -48,7 +48,7 @@ func (e *effects) top(r *pb.TxnRequest, b branch) (*pb.TxnResponse, error) {
 
 func (e *effects) txn(r *pb.TxnRequest, b branch) (*pb.TxnResponse, error) {
 	ops, nested := b.ops(r), b.nested
-	out := &pb.TxnResponse{Header: inner(0), Succeeded: b.succeeded, Responses: make([]*pb.ResponseOp, len(ops))}
+	out := &pb.TxnResponse{Header: operationHeader(0), Succeeded: b.succeeded, Responses: make([]*pb.ResponseOp, len(ops))}
 	for i, op := range ops {
 		to := new(pb.ResponseOp)
 		out.Responses[i] = to
@@ -94,7 +94,7 @@ func (e *effects) get(r *pb.RangeRequest) (*pb.RangeResponse, error) {
 			return nil, err
 		}
 		out := answer(r, res)
-		out.Header = inner(e.now())
+		out.Header = operationHeader(e.revision())
 		return out, nil
 	}
 	kvs, err := e.read(q.Start, q.End)
@@ -106,7 +106,7 @@ func (e *effects) get(r *pb.RangeRequest) (*pb.RangeResponse, error) {
 		res.KVs = nil
 	}
 	out := answer(r, res)
-	out.Header = inner(e.rev)
+	out.Header = operationHeader(e.rev)
 	return out, nil
 }
 
@@ -133,7 +133,7 @@ func (e *effects) read(start, end string) ([]*storage.KeyValue, error) {
 }
 
 func (e *effects) put(r *pb.PutRequest) (*pb.PutResponse, error) {
-	out := &pb.PutResponse{Header: inner(e.rev)}
+	out := &pb.PutResponse{Header: operationHeader(e.rev)}
 	if e.lone && !r.PrevKv {
 		return out, nil
 	}
@@ -156,7 +156,7 @@ func (e *effects) put(r *pb.PutRequest) (*pb.PutResponse, error) {
 			kv.Lease = old.Lease
 		}
 		if r.PrevKv {
-			out.PrevKv = message(old)
+			out.PrevKv = toKeyValue(old)
 		}
 	}
 	e.write(key, kv)
@@ -181,10 +181,10 @@ func (e *effects) delete(r *pb.DeleteRangeRequest) (*pb.DeleteRangeResponse, err
 		}
 		out.Deleted = int64(len(kvs))
 		if r.PrevKv {
-			out.PrevKvs = messages(kvs, false)
+			out.PrevKvs = toKeyValues(kvs, false)
 		}
 	}
-	out.Header = inner(e.now())
+	out.Header = operationHeader(e.revision())
 	return out, nil
 }
 

@@ -123,8 +123,8 @@ func encodeHead(at storage.Revision, id int64, fragment bool) []byte {
 	return b
 }
 
-// recent keeps the encodings of the last events of a stream.
-type recent struct {
+// encodingCache keeps the encodings of the last events of a stream.
+type encodingCache struct {
 	entries [64]struct {
 		kv    *storage.KeyValue
 		prev  bool
@@ -133,7 +133,7 @@ type recent struct {
 	next int
 }
 
-func (r *recent) encode(e storage.Event, prev bool) mem.Buffer {
+func (r *encodingCache) encode(e storage.Event, prev bool) mem.Buffer {
 	for i := range r.entries {
 		// The last ones first: the next watch needs the same events as this one.
 		if c := &r.entries[(r.next-1-i+2*len(r.entries))%len(r.entries)]; c.kv == e.KV && c.prev == prev {

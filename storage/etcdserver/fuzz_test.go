@@ -23,12 +23,12 @@ func FuzzEvent(f *testing.F) {
 			Key: key, Value: value, CreateRevision: storage.Revision(create), ModRevision: storage.Revision(mod),
 			Version: version, Lease: storage.LeaseID(lease),
 		}, Prev: &storage.KeyValue{Key: key, Value: old, ModRevision: storage.Revision(create)}}
-		want := &mvccpb.Event{Kv: message(e.KV)}
+		want := &mvccpb.Event{Kv: toKeyValue(e.KV)}
 		if deleted {
 			e.Type, want.Type = storage.Delete, mvccpb.Event_DELETE
 		}
 		if prev {
-			want.PrevKv = message(e.Prev)
+			want.PrevKv = toKeyValue(e.Prev)
 		}
 		response := &pb.WatchResponse{Header: header(e.KV.ModRevision), WatchId: id, Fragment: deleted, Events: []*mvccpb.Event{want, want}}
 		b := encodeHead(e.KV.ModRevision, id, deleted)

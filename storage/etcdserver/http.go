@@ -22,7 +22,7 @@ func (s *Server) newHTTP() *http.Server {
 		})
 	})
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.probe(r); err != nil {
+		if err := s.checkHealth(r); err != nil {
 			reply(w, http.StatusServiceUnavailable, healthBody{"false", err.Error()})
 			return
 		}
@@ -30,7 +30,7 @@ func (s *Server) newHTTP() *http.Server {
 	})
 	for _, path := range []string{"GET /livez", "GET /readyz"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			if err := s.probe(r); err != nil {
+			if err := s.checkHealth(r); err != nil {
 				http.Error(w, err.Error(), http.StatusServiceUnavailable)
 				return
 			}
@@ -48,8 +48,8 @@ type healthBody struct {
 	Reason string `json:"reason"`
 }
 
-// probe reports whether the store answers and can be written.
-func (s *Server) probe(r *http.Request) error {
+// checkHealth reports whether the store answers and can be written.
+func (s *Server) checkHealth(r *http.Request) error {
 	if err := s.failure(); err != nil {
 		return err
 	}

@@ -73,12 +73,12 @@ func filters(r *pb.RangeRequest) bool {
 // answer does the rest. The count is of all keys of the range, regardless of the filters, as etcd's
 // is.
 func answer(r *pb.RangeRequest, res storage.RangeResult) *pb.RangeResponse {
-	kvs, more := pick(r, res)
-	return &pb.RangeResponse{Kvs: asked(r, kvs), Count: res.Count, More: more}
+	kvs, more := selectKeys(r, res)
+	return &pb.RangeResponse{Kvs: projectKeys(r, kvs), Count: res.Count, More: more}
 }
 
-// pick filters, sorts and cuts the keys that the store has found.
-func pick(r *pb.RangeRequest, res storage.RangeResult) (kvs []*storage.KeyValue, more bool) {
+// selectKeys filters, sorts and cuts the keys that the store has found.
+func selectKeys(r *pb.RangeRequest, res storage.RangeResult) (kvs []*storage.KeyValue, more bool) {
 	kvs, more = res.KVs, res.More
 	if filters(r) {
 		kvs = slices.DeleteFunc(kvs, func(kv *storage.KeyValue) bool {
@@ -98,9 +98,9 @@ func pick(r *pb.RangeRequest, res storage.RangeResult) (kvs []*storage.KeyValue,
 	return kvs, more
 }
 
-// asked returns the parts of keys that r asks for.
-func asked(r *pb.RangeRequest, kvs []*storage.KeyValue) []*mvccpb.KeyValue {
-	out := messages(kvs, r.KeysOnly)
+// projectKeys returns the parts of keys that r asks for.
+func projectKeys(r *pb.RangeRequest, kvs []*storage.KeyValue) []*mvccpb.KeyValue {
+	out := toKeyValues(kvs, r.KeysOnly)
 	if r.KeysOnly && r.SortTarget != pb.RangeRequest_VALUE {
 		for _, kv := range out {
 			kv.Lease = 0 // etcd 3.7 answers from its index, which has no leases
@@ -155,14 +155,14 @@ func (s *kvServer) RangeStream(r *pb.RangeRequest, out pb.KV_RangeStreamServer) 
 	if r.Revision > 0 {
 		now = s.store.Revision()
 	}
-	kvs, more := pick(r, res)
+	kvs, more := selectKeys(r, res)
 	for {
 		n, size := 0, 0
 		for n < len(kvs) && n < chunkKeys && (n == 0 || size < chunkBytes) {
 			size += len(kvs[n].Key) + len(kvs[n].Value)
 			n++
 		}
-		chunk := &pb.RangeResponse{Kvs: asked(r, kvs[:n])}
+		chunk := &pb.RangeResponse{Kvs: projectKeys(r, kvs[:n])}
 		kvs = kvs[n:]
 		if len(kvs) == 0 {
 			chunk.Header, chunk.Count, chunk.More = header(now), res.Count, more

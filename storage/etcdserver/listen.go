@@ -12,10 +12,10 @@ import (
 const handshakePatience = 10 * time.Second
 
 // split accepts l's connections and gives each to the server of its protocol. In plain text the
-// first bytes tell: HTTP/2 begins with "PRI", and only gRPC is spoken over it. With TLS the offered
+// firstError bytes tell: HTTP/2 begins with "PRI", and only gRPC is spoken over it. With TLS the offered
 // protocols tell: gRPC clients offer only h2. A connection without offers is judged by its first
 // bytes too.
-func (s *Server) split(l net.Listener, rpc, web *side) error {
+func (s *Server) split(l net.Listener, rpc, web *connListener) error {
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() {
@@ -33,7 +33,7 @@ func (s *Server) split(l net.Listener, rpc, web *side) error {
 		}
 		go func() {
 			c.SetDeadline(time.Now().Add(handshakePatience))
-			side, c, err := choose(c, config, rpc, web)
+			side, c, err := chooseProtocol(c, config, rpc, web)
 			if err != nil {
 				s.config.Log.Debug("etcd connection refused", "from", c.RemoteAddr(), "err", err)
 				c.Close()
@@ -45,7 +45,7 @@ func (s *Server) split(l net.Listener, rpc, web *side) error {
 	}
 }
 
-func choose(c net.Conn, config *tls.Config, rpc, web *side) (*side, net.Conn, error) {
+func chooseProtocol(c net.Conn, config *tls.Config, rpc, web *connListener) (*connListener, net.Conn, error) {
 	if config != nil {
 		t := tls.Server(c, config)
 		if err := t.Handshake(); err != nil {
@@ -67,7 +67,7 @@ func choose(c net.Conn, config *tls.Config, rpc, web *side) (*side, net.Conn, er
 		}
 		n += m
 	}
-	c = &peeked{Conn: c, first: first[:]}
+	c = &peekedConn{Conn: c, first: first[:]}
 	if string(first[:]) == "PRI" {
 		return rpc, c, nil
 	}
@@ -104,13 +104,13 @@ func serverTLS(c *tls.Config) *tls.Config {
 	return rpc
 }
 
-// peeked is a connection whose first bytes have been read already.
-type peeked struct {
+// peekedConn is a connection whose first bytes have been read already.
+type peekedConn struct {
 	net.Conn
 	first []byte
 }
 
-func (p *peeked) Read(b []byte) (int, error) {
+func (p *peekedConn) Read(b []byte) (int, error) {
 	if len(p.first) == 0 {
 		return p.Conn.Read(b)
 	}
@@ -119,19 +119,19 @@ func (p *peeked) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// side is a listener of connections that were accepted elsewhere.
-type side struct {
+// connListener is a listener of connections that were accepted elsewhere.
+type connListener struct {
 	addr   net.Addr
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-func newSide(addr net.Addr) *side {
-	return &side{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
+func newConnListener(addr net.Addr) *connListener {
+	return &connListener{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-func (s *side) put(c net.Conn) {
+func (s *connListener) put(c net.Conn) {
 	select {
 	case s.conns <- c:
 	case <-s.closed:
@@ -139,7 +139,7 @@ func (s *side) put(c net.Conn) {
 	}
 }
 
-func (s *side) Accept() (net.Conn, error) {
+func (s *connListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-s.conns:
 		return c, nil
@@ -148,9 +148,9 @@ func (s *side) Accept() (net.Conn, error) {
 	}
 }
 
-func (s *side) Close() error {
+func (s *connListener) Close() error {
 	s.once.Do(func() { close(s.closed) })
 	return nil
 }
 
-func (s *side) Addr() net.Addr { return s.addr }
+func (s *connListener) Addr() net.Addr { return s.addr }

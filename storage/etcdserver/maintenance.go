@@ -85,7 +85,7 @@ func (s *maintenanceServer) MoveLeader(context.Context, *pb.MoveLeaderRequest) (
 }
 
 func (s *maintenanceServer) Hash(ctx context.Context, _ *pb.HashRequest) (*pb.HashResponse, error) {
-	sum, at, err := s.sum(ctx, 0)
+	sum, at, err := s.checksum(ctx, 0)
 	if err != nil {
 		return nil, rpcError(err)
 	}
@@ -93,7 +93,7 @@ func (s *maintenanceServer) Hash(ctx context.Context, _ *pb.HashRequest) (*pb.Ha
 }
 
 func (s *maintenanceServer) HashKV(ctx context.Context, r *pb.HashKVRequest) (*pb.HashKVResponse, error) {
-	sum, at, err := s.sum(ctx, storage.Revision(max(0, r.Revision)))
+	sum, at, err := s.checksum(ctx, storage.Revision(max(0, r.Revision)))
 	if err != nil {
 		return nil, rpcError(err)
 	}
@@ -102,9 +102,9 @@ func (s *maintenanceServer) HashKV(ctx context.Context, r *pb.HashKVRequest) (*p
 	}, nil
 }
 
-// sum is the CRC-32C of all keys as of a revision: of each, in order, the numbers, the key and the
+// checksum is the CRC-32C of all keys as of a revision: of each, in order, the numbers, the key and the
 // value. For an empty store it is not 0, which clients take for a missing sum.
-func (s *Server) sum(ctx context.Context, at storage.Revision) (uint32, storage.Revision, error) {
+func (s *Server) checksum(ctx context.Context, at storage.Revision) (uint32, storage.Revision, error) {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	h.Write([]byte("fairlead"))
 	start := "\x00"
@@ -115,7 +115,7 @@ func (s *Server) sum(ctx context.Context, at storage.Revision) (uint32, storage.
 		}
 		at = res.Revision
 		for _, kv := range res.KVs {
-			sumKV(h, kv)
+			checksumKV(h, kv)
 			start = kv.Key + "\x00"
 		}
 		if !res.More {
@@ -124,7 +124,7 @@ func (s *Server) sum(ctx context.Context, at storage.Revision) (uint32, storage.
 	}
 }
 
-func sumKV(h hash.Hash, kv *storage.KeyValue) {
+func checksumKV(h hash.Hash, kv *storage.KeyValue) {
 	var b [48]byte
 	for i, n := range []int64{
 		int64(kv.CreateRevision), int64(kv.ModRevision), kv.Version, int64(kv.Lease), int64(len(kv.Key)), int64(len(kv.Value)),

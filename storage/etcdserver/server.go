@@ -97,7 +97,7 @@ func New(c Config) *Server {
 
 // Serve answers l's connections until Close, and then returns nil. It closes l.
 func (s *Server) Serve(l net.Listener) error {
-	rpc, web := newSide(l.Addr()), newSide(l.Addr())
+	rpc, web := newConnListener(l.Addr()), newConnListener(l.Addr())
 	var running sync.WaitGroup
 	running.Go(func() { s.grpc.Serve(rpc) })
 	running.Go(func() { s.http.Serve(web) })

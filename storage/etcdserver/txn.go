@@ -15,17 +15,17 @@ import (
 func (s *Server) txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, error) {
 	s.compaction.RLock()
 	defer s.compaction.RUnlock()
-	if p := hope(r); p != nil {
-		if out, err := s.carry(ctx, p); err != errAgain {
+	if p := planWithoutRead(r); p != nil {
+		if out, err := s.commitPlan(ctx, p); err != errAgain {
 			return out, err
 		}
 	}
 	for {
 		v := view{ctx: ctx, store: s.store}
-		p, err := decide(&v, r)
+		p, err := planFromView(&v, r)
 		if err == nil {
 			var out *pb.TxnResponse
-			if out, err = s.carry(ctx, p); err == nil {
+			if out, err = s.commitPlan(ctx, p); err == nil {
 				return out, nil
 			}
 		}
@@ -43,7 +43,7 @@ func (s *Server) txn(ctx context.Context, r *pb.TxnRequest) (*pb.TxnResponse, er
 var errAgain = errors.New("decide again")
 
 // A plan is a transaction whose comparisons are decided.
-type plan struct {
+type txnPlan struct {
 	request *pb.TxnRequest
 	branch  branch
 	// If holds the conditions of the decisions, read at revision at.
@@ -69,10 +69,10 @@ func (b branch) ops(r *pb.TxnRequest) []*pb.RequestOp {
 	return r.Failure
 }
 
-// hope plans without a read: for a transaction that compares only revisions of single keys, puts
+// planWithoutRead plans without a read: for a transaction that compares only revisions of single keys, puts
 // and deletes if they match, and only reads if not. It returns nil for other transactions.
-func hope(r *pb.TxnRequest) *plan {
-	p := &plan{request: r, branch: branch{succeeded: true}, other: r}
+func planWithoutRead(r *pb.TxnRequest) *txnPlan {
+	p := &txnPlan{request: r, branch: branch{succeeded: true}, other: r}
 	for _, c := range r.Compare {
 		mod := c.GetModRevision()
 		absent := c.Target == pb.Compare_CREATE && c.GetCreateRevision() == 0 ||
@@ -107,15 +107,15 @@ func deleteOp(r *pb.DeleteRangeRequest) storage.Op {
 	return storage.Op{Type: storage.Delete, Key: string(r.Key), End: string(r.RangeEnd)}
 }
 
-// decide reads the keys of the comparisons and plans.
-func decide(v *view, r *pb.TxnRequest) (*plan, error) {
-	p := &plan{request: r}
+// planFromView reads the keys of the comparisons and plans.
+func planFromView(v *view, r *pb.TxnRequest) (*txnPlan, error) {
+	p := &txnPlan{request: r}
 	var err error
-	if p.branch, err = v.decide(r); err != nil {
+	if p.branch, err = v.chooseBranch(r); err != nil {
 		return nil, err
 	}
-	if err := p.collect(v, r, p.branch); err != nil {
-		return nil, p.first(v, err)
+	if err := p.addWrites(v, r, p.branch); err != nil {
+		return nil, p.firstError(v, err)
 	}
 	p.conds, p.at = v.conds, v.at
 	if p.at == 0 && len(p.then) == 0 {
@@ -127,8 +127,8 @@ func decide(v *view, r *pb.TxnRequest) (*plan, error) {
 	return p, nil
 }
 
-// collect gathers the writes of a branch, and the conditions they need.
-func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
+// addWrites gathers the writes of a branch, and the conditions they need.
+func (p *txnPlan) addWrites(v *view, r *pb.TxnRequest, b branch) error {
 	nested := b.nested
 	for _, op := range b.ops(r) {
 		switch r := op.Request.(type) {
@@ -139,7 +139,7 @@ func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
 		case *pb.RequestOp_RequestDeleteRange:
 			p.then = append(p.then, deleteOp(r.RequestDeleteRange))
 		case *pb.RequestOp_RequestTxn:
-			if err := p.collect(v, r.RequestTxn, nested[0]); err != nil {
+			if err := p.addWrites(v, r.RequestTxn, nested[0]); err != nil {
 				return err
 			}
 			nested = nested[1:]
@@ -156,7 +156,7 @@ func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
 				if kv == nil {
 					return rpctypes.ErrGRPCKeyNotFound
 				}
-				keep(&put, r.RequestPut, kv)
+				keepUnset(&put, r.RequestPut, kv)
 			}
 			p.then = append(p.then, put)
 		}
@@ -164,9 +164,9 @@ func (p *plan) collect(v *view, r *pb.TxnRequest, b branch) error {
 	return nil
 }
 
-// first returns the error that etcd, which checks one operation after the other, finds first: a
+// firstError returns the error that etcd, which checks one operation after the other, finds first: a
 // missing lease may come before err.
-func (p *plan) first(v *view, err error) error {
+func (p *txnPlan) firstError(v *view, err error) error {
 	if errors.Is(err, storage.ErrCompacted) && !v.wanted {
 		return err
 	}
@@ -178,8 +178,8 @@ func (p *plan) first(v *view, err error) error {
 	return err
 }
 
-// keep copies the properties that a put leaves unchanged.
-func keep(put *storage.Op, r *pb.PutRequest, kv *storage.KeyValue) {
+// keepUnset copies the properties that a put leaves unchanged.
+func keepUnset(put *storage.Op, r *pb.PutRequest, kv *storage.KeyValue) {
 	if r.IgnoreValue {
 		put.Value = kv.Value
 	}
@@ -188,11 +188,11 @@ func keep(put *storage.Op, r *pb.PutRequest, kv *storage.KeyValue) {
 	}
 }
 
-// carry commits a plan and answers. An error after the commit is final: it is no ErrCompacted then.
-func (s *Server) carry(ctx context.Context, p *plan) (*pb.TxnResponse, error) {
+// commitPlan commits a plan and answers. An error after the commit is final: it is no ErrCompacted then.
+func (s *Server) commitPlan(ctx context.Context, p *txnPlan) (*pb.TxnResponse, error) {
 	if len(p.then) == 0 {
 		e := effects{ctx: ctx, store: s.store, base: p.at, rev: p.at}
-		return e.top(p.request, p.branch)
+		return e.response(p.request, p.branch)
 	}
 	res, err := s.store.Commit(ctx, storage.Txn{If: p.conds, Then: p.then})
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *Server) carry(ctx context.Context, p *plan) (*pb.TxnResponse, error) {
 			return nil, errAgain
 		}
 		e := effects{ctx: ctx, store: s.store, base: res.Revision, rev: res.Revision}
-		out, err := e.top(p.other, branch{})
+		out, err := e.response(p.other, branch{})
 		if errors.Is(err, storage.ErrCompacted) {
 			err = errAgain
 		}
@@ -215,10 +215,10 @@ func (s *Server) carry(ctx context.Context, p *plan) (*pb.TxnResponse, error) {
 	}
 	for _, c := range p.conds {
 		if c.End == "" && c.ModRevision != 0 {
-			e.know(c.Key)
+			e.addKnownKey(c.Key)
 		}
 	}
-	out, err := e.top(p.request, p.branch)
+	out, err := e.response(p.request, p.branch)
 	if err != nil {
 		return nil, fmt.Errorf("%w: it was written at revision %d, but what it found there cannot be told: %v",
 			storage.ErrUnavailable, res.Revision, err)

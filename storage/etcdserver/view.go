@@ -65,9 +65,9 @@ func (v *view) check(r *pb.RangeRequest) error {
 	return err
 }
 
-// decide chooses the branches of a transaction and of those nested in it. All are decided on the
+// chooseBranch chooses the branches of a transaction and of those nested in it. All are decided on the
 // state before the transaction.
-func (v *view) decide(r *pb.TxnRequest) (branch, error) {
+func (v *view) chooseBranch(r *pb.TxnRequest) (branch, error) {
 	b := branch{succeeded: true}
 	for _, c := range r.GetCompare() {
 		holds, err := v.compare(c)
@@ -80,7 +80,7 @@ func (v *view) decide(r *pb.TxnRequest) (branch, error) {
 	}
 	for _, op := range b.ops(r) {
 		if t := op.GetRequestTxn(); t != nil {
-			nested, err := v.decide(t)
+			nested, err := v.chooseBranch(t)
 			if err != nil {
 				return b, err
 			}

@@ -111,10 +111,10 @@ func (w *watchStream) create(r *pb.WatchCreateRequest) error {
 		return err
 	}
 	if lost {
-		return w.lose(n.id)
+		return w.sendCompacted(n.id)
 	}
 	w.watches[n.id] = n
-	w.carry(n)
+	w.relayBell(n)
 	return nil
 }
 
@@ -132,8 +132,8 @@ func (w *watchStream) refuse(reason string) error {
 	})
 }
 
-// lose tells the client that the next events of a watch are compacted.
-func (w *watchStream) lose(id int64) error {
+// sendCompacted tells the client that the next events of a watch are compacted.
+func (w *watchStream) sendCompacted(id int64) error {
 	return w.stream.Send(&pb.WatchResponse{
 		Header: header(w.store.Revision()), WatchId: id, Canceled: true, CompactRevision: int64(w.store.Compacted()),
 	})
@@ -144,11 +144,11 @@ func (w *watchStream) cancel(id int64) error {
 	if n == nil {
 		return nil
 	}
-	w.drop(n)
+	w.remove(n)
 	return w.stream.Send(&pb.WatchResponse{Header: header(w.store.Revision()), WatchId: id, Canceled: true})
 }
 
-func (w *watchStream) drop(n *watch) {
+func (w *watchStream) remove(n *watch) {
 	delete(w.watches, n.id)
 	if n.done != nil {
 		close(n.done)

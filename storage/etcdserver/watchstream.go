@@ -21,7 +21,7 @@ type watchStream struct {
 	ctx     context.Context
 	watches map[int64]*watch
 	nextID  int64
-	recent  recent
+	recent  encodingCache
 
 	// rung are the watches that may have events to send, each once.
 	bell chan struct{}
@@ -38,9 +38,9 @@ func newWatchStream(s *Server, stream pb.Watch_WatchServer) *watchStream {
 	}
 }
 
-// carry relays the bell of a watch to the stream, by a goroutine if the store's cursors have no
+// relayBell relays the bell of a watch to the stream, by a goroutine if the store's cursors have no
 // callback.
-func (w *watchStream) carry(n *watch) {
+func (w *watchStream) relayBell(n *watch) {
 	if r, ok := n.cursor.(storage.Ringer); ok {
 		r.RingTo(func() { w.ring(n) })
 		return
@@ -127,20 +127,20 @@ func (w *watchStream) drain() error {
 		if w.watches[n.id] != n {
 			continue
 		}
-		if _, _, err := w.next(n); err != nil {
+		if _, _, err := w.sendBatch(n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// next sends one batch of a watch. It returns the watch's progress, and whether the watch still
+// sendBatch sends one batch of a watch. It returns the watch's progress, and whether the watch still
 // lives.
-func (w *watchStream) next(n *watch) (storage.Revision, bool, error) {
+func (w *watchStream) sendBatch(n *watch) (storage.Revision, bool, error) {
 	b, err := n.cursor.Next()
 	if errors.Is(err, storage.ErrCompacted) {
-		w.drop(n)
-		return 0, false, w.lose(n.id)
+		w.remove(n)
+		return 0, false, w.sendCompacted(n.id)
 	}
 	if err != nil {
 		return 0, false, err
@@ -157,7 +157,7 @@ func (w *watchStream) progress() error {
 	now := w.store.Revision()
 	for _, n := range w.watches {
 		for {
-			at, lives, err := w.next(n)
+			at, lives, err := w.sendBatch(n)
 			if err != nil {
 				return err
 			}
@@ -181,7 +181,7 @@ func (w *watchStream) notify() error {
 		if !quiet {
 			continue
 		}
-		at, lives, err := w.next(n)
+		at, lives, err := w.sendBatch(n)
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (w *watchStream) send(n *watch, b storage.Batch) error {
 	var events mem.BufferSlice
 	size := 0
 	for i, e := range b.Events {
-		if n.wants(e) {
+		if n.passesFilters(e) {
 			out := w.recent.encode(e, n.prev)
 			events = append(events, out)
 			size += out.Len()
@@ -231,7 +231,7 @@ func (w *watchStream) emit(n *watch, at storage.Revision, events mem.BufferSlice
 	for len(events) > 0 {
 		part := len(events)
 		if n.fragment && size >= MaxRequestBytes {
-			part = fit(events)
+			part = fragmentLength(events)
 		}
 		head := encodeHead(at, n.id, part < len(events))
 		if err := w.stream.SendMsg(encoded{append(mem.BufferSlice{mem.SliceBuffer(head)}, events[:part]...)}); err != nil {
@@ -242,8 +242,8 @@ func (w *watchStream) emit(n *watch, at storage.Revision, events mem.BufferSlice
 	return nil
 }
 
-// fit is how many events go into one fragment: at least one.
-func fit(events mem.BufferSlice) int {
+// fragmentLength is how many events go into one fragment: at least one.
+func fragmentLength(events mem.BufferSlice) int {
 	size := events[0].Len()
 	n := 1
 	for ; n < len(events) && size+events[n].Len() <= MaxRequestBytes; n++ {
@@ -252,13 +252,13 @@ func fit(events mem.BufferSlice) int {
 	return n
 }
 
-// wants reports whether the watch's filters let an event pass.
-func (n *watch) wants(e storage.Event) bool {
+// passesFilters reports whether the watch's filters let an event pass.
+func (n *watch) passesFilters(e storage.Event) bool {
 	return e.Type == storage.Put && !n.noPut || e.Type == storage.Delete && !n.noDelete
 }
 
 func (w *watchStream) close() {
 	for _, n := range w.watches {
-		w.drop(n)
+		w.remove(n)
 	}
 }

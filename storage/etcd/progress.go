@@ -14,8 +14,8 @@ const (
 	lastAsk  = 100 * time.Millisecond
 )
 
-// An asker requests progress while a revision is wanted, at growing intervals.
-type asker struct {
+// A progressRequester requests progress while a revision is wanted, at growing intervals.
+type progressRequester struct {
 	cursor *cursor
 	ctx    context.Context
 	timer  *time.Timer
@@ -25,22 +25,22 @@ type asker struct {
 	progress storage.Revision
 }
 
-// look requests progress immediately if a revision is wanted and no request is due.
-func (a *asker) look() {
+// requestNow requests progress immediately if a revision is wanted and no request is due.
+func (a *progressRequester) requestNow() {
 	if a.timer == nil {
 		a.pause, a.since = firstAsk, time.Now()
 		a.timer = time.NewTimer(0)
 	}
 }
 
-func (a *asker) due() <-chan time.Time {
+func (a *progressRequester) due() <-chan time.Time {
 	if a.timer == nil {
 		return nil
 	}
 	return a.timer.C
 }
 
-func (a *asker) ask() error {
+func (a *progressRequester) request() error {
 	c := a.cursor
 	c.mu.Lock()
 	now := time.Now()
@@ -67,7 +67,7 @@ func (a *asker) ask() error {
 	return nil
 }
 
-func (a *asker) stop() {
+func (a *progressRequester) stop() {
 	if a.timer != nil {
 		a.timer.Stop()
 		a.timer = nil
