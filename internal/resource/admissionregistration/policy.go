@@ -77,7 +77,7 @@ func validatingPolicyStrategy() resource.Strategy {
 }
 
 func validateValidatingPolicy(policy *admissionv1.ValidatingAdmissionPolicy) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &policy.Spec
 	policySpec(&f, p, s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions)
 	variables(&f, p.Child("variables"), s.Variables)
@@ -118,7 +118,7 @@ func validateValidatingPolicy(policy *admissionv1.ValidatingAdmissionPolicy) fie
 	return f.List()
 }
 
-func policySpec(f *check.Faults, p *check.Path, failure *admissionv1.FailurePolicyType, kind *admissionv1.ParamKind, match *admissionv1.MatchResources, conditions []admissionv1.MatchCondition) {
+func policySpec(f *check.Errors, p *check.Path, failure *admissionv1.FailurePolicyType, kind *admissionv1.ParamKind, match *admissionv1.MatchResources, conditions []admissionv1.MatchCondition) {
 	if failure == nil {
 		f.Required(p.Child("failurePolicy"), "")
 	}
@@ -150,7 +150,7 @@ func policySpec(f *check.Faults, p *check.Path, failure *admissionv1.FailurePoli
 	matchConditions(f, p.Child("matchConditions"), conditions)
 }
 
-func matchResources(f *check.Faults, p *check.Path, m *admissionv1.MatchResources) {
+func matchResources(f *check.Errors, p *check.Path, m *admissionv1.MatchResources) {
 	if m == nil {
 		return
 	}
@@ -185,7 +185,7 @@ var (
 	}()
 )
 
-func variables(f *check.Faults, p *check.Path, list []admissionv1.Variable) {
+func variables(f *check.Errors, p *check.Path, list []admissionv1.Variable) {
 	for i, v := range list {
 		if strings.TrimSpace(v.Name) == "" {
 			f.Required(p.Index(i).Child("name"), "name is not specified")
@@ -211,7 +211,7 @@ func mutatingPolicyStrategy() resource.Strategy {
 }
 
 func validateMutatingPolicy(policy *admissionv1.MutatingAdmissionPolicy) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &policy.Spec
 	policySpec(&f, p, s.FailurePolicy, s.ParamKind, s.MatchConstraints, s.MatchConditions)
 	variables(&f, p.Child("variables"), s.Variables)
@@ -253,7 +253,7 @@ func validatingBindingStrategy() resource.Strategy {
 }
 
 func validateValidatingBinding(b *admissionv1.ValidatingAdmissionPolicyBinding) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	bindingSpec(&f, p, b.Spec.PolicyName, b.Spec.ParamRef, b.Spec.MatchResources)
 	at := p.Child("validationActions")
@@ -280,7 +280,7 @@ func mutatingBindingStrategy() resource.Strategy {
 	})
 	r.Default = func(b *admissionv1.MutatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }
 	validate := func(b *admissionv1.MutatingAdmissionPolicyBinding) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		bindingSpec(&f, check.At("spec"), b.Spec.PolicyName, b.Spec.ParamRef, b.Spec.MatchResources)
 		return f.List()
 	}
@@ -290,7 +290,7 @@ func mutatingBindingStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func bindingSpec(f *check.Faults, p *check.Path, policy string, ref *admissionv1.ParamRef, match *admissionv1.MatchResources) {
+func bindingSpec(f *check.Errors, p *check.Path, policy string, ref *admissionv1.ParamRef, match *admissionv1.MatchResources) {
 	if policy == "" {
 		f.Required(p.Child("policyName"), "")
 	} else {

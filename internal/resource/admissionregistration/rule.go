@@ -10,7 +10,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-func ruleWithOperations(f *check.Faults, p *check.Path, r *admissionv1.RuleWithOperations) {
+func ruleWithOperations(f *check.Errors, p *check.Path, r *admissionv1.RuleWithOperations) {
 	at := p.Child("operations")
 	if len(r.Operations) == 0 {
 		f.Required(at, "")
@@ -35,7 +35,7 @@ func ruleWithOperations(f *check.Faults, p *check.Path, r *admissionv1.RuleWithO
 }
 
 // wildcard requires a non-empty list, in which "*" stands alone.
-func wildcard(f *check.Faults, p *check.Path, list []string, what string) {
+func wildcard(f *check.Errors, p *check.Path, list []string, what string) {
 	if len(list) == 0 {
 		f.Required(p, "")
 	}
@@ -45,7 +45,7 @@ func wildcard(f *check.Faults, p *check.Path, list []string, what string) {
 }
 
 // resources requires names of resources and subresources that are not covered by another's wildcard.
-func resources(f *check.Faults, p *check.Path, list []string) {
+func resources(f *check.Errors, p *check.Path, list []string) {
 	if len(list) == 0 {
 		f.Required(p, "")
 	}

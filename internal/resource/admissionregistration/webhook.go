@@ -46,7 +46,7 @@ func validatingWebhookStrategy() resource.Strategy {
 }
 
 func validateMutating(c *admissionv1.MutatingWebhookConfiguration) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	names := map[string]bool{}
 	for i := range c.Webhooks {
 		m, p := &c.Webhooks[i], check.At("webhooks").Index(i)
@@ -63,7 +63,7 @@ func validateMutating(c *admissionv1.MutatingWebhookConfiguration) field.ErrorLi
 }
 
 func validateValidating(c *admissionv1.ValidatingWebhookConfiguration) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	names := map[string]bool{}
 	for i := range c.Webhooks {
 		webhook(&f, check.At("webhooks").Index(i), &c.Webhooks[i], names)
@@ -71,7 +71,7 @@ func validateValidating(c *admissionv1.ValidatingWebhookConfiguration) field.Err
 	return f.List()
 }
 
-func webhook(f *check.Faults, p *check.Path, w *admissionv1.ValidatingWebhook, names map[string]bool) {
+func webhook(f *check.Errors, p *check.Path, w *admissionv1.ValidatingWebhook, names map[string]bool) {
 	f.Add(validation.IsFullyQualifiedName(p.Child("name").Field(), w.Name)...)
 	for i := range w.Rules {
 		ruleWithOperations(f, p.Child("rules").Index(i), &w.Rules[i])
@@ -108,13 +108,13 @@ func webhook(f *check.Faults, p *check.Path, w *admissionv1.ValidatingWebhook, n
 	}
 }
 
-func failurePolicy(f *check.Faults, p *check.Path, policy *admissionv1.FailurePolicyType) {
+func failurePolicy(f *check.Errors, p *check.Path, policy *admissionv1.FailurePolicyType) {
 	if policy != nil {
 		check.Known(f, p, *policy, admissionv1.Fail, admissionv1.Ignore)
 	}
 }
 
-func webhookURL(f *check.Faults, p *check.Path, s string) {
+func webhookURL(f *check.Errors, p *check.Path, s string) {
 	const form = "; desired format: https://host[/path]"
 	u, err := url.Parse(s)
 	if err != nil {
@@ -138,7 +138,7 @@ func webhookURL(f *check.Faults, p *check.Path, s string) {
 	}
 }
 
-func webhookService(f *check.Faults, p *check.Path, s *admissionv1.ServiceReference) {
+func webhookService(f *check.Errors, p *check.Path, s *admissionv1.ServiceReference) {
 	if s.Name == "" {
 		f.Required(p.Child("name"), "service name is required")
 	}
@@ -169,7 +169,7 @@ func webhookService(f *check.Faults, p *check.Path, s *admissionv1.ServiceRefere
 	}
 }
 
-func reviewVersions(f *check.Faults, p *check.Path, versions []string) {
+func reviewVersions(f *check.Errors, p *check.Path, versions []string) {
 	known := []string{"v1", "v1beta1"}
 	if len(versions) == 0 {
 		f.Required(p, "must specify one of v1, v1beta1")
@@ -189,7 +189,7 @@ func reviewVersions(f *check.Faults, p *check.Path, versions []string) {
 	}
 }
 
-func matchConditions(f *check.Faults, p *check.Path, list []admissionv1.MatchCondition) {
+func matchConditions(f *check.Errors, p *check.Path, list []admissionv1.MatchCondition) {
 	const maxConditions = 64
 	if len(list) > maxConditions {
 		f.Add(field.TooMany(p.Field(), len(list), maxConditions))

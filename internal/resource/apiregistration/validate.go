@@ -19,7 +19,7 @@ const (
 )
 
 func validate(s *apiregistrationv1.APIService) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	spec := check.At("spec")
 	if want := s.Spec.Version + "." + s.Spec.Group; s.Name != want && len(resource.PathSegmentName(s.Name, false)) == 0 {
 		f.Invalid(check.At("metadata", "name"), s.Name, fmt.Sprintf("must be `spec.version+\".\"+spec.group`: %q", want))
@@ -54,7 +54,7 @@ func validate(s *apiregistrationv1.APIService) field.ErrorList {
 	return f.List()
 }
 
-func validateService(f *check.Faults, p *check.Path, to *apiregistrationv1.ServiceReference) {
+func validateService(f *check.Errors, p *check.Path, to *apiregistrationv1.ServiceReference) {
 	if to.Namespace == "" {
 		f.Required(p.Child("namespace"), "")
 	}
@@ -70,7 +70,7 @@ func validateService(f *check.Faults, p *check.Path, to *apiregistrationv1.Servi
 func validateUpdate(s, _ *apiregistrationv1.APIService) field.ErrorList { return validate(s) }
 
 func validateStatus(s, _ *apiregistrationv1.APIService) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	for i, c := range s.Status.Conditions {
 		check.Known(&f, check.At("status", "conditions").Index(i).Child("status"), c.Status,
 			apiregistrationv1.ConditionTrue, apiregistrationv1.ConditionFalse, apiregistrationv1.ConditionUnknown)

@@ -55,7 +55,7 @@ func daemonSetStrategy() resource.Strategy {
 	}
 	r.Validate = validateDaemonSet
 	r.ValidateUpdate = func(d, old *appsv1.DaemonSet) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("spec", "selector"), d.Spec.Selector, old.Spec.Selector)
 		f.Add(validateDaemonSet(d)...)
 		return f.List()
@@ -105,7 +105,7 @@ func defaultDaemonSet(d *appsv1.DaemonSet) {
 }
 
 func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &d.Spec
 	f.Selector(p.Child("selector"), s.Selector)
 	if parsed, err := metav1.LabelSelectorAsSelector(s.Selector); err == nil && !parsed.Matches(labels.Set(s.Template.Labels)) {
@@ -122,7 +122,7 @@ func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 	return f.List()
 }
 
-func daemonUpdate(f *check.Faults, p *check.Path, s *appsv1.DaemonSetUpdateStrategy) {
+func daemonUpdate(f *check.Errors, p *check.Path, s *appsv1.DaemonSetUpdateStrategy) {
 	at := p.Child("rollingUpdate")
 	switch s.Type {
 	case appsv1.OnDeleteDaemonSetStrategyType:
@@ -148,7 +148,7 @@ func daemonUpdate(f *check.Faults, p *check.Path, s *appsv1.DaemonSetUpdateStrat
 }
 
 func validateDaemonSetStatus(d, old *appsv1.DaemonSet) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("status"), &d.Status
 	countsNotNegative(&f, p,
 		count{"currentNumberScheduled", s.CurrentNumberScheduled}, count{"numberMisscheduled", s.NumberMisscheduled},

@@ -51,7 +51,7 @@ func deploymentStrategy() resource.Strategy {
 	r.Default = defaultDeployment
 	r.Validate = validateDeployment
 	r.ValidateUpdate = func(d, old *appsv1.Deployment) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Add(validateDeployment(d)...)
 		f.Same(check.At("spec", "selector"), d.Spec.Selector, old.Spec.Selector)
 		return f.List()
@@ -88,7 +88,7 @@ func defaultDeployment(d *appsv1.Deployment) {
 }
 
 func validateDeployment(d *appsv1.Deployment) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &d.Spec
 	notNegative(&f, p.Child("replicas"), s.Replicas)
 	replicated(&f, p, s.Selector, &s.Template)
@@ -104,7 +104,7 @@ func validateDeployment(d *appsv1.Deployment) field.ErrorList {
 	return f.List()
 }
 
-func rollout(f *check.Faults, p *check.Path, s *appsv1.DeploymentStrategy) {
+func rollout(f *check.Errors, p *check.Path, s *appsv1.DeploymentStrategy) {
 	at := p.Child("rollingUpdate")
 	switch s.Type {
 	case appsv1.RecreateDeploymentStrategyType:
@@ -129,7 +129,7 @@ func rollout(f *check.Faults, p *check.Path, s *appsv1.DeploymentStrategy) {
 }
 
 func validateDeploymentStatus(d, old *appsv1.Deployment) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("status"), &d.Status
 	f.NotNegative(p.Child("observedGeneration"), s.ObservedGeneration)
 	updated, ready := count{"updatedReplicas", s.UpdatedReplicas}, count{"readyReplicas", s.ReadyReplicas}

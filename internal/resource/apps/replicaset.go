@@ -38,7 +38,7 @@ func replicaSetStrategy() resource.Strategy {
 	}
 	r.Validate = validateReplicaSet
 	r.ValidateUpdate = func(r, old *appsv1.ReplicaSet) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Add(validateReplicaSet(r)...)
 		f.Same(check.At("spec", "selector"), r.Spec.Selector, old.Spec.Selector)
 		return f.List()
@@ -64,7 +64,7 @@ func nameWarnings(name string) []string {
 }
 
 func validateReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	notNegative(&f, p.Child("replicas"), r.Spec.Replicas)
 	f.NotNegative(p.Child("minReadySeconds"), int64(r.Spec.MinReadySeconds))
@@ -73,7 +73,7 @@ func validateReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 }
 
 func validateReplicaSetStatus(r, _ *appsv1.ReplicaSet) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("status"), &r.Status
 	labeled, ready := count{"fullyLabeledReplicas", s.FullyLabeledReplicas}, count{"readyReplicas", s.ReadyReplicas}
 	available := count{"availableReplicas", s.AvailableReplicas}

@@ -32,7 +32,7 @@ var revisionTable = resource.TableOf(func(r *appsv1.ControllerRevision) []any {
 
 var revisionStrategy = resource.Rules[*appsv1.ControllerRevision]{
 	Validate: func(r *appsv1.ControllerRevision) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.NotNegative(check.At("revision"), r.Revision)
 		p := check.At("data")
 		var v any
@@ -48,7 +48,7 @@ var revisionStrategy = resource.Rules[*appsv1.ControllerRevision]{
 		return f.List()
 	},
 	ValidateUpdate: func(r, old *appsv1.ControllerRevision) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.NotNegative(check.At("revision"), r.Revision)
 		f.Same(check.At("data"), r.Data, old.Data)
 		return f.List()

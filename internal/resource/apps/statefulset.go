@@ -32,7 +32,7 @@ func statefulSetStrategy() resource.Strategy {
 	})
 	r.Default = defaultStatefulSet
 	r.Validate = func(s *appsv1.StatefulSet) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		p := check.At("spec")
 		statefulSet(&f, p, s)
 		for i := range s.Spec.VolumeClaimTemplates {
@@ -96,7 +96,7 @@ func defaultStatefulSet(set *appsv1.StatefulSet) {
 	}
 }
 
-func statefulSet(f *check.Faults, p *check.Path, set *appsv1.StatefulSet) {
+func statefulSet(f *check.Errors, p *check.Path, set *appsv1.StatefulSet) {
 	s := &set.Spec
 	switch s.PodManagementPolicy {
 	case "":
@@ -177,7 +177,7 @@ func withClaims(s *appsv1.StatefulSetSpec) *corev1.PodTemplateSpec {
 }
 
 func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	statefulSet(&f, check.At("spec"), s)
 	// Undo mutable fields; the rest must then be equal.
 	rest, was := s.Spec.DeepCopy(), &old.Spec
@@ -191,7 +191,7 @@ func validateStatefulSetUpdate(s, old *appsv1.StatefulSet) field.ErrorList {
 }
 
 func validateStatefulSetStatus(set, old *appsv1.StatefulSet) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("status"), &set.Status
 	ready, current := count{"readyReplicas", s.ReadyReplicas}, count{"currentReplicas", s.CurrentReplicas}
 	updated, available := count{"updatedReplicas", s.UpdatedReplicas}, count{"availableReplicas", s.AvailableReplicas}

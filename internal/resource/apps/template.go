@@ -14,7 +14,7 @@ import (
 )
 
 // selector reports the faults of a workload's selector, and returns it parsed.
-func selector(f *check.Faults, p *check.Path, s *metav1.LabelSelector, kind string) (labels.Selector, bool) {
+func selector(f *check.Errors, p *check.Path, s *metav1.LabelSelector, kind string) (labels.Selector, bool) {
 	if s == nil {
 		f.Required(p, "")
 	} else {
@@ -36,14 +36,14 @@ func selector(f *check.Faults, p *check.Path, s *metav1.LabelSelector, kind stri
 }
 
 // matching wants the pods of the template to be those that are selected.
-func matching(f *check.Faults, p *check.Path, s labels.Selector, t *corev1.PodTemplateSpec) {
+func matching(f *check.Errors, p *check.Path, s labels.Selector, t *corev1.PodTemplateSpec) {
 	if !s.Empty() && !s.Matches(labels.Set(t.Labels)) {
 		f.Invalid(p.Child("metadata", "labels"), t.Labels, "`selector` does not match template `labels`")
 	}
 }
 
 // lasting requires a template whose pods run until they are deleted.
-func lasting(f *check.Faults, p *check.Path, t *corev1.PodTemplateSpec, kind string) {
+func lasting(f *check.Errors, p *check.Path, t *corev1.PodTemplateSpec, kind string) {
 	if t.Spec.RestartPolicy != corev1.RestartPolicyAlways {
 		f.Add(field.NotSupported(p.Child("spec", "restartPolicy").Field(), t.Spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
@@ -53,7 +53,7 @@ func lasting(f *check.Faults, p *check.Path, t *corev1.PodTemplateSpec, kind str
 }
 
 // replicated reports the errors common to deployments and replica sets.
-func replicated(f *check.Faults, p *check.Path, s *metav1.LabelSelector, t *corev1.PodTemplateSpec) {
+func replicated(f *check.Errors, p *check.Path, s *metav1.LabelSelector, t *corev1.PodTemplateSpec) {
 	parsed, ok := selector(f, p.Child("selector"), s, "deployment")
 	if !ok {
 		return
@@ -64,7 +64,7 @@ func replicated(f *check.Faults, p *check.Path, s *metav1.LabelSelector, t *core
 	lasting(f, p, t, "ReplicaSet")
 }
 
-func notNegative(f *check.Faults, p *check.Path, n *int32) {
+func notNegative(f *check.Errors, p *check.Path, n *int32) {
 	if n != nil {
 		f.NotNegative(p, int64(*n))
 	}
@@ -82,7 +82,7 @@ func countOf(v *intstr.IntOrString) int {
 }
 
 // notMore wants counts of some pods to stay within the count of all.
-func notMore(f *check.Faults, p *check.Path, limit int32, why string, counts ...count) {
+func notMore(f *check.Errors, p *check.Path, limit int32, why string, counts ...count) {
 	for _, c := range counts {
 		if c.n > limit {
 			f.Invalid(p.Child(c.name), c.n, why)
@@ -95,14 +95,14 @@ type count struct {
 	n    int32
 }
 
-func countsNotNegative(f *check.Faults, p *check.Path, counts ...count) {
+func countsNotNegative(f *check.Errors, p *check.Path, counts ...count) {
 	for _, c := range counts {
 		f.NotNegative(p.Child(c.name), int64(c.n))
 	}
 }
 
 // notDecremented wants the count of name collisions to go up only.
-func notDecremented(f *check.Faults, p *check.Path, now, old *int32) {
+func notDecremented(f *check.Errors, p *check.Path, now, old *int32) {
 	if old == nil || now != nil && *now >= *old {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 // validateAutoscaler validates a new autoscaler, with a nil old, or a changed one, which may keep values that were
 // accepted before.
 func validateAutoscaler(h, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &h.Spec
 	least := int32(1)
 	if old != nil && old.Spec.MinReplicas != nil && *old.Spec.MinReplicas == 0 {
@@ -53,14 +53,14 @@ func validateAutoscaler(h, old *autoscalingv2.HorizontalPodAutoscaler) field.Err
 }
 
 func validateAutoscalerStatus(h, _ *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	f.NotNegative(check.At("status", "currentReplicas"), int64(h.Status.CurrentReplicas))
 	f.NotNegative(check.At("status", "desiredReplicas"), int64(h.Status.DesiredReplicas))
 	return f.List()
 }
 
 // segment wants a name that can stand in a URL.
-func segment(f *check.Faults, p *check.Path, s, why string) {
+func segment(f *check.Errors, p *check.Path, s, why string) {
 	if s == "" {
 		f.Required(p, why)
 	} else {
@@ -70,7 +70,7 @@ func segment(f *check.Faults, p *check.Path, s, why string) {
 
 // scaleTarget names its API group, unless it is the core's one scalable kind
 // or was let in before.
-func scaleTarget(f *check.Faults, p *check.Path, r autoscalingv2.CrossVersionObjectReference, old *autoscalingv2.HorizontalPodAutoscaler) {
+func scaleTarget(f *check.Errors, p *check.Path, r autoscalingv2.CrossVersionObjectReference, old *autoscalingv2.HorizontalPodAutoscaler) {
 	if old == nil || old.Spec.ScaleTargetRef.APIVersion != r.APIVersion || old.Spec.ScaleTargetRef.Kind != r.Kind {
 		gv, err := schema.ParseGroupVersion(r.APIVersion)
 		if err == nil && gv.Group == "" && r.Kind != "ReplicationController" {
@@ -81,26 +81,26 @@ func scaleTarget(f *check.Faults, p *check.Path, r autoscalingv2.CrossVersionObj
 	named(f, p, r)
 }
 
-func reference(f *check.Faults, p *check.Path, r autoscalingv2.CrossVersionObjectReference) {
+func reference(f *check.Errors, p *check.Path, r autoscalingv2.CrossVersionObjectReference) {
 	_, err := schema.ParseGroupVersion(r.APIVersion)
 	apiVersion(f, p, r, err)
 	named(f, p, r)
 }
 
-func apiVersion(f *check.Faults, p *check.Path, r autoscalingv2.CrossVersionObjectReference, err error) {
+func apiVersion(f *check.Errors, p *check.Path, r autoscalingv2.CrossVersionObjectReference, err error) {
 	if err != nil {
 		f.Invalid(p.Child("apiVersion"), r.APIVersion, err.Error())
 	}
 }
 
-func named(f *check.Faults, p *check.Path, r autoscalingv2.CrossVersionObjectReference) {
+func named(f *check.Errors, p *check.Path, r autoscalingv2.CrossVersionObjectReference) {
 	segment(f, p.Child("kind"), r.Kind, "")
 	segment(f, p.Child("name"), r.Name, "")
 }
 
 const maxWindow = 3600 // seconds that rules look back
 
-func rules(f *check.Faults, p *check.Path, r *autoscalingv2.HPAScalingRules) {
+func rules(f *check.Errors, p *check.Path, r *autoscalingv2.HPAScalingRules) {
 	if r == nil {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // metric wants the source that the metric's type names, and no other.
-func metric(f *check.Faults, p *check.Path, m *autoscalingv2.MetricSpec) {
+func metric(f *check.Errors, p *check.Path, m *autoscalingv2.MetricSpec) {
 	if m.Type == "" {
 		f.Required(p.Child("type"), "must specify a metric source type")
 	}
@@ -86,7 +86,7 @@ func metric(f *check.Faults, p *check.Path, m *autoscalingv2.MetricSpec) {
 	}
 }
 
-func metricTarget(f *check.Faults, p *check.Path, t *autoscalingv2.MetricTarget) {
+func metricTarget(f *check.Errors, p *check.Path, t *autoscalingv2.MetricTarget) {
 	switch t.Type {
 	case autoscalingv2.UtilizationMetricType, autoscalingv2.ValueMetricType, autoscalingv2.AverageValueMetricType:
 	case "":
@@ -106,7 +106,7 @@ func metricTarget(f *check.Faults, p *check.Path, t *autoscalingv2.MetricTarget)
 	}
 }
 
-func resourceTarget(f *check.Faults, p *check.Path, t *autoscalingv2.MetricTarget) {
+func resourceTarget(f *check.Errors, p *check.Path, t *autoscalingv2.MetricTarget) {
 	metricTarget(f, p, t)
 	switch {
 	case t.AverageUtilization == nil && t.AverageValue == nil:

@@ -59,7 +59,7 @@ func cronJobStrategy() resource.Strategy {
 		defaultJobTemplate(&s.JobTemplate.Spec)
 	}
 	r.Validate = func(c *batchv1.CronJob) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		cronJob(&f, c, nil)
 		if len(c.Name) > 52 {
 			f.Invalid(check.At("metadata", "name"), c.Name, "must be no more than 52 characters")
@@ -67,7 +67,7 @@ func cronJobStrategy() resource.Strategy {
 		return f.List()
 	}
 	r.ValidateUpdate = func(c, old *batchv1.CronJob) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		cronJob(&f, c, old)
 		return f.List()
 	}
@@ -77,7 +77,7 @@ func cronJobStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func cronJob(f *check.Faults, c, old *batchv1.CronJob) {
+func cronJob(f *check.Errors, c, old *batchv1.CronJob) {
 	p, s := check.At("spec"), &c.Spec
 	if s.Schedule == "" {
 		f.Required(p.Child("schedule"), "")
@@ -107,7 +107,7 @@ func cronJob(f *check.Faults, c, old *batchv1.CronJob) {
 	}
 }
 
-func schedule(f *check.Faults, p *check.Path, s *batchv1.CronJobSpec, zoneAllowed bool) {
+func schedule(f *check.Errors, p *check.Path, s *batchv1.CronJobSpec, zoneAllowed bool) {
 	if err := parseSchedule(s.Schedule); err != nil {
 		f.Invalid(p, s.Schedule, err.Error())
 	}
@@ -132,7 +132,7 @@ func parseSchedule(s string) (err error) {
 
 var zonePart = regexp.MustCompile(`^[A-Za-z\.\-_0-9+]{1,14}$`)
 
-func timeZone(f *check.Faults, p *check.Path, zone *string) {
+func timeZone(f *check.Errors, p *check.Path, zone *string) {
 	if zone == nil {
 		return
 	}

@@ -19,7 +19,7 @@ const (
 	maxIndexesLen = 64 * 1024
 )
 
-func failurePolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
+func failurePolicy(f *check.Errors, p *check.Path, s *batchv1.JobSpec) {
 	rules := s.PodFailurePolicy.Rules
 	if len(rules) > maxRules {
 		f.Add(field.TooMany(p.Field(), len(rules), maxRules))
@@ -53,7 +53,7 @@ func failurePolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	}
 }
 
-func podConditions(f *check.Faults, p *check.Path, list []batchv1.PodFailurePolicyOnPodConditionsPattern) {
+func podConditions(f *check.Errors, p *check.Path, list []batchv1.PodFailurePolicyOnPodConditionsPattern) {
 	if len(list) > maxRules {
 		f.Add(field.TooMany(p.Field(), len(list), maxRules))
 	}
@@ -69,7 +69,7 @@ func podConditions(f *check.Faults, p *check.Path, list []batchv1.PodFailurePoli
 	}
 }
 
-func exitCodes(f *check.Faults, p *check.Path, r *batchv1.PodFailurePolicyOnExitCodesRequirement, spec *corev1.PodSpec) {
+func exitCodes(f *check.Errors, p *check.Path, r *batchv1.PodFailurePolicyOnExitCodesRequirement, spec *corev1.PodSpec) {
 	operators := []batchv1.PodFailurePolicyOnExitCodesOperator{batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn}
 	if r.Operator == "" {
 		f.Required(p.Child("operator"), fmt.Sprintf("valid values: %q", operators))
@@ -103,7 +103,7 @@ func exitCodes(f *check.Faults, p *check.Path, r *batchv1.PodFailurePolicyOnExit
 	}
 }
 
-func successPolicy(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
+func successPolicy(f *check.Errors, p *check.Path, s *batchv1.JobSpec) {
 	rules := s.SuccessPolicy.Rules
 	if len(rules) == 0 {
 		f.Required(p, "at least one rules must be specified when the successPolicy is specified")

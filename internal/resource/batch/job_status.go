@@ -14,7 +14,7 @@ import (
 // validateJobStatus requires a consistent status: a finished job has a start time, no active pods, and one result;
 // and facts reported before do not change.
 func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("status"), &j.Status
 	f.NotNegative(p.Child("active"), int64(s.Active))
 	f.NotNegative(p.Child("succeeded"), int64(s.Succeeded))
@@ -55,7 +55,7 @@ func validateJobStatus(j, old *batchv1.Job) field.ErrorList {
 	return f.List()
 }
 
-func uids(f *check.Faults, p *check.Path, list []types.UID, seen map[types.UID]bool) {
+func uids(f *check.Errors, p *check.Path, list []types.UID, seen map[types.UID]bool) {
 	for i, uid := range list {
 		if uid == "" {
 			f.Invalid(p.Index(i), uid, "must not be empty")
@@ -66,7 +66,7 @@ func uids(f *check.Faults, p *check.Path, list []types.UID, seen map[types.UID]b
 	}
 }
 
-func endings(f *check.Faults, p *check.Path, j, old *batchv1.Job) {
+func endings(f *check.Errors, p *check.Path, j, old *batchv1.Job) {
 	s := &j.Status
 	complete, failed := jobIs(j, batchv1.JobComplete), jobIs(j, batchv1.JobFailed)
 	failing, met := jobIs(j, batchv1.JobFailureTarget), jobIs(j, batchv1.JobSuccessCriteriaMet)

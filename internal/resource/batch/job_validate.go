@@ -17,7 +17,7 @@ import (
 )
 
 func validateJob(j *batchv1.Job) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	generatedSelector(&f, j)
 	selectedJob(&f, j)
 	if s := &j.Spec; indexed(s) && s.Completions != nil && *s.Completions > 0 {
@@ -34,7 +34,7 @@ func indexed(s *batchv1.JobSpec) bool {
 }
 
 // generatedSelector wants the labels that were given to the job's pods.
-func generatedSelector(f *check.Faults, j *batchv1.Job) {
+func generatedSelector(f *check.Errors, j *batchv1.Job) {
 	if ptr.Deref(j.Spec.ManualSelector, false) || j.Spec.Selector == nil {
 		return
 	}
@@ -57,7 +57,7 @@ func generatedSelector(f *check.Faults, j *batchv1.Job) {
 	}
 }
 
-func selectedJob(f *check.Faults, j *batchv1.Job) {
+func selectedJob(f *check.Errors, j *batchv1.Job) {
 	p, s := check.At("spec"), &j.Spec
 	jobSpec(f, p, s)
 	if s.Selector == nil {
@@ -80,7 +80,7 @@ const (
 )
 
 // jobSpec reports the faults of a job's spec, bar its selector.
-func jobSpec(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
+func jobSpec(f *check.Errors, p *check.Path, s *batchv1.JobSpec) {
 	for _, n := range []struct {
 		name  string
 		value *int32
@@ -146,7 +146,7 @@ func jobSpec(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 	}
 }
 
-func indexedSpec(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
+func indexedSpec(f *check.Errors, p *check.Path, s *batchv1.JobSpec) {
 	const mode = batchv1.IndexedCompletion
 	if s.Completions == nil {
 		f.Required(p.Child("completions"), fmt.Sprintf("when completion mode is %s", mode))
@@ -179,7 +179,7 @@ func indexedSpec(f *check.Faults, p *check.Path, s *batchv1.JobSpec) {
 }
 
 func validateJobUpdate(j, old *batchv1.Job) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	selectedJob(&f, j)
 	p, now, was := check.At("spec"), &j.Spec, &old.Spec
 	if !indexed(now) {

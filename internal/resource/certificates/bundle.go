@@ -33,7 +33,7 @@ func bundleName(name string, prefix bool) []string {
 var bundleStrategy = resource.Rules[*certificatesv1.ClusterTrustBundle]{
 	Validate: validateBundle,
 	ValidateUpdate: func(b, old *certificatesv1.ClusterTrustBundle) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("spec", "signerName"), b.Spec.SignerName, old.Spec.SignerName)
 		f.Add(validateBundle(b)...)
 		return f.List()
@@ -42,7 +42,7 @@ var bundleStrategy = resource.Rules[*certificatesv1.ClusterTrustBundle]{
 }.Strategy()
 
 func validateBundle(b *certificatesv1.ClusterTrustBundle) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	name := check.At("metadata", "name")
 	if s := b.Spec.SignerName; s != "" {
@@ -57,7 +57,7 @@ func validateBundle(b *certificatesv1.ClusterTrustBundle) field.ErrorList {
 	return f.List()
 }
 
-func bundle(f *check.Faults, p *check.Path, text string) {
+func bundle(f *check.Errors, p *check.Path, text string) {
 	const hidden = "<value omitted>"
 	seen := map[string]int{}
 	for i, rest := 0, []byte(text); ; i++ {
@@ -132,7 +132,7 @@ func podRequestStrategy() resource.Strategy {
 		}
 	}
 	r.Validate = func(r *certificatesv1.PodCertificateRequest) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		p, s := check.At("spec"), &r.Spec
 		podspec.SignerName(&f, p.Child("signerName"), s.SignerName)
 		f.Subdomain(p.Child("podName"), s.PodName)
@@ -153,7 +153,7 @@ func podRequestStrategy() resource.Strategy {
 		return f.List()
 	}
 	r.ValidateUpdate = func(r, old *certificatesv1.PodCertificateRequest) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("spec"), r.Spec, old.Spec)
 		return f.List()
 	}

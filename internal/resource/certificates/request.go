@@ -149,7 +149,7 @@ var usages = []certificatesv1.KeyUsage{
 }
 
 func validateRequest(r *certificatesv1.CertificateSigningRequest) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	if _, err := ParseRequest(r.Spec.Request); err != nil {
 		f.Invalid(p.Child("request"), r.Spec.Request, err.Error())
@@ -184,7 +184,7 @@ func ParseRequest(data []byte) (*x509.CertificateRequest, error) {
 	return x509.ParseCertificateRequest(block.Bytes)
 }
 
-func conditions(f *check.Faults, p *check.Path, r *certificatesv1.CertificateSigningRequest) {
+func conditions(f *check.Errors, p *check.Path, r *certificatesv1.CertificateSigningRequest) {
 	seen := map[certificatesv1.RequestConditionType]bool{}
 	for i, c := range r.Status.Conditions {
 		at := p.Index(i)
@@ -209,7 +209,7 @@ func conditions(f *check.Faults, p *check.Path, r *certificatesv1.CertificateSig
 }
 
 func validateRequestUpdate(r, old *certificatesv1.CertificateSigningRequest, approves, issues bool) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	f.Add(validateRequest(r)...)
 	p := check.At("status", "conditions")
 	for _, t := range []certificatesv1.RequestConditionType{certificatesv1.CertificateApproved, certificatesv1.CertificateDenied, certificatesv1.CertificateFailed} {

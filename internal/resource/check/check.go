@@ -11,92 +11,92 @@ import (
 	"fairlead.dev/internal/resource/plain"
 )
 
-// Faults is the list of errors found so far. The zero value is empty. A *Faults is passed to the functions that
+// Errors is the list of errors found so far. The zero value is empty. A *Errors is passed to the functions that
 // validate parts of an object.
-type Faults struct{ list field.ErrorList }
+type Errors struct{ list field.ErrorList }
 
 // List returns the errors, or nil.
-func (f *Faults) List() field.ErrorList { return f.list }
+func (f *Errors) List() field.ErrorList { return f.list }
 
 // Len returns the number of errors.
-func (f *Faults) Len() int { return len(f.list) }
+func (f *Errors) Len() int { return len(f.list) }
 
 // Add adds errors of another function.
-func (f *Faults) Add(errs ...*field.Error) { f.list = append(f.list, errs...) }
+func (f *Errors) Add(errs ...*field.Error) { f.list = append(f.list, errs...) }
 
 // Required reports a missing value.
-func (f *Faults) Required(p *Path, why string) { f.Add(field.Required(p.Field(), why)) }
+func (f *Errors) Required(p *Path, why string) { f.Add(field.Required(p.Field(), why)) }
 
 // Invalid reports an invalid value.
-func (f *Faults) Invalid(p *Path, value any, why string) { f.Add(field.Invalid(p.Field(), value, why)) }
+func (f *Errors) Invalid(p *Path, value any, why string) { f.Add(field.Invalid(p.Field(), value, why)) }
 
 // Forbidden reports a value that is not allowed.
-func (f *Faults) Forbidden(p *Path, why string) { f.Add(field.Forbidden(p.Field(), why)) }
+func (f *Errors) Forbidden(p *Path, why string) { f.Add(field.Forbidden(p.Field(), why)) }
 
 // Duplicate reports the second of two equal values.
-func (f *Faults) Duplicate(p *Path, value any) { f.Add(field.Duplicate(p.Field(), value)) }
+func (f *Errors) Duplicate(p *Path, value any) { f.Add(field.Duplicate(p.Field(), value)) }
 
 // NotFound reports a reference to a missing object.
-func (f *Faults) NotFound(p *Path, value any) { f.Add(field.NotFound(p.Field(), value)) }
+func (f *Errors) NotFound(p *Path, value any) { f.Add(field.NotFound(p.Field(), value)) }
 
 // Each reports a value once for every message about it.
-func (f *Faults) Each(p *Path, value any, messages []string) {
+func (f *Errors) Each(p *Path, value any, messages []string) {
 	for _, m := range messages {
 		f.Invalid(p, value, m)
 	}
 }
 
 // Label requires a DNS label.
-func (f *Faults) Label(p *Path, s string) {
+func (f *Errors) Label(p *Path, s string) {
 	if !plain.Label(s) {
 		f.Each(p, s, validation.IsDNS1123Label(s))
 	}
 }
 
 // Subdomain requires a DNS subdomain, the form of most names.
-func (f *Faults) Subdomain(p *Path, s string) {
+func (f *Errors) Subdomain(p *Path, s string) {
 	if !plain.Subdomain(s) {
 		f.Each(p, s, validation.IsDNS1123Subdomain(s))
 	}
 }
 
 // Qualified requires a name with an optional DNS prefix: "example.com/name".
-func (f *Faults) Qualified(p *Path, s string) {
+func (f *Errors) Qualified(p *Path, s string) {
 	if !plain.Qualified(s) {
 		f.Each(p, s, validation.IsQualifiedName(s))
 	}
 }
 
 // NotNegative requires zero or more.
-func (f *Faults) NotNegative(p *Path, n int64) {
+func (f *Errors) NotNegative(p *Path, n int64) {
 	if n < 0 {
 		f.Add(apivalidation.ValidateNonnegativeField(n, p.Field())...)
 	}
 }
 
 // Positive requires more than zero.
-func (f *Faults) Positive(p *Path, n int64) {
+func (f *Errors) Positive(p *Path, n int64) {
 	if n <= 0 {
 		f.Invalid(p, n, "must be greater than zero")
 	}
 }
 
 // Within requires lo <= n <= hi.
-func (f *Faults) Within(p *Path, n int64, lo, hi int) {
+func (f *Errors) Within(p *Path, n int64, lo, hi int) {
 	if n < int64(lo) || n > int64(hi) {
 		f.Invalid(p, n, validation.InclusiveRangeError(lo, hi))
 	}
 }
 
 // Same requires an unchanged value.
-func (f *Faults) Same(p *Path, now, old any) {
+func (f *Errors) Same(p *Path, now, old any) {
 	if !apiequality.Semantic.DeepEqual(old, now) {
 		f.Invalid(p, now, apivalidation.FieldImmutableErrorMsg)
 	}
 }
 
 // OneOf requires one of the values. An empty value is reported as missing.
-func OneOf[T ~string](f *Faults, p *Path, value T, valid ...T) {
+func OneOf[T ~string](f *Errors, p *Path, value T, valid ...T) {
 	if value == "" {
 		f.Required(p, "")
 		return
@@ -105,7 +105,7 @@ func OneOf[T ~string](f *Faults, p *Path, value T, valid ...T) {
 }
 
 // Known requires one of the values. An empty value is reported as unsupported.
-func Known[T ~string](f *Faults, p *Path, value T, valid ...T) {
+func Known[T ~string](f *Errors, p *Path, value T, valid ...T) {
 	for _, v := range valid {
 		if v == value {
 			return

@@ -47,7 +47,7 @@ func TestPathReadsAsUpstreams(t *testing.T) {
 func TestPathsOfWhatIsRightCostNothing(t *testing.T) {
 	names := []string{"a", "b"}
 	rule := func() int {
-		var f check.Faults
+		var f check.Errors
 		p := check.At("spec", "names")
 		for i, n := range names {
 			at := p.Index(i)

@@ -45,7 +45,7 @@ func IsExtended(name corev1.ResourceName) bool {
 func Overcommits(name corev1.ResourceName) bool { return IsNative(name) && !IsHugePages(name) }
 
 // ResourceName requires the name of a resource, and reports whether it is valid.
-func (f *Faults) ResourceName(p *Path, name corev1.ResourceName) bool {
+func (f *Errors) ResourceName(p *Path, name corev1.ResourceName) bool {
 	n, s := f.Len(), string(name)
 	if !plain.Qualified(s) {
 		f.Each(p, name, validation.IsQualifiedName(s))
@@ -62,7 +62,7 @@ func isStandard(s string) bool {
 }
 
 // ContainerResourceName requires the name of a container resource.
-func (f *Faults) ContainerResourceName(p *Path, name corev1.ResourceName) {
+func (f *Errors) ContainerResourceName(p *Path, name corev1.ResourceName) {
 	f.ResourceName(p, name)
 	switch s := string(name); {
 	case !strings.Contains(s, "/"):
@@ -75,7 +75,7 @@ func (f *Faults) ContainerResourceName(p *Path, name corev1.ResourceName) {
 }
 
 // QuotaResourceName requires the name of a resource that a quota can limit.
-func (f *Faults) QuotaResourceName(p *Path, name corev1.ResourceName) {
+func (f *Errors) QuotaResourceName(p *Path, name corev1.ResourceName) {
 	f.ResourceName(p, name)
 	s := string(name)
 	if strings.Contains(s, "/") || slices.Contains(boundedResources, s) || slices.Contains(countedResources, s) ||
@@ -86,7 +86,7 @@ func (f *Faults) QuotaResourceName(p *Path, name corev1.ResourceName) {
 }
 
 // Amount requires a valid quantity of the resource: not negative, and an integer for countable resources.
-func (f *Faults) Amount(p *Path, name corev1.ResourceName, q resource.Quantity) {
+func (f *Errors) Amount(p *Path, name corev1.ResourceName, q resource.Quantity) {
 	f.QuantityNotNegative(p, q)
 	if (slices.Contains(countedResources, string(name)) || IsExtended(name)) && q.MilliValue()%1000 != 0 {
 		f.Invalid(p, q, "must be an integer")

@@ -41,7 +41,7 @@ var leaseStrategy = resource.Rules[*coordinationv1.Lease]{
 }.Strategy()
 
 func validateLease(l *coordinationv1.Lease) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &l.Spec
 	if n := s.LeaseDurationSeconds; n != nil && *n <= 0 {
 		f.Invalid(p.Child("leaseDurationSeconds"), n, "must be greater than 0")
@@ -59,7 +59,7 @@ func validateLease(l *coordinationv1.Lease) field.ErrorList {
 }
 
 // strategy requires one of Kubernetes' strategies, or a qualified name.
-func strategy(f *check.Faults, p *check.Path, s coordinationv1.CoordinatedLeaseStrategy) {
+func strategy(f *check.Errors, p *check.Path, s coordinationv1.CoordinatedLeaseStrategy) {
 	if strings.Contains(string(s), "/") {
 		f.Qualified(p, string(s))
 	} else {

@@ -71,7 +71,7 @@ func claimStrategy() resource.Strategy {
 		bothSources(&c.Spec)
 	}
 	r.Validate = func(c *corev1.PersistentVolumeClaim) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		podspec.ClaimSpec(&f, check.At("spec"), &c.Spec)
 		return f.List()
 	}
@@ -117,7 +117,7 @@ func bothSources(s *corev1.PersistentVolumeClaimSpec) {
 }
 
 func validateClaimUpdate(c, old *corev1.PersistentVolumeClaim) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	podspec.ClaimSpec(&f, p, &c.Spec)
 	// Undo mutable fields; the rest must then be equal.

@@ -25,7 +25,7 @@ var configMapStrategy = resource.Rules[*corev1.ConfigMap]{
 	},
 	Validate: validateConfigMap,
 	ValidateUpdate: func(c, old *corev1.ConfigMap) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		if old.Immutable != nil && *old.Immutable {
 			frozen(&f, "immutable", c.Immutable == nil || !*c.Immutable)
 			frozen(&f, "data", !reflect.DeepEqual(c.Data, old.Data))
@@ -37,7 +37,7 @@ var configMapStrategy = resource.Rules[*corev1.ConfigMap]{
 }.Strategy()
 
 func validateConfigMap(c *corev1.ConfigMap) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	size := 0
 	for _, key := range slices.Sorted(maps.Keys(c.Data)) {
 		p := check.At("data").Key(key)

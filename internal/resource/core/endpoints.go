@@ -61,7 +61,7 @@ func endpointsWarnings(e *corev1.Endpoints) (list []string) {
 }
 
 func validateEndpoints(e *corev1.Endpoints) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	for i := range e.Subsets {
 		s, p := &e.Subsets[i], check.At("subsets").Index(i)
 		if len(s.Addresses) == 0 && len(s.NotReadyAddresses) == 0 {
@@ -90,7 +90,7 @@ func validateEndpoints(e *corev1.Endpoints) field.ErrorList {
 	return f.List()
 }
 
-func endpointAddress(f *check.Faults, p *check.Path, a *corev1.EndpointAddress) {
+func endpointAddress(f *check.Errors, p *check.Path, a *corev1.EndpointAddress) {
 	f.IP(p.Child("ip"), a.IP)
 	if a.Hostname != "" {
 		f.Label(p.Child("hostname"), a.Hostname)

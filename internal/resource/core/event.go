@@ -87,7 +87,7 @@ var eventStrategy = resource.Rules[*corev1.Event]{
 // of the newer form, and must be complete. reporter is the name of the reporter's field, which depends on the
 // group.
 func ValidateEvent(e *corev1.Event, reporter string) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	about := e.InvolvedObject.Namespace
 	elsewhere := func() {
 		f.Invalid(check.At("involvedObject", "namespace"), about, "does not match event.namespace")
@@ -105,7 +105,7 @@ func ValidateEvent(e *corev1.Event, reporter string) field.ErrorList {
 	return f.List()
 }
 
-func newEvent(f *check.Faults, e *corev1.Event, reporter string) {
+func newEvent(f *check.Errors, e *corev1.Event, reporter string) {
 	if e.ReportingController == "" {
 		f.Required(check.At(reporter), "")
 	}
@@ -118,7 +118,7 @@ func newEvent(f *check.Faults, e *corev1.Event, reporter string) {
 	}
 }
 
-func bounded(f *check.Faults, name, value string, limit int) {
+func bounded(f *check.Errors, name, value string, limit int) {
 	if value == "" {
 		f.Required(check.At(name), "")
 	}

@@ -64,7 +64,7 @@ func fill(to, from corev1.ResourceList) {
 }
 
 func validateLimitRange(l *corev1.LimitRange) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	seen := map[corev1.LimitType]bool{}
 	for i := range l.Spec.Limits {
 		limit, p := &l.Spec.Limits[i], check.At("spec", "limits").Index(i)
@@ -83,7 +83,7 @@ func validateLimitRange(l *corev1.LimitRange) field.ErrorList {
 	return f.List()
 }
 
-func validateLimit(f *check.Faults, p *check.Path, l *corev1.LimitRangeItem) {
+func validateLimit(f *check.Errors, p *check.Path, l *corev1.LimitRangeItem) {
 	all := corev1.ResourceList{}
 	names := func(field string, list corev1.ResourceList) {
 		for _, name := range check.Names(list) {
@@ -123,7 +123,7 @@ func validateLimit(f *check.Faults, p *check.Path, l *corev1.LimitRangeItem) {
 }
 
 // limitOrder requires min <= default request <= default <= max for a resource.
-func limitOrder(f *check.Faults, p *check.Path, l *corev1.LimitRangeItem, name corev1.ResourceName) {
+func limitOrder(f *check.Errors, p *check.Path, l *corev1.LimitRangeItem, name corev1.ResourceName) {
 	order := func(at string, value resource.Quantity, a corev1.ResourceList, aName string, b corev1.ResourceList, bName string) {
 		low, ok := a[name]
 		high, also := b[name]

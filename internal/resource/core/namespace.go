@@ -80,7 +80,7 @@ func validateNamespace(n *corev1.Namespace) field.ErrorList {
 }
 
 func validateFinalizers(n *corev1.Namespace, at func(int) *check.Path) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	for i, name := range n.Spec.Finalizers {
 		p := at(i)
 		f.Qualified(p, string(name))

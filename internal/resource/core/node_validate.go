@@ -15,7 +15,7 @@ import (
 )
 
 func validateNode(n *corev1.Node) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	taints(&f, check.At("metadata", "taints"), n.Spec.Taints)
 	nodeResources(&f, n)
 	if swap := n.Status.NodeInfo.Swap; swap != nil && swap.Capacity != nil {
@@ -38,7 +38,7 @@ func validateNode(n *corev1.Node) field.ErrorList {
 	return f.List()
 }
 
-func nodeResources(f *check.Faults, n *corev1.Node) {
+func nodeResources(f *check.Errors, n *corev1.Node) {
 	for _, name := range check.Names(n.Status.Capacity) {
 		f.Amount(check.At("status", "capacity", string(name)), name, n.Status.Capacity[name])
 	}
@@ -50,7 +50,7 @@ func nodeResources(f *check.Faults, n *corev1.Node) {
 var featureName = regexp.MustCompile("^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$")
 
 // declaredFeatures requires names in alphabetical order, without duplicates.
-func declaredFeatures(f *check.Faults, p *check.Path, names []string) {
+func declaredFeatures(f *check.Errors, p *check.Path, names []string) {
 	for i, name := range names {
 		const maxLen = validation.DNS1123SubdomainMaxLength
 		if len(name) > maxLen {
@@ -66,7 +66,7 @@ func declaredFeatures(f *check.Faults, p *check.Path, names []string) {
 	}
 }
 
-func taints(f *check.Faults, p *check.Path, list []corev1.Taint) {
+func taints(f *check.Errors, p *check.Path, list []corev1.Taint) {
 	type once struct {
 		key    string
 		effect corev1.TaintEffect
@@ -90,7 +90,7 @@ func taints(f *check.Faults, p *check.Path, list []corev1.Taint) {
 }
 
 func validateNodeUpdate(n, old *corev1.Node) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	f.Add(validateNode(n)...)
 	seen := map[corev1.NodeAddress]bool{}
 	for i, a := range n.Status.Addresses {

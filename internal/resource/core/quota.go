@@ -43,13 +43,13 @@ func quotaStrategy() resource.Strategy {
 		podspec.RoundUp(q.Status.Used)
 	}
 	r.Validate = func(q *corev1.ResourceQuota) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Add(validateQuota(q)...)
 		quotaStatus(&f, q)
 		return f.List()
 	}
 	r.ValidateUpdate = func(q, old *corev1.ResourceQuota) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Add(validateQuota(q)...)
 		if !maps.Equal(scopeSet(q.Spec.Scopes), scopeSet(old.Spec.Scopes)) {
 			f.Invalid(check.At("spec", "scopes"), q.Spec.Scopes, "field is immutable")
@@ -57,7 +57,7 @@ func quotaStrategy() resource.Strategy {
 		return f.List()
 	}
 	r.ValidateStatusUpdate = func(q, _ *corev1.ResourceQuota) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		if q.ResourceVersion == "" {
 			f.Required(check.At("resourceVersion"), "")
 		}
@@ -67,12 +67,12 @@ func quotaStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func quotaStatus(f *check.Faults, q *corev1.ResourceQuota) {
+func quotaStatus(f *check.Errors, q *corev1.ResourceQuota) {
 	quotaAmounts(f, check.At("status", "hard"), q.Status.Hard)
 	quotaAmounts(f, check.At("status", "used"), q.Status.Used)
 }
 
-func quotaAmounts(f *check.Faults, p *check.Path, list corev1.ResourceList) {
+func quotaAmounts(f *check.Errors, p *check.Path, list corev1.ResourceList) {
 	for _, name := range check.Names(list) {
 		f.QuotaResourceName(p.Key(string(name)), name)
 		f.Amount(p.Key(string(name)), name, list[name])
@@ -95,7 +95,7 @@ func scopeSet(list []corev1.ResourceQuotaScope) map[corev1.ResourceQuotaScope]bo
 }
 
 func validateQuota(q *corev1.ResourceQuota) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	quotaAmounts(&f, p.Child("hard"), q.Spec.Hard)
 	at := p.Child("scopes")
@@ -138,7 +138,7 @@ func validateQuota(q *corev1.ResourceQuota) field.ErrorList {
 	return f.List()
 }
 
-func conflictingScopes(f *check.Faults, p *check.Path, value any, set map[corev1.ResourceQuotaScope]bool) {
+func conflictingScopes(f *check.Errors, p *check.Path, value any, set map[corev1.ResourceQuotaScope]bool) {
 	if set[corev1.ResourceQuotaScopeBestEffort] && set[corev1.ResourceQuotaScopeNotBestEffort] ||
 		set[corev1.ResourceQuotaScopeTerminating] && set[corev1.ResourceQuotaScopeNotTerminating] {
 		f.Invalid(p, value, "conflicting scopes")
@@ -146,7 +146,7 @@ func conflictingScopes(f *check.Faults, p *check.Path, value any, set map[corev1
 }
 
 // scopeApplies requires the scope to support each limited resource.
-func scopeApplies(f *check.Faults, p *check.Path, value any, scope corev1.ResourceQuotaScope, hard corev1.ResourceList) {
+func scopeApplies(f *check.Errors, p *check.Path, value any, scope corev1.ResourceQuotaScope, hard corev1.ResourceList) {
 	compute := []string{"cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage",
 		"limits.cpu", "limits.memory", "limits.ephemeral-storage"}
 	for _, name := range check.Names(hard) {

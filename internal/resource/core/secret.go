@@ -55,7 +55,7 @@ func mergeStringData(s *corev1.Secret) {
 }
 
 func validateSecret(s *corev1.Secret) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	data, size := check.At("data"), 0
 	for _, key := range slices.Sorted(maps.Keys(s.Data)) {
 		f.Each(data.Key(key), key, validation.IsConfigMapKey(key))
@@ -105,7 +105,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 }
 
 func validateSecretUpdate(s, old *corev1.Secret) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	f.Same(check.At("type"), s.Type, old.Type)
 	if old.Immutable != nil && *old.Immutable {
 		frozen(&f, "immutable", s.Immutable == nil || !*s.Immutable)
@@ -115,7 +115,7 @@ func validateSecretUpdate(s, old *corev1.Secret) field.ErrorList {
 	return f.List()
 }
 
-func frozen(f *check.Faults, name string, changed bool) {
+func frozen(f *check.Errors, name string, changed bool) {
 	if changed {
 		f.Forbidden(check.At(name), "field is immutable when `immutable` is set")
 	}

@@ -16,7 +16,7 @@ import (
 const onlyLoadBalancer = "may only be used when `type` is 'LoadBalancer'"
 
 func validateService(s, old *corev1.Service) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	spec := &s.Spec
 	if len(spec.Ports) == 0 && !headless(s) && spec.Type != corev1.ServiceTypeExternalName {
@@ -70,7 +70,7 @@ func validateService(s, old *corev1.Service) field.ErrorList {
 	return f.List()
 }
 
-func externalName(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
+func externalName(f *check.Errors, p *check.Path, spec *corev1.ServiceSpec) {
 	const no = "may not be set for ExternalName services"
 	if len(spec.ClusterIPs) > 0 {
 		f.Forbidden(p.Child("clusterIPs"), no)
@@ -88,7 +88,7 @@ func externalName(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 	}
 }
 
-func servicePorts(f *check.Faults, p *check.Path, s *corev1.Service) {
+func servicePorts(f *check.Errors, p *check.Path, s *corev1.Service) {
 	names := map[string]bool{}
 	for i := range s.Spec.Ports {
 		port, at := &s.Spec.Ports[i], p.Index(i)
@@ -111,7 +111,7 @@ func servicePorts(f *check.Faults, p *check.Path, s *corev1.Service) {
 }
 
 // portUniqueness requires each port, and each node port, to be unique per protocol.
-func portUniqueness(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
+func portUniqueness(f *check.Errors, p *check.Path, spec *corev1.ServiceSpec) {
 	if spec.Type == corev1.ServiceTypeClusterIP {
 		for i := range spec.Ports {
 			if spec.Ports[i].NodePort != 0 {
@@ -139,7 +139,7 @@ func portUniqueness(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 	}
 }
 
-func affinityConfig(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
+func affinityConfig(f *check.Errors, p *check.Path, spec *corev1.ServiceSpec) {
 	c := spec.SessionAffinityConfig
 	switch spec.SessionAffinity {
 	case corev1.ServiceAffinityNone:
@@ -166,7 +166,7 @@ func affinityConfig(f *check.Faults, p *check.Path, spec *corev1.ServiceSpec) {
 // ValidateServiceAddresses returns the errors in a service's addresses, IP families and family policy. Allocation
 // depends on them, so they are validated before it, and again with the rest. old is nil for a create.
 func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	if s.Spec.Type == corev1.ServiceTypeExternalName {
 		return nil
 	}
@@ -178,7 +178,7 @@ func ValidateServiceAddresses(s, old *corev1.Service) field.ErrorList {
 	return f.List()
 }
 
-func clusterIPs(f *check.Faults, p *check.Path, s *corev1.Service, was []string) {
+func clusterIPs(f *check.Errors, p *check.Path, s *corev1.Service, was []string) {
 	spec, at := &s.Spec, p.Child("clusterIPs")
 	switch {
 	case spec.ClusterIP != "" && len(spec.ClusterIPs) == 0:
@@ -233,7 +233,7 @@ func clusterIPs(f *check.Faults, p *check.Path, s *corev1.Service, was []string)
 
 func isIPv6(ip string) bool { return strings.Contains(ip, ":") }
 
-func traffic(f *check.Faults, p *check.Path, s *corev1.Service) {
+func traffic(f *check.Errors, p *check.Path, s *corev1.Service) {
 	spec := &s.Spec
 	at := p.Child("externalTrafficPolicy")
 	if reachable(s) {
@@ -262,7 +262,7 @@ func traffic(f *check.Faults, p *check.Path, s *corev1.Service) {
 }
 
 // endpointIP requires an address that can receive traffic.
-func endpointIP(f *check.Faults, p *check.Path, s string) {
+func endpointIP(f *check.Errors, p *check.Path, s string) {
 	switch ip := net.ParseIP(s); {
 	case ip == nil:
 		f.Invalid(p, s, "must be a valid IP address")
@@ -278,7 +278,7 @@ func endpointIP(f *check.Faults, p *check.Path, s string) {
 }
 
 func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	now, was := &s.Spec, &old.Spec
 	if now.Type != corev1.ServiceTypeExternalName && was.Type != corev1.ServiceTypeExternalName {
@@ -300,7 +300,7 @@ func validateServiceUpdate(s, old *corev1.Service) field.ErrorList {
 }
 
 // keptInOrder allows a second value to be added or removed; the first one is immutable.
-func keptInOrder[T comparable](f *check.Faults, p *check.Path, what string, now, was []T, spec *corev1.ServiceSpec) {
+func keptInOrder[T comparable](f *check.Errors, p *check.Path, what string, now, was []T, spec *corev1.ServiceSpec) {
 	const why = "may not change once set"
 	if len(now) == len(was) {
 		for i := range was {
@@ -323,7 +323,7 @@ func keptInOrder[T comparable](f *check.Faults, p *check.Path, what string, now,
 }
 
 func validateServiceStatus(s, old *corev1.Service) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("status", "loadBalancer", "ingress")
 	list := s.Status.LoadBalancer.Ingress
 	if s.Spec.Type != corev1.ServiceTypeLoadBalancer && len(list) > 0 {

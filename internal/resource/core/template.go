@@ -105,7 +105,7 @@ func defaultReplicationController(c *corev1.ReplicationController) {
 }
 
 func validateReplicationController(c *corev1.ReplicationController) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &c.Spec
 	f.NotNegative(p.Child("minReadySeconds"), int64(s.MinReadySeconds))
 	if len(s.Selector) == 0 {

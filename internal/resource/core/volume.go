@@ -116,7 +116,7 @@ func defaultVolume(v *corev1.PersistentVolume) {
 }
 
 func validateVolume(v *corev1.PersistentVolume) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &v.Spec
 	if len(s.AccessModes) == 0 {
 		f.Required(p.Child("accessModes"), "")

@@ -7,7 +7,7 @@ import (
 	"fairlead.dev/internal/resource/podspec"
 )
 
-func volumeSource(f *check.Faults, p *check.Path, v *corev1.PersistentVolume, pinned bool) {
+func volumeSource(f *check.Errors, p *check.Path, v *corev1.PersistentVolume, pinned bool) {
 	s, n := &v.Spec.PersistentVolumeSource, 0
 	one := func(name string, set bool, look func(p *check.Path)) {
 		if !set {
@@ -105,7 +105,7 @@ func volumeSource(f *check.Faults, p *check.Path, v *corev1.PersistentVolume, pi
 	}
 }
 
-func csiSource(f *check.Faults, p *check.Path, c *corev1.CSIPersistentVolumeSource) {
+func csiSource(f *check.Errors, p *check.Path, c *corev1.CSIPersistentVolumeSource) {
 	podspec.CSIDriverName(f, p.Child("driver"), c.Driver)
 	if c.VolumeHandle == "" {
 		f.Required(p.Child("volumeHandle"), "")

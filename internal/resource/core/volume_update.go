@@ -12,7 +12,7 @@ import (
 )
 
 func validateVolumeUpdate(v, old *corev1.PersistentVolume) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	f.Add(validateVolume(v)...)
 	now, was := v.Spec.PersistentVolumeSource.DeepCopy(), &old.Spec.PersistentVolumeSource
 	if now.CSI != nil && was.CSI != nil && was.CSI.ControllerExpandSecretRef == nil {

@@ -24,19 +24,19 @@ const (
 )
 
 func validateSlice(s *discoveryv1.EndpointSlice) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	slice(&f, s, true)
 	return f.List()
 }
 
 func validateSliceUpdate(s, old *discoveryv1.EndpointSlice) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	slice(&f, s, !apiequality.Semantic.DeepEqual(s.Endpoints, old.Endpoints))
 	f.Same(check.At("addressType"), s.AddressType, old.AddressType)
 	return f.List()
 }
 
-func slice(f *check.Faults, s *discoveryv1.EndpointSlice, endpoints bool) {
+func slice(f *check.Errors, s *discoveryv1.EndpointSlice, endpoints bool) {
 	check.OneOf(f, check.At("addressType"), s.AddressType, discoveryv1.AddressTypeFQDN, discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6)
 	ports(f, check.At("ports"), s.Ports)
 	if !endpoints {
@@ -51,7 +51,7 @@ func slice(f *check.Faults, s *discoveryv1.EndpointSlice, endpoints bool) {
 	}
 }
 
-func endpoint(f *check.Faults, p *check.Path, e *discoveryv1.Endpoint, t discoveryv1.AddressType) {
+func endpoint(f *check.Errors, p *check.Path, e *discoveryv1.Endpoint, t discoveryv1.AddressType) {
 	at := p.Child("addresses")
 	if len(e.Addresses) == 0 {
 		f.Required(at, "must contain at least 1 address")
@@ -84,7 +84,7 @@ func endpoint(f *check.Faults, p *check.Path, e *discoveryv1.Endpoint, t discove
 	}
 }
 
-func hints(f *check.Faults, p *check.Path, names []string, rule func(string) []string) {
+func hints(f *check.Errors, p *check.Path, names []string, rule func(string) []string) {
 	if len(names) > maxHints {
 		f.Add(field.TooMany(p.Field(), len(names), maxHints))
 	}
@@ -97,7 +97,7 @@ func hints(f *check.Faults, p *check.Path, names []string, rule func(string) []s
 	}
 }
 
-func address(f *check.Faults, list, p *check.Path, a string, t discoveryv1.AddressType) {
+func address(f *check.Errors, list, p *check.Path, a string, t discoveryv1.AddressType) {
 	if t == discoveryv1.AddressTypeFQDN {
 		f.Add(validation.IsFullyQualifiedDomainName(p.Field(), a)...)
 		return
@@ -124,7 +124,7 @@ func address(f *check.Faults, list, p *check.Path, a string, t discoveryv1.Addre
 	}
 }
 
-func ports(f *check.Faults, p *check.Path, list []discoveryv1.EndpointPort) {
+func ports(f *check.Errors, p *check.Path, list []discoveryv1.EndpointPort) {
 	if len(list) > maxPorts {
 		f.Add(field.TooMany(p.Field(), len(list), maxPorts))
 	}

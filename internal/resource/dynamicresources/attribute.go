@@ -24,7 +24,7 @@ func shorter(s string, limit int) string {
 	return s[:(rest+1)/2] + "..." + s[len(s)-rest/2:]
 }
 
-func attributes(f *check.Faults, p *check.Path, d *resourcev1.Device) {
+func attributes(f *check.Errors, p *check.Path, d *resourcev1.Device) {
 	if n, limit := len(d.Attributes)+len(d.Capacity), resourcev1.ResourceSliceMaxAttributesAndCapacitiesPerDevice; n > limit {
 		f.Invalid(p, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", limit))
 	}
@@ -48,7 +48,7 @@ var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 	`(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
 
 // attribute wants one value, or one list of values.
-func attribute(f *check.Faults, p *check.Path, a *resourcev1.DeviceAttribute) {
+func attribute(f *check.Errors, p *check.Path, a *resourcev1.DeviceAttribute) {
 	n := 0
 	has := func(set bool) bool {
 		if set {

@@ -13,7 +13,7 @@ import (
 const maxValues = 10
 
 // capacity wants a policy of requests only where several can have a part.
-func capacity(f *check.Faults, p *check.Path, c resourcev1.DeviceCapacity, multiple bool) {
+func capacity(f *check.Errors, p *check.Path, c resourcev1.DeviceCapacity, multiple bool) {
 	policy := c.RequestPolicy
 	if policy == nil {
 		return
@@ -35,7 +35,7 @@ func capacity(f *check.Faults, p *check.Path, c resourcev1.DeviceCapacity, multi
 	}
 }
 
-func validValues(f *check.Faults, p *check.Path, values []amount.Quantity, otherwise, limit amount.Quantity) {
+func validValues(f *check.Errors, p *check.Path, values []amount.Quantity, otherwise, limit amount.Quantity) {
 	for i := 1; i < len(values); i++ {
 		if values[i-1].Cmp(values[i]) > 0 {
 			f.Invalid(p.Index(i), values[i].String(), "values must be sorted in ascending order")
@@ -54,7 +54,7 @@ func validValues(f *check.Faults, p *check.Path, values []amount.Quantity, other
 	}
 }
 
-func validRange(f *check.Faults, p *check.Path, r *resourcev1.CapacityRequestPolicyRange, otherwise, limit amount.Quantity) {
+func validRange(f *check.Errors, p *check.Path, r *resourcev1.CapacityRequestPolicyRange, otherwise, limit amount.Quantity) {
 	if r.Min == nil {
 		f.Required(p.Child("min"), "required when validRange is defined")
 		return

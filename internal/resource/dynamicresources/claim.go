@@ -55,17 +55,17 @@ func claimStrategy() resource.Strategy {
 		}
 	}
 	r.Validate = func(c *resourcev1.ResourceClaim) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		claim(&f, check.At("spec"), &c.Spec)
 		return f.List()
 	}
 	r.ValidateUpdate = func(c, old *resourcev1.ResourceClaim) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("spec"), c.Spec, old.Spec)
 		return f.List()
 	}
 	r.ValidateStatusUpdate = func(c, old *resourcev1.ResourceClaim) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		claimStatus(&f, check.At("status"), c, old)
 		return f.List()
 	}
@@ -92,13 +92,13 @@ var templateStrategy = resource.Rules[*resourcev1.ResourceClaimTemplate]{
 		}
 	},
 	Validate: func(t *resourcev1.ResourceClaimTemplate) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		podspec.TemplateMeta(&f, check.At("spec", "metadata"), &t.Spec.ObjectMeta)
 		claim(&f, check.At("spec", "spec"), &t.Spec.Spec)
 		return f.List()
 	},
 	ValidateUpdate: func(t, old *resourcev1.ResourceClaimTemplate) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("spec"), t.Spec, old.Spec)
 		return f.List()
 	},

@@ -54,7 +54,7 @@ func classStrategy() resource.Strategy {
 }
 
 func validateClass(c, old *resourcev1.DeviceClass) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &c.Spec
 	stored := old != nil && apiequality.Semantic.DeepEqual(s.Selectors, old.Spec.Selectors)
 	selectors(&f, p.Child("selectors"), s.Selectors, stored)
@@ -105,7 +105,7 @@ func taintStrategy() resource.Strategy {
 }
 
 func validateTaintRule(r, old *resourcev1.DeviceTaintRule) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	if s := r.Spec.DeviceSelector; s != nil {
 		at := p.Child("deviceSelector")
@@ -128,7 +128,7 @@ func validateTaintRule(r, old *resourcev1.DeviceTaintRule) field.ErrorList {
 }
 
 func validateTaintRuleStatus(r, _ *resourcev1.DeviceTaintRule) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("status", "conditions")
 	f.Add(metavalidation.ValidateConditions(r.Status.Conditions, p.Field())...)
 	if len(r.Status.Conditions) > resourcev1.DeviceTaintRuleStatusMaxConditions {
@@ -139,7 +139,7 @@ func validateTaintRuleStatus(r, _ *resourcev1.DeviceTaintRule) field.ErrorList {
 
 // taint wants a key, a value that can be a label's, and one of the effects, unless
 // that is as it was.
-func taint(f *check.Faults, p *check.Path, t, old *resourcev1.DeviceTaint) {
+func taint(f *check.Errors, p *check.Path, t, old *resourcev1.DeviceTaint) {
 	f.LabelKey(p.Child("key"), t.Key)
 	if t.Value != "" {
 		f.Each(p.Child("value"), t.Value, validation.IsValidLabelValue(t.Value))

@@ -17,7 +17,7 @@ import (
 
 // each calls look for the elements of a list, which may have at most limit elements; a longer list is reported
 // without looking at its elements. A negative limit means unbounded.
-func each[T any](f *check.Faults, p *check.Path, list []T, limit int, look func(p *check.Path, v *T)) bool {
+func each[T any](f *check.Errors, p *check.Path, list []T, limit int, look func(p *check.Path, v *T)) bool {
 	if limit >= 0 && len(list) > limit {
 		f.Add(field.TooMany(p.Field(), len(list), limit))
 		return false
@@ -29,7 +29,7 @@ func each[T any](f *check.Faults, p *check.Path, list []T, limit int, look func(
 }
 
 // once is each, and wants elements of different keys.
-func once[T any, K comparable](f *check.Faults, p *check.Path, list []T, limit int, key func(*T) K, look func(p *check.Path, v *T)) {
+func once[T any, K comparable](f *check.Errors, p *check.Path, list []T, limit int, key func(*T) K, look func(p *check.Path, v *T)) {
 	if !each(f, p, list, limit, look) {
 		return
 	}
@@ -46,7 +46,7 @@ func once[T any, K comparable](f *check.Faults, p *check.Path, list []T, limit i
 func itself(s *string) string { return *s }
 
 // poolName wants subdomains between slashes.
-func poolName(f *check.Faults, p *check.Path, name string) {
+func poolName(f *check.Errors, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
 		return
@@ -60,7 +60,7 @@ func poolName(f *check.Faults, p *check.Path, name string) {
 }
 
 // attributeName wants an identifier, with the domain of a driver in front or not.
-func attributeName(f *check.Faults, p *check.Path, name string) {
+func attributeName(f *check.Errors, p *check.Path, name string) {
 	domain, id, two := strings.Cut(name, "/")
 	switch {
 	case strings.Count(name, "/") > 1:
@@ -80,21 +80,21 @@ func attributeName(f *check.Faults, p *check.Path, name string) {
 	}
 }
 
-func wholeAttributeName(f *check.Faults, p *check.Path, name string) {
+func wholeAttributeName(f *check.Errors, p *check.Path, name string) {
 	attributeName(f, p, name)
 	if !strings.Contains(name, "/") {
 		f.Invalid(p, name, "a fully qualified name must be a domain and a name separated by a slash")
 	}
 }
 
-func identifier(f *check.Faults, p *check.Path, id string) {
+func identifier(f *check.Errors, p *check.Path, id string) {
 	if len(id) > resourcev1.DeviceMaxIDLength {
 		f.Add(field.TooLong(p.Field(), "", resourcev1.DeviceMaxIDLength))
 	}
 	f.Each(p, id, content.IsCIdentifier(id))
 }
 
-func shareID(f *check.Faults, p *check.Path, id string) {
+func shareID(f *check.Errors, p *check.Path, id string) {
 	if err := uuid.Validate(id); err != nil {
 		f.Invalid(p, id, fmt.Sprintf("error validating uid: %v", err))
 	} else if len(id) != 36 || id != strings.ToLower(id) {
@@ -103,7 +103,7 @@ func shareID(f *check.Faults, p *check.Path, id string) {
 }
 
 // jsonObject requires a JSON object of at most limit bytes.
-func jsonObject(f *check.Faults, p *check.Path, raw runtime.RawExtension, limit int) {
+func jsonObject(f *check.Errors, p *check.Path, raw runtime.RawExtension, limit int) {
 	var v any
 	switch err := json.Unmarshal(raw.Raw, &v); {
 	case len(raw.Raw) == 0:

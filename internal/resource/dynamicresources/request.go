@@ -30,7 +30,7 @@ func requestsOf(d *resourcev1.DeviceClaim) requests {
 }
 
 // reference wants "request" or "request/alternative".
-func (r requests) reference(f *check.Faults, p *check.Path, name string) {
+func (r requests) reference(f *check.Errors, p *check.Path, name string) {
 	const why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 	parts := strings.Split(name, "/")
 	if len(parts) > 2 {
@@ -45,11 +45,11 @@ func (r requests) reference(f *check.Faults, p *check.Path, name string) {
 	}
 }
 
-func (r requests) references(f *check.Faults, p *check.Path, names []string) {
+func (r requests) references(f *check.Errors, p *check.Path, names []string) {
 	once(f, p, names, resourcev1.DeviceRequestsMaxSize, itself, func(p *check.Path, s *string) { r.reference(f, p, *s) })
 }
 
-func claim(f *check.Faults, p *check.Path, s *resourcev1.ResourceClaimSpec) {
+func claim(f *check.Errors, p *check.Path, s *resourcev1.ResourceClaimSpec) {
 	p = p.Child("devices")
 	d, names := &s.Devices, requestsOf(&s.Devices)
 	once(f, p.Child("requests"), d.Requests, resourcev1.DeviceRequestsMaxSize,
@@ -72,7 +72,7 @@ func claim(f *check.Faults, p *check.Path, s *resourcev1.ResourceClaimSpec) {
 	})
 }
 
-func request(f *check.Faults, p *check.Path, r *resourcev1.DeviceRequest) {
+func request(f *check.Errors, p *check.Path, r *resourcev1.DeviceRequest) {
 	f.Label(p.Child("name"), r.Name)
 	const one = "exactly one of `exactly` or `firstAvailable` is required"
 	switch {
@@ -93,7 +93,7 @@ func request(f *check.Faults, p *check.Path, r *resourcev1.DeviceRequest) {
 	}
 }
 
-func device(f *check.Faults, p *check.Path, class string, chosen []resourcev1.DeviceSelector, mode resourcev1.DeviceAllocationMode, count int64, tolerations []resourcev1.DeviceToleration) {
+func device(f *check.Errors, p *check.Path, class string, chosen []resourcev1.DeviceSelector, mode resourcev1.DeviceAllocationMode, count int64, tolerations []resourcev1.DeviceToleration) {
 	if class == "" {
 		f.Required(p.Child("deviceClassName"), "")
 	} else {
@@ -115,7 +115,7 @@ func device(f *check.Faults, p *check.Path, class string, chosen []resourcev1.De
 	}
 }
 
-func toleration(f *check.Faults, p *check.Path, t *resourcev1.DeviceToleration) {
+func toleration(f *check.Errors, p *check.Path, t *resourcev1.DeviceToleration) {
 	if t.Key != "" {
 		f.Add(metavalidation.ValidateLabelName(t.Key, p.Child("key").Field())...)
 	}
@@ -136,7 +136,7 @@ func toleration(f *check.Faults, p *check.Path, t *resourcev1.DeviceToleration) 
 }
 
 // configuration wants parameters for a driver.
-func configuration(f *check.Faults, p *check.Path, c *resourcev1.DeviceConfiguration) {
+func configuration(f *check.Errors, p *check.Path, c *resourcev1.DeviceConfiguration) {
 	p = p.Child("opaque")
 	if c.Opaque == nil {
 		f.Required(p, "")

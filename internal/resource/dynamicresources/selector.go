@@ -19,7 +19,7 @@ import (
 
 // selectors requires device selectors that compile within the cost limit. Stored ones are compiled in the wider
 // environment for stored expressions.
-func selectors(f *check.Faults, p *check.Path, list []resourcev1.DeviceSelector, stored bool) {
+func selectors(f *check.Errors, p *check.Path, list []resourcev1.DeviceSelector, stored bool) {
 	each(f, p, list, resourcev1.DeviceSelectorsMaxSize, func(p *check.Path, s *resourcev1.DeviceSelector) {
 		p = p.Child("cel")
 		if s.CEL == nil {
@@ -30,7 +30,7 @@ func selectors(f *check.Faults, p *check.Path, list []resourcev1.DeviceSelector,
 	})
 }
 
-func expression(f *check.Faults, p *check.Path, text string, stored bool) {
+func expression(f *check.Errors, p *check.Path, text string, stored bool) {
 	if limit := resourcev1.CELSelectorExpressionMaxLength; len(text) > limit {
 		f.Add(field.TooLong(p.Field(), "", limit))
 		return

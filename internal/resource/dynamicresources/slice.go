@@ -16,7 +16,7 @@ import (
 )
 
 func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, spec := check.At("spec"), &s.Spec
 	podspec.CSIDriverName(&f, p.Child("driver"), spec.Driver)
 	pool := p.Child("pool")
@@ -68,7 +68,7 @@ func isInvolved(d resourcev1.Device) bool {
 }
 
 // sliceNodes requires exactly one selection of the devices' nodes.
-func sliceNodes(f *check.Faults, p *check.Path, s *resourcev1.ResourceSliceSpec) {
+func sliceNodes(f *check.Errors, p *check.Path, s *resourcev1.ResourceSliceSpec) {
 	var set []string
 	if n := s.NodeName; n != nil && *n == "" {
 		f.Invalid(p.Child("nodeName"), *n, "must be either unset or set to a non-empty string")
@@ -94,7 +94,7 @@ func sliceNodes(f *check.Faults, p *check.Path, s *resourcev1.ResourceSliceSpec)
 }
 
 // flag requires true or nil, and adds the name if true.
-func flag(f *check.Faults, p *check.Path, set []string, name string, v *bool) []string {
+func flag(f *check.Errors, p *check.Path, set []string, name string, v *bool) []string {
 	if v != nil && !*v {
 		f.Invalid(p.Child(name), *v, "must be either unset or set to true")
 	} else if v != nil {
@@ -103,7 +103,7 @@ func flag(f *check.Faults, p *check.Path, set []string, name string, v *bool) []
 	return set
 }
 
-func oneDevice(f *check.Faults, p *check.Path, d, old *resourcev1.Device, ownNodes bool) {
+func oneDevice(f *check.Errors, p *check.Path, d, old *resourcev1.Device, ownNodes bool) {
 	f.Label(p.Child("name"), d.Name)
 	attributes(f, p, d)
 	multiple := ptr.Deref(d.AllowMultipleAllocations, false)
@@ -125,7 +125,7 @@ func oneDevice(f *check.Faults, p *check.Path, d, old *resourcev1.Device, ownNod
 }
 
 // deviceNodes requires a device to select its nodes if the slice leaves that to the devices, and only then.
-func deviceNodes(f *check.Faults, p *check.Path, d *resourcev1.Device, own bool) {
+func deviceNodes(f *check.Errors, p *check.Path, d *resourcev1.Device, own bool) {
 	if !own {
 		if d.NodeName != nil || d.NodeSelector != nil || d.AllNodes != nil {
 			f.Invalid(p, nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")
@@ -152,7 +152,7 @@ func deviceNodes(f *check.Faults, p *check.Path, d *resourcev1.Device, own bool)
 	}
 }
 
-func counters(f *check.Faults, p *check.Path, key, name string, m map[string]resourcev1.Counter, limit int) {
+func counters(f *check.Errors, p *check.Path, key, name string, m map[string]resourcev1.Counter, limit int) {
 	if name == "" {
 		f.Required(p.Child(key), "")
 	} else {
@@ -172,7 +172,7 @@ func counters(f *check.Faults, p *check.Path, key, name string, m map[string]res
 }
 
 // bindingConditions are names of conditions, those of success and those of failure.
-func bindingConditions(f *check.Faults, p *check.Path, good, bad []string) {
+func bindingConditions(f *check.Errors, p *check.Path, good, bad []string) {
 	look := func(name string, list []string, limit int) {
 		at := p.Child(name)
 		each(f, at, list, limit, func(p *check.Path, s *string) { f.Add(metavalidation.ValidateLabelName(*s, p.Field())...) })

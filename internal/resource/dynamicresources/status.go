@@ -17,7 +17,7 @@ import (
 // allocated identifies a device allocated to a claim.
 type allocated struct{ Driver, Pool, Device, ShareID string }
 
-func claimStatus(f *check.Faults, p *check.Path, c, old *resourcev1.ResourceClaim) {
+func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClaim) {
 	s := &c.Status
 	once(f, p.Child("reservedFor"), s.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize,
 		func(r *resourcev1.ResourceClaimConsumerReference) types.UID { return r.UID },
@@ -55,13 +55,13 @@ func claimStatus(f *check.Faults, p *check.Path, c, old *resourcev1.ResourceClai
 	}
 }
 
-func need(f *check.Faults, p *check.Path, s string) {
+func need(f *check.Errors, p *check.Path, s string) {
 	if s == "" {
 		f.Required(p, "")
 	}
 }
 
-func allocation(f *check.Faults, p *check.Path, a *resourcev1.AllocationResult, names requests) {
+func allocation(f *check.Errors, p *check.Path, a *resourcev1.AllocationResult, names requests) {
 	at := p.Child("devices")
 	each(f, at.Child("results"), a.Devices.Results, resourcev1.AllocationResultsMaxSize, func(p *check.Path, r *resourcev1.DeviceRequestAllocationResult) {
 		names.reference(f, p.Child("request"), r.Request)
@@ -83,7 +83,7 @@ func allocation(f *check.Faults, p *check.Path, a *resourcev1.AllocationResult, 
 	}
 }
 
-func deviceStatus(f *check.Faults, p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
+func deviceStatus(f *check.Errors, p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
 	podspec.CSIDriverName(f, p.Child("driver"), d.Driver)
 	poolName(f, p.Child("pool"), d.Pool)
 	f.Label(p.Child("device"), d.Device)

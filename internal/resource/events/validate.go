@@ -17,7 +17,7 @@ import (
 var strategy = resource.Rules[*corev1.Event]{
 	Expires: true,
 	Validate: func(e *corev1.Event) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		if e.EventTime.IsZero() {
 			f.Required(check.At("eventTime"), "")
 		}
@@ -38,7 +38,7 @@ var strategy = resource.Rules[*corev1.Event]{
 		return f.List()
 	},
 	ValidateUpdate: func(e, old *corev1.Event) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Add(core.ValidateEvent(e, "reportingController")...)
 		if !reflect.DeepEqual(e.Series, old.Series) {
 			series(&f, e)
@@ -63,7 +63,7 @@ var strategy = resource.Rules[*corev1.Event]{
 	AllowCreateOnUpdate: true,
 }.Strategy()
 
-func series(f *check.Faults, e *corev1.Event) {
+func series(f *check.Errors, e *corev1.Event) {
 	if e.Series == nil {
 		return
 	}

@@ -72,7 +72,7 @@ func defaultLevel(l *flowcontrolv1.PriorityLevelConfiguration) {
 }
 
 func validateLevel(l *flowcontrolv1.PriorityLevelConfiguration) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &l.Spec
 	if (l.Name == exempt) != (s.Type == flowcontrolv1.PriorityLevelEnablementExempt) {
 		f.Invalid(p.Child("type"), s.Type, "must be 'Exempt' if and only if `name` is 'exempt'")
@@ -100,7 +100,7 @@ func validateLevel(l *flowcontrolv1.PriorityLevelConfiguration) field.ErrorList 
 	return f.List()
 }
 
-func shares(f *check.Faults, p *check.Path, nominal, lendable *int32) {
+func shares(f *check.Errors, p *check.Path, nominal, lendable *int32) {
 	if nominal != nil && *nominal < 0 {
 		f.Invalid(p.Child("nominalConcurrencyShares"), *nominal, "must be a non-negative integer")
 	}
@@ -109,7 +109,7 @@ func shares(f *check.Faults, p *check.Path, nominal, lendable *int32) {
 	}
 }
 
-func limited(f *check.Faults, p *check.Path, l *flowcontrolv1.LimitedPriorityLevelConfiguration) {
+func limited(f *check.Errors, p *check.Path, l *flowcontrolv1.LimitedPriorityLevelConfiguration) {
 	shares(f, p, l.NominalConcurrencyShares, l.LendablePercent)
 	if n := l.BorrowingLimitPercent; n != nil && *n < 0 {
 		f.Invalid(p.Child("borrowingLimitPercent"), *n, "if specified, must be a non-negative integer")
@@ -132,7 +132,7 @@ func limited(f *check.Faults, p *check.Path, l *flowcontrolv1.LimitedPriorityLev
 	}
 }
 
-func queuing(f *check.Faults, p *check.Path, q *flowcontrolv1.QueuingConfiguration) {
+func queuing(f *check.Errors, p *check.Path, q *flowcontrolv1.QueuingConfiguration) {
 	const maxQueues = 10_000_000
 	if q.QueueLengthLimit <= 0 {
 		f.Invalid(p.Child("queueLengthLimit"), q.QueueLengthLimit, "must be positive")

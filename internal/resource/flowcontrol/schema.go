@@ -64,7 +64,7 @@ const (
 )
 
 func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, spec := check.At("spec"), &s.Spec
 	at := p.Child("matchingPrecedence")
 	if spec.MatchingPrecedence <= 0 {
@@ -98,7 +98,7 @@ func validateSchema(s *flowcontrolv1.FlowSchema) field.ErrorList {
 }
 
 func schemaConditions(s *flowcontrolv1.FlowSchema) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	seen := map[flowcontrolv1.FlowSchemaConditionType]bool{}
 	for i, c := range s.Status.Conditions {
 		at := check.At("status", "conditions").Index(i).Child("type")
@@ -113,7 +113,7 @@ func schemaConditions(s *flowcontrolv1.FlowSchema) field.ErrorList {
 	return f.List()
 }
 
-func schemaRule(f *check.Faults, p *check.Path, r *flowcontrolv1.PolicyRulesWithSubjects) {
+func schemaRule(f *check.Errors, p *check.Path, r *flowcontrolv1.PolicyRulesWithSubjects) {
 	if len(r.Subjects) == 0 {
 		f.Required(p.Child("subjects"), "subjects must contain at least one value")
 	}
@@ -173,7 +173,7 @@ func faultOfURL(url string) string {
 	return ""
 }
 
-func some(f *check.Faults, p *check.Path, list []string, why, what string) {
+func some(f *check.Errors, p *check.Path, list []string, why, what string) {
 	if len(list) == 0 {
 		f.Required(p, why)
 	} else if len(list) > 1 && slices.Contains(list, "*") {
@@ -183,7 +183,7 @@ func some(f *check.Faults, p *check.Path, list []string, why, what string) {
 
 var known = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 
-func verbs(f *check.Faults, p *check.Path, list []string) {
+func verbs(f *check.Errors, p *check.Path, list []string) {
 	some(f, p, list, "verbs must contain at least one value", "verbs")
 	if slices.Contains(list, "*") {
 		return
@@ -196,7 +196,7 @@ func verbs(f *check.Faults, p *check.Path, list []string) {
 	}
 }
 
-func subject(f *check.Faults, p *check.Path, s *flowcontrolv1.Subject) {
+func subject(f *check.Errors, p *check.Path, s *flowcontrolv1.Subject) {
 	type field struct {
 		kind    flowcontrolv1.SubjectKind
 		name    string
@@ -234,7 +234,7 @@ func subject(f *check.Faults, p *check.Path, s *flowcontrolv1.Subject) {
 	}
 }
 
-func account(f *check.Faults, p *check.Path, a *flowcontrolv1.ServiceAccountSubject) {
+func account(f *check.Errors, p *check.Path, a *flowcontrolv1.ServiceAccountSubject) {
 	if a.Name == "" {
 		f.Required(p.Child("name"), "")
 	} else if a.Name != "*" {

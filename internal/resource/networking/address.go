@@ -36,7 +36,7 @@ var ipAddressTable = resource.TableOf(func(a *networkingv1.IPAddress) []any {
 
 var ipAddressStrategy = resource.Rules[*networkingv1.IPAddress]{
 	Validate: func(a *networkingv1.IPAddress) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		p, r := check.At("spec", "parentRef"), a.Spec.ParentRef
 		if r == nil {
 			f.Required(p, "")
@@ -53,7 +53,7 @@ var ipAddressStrategy = resource.Rules[*networkingv1.IPAddress]{
 		return f.List()
 	},
 	ValidateUpdate: func(a, old *networkingv1.IPAddress) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("spec", "parentRef"), a.Spec.ParentRef, old.Spec.ParentRef)
 		return f.List()
 	},
@@ -73,12 +73,12 @@ func serviceCIDRStrategy() resource.Strategy {
 		keep(c, old)
 	}
 	r.Validate = func(c *networkingv1.ServiceCIDR) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		cidrs(&f, &c.Spec)
 		return f.List()
 	}
 	r.ValidateUpdate = func(c, old *networkingv1.ServiceCIDR) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		p, now, was := check.At("spec", "cidrs"), c.Spec.CIDRs, old.Spec.CIDRs
 		switch {
 		case len(now) == len(was):
@@ -96,7 +96,7 @@ func serviceCIDRStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func cidrs(f *check.Faults, s *networkingv1.ServiceCIDRSpec) {
+func cidrs(f *check.Errors, s *networkingv1.ServiceCIDRSpec) {
 	p, list := check.At("spec", "cidrs"), s.CIDRs
 	if len(list) == 0 {
 		f.Required(p, "at least one CIDR required")

@@ -41,7 +41,7 @@ func ingressClassStrategy() resource.Strategy {
 	}
 	r.Validate = validateIngressClass
 	r.ValidateUpdate = func(c, old *networkingv1.IngressClass) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("spec", "controller"), c.Spec.Controller, old.Spec.Controller)
 		f.Add(validateIngressClass(c)...)
 		return f.List()
@@ -52,7 +52,7 @@ func ingressClassStrategy() resource.Strategy {
 const maxController = 250
 
 func validateIngressClass(c *networkingv1.IngressClass) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	if len(c.Spec.Controller) > maxController {
 		f.Add(field.TooLong(p.Child("controller").Field(), "", maxController))
@@ -83,7 +83,7 @@ func validateIngressClass(c *networkingv1.IngressClass) field.ErrorList {
 }
 
 // typed wants a reference that names a kind and an object.
-func typed(f *check.Faults, p *check.Path, group *string, kind, name string) {
+func typed(f *check.Errors, p *check.Path, group *string, kind, name string) {
 	if group != nil {
 		f.Subdomain(p.Child("apiGroup"), *group)
 	}
@@ -91,7 +91,7 @@ func typed(f *check.Faults, p *check.Path, group *string, kind, name string) {
 	segment(f, p.Child("name"), name)
 }
 
-func segment(f *check.Faults, p *check.Path, s string) {
+func segment(f *check.Errors, p *check.Path, s string) {
 	if s == "" {
 		f.Required(p, "")
 	} else {

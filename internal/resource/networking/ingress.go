@@ -60,7 +60,7 @@ func ingressStrategy() resource.Strategy {
 		return &i.Spec, &i.Status
 	})
 	r.Validate = func(i *networkingv1.Ingress) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		ingress(&f, i)
 		class, ok := i.Annotations[classAnnotation]
 		if ok && i.Spec.IngressClassName != nil && class != *i.Spec.IngressClassName {
@@ -69,7 +69,7 @@ func ingressStrategy() resource.Strategy {
 		return f.List()
 	}
 	r.ValidateUpdate = func(i, _ *networkingv1.Ingress) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		ingress(&f, i)
 		return f.List()
 	}
@@ -83,7 +83,7 @@ func ingressStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-func ingress(f *check.Faults, i *networkingv1.Ingress) {
+func ingress(f *check.Errors, i *networkingv1.Ingress) {
 	p, s := check.At("spec"), &i.Spec
 	if len(s.Rules) == 0 && s.DefaultBackend == nil {
 		f.Invalid(p, s.Rules, "either `defaultBackend` or `rules` must be specified")
@@ -108,7 +108,7 @@ func ingress(f *check.Faults, i *networkingv1.Ingress) {
 	}
 }
 
-func hostName(f *check.Faults, p *check.Path, host string) {
+func hostName(f *check.Errors, p *check.Path, host string) {
 	if strings.Contains(host, "*") {
 		f.Each(p, host, validation.IsWildcardDNS1123Subdomain(host))
 	} else {
@@ -116,7 +116,7 @@ func hostName(f *check.Faults, p *check.Path, host string) {
 	}
 }
 
-func ingressRule(f *check.Faults, p *check.Path, r *networkingv1.IngressRule) {
+func ingressRule(f *check.Errors, p *check.Path, r *networkingv1.IngressRule) {
 	if r.Host != "" {
 		if net.ParseIP(r.Host) != nil {
 			f.Invalid(p.Child("host"), r.Host, "must be a DNS name, not an IP address")
@@ -135,7 +135,7 @@ func ingressRule(f *check.Faults, p *check.Path, r *networkingv1.IngressRule) {
 	}
 }
 
-func ingressPath(f *check.Faults, p *check.Path, h *networkingv1.HTTPIngressPath) {
+func ingressPath(f *check.Errors, p *check.Path, h *networkingv1.HTTPIngressPath) {
 	if h.PathType == nil {
 		f.Required(p.Child("pathType"), "pathType must be specified")
 		return
@@ -166,7 +166,7 @@ func ingressPath(f *check.Faults, p *check.Path, h *networkingv1.HTTPIngressPath
 	backend(f, p.Child("backend"), &h.Backend)
 }
 
-func backend(f *check.Faults, p *check.Path, b *networkingv1.IngressBackend) {
+func backend(f *check.Errors, p *check.Path, b *networkingv1.IngressBackend) {
 	switch {
 	case b.Resource != nil && b.Service != nil:
 		f.Invalid(p, "", "cannot set both resource and service backends")
@@ -194,7 +194,7 @@ func backend(f *check.Faults, p *check.Path, b *networkingv1.IngressBackend) {
 }
 
 func validateIngressStatus(i, old *networkingv1.Ingress) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	var was []string
 	for _, in := range old.Status.LoadBalancer.Ingress {
 		was = append(was, in.IP)

@@ -66,7 +66,7 @@ func blocks(n *networkingv1.NetworkPolicy) []string {
 }
 
 func validatePolicy(n *networkingv1.NetworkPolicy, was []string) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &n.Spec
 	f.Selector(p.Child("podSelector"), &s.PodSelector)
 	for i, r := range s.Ingress {
@@ -89,7 +89,7 @@ func validatePolicy(n *networkingv1.NetworkPolicy, was []string) field.ErrorList
 	return f.List()
 }
 
-func policyPorts(f *check.Faults, p *check.Path, ports []networkingv1.NetworkPolicyPort) {
+func policyPorts(f *check.Errors, p *check.Path, ports []networkingv1.NetworkPolicyPort) {
 	for i, port := range ports {
 		at := p.Index(i)
 		if port.Protocol != nil {
@@ -118,7 +118,7 @@ func policyPorts(f *check.Faults, p *check.Path, ports []networkingv1.NetworkPol
 	}
 }
 
-func peers(f *check.Faults, p *check.Path, list []networkingv1.NetworkPolicyPeer, was []string) {
+func peers(f *check.Errors, p *check.Path, list []networkingv1.NetworkPolicyPeer, was []string) {
 	for i, peer := range list {
 		at, n := p.Index(i), 0
 		if peer.PodSelector != nil {
@@ -141,7 +141,7 @@ func peers(f *check.Faults, p *check.Path, list []networkingv1.NetworkPolicyPeer
 	}
 }
 
-func block(f *check.Faults, p *check.Path, b *networkingv1.IPBlock, was []string) {
+func block(f *check.Errors, p *check.Path, b *networkingv1.IPBlock, was []string) {
 	if b.CIDR == "" {
 		f.Required(p.Child("cidr"), "")
 		return

@@ -25,7 +25,7 @@ var classTable = resource.TableOf(func(c *nodev1.RuntimeClass) []any {
 var classStrategy = resource.Rules[*nodev1.RuntimeClass]{
 	Validate: validateClass,
 	ValidateUpdate: func(c, old *nodev1.RuntimeClass) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("handler"), c.Handler, old.Handler)
 		return f.List()
 	},
@@ -34,7 +34,7 @@ var classStrategy = resource.Rules[*nodev1.RuntimeClass]{
 }.Strategy()
 
 func validateClass(c *nodev1.RuntimeClass) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	if c.Handler == "" {
 		f.Required(check.At("handler"), "")
 	} else {

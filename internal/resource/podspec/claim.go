@@ -13,13 +13,13 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-func claimTemplate(f *check.Faults, p *check.Path, t *corev1.PersistentVolumeClaimTemplate) {
+func claimTemplate(f *check.Errors, p *check.Path, t *corev1.PersistentVolumeClaimTemplate) {
 	TemplateMeta(f, p.Child("metadata"), &t.ObjectMeta)
 	ClaimSpec(f, p.Child("spec"), &t.Spec)
 }
 
 // TemplateMeta requires the metadata of a template to have only labels and annotations.
-func TemplateMeta(f *check.Faults, p *check.Path, m *metav1.ObjectMeta) {
+func TemplateMeta(f *check.Errors, p *check.Path, m *metav1.ObjectMeta) {
 	annotations(f, p.Child("annotations"), m.Annotations)
 	f.Labels(p.Child("labels"), m.Labels)
 	rest := *m
@@ -33,7 +33,7 @@ func TemplateMeta(f *check.Faults, p *check.Path, m *metav1.ObjectMeta) {
 }
 
 // AccessModes requires supported access modes that can be combined.
-func AccessModes(f *check.Faults, p *check.Path, modes []corev1.PersistentVolumeAccessMode) {
+func AccessModes(f *check.Errors, p *check.Path, modes []corev1.PersistentVolumeAccessMode) {
 	alone, others := false, false
 	known := []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOnce, corev1.ReadWriteOncePod}
 	for _, m := range modes {
@@ -50,14 +50,14 @@ func AccessModes(f *check.Faults, p *check.Path, modes []corev1.PersistentVolume
 }
 
 // VolumeMode requires a supported volume mode or nil.
-func VolumeMode(f *check.Faults, p *check.Path, m *corev1.PersistentVolumeMode) {
+func VolumeMode(f *check.Errors, p *check.Path, m *corev1.PersistentVolumeMode) {
 	if m != nil {
 		check.Known(f, p, *m, corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem)
 	}
 }
 
 // ClaimSpec returns the errors in the spec of a volume claim.
-func ClaimSpec(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeClaimSpec) {
+func ClaimSpec(f *check.Errors, p *check.Path, s *corev1.PersistentVolumeClaimSpec) {
 	if len(s.AccessModes) == 0 {
 		f.Required(p.Child("accessModes"), "at least 1 access mode is required")
 	}
@@ -79,7 +79,7 @@ func ClaimSpec(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeClaimSp
 	}
 }
 
-func dataSources(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeClaimSpec) {
+func dataSources(f *check.Errors, p *check.Path, s *corev1.PersistentVolumeClaimSpec) {
 	source := func(p *check.Path, group *string, kind, name string) {
 		if name == "" {
 			f.Required(p.Child("name"), "")
@@ -117,11 +117,11 @@ func dataSources(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeClaim
 	}
 }
 
-func annotations(f *check.Faults, p *check.Path, a map[string]string) {
+func annotations(f *check.Errors, p *check.Path, a map[string]string) {
 	f.Add(apivalidation.ValidateAnnotations(a, p.Field())...)
 }
 
-func podAnnotations(f *check.Faults, p *check.Path, pod *corev1.Pod) {
+func podAnnotations(f *check.Errors, p *check.Path, pod *corev1.Pod) {
 	if value, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror && pod.Spec.NodeName == "" {
 		f.Invalid(p.Key(corev1.MirrorPodAnnotationKey), value, "must set spec.nodeName if mirror pod annotation is set")
 	}
@@ -141,7 +141,7 @@ func isMirror(m metav1.Object) bool {
 }
 
 // seccompName requires the name of a profile in its old form.
-func seccompName(f *check.Faults, p *check.Path, name string) {
+func seccompName(f *check.Errors, p *check.Path, name string) {
 	const docker = corev1.DeprecatedSeccompProfileDockerDefault
 	file, local := strings.CutPrefix(name, corev1.SeccompLocalhostProfileNamePrefix)
 	switch {

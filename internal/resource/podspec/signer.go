@@ -12,7 +12,7 @@ import (
 
 // SignerName requires the name of a certificate signer: "example.com/name", where the name may have several parts
 // separated by dots.
-func SignerName(f *check.Faults, p *check.Path, name string) {
+func SignerName(f *check.Errors, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
 		return

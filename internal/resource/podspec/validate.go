@@ -10,8 +10,8 @@ import (
 
 // ValidatePod returns the errors of a new pod.
 func ValidatePod(p *corev1.Pod) field.ErrorList {
-	var f check.Faults
-	pod(&f, p)
+	var f check.Errors
+	validatePod(&f, p)
 	spec := check.At("spec")
 	if len(p.Spec.EphemeralContainers) > 0 {
 		f.Forbidden(spec.Child("ephemeralContainers"), "cannot be set on create")
@@ -22,11 +22,11 @@ func ValidatePod(p *corev1.Pod) field.ErrorList {
 	return f.List()
 }
 
-// pod reports errors that apply to new and existing pods.
-func pod(f *check.Faults, p *corev1.Pod) {
+// validatePod reports errors that apply to new and existing pods.
+func validatePod(f *check.Errors, p *corev1.Pod) {
 	path := check.At("spec")
 	podAnnotations(f, check.At("metadata", "annotations"), p)
-	v := validator{Faults: f, spec: &p.Spec, meta: &p.ObjectMeta, isPod: true}
+	v := validator{Errors: f, spec: &p.Spec, meta: &p.ObjectMeta, isPod: true}
 	v.run(path)
 	if p.Spec.ServiceAccountName == "" {
 		for i := range p.Spec.Volumes {
@@ -42,16 +42,16 @@ func pod(f *check.Faults, p *corev1.Pod) {
 			}
 		}
 	}
-	trimmedImages(f, path.Child("containers"), p.Spec.Containers)
-	trimmedImages(f, path.Child("initContainers"), p.Spec.InitContainers)
+	requireTrimmedImages(f, path.Child("containers"), p.Spec.Containers)
+	requireTrimmedImages(f, path.Child("initContainers"), p.Spec.InitContainers)
 }
 
 // ValidateTemplate returns the errors of a pod template at the path.
 func ValidateTemplate(t *corev1.PodTemplateSpec, path *check.Path) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	f.Labels(path.Child("labels"), t.Labels)
 	annotations(&f, path.Child("annotations"), t.Annotations)
-	v := validator{Faults: &f, spec: &t.Spec}
+	v := validator{Errors: &f, spec: &t.Spec}
 	v.run(path.Child("spec"))
 	if len(t.Spec.EphemeralContainers) > 0 {
 		f.Forbidden(path.Child("spec", "ephemeralContainers"), "ephemeral containers not allowed in pod template")
@@ -61,7 +61,7 @@ func ValidateTemplate(t *corev1.PodTemplateSpec, path *check.Path) field.ErrorLi
 
 // validator validates one spec. Objects that containers may refer to are collected first.
 type validator struct {
-	*check.Faults
+	*check.Errors
 	spec  *corev1.PodSpec
 	meta  *metav1.ObjectMeta // the pod's, nil in a template
 	isPod bool

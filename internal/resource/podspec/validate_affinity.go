@@ -18,12 +18,12 @@ func (v *validator) affinity(p *check.Path) {
 	if n := a.NodeAffinity; n != nil {
 		at := p.Child("nodeAffinity")
 		if n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-			NodeSelector(v.Faults, at.Child(required), n.RequiredDuringSchedulingIgnoredDuringExecution)
+			NodeSelector(v.Errors, at.Child(required), n.RequiredDuringSchedulingIgnoredDuringExecution)
 		}
 		for i, t := range n.PreferredDuringSchedulingIgnoredDuringExecution {
 			at := at.Child(preferred).Index(i)
 			v.weight(at, t.Weight)
-			nodeSelectorTerm(v.Faults, at.Child("preference"), t.Preference, false)
+			nodeSelectorTerm(v.Errors, at.Child("preference"), t.Preference, false)
 		}
 	}
 	terms := func(at *check.Path, must []corev1.PodAffinityTerm, may []corev1.WeightedPodAffinityTerm) {
@@ -64,7 +64,7 @@ func (v *validator) podAffinityTerm(p *check.Path, t *corev1.PodAffinityTerm) {
 }
 
 // NodeSelector reports the errors of a node selector.
-func NodeSelector(f *check.Faults, p *check.Path, s *corev1.NodeSelector) {
+func NodeSelector(f *check.Errors, p *check.Path, s *corev1.NodeSelector) {
 	p = p.Child("nodeSelectorTerms")
 	if len(s.NodeSelectorTerms) == 0 {
 		f.Required(p, "must have at least one node selector term")
@@ -75,7 +75,7 @@ func NodeSelector(f *check.Faults, p *check.Path, s *corev1.NodeSelector) {
 	}
 }
 
-func nodeSelectorTerm(f *check.Faults, p *check.Path, t corev1.NodeSelectorTerm, wantValues bool) {
+func nodeSelectorTerm(f *check.Errors, p *check.Path, t corev1.NodeSelectorTerm, wantValues bool) {
 	for i, r := range t.MatchExpressions {
 		nodeSelectorRequirement(f, p.Child("matchExpressions").Index(i), r, wantValues)
 	}
@@ -99,7 +99,7 @@ func nodeSelectorTerm(f *check.Faults, p *check.Path, t corev1.NodeSelectorTerm,
 	}
 }
 
-func nodeSelectorRequirement(f *check.Faults, p *check.Path, r corev1.NodeSelectorRequirement, wantValues bool) {
+func nodeSelectorRequirement(f *check.Errors, p *check.Path, r corev1.NodeSelectorRequirement, wantValues bool) {
 	values := p.Child("values")
 	switch r.Operator {
 	case corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn:

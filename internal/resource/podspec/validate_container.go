@@ -98,7 +98,7 @@ func (v *validator) ephemeralContainers(p *check.Path) {
 		e, at := &v.spec.EphemeralContainers[i], p.Index(i)
 		c := (*corev1.Container)(&e.EphemeralContainerCommon)
 		v.container(at, c)
-		trimmedImage(v.Faults, at, c)
+		requireTrimmedImage(v.Errors, at, c)
 		if names[e.Name] {
 			v.Duplicate(at.Child("name"), e.Name)
 		}
@@ -136,14 +136,14 @@ func (v *validator) container(p *check.Path, c *corev1.Container) {
 	if c.Image == "" {
 		v.Required(p.Child("image"), "")
 	}
-	check.OneOf(v.Faults, p.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
+	check.OneOf(v.Errors, p.Child("terminationMessagePolicy"), c.TerminationMessagePolicy,
 		corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError)
 	v.ports(p.Child("ports"), c.Ports)
 	v.env(p.Child("env"), c.Env)
 	v.envFrom(p.Child("envFrom"), c.EnvFrom)
 	v.mounts(p.Child("volumeMounts"), c)
 	v.devices(p.Child("volumeDevices"), c)
-	check.OneOf(v.Faults, p.Child("imagePullPolicy"), c.ImagePullPolicy,
+	check.OneOf(v.Errors, p.Child("imagePullPolicy"), c.ImagePullPolicy,
 		corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 	v.resources(p.Child("resources"), &c.Resources)
 	v.resizePolicy(p.Child("resizePolicy"), c.ResizePolicy)
@@ -170,7 +170,7 @@ func (v *validator) ports(p *check.Path, ports []corev1.ContainerPort) {
 		if port.HostPort != 0 {
 			v.Port(at.Child("hostPort"), port.HostPort)
 		}
-		check.OneOf(v.Faults, at.Child("protocol"), port.Protocol, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)
+		check.OneOf(v.Errors, at.Child("protocol"), port.Protocol, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)
 	}
 }
 
@@ -197,8 +197,8 @@ func (v *validator) resizePolicy(p *check.Path, list []corev1.ContainerResizePol
 			v.Duplicate(p.Index(i), r.ResourceName)
 		}
 		seen[r.ResourceName] = true
-		check.OneOf(v.Faults, p, r.ResourceName, corev1.ResourceCPU, corev1.ResourceMemory)
-		check.OneOf(v.Faults, p, r.RestartPolicy, corev1.NotRequired, corev1.RestartContainer)
+		check.OneOf(v.Errors, p, r.ResourceName, corev1.ResourceCPU, corev1.ResourceMemory)
+		check.OneOf(v.Errors, p, r.RestartPolicy, corev1.NotRequired, corev1.RestartContainer)
 		if v.spec.RestartPolicy == corev1.RestartPolicyNever && r.RestartPolicy != corev1.NotRequired {
 			v.Invalid(p, r.RestartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
 		}
@@ -211,7 +211,7 @@ func (v *validator) restartRules(p *check.Path, c *corev1.Container) {
 			v.Required(p.Child("restartPolicy"), "must specify restartPolicy when restart rules are used")
 		}
 	} else {
-		check.Known(v.Faults, p.Child("restartPolicy"), *c.RestartPolicy,
+		check.Known(v.Errors, p.Child("restartPolicy"), *c.RestartPolicy,
 			corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure)
 	}
 	rules := p.Child("restartPolicyRules")
@@ -220,13 +220,13 @@ func (v *validator) restartRules(p *check.Path, c *corev1.Container) {
 	}
 	for i, r := range c.RestartPolicyRules {
 		at := rules.Index(i)
-		check.Known(v.Faults, at.Child("action"), r.Action,
+		check.Known(v.Errors, at.Child("action"), r.Action,
 			corev1.ContainerRestartRuleActionRestart, corev1.ContainerRestartRuleActionRestartAllContainers)
 		if r.ExitCodes == nil {
 			v.Required(at.Child("exitCodes"), "must be specified")
 			continue
 		}
-		check.Known(v.Faults, at.Child("exitCodes", "operator"), r.ExitCodes.Operator,
+		check.Known(v.Errors, at.Child("exitCodes", "operator"), r.ExitCodes.Operator,
 			corev1.ContainerRestartRuleOnExitCodesOpIn, corev1.ContainerRestartRuleOnExitCodesOpNotIn)
 		if len(r.ExitCodes.Values) > 255 {
 			v.Add(field.TooMany(at.Child("exitCodes", "values").Field(), len(r.ExitCodes.Values), 255))
@@ -234,13 +234,13 @@ func (v *validator) restartRules(p *check.Path, c *corev1.Container) {
 	}
 }
 
-func trimmedImages(f *check.Faults, p *check.Path, containers []corev1.Container) {
+func requireTrimmedImages(f *check.Errors, p *check.Path, containers []corev1.Container) {
 	for i := range containers {
-		trimmedImage(f, p.Index(i), &containers[i])
+		requireTrimmedImage(f, p.Index(i), &containers[i])
 	}
 }
 
-func trimmedImage(f *check.Faults, p *check.Path, c *corev1.Container) {
+func requireTrimmedImage(f *check.Errors, p *check.Path, c *corev1.Container) {
 	if strings.TrimSpace(c.Image) != c.Image {
 		f.Invalid(p.Child("image"), c.Image, "must not have leading or trailing whitespace")
 	}

@@ -35,11 +35,11 @@ func (v *validator) valueFrom(p *check.Path, e *corev1.EnvVar) {
 	from, n := e.ValueFrom, 0
 	if r := from.FieldRef; r != nil {
 		n++
-		fieldRef(v.Faults, p.Child("fieldRef"), r, envFields)
+		fieldRef(v.Errors, p.Child("fieldRef"), r, envFields)
 	}
 	if r := from.ResourceFieldRef; r != nil {
 		n++
-		resourceFieldRef(v.Faults, p.Child("resourceFieldRef"), r, false)
+		resourceFieldRef(v.Errors, p.Child("resourceFieldRef"), r, false)
 	}
 	if r := from.ConfigMapKeyRef; r != nil {
 		n++
@@ -151,7 +151,7 @@ var knownFields = []string{
 }
 
 // fieldRef requires a reference to one of the given fields, or to a single label or annotation.
-func fieldRef(f *check.Faults, p *check.Path, r *corev1.ObjectFieldSelector, given []string) {
+func fieldRef(f *check.Errors, p *check.Path, r *corev1.ObjectFieldSelector, given []string) {
 	if r.APIVersion == "" {
 		f.Required(p.Child("apiVersion"), "")
 		return
@@ -197,7 +197,7 @@ var resourceFields = []string{
 	"requests.cpu", "requests.ephemeral-storage", "requests.memory",
 }
 
-func resourceFieldRef(f *check.Faults, p *check.Path, r *corev1.ResourceFieldSelector, inVolume bool) {
+func resourceFieldRef(f *check.Errors, p *check.Path, r *corev1.ResourceFieldSelector, inVolume bool) {
 	huge := strings.HasPrefix(r.Resource, "requests.hugepages-") || strings.HasPrefix(r.Resource, "limits.hugepages-")
 	switch {
 	case inVolume && r.ContainerName == "":

@@ -18,7 +18,7 @@ var iscsiNames = map[string]*regexp.Regexp{
 }
 
 // ISCSI reports the errors of a pod's iSCSI disk.
-func ISCSI(f *check.Faults, p *check.Path, s *corev1.ISCSIVolumeSource) {
+func ISCSI(f *check.Errors, p *check.Path, s *corev1.ISCSIVolumeSource) {
 	const unknown = "must be valid format starting with iqn, eui, or naa"
 	iscsiTarget(f, p, s.TargetPortal, s.IQN, unknown, s.Lun)
 	if (s.DiscoveryCHAPAuth || s.SessionCHAPAuth) && s.SecretRef == nil {
@@ -30,7 +30,7 @@ func ISCSI(f *check.Faults, p *check.Path, s *corev1.ISCSIVolumeSource) {
 }
 
 // ISCSIPersistent reports the errors of the iSCSI disk of the persistent volume of that name.
-func ISCSIPersistent(f *check.Faults, p *check.Path, s *corev1.ISCSIPersistentVolumeSource, volume string) {
+func ISCSIPersistent(f *check.Errors, p *check.Path, s *corev1.ISCSIPersistentVolumeSource, volume string) {
 	const unknown = "must be valid format"
 	iscsiTarget(f, p, s.TargetPortal, s.IQN, unknown, s.Lun)
 	if s.InitiatorName != nil && len(volume)+1+len(s.TargetPortal) > 64 {
@@ -49,7 +49,7 @@ func ISCSIPersistent(f *check.Faults, p *check.Path, s *corev1.ISCSIPersistentVo
 	}
 }
 
-func iscsiTarget(f *check.Faults, p *check.Path, portal, iqn, unknown string, lun int32) {
+func iscsiTarget(f *check.Errors, p *check.Path, portal, iqn, unknown string, lun int32) {
 	if portal == "" {
 		f.Required(p.Child("targetPortal"), "")
 	}
@@ -63,7 +63,7 @@ func iscsiTarget(f *check.Faults, p *check.Path, portal, iqn, unknown string, lu
 	}
 }
 
-func iscsiName(f *check.Faults, p *check.Path, name, unknown string) {
+func iscsiName(f *check.Errors, p *check.Path, name, unknown string) {
 	form := iscsiNames[name[:min(3, len(name))]]
 	if form == nil {
 		f.Invalid(p, name, unknown)

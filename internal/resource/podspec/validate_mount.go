@@ -16,11 +16,11 @@ func (v *validator) mounts(p *check.Path, c *corev1.Container) {
 	taken := map[string]bool{}
 	for i := range c.VolumeMounts {
 		m, at := &c.VolumeMounts[i], p.Index(i)
-		v.need(at.Child("name"), m.Name)
+		v.required(at.Child("name"), m.Name)
 		if v.volumes[m.Name] == nil {
 			v.NotFound(at.Child("name"), m.Name)
 		}
-		v.need(at.Child("mountPath"), m.MountPath)
+		v.required(at.Child("mountPath"), m.MountPath)
 		if taken[m.MountPath] {
 			v.Invalid(at.Child("mountPath"), m.MountPath, "must be unique")
 		}
@@ -49,7 +49,7 @@ func (v *validator) propagation(p *check.Path, mode *corev1.MountPropagationMode
 	if mode == nil {
 		return
 	}
-	check.Known(v.Faults, p, *mode, corev1.MountPropagationBidirectional, corev1.MountPropagationHostToContainer, corev1.MountPropagationNone)
+	check.Known(v.Errors, p, *mode, corev1.MountPropagationBidirectional, corev1.MountPropagationHostToContainer, corev1.MountPropagationNone)
 	privileged := c.SecurityContext != nil && c.SecurityContext.Privileged != nil && *c.SecurityContext.Privileged
 	if *mode == corev1.MountPropagationBidirectional && !privileged {
 		v.Forbidden(p, "Bidirectional mount propagation is available only to privileged containers")
@@ -70,7 +70,7 @@ func (v *validator) recursiveReadOnly(p *check.Path, m *corev1.VolumeMount) {
 			v.Forbidden(p, "may only be specified when mountPropagation is None or not specified")
 		}
 	default:
-		check.Known(v.Faults, p, mode, corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyEnabled, corev1.RecursiveReadOnlyIfPossible)
+		check.Known(v.Errors, p, mode, corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyEnabled, corev1.RecursiveReadOnlyIfPossible)
 	}
 }
 
@@ -82,7 +82,7 @@ func (v *validator) devices(p *check.Path, c *corev1.Container) {
 	names, paths := map[string]bool{}, map[string]bool{}
 	for i, d := range c.VolumeDevices {
 		at := p.Index(i)
-		v.need(at.Child("name"), d.Name)
+		v.required(at.Child("name"), d.Name)
 		if names[d.Name] {
 			v.Invalid(at.Child("name"), d.Name, "must be unique")
 		}
@@ -92,7 +92,7 @@ func (v *validator) devices(p *check.Path, c *corev1.Container) {
 		case s.PersistentVolumeClaim == nil && s.Ephemeral == nil:
 			v.Invalid(at.Child("name"), d.Name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")
 		}
-		v.need(at.Child("devicePath"), d.DevicePath)
+		v.required(at.Child("devicePath"), d.DevicePath)
 		if paths[d.DevicePath] {
 			v.Invalid(at.Child("devicePath"), d.DevicePath, "must be unique")
 		}

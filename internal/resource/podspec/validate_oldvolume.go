@@ -12,7 +12,7 @@ import (
 )
 
 // Flocker reports the errors of a Flocker dataset.
-func Flocker(f *check.Faults, p *check.Path, s *corev1.FlockerVolumeSource) {
+func Flocker(f *check.Errors, p *check.Path, s *corev1.FlockerVolumeSource) {
 	if s.DatasetName == "" && s.DatasetUUID == "" {
 		f.Required(p, "one of datasetName and datasetUUID is required")
 	}
@@ -25,7 +25,7 @@ func Flocker(f *check.Faults, p *check.Path, s *corev1.FlockerVolumeSource) {
 }
 
 // Quobyte reports the errors of a Quobyte volume.
-func Quobyte(f *check.Faults, p *check.Path, s *corev1.QuobyteVolumeSource) {
+func Quobyte(f *check.Errors, p *check.Path, s *corev1.QuobyteVolumeSource) {
 	const pairs = "must be a host:port pair or multiple pairs separated by commas"
 	switch {
 	case s.Registry == "":
@@ -45,7 +45,7 @@ func Quobyte(f *check.Faults, p *check.Path, s *corev1.QuobyteVolumeSource) {
 }
 
 // FC reports the errors of a Fibre Channel volume.
-func FC(f *check.Faults, p *check.Path, s *corev1.FCVolumeSource) {
+func FC(f *check.Errors, p *check.Path, s *corev1.FCVolumeSource) {
 	if len(s.TargetWWNs) == 0 && len(s.WWIDs) == 0 {
 		f.Required(p.Child("targetWWNs"), "must specify either targetWWNs or wwids, but not both")
 	}
@@ -63,7 +63,7 @@ func FC(f *check.Faults, p *check.Path, s *corev1.FCVolumeSource) {
 }
 
 // AzureDisk reports the errors of an Azure disk.
-func AzureDisk(f *check.Faults, p *check.Path, s *corev1.AzureDiskVolumeSource) {
+func AzureDisk(f *check.Errors, p *check.Path, s *corev1.AzureDiskVolumeSource) {
 	uri := p.Child("diskURI")
 	if s.DiskName == "" {
 		f.Required(p.Child("diskName"), "")
@@ -89,7 +89,7 @@ func AzureDisk(f *check.Faults, p *check.Path, s *corev1.AzureDiskVolumeSource) 
 }
 
 // StorageOS reports the errors of the name and namespace of a StorageOS volume.
-func StorageOS(f *check.Faults, p *check.Path, name, namespace string) {
+func StorageOS(f *check.Errors, p *check.Path, name, namespace string) {
 	if name == "" {
 		f.Required(p.Child("volumeName"), "")
 	} else {
@@ -102,6 +102,6 @@ func StorageOS(f *check.Faults, p *check.Path, name, namespace string) {
 
 func (v *validator) secret(p *check.Path, r *corev1.LocalObjectReference) {
 	if r != nil {
-		v.need(p.Child("secretRef", "name"), r.Name)
+		v.required(p.Child("secretRef", "name"), r.Name)
 	}
 }

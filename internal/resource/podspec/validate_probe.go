@@ -62,7 +62,7 @@ func (v *validator) lifecycle(p *check.Path, l *corev1.Lifecycle) {
 		case os == nil:
 			v.Forbidden(p.Child("stopSignal"), "may not be set for containers with empty `spec.os.name`")
 		case os.Name == corev1.Windows:
-			check.Known(v.Faults, p.Child("stopSignal"), *l.StopSignal, corev1.SIGKILL, corev1.SIGTERM)
+			check.Known(v.Errors, p.Child("stopSignal"), *l.StopSignal, corev1.SIGKILL, corev1.SIGTERM)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (v *validator) httpGet(p *check.Path, h *corev1.HTTPGetAction) {
 		v.Required(p.Child("path"), "")
 	}
 	v.PortOrName(p.Child("port"), h.Port)
-	check.Known(v.Faults, p.Child("scheme"), h.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
+	check.Known(v.Errors, p.Child("scheme"), h.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
 	for _, header := range h.HTTPHeaders {
 		v.Each(p.Child("httpHeaders"), header.Name, validation.IsHTTPHeaderName(header.Name))
 	}

@@ -26,7 +26,7 @@ func (v *validator) projected(p *check.Path, s *corev1.ProjectedVolumeSource) {
 		src, at, n := &s.Sources[i], p.Child("sources").Index(i), 0
 		keys := func(at *check.Path, name string, items []corev1.KeyToPath) {
 			n++
-			v.need(at.Child("name"), name)
+			v.required(at.Child("name"), name)
 			for k := range items {
 				v.item(at.Child("items").Index(k), &items[k])
 				take(items[k].Path, name)
@@ -96,7 +96,7 @@ func (v *validator) bundleSource(p *check.Path, b *corev1.ClusterTrustBundleProj
 	default:
 		v.Required(p, "either name or signerName must be specified")
 	}
-	v.need(p.Child("path"), b.Path)
+	v.required(p.Child("path"), b.Path)
 	v.FilePath(p.Child("path"), b.Path)
 }
 
@@ -114,8 +114,8 @@ const (
 )
 
 func (v *validator) certificateSource(p *check.Path, c *corev1.PodCertificateProjection, take func(string, any)) {
-	SignerName(v.Faults, p.Child("signerName"), c.SignerName)
-	check.Known(v.Faults, p.Child("keyType"), c.KeyType, "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
+	SignerName(v.Errors, p.Child("signerName"), c.SignerName)
+	check.Known(v.Errors, p.Child("keyType"), c.KeyType, "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 	if s := c.MaxExpirationSeconds; s != nil {
 		at, limit := p.Child("maxExpirationSeconds"), int32(maxCertificate)
 		if strings.HasPrefix(c.SignerName, "kubernetes.io/") {

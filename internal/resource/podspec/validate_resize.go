@@ -19,8 +19,8 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 	if old.Spec.OS != nil && old.Spec.OS.Name == corev1.Windows {
 		return field.ErrorList{field.Forbidden(none.Field(), "windows pods cannot be resized")}
 	}
-	var f check.Faults
-	pod(&f, p)
+	var f check.Errors
+	validatePod(&f, p)
 	path := check.At("spec")
 	if now, was := QOSClass(p), QOSClass(old); now != was {
 		f.Invalid(path, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing")
@@ -59,7 +59,7 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 }
 
 // resizeInit validates one init container. Only sidecars can be resized.
-func resizeInit(f *check.Faults, path *check.Path, i int, now, was *corev1.Container) {
+func resizeInit(f *check.Errors, path *check.Path, i int, now, was *corev1.Container) {
 	changed := !apiequality.Semantic.DeepEqual(now, was)
 	if restarts(was) {
 		notTaken(f, path.Child("initContainers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
@@ -77,7 +77,7 @@ func resizeInit(f *check.Faults, path *check.Path, i int, now, was *corev1.Conta
 }
 
 // sameNames requires the same containers in the same order.
-func sameNames(f *check.Faults, p *check.Path, now, was []corev1.Container) {
+func sameNames(f *check.Errors, p *check.Path, now, was []corev1.Container) {
 	kind := strings.TrimPrefix(p.String(), "spec.")
 	if len(now) != len(was) {
 		f.Forbidden(p, kind+" may not be added or removed on resize")
@@ -91,7 +91,7 @@ func sameNames(f *check.Faults, p *check.Path, now, was []corev1.Container) {
 }
 
 // notTaken requires that no quantity is removed.
-func notTaken(f *check.Faults, p *check.Path, now, was *corev1.ResourceRequirements, what string) {
+func notTaken(f *check.Errors, p *check.Path, now, was *corev1.ResourceRequirements, what string) {
 	if taken(now.Requests, was.Requests) {
 		f.Forbidden(p.Child("requests"), what+" requests cannot be removed")
 	}

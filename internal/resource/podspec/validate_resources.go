@@ -15,7 +15,7 @@ import (
 
 // resources reports the errors of a container's resources.
 func (v *validator) resources(p *check.Path, r *corev1.ResourceRequirements) {
-	requirements(v.Faults, p, r, false)
+	requirements(v.Errors, p, r, false)
 	v.claimNames(p.Child("claims"), r.Claims)
 }
 
@@ -32,7 +32,7 @@ func (v *validator) podResources(p *check.Path) {
 	if r.Claims != nil {
 		v.Forbidden(p.Child("claims"), "claims may not be set for Resources at pod-level")
 	}
-	requirements(v.Faults, p, r, true)
+	requirements(v.Errors, p, r, true)
 	v.claimNames(p.Child("claims"), r.Claims)
 	together := sum(v.spec, func(c *corev1.Container) corev1.ResourceList { return c.Resources.Requests })
 	for _, name := range check.Names(together) {
@@ -55,14 +55,14 @@ func (v *validator) podResources(p *check.Path) {
 }
 
 // podResourceName requires the name of a resource that may be specified at pod level.
-func podResourceName(f *check.Faults, p *check.Path, name corev1.ResourceName) {
+func podResourceName(f *check.Errors, p *check.Path, name corev1.ResourceName) {
 	if f.ResourceName(p, name) && !podLevel(name) {
 		f.Add(field.NotSupported(p.Field(), name, []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceHugePagesPrefix, corev1.ResourceMemory}))
 	}
 }
 
 // requirements reports the errors of a container's or pod-level resources.
-func requirements(f *check.Faults, p *check.Path, r *corev1.ResourceRequirements, pod bool) {
+func requirements(f *check.Errors, p *check.Path, r *corev1.ResourceRequirements, pod bool) {
 	limits, requests := p.Child("limits"), p.Child("requests")
 	huge, compute := false, false
 	amount := func(p *check.Path, name corev1.ResourceName, q resource.Quantity) {

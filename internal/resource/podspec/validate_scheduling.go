@@ -25,7 +25,7 @@ func (v *validator) schedulingGates(p *check.Path) {
 }
 
 // Tolerations reports the faults of tolerations.
-func Tolerations(f *check.Faults, p *check.Path, list []corev1.Toleration) {
+func Tolerations(f *check.Errors, p *check.Path, list []corev1.Toleration) {
 	for i, t := range list {
 		at := p.Index(i)
 		if t.Key != "" {
@@ -58,7 +58,7 @@ func Tolerations(f *check.Faults, p *check.Path, list []corev1.Toleration) {
 }
 
 // TaintEffect requires a valid taint effect.
-func TaintEffect(f *check.Faults, p *check.Path, e corev1.TaintEffect) {
+func TaintEffect(f *check.Errors, p *check.Path, e corev1.TaintEffect) {
 	check.OneOf(f, p, e, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
 }
 
@@ -70,7 +70,7 @@ func (v *validator) spread(p *check.Path) {
 		if c.TopologyKey == "" {
 			v.Required(at.Child("topologyKey"), "can not be empty")
 		}
-		check.Known(v.Faults, at.Child("whenUnsatisfiable"), c.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)
+		check.Known(v.Errors, at.Child("whenUnsatisfiable"), c.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)
 		for _, other := range list[i+1:] {
 			if c.TopologyKey == other.TopologyKey && c.WhenUnsatisfiable == other.WhenUnsatisfiable {
 				v.Duplicate(at.Child("{topologyKey, whenUnsatisfiable}"), fmt.Sprintf("{%v, %v}", c.TopologyKey, c.WhenUnsatisfiable))
@@ -93,7 +93,7 @@ func (v *validator) spread(p *check.Path) {
 
 func (v *validator) inclusion(p *check.Path, policy *corev1.NodeInclusionPolicy) {
 	if policy != nil {
-		check.Known(v.Faults, p, *policy, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
+		check.Known(v.Errors, p, *policy, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
 	}
 }
 

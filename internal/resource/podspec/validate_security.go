@@ -38,17 +38,17 @@ func (v *validator) podSecurity(p *check.Path) {
 	}
 	v.sysctls(p.Child("sysctls"), s.Sysctls)
 	if s.FSGroupChangePolicy != nil {
-		check.Known(v.Faults, p.Child("fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)
+		check.Known(v.Errors, p.Child("fsGroupChangePolicy"), *s.FSGroupChangePolicy, corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch)
 	}
 	v.seccomp(p.Child("seccompProfile"), s.SeccompProfile)
 	v.windowsOptions(p.Child("windowsOptions"), s.WindowsOptions)
 	v.appArmor(p.Child("appArmorProfile"), s.AppArmorProfile)
 	if s.SupplementalGroupsPolicy != nil {
-		check.Known(v.Faults, p.Child("supplementalGroupsPolicy"), *s.SupplementalGroupsPolicy,
+		check.Known(v.Errors, p.Child("supplementalGroupsPolicy"), *s.SupplementalGroupsPolicy,
 			corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict)
 	}
 	if s.SELinuxChangePolicy != nil {
-		check.Known(v.Faults, p.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy, corev1.SELinuxChangePolicyRecursive)
+		check.Known(v.Errors, p.Child("seLinuxChangePolicy"), *s.SELinuxChangePolicy, corev1.SELinuxChangePolicyRecursive)
 	}
 }
 
@@ -85,7 +85,7 @@ func (v *validator) security(p *check.Path, s *corev1.SecurityContext) {
 	}
 	v.users(p, s.RunAsUser, s.RunAsGroup)
 	if s.ProcMount != nil {
-		check.Known(v.Faults, p.Child("procMount"), *s.ProcMount, corev1.DefaultProcMount, corev1.UnmaskedProcMount)
+		check.Known(v.Errors, p.Child("procMount"), *s.ProcMount, corev1.DefaultProcMount, corev1.UnmaskedProcMount)
 		if *s.ProcMount == corev1.UnmaskedProcMount && (v.spec.HostUsers == nil || *v.spec.HostUsers) {
 			v.Invalid(p.Child("procMount"), s.ProcMount, "`hostUsers` must be false to use `Unmasked`")
 		}
@@ -114,7 +114,7 @@ func (v *validator) seccomp(p *check.Path, s *corev1.SeccompProfile) {
 	if s.Type == "" {
 		v.Required(p.Child("type"), "type is required when seccompProfile is set")
 	} else {
-		check.Known(v.Faults, p.Child("type"), s.Type,
+		check.Known(v.Errors, p.Child("type"), s.Type,
 			corev1.SeccompProfileTypeLocalhost, corev1.SeccompProfileTypeRuntimeDefault, corev1.SeccompProfileTypeUnconfined)
 	}
 	at := p.Child("localhostProfile")
@@ -157,7 +157,7 @@ func (v *validator) appArmor(p *check.Path, a *corev1.AppArmorProfile) {
 	case "":
 		v.Required(p.Child("type"), "type is required when appArmorProfile is set")
 	default:
-		check.Known(v.Faults, p.Child("type"), a.Type,
+		check.Known(v.Errors, p.Child("type"), a.Type,
 			corev1.AppArmorProfileTypeLocalhost, corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined)
 	}
 }
@@ -206,7 +206,7 @@ func (v *validator) os(p *check.Path) {
 	case corev1.Windows:
 		v.windows(p)
 	default:
-		check.Known(v.Faults, p.Child("os"), v.spec.OS.Name, corev1.Linux, corev1.Windows)
+		check.Known(v.Errors, p.Child("os"), v.spec.OS.Name, corev1.Linux, corev1.Windows)
 	}
 }
 

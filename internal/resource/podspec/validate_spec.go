@@ -25,9 +25,9 @@ func (v *validator) run(p *check.Path) {
 	v.ephemeralContainers(p.Child("ephemeralContainers"))
 	v.podResources(p.Child("resources"))
 	v.hostNetworkPorts(p.Child("containers"))
-	check.OneOf(v.Faults, p.Child("restartPolicy"), s.RestartPolicy,
+	check.OneOf(v.Errors, p.Child("restartPolicy"), s.RestartPolicy,
 		corev1.RestartPolicyAlways, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)
-	check.OneOf(v.Faults, p.Child("dnsPolicy"), s.DNSPolicy,
+	check.OneOf(v.Errors, p.Child("dnsPolicy"), s.DNSPolicy,
 		corev1.DNSClusterFirstWithHostNet, corev1.DNSClusterFirst, corev1.DNSDefault, corev1.DNSNone)
 	v.Labels(p.Child("nodeSelector"), s.NodeSelector)
 	v.podSecurity(p.Child("securityContext"))
@@ -56,7 +56,7 @@ func (v *validator) run(p *check.Path) {
 	if s.Subdomain != "" {
 		v.Label(p.Child("subdomain"), s.Subdomain)
 	}
-	Tolerations(v.Faults, p.Child("tolerations"), s.Tolerations)
+	Tolerations(v.Errors, p.Child("tolerations"), s.Tolerations)
 	for i, a := range s.HostAliases {
 		at := p.Child("hostAliases").Index(i)
 		v.IP(at.Child("ip"), a.IP)
@@ -71,7 +71,7 @@ func (v *validator) run(p *check.Path) {
 		v.Subdomain(p.Child("runtimeClassName"), *s.RuntimeClassName)
 	}
 	if s.PreemptionPolicy != nil {
-		check.OneOf(v.Faults, p.Child("preemptionPolicy"), *s.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)
+		check.OneOf(v.Errors, p.Child("preemptionPolicy"), *s.PreemptionPolicy, corev1.PreemptLowerPriority, corev1.PreemptNever)
 	}
 	if s.Overhead != nil {
 		v.resources(p.Child("overhead"), &corev1.ResourceRequirements{Limits: s.Overhead})

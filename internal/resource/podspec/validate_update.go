@@ -31,8 +31,8 @@ const changeable = "`spec.containers[*].image`," +
 // ValidatePodUpdate returns the errors of a changed pod. Nearly all of a spec is immutable once the pod exists; the
 // node selection of gated pods can still be narrowed.
 func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
-	var f check.Faults
-	pod(&f, p)
+	var f check.Errors
+	validatePod(&f, p)
 	podAnnotationUpdates(&f, check.At("metadata", "annotations"), p, old)
 	path := check.At("spec")
 	if !sameContainers(&f, path.Child("containers"), p.Spec.Containers, old.Spec.Containers) ||
@@ -67,7 +67,7 @@ func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 	return f.List()
 }
 
-func sameContainers(f *check.Faults, p *check.Path, now, old []corev1.Container) bool {
+func sameContainers(f *check.Errors, p *check.Path, now, old []corev1.Container) bool {
 	if len(now) != len(old) {
 		f.Forbidden(p, "pod updates may not add or remove containers")
 		return false
@@ -75,7 +75,7 @@ func sameContainers(f *check.Faults, p *check.Path, now, old []corev1.Container)
 	return true
 }
 
-func deadline(f *check.Faults, p *check.Path, now, old *int64) bool {
+func deadline(f *check.Errors, p *check.Path, now, old *int64) bool {
 	switch {
 	case now == nil && old != nil:
 		f.Invalid(p, now, "must not update from a positive integer to nil value")
@@ -90,7 +90,7 @@ func deadline(f *check.Faults, p *check.Path, now, old *int64) bool {
 	return true
 }
 
-func addedTolerations(f *check.Faults, p *check.Path, now, old []corev1.Toleration) {
+func addedTolerations(f *check.Errors, p *check.Path, now, old []corev1.Toleration) {
 	for _, was := range old {
 		found := false
 		for _, t := range now {
@@ -106,7 +106,7 @@ func addedTolerations(f *check.Faults, p *check.Path, now, old []corev1.Tolerati
 	}
 }
 
-func removedGates(f *check.Faults, p *check.Path, now, old []corev1.PodSchedulingGate) {
+func removedGates(f *check.Errors, p *check.Path, now, old []corev1.PodSchedulingGate) {
 	was := map[string]bool{}
 	for _, g := range old {
 		was[g.Name] = true
@@ -118,7 +118,7 @@ func removedGates(f *check.Faults, p *check.Path, now, old []corev1.PodSchedulin
 	}
 }
 
-func podAnnotationUpdates(f *check.Faults, p *check.Path, now, old *corev1.Pod) {
+func podAnnotationUpdates(f *check.Errors, p *check.Path, now, old *corev1.Pod) {
 	const key = corev1.MirrorPodAnnotationKey
 	was, had := old.Annotations[key]
 	is, has := now.Annotations[key]
@@ -132,7 +132,7 @@ func podAnnotationUpdates(f *check.Faults, p *check.Path, now, old *corev1.Pod) 
 
 // narrowed allows a gated pod's node selector and required node affinity to become stricter, and copies the old
 // ones to rest.
-func narrowed(f *check.Faults, p *check.Path, rest, old *corev1.PodSpec) {
+func narrowed(f *check.Errors, p *check.Path, rest, old *corev1.PodSpec) {
 	if !apiequality.Semantic.DeepEqual(rest.NodeSelector, old.NodeSelector) {
 		for key, value := range old.NodeSelector {
 			if now, ok := rest.NodeSelector[key]; !ok || now != value {
@@ -164,7 +164,7 @@ func nodeAffinity(s *corev1.PodSpec) *corev1.NodeAffinity {
 	return s.Affinity.NodeAffinity
 }
 
-func narrowedAffinity(f *check.Faults, p *check.Path, now, was *corev1.NodeAffinity) {
+func narrowedAffinity(f *check.Errors, p *check.Path, now, was *corev1.NodeAffinity) {
 	if was == nil || was.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return
 	}
@@ -195,8 +195,8 @@ func ValidateEphemeralUpdate(p, old *corev1.Pod) field.ErrorList {
 	if isMirror(old) {
 		return field.ErrorList{field.Forbidden(check.At("").Field(), "static pods do not support ephemeral containers")}
 	}
-	var f check.Faults
-	pod(&f, p)
+	var f check.Errors
+	validatePod(&f, p)
 	path := check.At("spec", "ephemeralContainers")
 	now := map[string]*corev1.EphemeralContainer{}
 	for i := range p.Spec.EphemeralContainers {
@@ -214,7 +214,7 @@ func ValidateEphemeralUpdate(p, old *corev1.Pod) field.ErrorList {
 
 // ValidatePodStatusUpdate returns the errors of a pod's changed status.
 func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	podAnnotationUpdates(&f, check.At("metadata", "annotations"), p, old)
 	path := check.At("status")
 	for i, c := range p.Status.Conditions {
@@ -258,7 +258,7 @@ func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
 }
 
 // stopped reports containers that restart although they have terminated for good.
-func stopped(f *check.Faults, p *check.Path, now, old *corev1.Pod) {
+func stopped(f *check.Errors, p *check.Path, now, old *corev1.Pod) {
 	own := map[string]bool{} // containers with their own restart policy
 	for i := range old.Spec.Containers {
 		own[old.Spec.Containers[i].Name] = old.Spec.Containers[i].RestartPolicy != nil

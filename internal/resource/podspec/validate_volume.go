@@ -31,7 +31,7 @@ func (v *validator) allVolumes(p *check.Path) {
 		vol, at := &v.spec.Volumes[i], p.Index(i)
 		before := v.Len()
 		v.volumeSource(at, vol)
-		if vol.Ephemeral != nil && named && vol.Name != "" && first(&vol.VolumeSource) {
+		if vol.Ephemeral != nil && named && vol.Name != "" && noEarlierSource(&vol.VolumeSource) {
 			claim := v.meta.Name + "-" + vol.Name
 			for _, msg := range validation.IsDNS1123Subdomain(claim) {
 				v.Invalid(at.Child("name"), vol.Name, fmt.Sprintf("PVC name %q: %v", claim, msg))
@@ -64,8 +64,8 @@ type source struct {
 	check func(v *validator, at, p *check.Path, s *volume)
 }
 
-// spelled has the names of sources in errors about a surplus source, where Kubernetes spells them differently.
-var spelled = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+// surplusName has the names of sources in errors about a surplus source, where Kubernetes spells them differently.
+var surplusName = map[string]string{"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 
 func (v *validator) volumeSource(p *check.Path, vol *corev1.Volume) {
 	n := 0
@@ -75,7 +75,7 @@ func (v *validator) volumeSource(p *check.Path, vol *corev1.Volume) {
 			continue
 		}
 		if n++; n > 1 {
-			v.Forbidden(p.Child(cmp.Or(spelled[s.name], s.name)), "may not specify more than 1 volume type")
+			v.Forbidden(p.Child(cmp.Or(surplusName[s.name], s.name)), "may not specify more than 1 volume type")
 		} else if s.check != nil {
 			s.check(v, p, p.Child(s.name), &vol.VolumeSource)
 		}
@@ -92,40 +92,40 @@ var sources = []source{
 			v.Forbidden(p.Child("sizeLimit"), "SizeLimit field must be a valid resource quantity")
 		}
 	}},
-	{"hostPath", func(s *volume) bool { return s.HostPath != nil }, func(v *validator, _, p *check.Path, s *volume) { HostPath(v.Faults, p, s.HostPath) }},
+	{"hostPath", func(s *volume) bool { return s.HostPath != nil }, func(v *validator, _, p *check.Path, s *volume) { HostPath(v.Errors, p, s.HostPath) }},
 	{"gitRepo", func(s *volume) bool { return s.GitRepo != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("repository"), s.GitRepo.Repository)
+		v.required(p.Child("repository"), s.GitRepo.Repository)
 		v.Descending(p.Child("directory"), s.GitRepo.Directory)
 	}},
 	{"gcePersistentDisk", func(s *volume) bool { return s.GCEPersistentDisk != nil }, func(v *validator, at, _ *check.Path, s *volume) {
-		Disk(v.Faults, at.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
+		Disk(v.Errors, at.Child("persistentDisk"), "pdName", s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.Partition)
 	}},
 	{"awsElasticBlockStore", func(s *volume) bool { return s.AWSElasticBlockStore != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		Disk(v.Faults, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
+		Disk(v.Errors, p, "volumeID", s.AWSElasticBlockStore.VolumeID, s.AWSElasticBlockStore.Partition)
 	}},
 	{"secret", func(s *volume) bool { return s.Secret != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("secretName"), s.Secret.SecretName)
+		v.required(p.Child("secretName"), s.Secret.SecretName)
 		v.FileMode(p.Child("defaultMode"), s.Secret.DefaultMode)
 		v.items(p.Child("items"), s.Secret.Items)
 	}},
-	{"nfs", func(s *volume) bool { return s.NFS != nil }, func(v *validator, _, p *check.Path, s *volume) { NFS(v.Faults, p, s.NFS) }},
-	{"iscsi", func(s *volume) bool { return s.ISCSI != nil }, func(v *validator, _, p *check.Path, s *volume) { ISCSI(v.Faults, p, s.ISCSI) }},
+	{"nfs", func(s *volume) bool { return s.NFS != nil }, func(v *validator, _, p *check.Path, s *volume) { NFS(v.Errors, p, s.NFS) }},
+	{"iscsi", func(s *volume) bool { return s.ISCSI != nil }, func(v *validator, _, p *check.Path, s *volume) { ISCSI(v.Errors, p, s.ISCSI) }},
 	{"glusterfs", func(s *volume) bool { return s.Glusterfs != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("endpoints"), s.Glusterfs.EndpointsName)
-		v.need(p.Child("path"), s.Glusterfs.Path)
+		v.required(p.Child("endpoints"), s.Glusterfs.EndpointsName)
+		v.required(p.Child("path"), s.Glusterfs.Path)
 	}},
-	{"flocker", func(s *volume) bool { return s.Flocker != nil }, func(v *validator, _, p *check.Path, s *volume) { Flocker(v.Faults, p, s.Flocker) }},
+	{"flocker", func(s *volume) bool { return s.Flocker != nil }, func(v *validator, _, p *check.Path, s *volume) { Flocker(v.Errors, p, s.Flocker) }},
 	{"persistentVolumeClaim", func(s *volume) bool { return s.PersistentVolumeClaim != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("claimName"), s.PersistentVolumeClaim.ClaimName)
+		v.required(p.Child("claimName"), s.PersistentVolumeClaim.ClaimName)
 	}},
 	{"rbd", func(s *volume) bool { return s.RBD != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		if len(s.RBD.CephMonitors) == 0 {
 			v.Required(p.Child("monitors"), "")
 		}
-		v.need(p.Child("image"), s.RBD.RBDImage)
+		v.required(p.Child("image"), s.RBD.RBDImage)
 	}},
 	{"cinder", func(s *volume) bool { return s.Cinder != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("volumeID"), s.Cinder.VolumeID)
+		v.required(p.Child("volumeID"), s.Cinder.VolumeID)
 		v.secret(p, s.Cinder.SecretRef)
 	}},
 	{"cephfs", func(s *volume) bool { return s.CephFS != nil }, func(v *validator, _, p *check.Path, s *volume) {
@@ -133,50 +133,50 @@ var sources = []source{
 			v.Required(p.Child("monitors"), "")
 		}
 	}},
-	{"quobyte", func(s *volume) bool { return s.Quobyte != nil }, func(v *validator, _, p *check.Path, s *volume) { Quobyte(v.Faults, p, s.Quobyte) }},
+	{"quobyte", func(s *volume) bool { return s.Quobyte != nil }, func(v *validator, _, p *check.Path, s *volume) { Quobyte(v.Errors, p, s.Quobyte) }},
 	{"downwardAPI", func(s *volume) bool { return s.DownwardAPI != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		v.FileMode(p.Child("defaultMode"), s.DownwardAPI.DefaultMode)
 		for i := range s.DownwardAPI.Items {
 			v.downwardFile(p, &s.DownwardAPI.Items[i])
 		}
 	}},
-	{"fc", func(s *volume) bool { return s.FC != nil }, func(v *validator, _, p *check.Path, s *volume) { FC(v.Faults, p, s.FC) }},
+	{"fc", func(s *volume) bool { return s.FC != nil }, func(v *validator, _, p *check.Path, s *volume) { FC(v.Errors, p, s.FC) }},
 	{"flexVolume", func(s *volume) bool { return s.FlexVolume != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		FlexVolume(v.Faults, p, s.FlexVolume.Driver, s.FlexVolume.Options)
+		FlexVolume(v.Errors, p, s.FlexVolume.Driver, s.FlexVolume.Options)
 	}},
 	{"configMap", func(s *volume) bool { return s.ConfigMap != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("name"), s.ConfigMap.Name)
+		v.required(p.Child("name"), s.ConfigMap.Name)
 		v.FileMode(p.Child("defaultMode"), s.ConfigMap.DefaultMode)
 		v.items(p.Child("items"), s.ConfigMap.Items)
 	}},
 	{"azureFile", func(s *volume) bool { return s.AzureFile != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("secretName"), s.AzureFile.SecretName)
-		v.need(p.Child("shareName"), s.AzureFile.ShareName)
+		v.required(p.Child("secretName"), s.AzureFile.SecretName)
+		v.required(p.Child("shareName"), s.AzureFile.ShareName)
 	}},
 	{"vsphereVolume", func(s *volume) bool { return s.VsphereVolume != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("volumePath"), s.VsphereVolume.VolumePath)
+		v.required(p.Child("volumePath"), s.VsphereVolume.VolumePath)
 	}},
 	{"photonPersistentDisk", func(s *volume) bool { return s.PhotonPersistentDisk != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("pdID"), s.PhotonPersistentDisk.PdID)
+		v.required(p.Child("pdID"), s.PhotonPersistentDisk.PdID)
 	}},
 	{"portworxVolume", func(s *volume) bool { return s.PortworxVolume != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("volumeID"), s.PortworxVolume.VolumeID)
+		v.required(p.Child("volumeID"), s.PortworxVolume.VolumeID)
 	}},
 	{"azureDisk", func(s *volume) bool { return s.AzureDisk != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		AzureDisk(v.Faults, p, s.AzureDisk)
+		AzureDisk(v.Errors, p, s.AzureDisk)
 	}},
 	{"storageos", func(s *volume) bool { return s.StorageOS != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		StorageOS(v.Faults, p, s.StorageOS.VolumeName, s.StorageOS.VolumeNamespace)
+		StorageOS(v.Errors, p, s.StorageOS.VolumeName, s.StorageOS.VolumeNamespace)
 		v.secret(p, s.StorageOS.SecretRef)
 	}},
 	{"projected", func(s *volume) bool { return s.Projected != nil }, func(v *validator, _, p *check.Path, s *volume) { v.projected(p, s.Projected) }},
 	{"scaleIO", func(s *volume) bool { return s.ScaleIO != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		v.need(p.Child("gateway"), s.ScaleIO.Gateway)
-		v.need(p.Child("system"), s.ScaleIO.System)
-		v.need(p.Child("volumeName"), s.ScaleIO.VolumeName)
+		v.required(p.Child("gateway"), s.ScaleIO.Gateway)
+		v.required(p.Child("system"), s.ScaleIO.System)
+		v.required(p.Child("volumeName"), s.ScaleIO.VolumeName)
 	}},
 	{"csi", func(s *volume) bool { return s.CSI != nil }, func(v *validator, _, p *check.Path, s *volume) {
-		CSIDriverName(v.Faults, p.Child("driver"), s.CSI.Driver)
+		CSIDriverName(v.Errors, p.Child("driver"), s.CSI.Driver)
 		if r := s.CSI.NodePublishSecretRef; r != nil && r.Name != "" {
 			v.Subdomain(p.Child("name"), r.Name)
 		} else if r != nil {
@@ -188,18 +188,18 @@ var sources = []source{
 		if s.Ephemeral.VolumeClaimTemplate == nil {
 			v.Required(p, "")
 		} else {
-			claimTemplate(v.Faults, p, s.Ephemeral.VolumeClaimTemplate)
+			claimTemplate(v.Errors, p, s.Ephemeral.VolumeClaimTemplate)
 		}
 	}},
 	{"image", func(s *volume) bool { return s.Image != nil }, func(v *validator, _, p *check.Path, s *volume) {
 		if v.isPod {
-			v.need(p.Child("reference"), s.Image.Reference)
+			v.required(p.Child("reference"), s.Image.Reference)
 		}
-		check.OneOf(v.Faults, p.Child("pullPolicy"), s.Image.PullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
+		check.OneOf(v.Errors, p.Child("pullPolicy"), s.Image.PullPolicy, corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever)
 	}},
 }
 
-func (v *validator) need(p *check.Path, s string) {
+func (v *validator) required(p *check.Path, s string) {
 	if s == "" {
 		v.Required(p, "")
 	}
@@ -212,8 +212,8 @@ func (v *validator) items(p *check.Path, items []corev1.KeyToPath) {
 }
 
 func (v *validator) item(p *check.Path, k *corev1.KeyToPath) {
-	v.need(p.Child("key"), k.Key)
-	v.need(p.Child("path"), k.Path)
+	v.required(p.Child("key"), k.Key)
+	v.required(p.Child("path"), k.Path)
 	v.FilePath(p.Child("path"), k.Path)
 	v.FileMode(p.Child("mode"), k.Mode)
 }
@@ -221,16 +221,16 @@ func (v *validator) item(p *check.Path, k *corev1.KeyToPath) {
 var volumeFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
 
 func (v *validator) downwardFile(p *check.Path, d *corev1.DownwardAPIVolumeFile) {
-	v.need(p.Child("path"), d.Path)
+	v.required(p.Child("path"), d.Path)
 	v.FilePath(p.Child("path"), d.Path)
 	switch {
 	case d.FieldRef != nil:
-		fieldRef(v.Faults, p.Child("fieldRef"), d.FieldRef, volumeFields)
+		fieldRef(v.Errors, p.Child("fieldRef"), d.FieldRef, volumeFields)
 		if d.ResourceFieldRef != nil {
 			v.Invalid(p, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
 		}
 	case d.ResourceFieldRef != nil:
-		resourceFieldRef(v.Faults, p.Child("resourceFieldRef"), d.ResourceFieldRef, true)
+		resourceFieldRef(v.Errors, p.Child("resourceFieldRef"), d.ResourceFieldRef, true)
 	default:
 		v.Required(p, "one of fieldRef and resourceFieldRef is required")
 	}
@@ -238,7 +238,7 @@ func (v *validator) downwardFile(p *check.Path, d *corev1.DownwardAPIVolumeFile)
 }
 
 // HostPath reports the errors of a path on the node.
-func HostPath(f *check.Faults, p *check.Path, h *corev1.HostPathVolumeSource) {
+func HostPath(f *check.Errors, p *check.Path, h *corev1.HostPathVolumeSource) {
 	if h.Path == "" {
 		f.Required(p.Child("path"), "")
 		return
@@ -251,7 +251,7 @@ func HostPath(f *check.Faults, p *check.Path, h *corev1.HostPathVolumeSource) {
 }
 
 // NFS reports the errors of an NFS export.
-func NFS(f *check.Faults, p *check.Path, n *corev1.NFSVolumeSource) {
+func NFS(f *check.Errors, p *check.Path, n *corev1.NFSVolumeSource) {
 	if n.Server == "" {
 		f.Required(p.Child("server"), "")
 	}
@@ -263,7 +263,7 @@ func NFS(f *check.Faults, p *check.Path, n *corev1.NFSVolumeSource) {
 }
 
 // CSIDriverName requires the name of a CSI driver.
-func CSIDriverName(f *check.Faults, p *check.Path, name string) {
+func CSIDriverName(f *check.Errors, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
 		return
@@ -275,7 +275,7 @@ func CSIDriverName(f *check.Faults, p *check.Path, name string) {
 }
 
 // FlexVolume reports the errors of a FlexVolume.
-func FlexVolume(f *check.Faults, p *check.Path, driver string, options map[string]string) {
+func FlexVolume(f *check.Errors, p *check.Path, driver string, options map[string]string) {
 	if driver == "" {
 		f.Required(p.Child("driver"), "")
 	}
@@ -288,7 +288,7 @@ func FlexVolume(f *check.Faults, p *check.Path, driver string, options map[strin
 }
 
 // Disk validates a numbered partition of a cloud disk, whose id is in the field name.
-func Disk(f *check.Faults, p *check.Path, name, id string, partition int32) {
+func Disk(f *check.Errors, p *check.Path, name, id string, partition int32) {
 	if id == "" {
 		f.Required(p.Child(name), "")
 	}
@@ -297,8 +297,8 @@ func Disk(f *check.Faults, p *check.Path, name, id string, partition int32) {
 	}
 }
 
-// first reports whether no source before ephemeral is set.
-func first(s *corev1.VolumeSource) bool {
+// noEarlierSource reports whether no source before ephemeral is set.
+func noEarlierSource(s *corev1.VolumeSource) bool {
 	rest := *s
 	rest.Ephemeral, rest.Image = nil, nil
 	return rest == corev1.VolumeSource{}

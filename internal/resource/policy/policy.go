@@ -43,7 +43,7 @@ func budgetStrategy() resource.Strategy {
 	r.Validate = validateBudget
 	r.ValidateUpdate = func(b, _ *policyv1.PodDisruptionBudget) field.ErrorList { return validateBudget(b) }
 	r.ValidateStatusUpdate = func(b, _ *policyv1.PodDisruptionBudget) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		p, s := check.At("status"), &b.Status
 		f.Add(metavalidation.ValidateConditions(s.Conditions, p.Child("conditions").Field())...)
 		f.NotNegative(p.Child("disruptionsAllowed"), int64(s.DisruptionsAllowed))
@@ -57,7 +57,7 @@ func budgetStrategy() resource.Strategy {
 }
 
 func validateBudget(b *policyv1.PodDisruptionBudget) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &b.Spec
 	if s.MinAvailable != nil && s.MaxUnavailable != nil {
 		f.Invalid(p, *s, "minAvailable and maxUnavailable cannot be both set")

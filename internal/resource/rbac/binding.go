@@ -88,7 +88,7 @@ func sameRole(now, old rbacv1.RoleRef) field.ErrorList {
 }
 
 func validateBinding(ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced bool) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("roleRef")
 	check.Known(&f, p.Child("apiGroup"), ref.APIGroup, rbacv1.GroupName)
 	if namespaced {
@@ -107,7 +107,7 @@ func validateBinding(ref rbacv1.RoleRef, subjects []rbacv1.Subject, namespaced b
 	return f.List()
 }
 
-func subject(f *check.Faults, p *check.Path, s *rbacv1.Subject, namespaced bool) {
+func subject(f *check.Errors, p *check.Path, s *rbacv1.Subject, namespaced bool) {
 	if s.Name == "" {
 		f.Required(p.Child("name"), "")
 	}

@@ -36,7 +36,7 @@ var clusterRoleStrategy = resource.Rules[*rbacv1.ClusterRole]{
 }.Strategy()
 
 func validateRole(r *rbacv1.Role) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	for i := range r.Rules {
 		rule(&f, check.At("rules").Index(i), &r.Rules[i], true)
 	}
@@ -44,7 +44,7 @@ func validateRole(r *rbacv1.Role) field.ErrorList {
 }
 
 func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	for i := range r.Rules {
 		rule(&f, check.At("rules").Index(i), &r.Rules[i], false)
 	}
@@ -63,7 +63,7 @@ func validateClusterRole(r *rbacv1.ClusterRole) field.ErrorList {
 	return f.List()
 }
 
-func rule(f *check.Faults, p *check.Path, r *rbacv1.PolicyRule, namespaced bool) {
+func rule(f *check.Errors, p *check.Path, r *rbacv1.PolicyRule, namespaced bool) {
 	if len(r.Verbs) == 0 {
 		f.Required(p.Child("verbs"), "verbs must contain at least one value")
 	}

@@ -39,7 +39,7 @@ var classStrategy = resource.Rules[*schedulingv1.PriorityClass]{
 	PrepareForCreate: func(c *schedulingv1.PriorityClass) { c.Generation = 1 },
 	Validate:         validateClass,
 	ValidateUpdate: func(c, old *schedulingv1.PriorityClass) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		if c.Value != old.Value {
 			f.Forbidden(check.At("value"), "may not be changed in an update.")
 		}
@@ -60,7 +60,7 @@ var systemClasses = map[string]int32{
 }
 
 func validateClass(c *schedulingv1.PriorityClass) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	if strings.HasPrefix(c.Name, systemPrefix) {
 		value, known := systemClasses[c.Name]
 		why := ""

@@ -45,7 +45,7 @@ func attachmentStrategy() resource.Strategy {
 	}
 	r.Validate = validateAttachment
 	r.ValidateUpdate = func(a, old *storagev1.VolumeAttachment) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Add(validateAttachment(a)...)
 		f.Same(check.At("spec"), a.Spec, old.Spec)
 		return f.List()
@@ -56,7 +56,7 @@ func attachmentStrategy() resource.Strategy {
 }
 
 func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p := check.At("spec")
 	podspec.CSIDriverName(&f, p.Child("attacher"), a.Spec.Attacher)
 	at, s := p.Child("source"), &a.Spec.Source
@@ -93,7 +93,7 @@ func validateAttachment(a *storagev1.VolumeAttachment) field.ErrorList {
 	return f.List()
 }
 
-func inline(f *check.Faults, p *check.Path, s *corev1.PersistentVolumeSpec) {
+func inline(f *check.Errors, p *check.Path, s *corev1.PersistentVolumeSpec) {
 	if s.ClaimRef != nil {
 		f.Forbidden(p.Child("claimRef"), "may not be specified in the context of inline volumes")
 	}

@@ -49,7 +49,7 @@ var classStrategy = resource.Rules[*storagev1.StorageClass]{
 	},
 	Validate: validateClass,
 	ValidateUpdate: func(c, old *storagev1.StorageClass) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("parameters"), c.Parameters, old.Parameters)
 		f.Same(check.At("provisioner"), c.Provisioner, old.Provisioner)
 		f.Same(check.At("reclaimPolicy"), c.ReclaimPolicy, old.ReclaimPolicy)
@@ -60,7 +60,7 @@ var classStrategy = resource.Rules[*storagev1.StorageClass]{
 }.Strategy()
 
 func validateClass(c *storagev1.StorageClass) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	provisioner(&f, check.At("provisioner"), c.Provisioner)
 	parameters(&f, check.At("parameters"), c.Parameters)
 	if r := c.ReclaimPolicy; r != nil && *r != "" {
@@ -75,7 +75,7 @@ func validateClass(c *storagev1.StorageClass) field.ErrorList {
 	return f.List()
 }
 
-func provisioner(f *check.Faults, p *check.Path, name string) {
+func provisioner(f *check.Errors, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
 	} else {
@@ -83,7 +83,7 @@ func provisioner(f *check.Faults, p *check.Path, name string) {
 	}
 }
 
-func parameters(f *check.Faults, p *check.Path, params map[string]string) {
+func parameters(f *check.Errors, p *check.Path, params map[string]string) {
 	const maxParameters, maxSize = 512, 256 * 1024
 	size := 0
 	if len(params) > maxParameters {
@@ -108,7 +108,7 @@ func valuesByKey(t corev1.TopologySelectorTerm) map[string]sets.Set[string] {
 	return values
 }
 
-func topologies(f *check.Faults, p *check.Path, terms []corev1.TopologySelectorTerm) {
+func topologies(f *check.Errors, p *check.Path, terms []corev1.TopologySelectorTerm) {
 	for i, t := range terms {
 		at := p.Index(i).Child("matchLabelExpressions")
 		keys := map[string]bool{}
@@ -147,7 +147,7 @@ var attributesTable = resource.TableOf(func(c *storagev1.VolumeAttributesClass) 
 var attributesStrategy = resource.Rules[*storagev1.VolumeAttributesClass]{
 	Validate: validateAttributes,
 	ValidateUpdate: func(c, old *storagev1.VolumeAttributesClass) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		if c.DriverName != old.DriverName {
 			f.Forbidden(check.At("driverName"), "updates to driverName are forbidden.")
 		}
@@ -160,7 +160,7 @@ var attributesStrategy = resource.Rules[*storagev1.VolumeAttributesClass]{
 }.Strategy()
 
 func validateAttributes(c *storagev1.VolumeAttributesClass) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	provisioner(&f, check.At("driverName"), c.DriverName)
 	parameters(&f, check.At("parameters"), c.Parameters)
 	if len(c.Parameters) == 0 {

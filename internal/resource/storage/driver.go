@@ -77,7 +77,7 @@ var driverStrategy = resource.Rules[*storagev1.CSIDriver]{
 	},
 	Validate: validateDriver,
 	ValidateUpdate: func(d, old *storagev1.CSIDriver) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Add(validateDriver(d)...)
 		f.Same(check.At("spec", "attachedRequired"), d.Spec.AttachRequired, old.Spec.AttachRequired)
 		f.Same(check.At("spec", "volumeLifecycleModes"), d.Spec.VolumeLifecycleModes, old.Spec.VolumeLifecycleModes)
@@ -87,7 +87,7 @@ var driverStrategy = resource.Rules[*storagev1.CSIDriver]{
 }.Strategy()
 
 func validateDriver(d *storagev1.CSIDriver) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	p, s := check.At("spec"), &d.Spec
 	if s.FSGroupPolicy != nil {
 		check.Known(&f, p.Child("fsGroupPolicy"), *s.FSGroupPolicy,
@@ -128,7 +128,7 @@ var csiNodeStrategy = resource.Rules[*storagev1.CSINode]{
 	PrepareForUpdate: func(n, _ *storagev1.CSINode) { resource.NoneForEmpty(&n.Spec.Drivers) },
 	Validate:         validateCSINode,
 	ValidateUpdate: func(n, old *storagev1.CSINode) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Add(validateCSINode(n)...)
 		for _, was := range old.Spec.Drivers {
 			for _, now := range n.Spec.Drivers {
@@ -144,7 +144,7 @@ var csiNodeStrategy = resource.Rules[*storagev1.CSINode]{
 }.Strategy()
 
 func validateCSINode(n *storagev1.CSINode) field.ErrorList {
-	var f check.Faults
+	var f check.Errors
 	const maxID = 192
 	names := map[string]bool{}
 	for i, d := range n.Spec.Drivers {
@@ -183,7 +183,7 @@ var capacityTable = resource.TableOf(func(c *storagev1.CSIStorageCapacity) []any
 
 var capacityStrategy = resource.Rules[*storagev1.CSIStorageCapacity]{
 	Validate: func(c *storagev1.CSIStorageCapacity) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Selector(check.At("nodeTopology"), c.NodeTopology)
 		f.Subdomain(check.At("storageClassName"), c.StorageClassName)
 		if c.Capacity != nil {
@@ -192,7 +192,7 @@ var capacityStrategy = resource.Rules[*storagev1.CSIStorageCapacity]{
 		return f.List()
 	},
 	ValidateUpdate: func(c, old *storagev1.CSIStorageCapacity) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("nodeTopology"), c.NodeTopology, old.NodeTopology)
 		f.Same(check.At("storageClassName"), c.StorageClassName, old.StorageClassName)
 		return f.List()

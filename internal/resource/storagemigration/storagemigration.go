@@ -46,14 +46,14 @@ func strategy() resource.Strategy {
 		keep(m, old)
 	}
 	r.Validate = func(m *migrationv1.StorageVersionMigration) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		if m.Spec.Resource.Resource == "" {
 			f.Required(check.At("spec", "resource", "resource"), "resource is required")
 		}
 		return f.List()
 	}
 	r.ValidateUpdate = func(m, old *migrationv1.StorageVersionMigration) field.ErrorList {
-		var f check.Faults
+		var f check.Errors
 		f.Same(check.At("spec", "resource"), m.Spec.Resource, old.Spec.Resource)
 		return f.List()
 	}

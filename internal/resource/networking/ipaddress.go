@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Allocator is the value of the label ipaddress.kubernetes.io/managed-by of the IPAddresses
+// IPAllocator is the value of the label ipaddress.kubernetes.io/managed-by of the IPAddresses
 // that an API server makes for cluster IPs.
-const Allocator = "ipallocator.k8s.io"
+const IPAllocator = "ipallocator.k8s.io"
 
 // NewIPAddress returns the IPAddress of a service's cluster IP.
 func NewIPAddress(ip netip.Addr, svc *corev1.Service) *networkingv1.IPAddress {
@@ -22,7 +22,7 @@ func NewIPAddress(ip netip.Addr, svc *corev1.Service) *networkingv1.IPAddress {
 		TypeMeta: metav1.TypeMeta{APIVersion: networkingv1.SchemeGroupVersion.String(), Kind: "IPAddress"},
 		ObjectMeta: metav1.ObjectMeta{Name: ip.String(), Labels: map[string]string{
 			networkingv1.LabelIPAddressFamily: string(family),
-			networkingv1.LabelManagedBy:       Allocator,
+			networkingv1.LabelManagedBy:       IPAllocator,
 		}},
 		Spec: networkingv1.IPAddressSpec{ParentRef: &networkingv1.ParentReference{
 			Resource: "services", Namespace: svc.Namespace, Name: svc.Name,
@@ -30,8 +30,8 @@ func NewIPAddress(ip netip.Addr, svc *corev1.Service) *networkingv1.IPAddress {
 	}
 }
 
-// IsOf reports whether an IPAddress names the service as its parent.
-func IsOf(a *networkingv1.IPAddress, svc *corev1.Service) bool {
+// BelongsTo reports whether an IPAddress names the service as its parent.
+func BelongsTo(a *networkingv1.IPAddress, svc *corev1.Service) bool {
 	p := a.Spec.ParentRef
 	return p != nil && p.Group == "" && p.Resource == "services" && p.Namespace == svc.Namespace && p.Name == svc.Name
 }
