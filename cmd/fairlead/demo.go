@@ -75,7 +75,7 @@ func (f *demoFlags) run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	root, err := f.story(ctx, c, p)
+	root, err := f.scaleDeployment(ctx, c, p)
 	if err != nil {
 		return err
 	}
@@ -83,12 +83,12 @@ func (f *demoFlags) run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	return f.tell(out, all)
+	return f.printEvents(out, all)
 }
 
-// story makes a Deployment, scales it, and waits until all of it runs. It returns the
+// scaleDeployment makes a Deployment, scales it, and waits until all of it runs. It returns the
 // revision of the scaling.
-func (f *demoFlags) story(ctx context.Context, c *client.Client, p *progress) (int64, error) {
+func (f *demoFlags) scaleDeployment(ctx context.Context, c *client.Client, p *progress) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	deployments := client.For[*appsv1.Deployment](c).Namespace("default")
@@ -107,7 +107,7 @@ func (f *demoFlags) story(ctx context.Context, c *client.Client, p *progress) (i
 	if err != nil {
 		return 0, err
 	}
-	seen, err := await(ctx, deployments, made, func(d *appsv1.Deployment) bool {
+	seen, err := awaitDeployment(ctx, deployments, made, func(d *appsv1.Deployment) bool {
 		return d.Status.ObservedGeneration == d.Generation
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func (f *demoFlags) story(ctx context.Context, c *client.Client, p *progress) (i
 		return 0, err
 	}
 	p.step("Scaled", fmt.Sprintf("deployment web to %d: revision %s", f.replicas, scaled.ResourceVersion))
-	if _, err := await(ctx, deployments, seen, func(d *appsv1.Deployment) bool {
+	if _, err := awaitDeployment(ctx, deployments, seen, func(d *appsv1.Deployment) bool {
 		return d.Status.AvailableReplicas == f.replicas && d.Status.ObservedGeneration == d.Generation
 	}); err != nil {
 		return 0, err
@@ -131,8 +131,8 @@ func (f *demoFlags) story(ctx context.Context, c *client.Client, p *progress) (i
 	return trace.Revision(scaled.ResourceVersion), nil
 }
 
-// await follows a Deployment from a state on until it is as wanted.
-func await(ctx context.Context, r client.Resource[*appsv1.Deployment], from *appsv1.Deployment, done func(*appsv1.Deployment) bool) (*appsv1.Deployment, error) {
+// awaitDeployment follows a Deployment from a state on until it is as wanted.
+func awaitDeployment(ctx context.Context, r client.Resource[*appsv1.Deployment], from *appsv1.Deployment, done func(*appsv1.Deployment) bool) (*appsv1.Deployment, error) {
 	w, err := r.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + from.Name, ResourceVersion: from.ResourceVersion})
 	if err != nil {
 		return nil, err
@@ -150,13 +150,13 @@ func await(ctx context.Context, r client.Resource[*appsv1.Deployment], from *app
 	}
 }
 
-// tell prints the events.
-func (f *demoFlags) tell(out io.Writer, all []show.Event) error {
+// printEvents prints the events.
+func (f *demoFlags) printEvents(out io.Writer, all []show.Event) error {
 	switch {
 	case len(all) == 0:
 		return fmt.Errorf("the trace has no event of the scaling")
 	case f.output != "":
-		return forMachines(out, f.output, all)
+		return printForMachines(out, f.output, all)
 	}
 	palette := palette(out)
 	fmt.Fprint(out, "\nThe write, hop by hop, and who acted on it:\n\n")

@@ -155,7 +155,7 @@ func serveEtcd(cmd *cobra.Command, dir, listen, output string, o local.Options, 
 		p.line("Stopping")
 	case err = <-served:
 	case <-store.Failed():
-		err = failedStore(cmd.Context(), p, kept, store.Err())
+		err = handleStoreFailure(cmd.Context(), p, kept, store.Err())
 	}
 	s.Close()
 	return errors.Join(err, store.Close())

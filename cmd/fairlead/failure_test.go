@@ -20,11 +20,11 @@ func TestFailedStore(t *testing.T) {
 	defer said.Close()
 	p := newProgress(said)
 	broken := fmt.Errorf("syncing x.log: %w", syscall.EIO)
-	if err := failedStore(t.Context(), p, dir, broken); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), dir) || errors.As(err, &errAgain{}) {
+	if err := handleStoreFailure(t.Context(), p, dir, broken); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), dir) || errors.As(err, &errRestart{}) {
 		t.Errorf("a disk that is broken: %v", err)
 	}
 	full := fmt.Errorf("writing x.log: %w", syscall.ENOSPC)
-	if err := failedStore(t.Context(), p, dir, full); !errors.As(err, &errAgain{}) {
+	if err := handleStoreFailure(t.Context(), p, dir, full); !errors.As(err, &errRestart{}) {
 		t.Errorf("a disk that was full: %v", err)
 	}
 	b, err := os.ReadFile(said.Name())
@@ -33,7 +33,7 @@ func TestFailedStore(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := failedStore(ended, p, dir+"/gone", full); err != nil {
+	if err := handleStoreFailure(ended, p, dir+"/gone", full); err != nil {
 		t.Errorf("an end while the disk is full: %v", err)
 	}
 }

@@ -101,7 +101,7 @@ func newFaultList(f *faultFlags) *cobra.Command {
 				return err
 			}
 			var list server.FaultList
-			if err := ask(cmd.Context(), c, client.Request{Path: server.FaultsPath}, &list); err != nil {
+			if err := requestJSON(cmd.Context(), c, client.Request{Path: server.FaultsPath}, &list); err != nil {
 				return err
 			}
 			return f.show(cmd.OutOrStdout(), list, list.Faults)
@@ -136,7 +136,7 @@ func newFaultRemove(f *faultFlags) *cobra.Command {
 				}
 			}
 			for _, path := range paths {
-				if err := ask(cmd.Context(), c, client.Request{Method: http.MethodDelete, Path: path}, nil); err != nil {
+				if err := requestJSON(cmd.Context(), c, client.Request{Method: http.MethodDelete, Path: path}, nil); err != nil {
 					return err
 				}
 			}
@@ -151,7 +151,7 @@ func (f *faultFlags) connect() (*client.Client, error) {
 	if f.output != "" && f.output != "json" {
 		return nil, usageError{fmt.Errorf("-o %s: want json", f.output)}
 	}
-	c, _, err := connect(f.kubeconfig)
+	c, _, err := connectTo(f.kubeconfig)
 	return c, err
 }
 
@@ -172,7 +172,7 @@ func (f *faultFlags) add(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	var added faults.Fault
-	if err := ask(ctx, c, client.Request{Method: http.MethodPost, Path: server.FaultsPath, Body: body}, &added); err != nil {
+	if err := requestJSON(ctx, c, client.Request{Method: http.MethodPost, Path: server.FaultsPath, Body: body}, &added); err != nil {
 		return err
 	}
 	return f.show(out, added, []faults.Fault{added})
@@ -186,13 +186,13 @@ func (f *faultFlags) show(out io.Writer, whole any, all []faults.Fault) error {
 	w := tabwriter.NewWriter(out, 0, 8, 3, ' ', 0)
 	fmt.Fprintln(w, "FAULT\tACTION\tOF\tHOW\tSTRUCK")
 	for _, one := range all {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\n", one.ID, one.Action, selected(one), how(one), one.Struck)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\n", one.ID, one.Action, describeSelection(one), describeFault(one), one.Struck)
 	}
 	return w.Flush()
 }
 
-// selected describes a fault's selection in a few words.
-func selected(f faults.Fault) string {
+// describeSelection describes a fault's selection in a few words.
+func describeSelection(f faults.Fault) string {
 	var parts []string
 	for _, p := range []string{f.Verb, f.Resource, f.Namespace, f.Name} {
 		if p != "" {
@@ -208,7 +208,7 @@ func selected(f faults.Fault) string {
 	return strings.Join(parts, " ")
 }
 
-func how(f faults.Fault) string {
+func describeFault(f faults.Fault) string {
 	var parts []string
 	if f.Delay > 0 {
 		parts = append(parts, time.Duration(f.Delay).String())
@@ -228,8 +228,8 @@ func how(f faults.Fault) string {
 	return strings.Join(parts, ", ")
 }
 
-// ask makes a request whose answer is JSON, into an object unless that is nil.
-func ask(ctx context.Context, c *client.Client, q client.Request, into any) error {
+// requestJSON makes a request whose answer is JSON, into an object unless that is nil.
+func requestJSON(ctx context.Context, c *client.Client, q client.Request, into any) error {
 	res, err := c.REST().Do(ctx, q)
 	if err != nil || into == nil {
 		return err

@@ -39,12 +39,12 @@ func (f *limitFlags) limits() (l controlplane.Limits, err error) {
 		return l, fmt.Errorf("--request-timeout=%v: want more than 0", f.timeout)
 	}
 	return controlplane.Limits{
-		MaxReads: bound(f.reads), MaxWrites: bound(f.writes), MaxBodyBytes: bound(bodies.Value()), RequestTimeout: f.timeout,
+		MaxReads: limitOption(f.reads), MaxWrites: limitOption(f.writes), MaxBodyBytes: limitOption(bodies.Value()), RequestTimeout: f.timeout,
 	}, nil
 }
 
-// bound is the option for a flag, whose 0 is no bound.
-func bound[T int | int64](n T) T {
+// limitOption is the option for a flag, whose 0 is no bound.
+func limitOption[T int | int64](n T) T {
 	if n == 0 {
 		return -1
 	}

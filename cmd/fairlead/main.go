@@ -38,9 +38,9 @@ func run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	if errors.As(err, &errAgain{}) {
-		fmt.Fprintln(os.Stderr, "fairlead: "+err.Error()+": starting anew")
-		err = fmt.Errorf("%w, and it cannot start by itself: %w", err, startAgain())
+	if errors.As(err, &errRestart{}) {
+		fmt.Fprintln(os.Stderr, "fairlead: "+err.Error()+": restarting")
+		err = fmt.Errorf("%w, and the process cannot restart itself: %w", err, restartProcess())
 	}
 	fmt.Fprintln(os.Stderr, "fairlead: "+message(err))
 	if usage := (usageError{}); errors.As(err, &usage) {

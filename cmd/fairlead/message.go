@@ -17,14 +17,14 @@ func message(err error) string {
 	var request *url.Error
 	if errors.As(err, &request) {
 		if at, parseErr := url.Parse(request.URL); parseErr == nil && at.Host != "" {
-			return fmt.Sprintf("%s://%s does not answer: %s", at.Scheme, at.Host, cause(request.Err))
+			return fmt.Sprintf("%s://%s does not answer: %s", at.Scheme, at.Host, networkCause(request.Err))
 		}
 	}
 	return err.Error()
 }
 
-// cause returns the text of a network error without the addresses and system calls around it.
-func cause(err error) string {
+// networkCause returns the text of a network error without the addresses and system calls around it.
+func networkCause(err error) string {
 	var call *os.SyscallError
 	if errors.As(err, &call) {
 		return call.Err.Error()

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// askAgain is the pause between two attempts to reach an API server that does not answer.
-const askAgain = time.Second
+// connectInterval is the pause between two attempts to reach an API server that does not answer.
+const connectInterval = time.Second
 
 // runPart runs a part of the control plane against the API server of config until a signal
 // comes. It waits for the server first.
@@ -43,7 +43,7 @@ func awaitServer(ctx context.Context, config *rest.Config) error {
 			return err
 		}
 		select {
-		case <-time.After(askAgain):
+		case <-time.After(connectInterval):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -61,7 +61,7 @@ restore need a directory that no process has open.`,
 	return cmd
 }
 
-func (f *storeFlags) check() error {
+func (f *storeFlags) validate() error {
 	if f.output != "" && f.output != "json" {
 		return usageError{fmt.Errorf("-o %s: want json", f.output)}
 	}
@@ -73,25 +73,25 @@ func (f *storeFlags) check() error {
 
 func (f *storeFlags) path() string { return filepath.Join(f.dir, storeName) }
 
-// exists refuses a directory without a store, which opening would make.
-func (f *storeFlags) exists() error {
+// requireStore refuses a directory without a store, which opening would make.
+func (f *storeFlags) requireStore() error {
 	if _, err := os.Stat(f.path()); err != nil {
 		return fmt.Errorf("there is no store in %s: select one with --data-dir, or a running one with --endpoints", f.dir)
 	}
 	return nil
 }
 
-// hint adds to an error how to reach a running store.
-func hint(err error) error {
+// withStoreHint adds to an error how to reach a running store.
+func withStoreHint(err error) error {
 	if errors.Is(err, local.ErrInUse) {
 		return fmt.Errorf("%w; verify and restore need a stopped store; the other commands reach a running one at its socket, or with --etcd-listen and --endpoints", err)
 	}
 	return err
 }
 
-// reach names the socket of the store in the data directory, if one runs there and
+// useRunningSocket names the socket of the store in the data directory, if one runs there and
 // no other is asked for.
-func (f *storeFlags) reach() {
+func (f *storeFlags) useRunningSocket() {
 	if len(f.endpoints) > 0 {
 		return
 	}
@@ -109,17 +109,17 @@ func (f *storeFlags) reach() {
 
 // open opens the selected store. It does not compact its history.
 func (f *storeFlags) open(ctx context.Context) (storage.Store, error) {
-	if err := f.check(); err != nil {
+	if err := f.validate(); err != nil {
 		return nil, err
 	}
-	f.reach()
+	f.useRunningSocket()
 	if len(f.endpoints) == 0 {
-		if err := f.exists(); err != nil {
+		if err := f.requireStore(); err != nil {
 			return nil, err
 		}
 		s, err := local.Open(f.path(), local.Options{History: -1, AcceptTornTail: f.acceptTornTail, Logger: slog.Default()})
 		if err != nil {
-			return nil, hint(err)
+			return nil, withStoreHint(err)
 		}
 		return s, nil
 	}
@@ -165,8 +165,8 @@ func (f *storeFlags) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// counter prints the progress of long work on stderr, once a second.
-func counter(p *progress, what string) func(done, total int64) {
+// progressCounter prints the progress of long work on stderr, once a second.
+func progressCounter(p *progress, what string) func(done, total int64) {
 	next := time.Now().Add(time.Second)
 	return func(done, total int64) {
 		if now := time.Now(); now.After(next) {

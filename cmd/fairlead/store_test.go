@@ -17,12 +17,12 @@ func TestCounter(t *testing.T) {
 	}
 	defer file.Close()
 	synctest.Test(t, func(t *testing.T) {
-		count := counter(newProgress(file), "keys saved")
+		count := progressCounter(newProgress(file), "keys saved")
 		for i := range int64(10) {
 			count(i, 10)
 			time.Sleep(300 * time.Millisecond)
 		}
-		count = counter(newProgress(file), "records")
+		count = progressCounter(newProgress(file), "records")
 		count(5, 0)
 		time.Sleep(2 * time.Second)
 		count(6, 0)

@@ -46,15 +46,15 @@ func printKey(out io.Writer, output, kind string, kv *storage.KeyValue) error {
 	return json.NewEncoder(out).Encode(r)
 }
 
-func oneKey(cmd *cobra.Command, args []string) error {
+func exactlyOneKey(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "" {
 		return usageError{fmt.Errorf("%s takes one key", cmd.CommandPath())}
 	}
 	return nil
 }
 
-// notBelowZero refuses a revision that there cannot be.
-func notBelowZero(revision int64) error {
+// requireNonNegative refuses a revision that there cannot be.
+func requireNonNegative(revision int64) error {
 	if revision < 0 {
 		return usageError{fmt.Errorf("--revision=%d: revisions begin at 1", revision)}
 	}
@@ -76,9 +76,9 @@ func newStoreGet(f *storeFlags) *cobra.Command {
 		Short: "Print a key, or all keys that begin with it, as etcdctl does",
 		Example: `  fairlead store get /registry/pods/ --prefix --keys-only
   fairlead store get /registry/pods/default/web -o json`,
-		Args: oneKey,
+		Args: exactlyOneKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := notBelowZero(revision); err != nil {
+			if err := requireNonNegative(revision); err != nil {
 				return err
 			}
 			s, err := f.open(cmd.Context())
@@ -130,12 +130,12 @@ func newStoreWatch(f *storeFlags) *cobra.Command {
 		Use:     "watch KEY",
 		Short:   "Print changes of a key, or of all keys that begin with it, until interrupted",
 		Example: `  fairlead store watch /registry/pods/ --prefix --endpoints=127.0.0.1:2379`,
-		Args:    oneKey,
+		Args:    exactlyOneKey,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(f.check(), notBelowZero(revision)); err != nil {
+			if err := errors.Join(f.validate(), requireNonNegative(revision)); err != nil {
 				return err
 			}
-			if f.reach(); len(f.endpoints) == 0 {
+			if f.useRunningSocket(); len(f.endpoints) == 0 {
 				return usageError{errors.New("a stopped store has no changes to watch: select a running one with --endpoints")}
 			}
 			s, err := f.open(cmd.Context())

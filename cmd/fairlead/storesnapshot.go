@@ -30,7 +30,7 @@ accepts snapshots of 'etcdctl snapshot save'.`,
 		Short: "Save all keys at the present revision, with a checksum; the store keeps serving",
 		Example: `  fairlead store snapshot save backup.db --endpoints=127.0.0.1:2379
   fairlead store snapshot save backup.db --data-dir=.fairlead`,
-		Args: oneFile,
+		Args: exactlyOneFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return saveSnapshot(cmd, f, args[0]) },
 	}
 	restore := &cobra.Command{
@@ -42,14 +42,14 @@ A data directory continues at the revision of the snapshot. A running etcd gives
 keys new revisions.`,
 		Example: `  fairlead store snapshot restore backup.db --data-dir=.restored
   fairlead store snapshot restore backup.db --endpoints=https://etcd-1:2379 --cacert=ca.crt --cert=me.crt --key=me.key`,
-		Args: oneFile,
+		Args: exactlyOneFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return restoreSnapshot(cmd, f, args[0]) },
 	}
 	cmd.AddCommand(save, restore)
 	return cmd
 }
 
-func oneFile(cmd *cobra.Command, args []string) error {
+func exactlyOneFile(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usageError{fmt.Errorf("%s takes one file", cmd.CommandPath())}
 	}
@@ -79,7 +79,7 @@ func saveSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 		return err
 	}
 	defer s.Close()
-	taken, err := snapshot.Take(cmd.Context(), s, filepath.Dir(file), counter(newProgress(os.Stderr), "keys saved"))
+	taken, err := snapshot.Take(cmd.Context(), s, filepath.Dir(file), progressCounter(newProgress(os.Stderr), "keys saved"))
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func saveSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 }
 
 func restoreSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
-	if err := f.check(); err != nil {
+	if err := f.validate(); err != nil {
 		return err
 	}
 	info, err := os.Stat(file)
@@ -112,7 +112,7 @@ func restoreSnapshot(cmd *cobra.Command, f *storeFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	count := counter(newProgress(os.Stderr), "keys restored")
+	count := progressCounter(newProgress(os.Stderr), "keys restored")
 	r := snapshotReport{snap.Revision, int64(len(snap.KVs)), info.Size()}
 	if len(f.endpoints) == 0 {
 		if err := local.Restore(f.path(), local.Options{}, snap.Revision, snap.KVs, snap.Leases, count); err != nil {

@@ -52,7 +52,7 @@ func newStoreStatus(f *storeFlags) *cobra.Command {
   fairlead store status --endpoints=127.0.0.1:2379 -o json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.reach(); len(f.endpoints) == 0 {
+			if f.useRunningSocket(); len(f.endpoints) == 0 {
 				s, err := f.inspect(nil)
 				if err != nil {
 					return err
@@ -81,14 +81,14 @@ func newStoreStatus(f *storeFlags) *cobra.Command {
 
 // inspect reads a store that no process has open. It checks each key, unless check is nil.
 func (f *storeFlags) inspect(check func(*storage.KeyValue) error) (s storeStatus, err error) {
-	if err := f.check(); err != nil {
+	if err := f.validate(); err != nil {
 		return s, err
 	}
-	if err := f.exists(); err != nil {
+	if err := f.requireStore(); err != nil {
 		return s, err
 	}
 	p := newProgress(os.Stderr)
-	count := counter(p, "records")
+	count := progressCounter(p, "records")
 	var each func(*storage.KeyValue)
 	if check != nil {
 		each = func(kv *storage.KeyValue) {
@@ -99,7 +99,7 @@ func (f *storeFlags) inspect(check func(*storage.KeyValue) error) (s storeStatus
 	}
 	r, err := local.Verify(f.path(), local.Options{}, func(n int64) { count(n, 0) }, each)
 	if err != nil {
-		return s, hint(err)
+		return s, withStoreHint(err)
 	}
 	s.Revision, s.Compacted, s.Keys, s.Leases = r.Revision, r.Compacted, r.Keys, r.Leases
 	s.Events, s.LiveBytes, s.DiskBytes = &r.Events, &r.LiveBytes, &r.DiskBytes

@@ -87,7 +87,7 @@ func (f *traceFlags) check(args []string) (what [2]string, err error) {
 }
 
 func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]string) error {
-	c, namespace, err := connect(f.kubeconfig)
+	c, namespace, err := connectTo(f.kubeconfig)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 	if f.namespace != "" {
 		namespace = f.namespace
 	}
-	subject := traced{c: c}
+	subject := traceSubject{c: c}
 	if what[0] != "" {
 		r, err := lives.Resource(ctx, c, what[0])
 		if err != nil {
@@ -126,10 +126,10 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 	}
 	p := printer{out: out, c: c, flags: f, palette: palette(out)}
 	if f.revision > 0 && f.tree {
-		return p.grown(ctx)
+		return p.printTree(ctx)
 	}
 	if q.Has("follow") {
-		if err := subject.followed(ctx, aside); err != nil {
+		if err := subject.announceWait(ctx, aside); err != nil {
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 		return p.event(ctx, line, e)
 	})
 	if err == nil {
-		err = p.end()
+		err = p.printRest()
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -147,7 +147,7 @@ func (f *traceFlags) run(ctx context.Context, out, aside io.Writer, what [2]stri
 	case err == nil && n == 0 && f.revision > 0:
 		return f.unknown()
 	case err == nil && n == 0 && f.since > 0:
-		return subject.quiet(ctx, aside)
+		return subject.reportNoEvents(ctx, aside)
 	}
 	return err
 }
@@ -156,8 +156,8 @@ func (f *traceFlags) unknown() error {
 	return fmt.Errorf("the trace does not have revision %d", f.revision)
 }
 
-// connect makes a client from a kubeconfig, and returns the kubeconfig's namespace too.
-func connect(path string) (*client.Client, string, error) {
+// connectTo makes a client from a kubeconfig, and returns the kubeconfig's namespace too.
+func connectTo(path string) (*client.Client, string, error) {
 	config, namespace, err := loadConfig(path)
 	if err != nil {
 		return nil, "", err
@@ -191,7 +191,7 @@ func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
 		p.all = append(p.all, e)
 		return nil
 	case p.flags.tree:
-		return p.whole(ctx, e)
+		return p.printSettledTree(ctx, e)
 	}
 	if err := show.Waterfall(p.out, e, p.palette); err != nil {
 		return err
@@ -200,8 +200,8 @@ func (p *printer) event(ctx context.Context, line []byte, e show.Event) error {
 	return err
 }
 
-// grown writes the tree below the revision that was asked for.
-func (p *printer) grown(ctx context.Context) error {
+// printTree writes the tree below the revision that was asked for.
+func (p *printer) printTree(ctx context.Context) error {
 	all, err := settledTree(ctx, p.c, p.flags.revision)
 	if err != nil {
 		return err
@@ -210,13 +210,13 @@ func (p *printer) grown(ctx context.Context) error {
 		return p.flags.unknown()
 	}
 	if p.flags.output != "" {
-		return forMachines(p.out, p.flags.output, all)
+		return printForMachines(p.out, p.flags.output, all)
 	}
 	return show.Tree(p.out, all, p.palette)
 }
 
-// forMachines writes events as JSON, one a line, or as OTLP.
-func forMachines(out io.Writer, output string, all []show.Event) error {
+// printForMachines writes events as JSON, one a line, or as OTLP.
+func printForMachines(out io.Writer, output string, all []show.Event) error {
 	if output == "otlp" {
 		return otlp(out, new(show.Exporter), all)
 	}
@@ -247,9 +247,9 @@ func palette(out io.Writer) show.Palette {
 	return show.Palette{}
 }
 
-// whole prints the tree below an event when it no longer grows. An event that another one
+// printSettledTree prints the tree below an event when it no longer grows. An event that another one
 // caused is printed with that one's tree.
-func (p *printer) whole(ctx context.Context, root show.Event) error {
+func (p *printer) printSettledTree(ctx context.Context, root show.Event) error {
 	if len(root.Causes) > 0 {
 		return nil
 	}
@@ -292,8 +292,8 @@ func settledTree(ctx context.Context, c *client.Client, root int64) (all []show.
 	}
 }
 
-// end prints the output that had to wait for the end.
-func (p *printer) end() error {
+// printRest prints the output that had to wait for the end.
+func (p *printer) printRest() error {
 	if len(p.all) == 0 {
 		return nil
 	}

@@ -34,7 +34,7 @@ through time, watchers and queues. The link is good for one login within ten min
 func printLink(ctx context.Context, out io.Writer, kubeconfig string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	c, _, err := connect(kubeconfig)
+	c, _, err := connectTo(kubeconfig)
 	if err != nil {
 		return err
 	}

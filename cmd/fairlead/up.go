@@ -172,7 +172,7 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 		cp.Stop()
 		return err
 	}
-	err = waitFor(cmd.Context(), p, cp)
+	err = waitForEnd(cmd.Context(), p, cp)
 	p.line("Stopping")
 	if stopErr := cp.Stop(); err == nil {
 		err = stopErr
@@ -180,8 +180,8 @@ func serve(cmd *cobra.Command, f serveFlags) error {
 	return err
 }
 
-// waitFor returns when ctx ends, or with the error of a part that failed, or of the store.
-func waitFor(ctx context.Context, p *progress, cp *controlplane.ControlPlane) error {
+// waitForEnd returns when ctx ends, or with the error of a part that failed, or of the store.
+func waitForEnd(ctx context.Context, p *progress, cp *controlplane.ControlPlane) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	failed := make(chan error, 1)
@@ -189,7 +189,7 @@ func waitFor(ctx context.Context, p *progress, cp *controlplane.ControlPlane) er
 		select {
 		case <-ctx.Done():
 		case <-cp.StoreFailed():
-			failed <- failedStore(ctx, p, cp.StoreDir(), cp.StoreErr())
+			failed <- handleStoreFailure(ctx, p, cp.StoreDir(), cp.StoreErr())
 			stop()
 		}
 	}()

@@ -41,7 +41,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
-		want := wanted(invalid.GetFlag().Value.Type())
+		want := expectedValue(invalid.GetFlag().Value.Type())
 		if want == "" {
 			want = invalid.Unwrap().Error()
 		}
@@ -50,9 +50,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError{err}
 }
 
-// wanted describes the values of pflag's own types; it returns "" for other types,
+// expectedValue describes the values of pflag's own types; it returns "" for other types,
 // whose errors describe them.
-func wanted(valueType string) string {
+func expectedValue(valueType string) string {
 	switch valueType {
 	case "bool":
 		return "want true or false"

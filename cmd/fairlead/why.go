@@ -56,7 +56,7 @@ func (f *whyFlags) check(args []string) (what [2]string, err error) {
 }
 
 func (f *whyFlags) run(ctx context.Context, out io.Writer, what [2]string) error {
-	c, namespace, err := connect(f.kubeconfig)
+	c, namespace, err := connectTo(f.kubeconfig)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func repairClusterIPs(ctx context.Context, s *server.Server) error {
 	var missing []runtime.Object
 	for ip, svc := range owners {
 		a := have[ip.String()]
-		if a != nil && networking.IsOf(a, svc) {
+		if a != nil && networking.BelongsTo(a, svc) {
 			continue
 		}
 		if a != nil {
@@ -53,7 +53,7 @@ func repairClusterIPs(ctx context.Context, s *server.Server) error {
 	}
 	for name, a := range have {
 		ip, err := netip.ParseAddr(name)
-		leaked := a.Labels[networkingv1.LabelManagedBy] == networking.Allocator && time.Since(a.CreationTimestamp.Time) > leakedAfter
+		leaked := a.Labels[networkingv1.LabelManagedBy] == networking.IPAllocator && time.Since(a.CreationTimestamp.Time) > leakedAfter
 		if err == nil && owners[ip] == nil && leaked {
 			if err := removeAddress(ctx, s, a); err != nil {
 				return err
@@ -77,7 +77,7 @@ func clusterIPs(ctx context.Context, s *server.Server, have map[string]*networki
 			if err != nil {
 				continue // "None"
 			}
-			if a := have[ip.String()]; owners[ip] == nil || a != nil && networking.IsOf(a, svc) {
+			if a := have[ip.String()]; owners[ip] == nil || a != nil && networking.BelongsTo(a, svc) {
 				owners[ip] = svc
 			}
 		}

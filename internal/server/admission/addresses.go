@@ -214,7 +214,7 @@ func (t *allocation) along() error {
 		if err != nil {
 			return err
 		}
-		if a := obj.(*networkingv1.IPAddress); networking.IsOf(a, t.svc) {
+		if a := obj.(*networkingv1.IPAddress); networking.BelongsTo(a, t.svc) {
 			t.r.Along(Companion{Resource: ipAddresses, Object: a, Delete: true})
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// traced is the subject of a trace: an object, a kind if it has no name, or everything if
+// traceSubject is the subject of a trace: an object, a kind if it has no name, or everything if
 // it has no kind.
-type traced struct {
+type traceSubject struct {
 	c               *client.Client
 	r               client.APIResource
 	namespace, name string
 }
 
-func (s traced) String() string {
+func (s traceSubject) String() string {
 	name := s.name
 	if s.namespace != "" {
 		name = s.namespace + "/" + name
@@ -33,7 +33,7 @@ func (s traced) String() string {
 }
 
 // exists reports whether the object exists; true for any subject but a single object.
-func (s traced) exists(ctx context.Context) (bool, error) {
+func (s traceSubject) exists(ctx context.Context) (bool, error) {
 	if s.name == "" {
 		return true, nil
 	}
@@ -44,8 +44,8 @@ func (s traced) exists(ctx context.Context) (bool, error) {
 	return len(found.Items) > 0, nil
 }
 
-// followed tells people that a trace without output yet waits for events.
-func (s traced) followed(ctx context.Context, aside io.Writer) error {
+// announceWait tells people that a trace without output yet waits for events.
+func (s traceSubject) announceWait(ctx context.Context, aside io.Writer) error {
 	there, err := s.exists(ctx)
 	if err != nil {
 		return err
@@ -58,8 +58,8 @@ func (s traced) followed(ctx context.Context, aside io.Writer) error {
 	return err
 }
 
-// quiet reports that no event was found, which is an error if the object does not exist.
-func (s traced) quiet(ctx context.Context, aside io.Writer) error {
+// reportNoEvents reports that no event was found, which is an error if the object does not exist.
+func (s traceSubject) reportNoEvents(ctx context.Context, aside io.Writer) error {
 	there, err := s.exists(ctx)
 	if err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 	"fairlead.dev/internal/procstart"
 )
 
-// startAgain makes this process a new one of the same program, with the same ID and
+// restartProcess makes this process a new one of the same program, with the same ID and
 // arguments. It returns only if it can't.
-func startAgain() error {
+func restartProcess() error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
