@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Others looks up the objects by which ResourceClaims are measured. Nil functions find no objects.
-type Others struct {
+// Lookups looks up the objects by which ResourceClaims are measured. Nil functions find no objects.
+type Lookups struct {
 	// DeviceClasses returns all device classes.
 	DeviceClasses func() []*resourcev1.DeviceClass
 	// Pod returns the pod of that name, or nil.
@@ -21,17 +21,17 @@ type Others struct {
 	DeviceClaims func(namespace string) []*resourcev1.ResourceClaim
 }
 
-// devices measures ResourceClaims by the number of devices per class, and by the extended resource names of the
+// deviceMeasure measures ResourceClaims by the number of devices per class, and by the extended resource names of the
 // class (KEP-5004).
-type devices struct {
-	Others
+type deviceMeasure struct {
+	Lookups
 	// names maps a class to its extended resource name, "" for a class with only the implicit one; classes is the
 	// inverse.
 	names   map[string]string
 	classes map[string]bool
 }
 
-func (o Others) measure() Measure {
+func (o Lookups) measure() Measure {
 	d := sync.OnceValue(o.devices)
 	return Measure{
 		names: []corev1.ResourceName{Count(deviceClaims)},
@@ -40,8 +40,8 @@ func (o Others) measure() Measure {
 	}
 }
 
-func (o Others) devices() *devices {
-	d := &devices{Others: o, names: map[string]string{}, classes: map[string]bool{}}
+func (o Lookups) devices() *deviceMeasure {
+	d := &deviceMeasure{Lookups: o, names: map[string]string{}, classes: map[string]bool{}}
 	if o.DeviceClasses == nil {
 		return d
 	}
@@ -55,7 +55,7 @@ func (o Others) devices() *devices {
 }
 
 // measures reports whether claims are measured by the name.
-func (d *devices) measures(name string) bool {
+func (d *deviceMeasure) measures(name string) bool {
 	if strings.HasSuffix(name, corev1.ResourceClaimsPerClass) {
 		return true
 	}
@@ -67,7 +67,7 @@ func (d *devices) measures(name string) bool {
 	return ok && d.classes[extended]
 }
 
-func (d *devices) usage(c *resourcev1.ResourceClaim) corev1.ResourceList {
+func (d *deviceMeasure) usage(c *resourcev1.ResourceClaim) corev1.ResourceList {
 	byClass := map[string]int64{}
 	for i := range c.Spec.Devices.Requests {
 		r := &c.Spec.Devices.Requests[i]
@@ -114,7 +114,7 @@ func atMost(mode resourcev1.DeviceAllocationMode, count int64) int64 {
 
 // paidByPod returns the usage charged for the pod of a claim that a scheduler made for the pod's extended
 // resources; nil for other claims.
-func (d *devices) paidByPod(c *resourcev1.ResourceClaim) corev1.ResourceList {
+func (d *deviceMeasure) paidByPod(c *resourcev1.ResourceClaim) corev1.ResourceList {
 	owner := podOf(c)
 	if owner == nil || d.Pod == nil {
 		return nil

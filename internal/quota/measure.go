@@ -39,7 +39,7 @@ var aliases = map[string]corev1.ResourceName{
 
 // For returns the measure of a resource: its own, or one that counts objects. It caches the objects read from others,
 // so it serves for one decision. ok is false for events, which quotas do not limit.
-func For(gr schema.GroupResource, others Others) (_ Measure, ok bool) {
+func For(gr schema.GroupResource, others Lookups) (_ Measure, ok bool) {
 	switch gr {
 	case pods:
 		return podMeasure, true
@@ -161,8 +161,8 @@ func Less(a, b corev1.ResourceList) corev1.ResourceList {
 	return rest
 }
 
-// Only returns the entries of a list whose names are in names.
-func Only(l corev1.ResourceList, names []corev1.ResourceName) corev1.ResourceList {
+// Filter returns the entries of a list whose names are in names.
+func Filter(l corev1.ResourceList, names []corev1.ResourceName) corev1.ResourceList {
 	kept := maps.Clone(l)
 	maps.DeleteFunc(kept, func(name corev1.ResourceName, _ resource.Quantity) bool { return !slices.Contains(names, name) })
 	return kept

@@ -36,39 +36,39 @@ func extended(name corev1.ResourceName) bool {
 // podUsage counts a pod while it exists, and its requests until it has terminated.
 func podUsage(p *corev1.Pod) corev1.ResourceList {
 	l := corev1.ResourceList{Count(pods): one}
-	if PodCounts(p) {
+	if IsPodCounted(p) {
 		sum := Sum{Actual: true, Overhead: true}
 		l[corev1.ResourcePods] = one
-		charge(l, sum.Requests(p), sum.Limits(p))
+		addQuotaUsage(l, sum.Requests(p), sum.Limits(p))
 	}
 	return l
 }
 
-// charge adds requests and limits under their quota names.
-func charge(l, requests, limits corev1.ResourceList) {
+// addQuotaUsage adds requests and limits under their quota names.
+func addQuotaUsage(l, requests, limits corev1.ResourceList) {
 	for name, q := range requests {
 		prefixed := corev1.ResourceName(corev1.DefaultResourceRequestsPrefix) + name
 		switch {
-		case native(name), strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+		case isNative(name), strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
 			l[name], l[prefixed] = q, q
 		case extended(name), strings.HasPrefix(string(name), resourcev1.ResourceDeviceClassPrefix):
 			l[prefixed] = q
 		}
 	}
 	for name, q := range limits {
-		if native(name) {
+		if isNative(name) {
 			l["limits."+name] = q
 		}
 	}
 }
 
-func native(name corev1.ResourceName) bool {
+func isNative(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage
 }
 
-// PodCounts reports whether a pod's requests count: it is not in a terminal phase, and if it is terminating, its
+// IsPodCounted reports whether a pod's requests count: it is not in a terminal phase, and if it is terminating, its
 // grace period is not over.
-func PodCounts(p *corev1.Pod) bool {
+func IsPodCounted(p *corev1.Pod) bool {
 	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
 		return false
 	}
@@ -96,7 +96,7 @@ func podInScope(p *corev1.Pod, s corev1.ScopedResourceSelectorRequirement) (bool
 	case corev1.ResourceQuotaScopePriorityClass:
 		return selects(s, p.Spec.PriorityClassName)
 	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
-		return reachesAcross(p), nil
+		return selectsOtherNamespaces(p), nil
 	}
 	return false, nil
 }
@@ -125,8 +125,8 @@ func bestEffort(p *corev1.Pod) bool {
 	return true
 }
 
-// reachesAcross reports whether an affinity term of the pod selects other namespaces.
-func reachesAcross(p *corev1.Pod) bool {
+// selectsOtherNamespaces reports whether an affinity term of the pod selects other namespaces.
+func selectsOtherNamespaces(p *corev1.Pod) bool {
 	if p.Spec.Affinity == nil {
 		return false
 	}
@@ -147,17 +147,17 @@ func reachesAcross(p *corev1.Pod) bool {
 	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return len(t.Namespaces) > 0 || t.NamespaceSelector != nil })
 }
 
-// PodLacks returns an error if a quota limits CPU or memory and a container does not specify them, unless the pod
+// RequirePodCompute returns an error if a quota limits CPU or memory and a container does not specify them, unless the pod
 // has pod-level resources.
-func PodLacks(p *corev1.Pod, bounded []corev1.ResourceName) error {
-	if AsAWhole(p) {
+func RequirePodCompute(p *corev1.Pod, bounded []corev1.ResourceName) error {
+	if HasPodLevelResources(p) {
 		return nil
 	}
 	lack := map[corev1.ResourceName][]string{}
 	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for i := range list {
 			has := corev1.ResourceList{}
-			charge(has, list[i].Resources.Requests, list[i].Resources.Limits)
+			addQuotaUsage(has, list[i].Resources.Requests, list[i].Resources.Limits)
 			for _, name := range bounded {
 				if _, ok := has[name]; !ok && slices.Contains(mustAsk, name) && !slices.Contains(lack[name], list[i].Name) {
 					lack[name] = append(lack[name], list[i].Name)

@@ -43,11 +43,11 @@ func (s Sum) Requests(pod *corev1.Pod) corev1.ResourceList {
 		if infeasible {
 			asked = corev1.ResourceList{}
 		}
-		raise(asked, total(pod, allotted))
-		raise(asked, used)
+		raiseTo(asked, total(pod, allotted))
+		raiseTo(asked, used)
 	}
 	if pod.Spec.Resources != nil {
-		override(asked, pod.Spec.Resources.Requests)
+		overrideWith(asked, pod.Spec.Resources.Requests)
 	}
 	if s.Overhead {
 		AddTo(asked, pod.Spec.Overhead)
@@ -72,10 +72,10 @@ func (s Sum) Limits(pod *corev1.Pod) corev1.ResourceList {
 		if infeasible {
 			limits = corev1.ResourceList{}
 		}
-		raise(limits, used)
+		raiseTo(limits, used)
 	}
 	if pod.Spec.Resources != nil {
-		override(limits, pod.Spec.Resources.Limits)
+		overrideWith(limits, pod.Spec.Resources.Limits)
 	}
 	if s.Overhead {
 		for name, q := range pod.Spec.Overhead {
@@ -100,14 +100,14 @@ func total(pod *corev1.Pod, of func(*corev1.Container) corev1.ResourceList) core
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			AddTo(running, of(c))
 			AddTo(sidecars, of(c))
-			raise(most, sidecars)
+			raiseTo(most, sidecars)
 			continue
 		}
 		step := sidecars.DeepCopy()
 		AddTo(step, of(c))
-		raise(most, step)
+		raiseTo(most, step)
 	}
-	raise(running, most)
+	raiseTo(running, most)
 	return running
 }
 
@@ -126,8 +126,8 @@ func resizeInfeasible(pod *corev1.Pod) bool {
 	})
 }
 
-// raise raises the entries of list to at least those of least; override replaces entries by pod-level ones.
-func raise(list, least corev1.ResourceList) {
+// raiseTo raises the entries of list to at least those of least; override replaces entries by pod-level ones.
+func raiseTo(list, least corev1.ResourceList) {
 	for name, q := range least {
 		if have, ok := list[name]; !ok || q.Cmp(have) > 0 {
 			list[name] = q.DeepCopy()
@@ -135,7 +135,7 @@ func raise(list, least corev1.ResourceList) {
 	}
 }
 
-func override(list, by corev1.ResourceList) {
+func overrideWith(list, by corev1.ResourceList) {
 	for name, q := range by {
 		if podLevel(name) {
 			list[name] = q.DeepCopy()
@@ -148,8 +148,8 @@ func podLevel(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-// AsAWhole reports whether the pod has pod-level resources.
-func AsAWhole(pod *corev1.Pod) bool {
+// HasPodLevelResources reports whether the pod has pod-level resources.
+func HasPodLevelResources(pod *corev1.Pod) bool {
 	if pod.Spec.Resources == nil {
 		return false
 	}

@@ -89,7 +89,7 @@ func TestSumsAreKubernetes(t *testing.T) {
 
 func TestAPodCountsUntilItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, _ := quota.For(schema.GroupResource{Resource: "pods"}, quota.Others{})
+		m, _ := quota.For(schema.GroupResource{Resource: "pods"}, quota.Lookups{})
 		counts := func(p *corev1.Pod) string {
 			l := m.Usage(p)
 			exists, lives := l["count/pods"], l[corev1.ResourcePods]
@@ -133,7 +133,7 @@ func TestNamesBelongToMeasures(t *testing.T) {
 		{Group: "batch", Resource: "jobs"}:   {"count/jobs.batch"},
 		{Group: "apps", Resource: "jobs"}:    nil,
 	} {
-		m, ok := quota.For(gr, quota.Others{})
+		m, ok := quota.For(gr, quota.Lookups{})
 		if got := m.Covers(hard); !ok || !slices.Equal(got, want) {
 			t.Errorf("%s covers %v, want %v", gr, got, want)
 		}
@@ -143,7 +143,7 @@ func TestNamesBelongToMeasures(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := quota.For(schema.GroupResource{Group: "events.k8s.io", Resource: "events"}, quota.Others{}); ok {
+	if _, ok := quota.For(schema.GroupResource{Group: "events.k8s.io", Resource: "events"}, quota.Lookups{}); ok {
 		t.Error("events are held back")
 	}
 }

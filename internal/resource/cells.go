@@ -18,7 +18,7 @@ const (
 	Unknown = "<unknown>"
 )
 
-// Since formats the time since t as kubectl formats ages: "5m", "3d4h".
+// DefinitionRevision formats the time since t as kubectl formats ages: "5m", "3d4h".
 func Since(t metav1.Time) string { return since(t.Time) }
 
 // SinceMicro is Since for times with microseconds.
@@ -44,8 +44,8 @@ func Containers(cs []corev1.Container) (names, images string) {
 	return strings.Join(n, ","), strings.Join(i, ",")
 }
 
-// FirstThree joins the first three items and counts the rest: "a,b,c + 2 more...".
-func FirstThree(items []string, empty string) string {
+// JoinFirstThree joins the first three items and counts the rest: "a,b,c + 2 more...".
+func JoinFirstThree(items []string, empty string) string {
 	switch {
 	case len(items) == 0:
 		return empty
@@ -55,8 +55,8 @@ func FirstThree(items []string, empty string) string {
 	return strings.Join(items, ",")
 }
 
-// Sorted joins the distinct items in order.
-func Sorted(items []string) string {
+// JoinSorted joins the distinct items in order.
+func JoinSorted(items []string) string {
 	items = slices.Clone(items)
 	slices.Sort(items)
 	return strings.Join(slices.Compact(items), ",")

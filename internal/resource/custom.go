@@ -13,7 +13,7 @@ type Validation struct {
 	Object *unstructured.Unstructured
 	Old    *unstructured.Unstructured // the existing object; nil for a create
 	Status bool                       // only the status is written
-	Faults field.ErrorList            // errors in its metadata, some of which prevent CEL rules from running
+	Errors field.ErrorList            // errors in its metadata, some of which prevent CEL rules from running
 	// Warn is called with errors that the old object had too, which are tolerated.
 	Warn func(text string)
 }
@@ -24,9 +24,9 @@ type Validation struct {
 type Custom interface {
 	// Tag identifies the definition; it changes whenever the definition changes.
 	Tag() string
-	// Since is the definition's revision. Objects written later follow its rules, and can be read in the storage
+	// DefinitionRevision is the definition's revision. Objects written later follow its rules, and can be read in the storage
 	// version without conversion.
-	Since() int64
+	DefinitionRevision() int64
 	// Definition returns the storage key of the definition and the revision of its last state that is served
 	// identically. A write by its rules is valid only while that state is stored.
 	Definition() (key string, at int64)
@@ -34,19 +34,19 @@ type Custom interface {
 	// Coerce removes the fields that the schema of the object's version does not have, in any version. With paths
 	// it returns their paths.
 	Coerce(obj *unstructured.Unstructured, paths bool) (dropped []string, err error)
-	// Fits reports whether Coerce is known to leave an object unchanged. It may return false for such an object.
-	Fits(obj *unstructured.Unstructured) bool
+	// IsCoerced reports whether Coerce is known to leave an object unchanged. It may return false for such an object.
+	IsCoerced(obj *unstructured.Unstructured) bool
 	// Read converts an object as it was stored, by any state of the definition, to the row's version. It may
 	// consume its argument.
 	Read(ctx context.Context, stored *unstructured.Unstructured) (*unstructured.Unstructured, error)
 	// ReadAll is Read for many objects, in their order. If one cannot be read, it returns an error.
 	ReadAll(ctx context.Context, stored []*unstructured.Unstructured) ([]*unstructured.Unstructured, error)
-	// Asks reports whether conversion calls a webhook, which may take long.
-	Asks() bool
-	// In converts an object to another version of the kind. It returns the same object if the version is the same.
-	In(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)
+	// NeedsWebhook reports whether conversion calls a webhook, which may take long.
+	NeedsWebhook() bool
+	// ConvertTo converts an object to another version of the kind. It returns the same object if the version is the same.
+	ConvertTo(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)
 
-	// Store is In for the storage version, with that version's defaults, so that the stored object equals the
+	// Store is ConvertTo for the storage version, with that version's defaults, so that the stored object equals the
 	// object as it will be read.
 	Store(ctx context.Context, obj *unstructured.Unstructured, version string) (*unstructured.Unstructured, error)
 
@@ -56,8 +56,8 @@ type Custom interface {
 
 	// Schema returns the version's OpenAPI v3 schema, without metadata; nil if everything is allowed.
 	Schema(version string) *spec.Schema
-	// Known returns the names of all versions, including those that are not served.
-	Known() []string
-	// KeepsUnknown reports whether unknown fields are preserved.
-	KeepsUnknown() bool
+	// VersionNames returns the names of all versions, including those that are not served.
+	VersionNames() []string
+	// PreservesUnknownFields reports whether unknown fields are preserved.
+	PreservesUnknownFields() bool
 }

@@ -20,7 +20,7 @@ func ValidateObjectMeta(r *Resource, m metav1.Object) field.ErrorList {
 	if name == nil {
 		name = subdomainName
 	}
-	if m.GetName() != "" && len(name(m.GetName(), false)) == 0 && soundMeta(r.Namespaced, m) {
+	if m.GetName() != "" && len(name(m.GetName(), false)) == 0 && isValidMeta(r.Namespaced, m) {
 		if g := m.GetGenerateName(); g == "" || len(name(g, true)) == 0 {
 			return shortFinalizers(r, m, at.Child("finalizers"))
 		}
@@ -58,15 +58,15 @@ func subdomainName(name string, prefix bool) []string {
 // ValidateObjectMetaUpdate returns the errors in changed metadata: changes of immutable fields (name, namespace,
 // uid, creation and deletion time) and malformed values.
 func ValidateObjectMetaUpdate(obj, old metav1.Object) field.ErrorList {
-	if soundUpdate(obj, old) {
+	if isValidMetaUpdate(obj, old) {
 		return nil
 	}
 	return validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))
 }
 
-// NoneForEmpty turns an empty list into nil, as kube-apiserver does, whose storage does not distinguish the two. It
+// NilIfEmpty turns an empty list into nil, as kube-apiserver does, whose storage does not distinguish the two. It
 // matters for lists that are written even if empty, and runs after managed fields are computed.
-func NoneForEmpty[T any](list *[]T) {
+func NilIfEmpty[T any](list *[]T) {
 	if len(*list) == 0 {
 		*list = nil
 	}

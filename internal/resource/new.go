@@ -46,8 +46,8 @@ func ClusterScoped[T, L any, PT pointer[T], PL pointer[L]](gv schema.GroupVersio
 	return r
 }
 
-// Review starts the row of a kind that is created and returned, but never stored.
-func Review[T any, PT pointer[T]](gv schema.GroupVersion, plural string) *Resource {
+// NewReview starts the row of a kind that is created and returned, but never stored.
+func NewReview[T any, PT pointer[T]](gv schema.GroupVersion, plural string) *Resource {
 	r := NamespaceScoped[T, T, PT, PT](gv, plural)
 	r.Namespaced, r.Virtual = false, true
 	r.StoragePrefix, r.Verbs = "", CreateVerb
@@ -64,53 +64,53 @@ func VersionOf[T, L any, PT pointer[T], PL pointer[L]](name string) Version {
 	}
 }
 
-// Short sets the short names.
-func (r *Resource) Short(names ...string) *Resource {
+// WithShortNames sets the short names.
+func (r *Resource) WithShortNames(names ...string) *Resource {
 	r.ShortNames = names
 	return r
 }
 
-// Idle sets the warning for kinds whose objects have no effect.
-func (r *Resource) Idle(why string) *Resource {
+// WithNoEffectWarning sets the warning for kinds whose objects have no effect.
+func (r *Resource) WithNoEffectWarning(why string) *Resource {
 	r.Inert = why
 	return r
 }
 
-// In sets the categories.
-func (r *Resource) In(categories ...string) *Resource {
+// WithCategories sets the categories.
+func (r *Resource) WithCategories(categories ...string) *Resource {
 	r.Categories = categories
 	return r
 }
 
 // WithStatus adds the status subresource, its body being the kind itself.
-func (r *Resource) WithStatus() *Resource { return r.With("status") }
+func (r *Resource) WithStatus() *Resource { return r.WithSubresource("status") }
 
-// With adds a subresource whose body is the kind itself, with get, update and patch.
-func (r *Resource) With(name string) *Resource {
+// WithSubresource adds a subresource whose body is the kind itself, with get, update and patch.
+func (r *Resource) WithSubresource(name string) *Resource {
 	r.Subresources = append(r.Subresources, Subresource{Name: name, Kind: r.Kind, Verbs: StatusVerbs})
 	return r
 }
 
 // WithScale adds the scale subresource.
 func (r *Resource) WithScale() *Resource {
-	return r.WithOther(Subresource{
+	return r.WithSubresourceOfKind(Subresource{
 		Name: "scale", Kind: "Scale", Group: "autoscaling", Version: "v1", Verbs: StatusVerbs,
 	})
 }
 
-// WithOther adds a subresource with a body of another kind.
-func (r *Resource) WithOther(s Subresource) *Resource {
+// WithSubresourceOfKind adds a subresource with a body of another kind.
+func (r *Resource) WithSubresourceOfKind(s Subresource) *Resource {
 	r.Subresources = append(r.Subresources, s)
 	return r
 }
 
-// Leads adds a connecting subresource; kind is its options kind.
-func (r *Resource) Leads(name, kind string, verbs []string) *Resource {
-	return r.WithOther(Subresource{Name: name, Kind: kind, Verbs: verbs, Connects: true})
+// WithConnect adds a connecting subresource; kind is its options kind.
+func (r *Resource) WithConnect(name, kind string, verbs []string) *Resource {
+	return r.WithSubresourceOfKind(Subresource{Name: name, Kind: kind, Verbs: verbs, Connects: true})
 }
 
-// Select sets the selectable fields.
-func (r *Resource) Select(fields ...Field) *Resource {
+// WithSelectableFields sets the selectable fields.
+func (r *Resource) WithSelectableFields(fields ...Field) *Resource {
 	r.Fields = fields
 	return r
 }
@@ -121,38 +121,38 @@ func (r *Resource) Alias(aliases map[string]string) *Resource {
 	return r
 }
 
-// Refuse sets the error for a field selector with an unknown label.
-func (r *Resource) Refuse(f func(gvk schema.GroupVersionKind, label string) error) *Resource {
+// WithSelectorError sets the error for a field selector with an unknown label.
+func (r *Resource) WithSelectorError(f func(gvk schema.GroupVersionKind, label string) error) *Resource {
 	r.UnknownField = f
 	return r
 }
 
-// Named sets the rule for names.
-func (r *Resource) Named(rule func(name string, prefix bool) []string) *Resource {
+// WithNameRule sets the rule for names.
+func (r *Resource) WithNameRule(rule func(name string, prefix bool) []string) *Resource {
 	r.Name = rule
 	return r
 }
 
-// LooksAtMetaLast makes metadata be validated only if the rest is valid.
-func (r *Resource) LooksAtMetaLast() *Resource {
+// WithMetaValidatedLast makes metadata be validated only if the rest is valid.
+func (r *Resource) WithMetaValidatedLast() *Resource {
 	r.MetaLast = true
 	return r
 }
 
-// Shown sets the table of the kind.
-func (r *Resource) Shown(t Table) *Resource {
+// WithTable sets the table of the kind.
+func (r *Resource) WithTable(t Table) *Resource {
 	r.Columns, r.Row = t.Columns, t.Row
 	return r
 }
 
-// Ruled sets the strategy of the kind.
-func (r *Resource) Ruled(s Strategy) *Resource {
+// WithStrategy sets the strategy of the kind.
+func (r *Resource) WithStrategy(s Strategy) *Resource {
 	r.Strategy = s
 	return r
 }
 
-// At sets a storage prefix other than "/registry/" and the plural.
-func (r *Resource) At(prefix string) *Resource {
+// WithStoragePrefix sets a storage prefix other than "/registry/" and the plural.
+func (r *Resource) WithStoragePrefix(prefix string) *Resource {
 	r.StoragePrefix = prefix
 	return r
 }

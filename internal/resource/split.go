@@ -6,9 +6,9 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// Split returns the rules of a kind with a spec and a status: creates and updates do not change the status, and
+// SpecAndStatus returns the rules of a kind with a spec and a status: creates and updates do not change the status, and
 // status writes do not change the spec.
-func Split[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) Rules[T] {
+func SpecAndStatus[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) Rules[T] {
 	return Rules[T]{
 		PrepareForCreate: func(obj T) {
 			_, status := parts(obj)
@@ -29,7 +29,7 @@ func Split[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) Rules[T] 
 
 // SplitCounted is Split for a kind whose generation counts changes of the spec.
 func SplitCounted[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) Rules[T] {
-	r := Split(parts)
+	r := SpecAndStatus(parts)
 	create, update := r.PrepareForCreate, r.PrepareForUpdate
 	r.PrepareForCreate = func(obj T) {
 		create(obj)
@@ -39,22 +39,22 @@ func SplitCounted[T Object, Spec, Status any](parts func(T) (*Spec, *Status)) Ru
 		update(obj, old)
 		spec, _ := parts(obj)
 		was, _ := parts(old)
-		Count(obj, old, spec, was)
+		SetGeneration(obj, old, spec, was)
 	}
 	return r
 }
 
-// Counted returns the rules of a kind without a status whose generation counts changes of the result of spec.
-func Counted[T Object, Spec any](spec func(T) *Spec) Rules[T] {
+// SpecOnly returns the rules of a kind without a status whose generation counts changes of the result of spec.
+func SpecOnly[T Object, Spec any](spec func(T) *Spec) Rules[T] {
 	return Rules[T]{
 		PrepareForCreate: func(obj T) { obj.SetGeneration(1) },
-		PrepareForUpdate: func(obj, old T) { Count(obj, old, spec(obj), spec(old)) },
+		PrepareForUpdate: func(obj, old T) { SetGeneration(obj, old, spec(obj), spec(old)) },
 	}
 }
 
-// Count sets the generation of a changed object: one more than the old one's if the two desired states differ,
+// SetGeneration sets the generation of a changed object: one more than the old one's if the two desired states differ,
 // otherwise the same. Nil and empty lists are equal.
-func Count(obj, old metav1.Object, desired, was any) {
+func SetGeneration(obj, old metav1.Object, desired, was any) {
 	n := old.GetGeneration()
 	if !check.Same(desired, was) {
 		n++
@@ -62,9 +62,9 @@ func Count(obj, old metav1.Object, desired, was any) {
 	obj.SetGeneration(n)
 }
 
-// KeepMeta restores an object's metadata from the old one, except the fields that the server maintains. It is for
+// RestoreMeta restores an object's metadata from the old one, except the fields that the server maintains. It is for
 // kinds whose status writes may only change the status.
-func KeepMeta(obj, old metav1.Object) {
+func RestoreMeta(obj, old metav1.Object) {
 	obj.SetDeletionTimestamp(old.GetDeletionTimestamp())
 	obj.SetGeneration(old.GetGeneration())
 	obj.SetSelfLink(old.GetSelfLink())

@@ -95,13 +95,13 @@ func (r Rules[T]) Strategy() Strategy {
 		Expires:                r.Expires,
 		NoDependents:           r.NoDependents,
 		Scale:                  r.Scale,
-		Default:                one(r.Default),
-		PrepareForCreate:       one(r.PrepareForCreate),
-		PrepareForUpdate:       prepare(r.PrepareForUpdate),
-		PrepareForStatusUpdate: prepare(r.PrepareForStatusUpdate),
-		ValidateUpdate:         compare(r.ValidateUpdate),
-		ValidateStatusUpdate:   compare(r.ValidateStatusUpdate),
-		PrepareForDelete:       one(r.PrepareForDelete),
+		Default:                typedFunc(r.Default),
+		PrepareForCreate:       typedFunc(r.PrepareForCreate),
+		PrepareForUpdate:       typedPrepare(r.PrepareForUpdate),
+		PrepareForStatusUpdate: typedPrepare(r.PrepareForStatusUpdate),
+		ValidateUpdate:         typedCompare(r.ValidateUpdate),
+		ValidateStatusUpdate:   typedCompare(r.ValidateStatusUpdate),
+		PrepareForDelete:       typedFunc(r.PrepareForDelete),
 	}
 	if r.Finalizing != nil {
 		s.Finalizing = func(obj runtime.Object) bool { return r.Finalizing(obj.(T)) }
@@ -121,14 +121,14 @@ func (r Rules[T]) Strategy() Strategy {
 	return s
 }
 
-func one[T runtime.Object](f func(T)) func(runtime.Object) {
+func typedFunc[T runtime.Object](f func(T)) func(runtime.Object) {
 	if f == nil {
 		return nil
 	}
 	return func(obj runtime.Object) { f(obj.(T)) }
 }
 
-func prepare[T Object](f func(T, T)) func(obj, old runtime.Object) {
+func typedPrepare[T Object](f func(T, T)) func(obj, old runtime.Object) {
 	return func(obj, old runtime.Object) {
 		o, p := obj.(T), old.(T)
 		o.SetGeneration(p.GetGeneration())
@@ -138,7 +138,7 @@ func prepare[T Object](f func(T, T)) func(obj, old runtime.Object) {
 	}
 }
 
-func compare[T runtime.Object](f func(T, T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
+func typedCompare[T runtime.Object](f func(T, T) field.ErrorList) func(obj, old runtime.Object) field.ErrorList {
 	if f == nil {
 		return nil
 	}

@@ -22,8 +22,8 @@ var (
 		Description: "The object's name, unique in its namespace or, for cluster-scoped kinds, in the cluster."}
 	AgeColumn = metav1.TableColumnDefinition{Name: "Age", Type: "string",
 		Description: "The time since the object was created."}
-	ContainersColumn = Wide(Text("Containers", "Names of the containers in the template."))
-	ImagesColumn     = Wide(Text("Images", "Images of the containers in the template."))
+	ContainersColumn = WideOnly(Text("Containers", "Names of the containers in the template."))
+	ImagesColumn     = WideOnly(Text("Images", "Images of the containers in the template."))
 )
 
 // Text returns a column of strings.
@@ -41,8 +41,8 @@ func Boolean(name, description string) metav1.TableColumnDefinition {
 	return metav1.TableColumnDefinition{Name: name, Type: "boolean", Description: description}
 }
 
-// Wide makes a column one that is only shown in wide output.
-func Wide(c metav1.TableColumnDefinition) metav1.TableColumnDefinition {
+// WideOnly makes a column one that is only shown in wide output.
+func WideOnly(c metav1.TableColumnDefinition) metav1.TableColumnDefinition {
 	c.Priority = 1
 	return c
 }

@@ -41,8 +41,8 @@ func (u *Untyped) DeepCopyObject() runtime.Object {
 	return &Untyped{Unstructured: unstructured.Unstructured{Object: runtime.DeepCopyJSON(u.Object)}, Entries: slices.Clone(u.Entries)}
 }
 
-// Whole returns the object with the managed fields in its metadata. It shares the rest.
-func (u *Untyped) Whole() *unstructured.Unstructured {
+// WithManagedFields returns the object with the managed fields in its metadata. It shares the rest.
+func (u *Untyped) WithManagedFields() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: u.UnstructuredContent()}
 }
 

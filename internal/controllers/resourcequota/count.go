@@ -57,7 +57,7 @@ func sum[T client.Object](c *counter, q *corev1.ResourceQuota, used corev1.Resou
 			return err
 		}
 		if in {
-			quota.AddTo(total, quota.Only(m.Usage(o), bounded))
+			quota.AddTo(total, quota.Filter(m.Usage(o), bounded))
 		}
 	}
 	for _, name := range covered {

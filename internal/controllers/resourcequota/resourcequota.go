@@ -32,7 +32,7 @@ type counter struct {
 	services *informer.Informer[*corev1.Service]
 	claims   *informer.Informer[*corev1.PersistentVolumeClaim]
 	devices  *informer.Informer[*resourcev1.ResourceClaim]
-	others   quota.Others
+	others   quota.Lookups
 	pace     podcontrol.Pace
 	loop     *controller.Controller
 
@@ -57,7 +57,7 @@ func New(env controller.Env) controller.Runner {
 		pace:     podcontrol.Pace{Every: pace},
 	}
 	classes := informer.For[*resourcev1.DeviceClass](env.Informers)
-	c.others = quota.Others{
+	c.others = quota.Lookups{
 		DeviceClasses: func() []*resourcev1.DeviceClass { return classes.Store().List("") },
 		DeviceClaims:  c.devices.Store().List,
 		Pod: func(namespace, name string) *corev1.Pod {
@@ -77,10 +77,10 @@ func New(env controller.Env) controller.Runner {
 		Delete: func(q *corev1.ResourceQuota) { c.pace.Forget(controller.KeyOf(q)) },
 	})
 	follow(c, c.pods, pods, func(a, b *corev1.Pod) bool {
-		if b.DeletionTimestamp != nil && a.DeletionTimestamp == nil && quota.PodCounts(b) {
+		if b.DeletionTimestamp != nil && a.DeletionTimestamp == nil && quota.IsPodCounted(b) {
 			c.wake(b, time.Until(b.DeletionTimestamp.Time)+time.Duration(*b.DeletionGracePeriodSeconds)*time.Second+time.Second)
 		}
-		return quota.PodTerminates(a) == quota.PodTerminates(b) && quota.PodCounts(a) == quota.PodCounts(b)
+		return quota.PodTerminates(a) == quota.PodTerminates(b) && quota.IsPodCounted(a) == quota.IsPodCounted(b)
 	})
 	follow(c, c.services, services, func(a, b *corev1.Service) bool { return true })
 	follow(c, c.claims, volumeClaims, func(a, b *corev1.PersistentVolumeClaim) bool {

@@ -13,22 +13,22 @@ func Resources() []*resource.Resource {
 	const category = "api-extensions"
 	return []*resource.Resource{
 		resource.ClusterScoped[admissionv1.MutatingAdmissionPolicy, admissionv1.MutatingAdmissionPolicyList](gv, "mutatingadmissionpolicies").
-			In(category).
-			Shown(mutatingPolicyTable).Ruled(mutatingPolicyStrategy()),
+			WithCategories(category).
+			WithTable(mutatingPolicyTable).WithStrategy(mutatingPolicyStrategy()),
 		resource.ClusterScoped[admissionv1.MutatingAdmissionPolicyBinding, admissionv1.MutatingAdmissionPolicyBindingList](gv, "mutatingadmissionpolicybindings").
-			In(category).
-			Shown(mutatingBindingTable).Ruled(mutatingBindingStrategy()),
+			WithCategories(category).
+			WithTable(mutatingBindingTable).WithStrategy(mutatingBindingStrategy()),
 		resource.ClusterScoped[admissionv1.MutatingWebhookConfiguration, admissionv1.MutatingWebhookConfigurationList](gv, "mutatingwebhookconfigurations").
-			In(category).
-			Shown(mutatingWebhookTable).Ruled(mutatingWebhookStrategy()),
+			WithCategories(category).
+			WithTable(mutatingWebhookTable).WithStrategy(mutatingWebhookStrategy()),
 		resource.ClusterScoped[admissionv1.ValidatingAdmissionPolicy, admissionv1.ValidatingAdmissionPolicyList](gv, "validatingadmissionpolicies").
-			In(category).WithStatus().
-			Shown(validatingPolicyTable).Ruled(validatingPolicyStrategy()),
+			WithCategories(category).WithStatus().
+			WithTable(validatingPolicyTable).WithStrategy(validatingPolicyStrategy()),
 		resource.ClusterScoped[admissionv1.ValidatingAdmissionPolicyBinding, admissionv1.ValidatingAdmissionPolicyBindingList](gv, "validatingadmissionpolicybindings").
-			In(category).
-			Shown(validatingBindingTable).Ruled(validatingBindingStrategy()),
+			WithCategories(category).
+			WithTable(validatingBindingTable).WithStrategy(validatingBindingStrategy()),
 		resource.ClusterScoped[admissionv1.ValidatingWebhookConfiguration, admissionv1.ValidatingWebhookConfigurationList](gv, "validatingwebhookconfigurations").
-			In(category).
-			Shown(validatingWebhookTable).Ruled(validatingWebhookStrategy()),
+			WithCategories(category).
+			WithTable(validatingWebhookTable).WithStrategy(validatingWebhookStrategy()),
 	}
 }

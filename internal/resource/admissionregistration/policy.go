@@ -63,7 +63,7 @@ func validatingPolicyStrategy() resource.Strategy {
 	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(p, old *admissionv1.ValidatingAdmissionPolicy) {
-		resource.KeepMeta(p, old)
+		resource.RestoreMeta(p, old)
 		keep(p, old)
 	}
 	r.Default = func(p *admissionv1.ValidatingAdmissionPolicy) {
@@ -199,7 +199,7 @@ func variables(f *check.Errors, p *check.Path, list []admissionv1.Variable) {
 }
 
 func mutatingPolicyStrategy() resource.Strategy {
-	r := resource.Counted(func(p *admissionv1.MutatingAdmissionPolicy) *admissionv1.MutatingAdmissionPolicySpec { return &p.Spec })
+	r := resource.SpecOnly(func(p *admissionv1.MutatingAdmissionPolicy) *admissionv1.MutatingAdmissionPolicySpec { return &p.Spec })
 	r.Default = func(p *admissionv1.MutatingAdmissionPolicy) {
 		resource.SetDefault(&p.Spec.FailurePolicy, admissionv1.Fail)
 		defaultMatch(p.Spec.MatchConstraints)
@@ -240,7 +240,7 @@ func validateMutatingPolicy(policy *admissionv1.MutatingAdmissionPolicy) field.E
 }
 
 func validatingBindingStrategy() resource.Strategy {
-	r := resource.Counted(func(b *admissionv1.ValidatingAdmissionPolicyBinding) *admissionv1.ValidatingAdmissionPolicyBindingSpec {
+	r := resource.SpecOnly(func(b *admissionv1.ValidatingAdmissionPolicyBinding) *admissionv1.ValidatingAdmissionPolicyBindingSpec {
 		return &b.Spec
 	})
 	r.Default = func(b *admissionv1.ValidatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }
@@ -275,7 +275,7 @@ func validateValidatingBinding(b *admissionv1.ValidatingAdmissionPolicyBinding) 
 }
 
 func mutatingBindingStrategy() resource.Strategy {
-	r := resource.Counted(func(b *admissionv1.MutatingAdmissionPolicyBinding) *admissionv1.MutatingAdmissionPolicyBindingSpec {
+	r := resource.SpecOnly(func(b *admissionv1.MutatingAdmissionPolicyBinding) *admissionv1.MutatingAdmissionPolicyBindingSpec {
 		return &b.Spec
 	})
 	r.Default = func(b *admissionv1.MutatingAdmissionPolicyBinding) { defaultMatch(b.Spec.MatchResources) }

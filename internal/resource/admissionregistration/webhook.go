@@ -26,7 +26,7 @@ var validatingWebhookTable = resource.TableOf(func(c *admissionv1.ValidatingWebh
 }, resource.NameColumn, webhooksColumn, resource.AgeColumn)
 
 func mutatingWebhookStrategy() resource.Strategy {
-	r := resource.Counted(func(c *admissionv1.MutatingWebhookConfiguration) *[]admissionv1.MutatingWebhook { return &c.Webhooks })
+	r := resource.SpecOnly(func(c *admissionv1.MutatingWebhookConfiguration) *[]admissionv1.MutatingWebhook { return &c.Webhooks })
 	r.Default = defaultMutating
 	r.Validate = validateMutating
 	r.ValidateUpdate = func(c, _ *admissionv1.MutatingWebhookConfiguration) field.ErrorList { return validateMutating(c) }
@@ -35,7 +35,7 @@ func mutatingWebhookStrategy() resource.Strategy {
 }
 
 func validatingWebhookStrategy() resource.Strategy {
-	r := resource.Counted(func(c *admissionv1.ValidatingWebhookConfiguration) *[]admissionv1.ValidatingWebhook {
+	r := resource.SpecOnly(func(c *admissionv1.ValidatingWebhookConfiguration) *[]admissionv1.ValidatingWebhook {
 		return &c.Webhooks
 	})
 	r.Default = defaultValidating

@@ -15,7 +15,7 @@ var table = resource.TableOf(func(d definition) []any { return []any{d.Name, res
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[apiextensionsv1.CustomResourceDefinition, apiextensionsv1.CustomResourceDefinitionList](apiextensionsv1.SchemeGroupVersion, "customresourcedefinitions").
-			At("/registry/apiextensions.k8s.io/customresourcedefinitions").
-			WithStatus().Short("crd", "crds").In("api-extensions").Shown(table).Ruled(strategy()),
+			WithStoragePrefix("/registry/apiextensions.k8s.io/customresourcedefinitions").
+			WithStatus().WithShortNames("crd", "crds").WithCategories("api-extensions").WithTable(table).WithStrategy(strategy()),
 	}
 }

@@ -17,8 +17,8 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[apiregistrationv1.APIService, apiregistrationv1.APIServiceList](apiregistrationv1.SchemeGroupVersion, "apiservices").
-			At("/registry/apiregistration.k8s.io/apiservices").
-			Named(resource.PathSegmentName).WithStatus().In("api-extensions").Shown(table).Ruled(strategy),
+			WithStoragePrefix("/registry/apiregistration.k8s.io/apiservices").
+			WithNameRule(resource.PathSegmentName).WithStatus().WithCategories("api-extensions").WithTable(table).WithStrategy(strategy),
 	}
 }
 

@@ -13,18 +13,18 @@ func Resources() []*resource.Resource {
 	gv := appsv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.NamespaceScoped[appsv1.ControllerRevision, appsv1.ControllerRevisionList](gv, "controllerrevisions").
-			Shown(revisionTable).Ruled(revisionStrategy),
+			WithTable(revisionTable).WithStrategy(revisionStrategy),
 		resource.NamespaceScoped[appsv1.DaemonSet, appsv1.DaemonSetList](gv, "daemonsets").
-			Short("ds").In("all").WithStatus().
-			Shown(daemonSetTable).Ruled(daemonSetStrategy()),
+			WithShortNames("ds").WithCategories("all").WithStatus().
+			WithTable(daemonSetTable).WithStrategy(daemonSetStrategy()),
 		resource.NamespaceScoped[appsv1.Deployment, appsv1.DeploymentList](gv, "deployments").
-			Short("deploy").In("all").WithScale().WithStatus().
-			Shown(deploymentTable).Ruled(deploymentStrategy()),
+			WithShortNames("deploy").WithCategories("all").WithScale().WithStatus().
+			WithTable(deploymentTable).WithStrategy(deploymentStrategy()),
 		resource.NamespaceScoped[appsv1.ReplicaSet, appsv1.ReplicaSetList](gv, "replicasets").
-			Short("rs").In("all").WithScale().WithStatus().
-			Shown(replicaSetTable).Ruled(replicaSetStrategy()),
+			WithShortNames("rs").WithCategories("all").WithScale().WithStatus().
+			WithTable(replicaSetTable).WithStrategy(replicaSetStrategy()),
 		resource.NamespaceScoped[appsv1.StatefulSet, appsv1.StatefulSetList](gv, "statefulsets").
-			Short("sts").In("all").Named(apivalidation.NameIsDNSLabel).WithScale().WithStatus().
-			Shown(statefulSetTable).Ruled(statefulSetStrategy()),
+			WithShortNames("sts").WithCategories("all").WithNameRule(apivalidation.NameIsDNSLabel).WithScale().WithStatus().
+			WithTable(statefulSetTable).WithStrategy(statefulSetStrategy()),
 	}
 }

@@ -22,7 +22,7 @@ var daemonSetTable = resource.TableOf(func(d *appsv1.DaemonSet) []any {
 		d.Name, int64(s.DesiredNumberScheduled), int64(s.CurrentNumberScheduled), int64(s.NumberReady),
 		int64(s.UpdatedNumberScheduled), int64(s.NumberAvailable),
 		labels.FormatLabels(d.Spec.Template.Spec.NodeSelector), resource.AgeOf(d),
-		names, images, shown(d.Spec.Selector),
+		names, images, formatSelector(d.Spec.Selector),
 	}
 },
 	resource.NameColumn,
@@ -115,7 +115,7 @@ func validateDaemonSet(d *appsv1.DaemonSet) field.ErrorList {
 		f.Invalid(p.Child("selector"), s.Selector, "empty selector is invalid for daemonset")
 	}
 	f.Add(podspec.ValidateTemplate(&s.Template, p.Child("template"))...)
-	lasting(&f, p.Child("template"), &s.Template, "DaemonSet")
+	requireRestartAlways(&f, p.Child("template"), &s.Template, "DaemonSet")
 	f.NotNegative(p.Child("minReadySeconds"), int64(s.MinReadySeconds))
 	daemonUpdate(&f, p.Child("updateStrategy"), &s.UpdateStrategy)
 	notNegative(&f, p.Child("revisionHistoryLimit"), s.RevisionHistoryLimit)

@@ -91,7 +91,7 @@ func validateDeployment(d *appsv1.Deployment) field.ErrorList {
 	var f check.Errors
 	p, s := check.At("spec"), &d.Spec
 	notNegative(&f, p.Child("replicas"), s.Replicas)
-	replicated(&f, p, s.Selector, &s.Template)
+	validateReplicated(&f, p, s.Selector, &s.Template)
 	rollout(&f, p.Child("strategy"), &s.Strategy)
 	f.NotNegative(p.Child("minReadySeconds"), int64(s.MinReadySeconds))
 	notNegative(&f, p.Child("revisionHistoryLimit"), s.RevisionHistoryLimit)
@@ -137,8 +137,8 @@ func validateDeploymentStatus(d, old *appsv1.Deployment) field.ErrorList {
 	countsNotNegative(&f, p, count{"replicas", s.Replicas}, updated, ready, available, count{"unavailableReplicas", s.UnavailableReplicas})
 	notNegative(&f, p.Child("terminatingReplicas"), s.TerminatingReplicas)
 	notNegative(&f, p.Child("collisionCount"), s.CollisionCount)
-	notMore(&f, p, s.Replicas, "cannot be greater than status.replicas", updated, ready, available)
-	notMore(&f, p, s.ReadyReplicas, "cannot be greater than readyReplicas", available)
+	requireAtMost(&f, p, s.Replicas, "cannot be greater than status.replicas", updated, ready, available)
+	requireAtMost(&f, p, s.ReadyReplicas, "cannot be greater than readyReplicas", available)
 	notDecremented(&f, p, s.CollisionCount, old.Status.CollisionCount)
 	return f.List()
 }

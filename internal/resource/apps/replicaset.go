@@ -18,7 +18,7 @@ var replicaSetTable = resource.TableOf(func(r *appsv1.ReplicaSet) []any {
 	names, images := resource.Containers(r.Spec.Template.Spec.Containers)
 	return []any{
 		r.Name, int64(ptr.Deref(r.Spec.Replicas, 0)), int64(r.Status.Replicas), int64(r.Status.ReadyReplicas), resource.AgeOf(r),
-		names, images, shown(r.Spec.Selector),
+		names, images, formatSelector(r.Spec.Selector),
 	}
 },
 	resource.NameColumn,
@@ -68,7 +68,7 @@ func validateReplicaSet(r *appsv1.ReplicaSet) field.ErrorList {
 	p := check.At("spec")
 	notNegative(&f, p.Child("replicas"), r.Spec.Replicas)
 	f.NotNegative(p.Child("minReadySeconds"), int64(r.Spec.MinReadySeconds))
-	replicated(&f, p, r.Spec.Selector, &r.Spec.Template)
+	validateReplicated(&f, p, r.Spec.Selector, &r.Spec.Template)
 	return f.List()
 }
 
@@ -80,7 +80,7 @@ func validateReplicaSetStatus(r, _ *appsv1.ReplicaSet) field.ErrorList {
 	countsNotNegative(&f, p, count{"replicas", s.Replicas}, labeled, ready, available)
 	f.NotNegative(p.Child("observedGeneration"), s.ObservedGeneration)
 	notNegative(&f, p.Child("terminatingReplicas"), s.TerminatingReplicas)
-	notMore(&f, p, s.Replicas, "cannot be greater than status.replicas", labeled, ready, available)
-	notMore(&f, p, s.ReadyReplicas, "cannot be greater than readyReplicas", available)
+	requireAtMost(&f, p, s.Replicas, "cannot be greater than status.replicas", labeled, ready, available)
+	requireAtMost(&f, p, s.ReadyReplicas, "cannot be greater than readyReplicas", available)
 	return f.List()
 }

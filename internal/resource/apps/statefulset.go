@@ -145,9 +145,9 @@ func statefulSet(f *check.Errors, p *check.Path, set *appsv1.StatefulSet) {
 	}
 	p = p.Child("template")
 	t := withClaims(s)
-	matching(f, p, parsed, t)
+	requireMatch(f, p, parsed, t)
 	f.Add(podspec.ValidateTemplate(t, p)...)
-	lasting(f, p, &s.Template, "StatefulSet")
+	requireRestartAlways(f, p, &s.Template, "StatefulSet")
 }
 
 // withClaims returns the template with a volume for each claim template, and without the host names that the set
@@ -198,8 +198,8 @@ func validateStatefulSetStatus(set, old *appsv1.StatefulSet) field.ErrorList {
 	countsNotNegative(&f, p, count{"replicas", s.Replicas}, ready, current, updated, available)
 	f.NotNegative(p.Child("observedGeneration"), s.ObservedGeneration)
 	notNegative(&f, p.Child("collisionCount"), s.CollisionCount)
-	notMore(&f, p, s.Replicas, "cannot be greater than status.replicas", ready, current, updated, available)
-	notMore(&f, p, s.ReadyReplicas, "cannot be greater than status.readyReplicas", available)
+	requireAtMost(&f, p, s.Replicas, "cannot be greater than status.replicas", ready, current, updated, available)
+	requireAtMost(&f, p, s.ReadyReplicas, "cannot be greater than status.readyReplicas", available)
 	notDecremented(&f, p, s.CollisionCount, old.Status.CollisionCount)
 	return f.List()
 }

@@ -35,15 +35,15 @@ func selector(f *check.Errors, p *check.Path, s *metav1.LabelSelector, kind stri
 	return parsed, true
 }
 
-// matching wants the pods of the template to be those that are selected.
-func matching(f *check.Errors, p *check.Path, s labels.Selector, t *corev1.PodTemplateSpec) {
+// requireMatch requires the pods of the template to be those that are selected.
+func requireMatch(f *check.Errors, p *check.Path, s labels.Selector, t *corev1.PodTemplateSpec) {
 	if !s.Empty() && !s.Matches(labels.Set(t.Labels)) {
 		f.Invalid(p.Child("metadata", "labels"), t.Labels, "`selector` does not match template `labels`")
 	}
 }
 
-// lasting requires a template whose pods run until they are deleted.
-func lasting(f *check.Errors, p *check.Path, t *corev1.PodTemplateSpec, kind string) {
+// requireRestartAlways requires a template whose pods run until they are deleted.
+func requireRestartAlways(f *check.Errors, p *check.Path, t *corev1.PodTemplateSpec, kind string) {
 	if t.Spec.RestartPolicy != corev1.RestartPolicyAlways {
 		f.Add(field.NotSupported(p.Child("spec", "restartPolicy").Field(), t.Spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))
 	}
@@ -52,16 +52,16 @@ func lasting(f *check.Errors, p *check.Path, t *corev1.PodTemplateSpec, kind str
 	}
 }
 
-// replicated reports the errors common to deployments and replica sets.
-func replicated(f *check.Errors, p *check.Path, s *metav1.LabelSelector, t *corev1.PodTemplateSpec) {
+// validateReplicated reports the errors common to deployments and replica sets.
+func validateReplicated(f *check.Errors, p *check.Path, s *metav1.LabelSelector, t *corev1.PodTemplateSpec) {
 	parsed, ok := selector(f, p.Child("selector"), s, "deployment")
 	if !ok {
 		return
 	}
 	p = p.Child("template")
-	matching(f, p, parsed, t)
+	requireMatch(f, p, parsed, t)
 	f.Add(podspec.ValidateTemplate(t, p)...)
-	lasting(f, p, t, "ReplicaSet")
+	requireRestartAlways(f, p, t, "ReplicaSet")
 }
 
 func notNegative(f *check.Errors, p *check.Path, n *int32) {
@@ -81,8 +81,8 @@ func countOf(v *intstr.IntOrString) int {
 	return v.IntValue()
 }
 
-// notMore wants counts of some pods to stay within the count of all.
-func notMore(f *check.Errors, p *check.Path, limit int32, why string, counts ...count) {
+// requireAtMost requires counts of some pods to stay within the count of all.
+func requireAtMost(f *check.Errors, p *check.Path, limit int32, why string, counts ...count) {
 	for _, c := range counts {
 		if c.n > limit {
 			f.Invalid(p.Child(c.name), c.n, why)
@@ -101,7 +101,7 @@ func countsNotNegative(f *check.Errors, p *check.Path, counts ...count) {
 	}
 }
 
-// notDecremented wants the count of name collisions to go up only.
+// notDecremented requires the count of name collisions to go up only.
 func notDecremented(f *check.Errors, p *check.Path, now, old *int32) {
 	if old == nil || now != nil && *now >= *old {
 		return
@@ -134,6 +134,6 @@ func scale[T runtime.Object](replicas func(T) **int32, status func(T) int32, s f
 	}
 }
 
-func shown(s *metav1.LabelSelector) string { return metav1.FormatLabelSelector(s) }
+func formatSelector(s *metav1.LabelSelector) string { return metav1.FormatLabelSelector(s) }
 
-var selectorColumn = resource.Wide(resource.Text("Selector", "Labels of the pods that are counted."))
+var selectorColumn = resource.WideOnly(resource.Text("Selector", "Labels of the pods that are counted."))

@@ -11,7 +11,7 @@ import (
 func Resources() []*resource.Resource {
 	gv := authenticationv1.SchemeGroupVersion
 	return []*resource.Resource{
-		resource.Review[authenticationv1.SelfSubjectReview](gv, "selfsubjectreviews"),
-		resource.Review[authenticationv1.TokenReview](gv, "tokenreviews"),
+		resource.NewReview[authenticationv1.SelfSubjectReview](gv, "selfsubjectreviews"),
+		resource.NewReview[authenticationv1.TokenReview](gv, "tokenreviews"),
 	}
 }

@@ -10,12 +10,12 @@ import (
 // Resources is the group's part of the table.
 func Resources() []*resource.Resource {
 	gv := authorizationv1.SchemeGroupVersion
-	local := resource.Review[authorizationv1.LocalSubjectAccessReview](gv, "localsubjectaccessreviews")
+	local := resource.NewReview[authorizationv1.LocalSubjectAccessReview](gv, "localsubjectaccessreviews")
 	local.Namespaced = true
 	return []*resource.Resource{
 		local,
-		resource.Review[authorizationv1.SelfSubjectAccessReview](gv, "selfsubjectaccessreviews"),
-		resource.Review[authorizationv1.SelfSubjectRulesReview](gv, "selfsubjectrulesreviews"),
-		resource.Review[authorizationv1.SubjectAccessReview](gv, "subjectaccessreviews"),
+		resource.NewReview[authorizationv1.SelfSubjectAccessReview](gv, "selfsubjectaccessreviews"),
+		resource.NewReview[authorizationv1.SelfSubjectRulesReview](gv, "selfsubjectrulesreviews"),
+		resource.NewReview[authorizationv1.SubjectAccessReview](gv, "subjectaccessreviews"),
 	}
 }

@@ -14,8 +14,8 @@ import (
 func Resources() []*resource.Resource {
 	hpa := resource.NamespaceScoped[autoscalingv2.HorizontalPodAutoscaler, autoscalingv2.HorizontalPodAutoscalerList](
 		autoscalingv2.SchemeGroupVersion, "horizontalpodautoscalers").
-		Short("hpa").In("all").WithStatus().
-		Shown(autoscalerTable).Ruled(strategy())
+		WithShortNames("hpa").WithCategories("all").WithStatus().
+		WithTable(autoscalerTable).WithStrategy(strategy())
 	v1 := resource.VersionOf[autoscalingv1.HorizontalPodAutoscaler, autoscalingv1.HorizontalPodAutoscalerList]("v1")
 	v1.ToStorage, v1.FromStorage = toV2, fromV2
 	hpa.Versions = append(hpa.Versions, v1)
@@ -23,7 +23,7 @@ func Resources() []*resource.Resource {
 }
 
 func strategy() resource.Strategy {
-	r := resource.Split(func(h *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscalerSpec, *autoscalingv2.HorizontalPodAutoscalerStatus) {
+	r := resource.SpecAndStatus(func(h *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscalerSpec, *autoscalingv2.HorizontalPodAutoscalerStatus) {
 		return &h.Spec, &h.Status
 	})
 	r.Default = defaultAutoscaler

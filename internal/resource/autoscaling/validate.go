@@ -59,7 +59,7 @@ func validateAutoscalerStatus(h, _ *autoscalingv2.HorizontalPodAutoscaler) field
 	return f.List()
 }
 
-// segment wants a name that can stand in a URL.
+// segment requires a name that can stand in a URL.
 func segment(f *check.Errors, p *check.Path, s, why string) {
 	if s == "" {
 		f.Required(p, why)

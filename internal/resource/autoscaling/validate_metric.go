@@ -6,7 +6,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// metric wants the source that the metric's type names, and no other.
+// metric requires the source that the metric's type names, and no other.
 func metric(f *check.Errors, p *check.Path, m *autoscalingv2.MetricSpec) {
 	if m.Type == "" {
 		f.Required(p.Child("type"), "must specify a metric source type")

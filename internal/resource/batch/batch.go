@@ -15,14 +15,14 @@ func Resources() []*resource.Resource {
 	gv := batchv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.NamespaceScoped[batchv1.CronJob, batchv1.CronJobList](gv, "cronjobs").
-			Short("cj").In("all").WithStatus().
-			Shown(cronJobTable).Ruled(cronJobStrategy()),
+			WithShortNames("cj").WithCategories("all").WithStatus().
+			WithTable(cronJobTable).WithStrategy(cronJobStrategy()),
 		resource.NamespaceScoped[batchv1.Job, batchv1.JobList](gv, "jobs").
-			In("all").WithStatus().
-			Refuse(func(_ schema.GroupVersionKind, label string) error {
+			WithCategories("all").WithStatus().
+			WithSelectorError(func(_ schema.GroupVersionKind, label string) error {
 				return fmt.Errorf("field label %q not supported for Job", label)
 			}).
-			Select(resource.Field{Label: "status.successful", Zero: "0", Paths: [][]string{{"status", "succeeded"}}}).
-			Shown(jobTable).Ruled(jobStrategy()),
+			WithSelectableFields(resource.Field{Label: "status.successful", Zero: "0", Paths: [][]string{{"status", "succeeded"}}}).
+			WithTable(jobTable).WithStrategy(jobStrategy()),
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"fairlead.dev/internal/resource/podspec"
 )
 
-var selectorColumn = resource.Wide(resource.Text("Selector", "Labels of the pods that are counted."))
+var selectorColumn = resource.WideOnly(resource.Text("Selector", "Labels of the pods that are counted."))
 
 var jobTable = resource.TableOf(func(j *batchv1.Job) []any {
 	names, images := resource.Containers(j.Spec.Template.Spec.Containers)

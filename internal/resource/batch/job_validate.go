@@ -33,7 +33,7 @@ func indexed(s *batchv1.JobSpec) bool {
 	return s.CompletionMode != nil && *s.CompletionMode == batchv1.IndexedCompletion
 }
 
-// generatedSelector wants the labels that were given to the job's pods.
+// generatedSelector requires the labels that were given to the job's pods.
 func generatedSelector(f *check.Errors, j *batchv1.Job) {
 	if ptr.Deref(j.Spec.ManualSelector, false) || j.Spec.Selector == nil {
 		return

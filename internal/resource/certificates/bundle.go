@@ -117,12 +117,12 @@ var podRequestTable = resource.TableOf(func(r *certificatesv1.PodCertificateRequ
 )
 
 func podRequestStrategy() resource.Strategy {
-	r := resource.Split(func(r *certificatesv1.PodCertificateRequest) (*certificatesv1.PodCertificateRequestSpec, *certificatesv1.PodCertificateRequestStatus) {
+	r := resource.SpecAndStatus(func(r *certificatesv1.PodCertificateRequest) (*certificatesv1.PodCertificateRequestSpec, *certificatesv1.PodCertificateRequestStatus) {
 		return &r.Spec, &r.Status
 	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(r, old *certificatesv1.PodCertificateRequest) {
-		resource.KeepMeta(r, old)
+		resource.RestoreMeta(r, old)
 		keep(r, old)
 	}
 	r.Default = func(r *certificatesv1.PodCertificateRequest) {

@@ -12,16 +12,16 @@ func Resources() []*resource.Resource {
 	gv := certificatesv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.ClusterScoped[certificatesv1.CertificateSigningRequest, certificatesv1.CertificateSigningRequestList](gv, "certificatesigningrequests").
-			Short("csr").Named(resource.PathSegmentName).WithOther(approval()).WithStatus().
-			Select(resource.FieldAt("spec.signerName", "")).
-			Shown(requestTable).Ruled(requestStrategy()),
+			WithShortNames("csr").WithNameRule(resource.PathSegmentName).WithSubresourceOfKind(approval()).WithStatus().
+			WithSelectableFields(resource.FieldAt("spec.signerName", "")).
+			WithTable(requestTable).WithStrategy(requestStrategy()),
 		resource.ClusterScoped[certificatesv1.ClusterTrustBundle, certificatesv1.ClusterTrustBundleList](gv, "clustertrustbundles").
-			Select(resource.FieldAt("spec.signerName", "")).Named(bundleName).
-			Shown(bundleTable).Ruled(bundleStrategy),
+			WithSelectableFields(resource.FieldAt("spec.signerName", "")).WithNameRule(bundleName).
+			WithTable(bundleTable).WithStrategy(bundleStrategy),
 		resource.NamespaceScoped[certificatesv1.PodCertificateRequest, certificatesv1.PodCertificateRequestList](gv, "podcertificaterequests").
 			WithStatus().
-			Idle("no signer of this control plane issues certificates for PodCertificateRequests: without one of yours the request stays pending").
-			Select(resource.FieldAt("spec.signerName", ""), resource.FieldAt("spec.podName", ""), resource.FieldAt("spec.nodeName", "").Index()).
-			Shown(podRequestTable).Ruled(podRequestStrategy()),
+			WithNoEffectWarning("no signer of this control plane issues certificates for PodCertificateRequests: without one of yours the request stays pending").
+			WithSelectableFields(resource.FieldAt("spec.signerName", ""), resource.FieldAt("spec.podName", ""), resource.FieldAt("spec.nodeName", "").Index()).
+			WithTable(podRequestTable).WithStrategy(podRequestStrategy()),
 	}
 }

@@ -70,7 +70,7 @@ func conditionsOf(r *certificatesv1.CertificateSigningRequest, t certificatesv1.
 // changes only metadata; the approval subresource writes the approval conditions, and the status subresource the
 // rest of the status.
 func requestStrategy() resource.Strategy {
-	r := resource.Split(func(r *certificatesv1.CertificateSigningRequest) (*certificatesv1.CertificateSigningRequestSpec, *certificatesv1.CertificateSigningRequestStatus) {
+	r := resource.SpecAndStatus(func(r *certificatesv1.CertificateSigningRequest) (*certificatesv1.CertificateSigningRequestSpec, *certificatesv1.CertificateSigningRequestStatus) {
 		return &r.Spec, &r.Status
 	})
 	r.PrepareForUpdate = func(r, old *certificatesv1.CertificateSigningRequest) { r.Spec, r.Status = old.Spec, old.Status }

@@ -16,7 +16,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.NamespaceScoped[coordinationv1.Lease, coordinationv1.LeaseList](coordinationv1.SchemeGroupVersion, "leases").
-			Shown(leaseTable).Ruled(leaseStrategy),
+			WithTable(leaseTable).WithStrategy(leaseStrategy),
 	}
 }
 

@@ -23,7 +23,7 @@ var claimTable = resource.TableOf(claimRow,
 	resource.Text("StorageClass", "The class of storage that is claimed."),
 	resource.Text("VolumeAttributesClass", "The class of attributes that is claimed."),
 	resource.AgeColumn,
-	resource.Wide(resource.Text("VolumeMode", "Whether the volume is a file system or a block device.")),
+	resource.WideOnly(resource.Text("VolumeMode", "Whether the volume is a file system or a block device.")),
 )
 
 func claimRow(c *corev1.PersistentVolumeClaim) []any {
@@ -42,7 +42,7 @@ func claimRow(c *corev1.PersistentVolumeClaim) []any {
 }
 
 func claimStrategy() resource.Strategy {
-	r := resource.Split(func(c *corev1.PersistentVolumeClaim) (*corev1.PersistentVolumeClaimSpec, *corev1.PersistentVolumeClaimStatus) {
+	r := resource.SpecAndStatus(func(c *corev1.PersistentVolumeClaim) (*corev1.PersistentVolumeClaimSpec, *corev1.PersistentVolumeClaimStatus) {
 		return &c.Spec, &c.Status
 	})
 	r.Default = func(c *corev1.PersistentVolumeClaim) {
@@ -56,19 +56,19 @@ func claimStrategy() resource.Strategy {
 	update := r.PrepareForUpdate
 	r.PrepareForCreate = func(c *corev1.PersistentVolumeClaim) {
 		c.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
-		onlyKnownSource(&c.Spec)
+		dropUnknownDataSource(&c.Spec)
 		onlyOwnSource(&c.Spec)
-		bothSources(&c.Spec)
+		syncDataSources(&c.Spec)
 	}
 	r.PrepareForUpdate = func(c, old *corev1.PersistentVolumeClaim) {
 		update(c, old)
 		if old.Spec.DataSource == nil {
-			onlyKnownSource(&c.Spec)
+			dropUnknownDataSource(&c.Spec)
 		}
 		if old.Spec.DataSourceRef == nil {
 			onlyOwnSource(&c.Spec)
 		}
-		bothSources(&c.Spec)
+		syncDataSources(&c.Spec)
 	}
 	r.Validate = func(c *corev1.PersistentVolumeClaim) field.ErrorList {
 		var f check.Errors
@@ -85,9 +85,9 @@ func claimStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-// onlyKnownSource clears a data source that is neither a claim nor a snapshot: the older of the two fields never
+// dropUnknownDataSource clears a data source that is neither a claim nor a snapshot: the older of the two fields never
 // accepted others.
-func onlyKnownSource(s *corev1.PersistentVolumeClaimSpec) {
+func dropUnknownDataSource(s *corev1.PersistentVolumeClaimSpec) {
 	d := s.DataSource
 	if d == nil || s.DataSourceRef != nil {
 		return
@@ -106,8 +106,8 @@ func onlyOwnSource(s *corev1.PersistentVolumeClaimSpec) {
 	}
 }
 
-// bothSources sets the older and the newer data source field to the same value.
-func bothSources(s *corev1.PersistentVolumeClaimSpec) {
+// syncDataSources sets the older and the newer data source field to the same value.
+func syncDataSources(s *corev1.PersistentVolumeClaimSpec) {
 	switch d, r := s.DataSource, s.DataSourceRef; {
 	case d != nil && r == nil:
 		s.DataSourceRef = &corev1.TypedObjectReference{APIGroup: d.APIGroup, Kind: d.Kind, Name: d.Name}

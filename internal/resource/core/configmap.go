@@ -27,9 +27,9 @@ var configMapStrategy = resource.Rules[*corev1.ConfigMap]{
 	ValidateUpdate: func(c, old *corev1.ConfigMap) field.ErrorList {
 		var f check.Errors
 		if old.Immutable != nil && *old.Immutable {
-			frozen(&f, "immutable", c.Immutable == nil || !*c.Immutable)
-			frozen(&f, "data", !reflect.DeepEqual(c.Data, old.Data))
-			frozen(&f, "binaryData", !reflect.DeepEqual(c.BinaryData, old.BinaryData))
+			requireUnchanged(&f, "immutable", c.Immutable == nil || !*c.Immutable)
+			requireUnchanged(&f, "data", !reflect.DeepEqual(c.Data, old.Data))
+			requireUnchanged(&f, "binaryData", !reflect.DeepEqual(c.BinaryData, old.BinaryData))
 		}
 		f.Add(validateConfigMap(c)...)
 		return f.List()

@@ -17,61 +17,61 @@ func Resources() []*resource.Resource {
 		binding(),
 		componentStatus(),
 		resource.NamespaceScoped[corev1.ConfigMap, corev1.ConfigMapList](gv, "configmaps").
-			Short("cm").
-			Shown(configMapTable).Ruled(configMapStrategy),
+			WithShortNames("cm").
+			WithTable(configMapTable).WithStrategy(configMapStrategy),
 		endpoints(),
 		Event(),
 		resource.NamespaceScoped[corev1.LimitRange, corev1.LimitRangeList](gv, "limitranges").
-			Short("limits").
-			Shown(limitRangeTable).Ruled(limitRangeStrategy),
+			WithShortNames("limits").
+			WithTable(limitRangeTable).WithStrategy(limitRangeStrategy),
 		namespace(),
 		resource.ClusterScoped[corev1.Node, corev1.NodeList](gv, "nodes").
-			Short("no").At("/registry/minions").WithStatus().
-			Leads("proxy", "NodeProxyOptions", resource.ProxyVerbs).
-			Select(resource.FieldAt("spec.unschedulable", "false")).
-			Shown(nodeTable).Ruled(nodeStrategy()),
+			WithShortNames("no").WithStoragePrefix("/registry/minions").WithStatus().
+			WithConnect("proxy", "NodeProxyOptions", resource.ProxyVerbs).
+			WithSelectableFields(resource.FieldAt("spec.unschedulable", "false")).
+			WithTable(nodeTable).WithStrategy(nodeStrategy()),
 		resource.NamespaceScoped[corev1.PersistentVolumeClaim, corev1.PersistentVolumeClaimList](gv, "persistentvolumeclaims").
-			Short("pvc").WithStatus().
-			Shown(claimTable).Ruled(claimStrategy()),
+			WithShortNames("pvc").WithStatus().
+			WithTable(claimTable).WithStrategy(claimStrategy()),
 		resource.ClusterScoped[corev1.PersistentVolume, corev1.PersistentVolumeList](gv, "persistentvolumes").
-			Short("pv").WithStatus().
-			Shown(volumeTable).Ruled(volumeStrategy()),
+			WithShortNames("pv").WithStatus().
+			WithTable(volumeTable).WithStrategy(volumeStrategy()),
 		pod(),
 		resource.NamespaceScoped[corev1.PodTemplate, corev1.PodTemplateList](gv, "podtemplates").
-			Shown(podTemplateTable).Ruled(podTemplateStrategy()),
+			WithTable(podTemplateTable).WithStrategy(podTemplateStrategy()),
 		resource.NamespaceScoped[corev1.ReplicationController, corev1.ReplicationControllerList](gv, "replicationcontrollers").
-			Short("rc").In("all").At("/registry/controllers").WithScale().WithStatus().
-			Select(resource.FieldAt("status.replicas", "0")).
-			Shown(replicationControllerTable).Ruled(replicationControllerStrategy()),
+			WithShortNames("rc").WithCategories("all").WithStoragePrefix("/registry/controllers").WithScale().WithStatus().
+			WithSelectableFields(resource.FieldAt("status.replicas", "0")).
+			WithTable(replicationControllerTable).WithStrategy(replicationControllerStrategy()),
 		resource.NamespaceScoped[corev1.ResourceQuota, corev1.ResourceQuotaList](gv, "resourcequotas").
-			Short("quota").WithStatus().
-			Shown(quotaTable).Ruled(quotaStrategy()),
+			WithShortNames("quota").WithStatus().
+			WithTable(quotaTable).WithStrategy(quotaStrategy()),
 		resource.NamespaceScoped[corev1.Secret, corev1.SecretList](gv, "secrets").
-			Select(resource.FieldAt("type", "")).
-			Shown(secretTable).Ruled(secretStrategy),
+			WithSelectableFields(resource.FieldAt("type", "")).
+			WithTable(secretTable).WithStrategy(secretStrategy),
 		resource.NamespaceScoped[corev1.ServiceAccount, corev1.ServiceAccountList](gv, "serviceaccounts").
-			Short("sa").Named(apivalidation.ValidateServiceAccountName).
-			WithOther(resource.Subresource{
+			WithShortNames("sa").WithNameRule(apivalidation.ValidateServiceAccountName).
+			WithSubresourceOfKind(resource.Subresource{
 				Name: "token", Kind: "TokenRequest", Group: "authentication.k8s.io", Version: "v1", Verbs: resource.CreateVerb,
 			}).
-			Shown(serviceAccountTable).Ruled(serviceAccountStrategy),
+			WithTable(serviceAccountTable).WithStrategy(serviceAccountStrategy),
 		resource.NamespaceScoped[corev1.Service, corev1.ServiceList](gv, "services").
-			Short("svc").In("all").At("/registry/services/specs").Named(apivalidation.NameIsDNSLabel).WithStatus().
-			Leads("proxy", "ServiceProxyOptions", resource.ProxyVerbs).
-			Select(resource.FieldAt("spec.clusterIP", ""), resource.FieldAt("spec.type", "")).
-			Shown(serviceTable).Ruled(serviceStrategy()),
+			WithShortNames("svc").WithCategories("all").WithStoragePrefix("/registry/services/specs").WithNameRule(apivalidation.NameIsDNSLabel).WithStatus().
+			WithConnect("proxy", "ServiceProxyOptions", resource.ProxyVerbs).
+			WithSelectableFields(resource.FieldAt("spec.clusterIP", ""), resource.FieldAt("spec.type", "")).
+			WithTable(serviceTable).WithStrategy(serviceStrategy()),
 	}
 }
 
 func binding() *resource.Resource {
-	r := resource.Review[corev1.Binding](corev1.SchemeGroupVersion, "bindings")
+	r := resource.NewReview[corev1.Binding](corev1.SchemeGroupVersion, "bindings")
 	r.Namespaced = true
 	return r
 }
 
 func componentStatus() *resource.Resource {
 	r := resource.ClusterScoped[corev1.ComponentStatus, corev1.ComponentStatusList](corev1.SchemeGroupVersion, "componentstatuses").
-		Short("cs").At("").Shown(componentStatusTable)
+		WithShortNames("cs").WithStoragePrefix("").WithTable(componentStatusTable)
 	r.Virtual, r.Verbs = true, []string{"get", "list"}
 	r.Versions[0].Warning = "v1 ComponentStatus is deprecated in v1.19+"
 	return r

@@ -15,8 +15,8 @@ import (
 // endpoints returns the row of Endpoints. Every response has a deprecation warning.
 func endpoints() *resource.Resource {
 	r := resource.NamespaceScoped[corev1.Endpoints, corev1.EndpointsList](corev1.SchemeGroupVersion, "endpoints").
-		Short("ep").At("/registry/services/endpoints").
-		Shown(endpointsTable).Ruled(endpointsStrategy)
+		WithShortNames("ep").WithStoragePrefix("/registry/services/endpoints").
+		WithTable(endpointsTable).WithStrategy(endpointsStrategy)
 	r.Versions[0].Warning = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 	return r
 }

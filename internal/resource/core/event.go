@@ -16,8 +16,8 @@ import (
 // Event returns the row of events. The group events.k8s.io has the same objects.
 func Event() *resource.Resource {
 	return resource.NamespaceScoped[corev1.Event, corev1.EventList](corev1.SchemeGroupVersion, "events").
-		Short("ev").
-		Select(
+		WithShortNames("ev").
+		WithSelectableFields(
 			resource.FieldAt("involvedObject.kind", ""),
 			resource.FieldAt("involvedObject.namespace", ""),
 			resource.FieldAt("involvedObject.name", ""),
@@ -30,7 +30,7 @@ func Event() *resource.Resource {
 			resource.Field{Label: "source", Paths: [][]string{{"source", "component"}, {"reportingComponent"}}},
 			resource.FieldAt("type", ""),
 		).
-		Shown(eventTable).Ruled(eventStrategy)
+		WithTable(eventTable).WithStrategy(eventStrategy)
 }
 
 var eventTable = resource.TableOf(eventRow,
@@ -38,12 +38,12 @@ var eventTable = resource.TableOf(eventRow,
 	resource.Text("Type", "Normal or Warning."),
 	resource.Text("Reason", "Why it happened, in one word."),
 	resource.Text("Object", "What it happened to."),
-	resource.Wide(resource.Text("Subobject", "The part of the object that it happened to.")),
-	resource.Wide(resource.Text("Source", "Who reported it.")),
+	resource.WideOnly(resource.Text("Subobject", "The part of the object that it happened to.")),
+	resource.WideOnly(resource.Text("Source", "Who reported it.")),
 	resource.Text("Message", "What happened."),
-	resource.Wide(resource.Text("First Seen", "When it first happened.")),
-	resource.Wide(resource.Text("Count", "How often it happened.")),
-	resource.Wide(resource.NameColumn),
+	resource.WideOnly(resource.Text("First Seen", "When it first happened.")),
+	resource.WideOnly(resource.Text("Count", "How often it happened.")),
+	resource.WideOnly(resource.NameColumn),
 )
 
 func eventRow(e *corev1.Event) []any {

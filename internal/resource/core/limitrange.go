@@ -29,9 +29,9 @@ var limitRangeStrategy = table.Rules[*corev1.LimitRange]{
 		if l.Name == "" {
 			l.Name = string(uuid.NewUUID())
 		}
-		table.NoneForEmpty(&l.Spec.Limits)
+		table.NilIfEmpty(&l.Spec.Limits)
 	},
-	PrepareForUpdate:    func(l, _ *corev1.LimitRange) { table.NoneForEmpty(&l.Spec.Limits) },
+	PrepareForUpdate:    func(l, _ *corev1.LimitRange) { table.NilIfEmpty(&l.Spec.Limits) },
 	Validate:            validateLimitRange,
 	ValidateUpdate:      func(l, _ *corev1.LimitRange) field.ErrorList { return validateLimitRange(l) },
 	AllowCreateOnUpdate: true,
@@ -46,16 +46,16 @@ func defaultLimit(l *corev1.LimitRangeItem) {
 		if l.DefaultRequest == nil {
 			l.DefaultRequest = corev1.ResourceList{}
 		}
-		fill(l.Default, l.Max)
-		fill(l.DefaultRequest, l.Default)
-		fill(l.DefaultRequest, l.Min)
+		setMissing(l.Default, l.Max)
+		setMissing(l.DefaultRequest, l.Default)
+		setMissing(l.DefaultRequest, l.Min)
 	}
 	for _, list := range []corev1.ResourceList{l.Max, l.Min, l.Default, l.DefaultRequest, l.MaxLimitRequestRatio} {
 		podspec.RoundUp(list)
 	}
 }
 
-func fill(to, from corev1.ResourceList) {
+func setMissing(to, from corev1.ResourceList) {
 	for name, amount := range from {
 		if _, set := to[name]; !set {
 			to[name] = amount.DeepCopy()

@@ -15,8 +15,8 @@ import (
 
 func namespace() *resource.Resource {
 	r := resource.ClusterScoped[corev1.Namespace, corev1.NamespaceList](corev1.SchemeGroupVersion, "namespaces").
-		Short("ns").Named(apivalidation.ValidateNamespaceName).
-		WithOther(resource.Subresource{
+		WithShortNames("ns").WithNameRule(apivalidation.ValidateNamespaceName).
+		WithSubresourceOfKind(resource.Subresource{
 			Name: "finalize", Kind: "Namespace", Verbs: []string{"update"},
 			PrepareForUpdate: func(obj, old runtime.Object) { obj.(*corev1.Namespace).Status = old.(*corev1.Namespace).Status },
 			ValidateUpdate: func(obj, _ runtime.Object) field.ErrorList {
@@ -24,8 +24,8 @@ func namespace() *resource.Resource {
 			},
 		}).
 		WithStatus().
-		Select(resource.FieldAt("status.phase", "")).
-		Shown(namespaceTable).Ruled(namespaceStrategy)
+		WithSelectableFields(resource.FieldAt("status.phase", "")).
+		WithTable(namespaceTable).WithStrategy(namespaceStrategy)
 	r.Verbs = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 	return r
 }

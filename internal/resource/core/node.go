@@ -18,11 +18,11 @@ var nodeTable = resource.TableOf(nodeRow,
 	resource.Text("Roles", "What the node is for."),
 	resource.AgeColumn,
 	resource.Text("Version", "The kubelet's version."),
-	resource.Wide(resource.Text("Internal-IP", "The node's address within the cluster.")),
-	resource.Wide(resource.Text("External-IP", "The node's address for the outside.")),
-	resource.Wide(resource.Text("OS-Image", "The operating system.")),
-	resource.Wide(resource.Text("Kernel-Version", "The kernel's version and the processor's architecture.")),
-	resource.Wide(resource.Text("Container-Runtime", "What runs the containers.")),
+	resource.WideOnly(resource.Text("Internal-IP", "The node's address within the cluster.")),
+	resource.WideOnly(resource.Text("External-IP", "The node's address for the outside.")),
+	resource.WideOnly(resource.Text("OS-Image", "The operating system.")),
+	resource.WideOnly(resource.Text("Kernel-Version", "The kernel's version and the processor's architecture.")),
+	resource.WideOnly(resource.Text("Container-Runtime", "What runs the containers.")),
 )
 
 func nodeRow(n *corev1.Node) []any {
@@ -71,7 +71,7 @@ func nodeRoles(n *corev1.Node) string {
 			roles = append(roles, value)
 		}
 	}
-	return resource.Sorted(roles)
+	return resource.JoinSorted(roles)
 }
 
 func nodeAddress(n *corev1.Node, t corev1.NodeAddressType) string {
@@ -84,7 +84,7 @@ func nodeAddress(n *corev1.Node, t corev1.NodeAddressType) string {
 }
 
 func nodeStrategy() resource.Strategy {
-	r := resource.Split(func(n *corev1.Node) (*corev1.NodeSpec, *corev1.NodeStatus) { return &n.Spec, &n.Status })
+	r := resource.SpecAndStatus(func(n *corev1.Node) (*corev1.NodeSpec, *corev1.NodeStatus) { return &n.Spec, &n.Status })
 	r.Default = defaultNode
 	// Kubelets register their nodes complete with status.
 	//lint:ignore SA1019 it is dropped because it is no more

@@ -12,22 +12,22 @@ import (
 
 func pod() *resource.Resource {
 	return resource.NamespaceScoped[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion, "pods").
-		Short("po").In("all").
-		Leads("attach", "PodAttachOptions", resource.StreamVerbs).
-		Leads("exec", "PodExecOptions", resource.StreamVerbs).
-		Leads("log", "Pod", []string{"get"}).
-		Leads("portforward", "PodPortForwardOptions", resource.StreamVerbs).
-		Leads("proxy", "PodProxyOptions", resource.ProxyVerbs).
-		WithOther(resource.Subresource{Name: "binding", Kind: "Binding", Verbs: resource.CreateVerb}).
-		WithOther(resource.Subresource{
+		WithShortNames("po").WithCategories("all").
+		WithConnect("attach", "PodAttachOptions", resource.StreamVerbs).
+		WithConnect("exec", "PodExecOptions", resource.StreamVerbs).
+		WithConnect("log", "Pod", []string{"get"}).
+		WithConnect("portforward", "PodPortForwardOptions", resource.StreamVerbs).
+		WithConnect("proxy", "PodProxyOptions", resource.ProxyVerbs).
+		WithSubresourceOfKind(resource.Subresource{Name: "binding", Kind: "Binding", Verbs: resource.CreateVerb}).
+		WithSubresourceOfKind(resource.Subresource{
 			Name: "ephemeralcontainers", Kind: "Pod", Verbs: resource.StatusVerbs,
 			PrepareForUpdate: func(obj, old runtime.Object) { prepareEphemeral(obj.(*corev1.Pod), old.(*corev1.Pod)) },
 			ValidateUpdate: func(obj, old runtime.Object) field.ErrorList {
 				return podspec.ValidateEphemeralUpdate(obj.(*corev1.Pod), old.(*corev1.Pod))
 			},
 		}).
-		WithOther(resource.Subresource{Name: "eviction", Kind: "Eviction", Group: "policy", Version: "v1", Verbs: resource.CreateVerb}).
-		WithOther(resource.Subresource{
+		WithSubresourceOfKind(resource.Subresource{Name: "eviction", Kind: "Eviction", Group: "policy", Version: "v1", Verbs: resource.CreateVerb}).
+		WithSubresourceOfKind(resource.Subresource{
 			Name: "resize", Kind: "Pod", Verbs: resource.StatusVerbs,
 			PrepareForUpdate: func(obj, old runtime.Object) { prepareResize(obj.(*corev1.Pod), old.(*corev1.Pod)) },
 			ValidateUpdate: func(obj, old runtime.Object) field.ErrorList {
@@ -36,7 +36,7 @@ func pod() *resource.Resource {
 		}).
 		WithStatus().
 		Alias(map[string]string{"spec.host": "spec.nodeName"}).
-		Select(
+		WithSelectableFields(
 			resource.FieldAt("spec.nodeName", "").Index(),
 			resource.Field{Label: "spec.host", Paths: [][]string{{"spec", "nodeName"}}},
 			resource.FieldAt("spec.restartPolicy", ""),
@@ -48,8 +48,8 @@ func pod() *resource.Resource {
 			resource.Field{Label: "status.podIPs"},
 			resource.FieldAt("status.nominatedNodeName", ""),
 		).
-		Shown(podTable).
-		Ruled(podStrategy())
+		WithTable(podTable).
+		WithStrategy(podStrategy())
 }
 
 func podStrategy() resource.Strategy {

@@ -70,7 +70,7 @@ func prepareEphemeral(p, old *corev1.Pod) {
 	ephemeral := p.Spec.EphemeralContainers
 	keepPod(p, old)
 	p.Spec.EphemeralContainers = ephemeral
-	resource.Count(p, old, &p.Spec, &old.Spec)
+	resource.SetGeneration(p, old, &p.Spec, &old.Spec)
 }
 
 // prepareResize restores everything except the resources of containers and pod. If the lists of containers differ,
@@ -83,7 +83,7 @@ func prepareResize(p, old *corev1.Pod) {
 		keepPod(p, old)
 		p.Spec.Containers, p.Spec.InitContainers, p.Spec.Resources = containers, inits, whole
 	}
-	resource.Count(p, old, &p.Spec, &old.Spec)
+	resource.SetGeneration(p, old, &p.Spec, &old.Spec)
 }
 
 func resized(now, old []corev1.Container) ([]corev1.Container, bool) {
@@ -102,5 +102,5 @@ func resized(now, old []corev1.Container) ([]corev1.Container, bool) {
 
 func keepPod(p, old *corev1.Pod) {
 	p.Spec, p.Status = *old.Spec.DeepCopy(), old.Status
-	resource.KeepMeta(p, old)
+	resource.RestoreMeta(p, old)
 }

@@ -34,7 +34,7 @@ func summarize(p *corev1.Pod) summary {
 		}
 	}
 	besideRestarts, initializing := s.initContainers(p, beside)
-	if !initializing || podIs(p, corev1.PodInitialized) {
+	if !initializing || hasCondition(p, corev1.PodInitialized) {
 		s.restartCount = besideRestarts
 		s.containers(p)
 	}
@@ -66,7 +66,7 @@ func (s *summary) initContainers(p *corev1.Pod, beside map[string]bool) (stay re
 			}
 			continue
 		case ended != nil:
-			s.status = "Init:" + endedAs(ended)
+			s.status = "Init:" + terminationReason(ended)
 		case waiting != nil && waiting.Reason != "" && waiting.Reason != "PodInitializing":
 			s.status = "Init:" + waiting.Reason
 		default:
@@ -86,7 +86,7 @@ func (s *summary) containers(p *corev1.Pod) {
 		case waiting != nil && waiting.Reason != "":
 			s.status = waiting.Reason
 		case ended != nil:
-			s.status = endedAs(ended)
+			s.status = terminationReason(ended)
 			if ended.ExitCode != 0 {
 				failure = s.status
 			}
@@ -100,7 +100,7 @@ func (s *summary) containers(p *corev1.Pod) {
 	}
 	// One container has completed, but others are running.
 	switch {
-	case running && podIs(p, corev1.PodReady):
+	case running && hasCondition(p, corev1.PodReady):
 		s.status = "Running"
 	case failure != "":
 		s.status = failure
@@ -109,7 +109,7 @@ func (s *summary) containers(p *corev1.Pod) {
 	}
 }
 
-func endedAs(t *corev1.ContainerStateTerminated) string {
+func terminationReason(t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t.Reason != "":
 		return t.Reason

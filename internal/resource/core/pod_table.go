@@ -19,10 +19,10 @@ var podTable = resource.TableOf(podRow,
 	resource.Text("Status", "What the pod is doing, summed up over its containers."),
 	resource.Text("Restarts", "How often containers were restarted, and when last."),
 	resource.AgeColumn,
-	resource.Wide(resource.Text("IP", "The pod's first address.")),
-	resource.Wide(resource.Text("Node", "The node the pod is bound to.")),
-	resource.Wide(resource.Text("Nominated Node", "The node on which room is being made for the pod.")),
-	resource.Wide(resource.Text("Readiness Gates", "Readiness gates that are open, of all the pod has.")),
+	resource.WideOnly(resource.Text("IP", "The pod's first address.")),
+	resource.WideOnly(resource.Text("Node", "The node the pod is bound to.")),
+	resource.WideOnly(resource.Text("Nominated Node", "The node on which room is being made for the pod.")),
+	resource.WideOnly(resource.Text("Readiness Gates", "Readiness gates that are open, of all the pod has.")),
 )
 
 func podRow(p *corev1.Pod) []any {
@@ -61,7 +61,7 @@ func gates(p *corev1.Pod) string {
 	return fmt.Sprintf("%d/%d", open, len(p.Spec.ReadinessGates))
 }
 
-func podIs(p *corev1.Pod, t corev1.PodConditionType) bool {
+func hasCondition(p *corev1.Pod, t corev1.PodConditionType) bool {
 	c := condition.OfPod(&p.Status, t)
 	return c != nil && c.Status == corev1.ConditionTrue
 }

@@ -34,7 +34,7 @@ var quotaTable = resource.TableOf(func(q *corev1.ResourceQuota) []any {
 )
 
 func quotaStrategy() resource.Strategy {
-	r := resource.Split(func(q *corev1.ResourceQuota) (*corev1.ResourceQuotaSpec, *corev1.ResourceQuotaStatus) {
+	r := resource.SpecAndStatus(func(q *corev1.ResourceQuota) (*corev1.ResourceQuotaSpec, *corev1.ResourceQuotaStatus) {
 		return &q.Spec, &q.Status
 	})
 	r.Default = func(q *corev1.ResourceQuota) {

@@ -108,14 +108,14 @@ func validateSecretUpdate(s, old *corev1.Secret) field.ErrorList {
 	var f check.Errors
 	f.Same(check.At("type"), s.Type, old.Type)
 	if old.Immutable != nil && *old.Immutable {
-		frozen(&f, "immutable", s.Immutable == nil || !*s.Immutable)
-		frozen(&f, "data", !reflect.DeepEqual(s.Data, old.Data))
+		requireUnchanged(&f, "immutable", s.Immutable == nil || !*s.Immutable)
+		requireUnchanged(&f, "data", !reflect.DeepEqual(s.Data, old.Data))
 	}
 	f.Add(validateSecret(s)...)
 	return f.List()
 }
 
-func frozen(f *check.Errors, name string, changed bool) {
+func requireUnchanged(f *check.Errors, name string, changed bool) {
 	if changed {
 		f.Forbidden(check.At(name), "field is immutable when `immutable` is set")
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func serviceStrategy() resource.Strategy {
-	r := resource.Split(func(s *corev1.Service) (*corev1.ServiceSpec, *corev1.ServiceStatus) { return &s.Spec, &s.Status })
+	r := resource.SpecAndStatus(func(s *corev1.Service) (*corev1.ServiceSpec, *corev1.ServiceStatus) { return &s.Spec, &s.Status })
 	r.Default = defaultService
 	create, update := r.PrepareForCreate, r.PrepareForUpdate
 	r.PrepareForCreate = func(s *corev1.Service) {
@@ -64,7 +64,7 @@ func defaultService(s *corev1.Service) {
 			p.TargetPort = intstr.FromInt32(p.Port)
 		}
 	}
-	if reachable(s) && spec.ExternalTrafficPolicy == "" {
+	if isExternal(s) && spec.ExternalTrafficPolicy == "" {
 		spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyCluster
 	}
 	if spec.InternalTrafficPolicy == nil && spec.Type != corev1.ServiceTypeExternalName && isServiceType(spec.Type) {
@@ -87,8 +87,8 @@ var serviceTypes = []corev1.ServiceType{
 
 func isServiceType(t corev1.ServiceType) bool { return slices.Contains(serviceTypes, t) }
 
-// reachable reports whether the service can be reached from outside the cluster.
-func reachable(s *corev1.Service) bool {
+// isExternal reports whether the service can be reached from outside the cluster.
+func isExternal(s *corev1.Service) bool {
 	switch s.Spec.Type {
 	case corev1.ServiceTypeLoadBalancer, corev1.ServiceTypeNodePort:
 		return true
@@ -146,7 +146,7 @@ func dropForType(s, old *corev1.Service) {
 			now.LoadBalancerClass = nil
 		}
 	}
-	if reachable(old) && !reachable(s) && now.ExternalTrafficPolicy == was.ExternalTrafficPolicy {
+	if isExternal(old) && !isExternal(s) && now.ExternalTrafficPolicy == was.ExternalTrafficPolicy {
 		now.ExternalTrafficPolicy = ""
 	}
 	if now.Type != corev1.ServiceTypeLoadBalancer {
@@ -182,12 +182,12 @@ func KeepAllocated(s, old *corev1.Service) {
 	if hasHealthPort(old) && hasHealthPort(s) && now.HealthCheckNodePort == 0 {
 		now.HealthCheckNodePort = was.HealthCheckNodePort
 	}
-	agree(now, was)
+	syncClusterIPs(now, was)
 	dropForType(s, old)
 }
 
-// agree adapts the list of addresses to the single address, for clients that only know the latter.
-func agree(now, was *corev1.ServiceSpec) {
+// syncClusterIPs adapts the list of addresses to the single address, for clients that only know the latter.
+func syncClusterIPs(now, was *corev1.ServiceSpec) {
 	if len(was.ClusterIPs) > 0 && len(now.ClusterIPs) == 0 && was.ClusterIP == now.ClusterIP {
 		now.ClusterIPs = was.ClusterIPs
 	}

@@ -23,7 +23,7 @@ var serviceTable = resource.TableOf(serviceRow,
 	resource.Text("External-IP", "Addresses at which the service is reachable from outside."),
 	resource.Text("Port(s)", "Ports of the service, with their node ports and protocols."),
 	resource.AgeColumn,
-	resource.Wide(resource.Text("Selector", "Labels of the pods behind the service.")),
+	resource.WideOnly(resource.Text("Selector", "Labels of the pods behind the service.")),
 )
 
 func serviceRow(s *corev1.Service) []any {
@@ -98,5 +98,5 @@ func endpointList(subsets []corev1.EndpointSubset) string {
 	if len(subsets) == 0 {
 		return resource.None
 	}
-	return resource.FirstThree(all, "")
+	return resource.JoinFirstThree(all, "")
 }

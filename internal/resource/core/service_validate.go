@@ -236,7 +236,7 @@ func isIPv6(ip string) bool { return strings.Contains(ip, ":") }
 func traffic(f *check.Errors, p *check.Path, s *corev1.Service) {
 	spec := &s.Spec
 	at := p.Child("externalTrafficPolicy")
-	if reachable(s) {
+	if isExternal(s) {
 		check.OneOf(f, at, spec.ExternalTrafficPolicy, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal)
 	} else if spec.ExternalTrafficPolicy != "" {
 		f.Invalid(at, spec.ExternalTrafficPolicy, "may only be set for externally-accessible services")

@@ -11,12 +11,12 @@ var serviceAccountTable = resource.TableOf(func(s *corev1.ServiceAccount) []any 
 }, resource.NameColumn, resource.AgeColumn)
 
 var serviceAccountStrategy = resource.Rules[*corev1.ServiceAccount]{
-	PrepareForCreate: nameOnly,
-	PrepareForUpdate: func(s, _ *corev1.ServiceAccount) { nameOnly(s) },
+	PrepareForCreate: keepSecretNames,
+	PrepareForUpdate: func(s, _ *corev1.ServiceAccount) { keepSecretNames(s) },
 }.Strategy()
 
-// nameOnly reduces references to secrets to their names, the only part with an effect.
-func nameOnly(s *corev1.ServiceAccount) {
+// keepSecretNames reduces references to secrets to their names, the only part with an effect.
+func keepSecretNames(s *corev1.ServiceAccount) {
 	for i := range s.Secrets {
 		s.Secrets[i] = corev1.ObjectReference{Name: s.Secrets[i].Name}
 	}

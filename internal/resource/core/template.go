@@ -26,7 +26,7 @@ var podTemplateTable = resource.TableOf(func(t *corev1.PodTemplate) []any {
 )
 
 func podTemplateStrategy() resource.Strategy {
-	r := resource.Counted(func(t *corev1.PodTemplate) *corev1.PodTemplateSpec { return &t.Template })
+	r := resource.SpecOnly(func(t *corev1.PodTemplate) *corev1.PodTemplateSpec { return &t.Template })
 	r.Default = func(t *corev1.PodTemplate) { podspec.DefaultTemplate(&t.Template) }
 	r.Validate = func(t *corev1.PodTemplate) field.ErrorList {
 		return podspec.ValidateTemplate(&t.Template, check.At("template"))
@@ -55,7 +55,7 @@ var replicationControllerTable = resource.TableOf(func(c *corev1.ReplicationCont
 	resource.AgeColumn,
 	resource.ContainersColumn,
 	resource.ImagesColumn,
-	resource.Wide(resource.Text("Selector", "Labels of the pods that are counted.")),
+	resource.WideOnly(resource.Text("Selector", "Labels of the pods that are counted.")),
 )
 
 func replicationControllerStrategy() resource.Strategy {

@@ -26,7 +26,7 @@ var volumeTable = resource.TableOf(volumeRow,
 	resource.Text("VolumeAttributesClass", "The class of attributes the volume has."),
 	resource.Text("Reason", "Why the volume is in its state."),
 	resource.AgeColumn,
-	resource.Wide(resource.Text("VolumeMode", "Whether the volume is a file system or a block device.")),
+	resource.WideOnly(resource.Text("VolumeMode", "Whether the volume is a file system or a block device.")),
 )
 
 func volumeRow(v *corev1.PersistentVolume) []any {
@@ -81,7 +81,7 @@ func accessModes(modes []corev1.PersistentVolumeAccessMode) string {
 }
 
 func volumeStrategy() resource.Strategy {
-	r := resource.Split(func(v *corev1.PersistentVolume) (*corev1.PersistentVolumeSpec, *corev1.PersistentVolumeStatus) {
+	r := resource.SpecAndStatus(func(v *corev1.PersistentVolume) (*corev1.PersistentVolumeSpec, *corev1.PersistentVolumeStatus) {
 		return &v.Spec, &v.Status
 	})
 	r.Default = defaultVolume

@@ -53,7 +53,7 @@ func volumeSource(f *check.Errors, p *check.Path, v *corev1.PersistentVolume, pi
 	})
 	one("quobyte", s.Quobyte != nil, func(p *check.Path) { podspec.Quobyte(f, p, s.Quobyte) })
 	one("cephFS", s.CephFS != nil, func(*check.Path) { some(p.Child("cephfs", "monitors"), s.CephFS.Monitors) })
-	one("iscsi", s.ISCSI != nil, func(p *check.Path) { podspec.ISCSIPersistent(f, p, s.ISCSI, v.Name) })
+	one("iscsi", s.ISCSI != nil, func(p *check.Path) { podspec.PersistentISCSI(f, p, s.ISCSI, v.Name) })
 	one("cinder", s.Cinder != nil, func(p *check.Path) {
 		need(p.Child("volumeID"), s.Cinder.VolumeID)
 		if r := s.Cinder.SecretRef; r != nil {

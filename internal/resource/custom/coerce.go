@@ -14,16 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// coercion selects how an object is coerced.
-type coercion struct {
+// coerceOptions selects how an object is coerced.
+type coerceOptions struct {
 	paths  bool // report dropped fields
 	stored bool // drop malformed metadata too, and initialize the generation
 }
 
 // coerce treats a custom object as decoding into a Go type treats others: it prunes unknown fields and
 // decodes the metadata.
-func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []string, err error) {
-	if k.fits(u, c) {
+func (k *Kind) coerce(u *unstructured.Unstructured, c coerceOptions) (dropped []string, err error) {
+	if k.isCoerced(u, c) {
 		return nil, nil
 	}
 	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
@@ -46,7 +46,7 @@ func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []strin
 	}
 	d := k.Definition
 	if gv.Group == d.Spec.Group && kind == d.Spec.Names.Kind {
-		tree, err := k.tree(gv.Version)
+		tree, err := k.structural(gv.Version)
 		if err != nil {
 			return nil, err
 		}
@@ -80,8 +80,8 @@ func (k *Kind) coerce(u *unstructured.Unstructured, c coercion) (dropped []strin
 	return dropped, nil
 }
 
-// fits reports whether an object is of the kind and known to be unchanged by coercion, as nearly all are.
-func (k *Kind) fits(u *unstructured.Unstructured, c coercion) bool {
+// isCoerced reports whether an object is of the kind and known to be unchanged by coercion, as nearly all are.
+func (k *Kind) isCoerced(u *unstructured.Unstructured, c coerceOptions) bool {
 	kind, _ := u.Object["kind"].(string)
 	apiVersion, _ := u.Object["apiVersion"].(string)
 	group, version, _ := strings.Cut(apiVersion, "/")
@@ -93,11 +93,11 @@ func (k *Kind) fits(u *unstructured.Unstructured, c coercion) bool {
 		return false
 	}
 	all, err := k.schemas()
-	return err == nil && all[version] != nil && all[version].plan != nil && all[version].plan.fitsRoot(u.Object)
+	return err == nil && all[version] != nil && all[version].plan != nil && all[version].plan.isRootCoerced(u.Object)
 }
 
-// tree returns the version's structural schema, or nil.
-func (k *Kind) tree(version string) (*structural.Structural, error) {
+// structural returns the version's structural schema, or nil.
+func (k *Kind) structural(version string) (*structural.Structural, error) {
 	all, err := k.schemas()
 	if err != nil || all[version] == nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (k *Kind) setDefaults(u *unstructured.Unstructured) {
 	}
 	switch s := all[gvk.Version]; {
 	case s.plan != nil:
-		s.plan.fill(u.Object)
+		s.plan.setDefaults(u.Object)
 	case s.tree != nil:
 		defaulting.Default(u.Object, s.tree)
 	}
@@ -126,25 +126,25 @@ func (k *Kind) setDefaults(u *unstructured.Unstructured) {
 // read converts objects as they were stored to the version.
 func (k *Kind) read(ctx context.Context, stored []*unstructured.Unstructured, version string) ([]*unstructured.Unstructured, error) {
 	for _, u := range stored {
-		if _, err := k.coerce(u, coercion{stored: true}); err != nil {
+		if _, err := k.coerce(u, coerceOptions{stored: true}); err != nil {
 			return nil, fmt.Errorf("stored %s cannot be read: %w", k.GroupResource(), err)
 		}
 		k.setDefaults(u)
 	}
-	return k.allIn(ctx, stored, version)
+	return k.convertAllTo(ctx, stored, version)
 }
 
-// in converts an object. It does not modify its argument.
-func (k *Kind) in(ctx context.Context, u *unstructured.Unstructured, version string) (*unstructured.Unstructured, error) {
-	all, err := k.allIn(ctx, []*unstructured.Unstructured{u}, version)
+// convertTo converts an object. It does not modify its argument.
+func (k *Kind) convertTo(ctx context.Context, u *unstructured.Unstructured, version string) (*unstructured.Unstructured, error) {
+	all, err := k.convertAllTo(ctx, []*unstructured.Unstructured{u}, version)
 	if err != nil {
 		return nil, err
 	}
 	return all[0], nil
 }
 
-// allIn converts the objects of other versions in one call. It does not modify its argument.
-func (k *Kind) allIn(ctx context.Context, all []*unstructured.Unstructured, version string) ([]*unstructured.Unstructured, error) {
+// convertAllTo converts the objects of other versions in one call. It does not modify its argument.
+func (k *Kind) convertAllTo(ctx context.Context, all []*unstructured.Unstructured, version string) ([]*unstructured.Unstructured, error) {
 	to := schema.GroupVersion{Group: k.Definition.Spec.Group, Version: version}
 	out := slices.Clone(all)
 	var at []int
@@ -170,7 +170,7 @@ func (k *Kind) allIn(ctx context.Context, all []*unstructured.Unstructured, vers
 		return nil, err
 	}
 	for i, u := range converted {
-		if _, err := k.coerce(u, coercion{}); err != nil {
+		if _, err := k.coerce(u, coerceOptions{}); err != nil {
 			return nil, err
 		}
 		out[at[i]] = u

@@ -20,7 +20,8 @@
 // # Performance
 //
 // Nearly all objects conform to their schema. Beside upstream's forms of its schema, a version therefore has a
-// plan, which recognizes objects that need no coercion and sets defaults, and a check, which detects valid values.
+// compiledStructure, which recognizes objects that need no coercion and sets defaults, and a
+// compiledSchema, which detects valid values.
 // Either may be unsure; then upstream's functions decide. The tests compare both.
 //
 // An unused Kind consists of its names and the definition's stored bytes, which the watch cache holds anyway.

@@ -17,10 +17,10 @@ type Kind struct {
 	// Definition has everything except the schemas. It must not be modified.
 	Definition *apiextensionsv1.CustomResourceDefinition
 
-	text     *atomic.Pointer[[]byte] // of the last state that is served identically
+	text     *atomic.Pointer[[]byte] // setDefinition the last state that is served identically
 	key      string
 	since    int64
-	at       *atomic.Int64 // of that state
+	at       *atomic.Int64 // setDefinition that state
 	tag      string
 	convert  Converter
 	schemas  func() (map[string]*structure, error)
@@ -51,11 +51,11 @@ func New(text []byte, o Options) (*Kind, error) {
 	}
 	k := &Kind{text: new(atomic.Pointer[[]byte]), key: o.Key, since: o.Revision, at: new(atomic.Int64), convert: convert}
 	k.Renew(o.Revision, text)
-	return k.of(d), nil
+	return k.setDefinition(d), nil
 }
 
-// of sets the fields that depend on the state of the definition.
-func (k *Kind) of(d *apiextensionsv1.CustomResourceDefinition) *Kind {
+// setDefinition sets the fields that depend on the state of the definition.
+func (k *Kind) setDefinition(d *apiextensionsv1.CustomResourceDefinition) *Kind {
 	k.Definition, k.versions = d, map[string]*version{}
 	k.tag = string(d.UID) + "/" + strconv.FormatInt(d.Generation, 10)
 	k.schemas = sync.OnceValues(k.readSchemas)
@@ -77,7 +77,7 @@ func (k *Kind) GroupResource() schema.GroupResource {
 // Same reports whether another state of the definition is served identically.
 func (k *Kind) Same(other *Kind) bool {
 	a, b := k.Definition, other.Definition
-	return a.UID == b.UID && a.Generation == b.Generation && closed(a) == closed(b) && accepted(a) == accepted(b) && sameNames(a, b)
+	return a.UID == b.UID && a.Generation == b.Generation && closed(a) == closed(b) && namesAccepted(a) == namesAccepted(b) && sameNames(a, b)
 }
 
 func sameNames(a, b *apiextensionsv1.CustomResourceDefinition) bool {
@@ -86,8 +86,8 @@ func sameNames(a, b *apiextensionsv1.CustomResourceDefinition) bool {
 	return string(x) == string(y)
 }
 
-// head is a definition without its schemas, which are nearly all of its text.
-type head struct {
+// definitionHead is a definition without its schemas, which are nearly all of its text.
+type definitionHead struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
@@ -113,7 +113,7 @@ type headVersion struct {
 }
 
 func readHead(text []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
-	var h head
+	var h definitionHead
 	if err := json.Unmarshal(text, &h); err != nil {
 		return nil, fmt.Errorf("custom resource definition cannot be read: %w", err)
 	}
@@ -136,7 +136,7 @@ func readHead(text []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 func (k *Kind) WithStatus(status apiextensionsv1.CustomResourceDefinitionStatus) *Kind {
 	d := k.Definition.DeepCopy()
 	d.Status = status
-	return (&Kind{text: k.text, key: k.key, since: k.since, at: k.at, convert: k.convert}).of(d)
+	return (&Kind{text: k.text, key: k.key, since: k.since, at: k.at, convert: k.convert}).setDefinition(d)
 }
 
 // Renew records the latest state of the definition that is served identically. Its stored JSON replaces the

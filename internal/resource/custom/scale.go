@@ -14,11 +14,11 @@ import (
 	"fairlead.dev/internal/resource"
 )
 
-// steps splits a path like ".spec.replicas".
-func steps(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
+// splitPath splits a path like ".spec.replicas".
+func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
 func scaleAccess(s *apiextensionsv1.CustomResourceSubresourceScale) *resource.ScaleAccess {
-	desired, observed := steps(s.SpecReplicasPath), steps(s.StatusReplicasPath)
+	desired, observed := splitPath(s.SpecReplicasPath), splitPath(s.StatusReplicasPath)
 	number := func(obj runtime.Object, path []string) (int64, bool, error) {
 		return unstructured.NestedInt64(obj.(*resource.Untyped).Object, path...)
 	}
@@ -50,7 +50,7 @@ func scaleAccess(s *apiextensionsv1.CustomResourceSubresourceScale) *resource.Sc
 			if s.LabelSelectorPath == nil || *s.LabelSelectorPath == "" {
 				return "", nil
 			}
-			text, _, err := unstructured.NestedString(obj.(*resource.Untyped).Object, steps(*s.LabelSelectorPath)...)
+			text, _, err := unstructured.NestedString(obj.(*resource.Untyped).Object, splitPath(*s.LabelSelectorPath)...)
 			return text, err
 		},
 	}
@@ -63,7 +63,7 @@ func (v *version) validateScale(obj *unstructured.Unstructured, desired bool) (e
 		return nil
 	}
 	count := func(path string) {
-		n, _, err := unstructured.NestedInt64(obj.Object, steps(path)...)
+		n, _, err := unstructured.NestedInt64(obj.Object, splitPath(path)...)
 		at := field.NewPath(path)
 		switch {
 		case err != nil:
@@ -79,7 +79,7 @@ func (v *version) validateScale(obj *unstructured.Unstructured, desired bool) (e
 	}
 	count(s.StatusReplicasPath)
 	if s.LabelSelectorPath != nil {
-		text, _, err := unstructured.NestedString(obj.Object, steps(*s.LabelSelectorPath)...)
+		text, _, err := unstructured.NestedString(obj.Object, splitPath(*s.LabelSelectorPath)...)
 		if err != nil {
 			errs = append(errs, field.Invalid(field.NewPath(*s.LabelSelectorPath), text, err.Error()))
 		}

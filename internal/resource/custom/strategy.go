@@ -40,15 +40,15 @@ func (v *version) prepareCreate(obj *resource.Untyped) {
 
 func (v *version) prepareUpdate(obj, old *resource.Untyped) {
 	if v.hasStatus() {
-		keep(obj, old, "status")
+		restoreMember(obj, old, "status")
 	}
 	if !sameButMeta(obj.Object, old.Object) {
 		obj.SetGeneration(old.GetGeneration() + 1)
 	}
 }
 
-// keep restores the old object's member.
-func keep(obj, old *resource.Untyped, name string) {
+// restoreMember restores the old object's member.
+func restoreMember(obj, old *resource.Untyped, name string) {
 	if was, ok := old.Object[name]; ok {
 		obj.Object[name] = was
 	} else {

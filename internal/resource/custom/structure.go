@@ -14,7 +14,7 @@ import (
 type structure struct {
 	props *apiextensions.JSONSchemaProps // nil if there is no schema
 	tree  *structural.Structural         // nil likewise
-	plan  *plan                          // of the tree; nil if unknown fields are preserved everywhere
+	plan  *compiledStructure             // setDefinition the tree; nil if unknown fields are preserved everywhere
 }
 
 // readSchemas decodes the schemas of all versions: objects may be stored in any of them, even one that is no longer
@@ -52,7 +52,7 @@ func (k *Kind) readSchemas() (map[string]*structure, error) {
 		}
 		s.tree = tree
 		if !full.Spec.PreserveUnknownFields {
-			s.plan = newPlan(tree)
+			s.plan = compileStructure(tree)
 		}
 	}
 	return all, nil

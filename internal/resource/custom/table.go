@@ -56,7 +56,7 @@ func (v *version) table() resource.Table {
 		}
 		cells := append(make([]any, 0, len(columns)), u.GetName())
 		for i, p := range *paths {
-			cells = append(cells, cell(p, asked[i].Type, object))
+			cells = append(cells, cellValue(p, asked[i].Type, object))
 		}
 		return cells
 	}, columns...)
@@ -80,8 +80,8 @@ func parse(path string) *jsonpath.JSONPath {
 	return p
 }
 
-// cell returns the value of a column, or nil.
-func cell(p *jsonpath.JSONPath, columnType string, object map[string]any) any {
+// cellValue returns the value of a column, or nil.
+func cellValue(p *jsonpath.JSONPath, columnType string, object map[string]any) any {
 	found, err := p.FindResults(object)
 	if err != nil || len(found) == 0 || len(found[0]) == 0 {
 		return nil
@@ -94,10 +94,10 @@ func cell(p *jsonpath.JSONPath, columnType string, object map[string]any) any {
 		}
 		return b.String()
 	}
-	return typed(columnType, value)
+	return columnValue(columnType, value)
 }
 
-func typed(columnType string, value any) any {
+func columnValue(columnType string, value any) any {
 	switch columnType {
 	case "integer":
 		switch n := value.(type) {

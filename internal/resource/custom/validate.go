@@ -29,7 +29,7 @@ func (v *version) Validate(ctx context.Context, o resource.Validation) field.Err
 	both := sync.OnceValue(func() *common.CorrelatedObject {
 		return common.NewCorrelatedObject(o.Object.Object, o.Old.Object, &model.Structural{Structural: r.tree})
 	})
-	errs := v.misnamed(o.Object)
+	errs := v.validateGVK(o.Object)
 	if errs == nil {
 		errs = v.values(r, o, both)
 	}
@@ -44,7 +44,7 @@ func (v *version) Validate(ctx context.Context, o resource.Validation) field.Err
 	if o.Old != nil {
 		options = append(options, cel.WithRatcheting(both()))
 	}
-	return append(errs, r.judge(ctx, append(o.Faults[:len(o.Faults):len(o.Faults)], errs...), o, options...)...)
+	return append(errs, r.validate(ctx, append(o.Errors[:len(o.Errors):len(o.Errors)], errs...), o, options...)...)
 }
 
 // recorder receives the warnings of rules.
@@ -57,8 +57,8 @@ func (r recorder) AddWarning(_, text string) {
 	}
 }
 
-// misnamed returns errors if an object has another kind or version. Its values are then not validated.
-func (v *version) misnamed(obj *unstructured.Unstructured) (errs field.ErrorList) {
+// validateGVK returns errors if an object has another kind or version. Its values are then not validated.
+func (v *version) validateGVK(obj *unstructured.Unstructured) (errs field.ErrorList) {
 	d := v.kind.Definition
 	if kind := d.Status.AcceptedNames.Kind; obj.GetKind() != kind {
 		errs = append(errs, field.Invalid(field.NewPath("kind"), obj.GetKind(), "must be "+kind))
@@ -73,7 +73,7 @@ func (v *version) misnamed(obj *unstructured.Unstructured) (errs field.ErrorList
 func (v *version) values(r *rules, o resource.Validation, both func() *common.CorrelatedObject) (errs field.ErrorList) {
 	switch {
 	case o.Status:
-		if status, ok := o.Object.Object["status"]; ok && r.status != nil && r.status.check.of(status, true) != good {
+		if status, ok := o.Object.Object["status"]; ok && r.status != nil && r.status.check.check(status, true) != good {
 			var options []validation.ValidationOption
 			if r.tree != nil {
 				options = append(options, validation.WithRatcheting(both().Key("status")))
@@ -81,7 +81,7 @@ func (v *version) values(r *rules, o resource.Validation, both func() *common.Co
 			errs = validation.ValidateCustomResourceUpdate(field.NewPath("status"), status, o.Old.Object["status"], r.status, options...)
 		}
 		return append(errs, v.validateScale(o.Object, false)...)
-	case r.schema.check.of(o.Object.Object, o.Old != nil) == good:
+	case r.schema.check.check(o.Object.Object, o.Old != nil) == good:
 	case o.Old == nil:
 		errs = validation.ValidateCustomResource(nil, o.Object.Object, r.schema)
 	default:
@@ -102,8 +102,8 @@ func (r *rules) lists(obj, old *unstructured.Unstructured) field.ErrorList {
 	return errs
 }
 
-// judge returns the errors of the CEL rules. Certain errors found before make the object unfit for rules.
-func (r *rules) judge(ctx context.Context, found field.ErrorList, o resource.Validation, options ...cel.Option) field.ErrorList {
+// validate returns the errors of the CEL rules. Certain errors found before make the object unfit for rules.
+func (r *rules) validate(ctx context.Context, found field.ErrorList, o resource.Validation, options ...cel.Option) field.ErrorList {
 	for _, e := range found {
 		switch e.Type {
 		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:

@@ -28,7 +28,7 @@ var _ resource.Custom = (*version)(nil)
 // rules are the version's compiled schema.
 type rules struct {
 	tree   *structural.Structural
-	plan   *plan
+	plan   *compiledStructure
 	schema *values
 	status *values        // nil if the schema does not have it
 	cel    *cel.Validator // nil without rules
@@ -63,7 +63,7 @@ func (v *version) compile() (*rules, error) {
 // values are a schema's types and bounds. The validator is asked about values that the check does not accept.
 type values struct {
 	validation.SchemaValidator
-	check *check
+	check *compiledSchema
 }
 
 func newValues(props *apiextensions.JSONSchemaProps) (*values, error) {
@@ -71,7 +71,7 @@ func newValues(props *apiextensions.JSONSchemaProps) (*values, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &values{v, newCheck(s)}, nil
+	return &values{v, compileSchema(s)}, nil
 }
 
 func (v *version) hasStatus() bool { return v.Subresources != nil && v.Subresources.Status != nil }
@@ -86,19 +86,21 @@ func (v *version) scale() *apiextensionsv1.CustomResourceSubresourceScale {
 // Tag implements resource.Custom.
 func (v *version) Tag() string { return v.kind.tag }
 
-// Since implements resource.Custom.
-func (v *version) Since() int64 { return v.kind.since }
+// DefinitionRevision implements resource.Custom.
+func (v *version) DefinitionRevision() int64 { return v.kind.since }
 
 // Definition implements resource.Custom.
 func (v *version) Definition() (string, int64) { return v.kind.key, v.kind.at.Load() }
 
 // Coerce implements resource.Custom.
 func (v *version) Coerce(obj *unstructured.Unstructured, paths bool) ([]string, error) {
-	return v.kind.coerce(obj, coercion{paths: paths})
+	return v.kind.coerce(obj, coerceOptions{paths: paths})
 }
 
-// Fits implements resource.Custom.
-func (v *version) Fits(obj *unstructured.Unstructured) bool { return v.kind.fits(obj, coercion{}) }
+// IsCoerced implements resource.Custom.
+func (v *version) IsCoerced(obj *unstructured.Unstructured) bool {
+	return v.kind.isCoerced(obj, coerceOptions{})
+}
 
 // Read implements resource.Custom.
 func (v *version) Read(ctx context.Context, stored *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -114,17 +116,17 @@ func (v *version) ReadAll(ctx context.Context, stored []*unstructured.Unstructur
 	return v.kind.read(ctx, stored, v.Name)
 }
 
-// Asks implements resource.Custom.
-func (v *version) Asks() bool { return v.kind.convert != Converter(rename{}) }
+// NeedsWebhook implements resource.Custom.
+func (v *version) NeedsWebhook() bool { return v.kind.convert != Converter(rename{}) }
 
-// In implements resource.Custom.
-func (v *version) In(ctx context.Context, obj *unstructured.Unstructured, to string) (*unstructured.Unstructured, error) {
-	return v.kind.in(ctx, obj, to)
+// ConvertTo implements resource.Custom.
+func (v *version) ConvertTo(ctx context.Context, obj *unstructured.Unstructured, to string) (*unstructured.Unstructured, error) {
+	return v.kind.convertTo(ctx, obj, to)
 }
 
 // Store implements resource.Custom.
 func (v *version) Store(ctx context.Context, obj *unstructured.Unstructured, to string) (*unstructured.Unstructured, error) {
-	out, err := v.kind.in(ctx, obj, to)
+	out, err := v.kind.convertTo(ctx, obj, to)
 	if err == nil {
 		v.kind.setDefaults(out)
 	}
@@ -133,20 +135,20 @@ func (v *version) Store(ctx context.Context, obj *unstructured.Unstructured, to 
 
 // Schema implements resource.Custom.
 func (v *version) Schema(name string) *spec.Schema {
-	tree, err := v.kind.tree(name)
+	tree, err := v.kind.structural(name)
 	if err != nil || tree == nil {
 		return nil
 	}
 	return tree.DeepCopy().Unfold().ToKubeOpenAPI()
 }
 
-// Known implements resource.Custom.
-func (v *version) Known() (names []string) {
+// VersionNames implements resource.Custom.
+func (v *version) VersionNames() (names []string) {
 	for _, other := range v.kind.Definition.Spec.Versions {
 		names = append(names, other.Name)
 	}
 	return names
 }
 
-// KeepsUnknown implements resource.Custom.
-func (v *version) KeepsUnknown() bool { return v.kind.Definition.Spec.PreserveUnknownFields }
+// PreservesUnknownFields implements resource.Custom.
+func (v *version) PreservesUnknownFields() bool { return v.kind.Definition.Spec.PreserveUnknownFields }

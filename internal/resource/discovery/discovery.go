@@ -16,7 +16,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.NamespaceScoped[discoveryv1.EndpointSlice, discoveryv1.EndpointSliceList](discoveryv1.SchemeGroupVersion, "endpointslices").
-			Shown(sliceTable).Ruled(sliceStrategy),
+			WithTable(sliceTable).WithStrategy(sliceStrategy),
 	}
 }
 
@@ -35,7 +35,7 @@ var sliceTable = resource.TableOf(func(s *discoveryv1.EndpointSlice) []any {
 	for _, e := range s.Endpoints {
 		addresses = append(addresses, e.Addresses...)
 	}
-	portCell, addressCell := resource.FirstThree(ports, resource.Unset), resource.FirstThree(addresses, resource.Unset)
+	portCell, addressCell := resource.JoinFirstThree(ports, resource.Unset), resource.JoinFirstThree(addresses, resource.Unset)
 	return []any{s.Name, string(s.AddressType), cmp.Or(portCell, resource.Unset), cmp.Or(addressCell, resource.Unset), resource.AgeOf(s)}
 },
 	resource.NameColumn,
@@ -55,16 +55,16 @@ var sliceStrategy = resource.Rules[*discoveryv1.EndpointSlice]{
 	PrepareForCreate: func(s *discoveryv1.EndpointSlice) {
 		s.Generation = 1
 		dropTopology(s, nil)
-		resource.NoneForEmpty(&s.Endpoints)
-		resource.NoneForEmpty(&s.Ports)
+		resource.NilIfEmpty(&s.Endpoints)
+		resource.NilIfEmpty(&s.Ports)
 	},
 	PrepareForUpdate: func(s, old *discoveryv1.EndpointSlice) {
 		countSlice(s, old)
 		if !apiequality.Semantic.DeepEqual(s.Endpoints, old.Endpoints) {
 			dropTopology(s, old)
 		}
-		resource.NoneForEmpty(&s.Endpoints)
-		resource.NoneForEmpty(&s.Ports)
+		resource.NilIfEmpty(&s.Endpoints)
+		resource.NilIfEmpty(&s.Ports)
 	},
 	Validate:       validateSlice,
 	ValidateUpdate: validateSliceUpdate,

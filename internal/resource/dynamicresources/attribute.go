@@ -15,8 +15,8 @@ import (
 // maxName bounds a domain, a slash and an identifier.
 const maxName = resourcev1.DeviceMaxDomainLength + 1 + resourcev1.DeviceMaxIDLength
 
-// shorter removes the middle of a long text.
-func shorter(s string, limit int) string {
+// shorten removes the middle of a long text.
+func shorten(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -39,7 +39,7 @@ func attributes(f *check.Errors, p *check.Path, d *resourcev1.Device) {
 	for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
 		a := d.Attributes[name]
 		attributeName(f, at, string(name))
-		attribute(f, at.Key(shorter(string(name), maxName)), &a)
+		attribute(f, at.Key(shorten(string(name), maxName)), &a)
 	}
 }
 
@@ -47,7 +47,7 @@ var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 	`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?` +
 	`(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
 
-// attribute wants one value, or one list of values.
+// attribute requires one value, or one list of values.
 func attribute(f *check.Errors, p *check.Path, a *resourcev1.DeviceAttribute) {
 	n := 0
 	has := func(set bool) bool {

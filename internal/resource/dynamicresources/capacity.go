@@ -12,7 +12,7 @@ import (
 // maxValues bounds the amounts that a policy names.
 const maxValues = 10
 
-// capacity wants a policy of requests only where several can have a part.
+// capacity requires a policy of requests only where several can have a part.
 func capacity(f *check.Errors, p *check.Path, c resourcev1.DeviceCapacity, multiple bool) {
 	policy := c.RequestPolicy
 	if policy == nil {
@@ -42,7 +42,7 @@ func validValues(f *check.Errors, p *check.Path, values []amount.Quantity, other
 		}
 	}
 	found := false
-	once(f, p, values, maxValues, func(q *amount.Quantity) string { return fmt.Sprint(q.Value()) },
+	validateSet(f, p, values, maxValues, func(q *amount.Quantity) string { return fmt.Sprint(q.Value()) },
 		func(p *check.Path, q *amount.Quantity) {
 			if q.Cmp(limit) > 0 {
 				f.Invalid(p, q.String(), "option is larger than capacity value: "+limit.String())

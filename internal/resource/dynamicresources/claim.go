@@ -38,12 +38,12 @@ var templateTable = resource.TableOf(func(t *resourcev1.ResourceClaimTemplate) [
 }, resource.NameColumn, resource.AgeColumn)
 
 func claimStrategy() resource.Strategy {
-	r := resource.Split(func(c *resourcev1.ResourceClaim) (*resourcev1.ResourceClaimSpec, *resourcev1.ResourceClaimStatus) {
+	r := resource.SpecAndStatus(func(c *resourcev1.ResourceClaim) (*resourcev1.ResourceClaimSpec, *resourcev1.ResourceClaimStatus) {
 		return &c.Spec, &c.Status
 	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(c, old *resourcev1.ResourceClaim) {
-		resource.KeepMeta(c, old)
+		resource.RestoreMeta(c, old)
 		keep(c, old)
 	}
 	r.Default = func(c *resourcev1.ResourceClaim) {
@@ -72,12 +72,12 @@ func claimStrategy() resource.Strategy {
 	create, update := r.PrepareForCreate, r.PrepareForUpdate
 	r.PrepareForCreate = func(c *resourcev1.ResourceClaim) {
 		create(c)
-		resource.NoneForEmpty(&c.Spec.Devices.Requests)
+		resource.NilIfEmpty(&c.Spec.Devices.Requests)
 	}
 	r.PrepareForUpdate = func(c, old *resourcev1.ResourceClaim) {
 		update(c, old)
 		if len(old.Spec.Devices.Requests) == 0 {
-			resource.NoneForEmpty(&c.Spec.Devices.Requests)
+			resource.NilIfEmpty(&c.Spec.Devices.Requests)
 		}
 	}
 	return r.Strategy()
@@ -85,10 +85,10 @@ func claimStrategy() resource.Strategy {
 
 var templateStrategy = resource.Rules[*resourcev1.ResourceClaimTemplate]{
 	Default:          func(t *resourcev1.ResourceClaimTemplate) { defaultClaim(&t.Spec.Spec) },
-	PrepareForCreate: func(t *resourcev1.ResourceClaimTemplate) { resource.NoneForEmpty(&t.Spec.Spec.Devices.Requests) },
+	PrepareForCreate: func(t *resourcev1.ResourceClaimTemplate) { resource.NilIfEmpty(&t.Spec.Spec.Devices.Requests) },
 	PrepareForUpdate: func(t, old *resourcev1.ResourceClaimTemplate) {
 		if len(old.Spec.Spec.Devices.Requests) == 0 {
-			resource.NoneForEmpty(&t.Spec.Spec.Devices.Requests)
+			resource.NilIfEmpty(&t.Spec.Spec.Devices.Requests)
 		}
 	},
 	Validate: func(t *resourcev1.ResourceClaimTemplate) field.ErrorList {

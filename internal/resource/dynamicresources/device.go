@@ -47,7 +47,7 @@ var taintTable = resource.TableOf(func(r *resourcev1.DeviceTaintRule) []any {
 )
 
 func classStrategy() resource.Strategy {
-	r := resource.Counted(func(c *resourcev1.DeviceClass) *resourcev1.DeviceClassSpec { return &c.Spec })
+	r := resource.SpecOnly(func(c *resourcev1.DeviceClass) *resourcev1.DeviceClassSpec { return &c.Spec })
 	r.Validate = func(c *resourcev1.DeviceClass) field.ErrorList { return validateClass(c, nil) }
 	r.ValidateUpdate = validateClass
 	return r.Strategy()
@@ -58,7 +58,7 @@ func validateClass(c, old *resourcev1.DeviceClass) field.ErrorList {
 	p, s := check.At("spec"), &c.Spec
 	stored := old != nil && apiequality.Semantic.DeepEqual(s.Selectors, old.Spec.Selectors)
 	selectors(&f, p.Child("selectors"), s.Selectors, stored)
-	each(&f, p.Child("config"), s.Config, resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceClassConfiguration) {
+	validateList(&f, p.Child("config"), s.Config, resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceClassConfiguration) {
 		configuration(&f, p, &c.DeviceConfiguration)
 	})
 	if n := s.ExtendedResourceName; n != nil && !check.IsExtended(corev1.ResourceName(*n)) {
@@ -68,11 +68,11 @@ func validateClass(c, old *resourcev1.DeviceClass) field.ErrorList {
 }
 
 func sliceStrategy() resource.Strategy {
-	r := resource.Counted(func(s *resourcev1.ResourceSlice) *resourcev1.ResourceSliceSpec { return &s.Spec })
+	r := resource.SpecOnly(func(s *resourcev1.ResourceSlice) *resourcev1.ResourceSliceSpec { return &s.Spec })
 	r.Default = func(s *resourcev1.ResourceSlice) {
 		for i := range s.Spec.Devices {
 			for k := range s.Spec.Devices[i].Taints {
-				stamp(&s.Spec.Devices[i].Taints[k])
+				setTimeAdded(&s.Spec.Devices[i].Taints[k])
 			}
 		}
 	}
@@ -81,8 +81,8 @@ func sliceStrategy() resource.Strategy {
 	return r.Strategy()
 }
 
-// stamp sets the time at which a taint was added, unless the user has set it.
-func stamp(t *resourcev1.DeviceTaint) {
+// setTimeAdded sets the time at which a taint was added, unless the user has set it.
+func setTimeAdded(t *resourcev1.DeviceTaint) {
 	if t.TimeAdded == nil {
 		t.TimeAdded = &metav1.Time{Time: time.Now().Truncate(time.Second)}
 	}
@@ -94,10 +94,10 @@ func taintStrategy() resource.Strategy {
 	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(r, old *resourcev1.DeviceTaintRule) {
-		resource.KeepMeta(r, old)
+		resource.RestoreMeta(r, old)
 		keep(r, old)
 	}
-	r.Default = func(r *resourcev1.DeviceTaintRule) { stamp(&r.Spec.Taint) }
+	r.Default = func(r *resourcev1.DeviceTaintRule) { setTimeAdded(&r.Spec.Taint) }
 	r.Validate = func(r *resourcev1.DeviceTaintRule) field.ErrorList { return validateTaintRule(r, nil) }
 	r.ValidateUpdate = validateTaintRule
 	r.ValidateStatusUpdate = validateTaintRuleStatus
@@ -137,7 +137,7 @@ func validateTaintRuleStatus(r, _ *resourcev1.DeviceTaintRule) field.ErrorList {
 	return f.List()
 }
 
-// taint wants a key, a value that can be a label's, and one of the effects, unless
+// taint requires a key, a value that can be a label's, and one of the effects, unless
 // that is as it was.
 func taint(f *check.Errors, p *check.Path, t, old *resourcev1.DeviceTaint) {
 	f.LabelKey(p.Child("key"), t.Key)

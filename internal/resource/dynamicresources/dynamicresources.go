@@ -16,19 +16,19 @@ func Resources() []*resource.Resource {
 	gv := resourcev1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.ClusterScoped[resourcev1.DeviceClass, resourcev1.DeviceClassList](gv, "deviceclasses").
-			Shown(classTable).Ruled(classStrategy()),
+			WithTable(classTable).WithStrategy(classStrategy()),
 		resource.ClusterScoped[resourcev1.DeviceTaintRule, resourcev1.DeviceTaintRuleList](gv, "devicetaintrules").
-			Idle("this control plane allocates no devices and evicts no pods from them: the DeviceTaintRule has no effect").
-			WithStatus().Shown(taintTable).Ruled(taintStrategy()),
+			WithNoEffectWarning("this control plane allocates no devices and evicts no pods from them: the DeviceTaintRule has no effect").
+			WithStatus().WithTable(taintTable).WithStrategy(taintStrategy()),
 		resource.NamespaceScoped[resourcev1.ResourceClaim, resourcev1.ResourceClaimList](gv, "resourceclaims").
-			WithStatus().Shown(claimTable).Ruled(claimStrategy()),
+			WithStatus().WithTable(claimTable).WithStrategy(claimStrategy()),
 		resource.NamespaceScoped[resourcev1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplateList](gv, "resourceclaimtemplates").
-			Shown(templateTable).Ruled(templateStrategy),
+			WithTable(templateTable).WithStrategy(templateStrategy),
 		resource.ClusterScoped[resourcev1.ResourceSlice, resourcev1.ResourceSliceList](gv, "resourceslices").
-			Select(resource.FieldAt("spec.nodeName", "").Index(), resource.FieldAt("spec.driver", "")).
-			Refuse(func(gvk schema.GroupVersionKind, label string) error {
+			WithSelectableFields(resource.FieldAt("spec.nodeName", "").Index(), resource.FieldAt("spec.driver", "")).
+			WithSelectorError(func(gvk schema.GroupVersionKind, label string) error {
 				return fmt.Errorf("field label not supported for %s: %s", gvk, label)
 			}).
-			Shown(sliceTable).Ruled(sliceStrategy()),
+			WithTable(sliceTable).WithStrategy(sliceStrategy()),
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"fairlead.dev/internal/resource/podspec"
 )
 
-// each calls look for the elements of a list, which may have at most limit elements; a longer list is reported
+// validateList calls look for the elements of a list, which may have at most limit elements; a longer list is reported
 // without looking at its elements. A negative limit means unbounded.
-func each[T any](f *check.Errors, p *check.Path, list []T, limit int, look func(p *check.Path, v *T)) bool {
+func validateList[T any](f *check.Errors, p *check.Path, list []T, limit int, look func(p *check.Path, v *T)) bool {
 	if limit >= 0 && len(list) > limit {
 		f.Add(field.TooMany(p.Field(), len(list), limit))
 		return false
@@ -28,9 +28,9 @@ func each[T any](f *check.Errors, p *check.Path, list []T, limit int, look func(
 	return true
 }
 
-// once is each, and wants elements of different keys.
-func once[T any, K comparable](f *check.Errors, p *check.Path, list []T, limit int, key func(*T) K, look func(p *check.Path, v *T)) {
-	if !each(f, p, list, limit, look) {
+// validateSet is validateList for elements with distinct keys.
+func validateSet[T any, K comparable](f *check.Errors, p *check.Path, list []T, limit int, key func(*T) K, look func(p *check.Path, v *T)) {
+	if !validateList(f, p, list, limit, look) {
 		return
 	}
 	seen := map[K]bool{}
@@ -43,9 +43,9 @@ func once[T any, K comparable](f *check.Errors, p *check.Path, list []T, limit i
 	}
 }
 
-func itself(s *string) string { return *s }
+func identity(s *string) string { return *s }
 
-// poolName wants subdomains between slashes.
+// poolName requires subdomains between slashes.
 func poolName(f *check.Errors, p *check.Path, name string) {
 	if name == "" {
 		f.Required(p, "")
@@ -59,7 +59,7 @@ func poolName(f *check.Errors, p *check.Path, name string) {
 	}
 }
 
-// attributeName wants an identifier, with the domain of a driver in front or not.
+// attributeName requires an identifier, with the domain of a driver in front or not.
 func attributeName(f *check.Errors, p *check.Path, name string) {
 	domain, id, two := strings.Cut(name, "/")
 	switch {

@@ -29,7 +29,7 @@ func requestsOf(d *resourcev1.DeviceClaim) requests {
 	return out
 }
 
-// reference wants "request" or "request/alternative".
+// reference requires "request" or "request/alternative".
 func (r requests) reference(f *check.Errors, p *check.Path, name string) {
 	const why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 	parts := strings.Split(name, "/")
@@ -46,16 +46,16 @@ func (r requests) reference(f *check.Errors, p *check.Path, name string) {
 }
 
 func (r requests) references(f *check.Errors, p *check.Path, names []string) {
-	once(f, p, names, resourcev1.DeviceRequestsMaxSize, itself, func(p *check.Path, s *string) { r.reference(f, p, *s) })
+	validateSet(f, p, names, resourcev1.DeviceRequestsMaxSize, identity, func(p *check.Path, s *string) { r.reference(f, p, *s) })
 }
 
 func claim(f *check.Errors, p *check.Path, s *resourcev1.ResourceClaimSpec) {
 	p = p.Child("devices")
 	d, names := &s.Devices, requestsOf(&s.Devices)
-	once(f, p.Child("requests"), d.Requests, resourcev1.DeviceRequestsMaxSize,
+	validateSet(f, p.Child("requests"), d.Requests, resourcev1.DeviceRequestsMaxSize,
 		func(r *resourcev1.DeviceRequest) string { return r.Name },
 		func(p *check.Path, r *resourcev1.DeviceRequest) { request(f, p, r) })
-	each(f, p.Child("constraints"), d.Constraints, resourcev1.DeviceConstraintsMaxSize, func(p *check.Path, c *resourcev1.DeviceConstraint) {
+	validateList(f, p.Child("constraints"), d.Constraints, resourcev1.DeviceConstraintsMaxSize, func(p *check.Path, c *resourcev1.DeviceConstraint) {
 		names.references(f, p.Child("requests"), c.Requests)
 		switch {
 		case c.MatchAttribute != nil:
@@ -66,7 +66,7 @@ func claim(f *check.Errors, p *check.Path, s *resourcev1.ResourceClaimSpec) {
 			f.Required(p, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`)
 		}
 	})
-	each(f, p.Child("config"), d.Config, resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceClaimConfiguration) {
+	validateList(f, p.Child("config"), d.Config, resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceClaimConfiguration) {
 		names.references(f, p.Child("requests"), c.Requests)
 		configuration(f, p, &c.DeviceConfiguration)
 	})
@@ -84,7 +84,7 @@ func request(f *check.Errors, p *check.Path, r *resourcev1.DeviceRequest) {
 		e := r.Exactly
 		device(f, p.Child("exactly"), e.DeviceClassName, e.Selectors, e.AllocationMode, e.Count, e.Tolerations)
 	default:
-		once(f, p.Child("firstAvailable"), r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize,
+		validateSet(f, p.Child("firstAvailable"), r.FirstAvailable, resourcev1.FirstAvailableDeviceRequestMaxSize,
 			func(s *resourcev1.DeviceSubRequest) string { return s.Name },
 			func(p *check.Path, s *resourcev1.DeviceSubRequest) {
 				f.Label(p.Child("name"), s.Name)
@@ -135,7 +135,7 @@ func toleration(f *check.Errors, p *check.Path, t *resourcev1.DeviceToleration) 
 	}
 }
 
-// configuration wants parameters for a driver.
+// configuration requires parameters for a driver.
 func configuration(f *check.Errors, p *check.Path, c *resourcev1.DeviceConfiguration) {
 	p = p.Child("opaque")
 	if c.Opaque == nil {

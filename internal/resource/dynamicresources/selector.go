@@ -20,7 +20,7 @@ import (
 // selectors requires device selectors that compile within the cost limit. Stored ones are compiled in the wider
 // environment for stored expressions.
 func selectors(f *check.Errors, p *check.Path, list []resourcev1.DeviceSelector, stored bool) {
-	each(f, p, list, resourcev1.DeviceSelectorsMaxSize, func(p *check.Path, s *resourcev1.DeviceSelector) {
+	validateList(f, p, list, resourcev1.DeviceSelectorsMaxSize, func(p *check.Path, s *resourcev1.DeviceSelector) {
 		p = p.Child("cel")
 		if s.CEL == nil {
 			f.Required(p, "")

@@ -39,14 +39,14 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 		f.Invalid(p, "", "only one of `sharedCounters` or `devices` is allowed")
 	}
 	limit := resourcev1.ResourceSliceMaxDevices
-	if slices.ContainsFunc(spec.Devices, isInvolved) {
+	if slices.ContainsFunc(spec.Devices, hasCostlyFeatures) {
 		limit = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
 	}
-	once(&f, p.Child("devices"), spec.Devices, limit, func(d *resourcev1.Device) string { return d.Name },
+	validateSet(&f, p.Child("devices"), spec.Devices, limit, func(d *resourcev1.Device) string { return d.Name },
 		func(p *check.Path, d *resourcev1.Device) {
 			oneDevice(&f, p, d, was[d.Name], ptr.Deref(spec.PerDeviceNodeSelection, false))
 		})
-	once(&f, p.Child("sharedCounters"), spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets,
+	validateSet(&f, p.Child("sharedCounters"), spec.SharedCounters, resourcev1.ResourceSliceMaxCounterSets,
 		func(c *resourcev1.CounterSet) string { return c.Name },
 		func(p *check.Path, c *resourcev1.CounterSet) {
 			counters(&f, p, "name", c.Name, c.Counters, resourcev1.ResourceSliceMaxCountersPerCounterSet)
@@ -54,8 +54,8 @@ func validateSlice(s, old *resourcev1.ResourceSlice) field.ErrorList {
 	return f.List()
 }
 
-// isInvolved reports whether a device has features for which the limit of devices per slice is lower.
-func isInvolved(d resourcev1.Device) bool {
+// hasCostlyFeatures reports whether a device has features for which the limit of devices per slice is lower.
+func hasCostlyFeatures(d resourcev1.Device) bool {
 	if len(d.Taints) > 0 || len(d.ConsumesCounters) > 0 {
 		return true
 	}
@@ -83,8 +83,8 @@ func sliceNodes(f *check.Errors, p *check.Path, s *resourcev1.ResourceSliceSpec)
 			f.Invalid(p.Child("nodeSelector", "nodeSelectorTerms"), n.NodeSelectorTerms, "must have exactly one node selector term")
 		}
 	}
-	set = flag(f, p, set, "allNodes", s.AllNodes)
-	set = flag(f, p, set, "perDeviceNodeSelection", s.PerDeviceNodeSelection)
+	set = requireTrueOrNil(f, p, set, "allNodes", s.AllNodes)
+	set = requireTrueOrNil(f, p, set, "perDeviceNodeSelection", s.PerDeviceNodeSelection)
 	const one = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
 	if len(set) == 0 {
 		f.Required(p, one)
@@ -93,8 +93,8 @@ func sliceNodes(f *check.Errors, p *check.Path, s *resourcev1.ResourceSliceSpec)
 	}
 }
 
-// flag requires true or nil, and adds the name if true.
-func flag(f *check.Errors, p *check.Path, set []string, name string, v *bool) []string {
+// requireTrueOrNil requires true or nil, and adds the name if true.
+func requireTrueOrNil(f *check.Errors, p *check.Path, set []string, name string, v *bool) []string {
 	if v != nil && !*v {
 		f.Invalid(p.Child(name), *v, "must be either unset or set to true")
 	} else if v != nil {
@@ -110,12 +110,12 @@ func oneDevice(f *check.Errors, p *check.Path, d, old *resourcev1.Device, ownNod
 	for _, name := range slices.Sorted(maps.Keys(d.Capacity)) {
 		at := p.Child("capacity")
 		attributeName(f, at, string(name))
-		capacity(f, at.Key(shorter(string(name), maxName)), d.Capacity[name], multiple)
+		capacity(f, at.Key(shorten(string(name), maxName)), d.Capacity[name], multiple)
 	}
 	if old == nil || !apiequality.Semantic.DeepEqual(old.Taints, d.Taints) {
-		each(f, p.Child("taints"), d.Taints, resourcev1.DeviceTaintsMaxLength, func(p *check.Path, t *resourcev1.DeviceTaint) { taint(f, p, t, nil) })
+		validateList(f, p.Child("taints"), d.Taints, resourcev1.DeviceTaintsMaxLength, func(p *check.Path, t *resourcev1.DeviceTaint) { taint(f, p, t, nil) })
 	}
-	once(f, p.Child("consumesCounters"), d.ConsumesCounters, resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice,
+	validateSet(f, p.Child("consumesCounters"), d.ConsumesCounters, resourcev1.ResourceSliceMaxDeviceCounterConsumptionsPerDevice,
 		func(c *resourcev1.DeviceCounterConsumption) string { return c.CounterSet },
 		func(p *check.Path, c *resourcev1.DeviceCounterConsumption) {
 			counters(f, p, "counterSet", c.CounterSet, c.Counters, resourcev1.ResourceSliceMaxCountersPerDeviceCounterConsumption)
@@ -143,7 +143,7 @@ func deviceNodes(f *check.Errors, p *check.Path, d *resourcev1.Device, own bool)
 		set = append(set, "`nodeSelector`")
 		podspec.NodeSelector(f, p.Child("nodeSelector"), d.NodeSelector)
 	}
-	set = flag(f, p, set, "allNodes", d.AllNodes)
+	set = requireTrueOrNil(f, p, set, "allNodes", d.AllNodes)
 	const one = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
 	if len(set) == 0 {
 		f.Required(p, one)
@@ -175,7 +175,7 @@ func counters(f *check.Errors, p *check.Path, key, name string, m map[string]res
 func bindingConditions(f *check.Errors, p *check.Path, good, bad []string) {
 	look := func(name string, list []string, limit int) {
 		at := p.Child(name)
-		each(f, at, list, limit, func(p *check.Path, s *string) { f.Add(metavalidation.ValidateLabelName(*s, p.Field())...) })
+		validateList(f, at, list, limit, func(p *check.Path, s *string) { f.Add(metavalidation.ValidateLabelName(*s, p.Field())...) })
 		for i, c := range list {
 			if slices.Contains(list[:i], c) {
 				f.Duplicate(at.Index(i), c)

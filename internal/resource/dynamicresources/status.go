@@ -19,12 +19,12 @@ type allocated struct{ Driver, Pool, Device, ShareID string }
 
 func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClaim) {
 	s := &c.Status
-	once(f, p.Child("reservedFor"), s.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize,
+	validateSet(f, p.Child("reservedFor"), s.ReservedFor, resourcev1.ResourceClaimReservedForMaxSize,
 		func(r *resourcev1.ResourceClaimConsumerReference) types.UID { return r.UID },
 		func(p *check.Path, r *resourcev1.ResourceClaimConsumerReference) {
-			need(f, p.Child("resource"), r.Resource)
-			need(f, p.Child("name"), r.Name)
-			need(f, p.Child("uid"), string(r.UID))
+			requireText(f, p.Child("resource"), r.Resource)
+			requireText(f, p.Child("name"), r.Name)
+			requireText(f, p.Child("uid"), string(r.UID))
 		})
 	has := map[allocated]bool{}
 	if s.Allocation != nil {
@@ -35,7 +35,7 @@ func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClai
 	of := func(d *resourcev1.AllocatedDeviceStatus) allocated {
 		return allocated{d.Driver, d.Pool, d.Device, ptr.Deref(d.ShareID, "")}
 	}
-	once(f, p.Child("devices"), s.Devices, -1, of, func(p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
+	validateSet(f, p.Child("devices"), s.Devices, -1, of, func(p *check.Path, d *resourcev1.AllocatedDeviceStatus) {
 		deviceStatus(f, p, d)
 		if !has[of(d)] {
 			f.Invalid(p, of(d), "must be an allocated device in the claim")
@@ -55,7 +55,7 @@ func claimStatus(f *check.Errors, p *check.Path, c, old *resourcev1.ResourceClai
 	}
 }
 
-func need(f *check.Errors, p *check.Path, s string) {
+func requireText(f *check.Errors, p *check.Path, s string) {
 	if s == "" {
 		f.Required(p, "")
 	}
@@ -63,7 +63,7 @@ func need(f *check.Errors, p *check.Path, s string) {
 
 func allocation(f *check.Errors, p *check.Path, a *resourcev1.AllocationResult, names requests) {
 	at := p.Child("devices")
-	each(f, at.Child("results"), a.Devices.Results, resourcev1.AllocationResultsMaxSize, func(p *check.Path, r *resourcev1.DeviceRequestAllocationResult) {
+	validateList(f, at.Child("results"), a.Devices.Results, resourcev1.AllocationResultsMaxSize, func(p *check.Path, r *resourcev1.DeviceRequestAllocationResult) {
 		names.reference(f, p.Child("request"), r.Request)
 		podspec.CSIDriverName(f, p.Child("driver"), r.Driver)
 		poolName(f, p.Child("pool"), r.Pool)
@@ -73,7 +73,7 @@ func allocation(f *check.Errors, p *check.Path, a *resourcev1.AllocationResult, 
 			shareID(f, p.Child("shareID"), string(*r.ShareID))
 		}
 	})
-	each(f, at.Child("config"), a.Devices.Config, 2*resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceAllocationConfiguration) {
+	validateList(f, at.Child("config"), a.Devices.Config, 2*resourcev1.DeviceConfigMaxSize, func(p *check.Path, c *resourcev1.DeviceAllocationConfiguration) {
 		check.OneOf(f, p.Child("source"), c.Source, resourcev1.AllocationConfigSourceClaim, resourcev1.AllocationConfigSourceClass)
 		names.references(f, p.Child("requests"), c.Requests)
 		configuration(f, p, &c.DeviceConfiguration)
@@ -108,7 +108,7 @@ func deviceStatus(f *check.Errors, p *check.Path, d *resourcev1.AllocatedDeviceS
 	if len(n.HardwareAddress) > resourcev1.NetworkDeviceDataHardwareAddressMaxLength {
 		f.Add(field.TooLong(p.Child("hardwareAddress").Field(), "", resourcev1.NetworkDeviceDataHardwareAddressMaxLength))
 	}
-	once(f, p.Child("ips"), n.IPs, resourcev1.NetworkDeviceDataMaxIPs, itself, func(p *check.Path, ip *string) {
+	validateSet(f, p.Child("ips"), n.IPs, resourcev1.NetworkDeviceDataMaxIPs, identity, func(p *check.Path, ip *string) {
 		f.Add(validation.IsValidInterfaceAddress(p.Field(), *ip)...)
 	})
 }

@@ -13,10 +13,10 @@ import (
 func Resources() []*resource.Resource {
 	stored := core.Event()
 	r := resource.NamespaceScoped[eventsv1.Event, eventsv1.EventList](eventsv1.SchemeGroupVersion, "events").
-		Short("ev").At(stored.StoragePrefix).
-		Shown(resource.Table{Columns: stored.Columns, Row: stored.Row}).
-		Ruled(strategy).
-		Select(
+		WithShortNames("ev").WithStoragePrefix(stored.StoragePrefix).
+		WithTable(resource.Table{Columns: stored.Columns, Row: stored.Row}).
+		WithStrategy(strategy).
+		WithSelectableFields(
 			renamed("reason", "reason"),
 			renamed("regarding.kind", "involvedObject", "kind"),
 			renamed("regarding.namespace", "involvedObject", "namespace"),

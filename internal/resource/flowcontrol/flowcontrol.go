@@ -14,8 +14,8 @@ func Resources() []*resource.Resource {
 	gv := flowcontrolv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.ClusterScoped[flowcontrolv1.FlowSchema, flowcontrolv1.FlowSchemaList](gv, "flowschemas").
-			WithStatus().Idle(inert).Shown(schemaTable).Ruled(schemaStrategy()),
+			WithStatus().WithNoEffectWarning(inert).WithTable(schemaTable).WithStrategy(schemaStrategy()),
 		resource.ClusterScoped[flowcontrolv1.PriorityLevelConfiguration, flowcontrolv1.PriorityLevelConfigurationList](gv, "prioritylevelconfigurations").
-			WithStatus().Idle(inert).Shown(levelTable).Ruled(levelStrategy()),
+			WithStatus().WithNoEffectWarning(inert).WithTable(levelTable).WithStrategy(levelStrategy()),
 	}
 }

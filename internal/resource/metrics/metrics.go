@@ -16,8 +16,8 @@ var readVerbs = []string{"get", "list"}
 
 // Resources are the group's rows.
 func Resources() []*resource.Resource {
-	nodes := resource.ClusterScoped[v1beta1.NodeMetrics, v1beta1.NodeMetricsList](v1beta1.SchemeGroupVersion, "nodes").Shown(nodeTable)
-	pods := resource.NamespaceScoped[v1beta1.PodMetrics, v1beta1.PodMetricsList](v1beta1.SchemeGroupVersion, "pods").Shown(podTable)
+	nodes := resource.ClusterScoped[v1beta1.NodeMetrics, v1beta1.NodeMetricsList](v1beta1.SchemeGroupVersion, "nodes").WithTable(nodeTable)
+	pods := resource.NamespaceScoped[v1beta1.PodMetrics, v1beta1.PodMetricsList](v1beta1.SchemeGroupVersion, "pods").WithTable(podTable)
 	for _, r := range []*resource.Resource{nodes, pods} {
 		r.Virtual, r.StoragePrefix, r.Verbs, r.Singular = true, "", readVerbs, ""
 	}

@@ -13,7 +13,7 @@ import (
 	"fairlead.dev/internal/resource/check"
 )
 
-// ipAddressName wants an address: these objects are named after theirs.
+// ipAddressName requires an address: these objects are named after theirs.
 func ipAddressName(name string, _ bool) []string {
 	var out []string
 	for _, err := range validation.IsValidIP(&field.Path{}, name) {
@@ -64,12 +64,12 @@ var serviceCIDRTable = resource.TableOf(func(c *networkingv1.ServiceCIDR) []any 
 }, resource.NameColumn, resource.Text("CIDRs", "Blocks from which services get their addresses."), resource.AgeColumn)
 
 func serviceCIDRStrategy() resource.Strategy {
-	r := resource.Split(func(c *networkingv1.ServiceCIDR) (*networkingv1.ServiceCIDRSpec, *networkingv1.ServiceCIDRStatus) {
+	r := resource.SpecAndStatus(func(c *networkingv1.ServiceCIDR) (*networkingv1.ServiceCIDRSpec, *networkingv1.ServiceCIDRStatus) {
 		return &c.Spec, &c.Status
 	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(c, old *networkingv1.ServiceCIDR) {
-		resource.KeepMeta(c, old)
+		resource.RestoreMeta(c, old)
 		keep(c, old)
 	}
 	r.Validate = func(c *networkingv1.ServiceCIDR) field.ErrorList {

@@ -33,7 +33,7 @@ var ingressClassTable = resource.TableOf(func(c *networkingv1.IngressClass) []an
 )
 
 func ingressClassStrategy() resource.Strategy {
-	r := resource.Counted(func(c *networkingv1.IngressClass) *networkingv1.IngressClassSpec { return &c.Spec })
+	r := resource.SpecOnly(func(c *networkingv1.IngressClass) *networkingv1.IngressClassSpec { return &c.Spec })
 	r.Default = func(c *networkingv1.IngressClass) {
 		if p := c.Spec.Parameters; p != nil && p.Scope == nil {
 			p.Scope = ptr.To(networkingv1.IngressClassParametersReferenceScopeCluster)
@@ -82,7 +82,7 @@ func validateIngressClass(c *networkingv1.IngressClass) field.ErrorList {
 	return f.List()
 }
 
-// typed wants a reference that names a kind and an object.
+// typed requires a reference that names a kind and an object.
 func typed(f *check.Errors, p *check.Path, group *string, kind, name string) {
 	if group != nil {
 		f.Subdomain(p.Child("apiGroup"), *group)

@@ -28,7 +28,7 @@ var ingressTable = resource.TableOf(func(i *networkingv1.Ingress) []any {
 	}
 	return []any{
 		i.Name, ptr.Deref(i.Spec.IngressClassName, resource.None), hosts(i.Spec.Rules),
-		resource.Sorted(addresses), ports, resource.AgeOf(i),
+		resource.JoinSorted(addresses), ports, resource.AgeOf(i),
 	}
 },
 	resource.NameColumn,

@@ -12,18 +12,18 @@ func Resources() []*resource.Resource {
 	gv := networkingv1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.ClusterScoped[networkingv1.IngressClass, networkingv1.IngressClassList](gv, "ingressclasses").
-			Shown(ingressClassTable).Ruled(ingressClassStrategy()),
+			WithTable(ingressClassTable).WithStrategy(ingressClassStrategy()),
 		resource.NamespaceScoped[networkingv1.Ingress, networkingv1.IngressList](gv, "ingresses").
-			Short("ing").At("/registry/ingress").WithStatus().
-			Shown(ingressTable).Ruled(ingressStrategy()),
+			WithShortNames("ing").WithStoragePrefix("/registry/ingress").WithStatus().
+			WithTable(ingressTable).WithStrategy(ingressStrategy()),
 		resource.ClusterScoped[networkingv1.IPAddress, networkingv1.IPAddressList](gv, "ipaddresses").
-			Short("ip").Named(ipAddressName).
-			Shown(ipAddressTable).Ruled(ipAddressStrategy),
+			WithShortNames("ip").WithNameRule(ipAddressName).
+			WithTable(ipAddressTable).WithStrategy(ipAddressStrategy),
 		resource.NamespaceScoped[networkingv1.NetworkPolicy, networkingv1.NetworkPolicyList](gv, "networkpolicies").
-			Short("netpol").
-			Shown(policyTable).Ruled(policyStrategy()),
+			WithShortNames("netpol").
+			WithTable(policyTable).WithStrategy(policyStrategy()),
 		resource.ClusterScoped[networkingv1.ServiceCIDR, networkingv1.ServiceCIDRList](gv, "servicecidrs").
 			WithStatus().
-			Shown(serviceCIDRTable).Ruled(serviceCIDRStrategy()),
+			WithTable(serviceCIDRTable).WithStrategy(serviceCIDRStrategy()),
 	}
 }

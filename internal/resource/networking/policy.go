@@ -19,7 +19,7 @@ var policyTable = resource.TableOf(func(n *networkingv1.NetworkPolicy) []any {
 }, resource.NameColumn, resource.Text("Pod-Selector", "Labels of the pods that the policy is for."), resource.AgeColumn)
 
 func policyStrategy() resource.Strategy {
-	r := resource.Counted(func(n *networkingv1.NetworkPolicy) *networkingv1.NetworkPolicySpec { return &n.Spec })
+	r := resource.SpecOnly(func(n *networkingv1.NetworkPolicy) *networkingv1.NetworkPolicySpec { return &n.Spec })
 	r.Default = defaultPolicy
 	r.Validate = func(n *networkingv1.NetworkPolicy) field.ErrorList { return validatePolicy(n, nil) }
 	r.ValidateUpdate = func(n, old *networkingv1.NetworkPolicy) field.ErrorList { return validatePolicy(n, blocks(old)) }

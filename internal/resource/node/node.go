@@ -14,7 +14,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[nodev1.RuntimeClass, nodev1.RuntimeClassList](nodev1.SchemeGroupVersion, "runtimeclasses").
-			Shown(classTable).Ruled(classStrategy),
+			WithTable(classTable).WithStrategy(classStrategy),
 	}
 }
 

@@ -29,8 +29,8 @@ func ISCSI(f *check.Errors, p *check.Path, s *corev1.ISCSIVolumeSource) {
 	}
 }
 
-// ISCSIPersistent reports the errors of the iSCSI disk of the persistent volume of that name.
-func ISCSIPersistent(f *check.Errors, p *check.Path, s *corev1.ISCSIPersistentVolumeSource, volume string) {
+// PersistentISCSI reports the errors of the iSCSI disk of the persistent volume of that name.
+func PersistentISCSI(f *check.Errors, p *check.Path, s *corev1.ISCSIPersistentVolumeSource, volume string) {
 	const unknown = "must be valid format"
 	iscsiTarget(f, p, s.TargetPortal, s.IQN, unknown, s.Lun)
 	if s.InitiatorName != nil && len(volume)+1+len(s.TargetPortal) > 64 {

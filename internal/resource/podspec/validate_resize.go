@@ -26,15 +26,15 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 		f.Invalid(path, p.Status.QOSClass, "Pod QOS Class may not change as a result of resizing")
 	}
 	n := f.Len()
-	sameNames(&f, path.Child("containers"), p.Spec.Containers, old.Spec.Containers)
-	sameNames(&f, path.Child("initContainers"), p.Spec.InitContainers, old.Spec.InitContainers)
+	requireSameContainers(&f, path.Child("containers"), p.Spec.Containers, old.Spec.Containers)
+	requireSameContainers(&f, path.Child("initContainers"), p.Spec.InitContainers, old.Spec.InitContainers)
 	if f.Len() > n {
 		return f.List()
 	}
 	rest := p.Spec.DeepCopy()
 	if now, was := rest.Resources, old.Spec.Resources; now != nil && was != nil {
-		notTaken(&f, path.Child("resources"), now, was, "pod-level resource")
-		undoResize(now, was)
+		requireNotRemoved(&f, path.Child("resources"), now, was, "pod-level resource")
+		restoreResources(now, was)
 		if !apiequality.Semantic.DeepEqual(now, was) {
 			f.Forbidden(path, "only cpu and memory resources are mutable at pod-level")
 		}
@@ -46,8 +46,8 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 	}
 	for i := range rest.Containers {
 		now, was := &rest.Containers[i], &old.Spec.Containers[i]
-		notTaken(&f, path.Child("containers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
-		undoResize(&now.Resources, &was.Resources)
+		requireNotRemoved(&f, path.Child("containers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
+		restoreResources(&now.Resources, &was.Resources)
 		if !apiequality.Semantic.DeepEqual(now, was) {
 			f.Forbidden(path, "only cpu and memory resources are mutable")
 		}
@@ -62,7 +62,7 @@ func ValidateResize(p, old *corev1.Pod) field.ErrorList {
 func resizeInit(f *check.Errors, path *check.Path, i int, now, was *corev1.Container) {
 	changed := !apiequality.Semantic.DeepEqual(now, was)
 	if restarts(was) {
-		notTaken(f, path.Child("initContainers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
+		requireNotRemoved(f, path.Child("initContainers").Index(i).Child("resources"), &now.Resources, &was.Resources, "resource")
 	}
 	if !restarts(now) {
 		if changed {
@@ -70,14 +70,14 @@ func resizeInit(f *check.Errors, path *check.Path, i int, now, was *corev1.Conta
 		}
 		return
 	}
-	undoResize(&now.Resources, &was.Resources)
+	restoreResources(&now.Resources, &was.Resources)
 	if !apiequality.Semantic.DeepEqual(now, was) {
 		f.Forbidden(path.Child("initContainers").Index(i), "only cpu and memory resources for init or sidecar containers are mutable")
 	}
 }
 
-// sameNames requires the same containers in the same order.
-func sameNames(f *check.Errors, p *check.Path, now, was []corev1.Container) {
+// requireSameContainers requires the same containers in the same order.
+func requireSameContainers(f *check.Errors, p *check.Path, now, was []corev1.Container) {
 	kind := strings.TrimPrefix(p.String(), "spec.")
 	if len(now) != len(was) {
 		f.Forbidden(p, kind+" may not be added or removed on resize")
@@ -90,17 +90,17 @@ func sameNames(f *check.Errors, p *check.Path, now, was []corev1.Container) {
 	}
 }
 
-// notTaken requires that no quantity is removed.
-func notTaken(f *check.Errors, p *check.Path, now, was *corev1.ResourceRequirements, what string) {
-	if taken(now.Requests, was.Requests) {
+// requireNotRemoved requires that no quantity is removed.
+func requireNotRemoved(f *check.Errors, p *check.Path, now, was *corev1.ResourceRequirements, what string) {
+	if anyRemoved(now.Requests, was.Requests) {
 		f.Forbidden(p.Child("requests"), what+" requests cannot be removed")
 	}
-	if taken(now.Limits, was.Limits) {
+	if anyRemoved(now.Limits, was.Limits) {
 		f.Forbidden(p.Child("limits"), what+" limits cannot be removed")
 	}
 }
 
-func taken(now, was corev1.ResourceList) bool {
+func anyRemoved(now, was corev1.ResourceList) bool {
 	for name := range was {
 		if _, ok := now[name]; !ok {
 			return true
@@ -109,15 +109,15 @@ func taken(now, was corev1.ResourceList) bool {
 	return false
 }
 
-// undoResize restores the old CPU and memory.
-func undoResize(now, was *corev1.ResourceRequirements) {
+// restoreResources restores the old CPU and memory.
+func restoreResources(now, was *corev1.ResourceRequirements) {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-		undoAmount(&now.Requests, was.Requests, name)
-		undoAmount(&now.Limits, was.Limits, name)
+		restoreAmount(&now.Requests, was.Requests, name)
+		restoreAmount(&now.Limits, was.Limits, name)
 	}
 }
 
-func undoAmount(now *corev1.ResourceList, was corev1.ResourceList, name corev1.ResourceName) {
+func restoreAmount(now *corev1.ResourceList, was corev1.ResourceList, name corev1.ResourceName) {
 	delete(*now, name)
 	if amount, ok := was[name]; ok {
 		if *now == nil {

@@ -59,7 +59,7 @@ func ValidatePodUpdate(p, old *corev1.Pod) field.ErrorList {
 		rest.TerminationGracePeriodSeconds = was
 	}
 	if len(old.Spec.SchedulingGates) > 0 {
-		narrowed(&f, path, rest, &old.Spec)
+		requireNarrowed(&f, path, rest, &old.Spec)
 	}
 	if !check.Same(rest, &old.Spec) {
 		f.Forbidden(path, fmt.Sprintf("pod updates may not change fields other than %s\n%v", changeable, diff.Diff(old.Spec, *rest)))
@@ -130,9 +130,9 @@ func podAnnotationUpdates(f *check.Errors, p *check.Path, now, old *corev1.Pod) 
 	}
 }
 
-// narrowed allows a gated pod's node selector and required node affinity to become stricter, and copies the old
+// requireNarrowed allows a gated pod's node selector and required node affinity to become stricter, and copies the old
 // ones to rest.
-func narrowed(f *check.Errors, p *check.Path, rest, old *corev1.PodSpec) {
+func requireNarrowed(f *check.Errors, p *check.Path, rest, old *corev1.PodSpec) {
 	if !apiequality.Semantic.DeepEqual(rest.NodeSelector, old.NodeSelector) {
 		for key, value := range old.NodeSelector {
 			if now, ok := rest.NodeSelector[key]; !ok || now != value {
@@ -146,7 +146,7 @@ func narrowed(f *check.Errors, p *check.Path, rest, old *corev1.PodSpec) {
 	if apiequality.Semantic.DeepEqual(now, was) {
 		return
 	}
-	narrowedAffinity(f, p.Child("affinity", "nodeAffinity"), now, was)
+	requireNarrowedAffinity(f, p.Child("affinity", "nodeAffinity"), now, was)
 	switch {
 	case rest.Affinity == nil:
 		rest.Affinity = &corev1.Affinity{NodeAffinity: was}
@@ -164,7 +164,7 @@ func nodeAffinity(s *corev1.PodSpec) *corev1.NodeAffinity {
 	return s.Affinity.NodeAffinity
 }
 
-func narrowedAffinity(f *check.Errors, p *check.Path, now, was *corev1.NodeAffinity) {
+func requireNarrowedAffinity(f *check.Errors, p *check.Path, now, was *corev1.NodeAffinity) {
 	if was == nil || was.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return
 	}
@@ -179,13 +179,13 @@ func narrowedAffinity(f *check.Errors, p *check.Path, now, was *corev1.NodeAffin
 		return
 	}
 	for i := range old {
-		if !begins(terms[i].MatchExpressions, old[i].MatchExpressions) || !begins(terms[i].MatchFields, old[i].MatchFields) {
+		if !hasPrefixTerms(terms[i].MatchExpressions, old[i].MatchExpressions) || !hasPrefixTerms(terms[i].MatchFields, old[i].MatchFields) {
 			f.Invalid(at.Index(i), terms[i], "only additions are allowed (no mutations or deletions)")
 		}
 	}
 }
 
-func begins(now, old []corev1.NodeSelectorRequirement) bool {
+func hasPrefixTerms(now, old []corev1.NodeSelectorRequirement) bool {
 	return len(now) >= len(old) && (len(old) == 0 || apiequality.Semantic.DeepEqual(now[:len(old)], old))
 }
 
@@ -239,7 +239,7 @@ func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
 	}
 	f.Same(path.Child("qosClass"), p.Status.QOSClass, old.Status.QOSClass)
 	if p.Spec.RestartPolicy != corev1.RestartPolicyAlways {
-		stopped(&f, path.Child("containerStatuses"), p, old)
+		requireStayTerminated(&f, path.Child("containerStatuses"), p, old)
 	}
 	was := make([]string, 0, 2)
 	for _, ip := range old.Status.PodIPs {
@@ -257,8 +257,8 @@ func ValidatePodStatusUpdate(p, old *corev1.Pod) field.ErrorList {
 	return f.List()
 }
 
-// stopped reports containers that restart although they have terminated for good.
-func stopped(f *check.Errors, p *check.Path, now, old *corev1.Pod) {
+// requireStayTerminated reports containers that restart although they have terminated for good.
+func requireStayTerminated(f *check.Errors, p *check.Path, now, old *corev1.Pod) {
 	own := map[string]bool{} // containers with their own restart policy
 	for i := range old.Spec.Containers {
 		own[old.Spec.Containers[i].Name] = old.Spec.Containers[i].RestartPolicy != nil

@@ -47,7 +47,7 @@ func (w *warner) pod(at *check.Path) {
 	w.annotations(at.Child("metadata", "annotations"))
 	w.volumes(p.Child("volumes"))
 	w.names(p)
-	w.fractions(p.Child("overhead"), s.Overhead)
+	w.fractionalBytes(p.Child("overhead"), s.Overhead)
 	w.seccomp(at.Child("metadata", "annotations"), corev1.SeccompPodAnnotationKey, s.SecurityContext != nil && s.SecurityContext.SeccompProfile != nil)
 	w.containers(at, p)
 	if n := s.TerminationGracePeriodSeconds; n != nil && *n < 0 {
@@ -92,8 +92,8 @@ func (w *warner) names(p *check.Path) {
 	}
 }
 
-// fractions warns of fractional bytes.
-func (w *warner) fractions(p *check.Path, list corev1.ResourceList) {
+// fractionalBytes warns of fractional bytes.
+func (w *warner) fractionalBytes(p *check.Path, list corev1.ResourceList) {
 	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
 		if q, ok := list[name]; ok && q.MilliValue()%1000 != 0 {
 			w.warn("%s: fractional byte value %q is invalid, must be an integer", p.Key(string(name)).String(), q.String())

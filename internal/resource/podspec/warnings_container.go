@@ -21,8 +21,8 @@ func (w *warner) containers(at, p *check.Path) {
 		if at != nil {
 			w.appArmor(at.Child("metadata", "annotations"), c)
 		}
-		w.fractions(p.Child("resources", "limits"), c.Resources.Limits)
-		w.fractions(p.Child("resources", "requests"), c.Resources.Requests)
+		w.fractionalBytes(p.Child("resources", "limits"), c.Resources.Limits)
+		w.fractionalBytes(p.Child("resources", "requests"), c.Resources.Requests)
 		w.environment(p.Child("env"), c.Env)
 	}
 	w.ports(&v, p)

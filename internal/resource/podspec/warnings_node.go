@@ -16,8 +16,8 @@ var movedLabels = map[string]string{
 	"beta.kubernetes.io/instance-type":         `deprecated since v1.17; use "node.kubernetes.io/instance-type" instead`,
 }
 
-// moved warns of a node label with a newer name.
-func (w *warner) moved(p *check.Path, label string) {
+// renamedLabel warns of a node label with a newer name.
+func (w *warner) renamedLabel(p *check.Path, label string) {
 	if why, ok := movedLabels[label]; ok {
 		w.warn("%s: %s is %s", p.String(), label, why)
 	}
@@ -44,9 +44,9 @@ func (w *warner) nodes(p *check.Path) {
 	}
 	for i, c := range w.spec.TopologySpreadConstraints {
 		at := p.Child("topologySpreadConstraints").Index(i)
-		w.moved(at.Child("topologyKey"), c.TopologyKey)
+		w.renamedLabel(at.Child("topologyKey"), c.TopologyKey)
 		if c.LabelSelector == nil {
-			w.nobody(at)
+			w.selectsNoPods(at)
 		}
 	}
 }
@@ -61,7 +61,7 @@ func TermWarnings(p *check.Path, t *corev1.NodeSelectorTerm) []string {
 func (w *warner) term(p *check.Path, t *corev1.NodeSelectorTerm, values bool) {
 	for i, e := range t.MatchExpressions {
 		at := p.Child("matchExpressions").Index(i)
-		w.moved(at.Child("key"), e.Key)
+		w.renamedLabel(at.Child("key"), e.Key)
 		for j := 0; values && j < len(e.Values); j++ {
 			for _, msg := range validation.IsValidLabelValue(e.Values[j]) {
 				w.warn("%s: %s is invalid, %s", at.Child("values").Index(j).String(), e.Values[j], msg)
@@ -79,12 +79,12 @@ func (w *warner) affinities(p *check.Path) {
 	terms := func(p *check.Path, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
 		for i, t := range required {
 			if t.LabelSelector == nil {
-				w.nobody(p.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))
+				w.selectsNoPods(p.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))
 			}
 		}
 		for i, t := range preferred {
 			if t.PodAffinityTerm.LabelSelector == nil {
-				w.nobody(p.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("podAffinityTerm"))
+				w.selectsNoPods(p.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("podAffinityTerm"))
 			}
 		}
 	}
@@ -96,6 +96,6 @@ func (w *warner) affinities(p *check.Path) {
 	}
 }
 
-func (w *warner) nobody(p *check.Path) {
+func (w *warner) selectsNoPods(p *check.Path) {
 	w.warn("%s: a null labelSelector results in matching no pod", p.Child("labelSelector").String())
 }

@@ -64,8 +64,8 @@ func (f file) String() string {
 	return fmt.Sprintf("%q", f.path)
 }
 
-// within reports whether two paths are equal or one is a parent of the other.
-func within(a, b file) bool {
+// overlap reports whether two paths are equal or one is a parent of the other.
+func overlap(a, b file) bool {
 	return strings.HasPrefix(a.path+"/", b.path+"/") || strings.HasPrefix(b.path+"/", a.path+"/")
 }
 
@@ -74,7 +74,7 @@ func (w *warner) overlaps(volume, what string, all, more []file) []file {
 	for _, f := range more {
 		f.path = strings.TrimRight(f.path, "/")
 		for _, other := range all {
-			if f.path != "" && other.path != "" && within(f, other) {
+			if f.path != "" && other.path != "" && overlap(f, other) {
 				w.warn("volume %q (%s): overlapping paths: %s with %s", volume, what, f, other)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.NamespaceScoped[policyv1.PodDisruptionBudget, policyv1.PodDisruptionBudgetList](policyv1.SchemeGroupVersion, "poddisruptionbudgets").
-			Short("pdb").Named(resource.PathSegmentName).LooksAtMetaLast().WithStatus().Shown(budgetTable).Ruled(budgetStrategy()),
+			WithShortNames("pdb").WithNameRule(resource.PathSegmentName).WithMetaValidatedLast().WithStatus().WithTable(budgetTable).WithStrategy(budgetStrategy()),
 	}
 }
 

@@ -17,9 +17,9 @@ var bindingColumns = []metav1.TableColumnDefinition{
 	resource.NameColumn,
 	resource.Text("Role", "The role that is bound."),
 	resource.AgeColumn,
-	resource.Wide(resource.Text("Users", "Users who are given the role.")),
-	resource.Wide(resource.Text("Groups", "Groups that are given the role.")),
-	resource.Wide(resource.Text("ServiceAccounts", "Service accounts that are given the role.")),
+	resource.WideOnly(resource.Text("Users", "Users who are given the role.")),
+	resource.WideOnly(resource.Text("Groups", "Groups that are given the role.")),
+	resource.WideOnly(resource.Text("ServiceAccounts", "Service accounts that are given the role.")),
 }
 
 var roleBindingTable = resource.TableOf(func(b *rbacv1.RoleBinding) []any {

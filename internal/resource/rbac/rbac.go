@@ -14,12 +14,12 @@ func Resources() []*resource.Resource {
 	name := resource.PathSegmentName
 	return []*resource.Resource{
 		resource.ClusterScoped[rbacv1.ClusterRoleBinding, rbacv1.ClusterRoleBindingList](gv, "clusterrolebindings").
-			Named(name).Shown(clusterRoleBindingTable).Ruled(clusterRoleBindingStrategy),
+			WithNameRule(name).WithTable(clusterRoleBindingTable).WithStrategy(clusterRoleBindingStrategy),
 		resource.ClusterScoped[rbacv1.ClusterRole, rbacv1.ClusterRoleList](gv, "clusterroles").
-			Named(name).Shown(clusterRoleTable).Ruled(clusterRoleStrategy),
+			WithNameRule(name).WithTable(clusterRoleTable).WithStrategy(clusterRoleStrategy),
 		resource.NamespaceScoped[rbacv1.RoleBinding, rbacv1.RoleBindingList](gv, "rolebindings").
-			Named(name).Shown(roleBindingTable).Ruled(roleBindingStrategy),
+			WithNameRule(name).WithTable(roleBindingTable).WithStrategy(roleBindingStrategy),
 		resource.NamespaceScoped[rbacv1.Role, rbacv1.RoleList](gv, "roles").
-			Named(name).Shown(roleTable).Ruled(roleStrategy),
+			WithNameRule(name).WithTable(roleTable).WithStrategy(roleStrategy),
 	}
 }

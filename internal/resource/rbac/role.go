@@ -20,16 +20,16 @@ var (
 )
 
 var roleStrategy = resource.Rules[*rbacv1.Role]{
-	PrepareForCreate:    func(r *rbacv1.Role) { resource.NoneForEmpty(&r.Rules) },
-	PrepareForUpdate:    func(r, _ *rbacv1.Role) { resource.NoneForEmpty(&r.Rules) },
+	PrepareForCreate:    func(r *rbacv1.Role) { resource.NilIfEmpty(&r.Rules) },
+	PrepareForUpdate:    func(r, _ *rbacv1.Role) { resource.NilIfEmpty(&r.Rules) },
 	Validate:            validateRole,
 	ValidateUpdate:      func(r, _ *rbacv1.Role) field.ErrorList { return validateRole(r) },
 	AllowCreateOnUpdate: true,
 }.Strategy()
 
 var clusterRoleStrategy = resource.Rules[*rbacv1.ClusterRole]{
-	PrepareForCreate:    func(r *rbacv1.ClusterRole) { resource.NoneForEmpty(&r.Rules) },
-	PrepareForUpdate:    func(r, _ *rbacv1.ClusterRole) { resource.NoneForEmpty(&r.Rules) },
+	PrepareForCreate:    func(r *rbacv1.ClusterRole) { resource.NilIfEmpty(&r.Rules) },
+	PrepareForUpdate:    func(r, _ *rbacv1.ClusterRole) { resource.NilIfEmpty(&r.Rules) },
 	Validate:            validateClusterRole,
 	ValidateUpdate:      func(r, _ *rbacv1.ClusterRole) field.ErrorList { return validateClusterRole(r) },
 	AllowCreateOnUpdate: true,

@@ -18,7 +18,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[schedulingv1.PriorityClass, schedulingv1.PriorityClassList](schedulingv1.SchemeGroupVersion, "priorityclasses").
-			Short("pc").Shown(classTable).Ruled(classStrategy),
+			WithShortNames("pc").WithTable(classTable).WithStrategy(classStrategy),
 	}
 }
 

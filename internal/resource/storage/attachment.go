@@ -29,12 +29,12 @@ var attachmentTable = resource.TableOf(func(a *storagev1.VolumeAttachment) []any
 )
 
 func attachmentStrategy() resource.Strategy {
-	r := resource.Split(func(a *storagev1.VolumeAttachment) (*storagev1.VolumeAttachmentSpec, *storagev1.VolumeAttachmentStatus) {
+	r := resource.SpecAndStatus(func(a *storagev1.VolumeAttachment) (*storagev1.VolumeAttachmentSpec, *storagev1.VolumeAttachmentStatus) {
 		return &a.Spec, &a.Status
 	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(a, old *storagev1.VolumeAttachment) {
-		resource.KeepMeta(a, old)
+		resource.RestoreMeta(a, old)
 		keep(a, old)
 	}
 	r.Default = func(a *storagev1.VolumeAttachment) {

@@ -124,8 +124,8 @@ var csiNodeTable = resource.TableOf(func(n *storagev1.CSINode) []any {
 }, resource.NameColumn, resource.Integer("Drivers", "How many drivers run on the node."), resource.AgeColumn)
 
 var csiNodeStrategy = resource.Rules[*storagev1.CSINode]{
-	PrepareForCreate: func(n *storagev1.CSINode) { resource.NoneForEmpty(&n.Spec.Drivers) },
-	PrepareForUpdate: func(n, _ *storagev1.CSINode) { resource.NoneForEmpty(&n.Spec.Drivers) },
+	PrepareForCreate: func(n *storagev1.CSINode) { resource.NilIfEmpty(&n.Spec.Drivers) },
+	PrepareForUpdate: func(n, _ *storagev1.CSINode) { resource.NilIfEmpty(&n.Spec.Drivers) },
 	Validate:         validateCSINode,
 	ValidateUpdate: func(n, old *storagev1.CSINode) field.ErrorList {
 		var f check.Errors

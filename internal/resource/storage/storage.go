@@ -13,16 +13,16 @@ func Resources() []*resource.Resource {
 	gv := storagev1.SchemeGroupVersion
 	return []*resource.Resource{
 		resource.ClusterScoped[storagev1.CSIDriver, storagev1.CSIDriverList](gv, "csidrivers").
-			Shown(driverTable).Ruled(driverStrategy),
+			WithTable(driverTable).WithStrategy(driverStrategy),
 		resource.ClusterScoped[storagev1.CSINode, storagev1.CSINodeList](gv, "csinodes").
-			Shown(csiNodeTable).Ruled(csiNodeStrategy),
+			WithTable(csiNodeTable).WithStrategy(csiNodeStrategy),
 		resource.NamespaceScoped[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList](gv, "csistoragecapacities").
-			Shown(capacityTable).Ruled(capacityStrategy),
+			WithTable(capacityTable).WithStrategy(capacityStrategy),
 		resource.ClusterScoped[storagev1.StorageClass, storagev1.StorageClassList](gv, "storageclasses").
-			Short("sc").Shown(classTable).Ruled(classStrategy),
+			WithShortNames("sc").WithTable(classTable).WithStrategy(classStrategy),
 		resource.ClusterScoped[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList](gv, "volumeattachments").
-			WithStatus().Shown(attachmentTable).Ruled(attachmentStrategy()),
+			WithStatus().WithTable(attachmentTable).WithStrategy(attachmentStrategy()),
 		resource.ClusterScoped[storagev1.VolumeAttributesClass, storagev1.VolumeAttributesClassList](gv, "volumeattributesclasses").
-			Short("vac").Shown(attributesTable).Ruled(attributesStrategy),
+			WithShortNames("vac").WithTable(attributesTable).WithStrategy(attributesStrategy),
 	}
 }

@@ -14,7 +14,7 @@ import (
 func Resources() []*resource.Resource {
 	return []*resource.Resource{
 		resource.ClusterScoped[migrationv1.StorageVersionMigration, migrationv1.StorageVersionMigrationList](migrationv1.SchemeGroupVersion, "storageversionmigrations").
-			WithStatus().Idle("no controller of this control plane migrates stored objects: the StorageVersionMigration has no effect").Shown(table).Ruled(strategy()),
+			WithStatus().WithNoEffectWarning("no controller of this control plane migrates stored objects: the StorageVersionMigration has no effect").WithTable(table).WithStrategy(strategy()),
 	}
 }
 
@@ -37,12 +37,12 @@ var table = resource.TableOf(func(m *migrationv1.StorageVersionMigration) []any 
 )
 
 func strategy() resource.Strategy {
-	r := resource.Split(func(m *migrationv1.StorageVersionMigration) (*migrationv1.StorageVersionMigrationSpec, *migrationv1.StorageVersionMigrationStatus) {
+	r := resource.SpecAndStatus(func(m *migrationv1.StorageVersionMigration) (*migrationv1.StorageVersionMigrationSpec, *migrationv1.StorageVersionMigrationStatus) {
 		return &m.Spec, &m.Status
 	})
 	keep := r.PrepareForStatusUpdate
 	r.PrepareForStatusUpdate = func(m, old *migrationv1.StorageVersionMigration) {
-		resource.KeepMeta(m, old)
+		resource.RestoreMeta(m, old)
 		keep(m, old)
 	}
 	r.Validate = func(m *migrationv1.StorageVersionMigration) field.ErrorList {

@@ -70,8 +70,8 @@ func (p ResourceQuota) Validate(ctx context.Context, r *Request) error {
 
 // others returns the objects by which device claims are measured. Unreadable objects count as missing, as upstream:
 // the claim is then charged only for its devices.
-func (p ResourceQuota) others(ctx context.Context) quota.Others {
-	return quota.Others{
+func (p ResourceQuota) others(ctx context.Context) quota.Lookups {
+	return quota.Lookups{
 		DeviceClasses: func() []*resourcev1.DeviceClass {
 			return typed[*resourcev1.DeviceClass](p.lookup.List(ctx, schema.GroupResource{Group: resourcev1.GroupName, Resource: "deviceclasses"}, ""))
 		},
@@ -165,7 +165,7 @@ func (p ResourceQuota) giveBack(ctx context.Context, t taking) {
 		if q.UID != t.charged.UID {
 			return
 		}
-		maps.Copy(q.Status.Used, quota.Less(quota.Only(q.Status.Used, slices.Collect(maps.Keys(t.delta))), t.delta))
+		maps.Copy(q.Status.Used, quota.Less(quota.Filter(q.Status.Used, slices.Collect(maps.Keys(t.delta))), t.delta))
 		if err := p.writer.UpdateStatus(ctx, q); !apierrors.IsConflict(err) {
 			return
 		}
@@ -220,7 +220,7 @@ func takes(r *Request, m quota.Measure, list []*corev1.ResourceQuota) ([]taking,
 			continue
 		}
 		if pod, ok := r.Object.(*corev1.Pod); ok {
-			if err := quota.PodLacks(pod, covered); err != nil {
+			if err := quota.RequirePodCompute(pod, covered); err != nil {
 				return nil, forbid(r, fmt.Errorf("failed quota: %s: %v", q.Name, err))
 			}
 		}
@@ -235,7 +235,7 @@ func takes(r *Request, m quota.Measure, list []*corev1.ResourceQuota) ([]taking,
 				delta = quota.Less(usage, m.Usage(r.Old))
 			}
 		}
-		delta = quota.Only(delta, slices.Collect(maps.Keys(q.Status.Hard)))
+		delta = quota.Filter(delta, slices.Collect(maps.Keys(q.Status.Hard)))
 		maps.DeleteFunc(delta, func(_ corev1.ResourceName, q quantity) bool { return q.IsZero() })
 		if len(delta) == 0 {
 			continue
@@ -275,7 +275,7 @@ func exceeds(r *Request, q *corev1.ResourceQuota, delta, used corev1.ResourceLis
 		return nil
 	}
 	return forbid(r, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s", q.Name,
-		listed(quota.Only(delta, over)), listed(quota.Only(q.Status.Used, over)), listed(quota.Only(q.Status.Hard, over))))
+		listed(quota.Filter(delta, over)), listed(quota.Filter(q.Status.Used, over)), listed(quota.Filter(q.Status.Hard, over))))
 }
 
 func listed(l corev1.ResourceList) string {

@@ -87,12 +87,12 @@ func newEndpoint(r *resource.Resource, v *resource.Version, cache *watchcache.Ca
 
 func (ep *Endpoint) setUntyped(c resource.Custom, apiVersion string) {
 	ep.objectKind, ep.traits = untypedKind{ep, c}, untypedTraits(c)
-	ep.since, ep.tag = c.Since(), c.Tag()
+	ep.since, ep.tag = c.DefinitionRevision(), c.Tag()
 	ep.TextForm = watchcache.Encoding(ep.tag + " " + apiVersion)
 	ep.Shape = sync.OnceValue(func() *openapi.Shape {
-		return openapi.CustomShape(c.Schema(ep.ServedVersion.Name), c.KeepsUnknown())
+		return openapi.CustomShape(c.Schema(ep.ServedVersion.Name), c.PreservesUnknownFields())
 	})
-	if len(c.Known()) > 1 {
+	if len(c.VersionNames()) > 1 {
 		ep.VersionedFields = map[string][]string{}
 		for _, f := range ep.Fields {
 			ep.VersionedFields[f.Label] = f.Paths[0]

@@ -32,7 +32,7 @@ type untypedKind struct {
 }
 
 func untypedTraits(c resource.Custom) traits {
-	return traits{Redefinable: true, AsksWebhook: c.Asks(), Head: true, PostToName: true, WarnsEarly: true, EmptyContinue: true}
+	return traits{Redefinable: true, AsksWebhook: c.NeedsWebhook(), Head: true, PostToName: true, WarnsEarly: true, EmptyContinue: true}
 }
 
 // DecodeStored reads an object by the kind's definition unless a write by this definition has
@@ -213,7 +213,7 @@ func (k untypedKind) ValidateUpdate(ctx context.Context, obj, old resource.Objec
 
 // validate returns the errors by the version's schema and rules. old is nil for a new object.
 func (k untypedKind) validate(ctx context.Context, obj, old resource.Object, status bool, found field.ErrorList, warn func(string)) field.ErrorList {
-	v := resource.Validation{Object: &obj.(*resource.Untyped).Unstructured, Status: status, Faults: found, Warn: warn}
+	v := resource.Validation{Object: &obj.(*resource.Untyped).Unstructured, Status: status, Errors: found, Warn: warn}
 	if old != nil {
 		v.Old = &old.(*resource.Untyped).Unstructured
 	}

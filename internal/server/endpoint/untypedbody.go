@@ -88,7 +88,7 @@ func (k untypedKind) decodePlain(body []byte, m serializer.MediaType) *resource.
 		return nil
 	}
 	u := &unstructured.Unstructured{Object: object}
-	if kind, _ := object["kind"].(string); kind != k.ep.Kind || u.GetAPIVersion() != k.ep.ServedGVK.GroupVersion().String() || !k.custom.Fits(u) {
+	if kind, _ := object["kind"].(string); kind != k.ep.Kind || u.GetAPIVersion() != k.ep.ServedGVK.GroupVersion().String() || !k.custom.IsCoerced(u) {
 		return nil
 	}
 	return &resource.Untyped{Unstructured: *u}

@@ -35,7 +35,7 @@ func (k untypedKind) Texts(ctx context.Context, apiVersion string, obj, old reso
 		return nil, nil, nil, false
 	}
 	text := func(o resource.Object) ([]byte, error) {
-		u, err := k.custom.In(ctx, &o.(*resource.Untyped).Unstructured, version)
+		u, err := k.custom.ConvertTo(ctx, &o.(*resource.Untyped).Unstructured, version)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (k untypedKind) Texts(ctx context.Context, apiVersion string, obj, old reso
 	} else if before, err = text(old); err != nil {
 		return nil, nil, nil, false
 	}
-	return before, after, openapi.CustomShape(k.custom.Schema(version), k.custom.KeepsUnknown()), true
+	return before, after, openapi.CustomShape(k.custom.Schema(version), k.custom.PreservesUnknownFields()), true
 }
 
 // TypeConverter has the schemas of all versions.
@@ -59,7 +59,7 @@ func (k untypedKind) TypeConverter() (managedfields.TypeConverter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return managedfields.NewTypeConverter(models, k.custom.KeepsUnknown())
+	return managedfields.NewTypeConverter(models, k.custom.PreservesUnknownFields())
 }
 
 func (k untypedKind) NewFieldManager(types managedfields.TypeConverter, conv Converter, subresource string) (*managedfields.FieldManager, error) {
@@ -79,15 +79,15 @@ func (k untypedKind) convertVersion(ctx context.Context, in runtime.Object, targ
 	if !ok || !isUntyped {
 		return nil, fmt.Errorf("%T cannot be converted to %v", in, target)
 	}
-	if gv.Group != k.ep.Group || !slices.Contains(k.custom.Known(), gv.Version) {
+	if gv.Group != k.ep.Group || !slices.Contains(k.custom.VersionNames(), gv.Version) {
 		return nil, runtime.NewNotRegisteredErrForKind("fairlead", gv.WithKind(k.ep.Kind))
 	}
-	return k.custom.In(ctx, u, gv.Version)
+	return k.custom.ConvertTo(ctx, u, gv.Version)
 }
 
 func (untypedKind) ToMerge(obj resource.Object) runtime.Object {
 	if u, ok := obj.(*resource.Untyped); ok {
-		return u.Whole()
+		return u.WithManagedFields()
 	}
 	return obj
 }

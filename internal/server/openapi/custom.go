@@ -22,7 +22,7 @@ const (
 // CustomModels are the definitions of a custom kind in all its versions, in the format of Models.
 func CustomModels(r *resource.Resource) (map[string]*spec.Schema, error) {
 	d := newDefinitions(resource.Scheme())
-	for _, v := range r.Custom.Known() {
+	for _, v := range r.Custom.VersionNames() {
 		d.custom(r, v)
 	}
 	return d.specs()
@@ -45,7 +45,7 @@ func (d *definitions) custom(r *resource.Resource, version string) string {
 		s := r.Custom.Schema(version)
 		switch {
 		case s == nil:
-		case !v3 && (s.Extensions[preserveUnknown] == true || r.Custom.KeepsUnknown()):
+		case !v3 && (s.Extensions[preserveUnknown] == true || r.Custom.PreservesUnknownFields()):
 			// kubectl would take any properties for the complete list.
 		default:
 			o = plain(s)

@@ -99,7 +99,7 @@ func (c *converters) apply(v *dynamic.View, config map[string]any) (runtime.Obje
 	}
 	now := v.Object
 	if u, custom := now.(*resource.Untyped); custom {
-		now = u.Whole()
+		now = u.WithManagedFields()
 	}
 	live, err := types.ObjectToTyped(now, typed.AllowDuplicates)
 	if err != nil {

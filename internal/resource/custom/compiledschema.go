@@ -18,34 +18,34 @@ const (
 	bad                   // the validator would find an error
 )
 
-// check is a schema compiled to accept most valid values quickly. kube-openapi's validator, which is rebuilt for
+// compiledSchema is a schema compiled to accept most valid values quickly. kube-openapi's validator, which is rebuilt for
 // each value, decides on the others: it words the errors, and covers the cases that a check leaves out.
-type check struct {
+type compiledSchema struct {
 	odd                          bool // uses keywords that a check does not support
-	types                        kinds
+	types                        typeSet
 	nullable                     bool
-	format                       string // of strings
+	format                       string // setDefinition strings
 	small                        bool   // integers are of 32 bits
-	minValue, maxValue           *int64 // of numbers
+	minValue, maxValue           *int64 // setDefinition numbers
 	aboveLeast, belowMost        bool
 	minLength, maxLength         *int64
 	pattern                      *regexp.Regexp
 	enum                         []any
 	minItems, maxItems           *int64
-	items                        *check
+	items                        *compiledSchema
 	minProperties, maxProperties *int64
 	required                     []string
-	properties                   map[string]*check
-	rest                         *check
-	all, any, one                []*check
-	not                          *check
+	properties                   map[string]*compiledSchema
+	rest                         *compiledSchema
+	all, any, one                []*compiledSchema
+	not                          *compiledSchema
 }
 
-// kinds is a bit set of JSON types; an empty one allows all.
-type kinds uint8
+// typeSet is a bit set of JSON types; an empty one allows all.
+type typeSet uint8
 
 const (
-	object kinds = 1 << iota
+	object typeSet = 1 << iota
 	array
 	text
 	integer
@@ -53,11 +53,11 @@ const (
 	boolean
 )
 
-var kindOf = map[string]kinds{"object": object, "array": array, "string": text, "integer": integer, "number": number, "boolean": boolean}
+var kindOf = map[string]typeSet{"object": object, "array": array, "string": text, "integer": integer, "number": number, "boolean": boolean}
 
-// newCheck compiles a schema.
-func newCheck(s *spec.Schema) *check {
-	c := &check{
+// compileSchema compiles a schema.
+func compileSchema(s *spec.Schema) *compiledSchema {
+	c := &compiledSchema{
 		nullable: s.Nullable, enum: s.Enum, minLength: s.MinLength, maxLength: s.MaxLength, minItems: s.MinItems, maxItems: s.MaxItems,
 		minProperties: s.MinProperties, maxProperties: s.MaxProperties, required: s.Required,
 		aboveLeast: s.ExclusiveMinimum, belowMost: s.ExclusiveMaximum,
@@ -86,39 +86,39 @@ func newCheck(s *spec.Schema) *check {
 	if s.Items != nil {
 		c.odd = c.odd || s.Items.Schema == nil
 		if s.Items.Schema != nil {
-			c.items = newCheck(s.Items.Schema)
+			c.items = compileSchema(s.Items.Schema)
 		}
 	}
 	if more := s.AdditionalProperties; more != nil {
 		c.odd = c.odd || !more.Allows && more.Schema == nil
 		if more.Schema != nil {
-			c.rest = newCheck(more.Schema)
+			c.rest = compileSchema(more.Schema)
 		}
 	}
 	if len(s.Properties) > 0 {
-		c.properties = make(map[string]*check, len(s.Properties))
+		c.properties = make(map[string]*compiledSchema, len(s.Properties))
 		for name := range s.Properties {
 			p := s.Properties[name]
-			c.properties[name] = newCheck(&p)
+			c.properties[name] = compileSchema(&p)
 		}
 	}
-	c.all, c.any, c.one = newChecks(s.AllOf), newChecks(s.AnyOf), newChecks(s.OneOf)
+	c.all, c.any, c.one = compileSchemas(s.AllOf), compileSchemas(s.AnyOf), compileSchemas(s.OneOf)
 	if s.Not != nil {
-		c.not = newCheck(s.Not)
+		c.not = compileSchema(s.Not)
 	}
 	return c
 }
 
-func newChecks(list []spec.Schema) (checks []*check) {
+func compileSchemas(list []spec.Schema) (checks []*compiledSchema) {
 	for i := range list {
-		checks = append(checks, newCheck(&list[i]))
+		checks = append(checks, compileSchema(&list[i]))
 	}
 	return checks
 }
 
 // bound returns a limit of numbers, or nil. Only small integers mean the same for integers and
 // floats.
-func (c *check) bound(limit *float64) *int64 {
+func (c *compiledSchema) bound(limit *float64) *int64 {
 	if limit == nil {
 		return nil
 	}
@@ -127,9 +127,9 @@ func (c *check) bound(limit *float64) *int64 {
 	return &n
 }
 
-// of checks a value. With old, an error in members or items is unsure, because it may be tolerated if the old
+// check returns the verdict on a value. With old, an error in members or items is unsure, because it may be tolerated if the old
 // object had it.
-func (c *check) of(v any, old bool) verdict {
+func (c *compiledSchema) check(v any, old bool) verdict {
 	if c.odd {
 		return unsure
 	}
@@ -148,12 +148,12 @@ func (c *check) of(v any, old bool) verdict {
 	}
 	result = worse(result, c.listed(v))
 	for _, sub := range c.all {
-		result = worse(result, sub.of(v, old))
+		result = worse(result, sub.check(v, old))
 	}
 	result = worse(result, c.anyOf(v, old))
 	result = worse(result, c.oneOf(v, old))
 	if c.not != nil {
-		result = worse(result, opposite(c.not.of(v, old)))
+		result = worse(result, negate(c.not.check(v, old)))
 	}
 	return result
 }
@@ -168,7 +168,7 @@ func worse(a, b verdict) verdict {
 	return good
 }
 
-func opposite(v verdict) verdict {
+func negate(v verdict) verdict {
 	switch v {
 	case good:
 		return bad
@@ -178,13 +178,13 @@ func opposite(v verdict) verdict {
 	return unsure
 }
 
-func (c *check) anyOf(v any, old bool) verdict {
+func (c *compiledSchema) anyOf(v any, old bool) verdict {
 	if len(c.any) == 0 {
 		return good
 	}
 	result := bad
 	for _, sub := range c.any {
-		switch sub.of(v, old) {
+		switch sub.check(v, old) {
 		case good:
 			return good
 		case unsure:
@@ -194,13 +194,13 @@ func (c *check) anyOf(v any, old bool) verdict {
 	return result
 }
 
-func (c *check) oneOf(v any, old bool) verdict {
+func (c *compiledSchema) oneOf(v any, old bool) verdict {
 	if len(c.one) == 0 {
 		return good
 	}
 	passed := 0
 	for _, sub := range c.one {
-		switch sub.of(v, old) {
+		switch sub.check(v, old) {
 		case good:
 			passed++
 		case unsure:
@@ -214,7 +214,7 @@ func (c *check) oneOf(v any, old bool) verdict {
 }
 
 // listed reports whether the value is in the enum.
-func (c *check) listed(v any) verdict {
+func (c *compiledSchema) listed(v any) verdict {
 	if len(c.enum) == 0 {
 		return good
 	}
@@ -227,7 +227,7 @@ func (c *check) listed(v any) verdict {
 	return unsure
 }
 
-func (c *check) value(v any, old bool) verdict {
+func (c *compiledSchema) value(v any, old bool) verdict {
 	switch v := v.(type) {
 	case map[string]any:
 		return c.members(v, old)
@@ -248,14 +248,14 @@ func (c *check) value(v any, old bool) verdict {
 	return unsure
 }
 
-func (c *check) kind(k kinds) verdict {
+func (c *compiledSchema) kind(k typeSet) verdict {
 	if c.types == 0 || c.types&k != 0 {
 		return good
 	}
 	return bad
 }
 
-func (c *check) string(s string) verdict {
+func (c *compiledSchema) string(s string) verdict {
 	if c.types != 0 && c.types&text == 0 {
 		return bad
 	}
@@ -275,7 +275,7 @@ func within(n int, minValue, maxValue *int64) bool {
 	return (minValue == nil || int64(n) >= *minValue) && (maxValue == nil || int64(n) <= *maxValue)
 }
 
-func (c *check) integer(n int64) verdict {
+func (c *compiledSchema) integer(n int64) verdict {
 	switch {
 	case c.types != 0 && c.types&(integer|number) == 0:
 		return bad
@@ -289,7 +289,7 @@ func (c *check) integer(n int64) verdict {
 	return good
 }
 
-func (c *check) elements(list []any, old bool) verdict {
+func (c *compiledSchema) elements(list []any, old bool) verdict {
 	if c.types != 0 && c.types&array == 0 || !within(len(list), c.minItems, c.maxItems) {
 		return bad
 	}
@@ -297,14 +297,14 @@ func (c *check) elements(list []any, old bool) verdict {
 		return good
 	}
 	for _, v := range list {
-		if found := c.items.of(v, old); found != good {
-			return below(found, old)
+		if found := c.items.check(v, old); found != good {
+			return wholeVerdict(found, old)
 		}
 	}
 	return good
 }
 
-func (c *check) members(m map[string]any, old bool) verdict {
+func (c *compiledSchema) members(m map[string]any, old bool) verdict {
 	if c.types != 0 && c.types&object == 0 || !within(len(m), c.minProperties, c.maxProperties) {
 		return bad
 	}
@@ -322,16 +322,16 @@ func (c *check) members(m map[string]any, old bool) verdict {
 			sub = c.rest
 		}
 		if sub != nil {
-			if found := sub.of(v, old); found != good {
-				return below(found, old)
+			if found := sub.check(v, old); found != good {
+				return wholeVerdict(found, old)
 			}
 		}
 	}
 	return good
 }
 
-// below turns the verdict on a part into that on the whole.
-func below(part verdict, old bool) verdict {
+// wholeVerdict turns the verdict on a part into that on the whole.
+func wholeVerdict(part verdict, old bool) verdict {
 	if old {
 		return unsure
 	}

@@ -19,12 +19,12 @@ import (
 // are accepted.
 func (k *Kind) Resources() (rows []*resource.Resource) {
 	d := k.Definition
-	if !accepted(d) {
+	if !namesAccepted(d) {
 		return nil
 	}
 	for _, v := range k.versions {
 		if v.Served {
-			rows = append(rows, v.row())
+			rows = append(rows, v.resource())
 		}
 	}
 	slices.SortFunc(rows, func(a, b *resource.Resource) int {
@@ -33,7 +33,7 @@ func (k *Kind) Resources() (rows []*resource.Resource) {
 	return rows
 }
 
-func accepted(d *apiextensionsv1.CustomResourceDefinition) bool {
+func namesAccepted(d *apiextensionsv1.CustomResourceDefinition) bool {
 	return apihelpers.IsCRDConditionTrue(d, apiextensionsv1.NamesAccepted) || apihelpers.IsCRDConditionTrue(d, apiextensionsv1.Established)
 }
 
@@ -47,7 +47,7 @@ func closed(d *apiextensionsv1.CustomResourceDefinition) string {
 // verbs are the verbs of custom kinds, in their order in discovery.
 var verbs = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 
-func (v *version) row() *resource.Resource {
+func (v *version) resource() *resource.Resource {
 	d := v.kind.Definition
 	names := d.Status.AcceptedNames
 	storage, _ := apihelpers.GetCRDStorageVersion(d) // a valid definition has one
@@ -66,7 +66,7 @@ func (v *version) row() *resource.Resource {
 		Strategy:       v.strategy(),
 		Versions: []resource.Version{{
 			Name:    v.Name,
-			New:     func() runtime.Object { return empty(gvk) },
+			New:     func() runtime.Object { return newObject(gvk) },
 			NewList: func() runtime.Object { l := &unstructured.UnstructuredList{}; l.SetGroupVersionKind(list); return l },
 			Warning: v.deprecation(),
 		}},
@@ -80,10 +80,10 @@ func (v *version) row() *resource.Resource {
 	for _, f := range v.SelectableFields {
 		r.Fields = append(r.Fields, resource.FieldAt(strings.TrimPrefix(f.JSONPath, "."), ""))
 	}
-	return r.Shown(v.table())
+	return r.WithTable(v.table())
 }
 
-func empty(gvk schema.GroupVersionKind) *resource.Untyped {
+func newObject(gvk schema.GroupVersionKind) *resource.Untyped {
 	u := &resource.Untyped{}
 	u.SetGroupVersionKind(gvk)
 	return u

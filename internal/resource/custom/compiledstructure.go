@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// plan is a structural schema compiled for most objects: those without unknown members, nulls and embedded objects.
+// compiledStructure is a structural schema compiled for most objects: those without unknown members, nulls and embedded objects.
 // Such an object needs no pruning, and its defaults are set without visiting the rest.
-type plan struct {
-	properties map[string]*plan
-	rest       *plan // of all other members, or nil
-	items      *plan
+type compiledStructure struct {
+	properties map[string]*compiledStructure
+	rest       *compiledStructure // setDefinition all other members, or nil
+	items      *compiledStructure
 	preserves  bool // preserves unknown fields
 	embedded   bool // is an object with metadata, which are checked
 	scalar     bool // has no children: an object or list here is left to upstream
@@ -23,37 +23,37 @@ type plan struct {
 	embeds     bool // there are embedded objects, here or below
 }
 
-// newPlan compiles a schema, which must not be modified afterwards. The plan of a nil schema accepts scalars.
-func newPlan(s *structural.Structural) *plan {
+// compileStructure compiles a schema, which must not be modified afterwards. The plan of a nil schema accepts scalars.
+func compileStructure(s *structural.Structural) *compiledStructure {
 	if s == nil {
-		return &plan{scalar: true}
+		return &compiledStructure{scalar: true}
 	}
-	p := &plan{preserves: s.XPreserveUnknownFields, embedded: s.XEmbeddedResource, embeds: s.XEmbeddedResource, nullable: s.Nullable, def: s.Default.Object}
+	p := &compiledStructure{preserves: s.XPreserveUnknownFields, embedded: s.XEmbeddedResource, embeds: s.XEmbeddedResource, nullable: s.Nullable, def: s.Default.Object}
 	p.lists = s.XListType != nil && *s.XListType != "atomic"
 	if len(s.Properties) > 0 {
-		p.properties = make(map[string]*plan, len(s.Properties))
+		p.properties = make(map[string]*compiledStructure, len(s.Properties))
 	}
 	for name := range s.Properties {
 		prop := s.Properties[name]
-		p.properties[name] = p.join(newPlan(&prop))
+		p.properties[name] = p.combine(compileStructure(&prop))
 	}
 	if s.AdditionalProperties != nil {
-		p.rest = p.join(newPlan(s.AdditionalProperties.Structural))
+		p.rest = p.combine(compileStructure(s.AdditionalProperties.Structural))
 	}
 	if s.Items != nil {
-		p.items = p.join(newPlan(s.Items))
+		p.items = p.combine(compileStructure(s.Items))
 	}
 	return p
 }
 
-func (p *plan) join(below *plan) *plan {
+func (p *compiledStructure) combine(below *compiledStructure) *compiledStructure {
 	p.fills = p.fills || below.fills || below.def != nil
 	p.lists, p.embeds = p.lists || below.lists, p.embeds || below.embeds
 	return below
 }
 
-// fits reports whether coercion is known to leave a value unchanged. In doubt it returns false.
-func (p *plan) fits(v any) bool {
+// isCoerced reports whether coercion is known to leave a value unchanged. In doubt it returns false.
+func (p *compiledStructure) isCoerced(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false
@@ -62,7 +62,7 @@ func (p *plan) fits(v any) bool {
 			return false
 		}
 		for name, member := range v {
-			if !p.fitsMember(name, member) {
+			if !p.isMemberCoerced(name, member) {
 				return false
 			}
 		}
@@ -77,7 +77,7 @@ func (p *plan) fits(v any) bool {
 			return false
 		}
 		for _, item := range v {
-			if !p.items.fits(item) {
+			if !p.items.isCoerced(item) {
 				return false
 			}
 		}
@@ -85,7 +85,7 @@ func (p *plan) fits(v any) bool {
 	return true
 }
 
-func (p *plan) fitsMember(name string, v any) bool {
+func (p *compiledStructure) isMemberCoerced(name string, v any) bool {
 	below := p.properties[name]
 	if below == nil {
 		below = p.rest
@@ -93,11 +93,11 @@ func (p *plan) fitsMember(name string, v any) bool {
 	if below == nil {
 		return p.preserves
 	}
-	return below.fits(v)
+	return below.isCoerced(v)
 }
 
-// fitsRoot is fits for a whole object of the kind.
-func (p *plan) fitsRoot(object map[string]any) bool {
+// isRootCoerced is fits for a whole object of the kind.
+func (p *compiledStructure) isRootCoerced(object map[string]any) bool {
 	for name, v := range object {
 		switch name {
 		case "apiVersion", "kind":
@@ -105,11 +105,11 @@ func (p *plan) fitsRoot(object map[string]any) bool {
 				return false
 			}
 		case "metadata":
-			if m, ok := v.(map[string]any); !ok || !regular(m) {
+			if m, ok := v.(map[string]any); !ok || !isRegularMeta(m) {
 				return false
 			}
 		default:
-			if !p.fitsMember(name, v) {
+			if !p.isMemberCoerced(name, v) {
 				return false
 			}
 		}
@@ -117,8 +117,8 @@ func (p *plan) fitsRoot(object map[string]any) bool {
 	return true
 }
 
-// fill sets the defaults below.
-func (p *plan) fill(v any) {
+// setDefaults sets the defaults below.
+func (p *compiledStructure) setDefaults(v any) {
 	if !p.fills {
 		return
 	}
@@ -131,32 +131,32 @@ func (p *plan) fill(v any) {
 		}
 		for name, member := range v {
 			if below := p.properties[name]; below != nil {
-				v[name] = below.filled(member)
+				v[name] = below.withDefaults(member)
 			} else if p.rest != nil {
-				v[name] = p.rest.filled(member)
+				v[name] = p.rest.withDefaults(member)
 			}
 		}
 	case []any:
 		if p.items != nil {
 			for i, item := range v {
-				v[i] = p.items.filled(item)
+				v[i] = p.items.withDefaults(item)
 			}
 		}
 	}
 }
 
-// filled returns the value with its defaults, which replace a null that is not allowed.
-func (p *plan) filled(v any) any {
+// withDefaults returns the value with its defaults, which replace a null that is not allowed.
+func (p *compiledStructure) withDefaults(v any) any {
 	if v == nil && !p.nullable && p.def != nil {
 		v = runtime.DeepCopyJSONValue(p.def)
 	}
-	p.fill(v)
+	p.setDefaults(v)
 	return v
 }
 
-// regular reports whether decoding metadata without managed fields to metav1.ObjectMeta, and encoding them again,
+// isRegularMeta reports whether decoding metadata without managed fields to metav1.ObjectMeta, and encoding them again,
 // leaves them unchanged.
-func regular(meta map[string]any) bool {
+func isRegularMeta(meta map[string]any) bool {
 	for name, v := range meta {
 		switch name {
 		case "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion":
@@ -205,7 +205,7 @@ func regular(meta map[string]any) bool {
 				return false
 			}
 			for _, v := range list {
-				if !regularOwner(v) {
+				if !isRegularOwner(v) {
 					return false
 				}
 			}
@@ -216,7 +216,7 @@ func regular(meta map[string]any) bool {
 	return true
 }
 
-func regularOwner(v any) bool {
+func isRegularOwner(v any) bool {
 	m, ok := v.(map[string]any)
 	if !ok {
 		return false

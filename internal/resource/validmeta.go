@@ -9,8 +9,8 @@ import (
 	"fairlead.dev/internal/resource/plain"
 )
 
-// soundMeta reports whether metadata is known to be valid apart from the name. In doubt it returns false.
-func soundMeta(namespaced bool, m metav1.Object) bool {
+// isValidMeta reports whether metadata is known to be valid apart from the name. In doubt it returns false.
+func isValidMeta(namespaced bool, m metav1.Object) bool {
 	ns := m.GetNamespace()
 	if namespaced != (ns != "") || namespaced && !plain.Label(ns) || m.GetGeneration() < 0 || !plain.Labels(m.GetLabels()) {
 		return false
@@ -21,20 +21,20 @@ func soundMeta(namespaced bool, m metav1.Object) bool {
 			return false
 		}
 	}
-	return size <= validation.TotalAnnotationSizeLimitB && soundOwners(m.GetOwnerReferences()) &&
-		soundFinalizers(m.GetFinalizers()) && soundEntries(m.GetManagedFields())
+	return size <= validation.TotalAnnotationSizeLimitB && isValidOwners(m.GetOwnerReferences()) &&
+		isValidFinalizers(m.GetFinalizers()) && isValidEntries(m.GetManagedFields())
 }
 
-// soundUpdate reports whether changed metadata is known to be valid.
-func soundUpdate(m, old metav1.Object) bool {
+// isValidMetaUpdate reports whether changed metadata is known to be valid.
+func isValidMetaUpdate(m, old metav1.Object) bool {
 	born, was := m.GetCreationTimestamp(), old.GetCreationTimestamp()
-	return soundMeta(old.GetNamespace() != "", m) && m.GetDeletionTimestamp() == nil && old.GetDeletionTimestamp() == nil &&
+	return isValidMeta(old.GetNamespace() != "", m) && m.GetDeletionTimestamp() == nil && old.GetDeletionTimestamp() == nil &&
 		m.GetDeletionGracePeriodSeconds() == nil && old.GetDeletionGracePeriodSeconds() == nil &&
 		m.GetResourceVersion() != "" && m.GetGeneration() >= old.GetGeneration() &&
 		m.GetName() == old.GetName() && m.GetNamespace() == old.GetNamespace() && m.GetUID() == old.GetUID() && born.Equal(&was)
 }
 
-func soundOwners(refs []metav1.OwnerReference) bool {
+func isValidOwners(refs []metav1.OwnerReference) bool {
 	controllers := 0
 	for i := range refs {
 		r := &refs[i]
@@ -55,7 +55,7 @@ func soundOwners(refs []metav1.OwnerReference) bool {
 	return controllers < 2
 }
 
-func soundFinalizers(list []string) bool {
+func isValidFinalizers(list []string) bool {
 	for _, f := range list {
 		if !plain.Qualified(f) || len(list) > 1 && (f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents) {
 			return false
@@ -64,7 +64,7 @@ func soundFinalizers(list []string) bool {
 	return true
 }
 
-func soundEntries(entries []metav1.ManagedFieldsEntry) bool {
+func isValidEntries(entries []metav1.ManagedFieldsEntry) bool {
 	for i := range entries {
 		e := &entries[i]
 		if e.Operation != metav1.ManagedFieldsOperationApply && e.Operation != metav1.ManagedFieldsOperationUpdate ||
